@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+# MLIR 22 and the flags that every target shares.
+find_package(MLIR 22 REQUIRED CONFIG)
+set(LLVM_RUNTIME_OUTPUT_INTDIR ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+set(LLVM_LIBRARY_OUTPUT_INTDIR ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
+list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+
+separate_arguments(NUMERA_LLVM_DEFINITIONS NATIVE_COMMAND ${LLVM_DEFINITIONS})
+add_definitions(${NUMERA_LLVM_DEFINITIONS})
+include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+include_directories(${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
+
+# Contraction would change results between hosts; Numerics relies on every
+# operation being rounded as it is written.
+add_compile_options(-ffp-contract=off -fno-exceptions -Wall -Wextra
+                    -Wno-unused-parameter)
+if(NUMERA_SANITIZE)
+  add_compile_options(-fsanitize=${NUMERA_SANITIZE} -fno-omit-frame-pointer
+                      -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${NUMERA_SANITIZE})
+endif()
+
+# The tools that the compiled programs and the tests need.
+set(NUMERA_LLVM_BINDIR ${LLVM_TOOLS_BINARY_DIR})
+find_program(NUMERA_CLANGXX NAMES clang++ HINTS ${NUMERA_LLVM_BINDIR}
+             NO_DEFAULT_PATH REQUIRED)
