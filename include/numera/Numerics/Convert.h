@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+//
+// Casts between formats, and between formats and the machine's types. Each
+// rounds once, to the result's format.
+
+#ifndef NUMERA_NUMERICS_CONVERT_H
+#define NUMERA_NUMERICS_CONVERT_H
+
+#include "numera/Numerics/Operations.h"
+
+namespace numera {
+
+/// The value of `code` in format `from`, in format `to`.
+template <typename To, typename From>
+constexpr uint64_t cast(const To &to, const From &from, uint64_t code,
+                        Rounding mode) {
+  return to.encode(from.decode(code), mode);
+}
+
+/// A code as a machine number. Exact where Carrier<T>::embeds(f) holds; else
+/// rounded to nearest-even.
+template <typename T, typename F>
+constexpr T decodeTo(const F &f, uint64_t code) {
+  if (isMachine<T>(f))
+    return machine<T>(code);
+  if (Carrier<T>::embeds(f))
+    return Carrier<T>::decode(f, code);
+  return machine<T>(cast(Carrier<T>::format, f, code, Rounding::NearestEven));
+}
+
+/// A machine number rounded to format `f`.
+template <typename T, typename F>
+constexpr uint64_t encodeFrom(const F &f, T value, Rounding mode) {
+  if (isMachine<T>(f))
+    return canonical(value);
+  if (mode == Rounding::NearestEven && Carrier<T>::encodes(f))
+    return Carrier<T>::encode(f, value);
+  return cast(f, Carrier<T>::format, Carrier<T>::bits(value), mode);
+}
+
+template <typename F>
+constexpr uint64_t fromSigned(const F &f, int64_t value, Rounding mode) {
+  return f.encode(exact::fromSigned(value), mode);
+}
+template <typename F>
+constexpr uint64_t fromUnsigned(const F &f, uint64_t value, Rounding mode) {
+  return f.encode(exact::fromUnsigned(value), mode);
+}
+template <typename F>
+constexpr uint64_t toInteger(const F &f, uint64_t code, int32_t width,
+                             bool isSigned) {
+  return exact::toInteger(f.decode(code), width, isSigned);
+}
+
+} // namespace numera
+
+#endif // NUMERA_NUMERICS_CONVERT_H

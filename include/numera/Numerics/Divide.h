@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// Quotient and remainder (fmod).
+
+#ifndef NUMERA_NUMERICS_DIVIDE_H
+#define NUMERA_NUMERICS_DIVIDE_H
+
+#include "numera/Numerics/Unpacked.h"
+
+namespace numera::exact {
+
+/// x / y. 0/0, inf/inf and NaN operands give NaN; x/0 is an infinity, which a
+/// format without one replaces when it encodes.
+constexpr Unpacked div(const Unpacked &x, const Unpacked &y) {
+  bool negative = x.negative != y.negative;
+  if (x.isNaN() || y.isNaN() || (x.isZero() && y.isZero()) ||
+      (x.isInfinite() && y.isInfinite()))
+    return Unpacked::nan();
+  if (x.isInfinite() || y.isZero())
+    return Unpacked::infinity(negative);
+  if (x.isZero() || y.isInfinite())
+    return Unpacked::zero(negative);
+  // 127 bits over 64: a quotient of 63 or 64 bits. A format has at most 62,
+  // and what follows is in the remainder.
+  uint128_t numerator = static_cast<uint128_t>(x.significand) << 63;
+  uint128_t quotient = numerator / y.significand;
+  bool sticky = numerator % y.significand != 0;
+  return Unpacked::fromWide(negative, quotient, x.exponent - y.exponent - 63,
+                            sticky);
+}
+
+/// fmod(x, y): x - n*y with n = trunc(x/y), exact, with the sign of x.
+/// rem(inf, y), rem(x, 0) and NaN operands give NaN; rem(x, inf) = x.
+constexpr Unpacked rem(const Unpacked &x, const Unpacked &y) {
+  if (x.isNaN() || y.isNaN() || x.isInfinite() || y.isZero())
+    return Unpacked::nan();
+  if (x.isZero() || y.isInfinite() || x.exponent < y.exponent)
+    return x;
+  // Long division, up to 63 quotient bits a step: r < y holds throughout.
+  uint64_t divisor = y.significand;
+  uint64_t remainder =
+      x.significand >= divisor ? x.significand - divisor : x.significand;
+  for (int32_t gap = x.exponent - y.exponent; gap > 0 && remainder != 0;) {
+    int32_t step = gap < 63 ? gap : 63;
+    remainder = static_cast<uint64_t>(
+        (static_cast<uint128_t>(remainder) << step) % divisor);
+    gap -= step;
+  }
+  return Unpacked::fromInteger(x.negative, remainder, y.exponent - 63);
+}
+
+} // namespace numera::exact
+
+#endif // NUMERA_NUMERICS_DIVIDE_H

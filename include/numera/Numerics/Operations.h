@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+//
+// The operations of the `numera` dialect on codes of one format: decode, the
+// exact operation, one rounding. Where Lane.h proves that a carrier gives the
+// same bits, nearest-even takes that road; tests compare the two.
+//
+// A format F here is FloatFormat, PositFormat or any other struct with their
+// members. Formats and rounding are ordinary arguments: compiled programs pass
+// constants, and inlining specialises everything away.
+
+#ifndef NUMERA_NUMERICS_OPERATIONS_H
+#define NUMERA_NUMERICS_OPERATIONS_H
+
+#include "numera/Numerics/Divide.h"
+#include "numera/Numerics/Integral.h"
+#include "numera/Numerics/Lane.h"
+#include "numera/Numerics/Multiply.h"
+#include "numera/Numerics/SquareRoot.h"
+
+namespace numera {
+
+/// The exact road, for every format and mode; also what tests hold the lanes
+/// against.
+namespace reference {
+template <typename F>
+constexpr uint64_t add(const F &f, uint64_t x, uint64_t y, Rounding mode) {
+  return f.encode(exact::add(f.decode(x), f.decode(y), mode), mode);
+}
+template <typename F>
+constexpr uint64_t sub(const F &f, uint64_t x, uint64_t y, Rounding mode) {
+  return f.encode(exact::sub(f.decode(x), f.decode(y), mode), mode);
+}
+template <typename F>
+constexpr uint64_t mul(const F &f, uint64_t x, uint64_t y, Rounding mode) {
+  return f.encode(exact::mul(f.decode(x), f.decode(y)), mode);
+}
+template <typename F>
+constexpr uint64_t div(const F &f, uint64_t x, uint64_t y, Rounding mode) {
+  return f.encode(exact::div(f.decode(x), f.decode(y)), mode);
+}
+template <typename F>
+constexpr uint64_t sqrt(const F &f, uint64_t x, Rounding mode) {
+  return f.encode(exact::sqrt(f.decode(x)), mode);
+}
+template <typename F>
+constexpr uint64_t fma(const F &f, uint64_t x, uint64_t y, uint64_t z,
+                       Rounding mode) {
+  return f.encode(exact::fma(f.decode(x), f.decode(y), f.decode(z), mode),
+                  mode);
+}
+} // namespace reference
+
+/// True if the format is the machine's own f32 or f64, whose arithmetic is
+/// IEEE 754's and only needs its NaNs made canonical.
+template <typename T, typename F> constexpr bool isMachine(const F &) {
+  return false;
+}
+template <typename T> constexpr bool isMachine(const FloatFormat &f) {
+  return f == Carrier<T>::format;
+}
+
+/// A machine result as a code.
+template <typename T> constexpr uint64_t canonical(T value) {
+  return value == value ? Carrier<T>::bits(value) : Carrier<T>::nan;
+}
+template <typename T> constexpr T machine(uint64_t code) {
+  return Carrier<T>::value(static_cast<typename Carrier<T>::Word>(code));
+}
+
+/// True where carrier arithmetic may stand for the exact road at all.
+constexpr bool usesLanes(Rounding mode) {
+  return mode == Rounding::NearestEven && !__builtin_is_constant_evaluated();
+}
+
+/// Applies `operation` to the carriers of the operands and rounds once more.
+template <typename T, typename F, typename Operation, typename... Codes>
+constexpr uint64_t inLane(const F &f, Operation operation, Codes... codes) {
+  return Lane<T>::encode(f, operation(Lane<T>::decode(f, codes)...));
+}
+
+template <typename F>
+constexpr uint64_t add(const F &f, uint64_t x, uint64_t y, Rounding mode) {
+  if (usesLanes(mode)) {
+    if (isMachine<float>(f))
+      return canonical(machine<float>(x) + machine<float>(y));
+    if (isMachine<double>(f))
+      return canonical(machine<double>(x) + machine<double>(y));
+    if (Lane<float>::adds(f))
+      return inLane<float>(
+          f, [&](float a, float b) { return Lane<float>::sum(f, a, b); }, x, y);
+    if (Lane<double>::adds(f))
+      return inLane<double>(
+          f, [&](double a, double b) { return Lane<double>::sum(f, a, b); }, x,
+          y);
+  }
+  return reference::add(f, x, y, mode);
+}
+
+template <typename F>
+constexpr uint64_t sub(const F &f, uint64_t x, uint64_t y, Rounding mode) {
+  if (usesLanes(mode)) {
+    if (isMachine<float>(f))
+      return canonical(machine<float>(x) - machine<float>(y));
+    if (isMachine<double>(f))
+      return canonical(machine<double>(x) - machine<double>(y));
+    if (Lane<float>::adds(f))
+      return inLane<float>(
+          f, [&](float a, float b) { return Lane<float>::sum(f, a, -b); }, x,
+          y);
+    if (Lane<double>::adds(f))
+      return inLane<double>(
+          f, [&](double a, double b) { return Lane<double>::sum(f, a, -b); }, x,
+          y);
+  }
+  return reference::sub(f, x, y, mode);
+}
+
+template <typename F>
+constexpr uint64_t mul(const F &f, uint64_t x, uint64_t y, Rounding mode) {
+  if (usesLanes(mode)) {
+    if (isMachine<float>(f))
+      return canonical(machine<float>(x) * machine<float>(y));
+    if (isMachine<double>(f))
+      return canonical(machine<double>(x) * machine<double>(y));
+    if (Lane<float>::multiplies(f))
+      return inLane<float>(f, [](float a, float b) { return a * b; }, x, y);
+    if (Lane<double>::multiplies(f))
+      return inLane<double>(f, [](double a, double b) { return a * b; }, x, y);
+  }
+  return reference::mul(f, x, y, mode);
+}
+
+template <typename F>
+constexpr uint64_t div(const F &f, uint64_t x, uint64_t y, Rounding mode) {
+  if (usesLanes(mode)) {
+    if (isMachine<float>(f))
+      return canonical(machine<float>(x) / machine<float>(y));
+    if (isMachine<double>(f))
+      return canonical(machine<double>(x) / machine<double>(y));
+    if (Lane<float>::divides(f))
+      return inLane<float>(f, [](float a, float b) { return a / b; }, x, y);
+    if (Lane<double>::divides(f))
+      return inLane<double>(f, [](double a, double b) { return a / b; }, x, y);
+  }
+  return reference::div(f, x, y, mode);
+}
+
+template <typename F>
+constexpr uint64_t sqrt(const F &f, uint64_t x, Rounding mode) {
+  if (usesLanes(mode)) {
+    if (isMachine<float>(f))
+      return canonical(__builtin_sqrtf(machine<float>(x)));
+    if (isMachine<double>(f))
+      return canonical(__builtin_sqrt(machine<double>(x)));
+    if (Lane<float>::divides(f))
+      return inLane<float>(f, [](float a) { return __builtin_sqrtf(a); }, x);
+    if (Lane<double>::divides(f))
+      return inLane<double>(f, [](double a) { return __builtin_sqrt(a); }, x);
+  }
+  return reference::sqrt(f, x, mode);
+}
+
+template <typename F>
+constexpr uint64_t fma(const F &f, uint64_t x, uint64_t y, uint64_t z,
+                       Rounding mode) {
+  if (usesLanes(mode)) {
+    if (isMachine<float>(f))
+      return canonical(__builtin_fmaf(machine<float>(x), machine<float>(y),
+                                      machine<float>(z)));
+    if (isMachine<double>(f))
+      return canonical(__builtin_fma(machine<double>(x), machine<double>(y),
+                                     machine<double>(z)));
+    if (Lane<float>::fuses(f))
+      return inLane<float>(
+          f,
+          [](float a, float b, float c) {
+            return Lane<float>::sumToOdd(a * b, c);
+          },
+          x, y, z);
+    if (Lane<double>::fuses(f))
+      return inLane<double>(
+          f,
+          [](double a, double b, double c) {
+            return Lane<double>::sumToOdd(a * b, c);
+          },
+          x, y, z);
+  }
+  return reference::fma(f, x, y, z, mode);
+}
+
+template <typename F>
+constexpr uint64_t rem(const F &f, uint64_t x, uint64_t y, Rounding mode) {
+  return f.encode(exact::rem(f.decode(x), f.decode(y)), mode);
+}
+template <typename F>
+constexpr uint64_t rsqrt(const F &f, uint64_t x, Rounding mode) {
+  return f.encode(exact::rsqrt(f.decode(x)), mode);
+}
+template <typename F>
+constexpr uint64_t roundToIntegral(const F &f, uint64_t x, Rounding integral,
+                                   Rounding mode) {
+  return f.encode(exact::roundToIntegral(f.decode(x), integral), mode);
+}
+template <typename F> constexpr uint64_t neg(const F &f, uint64_t x) {
+  return f.negate(x);
+}
+template <typename F> constexpr uint64_t abs(const F &f, uint64_t x) {
+  return f.absolute(x);
+}
+
+} // namespace numera
+
+#endif // NUMERA_NUMERICS_OPERATIONS_H

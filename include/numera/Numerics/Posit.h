@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+//
+// The posit family (Standard for Posit Arithmetic, 2022; es free here):
+//
+//     | sign | regime: a run of k equal bits, and its end | exponent | fraction
+//     |
+//
+//   r = k - 1 for a run of ones, -k for zeros
+//   value = (1 + fraction) * 2^(r * 2^es + exponent)
+//
+// A negative posit is the two's complement of its magnitude; 0 is zero and
+// 10…0 NaR. Rounding acts on the bit string: the boundary between two
+// neighbours is the posit of one bit more that lies between them.
+
+#ifndef NUMERA_NUMERICS_POSIT_H
+#define NUMERA_NUMERICS_POSIT_H
+
+#include "numera/Numerics/Rounding.h"
+#include "numera/Numerics/Unpacked.h"
+
+namespace numera {
+
+/// A format of the posit family. The fields, in this order, are the i32
+/// parameters that follow the operands of a runtime entry.
+struct PositFormat {
+  int32_t bits; ///< 2 to 64
+  int32_t es;   ///< 0 to 4
+
+  constexpr bool operator==(const PositFormat &) const = default;
+
+  constexpr int32_t width() const { return bits; }
+  constexpr uint64_t mask() const { return ~uint64_t{0} >> (64 - bits); }
+  constexpr uint64_t signBit() const { return uint64_t{1} << (bits - 1); }
+
+  /// Most significant bits any value has, the hidden one included.
+  constexpr int32_t precision() const {
+    int32_t fraction = bits - 3 - es;
+    return fraction > 0 ? fraction + 1 : 1;
+  }
+  constexpr int32_t maxExponent() const { return (bits - 2) << es; }
+  constexpr int32_t leastExponent() const { return -maxExponent(); }
+  constexpr uint64_t maxCode() const { return signBit() - 1; }
+  constexpr uint64_t nanCode() const { return signBit(); }
+  constexpr bool hasInfinity() const { return false; }
+  constexpr bool hasNaN() const { return true; }
+  constexpr bool hasNegativeZero() const { return false; }
+
+  constexpr bool isNaN(uint64_t code) const { return code == signBit(); }
+  constexpr bool isNegative(uint64_t code) const {
+    return (code & signBit()) != 0;
+  }
+
+  /// Codes in the order of their values: as signed integers, NaR below all.
+  constexpr int64_t order(uint64_t code) const {
+    return static_cast<int64_t>(code << (64 - bits)) >> (64 - bits);
+  }
+  constexpr int64_t orderOfValue(uint64_t code) const { return order(code); }
+
+  constexpr uint64_t negate(uint64_t code) const {
+    return (~code + 1) & mask(); // NaR and zero are their own negatives
+  }
+  constexpr uint64_t absolute(uint64_t code) const {
+    return isNegative(code) ? negate(code) : code;
+  }
+
+  constexpr Unpacked decode(uint64_t code) const {
+    if (code == 0)
+      return Unpacked::zero();
+    if (isNaN(code))
+      return Unpacked::nan();
+    bool negative = isNegative(code);
+    // The regime to the top; zeros come in behind the last bit.
+    uint64_t body = absolute(code) << (65 - bits);
+    bool ones = body >> 63 != 0;
+    int run = __builtin_clzll((ones ? ~body : body) | 1);
+    int32_t regime = ones ? run - 1 : -run;
+    uint64_t rest = run >= 63 ? 0 : body << run << 1;
+    auto exponent = static_cast<int32_t>(es == 0 ? 0 : rest >> (64 - es));
+    return {.kind = Kind::Finite,
+            .negative = negative,
+            .exponent = regime * (1 << es) + exponent,
+            .significand = uint64_t{1} << 63 | (rest << es) >> 1};
+  }
+
+  constexpr uint64_t encode(const Unpacked &value, Rounding mode) const {
+    switch (value.kind) {
+    case Kind::Zero:
+      return 0;
+    case Kind::NaN:
+    case Kind::Infinite:
+      return nanCode();
+    case Kind::Finite:
+      break;
+    }
+    uint64_t magnitude = roundMagnitude(value, mode);
+    return value.negative ? negate(magnitude) : magnitude;
+  }
+
+private:
+  constexpr uint64_t roundMagnitude(const Unpacked &value,
+                                    Rounding mode) const {
+    int32_t regime = value.exponent >> es;
+    if (regime >= bits - 2)
+      return maxCode(); // maxpos, or beyond it: posits saturate
+    if (regime < -(bits - 2))
+      return belowMinpos(value.negative, mode);
+
+    // exponent and fraction: es + 63 bits
+    uint128_t low = static_cast<uint128_t>(value.exponent & ((1 << es) - 1))
+                        << 63 |
+                    (value.significand & ~(uint64_t{1} << 63));
+    // a run of ones ends in a zero: 1…10; a run of zeros in a one: 0…01
+    int32_t length = regime >= 0 ? regime + 2 : 1 - regime;
+    uint64_t pattern = regime >= 0 ? (uint64_t{1} << length) - 2 : 1;
+    int32_t room = bits - 1 - length; // at least 0 by the tests above
+    int32_t cut = es + 63 - room;     // at least 2
+    uint64_t kept = (room == 0 ? pattern : pattern << room) |
+                    static_cast<uint64_t>(low >> cut);
+    uint128_t tail = low << (128 - cut);
+    Remainder rest{tail >> 127 != 0, (tail << 1) != 0 || value.sticky};
+    bool up = roundsUp(mode, value.negative, (kept & 1) != 0, rest);
+    return kept + (up && kept != maxCode());
+  }
+
+  /// (0, minpos): no nearest mode gives zero; the directed ones keep their
+  /// inequality; minpos is odd.
+  constexpr uint64_t belowMinpos(bool negative, Rounding mode) const {
+    bool toZero = mode == Rounding::TowardZero ||
+                  mode == (negative ? Rounding::Up : Rounding::Down);
+    return toZero ? 0 : 1;
+  }
+};
+
+} // namespace numera
+
+#endif // NUMERA_NUMERICS_POSIT_H
