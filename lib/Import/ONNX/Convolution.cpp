@@ -1,0 +1,165 @@
+//===- Convolution.cpp - Conv ---------------------------------------------===//
+// SPDX-License-Identifier: MIT
+//===----------------------------------------------------------------------===//
+//
+// One group over two spatial dimensions is linalg.conv_2d_nchw_fchw. All else
+// is a linalg.generic: depthwise over (n, c, o… | k…), and groups over
+// (n, g, f, o… | c, k…) with the channels of image, weights and result split
+// into group and channel. One group is the grouped form without g.
+//
+//===----------------------------------------------------------------------===//
+#include "Operators.h"
+#include "Window.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace numera::importer {
+
+/// Checks the shapes of image, weights and bias against each other.
+static LogicalResult checkChannels(Node &node, int64_t groups) {
+  const Shape &x = node.input(0).shape, &w = node.input(1).shape;
+  if (x.size() < 3)
+    return node.error(node.inputName(0) + " has shape " + str(x) +
+                      "; expected batch, channels and spatial dimensions");
+  if (failed(node.checkRank(1, x.size())))
+    return failure();
+  if (x[1].batched || llvm::any_of(w, [](Dim dim) { return dim.batched; }))
+    return node.error("image " + str(x) + " and weights " + str(w) +
+                      "; expected fixed sizes but for the batch");
+  if (groups < 1 || groups > x[1].count || w[1].count * groups != x[1].count)
+    return node.error("image of " + Twine(x[1].count) + " channels, weights " +
+                      str(w) + " and group = " + Twine(groups) +
+                      "; expected channels = group * " + Twine(w[1].count));
+  if (w[0].count % groups != 0)
+    return node.error(Twine(w[0].count) + " output channels and group = " +
+                      Twine(groups) + "; expected a multiple of the groups");
+  if (node.has(2) && node.input(2).shape != Shape{w[0]})
+    return node.error(node.inputName(2) + " has shape " +
+                      str(node.input(2).shape) + "; expected " +
+                      Twine(w[0].count));
+  std::optional<SmallVector<int64_t>> kernel = node.integers("kernel_shape");
+  if (kernel && fixedShape(*kernel) != Shape(ArrayRef(w).drop_front(2)))
+    return node.error("attribute 'kernel_shape' is " +
+                      str(fixedShape(*kernel)) + "; the weights have " +
+                      str(ArrayRef(w).drop_front(2)));
+  return failure(node.failed());
+}
+
+static Tensor namedConv2D(Node &node, const Window &window,
+                          const Shape &shape) {
+  Emitter &emit = node.emit;
+  Value image = emit.value(window.pad(node, 0.0f));
+  Value weights = emit.value(node.input(1));
+  Value init = emit.filled(shape, 0.0f);
+  auto op = linalg::Conv2DNchwFchwOp::create(
+      emit.b, TypeRange(init.getType()), ValueRange{image, weights},
+      ValueRange(init), emit.b.getI64TensorAttr(window.strides),
+      emit.b.getI64TensorAttr(window.dilations));
+  return emit.result(op->getResult(0), shape);
+}
+
+static SmallVector<AffineExpr> loops(LocBuilder &b, ArrayRef<unsigned> list) {
+  return llvm::map_to_vector(
+      list, [&](unsigned loop) { return b.getAffineDimExpr(loop); });
+}
+
+static void appendLoops(SmallVectorImpl<AffineExpr> &exprs, LocBuilder &b,
+                        unsigned first, unsigned count) {
+  for (unsigned i = 0; i < count; ++i)
+    exprs.push_back(b.getAffineDimExpr(first + i));
+}
+
+/// One input and one output channel a group.
+static Tensor depthwise(Node &node, const Window &window, const Shape &shape) {
+  Emitter &emit = node.emit;
+  LocBuilder &b = emit.b;
+  unsigned spatial = window.rank(), kernel = 2 + spatial;
+  SmallVector<AffineExpr> image = loops(b, {0, 1}), weights = loops(b, {1});
+  window.appendTo(image, b.getContext(), 2, kernel);
+  appendLoops(weights, b, kernel, spatial);
+
+  Shape flat = node.input(1).shape;
+  flat.erase(flat.begin() + 1);
+  unsigned count = kernel + spatial;
+  Value padded = emit.value(window.pad(node, 0.0f));
+  Value taps = emit.value(emit.reshape(node.input(1), flat));
+  return emit.contract(
+      {padded, AffineMap::get(count, 0, image, b.getContext())},
+      {taps, AffineMap::get(count, 0, weights, b.getContext())}, shape,
+      spatial);
+}
+
+/// The shape with dimension i split into groups and the rest.
+static Shape split(Shape shape, unsigned i, int64_t groups) {
+  shape[i].count /= groups;
+  shape.insert(shape.begin() + i, Dim::fixed(groups));
+  return shape;
+}
+
+static Tensor grouped(Node &node, const Window &window, const Shape &shape,
+                      int64_t groups) {
+  Emitter &emit = node.emit;
+  LocBuilder &b = emit.b;
+  bool one = groups == 1;
+  unsigned spatial = window.rank();
+  // Loops: n, g (unless there is one group), f, outputs, c, kernel.
+  unsigned f = one ? 1 : 2, output = f + 1, c = output + spatial;
+  unsigned kernel = c + 1, count = kernel + spatial;
+  SmallVector<AffineExpr> image = one ? loops(b, {0, c}) : loops(b, {0, 1, c});
+  SmallVector<AffineExpr> weights =
+      one ? loops(b, {f, c}) : loops(b, {1, f, c});
+  window.appendTo(image, b.getContext(), output, kernel);
+  appendLoops(weights, b, kernel, spatial);
+
+  Tensor padded = window.pad(node, 0.0f), taps = node.input(1);
+  Shape result = shape;
+  if (!one) {
+    padded = emit.reshape(padded, split(padded.shape, 1, groups));
+    taps = emit.reshape(taps, split(taps.shape, 0, groups));
+    result = split(shape, 1, groups);
+  }
+  Value left = emit.value(padded), right = emit.value(taps);
+  Tensor sums =
+      emit.contract({left, AffineMap::get(count, 0, image, b.getContext())},
+                    {right, AffineMap::get(count, 0, weights, b.getContext())},
+                    result, 1 + spatial);
+  return emit.reshape(sums, shape);
+}
+
+LogicalResult importConv(Node &node) {
+  int64_t groups = node.integer("group", 1);
+  if (node.failed() || failed(checkChannels(node, groups)))
+    return failure();
+  const Shape &w = node.input(1).shape;
+  Window window;
+  for (Dim dim : ArrayRef(w).drop_front(2))
+    window.kernel.push_back(dim.count);
+  if (failed(window.read(node, /*ceil=*/false)))
+    return failure();
+  Shape shape = {node.input(0).shape[0], w[0]};
+  for (int64_t size : window.output)
+    shape.push_back(Dim::fixed(size));
+  if (failed(node.checkSize(shape)))
+    return failure();
+
+  Tensor result;
+  if (groups == 1 && window.rank() == 2)
+    result = namedConv2D(node, window, shape);
+  else if (groups > 1 && w[1].is(1) && w[0].is(groups))
+    result = depthwise(node, window, shape);
+  else
+    result = grouped(node, window, shape, groups);
+  if (!node.has(2))
+    return node.finish(result);
+  Operand sums = node.emit.aligned(result, shape.size());
+  return node.finish(
+      node.emit.mapAlong({sums, {&node.input(2), {1}}}, shape,
+                         [](LocBuilder &b, ValueRange args) -> Value {
+                           return arith::AddFOp::create(b, args[0], args[1]);
+                         }));
+}
+
+} // namespace numera::importer

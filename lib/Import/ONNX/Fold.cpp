@@ -1,0 +1,230 @@
+//===- Fold.cpp - Operators whose results are known -----------------------===//
+// SPDX-License-Identifier: MIT
+//===----------------------------------------------------------------------===//
+//
+// Exporters compute shapes with operators (Shape, Gather, Concat, Mul …). They
+// are evaluated here, on integers that may be multiples of the batch size.
+//
+//===----------------------------------------------------------------------===//
+#include "Operators.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+#include <onnx/onnx_pb.h>
+
+using namespace mlir;
+using onnx::TensorProto;
+
+namespace numera::importer {
+
+LogicalResult importConstant(Node &node) {
+  if (node.hasAttribute("value")) {
+    std::optional<Tensor> tensor = node.tensor("value");
+    return tensor ? node.finish(*tensor) : failure();
+  }
+  auto size = [](size_t count) { return Dim::fixed(count); };
+  if (node.hasAttribute("value_float"))
+    return node.finish(Tensor::ofFloats({node.real("value_float", 0.0f)}, {}));
+  if (node.hasAttribute("value_int"))
+    return node.finish(
+        Tensor::ofInts({Dim::fixed(node.integer("value_int", 0))}, {}));
+  if (auto list = node.reals("value_floats"))
+    return node.finish(
+        Tensor::ofFloats({list->begin(), list->end()}, {size(list->size())}));
+  if (auto list = node.integers("value_ints")) {
+    Shape ints = fixedShape(*list);
+    return node.finish(
+        Tensor::ofInts({ints.begin(), ints.end()}, {size(ints.size())}));
+  }
+  return node.error("expected attribute 'value', 'value_float', "
+                    "'value_floats', 'value_int' or 'value_ints'");
+}
+
+LogicalResult importConstantOfShape(Node &node) {
+  std::optional<SmallVector<int64_t>> sizes = node.constants(0);
+  std::optional<Tensor> fill = node.tensor("value");
+  if (node.failed())
+    return failure();
+  if (!fill)
+    fill = Tensor::ofFloats({0.0f}, {});
+  if (elementCount(fill->shape) != 1)
+    return node.error("attribute 'value' has shape " + str(fill->shape) +
+                      "; expected one element");
+  Shape shape = fixedShape(*sizes);
+  if (failed(node.checkFoldable(shape)))
+    return failure();
+  SmallVector<int64_t> strides(shape.size(), 0);
+  return node.finish(gatherStrided(*fill, shape, strides, 0));
+}
+
+LogicalResult importShape(Node &node) {
+  const Shape &shape = node.input(0).shape;
+  int64_t rank = shape.size();
+  auto clamp = [&](int64_t index) {
+    if (index < 0)
+      index = std::max(index, -rank) + rank;
+    return std::min(index, rank);
+  };
+  int64_t start = clamp(node.integer("start", 0));
+  int64_t end = std::max(start, clamp(node.integer("end", rank)));
+  return node.finish(Tensor::ofInts(
+      {shape.begin() + start, shape.begin() + end}, {Dim::fixed(end - start)}));
+}
+
+LogicalResult importSize(Node &node) {
+  return node.finish(Tensor::ofInts({product(node.input(0).shape)}, {}));
+}
+
+LogicalResult importCast(Node &node) {
+  node.ignore("saturate");
+  const Tensor &x = node.input(0);
+  int64_t to = node.integer("to", 0);
+  bool toFloat = to == TensorProto::FLOAT || to == TensorProto::DOUBLE;
+  bool toInt = to == TensorProto::INT64 || to == TensorProto::INT32;
+  if (node.failed())
+    return failure();
+  if ((toFloat && !x.integral && (x.host || to == TensorProto::FLOAT)) ||
+      (toInt && x.integral))
+    return node.finish(x);
+  if (!x.host || (!toFloat && !toInt))
+    return node.error(
+        "a cast to " +
+        (TensorProto::DataType_IsValid(to)
+             ? TensorProto::DataType_Name(TensorProto::DataType(to))
+             : "type number " + std::to_string(to)) +
+        (x.host ? " of a constant" : " of a computed tensor") +
+        " is not supported; expected f32, or constants between f32 and i64");
+  if (toFloat) {
+    std::vector<float> floats;
+    for (Dim dim : x.host->ints) {
+      if (dim.batched)
+        return node.error(node.inputName(0) + " depends on the batch size; "
+                                              "expected a constant");
+      floats.push_back(dim.count);
+    }
+    return node.finish(Tensor::ofFloats(std::move(floats), x.shape));
+  }
+  std::vector<Dim> ints;
+  for (float number : x.host->floats) {
+    if (!(std::fabs(number) < 0x1p62f))
+      return node.error(node.inputName(0) +
+                        " holds a number that is not an integer's");
+    ints.push_back(Dim::fixed(number));
+  }
+  return node.finish(Tensor::ofInts(std::move(ints), x.shape));
+}
+
+/// Elements of `data` along `axis`, as numpy.take.
+template <typename Element>
+static std::vector<Element> take(const std::vector<Element> &data,
+                                 ArrayRef<int64_t> indices, int64_t outer,
+                                 int64_t size, int64_t inner) {
+  std::vector<Element> taken;
+  taken.reserve(outer * indices.size() * inner);
+  for (int64_t row = 0; row < outer; ++row)
+    for (int64_t index : indices) {
+      auto first = data.begin() + (row * size + index) * inner;
+      taken.insert(taken.end(), first, first + inner);
+    }
+  return taken;
+}
+
+LogicalResult importGather(Node &node) {
+  const Tensor &data = node.input(0), &where = node.input(1);
+  int64_t axis = node.axis(node.integer("axis", 0), data.rank());
+  if (node.failed())
+    return failure();
+  if (!data.host || !where.host || !where.integral)
+    return node.error("gathers " +
+                      (data.host ? std::string("at computed indices")
+                                 : std::string("from a computed tensor")) +
+                      "; only constants are supported");
+  int64_t size = data.shape[axis].count;
+  SmallVector<int64_t> indices;
+  for (Dim index : where.host->ints) {
+    if (index.batched || index.count < -size || index.count >= size)
+      return node.error("index " + str({index}) + " into " + str(data.shape) +
+                        " is out of range in dimension " + Twine(axis));
+    indices.push_back(index.count < 0 ? index.count + size : index.count);
+  }
+  ArrayRef<Dim> before = ArrayRef(data.shape).take_front(axis);
+  ArrayRef<Dim> after = ArrayRef(data.shape).drop_front(axis + 1);
+  Shape shape(before);
+  shape.append(where.shape.begin(), where.shape.end());
+  shape.append(after.begin(), after.end());
+  if (failed(node.checkFoldable(shape)))
+    return failure();
+  int64_t outer = product(before).count, inner = product(after).count;
+  if (data.integral)
+    return node.finish(Tensor::ofInts(
+        take(data.host->ints, indices, outer, size, inner), shape));
+  return node.finish(Tensor::ofFloats(
+      take(data.host->floats, indices, outer, size, inner), shape));
+}
+
+LogicalResult negateIntegers(Node &node) {
+  const Tensor &x = node.input(0);
+  std::vector<Dim> results;
+  for (Dim dim : x.host->ints) {
+    if (dim.count == INT64_MIN)
+      return node.error(node.inputName(0) + " holds " + str({dim}) +
+                        ", whose negation is not a 64-bit integer");
+    results.push_back({-dim.count, dim.batched});
+  }
+  return node.finish(Tensor::ofInts(std::move(results), x.shape));
+}
+
+/// One element of Add, Sub, Mul or Div, where it can be said: the batch size
+/// times a number, or a sum of numbers of one kind.
+static std::optional<Dim> fold(StringRef op, Dim lhs, Dim rhs) {
+  int64_t result = 0;
+  bool both = lhs.batched && rhs.batched, either = lhs.batched || rhs.batched;
+  if (op == "Add" || op == "Sub") {
+    if (both != either ||
+        (op == "Add" ? llvm::AddOverflow(lhs.count, rhs.count, result)
+                     : llvm::SubOverflow(lhs.count, rhs.count, result)))
+      return std::nullopt;
+    return Dim{result, both};
+  }
+  if (op == "Mul") {
+    if (both || llvm::MulOverflow(lhs.count, rhs.count, result))
+      return std::nullopt;
+    return Dim{result, either};
+  }
+  if (op != "Div" || rhs.count == 0 || (rhs.count == -1 && !both) ||
+      (rhs.batched && !lhs.batched) || (either && lhs.count % rhs.count != 0))
+    return std::nullopt;
+  return Dim{lhs.count / rhs.count, lhs.batched && !rhs.batched};
+}
+
+LogicalResult foldIntegers(Node &node) {
+  const Tensor &lhs = node.input(0), &rhs = node.input(1);
+  if (!lhs.host || !rhs.host)
+    return node.error("computes with integers when the model runs; only "
+                      "constants are supported");
+  std::optional<Shape> shape = broadcast(lhs.shape, rhs.shape);
+  if (!shape)
+    return node.error("shapes " + str(lhs.shape) + " and " + str(rhs.shape) +
+                      " do not broadcast");
+  if (failed(node.checkFoldable(*shape)))
+    return failure();
+  auto spread = [&](const Tensor &tensor) {
+    SmallVector<int64_t> strides(shape->size() - tensor.rank(), 0);
+    for (auto [dim, stride] :
+         llvm::zip_equal(tensor.shape, stridesOf(tensor.shape)))
+      strides.push_back(dim.is(1) ? 0 : stride);
+    return gatherStrided(tensor, *shape, strides, 0);
+  };
+  Tensor left = spread(lhs), right = spread(rhs);
+  std::vector<Dim> results;
+  for (auto [x, y] : llvm::zip_equal(left.host->ints, right.host->ints)) {
+    std::optional<Dim> result = fold(node.op(), x, y);
+    if (!result)
+      return node.error("cannot compute " + str({x}) + " and " + str({y}) +
+                        " as constant integers");
+    results.push_back(*result);
+  }
+  return node.finish(Tensor::ofInts(std::move(results), *shape));
+}
+
+} // namespace numera::importer

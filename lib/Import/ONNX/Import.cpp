@@ -1,0 +1,86 @@
+//===- Import.cpp - Reads ONNX files --------------------------------------===//
+// SPDX-License-Identifier: MIT
+//===----------------------------------------------------------------------===//
+#include "Graph.h"
+#include "Node.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "numera/Import/ONNX.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <climits>
+#include <google/protobuf/stubs/logging.h>
+#include <onnx/onnx_pb.h>
+
+using namespace mlir;
+
+namespace numera {
+
+/// The operator sets whose changes the importers know.
+constexpr int64_t kOldestOpset = 7;
+constexpr int64_t kNewestOpset = 28;
+
+static LogicalResult parse(StringRef path, Location file,
+                           onnx::ModelProto &model) {
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return emitError(file) << "cannot read the file: "
+                           << buffer.getError().message();
+  size_t size = (*buffer)->getBufferSize();
+  // protobuf reports damage on stderr by itself; the error below is enough.
+  google::protobuf::LogSilencer silence;
+  if (size > INT_MAX ||
+      !model.ParseFromArray((*buffer)->getBufferStart(), int(size)))
+    return emitError(file)
+           << "not an ONNX model: its " << size
+           << " bytes are not a protobuf message of type ModelProto; expected "
+              "a complete file as onnx.save writes it";
+  if (!model.has_graph() || model.ir_version() < 1)
+    return emitError(file)
+           << "not an ONNX model: " << size << " bytes without "
+           << (model.has_graph() ? "an IR version" : "a graph")
+           << "; expected a complete file as onnx.save writes it";
+  return success();
+}
+
+/// The version of the operator set ai.onnx that the model imports.
+static FailureOr<int64_t> findOpset(const onnx::ModelProto &model,
+                                    Location file) {
+  for (const auto &import : model.opset_import()) {
+    if (!import.domain().empty() && import.domain() != "ai.onnx")
+      continue;
+    if (import.version() >= kOldestOpset && import.version() <= kNewestOpset)
+      return import.version();
+    return emitError(file) << "the model uses operator set " << import.version()
+                           << "; expected " << kOldestOpset << " to "
+                           << kNewestOpset;
+  }
+  return emitError(file) << "the model imports no operator set of ai.onnx; "
+                            "expected version "
+                         << kOldestOpset << " to " << kNewestOpset;
+}
+
+OwningOpRef<ModuleOp> importONNX(StringRef path, MLIRContext *context) {
+  context->loadDialect<arith::ArithDialect, func::FuncDialect,
+                       linalg::LinalgDialect, math::MathDialect,
+                       tensor::TensorDialect>();
+  Location file = FileLineColLoc::get(context, path, 0, 0);
+  onnx::ModelProto model;
+  if (failed(parse(path, file, model)))
+    return nullptr;
+  FailureOr<int64_t> opset = findOpset(model, file);
+  if (failed(opset))
+    return nullptr;
+  OwningOpRef<ModuleOp> module = ModuleOp::create(file);
+  importer::Graph graph(model.graph(), *opset, file);
+  if (failed(graph.import(*module)) || failed(verify(*module)))
+    return nullptr;
+  return module;
+}
+
+} // namespace numera

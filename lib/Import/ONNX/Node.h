@@ -1,0 +1,113 @@
+//===- Node.h - One operator while it is imported --------------*- C++ -*-===//
+// SPDX-License-Identifier: MIT
+//===---------------------------------------------------------------------===//
+//
+// What an operator's importer sees: attributes, inputs, results, and a way to
+// report an error. The first error is reported and later ones are dropped, so
+// an importer may read several attributes and then ask once whether that
+// worked. An attribute that nobody asked for is an error: it may change what
+// the operator means.
+//
+//===----------------------------------------------------------------------===//
+#ifndef NUMERA_LIB_IMPORT_ONNX_NODE_H
+#define NUMERA_LIB_IMPORT_ONNX_NODE_H
+
+#include "Emitter.h"
+#include "Tensor.h"
+#include "mlir/Support/LogicalResult.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/Twine.h"
+
+namespace onnx {
+class AttributeProto;
+class NodeProto;
+class TensorProto;
+} // namespace onnx
+
+namespace numera::importer {
+
+/// Reports an error and returns failure.
+using Report = llvm::function_ref<llvm::LogicalResult(const llvm::Twine &)>;
+
+/// Text in single quotes with control characters escaped: names come from the
+/// file, and an error is one line.
+std::string quote(llvm::StringRef text);
+
+/// Reads an initializer's elements: f32, f64, f16 and bf16 become f32; integers
+/// and booleans become i64. Errors describe the tensor without naming it.
+llvm::FailureOr<Tensor> readTensor(const onnx::TensorProto &proto,
+                                   Report report);
+
+class Node {
+public:
+  Node(const onnx::NodeProto &proto, int64_t opset, Emitter &emitter,
+       mlir::Location file)
+      : emit(emitter), opset(opset), proto(proto), file(file) {}
+
+  Emitter &emit;
+  /// The version of the operator set that the model imports.
+  const int64_t opset;
+
+  llvm::StringRef op() const;
+  /// The node's name, else its first output's.
+  std::string name() const;
+
+  llvm::LogicalResult error(const llvm::Twine &message);
+  bool failed() const { return reported; }
+
+  // Attributes, with the operator's default.
+  bool hasAttribute(llvm::StringRef name) const;
+  int64_t integer(llvm::StringRef name, int64_t byDefault);
+  float real(llvm::StringRef name, float byDefault);
+  std::string text(llvm::StringRef name, llvm::StringRef byDefault);
+  std::optional<llvm::SmallVector<int64_t>> integers(llvm::StringRef name);
+  std::optional<llvm::SmallVector<float>> reals(llvm::StringRef name);
+  std::optional<Tensor> tensor(llvm::StringRef name);
+  /// Accepts an attribute that does not matter for inference.
+  void ignore(llvm::StringRef name) { asked.insert(name); }
+  /// Fails when an attribute was never asked for.
+  llvm::LogicalResult checkAttributes();
+
+  // Inputs. An optional input that is left out has an empty name.
+  llvm::SmallVector<const Tensor *, 4> inputs;
+  unsigned numInputs() const { return inputs.size(); }
+  bool has(unsigned i) const { return i < inputs.size() && inputs[i]; }
+  const Tensor &input(unsigned i) const { return *inputs[i]; }
+  /// How errors name an input: `input 1 'weights'`.
+  std::string inputName(unsigned i) const;
+  /// The elements of a compile-time integer tensor of rank 0 or 1.
+  std::optional<llvm::SmallVector<Dim>> dims(unsigned i);
+  /// The same, where the batch size has no place.
+  std::optional<llvm::SmallVector<int64_t>> constants(unsigned i);
+  /// Fails when input i is not f32.
+  llvm::LogicalResult checkFloat(unsigned i);
+  /// Fails when input i is of integers that are not known, or is computed and
+  /// empty.
+  llvm::LogicalResult checkData(unsigned i);
+  llvm::LogicalResult checkRank(unsigned i, int64_t rank);
+
+  /// An axis counted from the front; reports one that is out of range.
+  int64_t axis(int64_t axis, int64_t rank);
+  /// Marks axes in a mask of size rank; reports a repeated one.
+  llvm::SmallVector<bool> axes(llvm::ArrayRef<int64_t> list, int64_t rank);
+
+  unsigned numOutputs() const;
+  llvm::LogicalResult checkSize(llvm::ArrayRef<Dim> shape);
+  /// Also fails when a compile-time tensor of this shape would fill memory.
+  llvm::LogicalResult checkFoldable(llvm::ArrayRef<Dim> shape);
+  llvm::SmallVector<Tensor, 1> results;
+  llvm::LogicalResult finish(Tensor tensor);
+
+private:
+  const onnx::AttributeProto *find(llvm::StringRef name, int type,
+                                   llvm::StringRef typeName);
+
+  const onnx::NodeProto &proto;
+  mlir::Location file;
+  llvm::StringSet<> asked;
+  bool reported = false;
+};
+
+} // namespace numera::importer
+
+#endif // NUMERA_LIB_IMPORT_ONNX_NODE_H

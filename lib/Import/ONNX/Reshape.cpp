@@ -1,0 +1,163 @@
+//===- Reshape.cpp - Operators that keep the elements ---------------------===//
+// SPDX-License-Identifier: MIT
+//===----------------------------------------------------------------------===//
+#include "Operators.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace numera::importer {
+
+LogicalResult importIdentity(Node &node) { return node.finish(node.input(0)); }
+
+LogicalResult importDropout(Node &node) {
+  node.ignore("ratio");
+  node.ignore("seed");
+  // Since opset 12 an input says whether to drop anything.
+  if (node.has(2)) {
+    std::optional<SmallVector<int64_t>> training = node.constants(2);
+    if (!training)
+      return failure();
+    if (llvm::any_of(*training, [](int64_t flag) { return flag != 0; }))
+      return node.error("training mode is on; only inference is supported");
+  }
+  return node.finish(node.input(0));
+}
+
+/// The size that -1 stands for, so that `shape` has the elements of `total`.
+static LogicalResult infer(Node &node, const Shape &from, Shape &shape,
+                           size_t unknown) {
+  Dim total = product(from);
+  shape[unknown] = Dim::fixed(1);
+  std::optional<int64_t> count = elementCount(shape);
+  Dim known = product(shape);
+  if (!count || *count == 0 || total.count % *count != 0 ||
+      (known.batched && !total.batched))
+    return failure();
+  shape[unknown] = {total.count / *count, total.batched && !known.batched};
+  return success();
+}
+
+LogicalResult importReshape(Node &node) {
+  if (failed(node.checkData(0)))
+    return failure();
+  const Tensor &x = node.input(0);
+  bool allowZero = node.integer("allowzero", 0);
+  std::optional<SmallVector<Dim>> wanted = node.dims(1);
+  if (!wanted || node.failed())
+    return failure();
+  Shape shape(wanted->begin(), wanted->end());
+  std::optional<size_t> unknown;
+  for (auto [i, dim] : llvm::enumerate(shape)) {
+    if (dim.is(0) && !allowZero) {
+      if (i >= x.shape.size())
+        return node.error("the shape copies dimension " + Twine(i) + " of " +
+                          str(x.shape) + ", which has no such dimension");
+      dim = x.shape[i];
+    } else if (dim.is(-1)) {
+      if (unknown)
+        return node.error("the shape has -1 twice; expected at most one size "
+                          "to infer");
+      unknown = i;
+    } else if (dim.count < 0) {
+      return node.error("the shape holds " + Twine(dim.count) +
+                        "; expected a size, 0 or -1");
+    }
+  }
+  bool fits = !unknown || succeeded(infer(node, x.shape, shape, *unknown));
+  if (failed(node.checkSize(shape)))
+    return failure();
+  if (!fits || product(shape) != product(x.shape))
+    return node.error("cannot reshape " + str(x.shape) + " to " +
+                      str(Shape(wanted->begin(), wanted->end())) +
+                      ": the numbers of elements differ");
+  return node.finish(node.emit.reshape(x, shape));
+}
+
+LogicalResult importFlatten(Node &node) {
+  if (failed(node.checkData(0)))
+    return failure();
+  const Tensor &x = node.input(0);
+  int64_t axis = node.integer("axis", 1);
+  if (axis != x.rank())
+    axis = node.axis(axis, x.rank());
+  if (node.failed())
+    return failure();
+  ArrayRef<Dim> shape = x.shape;
+  return node.finish(node.emit.reshape(
+      x, {product(shape.take_front(axis)), product(shape.drop_front(axis))}));
+}
+
+/// The axes of Squeeze and Unsqueeze: an attribute, an input since opset 13.
+static std::optional<SmallVector<int64_t>> readAxes(Node &node) {
+  if (node.opset < 13)
+    return node.integers("axes");
+  if (!node.has(1))
+    return std::nullopt;
+  return node.constants(1);
+}
+
+LogicalResult importSqueeze(Node &node) {
+  if (failed(node.checkData(0)))
+    return failure();
+  const Tensor &x = node.input(0);
+  std::optional<SmallVector<int64_t>> axes = readAxes(node);
+  if (node.failed())
+    return failure();
+  auto gone = llvm::map_to_vector(x.shape, [](Dim dim) { return dim.is(1); });
+  if (axes)
+    gone = node.axes(*axes, x.rank());
+  if (node.failed())
+    return failure();
+  Shape shape;
+  for (auto [i, dim] : llvm::enumerate(x.shape)) {
+    if (!gone[i])
+      shape.push_back(dim);
+    else if (!dim.is(1))
+      return node.error("dimension " + Twine(i) + " of " + str(x.shape) +
+                        " is not 1 and cannot be removed");
+  }
+  return node.finish(node.emit.reshape(x, shape));
+}
+
+LogicalResult importUnsqueeze(Node &node) {
+  if (failed(node.checkData(0)))
+    return failure();
+  const Tensor &x = node.input(0);
+  std::optional<SmallVector<int64_t>> axes = readAxes(node);
+  if (node.failed())
+    return failure();
+  if (!axes)
+    return node.error("the axes are missing; expected " +
+                      Twine(node.opset < 13 ? "attribute 'axes'" : "input 1"));
+  int64_t rank = x.rank() + axes->size();
+  if (rank > kMaxRank)
+    return node.error("a tensor of " + Twine(rank) +
+                      " dimensions; expected at most " + Twine(kMaxRank));
+  SmallVector<bool> added = node.axes(*axes, rank);
+  if (node.failed())
+    return failure();
+  Shape shape;
+  const Dim *next = x.shape.begin();
+  for (bool isNew : added)
+    shape.push_back(isNew ? Dim::fixed(1) : *next++);
+  return node.finish(node.emit.reshape(x, shape));
+}
+
+LogicalResult importTranspose(Node &node) {
+  if (failed(node.checkData(0)))
+    return failure();
+  const Tensor &x = node.input(0);
+  SmallVector<int64_t> permutation =
+      llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, x.rank())));
+  if (auto given = node.integers("perm"))
+    permutation = *given;
+  SmallVector<int64_t> sorted = permutation;
+  llvm::sort(sorted);
+  if (!llvm::equal(sorted, llvm::seq<int64_t>(0, x.rank())))
+    return node.error("attribute 'perm' is not a permutation of the " +
+                      Twine(x.rank()) + " dimensions of " + str(x.shape));
+  return node.finish(node.emit.transpose(x, permutation));
+}
+
+} // namespace numera::importer

@@ -1,0 +1,125 @@
+//===- Tensor.cpp - Shapes and compile-time tensors -----------------------===//
+// SPDX-License-Identifier: MIT
+//===----------------------------------------------------------------------===//
+#include "Tensor.h"
+#include "llvm/ADT/SmallVectorExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace numera::importer {
+
+std::optional<int64_t> elementCount(llvm::ArrayRef<Dim> shape) {
+  int64_t product = 1;
+  for (Dim dim : shape)
+    if (dim.count < 0 || llvm::MulOverflow(product, dim.count, product) ||
+        product > kMaxElements)
+      return std::nullopt;
+  return product;
+}
+
+Dim product(llvm::ArrayRef<Dim> shape) {
+  Dim total = Dim::fixed(1);
+  for (Dim dim : shape)
+    total = {total.count * dim.count, total.batched || dim.batched};
+  return total;
+}
+
+Shape fixedShape(llvm::ArrayRef<int64_t> sizes) {
+  return llvm::map_to_vector<4>(sizes, Dim::fixed);
+}
+
+std::string str(llvm::ArrayRef<Dim> shape) {
+  if (shape.empty())
+    return "scalar";
+  std::string text;
+  for (Dim dim : shape) {
+    if (!text.empty())
+      text += 'x';
+    if (!dim.batched || dim.count != 1)
+      text += std::to_string(dim.count);
+    if (dim.batched)
+      text += '?';
+  }
+  return text;
+}
+
+std::optional<Shape> broadcast(llvm::ArrayRef<Dim> lhs,
+                               llvm::ArrayRef<Dim> rhs) {
+  if (lhs.size() < rhs.size())
+    std::swap(lhs, rhs);
+  Shape shape(lhs);
+  auto tail = llvm::MutableArrayRef<Dim>(shape).take_back(rhs.size());
+  for (auto [out, dim] : llvm::zip_equal(tail, rhs)) {
+    if (out == dim || dim.is(1))
+      continue;
+    if (!out.is(1))
+      return std::nullopt;
+    out = dim;
+  }
+  return shape;
+}
+
+std::optional<float> Tensor::scalar() const {
+  if (integral || !host || host->floats.size() != 1)
+    return std::nullopt;
+  return host->floats.front();
+}
+
+Tensor Tensor::ofFloats(std::vector<float> elements, Shape shape) {
+  Tensor tensor;
+  tensor.shape = std::move(shape);
+  tensor.host =
+      std::make_shared<HostData>(HostData{.floats = std::move(elements)});
+  return tensor;
+}
+
+Tensor Tensor::ofInts(std::vector<Dim> elements, Shape shape) {
+  Tensor tensor;
+  tensor.shape = std::move(shape);
+  tensor.integral = true;
+  tensor.host =
+      std::make_shared<HostData>(HostData{.ints = std::move(elements)});
+  return tensor;
+}
+
+llvm::SmallVector<int64_t> stridesOf(llvm::ArrayRef<Dim> shape) {
+  llvm::SmallVector<int64_t> strides(shape.size(), 1);
+  for (size_t i = shape.size(); i-- > 1;)
+    strides[i - 1] = strides[i] * shape[i].count;
+  return strides;
+}
+
+/// The source position of every output element, in row-major order.
+template <typename Element>
+static std::vector<Element>
+gather(const std::vector<Element> &source, llvm::ArrayRef<Dim> shape,
+       llvm::ArrayRef<int64_t> strides, int64_t origin) {
+  std::vector<Element> elements(*elementCount(shape));
+  llvm::SmallVector<int64_t> index(shape.size(), 0);
+  int64_t position = origin;
+  for (Element &element : elements) {
+    element = source[position];
+    for (size_t i = shape.size(); i-- > 0;) {
+      position += strides[i];
+      if (++index[i] < shape[i].count)
+        break;
+      position -= strides[i] * index[i];
+      index[i] = 0;
+    }
+  }
+  return elements;
+}
+
+Tensor gatherStrided(const Tensor &source, llvm::ArrayRef<Dim> shape,
+                     llvm::ArrayRef<int64_t> strides, int64_t origin) {
+  Tensor result;
+  if (source.integral)
+    result = Tensor::ofInts(gather(source.host->ints, shape, strides, origin),
+                            Shape(shape));
+  else
+    result = Tensor::ofFloats(
+        gather(source.host->floats, shape, strides, origin), Shape(shape));
+  result.name = source.name;
+  return result;
+}
+
+} // namespace numera::importer

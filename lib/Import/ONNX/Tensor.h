@@ -1,0 +1,96 @@
+//===- Tensor.h - Shapes and compile-time tensors --------------*- C++ -*-===//
+// SPDX-License-Identifier: MIT
+//===---------------------------------------------------------------------===//
+//
+// What the importer knows of a tensor: its shape, whether its elements are
+// integers, its SSA value once it has one, and its elements where they are
+// known at compile time.
+//
+//===----------------------------------------------------------------------===//
+#ifndef NUMERA_LIB_IMPORT_ONNX_TENSOR_H
+#define NUMERA_LIB_IMPORT_ONNX_TENSOR_H
+
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace numera::importer {
+
+/// A dimension: `count`, or `count` times the batch size, which is known only
+/// when the function runs. Elements of integer tensors are of the same type, so
+/// that a shape computed from the batch is still a compile-time value.
+struct Dim {
+  int64_t count = 0;
+  bool batched = false;
+
+  static Dim fixed(int64_t count) { return {count, false}; }
+  bool is(int64_t size) const { return !batched && count == size; }
+  bool operator==(const Dim &) const = default;
+};
+
+using Shape = llvm::SmallVector<Dim, 4>;
+
+/// The sizes beyond which a model is taken to be damaged: they keep all
+/// arithmetic on sizes far from overflow.
+constexpr int64_t kMaxElements = int64_t(1) << 40;
+constexpr int64_t kMaxFolded = int64_t(1) << 26;
+constexpr int64_t kMaxRank = 16;
+
+/// The product of the counts (the batch size left out), or nothing when it
+/// exceeds kMaxElements or a dimension is negative.
+std::optional<int64_t> elementCount(llvm::ArrayRef<Dim> shape);
+
+/// The elements of a shape that passed `elementCount`, as one dimension.
+Dim product(llvm::ArrayRef<Dim> shape);
+
+/// A shape from sizes that are all known.
+Shape fixedShape(llvm::ArrayRef<int64_t> sizes);
+
+/// The shape as in `1x28x28`; a batched dimension is written `?`, or `4?` when
+/// it is four times the batch, and a scalar's shape is `scalar`.
+std::string str(llvm::ArrayRef<Dim> shape);
+
+/// The shape of numpy's broadcast of both, or nothing when they disagree.
+std::optional<Shape> broadcast(llvm::ArrayRef<Dim> lhs,
+                               llvm::ArrayRef<Dim> rhs);
+
+/// Elements that are known at compile time, row-major. `floats` or `ints` is
+/// used, as the tensor's `integral` says.
+struct HostData {
+  std::vector<float> floats = {};
+  std::vector<Dim> ints = {};
+};
+
+/// A tensor of the graph. `value` is null until a compile-time tensor is needed
+/// by an operation; `host` is null when the elements are not known.
+struct Tensor {
+  Shape shape;
+  bool integral = false;
+  mlir::Value value;
+  std::shared_ptr<const HostData> host;
+  std::string name;
+
+  int64_t rank() const { return shape.size(); }
+  /// The single compile-time f32 element, whatever the rank.
+  std::optional<float> scalar() const;
+
+  static Tensor ofFloats(std::vector<float> elements, Shape shape);
+  static Tensor ofInts(std::vector<Dim> elements, Shape shape);
+};
+
+/// The compile-time tensor `out(i…) = source(position of i…)`: `origin` and
+/// `strides` (one an output dimension) give the position in the elements of
+/// `source`. Transposes, slices and broadcasts are all of this form.
+Tensor gatherStrided(const Tensor &source, llvm::ArrayRef<Dim> shape,
+                     llvm::ArrayRef<int64_t> strides, int64_t origin);
+
+/// Row-major strides.
+llvm::SmallVector<int64_t> stridesOf(llvm::ArrayRef<Dim> shape);
+
+} // namespace numera::importer
+
+#endif // NUMERA_LIB_IMPORT_ONNX_TENSOR_H

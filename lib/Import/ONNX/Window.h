@@ -1,0 +1,42 @@
+//===- Window.h - The sliding windows of Conv and the pools ----*- C++ -*-===//
+// SPDX-License-Identifier: MIT
+//===---------------------------------------------------------------------===//
+#ifndef NUMERA_LIB_IMPORT_ONNX_WINDOW_H
+#define NUMERA_LIB_IMPORT_ONNX_WINDOW_H
+
+#include "Node.h"
+
+namespace numera::importer {
+
+/// A window over the spatial dimensions (those after batch and channel), one
+/// entry a dimension.
+struct Window {
+  llvm::SmallVector<int64_t> input, kernel, strides, dilations, output;
+  /// Zeros (or -inf) before and after, as the model asks for them.
+  llvm::SmallVector<int64_t> low, high;
+  /// What ceil_mode adds behind them so that the last window fits.
+  llvm::SmallVector<int64_t> excess;
+
+  size_t rank() const { return kernel.size(); }
+
+  /// Reads strides, dilations, pads and auto_pad of `node` for its input 0 and
+  /// computes the output sizes; `kernel` is set.
+  llvm::LogicalResult read(Node &node, bool ceil);
+
+  /// Input 0 with its padding around it, filled with `number`.
+  Tensor pad(Node &node, float number) const;
+  /// stride * output + dilation * kernel, where the output's loops start at
+  /// `output` and the kernel's at `kernel`.
+  void appendTo(llvm::SmallVectorImpl<mlir::AffineExpr> &exprs,
+                mlir::MLIRContext *context, unsigned outputLoop,
+                unsigned kernelLoop) const;
+
+private:
+  llvm::LogicalResult readPads(Node &node, llvm::StringRef mode);
+  llvm::LogicalResult resolve(Node &node, unsigned i, llvm::StringRef mode,
+                              bool ceil);
+};
+
+} // namespace numera::importer
+
+#endif // NUMERA_LIB_IMPORT_ONNX_WINDOW_H

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""Writes one of the tiny ONNX models of this folder's tests.
+
+    make-model.py NAME OUT.onnx
+
+A model is a function below: it returns nodes, inputs, outputs and initializers.
+Weights count up from 0 so that a test can read them in the IR.
+"""
+import sys
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+
+def value(name, *shape):
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, list(shape))
+
+
+def weights(name, *shape):
+    count = int(np.prod(shape))
+    data = np.arange(count, dtype=np.float32).reshape(shape)
+    return numpy_helper.from_array(data, name)
+
+
+def ints(name, *elements):
+    return numpy_helper.from_array(np.array(elements, np.int64), name)
+
+
+def unary(op, shape, out, opset=13, inits=(), **attributes):
+    """One node with the inputs x and `inits`."""
+    node = helper.make_node(op, ["x"] + [i.name for i in inits], ["y"],
+                            name="the_node", **attributes)
+    return [node], [value("x", *shape)], [value("y", *out)], list(inits), opset
+
+
+MODELS = {
+    # Contractions.
+    "conv": lambda: unary(
+        "Conv", [1, 1, 4, 4], [1, 2, 2, 3],
+        inits=[weights("w", 2, 1, 3, 2), weights("b", 2)],
+        pads=[0, 1, 0, 0]),
+    "conv-stride": lambda: unary(
+        "Conv", [1, 1, 9, 9], [1, 1, 3, 3], inits=[weights("w", 1, 1, 3, 3)],
+        strides=[2, 2], dilations=[2, 2]),
+    "conv-same": lambda: unary(
+        "Conv", ["N", 1, 4, 4], ["N", 1, 4, 4],
+        inits=[weights("w", 1, 1, 2, 2)], auto_pad="SAME_UPPER"),
+    "conv-groups": lambda: unary(
+        "Conv", [1, 4, 3, 3], [1, 2, 2, 2], inits=[weights("w", 2, 2, 2, 2)],
+        group=2),
+    "conv-depthwise": lambda: unary(
+        "Conv", [1, 2, 3, 3], [1, 2, 2, 2], inits=[weights("w", 2, 1, 2, 2)],
+        group=2),
+    "conv-1d": lambda: unary(
+        "Conv", [1, 2, 5], [1, 3, 4], inits=[weights("w", 3, 2, 2)]),
+    "gemm": lambda: unary(
+        "Gemm", ["N", 3], ["N", 2],
+        inits=[weights("w", 2, 3), weights("b", 2)], transB=1, alpha=0.5),
+    "matmul-nd": lambda: unary(
+        "MatMul", ["N", 2, 3], ["N", 2, 4], inits=[weights("w", 3, 4)]),
+    # Pools and reductions.
+    "max-pool": lambda: unary(
+        "MaxPool", [1, 1, 4, 4], [1, 1, 2, 2], kernel_shape=[2, 2],
+        strides=[2, 2], pads=[1, 1, 0, 0]),
+    "average-pool": lambda: unary(
+        "AveragePool", [1, 1, 4, 4], [1, 1, 2, 2], kernel_shape=[3, 3],
+        strides=[2, 2], pads=[1, 1, 1, 1]),
+    "reduce-mean": lambda: unary(
+        "ReduceMean", ["N", 4], ["N", 1], axes=[1]),
+    # Elementwise and composite operators.
+    "add": lambda: unary("Add", [2, 3], [2, 3], inits=[weights("b", 2, 1)]),
+    "sigmoid": lambda: unary("Sigmoid", [4], [4]),
+    "softmax-old": lambda: unary(
+        "Softmax", [2, 3, 4], [2, 3, 4], opset=9, axis=1),
+    "softmax": lambda: unary("Softmax", [2, 3, 4], [2, 3, 4], axis=1),
+    "batch-norm": lambda: unary(
+        "BatchNormalization", [1, 2, 2, 2], [1, 2, 2, 2],
+        inits=[weights(n, 2) for n in ("scale", "bias", "mean", "var")],
+        epsilon=1.0),
+    # Layout.
+    "flatten": lambda: unary("Flatten", ["N", 2, 3], ["N", 6]),
+    "reshape": lambda: unary(
+        "Reshape", ["N", 4, 6], ["N", 3, 8], inits=[ints("s", 0, 3, -1)]),
+    # Errors.
+    "unsupported": lambda: unary("ConvTranspose", [1, 1, 2, 2], [1, 1, 3, 3],
+                                 inits=[weights("w", 1, 1, 2, 2)]),
+    "gemm-mismatch": lambda: unary(
+        "Gemm", [1, 3], [1, 2], inits=[weights("w", 4, 2)]),
+    "conv-channels": lambda: unary(
+        "Conv", [1, 3, 4, 4], [1, 1, 3, 3], inits=[weights("w", 1, 2, 2, 2)]),
+    "conv-bias": lambda: unary(
+        "Conv", [1, 1, 4, 4], [1, 2, 3, 3],
+        inits=[weights("w", 2, 1, 2, 2), weights("b", 3)]),
+    "conv-window": lambda: unary(
+        "Conv", [1, 1, 2, 2], [1, 1, 1, 1], inits=[weights("w", 1, 1, 3, 3)]),
+    "conv-stride-type": lambda: unary(
+        "Conv", [1, 1, 2, 2], [1, 1, 1, 1], inits=[weights("w", 1, 1, 1, 1)],
+        strides=1.5),
+    "unknown-attribute": lambda: unary("Relu", [2], [2], slope=1.0),
+    "add-mismatch": lambda: unary(
+        "Add", [2, 3], [2, 3], inits=[weights("b", 2)]),
+    "reshape-mismatch": lambda: unary(
+        "Reshape", [2, 3], [4, 2], inits=[ints("s", 4, -1)]),
+    "dynamic-inner": lambda: unary("Relu", ["N", "length"], ["N", "length"]),
+    "opset": lambda: unary("Relu", [2], [2], opset=6),
+}
+
+
+def undefined_input():
+    node = helper.make_node("Relu", ["nowhere"], ["y"], name="the_node")
+    return [node], [value("x", 2)], [value("y", 2)], [], 13
+
+
+def short_initializer():
+    nodes, inputs, outputs, inits, opset = unary(
+        "Add", [2, 3], [2, 3], inits=[weights("b", 2, 3)])
+    inits[0].raw_data = inits[0].raw_data[:8]
+    return nodes, inputs, outputs, inits, opset
+
+
+def external():
+    nodes, inputs, outputs, inits, opset = unary(
+        "Add", [2], [2], inits=[weights("b", 2)])
+    inits[0].data_location = TensorProto.EXTERNAL
+    return nodes, inputs, outputs, inits, opset
+
+
+def batch_shape():
+    """Reshape to [N, -1] as PyTorch exports it: Shape, Gather, Concat."""
+    nodes = [
+        helper.make_node("Shape", ["x"], ["shape"]),
+        helper.make_node("Gather", ["shape", "zero"], ["n"], axis=0),
+        helper.make_node("Concat", ["n", "rest"], ["to"], axis=0),
+        helper.make_node("Reshape", ["x", "to"], ["y"]),
+    ]
+    return (nodes, [value("x", "N", 2, 3)], [value("y", "N", 6)],
+            [ints("zero", 0), ints("rest", -1)], 13)
+
+
+def initializer_as_input():
+    nodes, inputs, outputs, inits, opset = unary(
+        "Add", [2], [2], inits=[weights("b", 2)])
+    return nodes, inputs + [value("b", 2)], outputs, inits, opset
+
+
+def two_batches():
+    node = helper.make_node("Add", ["a", "b"], ["y"], name="the_node")
+    return ([node], [value("a", "N", 2), value("b", "M", 2)],
+            [value("y", "N", 2)], [], 13)
+
+
+MODELS.update({
+    "undefined-input": undefined_input,
+    "short-initializer": short_initializer,
+    "external": external,
+    "batch-shape": batch_shape,
+    "initializer-as-input": initializer_as_input,
+    "two-batches": two_batches,
+})
+
+
+def main():
+    name, path = sys.argv[1:]
+    nodes, inputs, outputs, inits, opset = MODELS[name]()
+    graph = helper.make_graph(nodes, name, inputs, outputs, inits)
+    model = helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", opset)])
+    model.ir_version = 8
+    with open(path, "wb") as file:
+        file.write(model.SerializeToString())
+
+
+if __name__ == "__main__":
+    main()
