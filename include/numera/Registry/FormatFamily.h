@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+//
+// A family of formats: its parameters, their validation and spelling, and the
+// host-side codec. Adding one takes its own files and a line in Families.def;
+// nothing above this layer switches on families.
+
+#ifndef NUMERA_REGISTRY_FORMATFAMILY_H
+#define NUMERA_REGISTRY_FORMATFAMILY_H
+
+#include "numera/Numerics/Unpacked.h"
+#include "numera/Registry/Format.h"
+#include "numera/Registry/Operation.h"
+
+namespace numera {
+
+/// A parameter as written: `exponent: 5` in a file, `5` or `bias=9` in a
+/// spelling. The key is resolved; the value is text.
+struct Parameter {
+  std::string key;
+  std::string value;
+};
+
+/// What is wrong with which parameter.
+struct ParameterError {
+  /// Index into the parameters; negative: the whole (a missing key, say).
+  int index = -1;
+  /// True if the key, not the value, is at fault.
+  bool atKey = false;
+  /// Lower case, no full stop, with the value found and what was expected.
+  std::string message;
+};
+
+class FormatFamily {
+public:
+  virtual ~FormatFamily() = default;
+
+  /// The name in spellings, files and runtime symbols: `float`.
+  virtual llvm::StringRef name() const = 0;
+  /// The keys that stand without their name at the front of a spelling, in
+  /// order: {"exponent", "mantissa"}.
+  virtual llvm::ArrayRef<llvm::StringLiteral> positionalKeys() const = 0;
+  /// The key a bare word of a spelling belongs to (`fn` → `specials`); empty
+  /// if it is none of this family's.
+  virtual llvm::StringRef keyOfWord(llvm::StringRef word) const = 0;
+  /// The words that are supported, for messages.
+  virtual llvm::SmallVector<llvm::StringRef> words() const = 0;
+
+  /// Validates and derives; a null Format and `error` on failure. `name` is
+  /// the name in the configuration, which only opaque formats keep.
+  virtual Format create(llvm::ArrayRef<Parameter> parameters,
+                        llvm::StringRef name, ParameterError &error) const = 0;
+
+  /// The canonical spelling.
+  virtual std::string spelling(const Format &format) const = 0;
+  virtual unsigned width(const Format &format) const = 0;
+
+  /// False for formats whose arithmetic only a registered library knows: the
+  /// functions below must not be called for them, and no runtime entry exists.
+  virtual bool hasArithmetic() const { return true; }
+
+  /// The exact value of a code.
+  virtual Unpacked decode(const Format &format, uint64_t code) const = 0;
+  /// A value rounded once to the format.
+  virtual uint64_t encode(const Format &format, const Unpacked &value,
+                          Rounding rounding) const = 0;
+  /// The operation on codes of one format, by the same code the compiled
+  /// program runs. `cmp` takes a set of Relation bits as `extra`; `cmp` and
+  /// `isnan` give 0 or 1; `mac` is a * b + acc, rounded once.
+  virtual uint64_t evaluate(Operation operation, const Format &format,
+                            llvm::ArrayRef<uint64_t> operands,
+                            Rounding rounding, int32_t extra = 0) const = 0;
+
+  /// Significant bits, and the exponents of the least and of the largest
+  /// finite value: what decides whether one format embeds in another.
+  struct Range {
+    int32_t precision, leastExponent, maxExponent;
+    bool hasInfinity, hasNaN, hasNegativeZero;
+  };
+  virtual Range range(const Format &format) const = 0;
+  /// Significant bits of the values in [2^exponent, 2^(exponent + 1)); 0 if
+  /// there are none.
+  virtual int32_t precisionAt(const Format &format, int32_t exponent) const = 0;
+  /// The code of the largest finite number.
+  virtual uint64_t largest(const Format &format) const = 0;
+
+  /// Codes of the identities: the lowest value is -infinity where there is
+  /// one, else the most negative number.
+  virtual uint64_t lowest(const Format &format) const = 0;
+  virtual uint64_t highest(const Format &format) const = 0;
+
+  /// True if `numera_<family>_decode_f32_<bits>` (or f64) is exact.
+  virtual bool embedsInF32(const Format &format) const = 0;
+  virtual bool embedsInF64(const Format &format) const = 0;
+  /// True if the format is the machine's f32 or f64 (32 or 64), else 0.
+  virtual unsigned machineWidth(const Format &) const { return 0; }
+};
+
+/// Every family, in the order of Families.def.
+llvm::ArrayRef<const FormatFamily *> allFamilies();
+/// The family of that name, or null.
+const FormatFamily *findFamily(llvm::StringRef name);
+
+/// Where a spelling is wrong: the column (from 0) and what was expected.
+struct SpellingError {
+  size_t column = 0;
+  std::string message;
+};
+
+/// Parses `family<…>`; a null Format and `error` on failure. `opaque` is
+/// spelled `opaque<"name",bits>`.
+Format parseFormatSpelling(llvm::StringRef text, SpellingError &error);
+
+/// True if `text` may name a format: letters, digits and '_', no digit first.
+bool isFormatName(llvm::StringRef text);
+
+/// The f32 and f64 formats.
+const Format &formatF32();
+const Format &formatF64();
+
+/// True if every finite value of `format` is a finite value of `into`, with
+/// NaN, infinities and -0 (where `format` has them) represented as well.
+bool embeds(const Format &format, const Format &into);
+
+/// The accumulator that a contraction uses where nobody names one (DESIGN
+/// 3.3): the first of f32 and f64 that embeds the format's values and holds
+/// its products exactly, exponent range aside; else the format itself.
+Format defaultAccumulator(const Format &format);
+
+} // namespace numera
+
+#endif // NUMERA_REGISTRY_FORMATFAMILY_H

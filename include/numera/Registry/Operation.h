@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+//
+// The names of operations, as the dialect, the registry and the runtime use
+// them.
+
+#ifndef NUMERA_REGISTRY_OPERATION_H
+#define NUMERA_REGISTRY_OPERATION_H
+
+#include "llvm/ADT/StringRef.h"
+#include <optional>
+
+namespace numera {
+
+enum class Operation {
+#define NUMERA_OPERATION(enumerator, name, operands) enumerator,
+#include "numera/Registry/Operations.def"
+};
+
+/// The operation's name in IR, configuration and symbols, e.g. `add`.
+llvm::StringRef nameOf(Operation operation);
+std::optional<Operation> operationFromName(llvm::StringRef name);
+/// How many operands in a format it takes.
+unsigned operandCount(Operation operation);
+
+} // namespace numera
+
+#endif // NUMERA_REGISTRY_OPERATION_H

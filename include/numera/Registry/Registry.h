@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+//
+// The registry maps names to formats and (operation, target, result format,
+// operand formats) to lowerings. It is built once, from the built-in files and
+// the user's, and read-only from then on.
+
+#ifndef NUMERA_REGISTRY_REGISTRY_H
+#define NUMERA_REGISTRY_REGISTRY_H
+
+#include "numera/Registry/FormatFamily.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/raw_ostream.h"
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace numera {
+
+/// Where lowerings apply. `Any` is written "*".
+enum class Target { Any, CPU, NVPTX };
+llvm::StringRef nameOf(Target target); ///< "*", "cpu", "nvptx"
+
+/// A library that the configuration names.
+struct Library {
+  std::string name;
+  std::string path;     ///< absolute, or relative to the working directory
+  std::string location; ///< file:line:column of its entry
+};
+
+/// An integer or machine type in a cast's `from:` or `to:`, or a format.
+/// Integers are spelled i8 … i64 (signed) and u8 … u64.
+struct CastType {
+  Format format;        ///< null for an integer
+  unsigned integer = 0; ///< 8, 16, 32, 64
+  bool isSigned = true;
+};
+/// The integer type of that name, if it is one.
+std::optional<CastType> integerFromName(llvm::StringRef name);
+
+/// One registered lowering: a C function on storage integers (f32 and f64 are
+/// float and double).
+struct Lowering {
+  Operation operation;
+  Target target = Target::Any;
+  Format result;                ///< of `cmp` and `isnan`: the operands' format
+  std::vector<Format> operands; ///< as many as the operation takes
+  unsigned fromInteger = 0;     ///< a cast from an integer of that width
+  unsigned toInteger = 0;       ///< a cast to an integer of that width
+  bool integerIsSigned = true;
+  std::string predicate; ///< of `cmp`, as in arith.cmpf: `olt`; empty: any
+  std::string symbol;
+  std::string library;  ///< name of a Library; empty: the one that defines it
+  std::string location; ///< file:line:column of its entry
+};
+
+/// What `numera-retype` does to a model.
+struct Policy {
+  Format defaultFormat; ///< null: not named
+  enum class Accumulate { Default, Same, Named };
+  Accumulate accumulate = Accumulate::Default;
+  Format accumulator; ///< with Named
+};
+
+class Registry {
+public:
+  /// The built-in names alone.
+  Registry();
+
+  /// Reads a configuration file into this registry. On failure prints one line
+  /// `path:line:column: error: …` to `errors` and returns false. To be called
+  /// before the registry is shared.
+  bool load(llvm::StringRef path, llvm::raw_ostream &errors);
+  /// The same for text in memory, under a name for messages; relative library
+  /// paths are taken from `directory`.
+  bool loadText(llvm::StringRef text, llvm::StringRef name,
+                llvm::StringRef directory, llvm::raw_ostream &errors);
+
+  /// A name of the registry or a spelling (`posit16`, `float<5,7>`); null with
+  /// a message, naming near matches, if it is neither.
+  Format lookupFormat(llvm::StringRef text, std::string &error) const;
+  /// The name of a format: the first one registered for it, else empty.
+  llvm::StringRef nameOf(const Format &format) const;
+  struct NamedFormat {
+    std::string name;
+    Format format;
+    bool isBuiltin;
+    std::string location; ///< file:line:column of its entry
+  };
+  /// In the order of registration.
+  llvm::ArrayRef<NamedFormat> formats() const { return named; }
+
+  /// The registered lowering, a later one before an earlier, an exact target
+  /// before "*"; null if there is none. For casts from or to integers and for
+  /// predicates of cmp, the fields of `key` must match as well. Does not know
+  /// what the built-in families do by themselves: see
+  /// FormatFamily::hasArithmetic.
+  const Lowering *findLowering(const Lowering &key) const;
+  llvm::ArrayRef<Lowering> lowerings() const { return registered; }
+
+  llvm::ArrayRef<Library> libraries() const { return libs; }
+  const Library *findLibrary(llvm::StringRef name) const;
+  const Policy &policy() const { return filePolicy; }
+
+  /// The YAML line that would register a lowering: what an error about a
+  /// missing one prints, e.g.
+  /// `- {op: mul, format: bfloat, target: cpu, call: SYMBOL}`.
+  std::string suggest(const Lowering &key) const;
+
+private:
+  friend class ConfigurationReader;
+  std::vector<NamedFormat> named;
+  llvm::StringMap<size_t> byName;
+  std::vector<Lowering> registered;
+  std::vector<Library> libs;
+  Policy filePolicy;
+};
+
+} // namespace numera
+
+#endif // NUMERA_REGISTRY_REGISTRY_H

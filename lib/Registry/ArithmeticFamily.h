@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+//
+// A family whose formats are a struct of Numerics: everything but parameters,
+// validation and spelling follows from the struct. A new family derives from
+// ArithmeticFamily<F> in a file of its own and takes a line in Families.def.
+//
+// F has width, precision, leastExponent, maxExponent, maxCode, signBit,
+// hasInfinity, hasNaN, hasNegativeZero, negate, order, decode and encode, and
+// codes of positive magnitudes ascend with their values.
+
+#ifndef NUMERA_LIB_REGISTRY_ARITHMETICFAMILY_H
+#define NUMERA_LIB_REGISTRY_ARITHMETICFAMILY_H
+
+#include "Evaluate.h"
+#include "numera/Registry/FormatFamily.h"
+
+namespace numera {
+
+template <typename F> class ArithmeticFamily : public FormatFamily {
+public:
+  unsigned width(const Format &format) const override {
+    return static_cast<unsigned>(layout(format).width());
+  }
+
+  Unpacked decode(const Format &format, uint64_t code) const override {
+    return layout(format).decode(code);
+  }
+  uint64_t encode(const Format &format, const Unpacked &value,
+                  Rounding rounding) const override {
+    return layout(format).encode(value, rounding);
+  }
+  uint64_t evaluate(Operation operation, const Format &format,
+                    llvm::ArrayRef<uint64_t> operands, Rounding rounding,
+                    int32_t extra) const override {
+    return numera::evaluate(layout(format), operation, operands, rounding,
+                            extra);
+  }
+
+  Range range(const Format &format) const override {
+    F f = layout(format);
+    return {.precision = f.precision(),
+            .leastExponent = f.leastExponent(),
+            .maxExponent = f.maxExponent(),
+            .hasInfinity = f.hasInfinity(),
+            .hasNaN = f.hasNaN(),
+            .hasNegativeZero = f.hasNegativeZero()};
+  }
+
+  /// From the distance between 2^exponent and the next code.
+  int32_t precisionAt(const Format &format, int32_t exponent) const override {
+    F f = layout(format);
+    uint64_t code = f.encode({.kind = Kind::Finite,
+                              .exponent = exponent,
+                              .significand = uint64_t{1} << 63},
+                             Rounding::TowardZero);
+    Unpacked power = f.decode(code);
+    if (!power.isFinite() || power.exponent != exponent ||
+        power.significand << 1 != 0)
+      return 0;
+    if (code == f.maxCode())
+      return 1;
+    Unpacked next = f.decode(code + 1);
+    return next.exponent == exponent ? 64 - __builtin_ctzll(next.significand)
+                                     : 1;
+  }
+
+  uint64_t largest(const Format &format) const override {
+    return layout(format).maxCode();
+  }
+  uint64_t highest(const Format &format) const override {
+    return infinite(layout(format), /*negative=*/false);
+  }
+  uint64_t lowest(const Format &format) const override {
+    return infinite(layout(format), /*negative=*/true);
+  }
+
+  bool embedsInF32(const Format &format) const override {
+    return embeds(format, formatF32());
+  }
+  bool embedsInF64(const Format &format) const override {
+    return embeds(format, formatF64());
+  }
+  unsigned machineWidth(const Format &format) const override {
+    F f = layout(format);
+    if (format.getRounding() != Rounding::NearestEven)
+      return 0;
+    return isMachine<float>(f) ? 32 : isMachine<double>(f) ? 64 : 0;
+  }
+
+protected:
+  /// The struct of a format of this family, from its parameters.
+  virtual F layout(const Format &format) const = 0;
+
+private:
+  /// Infinity or the largest number, whatever `overflow` says.
+  static uint64_t infinite(const F &f, bool negative) {
+    uint64_t code = f.maxCode();
+    if constexpr (requires { f.infinityCode(); })
+      code = f.hasInfinity() ? f.infinityCode() : code;
+    return negative ? f.negate(code) : code;
+  }
+};
+
+} // namespace numera
+
+#endif // NUMERA_LIB_REGISTRY_ARITHMETICFAMILY_H

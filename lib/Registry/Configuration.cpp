@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+//
+// The sections `formats`, `libraries` and `policy`.
+
+#include "ConfigurationReader.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace numera;
+using llvm::StringRef;
+using llvm::Twine;
+
+bool ConfigurationReader::read(const YamlNode &root) {
+  if (root.isNothing())
+    return true;
+  if (!checkKeys(root, "a configuration",
+                 {"formats", "libraries", "lowerings", "policy"}, {"fallback"}))
+    return false;
+  using Section = bool (ConfigurationReader::*)(const YamlNode &);
+  constexpr std::pair<llvm::StringLiteral, Section> sections[] = {
+      {"formats", &ConfigurationReader::readFormats},
+      {"libraries", &ConfigurationReader::readLibraries},
+      {"lowerings", &ConfigurationReader::readLowerings},
+      {"policy", &ConfigurationReader::readPolicy}};
+  for (auto [key, readSection] : sections) {
+    const YamlNode *section = root.find(key);
+    if (section && !section->isNothing() && !(this->*readSection)(*section))
+      return false;
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// What every section needs
+//===----------------------------------------------------------------------===//
+
+bool ConfigurationReader::expectMapping(const YamlNode &node, StringRef what) {
+  return node.isMapping() ||
+         file.fail(node.place,
+                   "found " + node.kindName() + ", " + what + " is a mapping");
+}
+
+bool ConfigurationReader::expectScalar(const YamlNode &node) {
+  return node.isScalar() ||
+         file.fail(node.isNothing() ? node.keyPlace : node.place,
+                   "'" + Twine(node.key) + "' holds " + node.kindName() +
+                       ", expected a word or a number");
+}
+
+bool ConfigurationReader::checkKeys(const YamlNode &node, StringRef what,
+                                    Names known, Names later) {
+  if (!expectMapping(node, what))
+    return false;
+  for (const YamlNode &item : node.items) {
+    StringRef key = item.key;
+    if (llvm::is_contained(later, key))
+      return file.fail(item.keyPlace,
+                       "'" + key + "' is not supported yet, leave it out");
+    if (key.ends_with(">") && item.isNothing())
+      return file.fail(item.keyPlace,
+                       "found '" + key +
+                           "', a spelling with commas needs quotes, as in "
+                           "'posit<16,2>'");
+    if (!llvm::is_contained(known, key))
+      return file.fail(item.keyPlace, "unknown key '" + key + "' of " + what +
+                                          expectation(key, known));
+    if (node.find(key) != &item)
+      return file.fail(item.keyPlace,
+                       "'" + key + "' is given twice, give it once");
+  }
+  return true;
+}
+
+const YamlNode *ConfigurationReader::requireScalar(const YamlNode &mapping,
+                                                   StringRef key,
+                                                   StringRef what) {
+  const YamlNode *value = mapping.find(key);
+  if (!value) {
+    file.fail(mapping.keyPlace.isValid() ? mapping.keyPlace : mapping.place,
+              "'" + key + "' is missing, " + what + " needs it");
+    return nullptr;
+  }
+  return expectScalar(*value) ? value : nullptr;
+}
+
+bool ConfigurationReader::readFormatReference(const YamlNode &value,
+                                              Format &format) {
+  StringRef text = value.text;
+  if (!value.isScalar())
+    return file.fail(value.isNothing() ? value.keyPlace : value.place,
+                     "found " + value.kindName() +
+                         ", expected the name or the spelling of a format");
+  if (text.contains('<') && registry.byName.count(text) == 0) {
+    SpellingError fault;
+    format = parseFormatSpelling(text, fault);
+    if (format)
+      return true;
+    const char *begin = value.place.getPointer();
+    size_t quote = *begin == '"' || *begin == '\'' ? 1 : 0;
+    if (fault.column >= text.size() && quote == 0)
+      fault.message += "; a spelling with commas needs quotes";
+    return file.fail(llvm::SMLoc::getFromPointer(begin + quote + fault.column),
+                     fault.message);
+  }
+  std::string error;
+  format = registry.lookupFormat(text, error);
+  return format || file.fail(value.place, error);
+}
+
+//===----------------------------------------------------------------------===//
+// formats
+//===----------------------------------------------------------------------===//
+
+bool ConfigurationReader::readFormats(const YamlNode &section) {
+  if (!expectMapping(section, "'formats'"))
+    return false;
+  return llvm::all_of(section.items,
+                      [&](const YamlNode &entry) { return readFormat(entry); });
+}
+
+/// Words that mean something else where a format may stand.
+static bool isReserved(StringRef name) {
+  return findFamily(name) || name == "same" || name == "quire" ||
+         integerFromName(name);
+}
+
+bool ConfigurationReader::checkNewName(const YamlNode &entry) {
+  StringRef name = entry.key;
+  if (!isFormatName(name))
+    return file.fail(entry.keyPlace,
+                     "'" + name +
+                         "' is no name for a format, expected "
+                         "letters, digits and '_', no digit first");
+  if (isReserved(name))
+    return file.fail(entry.keyPlace,
+                     "'" + name +
+                         "' has a meaning of its own, choose another "
+                         "name");
+  auto found = registry.byName.find(name);
+  if (found == registry.byName.end())
+    return true;
+  const Registry::NamedFormat &other = registry.named[found->second];
+  if (other.isBuiltin)
+    return file.fail(entry.keyPlace, "format '" + name +
+                                         "' is built in, "
+                                         "choose another name");
+  return file.fail(entry.keyPlace,
+                   "format '" + name + "' is already defined at " +
+                       other.location + ", choose another name");
+}
+
+const FormatFamily *ConfigurationReader::readFamily(const YamlNode &entry) {
+  std::string what = "format '" + entry.key + "'";
+  const YamlNode *value = requireScalar(entry, "family", what);
+  if (!value)
+    return nullptr;
+  StringRef name = value->text;
+  if (const FormatFamily *family = findFamily(name))
+    return family;
+  llvm::SmallVector<StringRef> names;
+  for (const FormatFamily *family : allFamilies())
+    names.push_back(family->name());
+  if (llvm::is_contained({"fixed", "takum", "lns", "block", "scaled"}, name))
+    file.fail(value->place, "family '" + name +
+                                "' is not supported yet, expected " +
+                                listed(names));
+  else
+    file.fail(value->place,
+              "unknown family '" + name + "'" + expectation(name, names));
+  return nullptr;
+}
+
+bool ConfigurationReader::readFormat(const YamlNode &entry) {
+  if (!checkNewName(entry) || !expectMapping(entry, "a format"))
+    return false;
+  const FormatFamily *family = readFamily(entry);
+  if (!family)
+    return false;
+  std::vector<Parameter> parameters;
+  std::vector<const YamlNode *> nodes;
+  for (const YamlNode &item : entry.items) {
+    if (item.key == "family" && entry.find("family") == &item)
+      continue;
+    parameters.push_back({item.key, item.text});
+    nodes.push_back(&item);
+  }
+  ParameterError fault;
+  Format format = family->create(parameters, entry.key, fault);
+  // A mapping or a list has no text: say that rather than what follows.
+  if (!format && fault.index >= 0 && !fault.atKey &&
+      !expectScalar(*nodes[fault.index]))
+    return false;
+  if (!format && fault.index >= 0)
+    return file.fail(fault.atKey ? nodes[fault.index]->keyPlace
+                                 : nodes[fault.index]->place,
+                     fault.message);
+  if (!format)
+    return file.fail(entry.keyPlace, fault.message);
+  registry.byName[entry.key] = registry.named.size();
+  registry.named.push_back(
+      {entry.key, format, isBuiltin, file.location(entry.keyPlace)});
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// libraries
+//===----------------------------------------------------------------------===//
+
+bool ConfigurationReader::readLibraries(const YamlNode &section) {
+  if (!expectMapping(section, "'libraries'"))
+    return false;
+  return llvm::all_of(
+      section.items, [&](const YamlNode &entry) { return readLibrary(entry); });
+}
+
+bool ConfigurationReader::readLibrary(const YamlNode &entry) {
+  static constexpr StringRef extensions[] = {".c",  ".cc", ".cpp", ".bc",
+                                             ".ll", ".a",  ".o",   ".so"};
+  if (const Library *other = registry.findLibrary(entry.key))
+    return file.fail(entry.keyPlace, "library '" + Twine(entry.key) +
+                                         "' is already defined at " +
+                                         other->location +
+                                         ", choose another name");
+  std::string what = "library '" + entry.key + "'";
+  if (!checkKeys(entry, "a library", {"path"}))
+    return false;
+  const YamlNode *path = requireScalar(entry, "path", what);
+  if (!path)
+    return false;
+  StringRef extension = llvm::sys::path::extension(path->text);
+  if (!llvm::is_contained(extensions, extension))
+    return file.fail(path->place, "the library file '" + Twine(path->text) +
+                                      "' has the extension '" + extension +
+                                      "', expected " + listed(extensions));
+  llvm::SmallString<128> full(path->text);
+  if (llvm::sys::path::is_relative(full)) {
+    full = directory;
+    llvm::sys::path::append(full, path->text);
+  }
+  if (!llvm::sys::fs::exists(full) || llvm::sys::fs::is_directory(full))
+    return file.fail(path->place, "there is no library file '" +
+                                      Twine(path->text) + "', tried '" + full +
+                                      "'");
+  registry.libs.push_back(
+      {entry.key, full.str().str(), file.location(entry.keyPlace)});
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// policy
+//===----------------------------------------------------------------------===//
+
+bool ConfigurationReader::readPolicy(const YamlNode &section) {
+  if (!checkKeys(section, "'policy'", {"default", "accumulate", "scale"},
+                 {"weights", "rules", "fallback"}))
+    return false;
+  if (const YamlNode *value = section.find("default"))
+    if (!readFormatReference(*value, registry.filePolicy.defaultFormat))
+      return false;
+  if (const YamlNode *value = section.find("accumulate"))
+    if (!readAccumulate(*value))
+      return false;
+  const YamlNode *scale = section.find("scale");
+  if (!scale)
+    return true;
+  if (!expectScalar(*scale))
+    return false;
+  StringRef text = scale->text;
+  if (text == "per-tensor" || text == "per-channel")
+    return file.fail(scale->keyPlace, "'scale: " + text +
+                                          "' is not supported yet, expected "
+                                          "none");
+  return text == "none" ||
+         file.fail(scale->place, "scale is '" + text + "', expected none");
+}
+
+bool ConfigurationReader::readAccumulate(const YamlNode &value) {
+  Policy &policy = registry.filePolicy;
+  if (value.isScalar() && value.text == "quire")
+    return file.fail(value.keyPlace, "'accumulate: quire' is not supported "
+                                     "yet, expected same or a format");
+  if (value.isScalar() && value.text == "same") {
+    policy.accumulate = Policy::Accumulate::Same;
+    policy.accumulator = {};
+    return true;
+  }
+  if (!readFormatReference(value, policy.accumulator))
+    return false;
+  policy.accumulate = Policy::Accumulate::Named;
+  return true;
+}

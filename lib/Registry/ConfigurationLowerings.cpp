@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+//
+// The section `lowerings`.
+
+#include "ConfigurationReader.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
+
+using namespace numera;
+using llvm::StringRef;
+using llvm::Twine;
+
+bool ConfigurationReader::readLowerings(const YamlNode &section) {
+  if (!section.isSequence())
+    return file.fail(section.place,
+                     "found " + section.kindName() +
+                         ", 'lowerings' is a list: begin each with '- '");
+  return llvm::all_of(section.items, [&](const YamlNode &entry) {
+    return readLowering(entry);
+  });
+}
+
+bool ConfigurationReader::readLowering(const YamlNode &entry) {
+  Lowering lowering{};
+  if (!checkKeys(entry, "a lowering",
+                 {"op", "format", "from", "to", "operands", "result",
+                  "predicate", "target", "call", "library"},
+                 {"rounding", "vector"}) ||
+      !readOperation(entry, lowering))
+    return false;
+  bool isCast = lowering.operation == Operation::Cast;
+  if (!(isCast ? readCast(entry, lowering) : readOperands(entry, lowering)) ||
+      !readPredicate(entry, lowering) || !readTarget(entry, lowering) ||
+      !readCall(entry, lowering) || !readLibraryOf(entry, lowering))
+    return false;
+  lowering.location = file.location(entry.place);
+  registry.registered.push_back(std::move(lowering));
+  return true;
+}
+
+bool ConfigurationReader::readOperation(const YamlNode &entry,
+                                        Lowering &lowering) {
+  const YamlNode *op = requireScalar(entry, "op", "a lowering");
+  if (!op)
+    return false;
+  if (auto operation = operationFromName(op->text)) {
+    lowering.operation = *operation;
+    return true;
+  }
+  static constexpr StringRef names[] = {
+#define NUMERA_OPERATION(enumerator, name, operands) name,
+#include "numera/Registry/Operations.def"
+  };
+  return file.fail(op->place, "unknown operation '" + Twine(op->text) + "'" +
+                                  expectation(op->text, names));
+}
+
+bool ConfigurationReader::readCastType(const YamlNode &value, CastType &type) {
+  if (value.isScalar())
+    if (auto integer = integerFromName(value.text)) {
+      type = *integer;
+      return true;
+    }
+  return readFormatReference(value, type.format);
+}
+
+bool ConfigurationReader::readCast(const YamlNode &entry, Lowering &lowering) {
+  for (StringRef key : {"format", "operands", "result"})
+    if (const YamlNode *extra = entry.find(key))
+      return file.fail(extra->keyPlace,
+                       "a cast has no '" + key + "', expected from and to");
+  const YamlNode *from = requireScalar(entry, "from", "a cast");
+  const YamlNode *to = from ? requireScalar(entry, "to", "a cast") : nullptr;
+  CastType source, result;
+  if (!to || !readCastType(*from, source) || !readCastType(*to, result))
+    return false;
+  if (!source.format && !result.format)
+    return file.fail(to->place, "a cast from '" + Twine(from->text) + "' to '" +
+                                    to->text +
+                                    "' has no format, expected one side to "
+                                    "be a format");
+  lowering.operands = {source.format};
+  lowering.result = result.format;
+  lowering.fromInteger = source.integer;
+  lowering.toInteger = result.integer;
+  lowering.integerIsSigned = source.isSigned && result.isSigned;
+  return true;
+}
+
+bool ConfigurationReader::readOperands(const YamlNode &entry,
+                                       Lowering &lowering) {
+  StringRef name = nameOf(lowering.operation);
+  for (StringRef key : {"from", "to"})
+    if (const YamlNode *extra = entry.find(key))
+      return file.fail(extra->keyPlace, "'" + key +
+                                            "' belongs to a cast, expected "
+                                            "format for '" +
+                                            name + "'");
+  const YamlNode *format = entry.find("format");
+  if (!format)
+    return readMixedOperands(entry, lowering);
+  for (StringRef key : {"operands", "result"})
+    if (const YamlNode *extra = entry.find(key))
+      return file.fail(extra->keyPlace,
+                       "'" + key +
+                           "' is given beside format, expected "
+                           "format, or operands and result");
+  if (!readFormatReference(*format, lowering.result))
+    return false;
+  lowering.operands.assign(operandCount(lowering.operation), lowering.result);
+  return true;
+}
+
+/// `operands: [f8, f8, f32], result: f32`.
+bool ConfigurationReader::readMixedOperands(const YamlNode &entry,
+                                            Lowering &lowering) {
+  StringRef name = nameOf(lowering.operation);
+  const YamlNode *operands = entry.find("operands");
+  const YamlNode *result = entry.find("result");
+  bool givesNoNumber = lowering.operation == Operation::Cmp ||
+                       lowering.operation == Operation::IsNaN;
+  if (givesNoNumber && (operands || result))
+    return file.fail((operands ? operands : result)->keyPlace,
+                     "'" + name +
+                         "' has operands of one format, expected "
+                         "format");
+  if (!operands && !result)
+    return file.fail(entry.place, "'format' is missing, a lowering of '" +
+                                      name + "' needs it");
+  if (!operands || !result)
+    return file.fail((operands ? operands : result)->keyPlace,
+                     "found " + Twine(operands ? "operands" : "result") +
+                         " alone, expected operands and result");
+  unsigned count = operandCount(lowering.operation);
+  if (!operands->isSequence())
+    return file.fail(operands->place, "found " + operands->kindName() +
+                                          ", expected a list of formats as in "
+                                          "[f32, f32]");
+  if (operands->items.size() != count)
+    return file.fail(operands->place,
+                     "'" + name + "' takes " + Twine(count) +
+                         (count == 1 ? " operand" : " operands") + ", found " +
+                         Twine(operands->items.size()));
+  for (const YamlNode &item : operands->items)
+    if (!readFormatReference(item, lowering.operands.emplace_back()))
+      return false;
+  return readFormatReference(*result, lowering.result);
+}
+
+bool ConfigurationReader::readPredicate(const YamlNode &entry,
+                                        Lowering &lowering) {
+  static constexpr StringRef predicates[] = {
+      "false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord",
+      "ueq",   "ugt", "uge", "ult", "ule", "une", "uno", "true"};
+  const YamlNode *predicate = entry.find("predicate");
+  if (!predicate)
+    return true;
+  if (lowering.operation != Operation::Cmp)
+    return file.fail(predicate->keyPlace,
+                     "'" + nameOf(lowering.operation) +
+                         "' has no predicate, only 'cmp' does");
+  if (!expectScalar(*predicate))
+    return false;
+  if (!llvm::is_contained(predicates, predicate->text))
+    return file.fail(predicate->place, "unknown predicate '" +
+                                           Twine(predicate->text) +
+                                           "', expected " + listed(predicates));
+  lowering.predicate = predicate->text;
+  return true;
+}
+
+bool ConfigurationReader::readTarget(const YamlNode &entry,
+                                     Lowering &lowering) {
+  const YamlNode *target = entry.find("target");
+  if (!target)
+    return true;
+  if (!expectScalar(*target))
+    return false;
+  for (Target known : {Target::Any, Target::CPU, Target::NVPTX})
+    if (nameOf(known) == target->text) {
+      lowering.target = known;
+      return true;
+    }
+  return file.fail(target->place,
+                   "unknown target '" + Twine(target->text) + "'" +
+                       expectation(target->text, {"cpu", "nvptx", "\"*\""}));
+}
+
+bool ConfigurationReader::readCall(const YamlNode &entry, Lowering &lowering) {
+  const YamlNode *call = requireScalar(entry, "call", "a lowering");
+  if (!call)
+    return false;
+  // A C identifier and the name of a format are the same letters.
+  if (!isFormatName(call->text))
+    return file.fail(call->place, "'" + Twine(call->text) +
+                                      "' is no function, expected the name "
+                                      "of a C function");
+  lowering.symbol = call->text;
+  return true;
+}
+
+bool ConfigurationReader::readLibraryOf(const YamlNode &entry,
+                                        Lowering &lowering) {
+  const YamlNode *name = entry.find("library");
+  if (!name)
+    return true;
+  if (!expectScalar(*name))
+    return false;
+  const Library *library = registry.findLibrary(name->text);
+  if (!library) {
+    llvm::SmallVector<StringRef> names;
+    for (const Library &known : registry.libs)
+      names.push_back(known.name);
+    return file.fail(name->place,
+                     "unknown library '" + Twine(name->text) + "'" +
+                         (names.empty() ? ", define it in the section libraries"
+                                        : expectation(name->text, names)));
+  }
+  StringRef extension = llvm::sys::path::extension(library->path);
+  if (lowering.target == Target::NVPTX &&
+      llvm::is_contained({".a", ".o", ".so"}, extension))
+    return file.fail(name->place, "library '" + Twine(name->text) + "' is a " +
+                                      extension +
+                                      " of the host, expected .c, .cc, .cpp, "
+                                      ".bc or .ll for the target nvptx");
+  lowering.library = name->text;
+  return true;
+}

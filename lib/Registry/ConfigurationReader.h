@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+//
+// Reads a configuration (docs/Configuration.md) into a registry. The sections
+// are read in the order formats, libraries, lowerings, policy, wherever they
+// stand. The first fault ends the reading, with one line that names its place.
+
+#ifndef NUMERA_LIB_REGISTRY_CONFIGURATIONREADER_H
+#define NUMERA_LIB_REGISTRY_CONFIGURATIONREADER_H
+
+#include "Words.h"
+#include "Yaml.h"
+#include "numera/Registry/Registry.h"
+
+namespace numera {
+
+class ConfigurationReader {
+public:
+  ConfigurationReader(YamlFile &file, llvm::StringRef directory, bool isBuiltin,
+                      Registry &registry)
+      : file(file), directory(directory), isBuiltin(isBuiltin),
+        registry(registry) {}
+
+  bool read(const YamlNode &root);
+
+private:
+  using Names = llvm::ArrayRef<llvm::StringRef>;
+
+  bool readFormats(const YamlNode &section);
+  bool readFormat(const YamlNode &entry);
+  bool checkNewName(const YamlNode &entry);
+  const FormatFamily *readFamily(const YamlNode &entry);
+
+  bool readLibraries(const YamlNode &section);
+  bool readLibrary(const YamlNode &entry);
+
+  bool readLowerings(const YamlNode &section);
+  bool readLowering(const YamlNode &entry);
+  bool readOperation(const YamlNode &entry, Lowering &lowering);
+  bool readCast(const YamlNode &entry, Lowering &lowering);
+  bool readOperands(const YamlNode &entry, Lowering &lowering);
+  bool readMixedOperands(const YamlNode &entry, Lowering &lowering);
+  bool readPredicate(const YamlNode &entry, Lowering &lowering);
+  bool readTarget(const YamlNode &entry, Lowering &lowering);
+  bool readCall(const YamlNode &entry, Lowering &lowering);
+  bool readLibraryOf(const YamlNode &entry, Lowering &lowering);
+
+  bool readPolicy(const YamlNode &section);
+  bool readAccumulate(const YamlNode &value);
+
+  /// `node` is a mapping of known keys, none twice; what stands in `later` is
+  /// for a version to come. `what` names the mapping in messages.
+  bool checkKeys(const YamlNode &node, llvm::StringRef what, Names known,
+                 Names later = {});
+  bool expectMapping(const YamlNode &node, llvm::StringRef what);
+  bool expectScalar(const YamlNode &node);
+  /// The scalar at `key` of a mapping; null, with a message, if it is missing.
+  const YamlNode *requireScalar(const YamlNode &mapping, llvm::StringRef key,
+                                llvm::StringRef what);
+  /// A name or a spelling.
+  bool readFormatReference(const YamlNode &value, Format &format);
+  bool readCastType(const YamlNode &value, CastType &type);
+
+  YamlFile &file;
+  llvm::StringRef directory;
+  bool isBuiltin;
+  Registry &registry;
+};
+
+} // namespace numera
+
+#endif // NUMERA_LIB_REGISTRY_CONFIGURATIONREADER_H

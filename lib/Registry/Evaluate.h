@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+//
+// An operation on codes of one format, dispatched to Numerics.
+
+#ifndef NUMERA_LIB_REGISTRY_EVALUATE_H
+#define NUMERA_LIB_REGISTRY_EVALUATE_H
+
+#include "numera/Numerics/Compare.h"
+#include "numera/Numerics/Convert.h"
+#include "numera/Numerics/ErrorFunction.h"
+#include "numera/Numerics/Exponential.h"
+#include "numera/Numerics/Hyperbolic.h"
+#include "numera/Numerics/Logarithm.h"
+#include "numera/Numerics/Power.h"
+#include "numera/Numerics/Trigonometric.h"
+#include "numera/Registry/Operation.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace numera {
+
+template <typename F>
+uint64_t evaluate(const F &f, Operation operation,
+                  llvm::ArrayRef<uint64_t> operands, Rounding mode,
+                  int32_t relations) {
+  uint64_t x = operands[0];
+  uint64_t y = operands.size() > 1 ? operands[1] : 0;
+  auto elementary = [&](Unpacked (*function)(const Unpacked &)) {
+    return f.encode(function(f.decode(x)), mode);
+  };
+  auto integral = [&](Rounding rounding) {
+    return roundToIntegral(f, x, rounding, mode);
+  };
+  switch (operation) {
+  case Operation::Cast:
+    return cast(f, f, x, mode);
+  case Operation::Add:
+    return add(f, x, y, mode);
+  case Operation::Sub:
+    return sub(f, x, y, mode);
+  case Operation::Mul:
+    return mul(f, x, y, mode);
+  case Operation::Div:
+    return div(f, x, y, mode);
+  case Operation::Rem:
+    return rem(f, x, y, mode);
+  case Operation::Fma:
+  case Operation::Mac:
+    return fma(f, x, y, operands[2], mode);
+  case Operation::Neg:
+    return neg(f, x);
+  case Operation::Abs:
+    return abs(f, x);
+  case Operation::Min:
+    return min(f, x, y);
+  case Operation::Max:
+    return max(f, x, y);
+  case Operation::MinNum:
+    return minnum(f, x, y);
+  case Operation::MaxNum:
+    return maxnum(f, x, y);
+  case Operation::Sqrt:
+    return sqrt(f, x, mode);
+  case Operation::Rsqrt:
+    return rsqrt(f, x, mode);
+  case Operation::Floor:
+    return integral(Rounding::Down);
+  case Operation::Ceil:
+    return integral(Rounding::Up);
+  case Operation::Trunc:
+    return integral(Rounding::TowardZero);
+  case Operation::Round:
+    return integral(Rounding::NearestAway);
+  case Operation::RoundEven:
+    return integral(Rounding::NearestEven);
+  case Operation::Cmp:
+    return cmp(f, x, y, relations);
+  case Operation::IsNaN:
+    return isnan(f, x);
+  case Operation::Exp:
+    return elementary(exact::exp);
+  case Operation::Exp2:
+    return elementary(exact::exp2);
+  case Operation::Expm1:
+    return elementary(exact::expm1);
+  case Operation::Log:
+    return elementary(exact::log);
+  case Operation::Log2:
+    return elementary(exact::log2);
+  case Operation::Log1p:
+    return elementary(exact::log1p);
+  case Operation::Sin:
+    return elementary(exact::sin);
+  case Operation::Cos:
+    return elementary(exact::cos);
+  case Operation::Tanh:
+    return elementary(exact::tanh);
+  case Operation::Erf:
+    return elementary(exact::erf);
+  case Operation::Sigmoid:
+    return elementary(exact::sigmoid);
+  case Operation::Pow:
+    return f.encode(exact::pow(f.decode(x), f.decode(y)), mode);
+  }
+  return f.nanCode();
+}
+
+} // namespace numera
+
+#endif // NUMERA_LIB_REGISTRY_EVALUATE_H

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+
+#include "numera/Registry/Registry.h"
+#include "Builtin.h"
+#include "ConfigurationReader.h"
+#include "Words.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include <tuple>
+
+using namespace numera;
+using llvm::StringRef;
+
+StringRef numera::nameOf(Target target) {
+  switch (target) {
+  case Target::Any:
+    return "*";
+  case Target::CPU:
+    return "cpu";
+  case Target::NVPTX:
+    return "nvptx";
+  }
+  return {};
+}
+
+std::optional<CastType> numera::integerFromName(StringRef name) {
+  StringRef bits = name.drop_front(name.empty() ? 0 : 1);
+  if ((!name.starts_with("i") && !name.starts_with("u")) ||
+      !llvm::is_contained({"8", "16", "32", "64"}, bits))
+    return std::nullopt;
+  CastType type;
+  type.isSigned = name.front() == 'i';
+  bits.getAsInteger(10, type.integer);
+  return type;
+}
+
+/// Reads a file of the schema into `registry`, which keeps what it was if the
+/// file has a fault.
+static bool readInto(Registry &registry, StringRef text, StringRef name,
+                     StringRef directory, bool isBuiltin,
+                     llvm::raw_ostream &errors) {
+  YamlFile file(text, name, errors);
+  YamlNode root;
+  if (!file.parse(root))
+    return false;
+  Registry read = registry;
+  if (!ConfigurationReader(file, directory, isBuiltin, read).read(root))
+    return false;
+  registry = std::move(read);
+  return true;
+}
+
+Registry::Registry() {
+  // RegistryTest checks that the built-in files have no faults.
+  for (const BuiltinFile &file : builtinFiles())
+    readInto(*this, file.text, file.name, "", /*isBuiltin=*/true,
+             llvm::nulls());
+}
+
+bool Registry::load(StringRef path, llvm::raw_ostream &errors) {
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (!buffer) {
+    errors << path << ":1:1: error: the file cannot be read ("
+           << StringRef(buffer.getError().message()).lower()
+           << "), expected a configuration\n";
+    return false;
+  }
+  return loadText((*buffer)->getBuffer(), path,
+                  llvm::sys::path::parent_path(path), errors);
+}
+
+bool Registry::loadText(StringRef text, StringRef name, StringRef directory,
+                        llvm::raw_ostream &errors) {
+  return readInto(*this, text, name, directory, /*isBuiltin=*/false, errors);
+}
+
+Format Registry::lookupFormat(StringRef text, std::string &error) const {
+  auto found = byName.find(text);
+  if (found != byName.end())
+    return named[found->second].format;
+  if (text.contains('<')) {
+    SpellingError fault;
+    Format format = parseFormatSpelling(text, fault);
+    if (!format)
+      error = "in '" + text.str() + "': " + fault.message;
+    return format;
+  }
+  if (text == "f8E8M0FNU" || text.starts_with("p3109_")) {
+    error = "format '" + text.str() + "' is not supported yet";
+    return {};
+  }
+  llvm::SmallVector<StringRef> names;
+  for (const NamedFormat &format : named)
+    names.push_back(format.name);
+  StringRef near = nearest(text, names);
+  error = "unknown format '" + text.str() + "'";
+  error += near.empty() ? ", expected a name such as posit16 or a spelling "
+                          "such as posit<16,2>"
+                        : ", did you mean '" + near.str() + "'?";
+  return {};
+}
+
+StringRef Registry::nameOf(const Format &format) const {
+  for (const NamedFormat &candidate : named)
+    if (candidate.format == format)
+      return candidate.name;
+  return {};
+}
+
+const Library *Registry::findLibrary(StringRef name) const {
+  auto found = llvm::find_if(
+      libs, [&](const Library &library) { return library.name == name; });
+  return found == libs.end() ? nullptr : &*found;
+}
+
+/// True if `entry` serves what `key` asks for.
+static bool serves(const Lowering &entry, const Lowering &key) {
+  bool hasInteger = key.fromInteger != 0 || key.toInteger != 0;
+  return entry.operation == key.operation &&
+         (entry.target == key.target || entry.target == Target::Any) &&
+         entry.result == key.result && entry.operands == key.operands &&
+         entry.fromInteger == key.fromInteger &&
+         entry.toInteger == key.toInteger &&
+         (!hasInteger || entry.integerIsSigned == key.integerIsSigned) &&
+         (entry.predicate.empty() || entry.predicate == key.predicate);
+}
+
+const Lowering *Registry::findLowering(const Lowering &key) const {
+  const Lowering *best = nullptr;
+  auto rank = [](const Lowering &entry) {
+    return std::tuple(entry.target != Target::Any, !entry.predicate.empty());
+  };
+  for (const Lowering &entry : registered)
+    if (serves(entry, key) && (!best || rank(entry) >= rank(*best)))
+      best = &entry;
+  return best;
+}
+
+std::string Registry::suggest(const Lowering &key) const {
+  // Spellings have commas, which end a value in a YAML flow mapping.
+  auto formatText = [&](const Format &format) {
+    StringRef name = nameOf(format);
+    return name.empty() ? "'" + format.spelling() + "'" : name.str();
+  };
+  auto integerText = [&](unsigned bits) {
+    return (key.integerIsSigned ? "i" : "u") + llvm::utostr(bits);
+  };
+  std::string text = "- {op: " + numera::nameOf(key.operation).str();
+  if (key.operation == Operation::Cast) {
+    text += ", from: " + (key.fromInteger ? integerText(key.fromInteger)
+                                          : formatText(key.operands[0]));
+    text += ", to: " + (key.toInteger ? integerText(key.toInteger)
+                                      : formatText(key.result));
+  } else if (llvm::all_equal(key.operands) && key.operands[0] == key.result) {
+    text += ", format: " + formatText(key.result);
+  } else {
+    std::vector<std::string> operands;
+    for (const Format &operand : key.operands)
+      operands.push_back(formatText(operand));
+    text += ", operands: [" + llvm::join(operands, ", ") +
+            "], result: " + formatText(key.result);
+  }
+  if (!key.predicate.empty())
+    text += ", predicate: " + key.predicate;
+  text += ", target: ";
+  text += key.target == Target::Any ? "\"*\"" : numera::nameOf(key.target);
+  return text + ", call: SYMBOL}";
+}

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: MIT
+//
+// Configuration files: what they mean, and what is said about wrong ones.
+
+#include "numera/Registry/Registry.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <gtest/gtest.h>
+
+using namespace numera;
+
+namespace {
+
+/// What reading `text` prints, as a file `f.yaml` of the working directory.
+std::string errorOf(llvm::StringRef text) {
+  Registry registry;
+  size_t before = registry.formats().size();
+  std::string errors;
+  llvm::raw_string_ostream stream(errors);
+  EXPECT_FALSE(registry.loadText(text, "f.yaml", "", stream));
+  EXPECT_EQ(registry.formats().size(), before) << "half a file was kept";
+  return errors;
+}
+
+/// An entry of `formats`, which begins at line 2, column 3.
+std::string errorOfFormat(llvm::StringRef entry) {
+  return errorOf("formats:\n  " + entry.str() + "\n");
+}
+
+/// An entry of `lowerings`, in a file with an opaque format `my`; the mapping
+/// begins at line 4, column 5.
+std::string errorOfLowering(llvm::StringRef entry) {
+  return errorOf(
+      "formats:\n  my: {family: opaque, bits: 16}\nlowerings:\n  - " +
+      entry.str() + "\n");
+}
+
+/// A folder with a file `lib.c` and a file `lib.so`.
+class Folder {
+public:
+  Folder() {
+    EXPECT_FALSE(llvm::sys::fs::createUniqueDirectory("numera", path));
+    for (const char *name : {"lib.c", "lib.so"}) {
+      std::error_code error;
+      llvm::raw_fd_ostream file((path + "/" + name).str(), error);
+      EXPECT_FALSE(error);
+    }
+  }
+  ~Folder() { llvm::sys::fs::remove_directories(path); }
+
+  std::string write(llvm::StringRef name, llvm::StringRef text) const {
+    std::string full = (path + "/" + name).str();
+    std::error_code error;
+    llvm::raw_fd_ostream(full, error) << text;
+    return full;
+  }
+
+  llvm::SmallString<128> path;
+};
+
+//===----------------------------------------------------------------------===//
+// Meaning
+//===----------------------------------------------------------------------===//
+
+TEST(Configuration, ReadsEverySection) {
+  Folder folder;
+  std::string path = folder.write("f.yaml", R"(
+policy:                       # sections may stand in any order
+  default: e5m7
+  accumulate: posit32
+  scale: none
+formats:
+  e5m7: {family: float, exponent: 5, mantissa: 7, rounding: up,
+         overflow: saturate, subnormals: flush, bias: 9, signed: true}
+  posit12: {family: posit, bits: 12, es: 1}
+  e4m3fn: {family: float, exponent: 4, mantissa: 3, specials: fn}
+  my:
+    family: opaque
+    bits: 16
+libraries:
+  lib: {path: lib.c}
+lowerings:
+  - {op: cast, from: f32, to: my, target: cpu, call: from_f32, library: lib}
+  - op: add
+    format: my
+    target: "*"
+    call: add
+  - {op: mul, format: 'float<5,7>', target: nvptx, call: mul}
+)");
+  Registry registry;
+  std::string errors;
+  llvm::raw_string_ostream stream(errors);
+  ASSERT_TRUE(registry.load(path, stream)) << errors;
+
+  llvm::ArrayRef<Registry::NamedFormat> formats =
+      registry.formats().take_back(4);
+  EXPECT_EQ(formats[0].format.spelling(),
+            "float<5,7,bias=9,flush,up,saturate>");
+  EXPECT_EQ(formats[1].format.spelling(), "posit<12,1>");
+  EXPECT_EQ(formats[2].format.spelling(), "float<4,3,fn>");
+  EXPECT_EQ(formats[3].format.spelling(), "opaque<\"my\",16>");
+  EXPECT_FALSE(formats[0].isBuiltin);
+  EXPECT_EQ(formats[0].location, path + ":7:3");
+  EXPECT_EQ(registry.nameOf(formats[2].format), "f8E4M3FN"); // the first name
+
+  ASSERT_TRUE(registry.findLibrary("lib"));
+  EXPECT_EQ(registry.findLibrary("lib")->path, (folder.path + "/lib.c").str());
+  ASSERT_EQ(registry.lowerings().size(), 3u);
+  EXPECT_EQ(registry.lowerings()[0].library, "lib");
+  EXPECT_EQ(registry.lowerings()[1].location, path + ":18:5");
+  EXPECT_EQ(registry.lowerings()[2].target, Target::NVPTX);
+
+  EXPECT_EQ(registry.policy().defaultFormat, formats[0].format);
+  EXPECT_EQ(registry.policy().accumulate, Policy::Accumulate::Named);
+  EXPECT_EQ(registry.policy().accumulator.spelling(), "posit<32,2>");
+}
+
+TEST(Configuration, MayBeEmpty) {
+  for (const char *text : {"", "# nothing\n", "formats:\n", "formats: {}\n"}) {
+    Registry registry;
+    std::string errors;
+    llvm::raw_string_ostream stream(errors);
+    EXPECT_TRUE(registry.loadText(text, "f.yaml", "", stream)) << errors;
+  }
+}
+
+TEST(Configuration, AccumulatesInTheSameFormat) {
+  Registry registry;
+  ASSERT_TRUE(registry.loadText("policy: {accumulate: same}", "f.yaml", "",
+                                llvm::errs()));
+  EXPECT_EQ(registry.policy().accumulate, Policy::Accumulate::Same);
+}
+
+//===----------------------------------------------------------------------===//
+// Mistakes
+//===----------------------------------------------------------------------===//
+
+TEST(ConfigurationError, FileThatIsNotThere) {
+  Registry registry;
+  std::string errors;
+  llvm::raw_string_ostream stream(errors);
+  EXPECT_FALSE(registry.load("no/such.yaml", stream));
+  EXPECT_EQ(errors, "no/such.yaml:1:1: error: the file cannot be read (no such "
+                    "file or directory), expected a configuration\n");
+}
+
+TEST(ConfigurationError, Syntax) {
+  EXPECT_EQ(errorOf("formats: {a: {family: posit\n"),
+            "f.yaml:1:28: error: not valid YAML: unexpected token, expected "
+            "Key, Flow Entry, or Flow Mapping End\n");
+  EXPECT_EQ(errorOf("formats: &x {}\n"),
+            "f.yaml:1:13: error: found the anchor 'x', expected a value "
+            "without anchor\n");
+  EXPECT_EQ(errorOf("formats: {}\n---\nformats: {}\n"),
+            "f.yaml:3:1: error: found a second document, expected one\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: my, target: *, call: f}"),
+            "f.yaml:4:35: error: not valid YAML: got empty alias or anchor; a "
+            "star is written \"*\"\n");
+  std::string deep(40, '[');
+  EXPECT_EQ(errorOf("formats: " + deep),
+            "f.yaml:1:26: error: nested too deeply, expected at most 16 "
+            "levels\n");
+}
+
+TEST(ConfigurationError, UnknownSection) {
+  EXPECT_EQ(errorOf("format: {}\n"), "f.yaml:1:1: error: unknown key 'format' "
+                                     "of a configuration, did you mean "
+                                     "'formats'?\n");
+  EXPECT_EQ(errorOf("things: {}\n"),
+            "f.yaml:1:1: error: unknown key 'things' of a configuration, "
+            "expected formats, libraries, lowerings or policy\n");
+  EXPECT_EQ(errorOf("formats: {}\nformats: {}\n"),
+            "f.yaml:2:1: error: 'formats' is given twice, give it once\n");
+}
+
+TEST(ConfigurationError, SectionOfTheWrongKind) {
+  EXPECT_EQ(errorOf("- formats\n"),
+            "f.yaml:1:1: error: found a list, a configuration is a mapping\n");
+  EXPECT_EQ(errorOf("formats: [a]\n"),
+            "f.yaml:1:10: error: found a list, 'formats' is a mapping\n");
+  EXPECT_EQ(errorOf("lowerings: {op: add}\n"),
+            "f.yaml:1:12: error: found a mapping, 'lowerings' is a list: begin "
+            "each with '- '\n");
+}
+
+TEST(ConfigurationError, NameOfAFormat) {
+  EXPECT_EQ(errorOfFormat("posit16: {family: posit, bits: 12}"),
+            "f.yaml:2:3: error: format 'posit16' is built in, choose another "
+            "name\n");
+  EXPECT_EQ(errorOfFormat("a: {family: posit, bits: 8}\n  a: {family: posit, "
+                          "bits: 9}"),
+            "f.yaml:3:3: error: format 'a' is already defined at f.yaml:2:3, "
+            "choose another name\n");
+  EXPECT_EQ(errorOfFormat("my-format: {family: posit, bits: 8}"),
+            "f.yaml:2:3: error: 'my-format' is no name for a format, expected "
+            "letters, digits and '_', no digit first\n");
+  EXPECT_EQ(errorOfFormat("i32: {family: posit, bits: 8}"),
+            "f.yaml:2:3: error: 'i32' has a meaning of its own, choose another "
+            "name\n");
+}
+
+TEST(ConfigurationError, Family) {
+  EXPECT_EQ(errorOfFormat("a: {bits: 8}"),
+            "f.yaml:2:3: error: 'family' is missing, format 'a' needs it\n");
+  EXPECT_EQ(errorOfFormat("a: {family: posits, bits: 8}"),
+            "f.yaml:2:15: error: unknown family 'posits', did you mean "
+            "'posit'?\n");
+  EXPECT_EQ(errorOfFormat("a: {family: fixed, integer: 4, fraction: 11}"),
+            "f.yaml:2:15: error: family 'fixed' is not supported yet, expected "
+            "float, posit or opaque\n");
+  EXPECT_EQ(errorOfFormat("a: posit"),
+            "f.yaml:2:6: error: found a scalar, a format is a mapping\n");
+}
+
+TEST(ConfigurationError, ParametersOfAFormat) {
+  EXPECT_EQ(errorOfFormat("a: {family: float, exponnt: 5, mantissa: 7}"),
+            "f.yaml:2:22: error: unknown key 'exponnt' of family 'float', did "
+            "you mean 'exponent'?\n");
+  EXPECT_EQ(errorOfFormat("a: {family: float, exponent: 5}"),
+            "f.yaml:2:3: error: 'mantissa' is missing, family 'float' needs "
+            "it\n");
+  EXPECT_EQ(errorOfFormat("a: {family: float, exponent: five, mantissa: 7}"),
+            "f.yaml:2:32: error: exponent is 'five', expected an integer from "
+            "0 to 16\n");
+  EXPECT_EQ(errorOfFormat("a: {family: float, exponent: [5], mantissa: 7}"),
+            "f.yaml:2:32: error: 'exponent' holds a list, expected a word or a "
+            "number\n");
+  EXPECT_EQ(errorOfFormat("a: {family: posit, bits: 8, bits: 9}"),
+            "f.yaml:2:31: error: 'bits' is given twice, give it once\n");
+  EXPECT_EQ(errorOfFormat("a: {family: posit, family: posit, bits: 8}"),
+            "f.yaml:2:22: error: unknown key 'family' of family 'posit', "
+            "expected bits, es or rounding\n");
+  EXPECT_EQ(errorOfFormat("a: {family: posit, bits: 8, rounding: nearst-even}"),
+            "f.yaml:2:41: error: rounding is 'nearst-even', did you mean "
+            "'nearest-even'?\n");
+  EXPECT_EQ(errorOfFormat("a: {family: posit, bits: 8, operations: {mul: {}}}"),
+            "f.yaml:2:31: error: 'operations' is not supported yet, leave it "
+            "out\n");
+  EXPECT_EQ(errorOfFormat("a: {family: opaque, bits: 8, rounding: up}"),
+            "f.yaml:2:32: error: unknown key 'rounding' of family 'opaque', "
+            "expected bits\n");
+}
+
+TEST(ConfigurationError, Libraries) {
+  Folder folder;
+  auto errorIn = [&](llvm::StringRef text) {
+    Registry registry;
+    std::string errors;
+    llvm::raw_string_ostream stream(errors);
+    EXPECT_FALSE(registry.loadText(text, "f.yaml", folder.path, stream));
+    return errors;
+  };
+  EXPECT_EQ(errorIn("libraries:\n  a: {path: none.c}\n"),
+            "f.yaml:2:13: error: there is no library file 'none.c', tried '" +
+                (folder.path + "/none.c'\n").str());
+  EXPECT_EQ(errorIn("libraries:\n  a: {path: lib.py}\n"),
+            "f.yaml:2:13: error: the library file 'lib.py' has the extension "
+            "'.py', expected .c, .cc, .cpp, .bc, .ll, .a, .o or .so\n");
+  EXPECT_EQ(errorIn("libraries:\n  a: {}\n"),
+            "f.yaml:2:3: error: 'path' is missing, library 'a' needs it\n");
+  EXPECT_EQ(errorIn("libraries:\n  a: {path: lib.c}\n  a: {path: lib.c}\n"),
+            "f.yaml:3:3: error: library 'a' is already defined at f.yaml:2:3, "
+            "choose another name\n");
+  EXPECT_EQ(errorIn("libraries: {a: {path: lib.so}}\nlowerings:\n  - {op: add, "
+                    "format: f16, target: nvptx, call: f, library: a}\n"),
+            "f.yaml:3:61: error: library 'a' is a .so of the host, expected "
+            ".c, .cc, .cpp, .bc or .ll for the target nvptx\n");
+}
+
+TEST(ConfigurationError, OperationOfALowering) {
+  EXPECT_EQ(errorOfLowering("{format: my, call: f}"),
+            "f.yaml:4:5: error: 'op' is missing, a lowering needs it\n");
+  EXPECT_EQ(errorOfLowering("{op: ad, format: my, call: f}"),
+            "f.yaml:4:10: error: unknown operation 'ad', did you mean "
+            "'add'?\n");
+  EXPECT_EQ(errorOfLowering("{op: add, fromat: my, call: f}"),
+            "f.yaml:4:15: error: unknown key 'fromat' of a lowering, did you "
+            "mean 'format'?\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: my, rounding: up, call: f}"),
+            "f.yaml:4:27: error: 'rounding' is not supported yet, leave it "
+            "out\n");
+}
+
+TEST(ConfigurationError, FormatsOfALowering) {
+  EXPECT_EQ(errorOfLowering("{op: add, call: f}"),
+            "f.yaml:4:5: error: 'format' is missing, a lowering of 'add' needs "
+            "it\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: posit17, call: f}"),
+            "f.yaml:4:23: error: unknown format 'posit17', did you mean "
+            "'posit16'?\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: 'float<5,99>', call: f}"),
+            "f.yaml:4:32: error: mantissa is '99', expected an integer from 0 "
+            "to 52\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: float<5,7>, call: f}"),
+            "f.yaml:4:31: error: found '7>', a spelling with commas needs "
+            "quotes, as in 'posit<16,2>'\n");
+  EXPECT_EQ(errorOfLowering("{op: add, from: my, to: f32, call: f}"),
+            "f.yaml:4:15: error: 'from' belongs to a cast, expected format for "
+            "'add'\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: my, result: f32, call: f}"),
+            "f.yaml:4:27: error: 'result' is given beside format, expected "
+            "format, or operands and result\n");
+  EXPECT_EQ(errorOfLowering("{op: add, result: my, call: f}"),
+            "f.yaml:4:15: error: found result alone, expected operands and "
+            "result\n");
+  EXPECT_EQ(errorOfLowering("{op: fma, operands: [my, my], result: my, call: "
+                            "f}"),
+            "f.yaml:4:25: error: 'fma' takes 3 operands, found 2\n");
+  EXPECT_EQ(errorOfLowering("{op: cmp, operands: [my, f32], call: f}"),
+            "f.yaml:4:15: error: 'cmp' has operands of one format, expected "
+            "format\n");
+}
+
+TEST(ConfigurationError, Casts) {
+  EXPECT_EQ(errorOfLowering("{op: cast, from: my, call: f}"),
+            "f.yaml:4:5: error: 'to' is missing, a cast needs it\n");
+  EXPECT_EQ(errorOfLowering("{op: cast, format: my, call: f}"),
+            "f.yaml:4:16: error: a cast has no 'format', expected from and "
+            "to\n");
+  EXPECT_EQ(errorOfLowering("{op: cast, from: i32, to: i64, call: f}"),
+            "f.yaml:4:31: error: a cast from 'i32' to 'i64' has no format, "
+            "expected one side to be a format\n");
+}
+
+TEST(ConfigurationError, TheRestOfALowering) {
+  EXPECT_EQ(errorOfLowering("{op: add, format: my, target: gpu, call: f}"),
+            "f.yaml:4:35: error: unknown target 'gpu', did you mean 'cpu'?\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: my, target: x86, call: f}"),
+            "f.yaml:4:35: error: unknown target 'x86', expected cpu, nvptx or "
+            "\"*\"\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: my}"),
+            "f.yaml:4:5: error: 'call' is missing, a lowering needs it\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: my, call: f()}"),
+            "f.yaml:4:33: error: 'f()' is no function, expected the name of a "
+            "C function\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: my, call: f, library: l}"),
+            "f.yaml:4:45: error: unknown library 'l', define it in the section "
+            "libraries\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: my, call: f, predicate: olt}"),
+            "f.yaml:4:36: error: 'add' has no predicate, only 'cmp' does\n");
+  EXPECT_EQ(errorOfLowering("{op: cmp, format: my, call: f, predicate: lt}"),
+            "f.yaml:4:47: error: unknown predicate 'lt', expected false, oeq, "
+            "ogt, oge, olt, ole, one, ord, ueq, ugt, uge, ult, ule, une, uno "
+            "or true\n");
+}
+
+TEST(ConfigurationError, Policy) {
+  EXPECT_EQ(errorOf("policy: {default: posit17}\n"),
+            "f.yaml:1:19: error: unknown format 'posit17', did you mean "
+            "'posit16'?\n");
+  EXPECT_EQ(errorOf("policy: {acumulate: f32}\n"),
+            "f.yaml:1:10: error: unknown key 'acumulate' of 'policy', did you "
+            "mean 'accumulate'?\n");
+  EXPECT_EQ(errorOf("policy: {scale: big}\n"),
+            "f.yaml:1:17: error: scale is 'big', expected none\n");
+}
+
+TEST(ConfigurationError, WhatIsNotSupportedYet) {
+  EXPECT_EQ(errorOf("policy: {accumulate: quire}\n"),
+            "f.yaml:1:10: error: 'accumulate: quire' is not supported yet, "
+            "expected same or a format\n");
+  EXPECT_EQ(errorOf("policy: {scale: per-tensor}\n"),
+            "f.yaml:1:10: error: 'scale: per-tensor' is not supported yet, "
+            "expected none\n");
+  EXPECT_EQ(errorOf("policy: {weights: f16}\n"),
+            "f.yaml:1:10: error: 'weights' is not supported yet, leave it "
+            "out\n");
+  EXPECT_EQ(errorOf("policy:\n  rules: []\n"),
+            "f.yaml:2:3: error: 'rules' is not supported yet, leave it out\n");
+  EXPECT_EQ(errorOf("fallback: f32\n"),
+            "f.yaml:1:1: error: 'fallback' is not supported yet, leave it "
+            "out\n");
+}
+
+} // namespace

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: MIT
+//
+// Families: validation, the facts of formats, embedding, accumulators.
+
+#include "numera/Numerics/Compare.h"
+#include "numera/Registry/FormatFamily.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+using namespace numera;
+
+namespace {
+
+Format parse(llvm::StringRef text) {
+  SpellingError error;
+  Format format = parseFormatSpelling(text, error);
+  EXPECT_TRUE(format) << text.str() << ": " << error.message;
+  return format;
+}
+
+/// `column: message`.
+std::string fault(llvm::StringRef text) {
+  SpellingError error;
+  EXPECT_FALSE(parseFormatSpelling(text, error)) << text.str();
+  return std::to_string(error.column) + ": " + error.message;
+}
+
+double valueOf(const Format &format, uint64_t code) {
+  Unpacked value = format.getFamily().decode(format, code);
+  double magnitude =
+      std::ldexp(static_cast<double>(value.significand), value.exponent - 63);
+  switch (value.kind) {
+  case Kind::Zero:
+    magnitude = 0;
+    break;
+  case Kind::Infinite:
+    magnitude = INFINITY;
+    break;
+  case Kind::NaN:
+    return NAN;
+  case Kind::Finite:
+    break;
+  }
+  return value.negative ? -magnitude : magnitude;
+}
+
+TEST(FloatFamily, ChecksRanges) {
+  EXPECT_EQ(fault("float<17,7>"),
+            "6: exponent is '17', expected an integer from 0 to 16");
+  EXPECT_EQ(fault("float<5,53>"),
+            "8: mantissa is '53', expected an integer from 0 to 52");
+  EXPECT_EQ(fault("float<x,7>"),
+            "6: exponent is 'x', expected an integer from 0 to 16");
+  EXPECT_EQ(fault("float<5,7,bias=99999999999>"),
+            "15: bias is '99999999999', expected an integer from -65536 to "
+            "65536");
+  EXPECT_EQ(fault("float<16,48>"),
+            "9: 16 exponent bits, 48 mantissa bits and a sign are 65 bits, "
+            "expected at most 64");
+}
+
+TEST(FloatFamily, IeeeNeedsRoomForInfinityAndNaN) {
+  EXPECT_EQ(fault("float<0,7>"),
+            "6: exponent is '0', a format with ieee specials needs at least 1 "
+            "for its infinities");
+  EXPECT_EQ(fault("float<5,0>"),
+            "8: mantissa is '0', a format with ieee specials needs at least 1 "
+            "for its NaN");
+}
+
+TEST(FloatFamily, NeedsANumberBesideZero) {
+  EXPECT_EQ(fault("float<0,1,fn,bias=0>"),
+            "8: the format has no number but zero, expected more exponent or "
+            "mantissa bits");
+  EXPECT_EQ(fault("float<0,0,finite,bias=0>"),
+            "8: the format has no number but zero, expected more exponent or "
+            "mantissa bits");
+  EXPECT_EQ(fault("float<1,3,flush>"),
+            "10: the format has no number but zero, expected more exponent or "
+            "mantissa bits, or subnormals");
+}
+
+TEST(FloatFamily, NeedsABiasWithoutExponentBits) {
+  EXPECT_EQ(fault("float<0,7,finite>"),
+            "6: exponent is '0', a format without exponent bits needs a bias");
+}
+
+TEST(FloatFamily, SaysWhatIsNotSupportedYet) {
+  EXPECT_EQ(fault("float<8,0,fnu>"),
+            "10: specials 'fnu' is not supported yet, expected ieee, fn, fnuz "
+            "or finite");
+  EXPECT_EQ(fault("float<4,3,p3109>"),
+            "10: specials 'p3109' is not supported yet, expected ieee, fn, "
+            "fnuz or finite");
+  EXPECT_EQ(fault("float<4,3,unsigned>"),
+            "10: signed 'unsigned' is not supported yet, expected true");
+  EXPECT_EQ(fault("float<4,3,signed=false>"),
+            "17: signed 'false' is not supported yet, expected true");
+  EXPECT_EQ(fault("float<4,3,stochastic>"),
+            "10: rounding 'stochastic' is not supported yet, expected "
+            "nearest-even, nearest-away, nearest-zero, toward-zero, up, down "
+            "or to-odd");
+  EXPECT_EQ(fault("float<4,3,random-bits=4>"),
+            "10: 'random-bits' is not supported yet, leave it out");
+}
+
+TEST(FloatFamily, ParametersAreTheAbiConstants) {
+  // exponent, mantissa, bias, specials, subnormals, signed, overflow
+  EXPECT_EQ(parse("float<5,7>").getParameters(),
+            (llvm::ArrayRef<int32_t>{5, 7, 15, 0, 1, 1, 0}));
+  EXPECT_EQ(parse("float<4,3,fnuz,flush,propagate>").getParameters(),
+            (llvm::ArrayRef<int32_t>{4, 3, 8, 2, 0, 1, 2}));
+  EXPECT_EQ(parse("float<2,1,finite>").getParameters(),
+            (llvm::ArrayRef<int32_t>{2, 1, 1, 3, 1, 1, 1}));
+  EXPECT_EQ(parse("posit<16,1>").getParameters(),
+            (llvm::ArrayRef<int32_t>{16, 1}));
+}
+
+TEST(PositFamily, ChecksRanges) {
+  EXPECT_EQ(fault("posit<1>"),
+            "6: bits is '1', expected an integer from 2 to 64");
+  EXPECT_EQ(fault("posit<65>"),
+            "6: bits is '65', expected an integer from 2 to 64");
+  EXPECT_EQ(fault("posit<16,5>"),
+            "9: es is '5', expected an integer from 0 to 4");
+  EXPECT_EQ(fault("posit<es=1>"),
+            "10: 'bits' is missing, family 'posit' needs it");
+}
+
+TEST(Format, IsStoredInTheSmallestIntegerThatHoldsIt) {
+  EXPECT_EQ(parse("float<2,1,finite>").storageBits(), 8u);
+  EXPECT_EQ(parse("posit<9>").storageBits(), 16u);
+  EXPECT_EQ(parse("float<8,10>").width(), 19u);
+  EXPECT_EQ(parse("float<8,10>").storageBits(), 32u);
+  EXPECT_EQ(parse("float<16,47>").storageBits(), 64u);
+  EXPECT_EQ(parse("opaque<\"x\",1>").storageBits(), 8u);
+}
+
+TEST(Format, DiffersByRoundingAndName) {
+  EXPECT_EQ(parse("float<5,7>"), parse("float<5, 7, nearest-even>"));
+  EXPECT_NE(parse("float<5,7>"), parse("float<5,7,up>"));
+  EXPECT_NE(parse("opaque<\"a\",8>"), parse("opaque<\"b\",8>"));
+  EXPECT_EQ(hash_value(parse("posit<16>")), hash_value(parse("posit<16,2>")));
+}
+
+TEST(Format, WordsOfRoundingAndOverflowComeBack) {
+  for (int32_t mode = 0; mode <= 6; ++mode)
+    EXPECT_EQ(roundingFromName(nameOf(static_cast<Rounding>(mode))),
+              static_cast<Rounding>(mode));
+  for (int32_t rule = 0; rule <= 2; ++rule)
+    EXPECT_EQ(overflowFromName(nameOf(static_cast<Overflow>(rule))),
+              static_cast<Overflow>(rule));
+  EXPECT_EQ(roundingFromName("stochastic"), std::nullopt);
+  EXPECT_EQ(overflowFromName("wrap"), std::nullopt);
+}
+
+TEST(Format, IdentitiesComeFromTheFormat) {
+  auto bounds = [](llvm::StringRef text) {
+    Format f = parse(text);
+    return std::pair(valueOf(f, f.getFamily().lowest(f)),
+                     valueOf(f, f.getFamily().highest(f)));
+  };
+  EXPECT_EQ(bounds("float<5,10>"),
+            (std::pair<double, double>(-INFINITY, INFINITY)));
+  EXPECT_EQ(bounds("float<4,3,fn>"), std::pair(-448.0, 448.0));
+  EXPECT_EQ(bounds("float<4,3,fnuz>"), std::pair(-240.0, 240.0));
+  EXPECT_EQ(bounds("float<2,1,finite>"), std::pair(-6.0, 6.0));
+  EXPECT_EQ(bounds("posit<8,2>"), std::pair(-0x1p24, 0x1p24));
+}
+
+TEST(Format, PrecisionIsThatOfTheBinade) {
+  auto precisionAt = [](llvm::StringRef text, int32_t exponent) {
+    Format format = parse(text);
+    return format.getFamily().precisionAt(format, exponent);
+  };
+  EXPECT_EQ(precisionAt("float<5,10>", 0), 11);
+  EXPECT_EQ(precisionAt("float<5,10>", 15), 11);
+  EXPECT_EQ(precisionAt("float<5,10>", 16), 0);
+  EXPECT_EQ(precisionAt("float<5,10>", -24), 1); // the least subnormal
+  EXPECT_EQ(precisionAt("float<5,10>", -15), 10);
+  EXPECT_EQ(precisionAt("float<5,10,flush>", -15), 0);
+  EXPECT_EQ(precisionAt("posit<16,2>", 0), 12);
+  EXPECT_EQ(precisionAt("posit<16,2>", 56), 1);
+  EXPECT_EQ(precisionAt("posit<16,2>", 55), 0); // no exponent bits are left
+}
+
+TEST(Embeds, EveryFormatInItself) {
+  for (const char *text : {"float<4,3,fn>", "posit<32>", "opaque<\"x\",8>"})
+    EXPECT_TRUE(embeds(parse(text), parse(text)));
+}
+
+TEST(Embeds, SmallFormatsInF32) {
+  for (const char *text : {"float<8,7>", "float<5,10>", "float<4,3,fn>",
+                           "float<5,2,fnuz>", "posit<16,2>", "posit<8,4>",
+                           "float<8,23,saturate>", "float<8,23,flush>"})
+    EXPECT_TRUE(embeds(parse(text), formatF32())) << text;
+  EXPECT_FALSE(embeds(formatF64(), formatF32()));
+  EXPECT_FALSE(embeds(parse("posit<32,2>"), formatF32()));
+  EXPECT_FALSE(embeds(parse("float<9,7>"), formatF32()));
+  EXPECT_TRUE(embeds(parse("float<8,7,bias=143>"), formatF32()));
+  EXPECT_FALSE(embeds(parse("float<8,7,bias=144>"), formatF32()));
+  EXPECT_TRUE(embeds(parse("posit<32,2>"), formatF64()));
+  EXPECT_TRUE(embeds(parse("posit<16,4>"), formatF64()));
+  EXPECT_FALSE(embeds(parse("opaque<\"x\",8>"), formatF32()));
+}
+
+TEST(Embeds, LooksAtTheLargestValue) {
+  // 480 is no value of the fn format, whose largest is 448.
+  EXPECT_FALSE(embeds(parse("float<4,3,finite>"), parse("float<4,3,fn>")));
+  EXPECT_FALSE(embeds(parse("float<4,3,fn>"), parse("float<4,3>")));
+}
+
+TEST(Embeds, LooksAtSpecials) {
+  Format finite = parse("float<2,1,finite>");
+  EXPECT_TRUE(embeds(finite, parse("float<4,3,fn>")));
+  EXPECT_FALSE(embeds(finite, parse("float<4,3,fnuz>"))); // no -0
+  EXPECT_FALSE(embeds(parse("float<3,2>"), parse("float<4,3,fn>")));
+  EXPECT_TRUE(embeds(parse("float<4,3,fnuz>"), parse("float<5,10>")));
+}
+
+TEST(Embeds, LooksAtSubnormals) {
+  EXPECT_FALSE(embeds(parse("float<5,7>"), parse("float<5,10,flush>")));
+  EXPECT_TRUE(embeds(parse("float<5,7,flush>"), parse("float<5,10>")));
+}
+
+TEST(Embeds, FollowsThePrecisionOfAPosit) {
+  EXPECT_TRUE(embeds(parse("posit<8,2>"), parse("posit<16,2>")));
+  EXPECT_TRUE(embeds(parse("posit<8,0>"), parse("posit<16,1>")));
+  EXPECT_FALSE(embeds(parse("posit<16,1>"), parse("posit<16,2>")));
+  EXPECT_TRUE(embeds(parse("float<4,3,fnuz>"), parse("posit<16,2>")));
+  EXPECT_FALSE(embeds(parse("float<4,3,fn>"), parse("posit<16,2>"))); // -0
+  EXPECT_FALSE(embeds(parse("float<6,7,fnuz>"), parse("posit<16,2>")));
+}
+
+TEST(DefaultAccumulator, IsTheFirstThatHoldsProductsExactly) {
+  auto accumulator = [](llvm::StringRef text) {
+    return defaultAccumulator(parse(text)).spelling();
+  };
+  const char *f32 = "float<8,23>", *f64 = "float<11,52>";
+  for (const char *small :
+       {"float<8,7>", "float<5,10>", "float<8,10>", "float<4,3,fn>",
+        "float<5,2>", "float<2,1,finite>", "posit<8,2>", "posit<16,2>"})
+    EXPECT_EQ(accumulator(small), f32) << small;
+  EXPECT_EQ(accumulator("float<8,11>"), f32); // 24 bits
+  EXPECT_EQ(accumulator("float<8,12>"), f64); // 26 bits
+  EXPECT_EQ(accumulator("float<9,7>"), f64);  // the range of f32 is too small
+  EXPECT_EQ(accumulator("posit<24,2>"), f64);
+  EXPECT_EQ(accumulator("float<8,25>"), f64);           // 52 bits
+  EXPECT_EQ(accumulator("float<8,26>"), "float<8,26>"); // 54 bits
+  EXPECT_EQ(accumulator("float<8,30>"), "float<8,30>");
+  EXPECT_EQ(accumulator("posit<32,2>"), "posit<32,2>");
+  // Without exponent bits there is no hidden bit: 12 bits, not 13.
+  EXPECT_EQ(accumulator("float<0,12,finite,bias=0>"), f32);
+  EXPECT_EQ(accumulator("opaque<\"x\",16>"), "opaque<\"x\",16>");
+}
+
+TEST(DefaultAccumulator, OfTheMachineFormatsIsTheFormat) {
+  EXPECT_EQ(defaultAccumulator(formatF32()), formatF32());
+  EXPECT_EQ(defaultAccumulator(formatF64()), formatF64());
+  EXPECT_EQ(formatF32().getFamily().machineWidth(formatF32()), 32u);
+  EXPECT_EQ(formatF64().getFamily().machineWidth(formatF64()), 64u);
+  Format up = parse("float<8,23,up>");
+  EXPECT_EQ(up.getFamily().machineWidth(up), 0u);
+  EXPECT_EQ(defaultAccumulator(up), formatF64());
+}
+
+TEST(Evaluate, ComputesOnCodes) {
+  Format bf16 = parse("float<8,7>");
+  auto evaluate = [&](Operation operation, llvm::ArrayRef<uint64_t> operands,
+                      int32_t extra = 0) {
+    return bf16.getFamily().evaluate(operation, bf16, operands,
+                                     Rounding::NearestEven, extra);
+  };
+  uint64_t one = 0x3f80, two = 0x4000, three = 0x4040, nan = 0x7fc0;
+  EXPECT_EQ(evaluate(Operation::Add, {one, two}), three);
+  EXPECT_EQ(evaluate(Operation::Sub, {three, two}), one);
+  EXPECT_EQ(evaluate(Operation::Div, {two, two}), one);
+  EXPECT_EQ(evaluate(Operation::Fma, {one, two, one}), three);
+  EXPECT_EQ(evaluate(Operation::Mac, {one, two, one}), three);
+  EXPECT_EQ(evaluate(Operation::Rem, {three, two}), one);
+  EXPECT_EQ(evaluate(Operation::Max, {one, nan}), nan);
+  EXPECT_EQ(evaluate(Operation::MaxNum, {one, nan}), one);
+  EXPECT_EQ(evaluate(Operation::Sqrt, {0x4080}), two);
+  EXPECT_EQ(evaluate(Operation::Floor, {0x4060}), three);
+  EXPECT_EQ(evaluate(Operation::RoundEven, {0x4020}), two);
+  EXPECT_EQ(evaluate(Operation::Round, {0x4020}), three);
+  EXPECT_EQ(evaluate(Operation::Neg, {one}), 0xbf80u);
+  EXPECT_EQ(evaluate(Operation::IsNaN, {nan}), 1u);
+  EXPECT_EQ(evaluate(Operation::Cmp, {one, two}, Relation::Less), 1u);
+  EXPECT_EQ(evaluate(Operation::Cmp, {one, two}, Relation::Greater), 0u);
+  EXPECT_EQ(evaluate(Operation::Cast, {0xffff}), nan);
+}
+
+TEST(Evaluate, KnowsEveryOperation) {
+  for (const char *text : {"float<5,10>", "posit<16,2>", "float<4,3,fn>"}) {
+    Format format = parse(text);
+    const FormatFamily &family = format.getFamily();
+    uint64_t half = family.encode(format, Unpacked::fromInteger(false, 1, -1),
+                                  Rounding::NearestEven);
+    auto evaluate = [&](Operation operation) {
+      std::vector<uint64_t> operands(operandCount(operation), half);
+      return family.evaluate(operation, format, operands,
+                             Rounding::NearestEven);
+    };
+#define NUMERA_OPERATION(enumerator, name, operands)                           \
+  EXPECT_FALSE(family.decode(format, evaluate(Operation::enumerator)).isNaN()) \
+      << text << " " << name;
+#include "numera/Registry/Operations.def"
+  }
+}
+
+TEST(Evaluate, RoundsElementaryFunctions) {
+  auto value = [](Operation operation, llvm::StringRef text, double x) {
+    Format f = parse(text);
+    int exponent;
+    double fraction = std::frexp(x, &exponent);
+    uint64_t code = f.getFamily().encode(
+        f,
+        Unpacked::fromInteger(
+            x < 0, static_cast<uint64_t>(std::ldexp(std::fabs(fraction), 53)),
+            exponent - 53),
+        Rounding::NearestEven);
+    return valueOf(f, f.getFamily().evaluate(operation, f, {code, code},
+                                             Rounding::NearestEven));
+  };
+  EXPECT_EQ(value(Operation::Exp, "float<8,23>", 1), 0x1.5bf0a8p+1);
+  EXPECT_EQ(value(Operation::Exp2, "posit<16,2>", 3), 8);
+  EXPECT_EQ(value(Operation::Expm1, "float<8,23>", 1), 0x1.b7e152p+0);
+  EXPECT_EQ(value(Operation::Log, "float<8,23>", 2), 0x1.62e43p-1);
+  EXPECT_EQ(value(Operation::Log2, "float<5,10>", 8), 3);
+  EXPECT_EQ(value(Operation::Log1p, "float<8,23>", 1), 0x1.62e43p-1);
+  EXPECT_EQ(value(Operation::Sin, "float<8,23>", 1), 0x1.aed548p-1);
+  EXPECT_EQ(value(Operation::Cos, "float<8,23>", 1), 0x1.14a28p-1);
+  EXPECT_EQ(value(Operation::Tanh, "float<8,23>", 1), 0x1.85efacp-1);
+  EXPECT_EQ(value(Operation::Erf, "float<8,23>", 1), 0x1.af767ap-1);
+  EXPECT_EQ(value(Operation::Sigmoid, "float<8,23>", 0), 0.5);
+  EXPECT_EQ(value(Operation::Pow, "float<8,23>", 2), 4);
+}
+
+} // namespace
