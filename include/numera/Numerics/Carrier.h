@@ -82,7 +82,7 @@ template <typename T> struct Carrier {
   static constexpr bool encodes(const FloatFormat &f) {
     return isTruncation(f) ||
            (f.exponentBits > 0 && f.width() < width && f.hasSubnormals &&
-            f.isSigned && f.mantissaBits < mantissa &&
+            f.isSigned && f.mantissaBits > 0 && f.mantissaBits < mantissa &&
             f.leastExponent() - 1 >= format.minExponent() &&
             f.leastExponent() + mantissa <= format.maxExponent() &&
             f.maxExponent() <= format.maxExponent());

@@ -42,34 +42,29 @@ template <typename F> constexpr bool isnan(const F &f, uint64_t x) {
   return f.isNaN(x);
 }
 
-/// The canonical code of a NaN operand, else x.
-template <typename F> constexpr uint64_t quiet(const F &f, uint64_t x) {
-  return f.isNaN(x) ? f.nanCode() : x;
-}
-
 /// The smaller operand; NaN if either is; -0 is below +0.
 template <typename F>
 constexpr uint64_t min(const F &f, uint64_t x, uint64_t y) {
   uint64_t smaller = f.order(x) < f.order(y) ? x : y;
-  return f.isNaN(x) || f.isNaN(y) ? f.nanCode() : smaller;
+  return f.isNaN(x) || f.isNaN(y) ? f.nanCode() : f.canonical(smaller);
 }
 template <typename F>
 constexpr uint64_t max(const F &f, uint64_t x, uint64_t y) {
   uint64_t larger = f.order(x) > f.order(y) ? x : y;
-  return f.isNaN(x) || f.isNaN(y) ? f.nanCode() : larger;
+  return f.isNaN(x) || f.isNaN(y) ? f.nanCode() : f.canonical(larger);
 }
 /// The smaller operand; the number if only one is.
 template <typename F>
 constexpr uint64_t minnum(const F &f, uint64_t x, uint64_t y) {
   if (f.isNaN(x))
-    return quiet(f, y);
-  return f.isNaN(y) ? x : min(f, x, y);
+    return f.canonical(y);
+  return f.isNaN(y) ? f.canonical(x) : min(f, x, y);
 }
 template <typename F>
 constexpr uint64_t maxnum(const F &f, uint64_t x, uint64_t y) {
   if (f.isNaN(x))
-    return quiet(f, y);
-  return f.isNaN(y) ? x : max(f, x, y);
+    return f.canonical(y);
+  return f.isNaN(y) ? f.canonical(x) : max(f, x, y);
 }
 
 } // namespace numera

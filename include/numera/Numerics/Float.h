@@ -125,28 +125,46 @@ struct FloatFormat {
     return (code & signBit()) != 0;
   }
 
+  /// The magnitude of a code that is not NaN; a subnormal one is zero in a
+  /// format without subnormals.
+  constexpr uint64_t magnitudeOf(uint64_t code) const {
+    uint64_t magnitude = code & magnitudeMask();
+    bool flushed = !hasSubnormals && magnitude >> mantissaBits == 0;
+    return flushed ? 0 : magnitude;
+  }
+  /// The one code that encode gives to the value of `code`.
+  constexpr uint64_t canonical(uint64_t code) const {
+    return isNaN(code) ? nanCode() : (code & signBit()) | magnitudeOf(code);
+  }
+
   /// Codes that are not NaN as integers in the order of their values, -0
   /// directly below +0.
   constexpr int64_t order(uint64_t code) const {
-    auto magnitude = static_cast<int64_t>(code & magnitudeMask());
+    if (!isSigned) // as many as 64 magnitude bits
+      return static_cast<int64_t>(magnitudeOf(code) ^ uint64_t{1} << 63);
+    auto magnitude = static_cast<int64_t>(magnitudeOf(code));
     return isNegative(code) ? ~magnitude : magnitude;
   }
   /// The same with -0 and +0 at one place.
   constexpr int64_t orderOfValue(uint64_t code) const {
-    auto magnitude = static_cast<int64_t>(code & magnitudeMask());
+    if (!isSigned)
+      return order(code);
+    auto magnitude = static_cast<int64_t>(magnitudeOf(code));
     return isNegative(code) ? -magnitude : magnitude;
   }
 
   constexpr uint64_t negate(uint64_t code) const {
     if (isNaN(code))
       return nanCode();
-    uint64_t magnitude = code & magnitudeMask();
+    uint64_t magnitude = magnitudeOf(code);
     if (!isSigned)
       return magnitude == 0 ? 0 : negativeIntoUnsigned();
-    return magnitude == 0 && !hasNegativeZero() ? 0 : code ^ signBit();
+    if (magnitude == 0 && !hasNegativeZero())
+      return 0;
+    return magnitude | ((code & signBit()) ^ signBit());
   }
   constexpr uint64_t absolute(uint64_t code) const {
-    return isNaN(code) ? nanCode() : code & magnitudeMask();
+    return isNaN(code) ? nanCode() : magnitudeOf(code);
   }
 
   constexpr Unpacked decode(uint64_t code) const {
@@ -216,7 +234,7 @@ private:
   /// above, then applies overflow.
   constexpr uint64_t roundMagnitude(const Unpacked &value,
                                     Rounding mode) const {
-    if (value.exponent > maxExponent() + 1)
+    if (value.exponent > maxExponent())
       return overflowed(value.negative, mode);
     bool subnormal = value.exponent < minExponent();
     if (subnormal && !hasSubnormals) // the grid is {0, smallest normal}
@@ -224,20 +242,25 @@ private:
     int32_t lowest =
         (subnormal ? minExponent() : value.exponent) - mantissaBits;
     int32_t field = subnormal ? 1 : value.exponent + bias;
-    // kept holds the hidden bit, which counts as one in E.
-    uint64_t kept = roundAt(value, lowest, mode);
-    uint64_t magnitude =
-        (static_cast<uint64_t>(field - 1) << mantissaBits) + kept;
-    return magnitude > maxCode() ? overflowed(value.negative, mode) : magnitude;
+    // kept holds the hidden bit, which counts as one in E. Ties go by the
+    // code's last bit, which is E's where there is no significand field.
+    uint64_t base = static_cast<uint64_t>(field - 1) << mantissaBits;
+    uint64_t kept = roundAt(value, lowest, mode, (base & 1) != 0);
+    uint64_t magnitude = base + kept;
+    // 64 magnitude bits (unsigned): the carry may leave the word.
+    bool wraps = magnitudeBits() == 64 && magnitude < kept;
+    return magnitude > maxCode() || wraps ? overflowed(value.negative, mode)
+                                          : magnitude;
   }
 
   constexpr uint64_t overflowed(bool negative, Rounding mode) const {
     return roundsInward(mode, negative) ? maxCode() : codeOfOverflow();
   }
 
-  /// `value` as a multiple of 2^lowest, rounded.
+  /// `value` as a multiple of 2^lowest, rounded; `oddBase` if the code it is
+  /// added to is odd.
   static constexpr uint64_t roundAt(const Unpacked &value, int32_t lowest,
-                                    Rounding mode) {
+                                    Rounding mode, bool oddBase = false) {
     int32_t cut = 63 - (value.exponent - lowest); // bits to drop, at least 1
     uint64_t kept = 0;
     Remainder rest{false, true};
@@ -246,7 +269,8 @@ private:
       uint64_t tail = value.significand << (64 - cut);
       rest = {tail >> 63 != 0, (tail << 1) != 0 || value.sticky};
     }
-    return kept + roundsUp(mode, value.negative, (kept & 1) != 0, rest);
+    bool odd = ((kept & 1) != 0) != oddBase;
+    return kept + roundsUp(mode, value.negative, odd, rest);
   }
 };
 

@@ -45,7 +45,7 @@ constexpr Unpacked fromUnsigned(uint64_t x) {
 constexpr uint64_t toInteger(const Unpacked &x, int32_t width, bool isSigned) {
   if (x.isNaN() || x.isZero())
     return 0;
-  uint64_t most = ~uint64_t{0} >> (64 - width + (isSigned ? 1 : 0));
+  uint64_t most = ~uint64_t{0} >> (64 - width) >> (isSigned ? 1 : 0);
   uint64_t limit = x.negative ? (isSigned ? most + 1 : 0) : most;
   uint64_t magnitude = limit;
   if (x.isFinite() && x.exponent < 64) {

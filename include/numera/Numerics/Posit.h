@@ -56,6 +56,9 @@ struct PositFormat {
   }
   constexpr int64_t orderOfValue(uint64_t code) const { return order(code); }
 
+  /// Every value has one code.
+  constexpr uint64_t canonical(uint64_t code) const { return code; }
+
   constexpr uint64_t negate(uint64_t code) const {
     return (~code + 1) & mask(); // NaR and zero are their own negatives
   }

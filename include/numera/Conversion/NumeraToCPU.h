@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+//
+// The pipeline `numera-to-cpu`: from a model in a format, as numera-retype
+// leaves it, to the LLVM dialect (docs/Architecture.md lists its passes).
+
+#ifndef NUMERA_CONVERSION_NUMERATOCPU_H
+#define NUMERA_CONVERSION_NUMERATOCPU_H
+
+#include "mlir/Pass/PassManager.h"
+
+namespace numera {
+
+/// Adds the passes of `numera-to-cpu`. Functions on tensors become functions
+/// on memrefs with identity layout whose results are allocated by the callee;
+/// public ones get the `_mlir_ciface_` interface.
+void buildNumeraToCPU(mlir::OpPassManager &passes);
+
+/// Makes `numera-to-cpu` known to pass pipelines.
+void registerNumeraToCPU();
+
+} // namespace numera
+
+#endif // NUMERA_CONVERSION_NUMERATOCPU_H

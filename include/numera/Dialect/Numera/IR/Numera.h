@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+//
+// The `numera` dialect: a type and an attribute that name a format, and the
+// operations on them (docs/Dialect.md).
+
+#ifndef NUMERA_DIALECT_NUMERA_IR_NUMERA_H
+#define NUMERA_DIALECT_NUMERA_IR_NUMERA_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/DataLayoutInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "numera/Registry/Registry.h"
+
+#include "numera/Dialect/Numera/IR/NumeraDialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "numera/Dialect/Numera/IR/NumeraAttributes.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "numera/Dialect/Numera/IR/NumeraTypes.h.inc"
+
+namespace numera {
+
+/// What an element of an operand or result means: a format, or an integer.
+struct ElementKind {
+  Format format;             ///< null for an integer
+  mlir::IntegerType integer; ///< null for a format
+
+  bool isFormat() const { return static_cast<bool>(format); }
+  bool operator==(const ElementKind &) const = default;
+};
+
+/// The element type of a vector or tensor; any other type itself.
+inline mlir::Type elementType(mlir::Type type) {
+  return mlir::getElementTypeOrSelf(type);
+}
+
+/// The format of f32, f64 or `!numera.num`; null for any other type.
+Format formatOfType(mlir::Type type);
+
+/// The type of a value of `format`: f32 and f64 for themselves, else
+/// `!numera.num`.
+mlir::Type typeOfFormat(mlir::MLIRContext *context, const Format &format);
+
+/// The value of an attribute that `numera.constant` and the folders take: the
+/// code as a storage integer, or a float of a machine type.
+mlir::TypedAttr constantOfCode(mlir::Type type, uint64_t code);
+
+/// A predicate of arith.cmpf as a set of Relation bits (Numerics/Compare.h).
+int32_t relationsOf(mlir::arith::CmpFPredicate predicate);
+
+namespace detail {
+ElementKind resultElement(mlir::Operation *op);
+ElementKind operandElement(mlir::Operation *op, unsigned index);
+Rounding roundingMode(mlir::Operation *op);
+mlir::LogicalResult verifyFormatOp(mlir::Operation *op);
+} // namespace detail
+
+} // namespace numera
+
+#include "numera/Dialect/Numera/IR/NumeraInterfaces.h.inc"
+
+#define GET_OP_CLASSES
+#include "numera/Dialect/Numera/IR/NumeraOps.h.inc"
+
+#endif // NUMERA_DIALECT_NUMERA_IR_NUMERA_H

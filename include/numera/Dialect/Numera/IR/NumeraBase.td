@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+//
+// The dialect, its attribute and its type.
+
+#ifndef NUMERA_DIALECT_NUMERA_IR_NUMERABASE
+#define NUMERA_DIALECT_NUMERA_IR_NUMERABASE
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinTypeInterfaces.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/DataLayoutInterfaces.td"
+
+def Numera_Dialect : Dialect {
+  let name = "numera";
+  let cppNamespace = "::numera";
+  let summary = "Arithmetic in number formats that no hardware has";
+  let description = [{
+    A value of a format is opaque: storage-width bits that only operations of
+    this dialect give a meaning. Every operation decodes its operands, computes
+    the exact result and rounds it once to the result's format.
+
+    The builtin types `f32` and `f64` are formats like the others (their NaNs
+    are canonical where bits are visible). An operation exists in two forms
+    with one definition:
+
+    * on values: operands and results are `!numera.num<…>`, `f32` or `f64`, and
+      the types say which formats are meant;
+    * on storage, after `numera-lower-types`: every `!numera.num` has become its
+      storage integer, and the attribute `format` (with `operand_formats` where
+      operands differ from it) says what the integers mean.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+  let hasConstantMaterializer = 1;
+  let extraClassDeclaration = [{
+    /// The registry of this context: the built-in one unless another was set.
+    const ::numera::Registry &getRegistry() const { return *registry; }
+    /// Replaces it; to be called before any IR is parsed or built.
+    void setRegistry(std::shared_ptr<const ::numera::Registry> newRegistry) {
+      registry = std::move(newRegistry);
+    }
+  private:
+    std::shared_ptr<const ::numera::Registry> registry;
+    void registerAliases();
+  public:
+  }];
+}
+
+def Numera_FormatAttr : AttrDef<Numera_Dialect, "Format"> {
+  let mnemonic = "format";
+  let summary = "name a number format";
+  let description = [{
+    A format by its canonical spelling, e.g. `#numera.format<posit<16, 2>>` or
+    `#numera.format<opaque<"mybf16", 16>>`. The registry's families validate it.
+  }];
+  let parameters = (ins AttrParameter<"::numera::Format", "the format">:$format);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Numera_NumType : TypeDef<Numera_Dialect, "Num", [
+    MemRefElementTypeInterface, VectorElementTypeInterface,
+    DeclareTypeInterfaceMethods<DataLayoutTypeInterface,
+                                ["getTypeSizeInBits", "getABIAlignment"]>]> {
+  let mnemonic = "num";
+  let summary = "hold a value of a number format";
+  let description = [{
+    A value of the format that the parameter spells, e.g.
+    `!numera.num<float<5, 7>>`. In memory it is the smallest of i8, i16, i32 and
+    i64 that holds the format; the bits above the format's width are zero, which
+    every lowering keeps and may rely on. It may be an element of tensors,
+    memrefs and vectors. It is no builtin float: upstream folders would compute
+    on it with the wrong semantics.
+  }];
+  let parameters = (ins TypeParameter<"::numera::Format", "the format">:$format);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// The integer that stores a value.
+    ::mlir::IntegerType getStorageType() const;
+  }];
+}
+
+#endif // NUMERA_DIALECT_NUMERA_IR_NUMERABASE

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+//
+// What every operation of the dialect can say about its formats.
+
+#ifndef NUMERA_DIALECT_NUMERA_IR_NUMERAINTERFACES
+#define NUMERA_DIALECT_NUMERA_IR_NUMERAINTERFACES
+
+include "mlir/IR/Interfaces.td"
+
+def Numera_FormatOpInterface : OpInterface<"FormatOpInterface"> {
+  let cppNamespace = "::numera";
+  let description = [{
+    An elementwise operation on formats, in either form: on values (the types
+    carry the formats) or on storage (attributes do).
+  }];
+  let methods = [
+    InterfaceMethod<"The operation as the registry knows it.",
+      "::numera::Operation", "getFormatOperation", (ins), [{}], [{
+        return *::numera::operationFromName(
+            $_op->getName().stripDialect());
+      }]>,
+    InterfaceMethod<[{
+        The result's element: a format or, of a cast, an integer. Of `cmp` and
+        `isnan`, whose result is i1: the operands' format.
+      }],
+      "::numera::ElementKind", "getResultElement", (ins), [{}], [{
+        return ::numera::detail::resultElement($_op.getOperation());
+      }]>,
+    InterfaceMethod<"An operand's element: a format or, of a cast, an integer.",
+      "::numera::ElementKind", "getOperandElement", (ins "unsigned":$index),
+      [{}], [{
+        return ::numera::detail::operandElement($_op.getOperation(), index);
+      }]>,
+    InterfaceMethod<[{
+        The rounding mode: the operation's own, else the result format's.
+      }],
+      "::numera::Rounding", "getRoundingMode", (ins), [{}], [{
+        return ::numera::detail::roundingMode($_op.getOperation());
+      }]>
+  ];
+  let verify = [{ return ::numera::detail::verifyFormatOp($_op); }];
+  let verifyWithRegions = 0;
+}
+
+#endif // NUMERA_DIALECT_NUMERA_IR_NUMERAINTERFACES

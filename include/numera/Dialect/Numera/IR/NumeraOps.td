@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+//
+// The operations. Those of one line each are elementwise: they apply to
+// scalars, vectors and tensors alike.
+
+#ifndef NUMERA_DIALECT_NUMERA_IR_NUMERAOPS
+#define NUMERA_DIALECT_NUMERA_IR_NUMERAOPS
+
+include "mlir/Dialect/Arith/IR/ArithBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "numera/Dialect/Numera/IR/NumeraBase.td"
+include "numera/Dialect/Numera/IR/NumeraInterfaces.td"
+
+// A format's value, a machine number, or the storage integer of the former.
+def Numera_Number : AnyTypeOf<[Numera_NumType, F32, F64, I8, I16, I32, I64],
+                              "number of a format">;
+def Numera_NumberLike
+    : TypeOrValueSemanticsContainer<Numera_Number, "number-like">;
+def Numera_BoolLike : TypeOrValueSemanticsContainer<I1, "i1-like">;
+// Casts also take integers of any width to 64.
+def Numera_Castable
+    : TypeOrValueSemanticsContainer<
+          AnyTypeOf<[Numera_NumType, F32, F64, I1, I8, I16, I32, I64],
+                    "number of a format or integer">, "castable">;
+
+def Numera_StorageAttr : AnyAttrOf<[Numera_FormatAttr, TypeAttr],
+                                   "format, or type of an integer">;
+
+class Numera_Elementwise<string mnemonic, list<Trait> traits = []>
+    : Op<Numera_Dialect, mnemonic,
+         !listconcat([Pure, SameOperandsAndResultShape,
+                      DeclareOpInterfaceMethods<Numera_FormatOpInterface>],
+                     ElementwiseMappable.traits, traits)> {
+  let hasFolder = 1;
+}
+
+class Numera_UnaryOp<string mnemonic, string phrase, string details = "">
+    : Numera_Elementwise<mnemonic> {
+  let summary = phrase;
+  let description = details;
+  let arguments = (ins Numera_NumberLike:$operand,
+                   OptionalAttr<Numera_StorageAttr>:$format,
+                   OptionalAttr<ArrayAttr>:$operand_formats,
+                   OptionalAttr<StrAttr>:$rounding);
+  let results = (outs Numera_NumberLike:$result);
+  let assemblyFormat = [{
+    $operand attr-dict `:` custom<UniformTypes>(type($operand), type($result))
+  }];
+}
+
+class Numera_BinaryOp<string mnemonic, string phrase, string details = "">
+    : Numera_Elementwise<mnemonic> {
+  let summary = phrase;
+  let description = details;
+  let arguments = (ins Numera_NumberLike:$lhs, Numera_NumberLike:$rhs,
+                   OptionalAttr<Numera_StorageAttr>:$format,
+                   OptionalAttr<ArrayAttr>:$operand_formats,
+                   OptionalAttr<StrAttr>:$rounding);
+  let results = (outs Numera_NumberLike:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs attr-dict `:`
+    custom<UniformTypes>(type($lhs), type($rhs), type($result))
+  }];
+}
+
+class Numera_TernaryOp<string mnemonic, string phrase, string details = "">
+    : Numera_Elementwise<mnemonic> {
+  let summary = phrase;
+  let description = details;
+  let assemblyFormat = [{
+    $lhs `,` $rhs `,` $addend attr-dict `:`
+    custom<UniformTypes>(type($lhs), type($rhs), type($addend), type($result))
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Constants and casts
+//===----------------------------------------------------------------------===//
+
+def Numera_ConstantOp : Op<Numera_Dialect, "constant", [
+    Pure, ConstantLike,
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "produce a constant that was encoded at compile time";
+  let description = [{
+    The attribute holds storage integers, one for a scalar or an elements
+    attribute for a container. A scalar is written as a number, which is rounded
+    once to the format, or as a code:
+
+    ```mlir
+    %0 = numera.constant 0.1 : !numera.num<posit<16, 2>>
+    %1 = numera.constant code 0x8000 : !numera.num<posit<16, 2>>
+    %2 = numera.constant codes dense<[1, 2]> : tensor<2xi16>
+         as tensor<2x!numera.num<posit<16, 2>>>
+    ```
+  }];
+  let arguments = (ins TypedAttrInterface:$value);
+  let results = (outs TypeOrValueSemanticsContainer<Numera_NumType, "num-like">:$result);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Numera_CastOp : Numera_Elementwise<"cast"> {
+  let summary = "convert a value to another format, rounding once";
+  let description = [{
+    Between formats, and between formats and integers. To an integer: toward
+    zero, saturating, NaN to 0. `unsigned` says how an integer is read.
+
+    ```mlir
+    %1 = numera.cast %0 : f32 to !numera.num<posit<16, 2>>
+    ```
+  }];
+  let arguments = (ins Numera_Castable:$operand,
+                   OptionalAttr<Numera_StorageAttr>:$format,
+                   OptionalAttr<ArrayAttr>:$operand_formats,
+                   OptionalAttr<StrAttr>:$rounding,
+                   UnitAttr:$is_unsigned);
+  let results = (outs Numera_Castable:$result);
+  let assemblyFormat = [{
+    (`unsigned` $is_unsigned^)? $operand attr-dict `:`
+    type($operand) `to` type($result)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+def Numera_AddOp : Numera_BinaryOp<"add", "add">;
+def Numera_SubOp : Numera_BinaryOp<"sub", "subtract">;
+def Numera_MulOp : Numera_BinaryOp<"mul", "multiply">;
+def Numera_DivOp : Numera_BinaryOp<"div", "divide">;
+def Numera_RemOp : Numera_BinaryOp<"rem", "take the remainder of a division",
+    "The remainder of C's `fmod`: exact, with the sign of the dividend.">;
+def Numera_PowOp : Numera_BinaryOp<"pow", "raise to a power">;
+def Numera_MinOp : Numera_BinaryOp<"min", "take the smaller value",
+    "NaN (NaR) if either operand is; -0 is below +0.">;
+def Numera_MaxOp : Numera_BinaryOp<"max", "take the larger value",
+    "NaN (NaR) if either operand is; -0 is below +0.">;
+def Numera_MinNumOp : Numera_BinaryOp<"minnum", "take the smaller number",
+    "The number if only one operand is NaN (NaR).">;
+def Numera_MaxNumOp : Numera_BinaryOp<"maxnum", "take the larger number",
+    "The number if only one operand is NaN (NaR).">;
+
+def Numera_NegOp : Numera_UnaryOp<"neg", "negate">;
+def Numera_AbsOp : Numera_UnaryOp<"abs", "take the magnitude">;
+def Numera_SqrtOp : Numera_UnaryOp<"sqrt", "take the square root">;
+def Numera_RsqrtOp
+    : Numera_UnaryOp<"rsqrt", "take the reciprocal of the square root">;
+def Numera_ExpOp : Numera_UnaryOp<"exp", "raise e to a power">;
+def Numera_Exp2Op : Numera_UnaryOp<"exp2", "raise 2 to a power">;
+def Numera_Expm1Op : Numera_UnaryOp<"expm1", "raise e to a power, less 1">;
+def Numera_LogOp : Numera_UnaryOp<"log", "take the natural logarithm">;
+def Numera_Log2Op : Numera_UnaryOp<"log2", "take the logarithm to base 2">;
+def Numera_Log1pOp
+    : Numera_UnaryOp<"log1p", "take the natural logarithm of 1 + x">;
+def Numera_SinOp : Numera_UnaryOp<"sin", "take the sine">;
+def Numera_CosOp : Numera_UnaryOp<"cos", "take the cosine">;
+def Numera_TanhOp : Numera_UnaryOp<"tanh", "take the hyperbolic tangent">;
+def Numera_ErfOp : Numera_UnaryOp<"erf", "take the error function">;
+def Numera_SigmoidOp
+    : Numera_UnaryOp<"sigmoid", "take the logistic function 1 / (1 + exp(-x))">;
+def Numera_FloorOp : Numera_UnaryOp<"floor", "round down to an integral value">;
+def Numera_CeilOp : Numera_UnaryOp<"ceil", "round up to an integral value">;
+def Numera_TruncOp
+    : Numera_UnaryOp<"trunc", "round toward zero to an integral value">;
+def Numera_RoundOp
+    : Numera_UnaryOp<"round", "round to the nearest integral value, ties away">;
+def Numera_RoundEvenOp
+    : Numera_UnaryOp<"roundeven",
+                     "round to the nearest integral value, ties to even">;
+
+def Numera_FmaOp : Numera_TernaryOp<"fma", "multiply and add, rounding once"> {
+  let arguments = (ins Numera_NumberLike:$lhs, Numera_NumberLike:$rhs,
+                   Numera_NumberLike:$addend,
+                   OptionalAttr<Numera_StorageAttr>:$format,
+                   OptionalAttr<ArrayAttr>:$operand_formats,
+                   OptionalAttr<StrAttr>:$rounding);
+  let results = (outs Numera_NumberLike:$result);
+}
+
+def Numera_MacOp
+    : Numera_TernaryOp<"mac", "take one step of a contraction"> {
+  let description = [{
+    The step that a contraction repeats, with the accumulator last:
+
+    * without `product`, acc ← round(acc + lhs · rhs), rounded once to the
+      accumulator's format;
+    * with `product = #numera.format<G>`, the product is rounded to G first:
+      acc ← round(acc + round_G(lhs · rhs)). `accumulate: same` is the format
+      itself in both places.
+
+    An accumulator in f32 or f64 may hold a NaN that is not canonical until the
+    contraction ends; the elementwise cast that follows makes it canonical.
+  }];
+  let arguments = (ins Numera_NumberLike:$lhs, Numera_NumberLike:$rhs,
+                   Numera_NumberLike:$addend,
+                   OptionalAttr<Numera_FormatAttr>:$product,
+                   OptionalAttr<Numera_StorageAttr>:$format,
+                   OptionalAttr<ArrayAttr>:$operand_formats,
+                   OptionalAttr<StrAttr>:$rounding);
+  let results = (outs Numera_NumberLike:$result);
+}
+
+//===----------------------------------------------------------------------===//
+// Comparisons
+//===----------------------------------------------------------------------===//
+
+def Numera_CmpOp : Numera_Elementwise<"cmp"> {
+  let summary = "compare two values";
+  let description = [{
+    Every predicate of `arith.cmpf`. Float: NaN is unordered and -0 equals +0.
+    Posit: NaR equals NaR and is below all; nothing is unordered. The registry
+    dispatches on the operands' format.
+
+    ```mlir
+    %2 = numera.cmp olt, %0, %1 : !numera.num<posit<16, 2>>
+    ```
+  }];
+  let arguments = (ins Arith_CmpFPredicateAttr:$predicate,
+                   Numera_NumberLike:$lhs, Numera_NumberLike:$rhs,
+                   OptionalAttr<Numera_StorageAttr>:$format,
+                   OptionalAttr<ArrayAttr>:$operand_formats);
+  let results = (outs Numera_BoolLike:$result);
+  let assemblyFormat = [{
+    $predicate `,` $lhs `,` $rhs attr-dict `:`
+    custom<ComparedTypes>(type($lhs), type($rhs), type($result))
+  }];
+}
+
+def Numera_IsNaNOp : Numera_Elementwise<"isnan"> {
+  let summary = "test for NaN (NaR)";
+  let arguments = (ins Numera_NumberLike:$operand,
+                   OptionalAttr<Numera_StorageAttr>:$format,
+                   OptionalAttr<ArrayAttr>:$operand_formats);
+  let results = (outs Numera_BoolLike:$result);
+  let assemblyFormat = [{
+    $operand attr-dict `:` custom<TestedType>(type($operand), type($result))
+  }];
+}
+
+#endif // NUMERA_DIALECT_NUMERA_IR_NUMERAOPS

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+//
+// The passes on the dialect (docs/Passes.md is generated from here).
+
+#ifndef NUMERA_DIALECT_NUMERA_TRANSFORMS_PASSES
+#define NUMERA_DIALECT_NUMERA_TRANSFORMS_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def NumeraRetype : Pass<"numera-retype", "::mlir::ModuleOp"> {
+  let summary = "rewrite an f32 model to a format";
+  let description = [{
+    *Before:* linalg, arith, math and tensor operations on f32.
+    *After:* the same computation in the format, as operations of `numera`.
+    Function boundaries stay as they are, with one cast at each.
+
+    Constants are encoded. A contraction (a named linalg operation, or a generic
+    whose body multiplies and adds) becomes a `linalg.generic` whose `outs` is
+    the accumulator and whose body is one `numera.mac`, followed by an
+    elementwise cast to the format. A sum reduces in the accumulator likewise.
+    An infinite constant becomes the format's lowest or highest value, which is
+    what it stands for in a maximum or a mask.
+
+    *Ensures:* no operation of arith or math on floats is left.
+    *Fails when* an operation has no counterpart; the error names it.
+  }];
+  let options = [
+    Option<"to", "to", "std::string", [{""}],
+           "format, by name or spelling; default: the policy's, else f32">,
+    Option<"accumulate", "accumulate", "std::string", [{""}],
+           "same, f32, f64 or a format; default: the policy's, else chosen by "
+           "the format">,
+  ];
+  let dependentDialects = ["::numera::NumeraDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def NumeraSimplify : Pass<"numera-simplify"> {
+  let summary = "remove casts that change nothing and fold constants";
+  let description = [{
+    *Before / after:* `cast B→A (cast A→B x)` becomes `x` where every value of
+    A is one of B; `cast B→C (cast A→B x)` becomes `cast A→C x` under the same
+    condition. Constants fold. No rounding is dropped.
+  }];
+}
+
+def NumeraWidenContractions : Pass<"numera-widen-contractions"> {
+  let summary = "cast the operands of contractions to their accumulator";
+  let description = [{
+    *Before:* `numera.mac` on narrow operands with a wide accumulator, one
+    rounding a step.
+    *After:* the operands are cast to the accumulator's format once, outside,
+    and the step is uniform. Exact: it applies only where every value of the
+    operands' format is one of the accumulator's.
+  }];
+  let dependentDialects = ["::numera::NumeraDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def NumeraFuse : Pass<"numera-fuse"> {
+  let summary = "fuse elementwise operations on tensors";
+  let description = [{
+    Upstream's elementwise fusion, kept out of reductions: a producer fused into
+    a contraction would be computed again in every step.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
+def NumeraLowerTypes : Pass<"numera-lower-types", "::mlir::ModuleOp"> {
+  let summary = "turn values of formats into their storage integers";
+  let description = [{
+    *Before:* `!numera.num` anywhere: in types, attributes, regions, signatures,
+    on tensors, memrefs, vectors or scalars.
+    *After:* its storage integer. Operations of `numera` take their form on
+    storage, with the attribute `format`.
+    *Ensures:* no `!numera.num` is left.
+    *Fails when* an operation cannot be rebuilt with the new types.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def NumeraLowerOps : Pass<"numera-lower-ops", "::mlir::ModuleOp"> {
+  let summary = "turn operations into their registered lowerings";
+  let description = [{
+    *Requires:* `numera-lower-types`.
+    *After:* each operation is a call of the function registered for it, or of
+    the runtime's entry for its family; `mac` and casts between families are
+    composed of those. Vectors are taken apart.
+    *Ensures:* no operation of `numera` is left.
+    *Fails when* an operation has no lowering: the error names operation,
+    target and format, and prints the line that would register one.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", [{"cpu"}], "cpu or nvptx">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def NumeraLower : Pass<"numera-lower", "::mlir::ModuleOp"> {
+  let summary = "lower types and operations in one step";
+  let description = [{
+    Elementwise operations on tensors become `linalg.generic`; then
+    `numera-lower-types` and `numera-lower-ops`.
+    *Ensures:* no type or operation of `numera` is left.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", [{"cpu"}], "cpu or nvptx">,
+  ];
+  let dependentDialects = ["::numera::NumeraDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::tensor::TensorDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def NumeraLoops : Pass<"numera-loops", "::mlir::func::FuncOp"> {
+  let summary = "turn linalg on memrefs into loops with a parallel inner loop";
+  let description = [{
+    *Requires:* linalg on memrefs.
+    *After:* scf loops. The innermost is a parallel dimension along which the
+    result is contiguous, so that it vectorises although the steps of a
+    reduction keep their order: reduction dimensions stay in written order.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+#endif // NUMERA_DIALECT_NUMERA_TRANSFORMS_PASSES

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+//
+// The choice of format and accumulator for a model, out of what the user asked
+// for and the configuration's policy.
+
+#ifndef NUMERA_DIALECT_NUMERA_TRANSFORMS_POLICY_H
+#define NUMERA_DIALECT_NUMERA_TRANSFORMS_POLICY_H
+
+#include "numera/Registry/Registry.h"
+#include <optional>
+
+namespace numera {
+
+/// What a model is rewritten to.
+struct ResolvedPolicy {
+  Format format;
+  /// The accumulator of contractions and sums.
+  Format accumulator;
+  /// The format products are rounded to before they are added; null for none.
+  Format product;
+  /// How the accumulator was named, for reports: `same`, `f32`, `posit16`.
+  std::string accumulateName;
+};
+
+/// Resolves `to` (a name or spelling; empty: the policy's default, else f32)
+/// and `accumulate` (`same`, a name or spelling; empty: the policy's, else by
+/// the format). A message in `error` and nullopt on failure.
+std::optional<ResolvedPolicy> resolvePolicy(const Registry &registry,
+                                            llvm::StringRef to,
+                                            llvm::StringRef accumulate,
+                                            std::string &error);
+
+} // namespace numera
+
+#endif // NUMERA_DIALECT_NUMERA_TRANSFORMS_POLICY_H

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+//
+// Types are lowered on tensors: from there on it is upstream MLIR on integers.
+// Operations become calls last, inside scalar loops, so that no call stands in
+// the way of a loop transformation.
+
+#include "numera/Conversion/NumeraToCPU.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "numera/Dialect/Numera/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace numera {
+
+static void addOptimisations(OpPassManager &passes) {
+  passes.addPass(createNumeraSimplify());
+  passes.addPass(createNumeraWidenContractions());
+  passes.addPass(createNumeraLowerTypes());
+  passes.addPass(createConvertElementwiseToLinalgPass());
+  passes.addPass(createNumeraFuse());
+  passes.addPass(createNumeraSimplify());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+}
+
+static void addBufferization(OpPassManager &passes) {
+  bufferization::OneShotBufferizePassOptions options;
+  options.bufferizeFunctionBoundaries = true;
+  options.functionBoundaryTypeConversion =
+      bufferization::LayoutMapOption::IdentityLayoutMap;
+  passes.addPass(bufferization::createEmptyTensorEliminationPass());
+  passes.addPass(bufferization::createOneShotBufferizePass(options));
+  passes.addPass(createCanonicalizerPass());
+  bufferization::BufferDeallocationPipelineOptions deallocation;
+  bufferization::buildBufferDeallocationPipeline(passes, deallocation);
+}
+
+static void addLoweringToLLVM(OpPassManager &passes) {
+  passes.addPass(memref::createExpandStridedMetadataPass());
+  passes.addPass(createLowerAffinePass());
+  passes.addPass(createSCFToControlFlowPass());
+  passes.addPass(createConvertToLLVMPass());
+  passes.addPass(createReconcileUnrealizedCastsPass());
+  passes.addPass(createCanonicalizerPass());
+}
+
+void buildNumeraToCPU(OpPassManager &passes) {
+  addOptimisations(passes);
+  addBufferization(passes);
+  passes.addNestedPass<func::FuncOp>(createNumeraLoops());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+  passes.addPass(createNumeraLowerOps());
+  passes.addNestedPass<func::FuncOp>(LLVM::createLLVMRequestCWrappersPass());
+  addLoweringToLLVM(passes);
+}
+
+void registerNumeraToCPU() {
+  PassPipelineRegistration<>(
+      "numera-to-cpu",
+      "Lower a model in a format to the LLVM dialect for the CPU",
+      buildNumeraToCPU);
+}
+
+} // namespace numera

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+//
+// numera.constant: its syntax and the encoding of literals.
+
+#include "numera/Dialect/Numera/IR/Numera.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace numera {
+
+TypedAttr constantOfCode(Type type, uint64_t code) {
+  if (type.isF32())
+    return FloatAttr::get(
+        type, APFloat(APFloat::IEEEsingle(), APInt(32, code, false, true)));
+  if (type.isF64())
+    return FloatAttr::get(type,
+                          APFloat(APFloat::IEEEdouble(), APInt(64, code)));
+  auto storage = isa<NumType>(type) ? cast<NumType>(type).getStorageType()
+                                    : cast<IntegerType>(type);
+  return IntegerAttr::get(storage,
+                          APInt(storage.getWidth(), code, false, true));
+}
+
+/// A literal in quadruple precision as an exact value: 113 bits, of which the
+/// lower 49 become the sticky bit.
+static Unpacked unpack(const APFloat &quad) {
+  if (quad.isNaN())
+    return Unpacked::nan();
+  if (quad.isInfinity())
+    return Unpacked::infinity(quad.isNegative());
+  if (quad.isZero())
+    return Unpacked::zero(quad.isNegative());
+  int exponent = ilogb(quad);
+  APFloat scaled = scalbn(quad, 112 - exponent, APFloat::rmTowardZero);
+  APSInt digits(128, /*isUnsigned=*/false);
+  bool exact;
+  scaled.convertToInteger(digits, APFloat::rmTowardZero, &exact);
+  APInt magnitude = digits.abs();
+  uint128_t wide =
+      static_cast<uint128_t>(magnitude.extractBitsAsZExtValue(64, 64)) << 64 |
+      magnitude.extractBitsAsZExtValue(64, 0);
+  return Unpacked::fromWide(quad.isNegative(), wide, exponent - 112, false);
+}
+
+/// `codes dense<…> : tensor<2xi16> as tensor<2x!posit16>`
+static ParseResult parseCodes(OpAsmParser &parser, OperationState &result) {
+  ElementsAttr codes;
+  Type type;
+  if (parser.parseAttribute(codes) || parser.parseKeyword("as") ||
+      parser.parseType(type))
+    return failure();
+  result.addAttribute("value", codes);
+  result.addTypes(type);
+  return success();
+}
+
+ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &result) {
+  if (parser.parseOptionalAttrDict(result.attributes))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("codes")))
+    return parseCodes(parser, result);
+  SMLoc loc = parser.getCurrentLocation();
+  uint64_t code = 0;
+  bool isCode = succeeded(parser.parseOptionalKeyword("code"));
+  APFloat literal(APFloat::IEEEquad());
+  if (isCode ? parser.parseInteger(code)
+             : parser.parseFloat(APFloat::IEEEquad(), literal))
+    return failure();
+  NumType type;
+  if (parser.parseColonType(type))
+    return failure();
+  const Format &format = type.getFormat();
+  if (!isCode) {
+    if (!format.getFamily().hasArithmetic())
+      return parser.emitError(loc, "format '")
+             << format.spelling()
+             << "' is opaque: write the code of a constant, as in 'code 0x0'";
+    code = format.getFamily().encode(format, unpack(literal),
+                                     format.getRounding());
+  }
+  if (format.width() < 64 && code >> format.width() != 0)
+    return parser.emitError(loc, "code 0x")
+           << llvm::utohexstr(code, true) << " has more than "
+           << format.width() << " bits, the width of '" << format.spelling()
+           << "'";
+  result.addAttribute("value", constantOfCode(type, code));
+  result.addTypes(type);
+  return success();
+}
+
+/// The value as a double that prints and parses back exactly, if it is one.
+static std::optional<double> readable(const Format &format, uint64_t code) {
+  if (!format.getFamily().hasArithmetic())
+    return std::nullopt;
+  Unpacked value = format.getFamily().decode(format, code);
+  if (!value.isFinite() && !value.isZero())
+    return std::nullopt;
+  const Format &f64 = formatF64();
+  uint64_t bits =
+      f64.getFamily().encode(f64, value, Rounding::NearestEven);
+  Unpacked back = f64.getFamily().decode(f64, bits);
+  if (back.pack() != value.pack() ||
+      format.getFamily().encode(format, back, format.getRounding()) != code)
+    return std::nullopt;
+  return __builtin_bit_cast(double, bits);
+}
+
+void ConstantOp::print(OpAsmPrinter &printer) {
+  printer.printOptionalAttrDict((*this)->getAttrs(), {"value"});
+  if (!isa<NumType>(getType())) {
+    printer << " codes " << getValue() << " as " << getType();
+    return;
+  }
+  uint64_t code = cast<IntegerAttr>(getValue()).getValue().getZExtValue();
+  if (auto value = readable(cast<NumType>(getType()).getFormat(), code)) {
+    SmallString<32> text;
+    APFloat(*value).toString(text, 17, 4, false);
+    printer << ' ' << text;
+    if (!StringRef(text).contains('.')) // MLIR's literals need the point
+      printer << ".0";
+  } else {
+    printer << " code 0x" << llvm::utohexstr(code, true);
+  }
+  printer << " : " << getType();
+}
+
+LogicalResult ConstantOp::verify() {
+  auto num = cast<NumType>(numera::elementType(getType()));
+  Type held = numera::elementType(getValue().getType());
+  if (held != num.getStorageType())
+    return emitOpError("holds codes of type ")
+           << held << ", but '" << num.getFormat().spelling()
+           << "' is stored in " << num.getStorageType();
+  auto shaped = dyn_cast<ShapedType>(getType());
+  auto shapedValue = dyn_cast<ShapedType>(getValue().getType());
+  if (static_cast<bool>(shaped) != static_cast<bool>(shapedValue) ||
+      (shaped && shaped.getShape() != shapedValue.getShape()))
+    return emitOpError("has codes of type ")
+           << getValue().getType() << " for a result of type " << getType();
+  return success();
+}
+
+OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
+
+void ConstantOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setName(getResult(), "cst");
+}
+
+} // namespace numera

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+//
+// Registration, aliases (`!posit16`), and the bridge between types and formats.
+
+#include "numera/Dialect/Numera/IR/Numera.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include "mlir/IR/DialectImplementation.h"
+
+using namespace mlir;
+
+#include "numera/Dialect/Numera/IR/NumeraDialect.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "numera/Dialect/Numera/IR/NumeraAttributes.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "numera/Dialect/Numera/IR/NumeraTypes.cpp.inc"
+
+namespace numera {
+
+namespace {
+
+/// Prints a type by its format's name in the registry (`!posit16`), else by
+/// its spelling with the punctuation taken out (`!float_5_7`).
+struct Aliases : OpAsmDialectInterface {
+  using OpAsmDialectInterface::OpAsmDialectInterface;
+
+  AliasResult getAlias(Type type, raw_ostream &os) const override {
+    auto num = dyn_cast<NumType>(type);
+    if (!num)
+      return AliasResult::NoAlias;
+    auto *dialect = cast<NumeraDialect>(getDialect());
+    StringRef name = dialect->getRegistry().nameOf(num.getFormat());
+    std::string alias = num.getFormat().isOpaque()
+                            ? num.getFormat().getOpaqueName().str()
+                            : (name.empty() ? num.getFormat().spelling()
+                                            : name.str());
+    bool separate = false;
+    for (char c : alias) {
+      if (!llvm::isAlnum(c)) {
+        separate = true;
+        continue;
+      }
+      if (separate)
+        os << '_';
+      separate = false;
+      os << c;
+    }
+    return AliasResult::OverridableAlias;
+  }
+};
+
+} // namespace
+
+void NumeraDialect::initialize() {
+  registry = std::make_shared<const Registry>();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "numera/Dialect/Numera/IR/NumeraAttributes.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "numera/Dialect/Numera/IR/NumeraTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "numera/Dialect/Numera/IR/NumeraOps.cpp.inc"
+      >();
+  addInterfaces<Aliases>();
+}
+
+mlir::Operation *NumeraDialect::materializeConstant(OpBuilder &builder,
+                                                    Attribute value, Type type,
+                                                    Location loc) {
+  auto typed = cast<TypedAttr>(value);
+  if (isa<NumType>(numera::elementType(type)))
+    return ConstantOp::create(builder, loc, type, typed);
+  return arith::ConstantOp::materialize(builder, typed, type, loc);
+}
+
+IntegerType NumType::getStorageType() const {
+  return IntegerType::get(getContext(), getFormat().storageBits());
+}
+
+llvm::TypeSize
+NumType::getTypeSizeInBits(const DataLayout &,
+                           DataLayoutEntryListRef) const {
+  return llvm::TypeSize::getFixed(getFormat().storageBits());
+}
+
+uint64_t NumType::getABIAlignment(const DataLayout &,
+                                  DataLayoutEntryListRef) const {
+  return getFormat().storageBits() / 8;
+}
+
+Format formatOfType(Type type) {
+  if (auto num = dyn_cast<NumType>(type))
+    return num.getFormat();
+  if (type.isF32())
+    return formatF32();
+  if (type.isF64())
+    return formatF64();
+  return {};
+}
+
+Type typeOfFormat(MLIRContext *context, const Format &format) {
+  if (format == formatF32())
+    return Float32Type::get(context);
+  if (format == formatF64())
+    return Float64Type::get(context);
+  return NumType::get(context, format);
+}
+
+} // namespace numera

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+//
+// MLIR's lexer splits a spelling into tokens; they are put back together and
+// handed to the registry's parser, which knows the families. A word with a
+// hyphen (`toward-zero`) is no MLIR token and is written as a string.
+
+#include "FormatSyntax.h"
+#include "numera/Dialect/Numera/IR/Numera.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace numera {
+
+/// One argument of a spelling: `5`, `fn`, `bias=9`, `"toward-zero"`.
+static ParseResult parseArgument(AsmParser &parser, bool isOpaque,
+                                 std::string &text) {
+  int64_t number;
+  OptionalParseResult integer = parser.parseOptionalInteger(number);
+  if (integer.has_value()) {
+    text += std::to_string(number);
+    return *integer;
+  }
+  std::string quoted;
+  if (succeeded(parser.parseOptionalString(&quoted))) {
+    text += isOpaque ? '"' + quoted + '"' : quoted;
+    return success();
+  }
+  StringRef word;
+  if (parser.parseKeyword(&word))
+    return failure();
+  text += word;
+  if (failed(parser.parseOptionalEqual()))
+    return success();
+  text += '=';
+  return parseArgument(parser, isOpaque, text);
+}
+
+Format parseFormat(AsmParser &parser) {
+  SMLoc start = parser.getCurrentLocation();
+  StringRef family;
+  if (parser.parseKeyword(&family))
+    return {};
+  std::string text = family.str() + "<";
+  bool isOpaque = family == "opaque", first = true;
+  auto argument = [&]() -> ParseResult {
+    if (!first)
+      text += ',';
+    first = false;
+    return parseArgument(parser, isOpaque, text);
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     argument))
+    return {};
+  SpellingError error;
+  Format format = parseFormatSpelling(text + ">", error);
+  if (!format)
+    parser.emitError(start, error.message);
+  return format;
+}
+
+void printFormat(AsmPrinter &printer, const Format &format) {
+  std::string spelling = format.spelling();
+  StringRef rest = spelling;
+  auto [family, arguments] = rest.split('<');
+  printer << family << '<';
+  SmallVector<StringRef> parts;
+  arguments.drop_back().split(parts, ',');
+  llvm::interleaveComma(parts, printer.getStream(), [&](StringRef part) {
+    auto [key, value] = part.split('=');
+    bool negative = value.starts_with("-"); // bias=-3 is a number
+    if (part.starts_with("\"") || negative || !part.contains('-'))
+      printer << part;
+    else
+      printer << '"' << part << '"';
+  });
+  printer << '>';
+}
+
+Type NumType::parse(AsmParser &parser) {
+  if (parser.parseLess())
+    return {};
+  Format format = parseFormat(parser);
+  if (!format || parser.parseGreater())
+    return {};
+  return NumType::get(parser.getContext(), format);
+}
+
+void NumType::print(AsmPrinter &printer) const {
+  printer << '<';
+  printFormat(printer, getFormat());
+  printer << '>';
+}
+
+Attribute FormatAttr::parse(AsmParser &parser, Type) {
+  if (parser.parseLess())
+    return {};
+  Format format = parseFormat(parser);
+  if (!format || parser.parseGreater())
+    return {};
+  return FormatAttr::get(parser.getContext(), format);
+}
+
+void FormatAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  printFormat(printer, getFormat());
+  printer << '>';
+}
+
+} // namespace numera

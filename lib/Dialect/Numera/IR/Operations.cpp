@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+//
+// What is common to all elementwise operations: which formats they work on,
+// in either form, and the verifier; and their syntax.
+
+#include "numera/Dialect/Numera/IR/Numera.h"
+
+using namespace mlir;
+
+namespace numera {
+
+// `add %a, %b : !posit16` where all types are one; `add %a, %b :
+// (f32, !posit16) -> f32` where formats mix.
+
+static ParseResult parseUniform(OpAsmParser &parser,
+                                ArrayRef<Type *> operands, Type &result) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (failed(parser.parseOptionalLParen())) {
+    if (parser.parseType(result))
+      return failure();
+    for (Type *operand : operands)
+      *operand = result;
+    return success();
+  }
+  for (size_t i = 0; i < operands.size(); ++i)
+    if ((i != 0 && parser.parseComma()) || parser.parseType(*operands[i]))
+      return failure();
+  if (parser.parseRParen())
+    return parser.emitError(loc, "expected one type, or ")
+           << operands.size() << " operand types in parentheses";
+  return failure(parser.parseArrow() || parser.parseType(result));
+}
+
+static void printUniform(OpAsmPrinter &printer, ArrayRef<Type> operands,
+                         Type result) {
+  if (llvm::all_of(operands, [&](Type type) { return type == result; })) {
+    printer << result;
+    return;
+  }
+  printer << '(';
+  llvm::interleaveComma(operands, printer);
+  printer << ") -> " << result;
+}
+
+static ParseResult parseUniformTypes(OpAsmParser &p, Type &x, Type &result) {
+  return parseUniform(p, {&x}, result);
+}
+static ParseResult parseUniformTypes(OpAsmParser &p, Type &x, Type &y,
+                                     Type &result) {
+  return parseUniform(p, {&x, &y}, result);
+}
+static ParseResult parseUniformTypes(OpAsmParser &p, Type &x, Type &y, Type &z,
+                                     Type &result) {
+  return parseUniform(p, {&x, &y, &z}, result);
+}
+static void printUniformTypes(OpAsmPrinter &p, mlir::Operation *, Type x,
+                              Type result) {
+  printUniform(p, {x}, result);
+}
+static void printUniformTypes(OpAsmPrinter &p, mlir::Operation *, Type x,
+                              Type y, Type result) {
+  printUniform(p, {x, y}, result);
+}
+static void printUniformTypes(OpAsmPrinter &p, mlir::Operation *, Type x,
+                              Type y, Type z, Type result) {
+  printUniform(p, {x, y, z}, result);
+}
+
+/// i1 in the shape of `type`.
+static Type boolLike(Type type) {
+  auto i1 = IntegerType::get(type.getContext(), 1);
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    return shaped.clone(i1);
+  return i1;
+}
+
+static ParseResult parseComparedTypes(OpAsmParser &parser, Type &x, Type &y,
+                                      Type &result) {
+  if (parser.parseType(x))
+    return failure();
+  y = x;
+  result = boolLike(x);
+  return success();
+}
+static void printComparedTypes(OpAsmPrinter &printer, mlir::Operation *, Type x,
+                               Type, Type) {
+  printer << x;
+}
+static ParseResult parseTestedType(OpAsmParser &parser, Type &x, Type &result) {
+  if (parser.parseType(x))
+    return failure();
+  result = boolLike(x);
+  return success();
+}
+static void printTestedType(OpAsmPrinter &printer, mlir::Operation *, Type x,
+                            Type) {
+  printer << x;
+}
+
+namespace detail {
+
+/// The meaning of a type together with the attribute that goes with it on
+/// storage (null in the form on values).
+static ElementKind elementKind(Type type, Attribute attribute) {
+  type = numera::elementType(type);
+  if (auto format = dyn_cast_or_null<FormatAttr>(attribute))
+    return {format.getFormat(), {}};
+  if (Format format = formatOfType(type))
+    return {format, {}};
+  return {{}, dyn_cast<IntegerType>(type)};
+}
+
+static bool dispatchesOnOperands(mlir::Operation *op) {
+  return isa<CmpOp, IsNaNOp>(op);
+}
+
+ElementKind operandElement(mlir::Operation *op, unsigned index) {
+  Attribute attribute = op->getAttr("format");
+  if (auto operands = op->getAttrOfType<ArrayAttr>("operand_formats"))
+    attribute = index < operands.size() ? operands[index] : Attribute();
+  return elementKind(op->getOperand(index).getType(), attribute);
+}
+
+ElementKind resultElement(mlir::Operation *op) {
+  if (dispatchesOnOperands(op))
+    return operandElement(op, 0);
+  return elementKind(op->getResult(0).getType(), op->getAttr("format"));
+}
+
+static std::optional<Rounding> roundingFromName(StringRef name) {
+  return llvm::StringSwitch<std::optional<Rounding>>(name)
+      .Case("nearest-even", Rounding::NearestEven)
+      .Case("nearest-away", Rounding::NearestAway)
+      .Case("nearest-zero", Rounding::NearestZero)
+      .Case("toward-zero", Rounding::TowardZero)
+      .Case("up", Rounding::Up)
+      .Case("down", Rounding::Down)
+      .Case("to-odd", Rounding::ToOdd)
+      .Default(std::nullopt);
+}
+
+Rounding roundingMode(mlir::Operation *op) {
+  if (auto mode = op->getAttrOfType<StringAttr>("rounding"))
+    return roundingFromName(mode.getValue()).value_or(Rounding::NearestEven);
+  ElementKind result = resultElement(op);
+  return result.isFormat() ? result.format.getRounding()
+                           : Rounding::TowardZero;
+}
+
+/// On storage, an integer of a format must be its storage integer.
+static LogicalResult verifyElement(mlir::Operation *op, Type type,
+                                   const ElementKind &kind, Twine what) {
+  type = numera::elementType(type);
+  if (!kind.isFormat()) {
+    if (isa<CastOp>(op))
+      return success();
+    return op->emitOpError(what)
+           << " has type " << type
+           << ", a storage integer: it needs the attribute 'format'";
+  }
+  if (Format ofType = formatOfType(type)) {
+    if (ofType == kind.format)
+      return success();
+    return op->emitOpError(what) << " has type " << type << ", but format '"
+                                 << kind.format.spelling() << "'";
+  }
+  unsigned bits = kind.format.storageBits();
+  if (!type.isInteger(bits))
+    return op->emitOpError(what)
+           << " has type " << type << ", but format '"
+           << kind.format.spelling() << "' is stored in i" << bits;
+  return success();
+}
+
+LogicalResult verifyFormatOp(mlir::Operation *op) {
+  if (auto mode = op->getAttrOfType<StringAttr>("rounding"))
+    if (!roundingFromName(mode.getValue()))
+      return op->emitOpError("unknown rounding '")
+             << mode.getValue()
+             << "'; expected nearest-even, nearest-away, nearest-zero, "
+                "toward-zero, up, down or to-odd";
+  auto formats = op->getAttrOfType<ArrayAttr>("operand_formats");
+  if (formats && formats.size() != op->getNumOperands())
+    return op->emitOpError("has ")
+           << formats.size() << " operand formats for " << op->getNumOperands()
+           << " operands";
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    if (failed(verifyElement(op, operand.getType(), operandElement(op, i),
+                             "operand " + Twine(i))))
+      return failure();
+  if (!dispatchesOnOperands(op))
+    return verifyElement(op, op->getResult(0).getType(), resultElement(op),
+                         "result");
+  for (unsigned i = 1; i < op->getNumOperands(); ++i)
+    if (operandElement(op, i) != operandElement(op, 0))
+      return op->emitOpError("compares '")
+             << operandElement(op, 0).format.spelling() << "' with '"
+             << operandElement(op, i).format.spelling()
+             << "'; cast one of them first";
+  return success();
+}
+
+} // namespace detail
+} // namespace numera
+
+#include "numera/Dialect/Numera/IR/NumeraInterfaces.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "numera/Dialect/Numera/IR/NumeraOps.cpp.inc"

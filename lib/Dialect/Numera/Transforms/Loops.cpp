@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+//
+// linalg on memrefs becomes loops whose innermost one is parallel. A result's
+// element is then accumulated in memory, in the written order of the reduction,
+// while neighbouring elements go through the machine's lanes together.
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StructuredOpsUtils.h"
+#include "numera/Dialect/Numera/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace numera {
+#define GEN_PASS_DEF_NUMERALOOPS
+#include "numera/Dialect/Numera/Transforms/Passes.h.inc"
+
+/// The parallel loop along which the result is contiguous, if it is long
+/// enough to be worth the inner place.
+static std::optional<unsigned> innerLoop(linalg::GenericOp generic) {
+  AffineMap result =
+      generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
+  if (result.getNumResults() == 0)
+    return std::nullopt;
+  auto last = dyn_cast<AffineDimExpr>(result.getResults().back());
+  if (!last)
+    return std::nullopt;
+  return last.getPosition();
+}
+
+/// The loops in their order, with `inner` moved to the end.
+static SmallVector<unsigned> orderWith(unsigned loops, unsigned inner) {
+  SmallVector<unsigned> order;
+  for (unsigned loop = 0; loop < loops; ++loop)
+    if (loop != inner)
+      order.push_back(loop);
+  order.push_back(inner);
+  return order;
+}
+
+static void interchange(IRRewriter &rewriter, linalg::GenericOp generic) {
+  if (generic.getNumReductionLoops() == 0 || generic.getNumDpsInits() != 1)
+    return;
+  if (auto inner = innerLoop(generic)) {
+    rewriter.setInsertionPoint(generic);
+    // Cannot fail: a permutation of all loops.
+    (void)linalg::interchangeGenericOp(
+        rewriter, generic, orderWith(generic.getNumLoops(), *inner));
+  }
+}
+
+namespace {
+struct LoopsPass : impl::NumeraLoopsBase<LoopsPass> {
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    SmallVector<linalg::GenericOp> generics;
+    getOperation().walk(
+        [&](linalg::GenericOp op) { generics.push_back(op); });
+    for (linalg::GenericOp generic : generics)
+      interchange(rewriter, generic);
+    SmallVector<linalg::LinalgOp> work;
+    getOperation().walk([&](linalg::LinalgOp op) { work.push_back(op); });
+    for (linalg::LinalgOp op : work) {
+      rewriter.setInsertionPoint(op);
+      if (failed(linalg::linalgOpToLoops(rewriter, op))) {
+        op.emitError("'") << op->getName() << "' cannot become loops";
+        return signalPassFailure();
+      }
+      rewriter.eraseOp(op);
+    }
+  }
+};
+} // namespace
+
+} // namespace numera

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+//
+// Every operation of `numera` becomes its lowering, scalar by scalar.
+
+#include "LowerTypes.h"
+#include "Lowerings.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "numera/Dialect/Numera/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace numera {
+#define GEN_PASS_DEF_NUMERALOWEROPS
+#include "numera/Dialect/Numera/Transforms/Passes.h.inc"
+
+/// A vector operation as one operation an element.
+static Value unroll(OpBuilder &builder, FormatOpInterface op,
+                    Lowerings &lowerings) {
+  Location loc = op.getLoc();
+  auto type = cast<VectorType>(op->getResult(0).getType());
+  SmallVector<SmallVector<Value>> columns;
+  for (Value operand : op->getOperands()) {
+    auto elements = vector::ToElementsOp::create(builder, loc, operand);
+    columns.emplace_back(elements.getResults());
+  }
+  SmallVector<Value> results;
+  for (int64_t i = 0; i < type.getNumElements(); ++i) {
+    OperationState state(loc, op->getName());
+    for (auto &column : columns)
+      state.operands.push_back(column[i]);
+    state.addTypes(type.getElementType());
+    state.addAttributes(op->getAttrs());
+    auto scalar = cast<FormatOpInterface>(builder.create(state));
+    Value lowered = lowerings.lower(builder, scalar);
+    scalar->erase();
+    if (!lowered)
+      return {};
+    results.push_back(lowered);
+  }
+  return vector::FromElementsOp::create(builder, loc, type, results);
+}
+
+LogicalResult lowerOps(ModuleOp module, Target target) {
+  auto *dialect = module.getContext()->getOrLoadDialect<NumeraDialect>();
+  Lowerings lowerings(module, dialect->getRegistry(), target);
+  SmallVector<FormatOpInterface> work;
+  module.walk([&](FormatOpInterface op) { work.push_back(op); });
+  for (FormatOpInterface op : work) {
+    Type type = op->getResult(0).getType();
+    if (isa<TensorType>(type) ||
+        (isa<VectorType>(type) && cast<VectorType>(type).isScalable()))
+      return op.emitError("an operation on ")
+             << type
+             << " cannot become calls; turn it into linalg on scalars first "
+                "(numera-lower does)";
+    OpBuilder builder(op);
+    Value lowered = isa<VectorType>(type) ? unroll(builder, op, lowerings)
+                                          : lowerings.lower(builder, op);
+    if (!lowered)
+      return failure();
+    op->getResult(0).replaceAllUsesWith(lowered);
+    op->erase();
+  }
+  return success();
+}
+
+FailureOr<Target> parseTarget(ModuleOp module, StringRef name) {
+  if (name == "cpu")
+    return Target::CPU;
+  if (name == "nvptx")
+    return Target::NVPTX;
+  return module.emitError("unknown target '")
+         << name << "'; expected cpu or nvptx";
+}
+
+namespace {
+struct LowerOpsPass : impl::NumeraLowerOpsBase<LowerOpsPass> {
+  using NumeraLowerOpsBase::NumeraLowerOpsBase;
+  void runOnOperation() override {
+    FailureOr<Target> parsed = parseTarget(getOperation(), target);
+    if (failed(parsed) || failed(lowerOps(getOperation(), *parsed)))
+      signalPassFailure();
+  }
+};
+} // namespace
+
+} // namespace numera

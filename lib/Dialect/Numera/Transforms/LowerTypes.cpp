@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+//
+// Every `!numera.num` becomes its storage integer. Operations of other dialects
+// are rebuilt as they are, with converted operands, results, attributes and
+// regions: tensor, linalg, scf, memref, vector and func need no pattern of
+// their own. Operations of `numera` keep their definition and say in attributes
+// what the integers mean.
+
+#include "LowerTypes.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "numera/Dialect/Numera/IR/Numera.h"
+#include "numera/Dialect/Numera/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace numera {
+#define GEN_PASS_DEF_NUMERALOWERTYPES
+#include "numera/Dialect/Numera/Transforms/Passes.h.inc"
+
+namespace {
+
+class StorageConverter : public TypeConverter {
+public:
+  StorageConverter() {
+    replacer.addReplacement(
+        [](NumType type) -> Type { return type.getStorageType(); });
+    addConversion([this](Type type) { return replacer.replace(type); });
+  }
+  Attribute convertAttribute(Attribute attribute) const {
+    // A format names a format, in either form.
+    return isa<FormatAttr>(attribute) ? attribute
+                                      : replacer.replace(attribute);
+  }
+
+private:
+  mutable AttrTypeReplacer replacer;
+};
+
+/// Rebuilds an operation of any dialect.
+struct RebuildOperation : ConversionPattern {
+  RebuildOperation(const StorageConverter &converter, MLIRContext *context)
+      : ConversionPattern(converter, MatchAnyOpTypeTag(), 0, context) {}
+
+  LogicalResult
+  matchAndRewrite(mlir::Operation *op, ArrayRef<Value> operands,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (isa_and_nonnull<NumeraDialect>(op->getDialect()))
+      return failure();
+    auto &converter = *getTypeConverter<StorageConverter>();
+    OperationState state(op->getLoc(), op->getName());
+    SmallVector<Type> results;
+    if (failed(converter.convertTypes(op->getResultTypes(), results)))
+      return failure();
+    state.addOperands(operands);
+    state.addTypes(results);
+    state.addSuccessors(op->getSuccessors());
+    for (NamedAttribute attribute : op->getAttrDictionary())
+      state.addAttribute(attribute.getName(),
+                         converter.convertAttribute(attribute.getValue()));
+    for (unsigned i = 0; i < op->getNumRegions(); ++i)
+      state.addRegion();
+    mlir::Operation *rebuilt = rewriter.create(state);
+    for (auto [from, to] : llvm::zip(op->getRegions(), rebuilt->getRegions())) {
+      rewriter.inlineRegionBefore(from, to, to.end());
+      if (failed(rewriter.convertRegionTypes(&to, converter)))
+        return failure();
+    }
+    rewriter.replaceOp(op, rebuilt->getResults());
+    return success();
+  }
+};
+
+Attribute attributeOf(MLIRContext *context, const ElementKind &kind) {
+  if (kind.isFormat())
+    return FormatAttr::get(context, kind.format);
+  return TypeAttr::get(kind.integer);
+}
+
+/// An operation on values becomes the same operation on storage.
+struct ToStorageForm : OpInterfaceConversionPattern<FormatOpInterface> {
+  using OpInterfaceConversionPattern::OpInterfaceConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(FormatOpInterface op, ArrayRef<Value> operands,
+                  ConversionPatternRewriter &rewriter) const override {
+    OperationState state(op->getLoc(), op->getName());
+    Type result = getTypeConverter()->convertType(op->getResult(0).getType());
+    state.addOperands(operands);
+    state.addTypes(result);
+    state.addAttributes(op->getAttrs());
+    ElementKind kind = op.getResultElement();
+    SmallVector<Attribute> formats;
+    bool mixed = false;
+    for (unsigned i = 0; i < operands.size(); ++i) {
+      ElementKind operand = op.getOperandElement(i);
+      mixed |= operand != kind;
+      formats.push_back(attributeOf(getContext(), operand));
+    }
+    state.addAttribute("format", attributeOf(getContext(), kind));
+    if (mixed)
+      state.addAttribute("operand_formats", rewriter.getArrayAttr(formats));
+    rewriter.replaceOp(op, rewriter.create(state)->getResults());
+    return success();
+  }
+};
+
+struct LowerConstant : OpConversionPattern<ConstantOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(ConstantOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, op.getValue());
+    return success();
+  }
+};
+
+} // namespace
+
+static bool holdsNum(Type type) {
+  return type.walk([](NumType) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
+bool mentionsNum(mlir::Operation *op) {
+  if (llvm::any_of(op->getOperandTypes(), holdsNum) ||
+      llvm::any_of(op->getResultTypes(), holdsNum))
+    return true;
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      if (llvm::any_of(block.getArgumentTypes(), holdsNum))
+        return true;
+  return op->getAttrDictionary()
+      .walk([](NumType) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
+LogicalResult lowerTypes(ModuleOp module) {
+  MLIRContext *context = module.getContext();
+  StorageConverter converter;
+  ConversionTarget target(*context);
+  target.markUnknownOpDynamicallyLegal(
+      [](mlir::Operation *op) { return !mentionsNum(op); });
+  RewritePatternSet patterns(context);
+  patterns.add<RebuildOperation>(converter, context);
+  patterns.add<ToStorageForm, LowerConstant>(converter, context);
+  return applyPartialConversion(module, target, std::move(patterns));
+}
+
+namespace {
+struct LowerTypesPass : impl::NumeraLowerTypesBase<LowerTypesPass> {
+  void runOnOperation() override {
+    if (failed(lowerTypes(getOperation())))
+      return signalPassFailure();
+    getOperation().walk([&](mlir::Operation *op) {
+      if (mentionsNum(op)) {
+        op->emitError("a '!numera.num' type is left in '")
+            << op->getName() << "'";
+        signalPassFailure();
+      }
+    });
+  }
+};
+} // namespace
+
+} // namespace numera

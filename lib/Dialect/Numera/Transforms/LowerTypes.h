@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+//
+// The two halves of lowering, for the passes that run one or both.
+
+#ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_LOWERTYPES_H
+#define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_LOWERTYPES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "numera/Registry/Registry.h"
+
+namespace numera {
+
+/// Turns `!numera.num` into storage integers everywhere under `module`.
+mlir::LogicalResult lowerTypes(mlir::ModuleOp module);
+/// True if the operation's types, attributes or block arguments mention one.
+bool mentionsNum(mlir::Operation *op);
+
+/// Turns every operation of `numera` under `module` into its lowering.
+mlir::LogicalResult lowerOps(mlir::ModuleOp module, Target target);
+/// `cpu` or `nvptx`, else an error at `module`.
+mlir::FailureOr<Target> parseTarget(mlir::ModuleOp module,
+                                    llvm::StringRef name);
+
+} // namespace numera
+
+#endif // NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_LOWERTYPES_H

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: MIT
+//
+// What lowers an operation, in the order in which it is asked for:
+//   1. the function that the configuration registers for it;
+//   2. the runtime's entry of the family, where all formats are one;
+//   3. a composition: `mac` is a multiplication and an addition or a fused
+//      one, a cast between families goes through a carrier that holds the
+//      operand exactly, mixed operands are cast to the result's format where
+//      that is exact, else computed on unpacked values.
+// Each step is exact or is the operation's one rounding.
+
+#include "Lowerings.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace numera {
+
+static Type storageType(MLIRContext *context, const ElementKind &kind) {
+  if (!kind.isFormat())
+    return kind.integer;
+  if (unsigned machine = kind.format.getFamily().machineWidth(kind.format))
+    return machine == 32 ? Type(Float32Type::get(context))
+                         : Type(Float64Type::get(context));
+  return IntegerType::get(context, kind.format.storageBits());
+}
+
+/// A machine number as the integer of its bits; anything else as it is.
+static Value toBits(OpBuilder &builder, Location loc, Value value) {
+  auto type = dyn_cast<FloatType>(value.getType());
+  if (!type)
+    return value;
+  return arith::BitcastOp::create(
+      builder, loc, builder.getIntegerType(type.getWidth()), value);
+}
+
+static Value fromBits(OpBuilder &builder, Location loc, Value value,
+                      Type type) {
+  if (value.getType() == type)
+    return value;
+  return arith::BitcastOp::create(builder, loc, type, value);
+}
+
+static unsigned machineWidth(const ElementKind &kind) {
+  return kind.isFormat() ? kind.format.getFamily().machineWidth(kind.format)
+                         : 0;
+}
+static bool hasArithmetic(const ElementKind &kind) {
+  return kind.isFormat() && kind.format.getFamily().hasArithmetic();
+}
+
+Value Lowerings::lower(OpBuilder &builder, FormatOpInterface op) {
+  SmallVector<Scalar, 3> operands;
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    operands.push_back({operand, op.getOperandElement(i)});
+  Request request{op, op.getFormatOperation(), op.getResultElement(),
+                  op.getRoundingMode()};
+  return dispatch(builder, request, operands);
+}
+
+Value Lowerings::dispatch(OpBuilder &builder, const Request &request,
+                          ArrayRef<Scalar> operands) {
+  if (Value value = registered(builder, request, operands))
+    return value;
+  if (request.operation == Operation::Cast)
+    return cast(builder, request, operands[0]);
+  if (auto step = dyn_cast<MacOp>(request.op.getOperation());
+      step && request.operation == Operation::Mac)
+    return mac(builder, step, operands);
+  bool same = llvm::all_of(operands, [&](const Scalar &operand) {
+    return operand.kind == request.result;
+  });
+  if (!same)
+    return mixed(builder, request, operands);
+  if (Value value = machineStep(builder, request, operands))
+    return value;
+  if (hasArithmetic(request.result))
+    return uniform(builder, request, operands);
+  return missing(request, operands);
+}
+
+/// A step of a contraction in f32 or f64: the machine's instruction, whose NaN
+/// stays as it is until the contraction ends (numera.mac).
+Value Lowerings::machineStep(OpBuilder &builder, const Request &request,
+                             ArrayRef<Scalar> operands) {
+  if (!isa<MacOp>(request.op.getOperation()) ||
+      machineWidth(request.result) == 0 ||
+      request.rounding != Rounding::NearestEven)
+    return {};
+  Location loc = request.op.getLoc();
+  switch (request.operation) {
+  case Operation::Fma:
+    return math::FmaOp::create(builder, loc, operands[0].value,
+                               operands[1].value, operands[2].value);
+  case Operation::Mul:
+    return arith::MulFOp::create(builder, loc, operands[0].value,
+                                 operands[1].value);
+  case Operation::Add:
+    return arith::AddFOp::create(builder, loc, operands[0].value,
+                                 operands[1].value);
+  default:
+    return {};
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Registered functions
+//===----------------------------------------------------------------------===//
+
+Lowering Lowerings::key(const Request &request,
+                        ArrayRef<Scalar> operands) const {
+  Lowering key;
+  key.operation = request.operation;
+  key.target = target;
+  key.result = request.result.format;
+  if (!request.result.isFormat())
+    key.toInteger = request.result.integer.getWidth();
+  for (const Scalar &operand : operands) {
+    key.operands.push_back(operand.kind.format);
+    if (!operand.kind.isFormat())
+      key.fromInteger = operand.kind.integer.getWidth();
+  }
+  if (auto cmp = dyn_cast<CmpOp>(request.op.getOperation()))
+    key.predicate = arith::stringifyCmpFPredicate(cmp.getPredicate()).str();
+  if (auto cast = dyn_cast<CastOp>(request.op.getOperation()))
+    key.integerIsSigned = !cast.getIsUnsigned();
+  return key;
+}
+
+Value Lowerings::registered(OpBuilder &builder, const Request &request,
+                            ArrayRef<Scalar> operands) {
+  const Lowering *found = registry.findLowering(key(request, operands));
+  if (!found || request.rounding != (request.result.isFormat()
+                                         ? request.result.format.getRounding()
+                                         : Rounding::TowardZero))
+    return {};
+  Location loc = request.op.getLoc();
+  SmallVector<Value> values;
+  for (const Scalar &operand : operands)
+    values.push_back(operand.value);
+  bool isTest = request.operation == Operation::Cmp ||
+                request.operation == Operation::IsNaN;
+  Type result = isTest ? builder.getI8Type()
+                       : storageType(builder.getContext(), request.result);
+  std::string symbol = found->symbol;
+  Value value = call(builder, loc, symbol, values, result);
+  if (!found->library.empty())
+    module.lookupSymbol(symbol)->setAttr("numera.library",
+                                         builder.getStringAttr(found->library));
+  if (isTest)
+    return arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::ne, value,
+        arith::ConstantIntOp::create(builder, loc, result, 0));
+  // The bits above the format's width are zero, whatever a library returns.
+  unsigned width = request.result.isFormat() ? request.result.format.width()
+                                             : result.getIntOrFloatBitWidth();
+  if (!isa<IntegerType>(result) || width == result.getIntOrFloatBitWidth())
+    return value;
+  return arith::AndIOp::create(
+      builder, loc, value,
+      arith::ConstantIntOp::create(builder, loc, result,
+                                   (int64_t{1} << width) - 1));
+}
+
+//===----------------------------------------------------------------------===//
+// Entries of the runtime
+//===----------------------------------------------------------------------===//
+
+Value Lowerings::call(OpBuilder &builder, Location loc, StringRef symbol,
+                      ArrayRef<Value> operands, Type result) {
+  auto function = module.lookupSymbol<func::FuncOp>(symbol);
+  auto type =
+      builder.getFunctionType(ValueRange(operands).getTypes(), {result});
+  if (!function) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(module.getBody());
+    function = func::FuncOp::create(builder, module.getLoc(), symbol, type);
+    function.setPrivate();
+    // clang's callee takes the upper bits of a narrow integer to be zero.
+    auto narrow = [](Type type) {
+      return type.isInteger() && type.getIntOrFloatBitWidth() < 32;
+    };
+    StringAttr zeroExtended = builder.getStringAttr("llvm.zeroext");
+    for (auto [i, argument] : llvm::enumerate(type.getInputs()))
+      if (narrow(argument))
+        function.setArgAttr(i, zeroExtended, builder.getUnitAttr());
+    if (narrow(result))
+      function.setResultAttr(0, zeroExtended, builder.getUnitAttr());
+  }
+  return func::CallOp::create(builder, loc, function, operands).getResult(0);
+}
+
+Value Lowerings::callEntry(OpBuilder &builder, Location loc,
+                           const Format &format, Twine op,
+                           ArrayRef<Value> operands,
+                           ArrayRef<int32_t> trailing, Type result) {
+  SmallVector<Value> values(operands);
+  auto constant = [&](int32_t value) {
+    values.push_back(arith::ConstantIntOp::create(
+        builder, loc, builder.getI32Type(), value));
+  };
+  llvm::for_each(format.getParameters(), constant);
+  llvm::for_each(trailing, constant);
+  std::string symbol = ("numera_" + format.getFamily().name() + "_" + op + "_" +
+                        Twine(format.storageBits()))
+                           .str();
+  return call(builder, loc, symbol, values, result);
+}
+
+Value Lowerings::uniform(OpBuilder &builder, const Request &request,
+                         ArrayRef<Scalar> operands) {
+  Location loc = request.op.getLoc();
+  const Format &format = request.result.format;
+  SmallVector<Value> values;
+  for (const Scalar &operand : operands)
+    values.push_back(toBits(builder, loc, operand.value));
+  SmallVector<int32_t> trailing;
+  bool isTest = false;
+  switch (request.operation) {
+  case Operation::Cmp:
+    trailing = {relationsOf(
+        cast<CmpOp>(request.op.getOperation()).getPredicate())};
+    [[fallthrough]];
+  case Operation::IsNaN:
+    isTest = true;
+    break;
+  case Operation::Neg:
+  case Operation::Abs:
+  case Operation::Min:
+  case Operation::Max:
+  case Operation::MinNum:
+  case Operation::MaxNum:
+    break; // exact: no rounding follows
+  default:
+    trailing = {static_cast<int32_t>(request.rounding)};
+  }
+  Type storage = builder.getIntegerType(format.storageBits());
+  Value result = callEntry(builder, loc, format, nameOf(request.operation),
+                           values, trailing,
+                           isTest ? builder.getI8Type() : storage);
+  if (isTest)
+    return arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::ne, result,
+        arith::ConstantIntOp::create(builder, loc, builder.getI8Type(), 0));
+  return fromBits(builder, loc, result,
+                  storageType(builder.getContext(), request.result));
+}
+
+//===----------------------------------------------------------------------===//
+// Compositions
+//===----------------------------------------------------------------------===//
+
+Value Lowerings::unpack(OpBuilder &builder, Location loc,
+                        const Scalar &operand) {
+  return callEntry(builder, loc, operand.kind.format, "unpack",
+                   {toBits(builder, loc, operand.value)}, {},
+                   builder.getIntegerType(128));
+}
+
+Value Lowerings::pack(OpBuilder &builder, Location loc, const Format &format,
+                      Value value, Rounding rounding) {
+  Value code = callEntry(builder, loc, format, "pack", {value},
+                         {static_cast<int32_t>(rounding)},
+                         builder.getIntegerType(format.storageBits()));
+  return fromBits(builder, loc, code,
+                  storageType(builder.getContext(), {format, {}}));
+}
+
+/// An integer as the i64 that the runtime's conversions take.
+static Value widen(OpBuilder &builder, Location loc, Value value,
+                   bool isUnsigned) {
+  Type i64 = builder.getI64Type();
+  if (value.getType() == i64)
+    return value;
+  if (isUnsigned)
+    return arith::ExtUIOp::create(builder, loc, i64, value);
+  return arith::ExtSIOp::create(builder, loc, i64, value);
+}
+
+Value Lowerings::cast(OpBuilder &builder, const Request &request,
+                      const Scalar &operand) {
+  Location loc = request.op.getLoc();
+  const ElementKind &from = operand.kind, &to = request.result;
+  auto op = dyn_cast<CastOp>(request.op.getOperation());
+  bool isUnsigned = op && op.getIsUnsigned();
+  auto mode = static_cast<int32_t>(request.rounding);
+  if ((from.isFormat() && !hasArithmetic(from)) ||
+      (to.isFormat() && !hasArithmetic(to)))
+    return missing(request, operand);
+
+  if (!to.isFormat()) { // to an integer
+    auto width = static_cast<int32_t>(to.integer.getWidth());
+    Value wide = callEntry(builder, loc, from.format, "to_integer",
+                           {toBits(builder, loc, operand.value)},
+                           {width, !isUnsigned}, builder.getI64Type());
+    return width == 64 ? wide
+                       : arith::TruncIOp::create(builder, loc, to.integer, wide)
+                             .getResult();
+  }
+  Type storage = builder.getIntegerType(to.format.storageBits());
+  Type result = storageType(builder.getContext(), to);
+  auto encode = [&](Twine entry, Value value) {
+    Value code =
+        callEntry(builder, loc, to.format, entry, {value}, {mode}, storage);
+    return fromBits(builder, loc, code, result);
+  };
+  if (!from.isFormat()) // from an integer
+    return encode(isUnsigned ? "from_u64" : "from_i64",
+                  widen(builder, loc, operand.value, isUnsigned));
+
+  // A machine number is its own carrier; so is the result's machine type where
+  // it holds the operand exactly. Else f64, else unpacked.
+  if (unsigned machine = machineWidth(from))
+    return encode(machine == 32 ? "encode_f32" : "encode_f64", operand.value);
+  const FormatFamily &family = from.format.getFamily();
+  unsigned target = machineWidth(to);
+  Value bits = operand.value;
+  if (target == 32 && family.embedsInF32(from.format))
+    return callEntry(builder, loc, from.format, "decode_f32", {bits}, {},
+                     builder.getF32Type());
+  if (target == 64 && family.embedsInF64(from.format))
+    return callEntry(builder, loc, from.format, "decode_f64", {bits}, {},
+                     builder.getF64Type());
+  if (family.embedsInF32(from.format))
+    return encode("encode_f32",
+                  callEntry(builder, loc, from.format, "decode_f32", {bits}, {},
+                            builder.getF32Type()));
+  if (family.embedsInF64(from.format))
+    return encode("encode_f64",
+                  callEntry(builder, loc, from.format, "decode_f64", {bits}, {},
+                            builder.getF64Type()));
+  return pack(builder, loc, to.format, unpack(builder, loc, operand),
+              request.rounding);
+}
+
+Value Lowerings::mac(OpBuilder &builder, MacOp op, ArrayRef<Scalar> operands) {
+  FormatOpInterface interface = op;
+  ElementKind accumulator = interface.getResultElement();
+  Rounding rounding = interface.getRoundingMode();
+  if (!op.getProduct())
+    return dispatch(builder, {interface, Operation::Fma, accumulator, rounding},
+                    operands);
+  ElementKind product{op.getProduct()->getFormat(), {}};
+  Value rounded = dispatch(
+      builder,
+      {interface, Operation::Mul, product, product.format.getRounding()},
+      operands.take_front(2));
+  if (!rounded)
+    return {};
+  return dispatch(builder, {interface, Operation::Add, accumulator, rounding},
+                  {operands[2], {rounded, product}});
+}
+
+Value Lowerings::mixed(OpBuilder &builder, const Request &request,
+                       ArrayRef<Scalar> operands) {
+  Location loc = request.op.getLoc();
+  // Operands that the result's format holds exactly are cast to it. What an
+  // opaque format's values are, only its library knows: the cast to f32 or f64
+  // that it registers is its meaning.
+  auto exact = [&](const Scalar &operand) {
+    if (operand.kind == request.result)
+      return true;
+    if (!operand.kind.isFormat() || !request.result.isFormat())
+      return false;
+    if (!hasArithmetic(operand.kind))
+      return machineWidth(request.result) != 0;
+    return hasArithmetic(request.result) &&
+           embeds(operand.kind.format, request.result.format);
+  };
+  if (llvm::all_of(operands, exact)) {
+    SmallVector<Scalar, 3> widened;
+    for (const Scalar &operand : operands) {
+      Value value = operand.value;
+      if (operand.kind != request.result)
+        value = dispatch(builder,
+                         {request.op, Operation::Cast, request.result,
+                          Rounding::NearestEven},
+                         operand);
+      if (!value)
+        return {};
+      widened.push_back({value, request.result});
+    }
+    return dispatch(builder, request, widened);
+  }
+  bool known = hasArithmetic(request.result) &&
+               llvm::all_of(operands, [](const Scalar &operand) {
+                 return hasArithmetic(operand.kind);
+               });
+  if (!known)
+    return missing(request, operands);
+  SmallVector<Value> values;
+  for (const Scalar &operand : operands)
+    values.push_back(unpack(builder, loc, operand));
+  values.push_back(arith::ConstantIntOp::create(
+      builder, loc, builder.getI32Type(),
+      static_cast<int32_t>(request.rounding)));
+  std::string symbol = ("numera_exact_" + nameOf(request.operation) + "_128").str();
+  Value value =
+      call(builder, loc, symbol, values, builder.getIntegerType(128));
+  return pack(builder, loc, request.result.format, value, request.rounding);
+}
+
+//===----------------------------------------------------------------------===//
+// Errors
+//===----------------------------------------------------------------------===//
+
+static std::string nameOf(const Registry &registry, const ElementKind &kind) {
+  if (!kind.isFormat())
+    return "i" + std::to_string(kind.integer.getWidth());
+  if (kind.format.isOpaque())
+    return kind.format.getOpaqueName().str();
+  StringRef name = registry.nameOf(kind.format);
+  return name.empty() ? kind.format.spelling() : name.str();
+}
+
+Value Lowerings::missing(const Request &request, ArrayRef<Scalar> operands) {
+  // An opaque format's arithmetic is its library's; a family's own operations
+  // always exist.
+  auto diagnostic = request.op.emitError("no lowering for '")
+                    << nameOf(request.operation) << "'";
+  if (request.operation == Operation::Cast)
+    diagnostic << " from '" << nameOf(registry, operands[0].kind) << "' to '"
+               << nameOf(registry, request.result) << "'";
+  else
+    diagnostic << " in format '" << nameOf(registry, request.result) << "'";
+  diagnostic << " on target '" << numera::nameOf(target)
+             << "'; register one under 'lowerings:': "
+             << registry.suggest(key(request, operands));
+  return {};
+}
+
+} // namespace numera

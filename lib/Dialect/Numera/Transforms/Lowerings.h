@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+//
+// Builds the lowering of one scalar operation: the call that the registry
+// names, the entry of the formats' family, or a composition of those where
+// formats mix.
+
+#ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_LOWERINGS_H
+#define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_LOWERINGS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/PatternMatch.h"
+#include "numera/Dialect/Numera/IR/Numera.h"
+
+namespace numera {
+
+/// A scalar on its way through a lowering, with its meaning.
+struct Scalar {
+  mlir::Value value;
+  ElementKind kind;
+};
+
+class Lowerings {
+public:
+  Lowerings(mlir::ModuleOp module, const Registry &registry, Target target)
+      : module(module), registry(registry), target(target) {}
+
+  /// The lowering of `op` (scalar, on storage) at the builder's place; null
+  /// after an error at `op`.
+  mlir::Value lower(mlir::OpBuilder &builder, FormatOpInterface op);
+
+private:
+  struct Request {
+    mutable FormatOpInterface op; ///< for location, errors, predicate, signedness
+    Operation operation;
+    ElementKind result;
+    Rounding rounding;
+  };
+
+  mlir::Value dispatch(mlir::OpBuilder &, const Request &,
+                       llvm::ArrayRef<Scalar>);
+  mlir::Value registered(mlir::OpBuilder &, const Request &,
+                         llvm::ArrayRef<Scalar>);
+  mlir::Value cast(mlir::OpBuilder &, const Request &, const Scalar &);
+  mlir::Value mac(mlir::OpBuilder &, MacOp, llvm::ArrayRef<Scalar>);
+  mlir::Value uniform(mlir::OpBuilder &, const Request &,
+                      llvm::ArrayRef<Scalar>);
+  mlir::Value machineStep(mlir::OpBuilder &, const Request &,
+                          llvm::ArrayRef<Scalar>);
+  mlir::Value mixed(mlir::OpBuilder &, const Request &, llvm::ArrayRef<Scalar>);
+  mlir::Value missing(const Request &, llvm::ArrayRef<Scalar>);
+
+  Lowering key(const Request &, llvm::ArrayRef<Scalar>) const;
+
+  /// `numera_<family>_<op>_<bits>`(operands, parameters…, trailing…).
+  mlir::Value callEntry(mlir::OpBuilder &, mlir::Location, const Format &,
+                        llvm::Twine op, llvm::ArrayRef<mlir::Value> operands,
+                        llvm::ArrayRef<int32_t> trailing, mlir::Type result);
+  mlir::Value call(mlir::OpBuilder &, mlir::Location, llvm::StringRef symbol,
+                   llvm::ArrayRef<mlir::Value> operands, mlir::Type result);
+  mlir::Value unpack(mlir::OpBuilder &, mlir::Location, const Scalar &);
+  mlir::Value pack(mlir::OpBuilder &, mlir::Location, const Format &,
+                   mlir::Value, Rounding);
+
+  mlir::ModuleOp module;
+  const Registry &registry;
+  Target target;
+};
+
+} // namespace numera
+
+#endif // NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_LOWERINGS_H

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT
+//
+// An f32 model becomes the same model in a format, in place:
+//   1. named linalg operations become generics, so that there is one way in
+//      which a computation is written;
+//   2. every f32 value inside a function changes its type, with casts where
+//      values cross the function's boundary;
+//   3. operations of arith and math on floats become those of `numera`, and
+//      constants are encoded;
+//   4. contractions and sums move to the accumulator (RetypeContractions.cpp).
+
+#include "Retype.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "numera/Dialect/Numera/IR/Numera.h"
+#include "numera/Dialect/Numera/Transforms/Passes.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+
+namespace numera {
+#define GEN_PASS_DEF_NUMERARETYPE
+#include "numera/Dialect/Numera/Transforms/Passes.h.inc"
+
+/// The operation of `numera` that stands for one of arith or math; empty if
+/// there is none.
+static StringRef counterpart(StringRef name) {
+  return llvm::StringSwitch<StringRef>(name)
+      .Case("arith.addf", "numera.add")
+      .Case("arith.subf", "numera.sub")
+      .Case("arith.mulf", "numera.mul")
+      .Case("arith.divf", "numera.div")
+      .Case("arith.remf", "numera.rem")
+      .Case("arith.negf", "numera.neg")
+      .Case("arith.maximumf", "numera.max")
+      .Case("arith.minimumf", "numera.min")
+      .Case("arith.maxnumf", "numera.maxnum")
+      .Case("arith.minnumf", "numera.minnum")
+      .Cases({"arith.extf", "arith.truncf", "arith.sitofp", "arith.fptosi",
+              "arith.uitofp", "arith.fptoui"},
+             "numera.cast")
+      .Case("arith.cmpf", "numera.cmp")
+      .Case("math.absf", "numera.abs")
+      .Case("math.powf", "numera.pow")
+      .Case("math.fma", "numera.fma")
+      .Case("math.isnan", "numera.isnan")
+      .Case("math.sqrt", "numera.sqrt")
+      .Case("math.rsqrt", "numera.rsqrt")
+      .Case("math.exp", "numera.exp")
+      .Case("math.exp2", "numera.exp2")
+      .Case("math.expm1", "numera.expm1")
+      .Case("math.log", "numera.log")
+      .Case("math.log2", "numera.log2")
+      .Case("math.log1p", "numera.log1p")
+      .Case("math.sin", "numera.sin")
+      .Case("math.cos", "numera.cos")
+      .Case("math.tanh", "numera.tanh")
+      .Case("math.erf", "numera.erf")
+      .Case("math.floor", "numera.floor")
+      .Case("math.ceil", "numera.ceil")
+      .Case("math.trunc", "numera.trunc")
+      .Case("math.round", "numera.round")
+      .Case("math.roundeven", "numera.roundeven")
+      .Default("");
+}
+
+static bool isFloatLike(Type type) {
+  return isa<FloatType>(numera::elementType(type));
+}
+
+/// Sums and products of f32 in a dense attribute, one code an element.
+static DenseElementsAttr encodeElements(const Format &format,
+                                        DenseElementsAttr values) {
+  auto code = [&](const APFloat &value) {
+    const Format &f32 = formatF32();
+    const FormatFamily &family = format.getFamily();
+    if (value.isInfinity())
+      return value.isNegative() ? family.lowest(format)
+                                : family.highest(format);
+    Unpacked exact = f32.getFamily().decode(
+        f32, value.bitcastToAPInt().getZExtValue());
+    return family.encode(format, exact, format.getRounding());
+  };
+  unsigned bits = format.storageBits();
+  auto type = values.getType().clone(
+      IntegerType::get(values.getContext(), bits));
+  SmallVector<APInt> codes;
+  if (values.isSplat())
+    codes.push_back(APInt(bits, code(values.getSplatValue<APFloat>()), false, true));
+  else
+    for (const APFloat &value : values.getValues<APFloat>())
+      codes.push_back(APInt(bits, code(value), false, true));
+  return DenseElementsAttr::get(type, codes);
+}
+
+Value createConstant(OpBuilder &builder, Location loc, const Format &format,
+                     TypedAttr value) {
+  Type element = typeOfFormat(builder.getContext(), format);
+  auto shaped = dyn_cast<ShapedType>(value.getType());
+  Type type = shaped ? Type(shaped.clone(element)) : element;
+  if (format == formatF32())
+    return arith::ConstantOp::create(builder, loc, value);
+  if (isa<FloatType>(element) || !format.getFamily().hasArithmetic())
+    return CastOp::create(builder, loc, type,
+                          arith::ConstantOp::create(builder, loc, value),
+                          Attribute(), ArrayAttr(), StringAttr(), false);
+  if (shaped)
+    return ConstantOp::create(
+        builder, loc, type,
+        encodeElements(format, cast<DenseElementsAttr>(value)));
+  auto one = RankedTensorType::get({1}, value.getType());
+  auto codes = encodeElements(format, DenseElementsAttr::get(one, value));
+  return ConstantOp::create(builder, loc, type,
+                            cast<TypedAttr>(codes.getSplatValue<Attribute>()));
+}
+
+namespace {
+
+class Retyper {
+public:
+  Retyper(ModuleOp module, const ResolvedPolicy &policy)
+      : module(module), policy(policy), rewriter(module.getContext()),
+        type(typeOfFormat(module.getContext(), policy.format)) {}
+
+  LogicalResult run() {
+    if (failed(generalize()))
+      return failure();
+    for (auto function : module.getOps<func::FuncOp>())
+      if (!function.isExternal())
+        retypeValues(function);
+    if (failed(replaceOperations()))
+      return failure();
+    retypeContractions(module, policy);
+    return success();
+  }
+
+private:
+  Type convert(Type old) const {
+    if (numera::elementType(old).isF32() && old != type) {
+      if (auto shaped = dyn_cast<ShapedType>(old))
+        return shaped.clone(type);
+      return type;
+    }
+    return old;
+  }
+
+  LogicalResult generalize();
+  void retypeValues(func::FuncOp function);
+  void castUses(mlir::Operation *boundary);
+  LogicalResult replaceOperations();
+  LogicalResult replace(mlir::Operation *op);
+
+  ModuleOp module;
+  const ResolvedPolicy &policy;
+  IRRewriter rewriter;
+  Type type;
+};
+
+} // namespace
+
+static Value createCast(OpBuilder &builder, Location loc, Type type,
+                        Value value) {
+  return CastOp::create(builder, loc, type, value, Attribute(), ArrayAttr(),
+                        StringAttr(), false);
+}
+
+LogicalResult Retyper::generalize() {
+  SmallVector<linalg::LinalgOp> named;
+  module.walk([&](linalg::LinalgOp op) {
+    if (!isa<linalg::GenericOp, linalg::FillOp>(op.getOperation()))
+      named.push_back(op);
+  });
+  for (linalg::LinalgOp op : named) {
+    rewriter.setInsertionPoint(op);
+    if (failed(linalg::generalizeNamedOp(rewriter, op)))
+      return op.emitError("'")
+             << op->getName()
+             << "' cannot be written as a linalg.generic, which retyping needs";
+  }
+  return success();
+}
+
+/// The operands that leave the function, or reach another one, stay f32.
+void Retyper::castUses(mlir::Operation *boundary) {
+  rewriter.setInsertionPoint(boundary);
+  for (OpOperand &operand : boundary->getOpOperands()) {
+    Value value = operand.get();
+    if (convert(value.getType()) == value.getType())
+      continue;
+    Type outside = value.getType();
+    operand.set(createCast(rewriter, boundary->getLoc(), outside, value));
+  }
+}
+
+void Retyper::retypeValues(func::FuncOp function) {
+  if (type.isF32())
+    return;
+  SmallVector<Value> values;
+  SmallVector<mlir::Operation *> boundaries;
+  Block &entry = function.getBody().front();
+  function.walk([&](mlir::Operation *op) {
+    if (isa<func::CallOp, func::ReturnOp>(op)) {
+      boundaries.push_back(op);
+      return;
+    }
+    if (op == function || isa<arith::ConstantOp>(op))
+      return; // constants are replaced with their values
+    llvm::append_range(values, op->getResults());
+  });
+  function.walk([&](Block *block) {
+    if (block != &entry)
+      llvm::append_range(values, block->getArguments());
+  });
+  for (mlir::Operation *boundary : boundaries)
+    castUses(boundary);
+  // What comes in: arguments, and results of calls.
+  auto castIn = [&](Value value) {
+    if (convert(value.getType()) == value.getType() || value.use_empty())
+      return;
+    Value inside = createCast(rewriter, value.getLoc(),
+                              convert(value.getType()), value);
+    value.replaceAllUsesExcept(inside, inside.getDefiningOp());
+  };
+  rewriter.setInsertionPointToStart(&entry);
+  for (Value argument : entry.getArguments())
+    castIn(argument);
+  for (mlir::Operation *boundary : boundaries) {
+    rewriter.setInsertionPointAfter(boundary);
+    for (Value result : boundary->getResults())
+      castIn(result);
+  }
+  for (Value value : values)
+    value.setType(convert(value.getType()));
+}
+
+LogicalResult Retyper::replaceOperations() {
+  SmallVector<mlir::Operation *> work;
+  module.walk([&](mlir::Operation *op) {
+    if (isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
+      work.push_back(op);
+  });
+  for (mlir::Operation *op : work)
+    if (failed(replace(op)))
+      return failure();
+  return success();
+}
+
+LogicalResult Retyper::replace(mlir::Operation *op) {
+  rewriter.setInsertionPoint(op);
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    if (numera::elementType(constant.getType()).isF32() && !type.isF32())
+      rewriter.replaceOp(op, createConstant(rewriter, op->getLoc(),
+                                            policy.format,
+                                            constant.getValue()));
+    return success();
+  }
+  if (isa<arith::SelectOp>(op))
+    return success();
+  StringRef name = counterpart(op->getName().getStringRef());
+  if (name.empty()) {
+    auto onNumbers = [&](Type t) {
+      return isFloatLike(t) || isa<NumType>(numera::elementType(t));
+    };
+    if (llvm::any_of(op->getOperandTypes(), onNumbers) ||
+        llvm::any_of(op->getResultTypes(), onNumbers))
+      return op->emitError("'")
+             << op->getName() << "' has no counterpart in the numera dialect";
+    return success();
+  }
+  OperationState state(op->getLoc(), name);
+  state.addOperands(op->getOperands());
+  state.addTypes(op->getResultTypes());
+  if (auto cmp = dyn_cast<arith::CmpFOp>(op))
+    state.addAttribute("predicate", cmp.getPredicateAttr());
+  if (isa<arith::UIToFPOp, arith::FPToUIOp>(op))
+    state.addAttribute("is_unsigned", rewriter.getUnitAttr());
+  rewriter.replaceOp(op, rewriter.create(state)->getResults());
+  return success();
+}
+
+namespace {
+struct RetypePass : impl::NumeraRetypeBase<RetypePass> {
+  using NumeraRetypeBase::NumeraRetypeBase;
+
+  void runOnOperation() override {
+    auto *dialect = getContext().getLoadedDialect<NumeraDialect>();
+    std::string error;
+    auto policy =
+        resolvePolicy(dialect->getRegistry(), to, accumulate, error);
+    if (!policy) {
+      getOperation().emitError(error);
+      return signalPassFailure();
+    }
+    if (failed(Retyper(getOperation(), *policy).run()))
+      signalPassFailure();
+  }
+};
+} // namespace
+
+} // namespace numera

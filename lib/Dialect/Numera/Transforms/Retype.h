@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+//
+// The steps of numera-retype.
+
+#ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_RETYPE_H
+#define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_RETYPE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/PatternMatch.h"
+#include "numera/Dialect/Numera/Transforms/Policy.h"
+
+namespace numera {
+
+/// A constant of `format` with the value of an f32 attribute; an infinite one
+/// becomes the lowest or highest value. For opaque formats, whose codes only
+/// their library knows, an f32 constant and a cast.
+mlir::Value createConstant(mlir::OpBuilder &builder, mlir::Location loc,
+                           const Format &format, mlir::TypedAttr value);
+
+/// Rewrites contractions and sums, already in the policy's format, to its
+/// accumulator.
+void retypeContractions(mlir::ModuleOp module, const ResolvedPolicy &policy);
+
+} // namespace numera
+
+#endif // NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_RETYPE_H

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+//
+// Contractions and sums accumulate in the policy's accumulator: the generic's
+// `outs` takes its type, its body becomes one numera.mac (or ends in one mixed
+// numera.add), and a cast to the format follows.
+
+#include "Retype.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "numera/Dialect/Numera/IR/Numera.h"
+
+using namespace mlir;
+
+namespace numera {
+
+namespace {
+/// The last addition of a reduction's body: acc + term, with the factors where
+/// the term is a product of two inputs.
+struct Sum {
+  mlir::Operation *add = nullptr;
+  Value term;
+  Value lhs, rhs; ///< null unless the term is a product of nothing else's use
+};
+} // namespace
+
+static std::optional<Sum> matchSum(linalg::GenericOp generic) {
+  if (generic.getNumReductionLoops() == 0 || generic.getNumDpsInits() != 1)
+    return std::nullopt;
+  Block *body = generic.getBody();
+  Value accumulator = body->getArguments().back();
+  Value yielded = body->getTerminator()->getOperand(0);
+  mlir::Operation *last = yielded.getDefiningOp();
+  if (!last || !yielded.hasOneUse() || !accumulator.hasOneUse())
+    return std::nullopt;
+  if (auto fma = dyn_cast<FmaOp>(last);
+      fma && fma.getAddend() == accumulator)
+    return Sum{last, {}, fma.getLhs(), fma.getRhs()};
+  auto add = dyn_cast<AddOp>(last);
+  if (!add || (add.getLhs() != accumulator && add.getRhs() != accumulator))
+    return std::nullopt;
+  Sum sum{last, add.getLhs() == accumulator ? add.getRhs() : add.getLhs(), {},
+          {}};
+  if (auto mul = sum.term.getDefiningOp<MulOp>(); mul && mul->hasOneUse()) {
+    sum.lhs = mul.getLhs();
+    sum.rhs = mul.getRhs();
+  }
+  return sum;
+}
+
+/// True for a fill with (positive) zero, whose accumulator starts at +0 in any
+/// format.
+static bool isZeroFill(Value init) {
+  auto fill = init.getDefiningOp<linalg::FillOp>();
+  if (!fill)
+    return false;
+  Value value = fill.getInputs()[0];
+  if (auto cast = value.getDefiningOp<CastOp>())
+    value = cast.getOperand();
+  Attribute constant;
+  if (!matchPattern(value, m_Constant(&constant)))
+    return false;
+  if (auto integer = dyn_cast<IntegerAttr>(constant))
+    return integer.getValue().isZero();
+  auto number = dyn_cast<FloatAttr>(constant);
+  return number && number.getValue().isPosZero();
+}
+
+static Value createAccumulator(IRRewriter &rewriter, Location loc, Value init,
+                               const ResolvedPolicy &policy, Type accumulator) {
+  auto type = cast<RankedTensorType>(init.getType());
+  if (type.getElementType() == accumulator)
+    return init;
+  if (!isZeroFill(init))
+    return CastOp::create(rewriter, loc, type.clone(accumulator), init,
+                          Attribute(), ArrayAttr(), StringAttr(), false);
+  Value zero = createConstant(rewriter, loc, policy.accumulator,
+                              rewriter.getF32FloatAttr(0));
+  Value empty = tensor::EmptyOp::create(
+      rewriter, loc, tensor::getMixedSizes(rewriter, loc, init), accumulator);
+  return linalg::FillOp::create(rewriter, loc, zero, empty).getResult(0);
+}
+
+/// Rewrites the body of the new generic: the accumulating step in place of
+/// `sum.add`.
+static void rewriteStep(IRRewriter &rewriter, const Sum &sum,
+                        const ResolvedPolicy &policy, Value accumulator) {
+  rewriter.setInsertionPoint(sum.add);
+  Location loc = sum.add->getLoc();
+  Type type = accumulator.getType();
+  if (sum.lhs) {
+    FormatAttr product;
+    if (policy.product)
+      product = FormatAttr::get(rewriter.getContext(), policy.product);
+    rewriter.replaceOpWithNewOp<MacOp>(sum.add, type, sum.lhs, sum.rhs,
+                                       accumulator, product, Attribute(),
+                                       ArrayAttr(), StringAttr());
+    if (mlir::Operation *mul = sum.term ? sum.term.getDefiningOp() : nullptr)
+      rewriter.eraseOp(mul);
+    return;
+  }
+  Value added = AddOp::create(rewriter, loc, type, accumulator, sum.term,
+                              Attribute(), ArrayAttr(), StringAttr());
+  rewriter.replaceOp(sum.add, added);
+}
+
+static void retypeSum(IRRewriter &rewriter, linalg::GenericOp generic,
+                      const Sum &sum, const ResolvedPolicy &policy) {
+  Location loc = generic.getLoc();
+  rewriter.setInsertionPoint(generic);
+  auto resultType = cast<RankedTensorType>(generic.getResult(0).getType());
+  Type accumulator = typeOfFormat(rewriter.getContext(), policy.accumulator);
+  Value init = createAccumulator(rewriter, loc, generic.getDpsInits()[0],
+                                 policy, accumulator);
+  auto contraction = linalg::GenericOp::create(
+      rewriter, loc, resultType.clone(accumulator), generic.getInputs(), init,
+      generic.getIndexingMapsArray(), generic.getIteratorTypesArray());
+  rewriter.inlineRegionBefore(generic.getRegion(), contraction.getRegion(),
+                              contraction.getRegion().end());
+  Value argument = contraction.getBody()->getArguments().back();
+  argument.setType(accumulator);
+  rewriteStep(rewriter, sum, policy, argument);
+
+  // On f32 and f64 the cast makes NaNs canonical; on other formats a cast to
+  // itself is nothing.
+  rewriter.setInsertionPointAfter(contraction);
+  Value result = contraction.getResult(0);
+  if (resultType != result.getType() ||
+      isa<FloatType>(resultType.getElementType()))
+    result = CastOp::create(rewriter, loc, resultType, result, Attribute(),
+                            ArrayAttr(), StringAttr(), false);
+  rewriter.replaceOp(generic, result);
+}
+
+void retypeContractions(ModuleOp module, const ResolvedPolicy &policy) {
+  IRRewriter rewriter(module.getContext());
+  Type type = typeOfFormat(module.getContext(), policy.format);
+  SmallVector<linalg::GenericOp> generics;
+  module.walk([&](linalg::GenericOp op) { generics.push_back(op); });
+  for (linalg::GenericOp generic : generics) {
+    auto sum = matchSum(generic);
+    if (sum && generic->getNumResults() == 1 &&
+        numera::elementType(generic.getResult(0).getType()) == type)
+      retypeSum(rewriter, generic, *sum, policy);
+  }
+}
+
+} // namespace numera
