@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+//
+// From a model file to a module in the LLVM dialect: what `numera compile` and
+// `numera run` share.
+
+#ifndef NUMERA_TARGET_COMPILER_H
+#define NUMERA_TARGET_COMPILER_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Pass/PassManager.h"
+#include "numera/Registry/Registry.h"
+#include "numera/Target/Signature.h"
+#include "llvm/Support/raw_ostream.h"
+#include <memory>
+
+namespace numera {
+
+/// What a user may choose; an empty string leaves it to the policy and the
+/// format.
+struct CompileOptions {
+  std::string format;     ///< name or spelling
+  std::string accumulate; ///< same, or a name or spelling
+  std::string rounding, overflow;
+  std::string target = "cpu";
+  std::string cpu = "native";
+  std::string outputAs; ///< f32 (default), f64 or storage
+  std::string function; ///< empty: every public function
+};
+
+/// What was chosen, for reports.
+struct Resolved {
+  Format format;
+  std::string formatName;
+  std::string accumulateName;
+  std::string rounding, overflow;
+};
+
+class Compiler {
+public:
+  /// Owns a context with everything registered and `registry` attached.
+  explicit Compiler(const Registry &registry);
+
+  /// Reads a model, `.onnx` or `.mlir`; tosa becomes linalg. One line to
+  /// `errors` and null on failure.
+  mlir::OwningOpRef<mlir::ModuleOp> load(llvm::StringRef path,
+                                         llvm::raw_ostream &errors);
+
+  /// Retypes the model and lowers it to the LLVM dialect, collecting the
+  /// signatures of its public functions on the way.
+  mlir::LogicalResult lower(mlir::ModuleOp module,
+                            const CompileOptions &options, Resolved &resolved,
+                            std::vector<FunctionSignature> &signatures,
+                            llvm::raw_ostream &errors);
+
+  /// The same up to a stage, for `--emit mlir`: `import`, `retype` or
+  /// `lowered`.
+  mlir::LogicalResult lowerTo(mlir::ModuleOp module, llvm::StringRef stage,
+                              const CompileOptions &options,
+                              llvm::raw_ostream &errors);
+
+private:
+  bool resolve(const CompileOptions &options, Resolved &resolved,
+               llvm::raw_ostream &errors) const;
+  mlir::LogicalResult
+  run(mlir::ModuleOp module,
+      llvm::function_ref<void(mlir::OpPassManager &)> build,
+      llvm::raw_ostream &errors);
+  mlir::LogicalResult retype(mlir::ModuleOp module,
+                             const CompileOptions &options,
+                             const Resolved &resolved,
+                             llvm::raw_ostream &errors);
+
+  const Registry &registry;
+  std::unique_ptr<mlir::MLIRContext> context;
+};
+
+} // namespace numera
+
+#endif // NUMERA_TARGET_COMPILER_H

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""The lit suite: IR and tools by FileCheck, values by running."""
+
+import os
+import shutil
+
+import lit.formats
+
+config.name = "Numera"
+config.test_format = lit.formats.ShTest(execute_external=True)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Unit", "Consumer", "Inputs"]
+config.test_source_root = os.path.join(config.numera_source_root, "test")
+config.test_exec_root = os.path.join(config.numera_build_root, "test")
+
+tools = os.path.join(config.numera_build_root, "bin")
+config.environment["PATH"] = os.pathsep.join(
+    [tools, config.llvm_bindir, "/usr/bin", config.environment["PATH"]])
+
+config.substitutions += [
+    ("%python", "/usr/bin/python3"),
+    ("%numera_import", "numera compile --emit mlir --stage import -o -"),
+    ("%clang", os.path.join(config.llvm_bindir, "clang")),
+    ("%examples", os.path.join(config.numera_source_root, "examples")),
+    ("%include", os.path.join(config.numera_source_root, "include")),
+]
+
+# The data beside a development checkout; the suite passes without it.
+shared = os.path.join(config.numera_source_root, os.pardir, "shared", "data")
+if os.path.isdir(shared):
+    config.available_features.add("shared-data")
+    config.substitutions.append(("%shared", os.path.realpath(shared)))
+if shutil.which("nvidia-smi"):
+    config.available_features.add("cuda")
