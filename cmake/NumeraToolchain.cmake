@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: MIT
 # MLIR 22 and the flags that every target shares.
-find_package(MLIR 22 REQUIRED CONFIG)
+find_package(MLIR REQUIRED CONFIG)
+if(NOT LLVM_VERSION_MAJOR EQUAL 22)
+  message(FATAL_ERROR "found LLVM ${LLVM_PACKAGE_VERSION}, expected 22; "
+                      "point CMAKE_PREFIX_PATH at it (Debian: /usr/lib/llvm-22)")
+endif()
 set(LLVM_RUNTIME_OUTPUT_INTDIR ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
 set(LLVM_LIBRARY_OUTPUT_INTDIR ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
 list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})

@@ -125,7 +125,8 @@ template <typename T> struct Carrier {
     Word subnormal = bits(value(magnitude) + value(magic)) - magic;
     bool isNormal = isTruncation(f) || magnitude >= powerBits(f.minExponent());
     Word result = isNormal ? normal : subnormal;
-    bool overflow = isNormal && (result > f.maxCode() || magnitude >= infinity);
+    // With one exponent bit the subnormals may overflow too.
+    bool overflow = result > f.maxCode() || magnitude >= infinity;
     Word overflowed = static_cast<Word>(
         magnitude >= infinity ? f.codeOfInfinite() : f.codeOfOverflow());
     result = overflow ? overflowed : result;

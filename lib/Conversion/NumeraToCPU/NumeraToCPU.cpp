@@ -57,8 +57,9 @@ void buildNumeraToCPU(OpPassManager &passes) {
   passes.addNestedPass<func::FuncOp>(createNumeraLoops());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
-  passes.addPass(createNumeraLowerOps());
+  // Before the runtime's functions are declared: those are called directly.
   passes.addNestedPass<func::FuncOp>(LLVM::createLLVMRequestCWrappersPass());
+  passes.addPass(createNumeraLowerOps());
   addLoweringToLLVM(passes);
 }
 

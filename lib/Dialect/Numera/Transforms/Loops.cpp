@@ -6,6 +6,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
@@ -51,10 +52,30 @@ static void interchange(IRRewriter &rewriter, linalg::GenericOp generic) {
   }
 }
 
+/// A copy of or into a part of a buffer: upstream calls a library for it. One
+/// between whole buffers stays: it becomes a memcpy.
+static void replaceStridedCopies(IRRewriter &rewriter, func::FuncOp function) {
+  SmallVector<memref::CopyOp> copies;
+  function.walk([&](memref::CopyOp copy) {
+    auto strided = [](Value buffer) {
+      return !cast<MemRefType>(buffer.getType()).getLayout().isIdentity();
+    };
+    if (strided(copy.getSource()) || strided(copy.getTarget()))
+      copies.push_back(copy);
+  });
+  for (memref::CopyOp copy : copies) {
+    rewriter.setInsertionPoint(copy);
+    linalg::makeMemRefCopyOp(rewriter, copy.getLoc(), copy.getSource(),
+                             copy.getTarget());
+    rewriter.eraseOp(copy);
+  }
+}
+
 namespace {
 struct LoopsPass : impl::NumeraLoopsBase<LoopsPass> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
+    replaceStridedCopies(rewriter, getOperation());
     SmallVector<linalg::GenericOp> generics;
     getOperation().walk(
         [&](linalg::GenericOp op) { generics.push_back(op); });

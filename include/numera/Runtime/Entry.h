@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+//
+// The seam between a compiled function and runtime/host: the compiler emits a
+// FunctionInfo for every public function (lib/Target/EntryPoints.cpp mirrors
+// these structs in LLVM IR), and an entry that passes it to numera_host_call.
+// Both come from one build, so nothing here is an ABI.
+
+#ifndef NUMERA_RUNTIME_ENTRY_H
+#define NUMERA_RUNTIME_ENTRY_H
+
+#include "numera/Runtime/numera.h"
+
+namespace numera::host {
+
+struct TensorInfo {
+  const char *name;
+  const int64_t *shape; ///< -1: dynamic
+  int32_t dtype;        ///< a numera_dtype
+  int32_t rank;
+};
+
+/// A call of the function itself. `inputs` points to one memref descriptor
+/// each; `results` is room for the results' descriptors, one after the other.
+/// A descriptor is {allocated, aligned, offset, sizes…, strides…}.
+using Invoke = void(void *const *inputs, void *results, uint64_t seed,
+                    uint64_t step, uint64_t sample);
+
+struct FunctionInfo {
+  const char *name;
+  const TensorInfo *inputs;
+  const TensorInfo *outputs;
+  uint64_t inputCount;
+  uint64_t outputCount;
+  uint64_t sharesBatch; ///< 1: dynamic first dimensions of inputs are equal
+  uint64_t seed;        ///< where the caller gives no options
+  Invoke *invoke;
+};
+
+static_assert(sizeof(TensorInfo) == 24 && sizeof(FunctionInfo) == 64);
+
+/// The number of bytes of one element; 0 for what is no numera_dtype.
+constexpr uint64_t sizeOfDType(int32_t dtype) {
+  switch (dtype) {
+  case NUMERA_I8:
+  case NUMERA_U8:
+  case NUMERA_BOOL:
+    return 1;
+  case NUMERA_I16:
+  case NUMERA_U16:
+    return 2;
+  case NUMERA_F32:
+  case NUMERA_I32:
+  case NUMERA_U32:
+    return 4;
+  case NUMERA_F64:
+  case NUMERA_I64:
+  case NUMERA_U64:
+    return 8;
+  }
+  return 0;
+}
+
+extern "C" {
+/// Checks the arguments of an entry, calls the function, and hands over the
+/// results: what numera_entry promises.
+int numera_host_call(const FunctionInfo *function, const numera_tensor *inputs,
+                     size_t inputCount, numera_tensor *outputs,
+                     size_t outputCount, const numera_options *options,
+                     char *error, size_t errorSize);
+
+/// The function that an executable runs. The compiler defines it.
+extern const FunctionInfo *const numera_main_function;
+}
+
+} // namespace numera::host
+
+#endif // NUMERA_RUNTIME_ENTRY_H

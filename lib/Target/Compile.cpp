@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+
+#include "Compile.h"
+#include "Specialize.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/Verifier.h"
+
+using namespace llvm;
+using namespace numera;
+
+/// The first error that MLIR reports while this lives.
+namespace {
+class FirstError {
+public:
+  explicit FirstError(mlir::MLIRContext *context)
+      : handler(context, [this](mlir::Diagnostic &diagnostic) {
+          if (text.empty())
+            text = diagnostic.str();
+          return mlir::success();
+        }) {}
+  std::string text;
+
+private:
+  mlir::ScopedDiagnosticHandler handler;
+};
+} // namespace
+
+static NamedLibraries librariesOf(mlir::ModuleOp lowered) {
+  NamedLibraries named;
+  for (auto function : lowered.getOps<mlir::LLVM::LLVMFuncOp>())
+    if (auto library =
+            function->getAttrOfType<mlir::StringAttr>("numera.library"))
+      named[function.getName()] = library.str();
+  return named;
+}
+
+static Expected<std::unique_ptr<Module>> translate(mlir::ModuleOp lowered,
+                                                   LLVMContext &context) {
+  mlir::DialectRegistry registry;
+  mlir::registerBuiltinDialectTranslation(registry);
+  mlir::registerLLVMDialectTranslation(registry);
+  lowered.getContext()->appendDialectRegistry(registry);
+  FirstError error(lowered.getContext());
+  std::unique_ptr<Module> module =
+      mlir::translateModuleToLLVMIR(lowered, context, "program");
+  if (module)
+    return module;
+  return createStringError("cannot translate the module to LLVM IR: " +
+                           error.text);
+}
+
+Expected<Compiled> numera::compileModule(mlir::ModuleOp lowered,
+                                         ArrayRef<FunctionSignature> functions,
+                                         const Registry &registry,
+                                         const CPUOptions &options,
+                                         Caller caller) {
+  Compiled program;
+  Expected<std::unique_ptr<TargetMachine>> machine =
+      createTargetMachine(options);
+  if (!machine)
+    return machine.takeError();
+  program.machine = std::move(*machine);
+  program.metadata = options.metadata;
+  program.metadata.version = version().str();
+  program.metadata.target = "cpu " + program.machine->getTargetCPU().str();
+  program.metadata.functions = functions.vec();
+  if (functions.empty())
+    return createStringError("the module has no function to call");
+
+  program.context = std::make_unique<LLVMContext>();
+  Expected<std::unique_ptr<Module>> module =
+      translate(lowered, *program.context);
+  if (!module)
+    return module.takeError();
+  program.module = std::move(*module);
+  setTarget(*program.module, *program.machine);
+
+  if (Error error = addEntryPoints(*program.module, program.metadata, caller))
+    return error;
+  Expected<std::vector<std::string>> native =
+      linkLibraries(*program.module, registry, librariesOf(lowered));
+  if (!native)
+    return native.takeError();
+  program.nativeLibraries = std::move(*native);
+  if (Error error = linkRuntime(*program.module))
+    return error;
+
+  setTarget(*program.module, *program.machine);
+  specializeRuntimeCalls(*program.module, *program.machine);
+  optimize(*program.module, *program.machine, options.optimization);
+  return program;
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+//
+// The road from the LLVM dialect to an optimised LLVM module, which is the same
+// for every kind of output.
+
+#ifndef NUMERA_LIB_TARGET_COMPILE_H
+#define NUMERA_LIB_TARGET_COMPILE_H
+
+#include "numera/Target/Program.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace numera {
+
+/// Who calls the program: it decides which symbols are visible.
+enum class Caller {
+  Library,    ///< C programs, or this process: entries and metadata
+  Executable, ///< the main of executables
+};
+
+/// A module ready for code generation.
+struct Compiled {
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::Module> module;
+  std::unique_ptr<llvm::TargetMachine> machine;
+  /// Libraries in machine code that the program needs: .a, .o, .so.
+  std::vector<std::string> nativeLibraries;
+  Metadata metadata;
+};
+
+llvm::Expected<Compiled> compileModule(
+    mlir::ModuleOp lowered, llvm::ArrayRef<FunctionSignature> functions,
+    const Registry &registry, const CPUOptions &options, Caller caller);
+
+// ---- EntryPoints.cpp
+
+/// Adds the C entry of every function, `numera_metadata`, and what Entry.h asks
+/// of the compiler; makes everything else internal.
+llvm::Error addEntryPoints(llvm::Module &module, const Metadata &metadata,
+                           Caller caller);
+
+// ---- LinkRuntime.cpp
+
+/// Links what `module` needs of `library`, as internal symbols.
+llvm::Error linkInternal(llvm::Module &module,
+                         std::unique_ptr<llvm::Module> library);
+/// Links the runtime's arithmetic and its entry code.
+llvm::Error linkRuntime(llvm::Module &module);
+/// Drops what a library was compiled for, so that the module's target counts.
+void stripTarget(llvm::Module &library);
+
+// ---- LinkLibraries.cpp
+
+/// The library that the lowered module names for a symbol (`numera.library`).
+using NamedLibraries = llvm::StringMap<std::string>;
+
+/// Links the registered libraries that define what `module` calls. Those in
+/// machine code are named in the result.
+llvm::Expected<std::vector<std::string>>
+linkLibraries(llvm::Module &module, const Registry &registry,
+              const NamedLibraries &named);
+
+// ---- Optimize.cpp
+
+/// The machine for `options.cpu`; an error names what is known.
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
+createTargetMachine(const CPUOptions &options);
+/// Sets the target of the module and of its functions.
+void setTarget(llvm::Module &module, const llvm::TargetMachine &machine);
+/// LLVM's pipeline for the level.
+void optimize(llvm::Module &module, llvm::TargetMachine &machine,
+              unsigned level);
+
+// ---- Codegen.cpp
+
+llvm::Error generate(Compiled &program, llvm::CodeGenFileType type,
+                     llvm::raw_pwrite_stream &stream);
+
+// ---- Metadata.cpp
+
+std::string printMetadata(const Metadata &metadata);
+llvm::Expected<Metadata> parseMetadata(llvm::StringRef json);
+/// Numera's version.
+llvm::StringRef version();
+
+} // namespace numera
+
+#endif // NUMERA_LIB_TARGET_COMPILE_H

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+
+#include "numera/Target/Compiler.h"
+#include "Signatures.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Transforms/Passes.h"
+#include "numera/Conversion/NumeraToCPU.h"
+#include "numera/Dialect/Numera/IR/Numera.h"
+#include "numera/Dialect/Numera/Transforms/Passes.h"
+#include "numera/Dialect/Numera/Transforms/Policy.h"
+#include "numera/Import/ONNX.h"
+#include "numera/InitAll.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+
+namespace numera {
+
+namespace {
+
+/// Prints the first error of its lifetime in one line, `place: error: …`.
+class OneLine {
+public:
+  OneLine(MLIRContext &context, llvm::raw_ostream &errors)
+      : handler(&context, [this, &errors](Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() != DiagnosticSeverity::Error || printed)
+            return;
+          printed = true;
+          std::string place = placeOf(diagnostic.getLocation());
+          std::string text = diagnostic.str();
+          for (char &c : text)
+            c = c == '\n' ? ' ' : c;
+          errors << (place.empty() ? "" : place + ": ") << "error: " << text
+                 << '\n';
+        }) {}
+  bool anyPrinted() const { return printed; }
+
+private:
+  static std::string placeOf(Location location) {
+    std::string place;
+    location->walk([&](Location inner) {
+      if (auto file = dyn_cast<FileLineColLoc>(inner)) {
+        place = file.getFilename().str();
+        if (file.getLine() != 0)
+          place += ":" + std::to_string(file.getLine()) + ":" +
+                   std::to_string(file.getColumn());
+        return WalkResult::interrupt();
+      }
+      return WalkResult::advance();
+    });
+    return place;
+  }
+
+  bool printed = false;
+  ScopedDiagnosticHandler handler;
+};
+
+} // namespace
+
+Compiler::Compiler(const Registry &registry) : registry(registry) {
+  DialectRegistry dialects;
+  registerAll(dialects);
+  context = std::make_unique<MLIRContext>(dialects,
+                                          MLIRContext::Threading::DISABLED);
+  // The caller's registry outlives the compiler.
+  context->getOrLoadDialect<NumeraDialect>()->setRegistry(
+      std::shared_ptr<const Registry>(std::shared_ptr<void>(), &registry));
+}
+
+OwningOpRef<ModuleOp> Compiler::load(StringRef path,
+                                     llvm::raw_ostream &errors) {
+  OneLine oneLine(*context, errors);
+  OwningOpRef<ModuleOp> module;
+  if (path.ends_with(".onnx")) {
+    module = importONNX(path, context.get());
+  } else if (path.ends_with(".mlir")) {
+    auto buffer = llvm::MemoryBuffer::getFile(path);
+    if (!buffer) {
+      errors << path << ": error: cannot read the model: "
+             << buffer.getError().message() << '\n';
+      return {};
+    }
+    llvm::SourceMgr sources;
+    sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
+    module = parseSourceFile<ModuleOp>(sources, context.get());
+  } else {
+    errors << path << ": error: not a model; expected a file that ends in "
+                      ".onnx or .mlir\n";
+    return {};
+  }
+  if (!module && !oneLine.anyPrinted())
+    errors << path << ": error: the model could not be read\n";
+  return module;
+}
+
+bool Compiler::resolve(const CompileOptions &options, Resolved &resolved,
+                       llvm::raw_ostream &errors) const {
+  std::string error;
+  auto fail = [&](StringRef message) {
+    errors << "error: " << message << '\n';
+    return false;
+  };
+  auto policy =
+      resolvePolicy(registry, options.format, options.accumulate, error);
+  if (!policy)
+    return fail(error);
+  // Another rounding or overflow is another format: its spelling says so.
+  Format format = policy->format;
+  std::string spelling = format.spelling();
+  for (const std::string &word : {options.overflow, options.rounding}) {
+    if (word.empty())
+      continue;
+    SpellingError wrong;
+    Format changed = parseFormatSpelling(
+        StringRef(spelling).drop_back().str() + "," + word + ">", wrong);
+    if (!changed)
+      return fail("'" + word + "' does not go with " + spelling + ": " +
+                  wrong.message);
+    format = changed;
+    spelling = format.spelling();
+  }
+  StringRef name = registry.nameOf(format);
+  resolved.format = format;
+  resolved.formatName = name.empty() ? spelling : name.str();
+  resolved.accumulateName = policy->accumulateName;
+  resolved.rounding = options.rounding.empty() ? "nearest-even" : options.rounding;
+  resolved.overflow = options.overflow;
+  return true;
+}
+
+LogicalResult
+Compiler::run(ModuleOp module,
+              llvm::function_ref<void(OpPassManager &)> build,
+              llvm::raw_ostream &errors) {
+  OneLine oneLine(*context, errors);
+  PassManager passes(context.get());
+  build(passes);
+  if (succeeded(passes.run(module)))
+    return success();
+  if (!oneLine.anyPrinted())
+    errors << "error: the model could not be lowered\n";
+  return failure();
+}
+
+LogicalResult Compiler::retype(ModuleOp module, const CompileOptions &options,
+                               const Resolved &resolved,
+                               llvm::raw_ostream &errors) {
+  bool usesTosa = false;
+  module.walk([&](mlir::Operation *op) {
+    usesTosa |= isa<tosa::TosaDialect>(op->getDialect());
+  });
+  return run(
+      module,
+      [&](OpPassManager &passes) {
+        if (usesTosa) {
+          auto &nested = passes.nest<func::FuncOp>();
+          nested.addPass(tosa::createTosaToLinalgNamed());
+          nested.addPass(tosa::createTosaToLinalg());
+          nested.addPass(createTosaToArithPass());
+          nested.addPass(createTosaToTensorPass());
+          passes.addPass(createCanonicalizerPass());
+        }
+        NumeraRetypeOptions retypeOptions;
+        retypeOptions.to = resolved.format.spelling();
+        retypeOptions.accumulate = options.accumulate;
+        passes.addPass(createNumeraRetype(retypeOptions));
+      },
+      errors);
+}
+
+LogicalResult Compiler::lower(ModuleOp module, const CompileOptions &options,
+                              Resolved &resolved,
+                              std::vector<FunctionSignature> &signatures,
+                              llvm::raw_ostream &errors) {
+  if (!resolve(options, resolved, errors))
+    return failure();
+  {
+    OneLine oneLine(*context, errors);
+    if (!options.function.empty() &&
+        failed(keepFunction(module, options.function)))
+      return failure();
+    auto collected = collectSignatures(module);
+    if (failed(collected))
+      return failure();
+    signatures = std::move(*collected);
+    if (signatures.empty())
+      return module.emitError("the model has no public function");
+  }
+  if (failed(retype(module, options, resolved, errors)))
+    return failure();
+  return run(module, buildNumeraToCPU, errors);
+}
+
+LogicalResult Compiler::lowerTo(ModuleOp module, StringRef stage,
+                                const CompileOptions &options,
+                                llvm::raw_ostream &errors) {
+  if (stage == "import")
+    return success();
+  Resolved resolved;
+  std::vector<FunctionSignature> signatures;
+  if (stage == "lowered")
+    return lower(module, options, resolved, signatures, errors);
+  if (stage != "retype") {
+    errors << "error: unknown stage '" << stage
+           << "'; expected import, retype or lowered\n";
+    return failure();
+  }
+  if (!resolve(options, resolved, errors))
+    return failure();
+  return retype(module, options, resolved, errors);
+}
+
+} // namespace numera

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+
+#include "Signatures.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace numera {
+
+static std::optional<numera_dtype> dtypeOf(Type type) {
+  if (type.isF32())
+    return NUMERA_F32;
+  if (type.isF64())
+    return NUMERA_F64;
+  auto integer = dyn_cast<IntegerType>(type);
+  if (!integer)
+    return std::nullopt;
+  switch (integer.getWidth()) {
+  case 1:
+    return NUMERA_BOOL;
+  case 8:
+    return integer.isUnsigned() ? NUMERA_U8 : NUMERA_I8;
+  case 16:
+    return integer.isUnsigned() ? NUMERA_U16 : NUMERA_I16;
+  case 32:
+    return integer.isUnsigned() ? NUMERA_U32 : NUMERA_I32;
+  case 64:
+    return integer.isUnsigned() ? NUMERA_U64 : NUMERA_I64;
+  default:
+    return std::nullopt;
+  }
+}
+
+static FailureOr<TensorSignature> tensorSignature(func::FuncOp function,
+                                                  Type type,
+                                                  DictionaryAttr attributes) {
+  TensorSignature tensor;
+  if (auto name = attributes ? attributes.getAs<StringAttr>("numera.name")
+                             : StringAttr())
+    tensor.name = name.str();
+  auto shaped = dyn_cast<ShapedType>(type);
+  auto dtype = dtypeOf(shaped ? shaped.getElementType() : type);
+  if (!dtype || (shaped && !shaped.hasRank()) || isa<VectorType>(type))
+    return function.emitError("function '")
+           << function.getName() << "' has " << type
+           << " at its boundary; expected tensors or memrefs of known rank, of "
+              "f32, f64 or integers of 1, 8, 16, 32 or 64 bits";
+  tensor.dtype = *dtype;
+  if (shaped)
+    for (int64_t size : shaped.getShape())
+      tensor.shape.push_back(ShapedType::isDynamic(size) ? -1 : size);
+  return tensor;
+}
+
+FailureOr<std::vector<FunctionSignature>> collectSignatures(ModuleOp module) {
+  std::vector<FunctionSignature> signatures;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (!function.isPublic() || function.isExternal())
+      continue;
+    FunctionSignature signature;
+    signature.name = function.getName().str();
+    for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
+      auto tensor = tensorSignature(function, type, function.getArgAttrDict(i));
+      if (failed(tensor))
+        return failure();
+      signature.inputs.push_back(*tensor);
+    }
+    for (auto [i, type] : llvm::enumerate(function.getResultTypes())) {
+      auto tensor =
+          tensorSignature(function, type, function.getResultAttrDict(i));
+      if (failed(tensor))
+        return failure();
+      signature.outputs.push_back(*tensor);
+    }
+    signatures.push_back(std::move(signature));
+  }
+  return signatures;
+}
+
+LogicalResult keepFunction(ModuleOp module, StringRef name) {
+  SmallVector<std::string> names;
+  bool found = false;
+  for (auto function :
+       llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
+    if (!function.isPublic() || function.isExternal())
+      continue;
+    names.push_back("'" + function.getName().str() + "'");
+    found |= function.getName() == name;
+    if (function.getName() != name)
+      function.setPrivate();
+  }
+  if (!found)
+    return module.emitError("no public function '")
+           << name << "'; the module has " << llvm::join(names, ", ");
+  return success();
+}
+
+} // namespace numera

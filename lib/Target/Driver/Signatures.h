@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+
+#ifndef NUMERA_LIB_TARGET_DRIVER_SIGNATURES_H
+#define NUMERA_LIB_TARGET_DRIVER_SIGNATURES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "numera/Target/Signature.h"
+
+namespace numera {
+
+/// The signatures of the public functions with a body, in order. Boundary
+/// types without a dtype are an error at the function.
+mlir::FailureOr<std::vector<FunctionSignature>>
+collectSignatures(mlir::ModuleOp module);
+
+/// Removes every public function but `name`; an error naming the functions
+/// there are if none has it.
+mlir::LogicalResult keepFunction(mlir::ModuleOp module, llvm::StringRef name);
+
+} // namespace numera
+
+#endif // NUMERA_LIB_TARGET_DRIVER_SIGNATURES_H

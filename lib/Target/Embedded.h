@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+//
+// Files that the compiler carries inside itself, so that it needs none beside
+// it when it runs.
+
+#ifndef NUMERA_LIB_TARGET_EMBEDDED_H
+#define NUMERA_LIB_TARGET_EMBEDDED_H
+
+#include "llvm/Support/MemoryBufferRef.h"
+
+namespace numera {
+
+/// The runtime's arithmetic, bitcode for x86-64.
+llvm::MemoryBufferRef embeddedRuntime();
+/// The same for NVPTX.
+llvm::MemoryBufferRef embeddedDeviceRuntime();
+/// runtime/host/Entry.cpp, bitcode for x86-64.
+llvm::MemoryBufferRef embeddedEntry();
+/// The main of executables, a relocatable object.
+llvm::MemoryBufferRef embeddedMain();
+/// The text of numera.h.
+llvm::MemoryBufferRef embeddedHeader();
+
+} // namespace numera
+
+#endif // NUMERA_LIB_TARGET_EMBEDDED_H

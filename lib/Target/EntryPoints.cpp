@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+//
+// What a C caller sees of a compiled function. For `f`, whose C interface is
+// _mlir_ciface_f(results, inputs…), the module gets
+//
+//   @f.info    what numera/Runtime/Entry.h calls FunctionInfo
+//   @f.invoke  unpacks the pointers to the descriptors and calls the interface
+//   @f         the entry: numera_host_call(@f.info, its arguments)
+
+#include "Compile.h"
+
+#include "numera/Runtime/Entry.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/IR/IRBuilder.h"
+
+using namespace llvm;
+using namespace numera;
+
+namespace {
+
+class EntryPoints {
+public:
+  EntryPoints(Module &module, const numera::Metadata &metadata)
+      : module(module), metadata(metadata), context(module.getContext()),
+        pointer(PointerType::getUnqual(context)),
+        i32(Type::getInt32Ty(context)), i64(Type::getInt64Ty(context)) {}
+
+  Error add(Caller caller) {
+    for (const FunctionSignature &signature : metadata.functions)
+      if (Error error = check(signature))
+        return error;
+    hideEverything();
+    for (auto [i, signature] : enumerate(metadata.functions)) {
+      GlobalVariable *info = makeInfo(signature);
+      if (caller == Caller::Library)
+        if (Error error = makeEntry(signature, *info))
+          return error;
+      if (caller == Caller::Executable && i == 0)
+        makeGlobal(info, "numera_main_function", GlobalValue::ExternalLinkage);
+    }
+    if (caller == Caller::Library)
+      makeGlobal(ConstantDataArray::getString(context, printMetadata(metadata)),
+                 "numera_metadata", GlobalValue::ExternalLinkage);
+    return Error::success();
+  }
+
+private:
+  Function *interfaceOf(const FunctionSignature &signature) {
+    return module.getFunction("_mlir_ciface_" + signature.name);
+  }
+
+  /// The interface takes and gives nothing but tensors.
+  Error check(const FunctionSignature &signature) {
+    Function *interface = interfaceOf(signature);
+    if (!interface || interface->isDeclaration())
+      return createStringError("function '" + signature.name +
+                               "' has no C interface; it needs the attribute "
+                               "llvm.emit_c_interface");
+    size_t pointers =
+        signature.inputs.size() + (signature.outputs.empty() ? 0 : 1);
+    size_t expected = pointers + (signature.takesSeed ? 3 : 0);
+    bool matches = interface->getReturnType()->isVoidTy() &&
+                   interface->arg_size() == expected;
+    for (size_t i = 0; matches && i < expected; ++i)
+      matches = interface->getArg(unsigned(i))->getType() ==
+                (i < pointers ? static_cast<Type *>(pointer) : i64);
+    if (!matches)
+      return createStringError(
+          "function '" + signature.name +
+          "' cannot be called from outside: its inputs and outputs have to be "
+          "ranked tensors or memrefs");
+    auto ranks = [&](ArrayRef<TensorSignature> tensors) {
+      return all_of(tensors, [](const TensorSignature &tensor) {
+        return tensor.shape.size() <= NUMERA_MAX_RANK;
+      });
+    };
+    if (!ranks(signature.inputs) || !ranks(signature.outputs))
+      return createStringError("function '" + signature.name +
+                               "' has a tensor of more than " +
+                               Twine(NUMERA_MAX_RANK) + " dimensions");
+    return Error::success();
+  }
+
+  /// Nothing that the module defines so far is called from outside.
+  void hideEverything() {
+    StringMap<bool> symbols;
+    for (const FunctionSignature &signature : metadata.functions)
+      symbols[entrySymbol(signature.name)] = true;
+    for (GlobalValue &value : module.global_values()) {
+      if (value.isDeclaration())
+        continue;
+      value.setLinkage(GlobalValue::InternalLinkage);
+      value.setVisibility(GlobalValue::DefaultVisibility);
+      value.setDSOLocal(true);
+      if (symbols.contains(value.getName()))
+        value.setName(value.getName() + ".body");
+    }
+  }
+
+  GlobalVariable *makeGlobal(Constant *value, const Twine &name,
+                             GlobalValue::LinkageTypes linkage) {
+    return new GlobalVariable(module, value->getType(), /*isConstant=*/true,
+                              linkage, value, name);
+  }
+  Constant *makeString(StringRef text) {
+    return makeGlobal(ConstantDataArray::getString(context, text), "name",
+                      GlobalValue::PrivateLinkage);
+  }
+  Constant *number(uint64_t value) { return ConstantInt::get(i64, value); }
+
+  Constant *makeTensors(ArrayRef<TensorSignature> tensors) {
+    auto *type = StructType::get(context, {pointer, pointer, i32, i32});
+    SmallVector<Constant *> infos;
+    for (const TensorSignature &tensor : tensors) {
+      SmallVector<uint64_t> shape(tensor.shape.begin(), tensor.shape.end());
+      infos.push_back(ConstantStruct::get(
+          type, {makeString(tensor.name),
+                 makeGlobal(ConstantDataArray::get(context, shape), "shape",
+                            GlobalValue::PrivateLinkage),
+                 ConstantInt::get(i32, uint64_t(tensor.dtype)),
+                 ConstantInt::get(i32, tensor.shape.size())}));
+    }
+    return makeGlobal(
+        ConstantArray::get(ArrayType::get(type, infos.size()), infos),
+        "tensors", GlobalValue::PrivateLinkage);
+  }
+
+  GlobalVariable *makeInfo(const FunctionSignature &signature) {
+    return makeGlobal(
+        ConstantStruct::getAnon(
+            {makeString(signature.name), makeTensors(signature.inputs),
+             makeTensors(signature.outputs), number(signature.inputs.size()),
+             number(signature.outputs.size()), number(signature.sharesBatch),
+             number(metadata.seed), makeInvoke(signature)}),
+        signature.name + ".info", GlobalValue::InternalLinkage);
+  }
+
+  /// Not to be inlined: the floating-point environment changes around the call,
+  /// and no arithmetic may move across.
+  Function *makeInvoke(const FunctionSignature &signature) {
+    auto *type = FunctionType::get(Type::getVoidTy(context),
+                                   {pointer, pointer, i64, i64, i64}, false);
+    Function *invoke = Function::Create(type, GlobalValue::InternalLinkage,
+                                        signature.name + ".invoke", module);
+    invoke->addFnAttr(Attribute::NoInline);
+    invoke->addFnAttr(Attribute::NoUnwind);
+    IRBuilder<> builder(BasicBlock::Create(context, "", invoke));
+    SmallVector<Value *> arguments;
+    if (!signature.outputs.empty())
+      arguments.push_back(invoke->getArg(1));
+    for (size_t i = 0; i < signature.inputs.size(); ++i)
+      arguments.push_back(builder.CreateLoad(
+          pointer,
+          builder.CreateConstInBoundsGEP1_64(pointer, invoke->getArg(0), i)));
+    for (unsigned i = 2; signature.takesSeed && i < 5; ++i)
+      arguments.push_back(invoke->getArg(i));
+    builder.CreateCall(interfaceOf(signature), arguments);
+    builder.CreateRetVoid();
+    return invoke;
+  }
+
+  Error makeEntry(const FunctionSignature &signature, GlobalVariable &info) {
+    std::string symbol = entrySymbol(signature.name);
+    if (GlobalValue *taken = module.getNamedValue(symbol))
+      return createStringError("functions '" + signature.name +
+                               "' and another share the symbol '" +
+                               taken->getName() + "'; rename one");
+    SmallVector<Type *> types = {pointer, i64,     pointer, i64,
+                                 pointer, pointer, i64};
+    Function *entry =
+        Function::Create(FunctionType::get(i32, types, false),
+                         GlobalValue::ExternalLinkage, symbol, module);
+    entry->addFnAttr(Attribute::NoUnwind);
+    SmallVector<Value *> arguments = {&info};
+    for (Argument &argument : entry->args())
+      arguments.push_back(&argument);
+    types.insert(types.begin(), pointer);
+    FunctionCallee host = module.getOrInsertFunction(
+        "numera_host_call", FunctionType::get(i32, types, false));
+    IRBuilder<> builder(BasicBlock::Create(context, "", entry));
+    builder.CreateRet(builder.CreateCall(host, arguments));
+    return Error::success();
+  }
+
+  Module &module;
+  const numera::Metadata &metadata;
+  LLVMContext &context;
+  PointerType *pointer;
+  Type *i32, *i64;
+};
+
+} // namespace
+
+Error numera::addEntryPoints(Module &module, const numera::Metadata &metadata,
+                             Caller caller) {
+  return EntryPoints(module, metadata).add(caller);
+}

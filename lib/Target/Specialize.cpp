@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+//
+// A runtime entry holds every road for every format of its family: thousands
+// of instructions, which the inliner rightly refuses, though a call's constant
+// parameters leave a few dozen. So the constants come first:
+//
+//   call @numera_posit_add_16(%a, %b, 16, 2, 0)
+//     becomes
+//   call @numera_posit_add_16.16.2.0(%a, %b)
+//
+// where the callee is the entry with its parameters replaced and simplified.
+// What is nearly straight-line then is inlined everywhere, so that loops
+// vectorise; the rest is left to the inliner. A copy is shared by all its
+// calls: the cost is one simplification for each operation and format of a
+// module.
+
+#include "Specialize.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Analysis/CFG.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/BDCE.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/SCCP.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+using namespace llvm;
+
+namespace {
+
+/// The constants of a call, by position; null where the argument is a value.
+using Constants = SmallVector<ConstantInt *, 12>;
+
+/// The entries of one family. Those of numera_exact_ have nothing to prune.
+bool isRuntimeEntry(const Function &function) {
+  StringRef name = function.getName();
+  return name.starts_with("numera_") && !name.starts_with("numera_exact_") &&
+         !function.isDeclaration();
+}
+
+/// True if a loop around the body can become a vector loop: a few blocks that
+/// the vectoriser turns into selects, no loop, no call. The largest such body,
+/// fma of a posit through f32, has 130 instructions.
+bool isStraight(const Function &function) {
+  constexpr unsigned maxBlocks = 8, maxInstructions = 400;
+  SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> backEdges;
+  FindFunctionBackedges(function, backEdges);
+  return function.size() <= maxBlocks && backEdges.empty() &&
+         function.getInstructionCount() <= maxInstructions &&
+         none_of(instructions(function), [](const Instruction &instruction) {
+           return isa<CallBase>(instruction) &&
+                  !isa<IntrinsicInst>(instruction);
+         });
+}
+
+Constants constantsOf(const CallBase &call) {
+  Constants constants;
+  for (const Use &argument : call.args())
+    constants.push_back(dyn_cast<ConstantInt>(argument.get()));
+  return constants;
+}
+
+std::string nameFor(const Function &entry, ArrayRef<ConstantInt *> constants) {
+  std::string name = entry.getName().str();
+  for (ConstantInt *constant : constants)
+    if (constant && constant->getBitWidth() == 32)
+      name += "." + std::to_string(constant->getSExtValue());
+  return name;
+}
+
+/// A function of the arguments that are values, whose body is the entry's.
+Function *copyWith(Function &entry, ArrayRef<ConstantInt *> constants) {
+  ValueToValueMapTy map;
+  for (auto [argument, constant] : zip_equal(entry.args(), constants))
+    if (constant)
+      map[&argument] = constant;
+  Function *copy = CloneFunction(&entry, map);
+  copy->setName(nameFor(entry, constants));
+  copy->setLinkage(GlobalValue::InternalLinkage);
+  copy->setVisibility(GlobalValue::DefaultVisibility);
+  copy->setDSOLocal(true);
+  copy->setComdat(nullptr);
+  return copy;
+}
+
+void redirect(CallBase &call, Function &copy,
+              ArrayRef<ConstantInt *> constants) {
+  SmallVector<Value *> operands;
+  for (auto [argument, constant] : zip_equal(call.args(), constants))
+    if (!constant)
+      operands.push_back(argument.get());
+  IRBuilder<> builder(&call);
+  CallInst *replacement = builder.CreateCall(&copy, operands);
+  replacement->setAttributes(
+      copy.getAttributes().removeFnAttributes(call.getContext()));
+  call.replaceAllUsesWith(replacement);
+  call.eraseFromParent();
+}
+
+/// Prunes what the constants exclude. Two rounds: the first frees the format
+/// struct from memory, and only then are most branches constant.
+FunctionPassManager pruning() {
+  FunctionPassManager passes;
+  for (int round = 0; round < 2; ++round) {
+    passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+    passes.addPass(EarlyCSEPass());
+    passes.addPass(SCCPPass());
+    passes.addPass(BDCEPass());
+    passes.addPass(SimplifyCFGPass());
+    passes.addPass(InstCombinePass());
+  }
+  // Both sides of what is left are cheap and without effects; a loop can only
+  // become a vector loop over selects.
+  passes.addPass(SimplifyCFGPass(SimplifyCFGOptions()
+                                     .convertSwitchRangeToICmp(true)
+                                     .hoistCommonInsts(true)
+                                     .sinkCommonInsts(true)
+                                     .bonusInstThreshold(8)));
+  passes.addPass(InstCombinePass());
+  return passes;
+}
+
+} // namespace
+
+void numera::specializeRuntimeCalls(Module &module, TargetMachine &machine) {
+  // Entries do not call each other: one sweep is enough.
+  MapVector<std::pair<Function *, Constants>, SmallVector<CallBase *>> calls;
+  for (Function &function : module)
+    if (isRuntimeEntry(function))
+      for (User *user : function.users())
+        if (auto *call = dyn_cast<CallInst>(user);
+            call && call->getCalledFunction() == &function)
+          calls[{&function, constantsOf(*call)}].push_back(call);
+
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager components;
+  ModuleAnalysisManager modules;
+  PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  FunctionPassManager passes = pruning();
+
+  for (auto &[key, users] : calls) {
+    Function *copy = copyWith(*key.first, key.second);
+    passes.run(*copy, functions);
+    if (isStraight(*copy))
+      copy->addFnAttr(Attribute::AlwaysInline);
+    for (CallBase *call : users)
+      redirect(*call, *copy, key.second);
+  }
+}
