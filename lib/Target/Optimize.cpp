@@ -84,7 +84,8 @@ void numera::setTarget(Module &module, const TargetMachine &machine) {
     if (function.isDeclaration())
       continue;
     function.addFnAttr("target-cpu", machine.getTargetCPU());
-    function.addFnAttr("target-features", machine.getTargetFeatureString());
+    if (!machine.getTargetFeatureString().empty())
+      function.addFnAttr("target-features", machine.getTargetFeatureString());
     if (isWide)
       function.addFnAttr("prefer-vector-width", "512");
   }

@@ -126,6 +126,29 @@ void ConstantOp::print(OpAsmPrinter &printer) {
   printer << " : " << getType();
 }
 
+/// The first code with bits above the format's width, if there is one.
+static std::optional<uint64_t> tooWide(Attribute value, const Format &format) {
+  unsigned width = format.width();
+  if (width == format.storageBits())
+    return std::nullopt;
+  auto check = [&](const APInt &code) -> std::optional<uint64_t> {
+    if (code.getActiveBits() <= width)
+      return std::nullopt;
+    return code.getZExtValue();
+  };
+  if (auto integer = dyn_cast<IntegerAttr>(value))
+    return check(integer.getValue());
+  auto dense = dyn_cast<DenseIntElementsAttr>(value);
+  if (!dense)
+    return std::nullopt;
+  if (dense.isSplat())
+    return check(dense.getSplatValue<APInt>());
+  for (const APInt &code : dense.getValues<APInt>())
+    if (auto wide = check(code))
+      return wide;
+  return std::nullopt;
+}
+
 LogicalResult ConstantOp::verify() {
   auto num = cast<NumType>(numera::elementType(getType()));
   Type held = numera::elementType(getValue().getType());
@@ -133,6 +156,11 @@ LogicalResult ConstantOp::verify() {
     return emitOpError("holds codes of type ")
            << held << ", but '" << num.getFormat().spelling()
            << "' is stored in " << num.getStorageType();
+  if (auto wide = tooWide(getValue(), num.getFormat()))
+    return emitOpError("holds the code 0x")
+           << llvm::utohexstr(*wide, true) << ", which has more than "
+           << num.getFormat().width() << " bits, the width of '"
+           << num.getFormat().spelling() << "'";
   auto shaped = dyn_cast<ShapedType>(getType());
   auto shapedValue = dyn_cast<ShapedType>(getValue().getType());
   if (static_cast<bool>(shaped) != static_cast<bool>(shapedValue) ||

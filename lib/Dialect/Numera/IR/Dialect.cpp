@@ -113,4 +113,15 @@ Type typeOfFormat(MLIRContext *context, const Format &format) {
   return NumType::get(context, format);
 }
 
+bool isExactCast(const Format &from, const Format &to) {
+  if (!embeds(from, to))
+    return false;
+  const FormatFamily &source = from.getFamily(), &target = to.getFamily();
+  if (!source.hasArithmetic() || !source.range(from).hasInfinity)
+    return true;
+  auto infinity = Unpacked::infinity(/*negative=*/false);
+  uint64_t code = target.encode(to, infinity, to.getRounding());
+  return target.decode(to, code).pack() == infinity.pack();
+}
+
 } // namespace numera

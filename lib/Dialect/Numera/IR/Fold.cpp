@@ -187,10 +187,12 @@ static OpFoldResult foldElementwise(FormatOpInterface op,
 
 OpFoldResult CastOp::fold(FoldAdaptor adaptor) {
   // A cast to the same format changes nothing, except that on f32 and f64 it
-  // makes NaNs canonical.
+  // makes NaNs canonical, and that some formats saturate infinities.
   FormatOpInterface cast = *this;
+  ElementKind kind = cast.getResultElement();
   if (getOperand().getType() == getType() &&
-      cast.getOperandElement(0) == cast.getResultElement() &&
+      cast.getOperandElement(0) == kind && kind.isFormat() &&
+      isExactCast(kind.format, kind.format) &&
       !isa<FloatType>(numera::elementType(getType())))
     return getOperand();
   return foldElementwise(cast, adaptor.getOperands());

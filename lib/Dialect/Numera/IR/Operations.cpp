@@ -188,6 +188,12 @@ LogicalResult verifyFormatOp(mlir::Operation *op) {
     if (failed(verifyElement(op, operand.getType(), operandElement(op, i),
                              "operand " + Twine(i))))
       return failure();
+  if (isa<CastOp>(op) && !operandElement(op, 0).isFormat() &&
+      !resultElement(op).isFormat())
+    return op->emitOpError("casts ")
+           << op->getOperand(0).getType() << " to "
+           << op->getResult(0).getType()
+           << "; expected a format on one side at least";
   if (!dispatchesOnOperands(op))
     return verifyElement(op, op->getResult(0).getType(), resultElement(op),
                          "result");

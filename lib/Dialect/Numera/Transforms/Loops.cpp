@@ -4,6 +4,7 @@
 // element is then accumulated in memory, in the written order of the reduction,
 // while neighbouring elements go through the machine's lanes together.
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
@@ -71,6 +72,26 @@ static void replaceStridedCopies(IRRewriter &rewriter, func::FuncOp function) {
   }
 }
 
+/// A short loop that is no multiple of the vector length is vectorised with
+/// masks: as scalar code, its rest would take longer than all the vectors.
+static void maskShortLoop(scf::ForOp loop) {
+  constexpr int64_t lanes = 16, shortest = 4, longest = 256;
+  std::optional<APInt> trips = loop.getStaticTripCount();
+  if (!trips)
+    return;
+  int64_t count = trips->getSExtValue();
+  if (count < shortest || count > longest || count % lanes == 0)
+    return;
+  Builder builder(loop.getContext());
+  auto vectorize = LLVM::LoopVectorizeAttr::get(
+      loop.getContext(), /*disable=*/builder.getBoolAttr(false),
+      /*predicateEnable=*/builder.getBoolAttr(true), {}, {}, {}, {}, {});
+  auto annotation = LLVM::LoopAnnotationAttr::get(
+      loop.getContext(), {}, vectorize, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {});
+  loop->setAttr("llvm.loop_annotation", annotation);
+}
+
 namespace {
 struct LoopsPass : impl::NumeraLoopsBase<LoopsPass> {
   void runOnOperation() override {
@@ -85,10 +106,14 @@ struct LoopsPass : impl::NumeraLoopsBase<LoopsPass> {
     getOperation().walk([&](linalg::LinalgOp op) { work.push_back(op); });
     for (linalg::LinalgOp op : work) {
       rewriter.setInsertionPoint(op);
-      if (failed(linalg::linalgOpToLoops(rewriter, op))) {
+      FailureOr<linalg::LinalgLoops> loops =
+          linalg::linalgOpToLoops(rewriter, op);
+      if (failed(loops)) {
         op.emitError("'") << op->getName() << "' cannot become loops";
         return signalPassFailure();
       }
+      if (!loops->empty())
+        maskShortLoop(cast<scf::ForOp>(loops->back()));
       rewriter.eraseOp(op);
     }
   }

@@ -32,7 +32,7 @@ struct LowerPass : impl::NumeraLowerBase<LowerPass> {
         failed(lowerTypes(module)) || failed(lowerOps(module, *parsed)))
       return signalPassFailure();
     module.walk([&](mlir::Operation *op) {
-      if (isa<NumeraDialect>(op->getDialect()) || mentionsNum(op)) {
+      if (isa_and_nonnull<NumeraDialect>(op->getDialect()) || mentionsNum(op)) {
         op->emitError("'") << op->getName()
                            << "' is left: numera-lower has no pattern for it";
         signalPassFailure();

@@ -97,9 +97,10 @@ struct ToStorageForm : OpInterfaceConversionPattern<FormatOpInterface> {
       mixed |= operand != kind;
       formats.push_back(attributeOf(getContext(), operand));
     }
-    state.addAttribute("format", attributeOf(getContext(), kind));
+    state.attributes.set("format", attributeOf(getContext(), kind));
     if (mixed)
-      state.addAttribute("operand_formats", rewriter.getArrayAttr(formats));
+      state.attributes.set("operand_formats",
+                           rewriter.getArrayAttr(formats));
     rewriter.replaceOp(op, rewriter.create(state)->getResults());
     return success();
   }

@@ -365,7 +365,7 @@ Value Lowerings::mixed(OpBuilder &builder, const Request &request,
     if (!hasArithmetic(operand.kind))
       return machineWidth(request.result) != 0;
     return hasArithmetic(request.result) &&
-           embeds(operand.kind.format, request.result.format);
+           isExactCast(operand.kind.format, request.result.format);
   };
   if (llvm::all_of(operands, exact)) {
     SmallVector<Scalar, 3> widened;

@@ -168,6 +168,18 @@ static Value createCast(OpBuilder &builder, Location loc, Type type,
 }
 
 LogicalResult Retyper::generalize() {
+  // Composites (softmax) first become what they stand for.
+  SmallVector<linalg::AggregatedOpInterface> composites;
+  module.walk([&](linalg::AggregatedOpInterface op) {
+    composites.push_back(op);
+  });
+  for (linalg::AggregatedOpInterface op : composites) {
+    rewriter.setInsertionPoint(op);
+    FailureOr<SmallVector<Value>> parts = op.decomposeOperation(rewriter);
+    if (failed(parts))
+      return op.emitError("'") << op->getName() << "' cannot be decomposed";
+    rewriter.replaceOp(op, *parts);
+  }
   SmallVector<linalg::LinalgOp> named;
   module.walk([&](linalg::LinalgOp op) {
     if (!isa<linalg::GenericOp, linalg::FillOp>(op.getOperation()))
@@ -239,7 +251,8 @@ void Retyper::retypeValues(func::FuncOp function) {
 LogicalResult Retyper::replaceOperations() {
   SmallVector<mlir::Operation *> work;
   module.walk([&](mlir::Operation *op) {
-    if (isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
+    if (isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
+            op->getDialect()))
       work.push_back(op);
   });
   for (mlir::Operation *op : work)
@@ -251,6 +264,10 @@ LogicalResult Retyper::replaceOperations() {
 LogicalResult Retyper::replace(mlir::Operation *op) {
   rewriter.setInsertionPoint(op);
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    if (isa<ShapedType>(constant.getType()) &&
+        !isa<DenseElementsAttr>(constant.getValue()))
+      return op->emitError("the elements of this constant are not at hand; "
+                           "expected dense<…>");
     if (numera::elementType(constant.getType()).isF32() && !type.isF32())
       rewriter.replaceOp(op, createConstant(rewriter, op->getLoc(),
                                             policy.format,

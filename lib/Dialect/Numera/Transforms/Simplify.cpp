@@ -33,9 +33,10 @@ struct ComposeCasts : OpRewritePattern<CastOp> {
       return kind.isFormat() && kind.format.getFamily().hasArithmetic();
     };
     if (!known(from) || !known(through) || !known(to) ||
-        !embeds(from.format, through.format))
+        !isExactCast(from.format, through.format))
       return failure();
     if (from == to && inner.getOperand().getType() == outer.getType() &&
+        isExactCast(to.format, to.format) &&
         !isa<FloatType>(numera::elementType(outer.getType()))) {
       rewriter.replaceOp(outer, inner.getOperand());
       return success();

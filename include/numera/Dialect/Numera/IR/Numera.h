@@ -49,6 +49,10 @@ Format formatOfType(mlir::Type type);
 /// `!numera.num`.
 mlir::Type typeOfFormat(mlir::MLIRContext *context, const Format &format);
 
+/// True if a cast changes no value: every value of `from` is one of `to`, and
+/// `to` does not saturate the infinities that `from` has.
+bool isExactCast(const Format &from, const Format &to);
+
 /// The value of an attribute that `numera.constant` and the folders take: the
 /// code as a storage integer, or a float of a machine type.
 mlir::TypedAttr constantOfCode(mlir::Type type, uint64_t code);

@@ -127,9 +127,11 @@ def NumeraLoops : Pass<"numera-loops", "::mlir::func::FuncOp"> {
     *Requires:* linalg on memrefs.
     *After:* scf loops. The innermost is a parallel dimension along which the
     result is contiguous, so that it vectorises although the steps of a
-    reduction keep their order: reduction dimensions stay in written order.
+    reduction keep their order: reduction dimensions stay in written order. A
+    short inner loop is marked to be vectorised with masks.
   }];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::linalg::LinalgDialect",
                            "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect"];
 }

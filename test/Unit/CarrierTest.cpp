@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+
+#include "Sweep.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace numera;
+using namespace numera::test;
+
+namespace {
+
+/// Formats at and near the ends of what a carrier holds.
+constexpr Case edges[] = {
+    {"tf32", FloatFormat{8, 10, 127}},
+    {"float<7,3>", FloatFormat{7, 3, 63}},
+    {"float<7,15>", FloatFormat{7, 15, 63}},
+    {"float<8,3,bias=120>", FloatFormat{8, 3, 120}},
+    {"float<8,3,bias=123>", FloatFormat{8, 3, 123}},
+    {"float<8,3,bias=127>", FloatFormat{8, 3, 127}},
+    {"float<8,22>", FloatFormat{8, 22, 127}},
+    {"float<8,7,bias=128,fnuz>", FloatFormat{8, 7, 128, Specials::Fnuz}},
+    {"float<3,12,bias=-90>", FloatFormat{3, 12, -90}},
+    {"float<3,12,bias=110>", FloatFormat{3, 12, 110}},
+    {"float<11,20>", FloatFormat{11, 20, 1023}},
+    {"float<10,40>", FloatFormat{10, 40, 511}},
+    {"float<1,14>", FloatFormat{1, 14, 0}},
+    {"float<1,3,saturate>",
+     FloatFormat{1, 3, 0, Specials::Ieee, true, true, Overflow::Saturate}},
+    {"posit<16,3>", PositFormat{16, 3}},
+    {"posit<16,0>", PositFormat{16, 0}},
+    {"posit<12,1>", PositFormat{12, 1}},
+    {"posit<24,2>", PositFormat{24, 2}},
+    {"posit<32,0>", PositFormat{32, 0}},
+    {"posit<32,4>", PositFormat{32, 4}},
+};
+
+template <typename T, typename F>
+void checkDecode(Tally &tally, const char *name, const F &f,
+                 const oracle::Oracle &truth, uint64_t code) {
+  oracle::Real scratch;
+  mpfr_srcptr value = truth.value(code, scratch);
+  T want = static_cast<T>(mpfr_get_d(value, MPFR_RNDN)); // embeds: exact
+  T got = Carrier<T>::decode(f, code);
+  tally.check(Carrier<T>::bits(got),
+              mpfr_nan_p(value) ? uint64_t{Carrier<T>::nan}
+                                : uint64_t{Carrier<T>::bits(want)},
+              name, " decode", code);
+}
+
+template <typename T, typename F>
+void checkEncode(Tally &tally, const char *name, const F &f,
+                 const oracle::Oracle &truth, T x) {
+  static thread_local oracle::Real value(64);
+  mpfr_set_d(value, static_cast<double>(x), MPFR_RNDN);
+  uint64_t want = truth.round(truth.locate(value), oracle::Mode::NearestEven);
+  tally.check(Carrier<T>::encode(f, x), want, name, " encode",
+              Carrier<T>::bits(x));
+}
+
+/// x and the carrier's two neighbours, in both signs.
+template <typename T, typename F>
+void checkAround(Tally &tally, const char *name, const F &f,
+                 const oracle::Oracle &truth, T x) {
+  T infinity = std::numeric_limits<T>::infinity();
+  for (T y : {x, std::nextafter(x, infinity), std::nextafter(x, T{0})}) {
+    checkEncode(tally, name, f, truth, y);
+    checkEncode(tally, name, f, truth, -y);
+  }
+}
+
+template <typename T, typename F>
+void checkFormat(Tally &tally, const char *name, const F &f) {
+  if (!Carrier<T>::embeds(f) && !Carrier<T>::encodes(f))
+    return;
+  oracle::Oracle truth(describe(f));
+  Sampler sampler(f.width(), 17);
+  bool all = f.width() <= 16;
+  uint64_t count = all ? f.mask() + 1 : samples(20'000);
+  for (uint64_t i = 0; i < count; ++i) {
+    uint64_t code = all ? i : sampler.code();
+    if (Carrier<T>::embeds(f))
+      checkDecode<T>(tally, name, f, truth, code);
+    uint64_t magnitude = code & ~(uint64_t{1} << (f.width() - 1));
+    if (!Carrier<T>::encodes(f) || magnitude > f.maxCode())
+      continue;
+    oracle::Real point;
+    truth.boundary(magnitude, point);
+    checkAround(tally, name, f, truth,
+                static_cast<T>(mpfr_get_d(point, MPFR_RNDN)));
+    if (magnitude == code) {
+      truth.decode(magnitude, point);
+      checkAround(tally, name, f, truth,
+                  static_cast<T>(mpfr_get_d(point, MPFR_RNDN)));
+    }
+  }
+  if (!Carrier<T>::encodes(f))
+    return;
+  using Limits = std::numeric_limits<T>;
+  for (T x : {T{0}, Limits::denorm_min(), Limits::min(), Limits::max(),
+              Limits::infinity(), Limits::quiet_NaN(), T{1}})
+    checkAround(tally, name, f, truth, x);
+  Sampler machine(Carrier<T>::width, 19);
+  for (uint64_t i = 0; i < samples(30'000); ++i)
+    checkEncode(tally, name, f, truth,
+                Carrier<T>::value(
+                    static_cast<typename Carrier<T>::Word>(machine.code())));
+}
+
+template <typename T> void checkCarrier(std::span<const Case> cases) {
+  Tally tally;
+  for (const Case &c : cases)
+    std::visit([&](const auto &f) { checkFormat<T>(tally, c.name, f); },
+               c.format);
+}
+
+TEST(CarrierOfFloat, AgreesWithTheOracleForSmallFormats) {
+  checkCarrier<float>(smallFormats());
+}
+TEST(CarrierOfFloat, AgreesWithTheOracleForSixteenBits) {
+  checkCarrier<float>(sixteenBitFormats());
+}
+TEST(CarrierOfFloat, AgreesWithTheOracleAtItsEdges) {
+  checkCarrier<float>(edges);
+}
+TEST(CarrierOfDouble, AgreesWithTheOracleForSmallFormats) {
+  checkCarrier<double>(smallFormats());
+}
+TEST(CarrierOfDouble, AgreesWithTheOracleForSixteenBits) {
+  checkCarrier<double>(sixteenBitFormats());
+}
+TEST(CarrierOfDouble, AgreesWithTheOracleAtItsEdges) {
+  checkCarrier<double>(edges);
+  checkCarrier<double>(wideFormats());
+}
+
+// What is compared above is what the predicates admit: they must admit the
+// formats that matter.
+TEST(Carrier, HoldsTheFormatsThatMatter) {
+  using F = Carrier<float>;
+  using D = Carrier<double>;
+  constexpr FloatFormat bf16{8, 7, 127}, f16{5, 10, 15}, tf32{8, 10, 127};
+  static_assert(F::embeds(bf16) && F::encodes(bf16) && F::isTruncation(tf32));
+  static_assert(F::embeds(f16) && F::encodes(f16));
+  static_assert(F::embeds(PositFormat{16, 2}) && F::embeds(PositFormat{16, 1}));
+  static_assert(!F::embeds(PositFormat{16, 4}) && !F::embeds(binary32));
+  static_assert(D::embeds(PositFormat{32, 2}) && D::encodes(binary32));
+  static_assert(!D::embeds(PositFormat{33, 2}));
+  EXPECT_EQ(F::decode(f16, 0x3c00), 1.0f);
+}
+
+} // namespace

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+
+#include "numera/Numerics/Compare.h"
+#include "Sweep.h"
+
+using namespace numera;
+using namespace numera::test;
+
+namespace {
+
+constexpr auto smaller = [](const auto &f, uint64_t x, uint64_t y, Rounding) {
+  return min(f, x, y);
+};
+constexpr auto larger = [](const auto &f, uint64_t x, uint64_t y, Rounding) {
+  return max(f, x, y);
+};
+constexpr auto smallerNumber = [](const auto &f, uint64_t x, uint64_t y,
+                                  Rounding) { return minnum(f, x, y); };
+constexpr auto largerNumber = [](const auto &f, uint64_t x, uint64_t y,
+                                 Rounding) { return maxnum(f, x, y); };
+
+TEST(MinMax, TakeTheRightOperandForAllPairsOfSmallFormats) {
+  Tally tally;
+  sweepAllPairs<true>(tally, smallFormats(), oracle::min, smaller);
+  sweepAllPairs<true>(tally, smallFormats(), oracle::max, larger);
+}
+TEST(MinnumMaxnum, ReturnTheNumberForAllPairsOfSmallFormats) {
+  Tally tally;
+  sweepAllPairs<true>(tally, smallFormats(), oracle::minnum, smallerNumber);
+  sweepAllPairs<true>(tally, smallFormats(), oracle::maxnum, largerNumber);
+}
+TEST(MinMax, TakeTheRightOperandForLargerFormats) {
+  Tally tally;
+  for (auto cases : {sixteenBitFormats(), wideFormats()}) {
+    uint64_t count = samples(10'000);
+    sweepSampledPairs(tally, cases, count, oracle::min, smaller);
+    sweepSampledPairs(tally, cases, count, oracle::max, larger);
+    sweepSampledPairs(tally, cases, count, oracle::minnum, smallerNumber);
+    sweepSampledPairs(tally, cases, count, oracle::maxnum, largerNumber);
+  }
+}
+
+template <typename F>
+void checkRelation(Tally &tally, const char *name, const F &f,
+                   const oracle::Oracle &truth, uint64_t x, uint64_t y) {
+  oracle::Real scratchX, scratchY;
+  mpfr_srcptr a = truth.value(x, scratchX), b = truth.value(y, scratchY);
+  int want = oracle::relation(truth.format(), a, b);
+  tally.check(relation(f, x, y), static_cast<uint64_t>(want), name, x, y);
+  for (int32_t predicate = 0; predicate < 16; ++predicate)
+    tally.check(cmp(f, x, y, predicate), (predicate & want) != 0, name,
+                " predicate", predicate, x, y);
+}
+
+TEST(Cmp, HoldsForAllPairsOfSmallFormatsAndEveryPredicate) {
+  Tally tally;
+  for (const Case &c : smallFormats())
+    std::visit(
+        [&](const auto &f) {
+          oracle::Oracle truth(describe(f));
+          oracle::Real scratch;
+          for (uint64_t x = 0; x <= f.mask(); ++x) {
+            bool isNumber = !mpfr_nan_p(truth.value(x, scratch));
+            tally.check(isnan(f, x), !isNumber, c.name, " isnan", x);
+            for (uint64_t y = 0; y <= f.mask(); ++y)
+              checkRelation(tally, c.name, f, truth, x, y);
+          }
+        },
+        c.format);
+}
+
+TEST(Cmp, HoldsForSampledPairsOfLargerFormats) {
+  Tally tally;
+  for (auto cases : {sixteenBitFormats(), wideFormats()})
+    for (const Case &c : cases)
+      std::visit(
+          [&](const auto &f) {
+            oracle::Oracle truth(describe(f));
+            Sampler sampler(f.width(), 5);
+            for (uint64_t i = 0; i < samples(20'000); ++i) {
+              uint64_t x = sampler.code();
+              uint64_t y = i & 1 ? sampler.codeNear(x) : sampler.code();
+              checkRelation(tally, c.name, f, truth, x, y);
+              checkRelation(tally, c.name, f, truth, x, x);
+            }
+          },
+          c.format);
+}
+
+TEST(Cmp, HasTheFloatAndPositRulesForNaN) {
+  constexpr FloatFormat f{5, 2, 15};
+  constexpr PositFormat p{8, 2};
+  static_assert(relation(f, f.nanCode(), f.nanCode()) == Unordered);
+  static_assert(relation(f, f.signBit(), 0) == Equal);
+  static_assert(relation(p, p.nanCode(), p.nanCode()) == Equal);
+  static_assert(relation(p, p.nanCode(), p.nanCode() + 1) == Less);
+  static_assert(min(f, f.signBit(), 0) == f.signBit());
+  static_assert(max(f, f.signBit(), 0) == 0);
+  static_assert(min(f, f.nanCode() | f.signBit(), 0) == f.nanCode());
+  EXPECT_EQ(minnum(f, f.nanCode(), 1), 1u);
+}
+
+} // namespace

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+
+#include "Sweep.h"
+
+using namespace numera;
+using namespace numera::test;
+
+namespace {
+
+/// Casts `code` and holds the result in `used` modes against the oracle.
+template <typename To, typename From>
+void checkCast(Tally &tally, const char *toName, const To &to,
+               const oracle::Oracle &truth, const char *fromName,
+               const From &from, uint64_t code, mpfr_srcptr value,
+               std::span<const Rounding> used) {
+  oracle::Place place = truth.locate(value);
+  for (Rounding mode : used)
+    tally.check(cast(to, from, code, mode), truth.round(place, modeOf(mode)),
+                fromName, code, " to ", toName, mode);
+}
+
+/// Casts codes of each source to each destination: all codes to 8 bits, and
+/// above them every `step`-th in nearest-even, every 16th of which in all
+/// modes.
+void sweepCasts(std::span<const Case> sources,
+                std::span<const Case> destinations, uint64_t step) {
+  Tally tally;
+  auto cross = [&](const char *toName, const auto &to,
+                   const oracle::Oracle &toTruth, const char *fromName,
+                   const auto &from) {
+    oracle::Oracle truth(describe(from));
+    oracle::Real scratch;
+    auto check = [&](uint64_t code, bool all) {
+      checkCast(tally, toName, to, toTruth, fromName, from, code,
+                truth.value(code, scratch),
+                std::span(modes).first(all ? std::size(modes) : 1));
+    };
+    if (from.width() <= 16) {
+      step = from.width() <= 8 ? 1 : step;
+      for (uint64_t code = 0; code <= from.mask(); code += step)
+        check(code, from.width() <= 8 || code % 16 == 0);
+      return;
+    }
+    Sampler sampler(from.width(), 11);
+    for (uint64_t i = 0; i < samples(3'000); ++i)
+      check(sampler.code(), true);
+  };
+  for (const Case &to : destinations)
+    std::visit(
+        [&](const auto &toFormat) {
+          oracle::Oracle toTruth(describe(toFormat));
+          for (const Case &from : sources)
+            std::visit(
+                [&](const auto &fromFormat) {
+                  cross(to.name, toFormat, toTruth, from.name, fromFormat);
+                },
+                from.format);
+        },
+        to.format);
+}
+
+TEST(Cast, IsRoundedOnceFromAllCodesOfSmallFormatsToSmallOnes) {
+  sweepCasts(smallFormats(), smallFormats(), 1);
+}
+TEST(Cast, IsRoundedOnceFromAllCodesOfSmallFormatsToLargerOnes) {
+  sweepCasts(smallFormats(), sixteenBitFormats(), 1);
+  sweepCasts(smallFormats(), wideFormats(), 1);
+}
+TEST(Cast, IsRoundedOnceFromSixteenBits) {
+  sweepCasts(sixteenBitFormats(), sixteenBitFormats(), 1);
+  sweepCasts(sixteenBitFormats(), smallFormats(), 1);
+  sweepCasts(sixteenBitFormats(), wideFormats(), samples(1) == 1 ? 7 : 1);
+}
+TEST(Cast, IsRoundedOnceFromWideFormats) {
+  sweepCasts(wideFormats(), smallFormats(), 1);
+  sweepCasts(wideFormats(), sixteenBitFormats(), 1);
+  sweepCasts(wideFormats(), wideFormats(), 1);
+}
+
+template <typename T, typename F>
+void checkMachine(Tally &tally, const char *name, const F &f, uint64_t code) {
+  oracle::Oracle machineTruth(describe(Carrier<T>::format));
+  oracle::Oracle truth(describe(f));
+  oracle::Real value;
+  truth.decode(code, value);
+  uint64_t want =
+      machineTruth.round(machineTruth.locate(value), oracle::Mode::NearestEven);
+  T got = decodeTo<T>(f, code);
+  // The machine's NaN is read back by its bits, not through arithmetic.
+  if (!(isMachine<T>(f) && f.isNaN(code)))
+    tally.check(Carrier<T>::bits(got), want, name, " to the machine", code);
+  for (Rounding mode : modes)
+    tally.check(encodeFrom(f, got, mode),
+                cast(f, Carrier<T>::format, want, mode), name,
+                " from the machine", code, mode);
+}
+
+TEST(DecodeTo, IsRoundedToNearestEvenAndComesBack) {
+  Tally tally;
+  for (auto cases : {smallFormats(), wideFormats()})
+    for (const Case &c : cases)
+      std::visit(
+          [&](const auto &f) {
+            Sampler sampler(f.width(), 13);
+            for (uint64_t i = 0; i < 256; ++i) {
+              uint64_t code = f.width() <= 8 ? i & f.mask() : sampler.code();
+              checkMachine<float>(tally, c.name, f, code);
+              checkMachine<double>(tally, c.name, f, code);
+            }
+          },
+          c.format);
+}
+
+// f8E4M3FN has neither infinities nor a value above 448: the conversions of
+// ONNX with and without saturation.
+TEST(Cast, OverflowsAsTheFormatSays) {
+  constexpr FloatFormat open{4, 3, 7, Specials::Fn};
+  constexpr FloatFormat closed{
+      4, 3, 7, Specials::Fn, true, true, Overflow::Saturate};
+  constexpr FloatFormat kept{
+      5, 2, 15, Specials::Ieee, true, true, Overflow::Propagate};
+  constexpr auto even = Rounding::NearestEven;
+  constexpr uint64_t infinity = binary32.infinityCode();
+  constexpr uint64_t large = binary32.maxCode();
+  static_assert(cast(open, binary32, infinity, even) == open.nanCode());
+  static_assert(cast(open, binary32, large, even) == open.nanCode());
+  static_assert(cast(closed, binary32, infinity, even) == closed.maxCode());
+  static_assert(cast(closed, binary32, large, even) == closed.maxCode());
+  static_assert(cast(kept, binary32, infinity, even) == kept.infinityCode());
+  static_assert(cast(kept, binary32, large, even) == kept.maxCode());
+  EXPECT_EQ(cast(closed, binary32, binary32.nanCode() | 1, even),
+            closed.nanCode());
+}
+
+} // namespace

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+//
+// The elementary functions against MPFR, which rounds correctly: its 64 bits
+// toward zero and its ternary value are the significand and the sticky that
+// an Unpacked promises. 16-bit formats are also rounded in every mode by an
+// oracle that knows the formats' values but not their encode. All 16-bit
+// inputs are always taken; NUMERA_SLOW_TESTS=1 takes 50 times the random ones.
+
+#include "numera/Numerics/ErrorFunction.h"
+#include "numera/Numerics/Exponential.h"
+#include "numera/Numerics/Float.h"
+#include "numera/Numerics/Hyperbolic.h"
+#include "numera/Numerics/Logarithm.h"
+#include "numera/Numerics/Posit.h"
+#include "numera/Numerics/Power.h"
+#include "numera/Numerics/Trigonometric.h"
+
+#include "MpfrOracle.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <random>
+#include <vector>
+
+namespace numera {
+namespace {
+
+/// 1/(1 + e^-x) in 300 bits, moved off 1/2 and 1, which only 0 and infinity
+/// reach, then truncated.
+int mpfrSigmoid(mpfr_ptr result, mpfr_srcptr x, mpfr_rnd_t mode) {
+  if (mpfr_nan_p(x) || mpfr_zero_p(x) || mpfr_inf_p(x)) {
+    mpfr_set_d(result, mpfr_zero_p(x) ? 0.5 : mpfr_sgn(x) > 0, mode);
+    if (mpfr_nan_p(x))
+      mpfr_set_nan(result);
+    return 0;
+  }
+  MpfrReal wide(300);
+  mpfr_neg(wide, x, MPFR_RNDN);
+  mpfr_exp(wide, wide, MPFR_RNDN);
+  mpfr_add_ui(wide, wide, 1, MPFR_RNDN);
+  mpfr_ui_div(wide, 1, wide, MPFR_RNDN);
+  if (mpfr_cmp_d(wide, 1) == 0 ||
+      (mpfr_cmp_d(wide, 0.5) == 0 && mpfr_sgn(x) < 0))
+    mpfr_nextbelow(wide);
+  else if (mpfr_cmp_d(wide, 0.5) == 0)
+    mpfr_nextabove(wide);
+  mpfr_set(result, wide, mode);
+  return 1;
+}
+
+struct Function {
+  const char *name;
+  Unpacked (*ours)(const Unpacked &);
+  int (*oracle)(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t);
+};
+
+int mpfrLog1p(mpfr_ptr r, mpfr_srcptr x, mpfr_rnd_t m) {
+  return mpfr_log1p(r, x, m);
+}
+
+const Function functions[] = {
+    {"exp", exact::exp, mpfr_exp},
+    {"exp2", exact::exp2, mpfr_exp2},
+    {"expm1", exact::expm1, mpfr_expm1},
+    {"log", exact::log, mpfr_log},
+    {"log2", exact::log2, mpfr_log2},
+    {"log1p", exact::log1p, mpfrLog1p},
+    {"sin", exact::sin, mpfr_sin},
+    {"cos", exact::cos, mpfr_cos},
+    {"tanh", exact::tanh, mpfr_tanh},
+    {"erf", exact::erf, mpfr_erf},
+    {"sigmoid", exact::sigmoid, mpfrSigmoid},
+};
+
+Unpacked oracle(const Function &function, const Unpacked &x) {
+  MpfrReal argument(x), result;
+  bool inexact = function.oracle(result, argument, MPFR_RNDZ) != 0;
+  return expectedFrom(result, inexact);
+}
+
+Unpacked powOracle(const Unpacked &x, const Unpacked &y) {
+  MpfrReal base(x), exponent(y), result;
+  bool inexact = mpfr_pow(result, base, exponent, MPFR_RNDZ) != 0;
+  return expectedFrom(result, inexact);
+}
+
+int randomCount(int quick) {
+  return std::getenv("NUMERA_SLOW_TESTS") ? 50 * quick : quick;
+}
+
+template <typename Format> void sweep(Format format) {
+  RoundingOracle<Format> rounding(format);
+  for (const Function &function : functions)
+    for (uint64_t code = 0; code < 0x10000; ++code) {
+      Unpacked x = format.decode(code);
+      Unpacked expected = oracle(function, x);
+      Unpacked actual = function.ours(x);
+      ASSERT_EQ(actual, expected) << function.name << " of " << x;
+      for (Rounding mode : roundingModes)
+        ASSERT_EQ(format.encode(actual, mode), rounding.round(expected, mode))
+            << function.name << " of " << x << " mode " << int(mode);
+    }
+}
+
+TEST(Elementary, Binary16RoundsInEveryMode) { sweep(FloatFormat{5, 10, 15}); }
+TEST(Elementary, Posit16RoundsInEveryMode) { sweep(PositFormat{16, 2}); }
+
+Unpacked randomUnpacked(std::mt19937_64 &random, int bits, int low, int high) {
+  std::uniform_int_distribution<int32_t> exponent(low, high);
+  uint64_t significand = random() | uint64_t{1} << 63;
+  return {.kind = Kind::Finite,
+          .negative = (random() & 1) != 0,
+          .exponent = exponent(random),
+          .significand = significand & (~uint64_t{0} << (64 - bits))};
+}
+
+void compareRandom(FloatFormat format, int bits) {
+  std::mt19937_64 random(20260);
+  for (const Function &function : functions)
+    for (int i = 0; i < randomCount(20000); ++i) {
+      // Every exponent of the format, and as often those that matter.
+      Unpacked x = i % 2 ? randomUnpacked(random, bits, -40, 10)
+                         : format.decode(random() & format.mask());
+      ASSERT_EQ(function.ours(x), oracle(function, x))
+          << function.name << " of " << x;
+    }
+}
+
+TEST(Elementary, Binary32AtRandom) { compareRandom(binary32, 24); }
+TEST(Elementary, Binary64AtRandom) { compareRandom(binary64, 53); }
+
+TEST(Elementary, AllSignificandBitsAtRandom) { compareRandom(binary64, 64); }
+
+/// Short significands near powers of two: where series start x + x^2/2 and
+/// the like, and results lie beside a number of 64 bits or beside 1.
+TEST(Elementary, ResultsBesideShortNumbers) {
+  for (const Function &function : functions)
+    for (int exponent = -300; exponent < 12; ++exponent)
+      for (uint64_t m : {1ull, 3ull, 5ull, 9ull, 15ull, 33ull, 255ull, ~0ull})
+        for (bool negative : {false, true}) {
+          Unpacked x = Unpacked::fromInteger(negative, m);
+          x.exponent = exponent;
+          ASSERT_EQ(function.ours(x), oracle(function, x))
+              << function.name << " of " << x;
+        }
+}
+
+TEST(Elementary, LogarithmBesideOne) {
+  for (int shift = 0; shift < 62; ++shift)
+    for (bool below : {false, true}) {
+      uint64_t step = uint64_t{1} << shift;
+      Unpacked x{.kind = Kind::Finite, .significand = (1ull << 63) + step};
+      if (below)
+        x = {.kind = Kind::Finite, .exponent = -1, .significand = -step};
+      for (const Function &function : {functions[3], functions[4]})
+        ASSERT_EQ(function.ours(x), oracle(function, x)) << x;
+    }
+}
+
+TEST(Elementary, TwoOverPiIsRight) {
+  MpfrReal quotient(64 * exact::twoOverPiWords + 128);
+  mpfr_const_pi(quotient, MPFR_RNDN);
+  mpfr_ui_div(quotient, 2, quotient, MPFR_RNDN);
+  for (uint64_t word : exact::twoOverPi) {
+    mpfr_mul_2ui(quotient, quotient, 64, MPFR_RNDN);
+    ASSERT_EQ(word, mpfr_get_ui(quotient, MPFR_RNDZ));
+    mpfr_frac(quotient, quotient, MPFR_RNDN);
+  }
+}
+
+/// The binary64 number nearest to a multiple of pi/2, the multiples of pi/2
+/// themselves, and arguments up to the end of the exponents.
+TEST(Elementary, SineAndCosineOfHardAndHugeArguments) {
+  std::vector<Unpacked> arguments = {
+      Unpacked::fromInteger(false, 6381956970095103, 797)};
+  MpfrReal multiple(200), pi(200);
+  mpfr_const_pi(pi, MPFR_RNDN);
+  for (int k = 1; k < 2000; ++k)
+    for (int bits : {11, 24, 53, 64}) {
+      mpfr_mul_si(multiple, pi, k % 2 ? k : -k, MPFR_RNDN);
+      MpfrReal rounded(bits), exact;
+      mpfr_div_2ui(rounded, multiple, 1, MPFR_RNDN);
+      mpfr_set(exact, rounded, MPFR_RNDZ);
+      arguments.push_back(expectedFrom(exact, false));
+    }
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 300; ++i)
+    arguments.push_back(randomUnpacked(random, 64, 1000, 32767));
+  arguments.push_back(Unpacked::fromInteger(true, 1, 32961));
+  for (const Unpacked &x : arguments)
+    for (const Function &function : {functions[6], functions[7]})
+      ASSERT_EQ(function.ours(x), oracle(function, x))
+          << function.name << " of " << x;
+  EXPECT_TRUE(exact::sin(Unpacked::fromInteger(false, 1, 32962)).isNaN());
+}
+
+TEST(Elementary, SpecialValuesAndExactResults) {
+  std::vector<Unpacked> specials = {Unpacked::nan()};
+  for (bool negative : {false, true}) {
+    specials.push_back(Unpacked::zero(negative));
+    specials.push_back(Unpacked::infinity(negative));
+    for (int scale : {0, 1, 10, 19, 20, 21, 29, 1000, 100000})
+      specials.push_back(Unpacked::fromInteger(negative, 1, scale));
+    for (int scale = -100000; scale < 0; scale += 9999)
+      specials.push_back(Unpacked::fromInteger(negative, 1, scale));
+  }
+  for (const Function &function : functions)
+    for (const Unpacked &x : specials)
+      if (x.exponent < 32962 ||
+          (function.oracle != mpfr_sin && function.oracle != mpfr_cos))
+        EXPECT_EQ(function.ours(x), oracle(function, x))
+            << function.name << " of " << x;
+}
+
+std::vector<Unpacked> interestingNumbers() {
+  std::vector<Unpacked> numbers = {Unpacked::nan()};
+  for (bool negative : {false, true}) {
+    numbers.push_back(Unpacked::zero(negative));
+    numbers.push_back(Unpacked::infinity(negative));
+    for (uint64_t m : {1ull, 3ull, 5ull, 7ull, 9ull, 25ull, 81ull, 625ull,
+                       6561ull, 65535ull, 1853020188851841ull})
+      for (int scale : {-70, -52, -4, -3, -2, -1, 0, 1, 2, 4, 8, 70})
+        numbers.push_back(Unpacked::fromInteger(negative, m, scale));
+    numbers.push_back(Unpacked::fromInteger(negative, (1ull << 52) + 1, -52));
+    numbers.push_back(Unpacked::fromInteger(negative, (1ull << 53) - 1, -53));
+  }
+  return numbers;
+}
+
+/// Specials, signs, exact powers and roots, and results beside them.
+TEST(Power, InterestingPairs) {
+  std::vector<Unpacked> numbers = interestingNumbers();
+  for (const Unpacked &x : numbers)
+    for (const Unpacked &y : numbers)
+      ASSERT_EQ(exact::pow(x, y), powOracle(x, y)) << x << " to " << y;
+}
+
+TEST(Power, AtRandom) {
+  std::mt19937_64 random(11);
+  for (int i = 0; i < randomCount(20000); ++i)
+    for (int bits : {11, 24, 53}) {
+      Unpacked x = randomUnpacked(random, bits, i % 3 ? -6 : -1000, 40);
+      Unpacked y = randomUnpacked(random, bits, -60, 9);
+      x.negative = false;
+      ASSERT_EQ(exact::pow(x, y), powOracle(x, y)) << x << " to " << y;
+    }
+}
+
+template <typename Format> void powerSweep(Format format) {
+  RoundingOracle<Format> rounding(format);
+  std::mt19937_64 random(12);
+  for (int i = 0; i < randomCount(10000); ++i) {
+    Unpacked x = format.decode(random() & 0xffff);
+    Unpacked y = format.decode(random() & 0xffff);
+    Unpacked expected = powOracle(x, y);
+    for (Rounding mode : roundingModes)
+      ASSERT_EQ(format.encode(exact::pow(x, y), mode),
+                rounding.round(expected, mode))
+          << x << " to " << y << " mode " << int(mode);
+  }
+}
+
+TEST(Power, Binary16Pairs) { powerSweep(FloatFormat{5, 10, 15}); }
+TEST(Power, Posit16Pairs) { powerSweep(PositFormat{16, 2}); }
+
+constexpr Unpacked half = Unpacked::fromInteger(false, 1, -1);
+constexpr Unpacked four = Unpacked::fromInteger(false, 4);
+static_assert(exact::pow(four, half).significand == 1ull << 63 &&
+              !exact::pow(four, half).sticky);
+static_assert(exact::exp(Unpacked::zero()).pack() == exact::unpackedOne.pack());
+static_assert(exact::sin(half).sticky && exact::log(half).negative);
+static_assert(exact::exp2(four).exponent == 4 && !exact::exp2(four).sticky);
+static_assert(exact::erf(four).significand > ~uint64_t{0} << 39);
+
+} // namespace
+} // namespace numera

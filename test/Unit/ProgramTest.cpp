@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: MIT
+//
+// Programs: in memory, as shared objects, and as executables; and what their
+// entries say to a caller who is wrong.
+
+#include "numera/Target/Program.h"
+
+#include "Lowered.h"
+
+#include "numera/Numerics/Operations.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Program.h"
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+#include <xmmintrin.h>
+
+using namespace numera;
+using namespace numera::test;
+
+namespace {
+
+constexpr PositFormat posit16{16, 2};
+
+std::string positAdd(llvm::StringRef dim) {
+  return elementwise(
+      "i16", dim,
+      "func.call @numera_posit_add_16(%a, %b, %bits, %es, %mode) "
+      ": (i16, i16, i32, i32, i32) -> i16",
+      "func.func private @numera_posit_add_16(i16 {llvm.zeroext}, "
+      "i16 {llvm.zeroext}, i32, i32, i32) -> (i16 {llvm.zeroext})\n");
+}
+
+/// posit16's parameters and the rounding mode, as constants of `f`.
+std::string withPositConstants(std::string text) {
+  text.insert(text.find("  %zero"), "  %bits = arith.constant 16 : i32\n"
+                                    "  %es = arith.constant 2 : i32\n"
+                                    "  %mode = arith.constant 0 : i32\n");
+  return text;
+}
+
+std::string floatAdd(llvm::StringRef dim) {
+  return elementwise("f32", dim, "arith.addf %a, %b : f32", "");
+}
+
+FunctionSignature signature(numera_dtype dtype, int64_t dimension) {
+  return {.name = "f",
+          .inputs = {{"x", dtype, {dimension}}, {"y", dtype, {dimension}}},
+          .outputs = {{"sum", dtype, {dimension}}}};
+}
+
+template <typename T>
+host::Array arrayOf(host::DType dtype, const std::vector<T> &values) {
+  std::string error;
+  host::Array array =
+      std::move(*host::makeArray({int64_t(values.size())}, dtype, error));
+  std::copy(values.begin(), values.end(), array.data<T>());
+  return array;
+}
+
+std::string messageOf(llvm::Error error) { return toString(std::move(error)); }
+
+CPUOptions options() {
+  CPUOptions options;
+  options.metadata.format = "posit16";
+  options.metadata.rounding = "nearest-even";
+  options.metadata.seed = 18446744073709551615u;
+  return options;
+}
+
+std::unique_ptr<Program> compile(const std::string &text,
+                                 const FunctionSignature &function) {
+  Lowered lowered(text);
+  EXPECT_TRUE(lowered);
+  auto program = Program::compile(*lowered, {function}, Registry(), options());
+  if (program)
+    return std::move(*program);
+  ADD_FAILURE() << toString(program.takeError());
+  return nullptr;
+}
+
+/// A path in a fresh folder, which is removed at the end.
+class Folder {
+public:
+  Folder() { llvm::sys::fs::createUniqueDirectory("numera", path); }
+  ~Folder() { llvm::sys::fs::remove_directories(path); }
+  std::string operator/(const char *name) const {
+    return (path + "/" + name).str();
+  }
+  size_t files() const {
+    std::error_code code;
+    size_t count = 0;
+    for (llvm::sys::fs::directory_iterator it(path, code), end; it != end;
+         it.increment(code))
+      ++count;
+    return count;
+  }
+
+private:
+  llvm::SmallString<64> path;
+};
+
+std::string positProgram(llvm::StringRef dim) {
+  return withPositConstants(positAdd(dim));
+}
+
+void expectPositSums(const Program &program) {
+  std::vector<uint16_t> x, y;
+  for (uint32_t i = 0; i < 70000; ++i) {
+    x.push_back(uint16_t(i * 40503));
+    y.push_back(uint16_t(i * 30011 + 7));
+  }
+  host::Array a = arrayOf(host::DType::u2, x), b = arrayOf(host::DType::u2, y);
+  std::vector<host::Array> outputs;
+  numera_options run = NUMERA_OPTIONS;
+  ASSERT_EQ(messageOf(program.call("f", {&a, &b}, outputs, run)), "");
+  ASSERT_EQ(outputs.size(), 1u);
+  EXPECT_EQ(outputs[0].shape, std::vector<int64_t>{70000});
+  EXPECT_EQ(outputs[0].dtype, host::DType::u2);
+  for (size_t i = 0; i < x.size(); ++i)
+    ASSERT_EQ(outputs[0].data<uint16_t>()[i],
+              add(posit16, x[i], y[i], Rounding::NearestEven))
+        << i;
+}
+
+TEST(Program, AddsInMemory) {
+  auto program = compile(positProgram("?"), signature(NUMERA_U16, -1));
+  ASSERT_TRUE(program);
+  expectPositSums(*program);
+}
+
+TEST(Program, AddsFromASharedObject) {
+  Folder folder;
+  std::string path = folder / "add.so";
+  Lowered lowered(positProgram("?"));
+  ASSERT_EQ(messageOf(emitSharedObject(*lowered, {signature(NUMERA_U16, -1)},
+                                       Registry(), options(), path)),
+            "");
+  EXPECT_EQ(folder.files(), 1u);
+  auto program = Program::open(path);
+  ASSERT_TRUE(bool(program)) << toString(program.takeError());
+  expectPositSums(**program);
+  EXPECT_EQ((*program)->metadata().format, "posit16");
+  EXPECT_EQ((*program)->metadata().rounding, "nearest-even");
+  EXPECT_EQ((*program)->metadata().seed, 18446744073709551615u);
+  ASSERT_EQ((*program)->functions().size(), 1u);
+  EXPECT_EQ((*program)->functions()[0], signature(NUMERA_U16, -1));
+}
+
+TEST(Program, RunsForEveryCPU) {
+  for (const char *cpu : {"x86-64-v2", "x86-64-v3", "native"}) {
+    Lowered lowered(positProgram("?"));
+    CPUOptions target = options();
+    target.cpu = cpu;
+    auto program = Program::compile(*lowered, {signature(NUMERA_U16, -1)},
+                                    Registry(), target);
+    ASSERT_TRUE(bool(program)) << toString(program.takeError());
+    expectPositSums(**program);
+  }
+}
+
+TEST(Program, RunsWithoutOptimisation) {
+  Lowered lowered(positProgram("?"));
+  CPUOptions target = options();
+  target.optimization = 0;
+  auto program = Program::compile(*lowered, {signature(NUMERA_U16, -1)},
+                                  Registry(), target);
+  ASSERT_TRUE(bool(program)) << toString(program.takeError());
+  expectPositSums(**program);
+}
+
+TEST(Program, RejectsAnUnknownCPU) {
+  Lowered lowered(positProgram("?"));
+  CPUOptions target = options();
+  target.cpu = "z80";
+  auto program = Program::compile(*lowered, {signature(NUMERA_U16, -1)},
+                                  Registry(), target);
+  EXPECT_EQ(messageOf(program.takeError()),
+            "unknown cpu 'z80'; expected native, x86-64-v2, x86-64-v3, "
+            "x86-64-v4 or a name that `llc -mcpu=help` lists");
+}
+
+TEST(Program, SaysWhatIsWrongWithAnArgument) {
+  auto program = compile(floatAdd("4"), signature(NUMERA_F32, 4));
+  ASSERT_TRUE(program);
+  host::Array good = arrayOf<float>(host::DType::f4, {1, 2, 3, 4});
+  host::Array small = arrayOf<float>(host::DType::f4, {1, 2, 3});
+  host::Array wide = arrayOf<double>(host::DType::f8, {1, 2, 3, 4});
+  host::Array half = arrayOf<uint16_t>(host::DType::f2, {1, 2, 3, 4});
+  host::Array square = arrayOf<float>(host::DType::f4, {1, 2, 3, 4});
+  square.shape = {2, 2};
+  std::vector<host::Array> outputs;
+  numera_options run = NUMERA_OPTIONS;
+  auto message = [&](llvm::ArrayRef<const host::Array *> inputs) {
+    return messageOf(program->call("f", inputs, outputs, run));
+  };
+  EXPECT_EQ(message({&good, &good}), "");
+  EXPECT_EQ(message({&good}), "f: takes 2 inputs and 1 outputs; got 1 and 1");
+  EXPECT_EQ(message({&good, &small}),
+            "f: input 1 'y': shape (3); expected (4)");
+  EXPECT_EQ(message({&square, &good}),
+            "f: input 0 'x': rank 2; expected 1, shape (4)");
+  EXPECT_EQ(message({&wide, &good}),
+            "f: input 0 'x': dtype f64 (2); expected f32");
+  EXPECT_EQ(message({&half, &good}),
+            "input 0 has dtype '<f2', which no program takes; convert it to "
+            "'<f4'");
+  EXPECT_EQ(messageOf(program->call("g", {}, outputs, run)),
+            "the program has no function 'g'");
+  run.size = 4;
+  EXPECT_EQ(message({&good, &good}),
+            "f: options.size is 4; expected sizeof(numera_options), 48");
+}
+
+TEST(Program, HoldsInputsToOneBatch) {
+  FunctionSignature function = signature(NUMERA_F32, -1);
+  auto program = compile(floatAdd("?"), function);
+  ASSERT_TRUE(program);
+  host::Array three = arrayOf<float>(host::DType::f4, {1, 2, 3});
+  host::Array two = arrayOf<float>(host::DType::f4, {1, 2});
+  std::vector<host::Array> outputs;
+  numera_options run = NUMERA_OPTIONS;
+  EXPECT_EQ(messageOf(program->call("f", {&three, &two}, outputs, run)),
+            "f: input 1 'y': batch of 2; input 0 has 3");
+}
+
+TEST(Program, WritesToTheCallersBuffer) {
+  auto program = compile(floatAdd("?"), signature(NUMERA_F32, -1));
+  ASSERT_TRUE(program);
+  numera_entry *entry = program->entry("f");
+  float x[3] = {1, 2, 3}, sum[3] = {};
+  numera_tensor input{x, 0, NUMERA_F32, 1, {3}};
+  numera_tensor inputs[2] = {input, input};
+  numera_tensor output{sum, sizeof sum, 0, 0, {}};
+  char error[100];
+  ASSERT_EQ(entry(inputs, 2, &output, 1, nullptr, error, sizeof error), 0);
+  EXPECT_EQ(output.data, sum);
+  EXPECT_EQ(sum[2], 6.0f);
+  EXPECT_EQ(output.rank, 1);
+  EXPECT_EQ(output.shape[0], 3);
+  output.capacity = 8;
+  EXPECT_EQ(entry(inputs, 2, &output, 1, nullptr, error, sizeof error), 1);
+  EXPECT_STREQ(error, "f: output 0 'sum': capacity of 8 bytes; shape (3) of "
+                      "f32 takes 12");
+  inputs[1].data = nullptr;
+  EXPECT_EQ(entry(inputs, 2, &output, 1, nullptr, error, sizeof error), 1);
+  EXPECT_STREQ(error, "f: input 1 'y': data is NULL");
+  // A message that does not fit is cut off; none at all is wanted here.
+  char cut[5];
+  EXPECT_EQ(entry(inputs, 2, &output, 1, nullptr, cut, sizeof cut), 1);
+  EXPECT_STREQ(cut, "f: i");
+  EXPECT_EQ(entry(inputs, 2, &output, 1, nullptr, nullptr, 0), 1);
+}
+
+TEST(Program, GivesAwayWhatIsItsOwnOnly) {
+  Lowered lowered("func.func @f(%x: memref<4xf32>) -> (memref<4xf32>, "
+                  "memref<4xf32>) attributes {llvm.emit_c_interface} {\n"
+                  "  return %x, %x : memref<4xf32>, memref<4xf32>\n}\n");
+  FunctionSignature function{
+      .name = "f",
+      .inputs = {{"x", NUMERA_F32, {4}}},
+      .outputs = {{"a", NUMERA_F32, {4}}, {"b", NUMERA_F32, {4}}}};
+  auto program = Program::compile(*lowered, {function}, Registry(), options());
+  ASSERT_TRUE(bool(program)) << toString(program.takeError());
+  host::Array x = arrayOf<float>(host::DType::f4, {1, 2, 3, 4});
+  std::vector<host::Array> outputs;
+  numera_options run = NUMERA_OPTIONS;
+  ASSERT_EQ(messageOf((*program)->call("f", {&x}, outputs, run)), "");
+  EXPECT_NE(outputs[0].bytes.get(), x.bytes.get());
+  EXPECT_NE(outputs[0].bytes.get(), outputs[1].bytes.get());
+  EXPECT_EQ(outputs[1].data<float>()[3], 4.0f);
+}
+
+TEST(Program, DoesNotCareForTheCallersFloatingPointMode) {
+  auto program = compile(floatAdd("?"), signature(NUMERA_F32, -1));
+  ASSERT_TRUE(program);
+  // Subnormals, and a sum that rounds: 1 + 2^-24 + a little.
+  host::Array x = arrayOf<float>(host::DType::f4, {0x1p-149f, 1.0f});
+  host::Array y = arrayOf<float>(host::DType::f4, {0x1p-149f, 0x1.8p-24f});
+  std::vector<host::Array> outputs;
+  numera_options run = NUMERA_OPTIONS;
+  unsigned saved = _mm_getcsr();
+  unsigned strange = 0x1F80 | 0x8000 | 0x0040 | 0x6000; // FTZ, DAZ, truncate
+  _mm_setcsr(strange);
+  llvm::Error error = program->call("f", {&x, &y}, outputs, run);
+  unsigned after = _mm_getcsr();
+  _mm_setcsr(saved);
+  ASSERT_EQ(messageOf(std::move(error)), "");
+  EXPECT_EQ(after, strange);
+  EXPECT_EQ(outputs[0].data<float>()[0], 0x1p-148f);
+  EXPECT_EQ(outputs[0].data<float>()[1], 1.0f + 0x1p-23f);
+}
+
+TEST(Program, RejectsWhatNoCallerCouldPass) {
+  Lowered lowered("func.func @f(%x: f32) -> f32 attributes "
+                  "{llvm.emit_c_interface} {\n  return %x : f32\n}\n");
+  auto program =
+      Program::compile(*lowered, {{.name = "f"}}, Registry(), options());
+  EXPECT_EQ(messageOf(program.takeError()),
+            "function 'f' cannot be called from outside: its inputs and "
+            "outputs have to be ranked tensors or memrefs");
+}
+
+TEST(Program, RejectsAFileThatIsNoProgram) {
+  EXPECT_EQ(messageOf(Program::open("libm.so.6/none").takeError()),
+            "libm.so.6/none: cannot open shared object file: No such file or "
+            "directory");
+}
+
+TEST(Program, RunsAsAnExecutable) {
+  Folder folder;
+  std::string path = folder / "add";
+  Lowered lowered(floatAdd("4"));
+  ASSERT_EQ(messageOf(emitExecutable(*lowered, {signature(NUMERA_F32, 4)},
+                                     Registry(), options(), path)),
+            "");
+  // Six rows through a batch of four.
+  host::Array x = arrayOf<float>(host::DType::f4, {1, 2, 3, 4, 5, 6});
+  std::string error;
+  ASSERT_TRUE(host::writeNpy((folder / "x.npy").c_str(), x, error)) << error;
+  std::string dir = folder / "";
+  std::string file = folder / "x.npy", named = "x=" + file;
+  EXPECT_EQ(llvm::sys::ExecuteAndWait(path, {path, "--output-dir", dir, file,
+                                             "--input", named, file}),
+            0);
+  host::Array sum;
+  ASSERT_TRUE(host::readNpy((folder / "sum.npy").c_str(), sum, error)) << error;
+  EXPECT_EQ(sum.shape, std::vector<int64_t>{6});
+  EXPECT_EQ(sum.data<float>()[5], 12.0f);
+  std::string log = folder / "log";
+  EXPECT_EQ(llvm::sys::ExecuteAndWait(path, {path, file}, std::nullopt,
+                                      {"", "", llvm::StringRef(log)}),
+            1);
+  std::string line;
+  std::getline(std::ifstream(log), line);
+  EXPECT_EQ(line, path + ": error: input 1 'y' is missing: give 2 .npy files");
+}
+
+TEST(Program, IsCalledFromC) {
+  Folder folder;
+  Lowered lowered(positProgram("?"));
+  std::vector<FunctionSignature> functions = {signature(NUMERA_U16, -1)};
+  std::string object = folder / "posit_add.so", caller = folder / "call";
+  ASSERT_EQ(messageOf(emitSharedObject(*lowered, functions, Registry(),
+                                       options(), object)),
+            "");
+  std::ofstream(folder / "posit_add.h") << renderHeader(functions, "posit_add");
+  std::string clang = *llvm::sys::findProgramByName("clang-22");
+  std::string source = NUMERA_SOURCE_DIR "/test/Target/call.c";
+  ASSERT_EQ(llvm::sys::ExecuteAndWait(
+                clang, {clang, "-std=c99", "-Wall", "-Wextra", "-pedantic",
+                        "-Werror", "-I", folder / "", source, object,
+                        "-Wl,-rpath," + folder / "", "-o", caller}),
+            0);
+  // 1 + 1 = 2, and NaR is what posits have for an error.
+  std::string log = folder / "log";
+  EXPECT_EQ(llvm::sys::ExecuteAndWait(caller, {caller, "4000", "4000"},
+                                      std::nullopt, {"", log, ""}),
+            0);
+  std::string line;
+  std::getline(std::ifstream(log), line);
+  EXPECT_EQ(line, "4800");
+}
+
+/// Every elementary function once: what the linker has to find is there.
+TEST(Program, KnowsEveryFunction) {
+  for (const char *name :
+       {"sqrt", "rsqrt", "exp", "exp2", "expm1", "log", "log2", "log1p", "sin",
+        "cos", "tanh", "erf", "sigmoid", "floor", "roundeven"}) {
+    std::string symbol = std::string("@numera_posit_") + name + "_16";
+    std::string text = elementwise(
+        "i16", "?",
+        "func.call " + symbol +
+            "(%a, %bits, %es, %mode) : (i16, i32, i32, i32) -> i16",
+        "func.func private " + symbol +
+            "(i16 {llvm.zeroext}, i32, i32, i32) -> (i16 {llvm.zeroext})\n");
+    auto program = compile(withPositConstants(text), signature(NUMERA_U16, -1));
+    ASSERT_TRUE(program) << name;
+    host::Array x = arrayOf<uint16_t>(host::DType::u2, {0x8000, 0x4000});
+    std::vector<host::Array> outputs;
+    numera_options run = NUMERA_OPTIONS;
+    ASSERT_EQ(messageOf(program->call("f", {&x, &x}, outputs, run)), "");
+    EXPECT_EQ(outputs[0].data<uint16_t>()[0], 0x8000) << name; // NaR stays
+  }
+}
+
+/// An operation with a fast road leaves vectors and no call in the loop.
+TEST(Program, VectorisesLoops) {
+  Folder folder;
+  std::vector<FunctionSignature> functions = {signature(NUMERA_U16, -1)};
+  for (const char *cpu : {"x86-64-v3", "x86-64-v4", "native"}) {
+    Lowered lowered(positProgram("?"));
+    CPUOptions target = options();
+    target.cpu = cpu;
+    std::string path = folder / "add.ll";
+    ASSERT_EQ(
+        messageOf(emitLLVM(*lowered, functions, Registry(), target, path)), "");
+    std::stringstream text;
+    text << std::ifstream(path).rdbuf();
+    EXPECT_NE(text.str().find("@llvm.ctlz.v"), std::string::npos) << cpu;
+    EXPECT_EQ(text.str().find("@numera_posit"), std::string::npos) << cpu;
+  }
+}
+
+TEST(Program, WritesText) {
+  Folder folder;
+  Lowered lowered(positProgram("?"));
+  std::string llvm = folder / "add.ll", assembly = folder / "add.s",
+              object = folder / "add.o";
+  std::vector<FunctionSignature> functions = {signature(NUMERA_U16, -1)};
+
+  ASSERT_EQ(
+      messageOf(emitLLVM(*lowered, functions, Registry(), options(), llvm)),
+      "");
+  ASSERT_EQ(messageOf(emitAssembly(*lowered, functions, Registry(), options(),
+                                   assembly)),
+            "");
+  ASSERT_EQ(
+      messageOf(emitObject(*lowered, functions, Registry(), options(), object)),
+      "");
+  EXPECT_EQ(folder.files(), 3u);
+  EXPECT_NE(messageOf(emitLLVM(*lowered, functions, Registry(), options(),
+                               folder / "none/add.ll")),
+            "");
+}
+
+TEST(Program, DeclaresItsEntries) {
+  std::string text = renderHeader({signature(NUMERA_U16, -1)}, "my-model");
+  EXPECT_NE(text.find("#ifndef NUMERA_PROGRAM_MY_MODEL"), std::string::npos);
+  EXPECT_NE(text.find("\n * input 1: u16 [?] y\n"), std::string::npos);
+  EXPECT_NE(text.find("\nnumera_entry f;\n"), std::string::npos);
+  EXPECT_NE(text.find("typedef struct numera_tensor"), std::string::npos);
+}
+
+TEST(Program, NamesEntriesAsCAllows) {
+  EXPECT_EQ(entrySymbol("forward"), "forward");
+  EXPECT_EQ(entrySymbol("main"), "main_");
+  EXPECT_EQ(entrySymbol("torch-jit.export"), "torch_jit_export");
+  EXPECT_EQ(entrySymbol("2layers"), "_2layers");
+  EXPECT_EQ(entrySymbol("exp"), "exp_");
+  EXPECT_EQ(entrySymbol("double"), "double_");
+}
+
+} // namespace

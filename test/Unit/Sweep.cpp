@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+
+#include "Sweep.h"
+
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+
+namespace numera::test {
+
+oracle::Format describe(const FloatFormat &f) {
+  return {.exponentBits = f.exponentBits,
+          .mantissaBits = f.mantissaBits,
+          .bias = f.bias,
+          .specials = static_cast<oracle::Specials>(f.specials),
+          .hasSubnormals = f.hasSubnormals,
+          .isSigned = f.isSigned,
+          .overflow = static_cast<oracle::Overflow>(f.overflow)};
+}
+
+oracle::Format describe(const PositFormat &f) {
+  return {.isPosit = true, .bits = f.bits, .es = f.es};
+}
+
+namespace {
+
+constexpr auto ieee = Specials::Ieee;
+constexpr auto fn = Specials::Fn;
+constexpr auto fnuz = Specials::Fnuz;
+constexpr auto finite = Specials::Finite;
+constexpr auto infinity = Overflow::Infinity;
+constexpr auto saturate = Overflow::Saturate;
+constexpr auto propagate = Overflow::Propagate;
+
+// The tiny ones first: tinyFormats() is a prefix.
+constexpr Case small[] = {
+    {"f4E2M1FN", FloatFormat{2, 1, 1, finite, true, true, saturate}},
+    {"f6E3M2FN", FloatFormat{3, 2, 3, finite, true, true, saturate}},
+    {"f6E2M3FN", FloatFormat{2, 3, 1, finite, true, true, saturate}},
+    {"float<2,2>", FloatFormat{2, 2, 1}},
+    {"float<3,2>", FloatFormat{3, 2, 3}},
+    {"float<1,2>", FloatFormat{1, 2, 0}},
+    {"float<0,4,finite,bias=1>",
+     FloatFormat{0, 4, 1, finite, true, true, saturate}},
+    {"float<2,2,fn>", FloatFormat{2, 2, 1, fn, true, true, saturate}},
+    {"posit<2,0>", PositFormat{2, 0}},
+    {"posit<3,2>", PositFormat{3, 2}},
+    {"posit<5,1>", PositFormat{5, 1}},
+    {"posit<6,1>", PositFormat{6, 1}},
+    {"f8E4M3FN", FloatFormat{4, 3, 7, fn, true, true, saturate}},
+    {"f8E4M3FN,infinity", FloatFormat{4, 3, 7, fn, true, true, infinity}},
+    {"f8E5M2", FloatFormat{5, 2, 15}},
+    {"f8E4M3FNUZ", FloatFormat{4, 3, 8, fnuz, true, true, saturate}},
+    {"f8E5M2FNUZ,infinity", FloatFormat{5, 2, 16, fnuz, true, true, infinity}},
+    {"f8E4M3", FloatFormat{4, 3, 7}},
+    {"f8E4M3,saturate", FloatFormat{4, 3, 7, ieee, true, true, saturate}},
+    {"f8E3M4,propagate", FloatFormat{3, 4, 3, ieee, true, true, propagate}},
+    {"f8E3M4", FloatFormat{3, 4, 3}},
+    {"float<4,3,flush>", FloatFormat{4, 3, 7, ieee, false}},
+    {"float<4,4,unsigned>", FloatFormat{4, 4, 7, ieee, true, false}},
+    {"float<5,3,fn,unsigned,flush>",
+     FloatFormat{5, 3, 11, fn, false, false, saturate}},
+    {"posit<8,0>", PositFormat{8, 0}},
+    {"posit<8,1>", PositFormat{8, 1}},
+    {"posit<8,2>", PositFormat{8, 2}},
+    {"posit<8,3>", PositFormat{8, 3}},
+    {"posit<8,4>", PositFormat{8, 4}},
+};
+constexpr size_t tinyCount = 12;
+
+constexpr Case sixteen[] = {
+    {"bf16", FloatFormat{8, 7, 127}},
+    {"f16", FloatFormat{5, 10, 15}},
+    {"posit<16,2>", PositFormat{16, 2}},
+    {"posit<16,1>", PositFormat{16, 1}},
+    {"float<5,7>", FloatFormat{5, 7, 15}},
+    {"float<6,9>", FloatFormat{6, 9, 31, finite, true, true, saturate}},
+};
+
+constexpr Case wide[] = {
+    {"f32", binary32},
+    {"f64", binary64},
+    {"posit<32,2>", PositFormat{32, 2}},
+    {"posit<64,2>", PositFormat{64, 2}},
+    {"posit<64,0>", PositFormat{64, 0}},
+    {"float<8,20>", FloatFormat{8, 20, 127}},
+    {"float<11,30>", FloatFormat{11, 30, 1023}},
+    {"float<15,40>", FloatFormat{15, 40, 16383}},
+    {"float<16,48,unsigned>", FloatFormat{16, 48, 32767, fn, true, false}},
+};
+
+} // namespace
+
+std::span<const Case> smallFormats() { return small; }
+std::span<const Case> tinyFormats() {
+  return std::span(small).first(tinyCount);
+}
+std::span<const Case> sixteenBitFormats() { return sixteen; }
+std::span<const Case> wideFormats() { return wide; }
+
+uint64_t samples(uint64_t quick, uint64_t factor) {
+  const char *slow = std::getenv("NUMERA_SLOW_TESTS");
+  return slow && std::string(slow) == "1" ? quick * factor : quick;
+}
+
+Tally::~Tally() {
+  if (failed != 0)
+    ADD_FAILURE() << failed << " of " << compared << " results differ";
+  testing::Test::RecordProperty("compared", std::to_string(compared));
+  std::printf("[ compared ] %" PRIu64 " results\n", compared);
+}
+
+void Tally::fail(uint64_t got, uint64_t want, const std::string &what) {
+  if (++failed <= 8)
+    ADD_FAILURE() << what << " gives" << text(got) << ", not" << text(want);
+}
+
+std::string Tally::text(uint64_t code) {
+  char buffer[24];
+  std::snprintf(buffer, sizeof buffer, " 0x%" PRIx64, code);
+  return buffer;
+}
+
+std::string Tally::text(Rounding mode) {
+  constexpr const char *names[] = {
+      " nearest-even", " nearest-away", " nearest-zero", " toward-zero",
+      " up",           " down",         " to-odd"};
+  return names[static_cast<int32_t>(mode)];
+}
+
+uint64_t Sampler::code() {
+  uint64_t random = engine(), shape = engine();
+  auto length = static_cast<int>(shape >> 8 & 63) % width;
+  switch (shape & 3) {
+  case 0: // few significant bits
+    return random & mask() & (~uint64_t{0} << length);
+  case 1: // beside a run of ones
+    return ((~uint64_t{0} << length) + (random & 7) - 3 +
+            ((random >> 8 & 1) << (width - 1))) &
+           mask();
+  default:
+    return random & mask();
+  }
+}
+
+uint64_t Sampler::codeNear(uint64_t other) {
+  uint64_t random = engine(), shape = engine();
+  auto length = static_cast<int>(shape >> 8 & 63) % width;
+  uint64_t low = (random & ((uint64_t{1} << length) - 1)) << (shape >> 16 & 7);
+  uint64_t sign = (shape >> 24 & 1) << (width - 1);
+  return ((shape & 1 ? other + low : other - low) ^ sign) & mask();
+}
+
+std::vector<uint64_t> runsOfOnes(int width) {
+  std::vector<uint64_t> codes{0, uint64_t{1} << (width - 1)};
+  uint64_t mask = ~uint64_t{0} >> (64 - width);
+  for (int high = 1; high <= width; ++high)
+    for (int low = 0; low < high; ++low) {
+      uint64_t run = ~uint64_t{0} >> (64 - (high - low)) << low;
+      codes.push_back(run);
+      codes.push_back((0 - run) & mask); // a posit's other sign
+    }
+  return codes;
+}
+
+} // namespace numera::test

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+//
+// What the tests of the numerics share: lists of formats, samples of codes,
+// and sweeps that hold an operation against the oracle in every rounding mode.
+
+#ifndef NUMERA_TEST_UNIT_SWEEP_H
+#define NUMERA_TEST_UNIT_SWEEP_H
+
+#include "Oracle.h"
+#include "numera/Numerics/Convert.h"
+
+#include <gtest/gtest.h>
+
+#include <iterator>
+#include <random>
+#include <span>
+#include <string>
+#include <variant>
+
+namespace numera::test {
+
+using AnyFormat = std::variant<FloatFormat, PositFormat>;
+
+struct Case {
+  const char *name;
+  AnyFormat format;
+};
+
+/// The fields of a format, nothing computed from them, for the oracle.
+oracle::Format describe(const FloatFormat &f);
+oracle::Format describe(const PositFormat &f);
+
+/// Formats of at most 8 bits: the built-in ones, and each parameter off its
+/// default at least once.
+std::span<const Case> smallFormats();
+/// Those of them with at most 6 bits.
+std::span<const Case> tinyFormats();
+std::span<const Case> sixteenBitFormats();
+std::span<const Case> wideFormats();
+
+inline constexpr Rounding modes[] = {
+    Rounding::NearestEven, Rounding::NearestAway, Rounding::NearestZero,
+    Rounding::TowardZero,  Rounding::Up,          Rounding::Down,
+    Rounding::ToOdd};
+
+constexpr oracle::Mode modeOf(Rounding mode) {
+  return static_cast<oracle::Mode>(mode);
+}
+
+/// NUMERA_SLOW_TESTS=1 multiplies the number of samples.
+uint64_t samples(uint64_t quick, uint64_t factor = 20);
+
+/// Counts comparisons; shows the first mismatches and their total.
+class Tally {
+public:
+  Tally() = default;
+  Tally(const Tally &) = delete;
+  Tally &operator=(const Tally &) = delete;
+  ~Tally();
+
+  template <typename... Parts>
+  void check(uint64_t got, uint64_t want, const Parts &...parts) {
+    ++compared;
+    if (got != want) [[unlikely]]
+      fail(got, want, (std::string() + ... + text(parts)));
+  }
+
+private:
+  void fail(uint64_t got, uint64_t want, const std::string &what);
+  static std::string text(const char *part) { return part; }
+  static std::string text(uint64_t code);
+  static std::string text(Rounding mode);
+
+  uint64_t compared = 0;
+  uint64_t failed = 0;
+};
+
+/// Codes of which every region has its share: uniform ones, ones with few
+/// significant bits, neighbours of the ends of the range and of powers of two,
+/// and pairs that lie close to each other.
+class Sampler {
+public:
+  Sampler(int width, uint64_t seed) : width(width), engine(seed) {}
+  uint64_t code();
+  uint64_t codeNear(uint64_t other);
+
+private:
+  uint64_t mask() const { return ~uint64_t{0} >> (64 - width); }
+  int width;
+  std::mt19937_64 engine;
+};
+
+/// Codes with one run of ones, in both signs: zeros, the least and largest
+/// values, infinities, NaN, one, powers of two.
+std::vector<uint64_t> runsOfOnes(int width);
+
+/// Holds every function of `ours` at (x, y) against the oracle's `exact`.
+template <typename F, typename... Ours>
+void checkPair(Tally &tally, const char *name, const F &f,
+               const oracle::Oracle &truth, oracle::Binary exact,
+               oracle::Result &result, uint64_t x, uint64_t y,
+               std::span<const Rounding> modes, const Ours &...ours) {
+  static thread_local oracle::Real scratchX, scratchY;
+  exact(result, truth.value(x, scratchX), truth.value(y, scratchY));
+  oracle::Place place = truth.locate(result);
+  for (Rounding mode : modes) {
+    uint64_t want = truth.round(place, modeOf(mode));
+    (tally.check(ours(f, x, y, mode), want, name, x, y, mode), ...);
+  }
+}
+
+/// The fields of a format for operations that select an operand or change its
+/// sign: they do not overflow, so that infinities stay under `saturate`.
+template <typename F> oracle::Format describeForSelection(const F &f) {
+  oracle::Format format = describe(f);
+  if (format.isSigned) // else the policy decides about negative numbers too
+    format.overflow = oracle::Overflow::Propagate;
+  return format;
+}
+
+/// All operand pairs of each format, in every mode.
+template <bool selects = false, typename... Ours>
+void sweepAllPairs(Tally &tally, std::span<const Case> cases,
+                   oracle::Binary exact, const Ours &...ours) {
+  for (const Case &c : cases)
+    std::visit(
+        [&](const auto &f) {
+          oracle::Oracle truth(selects ? describeForSelection(f) : describe(f));
+          oracle::Result result(truth.precision());
+          for (uint64_t x = 0; x <= f.mask(); ++x)
+            for (uint64_t y = 0; y <= f.mask(); ++y)
+              checkPair(tally, c.name, f, truth, exact, result, x, y, modes,
+                        ours...);
+        },
+        c.format);
+}
+
+/// Boundary pairs in every mode, and `count` sampled pairs in nearest-even
+/// with every 16th in every mode.
+template <typename... Ours>
+void sweepSampledPairs(Tally &tally, std::span<const Case> cases,
+                       uint64_t count, oracle::Binary exact,
+                       const Ours &...ours) {
+  for (const Case &c : cases)
+    std::visit(
+        [&](const auto &f) {
+          oracle::Oracle truth(describe(f));
+          oracle::Result result(truth.precision());
+          auto check = [&](uint64_t x, uint64_t y, size_t modeCount) {
+            checkPair(tally, c.name, f, truth, exact, result, x, y,
+                      std::span(modes).first(modeCount), ours...);
+          };
+          if (f.width() <= 16)
+            for (uint64_t x : runsOfOnes(f.width()))
+              for (uint64_t y : runsOfOnes(f.width()))
+                check(x, y, 1);
+          Sampler sampler(f.width(), count);
+          for (uint64_t i = 0; i < count; ++i) {
+            uint64_t x = sampler.code();
+            uint64_t y = i & 1 ? sampler.codeNear(x) : sampler.code();
+            check(x, y, i % 16 == 0 ? std::size(modes) : 1);
+          }
+        },
+        c.format);
+}
+
+/// All codes of formats of at most 16 bits (else samples), in every mode.
+template <bool selects = false, typename... Ours>
+void sweepCodes(Tally &tally, std::span<const Case> cases, uint64_t count,
+                oracle::Unary exact, const Ours &...ours) {
+  for (const Case &c : cases)
+    std::visit(
+        [&](const auto &f) {
+          oracle::Oracle truth(selects ? describeForSelection(f) : describe(f));
+          oracle::Result result(truth.precision());
+          oracle::Real scratch;
+          auto check = [&](uint64_t x) {
+            exact(result, truth.value(x, scratch));
+            oracle::Place place = truth.locate(result);
+            for (Rounding mode : modes) {
+              uint64_t want = truth.round(place, modeOf(mode));
+              (tally.check(ours(f, x, mode), want, c.name, x, mode), ...);
+            }
+          };
+          if (f.width() <= 16) {
+            for (uint64_t x = 0; x <= f.mask(); ++x)
+              check(x);
+            return;
+          }
+          for (uint64_t x : runsOfOnes(f.width()))
+            check(x);
+          Sampler sampler(f.width(), count);
+          for (uint64_t i = 0; i < count; ++i)
+            check(sampler.code());
+        },
+        c.format);
+}
+
+/// Triples: all of them for formats whose codes number at most `all`, else
+/// `count` samples; in every mode.
+template <typename... Ours>
+void sweepTriples(Tally &tally, std::span<const Case> cases, uint64_t all,
+                  uint64_t count, const Ours &...ours) {
+  for (const Case &c : cases)
+    std::visit(
+        [&](const auto &f) {
+          oracle::Oracle truth(describe(f));
+          oracle::Result result(truth.precision());
+          oracle::Real scratchX, scratchY, scratchZ;
+          auto check = [&](uint64_t x, uint64_t y, uint64_t z) {
+            oracle::fma(result, truth.value(x, scratchX),
+                        truth.value(y, scratchY), truth.value(z, scratchZ));
+            oracle::Place place = truth.locate(result);
+            for (Rounding mode : modes) {
+              uint64_t want = truth.round(place, modeOf(mode));
+              (tally.check(ours(f, x, y, z, mode), want, c.name, x, y, z, mode),
+               ...);
+            }
+          };
+          if (f.mask() < all) {
+            for (uint64_t x = 0; x <= f.mask(); ++x)
+              for (uint64_t y = 0; y <= f.mask(); ++y)
+                for (uint64_t z = 0; z <= f.mask(); ++z)
+                  check(x, y, z);
+            return;
+          }
+          Sampler sampler(f.width(), count);
+          for (uint64_t i = 0; i < count; ++i) {
+            uint64_t x = sampler.code(), y = sampler.code();
+            // Every second addend is near the product: cancellation and ties.
+            uint64_t product = mul(f, x, y, Rounding::TowardZero);
+            uint64_t z =
+                i & 1 ? sampler.codeNear(f.negate(product)) : sampler.code();
+            check(x, y, z);
+          }
+        },
+        c.format);
+}
+
+} // namespace numera::test
+
+#endif // NUMERA_TEST_UNIT_SWEEP_H

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+
+#include "numera/Numerics/Unpacked.h"
+#include "numera/Numerics/Rounding.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+using namespace numera;
+
+namespace {
+
+constexpr uint64_t top = uint64_t{1} << 63;
+
+TEST(Unpacked, OfAnIntegerHasItsLeadingOneAtBit63) {
+  constexpr Unpacked five = Unpacked::fromInteger(true, 5, -3);
+  static_assert(five.isFinite() && five.negative && !five.sticky);
+  static_assert(five.exponent == -1 && five.significand == (top | top >> 2));
+  constexpr Unpacked most = Unpacked::fromInteger(false, ~uint64_t{0});
+  static_assert(most.exponent == 63 && most.significand == ~uint64_t{0});
+  static_assert(Unpacked::fromInteger(true, 0).isZero());
+  EXPECT_TRUE(Unpacked::fromInteger(true, 0).negative);
+}
+
+TEST(Unpacked, OfAWideIntegerKeepsWhatItCutsAsSticky) {
+  constexpr uint128_t one = 1;
+  constexpr Unpacked exact = Unpacked::fromWide(false, one << 127, -127, false);
+  static_assert(exact.exponent == 0 && exact.significand == top);
+  static_assert(!exact.sticky);
+  constexpr Unpacked cut =
+      Unpacked::fromWide(false, one << 127 | 1, -127, false);
+  static_assert(cut.significand == top && cut.sticky);
+  constexpr Unpacked kept = Unpacked::fromWide(true, 3, 0, true);
+  static_assert(kept.exponent == 1 && kept.significand == (top | top >> 1));
+  static_assert(kept.sticky && kept.negative);
+  EXPECT_FALSE(Unpacked::fromWide(false, 3, 0, false).sticky);
+}
+
+TEST(Unpacked, CrossesTheSeamUnchanged) {
+  std::mt19937_64 engine(1);
+  for (int i = 0; i < 10000; ++i) {
+    Unpacked x{.kind = static_cast<Kind>(engine() & 3),
+               .negative = (engine() & 1) != 0,
+               .sticky = (engine() & 1) != 0,
+               .exponent = static_cast<int32_t>(engine()),
+               .significand = engine()};
+    Unpacked y = Unpacked::unpack(x.pack());
+    ASSERT_EQ(x.kind, y.kind);
+    ASSERT_EQ(x.negative, y.negative);
+    ASSERT_EQ(x.sticky, y.sticky);
+    ASSERT_EQ(x.exponent, y.exponent);
+    ASSERT_EQ(x.significand, y.significand);
+  }
+}
+
+// The layout is part of the runtime ABI.
+TEST(Unpacked, PacksItsFieldsWhereTheABISaysTheyAre) {
+  constexpr uint128_t packed = Unpacked{.kind = Kind::Infinite,
+                                        .negative = true,
+                                        .sticky = true,
+                                        .exponent = -2,
+                                        .significand = 7}
+                                   .pack();
+  static_assert(static_cast<uint64_t>(packed) == 7);
+  static_assert(static_cast<uint64_t>(packed >> 64) == 0xe'fffffffe);
+}
+
+TEST(ShiftRight, TellsWhetherAOneWasCutOff) {
+  for (int32_t shift : {0, 1, 63, 64, 127, 128, 129, 1 << 30}) {
+    bool sticky = false;
+    uint128_t result = shiftRight(uint128_t{1} << 127, shift, sticky);
+    EXPECT_EQ(sticky, shift > 127) << shift;
+    EXPECT_EQ(result != 0, shift <= 127) << shift;
+  }
+  bool sticky = false;
+  EXPECT_EQ(shiftRight(0, 500, sticky), uint128_t{0});
+  EXPECT_FALSE(sticky);
+  sticky = true; // an earlier one is kept
+  shiftRight(4, 1, sticky);
+  EXPECT_TRUE(sticky);
+}
+
+TEST(Rounding, MovesUpByTheRestTheSignAndTheParity) {
+  constexpr Remainder none{false, false}, low{false, true}, tie{true, false},
+      high{true, true};
+  constexpr auto even = Rounding::NearestEven;
+  static_assert(!roundsUp(even, false, false, tie));
+  static_assert(roundsUp(even, false, true, tie));
+  static_assert(!roundsUp(even, false, true, low));
+  static_assert(roundsUp(even, false, false, high));
+  static_assert(roundsUp(Rounding::NearestAway, true, false, tie));
+  static_assert(!roundsUp(Rounding::NearestZero, true, true, tie));
+  static_assert(!roundsUp(Rounding::TowardZero, false, true, high));
+  static_assert(roundsUp(Rounding::Up, false, false, low));
+  static_assert(!roundsUp(Rounding::Up, true, false, high));
+  static_assert(roundsUp(Rounding::Down, true, false, low));
+  static_assert(!roundsUp(Rounding::Down, true, false, none));
+  static_assert(roundsUp(Rounding::ToOdd, false, false, low));
+  static_assert(!roundsUp(Rounding::ToOdd, false, true, high));
+  for (int32_t mode = 0; mode <= 6; ++mode) {
+    EXPECT_FALSE(roundsUp(static_cast<Rounding>(mode), true, true, none));
+    EXPECT_EQ(isNearest(static_cast<Rounding>(mode)), mode < 3);
+  }
+}
+
+} // namespace

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+
+#include "CommandLine.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <algorithm>
+
+using namespace llvm;
+using namespace numera;
+
+int numera::fail(const Twine &message) {
+  std::string line = message.str();
+  // Messages of the system and of libraries may span lines.
+  while (!line.empty() && isSpace(line.back()))
+    line.pop_back();
+  llvm::replace(line, '\n', ' ');
+  errs() << "numera: error: " << line << '\n';
+  return 1;
+}
+
+std::string numera::alternatives(ArrayRef<StringRef> words) {
+  std::string text;
+  for (auto [index, word] : enumerate(words)) {
+    if (index)
+      text += index + 1 == words.size() ? " or " : ", ";
+    text += word;
+  }
+  return text;
+}
+
+std::optional<StringRef> numera::nearestWord(StringRef word,
+                                             ArrayRef<StringRef> candidates) {
+  // Two slips in a word of six letters are still that word.
+  unsigned best = std::max<unsigned>(1, unsigned(word.size()) / 3) + 1;
+  std::optional<StringRef> nearest;
+  for (StringRef candidate : candidates) {
+    unsigned distance = word.edit_distance(candidate, true, best);
+    if (distance < best) {
+      best = distance;
+      nearest = candidate;
+    }
+  }
+  return nearest;
+}
+
+/// `--format`, `-o`.
+static std::string dashed(StringRef name) {
+  return (name.size() == 1 ? "-" : "--") + name.str();
+}
+
+std::string CommandLine::command() const {
+  return "numera " + synopsis.split(' ').first.str();
+}
+
+std::optional<int> CommandLine::parse(ArrayRef<const char *> arguments) {
+  bool optionsEnded = false;
+  while (!arguments.empty()) {
+    StringRef argument = arguments.consume_front();
+    if (optionsEnded || argument == "-" || !argument.starts_with("-")) {
+      words.push_back(argument.str());
+    } else if (argument == "--") {
+      optionsEnded = true;
+    } else if (argument == "--help" || argument == "-h") {
+      printHelp();
+      return 0;
+    } else if (std::optional<int> status = parseOption(argument, arguments)) {
+      return status;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<int> CommandLine::parseOption(StringRef argument,
+                                            ArrayRef<const char *> &rest) {
+  auto [name, text] = argument.split('=');
+  bool hasText = name.size() != argument.size();
+  auto flag = find_if(
+      flags, [&](const Flag &flag) { return name == dashed(flag.name); });
+  if (flag == flags.end())
+    return failUnknown(name);
+
+  if (bool *const *target = std::get_if<bool *>(&flag->target)) {
+    if (hasText)
+      return fail("option '" + name + "' takes no value, found '" + text + "'");
+    **target = true;
+    return std::nullopt;
+  }
+  if (!hasText) {
+    if (rest.empty())
+      return fail("option '" + name + "' needs a value: " + name + " " +
+                  flag->value);
+    text = rest.consume_front();
+  }
+  if (assign(*flag, text))
+    return 1;
+  return std::nullopt;
+}
+
+int CommandLine::failUnknown(StringRef argument) const {
+  std::vector<std::string> names;
+  for (const Flag &flag : flags)
+    names.push_back(dashed(flag.name));
+  std::vector<StringRef> candidates(names.begin(), names.end());
+  std::string line = "unknown option '" + argument.str() + "'";
+  if (std::optional<StringRef> meant = nearestWord(argument, candidates))
+    return fail(line + ", did you mean '" + *meant + "'?");
+  return fail(line + ", see " + command() + " --help");
+}
+
+int CommandLine::assign(const Flag &flag, StringRef text) {
+  if (!flag.choices.empty() && !is_contained(flag.choices, text))
+    return fail("option '" + dashed(flag.name) + "' is '" + text +
+                "', expected " + alternatives(flag.choices));
+  if (std::string *const *target = std::get_if<std::string *>(&flag.target)) {
+    **target = text.str();
+    return 0;
+  }
+  if (auto *const *target =
+          std::get_if<std::vector<std::string> *>(&flag.target)) {
+    (*target)->push_back(text.str());
+    return 0;
+  }
+  uint64_t number;
+  if (text.getAsInteger(10, number))
+    return fail("option '" + dashed(flag.name) + "' is '" + text +
+                "', expected a whole number from 0 on");
+  *std::get<std::optional<uint64_t> *>(flag.target) = number;
+  return 0;
+}
+
+void CommandLine::printHelp() const {
+  outs() << "usage: numera " << synopsis << "\n\n" << summary << "\n\n";
+  size_t width = StringRef("--help").size();
+  auto left = [](const Flag &flag) {
+    return dashed(flag.name) +
+           (flag.value.empty() ? "" : " " + flag.value.str());
+  };
+  for (const Flag &flag : flags)
+    width = std::max(width, left(flag).size());
+  for (const Flag &flag : flags)
+    outs() << "  " << left_justify(left(flag), unsigned(width) + 2) << flag.help
+           << '\n';
+  outs() << "  " << left_justify("--help", unsigned(width) + 2)
+         << "print this text\n";
+}

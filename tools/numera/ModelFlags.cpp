@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+
+#include "ModelFlags.h"
+
+#include "FormatFacts.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace numera;
+
+void numera::addFormatsFlag(CommandLine &line,
+                            std::vector<std::string> &files) {
+  line.add({"formats", "FILE", "read formats and lowerings from a YAML file",
+            &files});
+}
+
+void numera::addModelFlags(CommandLine &line, ModelFlags &flags) {
+  CompileOptions &compile = flags.compile;
+  addFormatsFlag(line, flags.formatFiles);
+  line.add({"format", "FORMAT",
+            "compute in this format: a name or a spelling such as float<5,7>",
+            &compile.format});
+  line.add({"accumulate", "FORMAT",
+            "add up matrix products in: same, f32, f64 or a format",
+            &compile.accumulate});
+  line.add({"rounding", "MODE", "round so, e.g. nearest-even, toward-zero, up",
+            &compile.rounding});
+  line.add({"overflow", "RULE", "infinity, saturate or propagate",
+            &compile.overflow});
+  line.add({"seed", "NUMBER", "seed of stochastic rounding", &flags.seed});
+  line.add({"output-as",
+            "KIND",
+            "results as f32 (default), f64 or the format's storage",
+            &compile.outputAs,
+            {"f32", "f64", "storage"}});
+  line.add(
+      {"function", "NAME", "this function of the model", &compile.function});
+  line.add({"target", "TARGET", "cpu", &compile.target, {"cpu", "nvptx"}});
+  line.add({"cpu", "CPU",
+            "native (default), x86-64-v3 or a CPU as LLVM names it",
+            &compile.cpu});
+}
+
+bool numera::loadRegistry(ArrayRef<std::string> files, Registry &registry) {
+  for (const std::string &file : files)
+    if (!registry.load(file, errs()))
+      return false;
+  return true;
+}
+
+int numera::checkModelFlags(const ModelFlags &flags) {
+  if (flags.compile.target == "nvptx")
+    return fail("target 'nvptx' is not supported yet, expected cpu");
+  return 0;
+}
+
+CPUOptions numera::cpuOptions(const ModelFlags &flags,
+                              const Resolved &resolved) {
+  CPUOptions options;
+  options.cpu = flags.compile.cpu;
+  options.metadata.format = resolved.formatName;
+  options.metadata.accumulate = resolved.accumulateName;
+  // What an opaque format does only its library knows.
+  if (resolved.format.getFamily().hasArithmetic()) {
+    options.metadata.rounding = nameOf(resolved.format.getRounding()).str();
+    options.metadata.overflow = overflowOf(resolved.format);
+  } else {
+    options.metadata.rounding = resolved.rounding;
+    options.metadata.overflow = resolved.overflow;
+  }
+  options.metadata.seed = flags.seed.value_or(0);
+  return options;
+}

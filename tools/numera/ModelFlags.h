@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+//
+// The options that `compile` and `run` share: formats, the choice of one, and
+// the target.
+
+#ifndef NUMERA_TOOLS_NUMERA_MODELFLAGS_H
+#define NUMERA_TOOLS_NUMERA_MODELFLAGS_H
+
+#include "CommandLine.h"
+#include "numera/Target/Compiler.h"
+#include "numera/Target/Program.h"
+
+namespace numera {
+
+struct ModelFlags {
+  std::vector<std::string> formatFiles;
+  CompileOptions compile;
+  std::optional<uint64_t> seed;
+};
+
+void addFormatsFlag(CommandLine &line, std::vector<std::string> &files);
+void addModelFlags(CommandLine &line, ModelFlags &flags);
+
+/// Reads configuration files; false after one line on stderr.
+bool loadRegistry(llvm::ArrayRef<std::string> files, Registry &registry);
+
+/// 0, or 1 after one line about an option that names what is not there yet.
+int checkModelFlags(const ModelFlags &flags);
+
+/// What the code generator is told about a lowered model.
+CPUOptions cpuOptions(const ModelFlags &flags, const Resolved &resolved);
+
+} // namespace numera
+
+#endif // NUMERA_TOOLS_NUMERA_MODELFLAGS_H

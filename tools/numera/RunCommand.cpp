@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+//
+// `numera run`: compiles a model in memory, or opens a compiled one, and feeds
+// it arrays. What the user got wrong comes to light before what takes time:
+// arrays are read after lowering and before code generation.
+
+#include "Arrays.h"
+#include "Commands.h"
+#include "Execute.h"
+#include "RunFlags.h"
+#include "RunReport.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace numera;
+
+namespace {
+
+/// A model on its way to a program.
+struct Lowered {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  Resolved resolved;
+  std::vector<FunctionSignature> functions;
+};
+
+/// The run, step by step. Each step that fails has printed why.
+class Run {
+public:
+  explicit Run(const RunFlags &flags) : flags(flags) {}
+
+  bool prepare();
+  bool readArrays();
+  bool measure();
+  bool report();
+
+private:
+  bool prepareModel();
+  bool choose(ArrayRef<FunctionSignature> functions);
+  bool generate(Lowered &lowered, Executable &out);
+  bool compareWith(const std::vector<host::Array> &reference,
+                   RunReport &out) const;
+  bool check(Error error) const {
+    return !error || fail(toString(std::move(error))) == 0;
+  }
+
+  const RunFlags &flags;
+  Registry registry;
+  std::optional<Compiler> compiler; ///< owns the context of the modules
+  Lowered model, reference;         ///< the latter with `--compare`
+  Executable executable, referenceExecutable;
+  std::optional<DataSet> data;
+  std::optional<host::Array> labels;
+  Measured measured, referenceMeasured;
+};
+
+} // namespace
+
+/// The same model in the format of `--compare`, accumulating in it as well.
+static CompileOptions referenceOptions(const RunFlags &flags) {
+  CompileOptions options = flags.flags.compile;
+  options.format = options.accumulate = flags.compare;
+  options.rounding = options.overflow = "";
+  return options;
+}
+
+bool Run::prepare() {
+  if (!flags.isCompiled())
+    return prepareModel();
+  return check(
+      openShared(flags.model, flags.flags.compile.function, executable));
+}
+
+bool Run::prepareModel() {
+  if (!loadRegistry(flags.flags.formatFiles, registry))
+    return false;
+  compiler.emplace(registry);
+  model.module = compiler->load(flags.model, errs());
+  if (!model.module)
+    return false;
+  if (!flags.compare.empty())
+    reference.module = model.module->clone();
+
+  auto lower = [&](Lowered &lowered, const CompileOptions &options) {
+    return succeeded(compiler->lower(*lowered.module, options, lowered.resolved,
+                                     lowered.functions, errs()));
+  };
+  if (!lower(model, flags.flags.compile) ||
+      (reference.module && !lower(reference, referenceOptions(flags))))
+    return false;
+  std::string error;
+  const FunctionSignature *function =
+      chooseFunction(model.functions, flags.flags.compile.function, error);
+  if (!function)
+    return fail(flags.model + ": " + error) == 0;
+  executable.function = referenceExecutable.function = *function;
+  return true;
+}
+
+bool Run::readArrays() {
+  std::string error;
+  data = readInputs(executable.function, flags.inputs, error);
+  if (!data)
+    return fail(error) == 0;
+  if (!flags.labels.empty() &&
+      !host::readNpy(flags.labels.c_str(), labels.emplace(), error))
+    return fail(error) == 0;
+  if (!flags.outputFolder.empty() &&
+      !makeOutputFolder(flags.outputFolder, error))
+    return fail(error) == 0;
+  return true;
+}
+
+bool Run::generate(Lowered &lowered, Executable &out) {
+  Expected<std::unique_ptr<Program>> program =
+      Program::compile(*lowered.module, lowered.functions, registry,
+                       cpuOptions(flags.flags, lowered.resolved));
+  if (!program)
+    return check(program.takeError());
+  out.program = std::move(*program);
+  return true;
+}
+
+bool Run::measure() {
+  numera_options options = NUMERA_OPTIONS;
+  options.threads = uint32_t(flags.threads.value_or(0));
+  auto run = [&](Lowered &lowered, Executable &what, uint64_t count,
+                 Measured &out) {
+    if (!what.program && !generate(lowered, what))
+      return false;
+    const Metadata &metadata = what.program->metadata();
+    options.seed = flags.flags.seed.value_or(metadata.seed);
+    return check(execute(what, *data, options, count, metadata.format, out));
+  };
+  return run(model, executable, flags.repeat.value_or(1), measured) &&
+         (!reference.module ||
+          run(reference, referenceExecutable, 1, referenceMeasured));
+}
+
+bool Run::compareWith(const std::vector<host::Array> &reference,
+                      RunReport &out) const {
+  for (auto [report, result, expected] :
+       zip_equal(out.outputs, measured.outputs, reference)) {
+    if (result.shape != expected.shape)
+      return fail("output '" + report.name + "' has shape " +
+                  printDimensions(result.shape) + ", in " + flags.compare +
+                  " it has " + printDimensions(expected.shape)) == 0;
+    report.comparison = compare(result, expected);
+  }
+  return true;
+}
+
+bool Run::report() {
+  RunReport out;
+  out.metadata = executable.program->metadata();
+  out.seed = flags.flags.seed.value_or(out.metadata.seed);
+  out.seconds = measured.seconds;
+  std::vector<std::string> names = outputNames(executable.function.outputs);
+  for (auto [index, array] : enumerate(measured.outputs)) {
+    const std::string &name = executable.function.outputs[index].name;
+    out.outputs.push_back({.name = name.empty() ? names[index] : name,
+                           .shape = array.shape,
+                           .nan = countNaN(array),
+                           .comparison = std::nullopt});
+  }
+  if (reference.module && !compareWith(referenceMeasured.outputs, out))
+    return false;
+  std::string error;
+  if (labels) {
+    if (measured.outputs.empty())
+      return fail("labels are compared with the first output, '" +
+                  executable.function.name + "' has none") == 0;
+    out.top1 = top1(measured.outputs.front(), *labels, error);
+    if (!error.empty())
+      return fail(flags.labels + ": " + error) == 0;
+  }
+  if (!flags.outputFolder.empty() &&
+      !writeOutputs(flags.outputFolder, names, measured.outputs, error))
+    return fail(error) == 0;
+  (flags.wantsJSON ? printJSON : printText)(out, outs());
+  return true;
+}
+
+int numera::runCommand(ArrayRef<const char *> arguments) {
+  RunFlags flags;
+  if (std::optional<int> status = parseRunFlags(arguments, flags))
+    return *status;
+  Run run(flags);
+  return run.prepare() && run.readArrays() && run.measure() && run.report() ? 0
+                                                                            : 1;
+}

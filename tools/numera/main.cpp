@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+//
+// `numera`: compiles and runs models in number formats (docs/CommandLine.md).
+
+#include "CommandLine.h"
+#include "Commands.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace numera;
+
+static constexpr StringLiteral help =
+    "usage: numera COMMAND …\n\n"
+    "  compile  write a model as MLIR, LLVM IR, assembly, an object, a shared\n"
+    "           object or an executable, in the number format of choice\n"
+    "  run      run a model on NumPy arrays, and say what the format costs\n"
+    "  formats  list the number formats, or describe one\n\n"
+    "numera COMMAND --help lists the options of a command, numera --version\n"
+    "prints the version.\n";
+
+static int dispatch(ArrayRef<const char *> arguments) {
+  if (arguments.empty())
+    return fail("no command, expected compile, run or formats; see numera "
+                "--help");
+  StringRef command = arguments.consume_front();
+  if (command == "compile")
+    return compileCommand(arguments);
+  if (command == "run")
+    return runCommand(arguments);
+  if (command == "formats")
+    return formatsCommand(arguments);
+  if (command == "--version") {
+    outs() << "numera " << NUMERA_VERSION << '\n';
+    return 0;
+  }
+  if (command == "--help" || command == "-h" || command == "help") {
+    outs() << help;
+    return 0;
+  }
+  return fail("unknown command '" + command +
+              "', expected compile, run or formats; see numera --help");
+}
+
+int main(int argc, char **argv) {
+  int status = dispatch(ArrayRef<const char *>(argv, argc).drop_front());
+  // A full disk behind a redirection is an error of ours, not of LLVM's.
+  outs().flush();
+  if (outs().has_error()) {
+    std::string reason = outs().error().message();
+    outs().clear_error();
+    return fail("cannot write to standard output: " + reason);
+  }
+  return status;
+}
