@@ -16,8 +16,7 @@ static void setExactly(mpfr_ptr value, uint64_t significand, long exponent) {
     std::abort();
 }
 
-void positMagnitude(unsigned __int128 magnitude, int bits, int es,
-                    mpfr_ptr value) {
+void positMagnitude(Magnitude magnitude, int bits, int es, mpfr_ptr value) {
   if (magnitude == 0)
     return mpfr_set_zero(value, 1);
   // Walk down from the bit behind the sign; bits that are missing are zero.
@@ -52,13 +51,13 @@ int Oracle::width() const {
                    (description.isSigned ? 1 : 0);
 }
 
-void Oracle::magnitudeValue(uint64_t magnitude, mpfr_ptr value) const {
+void Oracle::magnitudeValue(Magnitude magnitude, mpfr_ptr value) const {
   const Format &f = description;
   if (f.isPosit)
     return positMagnitude(magnitude, f.bits, f.es, value);
   uint64_t unit = uint64_t{1} << f.mantissaBits;
   auto e = static_cast<long>(magnitude >> f.mantissaBits);
-  uint64_t t = magnitude & (unit - 1);
+  uint64_t t = static_cast<uint64_t>(magnitude) & (unit - 1);
   if (e == 0)
     setExactly(value, f.hasSubnormals ? t : 0, 1L - f.bias - f.mantissaBits);
   else
@@ -129,17 +128,16 @@ void Oracle::decode(uint64_t code, mpfr_ptr value) const {
   mpfr_setsign(value, value, negative, MPFR_RNDN);
 }
 
-uint64_t Oracle::next(uint64_t magnitude) const {
+Magnitude Oracle::next(Magnitude magnitude) const {
   bool flushes = !description.isPosit && !description.hasSubnormals;
-  return magnitude == 0 && flushes ? uint64_t{1} << description.mantissaBits
+  return magnitude == 0 && flushes ? Magnitude{1} << description.mantissaBits
                                    : magnitude + 1;
 }
 
 void Oracle::boundary(uint64_t lower, mpfr_ptr value) const {
   const Format &f = description;
   if (f.isPosit)
-    return positMagnitude(static_cast<unsigned __int128>(lower) * 2 + 1,
-                          f.bits + 1, f.es, value);
+    return positMagnitude(Magnitude{lower} * 2 + 1, f.bits + 1, f.es, value);
   Real above;
   magnitudeValue(lower, value);
   magnitudeValue(next(lower), above); // beyond the top: the grid goes on
@@ -188,7 +186,7 @@ void Oracle::locateInTable(mpfr_srcptr value, Place &place, bool tail) const {
   double magnitude = mpfr_get_d(value, MPFR_RNDZ);
   tail = tail || mpfr_cmp_d(value, magnitude) != 0;
   magnitude = magnitude < 0 ? -magnitude : magnitude;
-  uint64_t first = next(0) == 1 ? 0 : next(0) - 1; // flushed codes are zero too
+  auto first = static_cast<uint64_t>(next(0)) - 1; // flushed codes are zero too
   auto above = std::upper_bound(magnitudes.begin() + static_cast<long>(first),
                                 magnitudes.end(), magnitude);
   auto lower = static_cast<uint64_t>(above - magnitudes.begin()) - 1;
@@ -204,8 +202,9 @@ void Oracle::locateInTable(mpfr_srcptr value, Place &place, bool tail) const {
 
 void Oracle::bisect(mpfr_srcptr value, Place &place, bool tail) const {
   Real probe;
-  uint64_t low = 0, high = largest() + 1; // value(low) <= |value| < value(high)
-  if (next(0) != 1) {                     // no codes between 0 and next(0)
+  Magnitude low = 0, high = Magnitude{largest()} +
+                            1; // value(low) <= |value| < value(high)
+  if (next(0) != 1) {          // no codes between 0 and next(0)
     magnitudeValue(next(0), probe);
     if (mpfr_cmpabs(value, probe) >= 0)
       low = next(0);
@@ -213,17 +212,17 @@ void Oracle::bisect(mpfr_srcptr value, Place &place, bool tail) const {
       high = 1;
   }
   while (high - low > 1) {
-    uint64_t middle = low + (high - low) / 2;
+    Magnitude middle = low + (high - low) / 2;
     magnitudeValue(middle, probe);
     (mpfr_cmpabs(value, probe) >= 0 ? low : high) = middle;
   }
-  place.lower = low;
+  place.lower = static_cast<uint64_t>(low);
   magnitudeValue(low, probe);
   if (mpfr_cmpabs(value, probe) == 0 && !tail) {
     place.part = Place::Part::Exactly;
     return;
   }
-  boundary(low, probe);
+  boundary(place.lower, probe);
   place.part = partOf(mpfr_cmpabs(value, probe), tail);
 }
 
@@ -247,7 +246,7 @@ Place Oracle::locate(const Result &result) const {
     bisect(value, place, result.tail);
   else
     locateInTable(value, place, result.tail);
-  place.upper = next(place.lower);
+  place.upper = static_cast<uint64_t>(next(place.lower));
   place.beyond = place.lower == largest();
   return place;
 }

@@ -16,6 +16,9 @@
 
 namespace oracle {
 
+/// Wide enough for the magnitude above the largest of 64 bits.
+using Magnitude = unsigned __int128;
+
 enum class Mode {
   NearestEven,
   NearestAway,
@@ -113,11 +116,11 @@ public:
   /// The boundary above a magnitude: where nearest modes change their answer.
   void boundary(uint64_t lower, mpfr_ptr value) const;
   /// The next magnitude that is a number; flushed subnormals are skipped.
-  uint64_t next(uint64_t magnitude) const;
+  Magnitude next(Magnitude magnitude) const;
 
 private:
   /// The value of a magnitude, the specials and the top of the range ignored.
-  void magnitudeValue(uint64_t magnitude, mpfr_ptr value) const;
+  void magnitudeValue(Magnitude magnitude, mpfr_ptr value) const;
   bool hasNegativeZero() const;
   uint64_t overflowed(const Place &place, bool infinite) const;
   uint64_t withSign(uint64_t magnitude, bool negative) const;
@@ -131,8 +134,7 @@ private:
 };
 
 /// The boundary and value of posits of any length: `bits` may be 65.
-void positMagnitude(unsigned __int128 magnitude, int bits, int es,
-                    mpfr_ptr value);
+void positMagnitude(Magnitude magnitude, int bits, int es, mpfr_ptr value);
 
 using Binary = void (*)(Result &, mpfr_srcptr, mpfr_srcptr);
 using Unary = void (*)(Result &, mpfr_srcptr);

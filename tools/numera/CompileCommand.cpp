@@ -95,7 +95,7 @@ static Error writeText(StringRef path, StringRef text) {
   if (!error)
     return error;
   return createStringError("cannot write " + path + ": " +
-                           toString(std::move(error)));
+                           errorToErrorCode(std::move(error)).message());
 }
 
 static int emitMLIR(Compiler &compiler, mlir::ModuleOp module,

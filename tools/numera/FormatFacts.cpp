@@ -35,8 +35,9 @@ std::string numera::overflowOf(const Format &format) {
     if (overflowFromName(word))
       return word.str();
   const FormatFamily &family = format.getFamily();
+  int32_t beyond = family.range(format).maxExponent + 1;
   uint64_t code =
-      family.encode(format, powerOfTwo(maxExponent + 1), Rounding::NearestEven);
+      family.encode(format, powerOfTwo(beyond), Rounding::NearestEven);
   bool saturates = family.decode(format, code).isFinite();
   return nameOf(saturates ? Overflow::Saturate : Overflow::Infinity).str();
 }

@@ -5,6 +5,7 @@
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Error.h"
 
 using namespace mlir;
 
@@ -23,9 +24,9 @@ TypedAttr constantOfCode(Type type, uint64_t code) {
                           APInt(storage.getWidth(), code, false, true));
 }
 
-/// A literal in quadruple precision as an exact value: 113 bits, of which the
-/// lower 49 become the sticky bit.
-static Unpacked unpack(const APFloat &quad) {
+/// A literal in quadruple precision, cut off if `sticky`, as a value: 113 bits,
+/// of which the lower 49 join the sticky bit.
+static Unpacked unpack(const APFloat &quad, bool sticky) {
   if (quad.isNaN())
     return Unpacked::nan();
   if (quad.isInfinity())
@@ -41,7 +42,34 @@ static Unpacked unpack(const APFloat &quad) {
   uint128_t wide =
       static_cast<uint128_t>(magnitude.extractBitsAsZExtValue(64, 64)) << 64 |
       magnitude.extractBitsAsZExtValue(64, 0);
-  return Unpacked::fromWide(quad.isNegative(), wide, exponent - 112, false);
+  return Unpacked::fromWide(quad.isNegative(), wide, exponent - 112, sticky);
+}
+
+/// Parses a literal. MLIR's own conversion rounds it to f64 first: its text is
+/// read once more, so that it is rounded once, to the format.
+static ParseResult parseLiteral(OpAsmParser &parser, Unpacked &value) {
+  SMLoc loc = parser.getCurrentLocation();
+  APFloat quad(APFloat::IEEEquad());
+  if (parser.parseFloat(APFloat::IEEEquad(), quad))
+    return failure();
+  StringRef text(loc.getPointer(), parser.getCurrentLocation().getPointer() -
+                                       loc.getPointer());
+  bool negative = text.consume_front("-");
+  text = text.ltrim().take_while(
+      [](char c) { return llvm::isAlnum(c) || StringRef("+-.").contains(c); });
+  bool sticky = false;
+  if (text.contains('.')) { // else an integer that holds the bits
+    auto status = quad.convertFromString(text, APFloat::rmTowardZero);
+    if (llvm::errorToBool(status.takeError()))
+      return parser.emitError(loc, "expected a decimal number");
+    sticky = *status != APFloat::opOK;
+    if (sticky && quad.isZero())
+      quad = APFloat::getSmallest(APFloat::IEEEquad());
+    if (negative)
+      quad.changeSign();
+  }
+  value = unpack(quad, sticky);
+  return success();
 }
 
 /// `codes dense<…> : tensor<2xi16> as tensor<2x!posit16>`
@@ -64,9 +92,8 @@ ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &result) {
   SMLoc loc = parser.getCurrentLocation();
   uint64_t code = 0;
   bool isCode = succeeded(parser.parseOptionalKeyword("code"));
-  APFloat literal(APFloat::IEEEquad());
-  if (isCode ? parser.parseInteger(code)
-             : parser.parseFloat(APFloat::IEEEquad(), literal))
+  Unpacked literal;
+  if (isCode ? parser.parseInteger(code) : parseLiteral(parser, literal))
     return failure();
   NumType type;
   if (parser.parseColonType(type))
@@ -77,8 +104,7 @@ ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &result) {
       return parser.emitError(loc, "format '")
              << format.spelling()
              << "' is opaque: write the code of a constant, as in 'code 0x0'";
-    code = format.getFamily().encode(format, unpack(literal),
-                                     format.getRounding());
+    code = format.getFamily().encode(format, literal, format.getRounding());
   }
   if (format.width() < 64 && code >> format.width() != 0)
     return parser.emitError(loc, "code 0x")

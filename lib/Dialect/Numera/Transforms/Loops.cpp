@@ -86,8 +86,12 @@ static void maskShortLoop(scf::ForOp loop) {
   auto vectorize = LLVM::LoopVectorizeAttr::get(
       loop.getContext(), /*disable=*/builder.getBoolAttr(false),
       /*predicateEnable=*/builder.getBoolAttr(true), {}, {}, {}, {}, {});
+  // Unrolled in full before it is vectorised, it would stay scalar.
+  auto unroll = LLVM::LoopUnrollAttr::get(
+      loop.getContext(), /*disable=*/builder.getBoolAttr(true), {}, {}, {}, {},
+      {}, {});
   auto annotation = LLVM::LoopAnnotationAttr::get(
-      loop.getContext(), {}, vectorize, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      loop.getContext(), {}, vectorize, {}, unroll, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {});
   loop->setAttr("llvm.loop_annotation", annotation);
 }

@@ -139,6 +139,12 @@ bool mentionsNum(mlir::Operation *op) {
 LogicalResult lowerTypes(ModuleOp module) {
   MLIRContext *context = module.getContext();
   StorageConverter converter;
+  // The conversion's root cannot be rebuilt.
+  module.walk([&](ModuleOp op) {
+    for (NamedAttribute attribute : op->getDiscardableAttrDictionary())
+      op->setDiscardableAttr(attribute.getName(),
+                             converter.convertAttribute(attribute.getValue()));
+  });
   ConversionTarget target(*context);
   target.markUnknownOpDynamicallyLegal(
       [](mlir::Operation *op) { return !mentionsNum(op); });

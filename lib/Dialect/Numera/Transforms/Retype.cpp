@@ -264,14 +264,16 @@ LogicalResult Retyper::replaceOperations() {
 LogicalResult Retyper::replace(mlir::Operation *op) {
   rewriter.setInsertionPoint(op);
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    if (!numera::elementType(constant.getType()).isF32() || type.isF32())
+      return success();
     if (isa<ShapedType>(constant.getType()) &&
         !isa<DenseElementsAttr>(constant.getValue()))
-      return op->emitError("the elements of this constant are not at hand; "
-                           "expected dense<…>");
-    if (numera::elementType(constant.getType()).isF32() && !type.isF32())
-      rewriter.replaceOp(op, createConstant(rewriter, op->getLoc(),
-                                            policy.format,
-                                            constant.getValue()));
+      return op->emitError("'arith.constant' of type ")
+             << constant.getType()
+             << " has no dense elements, which retyping encodes; expected "
+                "dense<...>";
+    rewriter.replaceOp(op, createConstant(rewriter, op->getLoc(),
+                                          policy.format, constant.getValue()));
     return success();
   }
   if (isa<arith::SelectOp>(op))

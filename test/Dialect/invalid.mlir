@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+// RUN: numera-opt %s -split-input-file -verify-diagnostics
+
+// expected-error@+1 {{unknown family 'flaot', did you mean 'float'?}}
+func.func private @a_family_is_misspelled(!numera.num<flaot<5, 7>>)
+
+// -----
+
+// expected-error@+1 {{bits is '65', expected 2 to 64}}
+func.func private @a_parameter_is_out_of_range(!numera.num<posit<65, 2>>)
+
+// -----
+
+// expected-error@+1 {{11 exponent bits, 53 mantissa bits}}
+func.func private @the_format_is_too_wide(!numera.num<float<16, 52>>)
+
+// -----
+
+// expected-error@+1 {{unknown word 'fnn' of family 'float'}}
+func.func private @a_word_is_misspelled(!numera.num<float<4, 3, fnn>>)
+
+// -----
+
+!posit16 = !numera.num<posit<16, 2>>
+func.func @a_code_has_more_bits_than_the_format() {
+  // expected-error@+1 {{code 0x10000 has more than 16 bits, the width of 'posit<16,2>'}}
+  %0 = numera.constant code 0x10000 : !posit16
+  return
+}
+
+// -----
+
+!posit12 = !numera.num<posit<12, 1>>
+func.func @a_code_among_many_has_more_bits_than_the_format() {
+  // expected-error@+1 {{'numera.constant' op holds the code 0x1000, which has more than 12 bits, the width of 'posit<12,1>'}}
+  %0 = numera.constant codes dense<[1, 0x1000]> : tensor<2xi16>
+       as tensor<2x!posit12>
+  return
+}
+
+// -----
+
+!mybf16 = !numera.num<opaque<"mybf16", 16>>
+func.func @an_opaque_constant_is_written_as_a_number() {
+  // expected-error@+1 {{format 'opaque<"mybf16",16>' is opaque: write the code of a constant, as in 'code 0x0'}}
+  %0 = numera.constant 1.0 : !mybf16
+  return
+}
+
+// -----
+
+!posit16 = !numera.num<posit<16, 2>>
+func.func @codes_are_not_storage_integers() {
+  // expected-error@+1 {{'numera.constant' op holds codes of type 'i32', but 'posit<16,2>' is stored in 'i16'}}
+  %0 = numera.constant codes dense<1> : tensor<2xi32> as tensor<2x!posit16>
+  return
+}
+
+// -----
+
+!posit16 = !numera.num<posit<16, 2>>
+func.func @codes_have_another_shape() {
+  // expected-error@+1 {{'numera.constant' op has codes of type 'tensor<3xi16>' for a result of type 'tensor<2x!numera.num<posit<16, 2>>>'}}
+  %0 = numera.constant codes dense<1> : tensor<3xi16> as tensor<2x!posit16>
+  return
+}
+
+// -----
+
+func.func @storage_without_a_format(%x: i16) {
+  // expected-error@+1 {{'numera.neg' op operand 0 has type 'i16', a storage integer: it needs the attribute 'format'}}
+  %0 = numera.neg %x : i16
+  return
+}
+
+// -----
+
+func.func @storage_of_another_width(%x: i32) {
+  // expected-error@+1 {{'numera.neg' op operand 0 has type 'i32', but format 'posit<16,2>' is stored in i16}}
+  %0 = numera.neg %x {format = #numera.format<posit<16, 2>>} : i32
+  return
+}
+
+// -----
+
+!posit16 = !numera.num<posit<16, 2>>
+func.func @type_and_attribute_disagree(%x: !posit16) {
+  // expected-error@+1 {{'numera.neg' op operand 0 has type '!numera.num<posit<16, 2>>', but format 'posit<8,2>'}}
+  %0 = numera.neg %x {format = #numera.format<posit<8, 2>>} : !posit16
+  return
+}
+
+// -----
+
+func.func @too_few_operand_formats(%x: i16) {
+  // expected-error@+1 {{'numera.add' op has 1 operand formats for 2 operands}}
+  %0 = numera.add %x, %x {format = #numera.format<posit<16, 2>>,
+    operand_formats = [#numera.format<posit<16, 2>>]} : i16
+  return
+}
+
+// -----
+
+func.func @a_cast_without_a_format(%x: i8) {
+  // expected-error@+1 {{'numera.cast' op casts 'i8' to 'i16'; expected a format on one side at least}}
+  %0 = numera.cast %x : i8 to i16
+  return
+}
+
+// -----
+
+!posit16 = !numera.num<posit<16, 2>>
+func.func @a_rounding_is_misspelled(%x: !posit16) {
+  // expected-error@+1 {{'numera.sqrt' op unknown rounding 'nearest'; expected nearest-even, nearest-away, nearest-zero, toward-zero, up, down or to-odd}}
+  %0 = numera.sqrt %x {rounding = "nearest"} : !posit16
+  return
+}
+
+// -----
+
+func.func @formats_differ_in_a_comparison(%x: i8, %y: i8) {
+  // expected-error@+1 {{'numera.cmp' op compares 'posit<8,2>' with 'float<4,3,fn>'; cast one of them first}}
+  %0 = numera.cmp olt, %x, %y {
+    operand_formats = [#numera.format<posit<8, 2>>,
+                       #numera.format<float<4, 3, fn>>]} : i8
+  return
+}
+
+// -----
+
+!posit16 = !numera.num<posit<16, 2>>
+func.func @types_in_parentheses_are_too_few(%x: !posit16) {
+  // expected-error@+2 {{expected ','}}
+  // expected-note@+1 {{}}
+  %0 = numera.add %x, %x : (!posit16) -> !posit16
+  return
+}
+
+// -----
+
+!posit16 = !numera.num<posit<16, 2>>
+func.func @shapes_differ(%x: tensor<2x!posit16>, %y: tensor<3x!posit16>) {
+  // expected-error@+1 {{'numera.add' op requires the same shape for all operands and results}}
+  %0 = numera.add %x, %y
+    : (tensor<2x!posit16>, tensor<3x!posit16>) -> tensor<2x!posit16>
+  return
+}
+
+// -----
+
+func.func @an_element_is_no_number_of_a_format(%x: i3) {
+  // expected-error@+1 {{'numera.neg' op operand #0 must be number-like, but got 'i3'}}
+  %0 = numera.neg %x : i3
+  return
+}

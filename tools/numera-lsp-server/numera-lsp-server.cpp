@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+//
+// MLIR's language server with the numera dialect.
+
+#include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
+#include "numera/InitAll.h"
+#include "llvm/Support/LogicalResult.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry dialects;
+  numera::registerAll(dialects);
+  return failed(mlir::MlirLspServerMain(argc, argv, dialects));
+}
