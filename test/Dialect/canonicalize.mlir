@@ -81,15 +81,3 @@ func.func @an_operation_on_storage_folds_to_an_integer() -> i16 {
   %0 = numera.add %one, %one {format = #numera.format<posit<16, 2>>} : i16
   return %0 : i16
 }
-
-// Weights are encoded when the program is compiled, however many there are.
-// CHECK-LABEL: @only_casts_fold_constants_of_more_than_1024_elements
-// CHECK: %[[W:.*]] = numera.constant codes dense<"0x{{([0-9A-F]{4})+}}"> : tensor<1025xi16>
-// CHECK: numera.neg %[[W]]
-func.func @only_casts_fold_constants_of_more_than_1024_elements()
-    -> tensor<1025x!posit16> {
-  %0 = arith.constant dense<RAMP> : tensor<1025xf32>
-  %1 = numera.cast %0 : tensor<1025xf32> to tensor<1025x!posit16>
-  %2 = numera.neg %1 : tensor<1025x!posit16>
-  return %2 : tensor<1025x!posit16>
-}

@@ -130,8 +130,7 @@ func.func @formats_differ_in_a_comparison(%x: i8, %y: i8) {
 
 !posit16 = !numera.num<posit<16, 2>>
 func.func @types_in_parentheses_are_too_few(%x: !posit16) {
-  // expected-error@+2 {{expected ','}}
-  // expected-note@+1 {{}}
+  // expected-error@+1 {{expected one type, or 2 operand types in parentheses}}
   %0 = numera.add %x, %x : (!posit16) -> !posit16
   return
 }

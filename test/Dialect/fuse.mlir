@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// RUN: numera-opt %s --convert-elementwise-to-linalg --numera-fuse | FileCheck %s
+
+!posit16 = !numera.num<posit<16, 2>>
+
+#rows = affine_map<(i, j) -> (i, j)>
+#sums = affine_map<(i, j) -> (i)>
+
+// CHECK-LABEL: @elementwise_operations_become_one_generic
+// CHECK: linalg.generic
+// CHECK-NEXT: ^bb0(%[[X:.*]]: f32, %[[Y:.*]]: !posit16, %{{.*}}: !posit16):
+// CHECK-NEXT: %[[C:.*]] = numera.cast %[[X]] : f32 to !posit16
+// CHECK-NEXT: %[[S:.*]] = numera.add %[[C]], %[[Y]] : !posit16
+// CHECK-NEXT: %[[E:.*]] = numera.exp %[[S]] : !posit16
+// CHECK-NEXT: linalg.yield %[[E]]
+// CHECK-NOT: linalg.generic
+func.func @elementwise_operations_become_one_generic(
+    %x: tensor<4x?xf32>, %y: tensor<4x?x!posit16>) -> tensor<4x?x!posit16> {
+  %0 = numera.cast %x : tensor<4x?xf32> to tensor<4x?x!posit16>
+  %1 = numera.add %0, %y : tensor<4x?x!posit16>
+  %2 = numera.exp %1 : tensor<4x?x!posit16>
+  return %2 : tensor<4x?x!posit16>
+}
+
+// Fused, the product would be computed twice.
+// CHECK-LABEL: @a_value_with_two_uses_is_computed_once
+// CHECK-COUNT-1: numera.mul
+// CHECK-NOT: numera.mul
+func.func @a_value_with_two_uses_is_computed_once(%x: tensor<4x!posit16>)
+    -> (tensor<4x!posit16>, tensor<4x!posit16>) {
+  %0 = numera.mul %x, %x : tensor<4x!posit16>
+  %1 = numera.exp %0 : tensor<4x!posit16>
+  %2 = numera.log %0 : tensor<4x!posit16>
+  return %1, %2 : tensor<4x!posit16>, tensor<4x!posit16>
+}
+
+// CHECK-LABEL: @nothing_is_fused_into_a_reduction
+// CHECK: linalg.generic
+// CHECK: numera.exp
+// CHECK: linalg.generic
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: numera.add
+// CHECK-NEXT: linalg.yield
+func.func @nothing_is_fused_into_a_reduction(
+    %x: tensor<4x8x!posit16>, %init: tensor<4x!posit16>)
+    -> tensor<4x!posit16> {
+  %0 = numera.exp %x : tensor<4x8x!posit16>
+  %1 = linalg.generic {indexing_maps = [#rows, #sums],
+      iterator_types = ["parallel", "reduction"]}
+      ins(%0 : tensor<4x8x!posit16>) outs(%init : tensor<4x!posit16>) {
+  ^bb0(%y: !posit16, %acc: !posit16):
+    %2 = numera.add %acc, %y : !posit16
+    linalg.yield %2 : !posit16
+  } -> tensor<4x!posit16>
+  return %1 : tensor<4x!posit16>
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// RUN: numera-opt %s --numera-simplify | FileCheck %s
+
+!posit16 = !numera.num<posit<16, 2>>
+!posit32 = !numera.num<posit<32, 2>>
+!bf16 = !numera.num<float<8, 7>>
+!f8E5M2 = !numera.num<float<5, 2>>
+!f16_saturate = !numera.num<float<5, 10, saturate>>
+!mybf16 = !numera.num<opaque<"mybf16", 16>>
+
+// CHECK-LABEL: @a_cast_to_a_wider_format_and_back_is_nothing
+// CHECK-SAME: (%[[X:.*]]: tensor<4x!posit16>)
+// CHECK-NEXT: return %[[X]]
+func.func @a_cast_to_a_wider_format_and_back_is_nothing(%x: tensor<4x!posit16>)
+    -> tensor<4x!posit16> {
+  %0 = numera.cast %x : tensor<4x!posit16> to tensor<4xf32>
+  %1 = numera.cast %0 : tensor<4xf32> to tensor<4x!posit16>
+  return %1 : tensor<4x!posit16>
+}
+
+// CHECK-LABEL: @a_cast_through_a_wider_format_is_one_cast
+// CHECK-SAME: (%[[X:.*]]: !posit16)
+// CHECK-NEXT: %[[Y:.*]] = numera.cast %[[X]] {rounding = "up"} : !posit16 to !bf16
+// CHECK-NEXT: return %[[Y]]
+func.func @a_cast_through_a_wider_format_is_one_cast(%x: !posit16) -> !bf16 {
+  %0 = numera.cast %x : !posit16 to !posit32
+  %1 = numera.cast %0 {rounding = "up"} : !posit32 to !bf16
+  return %1 : !bf16
+}
+
+// CHECK-LABEL: @a_cast_that_rounds_stays
+// CHECK: numera.cast %{{.*}} : f32 to !bf16
+// CHECK: numera.cast %{{.*}} : !bf16 to f32
+func.func @a_cast_that_rounds_stays(%x: f32) -> f32 {
+  %0 = numera.cast %x : f32 to !bf16
+  %1 = numera.cast %0 : !bf16 to f32
+  return %1 : f32
+}
+
+// f32 and back makes NaN canonical: one cast of the two is enough.
+// CHECK-LABEL: @f32_through_f64_is_a_cast_to_itself
+// CHECK-NEXT: %[[Y:.*]] = numera.cast %{{.*}} : f32 to f32
+// CHECK-NEXT: return %[[Y]]
+func.func @f32_through_f64_is_a_cast_to_itself(%x: f32) -> f32 {
+  %0 = numera.cast %x : f32 to f64
+  %1 = numera.cast %0 : f64 to f32
+  return %1 : f32
+}
+
+// bf16 has a -0, which no posit has.
+// CHECK-LABEL: @a_format_that_lacks_a_zero_does_not_embed
+// CHECK-COUNT-2: numera.cast
+func.func @a_format_that_lacks_a_zero_does_not_embed(%x: !f8E5M2) -> f32 {
+  %0 = numera.cast %x : !f8E5M2 to !posit32
+  %1 = numera.cast %0 : !posit32 to f32
+  return %1 : f32
+}
+
+// CHECK-LABEL: @a_cast_that_saturates_infinity_stays
+// CHECK-COUNT-2: numera.cast
+func.func @a_cast_that_saturates_infinity_stays(%x: !f8E5M2) -> f32 {
+  %0 = numera.cast %x : !f8E5M2 to !f16_saturate
+  %1 = numera.cast %0 : !f16_saturate to f32
+  return %1 : f32
+}
+
+// What a library's casts compute is its own affair.
+// CHECK-LABEL: @casts_of_opaque_formats_stay
+// CHECK-COUNT-2: numera.cast
+func.func @casts_of_opaque_formats_stay(%x: !mybf16) -> !mybf16 {
+  %0 = numera.cast %x : !mybf16 to f32
+  %1 = numera.cast %0 : f32 to !mybf16
+  return %1 : !mybf16
+}
+
+// CHECK-LABEL: @on_storage_the_formats_move_along
+// CHECK-NEXT: %[[Y:.*]] = numera.cast %{{.*}} {format = #numera.format<float<8, 7>>, operand_formats = [#numera.format<posit<16, 2>>]} : i16 to i16
+// CHECK-NEXT: return %[[Y]]
+func.func @on_storage_the_formats_move_along(%x: i16) -> i16 {
+  %0 = numera.cast %x {format = #numera.format<float<8, 23>>,
+                       operand_formats = [#numera.format<posit<16, 2>>]}
+    : i16 to f32
+  %1 = numera.cast %0 {format = #numera.format<float<8, 7>>,
+                       operand_formats = [#numera.format<float<8, 23>>]}
+    : f32 to i16
+  return %1 : i16
+}

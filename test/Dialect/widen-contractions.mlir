@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// RUN: numera-opt %s --numera-widen-contractions | FileCheck %s
+
+!f8 = !numera.num<float<4, 3, fn>>
+!posit16 = !numera.num<posit<16, 2>>
+!mybf16 = !numera.num<opaque<"mybf16", 16>>
+
+#left = affine_map<(i, j, k) -> (i, k)>
+#right = affine_map<(i, j, k) -> (k, j)>
+#result = affine_map<(i, j, k) -> (i, j)>
+
+// CHECK-LABEL: @operands_are_cast_once_to_the_accumulator
+// CHECK-SAME: (%[[A:.*]]: tensor<2x3x!f8E4M3FN>, %[[B:.*]]: tensor<3x4x!f8E4M3FN>, %[[C:.*]]: tensor<2x4xf32>)
+// CHECK-DAG: %[[WA:.*]] = numera.cast %[[A]] : tensor<2x3x!f8E4M3FN> to tensor<2x3xf32>
+// CHECK-DAG: %[[WB:.*]] = numera.cast %[[B]] : tensor<3x4x!f8E4M3FN> to tensor<3x4xf32>
+// CHECK: linalg.generic {{.*}} ins(%[[WA]], %[[WB]] : {{.*}}) outs(%[[C]] :
+// CHECK-NEXT: ^bb0(%[[X:.*]]: f32, %[[Y:.*]]: f32, %[[ACC:.*]]: f32):
+// CHECK-NEXT: numera.mac %[[X]], %[[Y]], %[[ACC]] : f32
+func.func @operands_are_cast_once_to_the_accumulator(
+    %a: tensor<2x3x!f8>, %b: tensor<3x4x!f8>, %c: tensor<2x4xf32>)
+    -> tensor<2x4xf32> {
+  %0 = linalg.generic {indexing_maps = [#left, #right, #result],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<2x3x!f8>, tensor<3x4x!f8>)
+      outs(%c : tensor<2x4xf32>) {
+  ^bb0(%x: !f8, %y: !f8, %acc: f32):
+    %1 = numera.mac %x, %y, %acc : (!f8, !f8, f32) -> f32
+    linalg.yield %1 : f32
+  } -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}
+
+// The library's cast to f32 is what its values are.
+// CHECK-LABEL: @an_opaque_format_is_widened_to_f32
+// CHECK-COUNT-2: numera.cast {{.*}}x!mybf16> to {{.*}}xf32>
+// CHECK: numera.mac %{{.*}}, %{{.*}}, %{{.*}} : f32
+func.func @an_opaque_format_is_widened_to_f32(
+    %a: tensor<2x3x!mybf16>, %b: tensor<3x4x!mybf16>, %c: tensor<2x4xf32>)
+    -> tensor<2x4xf32> {
+  %0 = linalg.generic {indexing_maps = [#left, #right, #result],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<2x3x!mybf16>, tensor<3x4x!mybf16>)
+      outs(%c : tensor<2x4xf32>) {
+  ^bb0(%x: !mybf16, %y: !mybf16, %acc: f32):
+    %1 = numera.mac %x, %y, %acc : (!mybf16, !mybf16, f32) -> f32
+    linalg.yield %1 : f32
+  } -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}
+
+// posit16 has values that are no f8.
+// CHECK-LABEL: @operands_that_do_not_embed_stay
+// CHECK-NOT: numera.cast
+// CHECK: numera.mac %{{.*}}, %{{.*}}, %{{.*}} : (!posit16, !posit16, !f8E4M3FN) -> !f8E4M3FN
+func.func @operands_that_do_not_embed_stay(
+    %a: tensor<2x3x!posit16>, %b: tensor<3x4x!posit16>, %c: tensor<2x4x!f8>)
+    -> tensor<2x4x!f8> {
+  %0 = linalg.generic {indexing_maps = [#left, #right, #result],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<2x3x!posit16>, tensor<3x4x!posit16>)
+      outs(%c : tensor<2x4x!f8>) {
+  ^bb0(%x: !posit16, %y: !posit16, %acc: !f8):
+    %1 = numera.mac %x, %y, %acc : (!posit16, !posit16, !f8) -> !f8
+    linalg.yield %1 : !f8
+  } -> tensor<2x4x!f8>
+  return %0 : tensor<2x4x!f8>
+}
+
+// CHECK-LABEL: @a_product_that_is_rounded_first_stays
+// CHECK-NOT: numera.cast
+// CHECK: numera.mac {{.*}} {product = #numera.format<float<4, 3, fn>>} : (!f8E4M3FN, !f8E4M3FN, f32) -> f32
+func.func @a_product_that_is_rounded_first_stays(
+    %a: tensor<2x3x!f8>, %b: tensor<3x4x!f8>, %c: tensor<2x4xf32>)
+    -> tensor<2x4xf32> {
+  %0 = linalg.generic {indexing_maps = [#left, #right, #result],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<2x3x!f8>, tensor<3x4x!f8>)
+      outs(%c : tensor<2x4xf32>) {
+  ^bb0(%x: !f8, %y: !f8, %acc: f32):
+    %1 = numera.mac %x, %y, %acc {product = #numera.format<float<4, 3, fn>>}
+      : (!f8, !f8, f32) -> f32
+    linalg.yield %1 : f32
+  } -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}
