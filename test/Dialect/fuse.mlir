@@ -6,6 +6,7 @@
 #rows = affine_map<(i, j) -> (i, j)>
 #sums = affine_map<(i, j) -> (i)>
 
+// The size of a result is that of the tensor it is written to, hence no use.
 // CHECK-LABEL: @elementwise_operations_become_one_generic
 // CHECK: linalg.generic
 // CHECK-NEXT: ^bb0(%[[X:.*]]: f32, %[[Y:.*]]: !posit16, %{{.*}}: !posit16):

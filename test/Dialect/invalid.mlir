@@ -6,17 +6,17 @@ func.func private @a_family_is_misspelled(!numera.num<flaot<5, 7>>)
 
 // -----
 
-// expected-error@+1 {{bits is '65', expected 2 to 64}}
+// expected-error@+1 {{bits is '65', expected an integer from 2 to 64}}
 func.func private @a_parameter_is_out_of_range(!numera.num<posit<65, 2>>)
 
 // -----
 
-// expected-error@+1 {{11 exponent bits, 53 mantissa bits}}
+// expected-error@+1 {{16 exponent bits, 52 mantissa bits and a sign are 69 bits, expected at most 64}}
 func.func private @the_format_is_too_wide(!numera.num<float<16, 52>>)
 
 // -----
 
-// expected-error@+1 {{unknown word 'fnn' of family 'float'}}
+// expected-error@+1 {{unknown word 'fnn' of family 'float', did you mean 'fn'?}}
 func.func private @a_word_is_misspelled(!numera.num<float<4, 3, fnn>>)
 
 // -----

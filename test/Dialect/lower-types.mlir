@@ -66,7 +66,7 @@ func.func @a_constant_is_its_codes() -> (!posit16, tensor<2x!posit16>) {
 // CHECK: scf.for {{.*}} iter_args(%[[ACC:.*]] = %{{.*}}) -> (i16) {
 // CHECK: memref.load %{{.*}} : memref<?xi16>
 // CHECK: scf.yield %{{.*}} : i16
-// CHECK: func.call @callee(%{{.*}}) : (i16) -> i16
+// CHECK: call @callee(%{{.*}}) : (i16) -> i16
 func.func private @callee(!posit16) -> !posit16
 func.func @other_dialects_are_rebuilt_with_their_regions(
     %m: memref<?x!posit16>, %n: index, %x: !posit16) -> !posit16 {

@@ -22,12 +22,12 @@ int main(int argc, char **argv) {
   auto registry = std::make_shared<numera::Registry>();
   if (!formats.empty() && !registry->load(formats, errs()))
     return 1;
-  dialects.addExtension(
-      +[](mlir::MLIRContext *, numera::NumeraDialect *) {});
+  dialects.addExtension(+[](mlir::MLIRContext *, numera::NumeraDialect *) {});
   static std::shared_ptr<const numera::Registry> shared;
   shared = registry;
-  dialects.addExtension(+[](mlir::MLIRContext *, numera::NumeraDialect *dialect) {
-    dialect->setRegistry(shared);
-  });
+  dialects.addExtension(
+      +[](mlir::MLIRContext *, numera::NumeraDialect *dialect) {
+        dialect->setRegistry(shared);
+      });
   return failed(mlir::MlirOptMain(argc, argv, input, output, dialects));
 }

@@ -51,6 +51,11 @@ bool numera::loadRegistry(ArrayRef<std::string> files, Registry &registry) {
 int numera::checkModelFlags(const ModelFlags &flags) {
   if (flags.compile.target == "nvptx")
     return fail("target 'nvptx' is not supported yet, expected cpu");
+  // Until Compiler::lower looks at it: no other type is given silently.
+  const std::string &outputAs = flags.compile.outputAs;
+  if (!outputAs.empty() && outputAs != "f32")
+    return fail("--output-as " + outputAs +
+                " is not supported yet, expected f32");
   return 0;
 }
 

@@ -63,10 +63,9 @@ public:
 private:
   bool resolve(const CompileOptions &options, Resolved &resolved,
                llvm::raw_ostream &errors) const;
-  mlir::LogicalResult
-  run(mlir::ModuleOp module,
-      llvm::function_ref<void(mlir::OpPassManager &)> build,
-      llvm::raw_ostream &errors);
+  mlir::LogicalResult run(mlir::ModuleOp module,
+                          llvm::function_ref<void(mlir::OpPassManager &)> build,
+                          llvm::raw_ostream &errors);
   mlir::LogicalResult retype(mlir::ModuleOp module,
                              const CompileOptions &options,
                              const Resolved &resolved,

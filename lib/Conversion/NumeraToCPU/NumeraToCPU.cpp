@@ -49,6 +49,7 @@ static void addLoweringToLLVM(OpPassManager &passes) {
   passes.addPass(createConvertToLLVMPass());
   passes.addPass(createReconcileUnrealizedCastsPass());
   passes.addPass(createCanonicalizerPass());
+  passes.addPass(createNumeraAnnotateBranches());
 }
 
 void buildNumeraToCPU(OpPassManager &passes) {

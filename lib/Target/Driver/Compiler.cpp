@@ -66,8 +66,8 @@ private:
 Compiler::Compiler(const Registry &registry) : registry(registry) {
   DialectRegistry dialects;
   registerAll(dialects);
-  context = std::make_unique<MLIRContext>(dialects,
-                                          MLIRContext::Threading::DISABLED);
+  context =
+      std::make_unique<MLIRContext>(dialects, MLIRContext::Threading::DISABLED);
   // The caller's registry outlives the compiler.
   context->getOrLoadDialect<NumeraDialect>()->setRegistry(
       std::shared_ptr<const Registry>(std::shared_ptr<void>(), &registry));
@@ -90,8 +90,9 @@ OwningOpRef<ModuleOp> Compiler::load(StringRef path,
     sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
     module = parseSourceFile<ModuleOp>(sources, context.get());
   } else {
-    errors << path << ": error: not a model; expected a file that ends in "
-                      ".onnx or .mlir\n";
+    errors << path
+           << ": error: not a model; expected a file that ends in "
+              ".onnx or .mlir\n";
     return {};
   }
   if (!module && !oneLine.anyPrinted())
@@ -129,15 +130,15 @@ bool Compiler::resolve(const CompileOptions &options, Resolved &resolved,
   resolved.format = format;
   resolved.formatName = name.empty() ? spelling : name.str();
   resolved.accumulateName = policy->accumulateName;
-  resolved.rounding = options.rounding.empty() ? "nearest-even" : options.rounding;
+  resolved.rounding =
+      options.rounding.empty() ? "nearest-even" : options.rounding;
   resolved.overflow = options.overflow;
   return true;
 }
 
-LogicalResult
-Compiler::run(ModuleOp module,
-              llvm::function_ref<void(OpPassManager &)> build,
-              llvm::raw_ostream &errors) {
+LogicalResult Compiler::run(ModuleOp module,
+                            llvm::function_ref<void(OpPassManager &)> build,
+                            llvm::raw_ostream &errors) {
   OneLine oneLine(*context, errors);
   PassManager passes(context.get());
   build(passes);

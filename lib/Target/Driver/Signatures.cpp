@@ -33,9 +33,8 @@ static std::optional<numera_dtype> dtypeOf(Type type) {
   }
 }
 
-static FailureOr<TensorSignature> tensorSignature(func::FuncOp function,
-                                                  Type type,
-                                                  DictionaryAttr attributes) {
+static FailureOr<TensorSignature>
+tensorSignature(func::FuncOp function, Type type, DictionaryAttr attributes) {
   TensorSignature tensor;
   if (auto name = attributes ? attributes.getAs<StringAttr>("numera.name")
                              : StringAttr())

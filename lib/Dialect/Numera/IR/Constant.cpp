@@ -52,8 +52,8 @@ static ParseResult parseLiteral(OpAsmParser &parser, Unpacked &value) {
   APFloat quad(APFloat::IEEEquad());
   if (parser.parseFloat(APFloat::IEEEquad(), quad))
     return failure();
-  StringRef text(loc.getPointer(), parser.getCurrentLocation().getPointer() -
-                                       loc.getPointer());
+  StringRef text(loc.getPointer(),
+                 parser.getCurrentLocation().getPointer() - loc.getPointer());
   bool negative = text.consume_front("-");
   text = text.ltrim().take_while(
       [](char c) { return llvm::isAlnum(c) || StringRef("+-.").contains(c); });
@@ -108,9 +108,8 @@ ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &result) {
   }
   if (format.width() < 64 && code >> format.width() != 0)
     return parser.emitError(loc, "code 0x")
-           << llvm::utohexstr(code, true) << " has more than "
-           << format.width() << " bits, the width of '" << format.spelling()
-           << "'";
+           << llvm::utohexstr(code, true) << " has more than " << format.width()
+           << " bits, the width of '" << format.spelling() << "'";
   result.addAttribute("value", constantOfCode(type, code));
   result.addTypes(type);
   return success();
@@ -124,8 +123,7 @@ static std::optional<double> readable(const Format &format, uint64_t code) {
   if (!value.isFinite() && !value.isZero())
     return std::nullopt;
   const Format &f64 = formatF64();
-  uint64_t bits =
-      f64.getFamily().encode(f64, value, Rounding::NearestEven);
+  uint64_t bits = f64.getFamily().encode(f64, value, Rounding::NearestEven);
   Unpacked back = f64.getFamily().decode(f64, bits);
   if (back.pack() != value.pack() ||
       format.getFamily().encode(format, back, format.getRounding()) != code)

@@ -33,10 +33,10 @@ struct Aliases : OpAsmDialectInterface {
       return AliasResult::NoAlias;
     auto *dialect = cast<NumeraDialect>(getDialect());
     StringRef name = dialect->getRegistry().nameOf(num.getFormat());
-    std::string alias = num.getFormat().isOpaque()
-                            ? num.getFormat().getOpaqueName().str()
-                            : (name.empty() ? num.getFormat().spelling()
-                                            : name.str());
+    std::string alias =
+        num.getFormat().isOpaque()
+            ? num.getFormat().getOpaqueName().str()
+            : (name.empty() ? num.getFormat().spelling() : name.str());
     bool separate = false;
     for (char c : alias) {
       if (!llvm::isAlnum(c)) {
@@ -84,9 +84,8 @@ IntegerType NumType::getStorageType() const {
   return IntegerType::get(getContext(), getFormat().storageBits());
 }
 
-llvm::TypeSize
-NumType::getTypeSizeInBits(const DataLayout &,
-                           DataLayoutEntryListRef) const {
+llvm::TypeSize NumType::getTypeSizeInBits(const DataLayout &,
+                                          DataLayoutEntryListRef) const {
   return llvm::TypeSize::getFixed(getFormat().storageBits());
 }
 

@@ -48,10 +48,9 @@ static std::optional<uint64_t> evaluateCast(CastOp op, uint64_t code) {
   if (!from.isFormat() && !to.isFormat())
     return std::nullopt;
   if (!from.isFormat()) {
-    auto value = op.getIsUnsigned()
-                     ? exact::fromUnsigned(code)
-                     : exact::fromSigned(
-                           llvm::SignExtend64(code, from.integer.getWidth()));
+    auto value = op.getIsUnsigned() ? exact::fromUnsigned(code)
+                                    : exact::fromSigned(llvm::SignExtend64(
+                                          code, from.integer.getWidth()));
     return encode(to.format, value, mode);
   }
   if (!to.isFormat())
@@ -71,8 +70,7 @@ static std::optional<uint64_t> evaluateMac(MacOp op, ArrayRef<uint64_t> codes) {
   if (!op.getProduct())
     return encode(accumulator, exact::fma(x, y, z, mode), mode);
   Format product = op.getProduct()->getFormat();
-  uint64_t rounded =
-      encode(product, exact::mul(x, y), product.getRounding());
+  uint64_t rounded = encode(product, exact::mul(x, y), product.getRounding());
   return encode(accumulator, exact::add(decode(product, rounded), z, mode),
                 mode);
 }

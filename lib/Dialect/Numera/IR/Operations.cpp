@@ -12,8 +12,8 @@ namespace numera {
 // `add %a, %b : !posit16` where all types are one; `add %a, %b :
 // (f32, !posit16) -> f32` where formats mix.
 
-static ParseResult parseUniform(OpAsmParser &parser,
-                                ArrayRef<Type *> operands, Type &result) {
+static ParseResult parseUniform(OpAsmParser &parser, ArrayRef<Type *> operands,
+                                Type &result) {
   SMLoc loc = parser.getCurrentLocation();
   if (failed(parser.parseOptionalLParen())) {
     if (parser.parseType(result))
@@ -22,12 +22,18 @@ static ParseResult parseUniform(OpAsmParser &parser,
       *operand = result;
     return success();
   }
-  for (size_t i = 0; i < operands.size(); ++i)
-    if ((i != 0 && parser.parseComma()) || parser.parseType(*operands[i]))
-      return failure();
-  if (parser.parseRParen())
+  auto mismatch = [&] {
     return parser.emitError(loc, "expected one type, or ")
            << operands.size() << " operand types in parentheses";
+  };
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (i != 0 && failed(parser.parseOptionalComma()))
+      return mismatch();
+    if (parser.parseType(*operands[i]))
+      return failure();
+  }
+  if (failed(parser.parseOptionalRParen()))
+    return mismatch();
   return failure(parser.parseArrow() || parser.parseType(result));
 }
 
@@ -143,8 +149,7 @@ Rounding roundingMode(mlir::Operation *op) {
   if (auto mode = op->getAttrOfType<StringAttr>("rounding"))
     return roundingFromName(mode.getValue()).value_or(Rounding::NearestEven);
   ElementKind result = resultElement(op);
-  return result.isFormat() ? result.format.getRounding()
-                           : Rounding::TowardZero;
+  return result.isFormat() ? result.format.getRounding() : Rounding::TowardZero;
 }
 
 /// On storage, an integer of a format must be its storage integer.
@@ -167,8 +172,8 @@ static LogicalResult verifyElement(mlir::Operation *op, Type type,
   unsigned bits = kind.format.storageBits();
   if (!type.isInteger(bits))
     return op->emitOpError(what)
-           << " has type " << type << ", but format '"
-           << kind.format.spelling() << "' is stored in i" << bits;
+           << " has type " << type << ", but format '" << kind.format.spelling()
+           << "' is stored in i" << bits;
   return success();
 }
 
@@ -181,9 +186,8 @@ LogicalResult verifyFormatOp(mlir::Operation *op) {
                 "toward-zero, up, down or to-odd";
   auto formats = op->getAttrOfType<ArrayAttr>("operand_formats");
   if (formats && formats.size() != op->getNumOperands())
-    return op->emitOpError("has ")
-           << formats.size() << " operand formats for " << op->getNumOperands()
-           << " operands";
+    return op->emitOpError("has ") << formats.size() << " operand formats for "
+                                   << op->getNumOperands() << " operands";
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     if (failed(verifyElement(op, operand.getType(), operandElement(op, i),
                              "operand " + Twine(i))))

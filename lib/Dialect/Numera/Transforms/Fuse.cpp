@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 
@@ -14,6 +15,26 @@ namespace numera {
 #include "numera/Dialect/Numera/Transforms/Passes.h.inc"
 
 namespace {
+
+/// A result is as large as the tensor it is written to. Asked there, its size
+/// is no second use of the operation, which would keep it from being fused.
+struct SizeOfDestination : OpRewritePattern<tensor::DimOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::DimOp dim,
+                                PatternRewriter &rewriter) const override {
+    auto result = dyn_cast<OpResult>(dim.getSource());
+    auto producer =
+        dim.getSource().getDefiningOp<DestinationStyleOpInterface>();
+    if (!producer)
+      return failure();
+    OpOperand *destination = producer.getTiedOpOperand(result);
+    rewriter.modifyOpInPlace(
+        dim, [&] { dim.getSourceMutable().assign(destination->get()); });
+    return success();
+  }
+};
+
 struct FusePass : impl::NumeraFuseBase<FusePass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
@@ -24,6 +45,7 @@ struct FusePass : impl::NumeraFuseBase<FusePass> {
           return consumer && consumer.getNumReductionLoops() == 0 && producer &&
                  producer->hasOneUse();
         });
+    patterns.add<SizeOfDestination>(&getContext());
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

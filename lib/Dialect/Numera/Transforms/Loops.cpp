@@ -11,6 +11,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
+#include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 
 using namespace mlir;
@@ -72,12 +73,24 @@ static void replaceStridedCopies(IRRewriter &rewriter, func::FuncOp function) {
   }
 }
 
-/// A short loop that is no multiple of the vector length is vectorised with
-/// masks: as scalar code, its rest would take longer than all the vectors.
+/// True if a step of the loop is many instructions: an operation on codes. One
+/// on f32 or f64 is one instruction.
+static bool computesOnCodes(scf::ForOp loop) {
+  return loop
+      .walk([](FormatOpInterface op) {
+        bool isMachine = isa<FloatType>(op->getResult(0).getType());
+        return isMachine ? WalkResult::advance() : WalkResult::interrupt();
+      })
+      .wasInterrupted();
+}
+
+/// A short loop of long steps that is no multiple of the vector length is
+/// vectorised with masks: as scalar code, its rest would take longer than all
+/// the vectors.
 static void maskShortLoop(scf::ForOp loop) {
   constexpr int64_t lanes = 16, shortest = 4, longest = 256;
   std::optional<APInt> trips = loop.getStaticTripCount();
-  if (!trips)
+  if (!trips || !computesOnCodes(loop))
     return;
   int64_t count = trips->getSExtValue();
   if (count < shortest || count > longest || count % lanes == 0)
@@ -87,12 +100,12 @@ static void maskShortLoop(scf::ForOp loop) {
       loop.getContext(), /*disable=*/builder.getBoolAttr(false),
       /*predicateEnable=*/builder.getBoolAttr(true), {}, {}, {}, {}, {});
   // Unrolled in full before it is vectorised, it would stay scalar.
-  auto unroll = LLVM::LoopUnrollAttr::get(
-      loop.getContext(), /*disable=*/builder.getBoolAttr(true), {}, {}, {}, {},
-      {}, {});
+  auto unroll = LLVM::LoopUnrollAttr::get(loop.getContext(),
+                                          /*disable=*/builder.getBoolAttr(true),
+                                          {}, {}, {}, {}, {}, {});
   auto annotation = LLVM::LoopAnnotationAttr::get(
-      loop.getContext(), {}, vectorize, {}, unroll, {}, {}, {}, {}, {}, {}, {}, {},
-      {}, {}, {});
+      loop.getContext(), {}, vectorize, {}, unroll, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {});
   loop->setAttr("llvm.loop_annotation", annotation);
 }
 
@@ -102,8 +115,7 @@ struct LoopsPass : impl::NumeraLoopsBase<LoopsPass> {
     IRRewriter rewriter(&getContext());
     replaceStridedCopies(rewriter, getOperation());
     SmallVector<linalg::GenericOp> generics;
-    getOperation().walk(
-        [&](linalg::GenericOp op) { generics.push_back(op); });
+    getOperation().walk([&](linalg::GenericOp op) { generics.push_back(op); });
     for (linalg::GenericOp generic : generics)
       interchange(rewriter, generic);
     SmallVector<linalg::LinalgOp> work;

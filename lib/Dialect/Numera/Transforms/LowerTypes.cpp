@@ -29,8 +29,7 @@ public:
   }
   Attribute convertAttribute(Attribute attribute) const {
     // A format names a format, in either form.
-    return isa<FormatAttr>(attribute) ? attribute
-                                      : replacer.replace(attribute);
+    return isa<FormatAttr>(attribute) ? attribute : replacer.replace(attribute);
   }
 
 private:
@@ -99,8 +98,7 @@ struct ToStorageForm : OpInterfaceConversionPattern<FormatOpInterface> {
     }
     state.attributes.set("format", attributeOf(getContext(), kind));
     if (mixed)
-      state.attributes.set("operand_formats",
-                           rewriter.getArrayAttr(formats));
+      state.attributes.set("operand_formats", rewriter.getArrayAttr(formats));
     rewriter.replaceOp(op, rewriter.create(state)->getResults());
     return success();
   }

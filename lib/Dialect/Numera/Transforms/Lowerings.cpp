@@ -192,12 +192,12 @@ Value Lowerings::call(OpBuilder &builder, Location loc, StringRef symbol,
 
 Value Lowerings::callEntry(OpBuilder &builder, Location loc,
                            const Format &format, Twine op,
-                           ArrayRef<Value> operands,
-                           ArrayRef<int32_t> trailing, Type result) {
+                           ArrayRef<Value> operands, ArrayRef<int32_t> trailing,
+                           Type result) {
   SmallVector<Value> values(operands);
   auto constant = [&](int32_t value) {
-    values.push_back(arith::ConstantIntOp::create(
-        builder, loc, builder.getI32Type(), value));
+    values.push_back(arith::ConstantIntOp::create(builder, loc,
+                                                  builder.getI32Type(), value));
   };
   llvm::for_each(format.getParameters(), constant);
   llvm::for_each(trailing, constant);
@@ -218,8 +218,8 @@ Value Lowerings::uniform(OpBuilder &builder, const Request &request,
   bool isTest = false;
   switch (request.operation) {
   case Operation::Cmp:
-    trailing = {relationsOf(
-        cast<CmpOp>(request.op.getOperation()).getPredicate())};
+    trailing = {
+        relationsOf(cast<CmpOp>(request.op.getOperation()).getPredicate())};
     [[fallthrough]];
   case Operation::IsNaN:
     isTest = true;
@@ -235,9 +235,9 @@ Value Lowerings::uniform(OpBuilder &builder, const Request &request,
     trailing = {static_cast<int32_t>(request.rounding)};
   }
   Type storage = builder.getIntegerType(format.storageBits());
-  Value result = callEntry(builder, loc, format, nameOf(request.operation),
-                           values, trailing,
-                           isTest ? builder.getI8Type() : storage);
+  Value result =
+      callEntry(builder, loc, format, nameOf(request.operation), values,
+                trailing, isTest ? builder.getI8Type() : storage);
   if (isTest)
     return arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::ne, result,
@@ -391,12 +391,12 @@ Value Lowerings::mixed(OpBuilder &builder, const Request &request,
   SmallVector<Value> values;
   for (const Scalar &operand : operands)
     values.push_back(unpack(builder, loc, operand));
-  values.push_back(arith::ConstantIntOp::create(
-      builder, loc, builder.getI32Type(),
-      static_cast<int32_t>(request.rounding)));
-  std::string symbol = ("numera_exact_" + nameOf(request.operation) + "_128").str();
-  Value value =
-      call(builder, loc, symbol, values, builder.getIntegerType(128));
+  values.push_back(
+      arith::ConstantIntOp::create(builder, loc, builder.getI32Type(),
+                                   static_cast<int32_t>(request.rounding)));
+  std::string symbol =
+      ("numera_exact_" + nameOf(request.operation) + "_128").str();
+  Value value = call(builder, loc, symbol, values, builder.getIntegerType(128));
   return pack(builder, loc, request.result.format, value, request.rounding);
 }
 

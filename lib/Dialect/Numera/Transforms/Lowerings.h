@@ -31,7 +31,8 @@ public:
 
 private:
   struct Request {
-    mutable FormatOpInterface op; ///< for location, errors, predicate, signedness
+    mutable FormatOpInterface
+        op; ///< for location, errors, predicate, signedness
     Operation operation;
     ElementKind result;
     Rounding rounding;

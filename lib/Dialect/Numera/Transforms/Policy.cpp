@@ -19,14 +19,13 @@ std::optional<ResolvedPolicy> resolvePolicy(const Registry &registry,
   if (!to.empty())
     resolved.format = registry.lookupFormat(to, error);
   else
-    resolved.format =
-        policy.defaultFormat ? policy.defaultFormat : formatF32();
+    resolved.format = policy.defaultFormat ? policy.defaultFormat : formatF32();
   if (!resolved.format)
     return std::nullopt;
 
-  bool same = accumulate == "same" ||
-              (accumulate.empty() &&
-               policy.accumulate == Policy::Accumulate::Same);
+  bool same =
+      accumulate == "same" ||
+      (accumulate.empty() && policy.accumulate == Policy::Accumulate::Same);
   if (same) {
     resolved.accumulator = resolved.product = resolved.format;
     resolved.accumulateName = "same";

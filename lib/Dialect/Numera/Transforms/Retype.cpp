@@ -80,16 +80,17 @@ static DenseElementsAttr encodeElements(const Format &format,
     if (value.isInfinity())
       return value.isNegative() ? family.lowest(format)
                                 : family.highest(format);
-    Unpacked exact = f32.getFamily().decode(
-        f32, value.bitcastToAPInt().getZExtValue());
+    Unpacked exact =
+        f32.getFamily().decode(f32, value.bitcastToAPInt().getZExtValue());
     return family.encode(format, exact, format.getRounding());
   };
   unsigned bits = format.storageBits();
-  auto type = values.getType().clone(
-      IntegerType::get(values.getContext(), bits));
+  auto type =
+      values.getType().clone(IntegerType::get(values.getContext(), bits));
   SmallVector<APInt> codes;
   if (values.isSplat())
-    codes.push_back(APInt(bits, code(values.getSplatValue<APFloat>()), false, true));
+    codes.push_back(
+        APInt(bits, code(values.getSplatValue<APFloat>()), false, true));
   else
     for (const APFloat &value : values.getValues<APFloat>())
       codes.push_back(APInt(bits, code(value), false, true));
@@ -170,9 +171,8 @@ static Value createCast(OpBuilder &builder, Location loc, Type type,
 LogicalResult Retyper::generalize() {
   // Composites (softmax) first become what they stand for.
   SmallVector<linalg::AggregatedOpInterface> composites;
-  module.walk([&](linalg::AggregatedOpInterface op) {
-    composites.push_back(op);
-  });
+  module.walk(
+      [&](linalg::AggregatedOpInterface op) { composites.push_back(op); });
   for (linalg::AggregatedOpInterface op : composites) {
     rewriter.setInsertionPoint(op);
     FailureOr<SmallVector<Value>> parts = op.decomposeOperation(rewriter);
@@ -232,8 +232,8 @@ void Retyper::retypeValues(func::FuncOp function) {
   auto castIn = [&](Value value) {
     if (convert(value.getType()) == value.getType() || value.use_empty())
       return;
-    Value inside = createCast(rewriter, value.getLoc(),
-                              convert(value.getType()), value);
+    Value inside =
+        createCast(rewriter, value.getLoc(), convert(value.getType()), value);
     value.replaceAllUsesExcept(inside, inside.getDefiningOp());
   };
   rewriter.setInsertionPointToStart(&entry);
@@ -272,8 +272,8 @@ LogicalResult Retyper::replace(mlir::Operation *op) {
              << constant.getType()
              << " has no dense elements, which retyping encodes; expected "
                 "dense<...>";
-    rewriter.replaceOp(op, createConstant(rewriter, op->getLoc(),
-                                          policy.format, constant.getValue()));
+    rewriter.replaceOp(op, createConstant(rewriter, op->getLoc(), policy.format,
+                                          constant.getValue()));
     return success();
   }
   if (isa<arith::SelectOp>(op))
@@ -307,8 +307,7 @@ struct RetypePass : impl::NumeraRetypeBase<RetypePass> {
   void runOnOperation() override {
     auto *dialect = getContext().getLoadedDialect<NumeraDialect>();
     std::string error;
-    auto policy =
-        resolvePolicy(dialect->getRegistry(), to, accumulate, error);
+    auto policy = resolvePolicy(dialect->getRegistry(), to, accumulate, error);
     if (!policy) {
       getOperation().emitError(error);
       return signalPassFailure();

@@ -33,14 +33,13 @@ static std::optional<Sum> matchSum(linalg::GenericOp generic) {
   mlir::Operation *last = yielded.getDefiningOp();
   if (!last || !yielded.hasOneUse() || !accumulator.hasOneUse())
     return std::nullopt;
-  if (auto fma = dyn_cast<FmaOp>(last);
-      fma && fma.getAddend() == accumulator)
+  if (auto fma = dyn_cast<FmaOp>(last); fma && fma.getAddend() == accumulator)
     return Sum{last, {}, fma.getLhs(), fma.getRhs()};
   auto add = dyn_cast<AddOp>(last);
   if (!add || (add.getLhs() != accumulator && add.getRhs() != accumulator))
     return std::nullopt;
-  Sum sum{last, add.getLhs() == accumulator ? add.getRhs() : add.getLhs(), {},
-          {}};
+  Sum sum{
+      last, add.getLhs() == accumulator ? add.getRhs() : add.getLhs(), {}, {}};
   if (auto mul = sum.term.getDefiningOp<MulOp>(); mul && mul->hasOneUse()) {
     sum.lhs = mul.getLhs();
     sum.rhs = mul.getRhs();

@@ -33,7 +33,8 @@ static MacOp widenable(linalg::GenericOp generic) {
       return {};
     // What an opaque format's values are is said by its cast to f32 or f64.
     bool opaque = !format.getFamily().hasArithmetic();
-    if (opaque ? !isa<FloatType>(mac.getType()) : !isExactCast(format, accumulator))
+    if (opaque ? !isa<FloatType>(mac.getType())
+               : !isExactCast(format, accumulator))
       return {};
   }
   return mac;

@@ -128,12 +128,22 @@ def NumeraLoops : Pass<"numera-loops", "::mlir::func::FuncOp"> {
     *After:* scf loops. The innermost is a parallel dimension along which the
     result is contiguous, so that it vectorises although the steps of a
     reduction keep their order: reduction dimensions stay in written order. A
-    short inner loop is marked to be vectorised with masks.
+    short inner loop on codes is marked to be vectorised with masks.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect"];
+}
+
+def NumeraAnnotateBranches : Pass<"numera-annotate-branches"> {
+  let summary = "move loop annotations to where translation reads them";
+  let description = [{
+    *Before:* `llvm.br` with the discardable attribute `llvm.loop_annotation`,
+    as upstream's lowering of scf leaves it.
+    *After:* the branch's own attribute, which becomes LLVM's loop metadata.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
 #endif // NUMERA_DIALECT_NUMERA_TRANSFORMS_PASSES

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "numera/Dialect/Numera/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace numera {
+#define GEN_PASS_DEF_NUMERAANNOTATEBRANCHES
+#include "numera/Dialect/Numera/Transforms/Passes.h.inc"
+
+namespace {
+struct AnnotateBranchesPass
+    : impl::NumeraAnnotateBranchesBase<AnnotateBranchesPass> {
+  void runOnOperation() override {
+    getOperation()->walk([](LLVM::BrOp branch) {
+      constexpr llvm::StringLiteral name = "llvm.loop_annotation";
+      if (auto annotation =
+              branch->getAttrOfType<LLVM::LoopAnnotationAttr>(name)) {
+        branch.setLoopAnnotationAttr(annotation);
+        branch->removeAttr(name);
+      }
+    });
+  }
+};
+} // namespace
+
+} // namespace numera

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// RUN: numera-opt %s --numera-retype='to=posit16' --numera-to-cpu | FileCheck %s
+// RUN: numera-opt %s --numera-retype='to=posit16 accumulate=same' --numera-to-cpu | FileCheck %s --check-prefix=SAME
+// RUN: numera-opt %s --numera-retype='to=f32' --numera-to-cpu | FileCheck %s --check-prefix=F32
+//
+// Nothing but the LLVM dialect is left: an operation of another dialect would
+// be `%0 = dialect.op`, or begin a line.
+// RUN: numera-opt %s --numera-retype='to=posit16' --numera-to-cpu -mlir-print-op-generic | FileCheck %s --check-prefix=ONLY --implicit-check-not='"{{(numera|arith|math|func|linalg|scf|cf|memref|tensor|vector|affine|bufferization|builtin[.]unrealized)[.]}}'
+// ONLY: "builtin.module"
+// ONLY: "llvm.func"
+
+// The runtime's entries are declared as they are, without the wrapper that a
+// program's own functions get.
+// CHECK-DAG: llvm.func @numera_posit_decode_f32_16(i16 {llvm.zeroext}, i32, i32) -> f32 attributes {sym_visibility = "private"}
+// CHECK-DAG: llvm.func @numera_posit_encode_f32_16(f32, i32, i32, i32) -> (i16 {llvm.zeroext}) attributes {sym_visibility = "private"}
+
+// The operands of the matmul are decoded once, outside; each step is one
+// instruction.
+// CHECK-LABEL: llvm.func @matmul(
+// CHECK-SAME: attributes {llvm.emit_c_interface}
+// CHECK: llvm.call @numera_posit_decode_f32_16
+// CHECK: llvm.intr.fma
+// CHECK-LABEL: llvm.func @_mlir_ciface_matmul(
+
+// SAME-LABEL: llvm.func @matmul(
+// SAME-NOT: llvm.intr.fma
+// SAME: %[[P:.*]] = llvm.call @numera_posit_mul_16
+// SAME: llvm.call @numera_posit_add_16(%{{.*}}, %[[P]],
+
+// F32-LABEL: llvm.func @matmul(
+// F32: llvm.intr.fma
+// F32: llvm.call @numera_float_encode_f32_32
+func.func @matmul(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>) -> tensor<2x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %0 = tensor.empty() : tensor<2x4xf32>
+  %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<2x4xf32>)
+    -> tensor<2x4xf32>
+  %2 = linalg.matmul ins(%a, %b : tensor<2x3xf32>, tensor<3x4xf32>)
+    outs(%1 : tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %2 : tensor<2x4xf32>
+}
+
+// CHECK-LABEL: llvm.func @the_batch_may_be_open(
+// CHECK: llvm.call @numera_posit_exp_16
+// CHECK-NOT: llvm.call @numera_posit_exp_16
+// CHECK-LABEL: llvm.func @_mlir_ciface_the_batch_may_be_open(
+func.func @the_batch_may_be_open(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %0 = math.exp %x : tensor<?x8xf32>
+  %1 = arith.addf %0, %x : tensor<?x8xf32>
+  return %1 : tensor<?x8xf32>
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// RUN: numera-opt %s --numera-retype='to=posit16' -split-input-file -verify-diagnostics
+// RUN: not numera-opt %s --numera-retype='to=posti16' 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: not numera-opt %s --numera-retype='to=posit16 accumulate=quire' 2>&1 | FileCheck %s --check-prefix=QUIRE
+
+// NAME: error: unknown format 'posti16', did you mean 'posit16'?
+// QUIRE: error: accumulate 'quire' is not supported yet; expected same, f32, f64 or a format
+
+func.func @an_operation_has_no_counterpart(%x: f32) -> f32 {
+  // expected-error@+1 {{'math.atan' has no counterpart in the numera dialect}}
+  %0 = math.atan %x : f32
+  return %0 : f32
+}
+
+// -----
+
+func.func @a_constant_has_no_elements() -> tensor<2xf32> {
+  // expected-error@+1 {{'arith.constant' of type 'tensor<2xf32>' has no dense elements, which retyping encodes; expected dense<...>}}
+  %0 = arith.constant sparse<[[0]], [1.0]> : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+// -----
+
+func.func @the_bits_of_a_float_are_asked_for(%x: f32) -> i32 {
+  // expected-error@+1 {{'arith.bitcast' has no counterpart in the numera dialect}}
+  %0 = arith.bitcast %x : f32 to i32
+  return %0 : i32
+}
