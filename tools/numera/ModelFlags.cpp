@@ -51,11 +51,11 @@ bool numera::loadRegistry(ArrayRef<std::string> files, Registry &registry) {
 int numera::checkModelFlags(const ModelFlags &flags) {
   if (flags.compile.target == "nvptx")
     return fail("target 'nvptx' is not supported yet, expected cpu");
-  // Until Compiler::lower looks at it: no other type is given silently.
   const std::string &outputAs = flags.compile.outputAs;
-  if (!outputAs.empty() && outputAs != "f32")
-    return fail("--output-as " + outputAs +
-                " is not supported yet, expected f32");
+  if (!outputAs.empty() && outputAs != "f32" && outputAs != "f64" &&
+      outputAs != "storage")
+    return fail("option '--output-as' is '" + outputAs +
+                "', expected f32, f64 or storage");
   return 0;
 }
 
@@ -69,9 +69,6 @@ CPUOptions numera::cpuOptions(const ModelFlags &flags,
   if (resolved.format.getFamily().hasArithmetic()) {
     options.metadata.rounding = nameOf(resolved.format.getRounding()).str();
     options.metadata.overflow = overflowOf(resolved.format);
-  } else {
-    options.metadata.rounding = resolved.rounding;
-    options.metadata.overflow = resolved.overflow;
   }
   options.metadata.seed = flags.seed.value_or(0);
   return options;

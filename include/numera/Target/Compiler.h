@@ -34,7 +34,6 @@ struct Resolved {
   Format format;
   std::string formatName;
   std::string accumulateName;
-  std::string rounding, overflow;
 };
 
 class Compiler {

@@ -130,9 +130,6 @@ bool Compiler::resolve(const CompileOptions &options, Resolved &resolved,
   resolved.format = format;
   resolved.formatName = name.empty() ? spelling : name.str();
   resolved.accumulateName = policy->accumulateName;
-  resolved.rounding =
-      options.rounding.empty() ? "nearest-even" : options.rounding;
-  resolved.overflow = options.overflow;
   return true;
 }
 
@@ -170,6 +167,8 @@ LogicalResult Compiler::retype(ModuleOp module, const CompileOptions &options,
         NumeraRetypeOptions retypeOptions;
         retypeOptions.to = resolved.format.spelling();
         retypeOptions.accumulate = options.accumulate;
+        if (!options.outputAs.empty())
+          retypeOptions.outputAs = options.outputAs;
         passes.addPass(createNumeraRetype(retypeOptions));
       },
       errors);
@@ -181,11 +180,15 @@ LogicalResult Compiler::lower(ModuleOp module, const CompileOptions &options,
                               llvm::raw_ostream &errors) {
   if (!resolve(options, resolved, errors))
     return failure();
+  if (!options.function.empty()) {
+    OneLine oneLine(*context, errors);
+    if (failed(keepFunction(module, options.function)))
+      return failure();
+  }
+  if (failed(retype(module, options, resolved, errors)))
+    return failure();
   {
     OneLine oneLine(*context, errors);
-    if (!options.function.empty() &&
-        failed(keepFunction(module, options.function)))
-      return failure();
     auto collected = collectSignatures(module);
     if (failed(collected))
       return failure();
@@ -193,8 +196,6 @@ LogicalResult Compiler::lower(ModuleOp module, const CompileOptions &options,
     if (signatures.empty())
       return module.emitError("the model has no public function");
   }
-  if (failed(retype(module, options, resolved, errors)))
-    return failure();
   return run(module, buildNumeraToCPU, errors);
 }
 

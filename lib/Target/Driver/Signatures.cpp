@@ -3,6 +3,7 @@
 #include "Signatures.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "numera/Dialect/Numera/IR/Numera.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -15,6 +16,9 @@ static std::optional<numera_dtype> dtypeOf(Type type) {
   if (type.isF64())
     return NUMERA_F64;
   auto integer = dyn_cast<IntegerType>(type);
+  if (auto num = dyn_cast<NumType>(type)) // codes, as `--output-as storage` has
+    integer = IntegerType::get(type.getContext(), num.getFormat().storageBits(),
+                               IntegerType::Unsigned);
   if (!integer)
     return std::nullopt;
   switch (integer.getWidth()) {
@@ -60,11 +64,14 @@ FailureOr<std::vector<FunctionSignature>> collectSignatures(ModuleOp module) {
       continue;
     FunctionSignature signature;
     signature.name = function.getName().str();
+    signature.sharesBatch = false;
     for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
       auto tensor = tensorSignature(function, type, function.getArgAttrDict(i));
       if (failed(tensor))
         return failure();
       signature.inputs.push_back(*tensor);
+      // Importers name what belongs to a model; a `?` there is its batch.
+      signature.sharesBatch |= !tensor->name.empty();
     }
     for (auto [i, type] : llvm::enumerate(function.getResultTypes())) {
       auto tensor =

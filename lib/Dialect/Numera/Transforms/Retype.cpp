@@ -118,20 +118,31 @@ Value createConstant(OpBuilder &builder, Location loc, const Format &format,
                             cast<TypedAttr>(codes.getSplatValue<Attribute>()));
 }
 
+static Type withElement(Type old, Type element) {
+  if (auto shaped = dyn_cast<ShapedType>(old))
+    return shaped.clone(element);
+  return element;
+}
+
 namespace {
 
 class Retyper {
 public:
-  Retyper(ModuleOp module, const ResolvedPolicy &policy)
+  Retyper(ModuleOp module, const ResolvedPolicy &policy, Type output)
       : module(module), policy(policy), rewriter(module.getContext()),
-        type(typeOfFormat(module.getContext(), policy.format)) {}
+        type(typeOfFormat(module.getContext(), policy.format)), output(output) {
+  }
 
   LogicalResult run() {
     if (failed(generalize()))
       return failure();
-    for (auto function : module.getOps<func::FuncOp>())
-      if (!function.isExternal())
-        retypeValues(function);
+    for (auto function : module.getOps<func::FuncOp>()) {
+      if (function.isExternal())
+        continue;
+      if (function.isPublic() && !output.isF32())
+        changeOutputs(function);
+      retypeValues(function);
+    }
     if (failed(replaceOperations()))
       return failure();
     retypeContractions(module, policy);
@@ -141,9 +152,7 @@ public:
 private:
   Type convert(Type old) const {
     if (numera::elementType(old).isF32() && old != type) {
-      if (auto shaped = dyn_cast<ShapedType>(old))
-        return shaped.clone(type);
-      return type;
+      return withElement(old, type);
     }
     return old;
   }
@@ -151,6 +160,7 @@ private:
   LogicalResult generalize();
   void retypeValues(func::FuncOp function);
   void castUses(mlir::Operation *boundary);
+  void changeOutputs(func::FuncOp function);
   LogicalResult replaceOperations();
   LogicalResult replace(mlir::Operation *op);
 
@@ -158,6 +168,7 @@ private:
   const ResolvedPolicy &policy;
   IRRewriter rewriter;
   Type type;
+  Type output; ///< element of what public functions return in place of f32
 };
 
 } // namespace
@@ -195,21 +206,33 @@ LogicalResult Retyper::generalize() {
   return success();
 }
 
-/// The operands that leave the function, or reach another one, stay f32.
+/// What a function returns leaves as its signature says; what reaches another
+/// function stays f32.
 void Retyper::castUses(mlir::Operation *boundary) {
   rewriter.setInsertionPoint(boundary);
+  bool isReturn = isa<func::ReturnOp>(boundary);
+  auto function = boundary->getParentOfType<func::FuncOp>();
   for (OpOperand &operand : boundary->getOpOperands()) {
     Value value = operand.get();
-    if (convert(value.getType()) == value.getType())
-      continue;
-    Type outside = value.getType();
-    operand.set(createCast(rewriter, boundary->getLoc(), outside, value));
+    Type outside = isReturn
+                       ? function.getResultTypes()[operand.getOperandNumber()]
+                       : value.getType();
+    if (convert(value.getType()) != outside)
+      operand.set(createCast(rewriter, boundary->getLoc(), outside, value));
   }
 }
 
+/// The results of a public function that are f32 become `output`.
+void Retyper::changeOutputs(func::FuncOp function) {
+  SmallVector<Type> results(function.getResultTypes());
+  for (Type &result : results)
+    if (numera::elementType(result).isF32())
+      result = withElement(result, output);
+  function.setFunctionType(
+      rewriter.getFunctionType(function.getArgumentTypes(), results));
+}
+
 void Retyper::retypeValues(func::FuncOp function) {
-  if (type.isF32())
-    return;
   SmallVector<Value> values;
   SmallVector<mlir::Operation *> boundaries;
   Block &entry = function.getBody().front();
@@ -312,7 +335,18 @@ struct RetypePass : impl::NumeraRetypeBase<RetypePass> {
       getOperation().emitError(error);
       return signalPassFailure();
     }
-    if (failed(Retyper(getOperation(), *policy).run()))
+    Type output =
+        StringSwitch<Type>(outputAs)
+            .Cases({"", "f32"}, Float32Type::get(&getContext()))
+            .Case("f64", Float64Type::get(&getContext()))
+            .Case("storage", typeOfFormat(&getContext(), policy->format))
+            .Default({});
+    if (!output) {
+      getOperation().emitError("unknown output-as '")
+          << outputAs << "'; expected f32, f64 or storage";
+      return signalPassFailure();
+    }
+    if (failed(Retyper(getOperation(), *policy, output).run()))
       signalPassFailure();
   }
 };

@@ -12,7 +12,8 @@ def NumeraRetype : Pass<"numera-retype", "::mlir::ModuleOp"> {
   let description = [{
     *Before:* linalg, arith, math and tensor operations on f32.
     *After:* the same computation in the format, as operations of `numera`.
-    Function boundaries stay as they are, with one cast at each.
+    Function boundaries stay as they are, with one cast at each; what
+    public functions return can be asked for as f64 or in the format itself.
 
     Constants are encoded. A contraction (a named linalg operation, or a generic
     whose body multiplies and adds) becomes a `linalg.generic` whose `outs` is
@@ -30,6 +31,9 @@ def NumeraRetype : Pass<"numera-retype", "::mlir::ModuleOp"> {
     Option<"accumulate", "accumulate", "std::string", [{""}],
            "same, f32, f64 or a format; default: the policy's, else chosen by "
            "the format">,
+    Option<"outputAs", "output-as", "std::string", [{"f32"}],
+           "what public functions return: f32, f64 or storage (the format "
+           "itself)">,
   ];
   let dependentDialects = ["::numera::NumeraDialect",
                            "::mlir::arith::ArithDialect",
