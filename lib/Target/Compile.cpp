@@ -7,6 +7,8 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/Verifier.h"
 
 using namespace llvm;
@@ -53,6 +55,16 @@ static Expected<std::unique_ptr<Module>> translate(mlir::ModuleOp lowered,
                            error.text);
 }
 
+/// LLVM remarks on loops that it leaves scalar, which is no one's concern; what
+/// it calls an error is one line.
+static void reportErrors(const DiagnosticInfo *info, void *) {
+  if (info->getSeverity() != DS_Error)
+    return;
+  DiagnosticPrinterRawOStream printer(errs() << "error: ");
+  info->print(printer);
+  errs() << '\n';
+}
+
 Expected<Compiled> numera::compileModule(mlir::ModuleOp lowered,
                                          ArrayRef<FunctionSignature> functions,
                                          const Registry &registry,
@@ -72,6 +84,7 @@ Expected<Compiled> numera::compileModule(mlir::ModuleOp lowered,
     return createStringError("the module has no function to call");
 
   program.context = std::make_unique<LLVMContext>();
+  program.context->setDiagnosticHandlerCallBack(reportErrors);
   Expected<std::unique_ptr<Module>> module =
       translate(lowered, *program.context);
   if (!module)

@@ -8,6 +8,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Object/ObjectFile.h"
 
 #include <algorithm>
 #include <dlfcn.h>
@@ -44,6 +46,26 @@ private:
   std::unique_ptr<orc::LLJIT> jit;
 };
 
+/// Looks for the metadata before the file is loaded: loading runs the
+/// constructors of whatever library it is.
+static Error checkProgram(StringRef path) {
+  auto file = object::ObjectFile::createObjectFile(path);
+  if (!file)
+    return createStringError(
+        path + ": not a shared object: " + toString(file.takeError()));
+  if (const auto *elf = dyn_cast<object::ELFObjectFileBase>(file->getBinary()))
+    for (const object::ELFSymbolRef &symbol :
+         elf->getDynamicSymbolIterators()) {
+      Expected<StringRef> name = symbol.getName();
+      if (!name)
+        consumeError(name.takeError());
+      else if (*name == "numera_metadata")
+        return Error::success();
+    }
+  return createStringError(path + ": not a program that Numera compiled: it "
+                                  "has no numera_metadata");
+}
+
 /// A shared object. What its functions gave away is malloc's and outlives it.
 class OpenedProgram : public Program {
 public:
@@ -55,14 +77,15 @@ public:
   Error open(StringRef path) {
     // A name without a slash would be looked for in the system's folders.
     std::string file = path.contains('/') ? path.str() : "./" + path.str();
+    if (Error error = checkProgram(file))
+      return error;
     handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle)
       return createStringError(dlerror());
     const auto *text =
         static_cast<const char *>(dlsym(handle, "numera_metadata"));
     if (!text)
-      return createStringError(path + ": not a program that Numera compiled: "
-                                      "it has no numera_metadata");
+      return createStringError(path + ": its numera_metadata is not data");
     Expected<numera::Metadata> metadata = parseMetadata(text);
     if (!metadata)
       return createStringError(path + ": " + toString(metadata.takeError()));
