@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// RUN: numera-opt %s --pass-pipeline='builtin.module(func.func(numera-loops))' | FileCheck %s --implicit-check-not='linalg.'
+// RUN: numera-opt %s --pass-pipeline='builtin.module(func.func(numera-loops,canonicalize))' | FileCheck %s --implicit-check-not='linalg.'
 
 // The result is contiguous along j: it goes inside, and k ascends outside it.
 // CHECK-LABEL: @the_loop_along_the_result_is_inside
@@ -89,5 +89,37 @@ func.func @an_elementwise_operation_keeps_its_loops(
 func.func @a_copy_into_a_part_of_a_buffer_is_a_loop(
     %x: memref<4xf32>, %y: memref<4xf32, strided<[2]>>) {
   memref.copy %x, %y : memref<4xf32> to memref<4xf32, strided<[2]>>
+  return
+}
+
+// As scalar code, the rest of a short loop on codes would take longer than its
+// vectors.
+// CHECK-LABEL: @a_short_loop_on_codes_is_vectorised_with_masks
+// CHECK: memref.store
+// CHECK-NEXT: } {llvm.loop_annotation = #loop_annotation}
+// CHECK-LABEL: @a_multiple_of_the_lanes_needs_no_masks
+// CHECK-NOT: llvm.loop_annotation
+func.func @a_short_loop_on_codes_is_vectorised_with_masks(
+    %x: memref<10xi16>, %y: memref<10xi16>) {
+  linalg.generic {
+      indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+      iterator_types = ["parallel"]}
+      ins(%x : memref<10xi16>) outs(%y : memref<10xi16>) {
+  ^bb0(%a: i16, %b: i16):
+    %0 = numera.neg %a {format = #numera.format<posit<16, 2>>} : i16
+    linalg.yield %0 : i16
+  }
+  return
+}
+func.func @a_multiple_of_the_lanes_needs_no_masks(
+    %x: memref<32xi16>, %y: memref<32xi16>) {
+  linalg.generic {
+      indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+      iterator_types = ["parallel"]}
+      ins(%x : memref<32xi16>) outs(%y : memref<32xi16>) {
+  ^bb0(%a: i16, %b: i16):
+    %0 = numera.neg %a {format = #numera.format<posit<16, 2>>} : i16
+    linalg.yield %0 : i16
+  }
   return
 }

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// RUN: numera-opt %s --numera-retype='to=posit16 output-as=f64' | FileCheck %s --check-prefixes=CHECK,F64
+// RUN: numera-opt %s --numera-retype='to=posit16 output-as=storage' | FileCheck %s --check-prefixes=CHECK,STORAGE
+// RUN: echo 'module {}' | not numera-opt --numera-retype='output-as=f16' 2>&1 | FileCheck %s --check-prefix=KIND
+
+// KIND: error: unknown output-as 'f16'; expected f32, f64 or storage
+
+// What a public function returns is for its caller to choose.
+// F64-LABEL: func.func @a_public_function
+// F64-SAME: (%{{.*}}: tensor<2xf32>) -> tensor<2xf64>
+// F64: %[[Y:.*]] = numera.exp
+// F64: %[[Z:.*]] = numera.cast %[[Y]] : tensor<2x!posit16> to tensor<2xf64>
+// F64: return %[[Z]] : tensor<2xf64>
+// STORAGE-LABEL: func.func @a_public_function
+// STORAGE-SAME: (%{{.*}}: tensor<2xf32>) -> tensor<2x!posit16>
+// STORAGE: %[[Y:.*]] = numera.exp
+// STORAGE: return %[[Y]] : tensor<2x!posit16>
+func.func @a_public_function(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = math.exp %x : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+// CHECK-LABEL: func.func private @a_private_function_keeps_its_type
+// CHECK-SAME: (%{{.*}}: f32) -> f32
+func.func private @a_private_function_keeps_its_type(%x: f32) -> f32 {
+  %0 = math.exp %x : f32
+  return %0 : f32
+}
