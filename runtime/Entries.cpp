@@ -6,6 +6,7 @@
 
 #include "numera/Numerics/Compare.h"
 #include "numera/Numerics/Convert.h"
+#include "numera/Numerics/Elementary.h"
 #include "numera/Numerics/Operations.h"
 
 using namespace numera;
@@ -65,20 +66,29 @@ using numera::add, numera::sub, numera::mul, numera::div, numera::sqrt,
         f.decode(x).pack(), f.decode(y).pack(), int32_t(mode));                \
     return f.encode(Unpacked::unpack(result), mode);                           \
   }
+#define QUICK_THEN_EXACT(op)                                                   \
+  template <typename F>                                                        \
+  constexpr uint64_t op(const F &f, uint64_t x, Rounding mode) {               \
+    return elementary(f, x, mode, quick::op, quick::op##Range,                 \
+                      [mode](const Unpacked &value) {                          \
+                        return Unpacked::unpack(numera_exact_##op##_128(       \
+                            value.pack(), int32_t(mode)));                     \
+                      });                                                      \
+  }
 THROUGH_EXACT_2(rem)
 THROUGH_EXACT_2(pow)
 THROUGH_EXACT_1(rsqrt)
-THROUGH_EXACT_1(exp)
-THROUGH_EXACT_1(exp2)
-THROUGH_EXACT_1(expm1)
-THROUGH_EXACT_1(log)
+QUICK_THEN_EXACT(exp)
+QUICK_THEN_EXACT(exp2)
+QUICK_THEN_EXACT(expm1)
+QUICK_THEN_EXACT(log)
 THROUGH_EXACT_1(log2)
 THROUGH_EXACT_1(log1p)
 THROUGH_EXACT_1(sin)
 THROUGH_EXACT_1(cos)
-THROUGH_EXACT_1(tanh)
+QUICK_THEN_EXACT(tanh)
 THROUGH_EXACT_1(erf)
-THROUGH_EXACT_1(sigmoid)
+QUICK_THEN_EXACT(sigmoid)
 THROUGH_EXACT_1(floor)
 THROUGH_EXACT_1(ceil)
 THROUGH_EXACT_1(trunc)

@@ -7,6 +7,7 @@
 
 #include "numera/Numerics/Compare.h"
 #include "numera/Numerics/Convert.h"
+#include "numera/Numerics/Elementary.h"
 #include "numera/Numerics/ErrorFunction.h"
 #include "numera/Numerics/Exponential.h"
 #include "numera/Numerics/Hyperbolic.h"
@@ -24,7 +25,11 @@ uint64_t evaluate(const F &f, Operation operation,
                   int32_t relations) {
   uint64_t x = operands[0];
   uint64_t y = operands.size() > 1 ? operands[1] : 0;
-  auto elementary = [&](Unpacked (*function)(const Unpacked &)) {
+  auto twoPhase = [&](Unpacked (*function)(const Unpacked &),
+                      double (*approximate)(double), QuickRange range) {
+    return numera::elementary(f, x, mode, approximate, range, function);
+  };
+  auto onePhase = [&](Unpacked (*function)(const Unpacked &)) {
     return f.encode(function(f.decode(x)), mode);
   };
   auto integral = [&](Rounding rounding) {
@@ -77,27 +82,27 @@ uint64_t evaluate(const F &f, Operation operation,
   case Operation::IsNaN:
     return isnan(f, x);
   case Operation::Exp:
-    return elementary(exact::exp);
+    return twoPhase(exact::exp, quick::exp, quick::expRange);
   case Operation::Exp2:
-    return elementary(exact::exp2);
+    return twoPhase(exact::exp2, quick::exp2, quick::exp2Range);
   case Operation::Expm1:
-    return elementary(exact::expm1);
+    return twoPhase(exact::expm1, quick::expm1, quick::expm1Range);
   case Operation::Log:
-    return elementary(exact::log);
+    return twoPhase(exact::log, quick::log, quick::logRange);
   case Operation::Log2:
-    return elementary(exact::log2);
+    return onePhase(exact::log2);
   case Operation::Log1p:
-    return elementary(exact::log1p);
+    return onePhase(exact::log1p);
   case Operation::Sin:
-    return elementary(exact::sin);
+    return onePhase(exact::sin);
   case Operation::Cos:
-    return elementary(exact::cos);
+    return onePhase(exact::cos);
   case Operation::Tanh:
-    return elementary(exact::tanh);
+    return twoPhase(exact::tanh, quick::tanh, quick::tanhRange);
   case Operation::Erf:
-    return elementary(exact::erf);
+    return onePhase(exact::erf);
   case Operation::Sigmoid:
-    return elementary(exact::sigmoid);
+    return twoPhase(exact::sigmoid, quick::sigmoid, quick::sigmoidRange);
   case Operation::Pow:
     return f.encode(exact::pow(f.decode(x), f.decode(y)), mode);
   }

@@ -148,9 +148,28 @@ static Type storageOf(Type type) {
   return num ? num.getStorageType() : type;
 }
 
+/// True if the configuration registers a function for the operation: what it
+/// gives is not ours to say.
+static bool isOverridden(FormatOpInterface op) {
+  auto *dialect = op->getContext()->getLoadedDialect<NumeraDialect>();
+  Operation operation = op.getFormatOperation();
+  Format result = op.getResultElement().format;
+  return llvm::any_of(
+      dialect->getRegistry().lowerings(), [&](const Lowering &lowering) {
+        if (lowering.operation != operation || lowering.result != result)
+          return false;
+        for (auto [i, format] : llvm::enumerate(lowering.operands))
+          if (i >= op->getNumOperands() ||
+              op.getOperandElement(i).format != format)
+            return false;
+        return true;
+      });
+}
+
 static OpFoldResult foldElementwise(FormatOpInterface op,
                                     ArrayRef<Attribute> operands) {
-  if (!hasArithmetic(op) || llvm::is_contained(operands, Attribute()))
+  if (!hasArithmetic(op) || isOverridden(op) ||
+      llvm::is_contained(operands, Attribute()))
     return {};
   Type type = op->getResult(0).getType();
   Type element = storageOf(numera::elementType(type));

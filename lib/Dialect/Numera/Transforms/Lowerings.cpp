@@ -129,6 +129,10 @@ Lowering Lowerings::key(const Request &request,
 
 Value Lowerings::registered(OpBuilder &builder, const Request &request,
                             ArrayRef<Scalar> operands) {
+  // A registered step knows no rounding of its product.
+  auto step = dyn_cast<MacOp>(request.op.getOperation());
+  if (request.operation == Operation::Mac && step.getProduct())
+    return {};
   const Lowering *found = registry.findLowering(key(request, operands));
   if (!found || request.rounding != (request.result.isFormat()
                                          ? request.result.format.getRounding()
@@ -142,7 +146,12 @@ Value Lowerings::registered(OpBuilder &builder, const Request &request,
                 request.operation == Operation::IsNaN;
   Type result = isTest ? builder.getI8Type()
                        : storageType(builder.getContext(), request.result);
+  // Two libraries may use one name: it is then qualified.
   std::string symbol = found->symbol;
+  if (llvm::any_of(registry.lowerings(), [&](const Lowering &other) {
+        return other.symbol == symbol && other.library != found->library;
+      }))
+    symbol = found->library + "::" + symbol;
   Value value = call(builder, loc, symbol, values, result);
   if (!found->library.empty())
     module.lookupSymbol(symbol)->setAttr("numera.library",
@@ -423,6 +432,11 @@ Value Lowerings::missing(const Request &request, ArrayRef<Scalar> operands) {
                << nameOf(registry, request.result) << "'";
   else
     diagnostic << " in format '" << nameOf(registry, request.result) << "'";
+  Rounding usual = request.result.isFormat()
+                       ? request.result.format.getRounding()
+                       : Rounding::TowardZero;
+  if (request.rounding != usual)
+    diagnostic << " with rounding '" << numera::nameOf(request.rounding) << "'";
   diagnostic << " on target '" << numera::nameOf(target)
              << "'; register one under 'lowerings:': "
              << registry.suggest(key(request, operands));

@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
@@ -139,9 +140,12 @@ public:
     for (auto function : module.getOps<func::FuncOp>()) {
       if (function.isExternal())
         continue;
-      if (function.isPublic() && !output.isF32())
+      // A function that others call as well keeps its type.
+      if (function.isPublic() && !output.isF32() &&
+          SymbolTable::symbolKnownUseEmpty(function, module))
         changeOutputs(function);
-      retypeValues(function);
+      if (failed(retypeValues(function)))
+        return failure();
     }
     if (failed(replaceOperations()))
       return failure();
@@ -151,14 +155,14 @@ public:
 
 private:
   Type convert(Type old) const {
-    if (numera::elementType(old).isF32() && old != type) {
-      return withElement(old, type);
-    }
-    return old;
+    bool isMemory = isa<BaseMemRefType>(old); // memory stays as it is
+    return numera::elementType(old).isF32() && !isMemory
+               ? withElement(old, type)
+               : old;
   }
 
   LogicalResult generalize();
-  void retypeValues(func::FuncOp function);
+  LogicalResult retypeValues(func::FuncOp function);
   void castUses(mlir::Operation *boundary);
   void changeOutputs(func::FuncOp function);
   LogicalResult replaceOperations();
@@ -232,15 +236,34 @@ void Retyper::changeOutputs(func::FuncOp function) {
       rewriter.getFunctionType(function.getArgumentTypes(), results));
 }
 
-void Retyper::retypeValues(func::FuncOp function) {
+/// What moves values between a function and others, or memory.
+static bool isBoundary(mlir::Operation *op) {
+  return isa<func::CallOp, func::ReturnOp, memref::LoadOp, memref::StoreOp>(op);
+}
+
+/// An operation that computes on f32 in memory, which is not retyped: one whose
+/// region or other values would see it.
+static bool computesInMemory(mlir::Operation *op) {
+  auto inMemory = [](Type type) {
+    return isa<BaseMemRefType>(type) && numera::elementType(type).isF32();
+  };
+  bool isMemoryOnly = isa_and_nonnull<memref::MemRefDialect>(op->getDialect());
+  return !isBoundary(op) && !isMemoryOnly &&
+         llvm::any_of(op->getOperandTypes(), inMemory);
+}
+
+LogicalResult Retyper::retypeValues(func::FuncOp function) {
   SmallVector<Value> values;
   SmallVector<mlir::Operation *> boundaries;
   Block &entry = function.getBody().front();
+  mlir::Operation *inMemory = nullptr;
   function.walk([&](mlir::Operation *op) {
-    if (isa<func::CallOp, func::ReturnOp>(op)) {
+    if (isBoundary(op)) {
       boundaries.push_back(op);
       return;
     }
+    if (computesInMemory(op))
+      inMemory = op;
     if (op == function || isa<arith::ConstantOp>(op))
       return; // constants are replaced with their values
     llvm::append_range(values, op->getResults());
@@ -249,6 +272,11 @@ void Retyper::retypeValues(func::FuncOp function) {
     if (block != &entry)
       llvm::append_range(values, block->getArguments());
   });
+  if (inMemory && !type.isF32())
+    return inMemory->emitError("'")
+           << inMemory->getName()
+           << "' computes on f32 in memory, which cannot be retyped; write it "
+              "on tensors, or load and store scalars";
   for (mlir::Operation *boundary : boundaries)
     castUses(boundary);
   // What comes in: arguments, and results of calls.
@@ -269,6 +297,7 @@ void Retyper::retypeValues(func::FuncOp function) {
   }
   for (Value value : values)
     value.setType(convert(value.getType()));
+  return success();
 }
 
 LogicalResult Retyper::replaceOperations() {
