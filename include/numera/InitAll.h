@@ -6,11 +6,16 @@
 #define NUMERA_INITALL_H
 
 #include "mlir/IR/DialectRegistry.h"
+#include <memory>
 
 namespace numera {
 
-/// Every dialect and extension, upstream's and `numera`.
-void registerAll(mlir::DialectRegistry &registry);
+class Registry;
+
+/// Every dialect and extension, upstream's and `numera`; `formats`, if given,
+/// is attached to the latter in every context made from `dialects`.
+void registerAll(mlir::DialectRegistry &dialects,
+                 std::shared_ptr<const Registry> formats = nullptr);
 
 /// Every pass and pipeline, upstream's and Numera's, by their names.
 void registerAllPasses();

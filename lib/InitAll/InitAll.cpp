@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "numera/InitAll.h"
+#include "mlir/IR/DialectRegistry.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -8,10 +9,29 @@
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 
-void numera::registerAll(mlir::DialectRegistry &registry) {
-  mlir::registerAllDialects(registry);
-  mlir::registerAllExtensions(registry);
-  registry.insert<NumeraDialect>();
+namespace {
+struct AttachRegistry
+    : mlir::DialectExtension<AttachRegistry, numera::NumeraDialect> {
+  AttachRegistry(std::shared_ptr<const numera::Registry> formats)
+      : formats(std::move(formats)) {}
+
+  void apply(mlir::MLIRContext *,
+             numera::NumeraDialect *dialect) const override {
+    dialect->setRegistry(formats);
+  }
+
+  std::shared_ptr<const numera::Registry> formats;
+};
+} // namespace
+
+void numera::registerAll(mlir::DialectRegistry &dialects,
+                         std::shared_ptr<const Registry> formats) {
+  mlir::registerAllDialects(dialects);
+  mlir::registerAllExtensions(dialects);
+  dialects.insert<NumeraDialect>();
+  if (formats)
+    dialects.addExtension(mlir::TypeID::get<AttachRegistry>(),
+                          std::make_unique<AttachRegistry>(std::move(formats)));
 }
 
 void numera::registerAllPasses() {

@@ -3,8 +3,8 @@
 // mlir-opt with the numera dialect, its passes, and `--formats F.yaml`.
 
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
-#include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/InitAll.h"
+#include "numera/Registry/Registry.h"
 #include "llvm/Support/CommandLine.h"
 
 using namespace llvm;
@@ -14,20 +14,16 @@ static cl::opt<std::string>
             cl::value_desc("file"));
 
 int main(int argc, char **argv) {
-  mlir::DialectRegistry dialects;
-  numera::registerAll(dialects);
   numera::registerAllPasses();
+  // Flags first: which formats there are decides what the dialect parses.
+  mlir::DialectRegistry all;
+  numera::registerAll(all);
   auto [input, output] = mlir::registerAndParseCLIOptions(
-      argc, argv, "Numera's optimiser driver\n", dialects);
+      argc, argv, "Numera's optimiser driver\n", all);
   auto registry = std::make_shared<numera::Registry>();
   if (!formats.empty() && !registry->load(formats, errs()))
     return 1;
-  dialects.addExtension(+[](mlir::MLIRContext *, numera::NumeraDialect *) {});
-  static std::shared_ptr<const numera::Registry> shared;
-  shared = registry;
-  dialects.addExtension(
-      +[](mlir::MLIRContext *, numera::NumeraDialect *dialect) {
-        dialect->setRegistry(shared);
-      });
+  mlir::DialectRegistry dialects;
+  numera::registerAll(dialects, registry);
   return failed(mlir::MlirOptMain(argc, argv, input, output, dialects));
 }

@@ -20,6 +20,20 @@ struct Scalar {
   ElementKind kind;
 };
 
+/// The scalar type that holds an element on storage: a machine float for f32
+/// and f64, else the integer.
+mlir::Type storageType(mlir::MLIRContext *context, const ElementKind &kind);
+/// A machine number as the integer of its bits, and back; anything else as it
+/// is.
+mlir::Value toBits(mlir::OpBuilder &builder, mlir::Location loc,
+                   mlir::Value value);
+mlir::Value fromBits(mlir::OpBuilder &builder, mlir::Location loc,
+                     mlir::Value value, mlir::Type type);
+/// 32 or 64 for f32 and f64, else 0.
+unsigned machineWidth(const ElementKind &kind);
+/// True for a format whose operations the runtime knows.
+bool hasArithmetic(const ElementKind &kind);
+
 class Lowerings {
 public:
   Lowerings(mlir::ModuleOp module, const Registry &registry, Target target)

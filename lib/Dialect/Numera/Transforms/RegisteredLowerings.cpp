@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+//
+// Calls: of the functions that the configuration registers, of the runtime's
+// entries, and the error where there is neither.
+
+#include "Lowerings.h"
+
+using namespace mlir;
+
+namespace numera {
+
+Lowering Lowerings::key(const Request &request,
+                        ArrayRef<Scalar> operands) const {
+  Lowering key;
+  key.operation = request.operation;
+  key.target = target;
+  key.result = request.result.format;
+  if (!request.result.isFormat())
+    key.toInteger = request.result.integer.getWidth();
+  for (const Scalar &operand : operands) {
+    key.operands.push_back(operand.kind.format);
+    if (!operand.kind.isFormat())
+      key.fromInteger = operand.kind.integer.getWidth();
+  }
+  if (auto cmp = dyn_cast<CmpOp>(request.op.getOperation()))
+    key.predicate = arith::stringifyCmpFPredicate(cmp.getPredicate()).str();
+  if (auto cast = dyn_cast<CastOp>(request.op.getOperation()))
+    key.integerIsSigned = !cast.getIsUnsigned();
+  return key;
+}
+
+Value Lowerings::registered(OpBuilder &builder, const Request &request,
+                            ArrayRef<Scalar> operands) {
+  // A registered step knows no rounding of its product.
+  auto step = dyn_cast<MacOp>(request.op.getOperation());
+  if (request.operation == Operation::Mac && step.getProduct())
+    return {};
+  const Lowering *found = registry.findLowering(key(request, operands));
+  if (!found || request.rounding != (request.result.isFormat()
+                                         ? request.result.format.getRounding()
+                                         : Rounding::TowardZero))
+    return {};
+  Location loc = request.op.getLoc();
+  SmallVector<Value> values;
+  for (const Scalar &operand : operands)
+    values.push_back(operand.value);
+  bool isTest = request.operation == Operation::Cmp ||
+                request.operation == Operation::IsNaN;
+  Type result = isTest ? builder.getI8Type()
+                       : storageType(builder.getContext(), request.result);
+  // Two libraries may use one name: it is then qualified.
+  std::string symbol = found->symbol;
+  if (llvm::any_of(registry.lowerings(), [&](const Lowering &other) {
+        return other.symbol == symbol && other.library != found->library;
+      }))
+    symbol = found->library + "::" + symbol;
+  Value value = call(builder, loc, symbol, values, result);
+  if (!found->library.empty())
+    module.lookupSymbol(symbol)->setAttr("numera.library",
+                                         builder.getStringAttr(found->library));
+  if (isTest)
+    return arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::ne, value,
+        arith::ConstantIntOp::create(builder, loc, result, 0));
+  // The bits above the format's width are zero, whatever a library returns.
+  unsigned width = request.result.isFormat() ? request.result.format.width()
+                                             : result.getIntOrFloatBitWidth();
+  if (!isa<IntegerType>(result) || width == result.getIntOrFloatBitWidth())
+    return value;
+  return arith::AndIOp::create(
+      builder, loc, value,
+      arith::ConstantIntOp::create(builder, loc, result,
+                                   (int64_t{1} << width) - 1));
+}
+
+Value Lowerings::call(OpBuilder &builder, Location loc, StringRef symbol,
+                      ArrayRef<Value> operands, Type result) {
+  auto function = module.lookupSymbol<func::FuncOp>(symbol);
+  auto type =
+      builder.getFunctionType(ValueRange(operands).getTypes(), {result});
+  if (!function) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(module.getBody());
+    function = func::FuncOp::create(builder, module.getLoc(), symbol, type);
+    function.setPrivate();
+    // clang's callee takes the upper bits of a narrow integer to be zero.
+    auto narrow = [](Type type) {
+      return type.isInteger() && type.getIntOrFloatBitWidth() < 32;
+    };
+    StringAttr zeroExtended = builder.getStringAttr("llvm.zeroext");
+    for (auto [i, argument] : llvm::enumerate(type.getInputs()))
+      if (narrow(argument))
+        function.setArgAttr(i, zeroExtended, builder.getUnitAttr());
+    if (narrow(result))
+      function.setResultAttr(0, zeroExtended, builder.getUnitAttr());
+  }
+  return func::CallOp::create(builder, loc, function, operands).getResult(0);
+}
+
+Value Lowerings::callEntry(OpBuilder &builder, Location loc,
+                           const Format &format, Twine op,
+                           ArrayRef<Value> operands, ArrayRef<int32_t> trailing,
+                           Type result) {
+  SmallVector<Value> values(operands);
+  auto constant = [&](int32_t value) {
+    values.push_back(arith::ConstantIntOp::create(builder, loc,
+                                                  builder.getI32Type(), value));
+  };
+  llvm::for_each(format.getParameters(), constant);
+  llvm::for_each(trailing, constant);
+  std::string symbol = ("numera_" + format.getFamily().name() + "_" + op + "_" +
+                        Twine(format.storageBits()))
+                           .str();
+  return call(builder, loc, symbol, values, result);
+}
+
+static std::string nameOf(const Registry &registry, const ElementKind &kind) {
+  if (!kind.isFormat())
+    return "i" + std::to_string(kind.integer.getWidth());
+  if (kind.format.isOpaque())
+    return kind.format.getOpaqueName().str();
+  StringRef name = registry.nameOf(kind.format);
+  return name.empty() ? kind.format.spelling() : name.str();
+}
+
+Value Lowerings::missing(const Request &request, ArrayRef<Scalar> operands) {
+  // An opaque format's arithmetic is its library's; a family's own operations
+  // always exist.
+  auto diagnostic = request.op.emitError("no lowering for '")
+                    << nameOf(request.operation) << "'";
+  if (request.operation == Operation::Cast)
+    diagnostic << " from '" << nameOf(registry, operands[0].kind) << "' to '"
+               << nameOf(registry, request.result) << "'";
+  else
+    diagnostic << " in format '" << nameOf(registry, request.result) << "'";
+  Rounding usual = request.result.isFormat()
+                       ? request.result.format.getRounding()
+                       : Rounding::TowardZero;
+  if (request.rounding != usual)
+    diagnostic << " with rounding '" << numera::nameOf(request.rounding) << "'";
+  diagnostic << " on target '" << numera::nameOf(target)
+             << "'; register one under 'lowerings:': "
+             << registry.suggest(key(request, operands));
+  return {};
+}
+
+} // namespace numera
