@@ -40,6 +40,8 @@ static void addBufferization(OpPassManager &passes) {
   passes.addPass(createCanonicalizerPass());
   bufferization::BufferDeallocationPipelineOptions deallocation;
   bufferization::buildBufferDeallocationPipeline(passes, deallocation);
+  // A returned argument is cloned: its copy is memref's.
+  passes.addPass(createConvertBufferizationToMemRefPass());
 }
 
 static void addLoweringToLLVM(OpPassManager &passes) {

@@ -57,6 +57,15 @@ tensorSignature(func::FuncOp function, Type type, DictionaryAttr attributes) {
   return tensor;
 }
 
+/// LLVM's functions know no such attribute: the signature has it now.
+static void dropNames(func::FuncOp function) {
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    function.removeArgAttr(i, "numera.name");
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    function.removeResultAttr(
+        i, StringAttr::get(function.getContext(), "numera.name"));
+}
+
 FailureOr<std::vector<FunctionSignature>> collectSignatures(ModuleOp module) {
   std::vector<FunctionSignature> signatures;
   for (auto function : module.getOps<func::FuncOp>()) {
@@ -80,6 +89,7 @@ FailureOr<std::vector<FunctionSignature>> collectSignatures(ModuleOp module) {
         return failure();
       signature.outputs.push_back(*tensor);
     }
+    dropNames(function);
     signatures.push_back(std::move(signature));
   }
   return signatures;

@@ -8,8 +8,9 @@
 
 namespace numera {
 
-/// The signatures of the public functions with a body, in order. Boundary
-/// types without a dtype are an error at the function.
+/// The signatures of the public functions with a body, in order, taking the
+/// names of tensors (`numera.name`) off the functions. Boundary types without a
+/// dtype are an error at the function.
 mlir::FailureOr<std::vector<FunctionSignature>>
 collectSignatures(mlir::ModuleOp module);
 
