@@ -13,6 +13,7 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/IR/Instructions.h"
 
 using namespace llvm;
@@ -48,13 +49,24 @@ public:
         return library.takeError();
       byLibrary[*library].push_back(std::move(request));
     }
+    StringMap<const Library *> nativeSymbols;
     std::vector<std::string> native;
     for (auto &[library, requests] : byLibrary) {
       LibraryFile &file = files.find(library)->second;
       if (!file.module) {
         native.push_back(library->path);
-        for (Request &request : requests)
+        for (Request &request : requests) {
+          // Machine code keeps its names, and two of one name are one.
+          const Library *other =
+              nativeSymbols.try_emplace(request.symbol, library).first->second;
+          if (other != library)
+            return createStringError(
+                request.location + ": libraries '" + other->name + "' and '" +
+                library->name + "' both define '" + request.symbol +
+                "', which machine code cannot tell apart; give one as source "
+                "or bitcode, or rename it");
           useName(request, request.symbol);
+        }
       } else if (Error error = linkBitcode(file, requests)) {
         return std::move(error);
       }

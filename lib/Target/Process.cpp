@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "Process.h"
+#include "numera/Target/Program.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -99,6 +100,11 @@ static Error writeThrough(StringRef path,
   if (code)
     return createStringError("cannot write " + path + ": " + code.message());
   stream << (*bytes)->getBuffer();
+  stream.close();
+  code = stream.error();
+  stream.clear_error();
+  if (code)
+    return createStringError("cannot write " + path + ": " + code.message());
   return Error::success();
 }
 
@@ -145,5 +151,12 @@ Error numera::writeFile(StringRef path,
                                 stream.error().message());
     stream.clear_error();
     return error;
+  });
+}
+
+Error numera::writeTextFile(StringRef path, StringRef text) {
+  return writeFile(path, [&](raw_pwrite_stream &stream) {
+    stream << text;
+    return Error::success();
   });
 }

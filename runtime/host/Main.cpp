@@ -11,6 +11,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <sys/stat.h>
 
 using namespace numera::host;
 
@@ -128,6 +129,8 @@ bool runMain(Arguments &arguments, std::string &error) {
   if (!readInputs(function, arguments, inputs, error) ||
       !runDataSet(function, inputs, arguments.options, outputs, error))
     return false;
+  // One that exists is fine; any other trouble shows when a file is written.
+  (void)mkdir(arguments.outputDir.c_str(), 0777);
   for (size_t i = 0; i < outputs.size(); ++i) {
     std::string path =
         arguments.outputDir + "/" + fileNameOf(function.outputs[i], i);

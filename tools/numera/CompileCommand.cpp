@@ -87,17 +87,6 @@ static int report(Error error) {
   return fail(toString(std::move(error)));
 }
 
-static Error writeText(StringRef path, StringRef text) {
-  Error error = writeToOutput(path, [&](raw_ostream &stream) {
-    stream << text;
-    return Error::success();
-  });
-  if (!error)
-    return error;
-  return createStringError("cannot write " + path + ": " +
-                           errorToErrorCode(std::move(error)).message());
-}
-
 static int emitMLIR(Compiler &compiler, mlir::ModuleOp module,
                     const Compilation &job) {
   StringRef stage = job.stage.empty() ? "retype" : StringRef(job.stage);
@@ -107,7 +96,7 @@ static int emitMLIR(Compiler &compiler, mlir::ModuleOp module,
   raw_string_ostream stream(text);
   module.print(stream);
   stream << '\n';
-  return report(writeText(job.output, text));
+  return report(writeTextFile(job.output, text));
 }
 
 static Error emitCode(mlir::ModuleOp lowered,
@@ -122,14 +111,18 @@ static Error emitCode(mlir::ModuleOp lowered,
                    .Case("obj", emitObject)
                    .Case("so", emitSharedObject)
                    .Default(emitExecutable);
-  if (Error error = emit(lowered, functions, registry, options, job.output))
-    return error;
   if (job.emit != "so")
-    return Error::success();
+    return emit(lowered, functions, registry, options, job.output);
+  // The header first: without it, nothing is to be left.
   SmallString<128> header(job.output);
   sys::path::replace_extension(header, "h");
-  return writeText(header,
-                   renderHeader(functions, sys::path::stem(job.output)));
+  if (Error error = writeTextFile(
+          header, renderHeader(functions, sys::path::stem(job.output))))
+    return error;
+  Error error = emit(lowered, functions, registry, options, job.output);
+  if (error)
+    sys::fs::remove(header);
+  return error;
 }
 
 int numera::compileCommand(ArrayRef<const char *> arguments) {

@@ -76,6 +76,10 @@ protected:
   std::vector<numera_entry *> entries; ///< as `info.functions`
 };
 
+/// Writes text to a file, completely or not at all, or into a device or pipe;
+/// `-` is standard output.
+llvm::Error writeTextFile(llvm::StringRef path, llvm::StringRef text);
+
 /// Each writes one file, completely or not at all. `-` is standard output for
 /// text.
 llvm::Error emitLLVM(mlir::ModuleOp lowered,

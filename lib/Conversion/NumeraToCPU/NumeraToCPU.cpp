@@ -33,6 +33,7 @@ static void addOptimisations(OpPassManager &passes) {
 static void addBufferization(OpPassManager &passes) {
   bufferization::OneShotBufferizePassOptions options;
   options.bufferizeFunctionBoundaries = true;
+  options.allowReturnAllocsFromLoops = true;
   options.functionBoundaryTypeConversion =
       bufferization::LayoutMapOption::IdentityLayoutMap;
   passes.addPass(bufferization::createEmptyTensorEliminationPass());

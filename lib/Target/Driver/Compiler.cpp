@@ -185,6 +185,12 @@ LogicalResult Compiler::lower(ModuleOp module, const CompileOptions &options,
     if (failed(keepFunction(module, options.function)))
       return failure();
   }
+  // What nothing calls need not compile.
+  if (failed(run(
+          module,
+          [](OpPassManager &passes) { passes.addPass(createSymbolDCEPass()); },
+          errors)))
+    return failure();
   if (failed(retype(module, options, resolved, errors)))
     return failure();
   {

@@ -69,8 +69,17 @@ static void dropNames(func::FuncOp function) {
 FailureOr<std::vector<FunctionSignature>> collectSignatures(ModuleOp module) {
   std::vector<FunctionSignature> signatures;
   for (auto function : module.getOps<func::FuncOp>()) {
-    if (!function.isPublic() || function.isExternal())
+    if (function.isExternal())
+      return function.emitError("function '")
+             << function.getName()
+             << "' has no body; define it, or register a library's function "
+                "as a lowering";
+    if (!function.isPublic())
       continue;
+    if (function.getNumResults() == 0)
+      return function.emitError("function '")
+             << function.getName()
+             << "' returns nothing; return the tensor or memref it computes";
     FunctionSignature signature;
     signature.name = function.getName().str();
     signature.sharesBatch = false;

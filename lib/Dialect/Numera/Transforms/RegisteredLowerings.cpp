@@ -141,6 +141,9 @@ Value Lowerings::missing(const Request &request, ArrayRef<Scalar> operands) {
   diagnostic << " on target '" << numera::nameOf(target)
              << "'; register one under 'lowerings:': "
              << registry.suggest(key(request, operands));
+  if (isa<MacOp>(request.op.getOperation()) &&
+      request.operation == Operation::Fma)
+    diagnostic << "; or accumulate in f32 or same";
   return {};
 }
 

@@ -328,6 +328,17 @@ LogicalResult Retyper::replace(mlir::Operation *op) {
                                           constant.getValue()));
     return success();
   }
+  auto isOther = [](Type t) {
+    auto number = dyn_cast<FloatType>(numera::elementType(t));
+    return number && !number.isF32() && !number.isF64();
+  };
+  for (Type t : llvm::concat<Type>(SmallVector<Type>(op->getOperandTypes()),
+                                   SmallVector<Type>(op->getResultTypes())))
+    if (isOther(t))
+      return op->emitError("'")
+             << op->getName() << "' works on " << numera::elementType(t)
+             << "; expected f32 or f64, other floats of a model are not "
+                "retyped yet";
   if (isa<arith::SelectOp>(op))
     return success();
   StringRef name = counterpart(op->getName().getStringRef());
