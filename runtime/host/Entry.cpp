@@ -7,10 +7,12 @@
 
 #include "numera/Runtime/Entry.h"
 
+#include <csetjmp>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <pthread.h>
 
 using namespace numera::host;
 
@@ -30,6 +32,26 @@ private:
 };
 
 /// A line in the caller's buffer, cut off where the buffer ends.
+/// Where numera_host_fail leaves a call to. Kept by a pthread key: thread-local
+/// variables need a loader, which a program run in memory has not.
+struct Escape {
+  jmp_buf target;
+  const char *volatile message = nullptr;
+
+  static Escape *current() {
+    return static_cast<Escape *>(pthread_getspecific(key()));
+  }
+  static void setCurrent(Escape *escape) { pthread_setspecific(key(), escape); }
+
+private:
+  static pthread_key_t key() {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static pthread_key_t made;
+    pthread_once(&once, [] { pthread_key_create(&made, nullptr); });
+    return made;
+  }
+};
+
 class Message {
 public:
   Message(char *text, size_t size) : text(text), size(text ? size : 0) {}
@@ -144,11 +166,8 @@ public:
   bool run() {
     if (!allocate())
       return fault().add("out of memory");
-    {
-      DefaultFloatingPoint scope;
-      function.invoke(arguments, results, options.seed, options.step,
-                      options.sample);
-    }
+    if (const char *failure = invoke())
+      return fault().add("%s", failure);
     for (size_t i = 0; i < function.outputCount; ++i)
       owned[i] = isOwned(i) ? result(i).allocated() : nullptr;
     // Nothing is handed over unless everything can be.
@@ -164,6 +183,18 @@ public:
   }
 
 private:
+  /// Runs the function; what numera_host_fail was called with, else null.
+  const char *invoke() {
+    DefaultFloatingPoint scope;
+    Escape escape, *outer = Escape::current();
+    Escape::setCurrent(&escape);
+    if (setjmp(escape.target) == 0)
+      function.invoke(arguments, results, options.seed, options.step,
+                      options.sample);
+    Escape::setCurrent(outer);
+    return escape.message;
+  }
+
   /// The message, begun with the function's name.
   Message &fault() {
     message.add("%s: ", function.name);
@@ -347,6 +378,12 @@ private:
 };
 
 } // namespace
+
+extern "C" void numera::host::numera_host_fail(const char *message) {
+  Escape *escape = Escape::current();
+  escape->message = message;
+  longjmp(escape->target, 1);
+}
 
 extern "C" int numera::host::numera_host_call(
     const FunctionInfo *function, const numera_tensor *inputs,

@@ -10,10 +10,12 @@
 
 namespace numera {
 
-/// Adds the passes of `numera-to-cpu`. Functions on tensors become functions
-/// on memrefs with identity layout whose results are allocated by the callee;
-/// public ones get the `_mlir_ciface_` interface.
-void buildNumeraToCPU(mlir::OpPassManager &passes);
+/// Adds the passes of `numera-to-cpu`. With `checkShapes`, sizes that are known
+/// only when the program runs are compared where operations meet, and a call
+/// whose shapes do not agree fails with a message. Functions on tensors become
+/// functions on memrefs with identity layout whose results are allocated by the
+/// callee; public ones get the `_mlir_ciface_` interface.
+void buildNumeraToCPU(mlir::OpPassManager &passes, bool checkShapes = true);
 
 /// Makes `numera-to-cpu` known to pass pipelines.
 void registerNumeraToCPU();

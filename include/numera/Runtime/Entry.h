@@ -68,6 +68,11 @@ int numera_host_call(const FunctionInfo *function, const numera_tensor *inputs,
                      size_t outputCount, const numera_options *options,
                      char *error, size_t errorSize);
 
+/// Ends the call that is running in this thread with a message: the function
+/// found that its arguments do not go together. Does not return; what the
+/// function had allocated is lost.
+[[noreturn]] void numera_host_fail(const char *message);
+
 /// The function that an executable runs. The compiler defines it.
 extern const FunctionInfo *const numera_main_function;
 }

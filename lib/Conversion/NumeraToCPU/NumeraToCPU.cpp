@@ -55,8 +55,13 @@ static void addLoweringToLLVM(OpPassManager &passes) {
   passes.addPass(createNumeraAnnotateBranches());
 }
 
-void buildNumeraToCPU(OpPassManager &passes) {
+void buildNumeraToCPU(OpPassManager &passes, bool checkShapes) {
   addOptimisations(passes);
+  if (checkShapes) {
+    passes.addPass(createGenerateRuntimeVerificationPass());
+    passes.addPass(createCanonicalizerPass());
+    passes.addPass(createNumeraLowerAsserts());
+  }
   addBufferization(passes);
   passes.addNestedPass<func::FuncOp>(createNumeraLoops());
   passes.addPass(createCanonicalizerPass());
@@ -71,7 +76,7 @@ void registerNumeraToCPU() {
   PassPipelineRegistration<>(
       "numera-to-cpu",
       "Lower a model in a format to the LLVM dialect for the CPU",
-      buildNumeraToCPU);
+      [](OpPassManager &passes) { buildNumeraToCPU(passes); });
 }
 
 } // namespace numera

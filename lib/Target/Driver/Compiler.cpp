@@ -202,7 +202,13 @@ LogicalResult Compiler::lower(ModuleOp module, const CompileOptions &options,
     if (signatures.empty())
       return module.emitError("the model has no public function");
   }
-  return run(module, buildNumeraToCPU, errors);
+  // The batch, the one dynamic size of an imported model, is checked at entry.
+  bool checkShapes = llvm::any_of(
+      signatures, [](const auto &signature) { return !signature.sharesBatch; });
+  return run(
+      module,
+      [&](OpPassManager &passes) { buildNumeraToCPU(passes, checkShapes); },
+      errors);
 }
 
 LogicalResult Compiler::lowerTo(ModuleOp module, StringRef stage,

@@ -140,6 +140,20 @@ def NumeraLoops : Pass<"numera-loops", "::mlir::func::FuncOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def NumeraLowerAsserts : Pass<"numera-lower-asserts", "::mlir::ModuleOp"> {
+  let summary = "let a failed assertion end the call with its message";
+  let description = [{
+    *Before:* `cf.assert`, which upstream's runtime verification puts before
+    operations whose shapes may not agree.
+    *After:* where the condition is false, a call of `numera_host_fail` with the
+    message, which does not return: the program's entry gives it back as its
+    error.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def NumeraAnnotateBranches : Pass<"numera-annotate-branches"> {
   let summary = "move loop annotations to where translation reads them";
   let description = [{
