@@ -80,6 +80,25 @@ func.func @a_sum_adds_in_the_accumulator(
   return %0 : tensor<4xf32>
 }
 
+// 70 terms are 3 steps of 32 partial sums, padded with zeros.
+// CHECK-LABEL: @a_sum_from_zero_is_blocked
+// DEFAULT: tensor.pad
+// DEFAULT: tensor.expand_shape {{.*}} : tensor<4x96x!posit16> into tensor<4x3x32x!posit16>
+// DEFAULT: iterator_types = ["parallel", "reduction", "parallel"]
+// DEFAULT: numera.add %{{.*}}, %{{.*}} : (f32, !posit16) -> f32
+// DEFAULT-COUNT-5: numera.add %{{.*}}, %{{.*}} : f32
+// DEFAULT: numera.cast %{{.*}} : f32 to !posit16
+// SAME-NOT: tensor<4x3x32x!posit16>
+// SAME: numera.add %{{.*}}, %{{.*}} : !posit16
+func.func @a_sum_from_zero_is_blocked(%x: tensor<4x70xf32>) -> tensor<4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %0 = tensor.empty() : tensor<4xf32>
+  %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<4xf32>) -> tensor<4xf32>
+  %2 = linalg.reduce { arith.addf } ins(%x : tensor<4x70xf32>)
+    outs(%1 : tensor<4xf32>) dimensions = [1]
+  return %2 : tensor<4xf32>
+}
+
 // CHECK-LABEL: @a_fused_step_is_a_step
 // DEFAULT: numera.mac %{{.*}}, %{{.*}}, %{{.*}} : (!posit16, !posit16, f32) -> f32
 // SAME: numera.mac {{.*}} {product = #numera.format<posit<16, 2>>} : !posit16

@@ -67,13 +67,17 @@ class Arithmetic:
         return self.accumulate(acc, product)
 
     def sum(self, x: Array, axes: Sequence[int]) -> Array:
-        """The sum along `axes`, which stay as 1, in row-major order."""
+        """The sum along `axes`, which stay as 1, in row-major order: ascending
+        for `same`, else 32 interleaved partial sums, then added in pairs."""
         moved = np.moveaxis(x, axes, range(len(axes)))
         terms = moved.reshape(-1, *moved.shape[len(axes) :])
-        acc = np.zeros(terms.shape[1:])
-        for term in terms:
-            acc = self.accumulate(acc, term)
-        return np.expand_dims(self.target.round(acc), tuple(axes))
+        lanes = 1 if self.accumulator is None else 32
+        partial = [np.zeros(terms.shape[1:])] * lanes
+        for i, term in enumerate(terms):
+            partial[i % lanes] = self.accumulate(partial[i % lanes], term)
+        while len(partial) > 1:
+            partial = [self.accumulate(a, b) for a, b in zip(partial[::2], partial[1::2])]
+        return np.expand_dims(self.target.round(partial[0]), tuple(axes))
 
     def exp(self, x: Array) -> Array:
         if self.target.bits > 16:

@@ -5,6 +5,7 @@
 #ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_RETYPE_H
 #define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_RETYPE_H
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "numera/Dialect/Numera/Transforms/Policy.h"
@@ -20,6 +21,13 @@ mlir::Value createConstant(mlir::OpBuilder &builder, mlir::Location loc,
 /// Rewrites contractions and sums, already in the policy's format, to its
 /// accumulator.
 void retypeContractions(mlir::ModuleOp module, const ResolvedPolicy &policy);
+
+/// A sum over the reduction loops of `generic`, whose body ends in the addition
+/// to its accumulator, in the policy's accumulator and blocked order, cast to
+/// the format; null where a reduced size is not known.
+mlir::Value createBlockedSum(mlir::IRRewriter &rewriter,
+                             mlir::linalg::GenericOp generic,
+                             const ResolvedPolicy &policy);
 
 } // namespace numera
 

@@ -107,6 +107,13 @@ static void retypeSum(IRRewriter &rewriter, linalg::GenericOp generic,
                       const Sum &sum, const ResolvedPolicy &policy) {
   Location loc = generic.getLoc();
   rewriter.setInsertionPoint(generic);
+  bool isBlocked =
+      !sum.lhs && !policy.product && isZeroFill(generic.getDpsInits()[0]);
+  if (Value blocked =
+          isBlocked ? createBlockedSum(rewriter, generic, policy) : Value()) {
+    rewriter.replaceOp(generic, blocked);
+    return;
+  }
   auto resultType = cast<RankedTensorType>(generic.getResult(0).getType());
   Type accumulator = typeOfFormat(rewriter.getContext(), policy.accumulator);
   Value init = createAccumulator(rewriter, loc, generic.getDpsInits()[0],

@@ -18,7 +18,8 @@ def NumeraRetype : Pass<"numera-retype", "::mlir::ModuleOp"> {
     Constants are encoded. A contraction (a named linalg operation, or a generic
     whose body multiplies and adds) becomes a `linalg.generic` whose `outs` is
     the accumulator and whose body is one `numera.mac`, followed by an
-    elementwise cast to the format. A sum reduces in the accumulator likewise.
+    elementwise cast to the format. A sum reduces in the accumulator likewise,
+    as 32 interleaved partial sums that are added in pairs (C7).
     An infinite constant becomes the format's lowest or highest value, which is
     what it stands for in a maximum or a mask.
 
