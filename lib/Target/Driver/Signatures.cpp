@@ -66,6 +66,13 @@ static void dropNames(func::FuncOp function) {
         i, StringAttr::get(function.getContext(), "numera.name"));
 }
 
+/// Names that the program itself needs for something else.
+static bool isReserved(StringRef name) {
+  constexpr StringLiteral names[] = {"malloc",  "free",  "memcpy", "memset",
+                                     "memmove", "abort", "_init",  "_fini"};
+  return name.starts_with("numera_") || llvm::is_contained(names, name);
+}
+
 FailureOr<std::vector<FunctionSignature>> collectSignatures(ModuleOp module) {
   std::vector<FunctionSignature> signatures;
   for (auto function : module.getOps<func::FuncOp>()) {
@@ -74,6 +81,10 @@ FailureOr<std::vector<FunctionSignature>> collectSignatures(ModuleOp module) {
              << function.getName()
              << "' has no body; define it, or register a library's function "
                 "as a lowering";
+    if (isReserved(function.getName()))
+      return function.emitError("function name '")
+             << function.getName()
+             << "' is taken by the runtime or the C library; rename it";
     if (!function.isPublic())
       continue;
     if (function.getNumResults() == 0)
