@@ -71,38 +71,40 @@ constexpr Wide exponential(const Wide &x) {
   return (one + expm1Reduced(reduced.remainder)).scaled(reduced.power);
 }
 
-} // namespace detail
+/// True where e^x and 2^x need no evaluation: x is no number or zero, so small
+/// that the power is next to 1, or so large that it is beyond every format.
+constexpr bool isEdgeOfPower(const Unpacked &x) {
+  return !x.isFinite() || x.exponent < -64 || x.exponent > 20;
+}
 
-/// e^x. Exact only at 0; exp(-inf) = +0, exp(+inf) = +inf.
-constexpr Unpacked exp(const Unpacked &x) {
+/// e^x or 2^x there. For |x| < 2^-64 both lie strictly between 1 - 2^-64 and
+/// 1 + 2^-63, on x's side of 1.
+constexpr Unpacked edgeOfPower(const Unpacked &x) {
   if (x.isNaN())
     return Unpacked::nan();
   if (x.isInfinite())
     return x.negative ? Unpacked::zero() : x;
   if (x.isZero())
     return unpackedOne;
-  // |x| < 2^-64: 1 < e^x < 1 + 2^-63, or 1 - 2^-64 < e^x < 1.
-  if (x.exponent < -64)
-    return x.negative ? justBelow(unpackedOne) : justAbove(unpackedOne);
   if (x.exponent > 20)
     return outOfRange(false, !x.negative);
+  return x.negative ? justBelow(unpackedOne) : justAbove(unpackedOne);
+}
+
+} // namespace detail
+
+/// e^x. Exact only at 0; exp(-inf) = +0, exp(+inf) = +inf.
+constexpr Unpacked exp(const Unpacked &x) {
+  if (detail::isEdgeOfPower(x))
+    return detail::edgeOfPower(x);
   return detail::exponential(Wide::from(x)).toUnpacked();
 }
 
 /// 2^x. Exact for the integers, irrational for every other binary fraction;
 /// exp2(-inf) = +0, exp2(+inf) = +inf.
 constexpr Unpacked exp2(const Unpacked &x) {
-  if (x.isNaN())
-    return Unpacked::nan();
-  if (x.isInfinite())
-    return x.negative ? Unpacked::zero() : x;
-  if (x.isZero())
-    return unpackedOne;
-  // |x| < 2^-64: |2^x - 1| < 2^-64.
-  if (x.exponent < -64)
-    return x.negative ? justBelow(unpackedOne) : justAbove(unpackedOne);
-  if (x.exponent > 20)
-    return outOfRange(false, !x.negative);
+  if (detail::isEdgeOfPower(x))
+    return detail::edgeOfPower(x);
   Wide argument = Wide::from(x);
   int32_t power = argument.toNearestInteger();
   Wide fraction = argument - Wide::fromInteger(power); // exact
