@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// The runtime's entry points: ABI.def expanded over families and storages, in
-// terms of Numerics. Freestanding; compiled for every target (README.md). A
-// family is a FORMAT_/PARAMETERS_ pair below and a line in FOR_EACH_FAMILY.
+// The runtime's entry points of one family: ABI.def expanded over storages, in
+// terms of Numerics. Freestanding; compiled for every family of
+// cmake/Families.cmake and every target (README.md), with the family's name,
+// header, struct and number of parameters defined on the command line.
 
+#include NUMERA_FAMILY_HEADER
 #include "numera/Numerics/Compare.h"
 #include "numera/Numerics/Convert.h"
 #include "numera/Numerics/Elementary.h"
@@ -11,31 +13,50 @@
 
 using namespace numera;
 
-// ---- families --------------------------------------------------------------
+// ---- the family ------------------------------------------------------------
 
-#define PARAMETERS_float                                                       \
-  int32_t exponentBits, int32_t mantissaBits, int32_t bias, int32_t specials,  \
-      int32_t subnormals, int32_t isSigned, int32_t overflow
-#define FORMAT_float                                                           \
-  FloatFormat {                                                                \
-    exponentBits, mantissaBits, bias, Specials(specials), subnormals != 0,     \
-        isSigned != 0, Overflow(overflow)                                      \
-  }
-#define PARAMETERS_posit int32_t positBits, int32_t es
-#define FORMAT_posit                                                           \
-  PositFormat { positBits, es }
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define NAMES_1 p0
+#define NAMES_2 NAMES_1, p1
+#define NAMES_3 NAMES_2, p2
+#define NAMES_4 NAMES_3, p3
+#define NAMES_5 NAMES_4, p4
+#define NAMES_6 NAMES_5, p5
+#define NAMES_7 NAMES_6, p6
+#define NAMES_8 NAMES_7, p7
+#define DECLARED_1 int32_t p0
+#define DECLARED_2 DECLARED_1, int32_t p1
+#define DECLARED_3 DECLARED_2, int32_t p2
+#define DECLARED_4 DECLARED_3, int32_t p3
+#define DECLARED_5 DECLARED_4, int32_t p4
+#define DECLARED_6 DECLARED_5, int32_t p5
+#define DECLARED_7 DECLARED_6, int32_t p6
+#define DECLARED_8 DECLARED_7, int32_t p7
 
-#define FOR_EACH_FAMILY(ENTRY, op)                                             \
-  FOR_EACH_STORAGE(ENTRY, op, float)                                           \
-  FOR_EACH_STORAGE(ENTRY, op, posit)
-#define FOR_EACH_STORAGE(ENTRY, op, family)                                    \
-  ENTRY(op, family, 8)                                                         \
-  ENTRY(op, family, 16)                                                        \
-  ENTRY(op, family, 32)                                                        \
-  ENTRY(op, family, 64)
+#define PARAMETERS JOIN(DECLARED_, NUMERA_PARAMETERS)
+#define FORMAT formatOf(JOIN(NAMES_, NUMERA_PARAMETERS))
+#define MODE RoundingMode::unpack(rounding, random)
+
+using Format = NUMERA_FORMAT;
+
+template <typename... Parameters>
+static constexpr Format formatOf(Parameters... parameters) {
+  static_assert(sizeof...(parameters) == Format::parameterCount);
+  const int32_t list[] = {parameters...};
+  return Format::of(list);
+}
+
+#define FOR_EACH_STORAGE(ENTRY, op)                                            \
+  ENTRY(op, 8)                                                                 \
+  ENTRY(op, 16)                                                                \
+  ENTRY(op, 32)                                                                \
+  ENTRY(op, 64)
 
 #define CODE(bits) uint##bits##_t
-#define SYMBOL(family, op, bits) numera_##family##_##op##_##bits
+#define SYMBOL_(family, op, bits) numera_##family##_##op##_##bits
+#define SYMBOL_OF(family, op, bits) SYMBOL_(family, op, bits)
+#define SYMBOL(op, bits) SYMBOL_OF(NUMERA_FAMILY_NAME, op, bits)
 
 // ---- operations ------------------------------------------------------------
 
@@ -46,33 +67,40 @@ extern "C" {
 #include "numera/Runtime/ABI.def"
 }
 
-/// The operation on codes of one format. Those with a faster road are
-/// Operations.h's own; the rest goes through Exact.cpp, where it stays: too
-/// large to stand at every call.
+/// The operation on codes of one format: the family's own where it has one.
+/// Those with a faster road are Operations.h's; the rest goes through
+/// Exact.cpp, where it stays: too large to stand at every call.
 namespace code {
 using numera::add, numera::sub, numera::mul, numera::div, numera::sqrt,
     numera::fma;
 #define THROUGH_EXACT_1(op)                                                    \
   template <typename F>                                                        \
-  constexpr uint64_t op(const F &f, uint64_t x, Rounding mode) {               \
+  constexpr uint64_t op(const F &f, uint64_t x, RoundingMode mode) {           \
+    if constexpr (requires { f.op(x, mode); })                                 \
+      return f.op(x, mode);                                                    \
     uint128_t result =                                                         \
-        numera_exact_##op##_128(f.decode(x).pack(), int32_t(mode));            \
+        numera_exact_##op##_128(f.decode(x).pack(), int32_t(mode.rounding));   \
     return f.encode(Unpacked::unpack(result), mode);                           \
   }
 #define THROUGH_EXACT_2(op)                                                    \
   template <typename F>                                                        \
-  constexpr uint64_t op(const F &f, uint64_t x, uint64_t y, Rounding mode) {   \
+  constexpr uint64_t op(const F &f, uint64_t x, uint64_t y,                    \
+                        RoundingMode mode) {                                   \
+    if constexpr (requires { f.op(x, y, mode); })                              \
+      return f.op(x, y, mode);                                                 \
     uint128_t result = numera_exact_##op##_128(                                \
-        f.decode(x).pack(), f.decode(y).pack(), int32_t(mode));                \
+        f.decode(x).pack(), f.decode(y).pack(), int32_t(mode.rounding));       \
     return f.encode(Unpacked::unpack(result), mode);                           \
   }
 #define QUICK_THEN_EXACT(op)                                                   \
   template <typename F>                                                        \
-  constexpr uint64_t op(const F &f, uint64_t x, Rounding mode) {               \
+  constexpr uint64_t op(const F &f, uint64_t x, RoundingMode mode) {           \
+    if constexpr (requires { f.op(x, mode); })                                 \
+      return f.op(x, mode);                                                    \
     return elementary(f, x, mode, quick::op, quick::op##Range,                 \
-                      [mode](const Unpacked &value) {                          \
+                      [](const Unpacked &value, Rounding rounding) {           \
                         return Unpacked::unpack(numera_exact_##op##_128(       \
-                            value.pack(), int32_t(mode)));                     \
+                            value.pack(), int32_t(rounding)));                 \
                       });                                                      \
   }
 THROUGH_EXACT_2(rem)
@@ -98,100 +126,95 @@ THROUGH_EXACT_1(roundeven)
 
 // ---- entries ---------------------------------------------------------------
 
-#define UNARY(op, family, bits)                                                \
+#define UNARY(op, bits)                                                        \
   CODE(bits)                                                                   \
-  SYMBOL(family, op, bits)(CODE(bits) x, PARAMETERS_##family,                  \
-                           int32_t rounding) {                                 \
-    return static_cast<CODE(bits)>(                                            \
-        code::op(FORMAT_##family, x, Rounding(rounding)));                     \
+  SYMBOL(op, bits)(CODE(bits) x, PARAMETERS, int32_t rounding,                 \
+                   uint32_t random) {                                          \
+    return static_cast<CODE(bits)>(code::op(FORMAT, x, MODE));                 \
   }
-#define BINARY(op, family, bits)                                               \
+#define BINARY(op, bits)                                                       \
   CODE(bits)                                                                   \
-  SYMBOL(family, op, bits)(CODE(bits) x, CODE(bits) y, PARAMETERS_##family,    \
-                           int32_t rounding) {                                 \
-    return static_cast<CODE(bits)>(                                            \
-        code::op(FORMAT_##family, x, y, Rounding(rounding)));                  \
+  SYMBOL(op, bits)(CODE(bits) x, CODE(bits) y, PARAMETERS, int32_t rounding,   \
+                   uint32_t random) {                                          \
+    return static_cast<CODE(bits)>(code::op(FORMAT, x, y, MODE));              \
   }
-#define TERNARY(op, family, bits)                                              \
+#define TERNARY(op, bits)                                                      \
   CODE(bits)                                                                   \
-  SYMBOL(family, op, bits)(CODE(bits) x, CODE(bits) y, CODE(bits) z,           \
-                           PARAMETERS_##family, int32_t rounding) {            \
-    return static_cast<CODE(bits)>(                                            \
-        code::op(FORMAT_##family, x, y, z, Rounding(rounding)));               \
+  SYMBOL(op, bits)(CODE(bits) x, CODE(bits) y, CODE(bits) z, PARAMETERS,       \
+                   int32_t rounding, uint32_t random) {                        \
+    return static_cast<CODE(bits)>(code::op(FORMAT, x, y, z, MODE));           \
   }
-#define UNARY_EXACT(op, family, bits)                                          \
-  CODE(bits) SYMBOL(family, op, bits)(CODE(bits) x, PARAMETERS_##family) {     \
-    return static_cast<CODE(bits)>(numera::op(FORMAT_##family, x));            \
+#define UNARY_EXACT(op, bits)                                                  \
+  CODE(bits) SYMBOL(op, bits)(CODE(bits) x, PARAMETERS) {                      \
+    return static_cast<CODE(bits)>(numera::op(FORMAT, x));                     \
   }
-#define BINARY_EXACT(op, family, bits)                                         \
+#define BINARY_EXACT(op, bits)                                                 \
   CODE(bits)                                                                   \
-  SYMBOL(family, op, bits)(CODE(bits) x, CODE(bits) y, PARAMETERS_##family) {  \
-    return static_cast<CODE(bits)>(numera::op(FORMAT_##family, x, y));         \
+  SYMBOL(op, bits)(CODE(bits) x, CODE(bits) y, PARAMETERS) {                   \
+    return static_cast<CODE(bits)>(numera::op(FORMAT, x, y));                  \
   }
 
-/// What the lists do not have: comparisons and conversions.
-#define CONVERSIONS(unused, family, bits)                                      \
-  uint8_t SYMBOL(family, cmp, bits)(CODE(bits) x, CODE(bits) y,                \
-                                    PARAMETERS_##family, int32_t relations) {  \
-    return cmp(FORMAT_##family, x, y, relations);                              \
+/// What the lists do not have: comparisons, conversions and truncation.
+#define OTHERS(unused, bits)                                                   \
+  uint8_t SYMBOL(cmp, bits)(CODE(bits) x, CODE(bits) y, PARAMETERS,            \
+                            int32_t relations) {                               \
+    return cmp(FORMAT, x, y, relations);                                       \
   }                                                                            \
-  uint8_t SYMBOL(family, isnan, bits)(CODE(bits) x, PARAMETERS_##family) {     \
-    return isnan(FORMAT_##family, x);                                          \
-  }                                                                            \
-  float SYMBOL(family, decode_f32, bits)(CODE(bits) x, PARAMETERS_##family) {  \
-    return decodeTo<float>(FORMAT_##family, x);                                \
-  }                                                                            \
-  double SYMBOL(family, decode_f64, bits)(CODE(bits) x, PARAMETERS_##family) { \
-    return decodeTo<double>(FORMAT_##family, x);                               \
+  uint8_t SYMBOL(isnan, bits)(CODE(bits) x, PARAMETERS) {                      \
+    return isnan(FORMAT, x);                                                   \
   }                                                                            \
   CODE(bits)                                                                   \
-  SYMBOL(family, encode_f32, bits)(float x, PARAMETERS_##family,               \
-                                   int32_t rounding) {                         \
-    return static_cast<CODE(bits)>(                                            \
-        encodeFrom<float>(FORMAT_##family, x, Rounding(rounding)));            \
+  SYMBOL(truncate, bits)(CODE(bits) x, PARAMETERS, int32_t count) {            \
+    return static_cast<CODE(bits)>(FORMAT.truncate(x, count));                 \
+  }                                                                            \
+  float SYMBOL(decode_f32, bits)(CODE(bits) x, PARAMETERS) {                   \
+    return decodeTo<float>(FORMAT, x);                                         \
+  }                                                                            \
+  double SYMBOL(decode_f64, bits)(CODE(bits) x, PARAMETERS) {                  \
+    return decodeTo<double>(FORMAT, x);                                        \
   }                                                                            \
   CODE(bits)                                                                   \
-  SYMBOL(family, encode_f64, bits)(double x, PARAMETERS_##family,              \
-                                   int32_t rounding) {                         \
-    return static_cast<CODE(bits)>(                                            \
-        encodeFrom<double>(FORMAT_##family, x, Rounding(rounding)));           \
+  SYMBOL(encode_f32, bits)(float x, PARAMETERS, int32_t rounding,              \
+                           uint32_t random) {                                  \
+    return static_cast<CODE(bits)>(encodeFrom<float>(FORMAT, x, MODE));        \
   }                                                                            \
   CODE(bits)                                                                   \
-  SYMBOL(family, from_i64, bits)(int64_t x, PARAMETERS_##family,               \
-                                 int32_t rounding) {                           \
-    return static_cast<CODE(bits)>(                                            \
-        fromSigned(FORMAT_##family, x, Rounding(rounding)));                   \
+  SYMBOL(encode_f64, bits)(double x, PARAMETERS, int32_t rounding,             \
+                           uint32_t random) {                                  \
+    return static_cast<CODE(bits)>(encodeFrom<double>(FORMAT, x, MODE));       \
   }                                                                            \
   CODE(bits)                                                                   \
-  SYMBOL(family, from_u64, bits)(uint64_t x, PARAMETERS_##family,              \
-                                 int32_t rounding) {                           \
-    return static_cast<CODE(bits)>(                                            \
-        fromUnsigned(FORMAT_##family, x, Rounding(rounding)));                 \
-  }                                                                            \
-  uint64_t SYMBOL(family, to_integer, bits)(CODE(bits) x, PARAMETERS_##family, \
-                                            int32_t width,                     \
-                                            int32_t resultIsSigned) {          \
-    return toInteger(FORMAT_##family, x, width, resultIsSigned != 0);          \
-  }                                                                            \
-  uint128_t SYMBOL(family, unpack, bits)(CODE(bits) x, PARAMETERS_##family) {  \
-    return FORMAT_##family.decode(x).pack();                                   \
+  SYMBOL(from_i64, bits)(int64_t x, PARAMETERS, int32_t rounding,              \
+                         uint32_t random) {                                    \
+    return static_cast<CODE(bits)>(fromSigned(FORMAT, x, MODE));               \
   }                                                                            \
   CODE(bits)                                                                   \
-  SYMBOL(family, pack, bits)(uint128_t x, PARAMETERS_##family,                 \
-                             int32_t rounding) {                               \
-    return static_cast<CODE(bits)>(                                            \
-        FORMAT_##family.encode(Unpacked::unpack(x), Rounding(rounding)));      \
+  SYMBOL(from_u64, bits)(uint64_t x, PARAMETERS, int32_t rounding,             \
+                         uint32_t random) {                                    \
+    return static_cast<CODE(bits)>(fromUnsigned(FORMAT, x, MODE));             \
+  }                                                                            \
+  uint64_t SYMBOL(to_integer, bits)(CODE(bits) x, PARAMETERS, int32_t width,   \
+                                    int32_t resultIsSigned) {                  \
+    return toInteger(FORMAT, x, width, resultIsSigned != 0);                   \
+  }                                                                            \
+  uint128_t SYMBOL(unpack, bits)(CODE(bits) x, PARAMETERS) {                   \
+    return FORMAT.decode(x).pack();                                            \
+  }                                                                            \
+  CODE(bits)                                                                   \
+  SYMBOL(pack, bits)(uint128_t x, PARAMETERS, int32_t rounding,                \
+                     uint32_t random) {                                        \
+    return static_cast<CODE(bits)>(FORMAT.encode(Unpacked::unpack(x), MODE));  \
   }
 
 extern "C" {
 
-#define NUMERA_UNARY(op) FOR_EACH_FAMILY(UNARY, op)
-#define NUMERA_BINARY(op) FOR_EACH_FAMILY(BINARY, op)
-#define NUMERA_TERNARY(op) FOR_EACH_FAMILY(TERNARY, op)
-#define NUMERA_UNARY_EXACT(op) FOR_EACH_FAMILY(UNARY_EXACT, op)
-#define NUMERA_BINARY_EXACT(op) FOR_EACH_FAMILY(BINARY_EXACT, op)
+#define NUMERA_UNARY(op) FOR_EACH_STORAGE(UNARY, op)
+#define NUMERA_BINARY(op) FOR_EACH_STORAGE(BINARY, op)
+#define NUMERA_TERNARY(op) FOR_EACH_STORAGE(TERNARY, op)
+#define NUMERA_UNARY_EXACT(op) FOR_EACH_STORAGE(UNARY_EXACT, op)
+#define NUMERA_BINARY_EXACT(op) FOR_EACH_STORAGE(BINARY_EXACT, op)
 #include "numera/Runtime/ABI.def"
 
-FOR_EACH_FAMILY(CONVERSIONS, )
+FOR_EACH_STORAGE(OTHERS, )
 
 } // extern "C"

@@ -19,19 +19,19 @@ using namespace numera;
 
 namespace {
 
-/// All in one form: operands, then the mode, which only sums (the sign of a
-/// zero) look at.
+/// All in one form: operands, then the rounding, at which sums look for the
+/// sign of a zero, quotients and roots for how many digits are wanted.
 namespace value {
 using U = Unpacked;
 U add(U x, U y, Rounding mode) { return exact::add(x, y, mode); }
 U sub(U x, U y, Rounding mode) { return exact::sub(x, y, mode); }
 U mul(U x, U y, Rounding) { return exact::mul(x, y); }
 U fma(U x, U y, U z, Rounding mode) { return exact::fma(x, y, z, mode); }
-U div(U x, U y, Rounding) { return exact::div(x, y); }
+U div(U x, U y, Rounding mode) { return exact::div(x, y, mode); }
 U rem(U x, U y, Rounding) { return exact::rem(x, y); }
 U pow(U x, U y, Rounding) { return exact::pow(x, y); }
-U sqrt(U x, Rounding) { return exact::sqrt(x); }
-U rsqrt(U x, Rounding) { return exact::rsqrt(x); }
+U sqrt(U x, Rounding mode) { return exact::sqrt(x, mode); }
+U rsqrt(U x, Rounding mode) { return exact::rsqrt(x, mode); }
 U exp(U x, Rounding) { return exact::exp(x); }
 U exp2(U x, Rounding) { return exact::exp2(x); }
 U expm1(U x, Rounding) { return exact::expm1(x); }
@@ -52,7 +52,8 @@ U round(U x, Rounding) { return integral(x, Rounding::NearestAway); }
 U roundeven(U x, Rounding) { return integral(x, Rounding::NearestEven); }
 } // namespace value
 
-Unpacked open(uint128_t packed) { return Unpacked::unpack(packed); }
+Unpacked open(uint128_t packed) { return Unpacked::unpack(packed).operand(); }
+Rounding modeOf(int32_t rounding) { return RoundingMode::unpack(rounding, 0); }
 
 } // namespace
 
@@ -60,17 +61,17 @@ extern "C" {
 
 #define NUMERA_UNARY(op)                                                       \
   uint128_t numera_exact_##op##_128(uint128_t x, int32_t rounding) {           \
-    return value::op(open(x), Rounding(rounding)).pack();                      \
+    return value::op(open(x), modeOf(rounding)).pack();                        \
   }
 #define NUMERA_BINARY(op)                                                      \
   uint128_t numera_exact_##op##_128(uint128_t x, uint128_t y,                  \
                                     int32_t rounding) {                        \
-    return value::op(open(x), open(y), Rounding(rounding)).pack();             \
+    return value::op(open(x), open(y), modeOf(rounding)).pack();               \
   }
 #define NUMERA_TERNARY(op)                                                     \
   uint128_t numera_exact_##op##_128(uint128_t x, uint128_t y, uint128_t z,     \
                                     int32_t rounding) {                        \
-    return value::op(open(x), open(y), open(z), Rounding(rounding)).pack();    \
+    return value::op(open(x), open(y), open(z), modeOf(rounding)).pack();      \
   }
 #include "numera/Runtime/ABI.def"
 

@@ -2,16 +2,19 @@
 //
 // A family whose formats are a struct of Numerics: everything but parameters,
 // validation and spelling follows from the struct. A new family derives from
-// ArithmeticFamily<F> in a file of its own and takes a line in Families.def.
+// ArithmeticFamily<F> in a file of its own and takes a line in
+// cmake/Families.cmake.
 //
-// F has width, precision, leastExponent, maxExponent, maxCode, signBit,
-// hasInfinity, hasNaN, hasNegativeZero, negate, order, decode and encode, and
-// codes of positive magnitudes ascend with their values.
+// F has parameterCount, of, store, width, precision, leastExponent,
+// maxExponent, maxCode, hasInfinity, hasNaN, hasNegativeZero, isTotallyOrdered,
+// isNaN, nanCode, canonical, order, orderOfValue, negate, absolute, truncate,
+// decode and encode, and codes of positive magnitudes ascend with their values.
 
 #ifndef NUMERA_LIB_REGISTRY_ARITHMETICFAMILY_H
 #define NUMERA_LIB_REGISTRY_ARITHMETICFAMILY_H
 
 #include "Evaluate.h"
+#include "ParameterReader.h"
 #include "numera/Registry/FormatFamily.h"
 
 namespace numera {
@@ -26,14 +29,29 @@ public:
     return layout(format).decode(code);
   }
   uint64_t encode(const Format &format, const Unpacked &value,
-                  Rounding rounding) const override {
-    return layout(format).encode(value, rounding);
+                  RoundingMode mode) const override {
+    return layout(format).encode(value, mode);
   }
   uint64_t evaluate(Operation operation, const Format &format,
-                    llvm::ArrayRef<uint64_t> operands, Rounding rounding,
+                    llvm::ArrayRef<uint64_t> operands, RoundingMode mode,
                     int32_t extra) const override {
-    return numera::evaluate(layout(format), operation, operands, rounding,
-                            extra);
+    return numera::evaluate(layout(format), operation, operands, mode, extra);
+  }
+  uint64_t truncate(const Format &format, uint64_t code,
+                    int32_t count) const override {
+    return layout(format).truncate(code, count);
+  }
+  Format withOverflow(const Format &format, Overflow overflow) const override {
+    if constexpr (requires(F f) { f.overflow; }) {
+      F f = layout(format);
+      f.overflow = overflow;
+      if (!allowsOverflow(overflow))
+        return {};
+      return Format(*this, parametersOf(f), format.getRounding())
+          .withRounding(format.getRounding(), format.getRandomBits())
+          .withChanges(format.getChanges());
+    }
+    return {};
   }
 
   Range range(const Format &format) const override {
@@ -82,16 +100,43 @@ public:
   }
   unsigned machineWidth(const Format &format) const override {
     F f = layout(format);
-    if (format.getRounding() != Rounding::NearestEven)
+    if (format.getRounding() != Rounding::NearestEven ||
+        !format.getChanges().empty())
       return 0;
     return isMachine<float>(f) ? 32 : isMachine<double>(f) ? 64 : 0;
   }
 
 protected:
-  /// The struct of a format of this family, from its parameters.
-  virtual F layout(const Format &format) const = 0;
+  /// Reads the family's keys; `f` has the family's defaults.
+  virtual bool read(ParameterReader &reader, F &f) const = 0;
+  /// The family's part of the canonical spelling.
+  virtual std::string spell(const F &f) const = 0;
+  virtual bool allowsOverflow(Overflow overflow) const {
+    return overflow != Overflow::Wrap;
+  }
+
+  static F layout(const Format &format) {
+    return F::of(format.getParameters().data());
+  }
+  static llvm::SmallVector<int32_t> parametersOf(const F &f) {
+    llvm::SmallVector<int32_t> parameters(F::parameterCount);
+    f.store(parameters.data());
+    return parameters;
+  }
 
 private:
+  bool read(ParameterReader &reader,
+            llvm::SmallVectorImpl<int32_t> &parameters) const final {
+    F f{};
+    if (!read(reader, f))
+      return false;
+    parameters = parametersOf(f);
+    return true;
+  }
+  std::string spell(const Format &format) const final {
+    return spell(layout(format));
+  }
+
   /// Infinity or the largest number, whatever `overflow` says.
   static uint64_t infinite(const F &f, bool negative) {
     uint64_t code = f.maxCode();

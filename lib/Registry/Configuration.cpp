@@ -161,7 +161,7 @@ const FormatFamily *ConfigurationReader::readFamily(const YamlNode &entry) {
   llvm::SmallVector<StringRef> names;
   for (const FormatFamily *family : allFamilies())
     names.push_back(family->name());
-  if (llvm::is_contained({"fixed", "takum", "lns", "block", "scaled"}, name))
+  if (llvm::is_contained({"block", "scaled"}, name))
     file.fail(value->place, "family '" + name +
                                 "' is not supported yet, expected " +
                                 listed(names));
@@ -169,6 +169,33 @@ const FormatFamily *ConfigurationReader::readFamily(const YamlNode &entry) {
     file.fail(value->place,
               "unknown family '" + name + "'" + expectation(name, names));
   return nullptr;
+}
+
+/// `operations: {mul: {truncate-operands: 3}}` is the parameter
+/// `mul.truncate-operands`, which the families read.
+bool ConfigurationReader::readChanges(const YamlNode &section,
+                                      std::vector<Parameter> &parameters,
+                                      std::vector<const YamlNode *> &nodes) {
+  static constexpr llvm::StringLiteral keys[] = {
+      "rounding", "random-bits", "overflow", "truncate-operands"};
+  llvm::SmallVector<StringRef> names;
+#define NUMERA_OPERATION(enumerator, name, operands) names.push_back(name);
+#include "numera/Registry/Operations.def"
+  llvm::erase(names, "cmp");
+  llvm::erase(names, "isnan");
+  if (!checkKeys(section, "'operations'", names))
+    return false;
+  for (const YamlNode &operation : section.items) {
+    if (!checkKeys(
+            operation, "an operation's changes",
+            llvm::SmallVector<StringRef>(std::begin(keys), std::end(keys))))
+      return false;
+    for (const YamlNode &item : operation.items) {
+      parameters.push_back({operation.key + "." + item.key, item.text});
+      nodes.push_back(&item);
+    }
+  }
+  return true;
 }
 
 bool ConfigurationReader::readFormat(const YamlNode &entry) {
@@ -182,6 +209,11 @@ bool ConfigurationReader::readFormat(const YamlNode &entry) {
   for (const YamlNode &item : entry.items) {
     if (item.key == "family" && entry.find("family") == &item)
       continue;
+    if (item.key == "operations" && family->hasArithmetic()) {
+      if (!readChanges(item, parameters, nodes))
+        return false;
+      continue;
+    }
     parameters.push_back({item.key, item.text});
     nodes.push_back(&item);
   }

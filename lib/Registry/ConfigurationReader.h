@@ -26,6 +26,8 @@ private:
   using Names = llvm::ArrayRef<llvm::StringRef>;
 
   bool readFormats(const YamlNode &section);
+  bool readChanges(const YamlNode &section, std::vector<Parameter> &parameters,
+                   std::vector<const YamlNode *> &nodes);
   bool readFormat(const YamlNode &entry);
   bool checkNewName(const YamlNode &entry);
   const FormatFamily *readFamily(const YamlNode &entry);

@@ -21,20 +21,52 @@ namespace numera {
 
 template <typename F>
 uint64_t evaluate(const F &f, Operation operation,
-                  llvm::ArrayRef<uint64_t> operands, Rounding mode,
+                  llvm::ArrayRef<uint64_t> operands, RoundingMode mode,
                   int32_t relations) {
   uint64_t x = operands[0];
   uint64_t y = operands.size() > 1 ? operands[1] : 0;
   auto twoPhase = [&](Unpacked (*function)(const Unpacked &),
                       double (*approximate)(double), QuickRange range) {
-    return numera::elementary(f, x, mode, approximate, range, function);
+    return numera::elementary(
+        f, x, mode, approximate, range,
+        [&](const Unpacked &value, Rounding) { return function(value); });
   };
   auto onePhase = [&](Unpacked (*function)(const Unpacked &)) {
-    return f.encode(function(f.decode(x)), mode);
+    return f.encode(function(f.decode(x).operand()), mode);
   };
   auto integral = [&](Rounding rounding) {
     return roundToIntegral(f, x, rounding, mode);
   };
+  // The family's own, where it has one.
+#define OWN_1(enumerator, op)                                                  \
+  if constexpr (requires { f.op(x, mode); })                                   \
+    if (operation == Operation::enumerator)                                    \
+      return f.op(x, mode);
+#define OWN_2(enumerator, op)                                                  \
+  if constexpr (requires { f.op(x, y, mode); })                                \
+    if (operation == Operation::enumerator)                                    \
+      return f.op(x, y, mode);
+  OWN_2(Rem, rem)
+  OWN_2(Pow, pow)
+  OWN_1(Rsqrt, rsqrt)
+  OWN_1(Exp, exp)
+  OWN_1(Exp2, exp2)
+  OWN_1(Expm1, expm1)
+  OWN_1(Log, log)
+  OWN_1(Log2, log2)
+  OWN_1(Log1p, log1p)
+  OWN_1(Sin, sin)
+  OWN_1(Cos, cos)
+  OWN_1(Tanh, tanh)
+  OWN_1(Erf, erf)
+  OWN_1(Sigmoid, sigmoid)
+  OWN_1(Floor, floor)
+  OWN_1(Ceil, ceil)
+  OWN_1(Trunc, trunc)
+  OWN_1(Round, round)
+  OWN_1(RoundEven, roundeven)
+#undef OWN_1
+#undef OWN_2
   switch (operation) {
   case Operation::Cast:
     return cast(f, f, x, mode);
@@ -104,7 +136,8 @@ uint64_t evaluate(const F &f, Operation operation,
   case Operation::Sigmoid:
     return twoPhase(exact::sigmoid, quick::sigmoid, quick::sigmoidRange);
   case Operation::Pow:
-    return f.encode(exact::pow(f.decode(x), f.decode(y)), mode);
+    return f.encode(exact::pow(f.decode(x).operand(), f.decode(y).operand()),
+                    mode);
   }
   return f.nanCode();
 }

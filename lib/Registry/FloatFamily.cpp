@@ -11,25 +11,32 @@
 using namespace numera;
 
 static constexpr Word specialsWords[] = {
-    {"ieee", int32_t(Specials::Ieee)},
-    {"fn", int32_t(Specials::Fn)},
-    {"fnuz", int32_t(Specials::Fnuz)},
-    {"finite", int32_t(Specials::Finite)},
-    {"fnu", Word::notYet},
-    {"p3109", Word::notYet},
+    {"ieee", int32_t(Specials::Ieee)}, {"fn", int32_t(Specials::Fn)},
+    {"fnuz", int32_t(Specials::Fnuz)}, {"finite", int32_t(Specials::Finite)},
+    {"fnu", int32_t(Specials::Fnu)},   {"p3109", int32_t(Specials::P3109)},
 };
 static constexpr Word subnormalsWords[] = {{"on", 1}, {"flush", 0}};
 static constexpr Word signedWords[] = {
-    {"true", 1}, {"false", Word::notYet}, {"unsigned", Word::notYet}};
+    {"true", 1}, {"false", 0}, {"unsigned", 0}};
+static constexpr Word infinitiesWords[] = {
+    {"true", int32_t(Specials::P3109)},
+    {"false", int32_t(Specials::P3109Finite)}};
+static constexpr Word floatOverflowWords[] = {
+    {"infinity", int32_t(Overflow::Infinity)},
+    {"saturate", int32_t(Overflow::Saturate)},
+    {"propagate", int32_t(Overflow::Propagate)},
+};
 
-/// What `bias` is where nobody says: the middle of the exponents.
+/// What `bias` is where nobody says: the middle of the exponents. P3109:
+/// 2^(e-1).
 static int32_t defaultBias(const FloatFormat &f) {
   int32_t half = f.exponentBits == 0 ? 0 : 1 << (f.exponentBits - 1);
-  return f.specials == Specials::Fnuz ? half : half - 1;
+  return f.specials == Specials::Fnuz || f.isP3109() ? half : half - 1;
 }
 
 static Overflow defaultOverflow(const FloatFormat &f) {
-  return f.specials == Specials::Ieee ? Overflow::Infinity : Overflow::Saturate;
+  return f.specials == Specials::Ieee || f.isP3109() ? Overflow::Infinity
+                                                     : Overflow::Saturate;
 }
 
 /// Finds the fault in parameters that are in range one by one.
@@ -49,6 +56,19 @@ static bool validate(ParameterReader &reader, const FloatFormat &f) {
     return reader.fail("mantissa",
                        "mantissa is '0', a format with ieee specials needs at "
                        "least 1 for its NaN");
+  if (f.specials == Specials::Fnuz && !f.isSigned)
+    return reader.fail("signed",
+                       "a format with fnuz specials is signed, its NaN "
+                       "is the code of -0");
+  if (f.specials == Specials::Fnu && f.isSigned)
+    return reader.fail("signed", "a format with fnu specials is unsigned");
+  // Too few codes for the specials and a number beside them.
+  uint64_t specialCodes = f.hasInfinity() + (f.hasNaN() && !f.isSigned);
+  if (f.magnitudeBits() > 0 && f.specials != Specials::Ieee &&
+      f.magnitudeMask() < specialCodes + 1)
+    return reader.fail("mantissa",
+                       "the format has no number but zero, expected more "
+                       "exponent or mantissa bits");
   // Flushed, the codes below the first exponent are zeros.
   uint64_t first = f.hasSubnormals ? 1 : uint64_t{1} << f.mantissaBits;
   if (f.magnitudeBits() == 0 || f.maxCode() < first)
@@ -71,76 +91,12 @@ public:
     return keys;
   }
 
-  llvm::StringRef keyOfWord(llvm::StringRef word) const override {
-    if (findWord(specialsWords, word))
-      return "specials";
-    if (word == "flush")
-      return "subnormals";
-    if (word == "unsigned")
-      return "signed";
-    if (findWord(roundingWords(), word))
-      return "rounding";
-    return findWord(overflowWords(), word) ? "overflow" : "";
-  }
-
-  llvm::SmallVector<llvm::StringRef> words() const override {
-    llvm::SmallVector<llvm::StringRef> all = supported(specialsWords);
-    all.push_back("flush");
-    all.append(supported(roundingWords()));
-    all.append(supported(overflowWords()));
-    return all;
-  }
-
-  Format create(llvm::ArrayRef<Parameter> parameters, llvm::StringRef,
-                ParameterError &error) const override {
-    ParameterReader reader(*this, parameters, error);
-    FloatFormat f{};
-    Rounding rounding = Rounding::NearestEven;
-    if (!reader.checkKeys({"exponent", "mantissa", "bias", "specials",
-                           "subnormals", "signed", "rounding", "overflow"},
-                          {"operations", "random-bits"}) ||
-        !reader.require("exponent") || !reader.require("mantissa") ||
-        !reader.readInteger("exponent", 0, 16, f.exponentBits) ||
-        !reader.readInteger("mantissa", 0, 52, f.mantissaBits) ||
-        !reader.readWord("specials", specialsWords, f.specials) ||
-        !reader.readWord("subnormals", subnormalsWords, f.hasSubnormals) ||
-        !reader.readWord("signed", signedWords, f.isSigned) ||
-        !reader.readWord("rounding", roundingWords(), rounding))
-      return {};
-    f.bias = defaultBias(f);
-    f.overflow = defaultOverflow(f);
-    if (!reader.readWord("overflow", overflowWords(), f.overflow) ||
-        !reader.readInteger("bias", -65536, 65536, f.bias) ||
-        !validate(reader, f))
-      return {};
-    if (f.exponentBits == 0 && !reader.has("bias")) {
-      reader.fail("exponent", "exponent is '0', a format without exponent bits "
-                              "needs a bias");
-      return {};
-    }
-    return Format(*this,
-                  {f.exponentBits, f.mantissaBits, f.bias,
-                   static_cast<int32_t>(f.specials), f.hasSubnormals,
-                   f.isSigned, static_cast<int32_t>(f.overflow)},
-                  rounding);
-  }
-
-  std::string spelling(const Format &format) const override {
+  llvm::SmallVector<Field> fields(const Format &format,
+                                  uint64_t) const override {
     FloatFormat f = layout(format);
-    std::string text = "float<" + llvm::itostr(f.exponentBits) + "," +
-                       llvm::itostr(f.mantissaBits);
-    if (f.specials != Specials::Ieee)
-      text +=
-          "," + wordFor(specialsWords, static_cast<int32_t>(f.specials)).str();
-    if (f.exponentBits == 0 || f.bias != defaultBias(f))
-      text += ",bias=" + llvm::itostr(f.bias);
-    if (!f.hasSubnormals)
-      text += ",flush";
-    if (format.getRounding() != Rounding::NearestEven)
-      text += "," + nameOf(format.getRounding()).str();
-    if (f.overflow != defaultOverflow(f))
-      text += "," + nameOf(f.overflow).str();
-    return text + ">";
+    return {{"sign", unsigned(f.isSigned)},
+            {"exponent", unsigned(f.exponentBits)},
+            {"significand", unsigned(f.mantissaBits)}};
   }
 
   Range range(const Format &format) const override {
@@ -153,15 +109,70 @@ public:
   }
 
 protected:
-  FloatFormat layout(const Format &format) const override {
-    llvm::ArrayRef<int32_t> p = format.getParameters();
-    return {.exponentBits = p[0],
-            .mantissaBits = p[1],
-            .bias = p[2],
-            .specials = static_cast<Specials>(p[3]),
-            .hasSubnormals = p[4] != 0,
-            .isSigned = p[5] != 0,
-            .overflow = static_cast<Overflow>(p[6])};
+  llvm::SmallVector<llvm::StringRef> keys() const override {
+    return {"exponent",   "mantissa",   "bias",   "specials",
+            "infinities", "subnormals", "signed", "overflow"};
+  }
+
+  llvm::SmallVector<std::pair<llvm::StringRef, llvm::StringRef>>
+  ownWords() const override {
+    llvm::SmallVector<std::pair<llvm::StringRef, llvm::StringRef>> words;
+    for (const Word &word : specialsWords)
+      words.push_back({word.text, "specials"});
+    words.push_back({"flush", "subnormals"});
+    words.push_back({"unsigned", "signed"});
+    for (const Word &word : floatOverflowWords)
+      words.push_back({word.text, "overflow"});
+    return words;
+  }
+
+  bool read(ParameterReader &reader, FloatFormat &f) const override {
+    if (!reader.require("exponent") || !reader.require("mantissa") ||
+        !reader.readInteger("exponent", 0, 16, f.exponentBits) ||
+        !reader.readInteger("mantissa", 0, 52, f.mantissaBits) ||
+        !reader.readWord("specials", specialsWords, f.specials))
+      return false;
+    f.isSigned = f.specials != Specials::Fnu;
+    if (reader.has("infinities") && !f.isP3109())
+      return reader.fail("infinities",
+                         "'infinities' is a choice of p3109 specials alone");
+    if (!reader.readWord("infinities", infinitiesWords, f.specials) ||
+        !reader.readWord("subnormals", subnormalsWords, f.hasSubnormals) ||
+        !reader.readWord("signed", signedWords, f.isSigned))
+      return false;
+    if (f.specials == Specials::Fnu && !f.hasSubnormals)
+      return reader.fail("subnormals",
+                         "a format with fnu specials has no subnormals");
+    f.bias = defaultBias(f);
+    f.overflow = defaultOverflow(f);
+    if (!reader.readWord("overflow", floatOverflowWords, f.overflow) ||
+        !reader.readInteger("bias", -65536, 65536, f.bias) ||
+        !validate(reader, f))
+      return false;
+    return f.exponentBits != 0 || reader.has("bias") ||
+           reader.fail("exponent", "exponent is '0', a format without exponent "
+                                   "bits needs a bias");
+  }
+
+  std::string spell(const FloatFormat &f) const override {
+    std::string text =
+        llvm::itostr(f.exponentBits) + "," + llvm::itostr(f.mantissaBits);
+    if (f.isP3109())
+      text += ",p3109";
+    else if (f.specials != Specials::Ieee)
+      text +=
+          "," + wordFor(specialsWords, static_cast<int32_t>(f.specials)).str();
+    if (f.specials == Specials::P3109Finite)
+      text += ",infinities=false";
+    if (!f.isSigned && f.specials != Specials::Fnu)
+      text += ",unsigned";
+    if (f.exponentBits == 0 || f.bias != defaultBias(f))
+      text += ",bias=" + llvm::itostr(f.bias);
+    if (!f.hasSubnormals)
+      text += ",flush";
+    if (f.overflow != defaultOverflow(f))
+      text += "," + nameOf(f.overflow).str();
+    return text;
   }
 };
 

@@ -10,6 +10,26 @@ using namespace numera;
 
 std::string Format::spelling() const { return family->spelling(*this); }
 
+const OperationChange *Format::changeOf(Operation operation) const {
+  for (const OperationChange &change : changes)
+    if (change.operation == operation)
+      return &change;
+  return nullptr;
+}
+
+Format Format::withRounding(Rounding rounding, int32_t randomBits) const {
+  Format format = *this;
+  format.rounding = rounding;
+  format.randomBits = rounding == Rounding::Stochastic ? randomBits : 0;
+  return format;
+}
+
+Format Format::withChanges(llvm::ArrayRef<OperationChange> changes) const {
+  Format format = *this;
+  format.changes.assign(changes.begin(), changes.end());
+  return format;
+}
+
 unsigned Format::width() const { return family->width(*this); }
 
 unsigned Format::storageBits() const {
@@ -25,7 +45,7 @@ llvm::ArrayRef<Word> numera::roundingWords() {
       {"up", int32_t(Rounding::Up)},
       {"down", int32_t(Rounding::Down)},
       {"to-odd", int32_t(Rounding::ToOdd)},
-      {"stochastic", Word::notYet},
+      {"stochastic", int32_t(Rounding::Stochastic)},
   };
   return words;
 }
@@ -35,6 +55,7 @@ llvm::ArrayRef<Word> numera::overflowWords() {
       {"infinity", int32_t(Overflow::Infinity)},
       {"saturate", int32_t(Overflow::Saturate)},
       {"propagate", int32_t(Overflow::Propagate)},
+      {"wrap", int32_t(Overflow::Wrap)},
   };
   return words;
 }

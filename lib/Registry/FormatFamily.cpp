@@ -1,23 +1,32 @@
 // SPDX-License-Identifier: MIT
 //
-// The list of families, and what follows from a family's facts alone: which
-// formats embed in which, and the accumulator of a contraction.
+// The list of families, what every family's formats can be told beside its own
+// parameters (rounding, changes of operations), and what follows from a
+// family's facts alone: which formats embed in which, and the accumulator of a
+// contraction.
 
 #include "numera/Registry/FormatFamily.h"
+#include "ParameterReader.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include <tuple>
 
 using namespace numera;
 
+// cmake/Families.cmake lists those with arithmetic.
 namespace numera {
 #define NUMERA_REGISTER_FAMILY(name) const FormatFamily &name##Family();
 #include "Families.def"
+NUMERA_REGISTER_FAMILY(opaque)
+#undef NUMERA_REGISTER_FAMILY
 } // namespace numera
 
 llvm::ArrayRef<const FormatFamily *> numera::allFamilies() {
   static const FormatFamily *const families[] = {
 #define NUMERA_REGISTER_FAMILY(name) &name##Family(),
 #include "Families.def"
+      NUMERA_REGISTER_FAMILY(opaque)
+#undef NUMERA_REGISTER_FAMILY
   };
   return families;
 }
@@ -28,6 +37,154 @@ const FormatFamily *numera::findFamily(llvm::StringRef name) {
   });
   return found == allFamilies().end() ? nullptr : *found;
 }
+
+//===----------------------------------------------------------------------===//
+// Parameters that every family with arithmetic has
+//===----------------------------------------------------------------------===//
+
+llvm::StringRef FormatFamily::keyOfWord(llvm::StringRef word) const {
+  for (auto [own, key] : ownWords())
+    if (own == word)
+      return key;
+  return hasArithmetic() && findWord(roundingWords(), word) ? "rounding" : "";
+}
+
+llvm::SmallVector<llvm::StringRef> FormatFamily::words() const {
+  llvm::SmallVector<llvm::StringRef> all;
+  for (auto [own, key] : ownWords())
+    all.push_back(own);
+  if (hasArithmetic())
+    all.append(supported(roundingWords()));
+  return all;
+}
+
+/// `rounding` and `random-bits`, or the same of an operation.
+static bool readRounding(ParameterReader &reader, const std::string &prefix,
+                         std::optional<Rounding> &rounding,
+                         int32_t &randomBits) {
+  std::string key = prefix + "rounding", bits = prefix + "random-bits";
+  if (reader.has(key)) {
+    Rounding read{};
+    if (!reader.readWord(key, roundingWords(), read))
+      return false;
+    rounding = read;
+  }
+  bool isStochastic = rounding == Rounding::Stochastic;
+  if (reader.has(bits) && !isStochastic)
+    return reader.fail(bits, "'random-bits' is for stochastic rounding alone");
+  randomBits = isStochastic ? defaultRandomBits : 0;
+  return reader.readInteger(bits, 1, 32, randomBits);
+}
+
+/// The keys `<operation>.<key>`.
+static bool readChange(ParameterReader &reader, Operation operation,
+                       llvm::SmallVectorImpl<OperationChange> &changes) {
+  OperationChange change;
+  change.operation = operation;
+  const OperationChange none = change;
+  std::string prefix = nameOf(operation).str() + ".";
+  std::string overflow = prefix + "overflow";
+  if (!readRounding(reader, prefix, change.rounding, change.randomBits) ||
+      !reader.readInteger(prefix + "truncate-operands", 0, 63,
+                          change.truncateOperands))
+    return false;
+  if (reader.has(overflow)) {
+    Overflow read{};
+    if (!reader.readWord(overflow, overflowWords(), read))
+      return false;
+    change.overflow = read;
+  }
+  if (change != none)
+    changes.push_back(change);
+  return true;
+}
+
+/// Every operation whose result is a number may be changed.
+static bool isChangeable(Operation operation) {
+  return operation != Operation::Cmp && operation != Operation::IsNaN;
+}
+
+Format FormatFamily::create(llvm::ArrayRef<Parameter> parameters,
+                            llvm::StringRef name, ParameterError &error) const {
+  ParameterReader reader(*this, parameters, error);
+  llvm::SmallVector<llvm::StringRef> known = keys();
+  llvm::SmallVector<std::string> changeable;
+  llvm::SmallVector<Operation> changed;
+  if (hasArithmetic()) {
+    known.append({"rounding", "random-bits"});
+    for (const Parameter &parameter : parameters) {
+      auto [operation, key] = llvm::StringRef(parameter.key).split('.');
+      auto found = operationFromName(operation);
+      if (key.empty() || !found || !isChangeable(*found))
+        continue;
+      if (!llvm::is_contained(changed, *found))
+        changed.push_back(*found);
+      for (llvm::StringRef word :
+           {"rounding", "random-bits", "overflow", "truncate-operands"})
+        changeable.push_back((operation + "." + word).str());
+    }
+    known.append(changeable.begin(), changeable.end());
+  }
+  llvm::SmallVector<int32_t> values;
+  std::optional<Rounding> rounding;
+  int32_t randomBits = 0;
+  if (!reader.checkKeys(known) || !read(reader, values) ||
+      (hasArithmetic() && !readRounding(reader, "", rounding, randomBits)))
+    return {};
+  if (!hasArithmetic() && name.empty()) {
+    error = {.message = "an opaque format needs a name"};
+    return {};
+  }
+  llvm::sort(changed);
+  llvm::SmallVector<OperationChange> changes;
+  for (Operation operation : changed)
+    if (!readChange(reader, operation, changes))
+      return {};
+  Format format =
+      Format(*this, values, Rounding::NearestEven,
+             hasArithmetic() ? llvm::StringRef() : name)
+          .withRounding(rounding.value_or(Rounding::NearestEven), randomBits)
+          .withChanges(changes);
+  for (const OperationChange &change : changes)
+    if (change.overflow && !withOverflow(format, *change.overflow)) {
+      std::string key = nameOf(change.operation).str() + ".overflow";
+      reader.fail(key, "overflow '" + nameOf(*change.overflow) +
+                           "' is not one of family '" + this->name() + "'");
+      return {};
+    }
+  return format;
+}
+
+static std::string spellRounding(Rounding rounding, int32_t randomBits,
+                                 llvm::StringRef prefix) {
+  std::string text = "," + prefix.str();
+  text += prefix.empty() ? "" : "rounding=";
+  text += nameOf(rounding);
+  if (rounding == Rounding::Stochastic && randomBits != defaultRandomBits)
+    text += "," + prefix.str() + "random-bits=" + llvm::itostr(randomBits);
+  return text;
+}
+
+std::string FormatFamily::spelling(const Format &format) const {
+  std::string text = name().str() + "<" + spell(format);
+  if (format.getRounding() != Rounding::NearestEven)
+    text += spellRounding(format.getRounding(), format.getRandomBits(), "");
+  for (const OperationChange &change : format.getChanges()) {
+    std::string prefix = nameOf(change.operation).str() + ".";
+    if (change.rounding)
+      text += spellRounding(*change.rounding, change.randomBits, prefix);
+    if (change.overflow)
+      text += "," + prefix + "overflow=" + nameOf(*change.overflow).str();
+    if (change.truncateOperands)
+      text += "," + prefix +
+              "truncate-operands=" + llvm::itostr(change.truncateOperands);
+  }
+  return text + ">";
+}
+
+//===----------------------------------------------------------------------===//
+// Facts
+//===----------------------------------------------------------------------===//
 
 static Format parseBuiltin(llvm::StringRef spelling) {
   SpellingError error;
@@ -44,20 +201,29 @@ const Format &numera::formatF64() {
   return format;
 }
 
-/// Compares the largest finite numbers of two formats, both positive.
+/// Compares the largest finite numbers of two formats, and the lowest: a format
+/// may have no negative numbers, or one more than positive ones.
 static bool reachesNoFurther(const Format &format, const Format &into) {
-  auto largest = [](const Format &f) {
-    Unpacked value = f.getFamily().decode(f, f.getFamily().largest(f));
-    return std::pair(value.exponent, value.significand);
+  auto extent = [](const Format &f, bool negative) {
+    const FormatFamily &family = f.getFamily();
+    Unpacked value =
+        family.decode(f, negative ? family.lowest(f) : family.highest(f));
+    if (value.isInfinite())
+      value = family.decode(f, family.largest(f));
+    if (negative && !value.negative && value.isFinite())
+      value = Unpacked::zero();
+    return std::tuple(value.isFinite(), value.exponent, value.significand);
   };
-  return largest(format) <= largest(into);
+  return extent(format, false) <= extent(into, false) &&
+         extent(format, true) <= extent(into, true);
 }
 
 bool numera::embeds(const Format &format, const Format &into) {
   if (format == into)
     return true;
   const FormatFamily &from = format.getFamily(), &to = into.getFamily();
-  if (!from.hasArithmetic() || !to.hasArithmetic())
+  if (!from.hasArithmetic() || !to.hasArithmetic() || from.isIrrational() ||
+      to.isIrrational())
     return false;
   FormatFamily::Range small = from.range(format), large = to.range(into);
   if ((small.hasNaN && !large.hasNaN) ||

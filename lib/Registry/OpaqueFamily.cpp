@@ -19,46 +19,33 @@ public:
     return keys;
   }
 
-  llvm::StringRef keyOfWord(llvm::StringRef) const override { return {}; }
-
-  llvm::SmallVector<llvm::StringRef> words() const override { return {}; }
-
-  Format create(llvm::ArrayRef<Parameter> parameters, llvm::StringRef name,
-                ParameterError &error) const override {
-    ParameterReader reader(*this, parameters, error);
-    int32_t bits = 0;
-    if (!reader.checkKeys({"bits"}) || !reader.require("bits") ||
-        !reader.readInteger("bits", 1, 64, bits))
-      return {};
-    if (name.empty()) {
-      error = {.message = "an opaque format needs a name"};
-      return {};
-    }
-    return Format(*this, {bits}, Rounding::NearestEven, name);
-  }
-
-  std::string spelling(const Format &format) const override {
-    return ("opaque<\"" + format.getOpaqueName() + "\"," +
-            llvm::Twine(width(format)) + ">")
-        .str();
-  }
   unsigned width(const Format &format) const override {
     return static_cast<unsigned>(format.getParameters()[0]);
   }
 
   bool hasArithmetic() const override { return false; }
 
+  llvm::SmallVector<Field> fields(const Format &format,
+                                  uint64_t) const override {
+    return {{"bits", width(format)}};
+  }
+
   // By contract nobody calls the rest (hasArithmetic).
   Unpacked decode(const Format &, uint64_t) const override {
     return Unpacked::nan();
   }
-  uint64_t encode(const Format &, const Unpacked &, Rounding) const override {
+  uint64_t encode(const Format &, const Unpacked &,
+                  RoundingMode) const override {
     return 0;
   }
   uint64_t evaluate(Operation, const Format &, llvm::ArrayRef<uint64_t>,
-                    Rounding, int32_t) const override {
+                    RoundingMode, int32_t) const override {
     return 0;
   }
+  uint64_t truncate(const Format &, uint64_t code, int32_t) const override {
+    return code;
+  }
+  Format withOverflow(const Format &, Overflow) const override { return {}; }
   Range range(const Format &) const override { return {}; }
   int32_t precisionAt(const Format &, int32_t) const override { return 0; }
   uint64_t largest(const Format &) const override { return 0; }
@@ -66,6 +53,20 @@ public:
   uint64_t highest(const Format &) const override { return 0; }
   bool embedsInF32(const Format &) const override { return false; }
   bool embedsInF64(const Format &) const override { return false; }
+
+protected:
+  llvm::SmallVector<llvm::StringRef> keys() const override { return {"bits"}; }
+
+  bool read(ParameterReader &reader,
+            llvm::SmallVectorImpl<int32_t> &parameters) const override {
+    parameters.assign(1, 0);
+    return reader.require("bits") &&
+           reader.readInteger("bits", 1, 64, parameters[0]);
+  }
+  std::string spell(const Format &format) const override {
+    return ("\"" + format.getOpaqueName() + "\"," + llvm::Twine(width(format)))
+        .str();
+  }
 };
 
 } // namespace

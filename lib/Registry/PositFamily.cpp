@@ -19,41 +19,35 @@ public:
     return keys;
   }
 
-  llvm::StringRef keyOfWord(llvm::StringRef word) const override {
-    return findWord(roundingWords(), word) ? "rounding" : "";
-  }
-
-  llvm::SmallVector<llvm::StringRef> words() const override {
-    return supported(roundingWords());
-  }
-
-  Format create(llvm::ArrayRef<Parameter> parameters, llvm::StringRef,
-                ParameterError &error) const override {
-    ParameterReader reader(*this, parameters, error);
-    PositFormat f{.bits = 0, .es = 2}; // es of the 2022 standard
-    Rounding rounding = Rounding::NearestEven;
-    if (!reader.checkKeys({"bits", "es", "rounding"},
-                          {"operations", "random-bits"}) ||
-        !reader.require("bits") || !reader.readInteger("bits", 2, 64, f.bits) ||
-        !reader.readInteger("es", 0, 4, f.es) ||
-        !reader.readWord("rounding", roundingWords(), rounding))
-      return {};
-    return Format(*this, {f.bits, f.es}, rounding);
-  }
-
-  std::string spelling(const Format &format) const override {
+  llvm::SmallVector<Field> fields(const Format &format,
+                                  uint64_t code) const override {
     PositFormat f = layout(format);
-    std::string text =
-        "posit<" + llvm::itostr(f.bits) + "," + llvm::itostr(f.es);
-    if (format.getRounding() != Rounding::NearestEven)
-      text += "," + nameOf(format.getRounding()).str();
-    return text + ">";
+    auto bits = unsigned(f.bits);
+    if (code == 0 || f.isNaN(code))
+      return {{"sign", 1}, {"regime", bits - 1}};
+    // The regime is its run and the bit that ends it, where there is one.
+    unsigned fraction = unsigned(f.fractionBits(f.absolute(code)));
+    unsigned regime = unsigned(f.regimeBits(f.absolute(code)));
+    return {{"sign", 1},
+            {"regime", regime},
+            {"exponent", bits - 1 - regime - fraction},
+            {"fraction", fraction}};
   }
 
 protected:
-  PositFormat layout(const Format &format) const override {
-    llvm::ArrayRef<int32_t> p = format.getParameters();
-    return {.bits = p[0], .es = p[1]};
+  llvm::SmallVector<llvm::StringRef> keys() const override {
+    return {"bits", "es"};
+  }
+
+  bool read(ParameterReader &reader, PositFormat &f) const override {
+    f = {.bits = 0, .es = 2}; // es of the 2022 standard
+    return reader.require("bits") &&
+           reader.readInteger("bits", 2, 64, f.bits) &&
+           reader.readInteger("es", 0, 4, f.es);
+  }
+
+  std::string spell(const PositFormat &f) const override {
+    return llvm::itostr(f.bits) + "," + llvm::itostr(f.es);
   }
 };
 

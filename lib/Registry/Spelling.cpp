@@ -51,11 +51,12 @@ private:
     ++position;
     return true;
   }
-  /// Letters, digits, '_' and '-'; empty if there are none.
+  /// Letters, digits, '_', '-' and '.'; empty if there are none.
   llvm::StringRef takeWord() {
     skipSpaces();
-    llvm::StringRef word = text.substr(position).take_while(
-        [](char c) { return llvm::isAlnum(c) || c == '_' || c == '-'; });
+    llvm::StringRef word = text.substr(position).take_while([](char c) {
+      return llvm::isAlnum(c) || c == '_' || c == '-' || c == '.';
+    });
     position += word.size();
     return word;
   }

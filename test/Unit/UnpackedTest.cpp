@@ -60,10 +60,12 @@ TEST(Unpacked, PacksItsFieldsWhereTheABISaysTheyAre) {
                                         .negative = true,
                                         .sticky = true,
                                         .exponent = -2,
-                                        .significand = 7}
+                                        .significand = 7,
+                                        .tail = 5}
                                    .pack();
   static_assert(static_cast<uint64_t>(packed) == 7);
-  static_assert(static_cast<uint64_t>(packed >> 64) == 0xe'fffffffe);
+  static_assert(static_cast<uint64_t>(packed >> 64) == 0xefff'fffe'0000'0005);
+  static_assert(Unpacked::unpack(packed).exponent == -2);
 }
 
 TEST(ShiftRight, TellsWhetherAOneWasCutOff) {
@@ -82,8 +84,8 @@ TEST(ShiftRight, TellsWhetherAOneWasCutOff) {
 }
 
 TEST(Rounding, MovesUpByTheRestTheSignAndTheParity) {
-  constexpr Remainder none{false, false}, low{false, true}, tie{true, false},
-      high{true, true};
+  constexpr Remainder none{0, false}, low{0, true}, tie{1u << 31, false},
+      high{1u << 31, true};
   constexpr auto even = Rounding::NearestEven;
   static_assert(!roundsUp(even, false, false, tie));
   static_assert(roundsUp(even, false, true, tie));
@@ -98,6 +100,13 @@ TEST(Rounding, MovesUpByTheRestTheSignAndTheParity) {
   static_assert(!roundsUp(Rounding::Down, true, false, none));
   static_assert(roundsUp(Rounding::ToOdd, false, false, low));
   static_assert(!roundsUp(Rounding::ToOdd, false, true, high));
+  // 0.01 of the way with two bits: one draw of four moves up.
+  constexpr Remainder quarter{1u << 30, true};
+  constexpr auto stochastic = Rounding::Stochastic;
+  static_assert(roundsUp({stochastic, 2, 0}, false, false, quarter));
+  static_assert(!roundsUp({stochastic, 2, 1}, false, false, quarter));
+  static_assert(!roundsUp({stochastic, 1, 0}, false, false, quarter));
+  static_assert(roundsUp({stochastic, 2, ~3u}, true, false, quarter));
   for (int32_t mode = 0; mode <= 6; ++mode) {
     EXPECT_FALSE(roundsUp(static_cast<Rounding>(mode), true, true, none));
     EXPECT_EQ(isNearest(static_cast<Rounding>(mode)), mode < 3);

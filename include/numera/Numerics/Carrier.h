@@ -59,6 +59,22 @@ template <typename T> struct Carrier {
            most <= format.maxExponent();
   }
 
+  // ---- any family: no codec of its own --------------------------------------
+
+  template <typename F> static constexpr bool embeds(const F &) {
+    return false;
+  }
+  template <typename F> static constexpr bool encodes(const F &) {
+    return false;
+  }
+  template <typename F> static constexpr T decode(const F &f, uint64_t code) {
+    return value(static_cast<Word>(
+        format.encode(f.decode(code), Rounding::NearestEven)));
+  }
+  template <typename F> static constexpr uint64_t encode(const F &f, T x) {
+    return f.encode(format.decode(bits(x)), Rounding::NearestEven);
+  }
+
   // ---- float ---------------------------------------------------------------
 
   /// True if `f` is the carrier with a shorter significand (bf16 and tf32 in

@@ -6,8 +6,7 @@
 #ifndef NUMERA_NUMERICS_COMPARE_H
 #define NUMERA_NUMERICS_COMPARE_H
 
-#include "numera/Numerics/Float.h"
-#include "numera/Numerics/Posit.h"
+#include <stdint.h>
 
 namespace numera {
 
@@ -20,16 +19,16 @@ enum Relation : int32_t {
   Unordered = 8,
 };
 
-/// Float: NaN is unordered, -0 equals +0.
-constexpr Relation relation(const FloatFormat &f, uint64_t x, uint64_t y) {
+/// NaN is unordered, except in a format that orders all of its codes
+/// (F::isTotallyOrdered): there it equals itself and is below everything else.
+/// -0 equals +0.
+template <typename F>
+constexpr Relation relation(const F &f, uint64_t x, uint64_t y) {
   int64_t a = f.orderOfValue(x), b = f.orderOfValue(y);
   Relation ordered = a == b ? Equal : a > b ? Greater : Less;
+  if constexpr (F::isTotallyOrdered)
+    return ordered;
   return f.isNaN(x) || f.isNaN(y) ? Unordered : ordered;
-}
-/// Posit: NaR equals NaR and is below everything else.
-constexpr Relation relation(const PositFormat &f, uint64_t x, uint64_t y) {
-  int64_t a = f.order(x), b = f.order(y);
-  return a == b ? Equal : a > b ? Greater : Less;
 }
 
 /// True if the relation of x to y is in `predicate`, a set of Relation bits.

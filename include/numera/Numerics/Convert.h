@@ -13,7 +13,7 @@ namespace numera {
 /// The value of `code` in format `from`, in format `to`.
 template <typename To, typename From>
 constexpr uint64_t cast(const To &to, const From &from, uint64_t code,
-                        Rounding mode) {
+                        RoundingMode mode) {
   return to.encode(from.decode(code), mode);
 }
 
@@ -30,7 +30,7 @@ constexpr T decodeTo(const F &f, uint64_t code) {
 
 /// A machine number rounded to format `f`.
 template <typename T, typename F>
-constexpr uint64_t encodeFrom(const F &f, T value, Rounding mode) {
+constexpr uint64_t encodeFrom(const F &f, T value, RoundingMode mode) {
   if (isMachine<T>(f))
     return canonical(value);
   if (mode == Rounding::NearestEven && Carrier<T>::encodes(f))
@@ -39,11 +39,11 @@ constexpr uint64_t encodeFrom(const F &f, T value, Rounding mode) {
 }
 
 template <typename F>
-constexpr uint64_t fromSigned(const F &f, int64_t value, Rounding mode) {
+constexpr uint64_t fromSigned(const F &f, int64_t value, RoundingMode mode) {
   return f.encode(exact::fromSigned(value), mode);
 }
 template <typename F>
-constexpr uint64_t fromUnsigned(const F &f, uint64_t value, Rounding mode) {
+constexpr uint64_t fromUnsigned(const F &f, uint64_t value, RoundingMode mode) {
   return f.encode(exact::fromUnsigned(value), mode);
 }
 template <typename F>

@@ -5,28 +5,41 @@
 #ifndef NUMERA_NUMERICS_DIVIDE_H
 #define NUMERA_NUMERICS_DIVIDE_H
 
+#include "numera/Numerics/Rounding.h"
 #include "numera/Numerics/Unpacked.h"
 
 namespace numera::exact {
 
-/// x / y. 0/0, inf/inf and NaN operands give NaN; x/0 is an infinity, which a
-/// format without one replaces when it encodes.
-constexpr Unpacked div(const Unpacked &x, const Unpacked &y) {
+/// x / y. 0/0, inf/inf and NaN operands give NaN; x/0 is a pole: an
+/// infinity, or what the format has in its place. The tail is worked out for
+/// stochastic rounding; any other needs no more than that it is not zero.
+constexpr Unpacked div(const Unpacked &x, const Unpacked &y, Rounding mode) {
   bool negative = x.negative != y.negative;
   if (x.isNaN() || y.isNaN() || (x.isZero() && y.isZero()) ||
       (x.isInfinite() && y.isInfinite()))
     return Unpacked::nan();
-  if (x.isInfinite() || y.isZero())
+  if (y.isZero())
+    return Unpacked::pole(negative);
+  if (x.isInfinite())
     return Unpacked::infinity(negative);
   if (x.isZero() || y.isInfinite())
     return Unpacked::zero(negative);
-  // 127 bits over 64: a quotient of 63 or 64 bits. A format has at most 62,
-  // and what follows is in the remainder.
-  uint128_t numerator = static_cast<uint128_t>(x.significand) << 63;
-  uint128_t quotient = numerator / y.significand;
-  bool sticky = numerator % y.significand != 0;
-  return Unpacked::fromWide(negative, quotient, x.exponent - y.exponent - 63,
-                            sticky);
+  // 128 bits over 64: a quotient of 64 or 65 bits, and what follows is in the
+  // remainder.
+  uint64_t divisor = y.significand;
+  bool large = x.significand >= divisor;
+  uint128_t numerator = static_cast<uint128_t>(x.significand)
+                        << (large ? 63 : 64);
+  uint128_t quotient = numerator / divisor; // 64 bits
+  uint128_t remainder = numerator % divisor;
+  int32_t scale = x.exponent - y.exponent - (large ? 63 : 64);
+  if (mode == Rounding::Stochastic) {
+    remainder <<= 32;
+    quotient = quotient << 32 | remainder / divisor;
+    remainder %= divisor;
+    scale -= 32;
+  }
+  return Unpacked::fromWide(negative, quotient, scale, remainder != 0);
 }
 
 /// fmod(x, y): x - n*y with n = trunc(x/y), exact, with the sign of x.

@@ -32,9 +32,10 @@ inline constexpr QuickRange sigmoidRange{-700, largest};
 
 /// f(code) rounded once. `approximate` is of Quick.h, valid in `range` (and for
 /// magnitudes from 2^-1000, which a format that embeds in f64 with room does
-/// not fall below); `exact` maps Unpacked to Unpacked.
+/// not fall below); `exact` maps Unpacked and a rounding to
+/// Unpacked.
 template <typename F, typename Exact>
-constexpr uint64_t elementary(const F &f, uint64_t code, Rounding mode,
+constexpr uint64_t elementary(const F &f, uint64_t code, RoundingMode mode,
                               double (*approximate)(double), QuickRange range,
                               Exact exact) {
   if (Carrier<double>::embeds(f) && Carrier<double>::encodes(f) &&
@@ -48,7 +49,7 @@ constexpr uint64_t elementary(const F &f, uint64_t code, Rounding mode,
         return low;
     }
   }
-  return f.encode(exact(f.decode(code)), mode);
+  return f.encode(exact(f.decode(code).operand(), mode), mode);
 }
 
 } // namespace numera

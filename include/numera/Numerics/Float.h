@@ -4,7 +4,8 @@
 //
 //     | sign | E: exponentBits | T: mantissaBits |
 //
-//   E = 0:  T * 2^(1 - bias - mantissaBits)           (subnormal, or zero)
+//   E = 0:  T * 2^(1 - bias - mantissaBits)           (subnormal, or zero;
+//           with `fnu` as E > 0)
 //   E > 0:  (1 + T / 2^mantissaBits) * 2^(E - bias)
 //
 // Magnitudes are ordered as their codes, which is what encode relies on: a
@@ -24,6 +25,11 @@ enum class Specials : int32_t {
   Fn = 1,     ///< only the all-ones magnitude is NaN; no infinities
   Fnuz = 2,   ///< one NaN at the code of -0; no -0, no infinities
   Finite = 3, ///< every code is a number
+  Fnu = 4,   ///< unsigned, no zero: E = 0 is a binade like the others; only the
+             ///< all-ones code is NaN
+  P3109 = 5, ///< IEEE P3109 with infinities, the largest magnitudes; one zero.
+             ///< Signed: NaN at the code of -0. Unsigned: NaN at all ones.
+  P3109Finite = 6, ///< the same without infinities
 };
 
 /// A format of the float family. The fields, in this order, are the i32
@@ -38,6 +44,28 @@ struct FloatFormat {
   Overflow overflow = Overflow::Infinity;
 
   constexpr bool operator==(const FloatFormat &) const = default;
+  static constexpr int32_t parameterCount = 7;
+  static constexpr FloatFormat of(const int32_t *p) {
+    return {p[0],
+            p[1],
+            p[2],
+            static_cast<Specials>(p[3]),
+            p[4] != 0,
+            p[5] != 0,
+            static_cast<Overflow>(p[6])};
+  }
+  constexpr void store(int32_t *p) const {
+    p[0] = exponentBits;
+    p[1] = mantissaBits;
+    p[2] = bias;
+    p[3] = static_cast<int32_t>(specials);
+    p[4] = hasSubnormals;
+    p[5] = isSigned;
+    p[6] = static_cast<int32_t>(overflow);
+  }
+
+  /// NaN is unordered.
+  static constexpr bool isTotallyOrdered = false;
 
   constexpr int32_t width() const {
     return exponentBits + mantissaBits + (isSigned ? 1 : 0);
@@ -55,11 +83,16 @@ struct FloatFormat {
 
   /// Significant bits of a normal number, the hidden one included.
   constexpr int32_t precision() const { return mantissaBits + 1; }
+  constexpr bool isP3109() const {
+    return specials == Specials::P3109 || specials == Specials::P3109Finite;
+  }
+  constexpr bool hasZero() const { return specials != Specials::Fnu; }
   /// Exponent of the smallest normal number.
-  constexpr int32_t minExponent() const { return 1 - bias; }
+  constexpr int32_t minExponent() const { return hasZero() ? 1 - bias : -bias; }
   /// Exponent of the smallest nonzero number.
   constexpr int32_t leastExponent() const {
-    return hasSubnormals ? minExponent() - mantissaBits : minExponent();
+    return hasSubnormals && hasZero() ? minExponent() - mantissaBits
+                                      : minExponent();
   }
   constexpr int32_t maxExponent() const {
     if (exponentBits == 0)
@@ -67,26 +100,34 @@ struct FloatFormat {
     return static_cast<int32_t>(maxCode() >> mantissaBits) - bias;
   }
 
-  constexpr bool hasInfinity() const { return specials == Specials::Ieee; }
+  constexpr bool hasInfinity() const {
+    return specials == Specials::Ieee || specials == Specials::P3109;
+  }
   constexpr bool hasNaN() const { return specials != Specials::Finite; }
   constexpr bool hasNegativeZero() const {
-    return isSigned && specials != Specials::Fnuz;
+    return isSigned && specials != Specials::Fnuz && !isP3109();
   }
 
   /// Magnitude code of infinity; meaningful if hasInfinity().
   constexpr uint64_t infinityCode() const {
+    if (isP3109())
+      return isSigned ? magnitudeMask() : magnitudeMask() - 1;
     return ((uint64_t{1} << exponentBits) - 1) << mantissaBits;
   }
   /// Magnitude code of the largest finite number.
   constexpr uint64_t maxCode() const {
     switch (specials) {
     case Specials::Ieee:
+    case Specials::P3109:
       return infinityCode() - 1;
     case Specials::Fn:
+    case Specials::Fnu:
       return magnitudeMask() - 1;
     case Specials::Fnuz:
     case Specials::Finite:
       return magnitudeMask();
+    case Specials::P3109Finite:
+      return isSigned ? magnitudeMask() : magnitudeMask() - 1;
     }
     return 0;
   }
@@ -97,11 +138,15 @@ struct FloatFormat {
     case Specials::Ieee:
       return infinityCode() | uint64_t{1} << (mantissaBits - 1);
     case Specials::Fn:
+    case Specials::Fnu:
       return magnitudeMask();
     case Specials::Fnuz:
       return signBit();
     case Specials::Finite:
       return 0;
+    case Specials::P3109:
+    case Specials::P3109Finite:
+      return isSigned ? signBit() : magnitudeMask();
     }
     return 0;
   }
@@ -112,11 +157,15 @@ struct FloatFormat {
     case Specials::Ieee:
       return magnitude > infinityCode();
     case Specials::Fn:
+    case Specials::Fnu:
       return magnitude == magnitudeMask();
     case Specials::Fnuz:
       return code == signBit();
     case Specials::Finite:
       return false;
+    case Specials::P3109:
+    case Specials::P3109Finite:
+      return code == nanCode();
     }
     return false;
   }
@@ -158,13 +207,28 @@ struct FloatFormat {
       return nanCode();
     uint64_t magnitude = magnitudeOf(code);
     if (!isSigned)
-      return magnitude == 0 ? 0 : negativeIntoUnsigned();
+      return magnitude == 0 && hasZero() ? 0 : negativeIntoUnsigned();
     if (magnitude == 0 && !hasNegativeZero())
       return 0;
     return magnitude | ((code & signBit()) ^ signBit());
   }
   constexpr uint64_t absolute(uint64_t code) const {
     return isNaN(code) ? nanCode() : magnitudeOf(code);
+  }
+
+  /// Division by zero gives NaN, not an infinity (P3109).
+  constexpr bool polesAreNaN() const { return isP3109(); }
+  constexpr bool isZero(uint64_t code) const {
+    return hasZero() && magnitudeOf(code) == 0;
+  }
+
+  /// The last `count` bits of the significand field of a finite number cleared.
+  constexpr uint64_t truncate(uint64_t code, int32_t count) const {
+    if (isNaN(code) || (code & magnitudeMask()) > maxCode())
+      return code;
+    count = count < mantissaBits ? count : mantissaBits;
+    uint64_t cleared = code >> count << count;
+    return magnitudeOf(cleared) == 0 && !hasNegativeZero() ? 0 : cleared;
   }
 
   constexpr Unpacked decode(uint64_t code) const {
@@ -176,7 +240,7 @@ struct FloatFormat {
       return Unpacked::infinity(negative);
     auto field = static_cast<int32_t>(magnitude >> mantissaBits);
     uint64_t trailing = magnitude & ((uint64_t{1} << mantissaBits) - 1);
-    if (field != 0)
+    if (field != 0 || !hasZero())
       return Unpacked::fromInteger(negative,
                                    trailing | uint64_t{1} << mantissaBits,
                                    field - bias - mantissaBits);
@@ -186,13 +250,15 @@ struct FloatFormat {
                                  minExponent() - mantissaBits);
   }
 
-  constexpr uint64_t encode(const Unpacked &value, Rounding mode) const {
+  constexpr uint64_t encode(const Unpacked &value, RoundingMode mode) const {
     switch (value.kind) {
     case Kind::NaN:
       return nanCode();
     case Kind::Zero:
       return value.negative && hasNegativeZero() ? signBit() : 0;
     case Kind::Infinite:
+      if (value.isPole() && polesAreNaN())
+        return nanCode();
       if (value.negative && !isSigned)
         return negativeIntoUnsigned();
       return withSign(codeOfInfinite(), value.negative);
@@ -233,10 +299,12 @@ private:
   /// Rounds a finite magnitude to this format's grid, the exponent unbounded
   /// above, then applies overflow.
   constexpr uint64_t roundMagnitude(const Unpacked &value,
-                                    Rounding mode) const {
+                                    RoundingMode mode) const {
     if (value.exponent > maxExponent())
       return overflowed(value.negative, mode);
     bool subnormal = value.exponent < minExponent();
+    if (subnormal && !hasZero()) // nothing lies below the least number
+      return 0;
     if (subnormal && !hasSubnormals) // the grid is {0, smallest normal}
       return roundAt(value, minExponent(), mode) << mantissaBits;
     int32_t lowest =
@@ -253,22 +321,25 @@ private:
                                           : magnitude;
   }
 
-  constexpr uint64_t overflowed(bool negative, Rounding mode) const {
+  constexpr uint64_t overflowed(bool negative, RoundingMode mode) const {
     return roundsInward(mode, negative) ? maxCode() : codeOfOverflow();
   }
 
   /// `value` as a multiple of 2^lowest, rounded; `oddBase` if the code it is
   /// added to is odd.
   static constexpr uint64_t roundAt(const Unpacked &value, int32_t lowest,
-                                    Rounding mode, bool oddBase = false) {
-    int32_t cut = 63 - (value.exponent - lowest); // bits to drop, at least 1
+                                    RoundingMode mode, bool oddBase = false) {
+    int32_t cut = 63 - (value.exponent - lowest); // bits to drop, 0 or more
+    bool sticky = value.sticky;
     uint64_t kept = 0;
-    Remainder rest{false, true};
+    uint128_t fraction = value.wide();
     if (cut <= 64) {
       kept = cut < 64 ? value.significand >> cut : 0;
-      uint64_t tail = value.significand << (64 - cut);
-      rest = {tail >> 63 != 0, (tail << 1) != 0 || value.sticky};
+      fraction <<= 64 - cut;
+    } else {
+      fraction = shiftRight(fraction, cut - 64, sticky);
     }
+    Remainder rest = Remainder::of(fraction, sticky);
     bool odd = ((kept & 1) != 0) != oddBase;
     return kept + roundsUp(mode, value.negative, odd, rest);
   }

@@ -16,14 +16,13 @@ constexpr Unpacked roundToIntegral(const Unpacked &x, Rounding mode) {
   if (!x.isFinite() || x.exponent >= 63)
     return x;
   if (x.exponent < -1) { // below one half: all of it is tail
-    bool up = roundsUp(mode, x.negative, false, {false, true});
+    bool up = roundsUp(mode, x.negative, false, {0, true});
     return up ? Unpacked::fromInteger(x.negative, 1)
               : Unpacked::zero(x.negative);
   }
   int32_t cut = 63 - x.exponent; // 1 to 64 fraction bits
   uint64_t kept = cut < 64 ? x.significand >> cut : 0;
-  uint64_t tail = x.significand << (64 - cut);
-  Remainder rest{tail >> 63 != 0, (tail << 1) != 0 || x.sticky};
+  Remainder rest = Remainder::of(x.wide() << (64 - cut), x.sticky);
   kept += roundsUp(mode, x.negative, (kept & 1) != 0, rest);
   return Unpacked::fromInteger(x.negative, kept);
 }

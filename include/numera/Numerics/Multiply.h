@@ -43,9 +43,14 @@ constexpr Unpacked fma(const Unpacked &x, const Unpacked &y, const Unpacked &z,
   }
   // The leading one of the product is at bit 126 or 127; operands of at most
   // 62 bits leave at least four zeros at its end, so that moving it to bit 125
-  // loses nothing.
+  // loses nothing. Longer ones are fixed-point numbers, whose own fma
+  // (FixedPoint.h) does not come here; mixed with others, a bit that is lost is
+  // jammed.
   int32_t excess = product >> 127 ? 2 : 1;
-  return addWide(negative, product >> excess, scale + excess, z.negative,
+  bool lost = false;
+  product = shiftRight(product, excess, lost);
+  product |= lost;
+  return addWide(negative, product, scale + excess, z.negative,
                  static_cast<uint128_t>(z.significand) << 62, z.exponent - 125,
                  mode);
 }

@@ -5,7 +5,9 @@
 // same bits, nearest-even takes that road; tests compare the two.
 //
 // A format F here is FloatFormat, PositFormat or any other struct with their
-// members. Formats and rounding are ordinary arguments: compiled programs pass
+// members. A family whose values are no binary fractions, or whose arithmetic
+// is simpler on codes, brings operations of its own as members of these names.
+// Formats and rounding are ordinary arguments: compiled programs pass
 // constants, and inlining specialises everything away.
 
 #ifndef NUMERA_NUMERICS_OPERATIONS_H
@@ -23,28 +25,28 @@ namespace numera {
 /// against.
 namespace reference {
 template <typename F>
-constexpr uint64_t add(const F &f, uint64_t x, uint64_t y, Rounding mode) {
+constexpr uint64_t add(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
   return f.encode(exact::add(f.decode(x), f.decode(y), mode), mode);
 }
 template <typename F>
-constexpr uint64_t sub(const F &f, uint64_t x, uint64_t y, Rounding mode) {
+constexpr uint64_t sub(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
   return f.encode(exact::sub(f.decode(x), f.decode(y), mode), mode);
 }
 template <typename F>
-constexpr uint64_t mul(const F &f, uint64_t x, uint64_t y, Rounding mode) {
+constexpr uint64_t mul(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
   return f.encode(exact::mul(f.decode(x), f.decode(y)), mode);
 }
 template <typename F>
-constexpr uint64_t div(const F &f, uint64_t x, uint64_t y, Rounding mode) {
-  return f.encode(exact::div(f.decode(x), f.decode(y)), mode);
+constexpr uint64_t div(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
+  return f.encode(exact::div(f.decode(x), f.decode(y), mode), mode);
 }
 template <typename F>
-constexpr uint64_t sqrt(const F &f, uint64_t x, Rounding mode) {
-  return f.encode(exact::sqrt(f.decode(x)), mode);
+constexpr uint64_t sqrt(const F &f, uint64_t x, RoundingMode mode) {
+  return f.encode(exact::sqrt(f.decode(x), mode), mode);
 }
 template <typename F>
 constexpr uint64_t fma(const F &f, uint64_t x, uint64_t y, uint64_t z,
-                       Rounding mode) {
+                       RoundingMode mode) {
   return f.encode(exact::fma(f.decode(x), f.decode(y), f.decode(z), mode),
                   mode);
 }
@@ -68,7 +70,7 @@ template <typename T> constexpr T machine(uint64_t code) {
 }
 
 /// True where carrier arithmetic may stand for the exact road at all.
-constexpr bool usesLanes(Rounding mode) {
+constexpr bool usesLanes(RoundingMode mode) {
   return mode == Rounding::NearestEven && !__builtin_is_constant_evaluated();
 }
 
@@ -79,7 +81,9 @@ constexpr uint64_t inLane(const F &f, Operation operation, Codes... codes) {
 }
 
 template <typename F>
-constexpr uint64_t add(const F &f, uint64_t x, uint64_t y, Rounding mode) {
+constexpr uint64_t add(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
+  if constexpr (requires { f.add(x, y, mode); })
+    return f.add(x, y, mode);
   if (usesLanes(mode)) {
     if (isMachine<float>(f))
       return canonical(machine<float>(x) + machine<float>(y));
@@ -97,7 +101,9 @@ constexpr uint64_t add(const F &f, uint64_t x, uint64_t y, Rounding mode) {
 }
 
 template <typename F>
-constexpr uint64_t sub(const F &f, uint64_t x, uint64_t y, Rounding mode) {
+constexpr uint64_t sub(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
+  if constexpr (requires { f.sub(x, y, mode); })
+    return f.sub(x, y, mode);
   if (usesLanes(mode)) {
     if (isMachine<float>(f))
       return canonical(machine<float>(x) - machine<float>(y));
@@ -116,7 +122,9 @@ constexpr uint64_t sub(const F &f, uint64_t x, uint64_t y, Rounding mode) {
 }
 
 template <typename F>
-constexpr uint64_t mul(const F &f, uint64_t x, uint64_t y, Rounding mode) {
+constexpr uint64_t mul(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
+  if constexpr (requires { f.mul(x, y, mode); })
+    return f.mul(x, y, mode);
   if (usesLanes(mode)) {
     if (isMachine<float>(f))
       return canonical(machine<float>(x) * machine<float>(y));
@@ -130,9 +138,20 @@ constexpr uint64_t mul(const F &f, uint64_t x, uint64_t y, Rounding mode) {
   return reference::mul(f, x, y, mode);
 }
 
+/// True if dividing by `y` gives NaN whatever is divided.
+template <typename F> constexpr bool isPole(const F &f, uint64_t y) {
+  if constexpr (requires { f.polesAreNaN(); })
+    return f.polesAreNaN() && f.isZero(y);
+  return false;
+}
+
 template <typename F>
-constexpr uint64_t div(const F &f, uint64_t x, uint64_t y, Rounding mode) {
+constexpr uint64_t div(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
+  if constexpr (requires { f.div(x, y, mode); })
+    return f.div(x, y, mode);
   if (usesLanes(mode)) {
+    if (isPole(f, y))
+      return f.nanCode();
     if (isMachine<float>(f))
       return canonical(machine<float>(x) / machine<float>(y));
     if (isMachine<double>(f))
@@ -146,7 +165,9 @@ constexpr uint64_t div(const F &f, uint64_t x, uint64_t y, Rounding mode) {
 }
 
 template <typename F>
-constexpr uint64_t sqrt(const F &f, uint64_t x, Rounding mode) {
+constexpr uint64_t sqrt(const F &f, uint64_t x, RoundingMode mode) {
+  if constexpr (requires { f.sqrt(x, mode); })
+    return f.sqrt(x, mode);
   if (usesLanes(mode)) {
     if (isMachine<float>(f))
       return canonical(__builtin_sqrtf(machine<float>(x)));
@@ -162,7 +183,9 @@ constexpr uint64_t sqrt(const F &f, uint64_t x, Rounding mode) {
 
 template <typename F>
 constexpr uint64_t fma(const F &f, uint64_t x, uint64_t y, uint64_t z,
-                       Rounding mode) {
+                       RoundingMode mode) {
+  if constexpr (requires { f.fma(x, y, z, mode); })
+    return f.fma(x, y, z, mode);
   if (usesLanes(mode)) {
     if (isMachine<float>(f))
       return canonical(__builtin_fmaf(machine<float>(x), machine<float>(y),
@@ -189,16 +212,21 @@ constexpr uint64_t fma(const F &f, uint64_t x, uint64_t y, uint64_t z,
 }
 
 template <typename F>
-constexpr uint64_t rem(const F &f, uint64_t x, uint64_t y, Rounding mode) {
-  return f.encode(exact::rem(f.decode(x), f.decode(y)), mode);
+constexpr uint64_t rem(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
+  if constexpr (requires { f.rem(x, y, mode); })
+    return f.rem(x, y, mode);
+  return f.encode(exact::rem(f.decode(x).operand(), f.decode(y).operand()),
+                  mode);
 }
 template <typename F>
-constexpr uint64_t rsqrt(const F &f, uint64_t x, Rounding mode) {
-  return f.encode(exact::rsqrt(f.decode(x)), mode);
+constexpr uint64_t rsqrt(const F &f, uint64_t x, RoundingMode mode) {
+  if constexpr (requires { f.rsqrt(x, mode); })
+    return f.rsqrt(x, mode);
+  return f.encode(exact::rsqrt(f.decode(x), mode), mode);
 }
 template <typename F>
 constexpr uint64_t roundToIntegral(const F &f, uint64_t x, Rounding integral,
-                                   Rounding mode) {
+                                   RoundingMode mode) {
   return f.encode(exact::roundToIntegral(f.decode(x), integral), mode);
 }
 template <typename F> constexpr uint64_t neg(const F &f, uint64_t x) {

@@ -27,6 +27,15 @@ struct PositFormat {
   int32_t es;   ///< 0 to 4
 
   constexpr bool operator==(const PositFormat &) const = default;
+  static constexpr int32_t parameterCount = 2;
+  static constexpr PositFormat of(const int32_t *p) { return {p[0], p[1]}; }
+  constexpr void store(int32_t *p) const {
+    p[0] = bits;
+    p[1] = es;
+  }
+
+  /// NaR equals NaR and is below every number.
+  static constexpr bool isTotallyOrdered = true;
 
   constexpr int32_t width() const { return bits; }
   constexpr uint64_t mask() const { return ~uint64_t{0} >> (64 - bits); }
@@ -65,6 +74,17 @@ struct PositFormat {
   constexpr uint64_t absolute(uint64_t code) const {
     return isNegative(code) ? negate(code) : code;
   }
+  /// The last `count` bits of the fraction cleared, which moves a number toward
+  /// zero; a fraction that is shorter becomes zero.
+  constexpr uint64_t truncate(uint64_t code, int32_t count) const {
+    if (code == 0 || isNaN(code))
+      return code;
+    uint64_t magnitude = absolute(code);
+    int32_t fraction = fractionBits(magnitude);
+    count = count < fraction ? count : fraction;
+    magnitude = magnitude >> count << count;
+    return isNegative(code) ? negate(magnitude) : magnitude;
+  }
 
   constexpr Unpacked decode(uint64_t code) const {
     if (code == 0)
@@ -85,7 +105,7 @@ struct PositFormat {
             .significand = uint64_t{1} << 63 | (rest << es) >> 1};
   }
 
-  constexpr uint64_t encode(const Unpacked &value, Rounding mode) const {
+  constexpr uint64_t encode(const Unpacked &value, RoundingMode mode) const {
     switch (value.kind) {
     case Kind::Zero:
       return 0;
@@ -99,35 +119,62 @@ struct PositFormat {
     return value.negative ? negate(magnitude) : magnitude;
   }
 
+  /// How many bits the regime of a positive number has: the run, and the bit
+  /// that ends it where there is room for one.
+  constexpr int32_t regimeBits(uint64_t magnitude) const {
+    uint64_t body = magnitude << (65 - bits);
+    int32_t length = __builtin_clzll((body >> 63 ? ~body : body) | 1) + 1;
+    return length < bits - 1 ? length : bits - 1;
+  }
+  /// How many bits its fraction has.
+  constexpr int32_t fractionBits(uint64_t magnitude) const {
+    int32_t fraction = bits - 1 - regimeBits(magnitude) - es;
+    return fraction > 0 ? fraction : 0;
+  }
+
 private:
   constexpr uint64_t roundMagnitude(const Unpacked &value,
-                                    Rounding mode) const {
+                                    RoundingMode mode) const {
     int32_t regime = value.exponent >> es;
     if (regime >= bits - 2)
       return maxCode(); // maxpos, or beyond it: posits saturate
     if (regime < -(bits - 2))
-      return belowMinpos(value.negative, mode);
+      return belowMinpos(value, mode);
 
-    // exponent and fraction: es + 63 bits
+    // exponent and fraction: es + 95 bits
     uint128_t low = static_cast<uint128_t>(value.exponent & ((1 << es) - 1))
-                        << 63 |
-                    (value.significand & ~(uint64_t{1} << 63));
+                        << 95 |
+                    (value.wide() << 1 >> 33);
     // a run of ones ends in a zero: 1…10; a run of zeros in a one: 0…01
     int32_t length = regime >= 0 ? regime + 2 : 1 - regime;
     uint64_t pattern = regime >= 0 ? (uint64_t{1} << length) - 2 : 1;
     int32_t room = bits - 1 - length; // at least 0 by the tests above
-    int32_t cut = es + 63 - room;     // at least 2
+    int32_t cut = es + 95 - room;     // at least 34
     uint64_t kept = (room == 0 ? pattern : pattern << room) |
                     static_cast<uint64_t>(low >> cut);
-    uint128_t tail = low << (128 - cut);
-    Remainder rest{tail >> 127 != 0, (tail << 1) != 0 || value.sticky};
+    Remainder rest = Remainder::of(low << (128 - cut), value.sticky);
+    // Where bits of the exponent are cut off, neighbours are powers of two that
+    // lie more than a binade apart, and a string's share of the way from one to
+    // the other is not its value's.
+    if (mode == Rounding::Stochastic && room < es) {
+      int32_t span = 1 << (es - room);
+      rest.bits = shareOfSpan(value, value.exponent & ~(span - 1), span);
+    }
     bool up = roundsUp(mode, value.negative, (kept & 1) != 0, rest);
     return kept + (up && kept != maxCode());
   }
 
   /// (0, minpos): no nearest mode gives zero; the directed ones keep their
-  /// inequality; minpos is odd.
-  constexpr uint64_t belowMinpos(bool negative, Rounding mode) const {
+  /// inequality; minpos is odd; a stochastic one chooses.
+  constexpr uint64_t belowMinpos(const Unpacked &value,
+                                 RoundingMode mode) const {
+    bool negative = value.negative;
+    if (mode == Rounding::Stochastic) {
+      bool sticky = value.sticky;
+      uint128_t share = shiftRight(
+          value.wide(), leastExponent() - 1 - value.exponent, sticky);
+      return roundsUp(mode, negative, false, Remainder::of(share, sticky));
+    }
     bool toZero = mode == Rounding::TowardZero ||
                   mode == (negative ? Rounding::Up : Rounding::Down);
     return toZero ? 0 : 1;

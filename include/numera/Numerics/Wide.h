@@ -74,7 +74,7 @@ struct Wide {
     return negative ? -magnitude : magnitude;
   }
 
-  /// The first 64 bits, `sticky` for the rest. An inexact value keeps its
+  /// The first 96 bits, `sticky` for the rest. An inexact value keeps its
   /// sticky even if the rest of the computed bits is zero. Exponents are held
   /// within exponentLimit.
   constexpr Unpacked toUnpacked(bool inexact = true) const {
@@ -84,9 +84,10 @@ struct Wide {
       return outOfRange(negative, exponent > 0);
     return {.kind = Kind::Finite,
             .negative = negative,
-            .sticky = inexact || static_cast<uint64_t>(significand) != 0,
+            .sticky = inexact || static_cast<uint32_t>(significand) != 0,
             .exponent = exponent,
-            .significand = static_cast<uint64_t>(significand >> 64)};
+            .significand = static_cast<uint64_t>(significand >> 64),
+            .tail = static_cast<uint32_t>(significand >> 32)};
   }
 
   /// this * 2^power, exactly.
@@ -188,6 +189,7 @@ constexpr Unpacked justBelow(Unpacked value) {
   bool power = value.significand == uint64_t{1} << 63;
   value.exponent -= power ? 1 : 0;
   value.significand = power ? ~uint64_t{0} : value.significand - 1;
+  value.tail = ~uint32_t{0};
   value.sticky = true;
   return value;
 }

@@ -9,6 +9,7 @@
 #define NUMERA_REGISTRY_FORMAT_H
 
 #include "numera/Numerics/Rounding.h"
+#include "numera/Registry/Operation.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/SmallVector.h"
@@ -26,6 +27,23 @@ llvm::StringRef nameOf(Rounding rounding);
 llvm::StringRef nameOf(Overflow overflow);
 std::optional<Rounding> roundingFromName(llvm::StringRef name);
 std::optional<Overflow> overflowFromName(llvm::StringRef name);
+
+/// What a format's configuration changes in one operation, as a designer's
+/// datapath would (`operations: {mul: {truncate-operands: 3}}`).
+struct OperationChange {
+  Operation operation{};
+  std::optional<Rounding> rounding; ///< in place of the format's
+  int32_t randomBits = 0;           ///< with a stochastic `rounding`
+  std::optional<Overflow> overflow; ///< in place of the format's
+  /// Low bits of the operands' significands that are cleared first, toward
+  /// zero (F::truncate in Numerics).
+  int32_t truncateOperands = 0;
+
+  bool operator==(const OperationChange &) const = default;
+};
+
+/// The number of random bits of a stochastic rounding where nobody says.
+inline constexpr int32_t defaultRandomBits = 32;
 
 /// A number format. A value: copy and compare it freely. A default-constructed
 /// Format is null.
@@ -46,6 +64,24 @@ public:
   /// family's order.
   llvm::ArrayRef<int32_t> getParameters() const { return parameters; }
   Rounding getRounding() const { return rounding; }
+  /// How many random bits a stochastic rounding draws (1 to 32); else 0.
+  int32_t getRandomBits() const { return randomBits; }
+  /// The format's rounding, with what a stochastic one draws.
+  RoundingMode getRoundingMode(uint32_t random = 0) const {
+    return {rounding, randomBits, random};
+  }
+  /// The rounding of a constant. A constant is no event of the program: where
+  /// rounding is stochastic it goes to nearest.
+  RoundingMode getConstantRounding() const {
+    return rounding == Rounding::Stochastic ? Rounding::NearestEven : rounding;
+  }
+  /// Operations that differ from the family's, by the order of Operation.
+  llvm::ArrayRef<OperationChange> getChanges() const { return changes; }
+  /// What changes in `operation`; null for nothing.
+  const OperationChange *changeOf(Operation operation) const;
+  /// The same with another rounding, or other changes.
+  Format withRounding(Rounding rounding, int32_t randomBits = 0) const;
+  Format withChanges(llvm::ArrayRef<OperationChange> changes) const;
   /// The name of an opaque format; empty for every other.
   llvm::StringRef getOpaqueName() const { return name; }
   bool isOpaque() const { return !name.empty(); }
@@ -62,13 +98,16 @@ public:
         format.family,
         llvm::hash_combine_range(format.parameters.begin(),
                                  format.parameters.end()),
-        static_cast<int32_t>(format.rounding), format.name);
+        static_cast<int32_t>(format.rounding), format.randomBits,
+        format.changes.size(), format.name);
   }
 
 private:
   const FormatFamily *family = nullptr;
   llvm::SmallVector<int32_t, 8> parameters;
   Rounding rounding = Rounding::NearestEven;
+  int32_t randomBits = 0;
+  llvm::SmallVector<OperationChange, 0> changes;
   std::string name;
 };
 

@@ -30,6 +30,8 @@ struct ParameterError {
   std::string message;
 };
 
+class ParameterReader;
+
 class FormatFamily {
 public:
   virtual ~FormatFamily() = default;
@@ -39,20 +41,32 @@ public:
   /// The keys that stand without their name at the front of a spelling, in
   /// order: {"exponent", "mantissa"}.
   virtual llvm::ArrayRef<llvm::StringLiteral> positionalKeys() const = 0;
-  /// The key a bare word of a spelling belongs to (`fn` → `specials`); empty
-  /// if it is none of this family's.
-  virtual llvm::StringRef keyOfWord(llvm::StringRef word) const = 0;
-  /// The words that are supported, for messages.
-  virtual llvm::SmallVector<llvm::StringRef> words() const = 0;
+  /// The key a bare word of a spelling belongs to (`fn` → `specials`, `up` →
+  /// `rounding`); empty if it is none of this family's.
+  llvm::StringRef keyOfWord(llvm::StringRef word) const;
+  /// The words that stand for a parameter by themselves, for messages.
+  llvm::SmallVector<llvm::StringRef> words() const;
 
   /// Validates and derives; a null Format and `error` on failure. `name` is
-  /// the name in the configuration, which only opaque formats keep.
-  virtual Format create(llvm::ArrayRef<Parameter> parameters,
-                        llvm::StringRef name, ParameterError &error) const = 0;
+  /// the name in the configuration, which only opaque formats keep. Beside the
+  /// family's own keys every family with arithmetic has `rounding`,
+  /// `random-bits` and changes of operations, `mul.truncate-operands`.
+  Format create(llvm::ArrayRef<Parameter> parameters, llvm::StringRef name,
+                ParameterError &error) const;
 
   /// The canonical spelling.
-  virtual std::string spelling(const Format &format) const = 0;
+  std::string spelling(const Format &format) const;
   virtual unsigned width(const Format &format) const = 0;
+
+  /// A part of a code, from the top: `sign`, `exponent`, `significand`.
+  struct Field {
+    llvm::StringLiteral name;
+    unsigned bits;
+  };
+  /// The fields of a code, whose widths add up to the format's. They may differ
+  /// from code to code (a posit's regime).
+  virtual llvm::SmallVector<Field> fields(const Format &format,
+                                          uint64_t code) const = 0;
 
   /// False for formats whose arithmetic only a registered library knows: the
   /// functions below must not be called for them, and no runtime entry exists.
@@ -62,13 +76,24 @@ public:
   virtual Unpacked decode(const Format &format, uint64_t code) const = 0;
   /// A value rounded once to the format.
   virtual uint64_t encode(const Format &format, const Unpacked &value,
-                          Rounding rounding) const = 0;
+                          RoundingMode mode) const = 0;
   /// The operation on codes of one format, by the same code the compiled
   /// program runs. `cmp` takes a set of Relation bits as `extra`; `cmp` and
   /// `isnan` give 0 or 1; `mac` is a * b + acc, rounded once.
   virtual uint64_t evaluate(Operation operation, const Format &format,
                             llvm::ArrayRef<uint64_t> operands,
-                            Rounding rounding, int32_t extra = 0) const = 0;
+                            RoundingMode mode, int32_t extra = 0) const = 0;
+  /// The code without the last `count` bits of its significand: what
+  /// `truncate-operands` does to an operand.
+  virtual uint64_t truncate(const Format &format, uint64_t code,
+                            int32_t count) const = 0;
+  /// The same format with another overflow rule; null where the family has no
+  /// such rule.
+  virtual Format withOverflow(const Format &format,
+                              Overflow overflow) const = 0;
+  /// True if a value of the format may be no binary fraction: decode gives its
+  /// first 96 bits, and only casts and operations of its own are exact.
+  virtual bool isIrrational() const { return false; }
 
   /// Significant bits, and the exponents of the least and of the largest
   /// finite value: what decides whether one format embeds in another.
@@ -91,8 +116,23 @@ public:
   /// True if `numera_<family>_decode_f32_<bits>` (or f64) is exact.
   virtual bool embedsInF32(const Format &format) const = 0;
   virtual bool embedsInF64(const Format &format) const = 0;
-  /// True if the format is the machine's f32 or f64 (32 or 64), else 0.
+  /// 32 or 64 if the format is the machine's f32 or f64, else 0.
   virtual unsigned machineWidth(const Format &) const { return 0; }
+
+protected:
+  /// Every key of the family itself, positional ones included.
+  virtual llvm::SmallVector<llvm::StringRef> keys() const = 0;
+  /// The family's own words: pairs of word and key.
+  virtual llvm::SmallVector<std::pair<llvm::StringRef, llvm::StringRef>>
+  ownWords() const {
+    return {};
+  }
+  /// Reads the family's keys into the parameters of a Format; false after a
+  /// fault.
+  virtual bool read(ParameterReader &reader,
+                    llvm::SmallVectorImpl<int32_t> &parameters) const = 0;
+  /// The family's part of the canonical spelling: `5,7` of float<5,7,up>.
+  virtual std::string spell(const Format &format) const = 0;
 };
 
 /// Every family, in the order of Families.def.

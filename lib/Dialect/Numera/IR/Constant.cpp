@@ -104,7 +104,8 @@ ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &result) {
       return parser.emitError(loc, "format '")
              << format.spelling()
              << "' is opaque: write the code of a constant, as in 'code 0x0'";
-    code = format.getFamily().encode(format, literal, format.getRounding());
+    code = format.getFamily().encode(format, literal,
+                                     format.getConstantRounding());
   }
   if (format.width() < 64 && code >> format.width() != 0)
     return parser.emitError(loc, "code 0x")
@@ -126,7 +127,8 @@ static std::optional<double> readable(const Format &format, uint64_t code) {
   uint64_t bits = f64.getFamily().encode(f64, value, Rounding::NearestEven);
   Unpacked back = f64.getFamily().decode(f64, bits);
   if (back.pack() != value.pack() ||
-      format.getFamily().encode(format, back, format.getRounding()) != code)
+      format.getFamily().encode(format, back, format.getConstantRounding()) !=
+          code)
     return std::nullopt;
   return __builtin_bit_cast(double, bits);
 }

@@ -34,7 +34,7 @@ static std::optional<uint64_t> codeAt(Attribute constant, int64_t index) {
 }
 
 static uint64_t encode(const Format &format, const Unpacked &value,
-                       Rounding mode) {
+                       RoundingMode mode) {
   return format.getFamily().encode(format, value, mode);
 }
 static Unpacked decode(const Format &format, uint64_t code) {
@@ -44,7 +44,7 @@ static Unpacked decode(const Format &format, uint64_t code) {
 static std::optional<uint64_t> evaluateCast(CastOp op, uint64_t code) {
   FormatOpInterface cast = op;
   ElementKind from = cast.getOperandElement(0), to = cast.getResultElement();
-  Rounding mode = cast.getRoundingMode();
+  RoundingMode mode = cast.getRoundingMode();
   if (!from.isFormat() && !to.isFormat())
     return std::nullopt;
   if (!from.isFormat()) {
@@ -63,7 +63,7 @@ static std::optional<uint64_t> evaluateCast(CastOp op, uint64_t code) {
 static std::optional<uint64_t> evaluateMac(MacOp op, ArrayRef<uint64_t> codes) {
   FormatOpInterface mac = op;
   Format accumulator = mac.getResultElement().format;
-  Rounding mode = mac.getRoundingMode();
+  RoundingMode mode = mac.getRoundingMode();
   Unpacked x = decode(mac.getOperandElement(0).format, codes[0]);
   Unpacked y = decode(mac.getOperandElement(1).format, codes[1]);
   Unpacked z = decode(mac.getOperandElement(2).format, codes[2]);

@@ -133,23 +133,19 @@ ElementKind resultElement(mlir::Operation *op) {
   return elementKind(op->getResult(0).getType(), op->getAttr("format"));
 }
 
-static std::optional<Rounding> roundingFromName(StringRef name) {
-  return llvm::StringSwitch<std::optional<Rounding>>(name)
-      .Case("nearest-even", Rounding::NearestEven)
-      .Case("nearest-away", Rounding::NearestAway)
-      .Case("nearest-zero", Rounding::NearestZero)
-      .Case("toward-zero", Rounding::TowardZero)
-      .Case("up", Rounding::Up)
-      .Case("down", Rounding::Down)
-      .Case("to-odd", Rounding::ToOdd)
-      .Default(std::nullopt);
-}
-
-Rounding roundingMode(mlir::Operation *op) {
+RoundingMode roundingMode(mlir::Operation *op) {
   if (auto mode = op->getAttrOfType<StringAttr>("rounding"))
-    return roundingFromName(mode.getValue()).value_or(Rounding::NearestEven);
+    return {roundingFromName(mode.getValue()).value_or(Rounding::NearestEven),
+            defaultRandomBits};
   ElementKind result = resultElement(op);
-  return result.isFormat() ? result.format.getRounding() : Rounding::TowardZero;
+  if (!result.isFormat())
+    return Rounding::TowardZero;
+  auto operation = operationFromName(op->getName().stripDialect());
+  const OperationChange *change =
+      operation ? result.format.changeOf(*operation) : nullptr;
+  if (change && change->rounding)
+    return {*change->rounding, change->randomBits};
+  return result.format.getRoundingMode();
 }
 
 /// On storage, an integer of a format must be its storage integer.

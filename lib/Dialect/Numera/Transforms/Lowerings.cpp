@@ -131,7 +131,7 @@ Value Lowerings::uniform(OpBuilder &builder, const Request &request,
   case Operation::MaxNum:
     break; // exact: no rounding follows
   default:
-    trailing = {static_cast<int32_t>(request.rounding)};
+    trailing = {request.rounding.pack(), 0};
   }
   Type storage = builder.getIntegerType(format.storageBits());
   Value result =
@@ -157,10 +157,10 @@ Value Lowerings::unpack(OpBuilder &builder, Location loc,
 }
 
 Value Lowerings::pack(OpBuilder &builder, Location loc, const Format &format,
-                      Value value, Rounding rounding) {
-  Value code = callEntry(builder, loc, format, "pack", {value},
-                         {static_cast<int32_t>(rounding)},
-                         builder.getIntegerType(format.storageBits()));
+                      Value value, RoundingMode rounding) {
+  Value code =
+      callEntry(builder, loc, format, "pack", {value}, {rounding.pack(), 0},
+                builder.getIntegerType(format.storageBits()));
   return fromBits(builder, loc, code,
                   storageType(builder.getContext(), {format, {}}));
 }
@@ -182,7 +182,7 @@ Value Lowerings::cast(OpBuilder &builder, const Request &request,
   const ElementKind &from = operand.kind, &to = request.result;
   auto op = dyn_cast<CastOp>(request.op.getOperation());
   bool isUnsigned = op && op.getIsUnsigned();
-  auto mode = static_cast<int32_t>(request.rounding);
+  int32_t mode = request.rounding.pack();
   if ((from.isFormat() && !hasArithmetic(from)) ||
       (to.isFormat() && !hasArithmetic(to)))
     return missing(request, operand);
@@ -200,7 +200,7 @@ Value Lowerings::cast(OpBuilder &builder, const Request &request,
   Type result = storageType(builder.getContext(), to);
   auto encode = [&](Twine entry, Value value) {
     Value code =
-        callEntry(builder, loc, to.format, entry, {value}, {mode}, storage);
+        callEntry(builder, loc, to.format, entry, {value}, {mode, 0}, storage);
     return fromBits(builder, loc, code, result);
   };
   if (!from.isFormat()) // from an integer
@@ -235,14 +235,14 @@ Value Lowerings::cast(OpBuilder &builder, const Request &request,
 Value Lowerings::mac(OpBuilder &builder, MacOp op, ArrayRef<Scalar> operands) {
   FormatOpInterface interface = op;
   ElementKind accumulator = interface.getResultElement();
-  Rounding rounding = interface.getRoundingMode();
+  RoundingMode rounding = interface.getRoundingMode();
   if (!op.getProduct())
     return dispatch(builder, {interface, Operation::Fma, accumulator, rounding},
                     operands);
   ElementKind product{op.getProduct()->getFormat(), {}};
   Value rounded = dispatch(
       builder,
-      {interface, Operation::Mul, product, product.format.getRounding()},
+      {interface, Operation::Mul, product, product.format.getRoundingMode()},
       operands.take_front(2));
   if (!rounded)
     return {};
@@ -290,9 +290,8 @@ Value Lowerings::mixed(OpBuilder &builder, const Request &request,
   SmallVector<Value> values;
   for (const Scalar &operand : operands)
     values.push_back(unpack(builder, loc, operand));
-  values.push_back(
-      arith::ConstantIntOp::create(builder, loc, builder.getI32Type(),
-                                   static_cast<int32_t>(request.rounding)));
+  values.push_back(arith::ConstantIntOp::create(
+      builder, loc, builder.getI32Type(), request.rounding.pack()));
   std::string symbol =
       ("numera_exact_" + nameOf(request.operation) + "_128").str();
   Value value = call(builder, loc, symbol, values, builder.getIntegerType(128));

@@ -49,7 +49,7 @@ private:
         op; ///< for location, errors, predicate, signedness
     Operation operation;
     ElementKind result;
-    Rounding rounding;
+    RoundingMode rounding;
   };
 
   mlir::Value dispatch(mlir::OpBuilder &, const Request &,
@@ -75,7 +75,7 @@ private:
                    llvm::ArrayRef<mlir::Value> operands, mlir::Type result);
   mlir::Value unpack(mlir::OpBuilder &, mlir::Location, const Scalar &);
   mlir::Value pack(mlir::OpBuilder &, mlir::Location, const Format &,
-                   mlir::Value, Rounding);
+                   mlir::Value, RoundingMode);
 
   mlir::ModuleOp module;
   const Registry &registry;

@@ -137,7 +137,8 @@ Value Lowerings::missing(const Request &request, ArrayRef<Scalar> operands) {
                        ? request.result.format.getRounding()
                        : Rounding::TowardZero;
   if (request.rounding != usual)
-    diagnostic << " with rounding '" << numera::nameOf(request.rounding) << "'";
+    diagnostic << " with rounding '"
+               << numera::nameOf(request.rounding.rounding) << "'";
   diagnostic << " on target '" << numera::nameOf(target)
              << "'; register one under 'lowerings:': "
              << registry.suggest(key(request, operands));

@@ -83,7 +83,7 @@ static DenseElementsAttr encodeElements(const Format &format,
                                 : family.highest(format);
     Unpacked exact =
         f32.getFamily().decode(f32, value.bitcastToAPInt().getZExtValue());
-    return family.encode(format, exact, format.getRounding());
+    return family.encode(format, exact, format.getConstantRounding());
   };
   unsigned bits = format.storageBits();
   auto type =

@@ -63,7 +63,7 @@ int32_t relationsOf(mlir::arith::CmpFPredicate predicate);
 namespace detail {
 ElementKind resultElement(mlir::Operation *op);
 ElementKind operandElement(mlir::Operation *op, unsigned index);
-Rounding roundingMode(mlir::Operation *op);
+RoundingMode roundingMode(mlir::Operation *op);
 mlir::LogicalResult verifyFormatOp(mlir::Operation *op);
 } // namespace detail
 

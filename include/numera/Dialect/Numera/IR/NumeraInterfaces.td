@@ -32,9 +32,10 @@ def Numera_FormatOpInterface : OpInterface<"FormatOpInterface"> {
         return ::numera::detail::operandElement($_op.getOperation(), index);
       }]>,
     InterfaceMethod<[{
-        The rounding mode: the operation's own, else the result format's.
+        The rounding: the operation's own, else that of the change its format
+        makes to it, else the result format's.
       }],
-      "::numera::Rounding", "getRoundingMode", (ins), [{}], [{
+      "::numera::RoundingMode", "getRoundingMode", (ins), [{}], [{
         return ::numera::detail::roundingMode($_op.getOperation());
       }]>
   ];
