@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The error function of an Unpacked. The result is the true value truncated to
-// 64 bits with `sticky` for the rest; exact results have sticky false. The
+// 96 bits with `sticky` for the rest; exact results have sticky false. The
 // relative error before the truncation is below 2^-119, so that the contract
 // fails only if the true value lies that close to a multiple of its 64-bit
 // ulp: a chance of about 2^-54 for inputs without structure.

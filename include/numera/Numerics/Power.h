@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // pow of two Unpacked, with the special cases of IEEE 754-2019, 9.2.1. The
-// result is the true value truncated to 64 bits with `sticky` for the rest;
+// result is the true value truncated to 96 bits with `sticky` for the rest;
 // exact results have sticky false, also where a root is exact. The relative
 // error before the truncation is below 2^-118 (1 + |log2 result|): 2^-107 over
 // the range of binary64, 2^-102 where exponents have 16 bits. The contract
