@@ -3,8 +3,9 @@
 // log, log2 and log1p of an Unpacked. The result is the true value truncated
 // to 96 bits with `sticky` for the rest; exact results have sticky false. The
 // relative error before the truncation is below 2^-117, so that the contract
-// fails only if the true value lies that close to a multiple of its 64-bit
-// ulp: a chance of about 2^-52 for inputs without structure.
+// fails only if the true value lies that close to a multiple of its 96-bit
+// ulp, and a rounding only if it lies that close to a boundary of the format: for
+// binary64 a chance of about 2^-63 for inputs without structure.
 // Exponents of inputs must stay below 2^28 in magnitude.
 
 #ifndef NUMERA_NUMERICS_LOGARITHM_H

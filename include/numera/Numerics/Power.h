@@ -5,8 +5,8 @@
 // exact results have sticky false, also where a root is exact. The relative
 // error before the truncation is below 2^-118 (1 + |log2 result|): 2^-107 over
 // the range of binary64, 2^-102 where exponents have 16 bits. The contract
-// fails only if the true value lies that close to a multiple of its 64-bit ulp:
-// a chance of about 2^-42, and 2^-51 for a rounding to binary64.
+// fails only if the true value lies that close to a multiple of its 96-bit ulp,
+// and a rounding to binary64 with a chance of about 2^-51.
 // Exponents of inputs must stay below 2^28 in magnitude.
 
 #ifndef NUMERA_NUMERICS_POWER_H
