@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Clauses: R6 A11.
 // RUN: numera-opt %s --numera-simplify | FileCheck %s
 
 // Expected values were computed in rational and 80-digit decimal arithmetic by

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Clauses: K3.
 // RUN: numera-opt %s -split-input-file -verify-diagnostics
 
 // expected-error@+1 {{unknown family 'flaot', did you mean 'float'?}}

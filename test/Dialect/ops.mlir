@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Clauses: V6.
 // RUN: numera-opt %s | numera-opt | FileCheck %s
 // RUN: numera-opt %s -mlir-print-op-generic | numera-opt | FileCheck %s
 

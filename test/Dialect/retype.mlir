@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Clauses: V7 V8 K6.
 // RUN: numera-opt %s --numera-retype='to=posit16' --canonicalize | FileCheck %s
 
 // CHECK-LABEL: @the_boundary_of_a_function_stays_f32

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Clauses: V2 V3 R6.
 // RUN: numera-opt %s --numera-simplify | FileCheck %s
 
 !posit16 = !numera.num<posit<16, 2>>

@@ -21,6 +21,7 @@ constexpr auto referenceDifference = [](const auto &f, uint64_t x, uint64_t y,
   return reference::sub(f, x, y, mode);
 };
 
+// Clauses: A1 R1 R2.
 TEST(Add, IsRoundedOnceForAllPairsOfSmallFormatsInEveryMode) {
   Tally tally;
   sweepAllPairs(tally, smallFormats(), oracle::add, sum, referenceSum);
@@ -50,6 +51,7 @@ TEST(Sub, IsRoundedOnceForWideFormats) {
                     difference, referenceDifference);
 }
 
+// Clauses: A7 F8.
 TEST(Add, OfOppositesIsPlusZeroExceptRoundingDown) {
   constexpr FloatFormat f{5, 10, 15};
   constexpr uint64_t one = 0b0'01111'0000000000, minusOne = one | f.signBit();

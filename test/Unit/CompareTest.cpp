@@ -19,11 +19,13 @@ constexpr auto smallerNumber = [](const auto &f, uint64_t x, uint64_t y,
 constexpr auto largerNumber = [](const auto &f, uint64_t x, uint64_t y,
                                  Rounding) { return maxnum(f, x, y); };
 
+// Clauses: K4.
 TEST(MinMax, TakeTheRightOperandForAllPairsOfSmallFormats) {
   Tally tally;
   sweepAllPairs<true>(tally, smallFormats(), oracle::min, smaller);
   sweepAllPairs<true>(tally, smallFormats(), oracle::max, larger);
 }
+// Clauses: K5.
 TEST(MinnumMaxnum, ReturnTheNumberForAllPairsOfSmallFormats) {
   Tally tally;
   sweepAllPairs<true>(tally, smallFormats(), oracle::minnum, smallerNumber);
@@ -52,6 +54,7 @@ void checkRelation(Tally &tally, const char *name, const F &f,
                 " predicate", predicate, x, y);
 }
 
+// Clauses: K1.
 TEST(Cmp, HoldsForAllPairsOfSmallFormatsAndEveryPredicate) {
   Tally tally;
   for (const Case &c : smallFormats())
@@ -87,6 +90,7 @@ TEST(Cmp, HoldsForSampledPairsOfLargerFormats) {
           c.format);
 }
 
+// Clauses: K2 P6.
 TEST(Cmp, HasTheFloatAndPositRulesForNaN) {
   constexpr FloatFormat f{5, 2, 15};
   constexpr PositFormat p{8, 2};

@@ -59,6 +59,7 @@ void sweepCasts(std::span<const Case> sources,
         to.format);
 }
 
+// Clauses: V1 R1.
 TEST(Cast, IsRoundedOnceFromAllCodesOfSmallFormatsToSmallOnes) {
   sweepCasts(smallFormats(), smallFormats(), 1);
 }
@@ -113,6 +114,7 @@ TEST(DecodeTo, IsRoundedToNearestEvenAndComesBack) {
 
 // f8E4M3FN has neither infinities nor a value above 448: the conversions of
 // ONNX with and without saturation.
+// Clauses: F7 R5.
 TEST(Cast, OverflowsAsTheFormatSays) {
   constexpr FloatFormat open{4, 3, 7, Specials::Fn};
   constexpr FloatFormat closed{

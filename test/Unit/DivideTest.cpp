@@ -34,6 +34,7 @@ TEST(Div, IsRoundedOnceForWideFormats) {
                     quotient, referenceQuotient);
 }
 
+// Clauses: A4.
 TEST(Rem, IsFmodForAllPairsOfSmallFormatsInEveryMode) {
   Tally tally;
   sweepAllPairs(tally, smallFormats(), oracle::rem, remainder);
@@ -51,6 +52,7 @@ TEST(Rem, IsFmodForWideFormats) {
                     remainder);
 }
 
+// Clauses: A6 F5 P5.
 TEST(Div, ByZeroIsInfinityNaNOrTheLargestValue) {
   constexpr FloatFormat ieee{5, 2, 15};
   constexpr FloatFormat fn{4, 3, 7, Specials::Fn};

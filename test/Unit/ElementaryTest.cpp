@@ -103,6 +103,7 @@ template <typename Format> void sweep(Format format) {
     }
 }
 
+// Clauses: E1.
 TEST(Elementary, Binary16RoundsInEveryMode) { sweep(FloatFormat{5, 10, 15}); }
 TEST(Elementary, Posit16RoundsInEveryMode) { sweep(PositFormat{16, 2}); }
 
@@ -128,6 +129,7 @@ void compareRandom(FloatFormat format, int bits) {
 }
 
 TEST(Elementary, Binary32AtRandom) { compareRandom(binary32, 24); }
+// Clauses: E2.
 TEST(Elementary, Binary64AtRandom) { compareRandom(binary64, 53); }
 
 TEST(Elementary, AllSignificandBitsAtRandom) { compareRandom(binary64, 64); }
@@ -171,6 +173,7 @@ TEST(Elementary, TwoOverPiIsRight) {
 
 /// The binary64 number nearest to a multiple of pi/2, the multiples of pi/2
 /// themselves, and arguments up to the end of the exponents.
+// Clauses: E6.
 TEST(Elementary, SineAndCosineOfHardAndHugeArguments) {
   std::vector<Unpacked> arguments = {
       Unpacked::fromInteger(false, 6381956970095103, 797)};
@@ -195,6 +198,7 @@ TEST(Elementary, SineAndCosineOfHardAndHugeArguments) {
   EXPECT_TRUE(exact::sin(Unpacked::fromInteger(false, 1, 32962)).isNaN());
 }
 
+// Clauses: E5.
 TEST(Elementary, SpecialValuesAndExactResults) {
   std::vector<Unpacked> specials = {Unpacked::nan()};
   for (bool negative : {false, true}) {
@@ -229,6 +233,7 @@ std::vector<Unpacked> interestingNumbers() {
 }
 
 /// Specials, signs, exact powers and roots, and results beside them.
+// Clauses: E3.
 TEST(Power, InterestingPairs) {
   std::vector<Unpacked> numbers = interestingNumbers();
   for (const Unpacked &x : numbers)

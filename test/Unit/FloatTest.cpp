@@ -13,6 +13,7 @@ constexpr FloatFormat f8E4M3FN{4, 3, 7, Specials::Fn};
 constexpr FloatFormat f8E4M3FNUZ{4, 3, 8, Specials::Fnuz};
 constexpr FloatFormat f4E2M1FN{2, 1, 1, Specials::Finite};
 
+// Clauses: F1 F6 R2.
 TEST(Float, DecodesAndRoundsAtEveryBoundaryOfSmallFormats) {
   Tally tally;
   sweepEncodings<FloatFormat>(tally, smallFormats());
@@ -26,6 +27,7 @@ TEST(Float, DecodesAndRoundsAtBoundariesOfWideFormats) {
   sweepEncodings<FloatFormat>(tally, wideFormats(), samples(2'000));
 }
 
+// Clauses: F2.
 TEST(Float, HasThePublishedExtremes) {
   EXPECT_EQ(decodeTo<double>(f8E4M3FN, f8E4M3FN.maxCode()), 448);
   EXPECT_EQ(decodeTo<double>(f8E4M3FN, 1), 0x1p-9);
@@ -39,6 +41,7 @@ TEST(Float, HasThePublishedExtremes) {
   EXPECT_EQ(decodeTo<double>(bf16, bf16.maxCode()), 0x1.fep127);
 }
 
+// Clauses: F3 F4.
 TEST(Float, HasTheSpecialCodesOfItsKind) {
   static_assert(f8E5M2.infinityCode() == 0b0'11111'00);
   static_assert(f8E5M2.nanCode() == 0b0'11111'10);
@@ -54,6 +57,7 @@ TEST(Float, HasTheSpecialCodesOfItsKind) {
   static_assert(binary64.mask() == ~uint64_t{0});
 }
 
+// Clauses: A8.
 TEST(Float, NegatesAndTakesMagnitudesOfAllSmallCodes) {
   Tally tally;
   auto negated = [](const auto &f, uint64_t x, Rounding) { return neg(f, x); };
@@ -65,6 +69,7 @@ TEST(Float, NegatesAndTakesMagnitudesOfAllSmallCodes) {
 }
 
 // Rounding comes first: what rounds to the largest value has not overflowed.
+// Clauses: F7 R5.
 TEST(Float, OverflowsAfterRounding) {
   constexpr Unpacked below = Unpacked::fromInteger(false, 65519);
   constexpr Unpacked half = Unpacked::fromInteger(false, 65520);

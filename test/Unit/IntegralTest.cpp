@@ -31,6 +31,7 @@ void sweep(std::span<const Case> cases) {
              Integral<Rounding::NearestEven>());
 }
 
+// Clauses: A9.
 TEST(RoundToIntegral, HoldsForAllCodesOfSmallFormats) { sweep(smallFormats()); }
 TEST(RoundToIntegral, HoldsForAllCodesOfSixteenBits) {
   sweep(sixteenBitFormats());
@@ -100,6 +101,7 @@ void checkToIntegers(Tally &tally, const char *name, const F &f, uint64_t code,
                   isSigned ? " to signed" : " to unsigned", width, code);
 }
 
+// Clauses: V4.
 TEST(FromInteger, RoundsOnceInEveryMode) {
   Tally tally;
   std::vector<uint64_t> list = integers(samples(500));
@@ -110,6 +112,7 @@ TEST(FromInteger, RoundsOnceInEveryMode) {
           c.format);
 }
 
+// Clauses: V5.
 TEST(ToInteger, TruncatesAndSaturatesFromEveryFormat) {
   Tally tally;
   for (auto cases : {smallFormats(), sixteenBitFormats(), wideFormats()})

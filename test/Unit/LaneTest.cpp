@@ -58,6 +58,7 @@ void checkAll(Tally &tally, const char *name, const F &f, uint64_t x,
               " fma", x, y, z);
 }
 
+// Clauses: A10.
 TEST(Lane, AgreesWithTheExactRoadForAllPairsOfSmallFormats) {
   Tally tally;
   for (const Case &c : smallFormats())

@@ -37,6 +37,7 @@ TEST(Mul, IsRoundedOnceForWideFormats) {
                     referenceProduct);
 }
 
+// Clauses: A1 A3.
 TEST(Fma, IsRoundedOnceForAllTriplesToSixBitsInEveryMode) {
   Tally tally;
   sweepTriples(tally, tinyFormats(), 64, 0, fused, referenceFused);
@@ -72,6 +73,7 @@ TEST(Fma, DoesNotRoundTheProduct) {
                 -22);
 }
 
+// Clauses: A3 A5.
 TEST(Fma, InfinityTimesZeroPlusNaNIsNaN) {
   constexpr FloatFormat f{5, 2, 15};
   constexpr uint64_t infinity = f.infinityCode();

@@ -124,6 +124,7 @@ template <typename T> void checkMachineArithmetic() {
   }
 }
 
+// Clauses: F9.
 TEST(Operations, AreTheMachinesInF32) { checkMachineArithmetic<float>(); }
 TEST(Operations, AreTheMachinesInF64) { checkMachineArithmetic<double>(); }
 

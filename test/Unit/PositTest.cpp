@@ -17,6 +17,7 @@ constexpr Unpacked minusTiny{.kind = Kind::Finite,
                              .exponent = -1000,
                              .significand = uint64_t{1} << 63};
 
+// Clauses: P1 P2.
 TEST(Posit, DecodesAndRoundsAtEveryBoundaryOfSmallFormats) {
   Tally tally;
   sweepEncodings<PositFormat>(tally, smallFormats());
@@ -45,6 +46,7 @@ TEST(Posit, HasThePublishedExtremes) {
   EXPECT_TRUE(posit8.isNaN(0x80));
 }
 
+// Clauses: P3.
 TEST(Posit, NeverRoundsANonzeroNumberToZeroInNearestModes) {
   for (Rounding mode :
        {Rounding::NearestEven, Rounding::NearestAway, Rounding::NearestZero}) {
@@ -53,6 +55,7 @@ TEST(Posit, NeverRoundsANonzeroNumberToZeroInNearestModes) {
   }
 }
 
+// Clauses: P4.
 TEST(Posit, KeepsTheInequalityOfDirectedModesBelowMinpos) {
   static_assert(posit8.encode(tiny, Rounding::Down) == 0);
   static_assert(posit8.encode(tiny, Rounding::Up) == 1);
@@ -62,6 +65,7 @@ TEST(Posit, KeepsTheInequalityOfDirectedModesBelowMinpos) {
   EXPECT_EQ(posit8.encode(minusTiny, Rounding::TowardZero), 0u);
 }
 
+// Clauses: P3.
 TEST(Posit, SaturatesInEveryMode) {
   for (Rounding mode : modes)
     EXPECT_EQ(posit8.encode(huge, mode), posit8.maxCode());
@@ -71,6 +75,7 @@ TEST(Posit, SaturatesInEveryMode) {
 
 // Between 2^20 and 2^24 of posit<8,2> lies the nine-bit posit 2^22 on the bit
 // string, not the mean of the two.
+// Clauses: P2 R4.
 TEST(Posit, TiesOnTheBitString) {
   auto rounded = [](uint64_t integer) {
     return posit8.encode(Unpacked::fromInteger(false, integer),

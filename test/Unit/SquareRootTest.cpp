@@ -31,6 +31,7 @@ TEST(SquareRoot, IsRoundedOnceForAllCodesOfSixteenBits) {
 }
 TEST(SquareRoot, IsRoundedOnceForWideFormats) { sweep(wideFormats()); }
 
+// Clauses: A7.
 TEST(SquareRoot, KeepsTheSignOfZero) {
   constexpr FloatFormat f{5, 10, 15};
   constexpr uint64_t minusZero = f.signBit();

@@ -54,6 +54,7 @@ template <typename F> void expectTheExactBitsOfEveryCode(const F &f) {
   }
 }
 
+// Clauses: E4.
 TEST(TwoPhase, GivesTheExactBitsOfEveryInputOfF16) {
   expectTheExactBitsOfEveryCode(FloatFormat{5, 10, 15});
 }
