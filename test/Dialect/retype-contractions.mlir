@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Clauses: C5.
+// Clauses: C3 C5.
 // RUN: numera-opt %s --numera-retype='to=posit16' --canonicalize | FileCheck %s --check-prefixes=CHECK,DEFAULT
 // RUN: numera-opt %s --numera-retype='to=posit16 accumulate=f64' --canonicalize | FileCheck %s --check-prefixes=CHECK,F64
 // RUN: numera-opt %s --numera-retype='to=posit16 accumulate=same' --canonicalize | FileCheck %s --check-prefixes=CHECK,SAME
