@@ -208,8 +208,10 @@ static bool reachesNoFurther(const Format &format, const Format &into) {
     const FormatFamily &family = f.getFamily();
     Unpacked value =
         family.decode(f, negative ? family.lowest(f) : family.highest(f));
-    if (value.isInfinite())
+    if (value.isInfinite()) { // as far as the largest, on its own side
       value = family.decode(f, family.largest(f));
+      value.negative = negative;
+    }
     if (negative && !value.negative && value.isFinite())
       value = Unpacked::zero();
     return std::tuple(value.isFinite(), value.exponent, value.significand);

@@ -2,8 +2,8 @@
 // RUN: numera-opt %s --numera-lower-ops='target=cpu' --formats=%S/Inputs/library.yaml | FileCheck %s --implicit-check-not='numera.'
 
 // clang's callee takes the upper bits of a narrow argument to be zero.
-// CHECK-DAG: func.func private @numera_posit_add_8(i8 {llvm.zeroext}, i8 {llvm.zeroext}, i32, i32, i32) -> (i8 {llvm.zeroext})
-// CHECK-DAG: func.func private @numera_posit_add_32(i32, i32, i32, i32, i32) -> i32
+// CHECK-DAG: func.func private @numera_posit_add_8(i8 {llvm.zeroext}, i8 {llvm.zeroext}, i32, i32, i32, i32) -> (i8 {llvm.zeroext})
+// CHECK-DAG: func.func private @numera_posit_add_32(i32, i32, i32, i32, i32, i32) -> i32
 // CHECK-DAG: func.func private @mybf16_to_f32(i16 {llvm.zeroext}) -> f32
 // CHECK-DAG: func.func private @numera_posit_unpack_16(i16 {llvm.zeroext}, i32, i32) -> i128
 
@@ -16,12 +16,13 @@
 #mybf16 = #numera.format<opaque<"mybf16", 16>>
 #byte12 = #numera.format<opaque<"byte12", 12>>
 
-// Bits, es and rounding.
+// Bits, es, the rounding and no random bits.
 // CHECK-LABEL: @parameters_and_rounding_follow_as_constants
 // CHECK-DAG: %[[BITS:.*]] = arith.constant 8 : i32
 // CHECK-DAG: %[[ES:.*]] = arith.constant 2 : i32
 // CHECK-DAG: %[[UP:.*]] = arith.constant 4 : i32
-// CHECK: call @numera_posit_add_8(%{{.*}}, %{{.*}}, %[[BITS]], %[[ES]], %[[UP]]) : (i8, i8, i32, i32, i32) -> i8
+// CHECK-DAG: %[[NONE:.*]] = arith.constant 0 : i32
+// CHECK: call @numera_posit_add_8(%{{.*}}, %{{.*}}, %[[BITS]], %[[ES]], %[[UP]], %[[NONE]]) : (i8, i8, i32, i32, i32, i32) -> i8
 func.func @parameters_and_rounding_follow_as_constants(%x: i8) -> i8 {
   %0 = numera.add %x, %x {format = #posit8, rounding = "up"} : i8
   return %0 : i8
@@ -78,7 +79,7 @@ func.func @a_cast_goes_through_a_carrier_that_holds_the_operand(
 // posit64 has more bits than f64.
 // CHECK-LABEL: @a_cast_without_a_carrier_is_unpacked
 // CHECK: %[[U:.*]] = call @numera_posit_unpack_64({{.*}}) : (i64, i32, i32) -> i128
-// CHECK: call @numera_posit_pack_32(%[[U]], {{.*}}) : (i128, i32, i32, i32) -> i32
+// CHECK: call @numera_posit_pack_32(%[[U]], {{.*}}) : (i128, i32, i32, i32, i32) -> i32
 func.func @a_cast_without_a_carrier_is_unpacked(%x: i64) -> i32 {
   %0 = numera.cast %x {format = #posit32,
                        operand_formats = [#numera.format<posit<64, 2>>]}

@@ -9,7 +9,7 @@
 // CHECK-DAG: !f8E4M3FN = !numera.num<float<4, 3, fn>>
 // CHECK-DAG: !f8E5M2FNUZ = !numera.num<float<5, 2, fnuz>>
 // CHECK-DAG: !float_5_7 = !numera.num<float<5, 7>>
-// CHECK-DAG: !float_5_7_bias_9_flush_up_saturate = !numera.num<float<5, 7, bias=9, flush, up, saturate>>
+// CHECK-DAG: !float_5_7_bias_9_flush_saturate_up = !numera.num<float<5, 7, bias=9, flush, saturate, up>>
 // CHECK-DAG: !mybf16 = !numera.num<opaque<"mybf16", 16>>
 // CHECK-DAG: !posit16 = !numera.num<posit<16, 2>>
 
@@ -24,7 +24,7 @@ func.func private @a_name_stands_for_a_spelling(
 
 // What is a default is left out, and the words come in one order.
 // CHECK-LABEL: @one_format_has_one_spelling
-// CHECK-SAME: !posit16, %{{.*}}: !float_5_7, %{{.*}}: !float_5_7_bias_9_flush_up_saturate
+// CHECK-SAME: !posit16, %{{.*}}: !float_5_7, %{{.*}}: !float_5_7_bias_9_flush_saturate_up
 func.func private @one_format_has_one_spelling(
     %0: !numera.num<posit<16>>,
     %1: !numera.num<float<5, 7, ieee, bias=15, "nearest-even", infinity>>,

@@ -134,9 +134,11 @@ ElementKind resultElement(mlir::Operation *op) {
 }
 
 RoundingMode roundingMode(mlir::Operation *op) {
-  if (auto mode = op->getAttrOfType<StringAttr>("rounding"))
-    return {roundingFromName(mode.getValue()).value_or(Rounding::NearestEven),
-            defaultRandomBits};
+  if (auto mode = op->getAttrOfType<StringAttr>("rounding")) {
+    Rounding rounding =
+        roundingFromName(mode.getValue()).value_or(Rounding::NearestEven);
+    return {rounding, rounding == Rounding::Stochastic ? defaultRandomBits : 0};
+  }
   ElementKind result = resultElement(op);
   if (!result.isFormat())
     return Rounding::TowardZero;
