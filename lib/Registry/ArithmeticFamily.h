@@ -9,6 +9,7 @@
 // maxExponent, maxCode, hasInfinity, hasNaN, hasNegativeZero, isTotallyOrdered,
 // isNaN, nanCode, canonical, order, orderOfValue, negate, absolute, truncate,
 // decode and encode, and codes of positive magnitudes ascend with their values.
+// Where -maxCode is not the lowest finite number, lowestCode says what is.
 
 #ifndef NUMERA_LIB_REGISTRY_ARITHMETICFAMILY_H
 #define NUMERA_LIB_REGISTRY_ARITHMETICFAMILY_H
@@ -64,22 +65,29 @@ public:
             .hasNegativeZero = f.hasNegativeZero()};
   }
 
-  /// From the distance between 2^exponent and the next code.
+  /// From the first two codes of the binade: its values are evenly spaced.
   int32_t precisionAt(const Format &format, int32_t exponent) const override {
     F f = layout(format);
     uint64_t code = f.encode({.kind = Kind::Finite,
                               .exponent = exponent,
                               .significand = uint64_t{1} << 63},
                              Rounding::TowardZero);
-    Unpacked power = f.decode(code);
-    if (!power.isFinite() || power.exponent != exponent ||
-        power.significand << 1 != 0)
-      return 0;
-    if (code == f.maxCode())
-      return 1;
-    Unpacked next = f.decode(code + 1);
-    return next.exponent == exponent ? 64 - __builtin_ctzll(next.significand)
-                                     : 1;
+    Unpacked value = f.decode(code);
+    // A format may have numbers of a binade and not the power of two that
+    // begins it (a takum's least one, where that code is zero).
+    if (!value.isFinite() || value.exponent != exponent)
+      value = code == f.maxCode() ? Unpacked::zero() : f.decode(++code);
+    int32_t precision = 0;
+    for (int i = 0; i < 2; ++i) {
+      if (!value.isFinite() || value.exponent != exponent)
+        return precision;
+      int32_t bits = 64 - __builtin_ctzll(value.significand);
+      precision = precision < bits ? bits : precision;
+      if (code == f.maxCode())
+        return precision;
+      value = f.decode(++code);
+    }
+    return precision;
   }
 
   uint64_t largest(const Format &format) const override {
@@ -137,12 +145,18 @@ private:
     return spell(layout(format));
   }
 
-  /// Infinity or the largest number, whatever `overflow` says.
+  /// Infinity or the last number, whatever `overflow` says. Code 0 is the
+  /// lowest of an unsigned format.
   static uint64_t infinite(const F &f, bool negative) {
     uint64_t code = f.maxCode();
     if constexpr (requires { f.infinityCode(); })
       code = f.hasInfinity() ? f.infinityCode() : code;
-    return negative ? f.negate(code) : code;
+    if (!negative)
+      return code;
+    if constexpr (requires { f.lowestCode(); })
+      return f.lowestCode();
+    code = f.negate(code);
+    return f.isNegative(code) && !f.isNaN(code) ? code : 0;
   }
 };
 

@@ -122,7 +122,10 @@ bool ConfigurationReader::readFormats(const YamlNode &section) {
 /// Words that mean something else where a format may stand.
 static bool isReserved(StringRef name) {
   return findFamily(name) || name == "same" || name == "quire" ||
-         integerFromName(name);
+         integerFromName(name) ||
+         llvm::any_of(allFamilies(), [&](const FormatFamily *family) {
+           return family->isRuledName(name);
+         });
 }
 
 bool ConfigurationReader::checkNewName(const YamlNode &entry) {
@@ -187,7 +190,7 @@ bool ConfigurationReader::readChanges(const YamlNode &section,
     return false;
   for (const YamlNode &operation : section.items) {
     if (!checkKeys(
-            operation, "an operation's changes",
+            operation, "a change of an operation",
             llvm::SmallVector<StringRef>(std::begin(keys), std::end(keys))))
       return false;
     for (const YamlNode &item : operation.items) {
@@ -210,6 +213,9 @@ bool ConfigurationReader::readFormat(const YamlNode &entry) {
     if (item.key == "family" && entry.find("family") == &item)
       continue;
     if (item.key == "operations" && family->hasArithmetic()) {
+      if (entry.find("operations") != &item)
+        return file.fail(item.keyPlace,
+                         "'operations' is given twice, give it once");
       if (!readChanges(item, parameters, nodes))
         return false;
       continue;

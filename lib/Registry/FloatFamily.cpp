@@ -5,6 +5,7 @@
 //   float<5,7>   float<4,3,fn>   float<5,7,bias=9,flush,up,saturate>
 
 #include "ArithmeticFamily.h"
+#include "P3109.h"
 #include "ParameterReader.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -62,16 +63,16 @@ static bool validate(ParameterReader &reader, const FloatFormat &f) {
                        "is the code of -0");
   if (f.specials == Specials::Fnu && f.isSigned)
     return reader.fail("signed", "a format with fnu specials is unsigned");
-  // Too few codes for the specials and a number beside them.
+  // The least code of a number beside zero. Flushed, the codes below the first
+  // exponent are zeros. The codes of specials that no sign tells apart stand
+  // at the top.
+  uint64_t first = !f.hasZero()      ? 0
+                   : f.hasSubnormals ? 1
+                                     : uint64_t{1} << f.mantissaBits;
   uint64_t specialCodes = f.hasInfinity() + (f.hasNaN() && !f.isSigned);
-  if (f.magnitudeBits() > 0 && f.specials != Specials::Ieee &&
-      f.magnitudeMask() < specialCodes + 1)
-    return reader.fail("mantissa",
-                       "the format has no number but zero, expected more "
-                       "exponent or mantissa bits");
-  // Flushed, the codes below the first exponent are zeros.
-  uint64_t first = f.hasSubnormals ? 1 : uint64_t{1} << f.mantissaBits;
-  if (f.magnitudeBits() == 0 || f.maxCode() < first)
+  bool hasRoom = f.magnitudeBits() > 0 && (f.specials == Specials::Ieee ||
+                                           f.magnitudeMask() >= specialCodes);
+  if (!hasRoom || f.maxCode() < first)
     return reader.fail(
         f.hasSubnormals ? "mantissa" : "subnormals",
         "the format has no number but zero, expected more "
@@ -97,6 +98,21 @@ public:
     return {{"sign", unsigned(f.isSigned)},
             {"exponent", unsigned(f.exponentBits)},
             {"significand", unsigned(f.mantissaBits)}};
+  }
+
+  bool isRuledName(llvm::StringRef name) const override {
+    return isP3109Name(name);
+  }
+  Format formatOfRuledName(llvm::StringRef name,
+                           std::string &error) const override {
+    FloatFormat f{};
+    return parseP3109Name(name, f, error) ? Format(*this, parametersOf(f))
+                                          : Format();
+  }
+  std::string ruledName(const Format &format) const override {
+    bool isPlain = format.getRounding() == Rounding::NearestEven &&
+                   format.getChanges().empty();
+    return isPlain ? p3109NameOf(layout(format)) : std::string();
   }
 
   Range range(const Format &format) const override {

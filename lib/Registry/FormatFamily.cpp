@@ -71,13 +71,15 @@ static bool readRounding(ParameterReader &reader, const std::string &prefix,
   }
   bool isStochastic = rounding == Rounding::Stochastic;
   if (reader.has(bits) && !isStochastic)
-    return reader.fail(bits, "'random-bits' is for stochastic rounding alone");
+    return reader.fail(bits, "'" + llvm::Twine(bits) +
+                                 "' is for stochastic rounding alone");
   randomBits = isStochastic ? defaultRandomBits : 0;
   return reader.readInteger(bits, 1, 32, randomBits);
 }
 
-/// The keys `<operation>.<key>`.
+/// The keys `<operation>.<key>`. Of `significand` bits, the first stays.
 static bool readChange(ParameterReader &reader, Operation operation,
+                       int32_t significand,
                        llvm::SmallVectorImpl<OperationChange> &changes) {
   OperationChange change;
   change.operation = operation;
@@ -85,7 +87,7 @@ static bool readChange(ParameterReader &reader, Operation operation,
   std::string prefix = nameOf(operation).str() + ".";
   std::string overflow = prefix + "overflow";
   if (!readRounding(reader, prefix, change.rounding, change.randomBits) ||
-      !reader.readInteger(prefix + "truncate-operands", 0, 63,
+      !reader.readInteger(prefix + "truncate-operands", 0, significand - 1,
                           change.truncateOperands))
     return false;
   if (reader.has(overflow)) {
@@ -135,16 +137,16 @@ Format FormatFamily::create(llvm::ArrayRef<Parameter> parameters,
     error = {.message = "an opaque format needs a name"};
     return {};
   }
-  llvm::sort(changed);
-  llvm::SmallVector<OperationChange> changes;
-  for (Operation operation : changed)
-    if (!readChange(reader, operation, changes))
-      return {};
   Format format =
       Format(*this, values, Rounding::NearestEven,
              hasArithmetic() ? llvm::StringRef() : name)
-          .withRounding(rounding.value_or(Rounding::NearestEven), randomBits)
-          .withChanges(changes);
+          .withRounding(rounding.value_or(Rounding::NearestEven), randomBits);
+  llvm::sort(changed);
+  llvm::SmallVector<OperationChange> changes;
+  for (Operation operation : changed)
+    if (!readChange(reader, operation, range(format).precision, changes))
+      return {};
+  format = format.withChanges(changes);
   for (const OperationChange &change : changes)
     if (change.overflow && !withOverflow(format, *change.overflow)) {
       std::string key = nameOf(change.operation).str() + ".overflow";
@@ -201,23 +203,47 @@ const Format &numera::formatF64() {
   return format;
 }
 
+/// The last finite number on one side of zero; zero where there is none.
+static Unpacked extent(const Format &format, bool negative) {
+  const FormatFamily &family = format.getFamily();
+  Unpacked value = family.decode(format, negative ? family.lowest(format)
+                                                  : family.largest(format));
+  if (value.isInfinite()) { // as large as the largest
+    value = family.decode(format, family.largest(format));
+    value.negative = true;
+  }
+  return value.isFinite() && value.negative == negative ? value
+                                                        : Unpacked::zero();
+}
+
 /// Compares the largest finite numbers of two formats, and the lowest: a format
 /// may have no negative numbers, or one more than positive ones.
 static bool reachesNoFurther(const Format &format, const Format &into) {
-  auto extent = [](const Format &f, bool negative) {
-    const FormatFamily &family = f.getFamily();
-    Unpacked value =
-        family.decode(f, negative ? family.lowest(f) : family.highest(f));
-    if (value.isInfinite()) { // as far as the largest, on its own side
-      value = family.decode(f, family.largest(f));
-      value.negative = negative;
-    }
-    if (negative && !value.negative && value.isFinite())
-      value = Unpacked::zero();
+  auto size = [](const Unpacked &value) {
     return std::tuple(value.isFinite(), value.exponent, value.significand);
   };
-  return extent(format, false) <= extent(into, false) &&
-         extent(format, true) <= extent(into, true);
+  for (bool negative : {false, true}) {
+    Unpacked value = extent(format, negative);
+    if (value.isZero())
+      continue;
+    if (size(value) > size(extent(into, negative)))
+      return false;
+    // The one more is in no binade of the positive ones.
+    const FormatFamily &family = into.getFamily();
+    Unpacked there =
+        family.decode(into, family.encode(into, value, Rounding::TowardZero));
+    if (size(value) != size(there))
+      return false;
+  }
+  return true;
+}
+
+static bool hasZero(const Format &format) {
+  const FormatFamily &family = format.getFamily();
+  return family
+      .decode(format,
+              family.encode(format, Unpacked::zero(), Rounding::NearestEven))
+      .isZero();
 }
 
 bool numera::embeds(const Format &format, const Format &into) {
@@ -231,6 +257,7 @@ bool numera::embeds(const Format &format, const Format &into) {
   if ((small.hasNaN && !large.hasNaN) ||
       (small.hasInfinity && !large.hasInfinity) ||
       (small.hasNegativeZero && !large.hasNegativeZero) ||
+      (hasZero(format) && !hasZero(into)) ||
       small.leastExponent < large.leastExponent ||
       !reachesNoFurther(format, into))
     return false;

@@ -87,10 +87,9 @@ Format Registry::lookupFormat(StringRef text, std::string &error) const {
       error = "in '" + text.str() + "': " + fault.message;
     return format;
   }
-  if (text == "f8E8M0FNU" || text.starts_with("p3109_")) {
-    error = "format '" + text.str() + "' is not supported yet";
-    return {};
-  }
+  for (const FormatFamily *family : allFamilies())
+    if (family->isRuledName(text))
+      return family->formatOfRuledName(text, error);
   llvm::SmallVector<StringRef> names;
   for (const NamedFormat &format : named)
     names.push_back(format.name);
@@ -102,11 +101,11 @@ Format Registry::lookupFormat(StringRef text, std::string &error) const {
   return {};
 }
 
-StringRef Registry::nameOf(const Format &format) const {
+std::string Registry::nameOf(const Format &format) const {
   for (const NamedFormat &candidate : named)
     if (candidate.format == format)
       return candidate.name;
-  return {};
+  return format.getFamily().ruledName(format);
 }
 
 const Library *Registry::findLibrary(StringRef name) const {
@@ -141,8 +140,8 @@ const Lowering *Registry::findLowering(const Lowering &key) const {
 std::string Registry::suggest(const Lowering &key) const {
   // Spellings have commas, which end a value in a YAML flow mapping.
   auto formatText = [&](const Format &format) {
-    StringRef name = nameOf(format);
-    return name.empty() ? "'" + format.spelling() + "'" : name.str();
+    std::string name = nameOf(format);
+    return name.empty() ? "'" + format.spelling() + "'" : name;
   };
   auto integerText = [&](unsigned bits) {
     return (key.integerIsSigned ? "i" : "u") + llvm::utostr(bits);

@@ -96,7 +96,7 @@ lowerings:
   llvm::ArrayRef<Registry::NamedFormat> formats =
       registry.formats().take_back(4);
   EXPECT_EQ(formats[0].format.spelling(),
-            "float<5,7,bias=9,flush,up,saturate>");
+            "float<5,7,bias=9,flush,saturate,up>");
   EXPECT_EQ(formats[1].format.spelling(), "posit<12,1>");
   EXPECT_EQ(formats[2].format.spelling(), "float<4,3,fn>");
   EXPECT_EQ(formats[3].format.spelling(), "opaque<\"my\",16>");
@@ -114,6 +114,37 @@ lowerings:
   EXPECT_EQ(registry.policy().defaultFormat, formats[0].format);
   EXPECT_EQ(registry.policy().accumulate, Policy::Accumulate::Named);
   EXPECT_EQ(registry.policy().accumulator.spelling(), "posit<32,2>");
+}
+
+TEST(Configuration, ReadsSpecialsAndChangesOfOperations) {
+  Registry registry;
+  std::string errors;
+  llvm::raw_string_ostream stream(errors);
+  ASSERT_TRUE(registry.loadText(R"(
+formats:
+  a: {family: float, exponent: 5, mantissa: 7, rounding: stochastic,
+      random-bits: 8,
+      operations: {mul: {truncate-operands: 3, rounding: toward-zero},
+                   add: {overflow: saturate}, sub: {}}}
+  b: {family: float, exponent: 6, mantissa: 2, specials: p3109, signed: false,
+      infinities: false}
+  c: {family: float, exponent: 8, mantissa: 0, specials: fnu}
+lowerings:
+  - {op: add, format: p3109_k8p3uf, call: add}
+policy: {default: p3109_k8p3se}
+)",
+                                "f.yaml", "", stream))
+      << errors;
+  llvm::ArrayRef<Registry::NamedFormat> formats =
+      registry.formats().take_back(3);
+  EXPECT_EQ(formats[0].format.spelling(),
+            "float<5,7,stochastic,random-bits=8,add.overflow=saturate,"
+            "mul.rounding=toward-zero,mul.truncate-operands=3>");
+  EXPECT_EQ(formats[1].format.spelling(),
+            "float<6,2,p3109,infinities=false,unsigned>");
+  EXPECT_EQ(formats[2].format.spelling(), "float<8,0,fnu>");
+  EXPECT_EQ(registry.lowerings()[0].result, formats[1].format);
+  EXPECT_EQ(registry.policy().defaultFormat.spelling(), "float<5,2,p3109>");
 }
 
 TEST(Configuration, MayBeEmpty) {
@@ -198,6 +229,9 @@ TEST(ConfigurationError, NameOfAFormat) {
   EXPECT_EQ(errorOfFormat("i32: {family: posit, bits: 8}"),
             "f.yaml:2:3: error: 'i32' has a meaning of its own, choose another "
             "name\n");
+  EXPECT_EQ(errorOfFormat("p3109_k8p3se: {family: posit, bits: 8}"),
+            "f.yaml:2:3: error: 'p3109_k8p3se' has a meaning of its own, "
+            "choose another name\n");
 }
 
 TEST(ConfigurationError, Family) {
@@ -206,8 +240,8 @@ TEST(ConfigurationError, Family) {
   EXPECT_EQ(errorOfFormat("a: {family: posits, bits: 8}"),
             "f.yaml:2:15: error: unknown family 'posits', did you mean "
             "'posit'?\n");
-  EXPECT_EQ(errorOfFormat("a: {family: fixed, integer: 4, fraction: 11}"),
-            "f.yaml:2:15: error: family 'fixed' is not supported yet, expected "
+  EXPECT_EQ(errorOfFormat("a: {family: block, size: 32}"),
+            "f.yaml:2:15: error: family 'block' is not supported yet, expected "
             "float, posit or opaque\n");
   EXPECT_EQ(errorOfFormat("a: posit"),
             "f.yaml:2:6: error: found a scalar, a format is a mapping\n");
@@ -230,15 +264,60 @@ TEST(ConfigurationError, ParametersOfAFormat) {
             "f.yaml:2:31: error: 'bits' is given twice, give it once\n");
   EXPECT_EQ(errorOfFormat("a: {family: posit, family: posit, bits: 8}"),
             "f.yaml:2:22: error: unknown key 'family' of family 'posit', "
-            "expected bits, es or rounding\n");
+            "expected bits, es, rounding or random-bits\n");
   EXPECT_EQ(errorOfFormat("a: {family: posit, bits: 8, rounding: nearst-even}"),
             "f.yaml:2:41: error: rounding is 'nearst-even', did you mean "
             "'nearest-even'?\n");
-  EXPECT_EQ(errorOfFormat("a: {family: posit, bits: 8, operations: {mul: {}}}"),
-            "f.yaml:2:31: error: 'operations' is not supported yet, leave it "
-            "out\n");
   EXPECT_EQ(errorOfFormat("a: {family: opaque, bits: 8, rounding: up}"),
             "f.yaml:2:32: error: unknown key 'rounding' of family 'opaque', "
+            "expected bits\n");
+}
+
+TEST(ConfigurationError, OperationsOfAFormat) {
+  auto errorOfOperations = [](llvm::StringRef operations) {
+    return errorOfFormat(
+        "a: {family: posit, bits: 8, operations: " + operations.str() + "}");
+  };
+  EXPECT_EQ(errorOfOperations("{mull: {rounding: up}}"),
+            "f.yaml:2:44: error: unknown key 'mull' of 'operations', did you "
+            "mean 'mul'?\n");
+  EXPECT_EQ(errorOfOperations("{cmp: {rounding: up}}"),
+            "f.yaml:2:44: error: unknown key 'cmp' of 'operations', expected "
+            "cast, add, sub, mul, div, rem, pow, fma, mac, neg, abs, min, max, "
+            "minnum, maxnum, sqrt, rsqrt, exp, exp2, expm1, log, log2, log1p, "
+            "sin, cos, tanh, erf, sigmoid, floor, ceil, trunc, round or "
+            "roundeven\n");
+  EXPECT_EQ(errorOfOperations("{mul: {round: up}}"),
+            "f.yaml:2:50: error: unknown key 'round' of a change of an "
+            "operation, expected rounding, random-bits, overflow or "
+            "truncate-operands\n");
+  EXPECT_EQ(errorOfOperations("{mul: {rounding: upp}}"),
+            "f.yaml:2:60: error: mul.rounding is 'upp', did you mean 'up'?\n");
+  EXPECT_EQ(errorOfOperations("{mul: {rounding: [up]}}"),
+            "f.yaml:2:60: error: 'rounding' holds a list, expected a word or a "
+            "number\n");
+  EXPECT_EQ(errorOfOperations("{mul: {overflow: wrap}}"),
+            "f.yaml:2:60: error: overflow 'wrap' is not one of family "
+            "'posit'\n");
+  EXPECT_EQ(errorOfOperations("{mul: {truncate-operands: 9}}"),
+            "f.yaml:2:69: error: mul.truncate-operands is '9', expected an "
+            "integer from 0 to 3\n");
+  EXPECT_EQ(errorOfOperations("{mul: {rounding: up}, mul: {rounding: down}}"),
+            "f.yaml:2:65: error: 'mul' is given twice, give it once\n");
+  EXPECT_EQ(errorOfOperations("up"), "f.yaml:2:43: error: found a scalar, "
+                                     "'operations' is a mapping\n");
+  EXPECT_EQ(errorOfOperations("{mul: up}"),
+            "f.yaml:2:49: error: found a scalar, a change of an operation is "
+            "a mapping\n");
+  EXPECT_EQ(errorOfFormat("a: {family: posit, bits: 8, operations: {mul: "
+                          "{rounding: up}}, mul.rounding: down}"),
+            "f.yaml:2:66: error: 'mul.rounding' is given twice, give it "
+            "once\n");
+  EXPECT_EQ(errorOfFormat("a: {family: posit, bits: 8, operations: {}, "
+                          "operations: {}}"),
+            "f.yaml:2:47: error: 'operations' is given twice, give it once\n");
+  EXPECT_EQ(errorOfFormat("a: {family: opaque, bits: 8, operations: {}}"),
+            "f.yaml:2:32: error: unknown key 'operations' of family 'opaque', "
             "expected bits\n");
 }
 

@@ -86,23 +86,117 @@ TEST(FloatFamily, NeedsABiasWithoutExponentBits) {
             "6: exponent is '0', a format without exponent bits needs a bias");
 }
 
-TEST(FloatFamily, SaysWhatIsNotSupportedYet) {
-  EXPECT_EQ(fault("float<8,0,fnu>"),
-            "10: specials 'fnu' is not supported yet, expected ieee, fn, fnuz "
-            "or finite");
-  EXPECT_EQ(fault("float<4,3,p3109>"),
-            "10: specials 'p3109' is not supported yet, expected ieee, fn, "
-            "fnuz or finite");
-  EXPECT_EQ(fault("float<4,3,unsigned>"),
-            "10: signed 'unsigned' is not supported yet, expected true");
-  EXPECT_EQ(fault("float<4,3,signed=false>"),
-            "17: signed 'false' is not supported yet, expected true");
-  EXPECT_EQ(fault("float<4,3,stochastic>"),
-            "10: rounding 'stochastic' is not supported yet, expected "
-            "nearest-even, nearest-away, nearest-zero, toward-zero, up, down "
-            "or to-odd");
+TEST(FloatFamily, ChecksTheSpecialsOfUnsignedFormats) {
+  EXPECT_EQ(fault("float<4,3,fnuz,unsigned>"),
+            "15: a format with fnuz specials is signed, its NaN is the code of "
+            "-0");
+  EXPECT_EQ(fault("float<8,0,fnu,signed=true>"),
+            "21: a format with fnu specials is unsigned");
+  EXPECT_EQ(fault("float<8,0,fnu,flush>"),
+            "14: a format with fnu specials has no subnormals");
+  EXPECT_EQ(fault("float<4,3,infinities=false>"),
+            "21: 'infinities' is a choice of p3109 specials alone");
+  EXPECT_EQ(fault("float<4,3,p3109,infinities=no>"),
+            "27: infinities is 'no', expected true or false");
+  EXPECT_EQ(fault("float<4,3,signed=maybe>"),
+            "17: signed is 'maybe', expected true, false or unsigned");
+  EXPECT_EQ(fault("float<4,3,wrap>"),
+            "10: unknown word 'wrap' of family 'float', expected ieee, fn, "
+            "fnuz, finite, fnu, p3109, flush, unsigned, infinity, saturate, "
+            "propagate, nearest-even, nearest-away, nearest-zero, toward-zero, "
+            "up, down, to-odd, stochastic or key=value");
+  EXPECT_EQ(fault("float<4,3,overflow=wrap>"),
+            "19: overflow is 'wrap', expected infinity, saturate or propagate");
+}
+
+TEST(FloatFamily, LeavesRoomForSpecialsWithoutASign) {
+  const std::string message =
+      "the format has no number but zero, expected more exponent or mantissa "
+      "bits";
+  for (const char *text :
+       {"float<0,0,finite,unsigned,bias=0>", "float<0,1,p3109,unsigned,bias=0>",
+        "float<0,0,fnu,bias=0>", "float<1,0,p3109>", "float<1,0,fn,unsigned>",
+        "float<0,0,p3109,unsigned,infinities=false,bias=0>"})
+    EXPECT_EQ(fault(text), "8: " + message) << text;
+  for (const char *text :
+       {"float<1,0,fnu>", "float<1,0,finite,unsigned>", "float<1,1,unsigned>",
+        "float<0,2,p3109,unsigned,bias=0>", "float<1,1,p3109>",
+        "float<1,0,p3109,infinities=false>",
+        "float<1,1,p3109,unsigned,infinities=false>"}) {
+    Format format = parse(text);
+    Unpacked largest =
+        format.getFamily().decode(format, format.getFamily().largest(format));
+    EXPECT_TRUE(largest.isFinite()) << text;
+  }
+}
+
+TEST(FloatFamily, ChecksRandomBits) {
   EXPECT_EQ(fault("float<4,3,random-bits=4>"),
-            "10: 'random-bits' is not supported yet, leave it out");
+            "22: 'random-bits' is for stochastic rounding alone");
+  EXPECT_EQ(fault("float<4,3,stochastic,random-bits=33>"),
+            "33: random-bits is '33', expected an integer from 1 to 32");
+  EXPECT_EQ(fault("posit<8,stochastic,random-bits=0>"),
+            "31: random-bits is '0', expected an integer from 1 to 32");
+}
+
+TEST(Family, ChecksChangesOfOperations) {
+  EXPECT_EQ(fault("float<5,7,mul.foo=3>"),
+            "10: unknown key 'mul.foo' of family 'float', expected exponent, "
+            "mantissa, bias, specials, infinities, subnormals, signed, "
+            "overflow, rounding, random-bits, mul.rounding, mul.random-bits, "
+            "mul.overflow or mul.truncate-operands");
+  EXPECT_EQ(fault("float<5,7,mul.ronding=up>"),
+            "10: unknown key 'mul.ronding' of family 'float', did you mean "
+            "'mul.rounding'?");
+  EXPECT_EQ(fault("float<5,7,cmp.rounding=up>"),
+            "10: unknown key 'cmp.rounding' of family 'float', did you mean "
+            "'rounding'?");
+  EXPECT_EQ(fault("float<5,7,mul.rounding=up,mul.rounding=up>"),
+            "26: 'mul.rounding' is given twice, give it once");
+  EXPECT_EQ(fault("float<5,7,mul.random-bits=3>"),
+            "26: 'mul.random-bits' is for stochastic rounding alone");
+  EXPECT_EQ(fault("float<5,7,stochastic,mul.random-bits=3>"),
+            "37: 'mul.random-bits' is for stochastic rounding alone");
+  EXPECT_EQ(fault("float<5,7,mul.truncate-operands=8>"),
+            "32: mul.truncate-operands is '8', expected an integer from 0 to "
+            "7");
+  EXPECT_EQ(fault("posit<16,2,mul.truncate-operands=12>"),
+            "33: mul.truncate-operands is '12', expected an integer from 0 to "
+            "11");
+  EXPECT_EQ(fault("posit<16,2,mul.overflow=saturate>"),
+            "24: overflow 'saturate' is not one of family 'posit'");
+  EXPECT_EQ(fault("float<5,7,add.overflow=wrap>"),
+            "23: overflow 'wrap' is not one of family 'float'");
+  EXPECT_EQ(fault("float<5,7,add.overflow=wrp>"),
+            "23: add.overflow is 'wrp', did you mean 'wrap'?");
+}
+
+TEST(Family, ReadsChangesOfOperations) {
+  Format format = parse("float<5,7,up,mul.truncate-operands=3,"
+                        "add.rounding=stochastic,add.random-bits=5,"
+                        "add.overflow=saturate>");
+  ASSERT_EQ(format.getChanges().size(), 2u);
+  const OperationChange *add = format.changeOf(Operation::Add);
+  ASSERT_TRUE(add);
+  EXPECT_EQ(add->rounding, Rounding::Stochastic);
+  EXPECT_EQ(add->randomBits, 5);
+  EXPECT_EQ(add->overflow, Overflow::Saturate);
+  EXPECT_EQ(add->truncateOperands, 0);
+  EXPECT_EQ(format.changeOf(Operation::Mul)->truncateOperands, 3);
+  EXPECT_EQ(format.changeOf(Operation::Div), nullptr);
+  EXPECT_EQ(format.getRounding(), Rounding::Up);
+  // A change of nothing is none.
+  EXPECT_EQ(parse("float<5,7,mul.truncate-operands=0>"), parse("float<5,7>"));
+}
+
+TEST(Family, HasOtherOverflowRules) {
+  Format format = parse("float<5,7,up,mul.truncate-operands=3>");
+  const FormatFamily &family = format.getFamily();
+  EXPECT_EQ(family.withOverflow(format, Overflow::Saturate).spelling(),
+            "float<5,7,saturate,up,mul.truncate-operands=3>");
+  EXPECT_FALSE(family.withOverflow(format, Overflow::Wrap));
+  Format posit = parse("posit<8>");
+  EXPECT_FALSE(posit.getFamily().withOverflow(posit, Overflow::Saturate));
 }
 
 TEST(FloatFamily, ParametersAreTheAbiConstants) {
@@ -113,6 +207,12 @@ TEST(FloatFamily, ParametersAreTheAbiConstants) {
             (llvm::ArrayRef<int32_t>{4, 3, 8, 2, 0, 1, 2}));
   EXPECT_EQ(parse("float<2,1,finite>").getParameters(),
             (llvm::ArrayRef<int32_t>{2, 1, 1, 3, 1, 1, 1}));
+  EXPECT_EQ(parse("float<8,0,fnu>").getParameters(),
+            (llvm::ArrayRef<int32_t>{8, 0, 127, 4, 1, 0, 1}));
+  EXPECT_EQ(parse("float<5,2,p3109>").getParameters(),
+            (llvm::ArrayRef<int32_t>{5, 2, 16, 5, 1, 1, 0}));
+  EXPECT_EQ(parse("float<6,2,p3109,unsigned,infinities=false>").getParameters(),
+            (llvm::ArrayRef<int32_t>{6, 2, 32, 6, 1, 0, 0}));
   EXPECT_EQ(parse("posit<16,1>").getParameters(),
             (llvm::ArrayRef<int32_t>{16, 1}));
 }
@@ -145,14 +245,14 @@ TEST(Format, DiffersByRoundingAndName) {
 }
 
 TEST(Format, WordsOfRoundingAndOverflowComeBack) {
-  for (int32_t mode = 0; mode <= 6; ++mode)
+  for (int32_t mode = 0; mode <= 7; ++mode)
     EXPECT_EQ(roundingFromName(nameOf(static_cast<Rounding>(mode))),
               static_cast<Rounding>(mode));
-  for (int32_t rule = 0; rule <= 2; ++rule)
+  for (int32_t rule = 0; rule <= 3; ++rule)
     EXPECT_EQ(overflowFromName(nameOf(static_cast<Overflow>(rule))),
               static_cast<Overflow>(rule));
-  EXPECT_EQ(roundingFromName("stochastic"), std::nullopt);
-  EXPECT_EQ(overflowFromName("wrap"), std::nullopt);
+  EXPECT_EQ(roundingFromName("nearest"), std::nullopt);
+  EXPECT_EQ(overflowFromName("clamp"), std::nullopt);
 }
 
 TEST(Format, IdentitiesComeFromTheFormat) {
@@ -167,6 +267,14 @@ TEST(Format, IdentitiesComeFromTheFormat) {
   EXPECT_EQ(bounds("float<4,3,fnuz>"), std::pair(-240.0, 240.0));
   EXPECT_EQ(bounds("float<2,1,finite>"), std::pair(-6.0, 6.0));
   EXPECT_EQ(bounds("posit<8,2>"), std::pair(-0x1p24, 0x1p24));
+  EXPECT_EQ(bounds("float<5,10,unsigned>"),
+            (std::pair<double, double>(0, INFINITY)));
+  EXPECT_EQ(bounds("float<4,3,fn,unsigned>"), std::pair(0.0, 448.0));
+  EXPECT_EQ(bounds("float<8,0,fnu>"), std::pair(0x1p-127, 0x1p127));
+  EXPECT_EQ(bounds("float<5,2,p3109>"),
+            (std::pair<double, double>(-INFINITY, INFINITY)));
+  EXPECT_EQ(bounds("float<5,2,p3109,infinities=false>"),
+            std::pair(-57344.0, 57344.0));
 }
 
 TEST(Format, PrecisionIsThatOfTheBinade) {
@@ -217,6 +325,18 @@ TEST(Embeds, LooksAtSpecials) {
   EXPECT_FALSE(embeds(finite, parse("float<4,3,fnuz>"))); // no -0
   EXPECT_FALSE(embeds(parse("float<3,2>"), parse("float<4,3,fn>")));
   EXPECT_TRUE(embeds(parse("float<4,3,fnuz>"), parse("float<5,10>")));
+}
+
+TEST(Embeds, LooksAtSignsAndZeros) {
+  EXPECT_TRUE(embeds(parse("float<4,3,fn,unsigned>"), parse("float<5,10>")));
+  EXPECT_TRUE(embeds(parse("float<8,0,fnu>"), formatF32()));
+  EXPECT_TRUE(embeds(parse("float<8,0,fnu>"), parse("float<9,1,fnu>")));
+  EXPECT_FALSE(embeds(parse("float<4,3,fn>"), parse("float<5,10,unsigned>")));
+  // E8M0 has no zero.
+  EXPECT_FALSE(
+      embeds(parse("float<3,0,fn,unsigned>"), parse("float<8,0,fnu>")));
+  EXPECT_TRUE(embeds(parse("float<5,2,p3109>"), formatF32()));
+  EXPECT_FALSE(embeds(parse("float<8,23,p3109>"), formatF32())); // its range
 }
 
 TEST(Embeds, LooksAtSubnormals) {

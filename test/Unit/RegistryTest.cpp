@@ -55,6 +55,7 @@ TEST(Builtin, NamesInOrder) {
                        "f6E3M2FN float<3,2,finite>",
                        "f6E2M3FN float<2,3,finite>",
                        "f4E2M1FN float<2,1,finite>",
+                       "f8E8M0FNU float<8,0,fnu>",
                        "posit8 posit<8,2>",
                        "posit16 posit<16,2>",
                        "posit32 posit<32,2>",
@@ -76,6 +77,7 @@ TEST(Builtin, LargestValues) {
   EXPECT_EQ(largest("f6E3M2FN"), 28);
   EXPECT_EQ(largest("f6E2M3FN"), 7.5);
   EXPECT_EQ(largest("f4E2M1FN"), 6);
+  EXPECT_EQ(largest("f8E8M0FNU"), 0x1p127);
   EXPECT_EQ(largest("posit8"), 0x1p24);
   EXPECT_EQ(largest("posit16"), 0x1p56);
   EXPECT_EQ(largest("posit32"), 0x1p120);
@@ -100,10 +102,68 @@ TEST(Registry, SuggestsNearNames) {
   EXPECT_EQ(lookupError("float<5,99>"),
             "in 'float<5,99>': mantissa is '99', expected an integer from 0 "
             "to 52");
-  EXPECT_EQ(lookupError("f8E8M0FNU"),
-            "format 'f8E8M0FNU' is not supported yet");
-  EXPECT_EQ(lookupError("p3109_k8p3se"),
-            "format 'p3109_k8p3se' is not supported yet");
+}
+
+TEST(Registry, KnowsEveryFormatOfP3109ByName) {
+  Registry registry;
+  int small = 0, all = 0;
+  for (int k = 3; k <= 16; ++k)
+    for (bool isSigned : {true, false})
+      for (int p = 1; p <= (isSigned ? k - 1 : k); ++p)
+        for (char domain : {'e', 'f'}) {
+          std::string name = "p3109_k" + std::to_string(k) + "p" +
+                             std::to_string(p) + (isSigned ? 's' : 'u') +
+                             domain;
+          Format format = named(registry, name);
+          ASSERT_TRUE(format);
+          EXPECT_EQ(registry.nameOf(format), name);
+          EXPECT_EQ(format, named(registry, format.spelling()));
+          EXPECT_EQ(format.width(), unsigned(k));
+          EXPECT_EQ(format.getFamily().range(format).precision, p);
+          small += k <= 12;
+          ++all;
+        }
+  EXPECT_EQ(small, 280);
+  EXPECT_EQ(all, 504);
+  EXPECT_EQ(named(registry, "p3109_k8p3se").spelling(), "float<5,2,p3109>");
+  EXPECT_EQ(named(registry, "p3109_k8p3uf").spelling(),
+            "float<6,2,p3109,infinities=false,unsigned>");
+}
+
+TEST(Registry, GivesP3109NamesToTheirFormatsAlone) {
+  Registry registry;
+  for (const char *text :
+       {"float<5,2,p3109,up>", "float<5,2,p3109,saturate>",
+        "float<5,2,p3109,bias=15>", "float<5,2,p3109,flush>", "float<1,0,fnu>",
+        "float<5,2,p3109,mul.rounding=up>", "float<1,0,p3109,infinities=false>",
+        "float<8,8,p3109>", "float<0,7,p3109,bias=0>"})
+    EXPECT_EQ(registry.nameOf(named(registry, text)), "") << text;
+}
+
+TEST(Registry, SaysWhatIsWrongWithANameOfP3109) {
+  for (const char *name : {"p3109_k8p3xx", "p3109_", "p3109_k8p3s",
+                           "p3109_k8p3see", "p3109_p3k8se", "p3109_k08p3se",
+                           "p3109_k8p0se", "p3109_k8pse", "p3109_kp3se"})
+    EXPECT_EQ(lookupError(name),
+              "unknown format '" + std::string(name) +
+                  "', expected p3109_k<bits>p<precision> and se, sf, ue or uf, "
+                  "as in p3109_k8p3se");
+  EXPECT_EQ(lookupError("p3109_k17p3se"),
+            "format 'p3109_k17p3se' has k = 17, expected 3 to 16 bits");
+  EXPECT_EQ(lookupError("p3109_k2p1se"),
+            "format 'p3109_k2p1se' has k = 2, expected 3 to 16 bits");
+  EXPECT_EQ(lookupError("p3109_k99999999999p3se"),
+            "format 'p3109_k99999999999p3se' has k = 99999999999, expected 3 "
+            "to 16 bits");
+  EXPECT_EQ(lookupError("p3109_k8p9se"),
+            "format 'p3109_k8p9se' has p = 9, expected a precision from 1 to "
+            "7");
+  EXPECT_EQ(lookupError("p3109_k8p8se"),
+            "format 'p3109_k8p8se' has p = 8, expected a precision from 1 to "
+            "7");
+  EXPECT_EQ(lookupError("p3109_k8p9uf"),
+            "format 'p3109_k8p9uf' has p = 9, expected a precision from 1 to "
+            "8");
 }
 
 TEST(Operation, NamesComeBack) {

@@ -38,10 +38,29 @@ TEST(Spelling, NamesOnlyWhatDiffersFromTheDefaults) {
 
 TEST(Spelling, HasOneOrder) {
   EXPECT_EQ(canonical("float<5,7,saturate,up,flush,bias=-9>"),
-            "float<5,7,bias=-9,flush,up,saturate>");
+            "float<5,7,bias=-9,flush,saturate,up>");
   EXPECT_EQ(canonical("float<mantissa=7,exponent=5,overflow=propagate,"
                       "rounding=to-odd,specials=fn>"),
-            "float<5,7,fn,to-odd,propagate>");
+            "float<5,7,fn,propagate,to-odd>");
+  EXPECT_EQ(canonical("float<mul.truncate-operands=3,exponent=5,random-bits=4,"
+                      "mantissa=7,add.overflow=saturate,stochastic,saturate,"
+                      "add.rounding=up>"),
+            "float<5,7,saturate,stochastic,random-bits=4,add.rounding=up,"
+            "add.overflow=saturate,mul.truncate-operands=3>");
+  EXPECT_EQ(canonical("float<5,2,infinities=false,unsigned,p3109>"),
+            "float<5,2,p3109,infinities=false,unsigned>");
+}
+
+TEST(Spelling, LeavesOutWhatFollowsFromTheSpecials) {
+  EXPECT_EQ(canonical("float<8,0,fnu,unsigned,saturate,bias=127>"),
+            "float<8,0,fnu>");
+  EXPECT_EQ(canonical("float<5,2,p3109,bias=16,infinities=true,infinity>"),
+            "float<5,2,p3109>");
+  EXPECT_EQ(canonical("float<5,2,p3109,bias=15>"), "float<5,2,p3109,bias=15>");
+  EXPECT_EQ(canonical("float<5,2,stochastic,random-bits=32>"),
+            "float<5,2,stochastic>");
+  EXPECT_EQ(canonical("float<5,2,add.rounding=stochastic,add.random-bits=32>"),
+            "float<5,2,add.rounding=stochastic>");
 }
 
 TEST(Spelling, AllowsSpaces) {
@@ -64,7 +83,12 @@ TEST(Spelling, WithoutExponentBitsNamesTheBias) {
 
 TEST(Spelling, ParsesBackToTheSameFormat) {
   for (const char *text :
-       {"float<8,23>", "float<16,47>", "float<4,3,fn>", "float<5,7,bias=9,up>",
+       {"float<8,0,fnu>", "float<16,48,fn,unsigned>", "float<5,2,p3109>",
+        "float<5,2,p3109,infinities=false,unsigned,bias=3,saturate>",
+        "float<5,7,stochastic>", "posit<16,1,stochastic,random-bits=7>",
+        "float<5,7,up,add.rounding=stochastic,add.random-bits=1,"
+        "add.overflow=propagate,add.truncate-operands=1,mul.rounding=down>",
+        "float<8,23>", "float<16,47>", "float<4,3,fn>", "float<5,7,bias=9,up>",
         "float<0,5,finite,bias=0>", "float<2,1,finite,infinity>",
         "float<3,0,fn,flush,nearest-away>", "posit<2,0>", "posit<64,4,down>",
         "opaque<\"x\",1>", "opaque<\"my_format2\",64>"}) {
@@ -97,8 +121,8 @@ TEST(Spelling, FaultsHaveAColumn) {
             "'saturate'?");
   EXPECT_EQ(fault("posit<16,2,1>"),
             "11: unknown word '1' of family 'posit', expected nearest-even, "
-            "nearest-away, nearest-zero, toward-zero, up, down, to-odd or "
-            "key=value");
+            "nearest-away, nearest-zero, toward-zero, up, down, to-odd, "
+            "stochastic or key=value");
   EXPECT_EQ(fault("float<5>"),
             "7: 'mantissa' is missing, family 'float' needs it");
 }

@@ -74,6 +74,6 @@ FormatFacts numera::factsOf(const Registry &registry, const Format &format) {
 
 std::string numera::nameOrSpelling(const Registry &registry,
                                    const Format &format) {
-  StringRef name = registry.nameOf(format);
-  return name.empty() ? format.spelling() : name.str();
+  std::string name = registry.nameOf(format);
+  return name.empty() ? format.spelling() : name;
 }

@@ -95,7 +95,7 @@ struct FloatFormat {
                                       : minExponent();
   }
   constexpr int32_t maxExponent() const {
-    if (exponentBits == 0)
+    if (exponentBits == 0 && hasZero()) // subnormal numbers alone
       return minExponent() - 1;
     return static_cast<int32_t>(maxCode() >> mantissaBits) - bias;
   }
@@ -315,8 +315,9 @@ private:
     uint64_t base = static_cast<uint64_t>(field - 1) << mantissaBits;
     uint64_t kept = roundAt(value, lowest, mode, (base & 1) != 0);
     uint64_t magnitude = base + kept;
-    // 64 magnitude bits (unsigned): the carry may leave the word.
-    bool wraps = magnitudeBits() == 64 && magnitude < kept;
+    // 64 magnitude bits (unsigned): the carry may leave the word. In field 0,
+    // a binade with `fnu` alone, base is negative.
+    bool wraps = magnitudeBits() == 64 && field > 0 && magnitude < kept;
     return magnitude > maxCode() || wraps ? overflowed(value.negative, mode)
                                           : magnitude;
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // A family of formats: its parameters, their validation and spelling, and the
-// host-side codec. Adding one takes its own files and a line in Families.def;
-// nothing above this layer switches on families.
+// host-side codec. Adding one takes its own files and a line in
+// cmake/Families.cmake; nothing above this layer switches on families.
 
 #ifndef NUMERA_REGISTRY_FORMATFAMILY_H
 #define NUMERA_REGISTRY_FORMATFAMILY_H
@@ -53,6 +53,16 @@ public:
   /// `random-bits` and changes of operations, `mul.truncate-operands`.
   Format create(llvm::ArrayRef<Parameter> parameters, llvm::StringRef name,
                 ParameterError &error) const;
+
+  /// Names of formats that a standard makes by a rule, so that no list has
+  /// them (`p3109_k8p3se`): true if `name` is one, or is meant to be one.
+  virtual bool isRuledName(llvm::StringRef) const { return false; }
+  /// The format of such a name; null with a message if it is none.
+  virtual Format formatOfRuledName(llvm::StringRef, std::string &) const {
+    return {};
+  }
+  /// The name by such a rule; empty if there is none.
+  virtual std::string ruledName(const Format &) const { return {}; }
 
   /// The canonical spelling.
   std::string spelling(const Format &format) const;
@@ -135,7 +145,7 @@ protected:
   virtual std::string spell(const Format &format) const = 0;
 };
 
-/// Every family, in the order of Families.def.
+/// Every family, in the order of cmake/Families.cmake.
 llvm::ArrayRef<const FormatFamily *> allFamilies();
 /// The family of that name, or null.
 const FormatFamily *findFamily(llvm::StringRef name);

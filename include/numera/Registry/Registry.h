@@ -75,11 +75,13 @@ public:
   bool loadText(llvm::StringRef text, llvm::StringRef name,
                 llvm::StringRef directory, llvm::raw_ostream &errors);
 
-  /// A name of the registry or a spelling (`posit16`, `float<5,7>`); null with
-  /// a message, naming near matches, if it is neither.
+  /// A name of the registry, one that a family makes by a rule, or a spelling
+  /// (`posit16`, `p3109_k8p3se`, `float<5,7>`); null with a message, naming
+  /// near matches, if it is none of these.
   Format lookupFormat(llvm::StringRef text, std::string &error) const;
-  /// The name of a format: the first one registered for it, else empty.
-  llvm::StringRef nameOf(const Format &format) const;
+  /// The name of a format: the first one registered for it, else the one its
+  /// family makes by a rule, else empty.
+  std::string nameOf(const Format &format) const;
   struct NamedFormat {
     std::string name;
     Format format;

@@ -126,9 +126,9 @@ bool Compiler::resolve(const CompileOptions &options, Resolved &resolved,
     format = changed;
     spelling = format.spelling();
   }
-  StringRef name = registry.nameOf(format);
+  std::string name = registry.nameOf(format);
   resolved.format = format;
-  resolved.formatName = name.empty() ? spelling : name.str();
+  resolved.formatName = name.empty() ? spelling : name;
   resolved.accumulateName = policy->accumulateName;
   return true;
 }

@@ -32,11 +32,11 @@ struct Aliases : OpAsmDialectInterface {
     if (!num)
       return AliasResult::NoAlias;
     auto *dialect = cast<NumeraDialect>(getDialect());
-    StringRef name = dialect->getRegistry().nameOf(num.getFormat());
+    std::string name = dialect->getRegistry().nameOf(num.getFormat());
     std::string alias =
         num.getFormat().isOpaque()
             ? num.getFormat().getOpaqueName().str()
-            : (name.empty() ? num.getFormat().spelling() : name.str());
+            : (name.empty() ? num.getFormat().spelling() : name);
     bool separate = false;
     for (char c : alias) {
       if (!llvm::isAlnum(c)) {

@@ -6,8 +6,8 @@ namespace numera {
 
 static std::string nameOrSpelling(const Registry &registry,
                                   const Format &format) {
-  llvm::StringRef name = registry.nameOf(format);
-  return name.empty() ? format.spelling() : name.str();
+  std::string name = registry.nameOf(format);
+  return name.empty() ? format.spelling() : name;
 }
 
 std::optional<ResolvedPolicy> resolvePolicy(const Registry &registry,

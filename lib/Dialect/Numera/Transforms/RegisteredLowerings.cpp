@@ -119,8 +119,8 @@ static std::string nameOf(const Registry &registry, const ElementKind &kind) {
     return "i" + std::to_string(kind.integer.getWidth());
   if (kind.format.isOpaque())
     return kind.format.getOpaqueName().str();
-  StringRef name = registry.nameOf(kind.format);
-  return name.empty() ? kind.format.spelling() : name.str();
+  std::string name = registry.nameOf(kind.format);
+  return name.empty() ? kind.format.spelling() : name;
 }
 
 Value Lowerings::missing(const Request &request, ArrayRef<Scalar> operands) {
