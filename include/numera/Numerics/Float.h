@@ -94,6 +94,8 @@ struct FloatFormat {
     return hasSubnormals && hasZero() ? minExponent() - mantissaBits
                                       : minExponent();
   }
+  /// Exponent of the last bit of the smallest numbers.
+  constexpr int32_t leastWeight() const { return minExponent() - mantissaBits; }
   constexpr int32_t maxExponent() const {
     if (exponentBits == 0 && hasZero()) // subnormal numbers alone
       return minExponent() - 1;

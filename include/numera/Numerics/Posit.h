@@ -48,6 +48,10 @@ struct PositFormat {
   }
   constexpr int32_t maxExponent() const { return (bits - 2) << es; }
   constexpr int32_t leastExponent() const { return -maxExponent(); }
+  /// Every value is a multiple of minpos.
+  constexpr int32_t leastWeight() const { return leastExponent(); }
+  /// The standard's quire; 16 n for es = 2.
+  constexpr int32_t quireBits() const { return 32 + 4 * maxExponent(); }
   constexpr uint64_t maxCode() const { return signBit() - 1; }
   constexpr uint64_t nanCode() const { return signBit(); }
   constexpr bool hasInfinity() const { return false; }
