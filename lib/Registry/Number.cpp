@@ -83,21 +83,20 @@ static Unpacked outOfReach(bool isHuge) {
           .significand = uint64_t{1} << 63};
 }
 
-static APInt powerOfTen(uint64_t exponent, unsigned width) {
-  APInt result(width, 1), base(width, 10);
-  for (;;) {
-    if (exponent & 1)
-      result *= base;
-    exponent >>= 1;
-    if (exponent == 0)
-      return result;
-    base *= base;
-  }
-}
-
 /// 10 is less than 2^(10/3).
 static unsigned bitsOfDigits(uint64_t count) {
   return unsigned(count * 10 / 3 + 8);
+}
+
+static APInt powerOfTen(uint64_t exponent) {
+  unsigned width = bitsOfDigits(exponent);
+  if (exponent == 0)
+    return APInt(width, 1);
+  APInt power = powerOfTen(exponent / 2).zext(width);
+  power *= power;
+  if (exponent & 1)
+    power *= 10;
+  return power;
 }
 
 /// By halves: digit by digit takes seconds for a hundred thousand.
@@ -107,7 +106,7 @@ static APInt integerOf(StringRef digits) {
     return APInt(width, digits, 10);
   size_t low = digits.size() / 2;
   APInt high = integerOf(digits.drop_back(low)).zext(width);
-  return high * powerOfTen(low, width) +
+  return high * powerOfTen(low).zext(width) +
          integerOf(digits.take_back(low)).zext(width);
 }
 
@@ -133,18 +132,18 @@ static Unpacked decimalValue(StringRef digits, int64_t exponent) {
   APInt integer = integerOf(digits);
   unsigned digitBits = integer.getBitWidth();
   if (exponent >= 0) {
-    unsigned width = digitBits + bitsOfDigits(uint64_t(exponent));
-    return unpack(integer.zext(width) * powerOfTen(uint64_t(exponent), width),
-                  0, sticky);
+    APInt power = powerOfTen(uint64_t(exponent));
+    unsigned width = digitBits + power.getBitWidth();
+    return unpack(integer.zext(width) * power.zext(width), 0, sticky);
   }
   // A quotient of 128 bits or more, and a remainder that makes it sticky.
-  unsigned powerBits = bitsOfDigits(uint64_t(-exponent));
-  unsigned enough = powerBits + 128, has = integer.getActiveBits();
+  APInt power = powerOfTen(uint64_t(-exponent));
+  unsigned enough = power.getActiveBits() + 128, has = integer.getActiveBits();
   unsigned shift = has < enough ? enough - has : 0;
-  unsigned width = digitBits + shift;
-  APInt power = powerOfTen(uint64_t(-exponent), width);
+  unsigned width = std::max(digitBits + shift, power.getBitWidth());
   APInt quotient, remainder;
-  APInt::udivrem(integer.zext(width) << shift, power, quotient, remainder);
+  APInt::udivrem(integer.zext(width) << shift, power.zext(width), quotient,
+                 remainder);
   return unpack(quotient, -int64_t(shift), sticky || !remainder.isZero());
 }
 
