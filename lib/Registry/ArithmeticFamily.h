@@ -55,6 +55,12 @@ public:
     return {};
   }
 
+  Overflow overflow(const Format &format) const override {
+    if constexpr (requires(F f) { f.overflow; })
+      return layout(format).overflow;
+    return Overflow::Saturate;
+  }
+
   Range range(const Format &format) const override {
     F f = layout(format);
     return {.precision = f.precision(),
@@ -63,6 +69,15 @@ public:
             .hasInfinity = f.hasInfinity(),
             .hasNaN = f.hasNaN(),
             .hasNegativeZero = f.hasNegativeZero()};
+  }
+
+  /// One NaN, one zero of a sign, and an infinity of a sign.
+  SpecialCodes specialCodes(const Format &format) const override {
+    F f = layout(format);
+    bool hasTwo = f.isNegative(f.negate(f.maxCode()));
+    return {.nan = f.hasNaN(),
+            .infinity = f.hasInfinity() ? 1u + hasTwo : 0u,
+            .zero = 1u + f.hasNegativeZero()};
   }
 
   /// From the first two codes of the binade: its values are evenly spaced.

@@ -121,7 +121,27 @@ public:
     // Subnormal numbers alone: there is no hidden bit.
     if (f.maxExponent() < f.minExponent())
       range.precision = f.mantissaBits;
+    else
+      range.normalExponent = f.minExponent();
     return range;
+  }
+
+  SpecialCodes specialCodes(const Format &format) const override {
+    FloatFormat f = layout(format);
+    uint64_t signs = f.isSigned ? 2 : 1;
+    uint64_t fractions = uint64_t{1} << f.mantissaBits;
+    SpecialCodes codes = {
+        .nan = f.hasNaN(), .infinity = f.hasInfinity() ? signs : 0, .zero = 0};
+    if (f.specials == Specials::Ieee)
+      codes.nan = signs * (fractions - 1);
+    if (f.specials == Specials::Fn)
+      codes.nan = signs;
+    // All of the codes below the first binade where they are flushed. One of
+    // them may be the NaN.
+    if (f.hasZero())
+      codes.zero = signs * (f.hasSubnormals ? 1 : fractions) -
+                   (f.isSigned && !f.hasNegativeZero());
+    return codes;
   }
 
 protected:

@@ -46,6 +46,8 @@ public:
     return code;
   }
   Format withOverflow(const Format &, Overflow) const override { return {}; }
+  Overflow overflow(const Format &) const override { return {}; }
+  SpecialCodes specialCodes(const Format &) const override { return {}; }
   Range range(const Format &) const override { return {}; }
   int32_t precisionAt(const Format &, int32_t) const override { return 0; }
   uint64_t largest(const Format &) const override { return 0; }

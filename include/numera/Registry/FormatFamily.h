@@ -101,6 +101,8 @@ public:
   /// such rule.
   virtual Format withOverflow(const Format &format,
                               Overflow overflow) const = 0;
+  /// What becomes of numbers too large.
+  virtual Overflow overflow(const Format &format) const = 0;
   /// True if a value of the format may be no binary fraction: decode gives its
   /// first 96 bits, and only casts and operations of its own are exact.
   virtual bool isIrrational() const { return false; }
@@ -110,11 +112,20 @@ public:
   struct Range {
     int32_t precision, leastExponent, maxExponent;
     bool hasInfinity, hasNaN, hasNegativeZero;
+    /// Of the smallest number with a hidden bit, where the format's numbers
+    /// are normal or subnormal.
+    std::optional<int32_t> normalExponent = std::nullopt;
   };
   virtual Range range(const Format &format) const = 0;
   /// Significant bits of the values in [2^exponent, 2^(exponent + 1)); 0 if
   /// there are none.
   virtual int32_t precisionAt(const Format &format, int32_t exponent) const = 0;
+  /// How many codes are NaN, infinite or zero. Every other code is a finite
+  /// number that has no other code.
+  struct SpecialCodes {
+    uint64_t nan, infinity, zero;
+  };
+  virtual SpecialCodes specialCodes(const Format &format) const = 0;
   /// The code of the largest finite number.
   virtual uint64_t largest(const Format &format) const = 0;
 

@@ -3,9 +3,9 @@
 // numera.constant: its syntax and the encoding of literals.
 
 #include "numera/Dialect/Numera/IR/Numera.h"
+#include "numera/Registry/Number.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Error.h"
 
 using namespace mlir;
 
@@ -24,9 +24,9 @@ TypedAttr constantOfCode(Type type, uint64_t code) {
                           APInt(storage.getWidth(), code, false, true));
 }
 
-/// A literal in quadruple precision, cut off if `sticky`, as a value: 113 bits,
-/// of which the lower 49 join the sticky bit.
-static Unpacked unpack(const APFloat &quad, bool sticky) {
+/// A literal in quadruple precision as a value: 113 bits, of which the last 17
+/// join the sticky bit.
+static Unpacked unpack(const APFloat &quad) {
   if (quad.isNaN())
     return Unpacked::nan();
   if (quad.isInfinity())
@@ -42,7 +42,7 @@ static Unpacked unpack(const APFloat &quad, bool sticky) {
   uint128_t wide =
       static_cast<uint128_t>(magnitude.extractBitsAsZExtValue(64, 64)) << 64 |
       magnitude.extractBitsAsZExtValue(64, 0);
-  return Unpacked::fromWide(quad.isNegative(), wide, exponent - 112, sticky);
+  return Unpacked::fromWide(quad.isNegative(), wide, exponent - 112, false);
 }
 
 /// Parses a literal. MLIR's own conversion rounds it to f64 first: its text is
@@ -55,20 +55,17 @@ static ParseResult parseLiteral(OpAsmParser &parser, Unpacked &value) {
   StringRef text(loc.getPointer(),
                  parser.getCurrentLocation().getPointer() - loc.getPointer());
   bool negative = text.consume_front("-");
-  text = text.ltrim().take_while(
-      [](char c) { return llvm::isAlnum(c) || StringRef("+-.").contains(c); });
-  bool sticky = false;
-  if (text.contains('.')) { // else an integer that holds the bits
-    auto status = quad.convertFromString(text, APFloat::rmTowardZero);
-    if (llvm::errorToBool(status.takeError()))
-      return parser.emitError(loc, "expected a decimal number");
-    sticky = *status != APFloat::opOK;
-    if (sticky && quad.isZero())
-      quad = APFloat::getSmallest(APFloat::IEEEquad());
-    if (negative)
-      quad.changeSign();
+  text = text.ltrim();
+  text = text.take_front(lengthOfNumber(text));
+  if (!text.contains('.')) { // an integer that holds the bits
+    value = unpack(quad);
+    return success();
   }
-  value = unpack(quad, sticky);
+  std::optional<Unpacked> number = parseNumber(text);
+  if (!number)
+    return parser.emitError(loc, "expected a decimal number");
+  value = *number;
+  value.negative = negative;
   return success();
 }
 
