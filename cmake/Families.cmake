@@ -5,6 +5,8 @@
 set(NUMERA_FAMILIES
   Float
   Posit
+  Fixed
+  Takum
 )
 
 # numera_family_facts(STEM name parameters): the name in spellings and symbols,

@@ -60,7 +60,9 @@ FormatFacts numera::factsOf(const Registry &registry, const Format &format) {
   FormatFacts facts;
   facts.range = family.range(format);
   facts.largest = family.decode(format, family.largest(format));
-  facts.smallest = powerOfTwo(facts.range.leastExponent);
+  // No format reaches as far down.
+  facts.smallest = family.decode(
+      format, family.encode(format, powerOfTwo(-(1 << 20)), Rounding::Up));
   facts.smallestNormal = smallestNormal(format, facts.range);
   if (int32_t precision = family.precisionAt(format, 0))
     facts.epsilon = powerOfTwo(1 - precision);

@@ -57,7 +57,7 @@ constexpr Unpacked sqrt(const Unpacked &x, Rounding mode) {
 }
 
 /// How root^2 * factor compares with 2^power: negative, 0 or positive. `root`
-/// has up to 96 bits, the product up to 256.
+/// has up to 128 bits, the product up to 320.
 constexpr int compareSquare(uint128_t root, uint64_t factor, int32_t power) {
   auto low = static_cast<uint64_t>(root);
   auto high = static_cast<uint64_t>(root >> 64);

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+//
+// The family `fixed`: integers times 2^-fraction, two's complement if signed.
+//
+//     | sign | integer bits | fraction bits |      value = code * 2^-fraction
+//
+// There is no NaN, no infinity and no -0. What is invalid gives 0; an infinite
+// result is the last number of its side, whatever `overflow` says. Beyond that
+// a rounded result is clamped (saturate) or taken modulo 2^width (wrap).
+//
+// + - * / fma and the roots are computed on the codes: under wrap their low
+// bits count, however large the result, and an Unpacked has the first 96.
+
+#ifndef NUMERA_NUMERICS_FIXED_H
+#define NUMERA_NUMERICS_FIXED_H
+
+#include "numera/Numerics/Rounding.h"
+#include "numera/Numerics/SquareRoot.h"
+#include "numera/Numerics/Unpacked.h"
+
+namespace numera {
+
+/// A format of the family `fixed`. The fields, in this order, are the i32
+/// parameters that follow the operands of a runtime entry.
+struct FixedFormat {
+  int32_t integer;  ///< 0 to 64
+  int32_t fraction; ///< 0 to 64; sign, integer and fraction: 1 to 64 bits
+  bool isSigned = true;
+  Overflow overflow = Overflow::Saturate; ///< or Wrap
+
+  constexpr bool operator==(const FixedFormat &) const = default;
+  static constexpr int32_t parameterCount = 4;
+  static constexpr FixedFormat of(const int32_t *p) {
+    return {p[0], p[1], p[2] != 0, static_cast<Overflow>(p[3])};
+  }
+  constexpr void store(int32_t *p) const {
+    p[0] = integer;
+    p[1] = fraction;
+    p[2] = isSigned;
+    p[3] = static_cast<int32_t>(overflow);
+  }
+
+  /// Every code is a number.
+  static constexpr bool isTotallyOrdered = true;
+
+  constexpr int32_t magnitudeBits() const { return integer + fraction; }
+  constexpr int32_t width() const {
+    return magnitudeBits() + (isSigned ? 1 : 0);
+  }
+  constexpr uint64_t mask() const { return ~uint64_t{0} >> (64 - width()); }
+
+  /// Significant bits of the largest number.
+  constexpr int32_t precision() const { return magnitudeBits(); }
+  /// Of the positive numbers: the lowest one is -2^integer.
+  constexpr int32_t maxExponent() const { return integer - 1; }
+  constexpr int32_t leastExponent() const { return -fraction; }
+  constexpr uint64_t maxCode() const { return mask() >> (isSigned ? 1 : 0); }
+  /// The lowest number: -2^integer, or 0.
+  constexpr uint64_t lowestCode() const { return mask() ^ maxCode(); }
+  /// What an invalid operation gives.
+  constexpr uint64_t nanCode() const { return 0; }
+  constexpr bool hasInfinity() const { return false; }
+  constexpr bool hasNaN() const { return false; }
+  constexpr bool hasNegativeZero() const { return false; }
+
+  constexpr bool isNaN(uint64_t) const { return false; }
+  constexpr bool isNegative(uint64_t code) const {
+    return code > maxCode(); // of an unsigned format none is
+  }
+
+  /// Codes as integers in the order of their values.
+  constexpr int64_t order(uint64_t code) const {
+    if (!isSigned) // as many as 64 bits
+      return static_cast<int64_t>(code ^ uint64_t{1} << 63);
+    return static_cast<int64_t>(code << (64 - width())) >> (64 - width());
+  }
+  constexpr int64_t orderOfValue(uint64_t code) const { return order(code); }
+
+  /// Every value has one code.
+  constexpr uint64_t canonical(uint64_t code) const { return code; }
+
+  /// The lowest number has no negative: it saturates or wraps.
+  constexpr uint64_t negate(uint64_t code) const {
+    return place(!isNegative(code), magnitudeOf(code), false);
+  }
+  constexpr uint64_t absolute(uint64_t code) const {
+    return place(false, magnitudeOf(code), false);
+  }
+  /// The last `count` bits of the magnitude cleared.
+  constexpr uint64_t truncate(uint64_t code, int32_t count) const {
+    uint64_t magnitude = count < 64 ? magnitudeOf(code) >> count << count : 0;
+    return place(isNegative(code), magnitude, false);
+  }
+
+  constexpr Unpacked decode(uint64_t code) const {
+    return Unpacked::fromInteger(isNegative(code), magnitudeOf(code),
+                                 -fraction);
+  }
+
+  constexpr uint64_t encode(const Unpacked &value, RoundingMode mode) const {
+    switch (value.kind) {
+    case Kind::NaN:
+    case Kind::Zero:
+      return 0;
+    case Kind::Infinite:
+      return infinite(value.negative);
+    case Kind::Finite:
+      break;
+    }
+    // The leading one of wide() stands at 2^exponent.
+    int32_t cut = 127 - value.exponent - fraction;
+    uint128_t wide = value.wide();
+    bool sticky = value.sticky;
+    if (cut < 0) // what was lost below 96 bits counts as zeros
+      return place(value.negative, cut > -64 ? wide << -cut : 0, true);
+    uint128_t kept = cut < 128 ? wide >> cut : 0;
+    uint128_t rest = cut == 0    ? 0
+                     : cut < 128 ? wide << (128 - cut)
+                                 : shiftRight(wide, cut - 128, sticky);
+    return round(value.negative, kept, Remainder::of(rest, sticky), false,
+                 mode);
+  }
+
+  constexpr uint64_t add(uint64_t x, uint64_t y, RoundingMode) const {
+    return sum(isNegative(x), magnitudeOf(x), isNegative(y), magnitudeOf(y));
+  }
+  constexpr uint64_t sub(uint64_t x, uint64_t y, RoundingMode) const {
+    return sum(isNegative(x), magnitudeOf(x), !isNegative(y), magnitudeOf(y));
+  }
+  constexpr uint64_t mul(uint64_t x, uint64_t y, RoundingMode mode) const {
+    return cutFraction(isNegative(x) != isNegative(y), product(x, y), false,
+                       mode);
+  }
+  constexpr uint64_t fma(uint64_t x, uint64_t y, uint64_t z,
+                         RoundingMode mode) const {
+    // Both in units of 2^-2fraction, below 2^128.
+    uint128_t a = product(x, y);
+    uint128_t b = static_cast<uint128_t>(magnitudeOf(z)) << fraction;
+    bool negative = isNegative(x) != isNegative(y), other = isNegative(z);
+    if (negative == other) {
+      uint128_t total = a + b;
+      return cutFraction(negative, total, total < a, mode);
+    }
+    return a >= b ? cutFraction(negative, a - b, false, mode)
+                  : cutFraction(other, b - a, false, mode);
+  }
+  constexpr uint64_t div(uint64_t x, uint64_t y, RoundingMode mode) const {
+    bool negative = isNegative(x) != isNegative(y);
+    uint64_t divisor = magnitudeOf(y);
+    if (divisor == 0)
+      return x == 0 ? 0 : infinite(negative);
+    uint128_t dividend = static_cast<uint128_t>(magnitudeOf(x)) << fraction;
+    uint128_t rest = (dividend % divisor) << 32;
+    Remainder cut = {static_cast<uint32_t>(rest / divisor),
+                     rest % divisor != 0};
+    return round(negative, dividend / divisor, cut, false, mode);
+  }
+  constexpr uint64_t sqrt(uint64_t x, RoundingMode mode) const {
+    // Of 64 bits, the guard bit is in the tail, which is there for stochastic
+    // rounding.
+    return encode(exact::sqrt(decode(x), Rounding::Stochastic), mode);
+  }
+  /// 2^fraction / sqrt(x) in units of the last place, 32 bits behind it: the
+  /// largest r with r^2 * code <= 2^(3 fraction + 64).
+  constexpr uint64_t rsqrt(uint64_t x, RoundingMode mode) const {
+    if (x == 0 || isNegative(x))
+      return x == 0 ? maxCode() : 0;
+    if (x == 1 && fraction == 64) // r is 2^128
+      return place(false, 0, true);
+    uint128_t root = 0;
+    bool isExact = false;
+    for (int32_t bit = 127; bit >= 0 && !isExact; --bit) {
+      uint128_t trial = root | uint128_t{1} << bit;
+      int order = exact::compareSquare(trial, x, 3 * fraction + 64);
+      root = order <= 0 ? trial : root;
+      isExact = order == 0;
+    }
+    return round(false, root >> 32, {static_cast<uint32_t>(root), !isExact},
+                 false, mode);
+  }
+
+private:
+  constexpr uint64_t magnitudeOf(uint64_t code) const {
+    return isNegative(code) ? (~code + 1) & mask() : code;
+  }
+  constexpr uint64_t infinite(bool negative) const {
+    return negative ? lowestCode() : maxCode();
+  }
+  constexpr uint128_t product(uint64_t x, uint64_t y) const {
+    return static_cast<uint128_t>(magnitudeOf(x)) * magnitudeOf(y);
+  }
+
+  /// A magnitude in units of the last place as a code; `beyond` if a multiple
+  /// of 2^width is to be added to it.
+  constexpr uint64_t place(bool negative, uint128_t magnitude,
+                           bool beyond) const {
+    if (overflow != Overflow::Wrap) {
+      // -2^integer is lowestCode itself, read as an integer.
+      uint64_t limit = negative ? lowestCode() : maxCode();
+      if (beyond || magnitude > limit)
+        magnitude = limit;
+    }
+    auto low = static_cast<uint64_t>(magnitude);
+    return (negative ? ~low + 1 : low) & mask();
+  }
+  constexpr uint64_t round(bool negative, uint128_t kept, Remainder rest,
+                           bool beyond, RoundingMode mode) const {
+    kept += roundsUp(mode, negative, (kept & 1) != 0, rest);
+    return place(negative, kept, beyond);
+  }
+  /// A magnitude in units of 2^-2fraction, rounded; `beyond` if 2^128 is to be
+  /// added to it.
+  constexpr uint64_t cutFraction(bool negative, uint128_t magnitude,
+                                 bool beyond, RoundingMode mode) const {
+    uint128_t rest = fraction == 0 ? 0 : magnitude << (128 - fraction);
+    return round(negative, magnitude >> fraction, Remainder::of(rest, false),
+                 beyond, mode);
+  }
+  constexpr uint64_t sum(bool xNegative, uint64_t x, bool yNegative,
+                         uint64_t y) const {
+    if (xNegative == yNegative)
+      return place(xNegative, static_cast<uint128_t>(x) + y, false);
+    return x >= y ? place(xNegative, x - y, false)
+                  : place(yNegative, y - x, false);
+  }
+};
+
+} // namespace numera
+
+#endif // NUMERA_NUMERICS_FIXED_H
