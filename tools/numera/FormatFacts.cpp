@@ -2,7 +2,9 @@
 
 #include "FormatFacts.h"
 
+#include "numera/Numerics/Add.h"
 #include "llvm/ADT/StringExtras.h"
+#include <cmath>
 
 using namespace llvm;
 using namespace numera;
@@ -11,63 +13,88 @@ static Unpacked powerOfTwo(int32_t exponent) {
   return Unpacked::fromInteger(/*negative=*/false, 1, exponent);
 }
 
-static std::optional<Unpacked>
-smallestNormal(const Format &format, const FormatFamily::Range &range) {
+Unpacked numera::smallestOf(const Format &format) {
   const FormatFamily &family = format.getFamily();
-  // In the last binade some codes may be NaN or infinity: one before decides.
-  int32_t top = range.maxExponent - 1;
-  if (top < range.leastExponent ||
-      family.precisionAt(format, top) != range.precision)
+  // Upward, whatever is above zero goes to the least number or above it.
+  Unpacked tiny = powerOfTwo(family.range(format).leastExponent - 64);
+  return family.decode(format, family.encode(format, tiny, Rounding::Up));
+}
+
+std::optional<Unpacked> numera::nextAbove(const Format &format,
+                                          const Unpacked &value) {
+  const FormatFamily &family = format.getFamily();
+  Unpacked above = value;
+  above.sticky = true;
+  // Away from zero is up for positive numbers.
+  Unpacked next =
+      family.decode(format, family.encode(format, above, Rounding::Up));
+  bool isAbove =
+      next.isFinite() &&
+      (next.exponent > value.exponent ||
+       (next.exponent == value.exponent && next.wide() > value.wide()));
+  if (!isAbove)
     return std::nullopt;
-  int32_t exponent = range.leastExponent;
-  while (family.precisionAt(format, exponent) < range.precision)
-    ++exponent;
-  return powerOfTwo(exponent);
+  return next;
 }
 
-// The canonical spelling names an overflow rule that is not the family's usual
-// one; the usual one shows in what becomes of a number too large.
-std::string numera::overflowOf(const Format &format) {
-  std::string spelling = format.spelling();
-  SmallVector<StringRef> words;
-  SplitString(spelling, words, "<,>");
-  for (StringRef word : words)
-    if (overflowFromName(word))
-      return word.str();
+/// Overflow that saturates, or wraps, would make a largest number of what is
+/// above it: nextAbove compares.
+static std::optional<Unpacked> epsilonOf(const Format &format) {
   const FormatFamily &family = format.getFamily();
-  int32_t beyond = family.range(format).maxExponent + 1;
-  uint64_t code =
-      family.encode(format, powerOfTwo(beyond), Rounding::NearestEven);
-  bool saturates = family.decode(format, code).isFinite();
-  return nameOf(saturates ? Overflow::Saturate : Overflow::Infinity).str();
+  Unpacked one = powerOfTwo(0);
+  uint64_t code = family.encode(format, one, Rounding::NearestEven);
+  if (family.decode(format, code).pack() != one.pack())
+    return std::nullopt;
+  std::optional<Unpacked> next = nextAbove(format, one);
+  if (!next)
+    return std::nullopt;
+  one.negative = true;
+  return exact::add(next->operand(), one, Rounding::NearestEven);
 }
 
-static FormatFacts::Counts countCodes(const Format &format,
-                                      const std::optional<Unpacked> &normal) {
-  FormatFacts::Counts counts;
-  for (uint64_t code = 0; code >> format.width() == 0; ++code) {
-    Unpacked value = format.getFamily().decode(format, code);
-    counts.nan += value.isNaN();
-    counts.infinity += value.isInfinite();
-    counts.subnormal +=
-        normal && value.isFinite() && value.exponent < normal->exponent;
+static Unpacked lowestOf(const Format &format, const Unpacked &smallest,
+                         const Unpacked &largest, bool hasZero) {
+  const FormatFamily &family = format.getFamily();
+  Unpacked lowest = family.decode(format, family.lowest(format));
+  if (lowest.isInfinite() && lowest.negative) {
+    lowest = largest;
+    lowest.negative = true;
   }
-  return counts;
+  if (lowest.isFinite() && lowest.negative)
+    return lowest;
+  return hasZero ? Unpacked::zero() : smallest;
+}
+
+std::string numera::overflowOf(const Format &format) {
+  return nameOf(format.getFamily().overflow(format)).str();
 }
 
 FormatFacts numera::factsOf(const Registry &registry, const Format &format) {
   const FormatFamily &family = format.getFamily();
   FormatFacts facts;
   facts.range = family.range(format);
+  facts.codes = family.specialCodes(format);
   facts.largest = family.decode(format, family.largest(format));
-  // No format reaches as far down.
-  facts.smallest = family.decode(
-      format, family.encode(format, powerOfTwo(-(1 << 20)), Rounding::Up));
-  facts.smallestNormal = smallestNormal(format, facts.range);
-  if (int32_t precision = family.precisionAt(format, 0))
-    facts.epsilon = powerOfTwo(1 - precision);
-  if (format.width() <= widestTable)
-    facts.counts = countCodes(format, facts.smallestNormal);
+  facts.smallest = smallestOf(format);
+  facts.lowest =
+      lowestOf(format, facts.smallest, facts.largest, facts.codes.zero != 0);
+  facts.epsilon = epsilonOf(format);
+  auto log10 = [](const Unpacked &value) {
+    return (std::log2(double(value.significand)) + value.exponent - 63) *
+           0.30102999566398120;
+  };
+  facts.decades = log10(facts.largest) - log10(facts.smallest);
+
+  uint128_t codes = uint128_t{1} << format.width();
+  facts.finiteValues = codes - facts.codes.nan - facts.codes.infinity -
+                       facts.codes.zero + (facts.codes.zero != 0);
+  // Below the first binade of normal numbers they are evenly spaced from zero.
+  facts.subnormalCodes = 0;
+  if (std::optional<int32_t> normal = facts.range.normalExponent) {
+    facts.smallestNormal = powerOfTwo(*normal);
+    uint64_t below = (uint64_t{1} << (*normal - facts.range.leastExponent)) - 1;
+    facts.subnormalCodes = facts.lowest.negative ? 2 * below : below;
+  }
   facts.accumulator = nameOrSpelling(registry, defaultAccumulator(format));
   facts.rounding = nameOf(format.getRounding()).str();
   facts.overflow = overflowOf(format);
@@ -78,4 +105,22 @@ std::string numera::nameOrSpelling(const Registry &registry,
                                    const Format &format) {
   std::string name = registry.nameOf(format);
   return name.empty() ? format.spelling() : name;
+}
+
+std::string numera::printCode(const Format &format, uint64_t code) {
+  return "0x" + utohexstr(code, /*LowerCase=*/true, (format.width() + 3) / 4);
+}
+
+std::string numera::printFields(const Format &format, uint64_t code) {
+  std::string text;
+  unsigned below = format.width();
+  for (const FormatFamily::Field &field :
+       format.getFamily().fields(format, code)) {
+    if (field.bits == 0)
+      continue;
+    text += text.empty() ? "" : " ";
+    for (unsigned bit = 0; bit < field.bits; ++bit)
+      text += code >> --below & 1 ? '1' : '0';
+  }
+  return text;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What follows from a format: what `numera formats NAME` prints. Everything is
-// asked of the family or found by looking at codes; no family is named here.
+// asked of the family, at any width, and no family is named here.
 
 #ifndef NUMERA_TOOLS_NUMERA_FORMATFACTS_H
 #define NUMERA_TOOLS_NUMERA_FORMATFACTS_H
@@ -12,24 +12,21 @@
 
 namespace numera {
 
-/// Formats up to this width are enumerated.
-inline constexpr unsigned widestTable = 16;
-
 /// Facts of a format with arithmetic of its own.
 struct FormatFacts {
   FormatFamily::Range range;
   Unpacked largest;
+  Unpacked lowest;   ///< finite
   Unpacked smallest; ///< above zero
-  /// The least number from which on the precision is the full one; none where
-  /// precision tapers.
+  /// The least number with a hidden bit; none where precision tapers.
   std::optional<Unpacked> smallestNormal;
-  /// From 1 to the next number; none where 1 is out of range.
+  /// From 1 to the next number; none where one of them is out of range.
   std::optional<Unpacked> epsilon;
-  /// Codes of each kind, up to widestTable bits.
-  struct Counts {
-    uint64_t nan = 0, infinity = 0, subnormal = 0;
-  };
-  std::optional<Counts> counts;
+  /// log10 of the largest over the smallest.
+  double decades;
+  FormatFamily::SpecialCodes codes;
+  uint64_t subnormalCodes;
+  uint128_t finiteValues;  ///< distinct; 2^64 at most
   std::string accumulator; ///< name or spelling
   std::string rounding, overflow;
 };
@@ -37,12 +34,21 @@ struct FormatFacts {
 /// `format` must have arithmetic.
 FormatFacts factsOf(const Registry &registry, const Format &format);
 
-/// What becomes of numbers too large: the format's own rule, or its family's.
-/// `format` must have arithmetic.
+/// The least number of the format above zero.
+Unpacked smallestOf(const Format &format);
+/// The next number of the format above a finite `value`, where there is one.
+std::optional<Unpacked> nextAbove(const Format &format, const Unpacked &value);
+
+/// What becomes of numbers too large. `format` must have arithmetic.
 std::string overflowOf(const Format &format);
 
 /// The registered name, else the spelling.
 std::string nameOrSpelling(const Registry &registry, const Format &format);
+
+/// `0x41`, with as many digits as the format's codes have.
+std::string printCode(const Format &format, uint64_t code);
+/// Its bits, split by field: `0 1000 001`.
+std::string printFields(const Format &format, uint64_t code);
 
 } // namespace numera
 

@@ -10,12 +10,12 @@ namespace numera {
 
 /// The exact value in C's hexadecimal notation, the leading digit 1 whatever
 /// the exponent: `0x1.8p+1`, `-0x1p-16445`; also `0x0p+0`, `-0x0p+0`, `inf`,
-/// `-inf`, `nan`.
+/// `-inf`, `nan`. A value that goes on behind its 96 bits ends in `…`.
 std::string printHexFloat(const Unpacked &value);
 
-/// The value to six decimal digits, for people: `448`, `1.52588e-05`. Empty
-/// where a double does not reach.
-std::string printDecimal(const Unpacked &value);
+/// The same of the nearest number of 53 significant bits, which is the value
+/// itself in all formats whose values are binary fractions.
+std::string printNearestHexFloat(const Unpacked &value);
 
 } // namespace numera
 

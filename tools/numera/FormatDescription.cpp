@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+
+#include "Decimal.h"
+#include "FormatFacts.h"
+#include "FormatPages.h"
+#include "HexFloat.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace numera;
+
+// ---- The list
+
+static void printListAsJSON(const Registry &registry) {
+  json::OStream out(outs(), /*IndentSize=*/2);
+  out.array([&] {
+    for (const Registry::NamedFormat &named : registry.formats())
+      out.object([&] {
+        out.attribute("name", named.name);
+        out.attribute("spelling", named.format.spelling());
+        out.attribute("storage_bits", named.format.storageBits());
+        out.attribute("width", named.format.width());
+      });
+  });
+  outs() << '\n';
+}
+
+static void printList(const Registry &registry) {
+  size_t nameWidth = 4, spellingWidth = 8;
+  for (const Registry::NamedFormat &named : registry.formats()) {
+    nameWidth = std::max(nameWidth, named.name.size());
+    spellingWidth = std::max(spellingWidth, named.format.spelling().size());
+  }
+  auto print = [&](StringRef name, StringRef spelling, StringRef storage,
+                   StringRef width) {
+    outs() << left_justify(name, unsigned(nameWidth) + 2)
+           << left_justify(spelling, unsigned(spellingWidth) + 2)
+           << right_justify(storage, 12) << right_justify(width, 7) << '\n';
+  };
+  print("name", "spelling", "storage bits", "width");
+  for (const Registry::NamedFormat &named : registry.formats())
+    print(named.name, named.format.spelling(),
+          utostr(named.format.storageBits()), utostr(named.format.width()));
+}
+
+void numera::printFormatList(const Registry &registry, bool asJSON) {
+  if (asJSON)
+    printListAsJSON(registry);
+  else
+    printList(registry);
+}
+
+// ---- One format
+
+namespace {
+
+/// Prints a description as JSON, or as a line for each fact: a name with
+/// blanks for underscores, and a value.
+class Description {
+public:
+  explicit Description(json::OStream *json) : json(json) {}
+
+  void text(StringRef key, const Twine &value) {
+    if (json)
+      json->attribute(key, value.str());
+    else
+      line(key, value);
+  }
+  void number(StringRef key, int64_t value) { digits(key, itostr(value)); }
+  /// A number of codes: 2^64 at most.
+  void count(StringRef key, uint128_t value) {
+    digits(key, toString(APInt(128, {uint64_t(value), uint64_t(value >> 64)}),
+                         10, /*Signed=*/false));
+  }
+  void digits(StringRef key, const Twine &number) {
+    if (!json)
+      return line(key, number);
+    json->attributeBegin(key);
+    json->rawValue(number.str());
+    json->attributeEnd();
+  }
+  void truth(StringRef key, bool value) {
+    if (json)
+      json->attribute(key, value);
+    else
+      line(key, value ? "yes" : "no");
+  }
+  /// In JSON the nearest of 53 bits, a format's own where its values are binary
+  /// fractions.
+  void value(StringRef key, const std::optional<Unpacked> &value) {
+    if (json)
+      json->attribute(key, value ? json::Value(printNearestHexFloat(*value))
+                                 : json::Value(nullptr));
+    else if (value)
+      line(key, formatv("{0,-18}  {1}", printRounded(*value, 12),
+                        printHexFloat(*value)));
+  }
+  void line(StringRef key, const Twine &value) {
+    std::string name = key.str();
+    llvm::replace(name, '_', ' ');
+    outs() << left_justify(name, 21) << value << '\n';
+  }
+
+private:
+  json::OStream *json;
+};
+
+} // namespace
+
+/// `truncate-operands 3, rounding up`: the keys and values of a configuration.
+static SmallVector<std::pair<StringRef, std::string>>
+changesOf(const OperationChange &change) {
+  SmallVector<std::pair<StringRef, std::string>> changes;
+  if (change.rounding)
+    changes.push_back({"rounding", nameOf(*change.rounding).str()});
+  if (change.rounding == Rounding::Stochastic)
+    changes.push_back({"random-bits", itostr(change.randomBits)});
+  if (change.overflow)
+    changes.push_back({"overflow", nameOf(*change.overflow).str()});
+  if (change.truncateOperands)
+    changes.push_back({"truncate-operands", itostr(change.truncateOperands)});
+  return changes;
+}
+
+static void describeChanges(const Format &format, json::OStream *json,
+                            Description &out) {
+  if (!json) {
+    for (const OperationChange &change : format.getChanges()) {
+      std::string text;
+      for (const auto &[key, value] : changesOf(change))
+        text += (text.empty() ? "" : ", ") + key.str() + " " + value;
+      out.line(nameOf(change.operation), text);
+    }
+    return;
+  }
+  json->attributeObject("operations", [&] {
+    for (const OperationChange &change : format.getChanges())
+      json->attributeObject(nameOf(change.operation), [&] {
+        for (const auto &[key, value] : changesOf(change)) {
+          int64_t number;
+          if (StringRef(value).getAsInteger(10, number))
+            json->attribute(key, value);
+          else
+            json->attribute(key, number);
+        }
+      });
+  });
+}
+
+static void describeArithmetic(const Registry &registry, const Format &format,
+                               json::OStream *json, Description &out) {
+  FormatFacts facts = factsOf(registry, format);
+  out.number("precision", facts.range.precision);
+  out.value("largest", facts.largest);
+  out.value("lowest", facts.lowest);
+  out.value("smallest", facts.smallest);
+  out.value("smallest_normal", facts.smallestNormal);
+  out.value("epsilon", facts.epsilon);
+  out.digits("decades", formatv("{0:f1}", facts.decades).str());
+  out.count("finite_values", facts.finiteValues);
+  out.truth("has_infinity", facts.range.hasInfinity);
+  out.truth("has_nan", facts.range.hasNaN);
+  out.truth("has_negative_zero", facts.range.hasNegativeZero);
+  out.count("nan_codes", facts.codes.nan);
+  out.count("infinity_codes", facts.codes.infinity);
+  out.count("subnormal_codes", facts.subnormalCodes);
+  out.text("default_accumulator", facts.accumulator);
+  out.text("rounding", facts.rounding);
+  if (format.getRounding() == Rounding::Stochastic)
+    out.number("random_bits", format.getRandomBits());
+  out.text("overflow", facts.overflow);
+  describeChanges(format, json, out);
+}
+
+/// A type of a lowering: a format or an integer.
+static std::string typeText(const Registry &registry, const Format &format,
+                            unsigned integer, bool isSigned) {
+  if (integer)
+    return (isSigned ? "i" : "u") + utostr(integer);
+  return nameOrSpelling(registry, format);
+}
+
+/// `cast(f32) -> mybf16 for *: mybf16_from_f32`.
+static std::string printLowering(const Registry &registry,
+                                 const Lowering &entry) {
+  auto operand = [&](const Format &format) {
+    return typeText(registry, format, entry.fromInteger, entry.integerIsSigned);
+  };
+  std::string operands = entry.fromInteger
+                             ? operand({})
+                             : join(map_range(entry.operands, operand), ", ");
+  return formatv(
+      "{0}{1}({2}) -> {3} for {4}: {5}", nameOf(entry.operation),
+      entry.predicate.empty() ? "" : " " + entry.predicate, operands,
+      typeText(registry, entry.result, entry.toInteger, entry.integerIsSigned),
+      nameOf(entry.target), entry.symbol);
+}
+
+static std::vector<const Lowering *> loweringsOf(const Registry &registry,
+                                                 const Format &format) {
+  std::vector<const Lowering *> found;
+  for (const Lowering &entry : registry.lowerings())
+    if (entry.result == format || is_contained(entry.operands, format))
+      found.push_back(&entry);
+  return found;
+}
+
+static void describe(const Registry &registry, const Format &format,
+                     StringRef name, json::OStream *json) {
+  Description out(json);
+  out.text("name", name);
+  out.text("spelling", format.spelling());
+  out.text("family", format.getFamily().name());
+  out.number("width", format.width());
+  out.number("storage_bits", format.storageBits());
+  if (format.getFamily().hasArithmetic())
+    describeArithmetic(registry, format, json, out);
+  std::vector<const Lowering *> lowerings = loweringsOf(registry, format);
+  if (!json) {
+    for (const Lowering *entry : lowerings)
+      out.line("lowering", printLowering(registry, *entry));
+    return;
+  }
+  json->attributeArray("lowerings", [&] {
+    for (const Lowering *entry : lowerings)
+      json->value(printLowering(registry, *entry));
+  });
+}
+
+void numera::printFormatDescription(const Registry &registry,
+                                    const Format &format, StringRef name,
+                                    bool asJSON) {
+  if (!asJSON)
+    return describe(registry, format, name, nullptr);
+  json::OStream json(outs(), /*IndentSize=*/2);
+  json.object([&] { describe(registry, format, name, &json); });
+  outs() << '\n';
+}
