@@ -541,7 +541,7 @@ TEST(Evaluate, ComputesOnCodes) {
 
 TEST(Evaluate, KnowsEveryOperation) {
   for (const char *text : {"float<5,10>", "posit<16,2>", "float<4,3,fn>",
-                           "float<5,10,p3109>", "float<5,10,unsigned>",
+                           "float<5,10,p3109>", "float<5,10,unsigned,saturate>",
                            "fixed<4,11>", "fixed<1,62,wrap>", "takum<16>"}) {
     Format format = parse(text);
     const FormatFamily &family = format.getFamily();
