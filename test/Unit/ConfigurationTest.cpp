@@ -129,6 +129,8 @@ formats:
   b: {family: float, exponent: 6, mantissa: 2, specials: p3109, signed: false,
       infinities: false}
   c: {family: float, exponent: 8, mantissa: 0, specials: fnu}
+  d: {family: fixed, integer: 4, fraction: 11, signed: false, overflow: wrap}
+  e: {family: takum, bits: 16, rounding: up}
 lowerings:
   - {op: add, format: p3109_k8p3uf, call: add}
 policy: {default: p3109_k8p3se}
@@ -136,13 +138,15 @@ policy: {default: p3109_k8p3se}
                                 "f.yaml", "", stream))
       << errors;
   llvm::ArrayRef<Registry::NamedFormat> formats =
-      registry.formats().take_back(3);
+      registry.formats().take_back(5);
   EXPECT_EQ(formats[0].format.spelling(),
             "float<5,7,stochastic,random-bits=8,add.overflow=saturate,"
             "mul.rounding=toward-zero,mul.truncate-operands=3>");
   EXPECT_EQ(formats[1].format.spelling(),
             "float<6,2,p3109,infinities=false,unsigned>");
   EXPECT_EQ(formats[2].format.spelling(), "float<8,0,fnu>");
+  EXPECT_EQ(formats[3].format.spelling(), "fixed<4,11,unsigned,wrap>");
+  EXPECT_EQ(formats[4].format.spelling(), "takum<16,up>");
   EXPECT_EQ(registry.lowerings()[0].result, formats[1].format);
   EXPECT_EQ(registry.policy().defaultFormat.spelling(), "float<5,2,p3109>");
 }
@@ -271,6 +275,24 @@ TEST(ConfigurationError, ParametersOfAFormat) {
   EXPECT_EQ(errorOfFormat("a: {family: opaque, bits: 8, rounding: up}"),
             "f.yaml:2:32: error: unknown key 'rounding' of family 'opaque', "
             "expected bits\n");
+}
+
+TEST(ConfigurationError, ParametersOfFixedPointAndTakums) {
+  EXPECT_EQ(errorOfFormat("a: {family: fixed, integer: 60, fraction: 11}"),
+            "f.yaml:2:45: error: 60 integer bits, 11 fraction bits and a sign "
+            "are 72 bits, expected at most 64\n");
+  EXPECT_EQ(errorOfFormat("a: {family: fixed, integer: 4}"),
+            "f.yaml:2:3: error: 'fraction' is missing, family 'fixed' needs "
+            "it\n");
+  EXPECT_EQ(errorOfFormat("a: {family: fixed, bits: 4}"),
+            "f.yaml:2:22: error: unknown key 'bits' of family 'fixed', "
+            "expected integer, fraction, signed, overflow, rounding or "
+            "random-bits\n");
+  EXPECT_EQ(errorOfFormat("a: {family: takum, bits: 65}"),
+            "f.yaml:2:28: error: bits is '65', expected an integer from 2 to "
+            "64\n");
+  EXPECT_EQ(errorOfFormat("a: {family: takum}"),
+            "f.yaml:2:3: error: 'bits' is missing, family 'takum' needs it\n");
 }
 
 TEST(ConfigurationError, OperationsOfAFormat) {

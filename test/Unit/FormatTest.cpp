@@ -213,8 +213,89 @@ TEST(FloatFamily, ParametersAreTheAbiConstants) {
             (llvm::ArrayRef<int32_t>{5, 2, 16, 5, 1, 1, 0}));
   EXPECT_EQ(parse("float<6,2,p3109,unsigned,infinities=false>").getParameters(),
             (llvm::ArrayRef<int32_t>{6, 2, 32, 6, 1, 0, 0}));
+  EXPECT_EQ(parse("fixed<4,11>").getParameters(),
+            (llvm::ArrayRef<int32_t>{4, 11, 1, 1}));
+  EXPECT_EQ(parse("fixed<4,11,unsigned,wrap>").getParameters(),
+            (llvm::ArrayRef<int32_t>{4, 11, 0, 3}));
+  EXPECT_EQ(parse("takum<16>").getParameters(), (llvm::ArrayRef<int32_t>{16}));
   EXPECT_EQ(parse("posit<16,1>").getParameters(),
             (llvm::ArrayRef<int32_t>{16, 1}));
+}
+
+TEST(FixedFamily, ChecksRanges) {
+  EXPECT_EQ(fault("fixed<4>"),
+            "7: 'fraction' is missing, family 'fixed' needs it");
+  EXPECT_EQ(fault("fixed<fraction=4>"),
+            "16: 'integer' is missing, family 'fixed' needs it");
+  EXPECT_EQ(fault("fixed<65,0>"),
+            "6: integer is '65', expected an integer from 0 to 64");
+  EXPECT_EQ(fault("fixed<0,-1>"),
+            "8: fraction is '-1', expected an integer from 0 to 64");
+  EXPECT_EQ(fault("fixed<0,0>"),
+            "8: integer and fraction are '0', expected at least one bit");
+  EXPECT_EQ(fault("fixed<32,32>"),
+            "9: 32 integer bits, 32 fraction bits and a sign are 65 bits, "
+            "expected at most 64");
+  EXPECT_EQ(fault("fixed<33,32,unsigned>"),
+            "9: 33 integer bits and 32 fraction bits are 65 bits, expected at "
+            "most 64");
+  EXPECT_EQ(fault("fixed<4,3,infinity>"),
+            "10: unknown word 'infinity' of family 'fixed', expected unsigned, "
+            "saturate, wrap, nearest-even, nearest-away, nearest-zero, "
+            "toward-zero, up, down, to-odd, stochastic or key=value");
+  EXPECT_EQ(fault("fixed<4,3,overflow=infinity>"),
+            "19: overflow is 'infinity', expected saturate or wrap");
+  EXPECT_EQ(fault("fixed<4,3,signed=no>"),
+            "17: signed is 'no', expected true, false or unsigned");
+  EXPECT_EQ(fault("fixed<4,3,mul.overflow=infinity>"),
+            "23: overflow 'infinity' is not one of family 'fixed'");
+  EXPECT_EQ(fault("fixed<4,3,mul.truncate-operands=7>"),
+            "32: mul.truncate-operands is '7', expected an integer from 0 to "
+            "6");
+}
+
+TEST(TakumFamily, ChecksRanges) {
+  EXPECT_EQ(fault("takum<1>"),
+            "6: bits is '1', expected an integer from 2 to 64");
+  EXPECT_EQ(fault("takum<65>"),
+            "6: bits is '65', expected an integer from 2 to 64");
+  EXPECT_EQ(fault("takum<up>"),
+            "8: 'bits' is missing, family 'takum' needs it");
+  EXPECT_EQ(fault("takum<16,saturate>"),
+            "9: unknown word 'saturate' of family 'takum', expected "
+            "nearest-even, nearest-away, nearest-zero, toward-zero, up, down, "
+            "to-odd, stochastic or key=value");
+}
+
+TEST(Fields, OfAFormatAddUpToItsWidth) {
+  auto fields = [](llvm::StringRef text, uint64_t code) {
+    Format format = parse(text);
+    std::string result;
+    unsigned total = 0;
+    for (const FormatFamily::Field &field :
+         format.getFamily().fields(format, code)) {
+      result += field.name.str() + " " + std::to_string(field.bits) + ",";
+      total += field.bits;
+    }
+    EXPECT_EQ(total, format.width()) << text.str();
+    return result;
+  };
+  EXPECT_EQ(fields("float<5,7>", 0), "sign 1,exponent 5,significand 7,");
+  EXPECT_EQ(fields("float<8,0,fnu>", 0), "sign 0,exponent 8,significand 0,");
+  EXPECT_EQ(fields("fixed<4,11>", 0), "sign 1,integer 4,fraction 11,");
+  EXPECT_EQ(fields("fixed<0,8,unsigned>", 0), "sign 0,integer 0,fraction 8,");
+  EXPECT_EQ(fields("takum<16>", 0x4000),
+            "sign 1,direction 1,regime 3,characteristic 0,mantissa 11,");
+  EXPECT_EQ(fields("takum<16>", 0x7800), // R = 7
+            "sign 1,direction 1,regime 3,characteristic 7,mantissa 4,");
+  EXPECT_EQ(fields("takum<16>", 0x0001),
+            "sign 1,direction 1,regime 3,characteristic 7,mantissa 4,");
+  EXPECT_EQ(fields("takum<16>", 0xc000), // -1: D and R as they stand
+            "sign 1,direction 1,regime 3,characteristic 0,mantissa 11,");
+  EXPECT_EQ(fields("takum<8>", 1),
+            "sign 1,direction 1,regime 3,characteristic 3,mantissa 0,");
+  EXPECT_EQ(fields("takum<3>", 1),
+            "sign 1,direction 1,regime 1,characteristic 0,mantissa 0,");
 }
 
 TEST(PositFamily, ChecksRanges) {
@@ -267,6 +348,10 @@ TEST(Format, IdentitiesComeFromTheFormat) {
   EXPECT_EQ(bounds("float<4,3,fnuz>"), std::pair(-240.0, 240.0));
   EXPECT_EQ(bounds("float<2,1,finite>"), std::pair(-6.0, 6.0));
   EXPECT_EQ(bounds("posit<8,2>"), std::pair(-0x1p24, 0x1p24));
+  EXPECT_EQ(bounds("fixed<4,3>"), std::pair(-16.0, 15.875));
+  EXPECT_EQ(bounds("fixed<4,3,wrap>"), std::pair(-16.0, 15.875));
+  EXPECT_EQ(bounds("fixed<4,3,unsigned>"), std::pair(0.0, 15.875));
+  EXPECT_EQ(bounds("takum<12>"), std::pair(-0x1p254, 0x1p254));
   EXPECT_EQ(bounds("float<5,10,unsigned>"),
             (std::pair<double, double>(0, INFINITY)));
   EXPECT_EQ(bounds("float<4,3,fn,unsigned>"), std::pair(0.0, 448.0));
@@ -291,6 +376,16 @@ TEST(Format, PrecisionIsThatOfTheBinade) {
   EXPECT_EQ(precisionAt("posit<16,2>", 0), 12);
   EXPECT_EQ(precisionAt("posit<16,2>", 56), 1);
   EXPECT_EQ(precisionAt("posit<16,2>", 55), 0); // no exponent bits are left
+  EXPECT_EQ(precisionAt("float<8,0,fnu>", 127), 1);
+  EXPECT_EQ(precisionAt("fixed<4,3>", 3), 7);
+  EXPECT_EQ(precisionAt("fixed<4,3>", 4), 0); // -16 is there, 16 is not
+  EXPECT_EQ(precisionAt("fixed<4,3>", -3), 1);
+  EXPECT_EQ(precisionAt("fixed<4,3>", -4), 0);
+  EXPECT_EQ(precisionAt("takum<16>", 0), 12);
+  EXPECT_EQ(precisionAt("takum<16>", 254), 5);
+  EXPECT_EQ(precisionAt("takum<16>", -255), 5); // without 2^-255
+  EXPECT_EQ(precisionAt("takum<8>", 15), 1);
+  EXPECT_EQ(precisionAt("takum<8>", 16), 0);
 }
 
 TEST(Embeds, EveryFormatInItself) {
@@ -339,6 +434,35 @@ TEST(Embeds, LooksAtSignsAndZeros) {
   EXPECT_FALSE(embeds(parse("float<8,23,p3109>"), formatF32())); // its range
 }
 
+TEST(Embeds, LooksAtTheLowestOfFixedPoint) {
+  EXPECT_TRUE(embeds(parse("fixed<4,11>"), formatF32()));
+  EXPECT_TRUE(embeds(parse("fixed<0,24,unsigned>"), formatF32()));
+  EXPECT_FALSE(embeds(parse("fixed<0,25,unsigned>"), formatF32()));
+  EXPECT_TRUE(embeds(parse("fixed<53,0,wrap>"), formatF64()));
+  EXPECT_TRUE(embeds(parse("fixed<4,3,unsigned>"), parse("fixed<4,3>")));
+  EXPECT_FALSE(embeds(parse("fixed<4,3>"), parse("fixed<5,3,unsigned>")));
+  EXPECT_TRUE(embeds(parse("fixed<4,3>"), parse("fixed<5,4>")));
+  EXPECT_FALSE(embeds(parse("fixed<4,3>"), parse("fixed<8,2>")));
+  // -16 is no number of a format that ends at 15 and has its other numbers.
+  EXPECT_FALSE(embeds(parse("fixed<4,0>"), parse("float<3,4,finite,bias=4>")));
+  EXPECT_TRUE(embeds(parse("fixed<4,0>"), parse("float<4,3,fn>")));
+  EXPECT_FALSE(embeds(parse("float<4,3,fn>"), parse("fixed<20,20>"))); // NaN
+  EXPECT_TRUE(embeds(parse("float<2,1,finite,unsigned>"), parse("fixed<3,1>")));
+}
+
+TEST(Embeds, FollowsThePrecisionOfATakum) {
+  EXPECT_TRUE(embeds(parse("takum<16>"), formatF64()));
+  EXPECT_TRUE(embeds(parse("takum<57>"), formatF64()));
+  EXPECT_FALSE(embeds(parse("takum<58>"), formatF64()));
+  EXPECT_FALSE(embeds(parse("takum<16>"), formatF32())); // its range
+  EXPECT_TRUE(embeds(parse("takum<4>"), formatF32()));   // 2^-63 to 2^63
+  EXPECT_TRUE(embeds(parse("takum<12>"), parse("takum<16>")));
+  EXPECT_FALSE(embeds(parse("takum<16>"), parse("takum<12>")));
+  EXPECT_FALSE(embeds(parse("takum<8>"), parse("posit<32,2>")));
+  EXPECT_TRUE(embeds(parse("fixed<3,4>"), parse("takum<16>")));
+  EXPECT_FALSE(embeds(parse("fixed<3,9>"), parse("takum<16>")));
+}
+
 TEST(Embeds, LooksAtSubnormals) {
   EXPECT_FALSE(embeds(parse("float<5,7>"), parse("float<5,10,flush>")));
   EXPECT_TRUE(embeds(parse("float<5,7,flush>"), parse("float<5,10>")));
@@ -366,6 +490,9 @@ TEST(DefaultAccumulator, IsTheFirstThatHoldsProductsExactly) {
   EXPECT_EQ(accumulator("float<8,12>"), f64); // 26 bits
   EXPECT_EQ(accumulator("float<9,7>"), f64);  // the range of f32 is too small
   EXPECT_EQ(accumulator("posit<24,2>"), f64);
+  EXPECT_EQ(accumulator("takum<16>"), f64); // the range of f32 is too small
+  EXPECT_EQ(accumulator("takum<32>"), "takum<32>");
+  EXPECT_EQ(accumulator("float<5,2,p3109>"), f32);
   EXPECT_EQ(accumulator("float<8,25>"), f64);           // 52 bits
   EXPECT_EQ(accumulator("float<8,26>"), "float<8,26>"); // 54 bits
   EXPECT_EQ(accumulator("float<8,30>"), "float<8,30>");
@@ -413,7 +540,9 @@ TEST(Evaluate, ComputesOnCodes) {
 }
 
 TEST(Evaluate, KnowsEveryOperation) {
-  for (const char *text : {"float<5,10>", "posit<16,2>", "float<4,3,fn>"}) {
+  for (const char *text : {"float<5,10>", "posit<16,2>", "float<4,3,fn>",
+                           "float<5,10,p3109>", "float<5,10,unsigned,saturate>",
+                           "fixed<4,11>", "fixed<1,62,wrap>", "takum<16>"}) {
     Format format = parse(text);
     const FormatFamily &family = format.getFamily();
     uint64_t half = family.encode(format, Unpacked::fromInteger(false, 1, -1),

@@ -76,6 +76,18 @@ TEST(Spelling, OfAPositAlwaysNamesBoth) {
   EXPECT_EQ(canonical("posit<bits=8,es=0>"), "posit<8,0>");
 }
 
+TEST(Spelling, OfFixedPointNamesBothFields) {
+  EXPECT_EQ(canonical("fixed<4, 11>"), "fixed<4,11>");
+  EXPECT_EQ(canonical("fixed<fraction=11,up,integer=4,wrap,signed=false>"),
+            "fixed<4,11,unsigned,wrap,up>");
+  EXPECT_EQ(canonical("fixed<4,11,saturate,signed=true>"), "fixed<4,11>");
+}
+
+TEST(Spelling, OfATakumNamesItsBits) {
+  EXPECT_EQ(canonical("takum<16>"), "takum<16>");
+  EXPECT_EQ(canonical("takum<bits=8,down>"), "takum<8,down>");
+}
+
 TEST(Spelling, WithoutExponentBitsNamesTheBias) {
   EXPECT_EQ(canonical("float<0,7,finite,bias=-1>"),
             "float<0,7,finite,bias=-1>");
@@ -83,15 +95,31 @@ TEST(Spelling, WithoutExponentBitsNamesTheBias) {
 
 TEST(Spelling, ParsesBackToTheSameFormat) {
   for (const char *text :
-       {"float<8,0,fnu>", "float<16,48,fn,unsigned>", "float<5,2,p3109>",
+       {"float<8,0,fnu>",
+        "float<16,48,fn,unsigned>",
+        "float<5,2,p3109>",
         "float<5,2,p3109,infinities=false,unsigned,bias=3,saturate>",
-        "float<5,7,stochastic>", "posit<16,1,stochastic,random-bits=7>",
+        "float<5,7,stochastic>",
+        "posit<16,1,stochastic,random-bits=7>",
+        "fixed<0,64,unsigned>",
+        "fixed<63,0,wrap>",
+        "fixed<1,0>",
+        "fixed<4,11,unsigned,wrap,down,mul.overflow=saturate>",
+        "takum<2>",
+        "takum<64,to-odd,mul.truncate-operands=59>",
         "float<5,7,up,add.rounding=stochastic,add.random-bits=1,"
         "add.overflow=propagate,add.truncate-operands=1,mul.rounding=down>",
-        "float<8,23>", "float<16,47>", "float<4,3,fn>", "float<5,7,bias=9,up>",
-        "float<0,5,finite,bias=0>", "float<2,1,finite,infinity>",
-        "float<3,0,fn,flush,nearest-away>", "posit<2,0>", "posit<64,4,down>",
-        "opaque<\"x\",1>", "opaque<\"my_format2\",64>"}) {
+        "float<8,23>",
+        "float<16,47>",
+        "float<4,3,fn>",
+        "float<5,7,bias=9,up>",
+        "float<0,5,finite,bias=0>",
+        "float<2,1,finite,infinity>",
+        "float<3,0,fn,flush,nearest-away>",
+        "posit<2,0>",
+        "posit<64,4,down>",
+        "opaque<\"x\",1>",
+        "opaque<\"my_format2\",64>"}) {
     SpellingError error;
     Format format = parseFormatSpelling(text, error);
     ASSERT_TRUE(format) << error.message;
