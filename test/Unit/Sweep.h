@@ -110,11 +110,10 @@ void checkPair(Tally &tally, const char *name, const F &f,
 }
 
 /// The fields of a format for operations that select an operand or change its
-/// sign: they do not overflow, so that infinities stay under `saturate`.
+/// sign.
 template <typename F> oracle::Format describeForSelection(const F &f) {
   oracle::Format format = describe(f);
-  if (format.isSigned) // else the policy decides about negative numbers too
-    format.overflow = oracle::Overflow::Propagate;
+  format.keepsInfinities = true;
   return format;
 }
 
