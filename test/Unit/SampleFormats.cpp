@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-#include "Sweep.h"
-
-#include <cinttypes>
-#include <cstdio>
-#include <cstdlib>
+#include "SampleFormats.h"
 
 namespace numera::test {
 
@@ -149,71 +145,12 @@ std::span<const Case> tinyFormats() {
   return std::span(small).first(tinyCount);
 }
 std::span<const Case> sixteenBitFormats() { return sixteen; }
+std::span<const Case> builtinSixteenBitFormats() {
+  return std::span(sixteen).first(3);
+}
+std::span<const Case> otherSixteenBitFormats() {
+  return std::span(sixteen).subspan(3);
+}
 std::span<const Case> wideFormats() { return wide; }
-
-uint64_t samples(uint64_t quick, uint64_t factor) {
-  const char *slow = std::getenv("NUMERA_SLOW_TESTS");
-  return slow && std::string(slow) == "1" ? quick * factor : quick;
-}
-
-Tally::~Tally() {
-  if (failed != 0)
-    ADD_FAILURE() << failed << " of " << compared << " results differ";
-  testing::Test::RecordProperty("compared", std::to_string(compared));
-  std::printf("[ compared ] %" PRIu64 " results\n", compared);
-}
-
-void Tally::fail(uint64_t got, uint64_t want, const std::string &what) {
-  if (++failed <= 8)
-    ADD_FAILURE() << what << " gives" << text(got) << ", not" << text(want);
-}
-
-std::string Tally::text(uint64_t code) {
-  char buffer[24];
-  std::snprintf(buffer, sizeof buffer, " 0x%" PRIx64, code);
-  return buffer;
-}
-
-std::string Tally::text(Rounding mode) {
-  constexpr const char *names[] = {
-      " nearest-even", " nearest-away", " nearest-zero", " toward-zero",
-      " up",           " down",         " to-odd"};
-  return names[static_cast<int32_t>(mode)];
-}
-
-uint64_t Sampler::code() {
-  uint64_t random = engine(), shape = engine();
-  auto length = static_cast<int>(shape >> 8 & 63) % width;
-  switch (shape & 3) {
-  case 0: // few significant bits
-    return random & mask() & (~uint64_t{0} << length);
-  case 1: // beside a run of ones
-    return ((~uint64_t{0} << length) + (random & 7) - 3 +
-            ((random >> 8 & 1) << (width - 1))) &
-           mask();
-  default:
-    return random & mask();
-  }
-}
-
-uint64_t Sampler::codeNear(uint64_t other) {
-  uint64_t random = engine(), shape = engine();
-  auto length = static_cast<int>(shape >> 8 & 63) % width;
-  uint64_t low = (random & ((uint64_t{1} << length) - 1)) << (shape >> 16 & 7);
-  uint64_t sign = (shape >> 24 & 1) << (width - 1);
-  return ((shape & 1 ? other + low : other - low) ^ sign) & mask();
-}
-
-std::vector<uint64_t> runsOfOnes(int width) {
-  std::vector<uint64_t> codes{0, uint64_t{1} << (width - 1)};
-  uint64_t mask = ~uint64_t{0} >> (64 - width);
-  for (int high = 1; high <= width; ++high)
-    for (int low = 0; low < high; ++low) {
-      uint64_t run = ~uint64_t{0} >> (64 - (high - low)) << low;
-      codes.push_back(run);
-      codes.push_back((0 - run) & mask); // a posit's other sign
-    }
-  return codes;
-}
 
 } // namespace numera::test
