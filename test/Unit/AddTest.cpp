@@ -35,14 +35,26 @@ TEST(Sub, IsRoundedOnceForAllPairsOfSmallFormatsInEveryMode) {
 
 TEST(Add, IsRoundedOnceForSixteenBits) {
   Tally tally;
-  sweepSampledPairs(tally, sixteenBitFormats(), samples(1'000'000), oracle::add,
-                    sum, referenceSum);
+  sweepSampledPairs(tally, builtinSixteenBitFormats(),
+                    samples(300'000, 10'000'000), oracle::add, sum,
+                    referenceSum);
+  sweepSampledPairs(tally, otherSixteenBitFormats(), samples(60'000),
+                    oracle::add, sum, referenceSum);
 }
 
 TEST(Add, IsRoundedOnceForWideFormats) {
   Tally tally;
   sweepSampledPairs(tally, wideFormats(), samples(30'000), oracle::add, sum,
                     referenceSum);
+}
+
+TEST(Sub, IsRoundedOnceForSixteenBits) {
+  Tally tally;
+  sweepSampledPairs(tally, builtinSixteenBitFormats(),
+                    samples(100'000, 10'000'000), oracle::sub, difference,
+                    referenceDifference);
+  sweepSampledPairs(tally, otherSixteenBitFormats(), samples(20'000),
+                    oracle::sub, difference, referenceDifference);
 }
 
 TEST(Sub, IsRoundedOnceForWideFormats) {

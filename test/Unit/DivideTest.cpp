@@ -24,8 +24,11 @@ TEST(Div, IsRoundedOnceForAllPairsOfSmallFormatsInEveryMode) {
 
 TEST(Div, IsRoundedOnceForSixteenBits) {
   Tally tally;
-  sweepSampledPairs(tally, sixteenBitFormats(), samples(1'000'000), oracle::div,
-                    quotient, referenceQuotient);
+  sweepSampledPairs(tally, builtinSixteenBitFormats(),
+                    samples(300'000, 10'000'000), oracle::div, quotient,
+                    referenceQuotient);
+  sweepSampledPairs(tally, otherSixteenBitFormats(), samples(60'000),
+                    oracle::div, quotient, referenceQuotient);
 }
 
 TEST(Div, IsRoundedOnceForWideFormats) {
@@ -42,8 +45,10 @@ TEST(Rem, IsFmodForAllPairsOfSmallFormatsInEveryMode) {
 
 TEST(Rem, IsFmodForSixteenBits) {
   Tally tally;
-  sweepSampledPairs(tally, sixteenBitFormats(), samples(200'000), oracle::rem,
-                    remainder);
+  sweepSampledPairs(tally, builtinSixteenBitFormats(),
+                    samples(100'000, 10'000'000), oracle::rem, remainder);
+  sweepSampledPairs(tally, otherSixteenBitFormats(), samples(40'000),
+                    oracle::rem, remainder);
 }
 
 TEST(Rem, IsFmodForWideFormats) {

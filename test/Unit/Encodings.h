@@ -10,6 +10,8 @@
 
 namespace numera::test {
 
+using int128_t = __int128;
+
 /// The number an Unpacked stands for, by its own definition.
 inline void valueOf(const Unpacked &x, oracle::Result &result) {
   result.tail = x.isFinite() && x.sticky;
@@ -22,19 +24,40 @@ inline void valueOf(const Unpacked &x, oracle::Result &result) {
   case Kind::Zero:
     return mpfr_set_zero(result.value, sign);
   case Kind::Finite:
-    mpfr_set_ui_2exp(result.value, x.significand, x.exponent - 63, MPFR_RNDN);
+    mpfr_set_ui_2exp(result.value, x.significand, 32, MPFR_RNDN);
+    mpfr_add_ui(result.value, result.value, x.tail, MPFR_RNDN);
+    mpfr_mul_2si(result.value, result.value, x.exponent - 95, MPFR_RNDN);
     mpfr_setsign(result.value, result.value, x.negative, MPFR_RNDN);
   }
 }
 
-/// A positive number of at most 64 significant bits as an Unpacked.
+/// A positive number of at most 96 significant bits as an Unpacked.
 inline Unpacked unpackedOf(mpfr_srcptr value) {
-  oracle::Real scaled(64);
+  oracle::Real scaled, high;
   mpfr_exp_t exponent = mpfr_get_exp(value); // value = 0.1fff * 2^exponent
   mpfr_mul_2si(scaled, value, 64 - exponent, MPFR_RNDN);
+  mpfr_trunc(high, scaled);
+  mpfr_sub(scaled, scaled, high, MPFR_RNDN);
+  mpfr_mul_2ui(scaled, scaled, 32, MPFR_RNDN);
   return {.kind = Kind::Finite,
           .exponent = static_cast<int32_t>(exponent - 1),
-          .significand = mpfr_get_ui(scaled, MPFR_RNDN)};
+          .significand = mpfr_get_ui(high, MPFR_RNDN),
+          .tail = static_cast<uint32_t>(mpfr_get_ui(scaled, MPFR_RNDN))};
+}
+
+/// The next number of 96 bits above a finite x, or below it.
+inline Unpacked beside(const Unpacked &x, int step) {
+  auto magnitude = static_cast<uint128_t>(x.significand) << 32 | x.tail;
+  magnitude += static_cast<uint128_t>(static_cast<int128_t>(step));
+  if (magnitude >> 95 == 0) // below the binade: all ones
+    return {.kind = Kind::Finite,
+            .exponent = x.exponent - 1,
+            .significand = ~uint64_t{0},
+            .tail = ~uint32_t{0}};
+  return {.kind = Kind::Finite,
+          .exponent = x.exponent,
+          .significand = static_cast<uint64_t>(magnitude >> 32),
+          .tail = static_cast<uint32_t>(magnitude)};
 }
 
 inline bool same(mpfr_srcptr a, mpfr_srcptr b) {
@@ -82,14 +105,8 @@ void checkBoundary(Tally &tally, const char *name, const F &f,
       return;
     Unpacked x = unpackedOf(point);
     check(x);
-    Unpacked above = x, below = x;
-    ++above.significand; // at most 64 bits of ones never occur: no wrap
-    check(above);
-    if (--below.significand >> 63 == 0) // out of the binade
-      below = {.kind = Kind::Finite,
-               .exponent = x.exponent - 1,
-               .significand = ~uint64_t{0}};
-    check(below);
+    check(beside(x, 1));
+    check(beside(x, -1));
   };
   truth.boundary(magnitude, point);
   around();

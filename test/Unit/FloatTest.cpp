@@ -98,4 +98,28 @@ TEST(Float, OverflowsWhereTheCarryLeavesTheWord) {
   EXPECT_EQ(f.encode(x, Rounding::Down), f.maxCode());
 }
 
+// A flushed -subnormal is zero, and the code of -0 is NaN here.
+TEST(Float, FlushesToTheOnlyZeroThereIs) {
+  constexpr FloatFormat fnuz{4, 3, 8, Specials::Fnuz, false};
+  constexpr FloatFormat p3109{4, 3, 8, Specials::P3109, false};
+  constexpr FloatFormat ieee{4, 3, 7, Specials::Ieee, false};
+  static_assert(fnuz.canonical(0x81) == 0 && p3109.canonical(0x87) == 0);
+  static_assert(ieee.canonical(0x81) == 0x80 && ieee.canonical(0x07) == 0);
+  EXPECT_EQ(fnuz.canonical(0x88), 0x88u);
+  EXPECT_EQ(fnuz.canonical(0x80), 0x80u); // NaN
+}
+
+// Without a zero, field 0 is a binade: also the only one, and where 64
+// magnitude bits leave no room above the hidden bit.
+TEST(Float, HasTheBinadeOfFieldZeroWithoutAZero) {
+  constexpr auto even = Rounding::NearestEven;
+  constexpr FloatFormat only{0, 3, 2, Specials::Fnu, true, false};
+  static_assert(only.maxExponent() == -2 && only.minExponent() == -2);
+  constexpr FloatFormat full{14, 50, 8191, Specials::Fnu, true, false};
+  for (uint64_t code : {uint64_t{0}, uint64_t{1}, uint64_t{6}}) {
+    EXPECT_EQ(only.encode(only.decode(code), even), code);
+    EXPECT_EQ(full.encode(full.decode(code), even), code);
+  }
+}
+
 } // namespace

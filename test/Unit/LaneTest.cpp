@@ -77,7 +77,7 @@ TEST(Lane, AgreesWithTheExactRoadForSampledTriples) {
     std::visit(
         [&](const auto &f) {
           Sampler sampler(f.width(), 23);
-          for (uint64_t i = 0; i < samples(150'000, 100); ++i) {
+          for (uint64_t i = 0; i < samples(150'000, 15'000'000); ++i) {
             uint64_t x = sampler.code();
             uint64_t y = i & 1 ? sampler.codeNear(x) : sampler.code();
             // Addends near the product, so that it cancels.

@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// Oracles for irrational results: MPFR's numbers as the Unpacked they should
-// be, and rounding to a 16-bit format from the list of its values alone.
+// Irrational results: MPFR's numbers as the Unpacked they should be, and as
+// what the oracle rounds.
 
 #ifndef NUMERA_TEST_UNIT_MPFRORACLE_H
 #define NUMERA_TEST_UNIT_MPFRORACLE_H
 
-#include "numera/Numerics/Float.h"
-#include "numera/Numerics/Posit.h"
+#include "Oracle.h"
 #include "numera/Numerics/Wide.h"
 
 #include <mpfr.h>
 
-#include <algorithm>
-#include <cmath>
 #include <ostream>
-#include <type_traits>
-#include <vector>
+#include <random>
 
 namespace numera {
 
@@ -86,88 +82,25 @@ inline Unpacked expectedFrom(MpfrReal &result, bool inexact) {
           .significand = significand};
 }
 
-/// What the value of an Unpacked rounds to in a 16-bit format, from the list of
-/// the format's values alone.
-template <typename Format> class RoundingOracle {
-public:
-  explicit RoundingOracle(Format format) : format(format) {
-    for (uint64_t code = 0; code <= format.maxCode(); ++code)
-      values.push_back(valueOf(format.decode(code)));
-  }
+/// The oracle's form of a result of MPFR's, cut toward zero.
+inline void setResult(oracle::Result &result, mpfr_srcptr value, bool inexact) {
+  mpfr_set(result.value, value, MPFR_RNDZ);
+  result.tail = inexact;
+  result.cancelled = result.pole = false;
+  if (inexact && mpfr_zero_p(result.value)) // below MPFR's own range
+    mpfr_set_si_2exp(result.value, mpfr_signbit(value) ? -1 : 1, -1'000'000,
+                     MPFR_RNDZ);
+}
 
-  uint64_t round(const Unpacked &value, Rounding mode) const {
-    if (value.isNaN())
-      return format.nanCode();
-    if (value.isInfinite())
-      return isPosit ? format.nanCode() : withSign(overflow(), value.negative);
-    if (value.isZero())
-      return withSign(0, value.negative);
-    return withSign(magnitude(value, mode), value.negative);
-  }
-
-private:
-  static constexpr bool isPosit = std::is_same_v<Format, PositFormat>;
-  Format format;
-  std::vector<long double> values; // 64 bits of precision: all exact
-
-  static long double valueOf(const Unpacked &value) {
-    int exponent = std::clamp(value.exponent, -16000, 16000);
-    return value.isZero() ? 0
-                          : std::ldexp(1.0L * value.significand, exponent - 63);
-  }
-  uint64_t overflow() const { return values.size(); }
-  uint64_t withSign(uint64_t code, bool negative) const {
-    if (!negative)
-      return code;
-    return isPosit ? -code & 0xffff : code | 0x8000;
-  }
-  long double boundaryAbove(uint64_t code) const {
-    if constexpr (isPosit)
-      return valueOf(PositFormat{17, 2}.decode(2 * code + 1));
-    long double next = code + 1 < values.size()
-                           ? values[code + 1]
-                           : std::ldexp(1.0L, format.maxExponent() + 1);
-    return (values[code] + next) / 2;
-  }
-
-  uint64_t magnitude(const Unpacked &value, Rounding mode) const {
-    long double v = valueOf(value);
-    uint64_t low =
-        std::upper_bound(values.begin(), values.end(), v) - values.begin() - 1;
-    if (values[low] == v && !value.sticky)
-      return low;
-    if (isPosit && low == format.maxCode())
-      return low;
-    if (isPosit && low == 0 && isNearest(mode))
-      return 1;
-    long double middle = boundaryAbove(low);
-    bool above = v > middle || (v == middle && value.sticky);
-    bool tie = v == middle && !value.sticky;
-    bool odd = low % 2 != 0;
-    switch (mode) {
-    case Rounding::NearestEven:
-      return low + (above || (tie && odd));
-    case Rounding::NearestAway:
-      return low + (above || tie);
-    case Rounding::NearestZero:
-      return low + above;
-    case Rounding::TowardZero:
-      return low;
-    case Rounding::Up:
-      return low + !value.negative;
-    case Rounding::Down:
-      return low + value.negative;
-    case Rounding::ToOdd:
-      return low + !odd;
-    }
-    return 0;
-  }
-};
-
-inline constexpr Rounding roundingModes[] = {
-    Rounding::NearestEven, Rounding::NearestAway, Rounding::NearestZero,
-    Rounding::TowardZero,  Rounding::Up,          Rounding::Down,
-    Rounding::ToOdd};
+inline Unpacked randomUnpacked(std::mt19937_64 &random, int bits, int low,
+                               int high) {
+  std::uniform_int_distribution<int32_t> exponent(low, high);
+  uint64_t significand = random() | uint64_t{1} << 63;
+  return {.kind = Kind::Finite,
+          .negative = (random() & 1) != 0,
+          .exponent = exponent(random),
+          .significand = significand & (~uint64_t{0} << (64 - bits))};
+}
 
 } // namespace numera
 

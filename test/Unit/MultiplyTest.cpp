@@ -27,8 +27,11 @@ TEST(Mul, IsRoundedOnceForAllPairsOfSmallFormatsInEveryMode) {
 
 TEST(Mul, IsRoundedOnceForSixteenBits) {
   Tally tally;
-  sweepSampledPairs(tally, sixteenBitFormats(), samples(1'000'000), oracle::mul,
-                    product, referenceProduct);
+  sweepSampledPairs(tally, builtinSixteenBitFormats(),
+                    samples(300'000, 10'000'000), oracle::mul, product,
+                    referenceProduct);
+  sweepSampledPairs(tally, otherSixteenBitFormats(), samples(60'000),
+                    oracle::mul, product, referenceProduct);
 }
 
 TEST(Mul, IsRoundedOnceForWideFormats) {
@@ -38,20 +41,25 @@ TEST(Mul, IsRoundedOnceForWideFormats) {
 }
 
 // Clauses: A1 A3.
+// All triples of 4 and 5 bits; of 6 bits in the slow suite.
 TEST(Fma, IsRoundedOnceForAllTriplesToSixBitsInEveryMode) {
   Tally tally;
-  sweepTriples(tally, tinyFormats(), 64, 0, fused, referenceFused);
+  sweepTriples(tally, tinyFormats(), isSlow() ? 64 : 32, 30'000, fused,
+               referenceFused);
 }
 
 TEST(Fma, IsRoundedOnceForSmallFormatsInEveryMode) {
   Tally tally;
   sweepTriples(tally, smallFormats().subspan(tinyFormats().size()), 64,
-               samples(100'000), fused, referenceFused);
+               samples(60'000, 3'000'000), fused, referenceFused);
 }
 
+// 10^8 triples in the slow suite.
 TEST(Fma, IsRoundedOnceForSixteenBits) {
   Tally tally;
-  sweepTriples(tally, sixteenBitFormats(), 64, samples(400'000), fused,
+  sweepTriples(tally, builtinSixteenBitFormats(), 64,
+               samples(200'000, 33'400'000), fused, referenceFused);
+  sweepTriples(tally, otherSixteenBitFormats(), 64, samples(50'000), fused,
                referenceFused);
 }
 

@@ -128,24 +128,40 @@ template <typename T> void checkMachineArithmetic() {
 TEST(Operations, AreTheMachinesInF32) { checkMachineArithmetic<float>(); }
 TEST(Operations, AreTheMachinesInF64) { checkMachineArithmetic<double>(); }
 
+/// True if the family `float` takes these parameters: room for the specials,
+/// and a number beside zero.
+bool isValid(const FloatFormat &f) {
+  if (f.specials == Specials::Ieee)
+    return f.exponentBits > 0 && f.mantissaBits > 0;
+  uint64_t first = f.hasSubnormals ? 1 : uint64_t{1} << f.mantissaBits;
+  return f.magnitudeBits() > 1 && f.magnitudeMask() > 3 && f.maxCode() >= first;
+}
+
 /// A valid float format with any combination of parameters.
 FloatFormat randomFloat(std::mt19937_64 &engine) {
   auto pick = [&](int least, int most) {
     return least + static_cast<int>(engine() % (most - least + 1));
   };
-  FloatFormat f{};
-  f.specials = static_cast<Specials>(pick(0, 3));
-  f.overflow = static_cast<Overflow>(pick(0, 2));
-  f.isSigned = f.specials == Specials::Fnuz || pick(0, 3) != 0;
-  f.hasSubnormals = pick(0, 3) != 0;
-  f.exponentBits = pick(1, 1 << pick(1, 4));
-  f.mantissaBits = pick(1, pick(0, 1) ? 6 : 52);
-  int room = f.isSigned ? 63 : 64;
-  if (f.magnitudeBits() > room)
-    f.mantissaBits = room - f.exponentBits;
-  int middle = (1 << (f.exponentBits - 1)) - 1;
-  f.bias = pick(0, 2) ? middle : middle + pick(-200, 200);
-  return f;
+  for (;;) {
+    FloatFormat f{};
+    f.specials = static_cast<Specials>(pick(0, 6));
+    f.overflow = static_cast<Overflow>(pick(0, 2));
+    f.isSigned = f.specials == Specials::Fnuz || pick(0, 3) != 0;
+    f.hasSubnormals = pick(0, 3) != 0;
+    if (f.specials == Specials::Fnu) {
+      f.isSigned = false;
+      f.hasSubnormals = true;
+    }
+    f.exponentBits = pick(0, 9) ? pick(1, 1 << pick(1, 4)) : 0;
+    f.mantissaBits = pick(0, pick(0, 1) ? 6 : 52);
+    int room = f.isSigned ? 63 : 64;
+    if (f.magnitudeBits() > room)
+      f.mantissaBits = room - f.exponentBits;
+    int middle = f.exponentBits ? (1 << (f.exponentBits - 1)) - 1 : 0;
+    f.bias = pick(0, 2) ? middle : middle + pick(-200, 200);
+    if (isValid(f))
+      return f;
+  }
 }
 
 template <typename F>
@@ -178,6 +194,8 @@ void checkRandomFormat(Tally &tally, const std::string &name, const F &f,
     check(" sqrt", [&](Rounding mode) { return sqrt(f, a, mode); });
     oracle::rsqrt(result, u);
     check(" rsqrt", [&](Rounding mode) { return rsqrt(f, a, mode); });
+    oracle::rem(result, u, v);
+    check(" rem", [&](Rounding mode) { return rem(f, a, b, mode); });
   }
 }
 

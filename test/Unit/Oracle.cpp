@@ -1,150 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// Formats and rounding of the oracle, from the definitions: a float by the
-// formula of its fields, a posit by walking its bits.
+// Rounding of the oracle: where a result lies among the codes of a format, and
+// which of its two neighbours it takes.
 
 #include "Oracle.h"
 
+#include <gmp.h>
+
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 namespace oracle {
-
-/// Sets `value` to significand * 2^exponent and insists that it is exact.
-static void setExactly(mpfr_ptr value, uint64_t significand, long exponent) {
-  if (mpfr_set_ui_2exp(value, significand, exponent, MPFR_RNDN) != 0)
-    std::abort();
-}
-
-void positMagnitude(Magnitude magnitude, int bits, int es, mpfr_ptr value) {
-  if (magnitude == 0)
-    return mpfr_set_zero(value, 1);
-  // Walk down from the bit behind the sign; bits that are missing are zero.
-  int position = bits - 2;
-  auto take = [&]() -> int {
-    int bit = position >= 0 ? static_cast<int>(magnitude >> position & 1) : 0;
-    --position;
-    return bit;
-  };
-  int first = take(), run = 1;
-  while (position >= 0 &&
-         static_cast<int>(magnitude >> position & 1) == first) {
-    ++run;
-    --position;
-  }
-  take(); // the bit that ends the regime
-  long scale = (first ? run - 1 : -run) * (1L << es);
-  for (int i = es - 1; i >= 0; --i)
-    scale += static_cast<long>(take()) << i;
-  int fractionBits = std::max(position + 1, 0);
-  uint64_t fraction = 0;
-  for (int i = 0; i < fractionBits; ++i)
-    fraction = fraction << 1 | static_cast<uint64_t>(take());
-  setExactly(value, (uint64_t{1} << fractionBits) + fraction,
-             scale - fractionBits);
-}
-
-int Oracle::width() const {
-  return description.isPosit
-             ? description.bits
-             : description.exponentBits + description.mantissaBits +
-                   (description.isSigned ? 1 : 0);
-}
-
-void Oracle::magnitudeValue(Magnitude magnitude, mpfr_ptr value) const {
-  const Format &f = description;
-  if (f.isPosit)
-    return positMagnitude(magnitude, f.bits, f.es, value);
-  uint64_t unit = uint64_t{1} << f.mantissaBits;
-  auto e = static_cast<long>(magnitude >> f.mantissaBits);
-  uint64_t t = static_cast<uint64_t>(magnitude) & (unit - 1);
-  if (e == 0)
-    setExactly(value, f.hasSubnormals ? t : 0, 1L - f.bias - f.mantissaBits);
-  else
-    setExactly(value, unit + t, e - f.bias - f.mantissaBits);
-}
-
-uint64_t Oracle::largest() const {
-  const Format &f = description;
-  if (f.isPosit)
-    return (uint64_t{1} << (f.bits - 1)) - 1;
-  uint64_t all = ~uint64_t{0} >> (64 - f.exponentBits - f.mantissaBits);
-  switch (f.specials) {
-  case Specials::Ieee: // below the first code with E all ones
-    return (all >> f.mantissaBits << f.mantissaBits) - 1;
-  case Specials::Fn:
-    return all - 1;
-  case Specials::Fnuz:
-  case Specials::Finite:
-    return all;
-  }
-  std::abort();
-}
-
-uint64_t Oracle::canonicalNaN() const {
-  const Format &f = description;
-  uint64_t top = uint64_t{1} << (width() - 1);
-  if (f.isPosit)
-    return top;
-  switch (f.specials) {
-  case Specials::Ieee:
-    return largest() + 1 + (uint64_t{1} << (f.mantissaBits - 1));
-  case Specials::Fn:
-    return largest() + 1;
-  case Specials::Fnuz:
-    return top;
-  case Specials::Finite:
-    return 0;
-  }
-  std::abort();
-}
-
-bool Oracle::hasNegativeZero() const {
-  return !description.isPosit && description.isSigned &&
-         description.specials != Specials::Fnuz;
-}
-
-void Oracle::decode(uint64_t code, mpfr_ptr value) const {
-  const Format &f = description;
-  uint64_t top = uint64_t{1} << (width() - 1);
-  if (f.isPosit) {
-    if (code == top)
-      return mpfr_set_nan(value);
-    bool negative = (code & top) != 0;
-    magnitudeValue(negative ? (top << 1) - code : code, value);
-    mpfr_setsign(value, value, negative, MPFR_RNDN);
-    return;
-  }
-  bool negative = f.isSigned && (code & top) != 0;
-  uint64_t magnitude = f.isSigned ? code & ~top : code;
-  if (f.specials == Specials::Fnuz && code == top)
-    return mpfr_set_nan(value);
-  if (magnitude > largest()) {
-    bool infinite = f.specials == Specials::Ieee && magnitude == largest() + 1;
-    return infinite ? mpfr_set_inf(value, negative ? -1 : 1)
-                    : mpfr_set_nan(value);
-  }
-  magnitudeValue(magnitude, value);
-  mpfr_setsign(value, value, negative, MPFR_RNDN);
-}
-
-Magnitude Oracle::next(Magnitude magnitude) const {
-  bool flushes = !description.isPosit && !description.hasSubnormals;
-  return magnitude == 0 && flushes ? Magnitude{1} << description.mantissaBits
-                                   : magnitude + 1;
-}
-
-void Oracle::boundary(uint64_t lower, mpfr_ptr value) const {
-  const Format &f = description;
-  if (f.isPosit)
-    return positMagnitude(Magnitude{lower} * 2 + 1, f.bits + 1, f.es, value);
-  Real above;
-  magnitudeValue(lower, value);
-  magnitudeValue(next(lower), above); // beyond the top: the grid goes on
-  if (mpfr_add(value, value, above, MPFR_RNDN) != 0)
-    std::abort();
-  mpfr_div_2ui(value, value, 1, MPFR_RNDN);
-}
 
 Oracle::Oracle(const Format &format) : description(format) {
   // The tables hold doubles: no format with a wider range may have them.
@@ -154,6 +21,8 @@ Oracle::Oracle(const Format &format) : description(format) {
   values.reserve(codes);
   for (uint64_t code = 0; code < codes; ++code)
     decode(code, values.emplace_back(53));
+  if (format.family == Family::Fixed) // its codes are their own table
+    return;
   Real value(53);
   for (uint64_t magnitude = 0; magnitude <= largest(); ++magnitude) {
     magnitudeValue(magnitude, value);
@@ -226,12 +95,34 @@ void Oracle::bisect(mpfr_srcptr value, Place &place, bool tail) const {
   place.part = partOf(mpfr_cmpabs(value, probe), tail);
 }
 
+// The integer behind the code, and what is left of it.
+void Oracle::locateFixed(mpfr_srcptr value, Place &place, bool tail) const {
+  Real scaled(mpfr_get_prec(value)), whole(mpfr_get_prec(value));
+  mpfr_abs(scaled, value, MPFR_RNDN);
+  mpfr_mul_2si(scaled, scaled, description.fractionBits, MPFR_RNDN);
+  mpfr_trunc(whole, scaled);
+  mpfr_sub(scaled, scaled, whole, MPFR_RNDN);
+  if (mpfr_get_exp(whole) <= 64 || mpfr_zero_p(whole)) {
+    place.lower = mpfr_get_ui(whole, MPFR_RNDZ);
+  } else {
+    mpz_t integer;
+    mpz_init(integer);
+    mpfr_get_z(integer, whole, MPFR_RNDZ);
+    place.lower = mpz_get_ui(integer); // its last 64 bits
+    place.huge = true;
+    mpz_clear(integer);
+  }
+  place.part = mpfr_zero_p(scaled) && !tail
+                   ? Place::Part::Exactly
+                   : partOf(mpfr_cmp_d(scaled, 0.5), tail);
+}
+
 Place Oracle::locate(const Result &result) const {
   mpfr_srcptr value = result.value;
   Place place;
   place.negative = mpfr_signbit(value) != 0;
   place.cancelled = result.cancelled;
-  if (mpfr_nan_p(value))
+  if (mpfr_nan_p(value) || (result.pole && description.isP3109()))
     return place;
   if (mpfr_inf_p(value)) {
     place.kind = Place::Kind::Infinite;
@@ -242,6 +133,16 @@ Place Oracle::locate(const Result &result) const {
     return place;
   }
   place.kind = Place::Kind::Number;
+  if (description.family == Family::Fixed) {
+    locateFixed(value, place, result.tail);
+    return place;
+  }
+  if (description.specials == Specials::Fnu) { // nothing lies below the least
+    Real least;
+    magnitudeValue(0, least);
+    if (mpfr_cmpabs(value, least) < 0)
+      return place;
+  }
   if (magnitudes.empty())
     bisect(value, place, result.tail);
   else
@@ -260,7 +161,7 @@ Place Oracle::locate(mpfr_srcptr exact) const {
 uint64_t Oracle::withSign(uint64_t magnitude, bool negative) const {
   if (!negative)
     return magnitude;
-  if (description.isPosit)
+  if (description.family != Family::Float)
     return (0 - magnitude) & mask();
   if (magnitude == 0 && !hasNegativeZero())
     return 0;
@@ -268,40 +169,63 @@ uint64_t Oracle::withSign(uint64_t magnitude, bool negative) const {
 }
 
 uint64_t Oracle::overflowed(const Place &place, bool infinite) const {
-  bool keepsInfinity =
-      description.overflow == Overflow::Infinity ||
-      (description.overflow == Overflow::Propagate && infinite);
-  if (!keepsInfinity || description.specials == Specials::Finite)
-    return withSign(largest(), place.negative);
-  if (description.specials == Specials::Ieee)
-    return withSign(largest() + 1, place.negative);
-  return canonicalNaN();
+  const Format &f = description;
+  bool keepsInfinity = f.overflow == Overflow::Infinity ||
+                       (f.keepsInfinities && infinite) ||
+                       (f.overflow == Overflow::Propagate && infinite);
+  if (!keepsInfinity || f.specials == Specials::Finite ||
+      f.family == Family::Fixed)
+    return withSign(largest(place.negative), place.negative);
+  return hasInfinity() ? withSign(largest() + 1, place.negative)
+                       : canonicalNaN();
 }
 
-uint64_t Oracle::round(const Place &place, Mode mode) const {
-  using Part = Place::Part;
+uint64_t Oracle::finishFixed(const Place &place, bool away) const {
+  uint64_t magnitude = place.lower + (away ? 1 : 0);
+  bool carried = away && magnitude == 0;
+  bool fits = !place.huge && !carried && magnitude <= largest(place.negative);
+  return fits || description.overflow == Overflow::Wrap
+             ? withSign(magnitude, place.negative) & mask()
+             : overflowed(place, false);
+}
+
+uint64_t Oracle::finish(const Place &place, bool away) const {
   const Format &f = description;
   if (place.kind == Place::Kind::NaN)
     return canonicalNaN();
   if (place.kind == Place::Kind::Zero)
-    return withSign(0, place.cancelled ? mode == Mode::Down : place.negative);
-  if (!f.isPosit && !f.isSigned && place.negative)
+    return withSign(0, place.negative);
+  if (f.family == Family::Float && !f.isSigned && place.negative)
     return f.overflow == Overflow::Infinity ? canonicalNaN() : 0;
   if (place.kind == Place::Kind::Infinite)
-    return f.isPosit ? canonicalNaN() : overflowed(place, true);
+    return f.isTapered() ? canonicalNaN() : overflowed(place, true);
+  if (f.family == Family::Fixed)
+    return finishFixed(place, away);
+  if (!away || (f.isTapered() && place.beyond))
+    return withSign(place.lower, place.negative);
+  return place.beyond ? overflowed(place, false)
+                      : withSign(place.upper, place.negative);
+}
 
+uint64_t Oracle::round(const Place &place, Mode mode) const {
+  using Part = Place::Part;
+  if (place.kind == Place::Kind::Zero && place.cancelled)
+    return withSign(0, mode == Mode::Down);
   bool inexact = place.part != Part::Exactly;
   bool odd = (place.lower & 1) != 0;
+  // No nearest mode of a posit or takum gives zero.
+  bool leaveZero = description.isTapered() && inexact && place.lower == 0;
   bool away = false;
   switch (mode) {
   case Mode::NearestEven:
-    away = place.part == Part::High || (place.part == Part::Tie && odd);
+    away = place.part == Part::High || (place.part == Part::Tie && odd) ||
+           leaveZero;
     break;
   case Mode::NearestAway:
-    away = place.part == Part::High || place.part == Part::Tie;
+    away = place.part == Part::High || place.part == Part::Tie || leaveZero;
     break;
   case Mode::NearestZero:
-    away = place.part == Part::High;
+    away = place.part == Part::High || leaveZero;
     break;
   case Mode::TowardZero:
     break;
@@ -315,18 +239,35 @@ uint64_t Oracle::round(const Place &place, Mode mode) const {
     away = inexact && !odd && !place.beyond;
     break;
   }
-  if (f.isPosit) {
-    bool nearest = mode == Mode::NearestEven || mode == Mode::NearestAway ||
-                   mode == Mode::NearestZero;
-    if (place.lower == 0 && nearest)
-      away = true;
-    if (place.beyond)
-      away = false;
+  return finish(place, away);
+}
+
+uint64_t Oracle::threshold(const Result &result, const Place &place,
+                           int bits) const {
+  if (place.kind != Place::Kind::Number || place.part == Place::Part::Exactly)
+    return 0;
+  // The bits that decide are all there: the distance of two neighbours has at
+  // most 65 significant bits, that of a float's and its share 32 more.
+  mpfr_srcptr value = result.value;
+  if (mpfr_get_prec(value) < widePrecision)
+    std::abort();
+  Real share, low, span;
+  mpfr_abs(share, value, MPFR_RNDN);
+  if (description.family == Family::Fixed) {
+    mpfr_mul_2si(share, share, description.fractionBits, MPFR_RNDN);
+    mpfr_frac(share, share, MPFR_RNDN);
+  } else {
+    magnitudeValue(place.lower, low);
+    magnitudeValue(next(place.lower), span); // beyond the top: the grid goes on
+    if (mpfr_cmp(share, span) >= 0)
+      return uint64_t{1} << bits;
+    if (mpfr_sub(share, share, low, MPFR_RNDZ) != 0 ||
+        mpfr_sub(span, span, low, MPFR_RNDZ) != 0)
+      std::abort();
+    mpfr_div(share, share, span, MPFR_RNDZ); // no integer lies in between
   }
-  if (!away)
-    return withSign(place.lower, place.negative);
-  return place.beyond ? overflowed(place, false)
-                      : withSign(place.upper, place.negative);
+  mpfr_mul_2ui(share, share, static_cast<unsigned>(bits), MPFR_RNDZ);
+  return mpfr_get_ui(share, MPFR_RNDZ);
 }
 
 } // namespace oracle

@@ -28,21 +28,36 @@ enum class Mode {
   Down,
   ToOdd,
 };
-enum class Specials { Ieee, Fn, Fnuz, Finite };
-enum class Overflow { Infinity, Saturate, Propagate };
+enum class Family { Float, Posit, Takum, Fixed };
+enum class Specials { Ieee, Fn, Fnuz, Finite, Fnu, P3109, P3109Finite };
+enum class Overflow { Infinity, Saturate, Propagate, Wrap };
 
-/// A format as data. `isPosit` selects which fields count.
+/// A format as data. `family` selects which fields count.
 struct Format {
-  bool isPosit = false;
-  int bits = 0;
-  int es = 0;
+  Family family = Family::Float;
+  int bits = 0; // posit, takum
+  int es = 0;   // posit
   int exponentBits = 0;
   int mantissaBits = 0;
   int bias = 0;
   Specials specials = Specials::Ieee;
   bool hasSubnormals = true;
-  bool isSigned = true;
+  int integerBits = 0; // fixed
+  int fractionBits = 0;
+  bool isSigned = true; // float, fixed
   Overflow overflow = Overflow::Infinity;
+  /// For operations that do not overflow: an infinity is one operand's.
+  bool keepsInfinities = false;
+
+  /// One code for each real projective number: NaR, two's complement, and
+  /// rounding on the bit string.
+  bool isTapered() const {
+    return family == Family::Posit || family == Family::Takum;
+  }
+  bool isP3109() const {
+    return family == Family::Float &&
+           (specials == Specials::P3109 || specials == Specials::P3109Finite);
+  }
 };
 
 /// Enough for the product of two posit<64,0> and a sticky bit behind it.
@@ -76,6 +91,7 @@ struct Result {
   Real value;
   bool tail = false;      ///< the exact result is farther from zero
   bool cancelled = false; ///< a zero whose sign the rounding mode decides
+  bool pole = false;      ///< an infinity that came from a division by zero
 };
 
 /// Where a result lies among the codes of a format.
@@ -90,6 +106,7 @@ struct Place {
   uint64_t lower = 0; // magnitudes as codes
   uint64_t upper = 0;
   bool beyond = false; // lower is the largest: there is no upper
+  bool huge = false;   // fixed: lower is cut to its last 64 bits
 };
 
 class Oracle {
@@ -109,10 +126,18 @@ public:
   Place locate(const Result &result) const;
   Place locate(mpfr_srcptr exact) const;
   uint64_t round(const Place &place, Mode mode) const;
+  /// Stochastic rounding: how many of the 2^bits draws, the first ones, take a
+  /// result away from zero. floor(nu * 2^bits), where nu is its place in value
+  /// between its neighbours.
+  uint64_t threshold(const Result &result, const Place &place, int bits) const;
+  uint64_t roundStochastically(const Place &place, uint64_t threshold,
+                               uint64_t draw) const {
+    return finish(place, draw < threshold);
+  }
 
   uint64_t canonicalNaN() const;
-  /// Code of the largest finite value.
-  uint64_t largest() const;
+  /// Code of the largest finite value; the magnitude of the least one.
+  uint64_t largest(bool negative = false) const;
   /// The boundary above a magnitude: where nearest modes change their answer.
   void boundary(uint64_t lower, mpfr_ptr value) const;
   /// The next magnitude that is a number; flushed subnormals are skipped.
@@ -122,9 +147,14 @@ private:
   /// The value of a magnitude, the specials and the top of the range ignored.
   void magnitudeValue(Magnitude magnitude, mpfr_ptr value) const;
   bool hasNegativeZero() const;
+  bool hasInfinity() const;
+  /// The code of a result that takes its upper neighbour if `away`.
+  uint64_t finish(const Place &place, bool away) const;
+  uint64_t finishFixed(const Place &place, bool away) const;
   uint64_t overflowed(const Place &place, bool infinite) const;
   uint64_t withSign(uint64_t magnitude, bool negative) const;
   void locateInTable(mpfr_srcptr value, Place &place, bool tail) const;
+  void locateFixed(mpfr_srcptr value, Place &place, bool tail) const;
   void bisect(mpfr_srcptr value, Place &place, bool tail) const;
 
   Format description;
@@ -133,8 +163,9 @@ private:
   std::vector<double> boundaries; // by lower neighbour, exact
 };
 
-/// The boundary and value of posits of any length: `bits` may be 65.
+/// Posits and takums of any length: `bits` may be 65.
 void positMagnitude(Magnitude magnitude, int bits, int es, mpfr_ptr value);
+void takumValue(Magnitude code, int bits, mpfr_ptr value);
 
 using Binary = void (*)(Result &, mpfr_srcptr, mpfr_srcptr);
 using Unary = void (*)(Result &, mpfr_srcptr);

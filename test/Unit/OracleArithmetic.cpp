@@ -9,18 +9,21 @@
 namespace oracle {
 
 void add(Result &result, mpfr_srcptr x, mpfr_srcptr y) {
+  result.pole = false;
   result.tail = mpfr_add(result.value, x, y, MPFR_RNDZ) != 0;
   result.cancelled =
       mpfr_zero_p(result.value) && mpfr_signbit(x) != mpfr_signbit(y);
 }
 
 void sub(Result &result, mpfr_srcptr x, mpfr_srcptr y) {
+  result.pole = false;
   result.tail = mpfr_sub(result.value, x, y, MPFR_RNDZ) != 0;
   result.cancelled =
       mpfr_zero_p(result.value) && mpfr_signbit(x) == mpfr_signbit(y);
 }
 
 void fma(Result &result, mpfr_srcptr x, mpfr_srcptr y, mpfr_srcptr z) {
+  result.pole = false;
   result.tail = mpfr_fma(result.value, x, y, z, MPFR_RNDZ) != 0;
   bool negativeProduct = (mpfr_signbit(x) != 0) != (mpfr_signbit(y) != 0);
   result.cancelled =
@@ -30,6 +33,7 @@ void fma(Result &result, mpfr_srcptr x, mpfr_srcptr y, mpfr_srcptr z) {
 static void finish(Result &result, int ternary) {
   result.tail = ternary != 0;
   result.cancelled = false;
+  result.pole = false;
 }
 
 void mul(Result &result, mpfr_srcptr x, mpfr_srcptr y) {
@@ -37,6 +41,7 @@ void mul(Result &result, mpfr_srcptr x, mpfr_srcptr y) {
 }
 void div(Result &result, mpfr_srcptr x, mpfr_srcptr y) {
   finish(result, mpfr_div(result.value, x, y, MPFR_RNDZ));
+  result.pole = mpfr_zero_p(y) != 0;
 }
 void rem(Result &result, mpfr_srcptr x, mpfr_srcptr y) {
   finish(result, mpfr_fmod(result.value, x, y, MPFR_RNDZ));
@@ -46,7 +51,8 @@ void sqrt(Result &result, mpfr_srcptr x) {
 }
 void rsqrt(Result &result, mpfr_srcptr x) {
   finish(result, mpfr_rec_sqrt(result.value, x, MPFR_RNDZ));
-  if (mpfr_zero_p(x)) // IEEE 754-2019, 9.2: the sign of zero; MPFR's is +
+  result.pole = mpfr_zero_p(x) != 0;
+  if (result.pole) // IEEE 754-2019, 9.2: the sign of zero; MPFR's is +
     mpfr_set_inf(result.value, mpfr_signbit(x) ? -1 : 1);
 }
 void neg(Result &result, mpfr_srcptr x) {
@@ -99,7 +105,7 @@ void max(Result &result, mpfr_srcptr x, mpfr_srcptr y) {
 
 int relation(const Format &format, mpfr_srcptr x, mpfr_srcptr y) {
   if (mpfr_nan_p(x) || mpfr_nan_p(y)) {
-    if (!format.isPosit)
+    if (!format.isTapered())
       return 8;
     if (mpfr_nan_p(x) && mpfr_nan_p(y))
       return 1;

@@ -1,42 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// What the tests of the numerics share: lists of formats, samples of codes,
-// and sweeps that hold an operation against the oracle in every rounding mode.
+// Sweeps that hold an operation against the oracle in every rounding mode.
 
 #ifndef NUMERA_TEST_UNIT_SWEEP_H
 #define NUMERA_TEST_UNIT_SWEEP_H
 
 #include "Oracle.h"
+#include "SampleFormats.h"
+#include "Sampler.h"
+#include "Tally.h"
 #include "numera/Numerics/Convert.h"
 
-#include <gtest/gtest.h>
-
 #include <iterator>
-#include <random>
 #include <span>
-#include <string>
-#include <variant>
 
 namespace numera::test {
-
-using AnyFormat = std::variant<FloatFormat, PositFormat>;
-
-struct Case {
-  const char *name;
-  AnyFormat format;
-};
-
-/// The fields of a format, nothing computed from them, for the oracle.
-oracle::Format describe(const FloatFormat &f);
-oracle::Format describe(const PositFormat &f);
-
-/// Formats of at most 8 bits: the built-in ones, and each parameter off its
-/// default at least once.
-std::span<const Case> smallFormats();
-/// Those of them with at most 6 bits.
-std::span<const Case> tinyFormats();
-std::span<const Case> sixteenBitFormats();
-std::span<const Case> wideFormats();
 
 inline constexpr Rounding modes[] = {
     Rounding::NearestEven, Rounding::NearestAway, Rounding::NearestZero,
@@ -46,53 +24,6 @@ inline constexpr Rounding modes[] = {
 constexpr oracle::Mode modeOf(Rounding mode) {
   return static_cast<oracle::Mode>(mode);
 }
-
-/// NUMERA_SLOW_TESTS=1 multiplies the number of samples.
-uint64_t samples(uint64_t quick, uint64_t factor = 20);
-
-/// Counts comparisons; shows the first mismatches and their total.
-class Tally {
-public:
-  Tally() = default;
-  Tally(const Tally &) = delete;
-  Tally &operator=(const Tally &) = delete;
-  ~Tally();
-
-  template <typename... Parts>
-  void check(uint64_t got, uint64_t want, const Parts &...parts) {
-    ++compared;
-    if (got != want) [[unlikely]]
-      fail(got, want, (std::string() + ... + text(parts)));
-  }
-
-private:
-  void fail(uint64_t got, uint64_t want, const std::string &what);
-  static std::string text(const char *part) { return part; }
-  static std::string text(uint64_t code);
-  static std::string text(Rounding mode);
-
-  uint64_t compared = 0;
-  uint64_t failed = 0;
-};
-
-/// Codes of which every region has its share: uniform ones, ones with few
-/// significant bits, neighbours of the ends of the range and of powers of two,
-/// and pairs that lie close to each other.
-class Sampler {
-public:
-  Sampler(int width, uint64_t seed) : width(width), engine(seed) {}
-  uint64_t code();
-  uint64_t codeNear(uint64_t other);
-
-private:
-  uint64_t mask() const { return ~uint64_t{0} >> (64 - width); }
-  int width;
-  std::mt19937_64 engine;
-};
-
-/// Codes with one run of ones, in both signs: zeros, the least and largest
-/// values, infinities, NaN, one, powers of two.
-std::vector<uint64_t> runsOfOnes(int width);
 
 /// Holds every function of `ours` at (x, y) against the oracle's `exact`.
 template <typename F, typename... Ours>
@@ -110,11 +41,10 @@ void checkPair(Tally &tally, const char *name, const F &f,
 }
 
 /// The fields of a format for operations that select an operand or change its
-/// sign: they do not overflow, so that infinities stay under `saturate`.
+/// sign.
 template <typename F> oracle::Format describeForSelection(const F &f) {
   oracle::Format format = describe(f);
-  if (format.isSigned) // else the policy decides about negative numbers too
-    format.overflow = oracle::Overflow::Propagate;
+  format.keepsInfinities = true;
   return format;
 }
 
@@ -135,12 +65,13 @@ void sweepAllPairs(Tally &tally, std::span<const Case> cases,
         c.format);
 }
 
-/// Boundary pairs in every mode, and `count` sampled pairs in nearest-even
-/// with every 16th in every mode.
+/// Boundary pairs and ties of products in every mode, and `count` sampled
+/// pairs: in the quick suite in nearest-even with every 16th in every mode.
 template <typename... Ours>
 void sweepSampledPairs(Tally &tally, std::span<const Case> cases,
                        uint64_t count, oracle::Binary exact,
                        const Ours &...ours) {
+  size_t usual = isSlow() ? std::size(modes) : 1;
   for (const Case &c : cases)
     std::visit(
         [&](const auto &f) {
@@ -150,15 +81,21 @@ void sweepSampledPairs(Tally &tally, std::span<const Case> cases,
             checkPair(tally, c.name, f, truth, exact, result, x, y,
                       std::span(modes).first(modeCount), ours...);
           };
-          if (f.width() <= 16)
-            for (uint64_t x : runsOfOnes(f.width()))
-              for (uint64_t y : runsOfOnes(f.width()))
-                check(x, y, 1);
+          std::vector<uint64_t> codes = boundaryCodes(f, isSlow() ? 10 : 1);
+          // A part of them where the oracle is slow.
+          size_t step = f.width() <= 16 || isSlow() ? 1 : 17;
+          for (size_t i = 0; i < codes.size(); ++i)
+            for (size_t j = i % step; j < codes.size(); j += step)
+              check(codes[i], codes[j], usual);
           Sampler sampler(f.width(), count);
+          for (uint64_t i = 0; i < count / 16; ++i) {
+            auto [x, y] = tieOfProduct(f, sampler);
+            check(x, y, std::size(modes));
+          }
           for (uint64_t i = 0; i < count; ++i) {
             uint64_t x = sampler.code();
             uint64_t y = i & 1 ? sampler.codeNear(x) : sampler.code();
-            check(x, y, i % 16 == 0 ? std::size(modes) : 1);
+            check(x, y, i % 16 == 0 ? std::size(modes) : usual);
           }
         },
         c.format);

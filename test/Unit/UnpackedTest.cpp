@@ -43,14 +43,16 @@ TEST(Unpacked, CrossesTheSeamUnchanged) {
     Unpacked x{.kind = static_cast<Kind>(engine() & 3),
                .negative = (engine() & 1) != 0,
                .sticky = (engine() & 1) != 0,
-               .exponent = static_cast<int32_t>(engine()),
-               .significand = engine()};
+               .exponent = static_cast<int32_t>(engine()) >> 4, // 28 bits
+               .significand = engine(),
+               .tail = static_cast<uint32_t>(engine())};
     Unpacked y = Unpacked::unpack(x.pack());
     ASSERT_EQ(x.kind, y.kind);
     ASSERT_EQ(x.negative, y.negative);
     ASSERT_EQ(x.sticky, y.sticky);
     ASSERT_EQ(x.exponent, y.exponent);
     ASSERT_EQ(x.significand, y.significand);
+    ASSERT_EQ(x.tail, y.tail);
   }
 }
 

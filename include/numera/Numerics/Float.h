@@ -185,7 +185,12 @@ struct FloatFormat {
   }
   /// The one code that encode gives to the value of `code`.
   constexpr uint64_t canonical(uint64_t code) const {
-    return isNaN(code) ? nanCode() : (code & signBit()) | magnitudeOf(code);
+    if (isNaN(code))
+      return nanCode();
+    uint64_t magnitude = magnitudeOf(code);
+    return magnitude == 0 && !hasNegativeZero()
+               ? 0
+               : (code & signBit()) | magnitude;
   }
 
   /// Codes that are not NaN as integers in the order of their values, -0

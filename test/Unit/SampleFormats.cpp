@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-#include "Sweep.h"
-
-#include <cinttypes>
-#include <cstdio>
-#include <cstdlib>
+#include "SampleFormats.h"
 
 namespace numera::test {
 
@@ -19,7 +15,7 @@ oracle::Format describe(const FloatFormat &f) {
 }
 
 oracle::Format describe(const PositFormat &f) {
-  return {.isPosit = true, .bits = f.bits, .es = f.es};
+  return {.family = oracle::Family::Posit, .bits = f.bits, .es = f.es};
 }
 
 namespace {
@@ -28,9 +24,23 @@ constexpr auto ieee = Specials::Ieee;
 constexpr auto fn = Specials::Fn;
 constexpr auto fnuz = Specials::Fnuz;
 constexpr auto finite = Specials::Finite;
+constexpr auto fnu = Specials::Fnu;
 constexpr auto infinity = Overflow::Infinity;
 constexpr auto saturate = Overflow::Saturate;
 constexpr auto propagate = Overflow::Propagate;
+
+/// kKpP with s or u, e or f: IEEE P3109's own names.
+constexpr FloatFormat p3109(int32_t bits, int32_t precision, bool isSigned,
+                            bool isExtended, Overflow overflow = infinity) {
+  int32_t exponentBits = bits - precision + (isSigned ? 0 : 1);
+  return {exponentBits,
+          precision - 1,
+          1 << (exponentBits - 1),
+          isExtended ? Specials::P3109 : Specials::P3109Finite,
+          true,
+          isSigned,
+          overflow};
+}
 
 // The tiny ones first: tinyFormats() is a prefix.
 constexpr Case small[] = {
@@ -43,6 +53,18 @@ constexpr Case small[] = {
     {"float<0,4,finite,bias=1>",
      FloatFormat{0, 4, 1, finite, true, true, saturate}},
     {"float<2,2,fn>", FloatFormat{2, 2, 1, fn, true, true, saturate}},
+    {"float<2,1,flush>", FloatFormat{2, 1, 1, ieee, false}},
+    {"float<3,0,fn>", FloatFormat{3, 0, 3, fn, true, true, infinity}},
+    {"float<2,2,fnu>", FloatFormat{2, 2, 1, fnu, true, false, saturate}},
+    {"float<2,2,fnuz,propagate>",
+     FloatFormat{2, 2, 2, fnuz, true, true, propagate}},
+    {"float<0,4,p3109,bias=1>",
+     FloatFormat{0, 4, 1, Specials::P3109, true, true, infinity}},
+    {"p3109_k3p1ue", p3109(3, 1, false, true)},
+    {"p3109_k4p2se", p3109(4, 2, true, true)},
+    {"p3109_k5p1se", p3109(5, 1, true, true)},
+    {"p3109_k5p2uf", p3109(5, 2, false, false)},
+    {"p3109_k6p3sf", p3109(6, 3, true, false)},
     {"posit<2,0>", PositFormat{2, 0}},
     {"posit<3,2>", PositFormat{3, 2}},
     {"posit<5,1>", PositFormat{5, 1}},
@@ -56,6 +78,21 @@ constexpr Case small[] = {
     {"f8E4M3,saturate", FloatFormat{4, 3, 7, ieee, true, true, saturate}},
     {"f8E3M4,propagate", FloatFormat{3, 4, 3, ieee, true, true, propagate}},
     {"f8E3M4", FloatFormat{3, 4, 3}},
+    {"f8E5M2FNUZ", FloatFormat{5, 2, 16, fnuz, true, true, saturate}},
+    {"f8E8M0FNU", FloatFormat{8, 0, 127, fnu, true, false, saturate}},
+    {"f8E8M0FNU,infinity", FloatFormat{8, 0, 127, fnu, true, false, infinity}},
+    {"float<5,3,fnu>", FloatFormat{5, 3, 15, fnu, true, false, propagate}},
+    {"float<7,0,finite>", FloatFormat{7, 0, 63, finite, true, true, saturate}},
+    {"float<0,7,fn,bias=-3>", FloatFormat{0, 7, -3, fn, true, true, infinity}},
+    {"p3109_k8p3se", p3109(8, 3, true, true)},
+    {"p3109_k8p1se", p3109(8, 1, true, true)},
+    {"p3109_k8p1ue", p3109(8, 1, false, true)},
+    {"p3109_k8p4sf", p3109(8, 4, true, false)},
+    {"p3109_k8p4se,saturate", p3109(8, 4, true, true, saturate)},
+    {"p3109_k8p2ue,propagate", p3109(8, 2, false, true, propagate)},
+    {"p3109_k7p7uf", p3109(7, 7, false, false)},
+    {"float<4,3,p3109,flush>",
+     FloatFormat{4, 3, 8, Specials::P3109, false, true, infinity}},
     {"float<4,3,flush>", FloatFormat{4, 3, 7, ieee, false}},
     {"float<4,4,unsigned>", FloatFormat{4, 4, 7, ieee, true, false}},
     {"float<5,3,fn,unsigned,flush>",
@@ -66,13 +103,15 @@ constexpr Case small[] = {
     {"posit<8,3>", PositFormat{8, 3}},
     {"posit<8,4>", PositFormat{8, 4}},
 };
-constexpr size_t tinyCount = 12;
+constexpr size_t tinyCount = 22;
 
 constexpr Case sixteen[] = {
     {"bf16", FloatFormat{8, 7, 127}},
     {"f16", FloatFormat{5, 10, 15}},
     {"posit<16,2>", PositFormat{16, 2}},
     {"posit<16,1>", PositFormat{16, 1}},
+    {"p3109_k16p9ue", p3109(16, 9, false, true)},
+    {"p3109_k12p1sf", p3109(12, 1, true, false)},
     {"float<5,7>", FloatFormat{5, 7, 15}},
     {"float<6,9>", FloatFormat{6, 9, 31, finite, true, true, saturate}},
 };
@@ -86,6 +125,16 @@ constexpr Case wide[] = {
     {"float<8,20>", FloatFormat{8, 20, 127}},
     {"float<11,30>", FloatFormat{11, 30, 1023}},
     {"float<15,40>", FloatFormat{15, 40, 16383}},
+    {"float<16,47>", FloatFormat{16, 47, 32767}},
+    {"float<16,0,p3109>",
+     FloatFormat{16, 0, 32768, Specials::P3109, true, true, infinity}},
+    {"float<12,52,p3109,unsigned>",
+     FloatFormat{12, 52, 2048, Specials::P3109, true, false, infinity}},
+    {"float<14,50,fnu>", FloatFormat{14, 50, 8191, fnu, true, false, infinity}},
+    {"float<0,52,finite,bias=20>",
+     FloatFormat{0, 52, 20, finite, true, true, saturate}},
+    {"float<9,40,fn,flush>",
+     FloatFormat{9, 40, 255, fn, false, true, infinity}},
     {"float<16,48,unsigned>", FloatFormat{16, 48, 32767, fn, true, false}},
 };
 
@@ -96,71 +145,12 @@ std::span<const Case> tinyFormats() {
   return std::span(small).first(tinyCount);
 }
 std::span<const Case> sixteenBitFormats() { return sixteen; }
+std::span<const Case> builtinSixteenBitFormats() {
+  return std::span(sixteen).first(3);
+}
+std::span<const Case> otherSixteenBitFormats() {
+  return std::span(sixteen).subspan(3);
+}
 std::span<const Case> wideFormats() { return wide; }
-
-uint64_t samples(uint64_t quick, uint64_t factor) {
-  const char *slow = std::getenv("NUMERA_SLOW_TESTS");
-  return slow && std::string(slow) == "1" ? quick * factor : quick;
-}
-
-Tally::~Tally() {
-  if (failed != 0)
-    ADD_FAILURE() << failed << " of " << compared << " results differ";
-  testing::Test::RecordProperty("compared", std::to_string(compared));
-  std::printf("[ compared ] %" PRIu64 " results\n", compared);
-}
-
-void Tally::fail(uint64_t got, uint64_t want, const std::string &what) {
-  if (++failed <= 8)
-    ADD_FAILURE() << what << " gives" << text(got) << ", not" << text(want);
-}
-
-std::string Tally::text(uint64_t code) {
-  char buffer[24];
-  std::snprintf(buffer, sizeof buffer, " 0x%" PRIx64, code);
-  return buffer;
-}
-
-std::string Tally::text(Rounding mode) {
-  constexpr const char *names[] = {
-      " nearest-even", " nearest-away", " nearest-zero", " toward-zero",
-      " up",           " down",         " to-odd"};
-  return names[static_cast<int32_t>(mode)];
-}
-
-uint64_t Sampler::code() {
-  uint64_t random = engine(), shape = engine();
-  auto length = static_cast<int>(shape >> 8 & 63) % width;
-  switch (shape & 3) {
-  case 0: // few significant bits
-    return random & mask() & (~uint64_t{0} << length);
-  case 1: // beside a run of ones
-    return ((~uint64_t{0} << length) + (random & 7) - 3 +
-            ((random >> 8 & 1) << (width - 1))) &
-           mask();
-  default:
-    return random & mask();
-  }
-}
-
-uint64_t Sampler::codeNear(uint64_t other) {
-  uint64_t random = engine(), shape = engine();
-  auto length = static_cast<int>(shape >> 8 & 63) % width;
-  uint64_t low = (random & ((uint64_t{1} << length) - 1)) << (shape >> 16 & 7);
-  uint64_t sign = (shape >> 24 & 1) << (width - 1);
-  return ((shape & 1 ? other + low : other - low) ^ sign) & mask();
-}
-
-std::vector<uint64_t> runsOfOnes(int width) {
-  std::vector<uint64_t> codes{0, uint64_t{1} << (width - 1)};
-  uint64_t mask = ~uint64_t{0} >> (64 - width);
-  for (int high = 1; high <= width; ++high)
-    for (int low = 0; low < high; ++low) {
-      uint64_t run = ~uint64_t{0} >> (64 - (high - low)) << low;
-      codes.push_back(run);
-      codes.push_back((0 - run) & mask); // a posit's other sign
-    }
-  return codes;
-}
 
 } // namespace numera::test
