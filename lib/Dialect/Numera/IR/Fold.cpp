@@ -7,6 +7,7 @@
 #include "numera/Numerics/Compare.h"
 #include "numera/Numerics/Integral.h"
 #include "numera/Numerics/Multiply.h"
+#include "numera/Numerics/Random.h"
 
 using namespace mlir;
 
@@ -41,10 +42,10 @@ static Unpacked decode(const Format &format, uint64_t code) {
   return format.getFamily().decode(format, code);
 }
 
-static std::optional<uint64_t> evaluateCast(CastOp op, uint64_t code) {
+static std::optional<uint64_t> evaluateCast(CastOp op, uint64_t code,
+                                            RoundingMode mode) {
   FormatOpInterface cast = op;
   ElementKind from = cast.getOperandElement(0), to = cast.getResultElement();
-  RoundingMode mode = cast.getRoundingMode();
   if (!from.isFormat() && !to.isFormat())
     return std::nullopt;
   if (!from.isFormat()) {
@@ -60,10 +61,10 @@ static std::optional<uint64_t> evaluateCast(CastOp op, uint64_t code) {
 }
 
 /// The step of a contraction, as Operations.h documents it.
-static std::optional<uint64_t> evaluateMac(MacOp op, ArrayRef<uint64_t> codes) {
+static std::optional<uint64_t> evaluateMac(MacOp op, ArrayRef<uint64_t> codes,
+                                           RoundingMode mode) {
   FormatOpInterface mac = op;
   Format accumulator = mac.getResultElement().format;
-  RoundingMode mode = mac.getRoundingMode();
   Unpacked x = decode(mac.getOperandElement(0).format, codes[0]);
   Unpacked y = decode(mac.getOperandElement(1).format, codes[1]);
   Unpacked z = decode(mac.getOperandElement(2).format, codes[2]);
@@ -117,10 +118,15 @@ int32_t relationsOf(arith::CmpFPredicate predicate) {
 
 static std::optional<uint64_t> evaluate(FormatOpInterface op,
                                         ArrayRef<uint64_t> codes) {
+  RoundingMode mode = op.getRoundingMode();
+  if (op.getRandomOperand()) {
+    mode.random = static_cast<uint32_t>(codes.back());
+    codes = codes.drop_back();
+  }
   if (auto cast = dyn_cast<CastOp>(op.getOperation()))
-    return evaluateCast(cast, codes[0]);
+    return evaluateCast(cast, codes[0], mode);
   if (auto mac = dyn_cast<MacOp>(op.getOperation()))
-    return evaluateMac(mac, codes);
+    return evaluateMac(mac, codes, mode);
   ElementKind result = op.getResultElement();
   for (unsigned i = 0; i < codes.size(); ++i)
     if (op.getOperandElement(i) != result)
@@ -128,16 +134,15 @@ static std::optional<uint64_t> evaluate(FormatOpInterface op,
   int32_t relations = 0;
   if (auto cmp = dyn_cast<CmpOp>(op.getOperation()))
     relations = relationsOf(cmp.getPredicate());
-  return result.format.getFamily().evaluate(op.getFormatOperation(),
-                                            result.format, codes,
-                                            op.getRoundingMode(), relations);
+  return result.format.getFamily().evaluate(
+      op.getFormatOperation(), result.format, codes, mode, relations);
 }
 
 static bool hasArithmetic(FormatOpInterface op) {
   auto known = [](const ElementKind &kind) {
     return !kind.isFormat() || kind.format.getFamily().hasArithmetic();
   };
-  for (unsigned i = 0; i < op->getNumOperands(); ++i)
+  for (unsigned i = 0; i < op.getFormatOperandCount(); ++i)
     if (!known(op.getOperandElement(i)))
       return false;
   return known(op.getResultElement());
@@ -159,7 +164,7 @@ static bool isOverridden(FormatOpInterface op) {
         if (lowering.operation != operation || lowering.result != result)
           return false;
         for (auto [i, format] : llvm::enumerate(lowering.operands))
-          if (i >= op->getNumOperands() ||
+          if (i >= op.getFormatOperandCount() ||
               op.getOperandElement(i).format != format)
             return false;
         return true;
@@ -168,7 +173,9 @@ static bool isOverridden(FormatOpInterface op) {
 
 static OpFoldResult foldElementwise(FormatOpInterface op,
                                     ArrayRef<Attribute> operands) {
-  if (!hasArithmetic(op) || isOverridden(op) ||
+  // While a model is retyped, random bits are yet to come.
+  bool waits = op.drawsRandom() && !op.getRandomOperand();
+  if (!hasArithmetic(op) || isOverridden(op) || waits ||
       llvm::is_contained(operands, Attribute()))
     return {};
   Type type = op->getResult(0).getType();
@@ -213,6 +220,20 @@ OpFoldResult CastOp::fold(FoldAdaptor adaptor) {
       !isa<FloatType>(numera::elementType(getType())))
     return getOperand();
   return foldElementwise(cast, adaptor.getOperands());
+}
+
+OpFoldResult RandomOp::fold(FoldAdaptor adaptor) {
+  uint64_t place[4];
+  for (auto [value, operand] : llvm::zip(place, adaptor.getOperands())) {
+    auto constant = codeAt(operand, 0);
+    if (!constant)
+      return {};
+    value = *constant;
+  }
+  auto [seed, step, sample, index] = place;
+  uint32_t random = draw(randomKey(seed, step), getId(), sample, index,
+                         static_cast<int32_t>(getBits()));
+  return IntegerAttr::get(getType(), APInt(32, random));
 }
 
 #define FOLD(op)                                                               \

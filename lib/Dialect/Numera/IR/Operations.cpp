@@ -72,13 +72,26 @@ static void printUniformTypes(OpAsmPrinter &p, mlir::Operation *, Type x,
   printUniform(p, {x, y, z}, result);
 }
 
-/// i1 in the shape of `type`.
-static Type boolLike(Type type) {
-  auto i1 = IntegerType::get(type.getContext(), 1);
+/// An integer of `bits` in the shape of `type`.
+static Type integerLike(Type type, unsigned bits) {
+  auto integer = IntegerType::get(type.getContext(), bits);
   if (auto shaped = dyn_cast<ShapedType>(type))
-    return shaped.clone(i1);
-  return i1;
+    return shaped.clone(integer);
+  return integer;
 }
+static Type boolLike(Type type) { return integerLike(type, 1); }
+
+// The type of random bits follows from the result's: it is not written.
+static ParseResult
+parseRandomType(OpAsmParser &,
+                const std::optional<OpAsmParser::UnresolvedOperand> &random,
+                Type &type, Type result) {
+  if (random)
+    type = integerLike(result, 32);
+  return success();
+}
+static void printRandomType(OpAsmPrinter &, mlir::Operation *, Value, Type,
+                            Type) {}
 
 static ParseResult parseComparedTypes(OpAsmParser &parser, Type &x, Type &y,
                                       Type &result) {
@@ -150,6 +163,33 @@ RoundingMode roundingMode(mlir::Operation *op) {
   return result.format.getRoundingMode();
 }
 
+/// True for an operation whose result is exact, or no number.
+static bool isExact(mlir::Operation *op) {
+  return isa<NegOp, AbsOp, MinOp, MaxOp, MinNumOp, MaxNumOp, CmpOp, IsNaNOp>(
+      op);
+}
+
+bool drawsRandom(mlir::Operation *op) {
+  return !isExact(op) && resultElement(op).isFormat() &&
+         roundingMode(op).rounding == Rounding::Stochastic;
+}
+
+static LogicalResult verifyRandom(FormatOpInterface op) {
+  if (auto mac = dyn_cast<MacOp>(op.getOperation()))
+    if (auto product = mac.getProduct();
+        product && product->getFormat().getRounding() == Rounding::Stochastic)
+      return op->emitOpError("rounds its product stochastically, which takes a "
+                             "draw of its own; expected a mul and an add");
+  bool hasRandom = static_cast<bool>(op.getRandomOperand());
+  if (op.drawsRandom() && !hasRandom)
+    return op->emitOpError("rounds stochastically; expected random bits, as in "
+                           "'random %r'");
+  if (hasRandom && !op.drawsRandom())
+    return op->emitOpError("has random bits, but does not round "
+                           "stochastically");
+  return success();
+}
+
 /// On storage, an integer of a format must be its storage integer.
 static LogicalResult verifyElement(mlir::Operation *op, Type type,
                                    const ElementKind &kind, Twine what) {
@@ -181,12 +221,14 @@ LogicalResult verifyFormatOp(mlir::Operation *op) {
       return op->emitOpError("unknown rounding '")
              << mode.getValue()
              << "'; expected nearest-even, nearest-away, nearest-zero, "
-                "toward-zero, up, down or to-odd";
+                "toward-zero, up, down, to-odd or stochastic";
+  auto interface = cast<FormatOpInterface>(op);
+  unsigned count = interface.getFormatOperandCount();
   auto formats = op->getAttrOfType<ArrayAttr>("operand_formats");
-  if (formats && formats.size() != op->getNumOperands())
-    return op->emitOpError("has ") << formats.size() << " operand formats for "
-                                   << op->getNumOperands() << " operands";
-  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+  if (formats && formats.size() != count)
+    return op->emitOpError("has ")
+           << formats.size() << " operand formats for " << count << " operands";
+  for (auto [i, operand] : llvm::enumerate(op->getOperands().take_front(count)))
     if (failed(verifyElement(op, operand.getType(), operandElement(op, i),
                              "operand " + Twine(i))))
       return failure();
@@ -196,6 +238,8 @@ LogicalResult verifyFormatOp(mlir::Operation *op) {
            << op->getOperand(0).getType() << " to "
            << op->getResult(0).getType()
            << "; expected a format on one side at least";
+  if (failed(verifyRandom(interface)))
+    return failure();
   if (!dispatchesOnOperands(op))
     return verifyElement(op, op->getResult(0).getType(), resultElement(op),
                          "result");
@@ -209,6 +253,14 @@ LogicalResult verifyFormatOp(mlir::Operation *op) {
 }
 
 } // namespace detail
+
+LogicalResult RandomOp::verify() {
+  if (getBits() < 1 || getBits() > 32)
+    return emitOpError("draws ")
+           << static_cast<int32_t>(getBits()) << " bits; expected 1 to 32";
+  return success();
+}
+
 } // namespace numera
 
 #include "numera/Dialect/Numera/IR/NumeraInterfaces.cpp.inc"

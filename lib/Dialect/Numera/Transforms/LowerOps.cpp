@@ -44,6 +44,13 @@ static Value unroll(OpBuilder &builder, FormatOpInterface op,
 LogicalResult lowerOps(ModuleOp module, Target target) {
   auto *dialect = module.getContext()->getOrLoadDialect<NumeraDialect>();
   Lowerings lowerings(module, dialect->getRegistry(), target);
+  SmallVector<RandomOp> draws;
+  module.walk([&](RandomOp op) { draws.push_back(op); });
+  for (RandomOp op : draws) {
+    OpBuilder builder(op);
+    op.replaceAllUsesWith(lowerings.lower(builder, op));
+    op->erase();
+  }
   SmallVector<FormatOpInterface> work;
   module.walk([&](FormatOpInterface op) { work.push_back(op); });
   for (FormatOpInterface op : work) {

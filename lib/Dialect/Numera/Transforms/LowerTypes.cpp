@@ -91,7 +91,7 @@ struct ToStorageForm : OpInterfaceConversionPattern<FormatOpInterface> {
     ElementKind kind = op.getResultElement();
     SmallVector<Attribute> formats;
     bool mixed = false;
-    for (unsigned i = 0; i < operands.size(); ++i) {
+    for (unsigned i = 0; i < op.getFormatOperandCount(); ++i) {
       ElementKind operand = op.getOperandElement(i);
       mixed |= operand != kind;
       formats.push_back(attributeOf(getContext(), operand));

@@ -50,10 +50,10 @@ bool hasArithmetic(const ElementKind &kind) {
 
 Value Lowerings::lower(OpBuilder &builder, FormatOpInterface op) {
   SmallVector<Scalar, 3> operands;
-  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-    operands.push_back({operand, op.getOperandElement(i)});
+  for (unsigned i = 0; i < op.getFormatOperandCount(); ++i)
+    operands.push_back({op->getOperand(i), op.getOperandElement(i)});
   Request request{op, op.getFormatOperation(), op.getResultElement(),
-                  op.getRoundingMode()};
+                  op.getRoundingMode(), op.getRandomOperand()};
   return dispatch(builder, request, operands);
 }
 
@@ -114,6 +114,7 @@ Value Lowerings::uniform(OpBuilder &builder, const Request &request,
   for (const Scalar &operand : operands)
     values.push_back(toBits(builder, loc, operand.value));
   SmallVector<int32_t> trailing;
+  Value random;
   bool isTest = false;
   switch (request.operation) {
   case Operation::Cmp:
@@ -131,12 +132,13 @@ Value Lowerings::uniform(OpBuilder &builder, const Request &request,
   case Operation::MaxNum:
     break; // exact: no rounding follows
   default:
-    trailing = {request.rounding.pack(), 0};
+    trailing = {request.rounding.pack()};
+    random = randomBits(builder, request);
   }
   Type storage = builder.getIntegerType(format.storageBits());
   Value result =
       callEntry(builder, loc, format, nameOf(request.operation), values,
-                trailing, isTest ? builder.getI8Type() : storage);
+                trailing, isTest ? builder.getI8Type() : storage, random);
   if (isTest)
     return arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::ne, result,
@@ -156,13 +158,23 @@ Value Lowerings::unpack(OpBuilder &builder, Location loc,
                    builder.getIntegerType(128));
 }
 
-Value Lowerings::pack(OpBuilder &builder, Location loc, const Format &format,
-                      Value value, RoundingMode rounding) {
-  Value code =
-      callEntry(builder, loc, format, "pack", {value}, {rounding.pack(), 0},
-                builder.getIntegerType(format.storageBits()));
+Value Lowerings::pack(OpBuilder &builder, const Request &request, Value value) {
+  Location loc = request.op.getLoc();
+  const Format &format = request.result.format;
+  Value code = callEntry(builder, loc, format, "pack", {value},
+                         {request.rounding.pack()},
+                         builder.getIntegerType(format.storageBits()),
+                         randomBits(builder, request));
   return fromBits(builder, loc, code,
-                  storageType(builder.getContext(), {format, {}}));
+                  storageType(builder.getContext(), request.result));
+}
+
+/// What an entry that rounds takes last; 0 where nothing is drawn.
+Value Lowerings::randomBits(OpBuilder &builder, const Request &request) {
+  if (request.rounding.rounding == Rounding::Stochastic)
+    return request.random;
+  return arith::ConstantIntOp::create(builder, request.op.getLoc(),
+                                      builder.getI32Type(), 0);
 }
 
 /// An integer as the i64 that the runtime's conversions take.
@@ -199,8 +211,8 @@ Value Lowerings::cast(OpBuilder &builder, const Request &request,
   Type storage = builder.getIntegerType(to.format.storageBits());
   Type result = storageType(builder.getContext(), to);
   auto encode = [&](Twine entry, Value value) {
-    Value code =
-        callEntry(builder, loc, to.format, entry, {value}, {mode, 0}, storage);
+    Value code = callEntry(builder, loc, to.format, entry, {value}, {mode},
+                           storage, randomBits(builder, request));
     return fromBits(builder, loc, code, result);
   };
   if (!from.isFormat()) // from an integer
@@ -228,16 +240,17 @@ Value Lowerings::cast(OpBuilder &builder, const Request &request,
     return encode("encode_f64",
                   callEntry(builder, loc, from.format, "decode_f64", {bits}, {},
                             builder.getF64Type()));
-  return pack(builder, loc, to.format, unpack(builder, loc, operand),
-              request.rounding);
+  return pack(builder, request, unpack(builder, loc, operand));
 }
 
 Value Lowerings::mac(OpBuilder &builder, MacOp op, ArrayRef<Scalar> operands) {
   FormatOpInterface interface = op;
   ElementKind accumulator = interface.getResultElement();
   RoundingMode rounding = interface.getRoundingMode();
+  Value random = interface.getRandomOperand();
   if (!op.getProduct())
-    return dispatch(builder, {interface, Operation::Fma, accumulator, rounding},
+    return dispatch(builder,
+                    {interface, Operation::Fma, accumulator, rounding, random},
                     operands);
   ElementKind product{op.getProduct()->getFormat(), {}};
   Value rounded = dispatch(
@@ -246,7 +259,8 @@ Value Lowerings::mac(OpBuilder &builder, MacOp op, ArrayRef<Scalar> operands) {
       operands.take_front(2));
   if (!rounded)
     return {};
-  return dispatch(builder, {interface, Operation::Add, accumulator, rounding},
+  return dispatch(builder,
+                  {interface, Operation::Add, accumulator, rounding, random},
                   {operands[2], {rounded, product}});
 }
 
@@ -295,7 +309,7 @@ Value Lowerings::mixed(OpBuilder &builder, const Request &request,
   std::string symbol =
       ("numera_exact_" + nameOf(request.operation) + "_128").str();
   Value value = call(builder, loc, symbol, values, builder.getIntegerType(128));
-  return pack(builder, loc, request.result.format, value, request.rounding);
+  return pack(builder, request, value);
 }
 
 } // namespace numera

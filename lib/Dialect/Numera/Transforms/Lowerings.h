@@ -42,6 +42,8 @@ public:
   /// The lowering of `op` (scalar, on storage) at the builder's place; null
   /// after an error at `op`.
   mlir::Value lower(mlir::OpBuilder &builder, FormatOpInterface op);
+  /// The call that draws the bits of `op`.
+  mlir::Value lower(mlir::OpBuilder &builder, RandomOp op);
 
 private:
   struct Request {
@@ -50,6 +52,7 @@ private:
     Operation operation;
     ElementKind result;
     RoundingMode rounding;
+    mlir::Value random = {}; ///< an i32, where the rounding is stochastic
   };
 
   mlir::Value dispatch(mlir::OpBuilder &, const Request &,
@@ -67,15 +70,16 @@ private:
 
   Lowering key(const Request &, llvm::ArrayRef<Scalar>) const;
 
-  /// `numera_<family>_<op>_<bits>`(operands, parameters…, trailing…).
+  /// `numera_<family>_<op>_<bits>`(operands, parameters…, trailing…, last).
   mlir::Value callEntry(mlir::OpBuilder &, mlir::Location, const Format &,
                         llvm::Twine op, llvm::ArrayRef<mlir::Value> operands,
-                        llvm::ArrayRef<int32_t> trailing, mlir::Type result);
+                        llvm::ArrayRef<int32_t> trailing, mlir::Type result,
+                        mlir::Value last = {});
+  mlir::Value randomBits(mlir::OpBuilder &, const Request &);
   mlir::Value call(mlir::OpBuilder &, mlir::Location, llvm::StringRef symbol,
                    llvm::ArrayRef<mlir::Value> operands, mlir::Type result);
   mlir::Value unpack(mlir::OpBuilder &, mlir::Location, const Scalar &);
-  mlir::Value pack(mlir::OpBuilder &, mlir::Location, const Format &,
-                   mlir::Value, RoundingMode);
+  mlir::Value pack(mlir::OpBuilder &, const Request &, mlir::Value);
 
   mlir::ModuleOp module;
   const Registry &registry;

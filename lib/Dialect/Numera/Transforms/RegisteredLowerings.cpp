@@ -100,7 +100,7 @@ Value Lowerings::call(OpBuilder &builder, Location loc, StringRef symbol,
 Value Lowerings::callEntry(OpBuilder &builder, Location loc,
                            const Format &format, Twine op,
                            ArrayRef<Value> operands, ArrayRef<int32_t> trailing,
-                           Type result) {
+                           Type result, Value last) {
   SmallVector<Value> values(operands);
   auto constant = [&](int32_t value) {
     values.push_back(arith::ConstantIntOp::create(builder, loc,
@@ -108,10 +108,24 @@ Value Lowerings::callEntry(OpBuilder &builder, Location loc,
   };
   llvm::for_each(format.getParameters(), constant);
   llvm::for_each(trailing, constant);
+  if (last)
+    values.push_back(last);
   std::string symbol = ("numera_" + format.getFamily().name() + "_" + op + "_" +
                         Twine(format.storageBits()))
                            .str();
   return call(builder, loc, symbol, values, result);
+}
+
+Value Lowerings::lower(OpBuilder &builder, RandomOp op) {
+  Location loc = op.getLoc();
+  auto constant = [&](uint32_t value) -> Value {
+    return arith::ConstantIntOp::create(builder, loc, builder.getI32Type(),
+                                        static_cast<int32_t>(value));
+  };
+  return call(builder, loc, "numera_random_32",
+              {op.getSeed(), op.getStep(), constant(op.getId()), op.getSample(),
+               op.getIndex(), constant(op.getBits())},
+              builder.getI32Type());
 }
 
 static std::string nameOf(const Registry &registry, const ElementKind &kind) {

@@ -7,7 +7,9 @@
 //      values cross the function's boundary;
 //   3. operations of arith and math on floats become those of `numera`, and
 //      constants are encoded;
-//   4. contractions and sums move to the accumulator (RetypeContractions.cpp).
+//   4. contractions and sums move to the accumulator (RetypeContractions.cpp);
+//   5. operations that round stochastically get their random bits
+//      (RetypeRandom.cpp).
 
 #include "Retype.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -106,9 +108,9 @@ Value createConstant(OpBuilder &builder, Location loc, const Format &format,
   if (format == formatF32())
     return arith::ConstantOp::create(builder, loc, value);
   if (isa<FloatType>(element) || !format.getFamily().hasArithmetic())
-    return CastOp::create(builder, loc, type,
-                          arith::ConstantOp::create(builder, loc, value),
-                          Attribute(), ArrayAttr(), StringAttr(), false);
+    return CastOp::create(
+        builder, loc, TypeRange(type),
+        arith::ConstantOp::create(builder, loc, value)->getResults());
   if (shaped)
     return ConstantOp::create(
         builder, loc, type,
@@ -150,7 +152,7 @@ public:
     if (failed(replaceOperations()))
       return failure();
     retypeContractions(module, policy);
-    return success();
+    return assignRandomBits(module);
   }
 
 private:
@@ -179,8 +181,7 @@ private:
 
 static Value createCast(OpBuilder &builder, Location loc, Type type,
                         Value value) {
-  return CastOp::create(builder, loc, type, value, Attribute(), ArrayAttr(),
-                        StringAttr(), false);
+  return CastOp::create(builder, loc, TypeRange(type), ValueRange(value));
 }
 
 LogicalResult Retyper::generalize() {

@@ -29,6 +29,16 @@ mlir::Value createBlockedSum(mlir::IRRewriter &rewriter,
                              mlir::linalg::GenericOp generic,
                              const ResolvedPolicy &policy);
 
+/// Gives every operation that rounds stochastically, and has none, its random
+/// bits, drawn by a numera.random with an id of its own. Functions that draw
+/// take seed, step and sample as three trailing i64 and have the attribute
+/// `numera.draws`.
+llvm::LogicalResult assignRandomBits(mlir::ModuleOp module);
+
+/// The attribute of a function whose last three arguments are seed, step and
+/// sample.
+inline constexpr llvm::StringLiteral drawsAttribute = "numera.draws";
+
 } // namespace numera
 
 #endif // NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_RETYPE_H

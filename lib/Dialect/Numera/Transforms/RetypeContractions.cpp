@@ -71,8 +71,8 @@ static Value createAccumulator(IRRewriter &rewriter, Location loc, Value init,
   if (type.getElementType() == accumulator)
     return init;
   if (!isZeroFill(init))
-    return CastOp::create(rewriter, loc, type.clone(accumulator), init,
-                          Attribute(), ArrayAttr(), StringAttr(), false);
+    return CastOp::create(rewriter, loc, TypeRange(type.clone(accumulator)),
+                          ValueRange(init));
   Value zero = createConstant(rewriter, loc, policy.accumulator,
                               rewriter.getF32FloatAttr(0));
   Value empty = tensor::EmptyOp::create(
@@ -88,18 +88,30 @@ static void rewriteStep(IRRewriter &rewriter, const Sum &sum,
   Location loc = sum.add->getLoc();
   Type type = accumulator.getType();
   if (sum.lhs) {
-    FormatAttr product;
-    if (policy.product)
-      product = FormatAttr::get(rewriter.getContext(), policy.product);
-    rewriter.replaceOpWithNewOp<MacOp>(sum.add, type, sum.lhs, sum.rhs,
-                                       accumulator, product, Attribute(),
-                                       ArrayAttr(), StringAttr());
-    if (mlir::Operation *mul = sum.term ? sum.term.getDefiningOp() : nullptr)
+    mlir::Operation *mul = sum.term ? sum.term.getDefiningOp() : nullptr;
+    // A product that draws is an operation of its own.
+    if (policy.product &&
+        policy.product.getRoundingMode().rounding == Rounding::Stochastic) {
+      Value product = MulOp::create(
+          rewriter, loc,
+          TypeRange(typeOfFormat(rewriter.getContext(), policy.product)),
+          ValueRange{sum.lhs, sum.rhs});
+      rewriter.replaceOpWithNewOp<AddOp>(sum.add, TypeRange(type),
+                                         ValueRange{accumulator, product});
+    } else {
+      auto mac = MacOp::create(rewriter, loc, TypeRange(type),
+                               ValueRange{sum.lhs, sum.rhs, accumulator});
+      if (policy.product)
+        mac.setProductAttr(
+            FormatAttr::get(rewriter.getContext(), policy.product));
+      rewriter.replaceOp(sum.add, mac);
+    }
+    if (mul)
       rewriter.eraseOp(mul);
     return;
   }
-  Value added = AddOp::create(rewriter, loc, type, accumulator, sum.term,
-                              Attribute(), ArrayAttr(), StringAttr());
+  Value added = AddOp::create(rewriter, loc, TypeRange(type),
+                              ValueRange{accumulator, sum.term});
   rewriter.replaceOp(sum.add, added);
 }
 
@@ -133,8 +145,8 @@ static void retypeSum(IRRewriter &rewriter, linalg::GenericOp generic,
   Value result = contraction.getResult(0);
   if (resultType != result.getType() ||
       isa<FloatType>(resultType.getElementType()))
-    result = CastOp::create(rewriter, loc, resultType, result, Attribute(),
-                            ArrayAttr(), StringAttr(), false);
+    result = CastOp::create(rewriter, loc, TypeRange(resultType),
+                            ValueRange(result));
   rewriter.replaceOp(generic, result);
 }
 

@@ -41,8 +41,8 @@ struct ComposeCasts : OpRewritePattern<CastOp> {
       rewriter.replaceOp(outer, inner.getOperand());
       return success();
     }
-    rewriter.modifyOpInPlace(outer,
-                             [&] { outer.setOperand(inner.getOperand()); });
+    rewriter.modifyOpInPlace(
+        outer, [&] { outer.getOperandMutable().assign(inner.getOperand()); });
     if (auto formats = inner.getOperandFormatsAttr())
       outer.setOperandFormatsAttr(formats);
     else if (outer.getFormatAttr())

@@ -52,9 +52,13 @@ static bool widen(linalg::GenericOp generic) {
     if (argument.getType() == wide || argument.use_empty())
       continue;
     auto type = cast<RankedTensorType>(operand->get().getType());
-    operand->set(CastOp::create(builder, generic.getLoc(), type.clone(wide),
-                                operand->get(), Attribute(), ArrayAttr(),
-                                StringAttr(), false));
+    auto cast =
+        CastOp::create(builder, generic.getLoc(), TypeRange(type.clone(wide)),
+                       ValueRange(operand->get()));
+    // Exact, so that it takes no random bits.
+    if (FormatOpInterface(cast).drawsRandom())
+      cast.setRounding(numera::nameOf(Rounding::NearestEven));
+    operand->set(cast);
     argument.setType(wide);
     changed = true;
   }

@@ -64,6 +64,7 @@ namespace detail {
 ElementKind resultElement(mlir::Operation *op);
 ElementKind operandElement(mlir::Operation *op, unsigned index);
 RoundingMode roundingMode(mlir::Operation *op);
+bool drawsRandom(mlir::Operation *op);
 mlir::LogicalResult verifyFormatOp(mlir::Operation *op);
 } // namespace detail
 

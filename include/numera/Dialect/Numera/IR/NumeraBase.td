@@ -28,6 +28,11 @@ def Numera_Dialect : Dialect {
     * on storage, after `numera-lower-types`: every `!numera.num` has become its
       storage integer, and the attribute `format` (with `operand_formats` where
       operands differ from it) says what the integers mean.
+
+    An operation that rounds stochastically, because its format does or its
+    attribute `rounding` says so, has a last operand `random`: i32 (or a vector
+    or tensor of them, as its result is one), whose lowest bits are the draw.
+    No other operation has it.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
   let useDefaultAttributePrinterParser = 1;

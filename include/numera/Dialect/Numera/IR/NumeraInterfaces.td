@@ -37,6 +37,26 @@ def Numera_FormatOpInterface : OpInterface<"FormatOpInterface"> {
       }],
       "::numera::RoundingMode", "getRoundingMode", (ins), [{}], [{
         return ::numera::detail::roundingMode($_op.getOperation());
+      }]>,
+    InterfaceMethod<"How many operands have a format: all but `random`.",
+      "unsigned", "getFormatOperandCount", (ins), [{}], [{
+        return ::numera::operandCount($_op.getFormatOperation());
+      }]>,
+    InterfaceMethod<[{
+        The operand `random`, from which a stochastic rounding draws; null where
+        there is none.
+      }],
+      "::mlir::Value", "getRandomOperand", (ins), [{}], [{
+        unsigned place = $_op.getFormatOperandCount();
+        return $_op->getNumOperands() > place ? $_op->getOperand(place)
+                                              : ::mlir::Value();
+      }]>,
+    InterfaceMethod<[{
+        True if the operation rounds, and stochastically: it needs the operand
+        `random`.
+      }],
+      "bool", "drawsRandom", (ins), [{}], [{
+        return ::numera::detail::drawsRandom($_op.getOperation());
       }]>
   ];
   let verify = [{ return ::numera::detail::verifyFormatOp($_op); }];

@@ -26,6 +26,9 @@ def Numera_Castable
           AnyTypeOf<[Numera_NumType, F32, F64, I1, I8, I16, I32, I64],
                     "number of a format or integer">, "castable">;
 
+// The bits that a stochastic rounding draws from.
+def Numera_RandomLike : TypeOrValueSemanticsContainer<I32, "i32-like">;
+
 def Numera_StorageAttr : AnyAttrOf<[Numera_FormatAttr, TypeAttr],
                                    "format, or type of an integer">;
 
@@ -44,10 +47,13 @@ class Numera_UnaryOp<string mnemonic, string phrase, string details = "">
   let arguments = (ins Numera_NumberLike:$operand,
                    OptionalAttr<Numera_StorageAttr>:$format,
                    OptionalAttr<ArrayAttr>:$operand_formats,
-                   OptionalAttr<StrAttr>:$rounding);
+                   OptionalAttr<StrAttr>:$rounding,
+                   Optional<Numera_RandomLike>:$random);
   let results = (outs Numera_NumberLike:$result);
   let assemblyFormat = [{
-    $operand attr-dict `:` custom<UniformTypes>(type($operand), type($result))
+    $operand (`random` $random^)? attr-dict `:`
+    custom<UniformTypes>(type($operand), type($result))
+    `` custom<RandomType>(ref($random), type($random), ref(type($result)))
   }];
 }
 
@@ -58,11 +64,13 @@ class Numera_BinaryOp<string mnemonic, string phrase, string details = "">
   let arguments = (ins Numera_NumberLike:$lhs, Numera_NumberLike:$rhs,
                    OptionalAttr<Numera_StorageAttr>:$format,
                    OptionalAttr<ArrayAttr>:$operand_formats,
-                   OptionalAttr<StrAttr>:$rounding);
+                   OptionalAttr<StrAttr>:$rounding,
+                   Optional<Numera_RandomLike>:$random);
   let results = (outs Numera_NumberLike:$result);
   let assemblyFormat = [{
-    $lhs `,` $rhs attr-dict `:`
+    $lhs `,` $rhs (`random` $random^)? attr-dict `:`
     custom<UniformTypes>(type($lhs), type($rhs), type($result))
+    `` custom<RandomType>(ref($random), type($random), ref(type($result)))
   }];
 }
 
@@ -71,8 +79,9 @@ class Numera_TernaryOp<string mnemonic, string phrase, string details = "">
   let summary = phrase;
   let description = details;
   let assemblyFormat = [{
-    $lhs `,` $rhs `,` $addend attr-dict `:`
+    $lhs `,` $rhs `,` $addend (`random` $random^)? attr-dict `:`
     custom<UniformTypes>(type($lhs), type($rhs), type($addend), type($result))
+    `` custom<RandomType>(ref($random), type($random), ref(type($result)))
   }];
 }
 
@@ -117,11 +126,13 @@ def Numera_CastOp : Numera_Elementwise<"cast"> {
                    OptionalAttr<Numera_StorageAttr>:$format,
                    OptionalAttr<ArrayAttr>:$operand_formats,
                    OptionalAttr<StrAttr>:$rounding,
-                   UnitAttr:$is_unsigned);
+                   UnitAttr:$is_unsigned,
+                   Optional<Numera_RandomLike>:$random);
   let results = (outs Numera_Castable:$result);
   let assemblyFormat = [{
-    (`unsigned` $is_unsigned^)? $operand attr-dict `:`
+    (`unsigned` $is_unsigned^)? $operand (`random` $random^)? attr-dict `:`
     type($operand) `to` type($result)
+    `` custom<RandomType>(ref($random), type($random), ref(type($result)))
   }];
 }
 
@@ -178,7 +189,8 @@ def Numera_FmaOp : Numera_TernaryOp<"fma", "multiply and add, rounding once"> {
                    Numera_NumberLike:$addend,
                    OptionalAttr<Numera_StorageAttr>:$format,
                    OptionalAttr<ArrayAttr>:$operand_formats,
-                   OptionalAttr<StrAttr>:$rounding);
+                   OptionalAttr<StrAttr>:$rounding,
+                   Optional<Numera_RandomLike>:$random);
   let results = (outs Numera_NumberLike:$result);
 }
 
@@ -201,7 +213,8 @@ def Numera_MacOp
                    OptionalAttr<Numera_FormatAttr>:$product,
                    OptionalAttr<Numera_StorageAttr>:$format,
                    OptionalAttr<ArrayAttr>:$operand_formats,
-                   OptionalAttr<StrAttr>:$rounding);
+                   OptionalAttr<StrAttr>:$rounding,
+                   Optional<Numera_RandomLike>:$random);
   let results = (outs Numera_NumberLike:$result);
 }
 
@@ -240,6 +253,34 @@ def Numera_IsNaNOp : Numera_Elementwise<"isnan"> {
   let assemblyFormat = [{
     $operand attr-dict `:` custom<TestedType>(type($operand), type($result))
   }];
+}
+
+//===----------------------------------------------------------------------===//
+// Random bits
+//===----------------------------------------------------------------------===//
+
+def Numera_RandomOp : Op<Numera_Dialect, "random", [Pure]> {
+  let summary = "draw the random bits of a stochastic rounding";
+  let description = [{
+    `bits` random bits, a function of the operands and of `id`
+    (docs/Semantics/Stochastic.md). `numera-retype` gives every operation that
+    rounds stochastically an id and its place: `sample` is an index in the data
+    set, `index` one in the operation's loops as they were before any tiling.
+    Because both are ordinary values, every pass keeps them.
+
+    ```mlir
+    %r = numera.random %seed, %step, %sample, %index id 3 bits 16
+    %z = numera.add %x, %y random %r : !numera.num<posit<16, 2, stochastic>>
+    ```
+  }];
+  let arguments = (ins I64:$seed, I64:$step, I64:$sample, I64:$index,
+                   I32Attr:$id, I32Attr:$bits);
+  let results = (outs I32:$result);
+  let assemblyFormat = [{
+    $seed `,` $step `,` $sample `,` $index `id` $id `bits` $bits attr-dict
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 #endif // NUMERA_DIALECT_NUMERA_IR_NUMERAOPS

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: MIT
+//
+// One walk forward, in the order of the program. What is not understood makes
+// every dimension one along which the sample may change: whoever needs the
+// place then has to give up, and a reduction over those dimensions ends it.
+
+#include "BatchAnalysis.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace numera {
+
+static BatchPlace join(BatchPlace x, BatchPlace y) {
+  if (x.isNone() || x == y)
+    return y;
+  if (y.isNone())
+    return x;
+  return BatchPlace::unknown(x.dims | y.dims);
+}
+
+static BatchPlace everywhere(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || tensor.getRank() == 0)
+    return {};
+  return BatchPlace::unknown(~uint64_t{0} >> (64 - tensor.getRank()));
+}
+
+static std::optional<int64_t> rowsOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || tensor.getRank() == 0)
+    return std::nullopt;
+  return tensor.getDimSize(0);
+}
+
+/// The arguments that have the batch: those with a dynamic first dimension,
+/// else those that agree in it with the first that is a tensor.
+static SmallVector<BatchPlace> placesAtEntry(func::FuncOp function) {
+  std::optional<int64_t> batch;
+  for (Type type : function.getArgumentTypes()) {
+    std::optional<int64_t> rows = rowsOf(type);
+    if (rows && (!batch || ShapedType::isDynamic(*rows)))
+      batch = rows;
+  }
+  SmallVector<BatchPlace> places;
+  for (Type type : function.getArgumentTypes())
+    places.push_back(batch && rowsOf(type) == batch ? BatchPlace::at(0)
+                                                    : BatchPlace());
+  return places;
+}
+
+BatchAnalysis::BatchAnalysis(ModuleOp module) {
+  auto all = [&](bool isPublic) {
+    for (auto function : module.getOps<func::FuncOp>())
+      if (function.isPublic() == isPublic && !function.isExternal() &&
+          !called.contains(function))
+        analyse(function, placesAtEntry(function));
+  };
+  all(/*isPublic=*/true); // what those call is analysed on the way
+  all(/*isPublic=*/false);
+}
+
+SmallVector<BatchPlace> BatchAnalysis::placesOf(ValueRange range) const {
+  return llvm::map_to_vector(range,
+                             [&](Value value) { return values.lookup(value); });
+}
+
+void BatchAnalysis::assign(ValueRange range, const Places &list) {
+  for (auto [value, place] : llvm::zip(range, list))
+    if (!place.isNone())
+      values[value] = place;
+    else
+      values.erase(value);
+}
+
+BatchAnalysis::Places BatchAnalysis::analyse(func::FuncOp function,
+                                             const Places &arguments) {
+  auto found = called.find(function);
+  if (found != called.end()) {
+    if (found->second != arguments)
+      ambiguous.insert(function);
+    auto result = returned.find(function);
+    if (result != returned.end())
+      return result->second;
+    return llvm::map_to_vector(function.getResultTypes(), everywhere);
+  }
+  called[function] = arguments;
+  assign(function.getArguments(), arguments);
+  Places results(function.getNumResults());
+  for (Block &block : function.getBody()) {
+    visit(block);
+    if (auto exit = dyn_cast<func::ReturnOp>(block.getTerminator()))
+      for (auto [result, place] :
+           llvm::zip(results, placesOf(exit.getOperands())))
+        result = join(result, place);
+  }
+  returned[function] = results;
+  return results;
+}
+
+void BatchAnalysis::visit(Block &block) {
+  for (mlir::Operation &op : block)
+    visit(&op);
+}
+
+void BatchAnalysis::visit(mlir::Operation *op) {
+  if (auto linalg = dyn_cast<linalg::LinalgOp>(op))
+    return visitLinalg(linalg);
+  if (auto call = dyn_cast<func::CallOp>(op))
+    return visitCall(call);
+  if (isa<tensor::EmptyOp, tensor::DimOp, arith::MulIOp>(op))
+    return visitEmpty(op);
+  if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op))
+    return visitReshape(op);
+  if (isa<tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::PadOp,
+          tensor::ConcatOp>(op))
+    return visitSlice(op);
+  if (isa<scf::ForOp, scf::IfOp>(op))
+    return visitLoop(op);
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      visit(block);
+  // Elementwise operations keep the place. Of others nothing is known.
+  BatchPlace all;
+  for (BatchPlace place : placesOf(op->getOperands()))
+    all = join(all, place);
+  bool keeps =
+      OpTrait::hasElementwiseMappableTraits(op) || isa<tensor::CastOp>(op);
+  for (Value result : op->getResults())
+    if (!all.isNone() && isa<RankedTensorType>(result.getType()))
+      values[result] = keeps ? all : everywhere(result.getType());
+}
+
+//===----------------------------------------------------------------------===//
+// linalg
+//===----------------------------------------------------------------------===//
+
+static uint64_t loopsIn(AffineExpr expression) {
+  uint64_t mask = 0;
+  expression.walk([&](AffineExpr inner) {
+    if (auto dim = dyn_cast<AffineDimExpr>(inner))
+      mask |= uint64_t{1} << dim.getPosition();
+  });
+  return mask;
+}
+
+namespace {
+/// Collects what operands say about the loops of an operation.
+struct Candidates {
+  SmallVector<BatchPlace> known;
+  uint64_t unknown = 0;
+
+  void add(BatchPlace place, AffineMap map) {
+    if (place.isKnown()) {
+      auto loop = dyn_cast<AffineDimExpr>(map.getResult(place.dim()));
+      if (loop) {
+        known.push_back(BatchPlace::at(loop.getPosition(), place.inner));
+        return;
+      }
+    }
+    for (unsigned i = 0; i < map.getNumResults(); ++i)
+      if (place.dims >> i & 1)
+        unknown |= loopsIn(map.getResult(i));
+  }
+
+  /// A body may read a tensor that is no operand.
+  void add(BatchPlace place, tensor::ExtractOp extract, unsigned loops) {
+    if (place.isNone())
+      return;
+    auto index =
+        place.isKnown()
+            ? extract.getIndices()[place.dim()].getDefiningOp<linalg::IndexOp>()
+            : linalg::IndexOp();
+    if (index)
+      known.push_back(BatchPlace::at(index.getDim(), place.inner));
+    else if (loops != 0)
+      unknown |= ~uint64_t{0} >> (64 - loops);
+  }
+
+  /// The first parallel loop, else the first.
+  BatchPlace choose(ArrayRef<utils::IteratorType> iterators) const {
+    const BatchPlace *chosen = nullptr;
+    for (const BatchPlace &place : known) {
+      bool isParallel = iterators[place.dim()] == utils::IteratorType::parallel;
+      if (!chosen || (isParallel && iterators[chosen->dim()] !=
+                                        utils::IteratorType::parallel))
+        chosen = &place;
+    }
+    if (!chosen)
+      return BatchPlace::unknown(unknown);
+    bool isContradicted =
+        (unknown & chosen->dims) != 0 ||
+        llvm::any_of(known, [&](const BatchPlace &place) {
+          return place.dims == chosen->dims && place.inner != chosen->inner;
+        });
+    return isContradicted ? BatchPlace::unknown(unknown | chosen->dims)
+                          : *chosen;
+  }
+};
+} // namespace
+
+void BatchAnalysis::visitLinalg(linalg::LinalgOp op) {
+  Candidates candidates;
+  for (OpOperand &operand : op->getOpOperands())
+    candidates.add(values.lookup(operand.get()),
+                   op.getMatchingIndexingMap(&operand));
+  op->walk([&](tensor::ExtractOp extract) {
+    candidates.add(values.lookup(extract.getTensor()), extract,
+                   op.getNumLoops());
+  });
+  BatchPlace place = candidates.choose(op.getIteratorTypesArray());
+  loops[op] = place;
+  for (OpResult result : op->getResults()) {
+    AffineMap map = op.getMatchingIndexingMap(
+        op.getDpsInitOperand(result.getResultNumber()));
+    BatchPlace out;
+    for (unsigned i = 0; i < map.getNumResults(); ++i) {
+      if ((loopsIn(map.getResult(i)) & place.dims) == 0)
+        continue;
+      bool isPlain = place.isKnown() && isa<AffineDimExpr>(map.getResult(i));
+      out = join(out, isPlain ? BatchPlace::at(i, place.inner)
+                              : BatchPlace::unknown(uint64_t{1} << i));
+    }
+    assign(result, {out});
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+/// An empty tensor has no values, but its sizes tell which loop over it is the
+/// batch's.
+void BatchAnalysis::visitEmpty(mlir::Operation *op) {
+  if (auto dim = dyn_cast<tensor::DimOp>(op)) {
+    BatchPlace place = values.lookup(dim.getSource());
+    if (place.isKnown() && getConstantIntValue(dim.getIndex()) ==
+                               static_cast<int64_t>(place.dim()))
+      sizes[dim.getResult()] = place.inner;
+    return;
+  }
+  if (auto mul = dyn_cast<arith::MulIOp>(op)) {
+    for (auto [size, factor] : {std::pair(mul.getLhs(), mul.getRhs()),
+                                std::pair(mul.getRhs(), mul.getLhs())})
+      if (auto constant = getConstantIntValue(factor);
+          constant && sizes.contains(size))
+        sizes[mul.getResult()] = sizes.lookup(size) * *constant;
+    return;
+  }
+  auto empty = cast<tensor::EmptyOp>(op);
+  BatchPlace place;
+  for (auto [i, size] : llvm::enumerate(empty.getMixedSizes()))
+    if (auto value = dyn_cast<Value>(size))
+      if (int64_t inner = sizes.lookup(value))
+        place = join(place, BatchPlace::at(i, inner));
+  assign(empty.getResult(), {place});
+}
+
+/// The size of several dimensions together; 0 if it is not known.
+static int64_t productOf(ArrayRef<int64_t> dims, ArrayRef<int64_t> shape) {
+  int64_t product = 1;
+  for (int64_t dim : dims)
+    product *= ShapedType::isDynamic(shape[dim]) ? 0 : shape[dim];
+  return product;
+}
+
+/// Dimension `group` of a tensor is `dims` of another: the place in the latter.
+static BatchPlace expand(BatchPlace place, ArrayRef<int64_t> dims,
+                         ArrayRef<int64_t> shape) {
+  uint64_t all = 0;
+  for (int64_t dim : dims)
+    all |= uint64_t{1} << dim;
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    int64_t behind = productOf(dims.drop_front(i + 1), shape);
+    if (place.isKnown() && behind != 0 && place.inner % behind == 0)
+      return BatchPlace::at(dim, place.inner / behind);
+    if (shape[dim] != 1)
+      break;
+  }
+  return BatchPlace::unknown(all);
+}
+
+/// The reverse: the dimension that has the batch is one of `dims`, which become
+/// dimension `group`.
+static BatchPlace collapse(BatchPlace place, unsigned group,
+                           ArrayRef<int64_t> dims, ArrayRef<int64_t> shape) {
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    int64_t behind = productOf(dims.drop_front(i + 1), shape);
+    if (place.isKnown() && place.dim() == dim && behind != 0)
+      return BatchPlace::at(group, place.inner * behind);
+    if (shape[dim] != 1)
+      break;
+  }
+  return BatchPlace::unknown(uint64_t{1} << group);
+}
+
+void BatchAnalysis::visitReshape(mlir::Operation *op) {
+  bool collapses = isa<tensor::CollapseShapeOp>(op);
+  auto groups =
+      collapses ? cast<tensor::CollapseShapeOp>(op).getReassociationIndices()
+                : cast<tensor::ExpandShapeOp>(op).getReassociationIndices();
+  BatchPlace place = values.lookup(op->getOperand(0)), result;
+  Type many =
+      collapses ? op->getOperand(0).getType() : op->getResult(0).getType();
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(many).getShape();
+  for (auto [i, dims] : llvm::enumerate(groups)) {
+    bool isIn = !collapses && (place.dims >> i & 1);
+    for (int64_t dim : dims)
+      isIn |= collapses && (place.dims >> dim & 1);
+    if (isIn)
+      result = join(result, collapses ? collapse(place, i, dims, shape)
+                                      : expand(place, dims, shape));
+  }
+  assign(op->getResult(0), {result});
+}
+
+/// The place in a part of a tensor, of which dimension `dim` of the whole is
+/// `dims[dim]`, or -1 for none. It is known where the part starts with the
+/// first sample.
+static BatchPlace placeInSlice(BatchPlace place, ArrayRef<int64_t> dims,
+                               ArrayRef<OpFoldResult> offsets,
+                               ArrayRef<OpFoldResult> strides) {
+  BatchPlace result;
+  for (unsigned i = 0; i < dims.size(); ++i) {
+    if (dims[i] < 0 || !(place.dims >> i & 1))
+      continue;
+    bool isPlain = place.isKnown() && isZeroInteger(offsets[i]) &&
+                   isOneInteger(strides[i]);
+    result =
+        join(result, isPlain ? BatchPlace::at(dims[i], place.inner)
+                             : BatchPlace::unknown(uint64_t{1} << dims[i]));
+  }
+  return result;
+}
+
+static SmallVector<int64_t> keptDims(const llvm::SmallBitVector &dropped) {
+  SmallVector<int64_t> dims;
+  int64_t next = 0;
+  for (unsigned i = 0; i < dropped.size(); ++i)
+    dims.push_back(dropped.test(i) ? -1 : next++);
+  return dims;
+}
+
+void BatchAnalysis::visitSlice(mlir::Operation *op) {
+  BatchPlace place;
+  if (auto extract = dyn_cast<tensor::ExtractSliceOp>(op)) {
+    place = placeInSlice(values.lookup(extract.getSource()),
+                         keptDims(extract.getDroppedDims()),
+                         extract.getMixedOffsets(), extract.getMixedStrides());
+  } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
+    SmallVector<int64_t> kept = keptDims(insert.getDroppedDims());
+    BatchPlace source = values.lookup(insert.getSource());
+    place = values.lookup(insert.getDest());
+    for (auto [i, dim] : llvm::enumerate(kept)) {
+      if (dim < 0 || !(source.dims >> dim & 1))
+        continue;
+      bool isPlain = source.isKnown() &&
+                     isZeroInteger(insert.getMixedOffsets()[i]) &&
+                     isOneInteger(insert.getMixedStrides()[i]);
+      place = join(place, isPlain ? BatchPlace::at(i, source.inner)
+                                  : BatchPlace::unknown(uint64_t{1} << i));
+    }
+  } else if (auto pad = dyn_cast<tensor::PadOp>(op)) {
+    place = values.lookup(pad.getSource());
+    if (place.isKnown() && !isZeroInteger(pad.getMixedLowPad()[place.dim()]))
+      place = BatchPlace::unknown(place.dims);
+  } else if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
+    for (BatchPlace input : placesOf(concat.getInputs()))
+      place = join(place, input);
+    if (place.isKnown() && place.dim() == concat.getDim())
+      place = BatchPlace::unknown(place.dims);
+  }
+  assign(op->getResult(0), {place});
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+void BatchAnalysis::visitLoop(mlir::Operation *op) {
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    Places results(op->getNumResults());
+    for (Region &region : op->getRegions())
+      for (Block &block : region) {
+        visit(block);
+        for (auto [result, place] :
+             llvm::zip(results, placesOf(block.getTerminator()->getOperands())))
+          result = join(result, place);
+      }
+    return assign(op->getResults(), results);
+  }
+  auto loop = cast<scf::ForOp>(op);
+  Places places = placesOf(loop.getInitArgs());
+  // A place only ever grows: two steps from nothing to unknown, and each may
+  // wait for another.
+  for (size_t i = 0; i <= 2 * places.size(); ++i) {
+    assign(loop.getRegionIterArgs(), places);
+    visit(*loop.getBody());
+    Places before = places;
+    for (auto [place, next] :
+         llvm::zip(places, placesOf(loop.getYieldedValues())))
+      place = join(place, next);
+    if (places == before)
+      break;
+  }
+  assign(loop.getResults(), places);
+}
+
+void BatchAnalysis::visitCall(func::CallOp call) {
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+      call, call.getCalleeAttr());
+  if (!callee || callee.isExternal())
+    return;
+  assign(call.getResults(), analyse(callee, placesOf(call.getOperands())));
+}
+
+} // namespace numera

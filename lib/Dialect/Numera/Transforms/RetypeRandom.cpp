@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: MIT
+//
+// Random bits for the operations that round stochastically (docs/Semantics/
+// Stochastic.md):
+//   1. elementwise operations on tensors become linalg, which has loops;
+//   2. functions that draw, or call one that does, take seed, step and sample;
+//   3. each operation gets a numera.random with its id, beside it; sample and
+//      index are computed from linalg.index, and from the loops of scf around.
+// From there on the index is an ordinary value: what reorders loops rewrites
+// it.
+
+#include "BatchAnalysis.h"
+#include "Retype.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "numera/Dialect/Numera/IR/Numera.h"
+
+using namespace mlir;
+
+namespace numera {
+
+namespace {
+
+/// A position in nested loops as one number, the innermost running fastest.
+class RowMajor {
+public:
+  RowMajor(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
+
+  void append(Value position, function_ref<Value()> size) {
+    if (index)
+      position = builder.createOrFold<arith::AddIOp>(
+          loc, builder.createOrFold<arith::MulIOp>(loc, index, size()),
+          position);
+    index = position;
+  }
+  Value get() { return index ? index : number(0); }
+
+  Value number(int64_t value) {
+    return arith::ConstantIntOp::create(builder, loc, builder.getI64Type(),
+                                        value);
+  }
+  Value wide(Value value) {
+    Type i64 = builder.getI64Type();
+    if (value.getType() == i64)
+      return value;
+    if (isa<IndexType>(value.getType()))
+      return builder.createOrFold<arith::IndexCastOp>(loc, i64, value);
+    return builder.createOrFold<arith::ExtSIOp>(loc, i64, value);
+  }
+  Value wide(OpFoldResult value) {
+    if (auto constant = getConstantIntValue(value))
+      return number(*constant);
+    return wide(cast<Value>(value));
+  }
+
+private:
+  OpBuilder &builder;
+  Location loc;
+  Value index;
+};
+
+/// What the draws of one place in the program have in common.
+struct Place {
+  Value sample, index;
+};
+
+/// A loop of scf around an operation, with one induction variable.
+struct Loop {
+  Value variable;
+  OpFoldResult lower, upper, step;
+};
+
+class RandomBits {
+public:
+  explicit RandomBits(ModuleOp module)
+      : module(module), builder(module.getContext()) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult findDraws();
+  void findFunctions();
+  LogicalResult extendCalls(func::FuncOp function);
+  LogicalResult draw(FormatOpInterface op);
+  FailureOr<Place> placeOf(mlir::Operation *op);
+  FailureOr<Place> placeIn(linalg::GenericOp generic, mlir::Operation *op);
+  FailureOr<SmallVector<Loop>> loopsAround(mlir::Operation *outer,
+                                           mlir::Operation *op);
+  void append(RowMajor &index, ArrayRef<Loop> loops);
+
+  ModuleOp module;
+  OpBuilder builder;
+  std::unique_ptr<BatchAnalysis> batch;
+  SmallVector<FormatOpInterface> draws;
+  llvm::SetVector<func::FuncOp> functions;         ///< those that draw
+  llvm::DenseMap<mlir::Operation *, Place> places; ///< of generics
+  uint32_t id = 0;
+};
+
+} // namespace
+
+static bool waits(FormatOpInterface op) {
+  return op.drawsRandom() && !op.getRandomOperand();
+}
+
+LogicalResult RandomBits::run() {
+  WalkResult any = module.walk([](FormatOpInterface op) {
+    return waits(op) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  if (!any.wasInterrupted())
+    return success();
+  RewritePatternSet patterns(module.getContext());
+  linalg::populateElementwiseToLinalgConversionPatterns(patterns);
+  if (failed(applyPatternsGreedily(module, std::move(patterns))))
+    return failure();
+  // The batch, while functions have no arguments but the model's.
+  batch = std::make_unique<BatchAnalysis>(module);
+  if (failed(findDraws()))
+    return failure();
+  findFunctions();
+  for (func::FuncOp function : functions)
+    if (failed(extendCalls(function)))
+      return failure();
+  for (FormatOpInterface op : draws)
+    if (failed(draw(op)))
+      return failure();
+  return success();
+}
+
+LogicalResult RandomBits::findDraws() {
+  WalkResult result = module.walk([&](mlir::Operation *op) {
+    // Ids that the module has already are not given again.
+    if (auto random = dyn_cast<RandomOp>(op))
+      id = std::max(id, random.getId());
+    auto rounding = dyn_cast<FormatOpInterface>(op);
+    if (!rounding || !waits(rounding))
+      return WalkResult::advance();
+    draws.push_back(rounding);
+    if (op->getParentOfType<func::FuncOp>())
+      return WalkResult::advance();
+    op->emitError("'") << op->getName()
+                       << "' rounds stochastically outside of a func.func, "
+                          "where there is no seed";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// Those with draws, and those that call one.
+void RandomBits::findFunctions() {
+  for (FormatOpInterface op : draws)
+    functions.insert(op->getParentOfType<func::FuncOp>());
+  bool grows = true;
+  while (grows) {
+    grows = false;
+    module.walk([&](func::CallOp call) {
+      auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+      auto caller = call->getParentOfType<func::FuncOp>();
+      if (callee && caller && functions.contains(callee))
+        grows |= functions.insert(caller);
+    });
+  }
+}
+
+LogicalResult RandomBits::extendCalls(func::FuncOp function) {
+  if (batch->isAmbiguous(function))
+    return function.emitError("function '")
+           << function.getName()
+           << "' rounds stochastically and is called with the batch in "
+              "different places; expected the same in every call";
+  if (!function->hasAttr(drawsAttribute)) {
+    SmallVector<unsigned> places(3, function.getNumArguments());
+    SmallVector<Type> types(3, builder.getI64Type());
+    SmallVector<DictionaryAttr> attributes(3, builder.getDictionaryAttr({}));
+    SmallVector<Location> locations(3, function.getLoc());
+    if (failed(function.insertArguments(places, types, attributes, locations)))
+      return function.emitError("function '")
+             << function.getName() << "' cannot take a seed";
+    function->setAttr(drawsAttribute, builder.getUnitAttr());
+  }
+  function.walk([&](func::CallOp call) {
+    auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+    if (!functions.contains(callee))
+      return;
+    call.getOperandsMutable().append(function.getArguments().take_back(3));
+  });
+  return success();
+}
+
+/// The loops of scf from `outer` in to `op`.
+FailureOr<SmallVector<Loop>> RandomBits::loopsAround(mlir::Operation *outer,
+                                                     mlir::Operation *op) {
+  SmallVector<Loop> loops;
+  mlir::Operation *outermost = nullptr;
+  for (mlir::Operation *parent = op->getParentOp(); parent != outer;
+       parent = parent->getParentOp()) {
+    if (isa<scf::IfOp>(parent))
+      continue;
+    auto loop = dyn_cast<LoopLikeOpInterface>(parent);
+    auto variables = loop ? loop.getLoopInductionVars() : std::nullopt;
+    auto lower = loop ? loop.getLoopLowerBounds() : std::nullopt;
+    auto upper = loop ? loop.getLoopUpperBounds() : std::nullopt;
+    auto step = loop ? loop.getLoopSteps() : std::nullopt;
+    if (!variables || !lower || !upper || !step)
+      return op->emitError("'")
+             << op->getName() << "' rounds stochastically inside of '"
+             << parent->getName()
+             << "', whose steps have no number; expected scf.for";
+    SmallVector<Loop> these;
+    for (unsigned i = 0; i < variables->size(); ++i)
+      these.push_back({(*variables)[i], (*lower)[i], (*upper)[i], (*step)[i]});
+    loops.insert(loops.begin(), these.begin(), these.end());
+    outermost = parent;
+  }
+  for (const Loop &loop : loops)
+    for (OpFoldResult bound : {loop.lower, loop.upper, loop.step}) {
+      auto value = dyn_cast<Value>(bound);
+      if (value && outermost->isAncestor(value.getParentBlock()->getParentOp()))
+        return op->emitError("'")
+               << op->getName()
+               << "' rounds stochastically in a loop whose bounds change; "
+                  "expected bounds from outside of all loops";
+    }
+  return loops;
+}
+
+void RandomBits::append(RowMajor &index, ArrayRef<Loop> loops) {
+  for (const Loop &loop : loops) {
+    Value lower = index.wide(loop.lower), step = index.wide(loop.step);
+    auto stepsTo = [&]<typename Divide>(Value end) -> Value {
+      Location loc = end.getLoc();
+      return builder.createOrFold<Divide>(
+          loc, builder.createOrFold<arith::SubIOp>(loc, end, lower), step);
+    };
+    index.append(
+        stepsTo.operator()<arith::DivSIOp>(index.wide(loop.variable)), [&] {
+          return stepsTo.operator()<arith::CeilDivSIOp>(index.wide(loop.upper));
+        });
+  }
+}
+
+/// Of an operation outside of linalg.
+FailureOr<Place> RandomBits::placeOf(mlir::Operation *op) {
+  if (isa<ShapedType>(op->getResult(0).getType()))
+    return op->emitError("'")
+           << op->getName() << "' rounds stochastically on "
+           << op->getResult(0).getType()
+           << ", whose elements have no place; expected a scalar or a ranked "
+              "tensor";
+  auto function = op->getParentOfType<func::FuncOp>();
+  auto loops = loopsAround(function, op);
+  if (failed(loops))
+    return failure();
+  builder.setInsertionPoint(op);
+  RowMajor index(builder, op->getLoc());
+  append(index, *loops);
+  return Place{index.number(0), index.get()};
+}
+
+FailureOr<Place> RandomBits::placeIn(linalg::GenericOp generic,
+                                     mlir::Operation *op) {
+  auto function = generic->getParentOfType<func::FuncOp>();
+  auto loops = loopsAround(function, generic);
+  if (failed(loops))
+    return failure();
+  BatchPlace place = batch->loopsOf(generic);
+  if (!place.isNone() && !place.isKnown())
+    return op->emitError("'")
+           << op->getName()
+           << "' rounds stochastically where the batch is mixed with other "
+              "dimensions; expected the batch to be a dimension of its own";
+  Location loc = generic.getLoc();
+  // Sizes that are not known come from the operands, outside.
+  builder.setInsertionPoint(generic);
+  SmallVector<int64_t> known = generic.getStaticLoopRanges();
+  SmallVector<OpFoldResult> sizes(known.size());
+  // The outermost size is needed inside of other loops alone.
+  bool isDynamic = llvm::any_of(
+      ArrayRef(known).drop_front(loops->empty() && !known.empty() ? 1 : 0),
+      ShapedType::isDynamic);
+  SmallVector<Range> ranges;
+  if (isDynamic)
+    ranges = cast<linalg::LinalgOp>(generic.getOperation())
+                 .createLoopRanges(builder, loc);
+  RowMajor outside(builder, loc);
+  for (auto [i, size] : llvm::enumerate(known))
+    if (!ShapedType::isDynamic(size))
+      sizes[i] = builder.getIndexAttr(size);
+    else if (!ranges.empty())
+      sizes[i] = outside.wide(ranges[i].size);
+
+  builder.setInsertionPointToStart(generic.getBody());
+  RowMajor index(builder, loc);
+  append(index, *loops);
+  Value sample = index.number(0);
+  for (unsigned i = 0; i < known.size(); ++i) {
+    Value position =
+        index.wide(linalg::IndexOp::create(builder, loc, i).getResult());
+    auto size = [&] { return index.wide(sizes[i]); };
+    if (!place.isKnown() || place.dim() != i) {
+      index.append(position, size);
+      continue;
+    }
+    Value inner = index.number(place.inner);
+    Value base = function.getArguments().back();
+    sample = builder.createOrFold<arith::AddIOp>(
+        loc, base, builder.createOrFold<arith::DivUIOp>(loc, position, inner));
+    if (place.inner != 1)
+      index.append(builder.createOrFold<arith::RemUIOp>(loc, position, inner),
+                   [&] { return inner; });
+  }
+  return Place{sample, index.get()};
+}
+
+LogicalResult RandomBits::draw(FormatOpInterface op) {
+  auto function = op->getParentOfType<func::FuncOp>();
+  FailureOr<Place> place;
+  if (auto generic = op->getParentOfType<linalg::GenericOp>()) {
+    auto found = places.find(generic);
+    place = found != places.end() ? FailureOr<Place>(found->second)
+                                  : placeIn(generic, op);
+    if (succeeded(place))
+      places[generic] = *place;
+  } else {
+    place = placeOf(op);
+  }
+  if (failed(place))
+    return failure();
+  builder.setInsertionPoint(op);
+  auto key = function.getArguments().take_back(3);
+  Value random =
+      RandomOp::create(builder, op.getLoc(), builder.getI32Type(), key[0],
+                       key[1], place->sample, place->index, ++id,
+                       static_cast<uint32_t>(op.getRoundingMode().randomBits));
+  op->insertOperands(op.getFormatOperandCount(), random);
+  return success();
+}
+
+LogicalResult assignRandomBits(ModuleOp module) {
+  return RandomBits(module).run();
+}
+
+} // namespace numera
