@@ -13,6 +13,7 @@ namespace numera {
 int compileCommand(llvm::ArrayRef<const char *> arguments);
 int runCommand(llvm::ArrayRef<const char *> arguments);
 int formatsCommand(llvm::ArrayRef<const char *> arguments);
+int evalCommand(llvm::ArrayRef<const char *> arguments);
 
 } // namespace numera
 

@@ -319,8 +319,7 @@ bool Parser::parseCode() {
   return consume(")") || unexpected("')'");
 }
 
-bool Parser::parseFunction(StringRef name, Operation operation,
-                           size_t column) {
+bool Parser::parseFunction(StringRef name, Operation operation, size_t column) {
   unsigned expected = operandCount(operation), found = 0;
   do {
     if (!parseComparison())

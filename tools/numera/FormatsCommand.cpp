@@ -13,7 +13,7 @@ using namespace llvm;
 using namespace numera;
 
 /// The picture of formats that are all known, or one line of error.
-static int plot(const Registry &registry, ArrayRef<std::string> names,
+static int draw(const Registry &registry, ArrayRef<std::string> names,
                 StringRef path) {
   std::vector<PlottedFormat> formats;
   for (const std::string &name : names) {
@@ -66,7 +66,7 @@ int numera::formatsCommand(ArrayRef<const char *> arguments) {
   if (!loadRegistry(files, registry))
     return 1;
   if (wantsPicture)
-    return plot(registry, names, picture);
+    return draw(registry, names, picture);
   if (names.empty()) {
     printFormatList(registry, wantsJSON);
     return 0;

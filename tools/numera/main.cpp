@@ -15,14 +15,17 @@ static constexpr StringLiteral help =
     "  compile  write a model as MLIR, LLVM IR, assembly, an object, a shared\n"
     "           object or an executable, in the number format of choice\n"
     "  run      run a model on NumPy arrays, and say what the format costs\n"
-    "  formats  list the number formats, or describe one\n\n"
+    "  formats  list the number formats, describe one, or draw several\n"
+    "  eval     a calculator in any format\n\n"
     "numera COMMAND --help lists the options of a command, numera --version\n"
     "prints the version.\n";
 
+static const StringRef commands[] = {"compile", "run", "formats", "eval"};
+
 static int dispatch(ArrayRef<const char *> arguments) {
   if (arguments.empty())
-    return fail("no command, expected compile, run or formats; see numera "
-                "--help");
+    return fail("no command, expected " + alternatives(commands) +
+                "; see numera --help");
   StringRef command = arguments.consume_front();
   if (command == "compile")
     return compileCommand(arguments);
@@ -30,6 +33,8 @@ static int dispatch(ArrayRef<const char *> arguments) {
     return runCommand(arguments);
   if (command == "formats")
     return formatsCommand(arguments);
+  if (command == "eval")
+    return evalCommand(arguments);
   if (command == "--version") {
     outs() << "numera " << NUMERA_VERSION << '\n';
     return 0;
@@ -38,8 +43,8 @@ static int dispatch(ArrayRef<const char *> arguments) {
     outs() << help;
     return 0;
   }
-  return fail("unknown command '" + command +
-              "', expected compile, run or formats; see numera --help");
+  return fail("unknown command '" + command + "', expected " +
+              alternatives(commands) + "; see numera --help");
 }
 
 int main(int argc, char **argv) {
