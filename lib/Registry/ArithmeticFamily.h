@@ -16,6 +16,7 @@
 
 #include "Evaluate.h"
 #include "ParameterReader.h"
+#include "numera/Registry/ExactValue.h"
 #include "numera/Registry/FormatFamily.h"
 
 namespace numera {
@@ -37,6 +38,17 @@ public:
                     llvm::ArrayRef<uint64_t> operands, RoundingMode mode,
                     int32_t extra) const override {
     return numera::evaluate(layout(format), operation, operands, mode, extra);
+  }
+  uint64_t evaluateExactly(Operation operation, const Format &format,
+                           llvm::ArrayRef<uint64_t> operands, RoundingMode mode,
+                           int32_t extra) const override {
+    F f = layout(format);
+    if (!isRounded(operation) || hasOwn<F>(operation))
+      return numera::evaluate(f, operation, operands, mode, extra);
+    llvm::SmallVector<Unpacked, 3> values;
+    for (uint64_t code : operands)
+      values.push_back(f.decode(code).operand());
+    return f.encode(exactValue(operation, values, mode), mode);
   }
   uint64_t truncate(const Format &format, uint64_t code,
                     int32_t count) const override {
@@ -148,6 +160,44 @@ protected:
   }
 
 private:
+  /// True if the family defines the operation on codes itself.
+  template <typename G> static constexpr bool hasOwn(Operation operation) {
+#define OWN(enumerator, name, ...)                                             \
+  if constexpr (requires(G f, uint64_t code, RoundingMode mode) {              \
+                  f.name(__VA_ARGS__ mode);                                    \
+                })                                                             \
+    if (operation == Operation::enumerator)                                    \
+      return true;
+    OWN(Add, add, code, code, )
+    OWN(Sub, sub, code, code, )
+    OWN(Mul, mul, code, code, )
+    OWN(Div, div, code, code, )
+    OWN(Rem, rem, code, code, )
+    OWN(Pow, pow, code, code, )
+    OWN(Fma, fma, code, code, code, )
+    OWN(Mac, fma, code, code, code, )
+    OWN(Sqrt, sqrt, code, )
+    OWN(Rsqrt, rsqrt, code, )
+    OWN(Exp, exp, code, )
+    OWN(Exp2, exp2, code, )
+    OWN(Expm1, expm1, code, )
+    OWN(Log, log, code, )
+    OWN(Log2, log2, code, )
+    OWN(Log1p, log1p, code, )
+    OWN(Sin, sin, code, )
+    OWN(Cos, cos, code, )
+    OWN(Tanh, tanh, code, )
+    OWN(Erf, erf, code, )
+    OWN(Sigmoid, sigmoid, code, )
+    OWN(Floor, floor, code, )
+    OWN(Ceil, ceil, code, )
+    OWN(Trunc, trunc, code, )
+    OWN(Round, round, code, )
+    OWN(RoundEven, roundeven, code, )
+#undef OWN
+    return false;
+  }
+
   bool read(ParameterReader &reader,
             llvm::SmallVectorImpl<int32_t> &parameters) const final {
     F f{};

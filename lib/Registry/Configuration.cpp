@@ -201,6 +201,26 @@ bool ConfigurationReader::readChanges(const YamlNode &section,
   return true;
 }
 
+/// `equivalent: bf16`: the format that an opaque one's codes are to be read as.
+bool ConfigurationReader::readEquivalent(const YamlNode &entry,
+                                         const Format &format,
+                                         Format &equivalent) {
+  const YamlNode *value = entry.find("equivalent");
+  if (!value)
+    return true;
+  if (!readFormatReference(*value, equivalent))
+    return false;
+  if (!equivalent.getFamily().hasArithmetic())
+    return file.fail(value->place, "'" + Twine(value->text) +
+                                       "' is opaque itself, expected a format "
+                                       "with arithmetic such as bf16");
+  return equivalent.width() == format.width() ||
+         file.fail(value->place, "'" + Twine(value->text) + "' has " +
+                                     Twine(equivalent.width()) +
+                                     " bits, expected a format of " +
+                                     Twine(format.width()));
+}
+
 bool ConfigurationReader::readFormat(const YamlNode &entry) {
   if (!checkNewName(entry) || !expectMapping(entry, "a format"))
     return false;
@@ -211,6 +231,8 @@ bool ConfigurationReader::readFormat(const YamlNode &entry) {
   std::vector<const YamlNode *> nodes;
   for (const YamlNode &item : entry.items) {
     if (item.key == "family" && entry.find("family") == &item)
+      continue;
+    if (item.key == "equivalent" && !family->hasArithmetic())
       continue;
     if (item.key == "operations" && family->hasArithmetic()) {
       if (entry.find("operations") != &item)
@@ -235,9 +257,12 @@ bool ConfigurationReader::readFormat(const YamlNode &entry) {
                      fault.message);
   if (!format)
     return file.fail(entry.keyPlace, fault.message);
+  Format equivalent;
+  if (!family->hasArithmetic() && !readEquivalent(entry, format, equivalent))
+    return false;
   registry.byName[entry.key] = registry.named.size();
   registry.named.push_back(
-      {entry.key, format, isBuiltin, file.location(entry.keyPlace)});
+      {entry.key, format, isBuiltin, file.location(entry.keyPlace), equivalent});
   return true;
 }
 

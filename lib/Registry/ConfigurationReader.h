@@ -29,6 +29,8 @@ private:
   bool readChanges(const YamlNode &section, std::vector<Parameter> &parameters,
                    std::vector<const YamlNode *> &nodes);
   bool readFormat(const YamlNode &entry);
+  bool readEquivalent(const YamlNode &entry, const Format &format,
+                      Format &equivalent);
   bool checkNewName(const YamlNode &entry);
   const FormatFamily *readFamily(const YamlNode &entry);
 

@@ -108,6 +108,15 @@ std::string Registry::nameOf(const Format &format) const {
   return format.getFamily().ruledName(format);
 }
 
+Format Registry::equivalentOf(const Format &format) const {
+  if (format.getFamily().hasArithmetic())
+    return format;
+  for (const NamedFormat &candidate : named)
+    if (candidate.format == format)
+      return candidate.equivalent;
+  return {};
+}
+
 const Library *Registry::findLibrary(StringRef name) const {
   auto found = llvm::find_if(
       libs, [&](const Library &library) { return library.name == name; });
@@ -135,6 +144,14 @@ const Lowering *Registry::findLowering(const Lowering &key) const {
     if (serves(entry, key) && (!best || rank(entry) >= rank(*best)))
       best = &entry;
   return best;
+}
+
+std::string Registry::symbolOf(const Lowering &lowering) const {
+  bool isShared = llvm::any_of(registered, [&](const Lowering &other) {
+    return other.symbol == lowering.symbol && other.library != lowering.library;
+  });
+  return isShared ? lowering.library + "::" + lowering.symbol
+                  : lowering.symbol;
 }
 
 std::string Registry::suggest(const Lowering &key) const {

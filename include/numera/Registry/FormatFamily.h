@@ -93,6 +93,13 @@ public:
   virtual uint64_t evaluate(Operation operation, const Format &format,
                             llvm::ArrayRef<uint64_t> operands,
                             RoundingMode mode, int32_t extra = 0) const = 0;
+  /// The same by the definition alone: decode, the exact operation, one
+  /// rounding. What faster roads are held against (`numera check`).
+  virtual uint64_t evaluateExactly(Operation operation, const Format &format,
+                                   llvm::ArrayRef<uint64_t> operands,
+                                   RoundingMode mode, int32_t extra = 0) const {
+    return evaluate(operation, format, operands, mode, extra);
+  }
   /// The code without the last `count` bits of its significand: what
   /// `truncate-operands` does to an operand.
   virtual uint64_t truncate(const Format &format, uint64_t code,

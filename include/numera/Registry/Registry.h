@@ -75,6 +75,9 @@ public:
   bool loadText(llvm::StringRef text, llvm::StringRef name,
                 llvm::StringRef directory, llvm::raw_ostream &errors);
 
+  /// Registers one more lowering, before the registry is shared.
+  void add(Lowering lowering) { registered.push_back(std::move(lowering)); }
+
   /// A name of the registry, one that a family makes by a rule, or a spelling
   /// (`posit16`, `p3109_k8p3se`, `float<5,7>`); null with a message, naming
   /// near matches, if it is none of these.
@@ -87,9 +90,15 @@ public:
     Format format;
     bool isBuiltin;
     std::string location; ///< file:line:column of its entry
+    /// Of an opaque format: the format that its codes are to be read as, which
+    /// `numera check` holds its library against; null: none is named.
+    Format equivalent = {};
   };
   /// In the order of registration.
   llvm::ArrayRef<NamedFormat> formats() const { return named; }
+  /// What the codes of `format` mean: itself where it has arithmetic, else the
+  /// format that its entry calls equivalent; null where there is none.
+  Format equivalentOf(const Format &format) const;
 
   /// The registered lowering, a later one before an earlier, an exact target
   /// before "*"; null if there is none. For casts from or to integers and for
@@ -97,6 +106,9 @@ public:
   /// what the built-in families do by themselves: see
   /// FormatFamily::hasArithmetic.
   const Lowering *findLowering(const Lowering &key) const;
+  /// The symbol by which a program calls a registered function: its own, or
+  /// `library::symbol` where two libraries use one name.
+  std::string symbolOf(const Lowering &lowering) const;
   llvm::ArrayRef<Lowering> lowerings() const { return registered; }
 
   llvm::ArrayRef<Library> libraries() const { return libs; }

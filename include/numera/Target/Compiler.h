@@ -46,6 +46,9 @@ public:
   mlir::OwningOpRef<mlir::ModuleOp> load(llvm::StringRef path,
                                          llvm::raw_ostream &errors);
 
+  /// A module without functions, for callers that build their own.
+  mlir::OwningOpRef<mlir::ModuleOp> emptyModule();
+
   /// Retypes the model and lowers it to the LLVM dialect, collecting the
   /// signatures of its public functions on the way.
   mlir::LogicalResult lower(mlir::ModuleOp module,

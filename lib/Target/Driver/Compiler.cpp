@@ -100,6 +100,10 @@ OwningOpRef<ModuleOp> Compiler::load(StringRef path,
   return module;
 }
 
+OwningOpRef<ModuleOp> Compiler::emptyModule() {
+  return ModuleOp::create(UnknownLoc::get(context.get()));
+}
+
 bool Compiler::resolve(const CompileOptions &options, Resolved &resolved,
                        llvm::raw_ostream &errors) const {
   std::string error;

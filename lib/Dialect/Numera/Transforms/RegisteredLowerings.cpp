@@ -48,12 +48,7 @@ Value Lowerings::registered(OpBuilder &builder, const Request &request,
                 request.operation == Operation::IsNaN;
   Type result = isTest ? builder.getI8Type()
                        : storageType(builder.getContext(), request.result);
-  // Two libraries may use one name: it is then qualified.
-  std::string symbol = found->symbol;
-  if (llvm::any_of(registry.lowerings(), [&](const Lowering &other) {
-        return other.symbol == symbol && other.library != found->library;
-      }))
-    symbol = found->library + "::" + symbol;
+  std::string symbol = registry.symbolOf(*found);
   Value value = call(builder, loc, symbol, values, result);
   if (!found->library.empty())
     module.lookupSymbol(symbol)->setAttr("numera.library",

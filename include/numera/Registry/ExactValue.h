@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+//
+// The operations on exact values, before any rounding to a format.
+
+#ifndef NUMERA_REGISTRY_EXACTVALUE_H
+#define NUMERA_REGISTRY_EXACTVALUE_H
+
+#include "numera/Numerics/Unpacked.h"
+#include "numera/Registry/Operation.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace numera {
+
+/// True if an operation computes a value that is then rounded: all but the
+/// comparisons, and the choices among operands and signs.
+bool isRounded(Operation operation);
+
+/// The value of an operation that is rounded, with all that one rounding needs
+/// of it; elementary functions to 128 bits. `rounding` decides the sign of a
+/// sum that is zero. `cast` gives its operand, `mac` is an fma.
+Unpacked exactValue(Operation operation, llvm::ArrayRef<Unpacked> operands,
+                    Rounding rounding);
+
+} // namespace numera
+
+#endif // NUMERA_REGISTRY_EXACTVALUE_H

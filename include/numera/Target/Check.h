@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+//
+// `numera check`: a format's operations, compiled as a program's are and run
+// on many inputs, against the exact reference of its family, or of the format
+// that an opaque one is equivalent to, or against laws where there is neither.
+//
+// No code of a library runs in the calling process: programs are compiled and
+// loaded in a child, and each operation runs in a child of that one, with a
+// limit on the time a call takes.
+
+#ifndef NUMERA_TARGET_CHECK_H
+#define NUMERA_TARGET_CHECK_H
+
+#include "numera/Registry/Registry.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/Error.h"
+#include <array>
+
+namespace numera::check {
+
+struct Options {
+  std::string library; ///< only what it provides; empty: everything
+  std::optional<Rounding> rounding; ///< only this one
+  bool isSlow = false;              ///< ten times the inputs
+  unsigned threads = 1;             ///< processes at a time
+  double timeLimit = 10;            ///< seconds a call may take
+  uint64_t seed = 1;                ///< of the random inputs
+};
+
+/// An operation as a program runs it.
+struct Checked {
+  Operation operation{};
+  std::vector<CastType> operands;
+  CastType result; ///< of `cmp` and `isnan`: u8, which holds 0 or 1
+  std::string predicate; ///< of `cmp`
+  Rounding rounding{};
+  const Lowering *lowering = nullptr; ///< null: the family's own
+};
+
+/// How a result is wrong.
+enum class Fault {
+  OneUlp,
+  Far,
+  Sign,
+  SignOfZero,
+  Swapped,
+  NaNExpected,
+  NaNGiven,
+  Infinity,
+  Flushed,
+  OtherCode,
+  Integer,
+  Truth,
+  HighBits,
+  Unsteady,
+  Law,
+};
+inline constexpr size_t faultCount = size_t(Fault::Law) + 1;
+/// `rounding (1 ulp)`, `sign of zero`.
+llvm::StringRef nameOf(Fault fault);
+
+/// Codes, or the bits of machine numbers and integers.
+struct Example {
+  std::array<uint64_t, 3> operands{};
+  uint64_t got = 0, expected = 0;
+};
+struct Tally {
+  uint64_t count = 0;
+  Example first;
+};
+
+/// How running an operation ended.
+enum class Outcome {
+  NotRun,
+  Finished,
+  Crashed,  ///< by `signal`
+  Exited,   ///< the function ended the process
+  TimedOut, ///< a call did not return
+};
+
+/// What was found of one operation, or of one law.
+struct Result {
+  Checked checked;
+  std::string law; ///< `x + 0 = x`; empty: an operation
+  bool hasReference = true;
+  Outcome outcome = Outcome::NotRun;
+  int signal = 0;
+  bool isLocated = false; ///< `culprit` holds the operands of the last call
+  Example culprit;
+  uint64_t tried = 0;
+  std::array<Tally, faultCount> faults{};
+  Tally otherNaN; ///< NaNs that are not the canonical one: a remark
+
+  uint64_t mismatches() const;
+  bool isGood() const { return outcome == Outcome::Finished && !mismatches(); }
+};
+
+/// What was found of a format.
+struct Report {
+  Format format;
+  Format meaning; ///< what its codes mean; null: nobody says
+  std::vector<Result> results;      ///< operations, in the order of DESIGN 5
+  std::vector<Result> laws;         ///< of a format without meaning
+  std::vector<std::string> missing; ///< YAML lines that would register them
+  std::vector<std::string> skipped; ///< what was not checked, and why
+
+  uint64_t tried() const;
+  /// How many operations and laws are not good.
+  uint64_t bad() const;
+};
+
+/// Checks a format. `progress` is called with the number of inputs done and of
+/// all. An error is one line: a lowering that does not link, say.
+llvm::Expected<Report>
+checkFormat(const Registry &registry, const Format &format,
+            const Options &options,
+            llvm::function_ref<void(uint64_t, uint64_t)> progress);
+
+} // namespace numera::check
+
+#endif // NUMERA_TARGET_CHECK_H

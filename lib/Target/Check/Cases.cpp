@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+
+#include "Cases.h"
+#include "LibraryFile.h"
+
+#include "numera/Registry/ExactValue.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/IR/LLVMContext.h"
+
+using namespace llvm;
+
+namespace numera::check {
+
+Lowering keyOf(const Checked &checked) {
+  Lowering key;
+  key.operation = checked.operation;
+  key.target = numera::Target::CPU;
+  key.predicate = checked.predicate;
+  for (const CastType &operand : checked.operands)
+    key.operands.push_back(operand.format);
+  bool isTest = checked.operation == Operation::Cmp ||
+                checked.operation == Operation::IsNaN;
+  if (isTest) {
+    key.result = checked.operands.front().format;
+    return key;
+  }
+  key.result = checked.result.format;
+  key.fromInteger = checked.operands.front().integer;
+  key.toInteger = checked.result.integer;
+  key.integerIsSigned =
+      checked.operands.front().isSigned && checked.result.isSigned;
+  return key;
+}
+
+Format meaningOf(const Registry &registry, const CastType &type) {
+  return type.format ? registry.equivalentOf(type.format) : Format();
+}
+
+unsigned storageBits(const CastType &type) {
+  return type.format ? type.format.storageBits() : type.integer;
+}
+unsigned widthOf(const CastType &type) {
+  return type.format ? type.format.width() : type.integer;
+}
+
+namespace {
+
+constexpr Rounding everyRounding[] = {
+    Rounding::NearestEven, Rounding::NearestAway, Rounding::NearestZero,
+    Rounding::TowardZero,  Rounding::Up,          Rounding::Down,
+    Rounding::ToOdd};
+
+/// Which library defines what a lowering calls.
+class Providers {
+public:
+  explicit Providers(const Registry &registry) : registry(registry) {}
+
+  Expected<bool> provides(StringRef library, const Lowering &lowering) {
+    if (!lowering.library.empty())
+      return lowering.library == library;
+    if (registry.libraries().size() == 1)
+      return true;
+    auto found = files.find(library);
+    if (found == files.end()) {
+      Expected<LibraryFile> file =
+          LibraryFile::open(*registry.findLibrary(library), context);
+      if (!file)
+        return file.takeError();
+      found = files.try_emplace(library, std::move(*file)).first;
+    }
+    return found->second.defines(lowering.symbol);
+  }
+
+private:
+  const Registry &registry;
+  LLVMContext context;
+  StringMap<LibraryFile> files;
+};
+
+class Finder {
+public:
+  Finder(const Registry &registry, const Format &format, const Options &options)
+      : registry(registry), format(format), options(options),
+        providers(registry) {}
+
+  Expected<Cases> run() {
+    addOperations();
+    addCasts();
+    addTests();
+    addMixed();
+    if (error)
+      return std::move(error);
+    // Casts first, then in the order of Operations.def.
+    stable_sort(cases.operations, [](const Checked &a, const Checked &b) {
+      return a.operation < b.operation;
+    });
+    return std::move(cases);
+  }
+
+private:
+  bool hasArithmetic() const { return format.getFamily().hasArithmetic(); }
+
+  /// Adds the operation with each rounding it has, or says that it is missing.
+  void add(Checked checked, bool isWanted = true) {
+    checked.lowering = registry.findLowering(keyOf(checked));
+    bool isRounding = isRounded(checked.operation) && checked.result.format;
+    Rounding usual =
+        isRounding ? checked.result.format.getRounding() : Rounding::NearestEven;
+    if (!checked.lowering && !hasArithmetic()) {
+      if (isWanted)
+        cases.missing.push_back(registry.suggest(keyOf(checked)));
+      return;
+    }
+    if (checked.lowering && isProvided(*checked.lowering) &&
+        isChosen(usual, isRounding)) {
+      checked.rounding = usual;
+      cases.operations.push_back(checked);
+    }
+    // What a library does for one rounding the family does for the others.
+    const Lowering *lowering = std::exchange(checked.lowering, nullptr);
+    if (!hasArithmetic() || !options.library.empty())
+      return;
+    for (Rounding rounding : everyRounding) {
+      if (!isRounding && rounding != Rounding::NearestEven)
+        continue;
+      if ((lowering && (rounding == usual || !isRounding)) ||
+          !isChosen(rounding, isRounding))
+        continue;
+      checked.rounding = rounding;
+      cases.operations.push_back(checked);
+    }
+    if (usual == Rounding::Stochastic && cases.skipped.empty())
+      cases.skipped.push_back("rounding 'stochastic': what it draws is not a "
+                              "function of the operands");
+  }
+
+  bool isChosen(Rounding rounding, bool isRounding) const {
+    return !isRounding || !options.rounding || *options.rounding == rounding;
+  }
+
+  bool isProvided(const Lowering &lowering) {
+    if (options.library.empty())
+      return true;
+    Expected<bool> provided = providers.provides(options.library, lowering);
+    if (provided)
+      return *provided;
+    if (error)
+      consumeError(provided.takeError());
+    else
+      error = provided.takeError();
+    return false;
+  }
+
+  void addOperations() {
+#define NUMERA_OPERATION(enumerator, name, operands)                           \
+  addUniform(Operation::enumerator, operands);
+#include "numera/Registry/Operations.def"
+  }
+
+  void addUniform(Operation operation, unsigned count) {
+    if (operation == Operation::Cast || operation == Operation::Cmp ||
+        operation == Operation::IsNaN)
+      return;
+    Checked checked;
+    checked.operation = operation;
+    checked.result.format = format;
+    checked.operands.assign(count, checked.result);
+    // A family's mac is its fma.
+    if (operation == Operation::Mac &&
+        !registry.findLowering(keyOf(checked)) && hasArithmetic())
+      return;
+    add(checked);
+  }
+
+  void addCast(const CastType &from, const CastType &to, bool isWanted) {
+    if (from.format == to.format)
+      return;
+    Checked checked;
+    checked.operation = Operation::Cast;
+    checked.operands = {from};
+    checked.result = to;
+    add(checked, isWanted);
+  }
+
+  void addCasts() {
+    CastType own, machine;
+    own.format = format;
+    for (const Format &number : {formatF32(), formatF64()}) {
+      machine.format = number;
+      addCast(machine, own, true);
+      addCast(own, machine, true);
+    }
+    for (StringRef name : {"i8", "i16", "i32", "i64", "u8", "u16", "u32",
+                           "u64"}) {
+      addCast(*integerFromName(name), own, false);
+      addCast(own, *integerFromName(name), false);
+    }
+    // Casts between two formats exist where somebody registered them.
+    for (const Lowering &entry : registry.lowerings()) {
+      if (entry.operation != Operation::Cast || entry.fromInteger ||
+          entry.toInteger || entry.target == numera::Target::NVPTX)
+        continue;
+      CastType from, to;
+      from.format = entry.operands[0];
+      to.format = entry.result;
+      auto isOther = [&](const Format &other) {
+        return other != format && other != formatF32() && other != formatF64();
+      };
+      if ((from.format == format && isOther(to.format)) ||
+          (to.format == format && isOther(from.format)))
+        addCast(from, to, false);
+    }
+  }
+
+  void addTests() {
+    Checked checked;
+    CastType own;
+    own.format = format;
+    checked.result.integer = 8;
+    checked.result.isSigned = false;
+    checked.operation = Operation::IsNaN;
+    checked.operands = {own};
+    add(checked);
+    checked.operation = Operation::Cmp;
+    checked.operands = {own, own};
+    bool hasAny = any_of(registry.lowerings(), [&](const Lowering &entry) {
+      return entry.operation == Operation::Cmp && entry.result == format;
+    });
+    for (StringRef predicate :
+         {"oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge",
+          "ult", "ule", "une", "uno"}) {
+      checked.predicate = predicate;
+      // One line stands for all of them where there is none.
+      add(checked, hasAny || predicate == "olt");
+    }
+  }
+
+  /// `operands: [f8, f8, f32], result: f32`.
+  void addMixed() {
+    for (const Lowering &entry : registry.lowerings()) {
+      bool isMixed = !all_equal(entry.operands) ||
+                     entry.operands.front() != entry.result;
+      if (!isMixed || entry.operation == Operation::Cast ||
+          entry.target == numera::Target::NVPTX ||
+          (entry.result != format && !is_contained(entry.operands, format)))
+        continue;
+      Checked checked;
+      checked.operation = entry.operation;
+      checked.result.format = entry.result;
+      for (const Format &operand : entry.operands)
+        checked.operands.emplace_back().format = operand;
+      checked.lowering = registry.findLowering(keyOf(checked));
+      checked.rounding = entry.result.getRounding();
+      if (checked.lowering == &entry && isProvided(entry) &&
+          isChosen(checked.rounding, true))
+        cases.operations.push_back(checked);
+    }
+  }
+
+  const Registry &registry;
+  const Format &format;
+  const Options &options;
+  Providers providers;
+  Cases cases;
+  Error error = Error::success();
+};
+
+} // namespace
+
+Expected<Cases> findCases(const Registry &registry, const Format &format,
+                          const Options &options) {
+  return Finder(registry, format, options).run();
+}
+
+} // namespace numera::check

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+//
+// A check in parts, as many at a time as there are threads to be used.
+
+#include "numera/Target/Check.h"
+#include "Job.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include <csignal>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace llvm;
+
+namespace numera::check {
+
+uint64_t Result::mismatches() const {
+  uint64_t count = 0;
+  for (const Tally &tally : faults)
+    count += tally.count;
+  return count;
+}
+
+uint64_t Report::tried() const {
+  uint64_t count = 0;
+  for (const Result &result : results)
+    count += result.tried;
+  for (const Result &result : laws)
+    count += result.tried;
+  return count;
+}
+
+uint64_t Report::bad() const {
+  auto isBad = [](const Result &result) { return !result.isGood(); };
+  return uint64_t(count_if(results, isBad) + count_if(laws, isBad));
+}
+
+namespace {
+
+/// Operations of one program: enough to share the cost of starting a compiler,
+/// few enough for several processes to have some.
+constexpr size_t mostItems = 24;
+
+std::vector<Job> makeJobs(const Registry &registry, const Twins &twins,
+                          const Options &options, ArrayRef<Checked> operations,
+                          ArrayRef<Law> laws,
+                          const std::map<Role, Checked> &roles,
+                          bool hasReference) {
+  std::vector<Job> jobs;
+  size_t slots = 0;
+  auto begin = [&]() -> Job & {
+    Job &job = jobs.emplace_back(registry, twins, options, roles);
+    job.firstSlot = slots;
+    return job;
+  };
+  size_t share = std::max<size_t>(
+      1, std::min(mostItems, (operations.size() + options.threads - 1) /
+                                 options.threads));
+  for (const Checked &checked : operations) {
+    if (jobs.empty() || jobs.back().items.size() == share)
+      begin();
+    jobs.back().items.push_back({checked, nullptr, hasReference});
+    ++slots;
+  }
+  if (!laws.empty())
+    begin();
+  for (const Law &law : laws)
+    jobs.back().items.push_back({law.shape, &law, true});
+  return jobs;
+}
+
+/// Runs the jobs in children; the first that could not do its work is the
+/// error.
+Error runJobs(ArrayRef<Job> jobs, Shared<Slot> &slots, unsigned threads,
+              function_ref<void()> tick) {
+  std::vector<std::pair<pid_t, const Job *>> running;
+  Error error = Error::success();
+  const Job *next = jobs.begin();
+  while (next != jobs.end() || !running.empty()) {
+    while (next != jobs.end() && running.size() < threads && !error) {
+      const Job &job = *next++;
+      pid_t child = startChild([&] { job.run(slots); }, /*isQuiet=*/false);
+      if (child < 0)
+        error = createStringError("cannot start a process");
+      else
+        running.emplace_back(child, &job);
+    }
+    if (error)
+      next = jobs.end();
+    erase_if(running, [&](const auto &entry) {
+      int status = 0, signal = 0;
+      if (waitpid(entry.first, &status, WNOHANG) != entry.first)
+        return false;
+      const Slot &first = slots[entry.second->firstSlot];
+      Outcome outcome = outcomeOf(status, signal);
+      if (error)
+        return true;
+      if (first.isRefused && !first.total)
+        error = createStringError(Twine(first.message));
+      else if (outcome == Outcome::Crashed)
+        error = createStringError(
+            Twine("a library crashed while it was loaded (") +
+            strsignal(signal) + ")");
+      else if (outcome == Outcome::Exited)
+        error = createStringError(
+            "a library ended the process while it was loaded");
+      return true;
+    });
+    tick();
+    usleep(1000);
+  }
+  return error;
+}
+
+Result resultOf(const Item &item, const Slot &slot) {
+  Result result;
+  result.checked = item.checked;
+  if (item.law)
+    result.law = item.law->name;
+  result.hasReference = item.hasReference;
+  result.outcome = slot.outcome;
+  result.signal = slot.signal;
+  result.isLocated = slot.isLocated;
+  result.culprit = slot.culprit;
+  result.tried = slot.done;
+  copy(slot.faults, result.faults.begin());
+  result.otherNaN = slot.otherNaN;
+  return result;
+}
+
+} // namespace
+
+Expected<Report>
+checkFormat(const Registry &registry, const Format &format,
+            const Options &options,
+            function_ref<void(uint64_t, uint64_t)> progress) {
+  Expected<Cases> cases = findCases(registry, format, options);
+  if (!cases)
+    return cases.takeError();
+  Report report;
+  report.format = format;
+  report.meaning = registry.equivalentOf(format);
+  report.missing = std::move(cases->missing);
+  report.skipped = std::move(cases->skipped);
+
+  std::map<Role, Checked> roles;
+  std::vector<Law> laws;
+  if (!report.meaning) {
+    roles = rolesOf(cases->operations);
+    laws = lawsOf(format, roles);
+  }
+  Twins twins(registry);
+  std::vector<Job> jobs =
+      makeJobs(registry, twins, options, cases->operations, laws, roles,
+               bool(report.meaning));
+  size_t count = cases->operations.size() + laws.size();
+  Shared<Slot> slots(std::max<size_t>(count, 1));
+  if (!slots)
+    return createStringError("no memory for the check");
+  auto tick = [&] {
+    uint64_t done = 0, total = 0;
+    for (size_t i = 0; i < count; ++i) {
+      done += slots[i].done;
+      total += slots[i].total;
+    }
+    progress(done, total);
+  };
+  if (Error error = runJobs(jobs, slots, options.threads, tick))
+    return std::move(error);
+  for (const Job &job : jobs)
+    for (auto [i, item] : enumerate(job.items)) {
+      const Slot &slot = slots[job.firstSlot + i];
+      if (slot.isRefused)
+        return createStringError(Twine(slot.message));
+      (item.law ? report.laws : report.results)
+          .push_back(resultOf(item, slot));
+    }
+  return report;
+}
+
+} // namespace numera::check

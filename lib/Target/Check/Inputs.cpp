@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+
+#include "Inputs.h"
+#include "Values.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace numera::check {
+
+/// SplitMix64's finaliser (Steele, Lea, Flood: Fast Splittable Pseudorandom
+/// Number Generators, 2014).
+static uint64_t mix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+  x = (x ^ x >> 27) * 0x94d049bb133111eb;
+  return x ^ x >> 31;
+}
+
+/// How many random inputs. An elementary function of a format of more than 16
+/// bits costs as much as a hundred sums.
+static uint64_t drawsOf(const Checked &checked, bool isSlow) {
+  uint64_t count = isSlow ? 10'000'000 : 1'000'000;
+  switch (checked.operation) {
+  case Operation::Pow:
+  case Operation::Exp:
+  case Operation::Exp2:
+  case Operation::Expm1:
+  case Operation::Log:
+  case Operation::Log2:
+  case Operation::Log1p:
+  case Operation::Sin:
+  case Operation::Cos:
+  case Operation::Tanh:
+  case Operation::Erf:
+  case Operation::Sigmoid:
+    return count / 20;
+  default:
+    return count;
+  }
+}
+
+/// Every n-th value, so that all triples of them are not too many.
+static void thin(std::vector<uint64_t> &values, size_t most) {
+  size_t step = (values.size() + most - 1) / most;
+  size_t kept = 0;
+  for (size_t i = 0; i < values.size(); i += step)
+    values[kept++] = values[i];
+  values.resize(kept);
+}
+
+Inputs::Inputs(const Registry &registry, const Checked &checked,
+               const Options &options)
+    : seed(mix(options.seed)) {
+  unsigned bits = 0;
+  for (const CastType &operand : checked.operands) {
+    widths.push_back(widthOf(operand));
+    bits += widths.back();
+  }
+  draws = drawsOf(checked, options.isSlow);
+  // All of what is no more than is drawn at random; of f32, when asked.
+  bool isUnary = widths.size() == 1;
+  isExhaustive = bits <= 16 || (bits < 64 && uint64_t{1} << bits <= draws) ||
+                 (isUnary && bits <= 32 && options.isSlow);
+  if (isExhaustive) {
+    boundaries = uint64_t{1} << bits;
+    draws = 0;
+    return;
+  }
+  Format result = meaningOf(registry, checked.result);
+  boundaries = 1;
+  for (const CastType &operand : checked.operands) {
+    Format meaning = meaningOf(registry, operand);
+    bool isMachine = meaning == formatF32() || meaning == formatF64();
+    if (!operand.format)
+      lists.push_back(boundaryIntegers(result, operand.integer));
+    else if (isMachine && isUnary && checked.operation == Operation::Cast)
+      lists.push_back(boundaryNumbers(meaning, result));
+    else
+      lists.push_back(boundaryCodes(meaning, operand.format.width()));
+    if (widths.size() == 3)
+      thin(lists.back(), 64);
+    boundaries *= lists.back().size();
+  }
+}
+
+/// A third anywhere, a third around a boundary value, a third around the
+/// operand before (around 0 for the first), whose leading bits it shares:
+/// operands far apart test little of an addition.
+uint64_t Inputs::draw(uint64_t random, uint64_t other, size_t operand) const {
+  uint64_t mask = ~uint64_t{0} >> (64 - widths[operand]);
+  uint64_t pick = mix(random);
+  uint64_t noise = mix(pick) >> (64 - widths[operand]) >>
+                   (pick >> 8) % widths[operand];
+  const std::vector<uint64_t> &list = lists[operand];
+  switch (pick % 3) {
+  case 0:
+    return random & mask;
+  case 1:
+    return (list[(pick >> 16) % list.size()] + noise) & mask;
+  default:
+    return (other ^ noise) & mask;
+  }
+}
+
+std::array<uint64_t, 3> Inputs::at(uint64_t index) const {
+  std::array<uint64_t, 3> operands{};
+  if (isExhaustive) {
+    for (size_t j = widths.size(); j-- > 0; index >>= widths[j])
+      operands[j] = index & (~uint64_t{0} >> (64 - widths[j]));
+    return operands;
+  }
+  if (index < boundaries) {
+    for (size_t j = lists.size(); j-- > 0; index /= lists[j].size())
+      operands[j] = lists[j][index % lists[j].size()];
+    return operands;
+  }
+  uint64_t random = mix(seed ^ index);
+  for (size_t j = 0; j < lists.size(); ++j) {
+    random = mix(random + j);
+    operands[j] = draw(random, j ? operands[j - 1] : 0, j);
+  }
+  return operands;
+}
+
+} // namespace numera::check

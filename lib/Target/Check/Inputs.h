@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+//
+// What an operation is tried on: everything where there is not too much of it,
+// else every combination of boundary values, then random operands. Operands
+// are a function of their index, so that any part of the run can be repeated.
+
+#ifndef NUMERA_LIB_TARGET_CHECK_INPUTS_H
+#define NUMERA_LIB_TARGET_CHECK_INPUTS_H
+
+#include "Cases.h"
+
+namespace numera::check {
+
+class Inputs {
+public:
+  Inputs(const Registry &registry, const Checked &checked,
+         const Options &options);
+
+  uint64_t size() const { return boundaries + draws; }
+  /// The operands of input `index`.
+  std::array<uint64_t, 3> at(uint64_t index) const;
+
+private:
+  uint64_t draw(uint64_t random, uint64_t other, size_t operand) const;
+
+  bool isExhaustive = false;
+  std::vector<unsigned> widths;
+  std::vector<std::vector<uint64_t>> lists; ///< boundary values, by operand
+  uint64_t boundaries = 0, draws = 0, seed;
+};
+
+} // namespace numera::check
+
+#endif // NUMERA_LIB_TARGET_CHECK_INPUTS_H

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+
+#include "Judge.h"
+
+#include "numera/Numerics/Compare.h"
+#include "numera/Numerics/Integral.h"
+#include "numera/Registry/ExactValue.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace llvm;
+
+namespace numera::check {
+
+StringRef nameOf(Fault fault) {
+  switch (fault) {
+  case Fault::OneUlp:
+    return "rounding (1 ulp)";
+  case Fault::Far:
+    return "wrong by more than 1 ulp";
+  case Fault::Sign:
+    return "wrong sign";
+  case Fault::SignOfZero:
+    return "sign of zero";
+  case Fault::Swapped:
+    return "operands swapped";
+  case Fault::NaNExpected:
+    return "NaN expected";
+  case Fault::NaNGiven:
+    return "NaN given";
+  case Fault::Infinity:
+    return "infinity or saturation";
+  case Fault::Flushed:
+    return "subnormal flushed";
+  case Fault::OtherCode:
+    return "another code of the value";
+  case Fault::Integer:
+    return "wrong integer";
+  case Fault::Truth:
+    return "wrong truth value";
+  case Fault::HighBits:
+    return "bits above the width set";
+  case Fault::Unsteady:
+    return "two runs differ";
+  case Fault::Law:
+    return "law broken";
+  }
+  return {};
+}
+
+/// The relations of which a predicate is the union, as the dialect has them.
+static int32_t relationsOf(StringRef predicate) {
+  int32_t unordered = predicate.starts_with("u") ? Unordered : 0;
+  return StringSwitch<int32_t>(predicate)
+             .Case("ord", Equal | Greater | Less)
+             .Case("uno", 0)
+             .EndsWith("eq", Equal)
+             .EndsWith("gt", Greater)
+             .EndsWith("ge", Greater | Equal)
+             .EndsWith("lt", Less)
+             .EndsWith("le", Less | Equal)
+             .EndsWith("ne", Greater | Less)
+             .Default(0) |
+         unordered;
+}
+
+Judge::Judge(const Registry &registry, const Checked &checked)
+    : checked(checked), mode(checked.rounding) {
+  for (const CastType &operand : checked.operands) {
+    meanings.push_back(meaningOf(registry, operand));
+    known &= operand.integer != 0 || bool(meanings.back());
+  }
+  result = meaningOf(registry, checked.result);
+  known &= checked.result.integer != 0 || bool(result);
+  // An opaque format rounds as the one it is equivalent to.
+  if (result && checked.result.format.isOpaque())
+    mode = result.getRoundingMode();
+  relations = relationsOf(checked.predicate);
+}
+
+Unpacked Judge::valueOf(size_t operand, uint64_t bits) const {
+  const CastType &type = checked.operands[operand];
+  if (meanings[operand])
+    return meanings[operand].getFamily().decode(meanings[operand], bits);
+  if (!type.isSigned)
+    return exact::fromUnsigned(bits);
+  unsigned unused = 64 - type.integer;
+  return exact::fromSigned(int64_t(bits << unused) >> unused);
+}
+
+uint64_t Judge::expect(const std::array<uint64_t, 3> &operands) const {
+  size_t count = meanings.size();
+  ArrayRef<uint64_t> codes(operands.data(), count);
+  if (checked.operation == Operation::Cmp ||
+      checked.operation == Operation::IsNaN)
+    return meanings[0].getFamily().evaluateExactly(
+        checked.operation, meanings[0], codes, mode, relations);
+  if (checked.operation == Operation::Cast && !result)
+    return exact::toInteger(valueOf(0, operands[0]),
+                            int32_t(checked.result.integer),
+                            checked.result.isSigned);
+  const FormatFamily &family = result.getFamily();
+  if (checked.operation != Operation::Cast &&
+      all_of(meanings, [&](const Format &each) { return each == result; }))
+    return family.evaluateExactly(checked.operation, result, codes, mode);
+  SmallVector<Unpacked, 3> values;
+  for (size_t j = 0; j < count; ++j)
+    values.push_back(valueOf(j, operands[j]));
+  if (checked.operation != Operation::Cast)
+    for (Unpacked &value : values)
+      value = value.operand();
+  return family.encode(result, exactValue(checked.operation, values, mode),
+                       mode);
+}
+
+Judge::Verdict Judge::judge(const std::array<uint64_t, 3> &operands,
+                            uint64_t got, Fault &fault,
+                            uint64_t &expected) const {
+  unsigned width = widthOf(checked.result);
+  expected = known ? expect(operands) : got & (~uint64_t{0} >> (64 - width));
+  if (got == expected)
+    return Verdict::Right;
+  fault = classify(operands, got, expected);
+  if (fault != Fault::OtherCode || !result)
+    return Verdict::Wrong;
+  Unpacked value = result.getFamily().decode(result, got);
+  return value.isNaN() ? Verdict::OtherNaN : Verdict::Wrong;
+}
+
+/// True of a subnormal number.
+static bool isSubnormal(const Format &format, const Unpacked &value) {
+  auto normal = format.getFamily().range(format).normalExponent;
+  return value.isFinite() && normal && value.exponent < *normal;
+}
+
+Fault Judge::classify(const std::array<uint64_t, 3> &operands, uint64_t got,
+                      uint64_t expected) const {
+  unsigned width = widthOf(checked.result);
+  if (width < 64 && got >> width != 0)
+    return Fault::HighBits;
+  if (checked.operation == Operation::Cmp ||
+      checked.operation == Operation::IsNaN)
+    return Fault::Truth;
+  if (!result)
+    return Fault::Integer;
+
+  const FormatFamily &family = result.getFamily();
+  Unpacked is = family.decode(result, got);
+  Unpacked should = family.decode(result, expected);
+  if (is.isNaN() || should.isNaN())
+    return !is.isNaN()       ? Fault::NaNExpected
+           : should.isNaN() ? Fault::OtherCode
+                             : Fault::NaNGiven;
+  if (is.isZero() && should.isZero())
+    return is.negative != should.negative ? Fault::SignOfZero
+                                          : Fault::OtherCode;
+  if (is.pack() == should.pack())
+    return Fault::OtherCode;
+  bool isOrdered = checked.operation == Operation::Sub ||
+                   checked.operation == Operation::Div ||
+                   checked.operation == Operation::Rem ||
+                   checked.operation == Operation::Pow;
+  if (isOrdered && checked.operands[0].format == checked.operands[1].format &&
+      got == expect({operands[1], operands[0], 0}))
+    return Fault::Swapped;
+  if (is.isInfinite() || should.isInfinite())
+    return Fault::Infinity;
+  if (is.isZero()) {
+    bool isFlush = isSubnormal(result, should);
+    for (size_t j = 0; j < meanings.size(); ++j)
+      isFlush |= meanings[j] && isSubnormal(meanings[j], valueOf(j, operands[j]));
+    if (isFlush)
+      return Fault::Flushed;
+  }
+  // Codes of one sign ascend or descend with their values.
+  if ((got + 1 == expected || expected + 1 == got) &&
+      (is.negative == should.negative || is.isZero() || should.isZero()))
+    return Fault::OneUlp;
+  Unpacked mirrored = is;
+  mirrored.negative = !is.negative;
+  return mirrored.pack() == should.pack() ? Fault::Sign : Fault::Far;
+}
+
+} // namespace numera::check

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+//
+// What a result should be, and in which way it is not.
+
+#ifndef NUMERA_LIB_TARGET_CHECK_JUDGE_H
+#define NUMERA_LIB_TARGET_CHECK_JUDGE_H
+
+#include "Cases.h"
+#include <optional>
+
+namespace numera::check {
+
+class Judge {
+public:
+  Judge(const Registry &registry, const Checked &checked);
+
+  /// False where nobody says what the codes mean: results are then only looked
+  /// at for bits above the width.
+  bool hasReference() const { return known; }
+
+  /// The exact result, rounded once.
+  uint64_t expect(const std::array<uint64_t, 3> &operands) const;
+
+  enum class Verdict { Right, OtherNaN, Wrong };
+  /// Compares what the program gave; `fault` and `expected` are set where it
+  /// is wrong or another NaN.
+  Verdict judge(const std::array<uint64_t, 3> &operands, uint64_t got,
+                Fault &fault, uint64_t &expected) const;
+
+private:
+  Unpacked valueOf(size_t operand, uint64_t bits) const;
+  Fault classify(const std::array<uint64_t, 3> &operands, uint64_t got,
+                 uint64_t expected) const;
+
+  const Checked &checked;
+  std::vector<Format> meanings; ///< of the operands; null: an integer
+  Format result;                ///< its meaning; null: an integer or a test
+  RoundingMode mode;
+  int32_t relations = 0;
+  bool known = true;
+};
+
+} // namespace numera::check
+
+#endif // NUMERA_LIB_TARGET_CHECK_JUDGE_H

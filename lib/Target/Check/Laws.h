@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+//
+// What holds of any number format, whatever its codes mean: all there is to
+// check where no format is named as equivalent.
+
+#ifndef NUMERA_LIB_TARGET_CHECK_LAWS_H
+#define NUMERA_LIB_TARGET_CHECK_LAWS_H
+
+#include "Cases.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <map>
+
+namespace numera::check {
+
+/// What a function of a law's program is to it.
+enum class Role { From, To, Add, Sub, Mul, Neg, Less, Equal, Greater, IsNaN };
+
+/// Calls the function of a role on operands, by operand.
+using Columns = std::vector<std::vector<uint64_t>>;
+using CallRole =
+    llvm::function_ref<std::vector<uint64_t>(Role, const Columns &)>;
+
+struct Law {
+  std::string name; ///< `x + 0 = x`
+  /// What it needs beside the casts and isnan, which tell NaNs where they are
+  /// there.
+  std::vector<Role> needs;
+  /// The types of its operands and of what it compares: an addition's, say.
+  Checked shape;
+  /// For each input, the two sides, which must be the same code or both NaN.
+  void (*sides)(const Columns &inputs, CallRole call, Columns &result);
+};
+
+/// The operations of the roles among those of a format.
+std::map<Role, Checked> rolesOf(llvm::ArrayRef<Checked> operations);
+
+/// The laws of a format for which there are the operations.
+std::vector<Law> lawsOf(const Format &format,
+                        const std::map<Role, Checked> &roles);
+
+/// For each code, whether it is NaN, as far as the functions tell.
+std::vector<bool> findNaNs(const std::vector<uint64_t> &codes,
+                           const std::map<Role, Checked> &roles,
+                           CallRole call);
+
+} // namespace numera::check
+
+#endif // NUMERA_LIB_TARGET_CHECK_LAWS_H

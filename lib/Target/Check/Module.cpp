@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+
+#include "Module.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "numera/Dialect/Numera/IR/Numera.h"
+#include "numera/Target/Compiler.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cstring>
+
+using namespace llvm;
+
+namespace numera::check {
+
+//===----------------------------------------------------------------------===//
+// Twins
+//===----------------------------------------------------------------------===//
+
+Twins::Twins(const Registry &original) : widened(original) {
+  auto add = [&](const Format &format) {
+    if (!format || format.width() == format.storageBits() ||
+        any_of(twins, [&](const auto &pair) { return pair.first == format; }))
+      return;
+    // No file can have the name: it is no name for a format.
+    std::string name = "storage of " + format.spelling();
+    Format twin = findFamily("opaque")->create(
+        {{"bits", std::to_string(format.storageBits())}}, name,
+        *std::make_unique<ParameterError>());
+    twins.emplace_back(format, twin);
+  };
+  for (const Lowering &entry : original.lowerings()) {
+    add(entry.result);
+    for_each(entry.operands, add);
+  }
+  auto replace = [&](Format &format) {
+    for (const auto &[from, to] : twins)
+      if (from == format)
+        format = to;
+  };
+  for (Lowering entry : original.lowerings()) {
+    replace(entry.result);
+    for_each(entry.operands, replace);
+    widened.add(std::move(entry));
+  }
+}
+
+CastType Twins::twinOf(const Checked &checked, const CastType &type) const {
+  CastType twin = type;
+  if (checked.lowering)
+    for (const auto &[from, to] : twins)
+      if (from == type.format)
+        twin.format = to;
+  return twin;
+}
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+static mlir::Type typeOf(mlir::MLIRContext *context, const CastType &type) {
+  mlir::Type element =
+      type.format ? typeOfFormat(context, type.format)
+                  : mlir::IntegerType::get(context, type.integer);
+  return mlir::RankedTensorType::get({mlir::ShapedType::kDynamic}, element);
+}
+
+static void addFunction(mlir::ModuleOp module, const Twins &twins,
+                        const Checked &checked, size_t i) {
+  mlir::MLIRContext *context = module.getContext();
+  mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(module.getBody());
+  mlir::Location loc = builder.getUnknownLoc();
+  bool isTest = checked.operation == Operation::Cmp ||
+                checked.operation == Operation::IsNaN;
+  SmallVector<mlir::Type> operands;
+  for (const CastType &operand : checked.operands)
+    operands.push_back(typeOf(context, twins.twinOf(checked, operand)));
+  mlir::Type result = typeOf(context, twins.twinOf(checked, checked.result));
+  if (isTest)
+    result = mlir::RankedTensorType::get({mlir::ShapedType::kDynamic},
+                                         builder.getI1Type());
+
+  auto function = mlir::func::FuncOp::create(
+      builder, loc, "operation_" + std::to_string(i),
+      builder.getFunctionType(operands, {result}));
+  mlir::Block *body = function.addEntryBlock();
+  builder.setInsertionPointToEnd(body);
+  mlir::OperationState state(loc,
+                             ("numera." + nameOf(checked.operation)).str());
+  state.addOperands(body->getArguments());
+  state.addTypes(result);
+  if (checked.operation == Operation::Cmp)
+    state.addAttribute("predicate",
+                       mlir::arith::CmpFPredicateAttr::get(
+                           context, *mlir::arith::symbolizeCmpFPredicate(
+                                        checked.predicate)));
+  if (checked.operation == Operation::Cast &&
+      (!checked.operands.front().isSigned || !checked.result.isSigned))
+    state.addAttribute("is_unsigned", builder.getUnitAttr());
+  if (!isTest && !checked.lowering && checked.result.format)
+    state.addAttribute("rounding",
+                       builder.getStringAttr(nameOf(checked.rounding)));
+  mlir::Operation *op = builder.create(state);
+  mlir::func::ReturnOp::create(builder, loc, op->getResults());
+}
+
+Expected<std::unique_ptr<Program>>
+compileOperations(const Twins &twins, ArrayRef<Checked> checked) {
+  std::string errors;
+  raw_string_ostream stream(errors);
+  Compiler compiler(twins.registry());
+  mlir::OwningOpRef<mlir::ModuleOp> module = compiler.emptyModule();
+  for (auto [i, operation] : enumerate(checked))
+    addFunction(*module, twins, operation, i);
+  CompileOptions options;
+  // Formats are in the types: there is nothing to retype.
+  options.format = options.accumulate = "f32";
+  Resolved resolved;
+  std::vector<FunctionSignature> signatures;
+  if (failed(compiler.lower(*module, options, resolved, signatures, stream)))
+    return createStringError(StringRef(errors).rtrim());
+  CPUOptions cpu;
+  cpu.metadata.format = "f32";
+  return Program::compile(*module, signatures, twins.registry(), cpu);
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+Caller::Caller(const Program &program, size_t i, const Checked &checked) {
+  std::string name = "operation_" + std::to_string(i);
+  entry = program.entry(name);
+  signature = program.find(name);
+  for (const CastType &operand : checked.operands)
+    sizes.push_back(storageBits(operand) / 8);
+  sizes.push_back(storageBits(checked.result) / 8);
+  inputs.resize(checked.operands.size());
+}
+
+bool Caller::call(ArrayRef<std::vector<uint64_t>> operands,
+                  std::vector<uint64_t> &results, std::string &message) {
+  size_t count = operands.front().size();
+  std::array<numera_tensor, 3> tensors{};
+  auto describe = [&](std::vector<char> &bytes, numera_dtype dtype,
+                      unsigned size) {
+    bytes.resize(count * size);
+    numera_tensor tensor{};
+    tensor.data = bytes.data();
+    tensor.capacity = bytes.size();
+    tensor.dtype = dtype;
+    tensor.rank = 1;
+    tensor.shape[0] = int64_t(count);
+    return tensor;
+  };
+  // Storage is little endian, as codes are.
+  for (size_t j = 0; j < operands.size(); ++j) {
+    tensors[j] = describe(inputs[j], signature->inputs[j].dtype, sizes[j]);
+    for (size_t k = 0; k < count; ++k)
+      std::memcpy(inputs[j].data() + k * sizes[j], &operands[j][k], sizes[j]);
+  }
+  numera_tensor result =
+      describe(output, signature->outputs[0].dtype, sizes.back());
+  numera_options options = NUMERA_OPTIONS;
+  options.threads = 1;
+  char text[256] = "";
+  if (entry(tensors.data(), operands.size(), &result, 1, &options, text,
+            sizeof text) != 0) {
+    message = text;
+    return false;
+  }
+  results.assign(count, 0);
+  for (size_t k = 0; k < count; ++k)
+    std::memcpy(&results[k], output.data() + k * sizes.back(), sizes.back());
+  return true;
+}
+
+} // namespace numera::check
