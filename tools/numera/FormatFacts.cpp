@@ -66,7 +66,13 @@ FormatFacts numera::factsOf(const Registry &registry, const Format &format) {
     facts.epsilon = powerOfTwo(1 - precision);
   if (format.width() <= widestTable)
     facts.counts = countCodes(format, facts.smallestNormal);
-  facts.accumulator = nameOrSpelling(registry, defaultAccumulator(format));
+  facts.accumulator =
+      family.accumulatesExactly()
+          ? "quire"
+          : nameOrSpelling(registry, defaultAccumulator(format));
+  std::string reason;
+  if (auto quire = quireOf(format, reason))
+    facts.quireBits = quire->bits;
   facts.rounding = nameOf(format.getRounding()).str();
   facts.overflow = overflowOf(format);
   return facts;

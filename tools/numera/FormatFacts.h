@@ -30,7 +30,8 @@ struct FormatFacts {
     uint64_t nan = 0, infinity = 0, subnormal = 0;
   };
   std::optional<Counts> counts;
-  std::string accumulator; ///< name or spelling
+  std::string accumulator;          ///< name or spelling
+  std::optional<int32_t> quireBits; ///< none where there is no quire
   std::string rounding, overflow;
 };
 

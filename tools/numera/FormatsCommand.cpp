@@ -151,6 +151,8 @@ static void describeArithmetic(const Registry &registry, const Format &format,
     out.number("subnormal_codes", int64_t(facts.counts->subnormal));
   }
   out.text("default_accumulator", facts.accumulator);
+  if (facts.quireBits)
+    out.number("quire_bits", *facts.quireBits);
   out.text("rounding", facts.rounding);
   out.text("overflow", facts.overflow);
 }
