@@ -10,6 +10,7 @@
 #include "numera/Numerics/Convert.h"
 #include "numera/Numerics/Elementary.h"
 #include "numera/Numerics/Operations.h"
+#include "numera/Numerics/Quire.h"
 
 using namespace numera;
 
@@ -206,6 +207,37 @@ THROUGH_EXACT_1(roundeven)
     return static_cast<CODE(bits)>(FORMAT.encode(Unpacked::unpack(x), MODE));  \
   }
 
+/// The quire of a format (Quire.h), in memory.
+#define QUIRE(unused, bits)                                                    \
+  void SYMBOL(quire_clear, bits)(uint64_t *quire, PARAMETERS) {                \
+    Quire<Format>(FORMAT, quire).clear();                                      \
+  }                                                                            \
+  void SYMBOL(quire_mac, bits)(uint64_t *quire, CODE(bits) x, CODE(bits) y,    \
+                               PARAMETERS) {                                   \
+    Quire<Format>(FORMAT, quire).mac(x, y);                                    \
+  }                                                                            \
+  void SYMBOL(quire_add, bits)(uint64_t *quire, CODE(bits) x, PARAMETERS) {    \
+    Quire<Format>(FORMAT, quire).add(x);                                       \
+  }                                                                            \
+  void SYMBOL(quire_sub, bits)(uint64_t *quire, CODE(bits) x, PARAMETERS) {    \
+    Quire<Format>(FORMAT, quire).sub(x);                                       \
+  }                                                                            \
+  void SYMBOL(quire_neg, bits)(uint64_t *quire, PARAMETERS) {                  \
+    Quire<Format>(FORMAT, quire).negate();                                     \
+  }                                                                            \
+  void SYMBOL(quire_merge, bits)(uint64_t *quire, const uint64_t *other,       \
+                                 PARAMETERS) {                                 \
+    Quire<Format>(FORMAT, quire).merge(other);                                 \
+  }                                                                            \
+  CODE(bits)                                                                   \
+  SYMBOL(quire_round, bits)(const uint64_t *quire, PARAMETERS,                 \
+                            int32_t rounding, uint32_t random) {               \
+    return static_cast<CODE(bits)>(Quire<Format>::round(FORMAT, quire, MODE)); \
+  }                                                                            \
+  uint128_t SYMBOL(quire_unpack, bits)(const uint64_t *quire, PARAMETERS) {    \
+    return Quire<Format>::value(FORMAT, quire).pack();                         \
+  }
+
 extern "C" {
 
 #define NUMERA_UNARY(op) FOR_EACH_STORAGE(UNARY, op)
@@ -216,5 +248,6 @@ extern "C" {
 #include "numera/Runtime/ABI.def"
 
 FOR_EACH_STORAGE(OTHERS, )
+FOR_EACH_STORAGE(QUIRE, )
 
 } // extern "C"

@@ -117,6 +117,10 @@ public:
     return precision;
   }
 
+  QuireLayout quire(const Format &format) const override {
+    return quireLayout(layout(format));
+  }
+
   uint64_t largest(const Format &format) const override {
     return layout(format).maxCode();
   }

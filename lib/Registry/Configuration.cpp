@@ -340,11 +340,10 @@ bool ConfigurationReader::readPolicy(const YamlNode &section) {
 
 bool ConfigurationReader::readAccumulate(const YamlNode &value) {
   Policy &policy = registry.filePolicy;
-  if (value.isScalar() && value.text == "quire")
-    return file.fail(value.keyPlace, "'accumulate: quire' is not supported "
-                                     "yet, expected same or a format");
-  if (value.isScalar() && value.text == "same") {
-    policy.accumulate = Policy::Accumulate::Same;
+  bool isQuire = value.isScalar() && value.text == "quire";
+  if (isQuire || (value.isScalar() && value.text == "same")) {
+    policy.accumulate =
+        isQuire ? Policy::Accumulate::Quire : Policy::Accumulate::Same;
     policy.accumulator = {};
     return true;
   }

@@ -269,6 +269,23 @@ bool numera::embeds(const Format &format, const Format &into) {
   return true;
 }
 
+std::optional<QuireLayout> numera::quireOf(const Format &format,
+                                           std::string &error) {
+  const FormatFamily &family = format.getFamily();
+  error = "format '" + format.spelling() + "' has no quire: ";
+  if (!family.hasArithmetic())
+    error += "only its library knows its values";
+  else if (family.isIrrational())
+    error += "its values are no binary fractions";
+  else if (QuireLayout layout = family.quire(format);
+           layout.bits > mostQuireBits)
+    error += "it would have " + llvm::itostr(layout.bits) +
+             " bits, more than " + llvm::itostr(mostQuireBits);
+  else
+    return layout;
+  return std::nullopt;
+}
+
 Format numera::defaultAccumulator(const Format &format) {
   const FormatFamily &family = format.getFamily();
   if (!family.hasArithmetic() || family.machineWidth(format) != 0)

@@ -50,6 +50,7 @@ public:
   SpecialCodes specialCodes(const Format &) const override { return {}; }
   Range range(const Format &) const override { return {}; }
   int32_t precisionAt(const Format &, int32_t) const override { return 0; }
+  QuireLayout quire(const Format &) const override { return {}; }
   uint64_t largest(const Format &) const override { return 0; }
   uint64_t lowest(const Format &) const override { return 0; }
   uint64_t highest(const Format &) const override { return 0; }

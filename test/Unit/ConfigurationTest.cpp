@@ -167,6 +167,14 @@ TEST(Configuration, AccumulatesInTheSameFormat) {
   EXPECT_EQ(registry.policy().accumulate, Policy::Accumulate::Same);
 }
 
+TEST(Configuration, AccumulatesExactly) {
+  Registry registry;
+  ASSERT_TRUE(registry.loadText("policy: {accumulate: quire}", "f.yaml", "",
+                                llvm::errs()));
+  EXPECT_EQ(registry.policy().accumulate, Policy::Accumulate::Quire);
+  EXPECT_FALSE(registry.policy().accumulator);
+}
+
 //===----------------------------------------------------------------------===//
 // Mistakes
 //===----------------------------------------------------------------------===//
@@ -458,9 +466,6 @@ TEST(ConfigurationError, Policy) {
 }
 
 TEST(ConfigurationError, WhatIsNotSupportedYet) {
-  EXPECT_EQ(errorOf("policy: {accumulate: quire}\n"),
-            "f.yaml:1:10: error: 'accumulate: quire' is not supported yet, "
-            "expected same or a format\n");
   EXPECT_EQ(errorOf("policy: {scale: per-tensor}\n"),
             "f.yaml:1:10: error: 'scale: per-tensor' is not supported yet, "
             "expected none\n");

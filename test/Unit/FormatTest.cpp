@@ -512,6 +512,32 @@ TEST(DefaultAccumulator, OfTheMachineFormatsIsTheFormat) {
   EXPECT_EQ(defaultAccumulator(up), formatF64());
 }
 
+TEST(Quire, HasTheStandardsBits) {
+  std::string error;
+  auto bits = [&](llvm::StringRef text) {
+    return quireOf(parse(text), error)->bits;
+  };
+  EXPECT_EQ(bits("posit<8,2>"), 128);
+  EXPECT_EQ(bits("posit<16,2>"), 256);
+  EXPECT_EQ(bits("posit<12,1>"), 112);
+  EXPECT_EQ(bits("posit<64,4>"), 4000);
+  EXPECT_EQ(bits("float<11,52>"), 4352);
+}
+
+TEST(Quire, IsRefusedByName) {
+  auto error = [](llvm::StringRef text) {
+    std::string message;
+    EXPECT_FALSE(quireOf(parse(text), message)) << text.str();
+    return message;
+  };
+  EXPECT_EQ(error("float<12,20>"),
+            "format 'float<12,20>' has no quire: it would have 8384 bits, more "
+            "than 4352");
+  EXPECT_EQ(error("opaque<\"mybf16\",16>"),
+            "format 'opaque<\"mybf16\",16>' has no quire: only its library "
+            "knows its values");
+}
+
 TEST(Evaluate, ComputesOnCodes) {
   Format bf16 = parse("float<8,7>");
   auto evaluate = [&](Operation operation, llvm::ArrayRef<uint64_t> operands,

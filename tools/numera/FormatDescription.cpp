@@ -171,6 +171,8 @@ static void describeArithmetic(const Registry &registry, const Format &format,
   out.count("infinity_codes", facts.codes.infinity);
   out.count("subnormal_codes", facts.subnormalCodes);
   out.text("default_accumulator", facts.accumulator);
+  if (facts.quireBits)
+    out.number("quire_bits", *facts.quireBits);
   out.text("rounding", facts.rounding);
   if (format.getRounding() == Rounding::Stochastic)
     out.number("random_bits", format.getRandomBits());

@@ -95,7 +95,13 @@ FormatFacts numera::factsOf(const Registry &registry, const Format &format) {
     uint64_t below = (uint64_t{1} << (*normal - facts.range.leastExponent)) - 1;
     facts.subnormalCodes = facts.lowest.negative ? 2 * below : below;
   }
-  facts.accumulator = nameOrSpelling(registry, defaultAccumulator(format));
+  facts.accumulator =
+      family.accumulatesExactly()
+          ? "quire"
+          : nameOrSpelling(registry, defaultAccumulator(format));
+  std::string reason;
+  if (auto quire = quireOf(format, reason))
+    facts.quireBits = quire->bits;
   facts.rounding = nameOf(format.getRounding()).str();
   facts.overflow = overflowOf(format);
   return facts;

@@ -21,7 +21,7 @@ void numera::addModelFlags(CommandLine &line, ModelFlags &flags) {
             "compute in this format: a name or a spelling such as float<5,7>",
             &compile.format});
   line.add({"accumulate", "FORMAT",
-            "add up matrix products in: same, f32, f64 or a format",
+            "add up matrix products in: same, quire, f32, f64 or a format",
             &compile.accumulate});
   line.add({"rounding", "MODE", "round so, e.g. nearest-even, toward-zero, up",
             &compile.rounding});

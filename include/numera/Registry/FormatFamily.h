@@ -7,7 +7,7 @@
 #ifndef NUMERA_REGISTRY_FORMATFAMILY_H
 #define NUMERA_REGISTRY_FORMATFAMILY_H
 
-#include "numera/Numerics/Unpacked.h"
+#include "numera/Numerics/Quire.h"
 #include "numera/Registry/Format.h"
 #include "numera/Registry/Operation.h"
 
@@ -147,6 +147,12 @@ public:
   /// 32 or 64 if the format is the machine's f32 or f64, else 0.
   virtual unsigned machineWidth(const Format &) const { return 0; }
 
+  /// The quire of a format with arithmetic whose values are binary fractions,
+  /// whatever its size: see quireOf().
+  virtual QuireLayout quire(const Format &format) const = 0;
+  /// True if sums of the family are exact where nobody names an accumulator.
+  virtual bool accumulatesExactly() const { return false; }
+
 protected:
   /// Every key of the family itself, positional ones included.
   virtual llvm::SmallVector<llvm::StringRef> keys() const = 0;
@@ -189,9 +195,14 @@ const Format &formatF64();
 /// NaN, infinities and -0 (where `format` has them) represented as well.
 bool embeds(const Format &format, const Format &into);
 
-/// The accumulator that a contraction uses where nobody names one (DESIGN
-/// 3.3): the first of f32 and f64 that embeds the format's values and holds
-/// its products exactly, exponent range aside; else the format itself.
+/// The layout of the format's quire; nullopt with the reason in `error` where
+/// there is none.
+std::optional<QuireLayout> quireOf(const Format &format, std::string &error);
+
+/// The accumulator that a contraction uses where nobody names one (DESIGN 3.3),
+/// unless the family accumulates exactly: the first of f32 and f64 that embeds
+/// the format's values and holds its products exactly, exponent range aside;
+/// else the format itself.
 Format defaultAccumulator(const Format &format);
 
 } // namespace numera

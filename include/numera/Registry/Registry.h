@@ -56,7 +56,7 @@ struct Lowering {
 /// What `numera-retype` does to a model.
 struct Policy {
   Format defaultFormat; ///< null: not named
-  enum class Accumulate { Default, Same, Named };
+  enum class Accumulate { Default, Same, Quire, Named };
   Accumulate accumulate = Accumulate::Default;
   Format accumulator; ///< with Named
 };

@@ -23,18 +23,25 @@ std::optional<ResolvedPolicy> resolvePolicy(const Registry &registry,
   if (!resolved.format)
     return std::nullopt;
 
-  bool same =
-      accumulate == "same" ||
-      (accumulate.empty() && policy.accumulate == Policy::Accumulate::Same);
-  if (same) {
+  auto isWanted = [&](llvm::StringRef name, Policy::Accumulate named) {
+    return accumulate == name ||
+           (accumulate.empty() && policy.accumulate == named);
+  };
+  if (isWanted("same", Policy::Accumulate::Same)) {
     resolved.accumulator = resolved.product = resolved.format;
     resolved.accumulateName = "same";
     return resolved;
   }
-  if (accumulate == "quire") {
-    error = "accumulate 'quire' is not supported yet; expected same, f32, f64 "
-            "or a format";
-    return std::nullopt;
+  bool isUsual =
+      accumulate.empty() && policy.accumulate == Policy::Accumulate::Default;
+  if (isWanted("quire", Policy::Accumulate::Quire) ||
+      (isUsual && resolved.format.getFamily().accumulatesExactly())) {
+    if (!quireOf(resolved.format, error))
+      return std::nullopt;
+    resolved.accumulator = resolved.format;
+    resolved.isExact = true;
+    resolved.accumulateName = "quire";
+    return resolved;
   }
   if (!accumulate.empty())
     resolved.accumulator = registry.lookupFormat(accumulate, error);

@@ -14,17 +14,20 @@ namespace numera {
 /// What a model is rewritten to.
 struct ResolvedPolicy {
   Format format;
-  /// The accumulator of contractions and sums.
+  /// The accumulator of contractions and sums; the format itself with
+  /// `isExact`.
   Format accumulator;
+  /// Contractions and sums accumulate in the format's quire.
+  bool isExact = false;
   /// The format products are rounded to before they are added; null for none.
   Format product;
-  /// How the accumulator was named, for reports: `same`, `f32`, `posit16`.
+  /// How the accumulator was named, for reports: `same`, `quire`, `posit16`.
   std::string accumulateName;
 };
 
 /// Resolves `to` (a name or spelling; empty: the policy's default, else f32)
-/// and `accumulate` (`same`, a name or spelling; empty: the policy's, else by
-/// the format). A message in `error` and nullopt on failure.
+/// and `accumulate` (`same`, `quire`, a name or spelling; empty: the policy's,
+/// else by the format). A message in `error` and nullopt on failure.
 std::optional<ResolvedPolicy> resolvePolicy(const Registry &registry,
                                             llvm::StringRef to,
                                             llvm::StringRef accumulate,
