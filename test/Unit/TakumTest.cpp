@@ -113,7 +113,10 @@ TEST(Takum, RoundsAtBoundariesOfEveryLength) {
 TEST(Takum, SaturatesInEveryMode) {
   for (int bits : {2, 3, 8, 12, 16, 64}) {
     TakumFormat f{bits};
+    Unpacked beyond = f.decode(f.maxCode()); // less than half a step farther
+    beyond.tail = 1;
     for (Rounding mode : modes) {
+      EXPECT_EQ(f.encode(beyond, mode), f.maxCode());
       for (int32_t exponent : {255, 256, 1 << 20}) {
         EXPECT_EQ(f.encode(power(exponent), mode), f.maxCode());
         EXPECT_EQ(f.encode(power(exponent, true), mode), f.negate(f.maxCode()));
