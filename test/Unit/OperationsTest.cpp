@@ -223,4 +223,30 @@ TEST(Operations, HoldForEveryPositFormat) {
           PositFormat{bits, es}, static_cast<uint64_t>(bits * 5 + es));
 }
 
+TEST(Operations, HoldForEveryTakumFormat) {
+  Tally tally;
+  for (int32_t bits = 2; bits <= 64; ++bits)
+    checkRandomFormat(tally, "takum<" + std::to_string(bits) + ">",
+                      TakumFormat{bits}, static_cast<uint64_t>(bits));
+}
+
+TEST(Operations, HoldForRandomFixedFormats) {
+  Tally tally;
+  std::mt19937_64 engine(53);
+  for (uint64_t i = 0; i < samples(500); ++i) {
+    FixedFormat f{};
+    f.isSigned = (engine() & 1) != 0;
+    int32_t bits = 1 + static_cast<int32_t>(engine() % (f.isSigned ? 63 : 64));
+    f.fraction = static_cast<int32_t>(engine() % (bits + 1));
+    f.integer = bits - f.fraction;
+    f.overflow = engine() & 1 ? Overflow::Wrap : Overflow::Saturate;
+    checkRandomFormat(tally,
+                      "fixed<" + std::to_string(f.integer) + "," +
+                          std::to_string(f.fraction) +
+                          (f.isSigned ? "" : ",unsigned") +
+                          (f.overflow == Overflow::Wrap ? ",wrap>" : ">"),
+                      f, i);
+  }
+}
+
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// pow against MPFR's: 64 bits toward zero and the ternary value are the
+// pow against MPFR's: 96 bits toward zero and the ternary value are the
 // significand and the sticky that Power.h promises; 16-bit formats are also
 // rounded in every mode by the oracle.
 
@@ -41,7 +41,8 @@ TEST(Power, InterestingPairs) {
   std::vector<Unpacked> numbers = interestingNumbers();
   for (const Unpacked &x : numbers)
     for (const Unpacked &y : numbers)
-      ASSERT_EQ(exact::pow(x, y), powOracle(x, y)) << x << " to " << y;
+      ASSERT_PRED2(agrees, exact::pow(x, y), powOracle(x, y))
+          << x << " to " << y;
 }
 
 /// Pairs of every length, ordinary magnitudes two times of three.
@@ -52,7 +53,7 @@ void compareRandom(uint64_t count, int bits) {
     Unpacked x = randomUnpacked(random, bits, i % 3 ? -6 : -1000, 40);
     Unpacked y = randomUnpacked(random, bits, -60, 9);
     x.negative = false;
-    ASSERT_EQ(exact::pow(x, y), powOracle(x, y)) << x << " to " << y;
+    ASSERT_PRED2(agrees, exact::pow(x, y), powOracle(x, y)) << x << " to " << y;
     tally.count(1);
   }
 }

@@ -348,8 +348,8 @@ TEST(Quire, SumsAMillionProducts) {
   check("posit<16,2>", PositFormat{16, 2}, 1'000'000);
   check("bf16", FloatFormat{8, 7, 127}, 1'000'000);
   check("f8E4M3FN", FloatFormat{4, 3, 7, Specials::Fn}, 1'000'000);
-  check("posit<32,2>", PositFormat{32, 2}, samples(100'000, 10));
-  check("f64", binary64, samples(100'000, 10));
+  check("posit<32,2>", PositFormat{32, 2}, samples(100'000, 1'000'000));
+  check("f64", binary64, samples(100'000, 1'000'000));
 }
 
 /// A million of the largest product, of one sign: the carry bits.

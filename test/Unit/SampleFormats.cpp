@@ -18,6 +18,18 @@ oracle::Format describe(const PositFormat &f) {
   return {.family = oracle::Family::Posit, .bits = f.bits, .es = f.es};
 }
 
+oracle::Format describe(const TakumFormat &f) {
+  return {.family = oracle::Family::Takum, .bits = f.bits};
+}
+
+oracle::Format describe(const FixedFormat &f) {
+  return {.family = oracle::Family::Fixed,
+          .integerBits = f.integer,
+          .fractionBits = f.fraction,
+          .isSigned = f.isSigned,
+          .overflow = static_cast<oracle::Overflow>(f.overflow)};
+}
+
 namespace {
 
 constexpr auto ieee = Specials::Ieee;
@@ -28,6 +40,7 @@ constexpr auto fnu = Specials::Fnu;
 constexpr auto infinity = Overflow::Infinity;
 constexpr auto saturate = Overflow::Saturate;
 constexpr auto propagate = Overflow::Propagate;
+constexpr auto wrap = Overflow::Wrap;
 
 /// kKpP with s or u, e or f: IEEE P3109's own names.
 constexpr FloatFormat p3109(int32_t bits, int32_t precision, bool isSigned,
@@ -65,6 +78,13 @@ constexpr Case small[] = {
     {"p3109_k5p1se", p3109(5, 1, true, true)},
     {"p3109_k5p2uf", p3109(5, 2, false, false)},
     {"p3109_k6p3sf", p3109(6, 3, true, false)},
+    {"fixed<2,3>", FixedFormat{2, 3}},
+    {"fixed<1,3,wrap>", FixedFormat{1, 3, true, wrap}},
+    {"fixed<3,1,unsigned>", FixedFormat{3, 1, false}},
+    {"fixed<0,5,unsigned,wrap>", FixedFormat{0, 5, false, wrap}},
+    {"takum<2>", TakumFormat{2}},
+    {"takum<5>", TakumFormat{5}},
+    {"takum<6>", TakumFormat{6}},
     {"posit<2,0>", PositFormat{2, 0}},
     {"posit<3,2>", PositFormat{3, 2}},
     {"posit<5,1>", PositFormat{5, 1}},
@@ -97,13 +117,20 @@ constexpr Case small[] = {
     {"float<4,4,unsigned>", FloatFormat{4, 4, 7, ieee, true, false}},
     {"float<5,3,fn,unsigned,flush>",
      FloatFormat{5, 3, 11, fn, false, false, saturate}},
+    {"fixed<3,4>", FixedFormat{3, 4}},
+    {"fixed<4,3,wrap>", FixedFormat{4, 3, true, wrap}},
+    {"fixed<5,3,unsigned>", FixedFormat{5, 3, false}},
+    {"fixed<0,8,unsigned,wrap>", FixedFormat{0, 8, false, wrap}},
+    {"fixed<7,0>", FixedFormat{7, 0}},
+    {"takum<7>", TakumFormat{7}},
+    {"takum<8>", TakumFormat{8}},
     {"posit<8,0>", PositFormat{8, 0}},
     {"posit<8,1>", PositFormat{8, 1}},
     {"posit<8,2>", PositFormat{8, 2}},
     {"posit<8,3>", PositFormat{8, 3}},
     {"posit<8,4>", PositFormat{8, 4}},
 };
-constexpr size_t tinyCount = 22;
+constexpr size_t tinyCount = 29;
 
 constexpr Case sixteen[] = {
     {"bf16", FloatFormat{8, 7, 127}},
@@ -112,6 +139,10 @@ constexpr Case sixteen[] = {
     {"posit<16,1>", PositFormat{16, 1}},
     {"p3109_k16p9ue", p3109(16, 9, false, true)},
     {"p3109_k12p1sf", p3109(12, 1, true, false)},
+    {"fixed<4,11>", FixedFormat{4, 11}},
+    {"fixed<8,8,unsigned,wrap>", FixedFormat{8, 8, false, wrap}},
+    {"takum<16>", TakumFormat{16}},
+    {"takum<12>", TakumFormat{12}},
     {"float<5,7>", FloatFormat{5, 7, 15}},
     {"float<6,9>", FloatFormat{6, 9, 31, finite, true, true, saturate}},
 };
@@ -122,6 +153,13 @@ constexpr Case wide[] = {
     {"posit<32,2>", PositFormat{32, 2}},
     {"posit<64,2>", PositFormat{64, 2}},
     {"posit<64,0>", PositFormat{64, 0}},
+    {"takum<17>", TakumFormat{17}},
+    {"takum<32>", TakumFormat{32}},
+    {"takum<64>", TakumFormat{64}},
+    {"fixed<15,16>", FixedFormat{15, 16}},
+    {"fixed<31,32,wrap>", FixedFormat{31, 32, true, wrap}},
+    {"fixed<0,64,unsigned>", FixedFormat{0, 64, false}},
+    {"fixed<32,32,unsigned,wrap>", FixedFormat{32, 32, false, wrap}},
     {"float<8,20>", FloatFormat{8, 20, 127}},
     {"float<11,30>", FloatFormat{11, 30, 1023}},
     {"float<15,40>", FloatFormat{15, 40, 16383}},

@@ -7,15 +7,18 @@
 #define NUMERA_TEST_UNIT_SAMPLEFORMATS_H
 
 #include "Oracle.h"
+#include "numera/Numerics/Fixed.h"
 #include "numera/Numerics/Float.h"
 #include "numera/Numerics/Posit.h"
+#include "numera/Numerics/Takum.h"
 
 #include <span>
 #include <variant>
 
 namespace numera::test {
 
-using AnyFormat = std::variant<FloatFormat, PositFormat>;
+using AnyFormat =
+    std::variant<FloatFormat, PositFormat, TakumFormat, FixedFormat>;
 
 struct Case {
   const char *name;
@@ -25,6 +28,8 @@ struct Case {
 /// The fields of a format, nothing computed from them, for the oracle.
 oracle::Format describe(const FloatFormat &f);
 oracle::Format describe(const PositFormat &f);
+oracle::Format describe(const TakumFormat &f);
+oracle::Format describe(const FixedFormat &f);
 
 /// Formats of at most 8 bits: the built-in ones, and each parameter off its
 /// default at least once.

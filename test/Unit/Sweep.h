@@ -25,6 +25,12 @@ constexpr oracle::Mode modeOf(Rounding mode) {
   return static_cast<oracle::Mode>(mode);
 }
 
+/// False for formats that compute on their codes: an Unpacked has the first 96
+/// bits of a result, of which wrapping keeps the last.
+template <typename F> constexpr bool hasExactRoad(const F &) {
+  return !std::is_same_v<F, FixedFormat>;
+}
+
 /// Holds every function of `ours` at (x, y) against the oracle's `exact`.
 template <typename F, typename... Ours>
 void checkPair(Tally &tally, const char *name, const F &f,
