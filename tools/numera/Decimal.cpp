@@ -149,7 +149,13 @@ std::string numera::printDecimal(const Unpacked &value) {
 std::string numera::printRounded(const Unpacked &value, size_t count) {
   if (!value.isFinite())
     return word(value);
-  return write(value.negative, roundDigits(digitsOf(value), count));
+  DecimalDigits exact = digitsOf(value);
+  std::string text = write(value.negative, exact);
+  constexpr size_t sign = 1, point = 1, zero = 1;
+  if (exact.digits.size() <= count ||
+      (!value.sticky && text.size() <= count + sign + point + zero))
+    return text;
+  return write(value.negative, roundDigits(exact, count));
 }
 
 std::string numera::printShortest(const Format &format, uint64_t code) {
