@@ -74,6 +74,11 @@ def main(family, *words):
         found = text if isinstance(value, str) else parse(text)
         if entry["code"] != f"0x{code:0{digits}x}" or found != value:
             sys.exit(f"{entry}, expected code {code:#x} and {value}")
+        width = (len(table) - 1).bit_length()
+        if entry["bits"].replace(" ", "") != f"{code:0{width}b}":
+            sys.exit(f"{entry}, expected the bits of {code:#x}")
+        if not isinstance(value, str) and Rational(entry["decimal"]) != value:
+            sys.exit(f"{entry}, expected all digits of {value}")
 
 
 main(*sys.argv[1:])

@@ -112,13 +112,14 @@ DecimalDigits numera::roundDigits(const DecimalDigits &exact, size_t count) {
 
 /// Where C's %g changes to an exponent for small numbers; large ones stay
 /// whole for longer, since integers are exact here.
-static std::string write(bool negative, const DecimalDigits &number) {
+static std::string write(bool negative, const DecimalDigits &number,
+                         int32_t largest = 20) {
   std::string text = negative ? "-" : "";
   const std::string &digits = number.digits;
   int32_t exponent = number.exponent;
   if (exponent >= -5 && exponent < 0)
     return text + "0." + std::string(size_t(-1 - exponent), '0') + digits;
-  if (exponent < -5 || exponent > 20) {
+  if (exponent < -5 || exponent > largest) {
     text += digits[0];
     if (digits.size() > 1)
       text += "." + digits.substr(1);
@@ -149,7 +150,13 @@ std::string numera::printDecimal(const Unpacked &value) {
 std::string numera::printRounded(const Unpacked &value, size_t count) {
   if (!value.isFinite())
     return word(value);
-  return write(value.negative, roundDigits(digitsOf(value), count));
+  DecimalDigits exact = digitsOf(value);
+  std::string text = write(value.negative, exact);
+  constexpr size_t column = 20;
+  if (text.size() <= column && !value.sticky)
+    return text;
+  // No zeros that might be digits.
+  return write(value.negative, roundDigits(exact, count), int32_t(count) - 1);
 }
 
 std::string numera::printShortest(const Format &format, uint64_t code) {

@@ -29,7 +29,8 @@ DecimalDigits roundDigits(const DecimalDigits &exact, size_t count);
 /// Exact; a value whose digits go on ends in `…`.
 std::string printDecimal(const Unpacked &value);
 
-/// The same, rounded to `count` digits: a line for people.
+/// For a line that people read: exact up to 20 characters, else rounded to
+/// `count` digits.
 std::string printRounded(const Unpacked &value, size_t count);
 
 /// The shortest decimal number that the format rounds to the value of `code`,

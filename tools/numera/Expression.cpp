@@ -176,7 +176,7 @@ bool Parser::parseComparison() {
   };
   if (++depth > deepest)
     return fail(position, "nested deeper than " + Twine(deepest) + " levels");
-  auto leave = make_scope_exit([&] { --depth; });
+  auto leave = scope_exit([&] { --depth; });
   if (!parseSum())
     return false;
   int32_t relations = takeOperator();

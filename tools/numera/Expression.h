@@ -31,8 +31,8 @@ struct Instruction {
   uint64_t code = 0; ///< of a constant
   Operation operation{};
   int32_t relations = 0; ///< of `cmp`
-  Format operands;       ///< the format of all of them
-  Format result;
+  Format operands{};     ///< the format of all of them
+  Format result{};
 
   /// True if the result is 0 or 1 and no code.
   bool isTruth() const {

@@ -98,7 +98,7 @@ public:
       json->attribute(key, value ? json::Value(printNearestHexFloat(*value))
                                  : json::Value(nullptr));
     else if (value)
-      line(key, formatv("{0,-18}  {1}", printRounded(*value, 12),
+      line(key, formatv("{0,-20}  {1}", printRounded(*value, 12),
                         printHexFloat(*value)));
   }
   void line(StringRef key, const Twine &value) {

@@ -8,6 +8,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
+#include <algorithm>
 #include <cmath>
 
 using namespace llvm;
@@ -206,8 +207,11 @@ void Picture::drawValues(const Line &line, double center) {
     std::string path;
     for (double value : line.values)
       path += "M" + px(x(value)) + " " + px(from) + "v16";
+    double space = (x(line.values.back()) - x(line.values.front())) /
+                   double(line.values.size());
     out << "<path d=\"" << path << "\" stroke=\"" << line.colour
-        << "\" stroke-width=\"1\"/>\n";
+        << "\" stroke-width=\"" << px(std::clamp(space / 2, 0.35, 1.0))
+        << "\"/>\n";
     return;
   }
   // Too many to draw: the more bits, the more values in a binade.
@@ -237,7 +241,10 @@ std::string Picture::draw() {
     drawValues(line, rowsTop + 4 + rowHeight * (double(index) + 0.5));
   }
   drawFrame();
-  text(left, top - 20, "start", "Relative precision over the range",
+  // As many names as the line holds.
+  std::string heading =
+      title.size() <= 60 ? title : itostr(int64_t(lines.size())) + " formats";
+  text(left, top - 20, "start", "Relative precision of " + heading,
        " font-size=\"16\" font-weight=\"bold\"");
   out << "</svg>\n";
   return svg;
