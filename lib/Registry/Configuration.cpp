@@ -261,8 +261,8 @@ bool ConfigurationReader::readFormat(const YamlNode &entry) {
   if (!family->hasArithmetic() && !readEquivalent(entry, format, equivalent))
     return false;
   registry.byName[entry.key] = registry.named.size();
-  registry.named.push_back(
-      {entry.key, format, isBuiltin, file.location(entry.keyPlace), equivalent});
+  registry.named.push_back({entry.key, format, isBuiltin,
+                            file.location(entry.keyPlace), equivalent});
   return true;
 }
 

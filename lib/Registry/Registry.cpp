@@ -150,8 +150,7 @@ std::string Registry::symbolOf(const Lowering &lowering) const {
   bool isShared = llvm::any_of(registered, [&](const Lowering &other) {
     return other.symbol == lowering.symbol && other.library != lowering.library;
   });
-  return isShared ? lowering.library + "::" + lowering.symbol
-                  : lowering.symbol;
+  return isShared ? lowering.library + "::" + lowering.symbol : lowering.symbol;
 }
 
 std::string Registry::suggest(const Lowering &key) const {

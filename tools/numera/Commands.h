@@ -14,6 +14,7 @@ int compileCommand(llvm::ArrayRef<const char *> arguments);
 int runCommand(llvm::ArrayRef<const char *> arguments);
 int formatsCommand(llvm::ArrayRef<const char *> arguments);
 int evalCommand(llvm::ArrayRef<const char *> arguments);
+int checkCommand(llvm::ArrayRef<const char *> arguments);
 
 } // namespace numera
 

@@ -16,11 +16,13 @@ static constexpr StringLiteral help =
     "           object or an executable, in the number format of choice\n"
     "  run      run a model on NumPy arrays, and say what the format costs\n"
     "  formats  list the number formats, describe one, or draw several\n"
-    "  eval     a calculator in any format\n\n"
+    "  eval     a calculator in any format\n"
+    "  check    certify formats and libraries against the exact reference\n\n"
     "numera COMMAND --help lists the options of a command, numera --version\n"
     "prints the version.\n";
 
-static const StringRef commands[] = {"compile", "run", "formats", "eval"};
+static const StringRef commands[] = {"compile", "run", "formats", "eval",
+                                     "check"};
 
 static int dispatch(ArrayRef<const char *> arguments) {
   if (arguments.empty())
@@ -35,6 +37,8 @@ static int dispatch(ArrayRef<const char *> arguments) {
     return formatsCommand(arguments);
   if (command == "eval")
     return evalCommand(arguments);
+  if (command == "check")
+    return checkCommand(arguments);
   if (command == "--version") {
     outs() << "numera " << NUMERA_VERSION << '\n';
     return 0;

@@ -31,7 +31,7 @@ struct Options {
 struct Checked {
   Operation operation{};
   std::vector<CastType> operands;
-  CastType result; ///< of `cmp` and `isnan`: u8, which holds 0 or 1
+  CastType result;       ///< of `cmp` and `isnan`: u8, which holds 0 or 1
   std::string predicate; ///< of `cmp`
   Rounding rounding{};
   const Lowering *lowering = nullptr; ///< null: the family's own
@@ -98,7 +98,7 @@ struct Result {
 /// What was found of a format.
 struct Report {
   Format format;
-  Format meaning; ///< what its codes mean; null: nobody says
+  Format meaning;                   ///< what its codes mean; null: nobody says
   std::vector<Result> results;      ///< operations, in the order of DESIGN 5
   std::vector<Result> laws;         ///< of a format without meaning
   std::vector<std::string> missing; ///< YAML lines that would register them

@@ -85,16 +85,12 @@ public:
         providers(registry) {}
 
   Expected<Cases> run() {
-    addOperations();
     addCasts();
+    addOperations();
     addTests();
     addMixed();
     if (error)
       return std::move(error);
-    // Casts first, then in the order of Operations.def.
-    stable_sort(cases.operations, [](const Checked &a, const Checked &b) {
-      return a.operation < b.operation;
-    });
     return std::move(cases);
   }
 
@@ -105,15 +101,19 @@ private:
   void add(Checked checked, bool isWanted = true) {
     checked.lowering = registry.findLowering(keyOf(checked));
     bool isRounding = isRounded(checked.operation) && checked.result.format;
-    Rounding usual =
-        isRounding ? checked.result.format.getRounding() : Rounding::NearestEven;
+    Rounding usual = isRounding ? checked.result.format.getRounding()
+                                : Rounding::NearestEven;
     if (!checked.lowering && !hasArithmetic()) {
       if (isWanted)
         cases.missing.push_back(registry.suggest(keyOf(checked)));
       return;
     }
-    if (checked.lowering && isProvided(*checked.lowering) &&
-        isChosen(usual, isRounding)) {
+    if (checked.lowering && usual == Rounding::Stochastic && isRounding) {
+      cases.skipped.push_back(checked.lowering->symbol +
+                              ": what a stochastic function draws is not a "
+                              "function of its operands");
+    } else if (checked.lowering && isProvided(*checked.lowering) &&
+               isChosen(usual, isRounding)) {
       checked.rounding = usual;
       cases.operations.push_back(checked);
     }
@@ -167,8 +167,8 @@ private:
     checked.result.format = format;
     checked.operands.assign(count, checked.result);
     // A family's mac is its fma.
-    if (operation == Operation::Mac &&
-        !registry.findLowering(keyOf(checked)) && hasArithmetic())
+    if (operation == Operation::Mac && !registry.findLowering(keyOf(checked)) &&
+        hasArithmetic())
       return;
     add(checked);
   }
@@ -191,8 +191,8 @@ private:
       addCast(machine, own, true);
       addCast(own, machine, true);
     }
-    for (StringRef name : {"i8", "i16", "i32", "i64", "u8", "u16", "u32",
-                           "u64"}) {
+    for (StringRef name :
+         {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"}) {
       addCast(*integerFromName(name), own, false);
       addCast(own, *integerFromName(name), false);
     }
@@ -219,9 +219,6 @@ private:
     own.format = format;
     checked.result.integer = 8;
     checked.result.isSigned = false;
-    checked.operation = Operation::IsNaN;
-    checked.operands = {own};
-    add(checked);
     checked.operation = Operation::Cmp;
     checked.operands = {own, own};
     bool hasAny = any_of(registry.lowerings(), [&](const Lowering &entry) {
@@ -234,13 +231,17 @@ private:
       // One line stands for all of them where there is none.
       add(checked, hasAny || predicate == "olt");
     }
+    checked.predicate.clear();
+    checked.operation = Operation::IsNaN;
+    checked.operands = {own};
+    add(checked);
   }
 
   /// `operands: [f8, f8, f32], result: f32`.
   void addMixed() {
     for (const Lowering &entry : registry.lowerings()) {
-      bool isMixed = !all_equal(entry.operands) ||
-                     entry.operands.front() != entry.result;
+      bool isMixed =
+          !all_equal(entry.operands) || entry.operands.front() != entry.result;
       if (!isMixed || entry.operation == Operation::Cast ||
           entry.target == numera::Target::NVPTX ||
           (entry.result != format && !is_contained(entry.operands, format)))

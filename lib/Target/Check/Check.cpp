@@ -54,8 +54,8 @@ std::vector<Job> makeJobs(const Registry &registry, const Twins &twins,
     return job;
   };
   size_t share = std::max<size_t>(
-      1, std::min(mostItems, (operations.size() + options.threads - 1) /
-                                 options.threads));
+      1, std::min(mostItems,
+                  (operations.size() + options.threads - 1) / options.threads));
   for (const Checked &checked : operations) {
     if (jobs.empty() || jobs.back().items.size() == share)
       begin();
@@ -98,9 +98,9 @@ Error runJobs(ArrayRef<Job> jobs, Shared<Slot> &slots, unsigned threads,
       if (first.isRefused && !first.total)
         error = createStringError(Twine(first.message));
       else if (outcome == Outcome::Crashed)
-        error = createStringError(
-            Twine("a library crashed while it was loaded (") +
-            strsignal(signal) + ")");
+        error =
+            createStringError(Twine("a library crashed while it was loaded (") +
+                              strsignal(signal) + ")");
       else if (outcome == Outcome::Exited)
         error = createStringError(
             "a library ended the process while it was loaded");
@@ -130,10 +130,9 @@ Result resultOf(const Item &item, const Slot &slot) {
 
 } // namespace
 
-Expected<Report>
-checkFormat(const Registry &registry, const Format &format,
-            const Options &options,
-            function_ref<void(uint64_t, uint64_t)> progress) {
+Expected<Report> checkFormat(const Registry &registry, const Format &format,
+                             const Options &options,
+                             function_ref<void(uint64_t, uint64_t)> progress) {
   Expected<Cases> cases = findCases(registry, format, options);
   if (!cases)
     return cases.takeError();
@@ -150,9 +149,8 @@ checkFormat(const Registry &registry, const Format &format,
     laws = lawsOf(format, roles);
   }
   Twins twins(registry);
-  std::vector<Job> jobs =
-      makeJobs(registry, twins, options, cases->operations, laws, roles,
-               bool(report.meaning));
+  std::vector<Job> jobs = makeJobs(registry, twins, options, cases->operations,
+                                   laws, roles, bool(report.meaning));
   size_t count = cases->operations.size() + laws.size();
   Shared<Slot> slots(std::max<size_t>(count, 1));
   if (!slots)
@@ -172,8 +170,7 @@ checkFormat(const Registry &registry, const Format &format,
       const Slot &slot = slots[job.firstSlot + i];
       if (slot.isRefused)
         return createStringError(Twine(slot.message));
-      (item.law ? report.laws : report.results)
-          .push_back(resultOf(item, slot));
+      (item.law ? report.laws : report.results).push_back(resultOf(item, slot));
     }
   return report;
 }

@@ -91,8 +91,8 @@ Inputs::Inputs(const Registry &registry, const Checked &checked,
 uint64_t Inputs::draw(uint64_t random, uint64_t other, size_t operand) const {
   uint64_t mask = ~uint64_t{0} >> (64 - widths[operand]);
   uint64_t pick = mix(random);
-  uint64_t noise = mix(pick) >> (64 - widths[operand]) >>
-                   (pick >> 8) % widths[operand];
+  uint64_t noise =
+      mix(pick) >> (64 - widths[operand]) >> (pick >> 8) % widths[operand];
   const std::vector<uint64_t> &list = lists[operand];
   switch (pick % 3) {
   case 0:

@@ -89,8 +89,8 @@ static void judgeOperation(const Judge &judge, const Columns &columns,
   for (size_t k = 0; k < results.size(); ++k) {
     Example example{operandsAt(columns, k), results[k], 0};
     Fault fault{};
-    switch (judge.judge(example.operands, results[k], fault,
-                        example.expected)) {
+    switch (
+        judge.judge(example.operands, results[k], fault, example.expected)) {
     case Judge::Verdict::Right:
       break;
     case Judge::Verdict::OtherNaN:
@@ -119,8 +119,8 @@ static void judgeLaw(const Columns &columns, const Columns &sides,
   for (size_t k = 0; k < sides[0].size(); ++k) {
     uint64_t left = sides[0][k], right = sides[1][k];
     // Of NaNs, no relation need hold.
-    bool isExcused = isTruth ? nans[k] && left <= right
-                             : leftNaNs[k] && rightNaNs[k];
+    bool isExcused =
+        isTruth ? nans[k] && left <= right : leftNaNs[k] && rightNaNs[k];
     if (left != right && !isExcused)
       note(slot.faults[size_t(Fault::Law)],
            {operandsAt(columns, k), left, right});
@@ -174,9 +174,9 @@ void Job::runAll(const Program &program, size_t i, Slot &slot, uint64_t begin,
 }
 
 void Job::runItem(const Program &program, size_t i, Slot &slot) const {
-  slot.outcome = runSandboxed(
-      [&] { runAll(program, i, slot, 0, ~uint64_t{0}, chunk); }, slot.pulse,
-      options.timeLimit, slot.signal);
+  slot.outcome =
+      runSandboxed([&] { runAll(program, i, slot, 0, ~uint64_t{0}, chunk); },
+                   slot.pulse, options.timeLimit, slot.signal);
   if (slot.outcome != Outcome::Crashed && slot.outcome != Outcome::Exited &&
       slot.outcome != Outcome::TimedOut)
     return;
@@ -186,9 +186,9 @@ void Job::runItem(const Program &program, size_t i, Slot &slot) const {
   int signal = 0;
   if (!copy)
     return;
-  Outcome again = runSandboxed(
-      [&] { runAll(program, i, copy[0], begin, end, 1); }, copy[0].pulse,
-      options.timeLimit, signal);
+  Outcome again =
+      runSandboxed([&] { runAll(program, i, copy[0], begin, end, 1); },
+                   copy[0].pulse, options.timeLimit, signal);
   if (again != slot.outcome)
     return;
   slot.isLocated = true;

@@ -148,9 +148,9 @@ Fault Judge::classify(const std::array<uint64_t, 3> &operands, uint64_t got,
   Unpacked is = family.decode(result, got);
   Unpacked should = family.decode(result, expected);
   if (is.isNaN() || should.isNaN())
-    return !is.isNaN()       ? Fault::NaNExpected
+    return !is.isNaN()      ? Fault::NaNExpected
            : should.isNaN() ? Fault::OtherCode
-                             : Fault::NaNGiven;
+                            : Fault::NaNGiven;
   if (is.isZero() && should.isZero())
     return is.negative != should.negative ? Fault::SignOfZero
                                           : Fault::OtherCode;
@@ -168,7 +168,8 @@ Fault Judge::classify(const std::array<uint64_t, 3> &operands, uint64_t got,
   if (is.isZero()) {
     bool isFlush = isSubnormal(result, should);
     for (size_t j = 0; j < meanings.size(); ++j)
-      isFlush |= meanings[j] && isSubnormal(meanings[j], valueOf(j, operands[j]));
+      isFlush |=
+          meanings[j] && isSubnormal(meanings[j], valueOf(j, operands[j]));
     if (isFlush)
       return Fault::Flushed;
   }

@@ -49,9 +49,7 @@ std::map<Role, Checked> rolesOf(llvm::ArrayRef<Checked> operations) {
   return roles;
 }
 
-static bool isNaN32(uint64_t bits) {
-  return (bits & 0x7fffffff) > 0x7f800000;
-}
+static bool isNaN32(uint64_t bits) { return (bits & 0x7fffffff) > 0x7f800000; }
 
 std::vector<bool> findNaNs(const std::vector<uint64_t> &codes,
                            const std::map<Role, Checked> &roles,

@@ -40,8 +40,7 @@ std::vector<Law> lawsOf(const Format &format,
 
 /// For each code, whether it is NaN, as far as the functions tell.
 std::vector<bool> findNaNs(const std::vector<uint64_t> &codes,
-                           const std::map<Role, Checked> &roles,
-                           CallRole call);
+                           const std::map<Role, Checked> &roles, CallRole call);
 
 } // namespace numera::check
 

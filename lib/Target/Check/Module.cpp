@@ -60,9 +60,9 @@ CastType Twins::twinOf(const Checked &checked, const CastType &type) const {
 //===----------------------------------------------------------------------===//
 
 static mlir::Type typeOf(mlir::MLIRContext *context, const CastType &type) {
-  mlir::Type element =
-      type.format ? typeOfFormat(context, type.format)
-                  : mlir::IntegerType::get(context, type.integer);
+  mlir::Type element = type.format
+                           ? typeOfFormat(context, type.format)
+                           : mlir::IntegerType::get(context, type.integer);
   return mlir::RankedTensorType::get({mlir::ShapedType::kDynamic}, element);
 }
 
@@ -81,9 +81,9 @@ static void addFunction(mlir::ModuleOp module, const Twins &twins,
     result = mlir::RankedTensorType::get({mlir::ShapedType::kDynamic},
                                          builder.getI1Type());
 
-  auto function = mlir::func::FuncOp::create(
-      builder, loc, "operation_" + std::to_string(i),
-      builder.getFunctionType(operands, {result}));
+  auto function =
+      mlir::func::FuncOp::create(builder, loc, "operation_" + std::to_string(i),
+                                 builder.getFunctionType(operands, {result}));
   mlir::Block *body = function.addEntryBlock();
   builder.setInsertionPointToEnd(body);
   mlir::OperationState state(loc,
@@ -91,10 +91,10 @@ static void addFunction(mlir::ModuleOp module, const Twins &twins,
   state.addOperands(body->getArguments());
   state.addTypes(result);
   if (checked.operation == Operation::Cmp)
-    state.addAttribute("predicate",
-                       mlir::arith::CmpFPredicateAttr::get(
-                           context, *mlir::arith::symbolizeCmpFPredicate(
-                                        checked.predicate)));
+    state.addAttribute(
+        "predicate",
+        mlir::arith::CmpFPredicateAttr::get(
+            context, *mlir::arith::symbolizeCmpFPredicate(checked.predicate)));
   if (checked.operation == Operation::Cast &&
       (!checked.operands.front().isSigned || !checked.result.isSigned))
     state.addAttribute("is_unsigned", builder.getUnitAttr());

@@ -35,10 +35,9 @@ private:
 /// Codes around the numbers of note.
 void addNumbers(const Format &format, Collected &codes) {
   const FormatFamily &family = format.getFamily();
-  for (uint64_t code : {family.largest(format), family.lowest(format),
-                        family.highest(format),
-                        family.encode(format, Unpacked::nan(),
-                                      Rounding::NearestEven)})
+  for (uint64_t code :
+       {family.largest(format), family.lowest(format), family.highest(format),
+        family.encode(format, Unpacked::nan(), Rounding::NearestEven)})
     codes.addAround(code);
   for (uint64_t magnitude : {1, 2, 3, 5, 7, 10, 255, 256})
     for (int32_t scale : {-8, -2, -1, 0, 1})
@@ -57,9 +56,9 @@ uint64_t bitsOf(const Format &machine, const Unpacked &value) {
 uint64_t turn(const Format &machine, const Format &meaning, uint64_t low,
               uint64_t high) {
   auto codeOf = [&](uint64_t bits) {
-    return meaning.getFamily().encode(
-        meaning, machine.getFamily().decode(machine, bits),
-        Rounding::NearestEven);
+    return meaning.getFamily().encode(meaning,
+                                      machine.getFamily().decode(machine, bits),
+                                      Rounding::NearestEven);
   };
   uint64_t target = codeOf(high);
   while (high - low > 1) {

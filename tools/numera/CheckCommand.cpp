@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+//
+// `numera check`: certifies formats and libraries against the exact reference.
+
+#include "CheckReport.h"
+#include "CommandLine.h"
+#include "Commands.h"
+#include "FormatFacts.h"
+#include "ModelFlags.h"
+
+#include "numera/Runtime/Progress.h"
+#include "llvm/ADT/STLExtras.h"
+#include <optional>
+#include <thread>
+
+using namespace llvm;
+using namespace numera;
+
+namespace {
+struct CheckFlags {
+  std::vector<std::string> files, formats;
+  std::string library, rounding;
+  std::optional<uint64_t> threads, seconds, seed;
+  bool isSlow = false, wantsJSON = false;
+};
+} // namespace
+
+static std::optional<int> parse(ArrayRef<const char *> arguments,
+                                CheckFlags &flags) {
+  CommandLine line("check --formats F.yaml [options]",
+                   "Runs every operation of a format, compiled as a program's "
+                   "are, and compares\nwith the exact reference.");
+  addFormatsFlag(line, flags.files);
+  line.add({"format", "FORMAT",
+            "check this one (a name or a spelling), not all of the files'",
+            &flags.formats});
+  line.add({"library", "NAME", "check only the functions of this library",
+            &flags.library});
+  line.add({"rounding", "MODE", "check only this rounding", &flags.rounding});
+  line.add({"slow", "", "ten times the inputs, every f32 for casts from it",
+            &flags.isSlow});
+  line.add({"threads", "NUMBER",
+            "processes at a time (default: as many as "
+            "there are processors)",
+            &flags.threads});
+  line.add({"time-limit", "SECONDS", "how long a call may take (default: 10)",
+            &flags.seconds});
+  line.add({"seed", "NUMBER", "seed of the random inputs (default: 1)",
+            &flags.seed});
+  line.add({"json", "", "print JSON", &flags.wantsJSON});
+  if (std::optional<int> status = line.parse(arguments))
+    return status;
+  if (!line.positional().empty())
+    return fail("found '" + line.positional()[0] +
+                "', expected options: numera check --formats F.yaml");
+  return std::nullopt;
+}
+
+static bool readOptions(const CheckFlags &flags, const Registry &registry,
+                        check::Options &options) {
+  unsigned processors = std::max(1u, std::thread::hardware_concurrency());
+  options.threads = unsigned(
+      std::clamp<uint64_t>(flags.threads.value_or(processors), 1, 256));
+  options.timeLimit = double(flags.seconds.value_or(10));
+  options.seed = flags.seed.value_or(1);
+  options.isSlow = flags.isSlow;
+  options.library = flags.library;
+  if (!flags.rounding.empty()) {
+    options.rounding = roundingFromName(flags.rounding);
+    if (!options.rounding)
+      return fail("unknown rounding '" + flags.rounding +
+                  "', expected a mode such as nearest-even or toward-zero") ==
+             0;
+  }
+  if (flags.library.empty() || registry.findLibrary(flags.library))
+    return true;
+  std::vector<StringRef> names;
+  for (const Library &library : registry.libraries())
+    names.push_back(library.name);
+  return fail("unknown library '" + flags.library + "', expected " +
+              (names.empty() ? "one of a file: --formats F.yaml"
+                             : alternatives(names))) == 0;
+}
+
+/// Those asked for; else what the files name: formats, and those for which they
+/// register functions.
+static bool chooseFormats(const CheckFlags &flags, const Registry &registry,
+                          std::vector<Format> &formats) {
+  auto add = [&](const Format &format) {
+    if (format && !is_contained(formats, format))
+      formats.push_back(format);
+  };
+  for (const std::string &name : flags.formats) {
+    std::string error;
+    Format format = registry.lookupFormat(name, error);
+    if (!format)
+      return fail(error) == 0;
+    add(format);
+  }
+  if (!flags.formats.empty())
+    return true;
+  for (const Registry::NamedFormat &named : registry.formats())
+    if (!named.isBuiltin)
+      add(named.format);
+  for (const Lowering &entry : registry.lowerings())
+    for (const Format &format : {entry.result, entry.operands.front()})
+      // A cast's machine number is the other side's affair.
+      if (entry.operation != Operation::Cast ||
+          (format != formatF32() && format != formatF64()))
+        add(format);
+  return !formats.empty() ||
+         fail("no format to check, name one with --format, or a file of them "
+              "with --formats") == 0;
+}
+
+/// What check cannot follow.
+static std::string refusalOf(const Registry &registry, const Format &format) {
+  if (format.getChanges().empty())
+    return "";
+  return "format '" + nameOrSpelling(registry, format) +
+         "' changes operations, which check does not follow yet, leave "
+         "'operations' out";
+}
+
+int numera::checkCommand(ArrayRef<const char *> arguments) {
+  CheckFlags flags;
+  if (std::optional<int> status = parse(arguments, flags))
+    return *status;
+  Registry registry;
+  check::Options options;
+  std::vector<Format> formats;
+  if (!loadRegistry(flags.files, registry) ||
+      !readOptions(flags, registry, options) ||
+      !chooseFormats(flags, registry, formats))
+    return 1;
+
+  std::vector<check::Report> reports;
+  for (const Format &format : formats) {
+    if (std::string why = refusalOf(registry, format); !why.empty())
+      return fail(why);
+    std::string name = nameOrSpelling(registry, format);
+    std::optional<host::Progress> progress;
+    uint64_t total = 0, done = 0;
+    auto tick = [&](uint64_t nowDone, uint64_t nowTotal) {
+      // How much there is to do is known when the parts have begun.
+      if (nowTotal != total)
+        progress.emplace(name, total = nowTotal), done = 0;
+      if (progress && nowDone > done)
+        progress->advance(nowDone - std::exchange(done, nowDone));
+    };
+    Expected<check::Report> report =
+        check::checkFormat(registry, format, options, tick);
+    progress.reset();
+    if (!report)
+      return fail(toString(report.takeError()));
+    if (!options.library.empty() && report->results.empty())
+      continue;
+    if (!options.library.empty())
+      report->missing.clear();
+    reports.push_back(std::move(*report));
+  }
+  if (reports.empty())
+    return fail("library '" + options.library +
+                "' has no function that is registered for the CPU");
+
+  CheckReport printer(registry, options.timeLimit);
+  uint64_t operations = 0, inputs = 0, bad = 0;
+  for (const check::Report &report : reports) {
+    operations += report.results.size() + report.laws.size();
+    inputs += report.tried();
+    bad += report.bad();
+  }
+  if (flags.wantsJSON) {
+    json::OStream json(outs(), /*IndentSize=*/2);
+    json.object([&] {
+      json.attributeArray("formats", [&] {
+        for (const check::Report &report : reports)
+          printer.printJSON(report, json);
+      });
+      json.attribute("inputs", int64_t(inputs));
+      json.attribute("not_as_expected", int64_t(bad));
+    });
+    outs() << '\n';
+    return bad ? 1 : 0;
+  }
+  for (const check::Report &report : reports)
+    printer.printText(report, outs());
+  if (reports.size() > 1)
+    outs() << reports.size() << " formats, "
+           << CheckReport::summary(operations, inputs, bad) << '\n';
+  return bad ? 1 : 0;
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+
+#include "CheckReport.h"
+
+#include "FormatFacts.h"
+#include "HexFloat.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <cstring>
+
+using namespace llvm;
+using namespace numera;
+using check::Example;
+using check::Fault;
+using check::Outcome;
+using check::Result;
+
+// ---- Words
+
+std::string CheckReport::typeName(const CastType &type) const {
+  if (!type.format)
+    return (type.isSigned ? "i" : "u") + utostr(type.integer);
+  return type.format.isOpaque() ? type.format.getOpaqueName().str()
+                                : nameOrSpelling(registry, type.format);
+}
+
+std::string CheckReport::title(const Result &result) const {
+  if (!result.law.empty())
+    return result.law;
+  const check::Checked &checked = result.checked;
+  std::string name = nameOf(checked.operation).str();
+  if (checked.operation == Operation::Cmp)
+    return name + " " + checked.predicate;
+  if (checked.operation == Operation::IsNaN)
+    return name;
+  bool isUniform = all_of(checked.operands, [&](const CastType &operand) {
+    return operand.format && operand.format == checked.result.format;
+  });
+  if (isUniform)
+    return name;
+  std::string types =
+      join(map_range(checked.operands,
+                     [&](const CastType &type) { return typeName(type); }),
+           ", ");
+  return name + " " + types + " -> " + typeName(checked.result);
+}
+
+static unsigned widthOf(const CastType &type) {
+  return type.format ? type.format.width() : type.integer;
+}
+
+std::string CheckReport::code(const CastType &type, uint64_t bits) const {
+  return "0x" + utohexstr(bits, /*LowerCase=*/true, (widthOf(type) + 3) / 4);
+}
+
+std::string CheckReport::value(const CastType &type, uint64_t bits) const {
+  if (!type.format) {
+    unsigned unused = 64 - type.integer;
+    return type.isSigned ? itostr(int64_t(bits << unused) >> unused)
+                         : utostr(bits);
+  }
+  Format meaning = registry.equivalentOf(type.format);
+  unsigned width = type.format.width();
+  if (!meaning || (width < 64 && bits >> width != 0))
+    return "";
+  return printHexFloat(meaning.getFamily().decode(meaning, bits));
+}
+
+std::string CheckReport::operands(const Result &result,
+                                  const Example &example) const {
+  std::string text;
+  for (auto [j, type] : enumerate(result.checked.operands)) {
+    std::string known = value(type, example.operands[j]);
+    text += (j ? ", " : "") + code(type, example.operands[j]);
+    text += known.empty() ? "" : " = " + known;
+  }
+  return text;
+}
+
+std::string CheckReport::describe(const Result &result,
+                                  const Example &example) const {
+  auto side = [&](uint64_t bits) {
+    std::string known = value(result.checked.result, bits);
+    return code(result.checked.result, bits) +
+           (known.empty() ? "" : " = " + known);
+  };
+  std::string name = result.law.empty() ? nameOf(result.checked.operation).str()
+                                        : std::string();
+  return name + "(" + operands(result, example) + ") is " + side(example.got) +
+         ", expected " + side(example.expected);
+}
+
+std::string CheckReport::ending(const Result &result) const {
+  std::string text;
+  switch (result.outcome) {
+  case Outcome::Finished:
+    return "";
+  case Outcome::NotRun:
+    return "could not be run";
+  case Outcome::Crashed: {
+    const char *name = sigabbrev_np(result.signal);
+    text = std::string("crashed (SIG") + (name ? name : "NAL") + ")";
+    break;
+  }
+  case Outcome::Exited:
+    text = "ended the process";
+    break;
+  case Outcome::TimedOut:
+    text = formatv("did not return within {0} s", timeLimit);
+    break;
+  }
+  std::string name = result.law.empty() ? nameOf(result.checked.operation).str()
+                                        : std::string("a function");
+  if (result.isLocated)
+    return name + "(" + operands(result, result.culprit) + "): " + text;
+  return name + ": " + text + ", not with any of its operands alone";
+}
+
+std::string CheckReport::summary(uint64_t operations, uint64_t inputs,
+                                 uint64_t bad) {
+  auto count = [](uint64_t number, StringRef word) {
+    return utostr(number) + " " + word.str() + (number == 1 ? "" : "s");
+  };
+  return count(operations, "operation") + ", " + count(inputs, "input") + ": " +
+         (bad ? utostr(bad) + " not as expected" : "no mismatch");
+}
+
+// ---- Text
+
+void CheckReport::printFindings(const Result &result, raw_ostream &out) const {
+  std::string how = ending(result);
+  if (!how.empty())
+    out << "    " << how << '\n';
+  for (size_t i = 0; i < check::faultCount; ++i)
+    if (const check::Tally &tally = result.faults[i]; tally.count)
+      out << "    " << nameOf(Fault(i)) << ", " << tally.count << ": "
+          << describe(result, tally.first) << '\n';
+  if (result.otherNaN.count)
+    out << "    remark: a NaN that is not the canonical one, "
+        << result.otherNaN.count << ": "
+        << describe(result, result.otherNaN.first) << '\n';
+}
+
+/// Rows of one operation that differ in the rounding alone, and have nothing to
+/// tell.
+static bool canJoin(const Result &a, const Result &b) {
+  auto isQuiet = [](const Result &result) {
+    return result.isGood() && !result.otherNaN.count &&
+           !result.checked.lowering && result.law.empty();
+  };
+  return isQuiet(a) && isQuiet(b);
+}
+
+void CheckReport::printRows(ArrayRef<Result> results, raw_ostream &out) const {
+  while (!results.empty()) {
+    const Result &first = results.front();
+    std::string name = title(first);
+    uint64_t tried = 0;
+    size_t joined = 0;
+    while (joined < results.size() &&
+           (joined == 0 || (title(results[joined]) == name &&
+                            canJoin(first, results[joined]))))
+      tried += results[joined++].tried;
+    std::string rounding = joined > 1 ? utostr(joined) + " roundings"
+                                      : nameOf(first.checked.rounding).str();
+    if (!first.law.empty())
+      rounding = "law";
+    else if (!first.hasReference)
+      rounding = "no reference";
+    StringRef function = !first.law.empty() ? ""
+                         : first.checked.lowering
+                             ? StringRef(first.checked.lowering->symbol)
+                             : "built in";
+    out << "  " << left_justify(name, 40) << left_justify(rounding, 14)
+        << right_justify(utostr(tried), 12)
+        << right_justify(utostr(first.mismatches()), 12);
+    out << (function.empty() ? "" : "  ") << function << '\n';
+    for (const Result &result : results.take_front(joined))
+      printFindings(result, out);
+    results = results.drop_front(joined);
+  }
+}
+
+void CheckReport::printText(const check::Report &report,
+                            raw_ostream &out) const {
+  CastType own;
+  own.format = report.format;
+  std::string name = typeName(own);
+  out << name << ' ' << report.format.spelling();
+  if (!report.meaning)
+    out << ", by laws: no 'equivalent' says what its codes mean";
+  else if (report.meaning != report.format)
+    out << ", as " << nameOrSpelling(registry, report.meaning);
+  out << '\n';
+  if (!report.results.empty())
+    out << "  " << left_justify("operation", 40) << left_justify("rounding", 14)
+        << right_justify("inputs", 12) << right_justify("mismatches", 12)
+        << "  function\n";
+  printRows(report.results, out);
+  printRows(report.laws, out);
+  for (const std::string &line : report.skipped)
+    out << "  skipped: " << line << '\n';
+  if (!report.missing.empty())
+    out << "  missing, to be registered under 'lowerings:'\n";
+  for (const std::string &line : report.missing)
+    out << "    " << line << '\n';
+  out << name << ": "
+      << summary(report.results.size() + report.laws.size(), report.tried(),
+                 report.bad())
+      << '\n';
+}
+
+// ---- JSON
+
+void CheckReport::printExample(const Result &result, const Example &example,
+                               json::OStream &json, bool hasResult) const {
+  auto side = [&](const CastType &type, uint64_t bits) {
+    std::string known = value(type, bits);
+    json.attribute("code", code(type, bits));
+    json.attribute("value",
+                   known.empty() ? json::Value(nullptr) : json::Value(known));
+  };
+  json.attributeArray("operands", [&] {
+    for (auto [j, type] : enumerate(result.checked.operands))
+      json.object([&] { side(type, example.operands[j]); });
+  });
+  if (!hasResult)
+    return;
+  json.attributeObject("got",
+                       [&] { side(result.checked.result, example.got); });
+  json.attributeObject("expected",
+                       [&] { side(result.checked.result, example.expected); });
+}
+
+void CheckReport::printResult(const Result &result, json::OStream &json) const {
+  auto kind = [&](StringRef name, const check::Tally &tally) {
+    json.object([&] {
+      json.attribute("kind", name);
+      json.attribute("count", int64_t(tally.count));
+      json.attributeObject("example", [&] {
+        printExample(result, tally.first, json, /*hasResult=*/true);
+      });
+    });
+  };
+  json.object([&] {
+    json.attribute("operation", title(result));
+    if (result.law.empty()) {
+      json.attribute("rounding", nameOf(result.checked.rounding));
+      const Lowering *lowering = result.checked.lowering;
+      json.attribute("function", lowering ? json::Value(lowering->symbol)
+                                          : json::Value(nullptr));
+    }
+    json.attribute("has_reference", result.hasReference);
+    json.attribute("inputs", int64_t(result.tried));
+    json.attribute("mismatches", int64_t(result.mismatches()));
+    std::string how = ending(result);
+    json.attribute("failure",
+                   how.empty() ? json::Value(nullptr) : json::Value(how));
+    json.attributeArray("kinds", [&] {
+      for (size_t i = 0; i < check::faultCount; ++i)
+        if (result.faults[i].count)
+          kind(nameOf(Fault(i)), result.faults[i]);
+    });
+    json.attributeArray("remarks", [&] {
+      if (result.otherNaN.count)
+        kind("a NaN that is not the canonical one", result.otherNaN);
+    });
+  });
+}
+
+void CheckReport::printJSON(const check::Report &report,
+                            json::OStream &json) const {
+  CastType own;
+  own.format = report.format;
+  auto texts = [&](StringRef key, const std::vector<std::string> &lines) {
+    json.attributeArray(key, [&] {
+      for (const std::string &line : lines)
+        json.value(line);
+    });
+  };
+  json.object([&] {
+    json.attribute("name", typeName(own));
+    json.attribute("spelling", report.format.spelling());
+    json.attribute("equivalent",
+                   report.meaning
+                       ? json::Value(nameOrSpelling(registry, report.meaning))
+                       : json::Value(nullptr));
+    json.attributeArray("operations", [&] {
+      for (const Result &result : report.results)
+        printResult(result, json);
+    });
+    json.attributeArray("laws", [&] {
+      for (const Result &result : report.laws)
+        printResult(result, json);
+    });
+    texts("missing", report.missing);
+    texts("skipped", report.skipped);
+    json.attribute("inputs", int64_t(report.tried()));
+    json.attribute("not_as_expected", int64_t(report.bad()));
+  });
+}
