@@ -57,6 +57,11 @@ struct FixedFormat {
   constexpr uint64_t maxCode() const { return mask() >> (isSigned ? 1 : 0); }
   /// The lowest number: -2^integer, or 0.
   constexpr uint64_t lowestCode() const { return mask() ^ maxCode(); }
+  /// Numbers that differ by a multiple of 2^period() have one code; far above
+  /// any sum where they saturate.
+  constexpr int32_t period() const {
+    return overflow == Overflow::Wrap ? width() - fraction : 1 << 20;
+  }
   /// What an invalid operation gives.
   constexpr uint64_t nanCode() const { return 0; }
   constexpr bool hasInfinity() const { return false; }

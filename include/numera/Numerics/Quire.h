@@ -75,7 +75,8 @@ public:
   /// sum + the sum at `other`
   constexpr void merge(const uint64_t *other);
 
-  /// The sum's first 96 bits; zero is +0.
+  /// The sum's first 96 bits; zero is +0. Of a format that wraps, the magnitude
+  /// is taken modulo 2^F::period().
   static constexpr Unpacked value(const F &format, const uint64_t *words);
   /// The sum, rounded once.
   static constexpr uint64_t round(const F &format, const uint64_t *words,
@@ -250,9 +251,16 @@ constexpr Unpacked Quire<F>::value(const F &format, const uint64_t *words) {
   auto magnitude = [&](int32_t i) -> uint64_t {
     if (i < 0)
       return 0;
-    return !negative || i < last ? words[i]
-           : i == last           ? 0 - words[i]
-                                 : ~words[i];
+    uint64_t word = !negative || i < last ? words[i]
+                    : i == last           ? 0 - words[i]
+                                          : ~words[i];
+    if constexpr (requires { format.period(); }) { // its last bits count
+      int32_t bits = format.period() - layout.least - 64 * i;
+      word &= bits <= 0    ? 0
+              : bits >= 64 ? ~uint64_t{0}
+                           : ~uint64_t{0} >> (64 - bits);
+    }
+    return word;
   };
   int32_t first = top;
   while (first > 0 && magnitude(first) == 0)
