@@ -25,9 +25,9 @@ Twins::Twins(const Registry &original) : widened(original) {
       return;
     // No file can have the name: it is no name for a format.
     std::string name = "storage of " + format.spelling();
+    ParameterError none;
     Format twin = findFamily("opaque")->create(
-        {{"bits", std::to_string(format.storageBits())}}, name,
-        *std::make_unique<ParameterError>());
+        {{"bits", std::to_string(format.storageBits())}}, name, none);
     twins.emplace_back(format, twin);
   };
   for (const Lowering &entry : original.lowerings()) {
