@@ -42,7 +42,7 @@ public:
       for (auto &column : columns)
         column.resize(count);
       for (uint64_t k = 0; k < count; ++k) {
-        std::array<uint64_t, 3> operands = inputs.at(at + k);
+        Operands operands = inputs.at(at + k);
         for (size_t j = 0; j < columns.size(); ++j)
           columns[j][k] = operands[j];
       }
@@ -62,8 +62,8 @@ private:
 
 } // namespace
 
-static std::array<uint64_t, 3> operandsAt(const Columns &columns, size_t k) {
-  std::array<uint64_t, 3> operands{};
+static Operands operandsAt(const Columns &columns, size_t k) {
+  Operands operands{};
   for (size_t j = 0; j < columns.size(); ++j)
     operands[j] = columns[j][k];
   return operands;
