@@ -34,13 +34,13 @@ std::string CheckReport::title(const Result &result) const {
     return name + " " + checked.predicate;
   if (checked.operation == Operation::IsNaN)
     return name;
-  bool isUniform = all_of(checked.operands, [&](const CastType &operand) {
+  bool isUniform = all_of(checked.numbers(), [&](const CastType &operand) {
     return operand.format && operand.format == checked.result.format;
   });
   if (isUniform)
     return name;
   std::string types =
-      join(map_range(checked.operands,
+      join(map_range(checked.numbers(),
                      [&](const CastType &type) { return typeName(type); }),
            ", ");
   return name + " " + types + " -> " + typeName(checked.result);

@@ -30,12 +30,23 @@ struct Options {
 /// An operation as a program runs it.
 struct Checked {
   Operation operation{};
+  /// Those in a format; behind them, with a stochastic rounding, the u32 that
+  /// it draws from.
   std::vector<CastType> operands;
   CastType result;       ///< of `cmp` and `isnan`: u8, which holds 0 or 1
   std::string predicate; ///< of `cmp`
   Rounding rounding{};
   const Lowering *lowering = nullptr; ///< null: the family's own
+
+  bool drawsRandom() const { return rounding == Rounding::Stochastic; }
+  /// The operands without the draw.
+  llvm::ArrayRef<CastType> numbers() const {
+    return llvm::ArrayRef<CastType>(operands).drop_back(drawsRandom());
+  }
 };
+
+/// Codes, or the bits of machine numbers and integers.
+using Operands = std::array<uint64_t, 4>;
 
 /// How a result is wrong.
 enum class Fault {
@@ -59,9 +70,8 @@ inline constexpr size_t faultCount = size_t(Fault::Law) + 1;
 /// `rounding (1 ulp)`, `sign of zero`.
 llvm::StringRef nameOf(Fault fault);
 
-/// Codes, or the bits of machine numbers and integers.
 struct Example {
-  std::array<uint64_t, 3> operands{};
+  Operands operands{};
   uint64_t got = 0, expected = 0;
 };
 struct Tally {

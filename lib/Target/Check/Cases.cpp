@@ -17,7 +17,7 @@ Lowering keyOf(const Checked &checked) {
   key.operation = checked.operation;
   key.target = numera::Target::CPU;
   key.predicate = checked.predicate;
-  for (const CastType &operand : checked.operands)
+  for (const CastType &operand : checked.numbers())
     key.operands.push_back(operand.format);
   bool isTest = checked.operation == Operation::Cmp ||
                 checked.operation == Operation::IsNaN;
@@ -49,7 +49,7 @@ namespace {
 constexpr Rounding everyRounding[] = {
     Rounding::NearestEven, Rounding::NearestAway, Rounding::NearestZero,
     Rounding::TowardZero,  Rounding::Up,          Rounding::Down,
-    Rounding::ToOdd};
+    Rounding::ToOdd,       Rounding::Stochastic};
 
 /// Which library defines what a lowering calls.
 class Providers {
@@ -108,31 +108,29 @@ private:
         cases.missing.push_back(registry.suggest(keyOf(checked)));
       return;
     }
-    if (checked.lowering && usual == Rounding::Stochastic && isRounding) {
-      cases.skipped.push_back(checked.lowering->symbol +
-                              ": what a stochastic function draws is not a "
-                              "function of its operands");
-    } else if (checked.lowering && isProvided(*checked.lowering) &&
-               isChosen(usual, isRounding)) {
-      checked.rounding = usual;
-      cases.operations.push_back(checked);
-    }
+    if (checked.lowering && isProvided(*checked.lowering) &&
+        isChosen(usual, isRounding))
+      push(checked, usual);
     // What a library does for one rounding the family does for the others.
     const Lowering *lowering = std::exchange(checked.lowering, nullptr);
     if (!hasArithmetic() || !options.library.empty())
       return;
-    for (Rounding rounding : everyRounding) {
+    bool drawsRandom = isRounding && usual == Rounding::Stochastic;
+    for (Rounding rounding :
+         ArrayRef(everyRounding).drop_back(drawsRandom ? 0 : 1)) {
       if (!isRounding && rounding != Rounding::NearestEven)
         continue;
-      if ((lowering && (rounding == usual || !isRounding)) ||
-          !isChosen(rounding, isRounding))
-        continue;
-      checked.rounding = rounding;
-      cases.operations.push_back(checked);
+      if (!(lowering && (rounding == usual || !isRounding)) &&
+          isChosen(rounding, isRounding))
+        push(checked, rounding);
     }
-    if (usual == Rounding::Stochastic && cases.skipped.empty())
-      cases.skipped.push_back("rounding 'stochastic': what it draws is not a "
-                              "function of the operands");
+  }
+
+  void push(Checked checked, Rounding rounding) {
+    checked.rounding = rounding;
+    if (checked.drawsRandom())
+      checked.operands.push_back(*integerFromName("u32"));
+    cases.operations.push_back(std::move(checked));
   }
 
   bool isChosen(Rounding rounding, bool isRounding) const {
@@ -252,10 +250,10 @@ private:
       for (const Format &operand : entry.operands)
         checked.operands.emplace_back().format = operand;
       checked.lowering = registry.findLowering(keyOf(checked));
-      checked.rounding = entry.result.getRounding();
+      Rounding usual = entry.result.getRounding();
       if (checked.lowering == &entry && isProvided(entry) &&
-          isChosen(checked.rounding, true))
-        cases.operations.push_back(checked);
+          isChosen(usual, true))
+        push(checked, usual);
     }
   }
 

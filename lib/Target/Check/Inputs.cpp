@@ -41,13 +41,14 @@ static uint64_t drawsOf(const Checked &checked, bool isSlow) {
   }
 }
 
-/// Every n-th value, so that all triples of them are not too many.
-static void thin(std::vector<uint64_t> &values, size_t most) {
+/// Every n-th value.
+static std::vector<uint64_t> thinned(const std::vector<uint64_t> &values,
+                                     size_t most) {
   size_t step = (values.size() + most - 1) / most;
-  size_t kept = 0;
+  std::vector<uint64_t> kept;
   for (size_t i = 0; i < values.size(); i += step)
-    values[kept++] = values[i];
-  values.resize(kept);
+    kept.push_back(values[i]);
+  return kept;
 }
 
 Inputs::Inputs(const Registry &registry, const Checked &checked,
@@ -79,9 +80,15 @@ Inputs::Inputs(const Registry &registry, const Checked &checked,
       lists.push_back(boundaryNumbers(meaning, result));
     else
       lists.push_back(boundaryCodes(meaning, operand.format.width()));
-    if (widths.size() == 3)
-      thin(lists.back(), 64);
-    boundaries *= lists.back().size();
+    // All triples would be too many.
+    combined.push_back(lists.back());
+    if (widths.size() > 2) {
+      combined.back() = thinned(lists.back(), widths.size() > 3 ? 12 : 40);
+      if (operand.format)
+        append_range(combined.back(),
+                     notableCodes(meaning, operand.format.width()));
+    }
+    boundaries *= combined.back().size();
   }
 }
 
@@ -104,16 +111,16 @@ uint64_t Inputs::draw(uint64_t random, uint64_t other, size_t operand) const {
   }
 }
 
-std::array<uint64_t, 3> Inputs::at(uint64_t index) const {
-  std::array<uint64_t, 3> operands{};
+Operands Inputs::at(uint64_t index) const {
+  Operands operands{};
   if (isExhaustive) {
     for (size_t j = widths.size(); j-- > 0; index >>= widths[j])
       operands[j] = index & (~uint64_t{0} >> (64 - widths[j]));
     return operands;
   }
   if (index < boundaries) {
-    for (size_t j = lists.size(); j-- > 0; index /= lists[j].size())
-      operands[j] = lists[j][index % lists[j].size()];
+    for (size_t j = combined.size(); j-- > 0; index /= combined[j].size())
+      operands[j] = combined[j][index % combined[j].size()];
     return operands;
   }
   uint64_t random = mix(seed ^ index);

@@ -18,14 +18,15 @@ public:
 
   uint64_t size() const { return boundaries + draws; }
   /// The operands of input `index`.
-  std::array<uint64_t, 3> at(uint64_t index) const;
+  Operands at(uint64_t index) const;
 
 private:
   uint64_t draw(uint64_t random, uint64_t other, size_t operand) const;
 
   bool isExhaustive = false;
   std::vector<unsigned> widths;
-  std::vector<std::vector<uint64_t>> lists; ///< boundary values, by operand
+  std::vector<std::vector<uint64_t>> lists;    ///< boundary values, by operand
+  std::vector<std::vector<uint64_t>> combined; ///< those tried in combination
   uint64_t boundaries = 0, draws = 0, seed;
 };
 

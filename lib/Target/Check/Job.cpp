@@ -42,7 +42,7 @@ public:
       for (auto &column : columns)
         column.resize(count);
       for (uint64_t k = 0; k < count; ++k) {
-        std::array<uint64_t, 3> operands = inputs.at(at + k);
+        Operands operands = inputs.at(at + k);
         for (size_t j = 0; j < columns.size(); ++j)
           columns[j][k] = operands[j];
       }
@@ -62,8 +62,8 @@ private:
 
 } // namespace
 
-static std::array<uint64_t, 3> operandsAt(const Columns &columns, size_t k) {
-  std::array<uint64_t, 3> operands{};
+static Operands operandsAt(const Columns &columns, size_t k) {
+  Operands operands{};
   for (size_t j = 0; j < columns.size(); ++j)
     operands[j] = columns[j][k];
   return operands;
@@ -106,11 +106,10 @@ static void judgeOperation(const Judge &judge, const Columns &columns,
 static void judgeLaw(const Columns &columns, const Columns &sides,
                      const std::map<Role, Checked> &roles, bool isTruth,
                      CallRole call, Slot &slot) {
-  std::vector<bool> nans = findNaNs(columns[0], roles, call);
-  std::vector<bool> leftNaNs, rightNaNs;
+  std::vector<bool> nans(sides[0].size()), leftNaNs, rightNaNs;
   if (isTruth) {
-    for (size_t j = 1; j < columns.size(); ++j)
-      for (auto [i, isNaN] : enumerate(findNaNs(columns[j], roles, call)))
+    for (const std::vector<uint64_t> &column : columns)
+      for (auto [i, isNaN] : enumerate(findNaNs(column, roles, call)))
         nans[i] = nans[i] || isNaN;
   } else {
     leftNaNs = findNaNs(sides[0], roles, call);
@@ -153,7 +152,7 @@ void Job::runAll(const Program &program, size_t i, Slot &slot, uint64_t begin,
     });
   }
   std::map<Role, Caller> callers;
-  size_t function = items.size();
+  size_t function = 0;
   for (const auto &[role, checked] : roles)
     callers.emplace(role, Caller(program, function++, checked));
   bool isRefused = false;
@@ -161,14 +160,15 @@ void Job::runAll(const Program &program, size_t i, Slot &slot, uint64_t begin,
     std::vector<uint64_t> out;
     isRefused |= !callTimed(callers.at(role), columns, out, slot);
     out.resize(columns[0].size());
+    // As programs do; what is above the width is the operation's own fault.
+    for (uint64_t &bits : out)
+      bits &= ~uint64_t{0} >> (64 - widthOf(roles.at(role).result));
     return out;
   };
-  bool ofF32 = item.checked.operands[0].format == formatF32();
   runner.run(begin, end, step, [&](const Columns &in, uint64_t) {
     Columns sides;
     item.law->sides(in, call, sides);
-    judgeLaw(ofF32 ? sides : in, sides, roles, !item.checked.result.format,
-             call, slot);
+    judgeLaw(in, sides, roles, !item.checked.result.format, call, slot);
     return !isRefused;
   });
 }
@@ -202,11 +202,9 @@ void Job::run(Shared<Slot> &slots) const {
     if (!item.law)
       functions.push_back(item.checked);
   // Laws have a job of their own, whose program has the roles' functions.
-  if (functions.empty()) {
-    functions.assign(items.size(), roles.begin()->second);
+  if (functions.empty())
     for (const auto &[role, checked] : roles)
       functions.push_back(checked);
-  }
   Expected<std::unique_ptr<Program>> program =
       compileOperations(twins, functions);
   if (!program) {

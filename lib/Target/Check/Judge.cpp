@@ -66,7 +66,7 @@ static int32_t relationsOf(StringRef predicate) {
 
 Judge::Judge(const Registry &registry, const Checked &checked)
     : checked(checked), mode(checked.rounding) {
-  for (const CastType &operand : checked.operands) {
+  for (const CastType &operand : checked.numbers()) {
     meanings.push_back(meaningOf(registry, operand));
     known &= operand.integer != 0 || bool(meanings.back());
   }
@@ -75,6 +75,8 @@ Judge::Judge(const Registry &registry, const Checked &checked)
   // An opaque format rounds as the one it is equivalent to.
   if (result && checked.result.format.isOpaque())
     mode = result.getRoundingMode();
+  if (checked.drawsRandom())
+    mode.randomBits = checked.result.format.getRandomBits();
   relations = relationsOf(checked.predicate);
 }
 
@@ -88,8 +90,11 @@ Unpacked Judge::valueOf(size_t operand, uint64_t bits) const {
   return exact::fromSigned(int64_t(bits << unused) >> unused);
 }
 
-uint64_t Judge::expect(const std::array<uint64_t, 3> &operands) const {
+uint64_t Judge::expect(const Operands &operands) const {
   size_t count = meanings.size();
+  RoundingMode mode = this->mode;
+  if (checked.drawsRandom())
+    mode.random = uint32_t(operands[count]);
   ArrayRef<uint64_t> codes(operands.data(), count);
   if (checked.operation == Operation::Cmp ||
       checked.operation == Operation::IsNaN)
@@ -113,9 +118,8 @@ uint64_t Judge::expect(const std::array<uint64_t, 3> &operands) const {
                        mode);
 }
 
-Judge::Verdict Judge::judge(const std::array<uint64_t, 3> &operands,
-                            uint64_t got, Fault &fault,
-                            uint64_t &expected) const {
+Judge::Verdict Judge::judge(const Operands &operands, uint64_t got,
+                            Fault &fault, uint64_t &expected) const {
   unsigned width = widthOf(checked.result);
   expected = known ? expect(operands) : got & (~uint64_t{0} >> (64 - width));
   if (got == expected)
@@ -133,7 +137,7 @@ static bool isSubnormal(const Format &format, const Unpacked &value) {
   return value.isFinite() && normal && value.exponent < *normal;
 }
 
-Fault Judge::classify(const std::array<uint64_t, 3> &operands, uint64_t got,
+Fault Judge::classify(const Operands &operands, uint64_t got,
                       uint64_t expected) const {
   unsigned width = widthOf(checked.result);
   if (width < 64 && got >> width != 0)
@@ -161,7 +165,7 @@ Fault Judge::classify(const std::array<uint64_t, 3> &operands, uint64_t got,
                    checked.operation == Operation::Rem ||
                    checked.operation == Operation::Pow;
   if (isOrdered && checked.operands[0].format == checked.operands[1].format &&
-      got == expect({operands[1], operands[0], 0}))
+      got == expect({operands[1], operands[0], operands[2], operands[3]}))
     return Fault::Swapped;
   if (is.isInfinite() || should.isInfinite())
     return Fault::Infinity;

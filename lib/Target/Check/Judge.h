@@ -19,17 +19,17 @@ public:
   bool hasReference() const { return known; }
 
   /// The exact result, rounded once.
-  uint64_t expect(const std::array<uint64_t, 3> &operands) const;
+  uint64_t expect(const Operands &operands) const;
 
   enum class Verdict { Right, OtherNaN, Wrong };
   /// Compares what the program gave; `fault` and `expected` are set where it
   /// is wrong or another NaN.
-  Verdict judge(const std::array<uint64_t, 3> &operands, uint64_t got,
-                Fault &fault, uint64_t &expected) const;
+  Verdict judge(const Operands &operands, uint64_t got, Fault &fault,
+                uint64_t &expected) const;
 
 private:
   Unpacked valueOf(size_t operand, uint64_t bits) const;
-  Fault classify(const std::array<uint64_t, 3> &operands, uint64_t got,
+  Fault classify(const Operands &operands, uint64_t got,
                  uint64_t expected) const;
 
   const Checked &checked;

@@ -25,9 +25,9 @@ Twins::Twins(const Registry &original) : widened(original) {
       return;
     // No file can have the name: it is no name for a format.
     std::string name = "storage of " + format.spelling();
+    ParameterError none;
     Format twin = findFamily("opaque")->create(
-        {{"bits", std::to_string(format.storageBits())}}, name,
-        *std::make_unique<ParameterError>());
+        {{"bits", std::to_string(format.storageBits())}}, name, none);
     twins.emplace_back(format, twin);
   };
   for (const Lowering &entry : original.lowerings()) {
@@ -98,7 +98,8 @@ static void addFunction(mlir::ModuleOp module, const Twins &twins,
   if (checked.operation == Operation::Cast &&
       (!checked.operands.front().isSigned || !checked.result.isSigned))
     state.addAttribute("is_unsigned", builder.getUnitAttr());
-  if (!isTest && !checked.lowering && checked.result.format)
+  if (!isTest && !checked.lowering && checked.result.format &&
+      !checked.drawsRandom())
     state.addAttribute("rounding",
                        builder.getStringAttr(nameOf(checked.rounding)));
   mlir::Operation *op = builder.create(state);
@@ -142,7 +143,7 @@ Caller::Caller(const Program &program, size_t i, const Checked &checked) {
 bool Caller::call(ArrayRef<std::vector<uint64_t>> operands,
                   std::vector<uint64_t> &results, std::string &message) {
   size_t count = operands.front().size();
-  std::array<numera_tensor, 3> tensors{};
+  std::array<numera_tensor, 4> tensors{};
   auto describe = [&](std::vector<char> &bytes, numera_dtype dtype,
                       unsigned size) {
     bytes.resize(count * size);

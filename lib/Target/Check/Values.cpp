@@ -83,6 +83,28 @@ std::vector<uint64_t> boundaryCodes(const Format &meaning, unsigned width) {
   return codes.take();
 }
 
+std::vector<uint64_t> notableCodes(const Format &meaning, unsigned width) {
+  Collected codes(width);
+  uint64_t sign = uint64_t{1} << (width - 1);
+  for (uint64_t base : {uint64_t{0}, sign / 4, sign / 2})
+    for (uint64_t side : {uint64_t{0}, sign}) {
+      codes.addAround(base | side);
+      codes.addAround((base | side) + sign / 8, 0);
+    }
+  if (!meaning)
+    return codes.take();
+  const FormatFamily &family = meaning.getFamily();
+  codes.addAround(family.largest(meaning));
+  codes.addAround(family.lowest(meaning));
+  for (bool negative : {false, true})
+    for (uint64_t magnitude : {1, 3})
+      codes.add(family.encode(meaning,
+                              Unpacked::fromInteger(negative, magnitude),
+                              Rounding::NearestEven));
+  codes.add(family.encode(meaning, Unpacked::nan(), Rounding::NearestEven));
+  return codes.take();
+}
+
 std::vector<uint64_t> boundaryIntegers(const Format &meaning, unsigned width) {
   Collected integers(width);
   integers.addAround(0, 20);

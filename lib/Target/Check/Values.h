@@ -14,6 +14,10 @@ namespace numera::check {
 /// numbers of note, where `meaning` (which may be null) knows them.
 std::vector<uint64_t> boundaryCodes(const Format &meaning, unsigned width);
 
+/// Some of them: zeros, ones, the largest numbers, infinities and NaN. For
+/// combinations of three.
+std::vector<uint64_t> notableCodes(const Format &meaning, unsigned width);
+
 /// Bits of an integer type: powers of two and their neighbours, and around the
 /// numbers that `meaning` holds.
 std::vector<uint64_t> boundaryIntegers(const Format &meaning, unsigned width);
