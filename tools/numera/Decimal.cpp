@@ -117,9 +117,9 @@ static std::string write(bool negative, const DecimalDigits &number,
   std::string text = negative ? "-" : "";
   const std::string &digits = number.digits;
   int32_t exponent = number.exponent;
-  if (exponent >= -5 && exponent < 0)
+  if (exponent >= -4 && exponent < 0)
     return text + "0." + std::string(size_t(-1 - exponent), '0') + digits;
-  if (exponent < -5 || exponent > largest) {
+  if (exponent < -4 || exponent > largest) {
     text += digits[0];
     if (digits.size() > 1)
       text += "." + digits.substr(1);

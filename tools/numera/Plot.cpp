@@ -108,13 +108,17 @@ Picture::Picture(ArrayRef<PlottedFormat> formats) {
                      {}});
     if (plotted.format.width() <= widestDrawn)
       lines.back().values = positiveValues(plotted.format);
+    for (double value : lines.back().values) {
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
     for (const PrecisionStep &step : lines.back().steps) {
       low = std::min(low, step.from);
       high = std::max(high, step.to);
       bits = std::max(bits, step.bits);
     }
   }
-  if (low > high) // no format has two numbers
+  if (low > high) // no format has a number above zero
     low = high = 0;
   double margin = std::max(0.5, (high - low) / 40);
   rowsTop = top + panelHeight + gap;
@@ -193,8 +197,9 @@ void Picture::drawPrecision(const Line &line, double labelY) {
   }
   StringRef style =
       " fill=\"none\" stroke-width=\"2\" stroke-linejoin=\"round\"";
-  out << "<path d=\"" << path << "\" stroke=\"" << line.colour << "\"" << style
-      << dash << "/>\n";
+  if (!path.empty()) // a format of one number has no precision
+    out << "<path d=\"" << path << "\" stroke=\"" << line.colour << "\""
+        << style << dash << "/>\n";
   out << formatv("<path d=\"M{0} {1}h24\" stroke=\"{2}\"{3}{4}/>\n",
                  px(right + 62), px(labelY), line.colour, style, dash);
   text(right + 92, labelY + 4, "start", escape(shorten(line.name)));

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+//
+// The calculator: notation, formats, draws; and decimals against printf, which
+// is exact.
+
+#include "Calculator.h"
+#include "Decimal.h"
+#include "FormatFacts.h"
+#include "HexFloat.h"
+#include "numera/Numerics/Random.h"
+#include "numera/Registry/Number.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include <cmath>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace numera;
+
+namespace {
+
+/// The last step's or constant's result, in decimal; what is wrong otherwise.
+std::string evaluate(llvm::StringRef text, uint64_t seed = 0) {
+  static const Registry registry;
+  ExpressionError error;
+  std::optional<ExpressionFormat> front = formatOf(text, error);
+  if (!front)
+    return error.message;
+  Format format = registry.lookupFormat(front->name, error.message);
+  if (!format)
+    return error.message;
+  auto program = parseExpression(text, front->end, format, registry, error);
+  if (!program)
+    return std::to_string(error.column + 1) + ": " + error.message;
+  std::vector<CalculatorStep> steps = calculate(*program, seed);
+  const Instruction &last = program->back();
+  uint64_t code = last.isConstant ? last.code : steps.back().result;
+  return last.isTruth()
+             ? std::to_string(code)
+             : printDecimal(last.result.getFamily().decode(last.result, code));
+}
+
+TEST(Calculator, BindsAsInC) {
+  EXPECT_EQ(evaluate("f32: 1 + 2 * 3"), "7");
+  EXPECT_EQ(evaluate("f32: (1 + 2) * 3"), "9");
+  EXPECT_EQ(evaluate("f32: 8 - 4 - 2"), "2");
+  EXPECT_EQ(evaluate("f32: 16 / 4 / 2"), "2");
+  EXPECT_EQ(evaluate("f32: 7 % 4 * 2"), "6");
+  EXPECT_EQ(evaluate("f32: 1 - -2"), "3");
+  EXPECT_EQ(evaluate("f32: -2 * 3"), "-6");
+  EXPECT_EQ(evaluate("f32: 1 + 1 == 2"), "1");
+  EXPECT_EQ(evaluate("f32:1+2"), "3");
+}
+
+TEST(Calculator, KnowsTheOperationsOfTheDialect) {
+  EXPECT_EQ(evaluate("f32: sqrt(9)"), "3");
+  EXPECT_EQ(evaluate("f32: rsqrt(4)"), "0.5");
+  EXPECT_EQ(evaluate("f32: fma(2, 3, 4)"), "10");
+  EXPECT_EQ(evaluate("f32: exp2(10)"), "1024");
+  EXPECT_EQ(evaluate("f32: log2(8)"), "3");
+  EXPECT_EQ(evaluate("f32: pow(3, 4)"), "81");
+  EXPECT_EQ(evaluate("f32: min(1, nan)"), "nan");
+  EXPECT_EQ(evaluate("f32: minnum(1, nan)"), "1");
+  EXPECT_EQ(evaluate("f32: max(-0, 0)"), "0");
+  EXPECT_EQ(evaluate("f32: maxnum(nan, -7)"), "-7");
+  EXPECT_EQ(evaluate("f32: floor(-1.5)"), "-2");
+  EXPECT_EQ(evaluate("f32: ceil(-1.5)"), "-1");
+  EXPECT_EQ(evaluate("f32: trunc(-1.5)"), "-1");
+  EXPECT_EQ(evaluate("f32: round(2.5)"), "3");
+  EXPECT_EQ(evaluate("f32: roundeven(2.5)"), "2");
+  EXPECT_EQ(evaluate("f32: neg(abs(-3))"), "-3");
+  EXPECT_EQ(evaluate("f32: isnan(nan)"), "1");
+  EXPECT_EQ(evaluate("f32: isnan(1) + 2"), "2");
+  EXPECT_EQ(evaluate("f32: cast(1)"), "6: unknown function or format 'cast'");
+}
+
+TEST(Calculator, ComparesAsTheFormatDoes) {
+  EXPECT_EQ(evaluate("f32: 1 < 2"), "1");
+  EXPECT_EQ(evaluate("f32: 2 <= 1"), "0");
+  EXPECT_EQ(evaluate("f32: 2 >= 2"), "1");
+  EXPECT_EQ(evaluate("f32: 2 > 2"), "0");
+  EXPECT_EQ(evaluate("f32: 0 == -0"), "1");
+  EXPECT_EQ(evaluate("f32: nan == nan"), "0");
+  EXPECT_EQ(evaluate("f32: nan != nan"), "1");
+  EXPECT_EQ(evaluate("f32: nan < 1"), "0");
+  // NaR equals itself and is below every number.
+  EXPECT_EQ(evaluate("posit8: nan == nan"), "1");
+  EXPECT_EQ(evaluate("posit8: nan != nan"), "0");
+  EXPECT_EQ(evaluate("posit8: nan < -16"), "1");
+  // A truth goes on as a number.
+  EXPECT_EQ(evaluate("f32: (1 < 2) + 1"), "2");
+}
+
+TEST(Calculator, RoundsLiteralsOnceWithTheirSign) {
+  EXPECT_EQ(evaluate("f8E4M3FN: 1.0625"), "1"); // a tie
+  EXPECT_EQ(evaluate("f8E4M3FN: 1.06250000000000000000000000001"), "1.125");
+  EXPECT_EQ(evaluate("float<4,3,up>: -1.1"), "-1");
+  EXPECT_EQ(evaluate("float<4,3,up>: -(1.1)"), "-1.125");
+  EXPECT_EQ(evaluate("float<4,3,up>: 1.1"), "1.125");
+  EXPECT_EQ(evaluate("f32: 0x1.8p+1"), "3");
+  EXPECT_EQ(evaluate("f32: --1"), "1");
+  EXPECT_EQ(evaluate("f32: -inf"), "-inf");
+  EXPECT_EQ(evaluate("f32: -nan"), "nan");
+  EXPECT_EQ(evaluate("f32: code(0x40490fdb)"), evaluate("f32: pi"));
+  EXPECT_EQ(evaluate("f32: -code(0x40490fdb)"), evaluate("f32: -pi"));
+  EXPECT_EQ(evaluate("f32: code(1)"), evaluate("f32: 0x1p-149"));
+}
+
+TEST(Calculator, RoundsConstantsCorrectly) {
+  EXPECT_EQ(evaluate("f64: pi"),
+            printDecimal(*parseNumber("0x1.921fb54442d18p+1")));
+  EXPECT_EQ(evaluate("f64: e"),
+            printDecimal(*parseNumber("0x1.5bf0a8b145769p+1")));
+  // More digits than any format holds.
+  EXPECT_EQ(evaluate("posit<64,0>: pi"),
+            evaluate("posit<64,0>: 3.14159265358979323846264338327950288"));
+  EXPECT_EQ(evaluate("posit<64,0>: e"),
+            evaluate("posit<64,0>: 2.71828182845904523536028747135266250"));
+}
+
+TEST(Calculator, ComputesInTheFormatAroundAndCasts) {
+  // 1/3 in 4 significant bits, 2 in 8.
+  EXPECT_EQ(evaluate("bf16: f8E4M3FN(1/3)"), "0.34375");
+  EXPECT_EQ(evaluate("bf16: f8E4M3FN(1/3) + 1/3"), "0.6796875");
+  EXPECT_EQ(evaluate("f8E4M3FN: bf16(1/3)"), "0.34375");
+  EXPECT_EQ(evaluate("f64: posit<12,1>(sqrt(2))"), "1.4140625");
+  EXPECT_EQ(evaluate("f64: float<4,3,fn>(bf16(1/3))"), "0.34375");
+  EXPECT_EQ(evaluate("f8E5M2: f64(1e300)"), "inf");
+  EXPECT_EQ(evaluate("posit8: f32(inf)"), "nan");
+}
+
+TEST(Calculator, DrawsByTheNumberOfTheOperation) {
+  // Two operations with the same operands draw twice; each result is the
+  // neighbour that its own draw picks.
+  for (uint64_t seed = 0; seed < 64; ++seed) {
+    auto rounded = [&](uint32_t id) {
+      // 1/3 = (10 + 2/3) / 32 between 10/32 and 11/32.
+      uint32_t random = draw(randomKey(seed, 0), id, 0, 0, 8);
+      return random < 170 ? 11 : 10; // floor(2/3 * 256)
+    };
+    auto sum = evaluate("float<9,20>: float<4,3,stochastic,random-bits=8>(1/3)"
+                        " * 32 + float<4,3,stochastic,random-bits=8>(1/3) * 32",
+                        seed);
+    // Operations: 1 div, 2 cast, 3 mul, 4 div, …
+    EXPECT_EQ(sum, std::to_string(rounded(1) + rounded(4))) << seed;
+  }
+}
+
+TEST(Calculator, ManyTermsNeedNoStack) {
+  std::string text = "f32: 0";
+  for (int i = 0; i < 50000; ++i)
+    text += " + 1";
+  EXPECT_EQ(evaluate(text), "50000");
+}
+
+TEST(Decimal, IsThatOfPrintf) {
+  const Format &f64 = formatF64();
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 3000; ++i) {
+    uint64_t code = random() & ~(uint64_t{1} << 63);
+    if (code >= 0x7ff0000000000000)
+      continue;
+    Unpacked value = f64.getFamily().decode(f64, code);
+    DecimalDigits digits = digitsOf(value);
+    char text[1200];
+    std::snprintf(text, sizeof text, "%.*e", int(digits.digits.size()) - 1,
+                  __builtin_bit_cast(double, code));
+    llvm::StringRef expected = text;
+    auto [mantissa, exponent] = expected.split('e');
+    std::string all = mantissa.str();
+    all.erase(std::remove(all.begin(), all.end(), '.'), all.end());
+    EXPECT_EQ(digits.digits, all);
+    EXPECT_EQ(digits.exponent, std::stoi(exponent.str()));
+    // Nothing is left behind the last digit.
+    EXPECT_EQ(parseNumber(printDecimal(value))->pack(), value.pack());
+    EXPECT_NE(digits.digits.back(), '0');
+
+    std::snprintf(text, sizeof text, "%.7e", __builtin_bit_cast(double, code));
+    DecimalDigits eight = roundDigits(digits, 8);
+    eight.digits.resize(8, '0');
+    EXPECT_EQ(eight.digits.substr(0, 1) + "." + eight.digits.substr(1),
+              llvm::StringRef(text).split('e').first.str());
+  }
+}
+
+TEST(Decimal, ShortestIsThatOfToChars) {
+  const Format &f32 = formatF32();
+  std::mt19937_64 random(4);
+  for (int i = 0; i < 3000; ++i) {
+    auto code = static_cast<uint32_t>(random());
+    float value = __builtin_bit_cast(float, code);
+    if (!std::isfinite(value))
+      continue;
+    std::string text = printShortest(f32, code);
+    EXPECT_EQ(std::strtof(text.c_str(), nullptr), value);
+    for (int digits = 1; digits < 9; ++digits) {
+      char shorter[64];
+      std::snprintf(shorter, sizeof shorter, "%.*e", digits - 1, value);
+      if (std::strtof(shorter, nullptr) != value)
+        continue;
+      EXPECT_EQ(parseNumber(shorter)->pack(), parseNumber(text)->pack());
+      break;
+    }
+  }
+}
+
+TEST(Decimal, WritesAsPeopleDo) {
+  auto print = [](llvm::StringRef text) {
+    return printDecimal(*parseNumber(text));
+  };
+  EXPECT_EQ(print("448"), "448");
+  EXPECT_EQ(print("-0x1p-6"), "-0.015625");
+  EXPECT_EQ(print("0x1p-14"), "6.103515625e-05");
+  EXPECT_EQ(print("0x1p-13"), "0.0001220703125");
+  EXPECT_EQ(print("0x1p+60"), "1152921504606846976");
+  EXPECT_EQ(print("0x1p+70"), "1.180591620717411303424e+21");
+  EXPECT_EQ(print("1000"), "1000");
+  EXPECT_EQ(print("-0"), "-0");
+  EXPECT_EQ(printRounded(*parseNumber("0x1.fffffffffp+39"), 6),
+            "1099511627768");
+  EXPECT_EQ(printRounded(*parseNumber("0x1.ffffffffffffffffp+70"), 6),
+            "2.36118e+21");
+  EXPECT_EQ(printRounded(*parseNumber("99999999999999999999999"), 6), "1e+23");
+}
+
+TEST(Decimal, OfAnIrrationalValueEndsWhereItsBitsDo) {
+  Unpacked third =
+      *parseNumber("1.4142135623730950488016887242096980785696718");
+  ASSERT_TRUE(third.sticky);
+  std::string text = printDecimal(third);
+  ASSERT_TRUE(llvm::StringRef(text).ends_with("…")) << text;
+  text.resize(text.size() - 3);
+  EXPECT_GE(text.size(), 27u);
+  EXPECT_TRUE(llvm::StringRef("1.4142135623730950488016887242096980785696718")
+                  .starts_with(text))
+      << text;
+  EXPECT_EQ(printHexFloat(third), "0x1.6a09e667f3bcc908b2fb136p+0…");
+  EXPECT_EQ(printNearestHexFloat(third), "0x1.6a09e667f3bcdp+0");
+}
+
+/// What is said of a format, found by looking at all of its codes.
+TEST(FormatFacts, CountWhatIsThere) {
+  Registry registry;
+  for (const char *text : {"f8E4M3FN",
+                           "f8E5M2",
+                           "f8E4M3FNUZ",
+                           "f8E5M2FNUZ",
+                           "f8E3M4",
+                           "f8E8M0FNU",
+                           "f6E3M2FN",
+                           "f4E2M1FN",
+                           "bf16",
+                           "f16",
+                           "posit8",
+                           "posit16",
+                           "posit<2,0>",
+                           "posit<5,4>",
+                           "p3109_k8p3se",
+                           "p3109_k8p1se",
+                           "p3109_k8p3sf",
+                           "p3109_k8p3ue",
+                           "p3109_k6p2uf",
+                           "float<4,3,flush>",
+                           "float<4,3,fnuz,flush>",
+                           "float<4,3,unsigned>",
+                           "float<4,3,unsigned,flush>",
+                           "float<0,7,finite,bias=3>",
+                           "float<1,5>",
+                           "float<1,5,finite>",
+                           "float<4,0,fn>",
+                           "float<3,4,fn>",
+                           "float<4,3,finite,flush>",
+                           "float<4,3,bias=-20>",
+                           "float<8,7,bias=200>",
+                           "float<4,3,p3109,flush>"}) {
+    SCOPED_TRACE(text);
+    std::string error;
+    Format format = registry.lookupFormat(text, error);
+    ASSERT_TRUE(format) << error;
+    FormatFacts facts = factsOf(registry, format);
+    uint64_t nan = 0, infinity = 0, subnormal = 0;
+    auto asDouble = [](const Unpacked &value) {
+      double magnitude =
+          std::ldexp(double(value.significand >> 11), value.exponent - 52);
+      return value.isZero() ? 0.0 : value.negative ? -magnitude : magnitude;
+    };
+    std::vector<double> values;
+    for (uint64_t code = 0; code >> format.width() == 0; ++code) {
+      Unpacked value = format.getFamily().decode(format, code);
+      nan += value.isNaN();
+      infinity += value.isInfinite();
+      if (value.isFinite() || value.isZero())
+        values.push_back(asDouble(value));
+      subnormal += value.isFinite() && facts.smallestNormal &&
+                   value.exponent < facts.smallestNormal->exponent;
+    }
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    EXPECT_EQ(facts.codes.nan, nan);
+    EXPECT_EQ(facts.codes.infinity, infinity);
+    EXPECT_EQ(facts.subnormalCodes, subnormal);
+    EXPECT_EQ(uint64_t(facts.finiteValues), values.size());
+    EXPECT_EQ(asDouble(facts.largest), values.back());
+    EXPECT_EQ(asDouble(facts.lowest), values.front());
+    auto positive = std::upper_bound(values.begin(), values.end(), 0.0);
+    EXPECT_EQ(asDouble(facts.smallest), *positive);
+    EXPECT_NEAR(facts.decades, std::log10(values.back() / *positive), 1e-9);
+    auto one = std::find(values.begin(), values.end(), 1.0);
+    bool hasNext = one != values.end() && one + 1 != values.end();
+    ASSERT_EQ(facts.epsilon.has_value(), hasNext);
+    if (hasNext) {
+      EXPECT_EQ(asDouble(*facts.epsilon), one[1] - 1);
+    }
+  }
+}
+
+} // namespace
