@@ -4,6 +4,7 @@
 # <stem>Family() in lib/Registry/<Stem>Family.cpp. Nothing else names families.
 set(NUMERA_FAMILIES
   Float
+  Lns
   Posit
   Fixed
   Takum

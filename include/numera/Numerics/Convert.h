@@ -17,6 +17,9 @@ constexpr uint64_t cast(const To &to, const From &from, uint64_t code,
   return to.encode(from.decode(code), mode);
 }
 
+// A family without carriers may have roads of its own that decide for most
+// numbers: decodeQuickly and encodeQuickly.
+
 /// A code as a machine number. Exact where Carrier<T>::embeds(f) holds; else
 /// rounded to nearest-even.
 template <typename T, typename F>
@@ -25,6 +28,11 @@ constexpr T decodeTo(const F &f, uint64_t code) {
     return machine<T>(code);
   if (Carrier<T>::embeds(f))
     return Carrier<T>::decode(f, code);
+  if constexpr (requires(T value) { f.decodeQuickly(code, value); }) {
+    T value{};
+    if (f.decodeQuickly(code, value))
+      return value;
+  }
   return machine<T>(cast(Carrier<T>::format, f, code, Rounding::NearestEven));
 }
 
@@ -35,6 +43,13 @@ constexpr uint64_t encodeFrom(const F &f, T value, RoundingMode mode) {
     return canonical(value);
   if (mode == Rounding::NearestEven && Carrier<T>::encodes(f))
     return Carrier<T>::encode(f, value);
+  if constexpr (requires(uint64_t code) {
+                  f.encodeQuickly(value, mode, code);
+                }) {
+    uint64_t code = 0;
+    if (f.encodeQuickly(value, mode, code))
+      return code;
+  }
   return cast(f, Carrier<T>::format, Carrier<T>::bits(value), mode);
 }
 

@@ -145,6 +145,19 @@ constexpr Wide erfLarge(const Wide &x) {
              Wide::fromFraction(static_cast<uint128_t>(sum), 4);
 }
 
+/// True from |x| = 6.625 on, where |erf x| lies below 1 by erfc |x| < 2^-66.
+constexpr bool isErfNextToOne(const Wide &x) {
+  return x.exponent > 2 || (x.exponent == 2 && x.significand >> 122 >= 53);
+}
+
+/// erf x for 0 < |x| < 6.625.
+constexpr Wide errorFunction(const Wide &x) {
+  if (x.exponent < 0)
+    return erfSmall(x);
+  Wide value = erfLarge(x);
+  return x.negative ? -value : value;
+}
+
 } // namespace detail
 
 /// erf x. Exact only at 0, where it keeps the sign; erf(±inf) = ±1.
@@ -154,13 +167,9 @@ constexpr Unpacked erf(const Unpacked &x) {
   if (x.isInfinite())
     return Unpacked::fromInteger(x.negative, 1);
   Wide argument = Wide::from(x);
-  if (x.exponent < 0)
-    return detail::erfSmall(argument).toUnpacked();
-  // |x| >= 6.625: |erf x| lies below 1 by erfc |x| < 2^-66.
-  if (x.exponent > 2 || (x.exponent == 2 && x.significand >> 58 >= 53))
+  if (detail::isErfNextToOne(argument))
     return justBelow(Unpacked::fromInteger(x.negative, 1));
-  Wide value = detail::erfLarge(argument);
-  return (x.negative ? -value : value).toUnpacked();
+  return detail::errorFunction(argument).toUnpacked();
 }
 
 } // namespace numera::exact

@@ -72,6 +72,27 @@ constexpr Wide exponential(const Wide &x) {
   return (one + expm1Reduced(reduced.remainder)).scaled(reduced.power);
 }
 
+/// 2^x for |x| < 2^22; relative error below 2^-125.
+constexpr Wide powerOfTwo(const Wide &x) {
+  int32_t power = x.toNearestInteger();
+  Wide fraction = x - Wide::fromInteger(power); // exact
+  return (one + expm1Reduced(fraction * ln2)).scaled(power);
+}
+
+/// e^x - 1 for 0 < |x| < 2^22; relative error below 2^-123.
+constexpr Wide exponentialLessOne(const Wide &x) {
+  // e^x - 1 > -1 by less than 2^-90.
+  if (x.negative && x.exponent > 5)
+    return {true, -1, ~uint128_t{0}};
+  auto [power, remainder] = reduceByLn2(x);
+  Wide tail = expm1Reduced(remainder);
+  if (power == 0)
+    return tail;
+  // No cancellation beyond two bits: for power = 1 the sum is 1 + 2 tail,
+  // tail > -0.30; for power = -1 it is -1/2 + tail/2.
+  return (one + tail).scaled(power) - one;
+}
+
 /// True where e^x and 2^x need no evaluation: x is no number or zero, so small
 /// that the power is next to 1, or so large that it is beyond every format.
 constexpr bool isEdgeOfPower(const Unpacked &x) {
@@ -112,8 +133,7 @@ constexpr Unpacked exp2(const Unpacked &x) {
   if (fraction.isZero())
     return one.scaled(power).toUnpacked(
         /*inexact=*/power > exponentLimit || power < -exponentLimit);
-  Wide tail = detail::expm1Reduced(fraction * detail::ln2);
-  return (one + tail).scaled(power).toUnpacked();
+  return detail::powerOfTwo(argument).toUnpacked();
 }
 
 /// e^x - 1. Exact only at 0, where it keeps the sign; expm1(-inf) = -1.
@@ -130,13 +150,7 @@ constexpr Unpacked expm1(const Unpacked &x) {
     return justBelow(Unpacked::fromInteger(true, 1));
   if (x.exponent > 20)
     return outOfRange(false, true);
-  auto [power, remainder] = detail::reduceByLn2(Wide::from(x));
-  Wide tail = detail::expm1Reduced(remainder);
-  if (power == 0)
-    return tail.toUnpacked();
-  // No cancellation beyond two bits: for power = 1 the sum is 1 + 2 tail,
-  // tail > -0.30; for power = -1 it is -1/2 + tail/2.
-  return ((one + tail).scaled(power) - one).toUnpacked();
+  return detail::exponentialLessOne(Wide::from(x)).toUnpacked();
 }
 
 } // namespace numera::exact

@@ -56,6 +56,23 @@ constexpr Wide logisticTail(const Wide &x) {
   return power / (one + power);
 }
 
+/// tanh x for 0 < |x| < 32. 1 - 2 / (1 + e^2x) loses three bits to cancellation
+/// at 1/8.
+constexpr Wide hyperbolicTangent(const Wide &x) {
+  if (x.exponent < -3)
+    return tanhSmall(x);
+  Wide value = one - logisticTail(x.magnitude().scaled(1)).scaled(1);
+  return x.negative ? -value : value;
+}
+
+/// 1 / (1 + e^-x) for 0 < |x| < 2^21, and x < 64.
+constexpr Wide logistic(const Wide &x) {
+  if (x.exponent < -2) // 1/2 + tanh(x/2)/2
+    return one.scaled(-1) + tanhSmall(x.scaled(-1)).scaled(-1);
+  Wide tail = logisticTail(x.magnitude());
+  return x.negative ? tail : one - tail;
+}
+
 } // namespace detail
 
 /// tanh x. Exact only at 0, where it keeps the sign; tanh(±inf) = ±1.
@@ -70,13 +87,7 @@ constexpr Unpacked tanh(const Unpacked &x) {
   // |x| >= 32: |tanh x| lies below 1 by 2 e^-2|x| < 2^-91.
   if (x.exponent >= 5)
     return justBelow(Unpacked::fromInteger(x.negative, 1));
-  Wide argument = Wide::from(x);
-  if (x.exponent < -3)
-    return detail::tanhSmall(argument).toUnpacked();
-  // 1 - 2 / (1 + e^2x) loses three bits to cancellation at 1/8.
-  Wide tail = detail::logisticTail(argument.magnitude().scaled(1)).scaled(1);
-  Wide value = one - tail;
-  return (x.negative ? -value : value).toUnpacked();
+  return detail::hyperbolicTangent(Wide::from(x)).toUnpacked();
 }
 
 /// 1 / (1 + e^-x). Exact only at 0; sigmoid(-inf) = +0, sigmoid(+inf) = 1.
@@ -96,13 +107,7 @@ constexpr Unpacked sigmoid(const Unpacked &x) {
     return justBelow(unpackedOne);
   if (x.exponent > 20)
     return outOfRange(false, false);
-  Wide argument = Wide::from(x);
-  if (x.exponent < -2) { // 1/2 + tanh(x/2)/2
-    Wide small = detail::tanhSmall(argument.scaled(-1)).scaled(-1);
-    return (one.scaled(-1) + small).toUnpacked();
-  }
-  Wide tail = detail::logisticTail(argument.magnitude());
-  return (x.negative ? tail : one - tail).toUnpacked();
+  return detail::logistic(Wide::from(x)).toUnpacked();
 }
 
 } // namespace numera::exact

@@ -79,6 +79,12 @@ constexpr Wide logarithm(const Wide &x) {
   return sum;
 }
 
+/// log(1 + x) for x > -1 other than 0. 1 + x is exact for a binary fraction of
+/// 64 bits below 2^64; beyond, truncated by less than 2^-127.
+constexpr Wide logarithmOfOnePlus(const Wide &x) {
+  return x.exponent < -16 ? log1pSmall(x) : logarithm(one + x);
+}
+
 /// What log and log2 have in common: true where the result is special.
 constexpr bool isSpecialLogarithm(const Unpacked &x, Unpacked &result) {
   if (x.isZero()) {
@@ -133,11 +139,7 @@ constexpr Unpacked log1p(const Unpacked &x) {
   // |x| < 2^-65: log(1 + x) = x - x^2/2 + … lies below x, by less than 2^-65 x.
   if (x.exponent < -65)
     return x.negative ? justAbove(x) : justBelow(x);
-  Wide argument = Wide::from(x);
-  if (x.exponent < -16)
-    return detail::log1pSmall(argument).toUnpacked();
-  // 1 + x is exact for x < 2^64; beyond, truncated by less than 2^-127.
-  return detail::logarithm(one + argument).toUnpacked();
+  return detail::logarithmOfOnePlus(Wide::from(x)).toUnpacked();
 }
 
 } // namespace numera::exact

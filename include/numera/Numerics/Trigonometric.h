@@ -65,57 +65,68 @@ struct ReducedAngle {
   Wide remainder;
 };
 
-/// Payne and Hanek's reduction of a finite 1/2 <= |x| < 2^32960. With x an
-/// integer M of 64 bits times 2^(exponent - 63), bits of 2/pi whose product
-/// with x is a multiple of 4 are left out, and 320 bits are used from there:
+/// Payne and Hanek's reduction. Of a positive number below 2^32960 one word is
+/// an integer M times 2^(exponent - 63). Bits of 2/pi whose product with it is
+/// a multiple of 4 are left out, and 320 bits are used from there:
 ///
 ///     M * bits mod 2^320 = quadrant (2 bits) . fraction (318 bits)
 ///
-/// The bits behind add less than 2^64 units of 2^-318. A product of M with
-/// 2/pi comes no closer to an integer than about 2^-(64 + 15 + 10), so that
-/// the remainder is right to 2^-160, before it is cut to 128 bits.
-constexpr ReducedAngle reduceByHalfPi(const Unpacked &x) {
-  uint64_t product[5] = {}; // most significant word first
+/// The bits behind add less than 2^64 units of 2^-318. Adds the product to
+/// `turns`, most significant word first.
+constexpr void addTurns(uint64_t (&turns)[5], uint64_t word, int32_t exponent) {
   uint64_t carry = 0;
   for (int i = 4; i >= 0; --i) {
-    uint64_t bits = twoOverPiBits(x.exponent - 65 + 64 * i);
-    uint128_t sum = static_cast<uint128_t>(x.significand) * bits + carry;
-    product[i] = static_cast<uint64_t>(sum);
+    uint64_t bits = twoOverPiBits(exponent - 65 + 64 * i);
+    uint128_t sum = static_cast<uint128_t>(word) * bits + carry + turns[i];
+    turns[i] = static_cast<uint64_t>(sum);
     carry = static_cast<uint64_t>(sum >> 64);
   }
-  auto quadrant = static_cast<int32_t>(product[0] >> 62);
-  for (int i = 0; i < 5; ++i) // the fraction to the top
-    product[i] = product[i] << 2 | (i < 4 ? product[i + 1] >> 62 : 0);
-  bool above = product[0] >> 63 != 0; // over 1/2: measure from the next one
-  if (above)
-    for (uint64_t &word : product)
-      word = ~word; // 1 - fraction, less 2^-320
-  int32_t scale = 0;
-  while (product[0] == 0 && scale > -128) { // 64 bits cancelled
-    for (int i = 0; i < 4; ++i)
-      product[i] = product[i + 1];
-    product[4] = 0;
-    scale -= 64;
-  }
-  int shift = __builtin_clzll(product[0] | 1);
-  uint128_t fraction = join(product[0], product[1]);
-  if (shift != 0)
-    fraction = fraction << shift | product[2] >> (64 - shift);
-  Wide remainder = Wide::fromFraction(fraction, scale - shift) * halfPi;
-  remainder.negative = above != x.negative;
-  quadrant += above ? 1 : 0;
-  return {(x.negative ? -quadrant : quadrant) & 3, remainder};
 }
 
-/// sin(x + turns * pi/2) for |x| >= 1/2.
-constexpr Unpacked sineShifted(const Unpacked &x, int32_t turns) {
+/// What remains of the turns of a number of that sign. A product of 64 bits
+/// with 2/pi comes no closer to an integer than about 2^-(64 + 15 + 10), so
+/// that the remainder is right to 2^-160, before it is cut to 128 bits.
+constexpr ReducedAngle angleOf(uint64_t (&turns)[5], bool negative) {
+  auto quadrant = static_cast<int32_t>(turns[0] >> 62);
+  for (int i = 0; i < 5; ++i) // the fraction to the top
+    turns[i] = turns[i] << 2 | (i < 4 ? turns[i + 1] >> 62 : 0);
+  bool above = turns[0] >> 63 != 0; // over 1/2: measure from the next one
+  if (above)
+    for (uint64_t &word : turns)
+      word = ~word; // 1 - fraction, less 2^-320
+  int32_t scale = 0;
+  while (turns[0] == 0 && scale > -128) { // 64 bits cancelled
+    for (int i = 0; i < 4; ++i)
+      turns[i] = turns[i + 1];
+    turns[4] = 0;
+    scale -= 64;
+  }
+  int shift = __builtin_clzll(turns[0] | 1);
+  uint128_t fraction = join(turns[0], turns[1]);
+  if (shift != 0)
+    fraction = fraction << shift | turns[2] >> (64 - shift);
+  Wide remainder = Wide::fromFraction(fraction, scale - shift) * halfPi;
+  remainder.negative = above != negative;
+  quadrant += above ? 1 : 0;
+  return {(negative ? -quadrant : quadrant) & 3, remainder};
+}
+
+/// sin(angle + quarters * pi/2).
+constexpr Wide sineOfAngle(const ReducedAngle &angle, int32_t quarters) {
+  int32_t quadrant = (angle.quadrant + quarters) & 3;
+  Wide value = quadrant & 1 ? cosineReduced(angle.remainder)
+                            : sineReduced(angle.remainder);
+  return quadrant & 2 ? -value : value;
+}
+
+/// sin(x + quarters * pi/2) for |x| >= 1/2.
+constexpr Unpacked sineShifted(const Unpacked &x, int32_t quarters) {
   // The window of 320 bits has to lie in the table.
   if (x.exponent - 65 + 320 > 64 * (twoOverPiWords - 1))
     return Unpacked::nan();
-  auto [quadrant, remainder] = reduceByHalfPi(x);
-  quadrant = (quadrant + turns) & 3;
-  Wide value = quadrant & 1 ? cosineReduced(remainder) : sineReduced(remainder);
-  return (quadrant & 2 ? -value : value).toUnpacked();
+  uint64_t turns[5] = {};
+  addTurns(turns, x.significand, x.exponent);
+  return sineOfAngle(angleOf(turns, x.negative), quarters).toUnpacked();
 }
 
 } // namespace detail
