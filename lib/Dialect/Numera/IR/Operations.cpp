@@ -175,13 +175,19 @@ static LogicalResult verifyElement(mlir::Operation *op, Type type,
   return success();
 }
 
-LogicalResult verifyFormatOp(mlir::Operation *op) {
+LogicalResult verifyRounding(mlir::Operation *op) {
   if (auto mode = op->getAttrOfType<StringAttr>("rounding"))
     if (!roundingFromName(mode.getValue()))
       return op->emitOpError("unknown rounding '")
              << mode.getValue()
              << "'; expected nearest-even, nearest-away, nearest-zero, "
                 "toward-zero, up, down or to-odd";
+  return success();
+}
+
+LogicalResult verifyFormatOp(mlir::Operation *op) {
+  if (failed(verifyRounding(op)))
+    return failure();
   auto formats = op->getAttrOfType<ArrayAttr>("operand_formats");
   if (formats && formats.size() != op->getNumOperands())
     return op->emitOpError("has ") << formats.size() << " operand formats for "

@@ -43,6 +43,15 @@ public:
   /// after an error at `op`.
   mlir::Value lower(mlir::OpBuilder &builder, FormatOpInterface op);
 
+  /// Calls `numera_<family>_<op>_<bits>`(operands, parameters…, trailing…); a
+  /// null `result` is none.
+  mlir::Value callEntry(mlir::OpBuilder &, mlir::Location, const Format &,
+                        llvm::Twine op, llvm::ArrayRef<mlir::Value> operands,
+                        llvm::ArrayRef<int32_t> trailing, mlir::Type result);
+  /// A value that one of those packed, rounded to `format`.
+  mlir::Value pack(mlir::OpBuilder &, mlir::Location, const Format &format,
+                   mlir::Value, RoundingMode);
+
 private:
   struct Request {
     mutable FormatOpInterface
@@ -67,15 +76,9 @@ private:
 
   Lowering key(const Request &, llvm::ArrayRef<Scalar>) const;
 
-  /// `numera_<family>_<op>_<bits>`(operands, parameters…, trailing…).
-  mlir::Value callEntry(mlir::OpBuilder &, mlir::Location, const Format &,
-                        llvm::Twine op, llvm::ArrayRef<mlir::Value> operands,
-                        llvm::ArrayRef<int32_t> trailing, mlir::Type result);
   mlir::Value call(mlir::OpBuilder &, mlir::Location, llvm::StringRef symbol,
                    llvm::ArrayRef<mlir::Value> operands, mlir::Type result);
   mlir::Value unpack(mlir::OpBuilder &, mlir::Location, const Scalar &);
-  mlir::Value pack(mlir::OpBuilder &, mlir::Location, const Format &,
-                   mlir::Value, RoundingMode);
 
   mlir::ModuleOp module;
   const Registry &registry;

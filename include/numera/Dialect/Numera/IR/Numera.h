@@ -64,7 +64,11 @@ namespace detail {
 ElementKind resultElement(mlir::Operation *op);
 ElementKind operandElement(mlir::Operation *op, unsigned index);
 RoundingMode roundingMode(mlir::Operation *op);
+mlir::LogicalResult verifyRounding(mlir::Operation *op);
 mlir::LogicalResult verifyFormatOp(mlir::Operation *op);
+Format quireFormat(mlir::Operation *op);
+bool isAccumulation(mlir::Operation *op);
+mlir::LogicalResult verifyQuireOp(mlir::Operation *op);
 } // namespace detail
 
 } // namespace numera

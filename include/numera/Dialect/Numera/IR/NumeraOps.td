@@ -242,4 +242,6 @@ def Numera_IsNaNOp : Numera_Elementwise<"isnan"> {
   }];
 }
 
+include "numera/Dialect/Numera/IR/NumeraQuire.td"
+
 #endif // NUMERA_DIALECT_NUMERA_IR_NUMERAOPS
