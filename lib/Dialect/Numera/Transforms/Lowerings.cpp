@@ -159,14 +159,16 @@ Value Lowerings::unpack(OpBuilder &builder, Location loc,
 }
 
 Value Lowerings::pack(OpBuilder &builder, const Request &request, Value value) {
-  Location loc = request.op.getLoc();
-  const Format &format = request.result.format;
-  Value code = callEntry(builder, loc, format, "pack", {value},
-                         {request.rounding.pack()},
-                         builder.getIntegerType(format.storageBits()),
-                         randomBits(builder, request));
+  return pack(builder, request.op.getLoc(), request.result.format, value,
+              request.rounding, randomBits(builder, request));
+}
+
+Value Lowerings::pack(OpBuilder &builder, Location loc, const Format &format,
+                      Value value, RoundingMode mode, Value random) {
+  Value code = callEntry(builder, loc, format, "pack", {value}, {mode.pack()},
+                         builder.getIntegerType(format.storageBits()), random);
   return fromBits(builder, loc, code,
-                  storageType(builder.getContext(), request.result));
+                  storageType(builder.getContext(), {format, {}}));
 }
 
 /// What an entry that rounds takes last; 0 where nothing is drawn.
