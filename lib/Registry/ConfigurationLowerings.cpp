@@ -25,14 +25,15 @@ bool ConfigurationReader::readLowering(const YamlNode &entry) {
   Lowering lowering{};
   if (!checkKeys(entry, "a lowering",
                  {"op", "format", "from", "to", "operands", "result",
-                  "predicate", "target", "call", "library"},
-                 {"rounding", "vector"}) ||
+                  "predicate", "rounding", "target", "call", "library"},
+                 {"vector"}) ||
       !readOperation(entry, lowering))
     return false;
   bool isCast = lowering.operation == Operation::Cast;
   if (!(isCast ? readCast(entry, lowering) : readOperands(entry, lowering)) ||
-      !readPredicate(entry, lowering) || !readTarget(entry, lowering) ||
-      !readCall(entry, lowering) || !readLibraryOf(entry, lowering))
+      !readPredicate(entry, lowering) || !readRounding(entry, lowering) ||
+      !readTarget(entry, lowering) || !readCall(entry, lowering) ||
+      !readLibraryOf(entry, lowering))
     return false;
   lowering.location = file.location(entry.place);
   registry.registered.push_back(std::move(lowering));
@@ -168,6 +169,22 @@ bool ConfigurationReader::readPredicate(const YamlNode &entry,
                                            "', expected " + listed(predicates));
   lowering.predicate = predicate->text;
   return true;
+}
+
+/// The rounding that the function does, where it is not that of the format.
+bool ConfigurationReader::readRounding(const YamlNode &entry,
+                                       Lowering &lowering) {
+  const YamlNode *rounding = entry.find("rounding");
+  if (!rounding)
+    return true;
+  if (!expectScalar(*rounding))
+    return false;
+  lowering.rounding = roundingFromName(rounding->text);
+  if (lowering.rounding)
+    return true;
+  return file.fail(rounding->place,
+                   "unknown rounding '" + Twine(rounding->text) + "'" +
+                       expectation(rounding->text, supported(roundingWords())));
 }
 
 bool ConfigurationReader::readTarget(const YamlNode &entry,

@@ -123,6 +123,25 @@ const Library *Registry::findLibrary(StringRef name) const {
   return found == libs.end() ? nullptr : &*found;
 }
 
+RoundingMode Lowering::getOwnRoundingMode() const {
+  if (!result)
+    return Rounding::TowardZero; // to an integer
+  const OperationChange *change = result.changeOf(operation);
+  if (change && change->rounding)
+    return {*change->rounding, change->randomBits};
+  return result.getRoundingMode();
+}
+
+RoundingMode Lowering::getRoundingMode() const {
+  RoundingMode own = getOwnRoundingMode();
+  if (!rounding)
+    return own;
+  if (rounding != Rounding::Stochastic)
+    return *rounding;
+  int32_t usual = own.randomBits ? own.randomBits : defaultRandomBits;
+  return {*rounding, randomBits ? randomBits : usual};
+}
+
 /// True if `entry` serves what `key` asks for.
 static bool serves(const Lowering &entry, const Lowering &key) {
   bool hasInteger = key.fromInteger != 0 || key.toInteger != 0;
@@ -132,6 +151,7 @@ static bool serves(const Lowering &entry, const Lowering &key) {
          entry.fromInteger == key.fromInteger &&
          entry.toInteger == key.toInteger &&
          (!hasInteger || entry.integerIsSigned == key.integerIsSigned) &&
+         entry.getRoundingMode().pack() == key.getRoundingMode().pack() &&
          (entry.predicate.empty() || entry.predicate == key.predicate);
 }
 
@@ -179,6 +199,9 @@ std::string Registry::suggest(const Lowering &key) const {
   }
   if (!key.predicate.empty())
     text += ", predicate: " + key.predicate;
+  RoundingMode mode = key.getRoundingMode();
+  if (mode.pack() != key.getOwnRoundingMode().pack())
+    text += ", rounding: " + numera::nameOf(mode.rounding).str();
   text += ", target: ";
   text += key.target == Target::Any ? "\"*\"" : numera::nameOf(key.target);
   return text + ", call: SYMBOL}";

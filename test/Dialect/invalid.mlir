@@ -112,7 +112,7 @@ func.func @a_cast_without_a_format(%x: i8) {
 
 !posit16 = !numera.num<posit<16, 2>>
 func.func @a_rounding_is_misspelled(%x: !posit16) {
-  // expected-error@+1 {{'numera.sqrt' op unknown rounding 'nearest'; expected nearest-even, nearest-away, nearest-zero, toward-zero, up, down or to-odd}}
+  // expected-error@+1 {{'numera.sqrt' op unknown rounding 'nearest'; expected nearest-even, nearest-away, nearest-zero, toward-zero, up, down, to-odd or stochastic}}
   %0 = numera.sqrt %x {rounding = "nearest"} : !posit16
   return
 }
@@ -151,5 +151,49 @@ func.func @shapes_differ(%x: tensor<2x!posit16>, %y: tensor<3x!posit16>) {
 func.func @an_element_is_no_number_of_a_format(%x: i3) {
   // expected-error@+1 {{'numera.neg' op operand #0 must be number-like, but got 'i3'}}
   %0 = numera.neg %x : i3
+  return
+}
+
+// -----
+
+!stochastic = !numera.num<posit<16, 2, stochastic>>
+func.func @random_bits_are_missing(%x: !stochastic) {
+  // expected-error@+1 {{'numera.add' op rounds stochastically; expected random bits, as in 'random %r'}}
+  %0 = numera.add %x, %x : !stochastic
+  return
+}
+
+// -----
+
+!posit16 = !numera.num<posit<16, 2>>
+func.func @random_bits_are_not_wanted(%x: !posit16, %r: i32) {
+  // expected-error@+1 {{'numera.add' op has random bits, but does not round stochastically}}
+  %0 = numera.add %x, %x random %r : !posit16
+  return
+}
+
+// -----
+
+!stochastic = !numera.num<posit<16, 2, stochastic>>
+func.func @an_exact_operation_draws_nothing(%x: !stochastic, %r: i32) {
+  // expected-error@+1 {{'numera.neg' op has random bits, but does not round stochastically}}
+  %0 = numera.neg %x random %r : !stochastic
+  return
+}
+
+// -----
+
+!posit16 = !numera.num<posit<16, 2>>
+func.func @a_product_draws_as_well(%x: !posit16, %acc: f32) {
+  // expected-error@+1 {{'numera.mac' op rounds its product stochastically, which takes a draw of its own; expected a mul and an add}}
+  %0 = numera.mac %x, %x, %acc {product = #numera.format<posit<16, 2, stochastic>>} : (!posit16, !posit16, f32) -> f32
+  return
+}
+
+// -----
+
+func.func @too_many_bits_are_drawn(%x: i64) {
+  // expected-error@+1 {{'numera.random' op draws 33 bits; expected 1 to 32}}
+  %0 = numera.random %x, %x, %x, %x id 1 bits 33
   return
 }

@@ -386,8 +386,11 @@ TEST(ConfigurationError, OperationOfALowering) {
   EXPECT_EQ(errorOfLowering("{op: add, fromat: my, call: f}"),
             "f.yaml:4:15: error: unknown key 'fromat' of a lowering, did you "
             "mean 'format'?\n");
-  EXPECT_EQ(errorOfLowering("{op: add, format: my, rounding: up, call: f}"),
-            "f.yaml:4:27: error: 'rounding' is not supported yet, leave it "
+  EXPECT_EQ(errorOfLowering("{op: add, format: my, rounding: upp, call: f}"),
+            "f.yaml:4:37: error: unknown rounding 'upp', did you mean "
+            "'up'?\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: my, vector: f4, call: f}"),
+            "f.yaml:4:27: error: 'vector' is not supported yet, leave it "
             "out\n");
 }
 

@@ -298,6 +298,39 @@ TEST_F(Lowerings, MissingAreSuggestedAsALine) {
                                    "target: cpu, call: SYMBOL}");
 }
 
+TEST_F(Lowerings, OfAnotherRoundingAreOthers) {
+  std::string errors;
+  llvm::raw_string_ostream stream(errors);
+  ASSERT_TRUE(registry.loadText(
+      "lowerings:\n"
+      "  - {op: mul, format: my, rounding: up, call: mul_up}\n"
+      "  - {op: mul, format: my, rounding: stochastic, call: mul_random}\n"
+      "  - {op: mul, format: 'posit<8,2,up>', call: posit_up}\n",
+      "g.yaml", "", stream))
+      << errors;
+  Lowering key = binary(Operation::Mul, Target::CPU);
+  EXPECT_EQ(answer(key), "");
+  key.rounding = Rounding::Up;
+  EXPECT_EQ(answer(key), "mul_up");
+  key.rounding = Rounding::Stochastic;
+  EXPECT_EQ(answer(key), "mul_random");
+  key.randomBits = 8; // a function of 32 bits
+  EXPECT_EQ(answer(key), "");
+  key.randomBits = 0;
+  key.operation = Operation::Add;
+  EXPECT_EQ(registry.suggest(key),
+            "- {op: add, format: my, rounding: stochastic, target: cpu, call: "
+            "SYMBOL}");
+  key.result = named(registry, "posit<8,2,up>");
+  key.operands = {key.result, key.result};
+  key.operation = Operation::Mul;
+  EXPECT_EQ(answer(key), "");
+  key.rounding = Rounding::Up; // the format's own
+  EXPECT_EQ(answer(key), "posit_up");
+  key.rounding.reset();
+  EXPECT_EQ(answer(key), "posit_up");
+}
+
 TEST_F(Lowerings, SuggestedAreAcceptedAndFound) {
   Lowering fma{};
   fma.operation = Operation::Fma;

@@ -23,8 +23,12 @@ void numera::addModelFlags(CommandLine &line, ModelFlags &flags) {
   line.add({"accumulate", "FORMAT",
             "add up matrix products in: same, quire, f32, f64 or a format",
             &compile.accumulate});
-  line.add({"rounding", "MODE", "round so, e.g. nearest-even, toward-zero, up",
+  line.add({"rounding", "MODE",
+            "round so, e.g. nearest-even, toward-zero, up, stochastic",
             &compile.rounding});
+  line.add({"random-bits", "N",
+            "random bits of stochastic rounding, 1 to 32 (default)",
+            &compile.randomBits});
   line.add({"overflow", "RULE", "infinity, saturate or propagate",
             &compile.overflow});
   line.add({"seed", "NUMBER", "seed of stochastic rounding", &flags.seed});

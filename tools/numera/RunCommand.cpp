@@ -62,6 +62,7 @@ static CompileOptions referenceOptions(const RunFlags &flags) {
   CompileOptions options = flags.flags.compile;
   options.format = options.accumulate = flags.compare;
   options.rounding = options.overflow = "";
+  options.randomBits.reset();
   return options;
 }
 
@@ -125,6 +126,7 @@ bool Run::generate(Lowered &lowered, Executable &out) {
 bool Run::measure() {
   numera_options options = NUMERA_OPTIONS;
   options.threads = uint32_t(flags.threads.value_or(0));
+  options.step = flags.step.value_or(0);
   auto run = [&](Lowered &lowered, Executable &what, uint64_t count,
                  Measured &out) {
     if (!what.program && !generate(lowered, what))

@@ -19,6 +19,8 @@ static void addRunFlags(CommandLine &line, RunFlags &run) {
             {"f32", "f64"}});
   line.add({"repeat", "N", "pass N times over the input, for the seconds",
             &run.repeat});
+  line.add({"step", "NUMBER", "step of stochastic rounding; 0 by default",
+            &run.step});
   line.add({"threads", "N", "threads; 0, the default: as many as processors",
             &run.threads});
   line.add({"json", "", "print JSON", &run.wantsJSON});
@@ -33,6 +35,7 @@ static int checkCompiled(const RunFlags &run) {
       {"--format", !compile.format.empty()},
       {"--accumulate", !compile.accumulate.empty()},
       {"--rounding", !compile.rounding.empty()},
+      {"--random-bits", compile.randomBits.has_value()},
       {"--overflow", !compile.overflow.empty()},
       {"--output-as", !compile.outputAs.empty()},
       {"--compare", !run.compare.empty()}};

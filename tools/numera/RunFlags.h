@@ -13,7 +13,7 @@ struct RunFlags {
   std::string model;
   std::vector<std::string> inputs; ///< `[NAME=]FILE`
   std::string labels, outputFolder, compare;
-  std::optional<uint64_t> repeat, threads;
+  std::optional<uint64_t> repeat, threads, step;
   bool wantsJSON = false;
 
   /// The model is a shared object that `numera compile` wrote.

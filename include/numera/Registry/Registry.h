@@ -48,9 +48,16 @@ struct Lowering {
   unsigned toInteger = 0;       ///< a cast to an integer of that width
   bool integerIsSigned = true;
   std::string predicate; ///< of `cmp`, as in arith.cmpf: `olt`; empty: any
+  std::optional<Rounding> rounding; ///< empty: what the result's format has
+  int32_t randomBits = 0;           ///< 0: the format's, else the default
   std::string symbol;
   std::string library;  ///< name of a Library; empty: the one that defines it
   std::string location; ///< file:line:column of its entry
+
+  /// The rounding that the function does.
+  RoundingMode getRoundingMode() const;
+  /// The one it does where none is named.
+  RoundingMode getOwnRoundingMode() const;
 };
 
 /// What `numera-retype` does to a model.
@@ -100,10 +107,10 @@ public:
   /// format that its entry calls equivalent; null where there is none.
   Format equivalentOf(const Format &format) const;
 
-  /// The registered lowering, a later one before an earlier, an exact target
-  /// before "*"; null if there is none. For casts from or to integers and for
-  /// predicates of cmp, the fields of `key` must match as well. Does not know
-  /// what the built-in families do by themselves: see
+  /// The registered lowering with the rounding of `key`, a later one before an
+  /// earlier, an exact target before "*"; null if there is none. For casts from
+  /// or to integers and for predicates of cmp, the fields of `key` must match
+  /// as well. Does not know what the built-in families do by themselves: see
   /// FormatFamily::hasArithmetic.
   const Lowering *findLowering(const Lowering &key) const;
   /// The symbol by which a program calls a registered function: its own, or

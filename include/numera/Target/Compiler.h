@@ -23,6 +23,7 @@ struct CompileOptions {
   std::string format;     ///< name or spelling
   std::string accumulate; ///< same, or a name or spelling
   std::string rounding, overflow;
+  std::optional<uint64_t> randomBits; ///< of a stochastic rounding
   std::string target = "cpu";
   std::string cpu = "native";
   std::string outputAs; ///< f32 (default), f64 or storage

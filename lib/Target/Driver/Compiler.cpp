@@ -104,6 +104,55 @@ OwningOpRef<ModuleOp> Compiler::emptyModule() {
   return ModuleOp::create(UnknownLoc::get(context.get()));
 }
 
+/// The format with the rounding and overflow that the options ask for.
+static bool withOptions(const CompileOptions &options, Format &format,
+                        std::string &error) {
+  const FormatFamily &family = format.getFamily();
+  auto fail = [&](StringRef message) {
+    error = message.str();
+    return false;
+  };
+  auto disagrees = [&](StringRef word, StringRef why) {
+    return fail("'" + word.str() + "' does not go with " + format.spelling() +
+                ": " + why.str());
+  };
+  if (!options.overflow.empty()) {
+    auto overflow = overflowFromName(options.overflow);
+    if (!overflow)
+      return disagrees(options.overflow,
+                       "expected infinity, saturate, propagate or wrap");
+    Format changed = family.hasArithmetic()
+                         ? family.withOverflow(format, *overflow)
+                         : Format();
+    if (!changed)
+      return disagrees(options.overflow, "the family '" + family.name().str() +
+                                             "' has no such rule");
+    format = changed;
+  }
+  Rounding rounding = format.getRounding();
+  if (!options.rounding.empty()) {
+    auto named = roundingFromName(options.rounding);
+    if (!named)
+      return disagrees(options.rounding,
+                       "expected nearest-even, nearest-away, nearest-zero, "
+                       "toward-zero, up, down, to-odd or stochastic");
+    if (!family.hasArithmetic())
+      return disagrees(options.rounding,
+                       "how it rounds, only its library knows");
+    rounding = *named;
+  }
+  uint64_t bits = options.randomBits.value_or(
+      format.getRandomBits() ? format.getRandomBits() : defaultRandomBits);
+  if (options.randomBits && rounding != Rounding::Stochastic)
+    return fail("option '--random-bits' is for stochastic rounding, found '" +
+                nameOf(rounding).str() + "'; add --rounding stochastic");
+  if (bits < 1 || bits > 32)
+    return fail("option '--random-bits' is '" + std::to_string(bits) +
+                "', expected 1 to 32");
+  format = format.withRounding(rounding, static_cast<int32_t>(bits));
+  return true;
+}
+
 bool Compiler::resolve(const CompileOptions &options, Resolved &resolved,
                        llvm::raw_ostream &errors) const {
   std::string error;
@@ -117,22 +166,16 @@ bool Compiler::resolve(const CompileOptions &options, Resolved &resolved,
     return fail(error);
   // Another rounding or overflow is another format: its spelling says so.
   Format format = policy->format;
-  std::string spelling = format.spelling();
-  for (const std::string &word : {options.overflow, options.rounding}) {
-    if (word.empty())
-      continue;
-    SpellingError wrong;
-    Format changed = parseFormatSpelling(
-        StringRef(spelling).drop_back().str() + "," + word + ">", wrong);
-    if (!changed)
-      return fail("'" + word + "' does not go with " + spelling + ": " +
-                  wrong.message);
-    format = changed;
-    spelling = format.spelling();
-  }
+  if (!withOptions(options, format, error))
+    return fail(error);
+  // What accumulates in the format itself has its rounding.
+  policy =
+      resolvePolicy(registry, format.spelling(), options.accumulate, error);
+  if (!policy)
+    return fail(error);
   std::string name = registry.nameOf(format);
   resolved.format = format;
-  resolved.formatName = name.empty() ? spelling : name;
+  resolved.formatName = name.empty() ? format.spelling() : name;
   resolved.accumulateName = policy->accumulateName;
   return true;
 }

@@ -94,7 +94,10 @@ FailureOr<std::vector<FunctionSignature>> collectSignatures(ModuleOp module) {
     FunctionSignature signature;
     signature.name = function.getName().str();
     signature.sharesBatch = false;
-    for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
+    signature.takesSeed = function->hasAttr(drawsAttribute);
+    ArrayRef<Type> arguments = function.getArgumentTypes();
+    arguments = arguments.drop_back(signature.takesSeed ? 3 : 0);
+    for (auto [i, type] : llvm::enumerate(arguments)) {
       auto tensor = tensorSignature(function, type, function.getArgAttrDict(i));
       if (failed(tensor))
         return failure();
@@ -110,6 +113,7 @@ FailureOr<std::vector<FunctionSignature>> collectSignatures(ModuleOp module) {
       signature.outputs.push_back(*tensor);
     }
     dropNames(function);
+    function->removeAttr(drawsAttribute);
     signatures.push_back(std::move(signature));
   }
   return signatures;

@@ -159,9 +159,11 @@ static bool isOverridden(FormatOpInterface op) {
   auto *dialect = op->getContext()->getLoadedDialect<NumeraDialect>();
   Operation operation = op.getFormatOperation();
   Format result = op.getResultElement().format;
+  RoundingMode rounding = op.getRoundingMode();
   return llvm::any_of(
       dialect->getRegistry().lowerings(), [&](const Lowering &lowering) {
-        if (lowering.operation != operation || lowering.result != result)
+        if (lowering.operation != operation || lowering.result != result ||
+            lowering.getRoundingMode().pack() != rounding.pack())
           return false;
         for (auto [i, format] : llvm::enumerate(lowering.operands))
           if (i >= op.getFormatOperandCount() ||

@@ -15,6 +15,8 @@ Lowering Lowerings::key(const Request &request,
   key.operation = request.operation;
   key.target = target;
   key.result = request.result.format;
+  key.rounding = request.rounding.rounding;
+  key.randomBits = request.rounding.randomBits;
   if (!request.result.isFormat())
     key.toInteger = request.result.integer.getWidth();
   for (const Scalar &operand : operands) {
@@ -36,14 +38,14 @@ Value Lowerings::registered(OpBuilder &builder, const Request &request,
   if (request.operation == Operation::Mac && step.getProduct())
     return {};
   const Lowering *found = registry.findLowering(key(request, operands));
-  if (!found || request.rounding != (request.result.isFormat()
-                                         ? request.result.format.getRounding()
-                                         : Rounding::TowardZero))
+  if (!found)
     return {};
   Location loc = request.op.getLoc();
   SmallVector<Value> values;
   for (const Scalar &operand : operands)
     values.push_back(operand.value);
+  if (request.random)
+    values.push_back(request.random);
   bool isTest = request.operation == Operation::Cmp ||
                 request.operation == Operation::IsNaN;
   Type result = isTest ? builder.getI8Type()
@@ -143,15 +145,13 @@ Value Lowerings::missing(const Request &request, ArrayRef<Scalar> operands) {
                << nameOf(registry, request.result) << "'";
   else
     diagnostic << " in format '" << nameOf(registry, request.result) << "'";
-  Rounding usual = request.result.isFormat()
-                       ? request.result.format.getRounding()
-                       : Rounding::TowardZero;
-  if (request.rounding != usual)
+  Lowering wanted = key(request, operands);
+  if (request.rounding.rounding != wanted.getOwnRoundingMode().rounding)
     diagnostic << " with rounding '"
                << numera::nameOf(request.rounding.rounding) << "'";
   diagnostic << " on target '" << numera::nameOf(target)
              << "'; register one under 'lowerings:': "
-             << registry.suggest(key(request, operands));
+             << registry.suggest(wanted);
   if (isa<MacOp>(request.op.getOperation()) &&
       request.operation == Operation::Fma)
     diagnostic << "; or accumulate in f32 or same";

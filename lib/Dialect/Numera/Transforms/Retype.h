@@ -35,10 +35,6 @@ mlir::Value createBlockedSum(mlir::IRRewriter &rewriter,
 /// `numera.draws`.
 llvm::LogicalResult assignRandomBits(mlir::ModuleOp module);
 
-/// The attribute of a function whose last three arguments are seed, step and
-/// sample.
-inline constexpr llvm::StringLiteral drawsAttribute = "numera.draws";
-
 } // namespace numera
 
 #endif // NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_RETYPE_H

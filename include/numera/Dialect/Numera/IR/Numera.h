@@ -60,6 +60,10 @@ mlir::TypedAttr constantOfCode(mlir::Type type, uint64_t code);
 /// A predicate of arith.cmpf as a set of Relation bits (Numerics/Compare.h).
 int32_t relationsOf(mlir::arith::CmpFPredicate predicate);
 
+/// The attribute of a function whose last three arguments, i64, are the seed,
+/// step and sample of stochastic rounding.
+inline constexpr llvm::StringLiteral drawsAttribute = "numera.draws";
+
 namespace detail {
 ElementKind resultElement(mlir::Operation *op);
 ElementKind operandElement(mlir::Operation *op, unsigned index);

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// RUN: numera-opt %s --numera-retype='to=posit<8,0,stochastic>' -split-input-file -verify-diagnostics
+
+func.func @the_steps_of_a_loop_have_no_number(%x: f32, %y: f32) -> f32 {
+  %r = scf.while (%a = %x) : (f32) -> f32 {
+    %c = arith.cmpf olt, %a, %y : f32
+    scf.condition(%c) %a : f32
+  } do {
+  ^bb0(%a: f32):
+    // expected-error@+1 {{'numera.add' rounds stochastically inside of 'scf.while', whose steps have no number; expected scf.for}}
+    %b = arith.addf %a, %a : f32
+    scf.yield %b : f32
+  }
+  return %r : f32
+}
+
+// -----
+
+func.func @bounds_change(%x: f32, %n: index) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> f32 {
+    %s = scf.for %j = %c0 to %i step %c1 iter_args(%b = %a) -> f32 {
+      // expected-error@+1 {{'numera.add' rounds stochastically in a loop whose bounds change; expected bounds from outside of all loops}}
+      %c = arith.addf %b, %b : f32
+      scf.yield %c : f32
+    }
+    scf.yield %s : f32
+  }
+  return %r : f32
+}
+
+// -----
+
+func.func @the_batch_is_cut_up(%x: tensor<8x3xf32>) -> tensor<2x4x3xf32> {
+  %y = tensor.expand_shape %x [[0, 1], [2]] output_shape [2, 4, 3] : tensor<8x3xf32> into tensor<2x4x3xf32>
+  // expected-error@+1 {{'numera.add' rounds stochastically where the batch is mixed with other dimensions; expected the batch to be a dimension of its own}}
+  %r = arith.addf %y, %y : tensor<2x4x3xf32>
+  return %r : tensor<2x4x3xf32>
+}
+
+// -----
+
+func.func @vectors_have_no_place(%x: f32) -> vector<2xf32> {
+  %v = vector.broadcast %x : f32 to vector<2xf32>
+  // expected-error@+1 {{'numera.add' rounds stochastically on 'vector<2x!numera.num<posit<8, 0, stochastic>>>', whose elements have no place; expected a scalar or a ranked tensor}}
+  %r = arith.addf %v, %v : vector<2xf32>
+  return %r : vector<2xf32>
+}
+
+// -----
+
+func.func @twice(%x: tensor<4xf32>, %w: tensor<3xf32>) -> (tensor<4xf32>, tensor<3xf32>) {
+  %d = tensor.cast %x : tensor<4xf32> to tensor<?xf32>
+  %e = tensor.cast %w : tensor<3xf32> to tensor<?xf32>
+  %a = func.call @root(%d) : (tensor<?xf32>) -> tensor<?xf32>
+  %b = func.call @root(%e) : (tensor<?xf32>) -> tensor<?xf32>
+  %f = tensor.cast %a : tensor<?xf32> to tensor<4xf32>
+  %g = tensor.cast %b : tensor<?xf32> to tensor<3xf32>
+  return %f, %g : tensor<4xf32>, tensor<3xf32>
+}
+// expected-error@+1 {{function 'root' rounds stochastically and is called with the batch in different places; expected the same in every call}}
+func.func private @root(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %r = math.sqrt %x : tensor<?xf32>
+  return %r : tensor<?xf32>
+}
