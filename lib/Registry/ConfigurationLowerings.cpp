@@ -31,8 +31,9 @@ bool ConfigurationReader::readLowering(const YamlNode &entry) {
     return false;
   bool isCast = lowering.operation == Operation::Cast;
   if (!(isCast ? readCast(entry, lowering) : readOperands(entry, lowering)) ||
-      !readPredicate(entry, lowering) || !readTarget(entry, lowering) ||
-      !readCall(entry, lowering) || !readLibraryOf(entry, lowering))
+      !readPredicate(entry, lowering) || !checkChanges(entry, lowering) ||
+      !readTarget(entry, lowering) || !readCall(entry, lowering) ||
+      !readLibraryOf(entry, lowering))
     return false;
   lowering.location = file.location(entry.place);
   registry.registered.push_back(std::move(lowering));
@@ -168,6 +169,31 @@ bool ConfigurationReader::readPredicate(const YamlNode &entry,
                                            "', expected " + listed(predicates));
   lowering.predicate = predicate->text;
   return true;
+}
+
+/// A function is the whole of its operation: what a format changes in it would
+/// be lost.
+bool ConfigurationReader::checkChanges(const YamlNode &entry,
+                                       const Lowering &lowering) {
+  auto check = [&](const Format &format, Operation operation) {
+    if (!format || !format.changeOf(operation))
+      return true;
+    StringRef name = registry.nameOf(format);
+    return file.fail(entry.place,
+                     "format '" +
+                         (name.empty() ? format.spelling() : name.str()) +
+                         "' changes '" + nameOf(operation) +
+                         "', expected that or a function for '" +
+                         nameOf(lowering.operation) + "'");
+  };
+  if (!check(lowering.result, lowering.operation))
+    return false;
+  if (lowering.operation != Operation::Mac)
+    return true;
+  return check(lowering.result, Operation::Fma) &&
+         llvm::all_of(lowering.operands, [&](const Format &operand) {
+           return check(operand, Operation::Mac);
+         });
 }
 
 bool ConfigurationReader::readTarget(const YamlNode &entry,

@@ -7,7 +7,9 @@
 //      one, a cast between families goes through a carrier that holds the
 //      operand exactly, mixed operands are cast to the result's format where
 //      that is exact, else computed on unpacked values.
-// Each step is exact or is the operation's one rounding.
+// Each step is exact or is the operation's one rounding. What a format changes
+// in the operation (Registry/Evaluation.h) comes before: bits are cut off the
+// operands as their own formats have them.
 
 #include "Lowerings.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -53,12 +55,42 @@ Value Lowerings::lower(OpBuilder &builder, FormatOpInterface op) {
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     operands.push_back({operand, op.getOperandElement(i)});
   Request request{op, op.getFormatOperation(), op.getResultElement(),
-                  op.getRoundingMode()};
+                  op.getRules()};
   return dispatch(builder, request, operands);
+}
+
+Lowerings::Request Lowerings::exactCast(FormatOpInterface op,
+                                        const ElementKind &result) {
+  OperationRules rules;
+  rules.result = rules.encoding = result.format;
+  return {op, Operation::Cast, result, rules};
+}
+
+/// The operation on operands whose last bits are cut off.
+Value Lowerings::truncated(OpBuilder &builder, const Request &request,
+                           ArrayRef<Scalar> operands) {
+  SmallVector<Scalar, 3> cut(operands);
+  for (auto [operand, count] : llvm::zip(cut, request.rules.truncation)) {
+    if (count == 0)
+      continue;
+    if (!hasArithmetic(operand.kind))
+      return missing(request, operands);
+    const Format &format = operand.kind.format;
+    Location loc = request.op.getLoc();
+    Value code = callEntry(builder, loc, format, "truncate",
+                           {toBits(builder, loc, operand.value)}, {count},
+                           builder.getIntegerType(format.storageBits()));
+    operand.value = fromBits(builder, loc, code, operand.value.getType());
+  }
+  Request rest = request;
+  rest.rules.truncation.clear();
+  return dispatch(builder, rest, cut);
 }
 
 Value Lowerings::dispatch(OpBuilder &builder, const Request &request,
                           ArrayRef<Scalar> operands) {
+  if (request.operation != Operation::Mac && !request.rules.truncation.empty())
+    return truncated(builder, request, operands);
   if (Value value = registered(builder, request, operands))
     return value;
   if (request.operation == Operation::Cast)
@@ -67,7 +99,9 @@ Value Lowerings::dispatch(OpBuilder &builder, const Request &request,
       step && request.operation == Operation::Mac)
     return mac(builder, step, operands);
   bool same = llvm::all_of(operands, [&](const Scalar &operand) {
-    return operand.kind == request.result;
+    return operand.kind == request.result ||
+           (hasArithmetic(operand.kind) && hasArithmetic(request.result) &&
+            haveSameCodes(operand.kind.format, request.result.format));
   });
   if (!same)
     return mixed(builder, request, operands);
@@ -84,7 +118,8 @@ Value Lowerings::machineStep(OpBuilder &builder, const Request &request,
                              ArrayRef<Scalar> operands) {
   if (!isa<MacOp>(request.op.getOperation()) ||
       machineWidth(request.result) == 0 ||
-      request.rounding != Rounding::NearestEven)
+      request.rules.encoding != request.result.format ||
+      request.rules.rounding != Rounding::NearestEven)
     return {};
   Location loc = request.op.getLoc();
   switch (request.operation) {
@@ -109,7 +144,7 @@ Value Lowerings::machineStep(OpBuilder &builder, const Request &request,
 Value Lowerings::uniform(OpBuilder &builder, const Request &request,
                          ArrayRef<Scalar> operands) {
   Location loc = request.op.getLoc();
-  const Format &format = request.result.format;
+  const Format &format = request.rules.encoding;
   SmallVector<Value> values;
   for (const Scalar &operand : operands)
     values.push_back(toBits(builder, loc, operand.value));
@@ -131,7 +166,7 @@ Value Lowerings::uniform(OpBuilder &builder, const Request &request,
   case Operation::MaxNum:
     break; // exact: no rounding follows
   default:
-    trailing = {request.rounding.pack(), 0};
+    trailing = {request.rules.rounding.pack(), 0};
   }
   Type storage = builder.getIntegerType(format.storageBits());
   Value result =
@@ -156,13 +191,13 @@ Value Lowerings::unpack(OpBuilder &builder, Location loc,
                    builder.getIntegerType(128));
 }
 
-Value Lowerings::pack(OpBuilder &builder, Location loc, const Format &format,
-                      Value value, RoundingMode rounding) {
-  Value code =
-      callEntry(builder, loc, format, "pack", {value}, {rounding.pack(), 0},
-                builder.getIntegerType(format.storageBits()));
+Value Lowerings::pack(OpBuilder &builder, Location loc,
+                      const OperationRules &rules, Value value) {
+  Value code = callEntry(builder, loc, rules.encoding, "pack", {value},
+                         {rules.rounding.pack(), 0},
+                         builder.getIntegerType(rules.result.storageBits()));
   return fromBits(builder, loc, code,
-                  storageType(builder.getContext(), {format, {}}));
+                  storageType(builder.getContext(), {rules.result, {}}));
 }
 
 /// An integer as the i64 that the runtime's conversions take.
@@ -182,7 +217,7 @@ Value Lowerings::cast(OpBuilder &builder, const Request &request,
   const ElementKind &from = operand.kind, &to = request.result;
   auto op = dyn_cast<CastOp>(request.op.getOperation());
   bool isUnsigned = op && op.getIsUnsigned();
-  int32_t mode = request.rounding.pack();
+  const OperationRules &rules = request.rules;
   if ((from.isFormat() && !hasArithmetic(from)) ||
       (to.isFormat() && !hasArithmetic(to)))
     return missing(request, operand);
@@ -199,8 +234,8 @@ Value Lowerings::cast(OpBuilder &builder, const Request &request,
   Type storage = builder.getIntegerType(to.format.storageBits());
   Type result = storageType(builder.getContext(), to);
   auto encode = [&](Twine entry, Value value) {
-    Value code =
-        callEntry(builder, loc, to.format, entry, {value}, {mode, 0}, storage);
+    Value code = callEntry(builder, loc, rules.encoding, entry, {value},
+                           {rules.rounding.pack(), 0}, storage);
     return fromBits(builder, loc, code, result);
   };
   if (!from.isFormat()) // from an integer
@@ -212,7 +247,7 @@ Value Lowerings::cast(OpBuilder &builder, const Request &request,
   if (unsigned machine = machineWidth(from))
     return encode(machine == 32 ? "encode_f32" : "encode_f64", operand.value);
   const FormatFamily &family = from.format.getFamily();
-  unsigned target = machineWidth(to);
+  unsigned target = rules.encoding == to.format ? machineWidth(to) : 0;
   Value bits = operand.value;
   if (target == 32 && family.embedsInF32(from.format))
     return callEntry(builder, loc, from.format, "decode_f32", {bits}, {},
@@ -228,25 +263,23 @@ Value Lowerings::cast(OpBuilder &builder, const Request &request,
     return encode("encode_f64",
                   callEntry(builder, loc, from.format, "decode_f64", {bits}, {},
                             builder.getF64Type()));
-  return pack(builder, loc, to.format, unpack(builder, loc, operand),
-              request.rounding);
+  return pack(builder, loc, rules, unpack(builder, loc, operand));
 }
 
 Value Lowerings::mac(OpBuilder &builder, MacOp op, ArrayRef<Scalar> operands) {
   FormatOpInterface interface = op;
   ElementKind accumulator = interface.getResultElement();
-  RoundingMode rounding = interface.getRoundingMode();
-  if (!op.getProduct())
-    return dispatch(builder, {interface, Operation::Fma, accumulator, rounding},
-                    operands);
-  ElementKind product{op.getProduct()->getFormat(), {}};
-  Value rounded = dispatch(
-      builder,
-      {interface, Operation::Mul, product, product.format.getRoundingMode()},
-      operands.take_front(2));
+  StepRules rules = stepRulesOf(op);
+  if (!rules.product)
+    return dispatch(
+        builder, {interface, Operation::Fma, accumulator, rules.sum}, operands);
+  ElementKind product{rules.product->result, {}};
+  Value rounded =
+      dispatch(builder, {interface, Operation::Mul, product, *rules.product},
+               operands.take_front(2));
   if (!rounded)
     return {};
-  return dispatch(builder, {interface, Operation::Add, accumulator, rounding},
+  return dispatch(builder, {interface, Operation::Add, accumulator, rules.sum},
                   {operands[2], {rounded, product}});
 }
 
@@ -256,6 +289,7 @@ Value Lowerings::mixed(OpBuilder &builder, const Request &request,
   // Operands that the result's format holds exactly are cast to it. What an
   // opaque format's values are, only its library knows: the cast to f32 or f64
   // that it registers is its meaning.
+  Request widening = exactCast(request.op, request.result);
   auto exact = [&](const Scalar &operand) {
     if (operand.kind == request.result)
       return true;
@@ -264,17 +298,14 @@ Value Lowerings::mixed(OpBuilder &builder, const Request &request,
     if (!hasArithmetic(operand.kind))
       return machineWidth(request.result) != 0;
     return hasArithmetic(request.result) &&
-           isExactCast(operand.kind.format, request.result.format);
+           isExactCast(operand.kind.format, widening.rules);
   };
   if (llvm::all_of(operands, exact)) {
     SmallVector<Scalar, 3> widened;
     for (const Scalar &operand : operands) {
       Value value = operand.value;
       if (operand.kind != request.result)
-        value = dispatch(builder,
-                         {request.op, Operation::Cast, request.result,
-                          Rounding::NearestEven},
-                         operand);
+        value = dispatch(builder, widening, operand);
       if (!value)
         return {};
       widened.push_back({value, request.result});
@@ -291,11 +322,11 @@ Value Lowerings::mixed(OpBuilder &builder, const Request &request,
   for (const Scalar &operand : operands)
     values.push_back(unpack(builder, loc, operand));
   values.push_back(arith::ConstantIntOp::create(
-      builder, loc, builder.getI32Type(), request.rounding.pack()));
+      builder, loc, builder.getI32Type(), request.rules.rounding.pack()));
   std::string symbol =
       ("numera_exact_" + nameOf(request.operation) + "_128").str();
   Value value = call(builder, loc, symbol, values, builder.getIntegerType(128));
-  return pack(builder, loc, request.result.format, value, request.rounding);
+  return pack(builder, loc, request.rules, value);
 }
 
 } // namespace numera

@@ -49,14 +49,18 @@ private:
         op; ///< for location, errors, predicate, signedness
     Operation operation;
     ElementKind result;
-    RoundingMode rounding;
+    OperationRules rules;
   };
+  /// A cast to `result` that changes nothing.
+  static Request exactCast(FormatOpInterface op, const ElementKind &result);
 
   mlir::Value dispatch(mlir::OpBuilder &, const Request &,
                        llvm::ArrayRef<Scalar>);
   mlir::Value registered(mlir::OpBuilder &, const Request &,
                          llvm::ArrayRef<Scalar>);
   mlir::Value cast(mlir::OpBuilder &, const Request &, const Scalar &);
+  mlir::Value truncated(mlir::OpBuilder &, const Request &,
+                        llvm::ArrayRef<Scalar>);
   mlir::Value mac(mlir::OpBuilder &, MacOp, llvm::ArrayRef<Scalar>);
   mlir::Value uniform(mlir::OpBuilder &, const Request &,
                       llvm::ArrayRef<Scalar>);
@@ -74,8 +78,8 @@ private:
   mlir::Value call(mlir::OpBuilder &, mlir::Location, llvm::StringRef symbol,
                    llvm::ArrayRef<mlir::Value> operands, mlir::Type result);
   mlir::Value unpack(mlir::OpBuilder &, mlir::Location, const Scalar &);
-  mlir::Value pack(mlir::OpBuilder &, mlir::Location, const Format &,
-                   mlir::Value, RoundingMode);
+  mlir::Value pack(mlir::OpBuilder &, mlir::Location, const OperationRules &,
+                   mlir::Value);
 
   mlir::ModuleOp module;
   const Registry &registry;

@@ -35,10 +35,15 @@ Value Lowerings::registered(OpBuilder &builder, const Request &request,
   auto step = dyn_cast<MacOp>(request.op.getOperation());
   if (request.operation == Operation::Mac && step.getProduct())
     return {};
+  // Nor does a registered function know another overflow rule than its
+  // format's.
+  if (request.rules.encoding != request.rules.result)
+    return {};
   const Lowering *found = registry.findLowering(key(request, operands));
-  if (!found || request.rounding != (request.result.isFormat()
-                                         ? request.result.format.getRounding()
-                                         : Rounding::TowardZero))
+  if (!found ||
+      request.rules.rounding != (request.result.isFormat()
+                                     ? request.result.format.getRounding()
+                                     : Rounding::TowardZero))
     return {};
   Location loc = request.op.getLoc();
   SmallVector<Value> values;
@@ -136,9 +141,9 @@ Value Lowerings::missing(const Request &request, ArrayRef<Scalar> operands) {
   Rounding usual = request.result.isFormat()
                        ? request.result.format.getRounding()
                        : Rounding::TowardZero;
-  if (request.rounding != usual)
+  if (request.rules.rounding != usual)
     diagnostic << " with rounding '"
-               << numera::nameOf(request.rounding.rounding) << "'";
+               << numera::nameOf(request.rules.rounding.rounding) << "'";
   diagnostic << " on target '" << numera::nameOf(target)
              << "'; register one under 'lowerings:': "
              << registry.suggest(key(request, operands));

@@ -107,8 +107,7 @@ Value createConstant(OpBuilder &builder, Location loc, const Format &format,
     return arith::ConstantOp::create(builder, loc, value);
   if (isa<FloatType>(element) || !format.getFamily().hasArithmetic())
     return CastOp::create(builder, loc, type,
-                          arith::ConstantOp::create(builder, loc, value),
-                          Attribute(), ArrayAttr(), StringAttr(), false);
+                          arith::ConstantOp::create(builder, loc, value));
   if (shaped)
     return ConstantOp::create(
         builder, loc, type,
@@ -179,8 +178,7 @@ private:
 
 static Value createCast(OpBuilder &builder, Location loc, Type type,
                         Value value) {
-  return CastOp::create(builder, loc, type, value, Attribute(), ArrayAttr(),
-                        StringAttr(), false);
+  return CastOp::create(builder, loc, type, value);
 }
 
 LogicalResult Retyper::generalize() {

@@ -71,8 +71,7 @@ static Value createAccumulator(IRRewriter &rewriter, Location loc, Value init,
   if (type.getElementType() == accumulator)
     return init;
   if (!isZeroFill(init))
-    return CastOp::create(rewriter, loc, type.clone(accumulator), init,
-                          Attribute(), ArrayAttr(), StringAttr(), false);
+    return CastOp::create(rewriter, loc, type.clone(accumulator), init);
   Value zero = createConstant(rewriter, loc, policy.accumulator,
                               rewriter.getF32FloatAttr(0));
   Value empty = tensor::EmptyOp::create(
@@ -91,15 +90,14 @@ static void rewriteStep(IRRewriter &rewriter, const Sum &sum,
     FormatAttr product;
     if (policy.product)
       product = FormatAttr::get(rewriter.getContext(), policy.product);
-    rewriter.replaceOpWithNewOp<MacOp>(sum.add, type, sum.lhs, sum.rhs,
-                                       accumulator, product, Attribute(),
-                                       ArrayAttr(), StringAttr());
+    rewriter.replaceOpWithNewOp<MacOp>(
+        sum.add, type, sum.lhs, sum.rhs, accumulator, product, Attribute(),
+        ArrayAttr(), StringAttr(), IntegerAttr(), StringAttr());
     if (mlir::Operation *mul = sum.term ? sum.term.getDefiningOp() : nullptr)
       rewriter.eraseOp(mul);
     return;
   }
-  Value added = AddOp::create(rewriter, loc, type, accumulator, sum.term,
-                              Attribute(), ArrayAttr(), StringAttr());
+  Value added = AddOp::create(rewriter, loc, type, accumulator, sum.term);
   rewriter.replaceOp(sum.add, added);
 }
 
@@ -133,8 +131,7 @@ static void retypeSum(IRRewriter &rewriter, linalg::GenericOp generic,
   Value result = contraction.getResult(0);
   if (resultType != result.getType() ||
       isa<FloatType>(resultType.getElementType()))
-    result = CastOp::create(rewriter, loc, resultType, result, Attribute(),
-                            ArrayAttr(), StringAttr(), false);
+    result = CastOp::create(rewriter, loc, resultType, result);
   rewriter.replaceOp(generic, result);
 }
 

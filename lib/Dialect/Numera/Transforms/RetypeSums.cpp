@@ -101,8 +101,7 @@ private:
 
 static Value add(OpBuilder &builder, Location loc, Type type, Value x,
                  Value y) {
-  return AddOp::create(builder, loc, type, x, y, Attribute(), ArrayAttr(),
-                       StringAttr());
+  return AddOp::create(builder, loc, type, x, y);
 }
 
 /// The generic without its last addition, over all loops in parallel.
@@ -236,9 +235,7 @@ Value BlockedSum::createResult(Value sum) {
       iterators, [&](OpBuilder &builder, Location loc, ValueRange arguments) {
         if (accumulator == format && !isa<FloatType>(format))
           return arguments[0];
-        return Value(CastOp::create(builder, loc, format, arguments[0],
-                                    Attribute(), ArrayAttr(), StringAttr(),
-                                    false));
+        return Value(CastOp::create(builder, loc, format, arguments[0]));
       });
 }
 

@@ -44,8 +44,15 @@ class Numera_UnaryOp<string mnemonic, string phrase, string details = "">
   let arguments = (ins Numera_NumberLike:$operand,
                    OptionalAttr<Numera_StorageAttr>:$format,
                    OptionalAttr<ArrayAttr>:$operand_formats,
-                   OptionalAttr<StrAttr>:$rounding);
+                   OptionalAttr<StrAttr>:$rounding,
+                   OptionalAttr<I32Attr>:$random_bits,
+                   OptionalAttr<StrAttr>:$overflow);
   let results = (outs Numera_NumberLike:$result);
+  let builders = [
+    OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$operand), [{
+      $_state.addOperands(operand);
+      $_state.addTypes(result);
+    }]>];
   let assemblyFormat = [{
     $operand attr-dict `:` custom<UniformTypes>(type($operand), type($result))
   }];
@@ -58,8 +65,16 @@ class Numera_BinaryOp<string mnemonic, string phrase, string details = "">
   let arguments = (ins Numera_NumberLike:$lhs, Numera_NumberLike:$rhs,
                    OptionalAttr<Numera_StorageAttr>:$format,
                    OptionalAttr<ArrayAttr>:$operand_formats,
-                   OptionalAttr<StrAttr>:$rounding);
+                   OptionalAttr<StrAttr>:$rounding,
+                   OptionalAttr<I32Attr>:$random_bits,
+                   OptionalAttr<StrAttr>:$overflow);
   let results = (outs Numera_NumberLike:$result);
+  let builders = [
+    OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$lhs,
+                   "::mlir::Value":$rhs), [{
+      $_state.addOperands({lhs, rhs});
+      $_state.addTypes(result);
+    }]>];
   let assemblyFormat = [{
     $lhs `,` $rhs attr-dict `:`
     custom<UniformTypes>(type($lhs), type($rhs), type($result))
@@ -117,8 +132,15 @@ def Numera_CastOp : Numera_Elementwise<"cast"> {
                    OptionalAttr<Numera_StorageAttr>:$format,
                    OptionalAttr<ArrayAttr>:$operand_formats,
                    OptionalAttr<StrAttr>:$rounding,
+                   OptionalAttr<I32Attr>:$random_bits,
+                   OptionalAttr<StrAttr>:$overflow,
                    UnitAttr:$is_unsigned);
   let results = (outs Numera_Castable:$result);
+  let builders = [
+    OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$operand), [{
+      $_state.addOperands(operand);
+      $_state.addTypes(result);
+    }]>];
   let assemblyFormat = [{
     (`unsigned` $is_unsigned^)? $operand attr-dict `:`
     type($operand) `to` type($result)
@@ -178,7 +200,9 @@ def Numera_FmaOp : Numera_TernaryOp<"fma", "multiply and add, rounding once"> {
                    Numera_NumberLike:$addend,
                    OptionalAttr<Numera_StorageAttr>:$format,
                    OptionalAttr<ArrayAttr>:$operand_formats,
-                   OptionalAttr<StrAttr>:$rounding);
+                   OptionalAttr<StrAttr>:$rounding,
+                   OptionalAttr<I32Attr>:$random_bits,
+                   OptionalAttr<StrAttr>:$overflow);
   let results = (outs Numera_NumberLike:$result);
 }
 
@@ -201,7 +225,9 @@ def Numera_MacOp
                    OptionalAttr<Numera_FormatAttr>:$product,
                    OptionalAttr<Numera_StorageAttr>:$format,
                    OptionalAttr<ArrayAttr>:$operand_formats,
-                   OptionalAttr<StrAttr>:$rounding);
+                   OptionalAttr<StrAttr>:$rounding,
+                   OptionalAttr<I32Attr>:$random_bits,
+                   OptionalAttr<StrAttr>:$overflow);
   let results = (outs Numera_NumberLike:$result);
 }
 
