@@ -32,6 +32,7 @@ bool ConfigurationReader::readLowering(const YamlNode &entry) {
   bool isCast = lowering.operation == Operation::Cast;
   if (!(isCast ? readCast(entry, lowering) : readOperands(entry, lowering)) ||
       !readPredicate(entry, lowering) || !readRounding(entry, lowering) ||
+      !checkChanges(entry, lowering) ||
       !readTarget(entry, lowering) || !readCall(entry, lowering) ||
       !readLibraryOf(entry, lowering))
     return false;
@@ -185,6 +186,31 @@ bool ConfigurationReader::readRounding(const YamlNode &entry,
   return file.fail(rounding->place,
                    "unknown rounding '" + Twine(rounding->text) + "'" +
                        expectation(rounding->text, supported(roundingWords())));
+}
+
+/// A function is the whole of its operation: what a format changes in it would
+/// be lost.
+bool ConfigurationReader::checkChanges(const YamlNode &entry,
+                                       const Lowering &lowering) {
+  auto check = [&](const Format &format, Operation operation) {
+    if (!format || !format.changeOf(operation))
+      return true;
+    std::string name = registry.nameOf(format);
+    return file.fail(entry.place,
+                     "format '" +
+                         (name.empty() ? format.spelling() : name) +
+                         "' changes '" + nameOf(operation) +
+                         "', expected that or a function for '" +
+                         nameOf(lowering.operation) + "'");
+  };
+  if (!check(lowering.result, lowering.operation))
+    return false;
+  if (lowering.operation != Operation::Mac)
+    return true;
+  return check(lowering.result, Operation::Fma) &&
+         llvm::all_of(lowering.operands, [&](const Format &operand) {
+           return check(operand, Operation::Mac);
+         });
 }
 
 bool ConfigurationReader::readTarget(const YamlNode &entry,

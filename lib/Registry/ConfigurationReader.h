@@ -45,6 +45,7 @@ private:
   bool readMixedOperands(const YamlNode &entry, Lowering &lowering);
   bool readPredicate(const YamlNode &entry, Lowering &lowering);
   bool readRounding(const YamlNode &entry, Lowering &lowering);
+  bool checkChanges(const YamlNode &entry, const Lowering &lowering);
   bool readTarget(const YamlNode &entry, Lowering &lowering);
   bool readCall(const YamlNode &entry, Lowering &lowering);
   bool readLibraryOf(const YamlNode &entry, Lowering &lowering);

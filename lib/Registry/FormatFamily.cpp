@@ -77,6 +77,16 @@ static bool readRounding(ParameterReader &reader, const std::string &prefix,
   return reader.readInteger(bits, 1, 32, randomBits);
 }
 
+/// True for a change that nothing would show: what is exact on codes of one
+/// format rounds nothing. A negative may still overflow.
+static bool isIdle(Operation operation, llvm::StringRef key) {
+  constexpr Operation signs[] = {Operation::Neg, Operation::Abs};
+  constexpr Operation choices[] = {Operation::Min, Operation::Max,
+                                   Operation::MinNum, Operation::MaxNum};
+  return llvm::is_contained(choices, operation) ||
+         (llvm::is_contained(signs, operation) && key == "rounding");
+}
+
 /// The keys `<operation>.<key>`. Of `significand` bits, the first stays.
 static bool readChange(ParameterReader &reader, Operation operation,
                        int32_t significand,
@@ -96,6 +106,11 @@ static bool readChange(ParameterReader &reader, Operation operation,
       return false;
     change.overflow = read;
   }
+  for (llvm::StringRef key : {"rounding", "overflow"})
+    if (reader.has(prefix + key.str()) && isIdle(operation, key))
+      return reader.fail(prefix + key.str(), "'" + nameOf(operation) +
+                                                 "' is exact, its " + key +
+                                                 " has no effect");
   if (change != none)
     changes.push_back(change);
   return true;

@@ -86,3 +86,24 @@ func.func @on_storage_the_formats_move_along(%x: i16) -> i16 {
     : f32 to i16
   return %1 : i16
 }
+
+// Where casts cut bits off, none of them is nothing.
+!cut = !numera.num<float<8, 10, "cast.truncate-operands=3">>
+// CHECK-LABEL: @a_cast_that_cuts_stays
+// CHECK-COUNT-4: numera.cast
+func.func @a_cast_that_cuts_stays(%x: !bf16, %y: !cut) -> (!bf16, !cut, !cut) {
+  %0 = numera.cast %x : !bf16 to !cut
+  %1 = numera.cast %0 : !cut to !bf16
+  %2 = numera.cast %y : !cut to f32
+  %3 = numera.cast %2 : f32 to !cut
+  %4 = numera.cast %y : !cut to !cut
+  return %1, %3, %4 : !bf16, !cut, !cut
+}
+
+// CHECK-LABEL: @a_cast_that_saturates_by_itself_stays
+// CHECK-COUNT-2: numera.cast
+func.func @a_cast_that_saturates_by_itself_stays(%x: !f8E5M2) -> f32 {
+  %0 = numera.cast %x {overflow = "saturate"} : !f8E5M2 to !bf16
+  %1 = numera.cast %0 : !bf16 to f32
+  return %1 : f32
+}

@@ -83,3 +83,22 @@ func.func @a_product_that_is_rounded_first_stays(
   } -> tensor<2x4xf32>
   return %0 : tensor<2x4xf32>
 }
+
+// What is cut off is cut in the factors' own format.
+// CHECK-LABEL: @factors_that_are_cut_stay
+// CHECK-NOT: numera.cast
+// CHECK: numera.mac %{{.*}}, %{{.*}}, %{{.*}} : (!float_4_3_fn_mac_truncate_operands_1, !float_4_3_fn_mac_truncate_operands_1, f32) -> f32
+!cut = !numera.num<float<4, 3, fn, "mac.truncate-operands=1">>
+func.func @factors_that_are_cut_stay(
+    %a: tensor<2x3x!cut>, %b: tensor<3x4x!cut>, %c: tensor<2x4xf32>)
+    -> tensor<2x4xf32> {
+  %0 = linalg.generic {indexing_maps = [#left, #right, #result],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<2x3x!cut>, tensor<3x4x!cut>)
+      outs(%c : tensor<2x4xf32>) {
+  ^bb0(%x: !cut, %y: !cut, %acc: f32):
+    %1 = numera.mac %x, %y, %acc : (!cut, !cut, f32) -> f32
+    linalg.yield %1 : f32
+  } -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}

@@ -377,6 +377,36 @@ TEST(ConfigurationError, Libraries) {
             ".c, .cc, .cpp, .bc or .ll for the target nvptx\n");
 }
 
+TEST(ConfigurationError, ChangesThatNothingWouldShow) {
+  EXPECT_EQ(errorOfFormat("a: {family: posit, bits: 8, operations: {neg: "
+                          "{rounding: up}}}"),
+            "f.yaml:2:60: error: 'neg' is exact, its rounding has no "
+            "effect\n");
+  EXPECT_EQ(errorOfFormat("a: {family: float, exponent: 5, mantissa: 2, "
+                          "operations: {maxnum: {overflow: saturate}}}"),
+            "f.yaml:2:80: error: 'maxnum' is exact, its overflow has no "
+            "effect\n");
+}
+
+TEST(ConfigurationError, AFunctionForAnOperationThatIsChanged) {
+  constexpr llvm::StringLiteral format =
+      "formats: {a: {family: posit, bits: 8, operations: {fma: "
+      "{rounding: up}, mac: {truncate-operands: 1}}}}\nlowerings:\n  - ";
+  EXPECT_EQ(errorOf((format + "{op: fma, format: a, call: f}\n").str()),
+            "f.yaml:3:5: error: format 'a' changes 'fma', expected that or a "
+            "function for 'fma'\n");
+  EXPECT_EQ(errorOf((format + "{op: mac, operands: [a, a, f32], result: f32, "
+                              "call: f}\n")
+                        .str()),
+            "f.yaml:3:5: error: format 'a' changes 'mac', expected that or a "
+            "function for 'mac'\n");
+  std::string errors;
+  llvm::raw_string_ostream stream(errors);
+  EXPECT_TRUE(Registry().loadText(
+      (format + "{op: add, format: a, call: f}\n").str(), "f.yaml", "", stream))
+      << errors;
+}
+
 TEST(ConfigurationError, OperationOfALowering) {
   EXPECT_EQ(errorOfLowering("{format: my, call: f}"),
             "f.yaml:4:5: error: 'op' is missing, a lowering needs it\n");

@@ -118,13 +118,18 @@ Type typeOfFormat(MLIRContext *context, const Format &format) {
 }
 
 bool isExactCast(const Format &from, const Format &to) {
-  if (!embeds(from, to))
+  return isExactCast(from, rulesOf(Operation::Cast, to, from));
+}
+
+bool isExactCast(const Format &from, const OperationRules &rules) {
+  const Format &to = rules.encoding;
+  if (!embeds(from, rules.result) || !rules.truncation.empty())
     return false;
   const FormatFamily &source = from.getFamily(), &target = to.getFamily();
   if (!source.hasArithmetic() || !source.range(from).hasInfinity)
     return true;
   auto infinity = Unpacked::infinity(/*negative=*/false);
-  uint64_t code = target.encode(to, infinity, to.getRounding());
+  uint64_t code = target.encode(to, infinity, rules.rounding);
   return target.decode(to, code).pack() == infinity.pack();
 }
 

@@ -6,7 +6,6 @@
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Numerics/Compare.h"
 #include "numera/Numerics/Integral.h"
-#include "numera/Numerics/Multiply.h"
 #include "numera/Numerics/Random.h"
 
 using namespace mlir;
@@ -34,16 +33,13 @@ static std::optional<uint64_t> codeAt(Attribute constant, int64_t index) {
   return std::nullopt;
 }
 
-static uint64_t encode(const Format &format, const Unpacked &value,
-                       RoundingMode mode) {
-  return format.getFamily().encode(format, value, mode);
-}
-static Unpacked decode(const Format &format, uint64_t code) {
-  return format.getFamily().decode(format, code);
+static uint64_t encode(const OperationRules &rules, const Unpacked &value) {
+  const Format &format = rules.encoding;
+  return format.getFamily().encode(format, value, rules.rounding);
 }
 
 static std::optional<uint64_t> evaluateCast(CastOp op, uint64_t code,
-                                            RoundingMode mode) {
+                                            const OperationRules &rules) {
   FormatOpInterface cast = op;
   ElementKind from = cast.getOperandElement(0), to = cast.getResultElement();
   if (!from.isFormat() && !to.isFormat())
@@ -52,28 +48,31 @@ static std::optional<uint64_t> evaluateCast(CastOp op, uint64_t code,
     auto value = op.getIsUnsigned() ? exact::fromUnsigned(code)
                                     : exact::fromSigned(llvm::SignExtend64(
                                           code, from.integer.getWidth()));
-    return encode(to.format, value, mode);
+    return encode(rules, value);
   }
   if (!to.isFormat())
-    return exact::toInteger(decode(from.format, code), to.integer.getWidth(),
-                            !op.getIsUnsigned());
-  return encode(to.format, decode(from.format, code), mode);
+    return exact::toInteger(from.format.getFamily().decode(from.format, code),
+                            to.integer.getWidth(), !op.getIsUnsigned());
+  return evaluateOperation(Operation::Cast, rules, from.format, code);
 }
 
 /// The step of a contraction, as Operations.h documents it.
 static std::optional<uint64_t> evaluateMac(MacOp op, ArrayRef<uint64_t> codes,
                                            RoundingMode mode) {
   FormatOpInterface mac = op;
-  Format accumulator = mac.getResultElement().format;
-  Unpacked x = decode(mac.getOperandElement(0).format, codes[0]);
-  Unpacked y = decode(mac.getOperandElement(1).format, codes[1]);
-  Unpacked z = decode(mac.getOperandElement(2).format, codes[2]);
-  if (!op.getProduct())
-    return encode(accumulator, exact::fma(x, y, z, mode), mode);
-  Format product = op.getProduct()->getFormat();
-  uint64_t rounded = encode(product, exact::mul(x, y), product.getRounding());
-  return encode(accumulator, exact::add(decode(product, rounded), z, mode),
-                mode);
+  StepRules rules = stepRulesOf(op);
+  rules.sum.rounding.random = mode.random;
+  Format formats[] = {mac.getOperandElement(0).format,
+                      mac.getOperandElement(1).format,
+                      mac.getOperandElement(2).format};
+  if (!rules.product)
+    return evaluateOperation(Operation::Mac, rules.sum, formats, codes);
+  Format product = rules.product->result;
+  uint64_t rounded =
+      evaluateOperation(Operation::Mul, *rules.product,
+                        ArrayRef(formats).take_front(2), codes.take_front(2));
+  return evaluateOperation(Operation::Add, rules.sum, {formats[2], product},
+                           {codes[2], rounded});
 }
 
 /// A set of Relation bits for a predicate of arith.cmpf.
@@ -118,24 +117,23 @@ int32_t relationsOf(arith::CmpFPredicate predicate) {
 
 static std::optional<uint64_t> evaluate(FormatOpInterface op,
                                         ArrayRef<uint64_t> codes) {
-  RoundingMode mode = op.getRoundingMode();
+  OperationRules rules = op.getRules();
   if (op.getRandomOperand()) {
-    mode.random = static_cast<uint32_t>(codes.back());
+    rules.rounding.random = static_cast<uint32_t>(codes.back());
     codes = codes.drop_back();
   }
   if (auto cast = dyn_cast<CastOp>(op.getOperation()))
-    return evaluateCast(cast, codes[0], mode);
+    return evaluateCast(cast, codes[0], rules);
   if (auto mac = dyn_cast<MacOp>(op.getOperation()))
-    return evaluateMac(mac, codes, mode);
-  ElementKind result = op.getResultElement();
+    return evaluateMac(mac, codes, rules.rounding);
+  SmallVector<Format, 3> formats;
   for (unsigned i = 0; i < codes.size(); ++i)
-    if (op.getOperandElement(i) != result)
-      return std::nullopt; // mixed formats are left to the program
+    formats.push_back(op.getOperandElement(i).format);
   int32_t relations = 0;
   if (auto cmp = dyn_cast<CmpOp>(op.getOperation()))
     relations = relationsOf(cmp.getPredicate());
-  return result.format.getFamily().evaluate(
-      op.getFormatOperation(), result.format, codes, mode, relations);
+  return evaluateOperation(op.getFormatOperation(), rules, formats, codes,
+                           relations);
 }
 
 static bool hasArithmetic(FormatOpInterface op) {
@@ -218,7 +216,7 @@ OpFoldResult CastOp::fold(FoldAdaptor adaptor) {
   ElementKind kind = cast.getResultElement();
   if (getOperand().getType() == getType() &&
       cast.getOperandElement(0) == kind && kind.isFormat() &&
-      isExactCast(kind.format, kind.format) &&
+      isExactCast(kind.format, cast.getRules()) &&
       !isa<FloatType>(numera::elementType(getType())))
     return getOperand();
   return foldElementwise(cast, adaptor.getOperands());

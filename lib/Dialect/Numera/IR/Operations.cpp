@@ -146,21 +146,75 @@ ElementKind resultElement(mlir::Operation *op) {
   return elementKind(op->getResult(0).getType(), op->getAttr("format"));
 }
 
-RoundingMode roundingMode(mlir::Operation *op) {
+/// What the operation's attributes say in place of its format.
+static void applyAttributes(mlir::Operation *op, OperationRules &rules) {
   if (auto mode = op->getAttrOfType<StringAttr>("rounding")) {
-    Rounding rounding =
+    rules.rounding =
         roundingFromName(mode.getValue()).value_or(Rounding::NearestEven);
-    return {rounding, rounding == Rounding::Stochastic ? defaultRandomBits : 0};
+    auto bits = op->getAttrOfType<IntegerAttr>("random_bits");
+    if (rules.rounding == Rounding::Stochastic)
+      rules.rounding.randomBits = bits ? bits.getInt() : defaultRandomBits;
   }
+  auto overflow = op->getAttrOfType<StringAttr>("overflow");
+  auto rule = overflow ? overflowFromName(overflow.getValue()) : std::nullopt;
+  if (rule && rules.result)
+    rules.encoding = rules.result.getFamily().withOverflow(rules.result, *rule);
+}
+
+static SmallVector<Format, 3> operandFormats(mlir::Operation *op) {
+  SmallVector<Format, 3> formats;
+  unsigned count = cast<FormatOpInterface>(op).getFormatOperandCount();
+  for (unsigned i = 0; i < count; ++i)
+    formats.push_back(operandElement(op, i).format);
+  return formats;
+}
+
+OperationRules rulesOf(mlir::Operation *op) {
+  if (auto mac = dyn_cast<MacOp>(op))
+    return stepRulesOf(mac).sum;
+  OperationRules rules;
+  rules.rounding = Rounding::TowardZero; // to an integer
+  ElementKind result = resultElement(op);
+  if (result.isFormat())
+    rules = numera::rulesOf(*operationFromName(op->getName().stripDialect()),
+                            result.format, operandFormats(op));
+  applyAttributes(op, rules);
+  return rules;
+}
+
+/// `rounding`, `random_bits` and `overflow`.
+static LogicalResult verifyRules(mlir::Operation *op) {
+  auto rounding = op->getAttrOfType<StringAttr>("rounding");
+  auto mode = rounding ? roundingFromName(rounding.getValue()) : std::nullopt;
+  if (rounding && !mode)
+    return op->emitOpError("unknown rounding '")
+           << rounding.getValue()
+           << "'; expected nearest-even, nearest-away, nearest-zero, "
+              "toward-zero, up, down, to-odd or stochastic";
+  auto bits = op->getAttrOfType<IntegerAttr>("random_bits");
+  if (bits && mode != Rounding::Stochastic)
+    return op->emitOpError("has random_bits, which go with rounding = "
+                           "\"stochastic\" alone");
+  if (bits && (bits.getInt() < 1 || bits.getInt() > 32))
+    return op->emitOpError("has random_bits ")
+           << bits.getInt() << "; expected 1 to 32";
+  auto overflow = op->getAttrOfType<StringAttr>("overflow");
+  if (!overflow)
+    return success();
+  auto rule = overflowFromName(overflow.getValue());
+  if (!rule)
+    return op->emitOpError("unknown overflow '")
+           << overflow.getValue()
+           << "'; expected infinity, saturate, propagate or wrap";
   ElementKind result = resultElement(op);
   if (!result.isFormat())
-    return Rounding::TowardZero;
-  auto operation = operationFromName(op->getName().stripDialect());
-  const OperationChange *change =
-      operation ? result.format.changeOf(*operation) : nullptr;
-  if (change && change->rounding)
-    return {*change->rounding, change->randomBits};
-  return result.format.getRoundingMode();
+    return op->emitOpError("has an overflow, but its result is an integer");
+  const FormatFamily &family = result.format.getFamily();
+  if (!family.withOverflow(result.format, *rule))
+    return op->emitOpError("overflow '")
+           << overflow.getValue() << "' is not one of family '" << family.name()
+           << "'";
+  return success();
 }
 
 /// True for an operation whose result is exact, or no number.
@@ -171,7 +225,7 @@ static bool isExact(mlir::Operation *op) {
 
 bool drawsRandom(mlir::Operation *op) {
   return !isExact(op) && resultElement(op).isFormat() &&
-         roundingMode(op).rounding == Rounding::Stochastic;
+         rulesOf(op).rounding == Rounding::Stochastic;
 }
 
 static LogicalResult verifyRandom(FormatOpInterface op) {
@@ -216,18 +270,16 @@ static LogicalResult verifyElement(mlir::Operation *op, Type type,
 }
 
 LogicalResult verifyRounding(mlir::Operation *op) {
-  if (auto mode = op->getAttrOfType<StringAttr>("rounding"))
-    if (!roundingFromName(mode.getValue()))
-      return op->emitOpError("unknown rounding '")
-             << mode.getValue()
-             << "'; expected nearest-even, nearest-away, nearest-zero, "
-                "toward-zero, up, down, to-odd or stochastic";
-  return success();
+  auto rounding = op->getAttrOfType<StringAttr>("rounding");
+  if (!rounding || roundingFromName(rounding.getValue()))
+    return success();
+  return op->emitOpError("unknown rounding '")
+         << rounding.getValue()
+         << "'; expected nearest-even, nearest-away, nearest-zero, "
+            "toward-zero, up, down, to-odd or stochastic";
 }
 
 LogicalResult verifyFormatOp(mlir::Operation *op) {
-  if (failed(verifyRounding(op)))
-    return failure();
   auto interface = cast<FormatOpInterface>(op);
   unsigned count = interface.getFormatOperandCount();
   auto formats = op->getAttrOfType<ArrayAttr>("operand_formats");
@@ -244,11 +296,13 @@ LogicalResult verifyFormatOp(mlir::Operation *op) {
            << op->getOperand(0).getType() << " to "
            << op->getResult(0).getType()
            << "; expected a format on one side at least";
-  if (failed(verifyRandom(interface)))
-    return failure();
-  if (!dispatchesOnOperands(op))
-    return verifyElement(op, op->getResult(0).getType(), resultElement(op),
-                         "result");
+  if (!dispatchesOnOperands(op)) {
+    if (failed(verifyElement(op, op->getResult(0).getType(), resultElement(op),
+                             "result")) ||
+        failed(verifyRules(op)))
+      return failure();
+    return verifyRandom(interface);
+  }
   for (unsigned i = 1; i < op->getNumOperands(); ++i)
     if (operandElement(op, i) != operandElement(op, 0))
       return op->emitOpError("compares '")
@@ -265,6 +319,15 @@ LogicalResult RandomOp::verify() {
     return emitOpError("draws ")
            << static_cast<int32_t>(getBits()) << " bits; expected 1 to 32";
   return success();
+}
+
+StepRules stepRulesOf(MacOp op) {
+  SmallVector<Format, 3> formats = detail::operandFormats(op);
+  Format product = op.getProduct() ? op.getProduct()->getFormat() : Format();
+  StepRules rules = stepRules(detail::resultElement(op).format, product,
+                              formats[0], formats[1]);
+  detail::applyAttributes(op, rules.sum);
+  return rules;
 }
 
 } // namespace numera

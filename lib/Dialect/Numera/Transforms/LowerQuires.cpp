@@ -238,7 +238,8 @@ void QuireLowering::lowerRound(QuireRoundOp round) {
   } else {
     value = lowerings.callEntry(builder, loc, format, "quire_unpack", {place},
                                 {}, builder.getIntegerType(128));
-    value = lowerings.pack(builder, loc, rounded, value, mode, random);
+    value = lowerings.pack(builder, loc, {rounded, rounded, mode}, value,
+                           random);
   }
   round.replaceAllUsesWith(value);
   round->erase();

@@ -7,7 +7,9 @@
 //      one, a cast between families goes through a carrier that holds the
 //      operand exactly, mixed operands are cast to the result's format where
 //      that is exact, else computed on unpacked values.
-// Each step is exact or is the operation's one rounding.
+// Each step is exact or is the operation's one rounding. What a format changes
+// in the operation (Registry/Evaluation.h) comes before: bits are cut off the
+// operands as their own formats have them.
 
 #include "Lowerings.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -53,12 +55,42 @@ Value Lowerings::lower(OpBuilder &builder, FormatOpInterface op) {
   for (unsigned i = 0; i < op.getFormatOperandCount(); ++i)
     operands.push_back({op->getOperand(i), op.getOperandElement(i)});
   Request request{op, op.getFormatOperation(), op.getResultElement(),
-                  op.getRoundingMode(), op.getRandomOperand()};
+                  op.getRules(), op.getRandomOperand()};
   return dispatch(builder, request, operands);
+}
+
+Lowerings::Request Lowerings::exactCast(FormatOpInterface op,
+                                        const ElementKind &result) {
+  OperationRules rules;
+  rules.result = rules.encoding = result.format;
+  return {op, Operation::Cast, result, rules};
+}
+
+/// The operation on operands whose last bits are cut off.
+Value Lowerings::truncated(OpBuilder &builder, const Request &request,
+                           ArrayRef<Scalar> operands) {
+  SmallVector<Scalar, 3> cut(operands);
+  for (auto [operand, count] : llvm::zip(cut, request.rules.truncation)) {
+    if (count == 0)
+      continue;
+    if (!hasArithmetic(operand.kind))
+      return missing(request, operands);
+    const Format &format = operand.kind.format;
+    Location loc = request.op.getLoc();
+    Value code = callEntry(builder, loc, format, "truncate",
+                           {toBits(builder, loc, operand.value)}, {count},
+                           builder.getIntegerType(format.storageBits()));
+    operand.value = fromBits(builder, loc, code, operand.value.getType());
+  }
+  Request rest = request;
+  rest.rules.truncation.clear();
+  return dispatch(builder, rest, cut);
 }
 
 Value Lowerings::dispatch(OpBuilder &builder, const Request &request,
                           ArrayRef<Scalar> operands) {
+  if (request.operation != Operation::Mac && !request.rules.truncation.empty())
+    return truncated(builder, request, operands);
   if (Value value = registered(builder, request, operands))
     return value;
   if (request.operation == Operation::Cast)
@@ -67,7 +99,9 @@ Value Lowerings::dispatch(OpBuilder &builder, const Request &request,
       step && request.operation == Operation::Mac)
     return mac(builder, step, operands);
   bool same = llvm::all_of(operands, [&](const Scalar &operand) {
-    return operand.kind == request.result;
+    return operand.kind == request.result ||
+           (hasArithmetic(operand.kind) && hasArithmetic(request.result) &&
+            haveSameCodes(operand.kind.format, request.result.format));
   });
   if (!same)
     return mixed(builder, request, operands);
@@ -84,7 +118,8 @@ Value Lowerings::machineStep(OpBuilder &builder, const Request &request,
                              ArrayRef<Scalar> operands) {
   if (!isa<MacOp>(request.op.getOperation()) ||
       machineWidth(request.result) == 0 ||
-      request.rounding != Rounding::NearestEven)
+      request.rules.encoding != request.result.format ||
+      request.rules.rounding != Rounding::NearestEven)
     return {};
   Location loc = request.op.getLoc();
   switch (request.operation) {
@@ -109,7 +144,7 @@ Value Lowerings::machineStep(OpBuilder &builder, const Request &request,
 Value Lowerings::uniform(OpBuilder &builder, const Request &request,
                          ArrayRef<Scalar> operands) {
   Location loc = request.op.getLoc();
-  const Format &format = request.result.format;
+  const Format &format = request.rules.encoding;
   SmallVector<Value> values;
   for (const Scalar &operand : operands)
     values.push_back(toBits(builder, loc, operand.value));
@@ -132,7 +167,7 @@ Value Lowerings::uniform(OpBuilder &builder, const Request &request,
   case Operation::MaxNum:
     break; // exact: no rounding follows
   default:
-    trailing = {request.rounding.pack()};
+    trailing = {request.rules.rounding.pack()};
     random = randomBits(builder, request);
   }
   Type storage = builder.getIntegerType(format.storageBits());
@@ -159,21 +194,23 @@ Value Lowerings::unpack(OpBuilder &builder, Location loc,
 }
 
 Value Lowerings::pack(OpBuilder &builder, const Request &request, Value value) {
-  return pack(builder, request.op.getLoc(), request.result.format, value,
-              request.rounding, randomBits(builder, request));
+  return pack(builder, request.op.getLoc(), request.rules, value,
+              randomBits(builder, request));
 }
 
-Value Lowerings::pack(OpBuilder &builder, Location loc, const Format &format,
-                      Value value, RoundingMode mode, Value random) {
-  Value code = callEntry(builder, loc, format, "pack", {value}, {mode.pack()},
-                         builder.getIntegerType(format.storageBits()), random);
+Value Lowerings::pack(OpBuilder &builder, Location loc,
+                      const OperationRules &rules, Value value, Value random) {
+  Value code = callEntry(builder, loc, rules.encoding, "pack", {value},
+                         {rules.rounding.pack()},
+                         builder.getIntegerType(rules.result.storageBits()),
+                         random);
   return fromBits(builder, loc, code,
-                  storageType(builder.getContext(), {format, {}}));
+                  storageType(builder.getContext(), {rules.result, {}}));
 }
 
 /// What an entry that rounds takes last; 0 where nothing is drawn.
 Value Lowerings::randomBits(OpBuilder &builder, const Request &request) {
-  if (request.rounding.rounding == Rounding::Stochastic)
+  if (request.rules.rounding == Rounding::Stochastic)
     return request.random;
   return arith::ConstantIntOp::create(builder, request.op.getLoc(),
                                       builder.getI32Type(), 0);
@@ -196,7 +233,7 @@ Value Lowerings::cast(OpBuilder &builder, const Request &request,
   const ElementKind &from = operand.kind, &to = request.result;
   auto op = dyn_cast<CastOp>(request.op.getOperation());
   bool isUnsigned = op && op.getIsUnsigned();
-  int32_t mode = request.rounding.pack();
+  const OperationRules &rules = request.rules;
   if ((from.isFormat() && !hasArithmetic(from)) ||
       (to.isFormat() && !hasArithmetic(to)))
     return missing(request, operand);
@@ -213,8 +250,9 @@ Value Lowerings::cast(OpBuilder &builder, const Request &request,
   Type storage = builder.getIntegerType(to.format.storageBits());
   Type result = storageType(builder.getContext(), to);
   auto encode = [&](Twine entry, Value value) {
-    Value code = callEntry(builder, loc, to.format, entry, {value}, {mode},
-                           storage, randomBits(builder, request));
+    Value code = callEntry(builder, loc, rules.encoding, entry, {value},
+                           {rules.rounding.pack()}, storage,
+                           randomBits(builder, request));
     return fromBits(builder, loc, code, result);
   };
   if (!from.isFormat()) // from an integer
@@ -226,7 +264,7 @@ Value Lowerings::cast(OpBuilder &builder, const Request &request,
   if (unsigned machine = machineWidth(from))
     return encode(machine == 32 ? "encode_f32" : "encode_f64", operand.value);
   const FormatFamily &family = from.format.getFamily();
-  unsigned target = machineWidth(to);
+  unsigned target = rules.encoding == to.format ? machineWidth(to) : 0;
   Value bits = operand.value;
   if (target == 32 && family.embedsInF32(from.format))
     return callEntry(builder, loc, from.format, "decode_f32", {bits}, {},
@@ -248,21 +286,20 @@ Value Lowerings::cast(OpBuilder &builder, const Request &request,
 Value Lowerings::mac(OpBuilder &builder, MacOp op, ArrayRef<Scalar> operands) {
   FormatOpInterface interface = op;
   ElementKind accumulator = interface.getResultElement();
-  RoundingMode rounding = interface.getRoundingMode();
+  StepRules rules = stepRulesOf(op);
   Value random = interface.getRandomOperand();
-  if (!op.getProduct())
-    return dispatch(builder,
-                    {interface, Operation::Fma, accumulator, rounding, random},
-                    operands);
-  ElementKind product{op.getProduct()->getFormat(), {}};
-  Value rounded = dispatch(
-      builder,
-      {interface, Operation::Mul, product, product.format.getRoundingMode()},
-      operands.take_front(2));
+  if (!rules.product)
+    return dispatch(
+        builder, {interface, Operation::Fma, accumulator, rules.sum, random},
+        operands);
+  ElementKind product{rules.product->result, {}};
+  Value rounded =
+      dispatch(builder, {interface, Operation::Mul, product, *rules.product},
+               operands.take_front(2));
   if (!rounded)
     return {};
   return dispatch(builder,
-                  {interface, Operation::Add, accumulator, rounding, random},
+                  {interface, Operation::Add, accumulator, rules.sum, random},
                   {operands[2], {rounded, product}});
 }
 
@@ -272,6 +309,7 @@ Value Lowerings::mixed(OpBuilder &builder, const Request &request,
   // Operands that the result's format holds exactly are cast to it. What an
   // opaque format's values are, only its library knows: the cast to f32 or f64
   // that it registers is its meaning.
+  Request widening = exactCast(request.op, request.result);
   auto exact = [&](const Scalar &operand) {
     if (operand.kind == request.result)
       return true;
@@ -280,17 +318,14 @@ Value Lowerings::mixed(OpBuilder &builder, const Request &request,
     if (!hasArithmetic(operand.kind))
       return machineWidth(request.result) != 0;
     return hasArithmetic(request.result) &&
-           isExactCast(operand.kind.format, request.result.format);
+           isExactCast(operand.kind.format, widening.rules);
   };
   if (llvm::all_of(operands, exact)) {
     SmallVector<Scalar, 3> widened;
     for (const Scalar &operand : operands) {
       Value value = operand.value;
       if (operand.kind != request.result)
-        value = dispatch(builder,
-                         {request.op, Operation::Cast, request.result,
-                          Rounding::NearestEven},
-                         operand);
+        value = dispatch(builder, widening, operand);
       if (!value)
         return {};
       widened.push_back({value, request.result});
@@ -307,7 +342,7 @@ Value Lowerings::mixed(OpBuilder &builder, const Request &request,
   for (const Scalar &operand : operands)
     values.push_back(unpack(builder, loc, operand));
   values.push_back(arith::ConstantIntOp::create(
-      builder, loc, builder.getI32Type(), request.rounding.pack()));
+      builder, loc, builder.getI32Type(), request.rules.rounding.pack()));
   std::string symbol =
       ("numera_exact_" + nameOf(request.operation) + "_128").str();
   Value value = call(builder, loc, symbol, values, builder.getIntegerType(128));

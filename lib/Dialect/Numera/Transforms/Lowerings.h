@@ -51,10 +51,10 @@ public:
                         llvm::Twine op, llvm::ArrayRef<mlir::Value> operands,
                         llvm::ArrayRef<int32_t> trailing, mlir::Type result,
                         mlir::Value last = {});
-  /// A value that one of those unpacked, rounded to `format`, with the random
+  /// A value that one of those unpacked, rounded by `rules`, with the random
   /// bits that a stochastic mode draws.
-  mlir::Value pack(mlir::OpBuilder &, mlir::Location, const Format &format,
-                   mlir::Value value, RoundingMode, mlir::Value random);
+  mlir::Value pack(mlir::OpBuilder &, mlir::Location, const OperationRules &rules,
+                   mlir::Value value, mlir::Value random);
 
 private:
   struct Request {
@@ -62,15 +62,19 @@ private:
         op; ///< for location, errors, predicate, signedness
     Operation operation;
     ElementKind result;
-    RoundingMode rounding;
+    OperationRules rules;
     mlir::Value random = {}; ///< an i32, where the rounding is stochastic
   };
+  /// A cast to `result` that changes nothing.
+  static Request exactCast(FormatOpInterface op, const ElementKind &result);
 
   mlir::Value dispatch(mlir::OpBuilder &, const Request &,
                        llvm::ArrayRef<Scalar>);
   mlir::Value registered(mlir::OpBuilder &, const Request &,
                          llvm::ArrayRef<Scalar>);
   mlir::Value cast(mlir::OpBuilder &, const Request &, const Scalar &);
+  mlir::Value truncated(mlir::OpBuilder &, const Request &,
+                        llvm::ArrayRef<Scalar>);
   mlir::Value mac(mlir::OpBuilder &, MacOp, llvm::ArrayRef<Scalar>);
   mlir::Value uniform(mlir::OpBuilder &, const Request &,
                       llvm::ArrayRef<Scalar>);

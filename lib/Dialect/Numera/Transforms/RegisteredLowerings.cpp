@@ -15,8 +15,8 @@ Lowering Lowerings::key(const Request &request,
   key.operation = request.operation;
   key.target = target;
   key.result = request.result.format;
-  key.rounding = request.rounding.rounding;
-  key.randomBits = request.rounding.randomBits;
+  key.rounding = request.rules.rounding.rounding;
+  key.randomBits = request.rules.rounding.randomBits;
   if (!request.result.isFormat())
     key.toInteger = request.result.integer.getWidth();
   for (const Scalar &operand : operands) {
@@ -36,6 +36,10 @@ Value Lowerings::registered(OpBuilder &builder, const Request &request,
   // A registered step knows no rounding of its product.
   auto step = dyn_cast<MacOp>(request.op.getOperation());
   if (request.operation == Operation::Mac && step.getProduct())
+    return {};
+  // Nor does a registered function know another overflow rule than its
+  // format's.
+  if (request.rules.encoding != request.rules.result)
     return {};
   const Lowering *found = registry.findLowering(key(request, operands));
   if (!found)
@@ -146,9 +150,9 @@ Value Lowerings::missing(const Request &request, ArrayRef<Scalar> operands) {
   else
     diagnostic << " in format '" << nameOf(registry, request.result) << "'";
   Lowering wanted = key(request, operands);
-  if (request.rounding.rounding != wanted.getOwnRoundingMode().rounding)
+  if (request.rules.rounding.rounding != wanted.getOwnRoundingMode().rounding)
     diagnostic << " with rounding '"
-               << numera::nameOf(request.rounding.rounding) << "'";
+               << numera::nameOf(request.rules.rounding.rounding) << "'";
   diagnostic << " on target '" << numera::nameOf(target)
              << "'; register one under 'lowerings:': "
              << registry.suggest(wanted);

@@ -108,9 +108,8 @@ Value createConstant(OpBuilder &builder, Location loc, const Format &format,
   if (format == formatF32())
     return arith::ConstantOp::create(builder, loc, value);
   if (isa<FloatType>(element) || !format.getFamily().hasArithmetic())
-    return CastOp::create(
-        builder, loc, TypeRange(type),
-        arith::ConstantOp::create(builder, loc, value)->getResults());
+    return CastOp::create(builder, loc, type,
+                          arith::ConstantOp::create(builder, loc, value));
   if (shaped)
     return ConstantOp::create(
         builder, loc, type,
@@ -181,7 +180,7 @@ private:
 
 static Value createCast(OpBuilder &builder, Location loc, Type type,
                         Value value) {
-  return CastOp::create(builder, loc, TypeRange(type), ValueRange(value));
+  return CastOp::create(builder, loc, type, value);
 }
 
 LogicalResult Retyper::generalize() {

@@ -82,8 +82,7 @@ static Value createAccumulator(IRRewriter &rewriter, Location loc, Value init,
                                   .getResult();
   }
   if (!isZeroFill(init))
-    return CastOp::create(rewriter, loc, TypeRange(type.clone(accumulator)),
-                          ValueRange(init));
+    return CastOp::create(rewriter, loc, type.clone(accumulator), init);
   Value zero = createConstant(rewriter, loc, policy.accumulator,
                               rewriter.getF32FloatAttr(0));
   Value empty = tensor::EmptyOp::create(

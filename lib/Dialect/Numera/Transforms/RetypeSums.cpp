@@ -101,7 +101,7 @@ private:
 
 static Value add(OpBuilder &builder, Location loc, Type type, Value x,
                  Value y) {
-  return AddOp::create(builder, loc, TypeRange(type), ValueRange{x, y});
+  return AddOp::create(builder, loc, type, x, y);
 }
 
 /// The generic without its last addition, over all loops in parallel.
@@ -235,8 +235,7 @@ Value BlockedSum::createResult(Value sum) {
       iterators, [&](OpBuilder &builder, Location loc, ValueRange arguments) {
         if (accumulator == format && !isa<FloatType>(format))
           return arguments[0];
-        return Value(CastOp::create(builder, loc, TypeRange(format),
-                                    ValueRange(arguments[0])));
+        return Value(CastOp::create(builder, loc, format, arguments[0]));
       });
 }
 

@@ -33,14 +33,17 @@ struct ComposeCasts : OpRewritePattern<CastOp> {
       return kind.isFormat() && kind.format.getFamily().hasArithmetic();
     };
     if (!known(from) || !known(through) || !known(to) ||
-        !isExactCast(from.format, through.format))
+        !isExactCast(from.format, in.getRules()))
       return failure();
     if (from == to && inner.getOperand().getType() == outer.getType() &&
-        isExactCast(to.format, to.format) &&
+        isExactCast(to.format, out.getRules()) &&
         !isa<FloatType>(numera::elementType(outer.getType()))) {
       rewriter.replaceOp(outer, inner.getOperand());
       return success();
     }
+    // Bits are cut off the operand as its format has them.
+    if (!out.getRules().truncation.empty())
+      return failure();
     rewriter.modifyOpInPlace(
         outer, [&] { outer.getOperandMutable().assign(inner.getOperand()); });
     if (auto formats = inner.getOperandFormatsAttr())

@@ -16,6 +16,7 @@
 #include "mlir/Interfaces/DataLayoutInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "numera/Registry/Evaluation.h"
 #include "numera/Registry/Registry.h"
 
 #include "numera/Dialect/Numera/IR/NumeraDialect.h.inc"
@@ -49,9 +50,12 @@ Format formatOfType(mlir::Type type);
 /// `!numera.num`.
 mlir::Type typeOfFormat(mlir::MLIRContext *context, const Format &format);
 
-/// True if a cast changes no value: every value of `from` is one of `to`, and
-/// `to` does not saturate the infinities that `from` has.
+/// True if a cast changes no value: every value of `from` is one of `to`,
+/// `to` does not saturate the infinities that `from` has, and casts to it cut
+/// nothing off.
 bool isExactCast(const Format &from, const Format &to);
+/// The same for a cast with rules of its own.
+bool isExactCast(const Format &from, const OperationRules &rules);
 
 /// The value of an attribute that `numera.constant` and the folders take: the
 /// code as a storage integer, or a float of a machine type.
@@ -67,7 +71,7 @@ inline constexpr llvm::StringLiteral drawsAttribute = "numera.draws";
 namespace detail {
 ElementKind resultElement(mlir::Operation *op);
 ElementKind operandElement(mlir::Operation *op, unsigned index);
-RoundingMode roundingMode(mlir::Operation *op);
+OperationRules rulesOf(mlir::Operation *op);
 bool drawsRandom(mlir::Operation *op);
 mlir::LogicalResult verifyRounding(mlir::Operation *op);
 mlir::LogicalResult verifyFormatOp(mlir::Operation *op);
@@ -75,6 +79,10 @@ Format quireFormat(mlir::Operation *op);
 bool isAccumulation(mlir::Operation *op);
 mlir::LogicalResult verifyQuireOp(mlir::Operation *op);
 } // namespace detail
+
+class MacOp;
+/// The rules of the step, after its attributes.
+StepRules stepRulesOf(MacOp op);
 
 } // namespace numera
 

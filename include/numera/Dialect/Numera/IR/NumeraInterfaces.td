@@ -32,11 +32,23 @@ def Numera_FormatOpInterface : OpInterface<"FormatOpInterface"> {
         return ::numera::detail::operandElement($_op.getOperation(), index);
       }]>,
     InterfaceMethod<[{
-        The rounding: the operation's own, else that of the change its format
-        makes to it, else the result format's.
+        How the operation is evaluated: by its own attributes, else by the
+        change that its format makes to it, else as the result's format says. Of
+        a `mac`: the rules of its sum.
       }],
+      "::numera::OperationRules", "getRules", (ins), [{}], [{
+        return ::numera::detail::rulesOf($_op.getOperation());
+      }]>,
+    InterfaceMethod<"The rounding of getRules().",
       "::numera::RoundingMode", "getRoundingMode", (ins), [{}], [{
-        return ::numera::detail::roundingMode($_op.getOperation());
+        return ::numera::detail::rulesOf($_op.getOperation()).rounding;
+      }]>,
+    InterfaceMethod<[{
+        The format that the result is encoded in: its own, with the overflow
+        rule of getRules().
+      }],
+      "::numera::Format", "getEncoding", (ins), [{}], [{
+        return ::numera::detail::rulesOf($_op.getOperation()).encoding;
       }]>,
     InterfaceMethod<"How many operands have a format: all but `random`.",
       "unsigned", "getFormatOperandCount", (ins), [{}], [{

@@ -48,8 +48,15 @@ class Numera_UnaryOp<string mnemonic, string phrase, string details = "">
                    OptionalAttr<Numera_StorageAttr>:$format,
                    OptionalAttr<ArrayAttr>:$operand_formats,
                    OptionalAttr<StrAttr>:$rounding,
+                   OptionalAttr<I32Attr>:$random_bits,
+                   OptionalAttr<StrAttr>:$overflow,
                    Optional<Numera_RandomLike>:$random);
   let results = (outs Numera_NumberLike:$result);
+  let builders = [
+    OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$operand), [{
+      $_state.addOperands(operand);
+      $_state.addTypes(result);
+    }]>];
   let assemblyFormat = [{
     $operand (`random` $random^)? attr-dict `:`
     custom<UniformTypes>(type($operand), type($result))
@@ -65,8 +72,16 @@ class Numera_BinaryOp<string mnemonic, string phrase, string details = "">
                    OptionalAttr<Numera_StorageAttr>:$format,
                    OptionalAttr<ArrayAttr>:$operand_formats,
                    OptionalAttr<StrAttr>:$rounding,
+                   OptionalAttr<I32Attr>:$random_bits,
+                   OptionalAttr<StrAttr>:$overflow,
                    Optional<Numera_RandomLike>:$random);
   let results = (outs Numera_NumberLike:$result);
+  let builders = [
+    OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$lhs,
+                   "::mlir::Value":$rhs), [{
+      $_state.addOperands({lhs, rhs});
+      $_state.addTypes(result);
+    }]>];
   let assemblyFormat = [{
     $lhs `,` $rhs (`random` $random^)? attr-dict `:`
     custom<UniformTypes>(type($lhs), type($rhs), type($result))
@@ -126,9 +141,16 @@ def Numera_CastOp : Numera_Elementwise<"cast"> {
                    OptionalAttr<Numera_StorageAttr>:$format,
                    OptionalAttr<ArrayAttr>:$operand_formats,
                    OptionalAttr<StrAttr>:$rounding,
+                   OptionalAttr<I32Attr>:$random_bits,
+                   OptionalAttr<StrAttr>:$overflow,
                    UnitAttr:$is_unsigned,
                    Optional<Numera_RandomLike>:$random);
   let results = (outs Numera_Castable:$result);
+  let builders = [
+    OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$operand), [{
+      $_state.addOperands(operand);
+      $_state.addTypes(result);
+    }]>];
   let assemblyFormat = [{
     (`unsigned` $is_unsigned^)? $operand (`random` $random^)? attr-dict `:`
     type($operand) `to` type($result)
@@ -190,6 +212,8 @@ def Numera_FmaOp : Numera_TernaryOp<"fma", "multiply and add, rounding once"> {
                    OptionalAttr<Numera_StorageAttr>:$format,
                    OptionalAttr<ArrayAttr>:$operand_formats,
                    OptionalAttr<StrAttr>:$rounding,
+                   OptionalAttr<I32Attr>:$random_bits,
+                   OptionalAttr<StrAttr>:$overflow,
                    Optional<Numera_RandomLike>:$random);
   let results = (outs Numera_NumberLike:$result);
 }
@@ -214,6 +238,8 @@ def Numera_MacOp
                    OptionalAttr<Numera_StorageAttr>:$format,
                    OptionalAttr<ArrayAttr>:$operand_formats,
                    OptionalAttr<StrAttr>:$rounding,
+                   OptionalAttr<I32Attr>:$random_bits,
+                   OptionalAttr<StrAttr>:$overflow,
                    Optional<Numera_RandomLike>:$random);
   let results = (outs Numera_NumberLike:$result);
 }
