@@ -11,7 +11,7 @@ The first form checks the rounding against exact fractions. The second writes
 an input for both sides: rows of another array, or numbers from 0 to 1. The
 third computes the model's first output as f32 and, with --expect, exits 1 with
 the first element that differs unless all bits are equal; all NaNs are one.
-A is `same`, f32, f64 or a format. An array is a .npy or, as the ONNX project
+A is `same`, `quire`, f32, f64 or a format. An array is a .npy or, as the ONNX project
 ships its test data, a TensorProto in a .pb.
 """
 

@@ -271,6 +271,13 @@ class Double(Format):
         return a + b
 
 
+class Exact(Format):
+    """The quire, as an accumulator only: nothing is rounded before the end."""
+
+    def __init__(self) -> None:
+        super().__init__("quire", 0, 0)
+
+
 def parse_layout(name: str) -> Layout | None:
     """The layout that a built-in name or the spelling of a type stands for."""
     spelling = NAMES.get(name, name).replace(" ", "")
@@ -310,4 +317,6 @@ def parse_accumulator(name: str) -> Format | None:
     """The accumulator called `name`; none for `same`."""
     if name == "same":
         return None
+    if name == "quire":
+        return Exact()
     return Double() if name == "f64" else parse(name)

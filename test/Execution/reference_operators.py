@@ -6,6 +6,7 @@ k, or channel, kernel row and kernel column, in ascending order; `same` rounds
 the product and then the sum, both to the format; an accumulator A rounds
 acc + a b once, to A; the result is cast to the format, and a bias is a separate
 addition after it. A sum goes the same way and a mean divides it by the count.
+The accumulator `quire` adds in integers of any size and rounds once, at the end.
 All loops run over the terms of a sum and treat its positions as one array.
 """
 
@@ -21,7 +22,7 @@ import numpy.typing as npt
 import onnx
 from onnx import helper, numpy_helper
 
-from reference_formats import Array, Format, maximum, minimum, parse
+from reference_formats import Array, Exact, Format, maximum, minimum, parse
 
 F32Array = npt.NDArray[np.float32]
 AnyArray = npt.NDArray[Any]
@@ -50,16 +51,58 @@ def exponential(exact: float) -> float:
         return odd_float(Fraction(clamped.exp()))
 
 
+class ExactSum:
+    """Sums as integers over 2^-1100, below the last bit of every product.
+    Infinities and NaNs add up beside them, as IEEE sums do."""
+
+    UNIT = 1100
+
+    def __init__(self, shape: Shape) -> None:
+        self.units: AnyArray = np.zeros(shape, object)
+        self.special = np.zeros(shape)
+
+    def add(self, term: Array) -> "ExactSum":
+        finite = np.isfinite(term)
+        fraction, exponent = np.frexp(np.where(finite, term, 0.0))
+        digits = np.ldexp(fraction, 53).astype(np.int64).astype(object)
+        self.units = self.units + (digits << (exponent.astype(object) - 53 + self.UNIT))
+        self.special = self.special + np.where(finite, 0.0, term)
+        return self
+
+    def odd(self) -> Array:
+        """The sums rounded to odd float64s; zero is +0."""
+
+        def value(units: int) -> float:
+            if units == 0:
+                return 0.0
+            size = odd_float(Fraction(abs(units), 1 << self.UNIT))
+            return -size if units < 0 else size
+
+        sums = np.array([value(units) for units in self.units.flat])
+        return np.where(self.special == 0, sums.reshape(self.units.shape), self.special)
+
+
+Sum = Array | ExactSum
+
+
 class Arithmetic:
     """The operations of a format and of its accumulator."""
 
     def __init__(self, target: Format, accumulator: Format | None) -> None:
         self.target, self.accumulator = target, accumulator
 
-    def accumulate(self, acc: Array, term: Array) -> Array:
+    def start(self, shape: Shape) -> Sum:
+        return ExactSum(shape) if isinstance(self.accumulator, Exact) else np.zeros(shape)
+
+    def accumulate(self, acc: Sum, term: Array) -> Sum:
+        if isinstance(acc, ExactSum):
+            return acc.add(term)
         return (self.accumulator or self.target).add(acc, term)
 
-    def mac(self, acc: Array, a: Array, b: Array) -> Array:
+    def finish(self, acc: Sum) -> Array:
+        return self.target.round(acc.odd() if isinstance(acc, ExactSum) else acc)
+
+    def mac(self, acc: Sum, a: Array, b: Array) -> Sum:
         """A step of a contraction; the product is exact in float64."""
         product = a * b
         if self.accumulator is None:
@@ -68,11 +111,15 @@ class Arithmetic:
 
     def sum(self, x: Array, axes: Sequence[int]) -> Array:
         """The sum along `axes`, which stay as 1, in row-major order: ascending
-        for `same`, else 32 interleaved partial sums, then added in pairs."""
+        for `same`, in any order where it is exact, else 32 interleaved partial
+        sums, then added in pairs."""
         moved = np.moveaxis(x, axes, range(len(axes)))
         terms = moved.reshape(-1, *moved.shape[len(axes) :])
+        if isinstance(self.accumulator, Exact):
+            exact = reduce(self.accumulate, terms, self.start(terms.shape[1:]))
+            return np.expand_dims(self.finish(exact), tuple(axes))
         lanes = 1 if self.accumulator is None else 32
-        partial = [np.zeros(terms.shape[1:])] * lanes
+        partial: list[Any] = [np.zeros(terms.shape[1:])] * lanes
         for i, term in enumerate(terms):
             partial[i % lanes] = self.accumulate(partial[i % lanes], term)
         while len(partial) > 1:
@@ -168,13 +215,13 @@ def conv(node: Node) -> Array:
     # Dimensions: batch, group, filter, then space; one channel at a time.
     x = x.reshape(x.shape[0], groups, 1, -1, *x.shape[2:])
     w = w.reshape(groups, -1, *w.shape[1:])
-    acc = np.zeros((x.shape[0], *w.shape[:2], *window.output))
+    acc = node.on.start((x.shape[0], *w.shape[:2], *window.output))
     ones = (1,) * len(window.kernel)
     for channel in range(w.shape[2]):
         for tap, elements in window.taps(x[:, :, :, channel], 0.0):
             index: tuple[Any, ...] = (..., channel, *tap)
             acc = node.on.mac(acc, elements, w[index].reshape(*w.shape[:2], *ones))
-    result = node.on.target.round(acc).reshape(acc.shape[0], -1, *window.output)
+    result = node.on.finish(acc).reshape(x.shape[0], -1, *window.output)
     if node.has(2):
         result = node.on.target.add(result, node(2).reshape(-1, *ones))
     return result
@@ -183,10 +230,10 @@ def conv(node: Node) -> Array:
 def multiply_matrices(on: Arithmetic, a: Array, b: Array) -> Array:
     """Stacks of matrices, k ascending."""
     outer = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    acc = np.zeros((*outer, a.shape[-2], b.shape[-1]))
+    acc = on.start((*outer, a.shape[-2], b.shape[-1]))
     for k in range(a.shape[-1]):
         acc = on.mac(acc, a[..., :, k, None], b[..., None, k, :])
-    return on.target.round(acc)
+    return on.finish(acc)
 
 
 def matmul(node: Node) -> Array:

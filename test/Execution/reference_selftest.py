@@ -15,6 +15,7 @@ import numpy as np
 
 from reference_formats import (
     Array,
+    Exact,
     FloatLayout,
     Format,
     Layout,
@@ -23,6 +24,7 @@ from reference_formats import (
     WideFloat,
     parse,
 )
+from reference_operators import Arithmetic
 
 SMALL = (
     "posit8", "posit<7,1>", "posit<6,4>", "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ",
@@ -146,6 +148,26 @@ def check_accumulation(source: Format, target: Format, random: np.random.Generat
         expect(what, result, oracle(layout_of(target), exact))
 
 
+def check_exact_sums(target: Format, random: np.random.Generator) -> None:
+    """Sums of products that cancel against fractions."""
+    on = Arithmetic(target, Exact())
+    a, b = random_values(target, 600, random), random_values(target, 600, random)
+    a[200:400], b[200:400] = a[:200], -b[:200]
+    a, b = a.reshape(-1, 20), b.reshape(-1, 20)
+    acc, exact = on.start((20,)), [Fraction(0)] * 20
+    for x, y in zip(a, b):
+        acc = on.mac(acc, x, y)
+        exact = [e + Fraction(p) * Fraction(q) for e, p, q in zip(exact, x.tolist(), y.tolist())]
+    for result, fraction in zip(on.finish(acc).tolist(), exact):
+        expect(f"{target.name}: a sum", result, oracle(layout_of(target), fraction))
+    ends = on.start((3,))
+    for term in ([math.inf, math.inf, 1.0], [1.0, -math.inf, -1.0]):
+        ends = on.accumulate(ends, np.array(term))
+    rounded = Arithmetic(parse("f32"), Exact()).finish(ends)
+    for result, known in zip(rounded.tolist(), (math.inf, math.nan, 0.0)):
+        expect("a sum of infinities", result, known)
+
+
 def check_known_values() -> None:
     """Figures from the standards, and what each family does beyond its ends."""
     known = (
@@ -225,6 +247,7 @@ def main() -> None:
         check_operations(target, a, b)
         for accumulator in ("f32", "posit16", "bf16", "f8E4M3FN"):
             check_accumulation(target, parse(accumulator), random)
+        check_exact_sums(target, random)
     # A third way to f32: the processor's conversion.
     numbers = np.ldexp(random.uniform(-1, 1, 100000), random.integers(-160, 135, 100000))
     expected = numbers.astype(np.float32).astype(np.float64)

@@ -23,20 +23,25 @@ namespace numera {
 namespace {
 
 /// Prints a type by its format's name in the registry (`!posit16`), else by
-/// its spelling with the punctuation taken out (`!float_5_7`).
+/// its spelling with the punctuation taken out (`!float_5_7`); a quire's is
+/// `!quire_posit16`.
 struct Aliases : OpAsmDialectInterface {
   using OpAsmDialectInterface::OpAsmDialectInterface;
 
   AliasResult getAlias(Type type, raw_ostream &os) const override {
-    auto num = dyn_cast<NumType>(type);
-    if (!num)
+    Format format;
+    if (auto num = dyn_cast<NumType>(type))
+      format = num.getFormat();
+    else if (auto quire = dyn_cast<QuireType>(type))
+      format = quire.getFormat();
+    else
       return AliasResult::NoAlias;
+    os << (isa<QuireType>(type) ? "quire_" : "");
     auto *dialect = cast<NumeraDialect>(getDialect());
-    std::string name = dialect->getRegistry().nameOf(num.getFormat());
-    std::string alias =
-        num.getFormat().isOpaque()
-            ? num.getFormat().getOpaqueName().str()
-            : (name.empty() ? num.getFormat().spelling() : name);
+    std::string name = dialect->getRegistry().nameOf(format);
+    std::string alias = format.isOpaque()
+                            ? format.getOpaqueName().str()
+                            : (name.empty() ? format.spelling() : name);
     bool separate = false;
     for (char c : alias) {
       if (!llvm::isAlnum(c)) {

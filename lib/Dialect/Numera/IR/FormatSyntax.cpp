@@ -92,6 +92,23 @@ void NumType::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
+Type QuireType::parse(AsmParser &parser) {
+  SMLoc start = parser.getCurrentLocation();
+  if (parser.parseLess())
+    return {};
+  Format format = parseFormat(parser);
+  if (!format || parser.parseGreater())
+    return {};
+  return QuireType::getChecked([&] { return parser.emitError(start); },
+                               parser.getContext(), format);
+}
+
+void QuireType::print(AsmPrinter &printer) const {
+  printer << '<';
+  printFormat(printer, getFormat());
+  printer << '>';
+}
+
 Attribute FormatAttr::parse(AsmParser &parser, Type) {
   if (parser.parseLess())
     return {};

@@ -215,13 +215,19 @@ static LogicalResult verifyElement(mlir::Operation *op, Type type,
   return success();
 }
 
-LogicalResult verifyFormatOp(mlir::Operation *op) {
+LogicalResult verifyRounding(mlir::Operation *op) {
   if (auto mode = op->getAttrOfType<StringAttr>("rounding"))
     if (!roundingFromName(mode.getValue()))
       return op->emitOpError("unknown rounding '")
              << mode.getValue()
              << "'; expected nearest-even, nearest-away, nearest-zero, "
                 "toward-zero, up, down, to-odd or stochastic";
+  return success();
+}
+
+LogicalResult verifyFormatOp(mlir::Operation *op) {
+  if (failed(verifyRounding(op)))
+    return failure();
   auto interface = cast<FormatOpInterface>(op);
   unsigned count = interface.getFormatOperandCount();
   auto formats = op->getAttrOfType<ArrayAttr>("operand_formats");

@@ -5,6 +5,7 @@
 #include "LowerTypes.h"
 #include "Lowerings.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 
@@ -51,6 +52,8 @@ LogicalResult lowerOps(ModuleOp module, Target target) {
     op.replaceAllUsesWith(lowerings.lower(builder, op));
     op->erase();
   }
+  if (failed(lowerQuires(module, lowerings)))
+    return failure();
   SmallVector<FormatOpInterface> work;
   module.walk([&](FormatOpInterface op) { work.push_back(op); });
   for (FormatOpInterface op : work) {

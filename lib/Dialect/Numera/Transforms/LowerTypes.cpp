@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Every `!numera.num` becomes its storage integer. Operations of other dialects
-// are rebuilt as they are, with converted operands, results, attributes and
-// regions: tensor, linalg, scf, memref, vector and func need no pattern of
-// their own. Operations of `numera` keep their definition and say in attributes
-// what the integers mean.
+// Every `!numera.num` and `!numera.quire` becomes its storage integer.
+// Operations of other dialects are rebuilt as they are, with converted
+// operands, results, attributes and regions: tensor, linalg, scf, memref,
+// vector and func need no pattern of their own. Operations of `numera` keep
+// their definition and say in attributes what the integers mean.
 
 #include "LowerTypes.h"
 #include "mlir/IR/AttrTypeSubElements.h"
@@ -25,6 +25,8 @@ public:
   StorageConverter() {
     replacer.addReplacement(
         [](NumType type) -> Type { return type.getStorageType(); });
+    replacer.addReplacement(
+        [](QuireType type) -> Type { return type.getStorageType(); });
     addConversion([this](Type type) { return replacer.replace(type); });
   }
   Attribute convertAttribute(Attribute attribute) const {
@@ -104,6 +106,37 @@ struct ToStorageForm : OpInterfaceConversionPattern<FormatOpInterface> {
   }
 };
 
+struct QuireToStorageForm : OpInterfaceConversionPattern<QuireOpInterface> {
+  using OpInterfaceConversionPattern::OpInterfaceConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(QuireOpInterface op, ArrayRef<Value> operands,
+                  ConversionPatternRewriter &rewriter) const override {
+    Type result = getTypeConverter()->convertType(op->getResult(0).getType());
+    Format format = op.getQuireFormat();
+    OperationState state(op->getLoc(), op->getName(), operands, result,
+                         op->getAttrs());
+    state.attributes.set("format", FormatAttr::get(getContext(), format));
+    if (auto round = dyn_cast<QuireRoundOp>(op.getOperation()))
+      if (Format rounded = round.getRoundedFormat(); rounded != format)
+        state.attributes.set("result_format",
+                             FormatAttr::get(getContext(), rounded));
+    rewriter.replaceOp(op, rewriter.create(state)->getResults());
+    return success();
+  }
+};
+
+struct LowerQuireZero : OpConversionPattern<QuireZeroOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(QuireZeroOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(
+        op, rewriter.getIntegerAttr(op.getType().getStorageType(), 0));
+    return success();
+  }
+};
+
 struct LowerConstant : OpConversionPattern<ConstantOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult
@@ -117,7 +150,11 @@ struct LowerConstant : OpConversionPattern<ConstantOp> {
 } // namespace
 
 static bool holdsNum(Type type) {
-  return type.walk([](NumType) { return WalkResult::interrupt(); })
+  return type
+      .walk([](Type part) {
+        return isa<NumType, QuireType>(part) ? WalkResult::interrupt()
+                                             : WalkResult::advance();
+      })
       .wasInterrupted();
 }
 
@@ -130,7 +167,10 @@ bool mentionsNum(mlir::Operation *op) {
       if (llvm::any_of(block.getArgumentTypes(), holdsNum))
         return true;
   return op->getAttrDictionary()
-      .walk([](NumType) { return WalkResult::interrupt(); })
+      .walk([](Type part) {
+        return isa<NumType, QuireType>(part) ? WalkResult::interrupt()
+                                             : WalkResult::advance();
+      })
       .wasInterrupted();
 }
 
@@ -148,7 +188,9 @@ LogicalResult lowerTypes(ModuleOp module) {
       [](mlir::Operation *op) { return !mentionsNum(op); });
   RewritePatternSet patterns(context);
   patterns.add<RebuildOperation>(converter, context);
-  patterns.add<ToStorageForm, LowerConstant>(converter, context);
+  patterns
+      .add<ToStorageForm, LowerConstant, QuireToStorageForm, LowerQuireZero>(
+          converter, context);
   return applyPartialConversion(module, target, std::move(patterns));
 }
 
@@ -159,8 +201,7 @@ struct LowerTypesPass : impl::NumeraLowerTypesBase<LowerTypesPass> {
       return signalPassFailure();
     getOperation().walk([&](mlir::Operation *op) {
       if (mentionsNum(op)) {
-        op->emitError("a '!numera.num' type is left in '")
-            << op->getName() << "'";
+        op->emitError("a type of numera is left in '") << op->getName() << "'";
         signalPassFailure();
       }
     });

@@ -10,11 +10,15 @@
 
 namespace numera {
 
-/// Turns `!numera.num` into storage integers everywhere under `module`.
+/// Turns `!numera.num` and `!numera.quire` into storage integers everywhere
+/// under `module`.
 mlir::LogicalResult lowerTypes(mlir::ModuleOp module);
 /// True if the operation's types, attributes or block arguments mention one.
 bool mentionsNum(mlir::Operation *op);
 
+class Lowerings;
+/// Turns every operation on quires under `module` into calls of the runtime.
+mlir::LogicalResult lowerQuires(mlir::ModuleOp module, Lowerings &lowerings);
 /// Turns every operation of `numera` under `module` into its lowering.
 mlir::LogicalResult lowerOps(mlir::ModuleOp module, Target target);
 /// `cpu` or `nvptx`, else an error at `module`.

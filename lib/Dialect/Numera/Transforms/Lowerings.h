@@ -45,6 +45,13 @@ public:
   /// The call that draws the bits of `op`.
   mlir::Value lower(mlir::OpBuilder &builder, RandomOp op);
 
+  /// Calls `numera_<family>_<op>_<bits>`(operands, parameters…, trailing…,
+  /// last); a null `result` is none.
+  mlir::Value callEntry(mlir::OpBuilder &, mlir::Location, const Format &,
+                        llvm::Twine op, llvm::ArrayRef<mlir::Value> operands,
+                        llvm::ArrayRef<int32_t> trailing, mlir::Type result,
+                        mlir::Value last = {});
+
 private:
   struct Request {
     mutable FormatOpInterface
@@ -70,11 +77,6 @@ private:
 
   Lowering key(const Request &, llvm::ArrayRef<Scalar>) const;
 
-  /// `numera_<family>_<op>_<bits>`(operands, parameters…, trailing…, last).
-  mlir::Value callEntry(mlir::OpBuilder &, mlir::Location, const Format &,
-                        llvm::Twine op, llvm::ArrayRef<mlir::Value> operands,
-                        llvm::ArrayRef<int32_t> trailing, mlir::Type result,
-                        mlir::Value last = {});
   mlir::Value randomBits(mlir::OpBuilder &, const Request &);
   mlir::Value call(mlir::OpBuilder &, mlir::Location, llvm::StringRef symbol,
                    llvm::ArrayRef<mlir::Value> operands, mlir::Type result);

@@ -71,8 +71,8 @@ Value Lowerings::registered(OpBuilder &builder, const Request &request,
 Value Lowerings::call(OpBuilder &builder, Location loc, StringRef symbol,
                       ArrayRef<Value> operands, Type result) {
   auto function = module.lookupSymbol<func::FuncOp>(symbol);
-  auto type =
-      builder.getFunctionType(ValueRange(operands).getTypes(), {result});
+  auto type = builder.getFunctionType(ValueRange(operands).getTypes(),
+                                      result ? TypeRange(result) : TypeRange());
   if (!function) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(module.getBody());
@@ -86,10 +86,11 @@ Value Lowerings::call(OpBuilder &builder, Location loc, StringRef symbol,
     for (auto [i, argument] : llvm::enumerate(type.getInputs()))
       if (narrow(argument))
         function.setArgAttr(i, zeroExtended, builder.getUnitAttr());
-    if (narrow(result))
+    if (result && narrow(result))
       function.setResultAttr(0, zeroExtended, builder.getUnitAttr());
   }
-  return func::CallOp::create(builder, loc, function, operands).getResult(0);
+  auto call = func::CallOp::create(builder, loc, function, operands);
+  return result ? call.getResult(0) : Value();
 }
 
 Value Lowerings::callEntry(OpBuilder &builder, Location loc,

@@ -70,6 +70,17 @@ static Value createAccumulator(IRRewriter &rewriter, Location loc, Value init,
   auto type = cast<RankedTensorType>(init.getType());
   if (type.getElementType() == accumulator)
     return init;
+  if (policy.isExact) {
+    Value zero = QuireZeroOp::create(rewriter, loc, accumulator);
+    Value empty = tensor::EmptyOp::create(
+        rewriter, loc, tensor::getMixedSizes(rewriter, loc, init), accumulator);
+    Value sums =
+        linalg::FillOp::create(rewriter, loc, zero, empty).getResult(0);
+    return isZeroFill(init) ? sums
+                            : QuireAddOp::create(rewriter, loc, sums.getType(),
+                                                 sums, init, FormatAttr())
+                                  .getResult();
+  }
   if (!isZeroFill(init))
     return CastOp::create(rewriter, loc, TypeRange(type.clone(accumulator)),
                           ValueRange(init));
@@ -87,6 +98,21 @@ static void rewriteStep(IRRewriter &rewriter, const Sum &sum,
   rewriter.setInsertionPoint(sum.add);
   Location loc = sum.add->getLoc();
   Type type = accumulator.getType();
+  if (policy.isExact) {
+    Value added = sum.lhs
+                      ? QuireMacOp::create(rewriter, loc, type, sum.lhs,
+                                           sum.rhs, accumulator, FormatAttr())
+                            .getResult()
+                      : QuireAddOp::create(rewriter, loc, type, accumulator,
+                                           sum.term, FormatAttr())
+                            .getResult();
+    rewriter.replaceAllUsesWith(sum.add->getResult(0), added);
+    rewriter.eraseOp(sum.add);
+    if (mlir::Operation *mul =
+            sum.lhs && sum.term ? sum.term.getDefiningOp() : nullptr)
+      rewriter.eraseOp(mul);
+    return;
+  }
   if (sum.lhs) {
     mlir::Operation *mul = sum.term ? sum.term.getDefiningOp() : nullptr;
     // A product that draws is an operation of its own.
@@ -119,15 +145,18 @@ static void retypeSum(IRRewriter &rewriter, linalg::GenericOp generic,
                       const Sum &sum, const ResolvedPolicy &policy) {
   Location loc = generic.getLoc();
   rewriter.setInsertionPoint(generic);
-  bool isBlocked =
-      !sum.lhs && !policy.product && isZeroFill(generic.getDpsInits()[0]);
+  bool isBlocked = !sum.lhs && !policy.product && !policy.isExact &&
+                   isZeroFill(generic.getDpsInits()[0]);
   if (Value blocked =
           isBlocked ? createBlockedSum(rewriter, generic, policy) : Value()) {
     rewriter.replaceOp(generic, blocked);
     return;
   }
   auto resultType = cast<RankedTensorType>(generic.getResult(0).getType());
-  Type accumulator = typeOfFormat(rewriter.getContext(), policy.accumulator);
+  Type accumulator =
+      policy.isExact
+          ? Type(QuireType::get(rewriter.getContext(), policy.format))
+          : typeOfFormat(rewriter.getContext(), policy.accumulator);
   Value init = createAccumulator(rewriter, loc, generic.getDpsInits()[0],
                                  policy, accumulator);
   auto contraction = linalg::GenericOp::create(
@@ -143,8 +172,11 @@ static void retypeSum(IRRewriter &rewriter, linalg::GenericOp generic,
   // itself is nothing.
   rewriter.setInsertionPointAfter(contraction);
   Value result = contraction.getResult(0);
-  if (resultType != result.getType() ||
-      isa<FloatType>(resultType.getElementType()))
+  if (policy.isExact)
+    result = QuireRoundOp::create(rewriter, loc, TypeRange(resultType),
+                                  ValueRange(result));
+  else if (resultType != result.getType() ||
+           isa<FloatType>(resultType.getElementType()))
     result = CastOp::create(rewriter, loc, TypeRange(resultType),
                             ValueRange(result));
   rewriter.replaceOp(generic, result);

@@ -65,7 +65,11 @@ ElementKind resultElement(mlir::Operation *op);
 ElementKind operandElement(mlir::Operation *op, unsigned index);
 RoundingMode roundingMode(mlir::Operation *op);
 bool drawsRandom(mlir::Operation *op);
+mlir::LogicalResult verifyRounding(mlir::Operation *op);
 mlir::LogicalResult verifyFormatOp(mlir::Operation *op);
+Format quireFormat(mlir::Operation *op);
+bool isAccumulation(mlir::Operation *op);
+mlir::LogicalResult verifyQuireOp(mlir::Operation *op);
 } // namespace detail
 
 } // namespace numera

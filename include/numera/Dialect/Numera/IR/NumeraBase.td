@@ -85,4 +85,26 @@ def Numera_NumType : TypeDef<Numera_Dialect, "Num", [
   }];
 }
 
+def Numera_QuireType : TypeDef<Numera_Dialect, "Quire", [
+    MemRefElementTypeInterface,
+    DeclareTypeInterfaceMethods<DataLayoutTypeInterface,
+                                ["getTypeSizeInBits", "getABIAlignment"]>]> {
+  let mnemonic = "quire";
+  let summary = "hold an exact sum of products of a format's values";
+  let description = [{
+    The quire of the format that the parameter spells, e.g.
+    `!numera.quire<posit<16, 2>>`: a fixed-point number that no sum of its
+    values and products ever rounds (docs/Semantics/Quire.md). In memory it is
+    an integer of whole 64-bit words. It may be an element of tensors and
+    memrefs. A format whose quire would have more than 4352 bits has none.
+  }];
+  let parameters = (ins TypeParameter<"::numera::Format", "the format">:$format);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The integer that stores a quire: its words, the least first.
+    ::mlir::IntegerType getStorageType() const;
+  }];
+}
+
 #endif // NUMERA_DIALECT_NUMERA_IR_NUMERABASE

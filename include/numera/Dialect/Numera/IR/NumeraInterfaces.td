@@ -63,4 +63,26 @@ def Numera_FormatOpInterface : OpInterface<"FormatOpInterface"> {
   let verifyWithRegions = 0;
 }
 
+def Numera_QuireOpInterface : OpInterface<"QuireOpInterface"> {
+  let cppNamespace = "::numera";
+  let description = [{
+    An operation that takes a quire, in either form: on values (its type says
+    of which format) or on storage (the attribute `format` does).
+  }];
+  let methods = [
+    InterfaceMethod<"The quire that is added to or read.",
+      "::mlir::Value", "getQuire", (ins)>,
+    InterfaceMethod<"The format whose values it sums.",
+      "::numera::Format", "getQuireFormat", (ins), [{}], [{
+        return ::numera::detail::quireFormat($_op.getOperation());
+      }]>,
+    InterfaceMethod<"True if the result is a quire.",
+      "bool", "isAccumulation", (ins), [{}], [{
+        return ::numera::detail::isAccumulation($_op.getOperation());
+      }]>
+  ];
+  let verify = [{ return ::numera::detail::verifyQuireOp($_op); }];
+  let verifyWithRegions = 0;
+}
+
 #endif // NUMERA_DIALECT_NUMERA_IR_NUMERAINTERFACES

@@ -283,4 +283,6 @@ def Numera_RandomOp : Op<Numera_Dialect, "random", [Pure]> {
   let hasFolder = 1;
 }
 
+include "numera/Dialect/Numera/IR/NumeraQuire.td"
+
 #endif // NUMERA_DIALECT_NUMERA_IR_NUMERAOPS

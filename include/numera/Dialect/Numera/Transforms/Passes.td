@@ -19,7 +19,9 @@ def NumeraRetype : Pass<"numera-retype", "::mlir::ModuleOp"> {
     whose body multiplies and adds) becomes a `linalg.generic` whose `outs` is
     the accumulator and whose body is one `numera.mac`, followed by an
     elementwise cast to the format. A sum reduces in the accumulator likewise,
-    as 32 interleaved partial sums that are added in pairs (C7).
+    as 32 interleaved partial sums that are added in pairs (C7). With
+    `accumulate=quire` the body is one `numera.quire_mac` or `quire_add`, and an
+    elementwise `quire_round` follows.
     An infinite constant becomes the format's lowest or highest value, which is
     what it stands for in a maximum or a mask.
 
@@ -30,8 +32,8 @@ def NumeraRetype : Pass<"numera-retype", "::mlir::ModuleOp"> {
     Option<"to", "to", "std::string", [{""}],
            "format, by name or spelling; default: the policy's, else f32">,
     Option<"accumulate", "accumulate", "std::string", [{""}],
-           "same, f32, f64 or a format; default: the policy's, else chosen by "
-           "the format">,
+           "same, quire, f32, f64 or a format; default: the policy's, else "
+           "chosen by the format">,
     Option<"outputAs", "output-as", "std::string", [{"f32"}],
            "what public functions return: f32, f64 or storage (the format "
            "itself)">,
@@ -77,11 +79,11 @@ def NumeraFuse : Pass<"numera-fuse"> {
 def NumeraLowerTypes : Pass<"numera-lower-types", "::mlir::ModuleOp"> {
   let summary = "turn values of formats into their storage integers";
   let description = [{
-    *Before:* `!numera.num` anywhere: in types, attributes, regions, signatures,
-    on tensors, memrefs, vectors or scalars.
-    *After:* its storage integer. Operations of `numera` take their form on
+    *Before:* `!numera.num` and `!numera.quire` anywhere: in types, attributes,
+    regions, signatures, on tensors, memrefs, vectors or scalars.
+    *After:* their storage integers. Operations of `numera` take their form on
     storage, with the attribute `format`.
-    *Ensures:* no `!numera.num` is left.
+    *Ensures:* no type of `numera` is left.
     *Fails when* an operation cannot be rebuilt with the new types.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
@@ -93,7 +95,9 @@ def NumeraLowerOps : Pass<"numera-lower-ops", "::mlir::ModuleOp"> {
     *Requires:* `numera-lower-types`.
     *After:* each operation is a call of the function registered for it, or of
     the runtime's entry for its family; `mac` and casts between families are
-    composed of those. Vectors are taken apart.
+    composed of those. Vectors are taken apart. A quire that is loaded, added to
+    and stored where it was stays in memory; any other goes through a slot on
+    the stack.
     *Ensures:* no operation of `numera` is left.
     *Fails when* an operation has no lowering: the error names operation,
     target and format, and prints the line that would register one.
@@ -101,9 +105,11 @@ def NumeraLowerOps : Pass<"numera-lower-ops", "::mlir::ModuleOp"> {
   let options = [
     Option<"target", "target", "std::string", [{"cpu"}], "cpu or nvptx">,
   ];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
                            "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect",
                            "::mlir::vector::VectorDialect"];
 }
 
@@ -117,11 +123,13 @@ def NumeraLower : Pass<"numera-lower", "::mlir::ModuleOp"> {
   let options = [
     Option<"target", "target", "std::string", [{"cpu"}], "cpu or nvptx">,
   ];
-  let dependentDialects = ["::numera::NumeraDialect",
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::numera::NumeraDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect",
                            "::mlir::tensor::TensorDialect",
                            "::mlir::vector::VectorDialect"];
 }

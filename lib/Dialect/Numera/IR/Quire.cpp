@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+//
+// The type of quires and the rules of the operations on them.
+
+#include "numera/Dialect/Numera/IR/Numera.h"
+
+using namespace mlir;
+
+namespace numera {
+
+IntegerType QuireType::getStorageType() const {
+  QuireLayout layout = getFormat().getFamily().quire(getFormat());
+  return IntegerType::get(getContext(),
+                          64 * static_cast<unsigned>(layout.words()));
+}
+
+llvm::TypeSize QuireType::getTypeSizeInBits(const DataLayout &,
+                                            DataLayoutEntryListRef) const {
+  return llvm::TypeSize::getFixed(getStorageType().getWidth());
+}
+
+uint64_t QuireType::getABIAlignment(const DataLayout &,
+                                    DataLayoutEntryListRef) const {
+  return 8;
+}
+
+LogicalResult
+QuireType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                  Format format) {
+  std::string error;
+  if (!quireOf(format, error))
+    return emitError() << error;
+  return success();
+}
+
+namespace detail {
+
+Format quireFormat(mlir::Operation *op) {
+  if (auto format = op->getAttrOfType<FormatAttr>("format"))
+    return format.getFormat();
+  auto quire = dyn_cast<QuireType>(
+      numera::elementType(cast<QuireOpInterface>(op).getQuire().getType()));
+  return quire ? quire.getFormat() : Format();
+}
+
+bool isAccumulation(mlir::Operation *op) { return !isa<QuireRoundOp>(op); }
+
+static LogicalResult verifyQuire(mlir::Operation *op, Type type,
+                                 const Format &format) {
+  if (auto quire = dyn_cast<QuireType>(type)) {
+    if (quire.getFormat() == format)
+      return success();
+    return op->emitOpError("has a quire of '")
+           << quire.getFormat().spelling() << "', but format '"
+           << format.spelling() << "'";
+  }
+  std::string error;
+  if (!quireOf(format, error))
+    return op->emitOpError(error);
+  auto storage = QuireType::get(op->getContext(), format).getStorageType();
+  if (type == storage)
+    return success();
+  return op->emitOpError("has a quire of type ")
+         << type << ", but that of '" << format.spelling() << "' is stored in "
+         << storage;
+}
+
+/// A number of `format`, in the quire's form.
+static LogicalResult verifyNumber(mlir::Operation *op, Type type,
+                                  const Format &format, bool isStorage,
+                                  StringRef what) {
+  type = numera::elementType(type);
+  Format ofType = formatOfType(type);
+  if (ofType ? ofType == format
+             : isStorage && type.isInteger(format.storageBits()))
+    return success();
+  return op->emitOpError(what) << " has type " << type << ", expected format '"
+                               << format.spelling() << "'";
+}
+
+LogicalResult verifyQuireOp(mlir::Operation *op) {
+  auto quireOp = cast<QuireOpInterface>(op);
+  Value quire = quireOp.getQuire();
+  Type type = numera::elementType(quire.getType());
+  bool isStorage = !isa<QuireType>(type);
+  Format format = quireFormat(op);
+  if (!format)
+    return op->emitOpError("has a quire of type ")
+           << type << ", a storage integer: it needs the attribute 'format'";
+  if (failed(verifyRounding(op)) || failed(verifyQuire(op, type, format)))
+    return failure();
+  unsigned quireIndex = isa<QuireMacOp>(op) ? 2 : 0;
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    if (i != quireIndex && !isa<QuireMergeOp, QuireRoundOp>(op) &&
+        failed(verifyNumber(op, operand.getType(), format, isStorage,
+                            ("operand " + Twine(i)).str())))
+      return failure();
+  auto round = dyn_cast<QuireRoundOp>(op);
+  if (!round)
+    return success();
+  Type result = numera::elementType(round.getType());
+  Format rounded = round.getRoundedFormat();
+  if (!rounded.getFamily().hasArithmetic())
+    return op->emitOpError("rounds to '")
+           << rounded.spelling()
+           << "', which is opaque: expected a format with arithmetic";
+  if (round.drawsRandom() && !round.getRandom())
+    return op->emitOpError("rounds stochastically; expected random bits, as in "
+                           "'random %r'");
+  if (round.getRandom() && !round.drawsRandom())
+    return op->emitOpError("has random bits, but does not round "
+                           "stochastically");
+  return verifyNumber(op, result, rounded, isStorage, "result");
+}
+
+} // namespace detail
+
+Format QuireRoundOp::getRoundedFormat() {
+  if (auto format = getResultFormatAttr())
+    return format.getFormat();
+  if (Format format = formatOfType(numera::elementType(getType())))
+    return format;
+  return detail::quireFormat(*this);
+}
+
+bool QuireRoundOp::drawsRandom() {
+  return getRoundingMode().rounding == Rounding::Stochastic;
+}
+
+RoundingMode QuireRoundOp::getRoundingMode() {
+  if (!getRounding())
+    return getRoundedFormat().getRoundingMode();
+  Rounding rounding = *roundingFromName(*getRounding());
+  return {rounding, rounding == Rounding::Stochastic ? defaultRandomBits : 0};
+}
+
+} // namespace numera

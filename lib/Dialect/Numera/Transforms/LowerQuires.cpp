@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+//
+// Operations on quires become calls of the runtime, which works on memory. In
+// a loop that loads a quire, adds to it and stores it where it was, as
+// reductions do, the sum stays in place:
+//
+//   %q = memref.load %sums[%i]            numera_…_quire_mac_16(&sums[i], a, b)
+//   %r = numera.quire_mac %a, %b, %q
+//   memref.store %r, %sums[%i]
+//
+// Any other quire goes through a slot on the stack of its function.
+
+#include "LowerTypes.h"
+#include "Lowerings.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+
+namespace numera {
+
+namespace {
+
+/// Steps of one sum, from a load of the quire to the store at the same place.
+struct InPlaceSum {
+  memref::LoadOp load;
+  SmallVector<QuireOpInterface, 1> steps;
+  memref::StoreOp store;
+};
+
+class QuireLowering {
+public:
+  QuireLowering(ModuleOp module, Lowerings &lowerings)
+      : module(module), lowerings(lowerings), builder(module.getContext()),
+        pointer(LLVM::LLVMPointerType::get(module.getContext())) {}
+
+  LogicalResult run();
+
+private:
+  void lowerInPlace(const InPlaceSum &sum);
+  void lowerStep(QuireOpInterface step);
+  void lowerRound(QuireRoundOp round);
+  void call(QuireOpInterface step, Value place);
+
+  Value createSlot(mlir::Operation *op, Type type);
+  Value spill(mlir::Operation *op, Value quire);
+  Value addressOf(memref::LoadOp load);
+  /// A place from which `op` can read `quire`.
+  Value readable(mlir::Operation *op, Value quire);
+
+  ModuleOp module;
+  Lowerings &lowerings;
+  OpBuilder builder;
+  LLVM::LLVMPointerType pointer;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What stays in place
+//===----------------------------------------------------------------------===//
+
+static bool isStep(mlir::Operation *op) {
+  auto quireOp = dyn_cast<QuireOpInterface>(op);
+  return quireOp && quireOp.isAccumulation();
+}
+
+/// True if memory may change at `op`; a step that is still to be lowered may
+/// become a call that writes.
+static bool mayWrite(mlir::Operation *op) {
+  if (isStep(op))
+    return true;
+  auto effects = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!effects || op->getNumRegions() != 0)
+    return !isMemoryEffectFree(op);
+  SmallVector<MemoryEffects::EffectInstance> instances;
+  effects.getEffects(instances);
+  return llvm::any_of(instances, [](const MemoryEffects::EffectInstance &each) {
+    return !isa<MemoryEffects::Read>(each.getEffect());
+  });
+}
+
+/// True if what `load` read is still in memory at `op`.
+static bool isStillThere(memref::LoadOp load, mlir::Operation *op) {
+  if (load->getBlock() != op->getBlock())
+    return false;
+  for (mlir::Operation *each = load->getNextNode(); each != op;
+       each = each->getNextNode())
+    if (mayWrite(each))
+      return false;
+  return true;
+}
+
+/// True if nothing between the first step and the store looks at memory.
+static bool isUndisturbed(const InPlaceSum &sum) {
+  for (mlir::Operation *each = sum.steps.front(); each != sum.store;
+       each = each->getNextNode())
+    if (!llvm::is_contained(sum.steps, each) && !isMemoryEffectFree(each))
+      return false;
+  return true;
+}
+
+static std::optional<InPlaceSum> matchInPlace(QuireOpInterface first) {
+  auto load = first.getQuire().getDefiningOp<memref::LoadOp>();
+  if (!load || !load->hasOneUse() || !isStillThere(load, first))
+    return std::nullopt;
+  InPlaceSum sum{load, {first}, {}};
+  while (true) {
+    mlir::Operation *last = sum.steps.back();
+    if (!last->hasOneUse())
+      return std::nullopt;
+    mlir::Operation *user = *last->user_begin();
+    if (user->getBlock() != last->getBlock())
+      return std::nullopt;
+    if (auto store = dyn_cast<memref::StoreOp>(user)) {
+      sum.store = store;
+      bool isSamePlace = store.getMemRef() == load.getMemRef() &&
+                         store.getIndices() == load.getIndices();
+      return isSamePlace && isUndisturbed(sum) ? std::optional<InPlaceSum>(sum)
+                                               : std::nullopt;
+    }
+    if (!isStep(user) ||
+        cast<QuireOpInterface>(user).getQuire() != last->getResult(0))
+      return std::nullopt;
+    sum.steps.push_back(cast<QuireOpInterface>(user));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+/// A slot lives as long as its function: one in a loop would grow the stack.
+Value QuireLowering::createSlot(mlir::Operation *op, Type type) {
+  OpBuilder::InsertionGuard guard(builder);
+  auto function = op->getParentOfType<FunctionOpInterface>();
+  builder.setInsertionPointToStart(&function.getFunctionBody().front());
+  Value one = arith::ConstantIntOp::create(builder, op->getLoc(),
+                                           builder.getI64Type(), 1);
+  return LLVM::AllocaOp::create(builder, op->getLoc(), pointer, type, one);
+}
+
+Value QuireLowering::spill(mlir::Operation *op, Value quire) {
+  Value slot = createSlot(op, quire.getType());
+  LLVM::StoreOp::create(builder, op->getLoc(), quire, slot);
+  return slot;
+}
+
+Value QuireLowering::addressOf(memref::LoadOp load) {
+  Location loc = load.getLoc();
+  Value buffer = load.getMemRef();
+  auto type = cast<MemRefType>(buffer.getType());
+  auto metadata =
+      memref::ExtractStridedMetadataOp::create(builder, loc, buffer);
+  Value element = metadata.getOffset();
+  for (auto [index, stride] :
+       llvm::zip_equal(load.getIndices(), metadata.getStrides())) {
+    Value moved = arith::MulIOp::create(builder, loc, index, stride);
+    element = arith::AddIOp::create(builder, loc, element, moved);
+  }
+  Type i64 = builder.getI64Type();
+  Value base =
+      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, buffer);
+  base = arith::IndexCastOp::create(builder, loc, i64, base);
+  base = LLVM::IntToPtrOp::create(builder, loc, pointer, base);
+  element = arith::IndexCastOp::create(builder, loc, i64, element);
+  return LLVM::GEPOp::create(builder, loc, pointer, type.getElementType(), base,
+                             ArrayRef<LLVM::GEPArg>{element});
+}
+
+Value QuireLowering::readable(mlir::Operation *op, Value quire) {
+  auto load = quire.getDefiningOp<memref::LoadOp>();
+  if (!load || !isStillThere(load, op))
+    return spill(op, quire);
+  return addressOf(load);
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+/// The call of `step` on the quire at `place`.
+void QuireLowering::call(QuireOpInterface step, Value place) {
+  Location loc = step.getLoc();
+  SmallVector<Value> operands{place};
+  if (auto merge = dyn_cast<QuireMergeOp>(step.getOperation())) {
+    operands.push_back(readable(step, merge.getOther()));
+  } else {
+    bool isMac = isa<QuireMacOp>(step.getOperation()); // the quire comes last
+    OperandRange numbers = step->getOperands();
+    for (Value number : isMac ? numbers.drop_back() : numbers.drop_front())
+      operands.push_back(toBits(builder, loc, number));
+  }
+  lowerings.callEntry(builder, loc, step.getQuireFormat(),
+                      step->getName().stripDialect(), operands, {}, {});
+}
+
+void QuireLowering::lowerInPlace(const InPlaceSum &sum) {
+  builder.setInsertionPoint(sum.steps.front());
+  Value place = addressOf(sum.load);
+  for (QuireOpInterface step : sum.steps) {
+    builder.setInsertionPoint(step);
+    call(step, place);
+  }
+  sum.store->erase();
+  for (QuireOpInterface step : llvm::reverse(sum.steps))
+    step->erase();
+  sum.load->erase();
+}
+
+void QuireLowering::lowerStep(QuireOpInterface step) {
+  builder.setInsertionPoint(step);
+  Value slot = spill(step, step.getQuire());
+  call(step, slot);
+  Type type = step->getResult(0).getType();
+  step->getResult(0).replaceAllUsesWith(
+      LLVM::LoadOp::create(builder, step.getLoc(), type, slot));
+  step->erase();
+}
+
+void QuireLowering::lowerRound(QuireRoundOp round) {
+  builder.setInsertionPoint(round);
+  Location loc = round.getLoc();
+  QuireOpInterface quireOp = round;
+  Format format = quireOp.getQuireFormat(), rounded = round.getRoundedFormat();
+  RoundingMode mode = round.getRoundingMode();
+  auto load = round.getQuire().getDefiningOp<memref::LoadOp>();
+  Value place = readable(round, round.getQuire());
+  Value random = round.getRandom();
+  if (!random)
+    random =
+        arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), 0);
+  if (rounded != format)
+    place = lowerings.callEntry(builder, loc, format, "quire_unpack", {place},
+                                {}, builder.getIntegerType(128));
+  Value code = lowerings.callEntry(
+      builder, loc, rounded, rounded == format ? "quire_round" : "pack",
+      {place}, {mode.pack()}, builder.getIntegerType(rounded.storageBits()),
+      random);
+  round.replaceAllUsesWith(fromBits(builder, loc, code, round.getType()));
+  round->erase();
+  if (load && load->use_empty())
+    load->erase();
+}
+
+LogicalResult QuireLowering::run() {
+  SmallVector<QuireOpInterface> work;
+  module.walk([&](QuireOpInterface op) { work.push_back(op); });
+  for (QuireOpInterface op : work)
+    if (isa<ShapedType>(op.getQuire().getType()))
+      return op.emitError("an operation on ")
+             << op.getQuire().getType()
+             << " cannot become calls; turn it into linalg on scalars first "
+                "(numera-lower does)";
+  llvm::SmallPtrSet<mlir::Operation *, 8> done;
+  for (QuireOpInterface op : work) {
+    if (!done.insert(op).second)
+      continue;
+    if (auto round = dyn_cast<QuireRoundOp>(op.getOperation())) {
+      lowerRound(round);
+    } else if (auto sum = matchInPlace(op)) {
+      done.insert(sum->steps.begin(), sum->steps.end());
+      lowerInPlace(*sum);
+    } else {
+      lowerStep(op);
+    }
+  }
+  return success();
+}
+
+LogicalResult lowerQuires(ModuleOp module, Lowerings &lowerings) {
+  return QuireLowering(module, lowerings).run();
+}
+
+} // namespace numera
