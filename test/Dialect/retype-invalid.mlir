@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // RUN: numera-opt %s --numera-retype='to=posit16' -split-input-file -verify-diagnostics
 // RUN: not numera-opt %s --numera-retype='to=posti16' 2>&1 | FileCheck %s --check-prefix=NAME
-// RUN: not numera-opt %s --numera-retype='to=posit16 accumulate=quire' 2>&1 | FileCheck %s --check-prefix=QUIRE
 
 // NAME: error: unknown format 'posti16', did you mean 'posit16'?
-// QUIRE: error: accumulate 'quire' is not supported yet; expected same, f32, f64 or a format
 
 func.func @an_operation_has_no_counterpart(%x: f32) -> f32 {
   // expected-error@+1 {{'math.atan' has no counterpart in the numera dialect}}

@@ -247,12 +247,17 @@ void QuireLowering::lowerRound(QuireRoundOp round) {
 LogicalResult QuireLowering::run() {
   SmallVector<QuireOpInterface> work;
   module.walk([&](QuireOpInterface op) { work.push_back(op); });
-  for (QuireOpInterface op : work)
+  for (QuireOpInterface op : work) {
+    if (isa<QuireType>(numera::elementType(op.getQuire().getType())))
+      return op.emitError("an operation on ")
+             << op.getQuire().getType()
+             << " cannot become calls; numera-lower-types comes first";
     if (isa<ShapedType>(op.getQuire().getType()))
       return op.emitError("an operation on ")
              << op.getQuire().getType()
              << " cannot become calls; turn it into linalg on scalars first "
                 "(numera-lower does)";
+  }
   llvm::SmallPtrSet<mlir::Operation *, 8> done;
   for (QuireOpInterface op : work) {
     if (!done.insert(op).second)
