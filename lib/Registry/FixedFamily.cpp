@@ -36,6 +36,8 @@ public:
             {"fraction", unsigned(f.fraction)}};
   }
 
+  bool accumulatesExactly() const override { return true; }
+
 protected:
   llvm::SmallVector<llvm::StringRef> keys() const override {
     return {"integer", "fraction", "signed", "overflow"};

@@ -137,6 +137,13 @@ template <typename Check> void forEachFormat(const Check &check) {
       {"posit<37,2>", PositFormat{37, 2}},
       {"posit<64,1>", PositFormat{64, 1}},
       {"posit<64,4>", PositFormat{64, 4}},
+      {"fixed<7,8>", FixedFormat{7, 8}},
+      {"fixed<0,15>", FixedFormat{0, 15}},
+      {"fixed<8,8,unsigned>", FixedFormat{8, 8, false}},
+      {"fixed<7,8,wrap>", FixedFormat{7, 8, true, Overflow::Wrap}},
+      {"fixed<31,32>", FixedFormat{31, 32}},
+      {"takum<16>", TakumFormat{16}},
+      {"takum<64>", TakumFormat{64}},
       // Every product lies above every value, and below.
       {"float<4,3,bias=-40>", FloatFormat{4, 3, -40}},
       {"float<4,3,bias=60>", FloatFormat{4, 3, 60}},
@@ -177,6 +184,14 @@ TEST(Quire, OfFloatsHasRoomForProductsAndFlags) {
   static_assert(quireLayout(FloatFormat{4, 3, 7, Specials::Fn}) ==
                 QuireLayout{128, -18, 2, false});
   static_assert(quireLayout(FloatFormat{16, 40, 32767}).bits > mostQuireBits);
+}
+
+TEST(Quire, OfFixedPointHasRoomForProducts) {
+  // 32 + 2 * 7 + 2 * 8 = 62
+  static_assert(quireLayout(FixedFormat{7, 8}) ==
+                QuireLayout{64, -16, 1, false});
+  static_assert(quireLayout(FixedFormat{31, 32}) ==
+                QuireLayout{192, -64, 3, false});
 }
 
 TEST(Quire, OfExtremeBiasesHoldsValuesAsWellAsProducts) {

@@ -54,6 +54,8 @@ struct FixedFormat {
   /// Of the positive numbers: the lowest one is -2^integer.
   constexpr int32_t maxExponent() const { return integer - 1; }
   constexpr int32_t leastExponent() const { return -fraction; }
+  /// Every value is a multiple of the unit.
+  constexpr int32_t leastWeight() const { return -fraction; }
   constexpr uint64_t maxCode() const { return mask() >> (isSigned ? 1 : 0); }
   /// The lowest number: -2^integer, or 0.
   constexpr uint64_t lowestCode() const { return mask() ^ maxCode(); }
@@ -80,6 +82,10 @@ struct FixedFormat {
     return static_cast<int64_t>(code << (64 - width())) >> (64 - width());
   }
   constexpr int64_t orderOfValue(uint64_t code) const { return order(code); }
+  /// The number in units of the last place, modulo 2^64.
+  constexpr uint64_t units(uint64_t code) const {
+    return isSigned ? static_cast<uint64_t>(order(code)) : code;
+  }
 
   /// Every value has one code.
   constexpr uint64_t canonical(uint64_t code) const { return code; }

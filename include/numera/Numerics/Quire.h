@@ -69,8 +69,8 @@ public:
   }
   /// sum + x * y
   constexpr void mac(uint64_t x, uint64_t y);
-  constexpr void add(uint64_t x) { addValue(format.decode(x)); }
-  constexpr void sub(uint64_t x) { addValue(exact::negate(format.decode(x))); }
+  constexpr void add(uint64_t x);
+  constexpr void sub(uint64_t x);
   constexpr void negate();
   /// sum + the sum at `other`
   constexpr void merge(const uint64_t *other);
@@ -85,6 +85,18 @@ public:
   }
 
 private:
+  /// Fixed-point codes are integers already: in one word, so is the sum.
+  constexpr bool isInteger() const {
+    if constexpr (requires { format.units(0); })
+      return layout.sumWords == 1;
+    return false;
+  }
+  constexpr uint64_t units(uint64_t x) const {
+    if constexpr (requires { format.units(x); })
+      return format.units(x);
+    return 0;
+  }
+
   static constexpr uint64_t signBit = uint64_t{1} << 63;
   enum Flag : uint64_t { SawNaN = 1, SawPlus = 2, SawMinus = 4 };
 
@@ -189,6 +201,10 @@ constexpr void Quire<F>::place(bool negative, uint128_t magnitude,
 
 template <typename F>
 constexpr void Quire<F>::mac(uint64_t codeX, uint64_t codeY) {
+  if (isInteger()) {
+    words[0] += units(codeX) * units(codeY);
+    return;
+  }
   Unpacked x = format.decode(codeX), y = format.decode(codeY);
   bool mayBeSpecial = format.hasNaN() || format.hasInfinity();
   if (mayBeSpecial && (x.kind >= Kind::Infinite || y.kind >= Kind::Infinite))
@@ -205,6 +221,20 @@ template <typename F> constexpr void Quire<F>::addValue(const Unpacked &x) {
   if (x.kind >= Kind::Infinite)
     return addSpecial(x);
   place(x.negative, x.significand, true, x.exponent - 63);
+}
+
+template <typename F> constexpr void Quire<F>::add(uint64_t x) {
+  if (isInteger())
+    words[0] += units(x) << (leastWeight(format) - layout.least);
+  else
+    addValue(format.decode(x));
+}
+
+template <typename F> constexpr void Quire<F>::sub(uint64_t x) {
+  if (isInteger())
+    words[0] -= units(x) << (leastWeight(format) - layout.least);
+  else
+    addValue(exact::negate(format.decode(x)));
 }
 
 template <typename F> constexpr void Quire<F>::negate() {

@@ -91,7 +91,7 @@ LogicalResult verifyQuireOp(mlir::Operation *op) {
     return failure();
   unsigned quireIndex = isa<QuireMacOp>(op) ? 2 : 0;
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-    if (i != quireIndex && !isa<QuireMergeOp>(op) &&
+    if (i != quireIndex && !isa<QuireMergeOp, QuireRoundOp>(op) &&
         failed(verifyNumber(op, operand.getType(), format, isStorage,
                             ("operand " + Twine(i)).str())))
       return failure();
@@ -104,6 +104,12 @@ LogicalResult verifyQuireOp(mlir::Operation *op) {
     return op->emitOpError("rounds to '")
            << rounded.spelling()
            << "', which is opaque: expected a format with arithmetic";
+  if (round.drawsRandom() && !round.getRandom())
+    return op->emitOpError("rounds stochastically; expected random bits, as in "
+                           "'random %r'");
+  if (round.getRandom() && !round.drawsRandom())
+    return op->emitOpError("has random bits, but does not round "
+                           "stochastically");
   return verifyNumber(op, result, rounded, isStorage, "result");
 }
 
@@ -115,6 +121,10 @@ Format QuireRoundOp::getRoundedFormat() {
   if (Format format = formatOfType(numera::elementType(getType())))
     return format;
   return detail::quireFormat(*this);
+}
+
+bool QuireRoundOp::drawsRandom() {
+  return getRoundingMode().rounding == Rounding::Stochastic;
 }
 
 RoundingMode QuireRoundOp::getRoundingMode() {

@@ -227,21 +227,18 @@ void QuireLowering::lowerRound(QuireRoundOp round) {
   RoundingMode mode = round.getRoundingMode();
   auto load = round.getQuire().getDefiningOp<memref::LoadOp>();
   Value place = readable(round, round.getQuire());
-  Value value;
-  Value random =
-      arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), 0);
-  if (rounded == format) {
-    Type storage = builder.getIntegerType(format.storageBits());
-    value = lowerings.callEntry(builder, loc, format, "quire_round", {place},
-                                {mode.pack()}, storage, random);
-    value = fromBits(builder, loc, value, round.getType());
-  } else {
-    value = lowerings.callEntry(builder, loc, format, "quire_unpack", {place},
+  Value random = round.getRandom();
+  if (!random)
+    random =
+        arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), 0);
+  if (rounded != format)
+    place = lowerings.callEntry(builder, loc, format, "quire_unpack", {place},
                                 {}, builder.getIntegerType(128));
-    value = lowerings.pack(builder, loc, {rounded, rounded, mode}, value,
-                           random);
-  }
-  round.replaceAllUsesWith(value);
+  Value code = lowerings.callEntry(
+      builder, loc, rounded, rounded == format ? "quire_round" : "pack",
+      {place}, {mode.pack()}, builder.getIntegerType(rounded.storageBits()),
+      random);
+  round.replaceAllUsesWith(fromBits(builder, loc, code, round.getType()));
   round->erase();
   if (load && load->use_empty())
     load->erase();

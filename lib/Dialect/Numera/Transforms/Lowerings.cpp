@@ -194,16 +194,12 @@ Value Lowerings::unpack(OpBuilder &builder, Location loc,
 }
 
 Value Lowerings::pack(OpBuilder &builder, const Request &request, Value value) {
-  return pack(builder, request.op.getLoc(), request.rules, value,
-              randomBits(builder, request));
-}
-
-Value Lowerings::pack(OpBuilder &builder, Location loc,
-                      const OperationRules &rules, Value value, Value random) {
+  Location loc = request.op.getLoc();
+  const OperationRules &rules = request.rules;
   Value code = callEntry(builder, loc, rules.encoding, "pack", {value},
                          {rules.rounding.pack()},
                          builder.getIntegerType(rules.result.storageBits()),
-                         random);
+                         randomBits(builder, request));
   return fromBits(builder, loc, code,
                   storageType(builder.getContext(), {rules.result, {}}));
 }

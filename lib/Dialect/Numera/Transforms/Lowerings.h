@@ -51,10 +51,6 @@ public:
                         llvm::Twine op, llvm::ArrayRef<mlir::Value> operands,
                         llvm::ArrayRef<int32_t> trailing, mlir::Type result,
                         mlir::Value last = {});
-  /// A value that one of those unpacked, rounded by `rules`, with the random
-  /// bits that a stochastic mode draws.
-  mlir::Value pack(mlir::OpBuilder &, mlir::Location, const OperationRules &rules,
-                   mlir::Value value, mlir::Value random);
 
 private:
   struct Request {

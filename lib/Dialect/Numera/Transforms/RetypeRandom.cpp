@@ -83,7 +83,7 @@ private:
   LogicalResult findDraws();
   void findFunctions();
   LogicalResult extendCalls(func::FuncOp function);
-  LogicalResult draw(FormatOpInterface op);
+  LogicalResult draw(mlir::Operation *op);
   FailureOr<Place> placeOf(mlir::Operation *op);
   FailureOr<Place> placeIn(linalg::GenericOp generic, mlir::Operation *op);
   FailureOr<SmallVector<Loop>> loopsAround(mlir::Operation *outer,
@@ -93,7 +93,7 @@ private:
   ModuleOp module;
   OpBuilder builder;
   std::unique_ptr<BatchAnalysis> batch;
-  SmallVector<FormatOpInterface> draws;
+  SmallVector<mlir::Operation *> draws;
   llvm::SetVector<func::FuncOp> functions;         ///< those that draw
   llvm::DenseMap<mlir::Operation *, Place> places; ///< of generics
   uint32_t id = 0;
@@ -101,12 +101,16 @@ private:
 
 } // namespace
 
-static bool waits(FormatOpInterface op) {
-  return op.drawsRandom() && !op.getRandomOperand();
+/// True for an operation that draws and has nothing to draw from yet.
+static bool waits(mlir::Operation *op) {
+  if (auto round = dyn_cast<QuireRoundOp>(op))
+    return round.drawsRandom() && !round.getRandom();
+  auto rounding = dyn_cast<FormatOpInterface>(op);
+  return rounding && rounding.drawsRandom() && !rounding.getRandomOperand();
 }
 
 LogicalResult RandomBits::run() {
-  WalkResult any = module.walk([](FormatOpInterface op) {
+  WalkResult any = module.walk([](mlir::Operation *op) {
     return waits(op) ? WalkResult::interrupt() : WalkResult::advance();
   });
   if (!any.wasInterrupted())
@@ -123,7 +127,7 @@ LogicalResult RandomBits::run() {
   for (func::FuncOp function : functions)
     if (failed(extendCalls(function)))
       return failure();
-  for (FormatOpInterface op : draws)
+  for (mlir::Operation *op : draws)
     if (failed(draw(op)))
       return failure();
   return success();
@@ -134,10 +138,9 @@ LogicalResult RandomBits::findDraws() {
     // Ids that the module has already are not given again.
     if (auto random = dyn_cast<RandomOp>(op))
       id = std::max(id, random.getId());
-    auto rounding = dyn_cast<FormatOpInterface>(op);
-    if (!rounding || !waits(rounding))
+    if (!waits(op))
       return WalkResult::advance();
-    draws.push_back(rounding);
+    draws.push_back(op);
     if (op->getParentOfType<func::FuncOp>())
       return WalkResult::advance();
     op->emitError("'") << op->getName()
@@ -150,7 +153,7 @@ LogicalResult RandomBits::findDraws() {
 
 /// Those with draws, and those that call one.
 void RandomBits::findFunctions() {
-  for (FormatOpInterface op : draws)
+  for (mlir::Operation *op : draws)
     functions.insert(op->getParentOfType<func::FuncOp>());
   bool grows = true;
   while (grows) {
@@ -314,7 +317,7 @@ FailureOr<Place> RandomBits::placeIn(linalg::GenericOp generic,
   return Place{sample, index.get()};
 }
 
-LogicalResult RandomBits::draw(FormatOpInterface op) {
+LogicalResult RandomBits::draw(mlir::Operation *op) {
   auto function = op->getParentOfType<func::FuncOp>();
   FailureOr<Place> place;
   if (auto generic = op->getParentOfType<linalg::GenericOp>()) {
@@ -330,11 +333,17 @@ LogicalResult RandomBits::draw(FormatOpInterface op) {
     return failure();
   builder.setInsertionPoint(op);
   auto key = function.getArguments().take_back(3);
-  Value random =
-      RandomOp::create(builder, op.getLoc(), builder.getI32Type(), key[0],
-                       key[1], place->sample, place->index, ++id,
-                       static_cast<uint32_t>(op.getRoundingMode().randomBits));
-  op->insertOperands(op.getFormatOperandCount(), random);
+  auto round = dyn_cast<QuireRoundOp>(op);
+  RoundingMode mode = round ? round.getRoundingMode()
+                            : cast<FormatOpInterface>(op).getRoundingMode();
+  Value random = RandomOp::create(builder, op->getLoc(), builder.getI32Type(),
+                                  key[0], key[1], place->sample, place->index,
+                                  ++id, static_cast<uint32_t>(mode.randomBits));
+  if (round)
+    round.getRandomMutable().assign(random);
+  else
+    op->insertOperands(cast<FormatOpInterface>(op).getFormatOperandCount(),
+                       random);
   return success();
 }
 

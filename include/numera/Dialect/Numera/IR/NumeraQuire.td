@@ -96,13 +96,19 @@ def Numera_QuireRoundOp
   let arguments = (ins Numera_QuireLike:$quire,
                    OptionalAttr<Numera_FormatAttr>:$format,
                    OptionalAttr<Numera_FormatAttr>:$result_format,
-                   OptionalAttr<StrAttr>:$rounding);
+                   OptionalAttr<StrAttr>:$rounding,
+                   Optional<Numera_RandomLike>:$random);
   let results = (outs Numera_NumberLike:$result);
-  let assemblyFormat = "$quire attr-dict `:` type($quire) `to` type($result)";
+  let assemblyFormat = [{
+    $quire (`random` $random^)? attr-dict `:` type($quire) `to` type($result)
+    `` custom<RandomType>(ref($random), type($random), ref(type($result)))
+  }];
   let extraClassDeclaration = [{
     /// The format that the sum is rounded to.
     ::numera::Format getRoundedFormat();
     ::numera::RoundingMode getRoundingMode();
+    /// True if it rounds stochastically: it needs the operand `random`.
+    bool drawsRandom();
   }];
 }
 
