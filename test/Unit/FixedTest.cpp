@@ -264,7 +264,7 @@ TEST(Fixed, LosesNoBitOfWideResults) {
       if (f.integer > 2 && f.fraction > 2 && f.fraction % 3 != width % 2)
         return;
       Sampler sampler(width, 3 * width + f.fraction);
-      for (uint64_t i = 0; i < samples(60); ++i) {
+      for (uint64_t i = 0; i < samples(30); ++i) {
         uint64_t x = sampler.code(), y = sampler.code();
         // Every second addend is near the product.
         uint64_t z =
@@ -280,15 +280,14 @@ TEST(Fixed, LosesNoBitOfWideResults) {
         checkOperations(tally, f, x, y, z, draws);
         checkUnary(tally, f, x, draws);
       }
-      for (uint64_t x :
-           {uint64_t{0}, uint64_t{1}, uint64_t{2}, uint64_t{3}, f.maxCode(),
-            f.maxCode() - 1, f.lowestCode(), f.mask()})
-        for (uint64_t y : {uint64_t{1}, f.maxCode(), f.lowestCode(), f.mask()})
-          for (uint64_t z : {uint64_t{0}, f.maxCode(), f.lowestCode()})
-            for (Rounding mode : modes) {
+      for (Rounding mode : modes)
+        for (uint64_t x : {uint64_t{0}, uint64_t{1}, uint64_t{2}, f.maxCode(),
+                           f.lowestCode(), f.mask()}) {
+          checkUnary(tally, f, x, mode);
+          for (uint64_t y : {uint64_t{1}, f.maxCode(), f.lowestCode()})
+            for (uint64_t z : {uint64_t{0}, f.maxCode(), f.lowestCode()})
               checkOperations(tally, f, x, y, z, mode);
-              checkUnary(tally, f, x, mode);
-            }
+        }
     });
 }
 
