@@ -253,7 +253,7 @@ TEST(FormatFacts, CountWhatIsThere) {
                            "f16",
                            "posit8",
                            "posit16",
-                           "posit<2,0>",
+                           "posit<2,0>", "fixed<4,4>", "fixed<3,4,unsigned>", "fixed<8,8,wrap>", "takum<8>", "takum<12>", "takum<16>", 
                            "posit<5,4>",
                            "p3109_k8p3se",
                            "p3109_k8p1se",
