@@ -140,13 +140,11 @@ int numera::checkCommand(ArrayRef<const char *> arguments) {
       return fail(why);
     std::string name = nameOrSpelling(registry, format);
     std::optional<host::Progress> progress;
-    uint64_t total = 0, done = 0;
-    auto tick = [&](uint64_t nowDone, uint64_t nowTotal) {
-      // How much there is to do is known when the parts have begun.
-      if (nowTotal != total)
-        progress.emplace(name, total = nowTotal), done = 0;
-      if (progress && nowDone > done)
-        progress->advance(nowDone - std::exchange(done, nowDone));
+    uint64_t before = 0;
+    auto tick = [&](uint64_t done, uint64_t total) {
+      if (!progress)
+        progress.emplace(name, total);
+      progress->advance(done - std::exchange(before, done));
     };
     Expected<check::Report> report =
         check::checkFormat(registry, format, options, tick);

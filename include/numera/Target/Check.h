@@ -119,8 +119,8 @@ struct Report {
   uint64_t bad() const;
 };
 
-/// Checks a format. `progress` is called with the number of inputs done and of
-/// all. An error is one line: a lowering that does not link, say.
+/// Checks a format. `progress` is called with the number of operations and laws
+/// done, and of all. An error is one line: a lowering that does not link, say.
 llvm::Expected<Report>
 checkFormat(const Registry &registry, const Format &format,
             const Options &options,

@@ -156,12 +156,10 @@ Expected<Report> checkFormat(const Registry &registry, const Format &format,
   if (!slots)
     return createStringError("no memory for the check");
   auto tick = [&] {
-    uint64_t done = 0, total = 0;
-    for (size_t i = 0; i < count; ++i) {
-      done += slots[i].done;
-      total += slots[i].total;
-    }
-    progress(done, total);
+    uint64_t done = 0;
+    for (size_t i = 0; i < count; ++i)
+      done += slots[i].outcome != Outcome::NotRun;
+    progress(done, count);
   };
   if (Error error = runJobs(jobs, slots, options.threads, tick))
     return std::move(error);

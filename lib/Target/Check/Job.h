@@ -21,7 +21,7 @@ struct Slot {
   std::atomic<uint64_t> size; ///< inputs of that call
   Tally faults[faultCount];
   Tally otherNaN;
-  Outcome outcome;
+  std::atomic<Outcome> outcome;
   int signal;
   bool isLocated;
   Example culprit;

@@ -119,8 +119,11 @@ compileOperations(const Twins &twins, ArrayRef<Checked> checked) {
   options.format = options.accumulate = "f32";
   Resolved resolved;
   std::vector<FunctionSignature> signatures;
-  if (failed(compiler.lower(*module, options, resolved, signatures, stream)))
-    return createStringError(StringRef(errors).rtrim());
+  if (failed(compiler.lower(*module, options, resolved, signatures, stream))) {
+    StringRef line = StringRef(errors).rtrim();
+    line.consume_front("error: ");
+    return createStringError(line);
+  }
   CPUOptions cpu;
   cpu.metadata.format = "f32";
   return Program::compile(*module, signatures, twins.registry(), cpu);
