@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Logarithmic formats: codes, rounding, arithmetic and casts (clauses L1-L9 of
+// Logarithmic formats: codes, rounding, arithmetic and casts (clauses L1-L9, L13 of
 // docs/Semantics/Lns.md), held against LnsOracle.h.
 
 #include "numera/Numerics/Lns.h"
