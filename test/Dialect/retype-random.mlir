@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Clauses: D6 D7 D8 D10.
+// Clauses: D6 D7 D8 D9 D10 R8.
 // RUN: numera-opt %s --numera-retype='to=posit<8,0,stochastic,random-bits=8> accumulate=same' --canonicalize --cse | FileCheck %s
 
 // Ids count from 1; the batch is the sample, the rest the index.
@@ -105,4 +105,18 @@ func.func private @callee(%x: tensor<2xf32>) -> tensor<2xf32> {
 }
 func.func @exact(%x: i32) -> i32 {
   return %x : i32
+}
+
+// Constants are rounded to nearest, and draw nothing.
+// CHECK-LABEL: @constant
+// CHECK: numera.constant 0.09375 :
+// CHECK: id 15
+// CHECK: numera.cast
+// CHECK: id 16
+// CHECK: numera.add
+// CHECK-NOT: id 17
+func.func @constant(%x: f32) -> f32 {
+  %c = arith.constant 0.1 : f32
+  %r = arith.addf %x, %c : f32
+  return %r : f32
 }
