@@ -62,13 +62,13 @@ func.func @a_loop_carries_storage(%x: !mybf16, %n: index) -> !mybf16 {
 
 // A function registered for a stochastic rounding takes the random bits last.
 // CHECK-LABEL: @a_function_of_a_stochastic_rounding
-// CHECK-SAME: (%[[X:.*]]: i16, %[[Y:.*]]: i8, %[[R:.*]]: i32)
+// CHECK-SAME: (%[[X:[a-z0-9]*]]: i16, %[[Y:[a-z0-9]*]]: i8, %[[R:[a-z0-9]*]]: i32)
 // CHECK: call @mybf16_sub_random(%[[X]], %[[X]], %[[R]]) : (i16, i16, i32) -> i16
 // CHECK: call @random_add(%[[Y]], %[[Y]], %[[R]]) : (i8, i8, i32) -> i8
 func.func @a_function_of_a_stochastic_rounding(
     %x: !mybf16, %y: !numera.num<posit<8, 0, stochastic, "random-bits=8">>,
-    %r: i32) {
+    %r: i32) -> (!mybf16, !numera.num<posit<8, 0, stochastic, "random-bits=8">>) {
   %0 = numera.sub %x, %x random %r {rounding = "stochastic"} : !mybf16
   %1 = numera.add %y, %y random %r : !numera.num<posit<8, 0, stochastic, "random-bits=8">>
-  return
+  return %0, %1 : !mybf16, !numera.num<posit<8, 0, stochastic, "random-bits=8">>
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Clauses: D6 D7 D8 D10.
+// Clauses: D6 D7 D8 D9 D10 R8.
 // RUN: numera-opt %s --numera-retype='to=posit<8,0,stochastic,random-bits=8> accumulate=same' --canonicalize --cse | FileCheck %s
 
 // Ids count from 1; the batch is the sample, the rest the index.
 // CHECK-LABEL: @scale
-// CHECK-SAME: %[[X:.*]]: tensor<?x3x5xf32>, %[[SEED:.*]]: i64, %[[STEP:.*]]: i64, %[[FIRST:.*]]: i64)
+// CHECK-SAME: %[[X:.*]]: tensor<?x3x5xf32>, %[[SEED:[a-z0-9]*]]: i64, %[[STEP:[a-z0-9]*]]: i64, %[[FIRST:[a-z0-9]*]]: i64)
 // CHECK-SAME: numera.draws
 // CHECK: linalg.generic
 // CHECK-DAG: %[[B:.*]] = linalg.index 0
@@ -28,7 +28,7 @@ func.func @scale(%x: tensor<?x3x5xf32>) -> tensor<?x3x5xf32> {
 // Reductions are a part of the index; product and sum draw by themselves.
 // Weights have sample 0.
 // CHECK-LABEL: @matmul
-// CHECK-SAME: %[[SEED:[^,]*]]: i64, %[[STEP:[^,]*]]: i64, %[[FIRST:[^,]*]]: i64)
+// CHECK-SAME: %[[SEED:[a-z0-9]*]]: i64, %[[STEP:[a-z0-9]*]]: i64, %[[FIRST:[a-z0-9]*]]: i64)
 // CHECK-DAG: %[[ZERO:.*]] = arith.constant 0 : i64
 // CHECK: numera.random %[[SEED]], %[[STEP]], %{{.*}}, %{{.*}} id 3 bits 8
 // CHECK: numera.random %[[SEED]], %[[STEP]], %[[ZERO]], %{{.*}} id 4 bits 8
@@ -51,7 +51,7 @@ func.func @matmul(%x: tensor<4x3xf32>, %w: tensor<3x2xf32>) -> tensor<4x2xf32> {
 
 // A reshape mixes the batch with a dimension; it is taken apart.
 // CHECK-LABEL: @reshaped
-// CHECK-SAME: %[[FIRST:[^,]*]]: i64)
+// CHECK-SAME: %[[FIRST:[a-z0-9]*]]: i64)
 // CHECK: numera.random
 // CHECK: tensor.collapse_shape
 // CHECK: %[[AT:.*]] = arith.index_cast
@@ -89,11 +89,11 @@ func.func @loop(%x: f32, %n: index, %m: index) -> f32 {
 
 // Calls pass on what they were given; who draws nothing takes nothing.
 // CHECK-LABEL: @caller
-// CHECK-SAME: %[[SEED:.*]]: i64, %[[STEP:.*]]: i64, %[[FIRST:.*]]: i64)
+// CHECK-SAME: %[[SEED:[a-z0-9]*]]: i64, %[[STEP:[a-z0-9]*]]: i64, %[[FIRST:[a-z0-9]*]]: i64)
 // CHECK: call @callee(%{{[^,]*}}, %[[SEED]], %[[STEP]], %[[FIRST]])
-// CHECK-LABEL: @callee
-// CHECK: id 11
-// CHECK: id 12
+// CHECK-LABEL: func.func private @callee
+// CHECK: id 13
+// CHECK: id 14
 // CHECK-LABEL: @exact(%{{[^,]*}}: i32) -> i32 {
 func.func @caller(%x: tensor<2xf32>) -> tensor<2xf32> {
   %r = func.call @callee(%x) : (tensor<2xf32>) -> tensor<2xf32>
@@ -105,4 +105,18 @@ func.func private @callee(%x: tensor<2xf32>) -> tensor<2xf32> {
 }
 func.func @exact(%x: i32) -> i32 {
   return %x : i32
+}
+
+// Constants are rounded to nearest, and draw nothing.
+// CHECK-LABEL: @constant
+// CHECK: numera.constant 0.09375 :
+// CHECK: id 15
+// CHECK: numera.cast
+// CHECK: id 16
+// CHECK: numera.add
+// CHECK-NOT: id 17
+func.func @constant(%x: f32) -> f32 {
+  %c = arith.constant 0.1 : f32
+  %r = arith.addf %x, %c : f32
+  return %r : f32
 }

