@@ -258,6 +258,19 @@ class WideFloat(Format):
         return np.where(np.isnan(exact), self.layout.nan, result)
 
 
+class Fixed(Format):
+    """Signed fixed point that saturates: rint counts multiples of the unit."""
+
+    def __init__(self, name: str, integer: int, fraction: int) -> None:
+        super().__init__(name, 1 + integer + fraction, integer + fraction)
+        self.fraction, self.limit = fraction, 1 << (integer + fraction)
+
+    def round(self, exact: Array) -> Array:
+        units = np.rint(np.ldexp(np.where(np.isnan(exact), 0.0, exact), self.fraction))
+        units = np.clip(units, -self.limit, self.limit - 1)
+        return np.ldexp(units, -self.fraction) + 0.0  # -0 + 0 = +0
+
+
 class Double(Format):
     """f64, as an accumulator only: its own addition rounds correctly."""
 
@@ -299,6 +312,9 @@ def parse_layout(name: str) -> Layout | None:
 
 def parse(name: str) -> Format:
     """The format called `name`, as Numera's command line writes it."""
+    fixed = re.fullmatch(r"fixed<(\d+),(\d+)>", name)
+    if fixed and int(fixed[1]) + int(fixed[2]) <= 16:
+        return Fixed(name, int(fixed[1]), int(fixed[2]))
     layout = parse_layout(name)
     if layout is None:
         raise ValueError(f"{name} is not a format that the reference knows")
