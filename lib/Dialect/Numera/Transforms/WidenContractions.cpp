@@ -15,6 +15,24 @@ namespace numera {
 #define GEN_PASS_DEF_NUMERAWIDENCONTRACTIONS
 #include "numera/Dialect/Numera/Transforms/Passes.h.inc"
 
+/// True if the configuration registers a function for the step as it stands:
+/// it takes the operands in their own formats.
+static bool isRegistered(MacOp mac) {
+  FormatOpInterface op = mac;
+  auto *dialect = mac->getContext()->getLoadedDialect<NumeraDialect>();
+  return llvm::any_of(
+      dialect->getRegistry().lowerings(), [&](const Lowering &lowering) {
+        if ((lowering.operation != Operation::Mac &&
+             lowering.operation != Operation::Fma) ||
+            lowering.result != op.getResultElement().format)
+          return false;
+        for (auto [i, format] : llvm::enumerate(lowering.operands))
+          if (op.getOperandElement(i).format != format)
+            return false;
+        return true;
+      });
+}
+
 /// The step if the body of `generic` is one, on inputs that all embed in the
 /// accumulator.
 static MacOp widenable(linalg::GenericOp generic) {
@@ -24,7 +42,8 @@ static MacOp widenable(linalg::GenericOp generic) {
     return {};
   auto mac = dyn_cast<MacOp>(&body->front());
   // What is cut off the factors is cut in their own formats.
-  if (!mac || mac.getProduct() || !stepRulesOf(mac).sum.truncation.empty())
+  if (!mac || mac.getProduct() || isRegistered(mac) ||
+      !stepRulesOf(mac).sum.truncation.empty())
     return {};
   Format accumulator = formatOfType(mac.getType());
   for (Value operand : {mac.getLhs(), mac.getRhs()}) {
