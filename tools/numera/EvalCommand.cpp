@@ -40,7 +40,8 @@ struct Result {
 static int fail(const ExpressionError &error) {
   // Messages quote the user's text, which may have line breaks in it.
   std::string line = error.message;
-  llvm::replace_if(line, [](unsigned char c) { return c < 0x20; }, ' ');
+  for (char &c : line)
+    c = static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
   errs() << "expression:1:" << error.column + 1 << ": error: " << line << '\n';
   return 1;
 }
