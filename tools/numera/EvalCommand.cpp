@@ -10,6 +10,7 @@
 #include "HexFloat.h"
 #include "ModelFlags.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -37,8 +38,11 @@ struct Result {
 
 /// One line with the place, as compilers have it.
 static int fail(const ExpressionError &error) {
-  errs() << "expression:1:" << error.column + 1 << ": error: " << error.message
-         << '\n';
+  // Messages quote the user's text, which may have line breaks in it.
+  std::string line = error.message;
+  for (char &c : line)
+    c = static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  errs() << "expression:1:" << error.column + 1 << ": error: " << line << '\n';
   return 1;
 }
 
