@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The functions of logarithmic formats (clauses L10-L12 of
-// docs/Semantics/Lns.md), held against MPFR.
+// The functions of logarithmic formats, held against MPFR.
 
 #include "LnsOracle.h"
 #include "Sweep.h"
@@ -113,6 +112,7 @@ void checkUnary(Tally &tally, const UnaryCase &c, const LnsFormat &f,
                 mode);
 }
 
+// Clauses: L7 L10 L11 L12.
 TEST(LnsFunctions, AllCodesOfShortFormats) {
   Tally tally;
   for (const LnsFormat &f :

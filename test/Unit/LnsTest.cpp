@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Logarithmic formats: codes, rounding, arithmetic and casts (clauses L1-L9, L13 of
-// docs/Semantics/Lns.md), held against LnsOracle.h.
+// Logarithmic formats: codes, rounding, arithmetic and casts, held against
+// LnsOracle.h.
 
 #include "numera/Numerics/Lns.h"
 #include "LnsOracle.h"
@@ -42,6 +42,7 @@ Unpacked firstBits(mpfr_srcptr value, bool sticky) {
           .tail = static_cast<uint32_t>(mpfr_get_ui(digits, MPFR_RNDZ))};
 }
 
+// Clauses: L1 L2.
 TEST(Lns, CodesAreAsDocumented) {
   constexpr LnsFormat f{4, 3};
   static_assert(f.width() == 9 && f.logarithmBits() == 8);
@@ -135,6 +136,7 @@ void checkPoint(Tally &tally, const LnsFormat &f, const LnsOracle &truth,
   }
 }
 
+// Clauses: L3 L4 L5.
 TEST(Lns, RoundsBesideEveryBoundary) {
   Tally tally;
   for (auto formats : {std::span<const LnsFormat>(tinyLns),
@@ -265,6 +267,7 @@ void checkPair(Tally &tally, const BinaryCase &c, const LnsFormat &f,
 }
 
 // Slow tests try every format of eight bits.
+// Clauses: L6 L7 L8.
 TEST(Lns, ArithmeticOfAllPairsOfEightBits) {
   Tally tally;
   auto quick = std::span<const LnsFormat>(eightBits).first(samples(2, 2) + 1);
@@ -314,6 +317,7 @@ TEST(Lns, SumsThatAreExact) {
     }
 }
 
+// Clauses: L8.
 TEST(Lns, FusedMultiplyAddOfAllTriplesOfSixBits) {
   Tally tally;
   for (const LnsFormat &f :
@@ -437,6 +441,7 @@ TEST(Lns, ComparesOrdersAndNegates) {
   }
 }
 
+// Clauses: L13.
 TEST(Lns, TruncatesTheLogarithmTowardZero) {
   constexpr LnsFormat f{3, 2};
   static_assert(f.truncate(f.codeOf(true, 7), 2) == f.codeOf(true, 4));
@@ -451,6 +456,7 @@ TEST(Lns, TruncatesTheLogarithmTowardZero) {
 // ---- casts
 // -------------------------------------------------------------------
 
+// Clauses: L9.
 TEST(Lns, CastsAmongLogarithmicFormats) {
   Tally tally;
   for (const LnsFormat &from :
@@ -522,6 +528,7 @@ uint64_t countAway(uint64_t inward, int32_t bits, Round round) {
   return away;
 }
 
+// Clauses: L3 L5.
 TEST(Lns, StochasticRoundingTakesTheShareOfTheLogarithm) {
   Tally tally;
   std::mt19937_64 random(6);

@@ -57,17 +57,18 @@ constexpr NearestStep nearestStep(double steps, double error) {
 /// 1 - 2^-d = -expm1(-d ln 2) the relative error is below 2^-45, of the
 /// logarithm, which is below 30, 2^-46 of it and twice the former: together
 /// below 2^-41. For short fractions the difference is near enough as it
-/// stands: it is above 2^-(fraction + 0.6), with an error below 2^-46.
+/// stands: it is above 2^-(fraction + 0.6), with an error just above 2^-46, of
+/// which the logarithm makes 2^(fraction - 44.7).
 constexpr NearestStep logarithmOfSum(int64_t distance, int32_t fraction,
                                      bool isDifference) {
 #pragma clang fp contract(off)
   double d =
       quick::detail::atMost(toDouble(distance) * powerOfTwo(-fraction), 1000.0);
   double argument, error = powerOfTwo(fraction - 41);
-  if (fraction <= 12) {
+  if (fraction <= 10) {
     double power = quick::exp2(-d);
     argument = 1.0 + (isDifference ? -power : power);
-    error = powerOfTwo(2 * fraction - 41);
+    error += isDifference ? powerOfTwo(2 * fraction - 44) : 0.0;
   } else {
     argument = isDifference ? -quick::expm1(-d * quick::detail::ln2)
                             : 1.0 + quick::exp2(-d);
