@@ -254,7 +254,7 @@ TEST(ConfigurationError, Family) {
             "'posit'?\n");
   EXPECT_EQ(errorOfFormat("a: {family: block, size: 32}"),
             "f.yaml:2:15: error: family 'block' is not supported yet, expected "
-            "float, posit, fixed, takum or opaque\n");
+            "float, lns, posit, fixed, takum or opaque\n");
   EXPECT_EQ(errorOfFormat("a: posit"),
             "f.yaml:2:6: error: found a scalar, a format is a mapping\n");
 }
