@@ -132,10 +132,9 @@ TEST(Spelling, FaultsHaveAColumn) {
   EXPECT_EQ(fault(""), "0: the spelling ends, expected a family");
   EXPECT_EQ(fault("flaot<5,7>"),
             "0: unknown family 'flaot', did you mean 'float'?");
-  EXPECT_EQ(
-      fault("zebra<5,7>"),
-      "0: unknown family 'zebra', expected float, lns, posit, fixed, takum or "
-      "opaque");
+  EXPECT_EQ(fault("zebra<5,7>"),
+            "0: unknown family 'zebra', expected float, lns, posit, fixed, "
+            "takum or opaque");
   EXPECT_EQ(fault("float"), "5: the spelling ends, expected '<'");
   EXPECT_EQ(fault("float<5,7"), "9: the spelling ends, expected ',' or '>'");
   EXPECT_EQ(fault("float<5,>"), "8: found '>', expected a parameter");
