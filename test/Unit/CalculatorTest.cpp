@@ -129,6 +129,17 @@ TEST(Calculator, ComputesInTheFormatAroundAndCasts) {
   EXPECT_EQ(evaluate("posit8: f32(inf)"), "nan");
 }
 
+TEST(Calculator, AppliesTheChangesOfAFormat) {
+  // 1.5 loses the half.
+  EXPECT_EQ(evaluate("float<5,7,mul.truncate-operands=7>: 1.5 * 1.5"), "1");
+  EXPECT_EQ(evaluate("float<5,7,mul.truncate-operands=7>: 1.5 + 1.5"), "3");
+  EXPECT_EQ(evaluate("float<4,3,div.rounding=up>: 1 / 3"), "0.34375");
+  EXPECT_EQ(evaluate("float<4,3,div.rounding=down>: 1 / 3"), "0.3125");
+  EXPECT_EQ(evaluate("float<4,3,add.overflow=saturate>: 240 + 240"), "240");
+  EXPECT_EQ(evaluate("float<4,3,add.overflow=saturate>: 240 * 2"), "inf");
+  EXPECT_EQ(evaluate("float<4,3,cast.rounding=up>: f32(1.01)"), "1.125");
+}
+
 TEST(Calculator, DrawsByTheNumberOfTheOperation) {
   // Two operations with the same operands draw twice; each result is the
   // neighbour that its own draw picks.
@@ -253,7 +264,13 @@ TEST(FormatFacts, CountWhatIsThere) {
                            "f16",
                            "posit8",
                            "posit16",
-                           "posit<2,0>", "fixed<4,4>", "fixed<3,4,unsigned>", "fixed<8,8,wrap>", "takum<8>", "takum<12>", "takum<16>", 
+                           "posit<2,0>",
+                           "fixed<4,4>",
+                           "fixed<3,4,unsigned>",
+                           "fixed<8,8,wrap>",
+                           "takum<8>",
+                           "takum<12>",
+                           "takum<16>",
                            "posit<5,4>",
                            "p3109_k8p3se",
                            "p3109_k8p1se",

@@ -3,28 +3,25 @@
 #include "Calculator.h"
 
 #include "numera/Numerics/Random.h"
+#include "numera/Registry/Evaluation.h"
 
 using namespace numera;
 
-/// The rounding of an operation in its result's format, with its random bits
-/// drawn.
-static RoundingMode roundingOf(const Instruction &instruction, uint64_t seed,
-                               uint32_t id) {
-  RoundingMode mode = instruction.result.getRoundingMode();
-  if (mode == Rounding::Stochastic)
-    mode.random = draw(randomKey(seed, /*step=*/0), id, /*sample=*/0,
-                       /*index=*/0, mode.randomBits);
-  return mode;
-}
-
+/// By the rules of the result's format for this operation, with the random bits
+/// of operation number `id`.
 static uint64_t carryOut(const Instruction &instruction,
-                         llvm::ArrayRef<uint64_t> operands, RoundingMode mode) {
-  const Format &from = instruction.operands, &to = instruction.result;
-  if (instruction.operation == Operation::Cast && from != to)
-    return to.getFamily().encode(to, from.getFamily().decode(from, operands[0]),
-                                 mode);
-  return to.getFamily().evaluate(instruction.operation, to, operands, mode,
-                                 instruction.relations);
+                         llvm::ArrayRef<uint64_t> codes, uint64_t seed,
+                         uint32_t id) {
+  if (instruction.isTruth())
+    return evaluateOperation(instruction.operation, instruction.operands, codes,
+                             Rounding::NearestEven, instruction.relations);
+  llvm::SmallVector<Format, 3> formats(codes.size(), instruction.operands);
+  OperationRules rules =
+      rulesOf(instruction.operation, instruction.result, formats);
+  if (rules.rounding == Rounding::Stochastic)
+    rules.rounding.random = draw(randomKey(seed, /*step=*/0), id, /*sample=*/0,
+                                 /*index=*/0, rules.rounding.randomBits);
+  return evaluateOperation(instruction.operation, rules, formats, codes);
 }
 
 std::vector<CalculatorStep>
@@ -40,9 +37,8 @@ numera::calculate(llvm::ArrayRef<Instruction> program, uint64_t seed) {
     unsigned count = operandCount(instruction.operation);
     step.operands.append(stack.end() - count, stack.end());
     stack.pop_back_n(count);
-    RoundingMode mode =
-        roundingOf(instruction, seed, uint32_t(steps.size() + 1));
-    step.result = carryOut(instruction, step.operands, mode);
+    step.result =
+        carryOut(instruction, step.operands, seed, uint32_t(steps.size() + 1));
     // What goes on with a truth takes it as a number.
     const Format &format = instruction.result;
     Unpacked number = Unpacked::fromInteger(/*negative=*/false, step.result);

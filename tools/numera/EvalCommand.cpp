@@ -92,10 +92,11 @@ static Format withFlags(Format format, const EvalFlags &flags) {
 /// another and not long.
 static std::string printValue(const Format &format, uint64_t code) {
   std::string shortest = printShortest(format, code);
-  std::string exact = printDecimal(format.getFamily().decode(format, code));
+  Unpacked value = format.getFamily().decode(format, code);
+  std::string exact = printDecimal(value);
   if (exact == shortest || exact.size() > 40)
     return shortest;
-  return shortest + " (exactly " + exact + ")";
+  return shortest + (value.sticky ? " (" : " (exactly ") + exact + ")";
 }
 
 /// `2: add(0.3333, 2) = 2.333`.

@@ -27,6 +27,11 @@ static void printAsJSON(const Format &format) {
   outs() << "]\n";
 }
 
+/// How wide it is on a terminal: `…` is one character of three bytes.
+static size_t columnsOf(StringRef text) {
+  return text.size() - (text.ends_with("…") ? 2 : 0);
+}
+
 /// Columns as wide as their widest entry; the decimal, which may have thousands
 /// of digits, comes last.
 static void printAsText(const Format &format) {
@@ -35,14 +40,16 @@ static void printAsText(const Format &format) {
   for (uint64_t code = 0; code >> format.width() == 0; ++code) {
     bitsWidth = std::max(bitsWidth, printFields(format, code).size());
     std::string hex = printHexFloat(family.decode(format, code));
-    hexWidth = std::max(hexWidth, hex.size());
+    hexWidth = std::max(hexWidth, columnsOf(hex));
   }
   for (uint64_t code = 0; code >> format.width() == 0; ++code) {
     Unpacked value = family.decode(format, code);
+    std::string hex = printHexFloat(value);
     outs() << printCode(format, code) << "  "
            << left_justify(printFields(format, code), unsigned(bitsWidth))
-           << "  " << left_justify(printHexFloat(value), unsigned(hexWidth))
-           << "  " << printDecimal(value) << '\n';
+           << "  " << hex;
+    outs().indent(unsigned(hexWidth - columnsOf(hex)))
+        << "  " << printDecimal(value) << '\n';
   }
 }
 
