@@ -16,16 +16,17 @@
 
 // What an operation says itself goes before its format.
 // SAME-LABEL: @an_operation_has_its_own_rules
-// SAME: numera.mul %{{.*}}, %{{.*}} {overflow = "infinity", random_bits = 8 : i32, rounding = "stochastic"} : !f8E4M3FN
+// SAME: numera.mul %{{.*}}, %{{.*}} random %{{.*}} {overflow = "infinity", random_bits = 8 : i32, rounding = "stochastic"} : !f8E4M3FN
 // The parameters are exponent, mantissa, bias, specials, subnormals, signed,
 // overflow, and then the rounding: stochastic is 7, with 8 << 8 for the bits.
 // LOWER-LABEL: @an_operation_has_its_own_rules
 // LOWER-DAG: %[[INFINITY:.*]] = arith.constant 0 : i32
 // LOWER-DAG: %[[STOCHASTIC:.*]] = arith.constant 2055 : i32
 // LOWER: call @numera_float_mul_8({{.*}}, %[[INFINITY]], %[[STOCHASTIC]], %{{.*}})
-func.func @an_operation_has_its_own_rules(%x: !f8) -> !f8 {
-  %0 = numera.mul %x, %x {rounding = "stochastic", random_bits = 8 : i32,
-                          overflow = "infinity"} : !f8
+func.func @an_operation_has_its_own_rules(%x: !f8, %r: i32) -> !f8 {
+  %0 = numera.mul %x, %x random %r {rounding = "stochastic",
+                                    random_bits = 8 : i32,
+                                    overflow = "infinity"} : !f8
   return %0 : !f8
 }
 
