@@ -134,6 +134,31 @@ TEST(CarrierOfDouble, AgreesWithTheOracleAtItsEdges) {
   checkCarrier<double>(wideFormats());
 }
 
+// Families without a codec of their own go through an Unpacked.
+TEST(Carrier, TakesFormatsOfAnyFamily) {
+  Tally tally;
+  for (const Case &c : smallFormats())
+    std::visit(
+        [&](const auto &f) {
+          if (Carrier<double>::embeds(f))
+            return;
+          oracle::Oracle truth(describe(f));
+          for (uint64_t code = 0; code <= f.mask(); ++code) {
+            double value = decodeTo<double>(f, code);
+            oracle::Real scratch;
+            mpfr_srcptr want = truth.value(code, scratch);
+            tally.check(Carrier<double>::bits(value),
+                        mpfr_nan_p(want) ? Carrier<double>::nan
+                                         : Carrier<double>::bits(
+                                               mpfr_get_d(want, MPFR_RNDN)),
+                        c.name, code);
+            tally.check(encodeFrom(f, value, Rounding::NearestEven),
+                        f.canonical(code), c.name, " back", code);
+          }
+        },
+        c.format);
+}
+
 // What is compared above is what the predicates admit: they must admit the
 // formats that matter.
 TEST(Carrier, HoldsTheFormatsThatMatter) {

@@ -141,6 +141,9 @@ TEST(Lane, IsTakenWhereTheProofsAllow) {
   static_assert(Lane<float>::fuses(posit16) && !Lane<float>::divides(posit16));
   static_assert(Lane<double>::divides(posit16) && Lane<double>::fuses(posit16));
   static_assert(Lane<double>::adds(posit32) && !Lane<double>::divides(posit32));
+  // The ends of the range of f32: 2 * 62 + 1 < 127 exponents.
+  static_assert(Lane<float>::spans(FloatFormat{6, 3, 1}) &&
+                !Lane<float>::spans(FloatFormat{6, 3, 0}));
   static_assert(!Lane<float>::spans(bf16) && Lane<double>::divides(bf16));
   EXPECT_FALSE(usesLanes(Rounding::TowardZero));
   EXPECT_TRUE(usesLanes(even));

@@ -85,6 +85,25 @@ TEST(ShiftRight, TellsWhetherAOneWasCutOff) {
   EXPECT_TRUE(sticky);
 }
 
+// The layout is part of the runtime ABI.
+TEST(Rounding, CrossesTheSeamUnchanged) {
+  for (int32_t rounding = 0; rounding <= 7; ++rounding)
+    for (int32_t bits : {0, 1, 17, 32})
+      for (uint32_t random : {0u, 1u, ~0u}) {
+        RoundingMode mode(static_cast<Rounding>(rounding), bits, random);
+        EXPECT_EQ(mode.pack(), rounding + 256 * bits);
+        RoundingMode back = RoundingMode::unpack(mode.pack(), random);
+        EXPECT_EQ(back.rounding, mode.rounding);
+        EXPECT_EQ(back.randomBits, bits);
+        EXPECT_EQ(back.random, random);
+      }
+}
+
+TEST(Unpacked, OfNothingIsZero) {
+  EXPECT_TRUE(Unpacked::fromWide(true, 0, 5, false).isZero());
+  EXPECT_TRUE(Unpacked::fromWide(true, 0, 5, false).negative);
+}
+
 TEST(Rounding, MovesUpByTheRestTheSignAndTheParity) {
   constexpr Remainder none{0, false}, low{0, true}, tie{1u << 31, false},
       high{1u << 31, true};

@@ -114,6 +114,15 @@ TEST(Wide, DivisionErrorIsBelowTwoToMinus122) {
 }
 
 /// Sums are the exact ones truncated, at every distance and cancellation.
+TEST(Wide, ZeroIsAnOperandToo) {
+  Wide zero, three = Wide::fromInteger(3);
+  EXPECT_TRUE(Wide::fromFraction(0).isZero());
+  EXPECT_TRUE((zero / three).isZero());
+  EXPECT_TRUE(isSmaller(zero, three));
+  EXPECT_FALSE(isSmaller(three, zero));
+  EXPECT_FALSE(isSmaller(zero, zero));
+}
+
 TEST(Wide, SumsTruncateExactly) {
   std::mt19937_64 random(14);
   for (int i = 0; i < 200000; ++i) {
