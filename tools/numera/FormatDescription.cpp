@@ -179,8 +179,6 @@ static void describeArithmetic(const Registry &registry, const Format &format,
   else
     out.line("quire", "none");
   out.text("default_accumulator", facts.accumulator);
-  if (facts.quireBits)
-    out.number("quire_bits", *facts.quireBits);
   out.text("rounding", facts.rounding);
   if (format.getRounding() == Rounding::Stochastic)
     out.number("random_bits", format.getRandomBits());
