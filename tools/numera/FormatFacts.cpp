@@ -99,9 +99,6 @@ FormatFacts numera::factsOf(const Registry &registry, const Format &format) {
       family.accumulatesExactly()
           ? "quire"
           : nameOrSpelling(registry, defaultAccumulator(format));
-  std::string reason;
-  if (auto quire = quireOf(format, reason))
-    facts.quireBits = quire->bits;
   facts.rounding = nameOf(format.getRounding()).str();
   facts.overflow = overflowOf(format);
   return facts;

@@ -28,7 +28,6 @@ struct FormatFacts {
   uint64_t subnormalCodes;
   uint128_t finiteValues;  ///< distinct; 2^64 at most
   std::string accumulator; ///< name or spelling
-  std::optional<int32_t> quireBits; ///< none where there is no quire
   std::string rounding, overflow;
 };
 
