@@ -63,6 +63,25 @@ public:
 // Meaning
 //===----------------------------------------------------------------------===//
 
+TEST(Configuration, SaysWhatAnOpaqueFormatsCodesMean) {
+  Registry registry;
+  ASSERT_TRUE(registry.loadText(
+      "formats:\n"
+      "  a: {family: opaque, bits: 16, equivalent: bf16}\n"
+      "  b: {family: opaque, bits: 13, equivalent: 'float<5,7,up>'}\n"
+      "  c: {family: opaque, bits: 8}\n",
+      "f.yaml", "", llvm::errs()));
+  auto equivalent = [&](llvm::StringRef name) {
+    std::string error;
+    Format meaning = registry.equivalentOf(registry.lookupFormat(name, error));
+    return meaning ? meaning.spelling() : "";
+  };
+  EXPECT_EQ(equivalent("a"), "float<8,7>");
+  EXPECT_EQ(equivalent("b"), "float<5,7,up>");
+  EXPECT_EQ(equivalent("c"), "");
+  EXPECT_EQ(equivalent("posit16"), "posit<16,2>");
+}
+
 TEST(Configuration, ReadsEverySection) {
   Folder folder;
   std::string path = folder.write("f.yaml", R"(
@@ -346,6 +365,19 @@ TEST(ConfigurationError, OperationsOfAFormat) {
   EXPECT_EQ(errorOfFormat("a: {family: posit, bits: 8, operations: {}, "
                           "operations: {}}"),
             "f.yaml:2:47: error: 'operations' is given twice, give it once\n");
+  EXPECT_EQ(errorOfFormat("a: {family: opaque, bits: 8, equivalent: bf16}"),
+            "f.yaml:2:44: error: 'bf16' has 16 bits, expected a format of 8\n");
+  EXPECT_EQ(errorOfFormat("a: {family: opaque, bits: 8, equivalent: bf8}"),
+            "f.yaml:2:44: error: unknown format 'bf8', did you mean 'bf16'?\n");
+  EXPECT_EQ(
+      errorOfFormat("a: {family: posit, bits: 8, equivalent: posit8}"),
+      "f.yaml:2:31: error: unknown key 'equivalent' of family 'posit', "
+      "expected one of bits, es, rounding or random-bits\n");
+  EXPECT_EQ(errorOf("formats:\n"
+                    "  a: {family: opaque, bits: 8}\n"
+                    "  b: {family: opaque, bits: 8, equivalent: a}\n"),
+            "f.yaml:3:44: error: 'a' is opaque itself, expected a format with "
+            "arithmetic such as bf16\n");
   EXPECT_EQ(errorOfFormat("a: {family: opaque, bits: 8, operations: {}}"),
             "f.yaml:2:32: error: unknown key 'operations' of family 'opaque', "
             "expected bits\n");

@@ -161,7 +161,7 @@ int numera::checkCommand(ArrayRef<const char *> arguments) {
     return fail("library '" + options.library +
                 "' has no function that is registered for the CPU");
 
-  CheckReport printer(registry, options.timeLimit);
+  CheckReport printer(registry, uint64_t(options.timeLimit));
   uint64_t operations = 0, inputs = 0, bad = 0;
   for (const check::Report &report : reports) {
     operations += report.results.size() + report.laws.size();

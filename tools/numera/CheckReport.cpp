@@ -4,6 +4,7 @@
 
 #include "FormatFacts.h"
 #include "HexFloat.h"
+#include "numera/Registry/ExactValue.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -50,8 +51,20 @@ static unsigned widthOf(const CastType &type) {
   return type.format ? type.format.width() : type.integer;
 }
 
+/// `-` where there is nothing to round.
+static StringRef roundingOf(const check::Checked &checked) {
+  if (!isRounded(checked.operation))
+    return "-";
+  return nameOf(checked.result.format ? checked.rounding
+                                      : Rounding::TowardZero);
+}
+
 std::string CheckReport::code(const CastType &type, uint64_t bits) const {
-  return "0x" + utohexstr(bits, /*LowerCase=*/true, (widthOf(type) + 3) / 4);
+  std::string digits = utohexstr(bits, /*LowerCase=*/true);
+  size_t wanted = (widthOf(type) + 3) / 4;
+  if (digits.size() < wanted)
+    digits.insert(0, wanted - digits.size(), '0');
+  return "0x" + digits;
 }
 
 std::string CheckReport::value(const CastType &type, uint64_t bits) const {
@@ -78,17 +91,25 @@ std::string CheckReport::operands(const Result &result,
   return text;
 }
 
-std::string CheckReport::describe(const Result &result,
-                                  const Example &example) const {
+std::string CheckReport::describe(const Result &result, const Example &example,
+                                  Fault fault) const {
   auto side = [&](uint64_t bits) {
     std::string known = value(result.checked.result, bits);
     return code(result.checked.result, bits) +
            (known.empty() ? "" : " = " + known);
   };
-  std::string name = result.law.empty() ? nameOf(result.checked.operation).str()
-                                        : std::string();
-  return name + "(" + operands(result, example) + ") is " + side(example.got) +
-         ", expected " + side(example.expected);
+  std::string with = "(" + operands(result, example) + ")";
+  switch (fault) {
+  case Fault::Law:
+    return with + " gives " + side(example.got) + " and " +
+           side(example.expected);
+  case Fault::Unsteady:
+    return nameOf(result.checked.operation).str() + with + " is " +
+           side(example.got) + ", before " + side(example.expected);
+  default:
+    return nameOf(result.checked.operation).str() + with + " is " +
+           side(example.got) + ", expected " + side(example.expected);
+  }
 }
 
 std::string CheckReport::ending(const Result &result) const {
@@ -135,11 +156,11 @@ void CheckReport::printFindings(const Result &result, raw_ostream &out) const {
   for (size_t i = 0; i < check::faultCount; ++i)
     if (const check::Tally &tally = result.faults[i]; tally.count)
       out << "    " << nameOf(Fault(i)) << ", " << tally.count << ": "
-          << describe(result, tally.first) << '\n';
+          << describe(result, tally.first, Fault(i)) << '\n';
   if (result.otherNaN.count)
     out << "    remark: a NaN that is not the canonical one, "
         << result.otherNaN.count << ": "
-        << describe(result, result.otherNaN.first) << '\n';
+        << describe(result, result.otherNaN.first, Fault::OtherCode) << '\n';
 }
 
 /// Rows of one operation that differ in the rounding alone, and have nothing to
@@ -163,7 +184,7 @@ void CheckReport::printRows(ArrayRef<Result> results, raw_ostream &out) const {
                             canJoin(first, results[joined]))))
       tried += results[joined++].tried;
     std::string rounding = joined > 1 ? utostr(joined) + " roundings"
-                                      : nameOf(first.checked.rounding).str();
+                                      : roundingOf(first.checked).str();
     if (!first.law.empty())
       rounding = "law";
     else if (!first.hasReference)
@@ -246,7 +267,9 @@ void CheckReport::printResult(const Result &result, json::OStream &json) const {
   json.object([&] {
     json.attribute("operation", title(result));
     if (result.law.empty()) {
-      json.attribute("rounding", nameOf(result.checked.rounding));
+      StringRef rounding = roundingOf(result.checked);
+      json.attribute("rounding", rounding == "-" ? json::Value(nullptr)
+                                                 : json::Value(rounding));
       const Lowering *lowering = result.checked.lowering;
       json.attribute("function", lowering ? json::Value(lowering->symbol)
                                           : json::Value(nullptr));

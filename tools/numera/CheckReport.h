@@ -14,7 +14,7 @@ namespace numera {
 /// Writes down what was found of one format after the other.
 class CheckReport {
 public:
-  CheckReport(const Registry &registry, double timeLimit)
+  CheckReport(const Registry &registry, uint64_t timeLimit)
       : registry(registry), timeLimit(timeLimit) {}
 
   void printText(const check::Report &report, llvm::raw_ostream &out) const;
@@ -34,7 +34,7 @@ private:
   std::string operands(const check::Result &result,
                        const check::Example &example) const;
   std::string describe(const check::Result &result,
-                       const check::Example &example) const;
+                       const check::Example &example, check::Fault fault) const;
   /// How running it ended; empty if it finished.
   std::string ending(const check::Result &result) const;
   void printRows(llvm::ArrayRef<check::Result> results,
@@ -46,7 +46,7 @@ private:
                     llvm::json::OStream &json, bool hasResult) const;
 
   const Registry &registry;
-  double timeLimit;
+  uint64_t timeLimit; ///< in seconds
 };
 
 } // namespace numera

@@ -47,7 +47,8 @@ public:
   mlir::OwningOpRef<mlir::ModuleOp> load(llvm::StringRef path,
                                          llvm::raw_ostream &errors);
 
-  /// A module without functions, for callers that build their own.
+  /// A module without functions, for callers that build their own from the
+  /// dialects arith, func and numera.
   mlir::OwningOpRef<mlir::ModuleOp> emptyModule();
 
   /// Retypes the model and lowers it to the LLVM dialect, collecting the

@@ -226,8 +226,11 @@ private:
          {"oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge",
           "ult", "ule", "une", "uno"}) {
       checked.predicate = predicate;
-      // One line stands for all of them where there is none.
-      add(checked, hasAny || predicate == "olt");
+      // One line stands for all of them where there is none, and those that
+      // models have for the rest.
+      bool isUsual =
+          is_contained({"oeq", "ogt", "oge", "olt", "ole", "une"}, predicate);
+      add(checked, hasAny ? isUsual : predicate == "olt");
     }
     checked.predicate.clear();
     checked.operation = Operation::IsNaN;

@@ -89,8 +89,16 @@ static void judgeOperation(const Judge &judge, const Columns &columns,
   for (size_t k = 0; k < results.size(); ++k) {
     Example example{operandsAt(columns, k), results[k], 0};
     Fault fault{};
-    switch (
-        judge.judge(example.operands, results[k], fault, example.expected)) {
+    Judge::Verdict verdict =
+        judge.judge(example.operands, example.got, fault, example.expected);
+    // What lies below those bits may be wrong as well.
+    if (verdict == Judge::Verdict::Wrong && fault == Fault::HighBits) {
+      note(slot.faults[size_t(fault)], example);
+      example.got = example.expected;
+      verdict =
+          judge.judge(example.operands, example.got, fault, example.expected);
+    }
+    switch (verdict) {
     case Judge::Verdict::Right:
       break;
     case Judge::Verdict::OtherNaN:
@@ -180,20 +188,25 @@ void Job::runItem(const Program &program, size_t i, Slot &slot) const {
   if (slot.outcome != Outcome::Crashed && slot.outcome != Outcome::Exited &&
       slot.outcome != Outcome::TimedOut)
     return;
-  // The operands: those at which the same ends the same way, one at a time.
+  // The operands: those at which the same ends the same way, one at a time, and
+  // again by themselves.
   uint64_t begin = slot.at, end = begin + slot.size;
   Shared<Slot> copy(1);
-  int signal = 0;
   if (!copy)
     return;
-  Outcome again =
-      runSandboxed([&] { runAll(program, i, copy[0], begin, end, 1); },
-                   copy[0].pulse, options.timeLimit, signal);
-  if (again != slot.outcome)
+  auto endsAlike = [&](uint64_t from, uint64_t to) {
+    int signal = 0;
+    return runSandboxed([&] { runAll(program, i, copy[0], from, to, 1); },
+                        copy[0].pulse, options.timeLimit,
+                        signal) == slot.outcome;
+  };
+  if (!endsAlike(begin, end))
+    return;
+  uint64_t at = copy[0].at;
+  if (slot.outcome != Outcome::TimedOut && !endsAlike(at, at + 1))
     return;
   slot.isLocated = true;
-  slot.culprit.operands =
-      Inputs(registry, items[i].checked, options).at(copy[0].at);
+  slot.culprit.operands = Inputs(registry, items[i].checked, options).at(at);
 }
 
 void Job::run(Shared<Slot> &slots) const {

@@ -121,7 +121,12 @@ uint64_t Judge::expect(const Operands &operands) const {
 Judge::Verdict Judge::judge(const Operands &operands, uint64_t got,
                             Fault &fault, uint64_t &expected) const {
   unsigned width = widthOf(checked.result);
-  expected = known ? expect(operands) : got & (~uint64_t{0} >> (64 - width));
+  if (width < 64 && got >> width != 0) {
+    expected = got & (~uint64_t{0} >> (64 - width));
+    fault = Fault::HighBits;
+    return Verdict::Wrong;
+  }
+  expected = known ? expect(operands) : got;
   if (got == expected)
     return Verdict::Right;
   fault = classify(operands, got, expected);
@@ -139,9 +144,6 @@ static bool isSubnormal(const Format &format, const Unpacked &value) {
 
 Fault Judge::classify(const Operands &operands, uint64_t got,
                       uint64_t expected) const {
-  unsigned width = widthOf(checked.result);
-  if (width < 64 && got >> width != 0)
-    return Fault::HighBits;
   if (checked.operation == Operation::Cmp ||
       checked.operation == Operation::IsNaN)
     return Fault::Truth;
@@ -155,11 +157,6 @@ Fault Judge::classify(const Operands &operands, uint64_t got,
     return !is.isNaN()      ? Fault::NaNExpected
            : should.isNaN() ? Fault::OtherCode
                             : Fault::NaNGiven;
-  if (is.isZero() && should.isZero())
-    return is.negative != should.negative ? Fault::SignOfZero
-                                          : Fault::OtherCode;
-  if (is.pack() == should.pack())
-    return Fault::OtherCode;
   bool isOrdered = checked.operation == Operation::Sub ||
                    checked.operation == Operation::Div ||
                    checked.operation == Operation::Rem ||
@@ -167,6 +164,11 @@ Fault Judge::classify(const Operands &operands, uint64_t got,
   if (isOrdered && checked.operands[0].format == checked.operands[1].format &&
       got == expect({operands[1], operands[0], operands[2], operands[3]}))
     return Fault::Swapped;
+  if (is.isZero() && should.isZero())
+    return is.negative != should.negative ? Fault::SignOfZero
+                                          : Fault::OtherCode;
+  if (is.pack() == should.pack())
+    return Fault::OtherCode;
   if (is.isInfinite() || should.isInfinite())
     return Fault::Infinity;
   if (is.isZero()) {

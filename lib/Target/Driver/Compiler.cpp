@@ -4,6 +4,7 @@
 #include "Signatures.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -101,6 +102,7 @@ OwningOpRef<ModuleOp> Compiler::load(StringRef path,
 }
 
 OwningOpRef<ModuleOp> Compiler::emptyModule() {
+  context->loadDialect<arith::ArithDialect, func::FuncDialect>();
   return ModuleOp::create(UnknownLoc::get(context.get()));
 }
 
