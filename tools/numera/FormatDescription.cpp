@@ -170,13 +170,15 @@ static void describeArithmetic(const Registry &registry, const Format &format,
   out.count("nan_codes", facts.codes.nan);
   out.count("infinity_codes", facts.codes.infinity);
   out.count("subnormal_codes", facts.subnormalCodes);
-  out.text("default_accumulator", facts.accumulator);
-  if (facts.quireBits)
-    out.number("quire_bits", *facts.quireBits);
+  std::string noQuire;
+  std::optional<QuireLayout> quire = quireOf(format, noQuire);
+  if (quire)
+    out.number("quire_bits", quire->bits);
   else if (json)
     json->attribute("quire_bits", nullptr);
   else
     out.line("quire", "none");
+  out.text("default_accumulator", facts.accumulator);
   out.text("rounding", facts.rounding);
   if (format.getRounding() == Rounding::Stochastic)
     out.number("random_bits", format.getRandomBits());
