@@ -247,6 +247,15 @@ func.func @a_product_draws_as_well(%x: !posit16, %acc: f32) {
 
 // -----
 
+!posit16 = !numera.num<posit<16, 2>>
+func.func @a_mul_of_the_product_draws(%x: !posit16, %acc: f32) {
+  // expected-error@+1 {{'numera.mac' op rounds its product stochastically, which takes a draw of its own; expected a mul and an add}}
+  %0 = numera.mac %x, %x, %acc {product = #numera.format<posit<16, 2, mul.rounding=stochastic>>} : (!posit16, !posit16, f32) -> f32
+  return
+}
+
+// -----
+
 func.func @too_many_bits_are_drawn(%x: i64) {
   // expected-error@+1 {{'numera.random' op draws 33 bits; expected 1 to 32}}
   %0 = numera.random %x, %x, %x, %x id 1 bits 33

@@ -123,3 +123,16 @@ func.func @a_product_and_a_sum_have_their_own_changes(
     : (!cut, !cut, !wide) -> !wide
   return %0 : !wide
 }
+
+// LOWER-LABEL: @a_step_of_a_quire_cuts_its_factors
+// LOWER: %[[X:.*]] = call @numera_float_truncate_8(%arg0,
+// LOWER: %[[Y:.*]] = call @numera_float_truncate_8(%arg1,
+// LOWER: call @numera_float_quire_mac_8(%{{.*}}, %[[X]], %[[Y]],
+func.func @a_step_of_a_quire_cuts_its_factors(
+    %x: !step, %y: !step,
+    %q: !numera.quire<float<4, 3, fn, "mac.truncate-operands=2">>)
+    -> !numera.quire<float<4, 3, fn, "mac.truncate-operands=2">> {
+  %0 = numera.quire_mac %x, %y, %q
+    : !step, !numera.quire<float<4, 3, fn, "mac.truncate-operands=2">>
+  return %0 : !numera.quire<float<4, 3, fn, "mac.truncate-operands=2">>
+}

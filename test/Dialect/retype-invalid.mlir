@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // RUN: numera-opt %s --numera-retype='to=posit16' -split-input-file -verify-diagnostics
 // RUN: not numera-opt %s --numera-retype='to=posti16' 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: not numera-opt %s --numera-retype='to=float<4,3,stochastic,mac.truncate-operands=1> accumulate=same' 2>&1 | FileCheck %s --check-prefix=SAME
 
 // NAME: error: unknown format 'posti16', did you mean 'posit16'?
+// SAME: error: accumulate 'same' rounds products stochastically, each by a mul and an add: 'float<4,3,stochastic,mac.truncate-operands=1>' changes 'mac', expected changes of 'mul' and 'add'
 
 func.func @an_operation_has_no_counterpart(%x: f32) -> f32 {
   // expected-error@+1 {{'math.atan' has no counterpart in the numera dialect}}

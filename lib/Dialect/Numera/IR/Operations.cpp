@@ -230,8 +230,8 @@ bool drawsRandom(mlir::Operation *op) {
 
 static LogicalResult verifyRandom(FormatOpInterface op) {
   if (auto mac = dyn_cast<MacOp>(op.getOperation()))
-    if (auto product = mac.getProduct();
-        product && product->getFormat().getRounding() == Rounding::Stochastic)
+    if (auto product = stepRulesOf(mac).product;
+        product && product->rounding == Rounding::Stochastic)
       return op->emitOpError("rounds its product stochastically, which takes a "
                              "draw of its own; expected a mul and an add");
   bool hasRandom = static_cast<bool>(op.getRandomOperand());

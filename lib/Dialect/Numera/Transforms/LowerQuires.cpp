@@ -189,8 +189,17 @@ void QuireLowering::call(QuireOpInterface step, Value place) {
   } else {
     bool isMac = isa<QuireMacOp>(step.getOperation()); // the quire comes last
     OperandRange numbers = step->getOperands();
-    for (Value number : isMac ? numbers.drop_back() : numbers.drop_front())
-      operands.push_back(toBits(builder, loc, number));
+    Format format = step.getQuireFormat();
+    const OperationChange *change =
+        isMac ? format.changeOf(Operation::Mac) : nullptr;
+    int32_t cut = change ? change->truncateOperands : 0;
+    for (Value number : isMac ? numbers.drop_back() : numbers.drop_front()) {
+      Value code = toBits(builder, loc, number);
+      if (cut != 0) // what `mac` cuts off its factors, whatever adds them up
+        code = lowerings.callEntry(builder, loc, format, "truncate", {code},
+                                   {cut}, code.getType());
+      operands.push_back(code);
+    }
   }
   lowerings.callEntry(builder, loc, step.getQuireFormat(),
                       step->getName().stripDialect(), operands, {}, {});

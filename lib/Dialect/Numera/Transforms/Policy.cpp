@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "numera/Dialect/Numera/Transforms/Policy.h"
+#include "numera/Registry/Evaluation.h"
 
 namespace numera {
 
@@ -30,6 +31,16 @@ std::optional<ResolvedPolicy> resolvePolicy(const Registry &registry,
   if (isWanted("same", Policy::Accumulate::Same)) {
     resolved.accumulator = resolved.product = resolved.format;
     resolved.accumulateName = "same";
+    const Format &format = resolved.format;
+    StepRules rules = stepRules(format, format, format, format);
+    if (format.changeOf(Operation::Mac) &&
+        rules.product->rounding == Rounding::Stochastic) {
+      error = "accumulate 'same' rounds products stochastically, each by a mul "
+              "and an add: '" +
+              nameOrSpelling(registry, format) +
+              "' changes 'mac', expected changes of 'mul' and 'add'";
+      return std::nullopt;
+    }
     return resolved;
   }
   bool isUsual =

@@ -116,7 +116,8 @@ static void rewriteStep(IRRewriter &rewriter, const Sum &sum,
     mlir::Operation *mul = sum.term ? sum.term.getDefiningOp() : nullptr;
     // A product that draws is an operation of its own.
     if (policy.product &&
-        policy.product.getRoundingMode().rounding == Rounding::Stochastic) {
+        rulesOf(Operation::Mul, policy.product, {}).rounding ==
+            Rounding::Stochastic) {
       Value product = MulOp::create(
           rewriter, loc,
           TypeRange(typeOfFormat(rewriter.getContext(), policy.product)),
