@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "numera/Registry/Evaluation.h"
-#include "numera/Numerics/Exact.h"
+#include "numera/Registry/ExactValue.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 
@@ -91,61 +91,6 @@ bool numera::haveSameCodes(const Format &x, const Format &y) {
          x.getOpaqueName() == y.getOpaqueName();
 }
 
-static Unpacked exactResult(Operation operation,
-                            llvm::ArrayRef<Unpacked> operands, Rounding mode) {
-  const Unpacked &x = operands[0];
-  const Unpacked &y = operands.size() > 1 ? operands[1] : x;
-  switch (operation) {
-  case Operation::Cast:
-    return x;
-  case Operation::Fma:
-  case Operation::Mac:
-    return value::fma(x, y, operands[2], mode);
-#define UNARY(enumerator, op)                                                  \
-  case Operation::enumerator:                                                  \
-    return value::op(x, mode);
-#define BINARY(enumerator, op)                                                 \
-  case Operation::enumerator:                                                  \
-    return value::op(x, y, mode);
-    BINARY(Add, add)
-    BINARY(Sub, sub)
-    BINARY(Mul, mul)
-    BINARY(Div, div)
-    BINARY(Rem, rem)
-    BINARY(Pow, pow)
-    BINARY(Min, min)
-    BINARY(Max, max)
-    BINARY(MinNum, minnum)
-    BINARY(MaxNum, maxnum)
-    UNARY(Neg, neg)
-    UNARY(Abs, abs)
-    UNARY(Sqrt, sqrt)
-    UNARY(Rsqrt, rsqrt)
-    UNARY(Exp, exp)
-    UNARY(Exp2, exp2)
-    UNARY(Expm1, expm1)
-    UNARY(Log, log)
-    UNARY(Log2, log2)
-    UNARY(Log1p, log1p)
-    UNARY(Sin, sin)
-    UNARY(Cos, cos)
-    UNARY(Tanh, tanh)
-    UNARY(Erf, erf)
-    UNARY(Sigmoid, sigmoid)
-    UNARY(Floor, floor)
-    UNARY(Ceil, ceil)
-    UNARY(Trunc, trunc)
-    UNARY(Round, round)
-    UNARY(RoundEven, roundeven)
-#undef UNARY
-#undef BINARY
-  case Operation::Cmp:
-  case Operation::IsNaN:
-    break; // their operands have one format
-  }
-  return Unpacked::nan();
-}
-
 uint64_t numera::evaluateOperation(Operation operation,
                                    const OperationRules &rules,
                                    llvm::ArrayRef<Format> operands,
@@ -167,7 +112,7 @@ uint64_t numera::evaluateOperation(Operation operation,
     Unpacked value = format.getFamily().decode(format, code);
     values.push_back(operation == Operation::Cast ? value : value.operand());
   }
-  return family.encode(result, exactResult(operation, values, rules.rounding),
+  return family.encode(result, exactValue(operation, values, rules.rounding),
                        rules.rounding);
 }
 

@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "numera/Registry/ExactValue.h"
-#include "numera/Numerics/Divide.h"
-#include "numera/Numerics/ErrorFunction.h"
-#include "numera/Numerics/Exponential.h"
-#include "numera/Numerics/Hyperbolic.h"
-#include "numera/Numerics/Integral.h"
-#include "numera/Numerics/Logarithm.h"
-#include "numera/Numerics/Multiply.h"
-#include "numera/Numerics/Power.h"
-#include "numera/Numerics/SquareRoot.h"
-#include "numera/Numerics/Trigonometric.h"
+#include "numera/Numerics/Exact.h"
 
 using namespace numera;
 
@@ -31,67 +22,56 @@ bool numera::isRounded(Operation operation) {
 }
 
 Unpacked numera::exactValue(Operation operation,
-                            llvm::ArrayRef<Unpacked> operands,
-                            Rounding rounding) {
+                            llvm::ArrayRef<Unpacked> operands, Rounding mode) {
   const Unpacked &x = operands[0];
-  const Unpacked &y = operands[operands.size() > 1 ? 1 : 0];
-  const Unpacked &z = operands[operands.size() > 2 ? 2 : 0];
-  auto integral = [&](Rounding mode) {
-    return exact::roundToIntegral(x, mode);
-  };
+  const Unpacked &y = operands.size() > 1 ? operands[1] : x;
   switch (operation) {
-  case Operation::Add:
-    return exact::add(x, y, rounding);
-  case Operation::Sub:
-    return exact::sub(x, y, rounding);
-  case Operation::Mul:
-    return exact::mul(x, y);
-  case Operation::Div:
-    return exact::div(x, y, rounding);
-  case Operation::Rem:
-    return exact::rem(x, y);
-  case Operation::Pow:
-    return exact::pow(x, y);
+  case Operation::Cast:
+    return x;
   case Operation::Fma:
   case Operation::Mac:
-    return exact::fma(x, y, z, rounding);
-  case Operation::Sqrt:
-    return exact::sqrt(x, rounding);
-  case Operation::Rsqrt:
-    return exact::rsqrt(x, rounding);
-  case Operation::Exp:
-    return exact::exp(x);
-  case Operation::Exp2:
-    return exact::exp2(x);
-  case Operation::Expm1:
-    return exact::expm1(x);
-  case Operation::Log:
-    return exact::log(x);
-  case Operation::Log2:
-    return exact::log2(x);
-  case Operation::Log1p:
-    return exact::log1p(x);
-  case Operation::Sin:
-    return exact::sin(x);
-  case Operation::Cos:
-    return exact::cos(x);
-  case Operation::Tanh:
-    return exact::tanh(x);
-  case Operation::Erf:
-    return exact::erf(x);
-  case Operation::Sigmoid:
-    return exact::sigmoid(x);
-  case Operation::Floor:
-    return integral(Rounding::Down);
-  case Operation::Ceil:
-    return integral(Rounding::Up);
-  case Operation::Trunc:
-    return integral(Rounding::TowardZero);
-  case Operation::Round:
-    return integral(Rounding::NearestAway);
-  case Operation::RoundEven:
-    return integral(Rounding::NearestEven);
-  default:
-    return x;
+    return value::fma(x, y, operands[2], mode);
+#define UNARY(enumerator, op)                                                  \
+  case Operation::enumerator:                                                  \
+    return value::op(x, mode);
+#define BINARY(enumerator, op)                                                 \
+  case Operation::enumerator:                                                  \
+    return value::op(x, y, mode);
+    BINARY(Add, add)
+    BINARY(Sub, sub)
+    BINARY(Mul, mul)
+    BINARY(Div, div)
+    BINARY(Rem, rem)
+    BINARY(Pow, pow)
+    BINARY(Min, min)
+    BINARY(Max, max)
+    BINARY(MinNum, minnum)
+    BINARY(MaxNum, maxnum)
+    UNARY(Neg, neg)
+    UNARY(Abs, abs)
+    UNARY(Sqrt, sqrt)
+    UNARY(Rsqrt, rsqrt)
+    UNARY(Exp, exp)
+    UNARY(Exp2, exp2)
+    UNARY(Expm1, expm1)
+    UNARY(Log, log)
+    UNARY(Log2, log2)
+    UNARY(Log1p, log1p)
+    UNARY(Sin, sin)
+    UNARY(Cos, cos)
+    UNARY(Tanh, tanh)
+    UNARY(Erf, erf)
+    UNARY(Sigmoid, sigmoid)
+    UNARY(Floor, floor)
+    UNARY(Ceil, ceil)
+    UNARY(Trunc, trunc)
+    UNARY(Round, round)
+    UNARY(RoundEven, roundeven)
+#undef UNARY
+#undef BINARY
+  case Operation::Cmp:
+  case Operation::IsNaN:
+    break; // their operands have one format
   }
+  return Unpacked::nan();
 }

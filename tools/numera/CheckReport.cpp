@@ -51,12 +51,18 @@ static unsigned widthOf(const CastType &type) {
   return type.format ? type.format.width() : type.integer;
 }
 
-/// `-` where there is nothing to round.
-static StringRef roundingOf(const check::Checked &checked) {
+StringRef CheckReport::roundingOf(const check::Checked &checked) const {
   if (!isRounded(checked.operation))
     return "-";
-  return nameOf(checked.result.format ? checked.rounding
-                                      : Rounding::TowardZero);
+  const Format &format = checked.result.format;
+  if (!format)
+    return nameOf(Rounding::TowardZero);
+  // An opaque format rounds as the one it is equivalent to.
+  bool isNamed = checked.lowering && checked.lowering->rounding;
+  Format meaning = registry.equivalentOf(format);
+  if (format.isOpaque() && meaning && !isNamed)
+    return nameOf(meaning.getRounding());
+  return nameOf(checked.rounding.rounding);
 }
 
 std::string CheckReport::code(const CastType &type, uint64_t bits) const {

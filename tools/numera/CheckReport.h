@@ -28,6 +28,8 @@ private:
   std::string typeName(const CastType &type) const;
   /// `add`, `cmp olt`, `cast f32 -> bf16`.
   std::string title(const check::Result &result) const;
+  /// `-` where there is nothing to round.
+  llvm::StringRef roundingOf(const check::Checked &checked) const;
   std::string code(const CastType &type, uint64_t bits) const;
   /// The value of a code as text; empty where nobody says what it means.
   std::string value(const CastType &type, uint64_t bits) const;

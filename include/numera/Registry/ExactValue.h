@@ -15,9 +15,10 @@ namespace numera {
 /// comparisons, and the choices among operands and signs.
 bool isRounded(Operation operation);
 
-/// The value of an operation that is rounded, with all that one rounding needs
-/// of it; elementary functions to 128 bits. `rounding` decides the sign of a
-/// sum that is zero. `cast` gives its operand, `mac` is an fma.
+/// The value of an operation on numbers, with all that one rounding needs of
+/// it; elementary functions to 128 bits. `rounding` decides the sign of a sum
+/// that is zero. `cast` gives its operand, `mac` is an fma. Not for `cmp` and
+/// `isnan`.
 Unpacked exactValue(Operation operation, llvm::ArrayRef<Unpacked> operands,
                     Rounding rounding);
 

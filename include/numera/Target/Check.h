@@ -21,7 +21,8 @@ namespace numera::check {
 struct Options {
   std::string library; ///< only what it provides; empty: everything
   std::optional<Rounding> rounding; ///< only this one
-  bool isSlow = false;              ///< ten times the inputs
+  bool isSlow = false;              ///< every f32 for casts from it
+  uint64_t draws = 1'000'000;       ///< random inputs of an operation
   unsigned threads = 1;             ///< processes at a time
   double timeLimit = 10;            ///< seconds a call may take
   uint64_t seed = 1;                ///< of the random inputs
@@ -35,10 +36,10 @@ struct Checked {
   std::vector<CastType> operands;
   CastType result;       ///< of `cmp` and `isnan`: u8, which holds 0 or 1
   std::string predicate; ///< of `cmp`
-  Rounding rounding{};
+  RoundingMode rounding = Rounding::NearestEven;
   const Lowering *lowering = nullptr; ///< null: the family's own
 
-  bool drawsRandom() const { return rounding == Rounding::Stochastic; }
+  bool drawsRandom() const { return rounding.rounding == Rounding::Stochastic; }
   /// The operands without the draw.
   llvm::ArrayRef<CastType> numbers() const {
     return llvm::ArrayRef<CastType>(operands).drop_back(drawsRandom());

@@ -17,6 +17,8 @@ Lowering keyOf(const Checked &checked) {
   key.operation = checked.operation;
   key.target = numera::Target::CPU;
   key.predicate = checked.predicate;
+  key.rounding = checked.rounding.rounding;
+  key.randomBits = checked.rounding.randomBits;
   for (const CastType &operand : checked.numbers())
     key.operands.push_back(operand.format);
   bool isTest = checked.operation == Operation::Cmp ||
@@ -99,35 +101,33 @@ private:
 
   /// Adds the operation with each rounding it has, or says that it is missing.
   void add(Checked checked, bool isWanted = true) {
-    checked.lowering = registry.findLowering(keyOf(checked));
     bool isRounding = isRounded(checked.operation) && checked.result.format;
-    Rounding usual = isRounding ? checked.result.format.getRounding()
-                                : Rounding::NearestEven;
-    if (!checked.lowering && !hasArithmetic()) {
-      if (isWanted)
-        cases.missing.push_back(registry.suggest(keyOf(checked)));
-      return;
-    }
-    if (checked.lowering && isProvided(*checked.lowering) &&
-        isChosen(usual, isRounding))
-      push(checked, usual);
-    // What a library does for one rounding the family does for the others.
-    const Lowering *lowering = std::exchange(checked.lowering, nullptr);
-    if (!hasArithmetic() || !options.library.empty())
-      return;
-    bool drawsRandom = isRounding && usual == Rounding::Stochastic;
-    for (Rounding rounding :
-         ArrayRef(everyRounding).drop_back(drawsRandom ? 0 : 1)) {
-      if (!isRounding && rounding != Rounding::NearestEven)
+    RoundingMode usual = keyOf(checked).getOwnRoundingMode();
+    bool isFound = false;
+    for (Rounding rounding : everyRounding) {
+      bool isUsual = rounding == usual.rounding;
+      if (!isRounding && !isUsual)
         continue;
-      if (!(lowering && (rounding == usual || !isRounding)) &&
+      checked.rounding = isUsual ? usual : RoundingMode(rounding);
+      if (checked.drawsRandom() && !isUsual)
+        checked.rounding.randomBits = defaultRandomBits;
+      checked.lowering = registry.findLowering(keyOf(checked));
+      isFound |= checked.lowering != nullptr;
+      // A family draws where its format says so.
+      bool isOwn = !checked.lowering && hasArithmetic() &&
+                   options.library.empty() &&
+                   (!checked.drawsRandom() || isUsual);
+      if ((isOwn || (checked.lowering && isProvided(*checked.lowering))) &&
           isChosen(rounding, isRounding))
-        push(checked, rounding);
+        push(checked);
+    }
+    if (!isFound && !hasArithmetic() && isWanted) {
+      checked.rounding = usual;
+      cases.missing.push_back(registry.suggest(keyOf(checked)));
     }
   }
 
-  void push(Checked checked, Rounding rounding) {
-    checked.rounding = rounding;
+  void push(Checked checked) {
     if (checked.drawsRandom())
       checked.operands.push_back(*integerFromName("u32"));
     cases.operations.push_back(std::move(checked));
@@ -252,11 +252,11 @@ private:
       checked.result.format = entry.result;
       for (const Format &operand : entry.operands)
         checked.operands.emplace_back().format = operand;
+      checked.rounding = entry.getRoundingMode();
       checked.lowering = registry.findLowering(keyOf(checked));
-      Rounding usual = entry.result.getRounding();
       if (checked.lowering == &entry && isProvided(entry) &&
-          isChosen(usual, true))
-        push(checked, usual);
+          isChosen(checked.rounding, true))
+        push(checked);
     }
   }
 

@@ -20,8 +20,7 @@ static uint64_t mix(uint64_t x) {
 
 /// How many random inputs. An elementary function of a format of more than 16
 /// bits costs as much as a hundred sums.
-static uint64_t drawsOf(const Checked &checked, bool isSlow) {
-  uint64_t count = isSlow ? 10'000'000 : 1'000'000;
+static uint64_t drawsOf(const Checked &checked, uint64_t count) {
   switch (checked.operation) {
   case Operation::Pow:
   case Operation::Exp:
@@ -59,7 +58,7 @@ Inputs::Inputs(const Registry &registry, const Checked &checked,
     widths.push_back(widthOf(operand));
     bits += widths.back();
   }
-  draws = drawsOf(checked, options.isSlow);
+  draws = drawsOf(checked, options.draws);
   // All of what is no more than is drawn at random; of f32, when asked.
   bool isUnary = widths.size() == 1;
   isExhaustive = bits <= 16 || (bits < 64 && uint64_t{1} << bits <= draws) ||

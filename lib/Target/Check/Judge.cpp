@@ -65,18 +65,22 @@ static int32_t relationsOf(StringRef predicate) {
 }
 
 Judge::Judge(const Registry &registry, const Checked &checked)
-    : checked(checked), mode(checked.rounding) {
+    : checked(checked) {
   for (const CastType &operand : checked.numbers()) {
     meanings.push_back(meaningOf(registry, operand));
     known &= operand.integer != 0 || bool(meanings.back());
   }
   result = meaningOf(registry, checked.result);
   known &= checked.result.integer != 0 || bool(result);
-  // An opaque format rounds as the one it is equivalent to.
-  if (result && checked.result.format.isOpaque())
-    mode = result.getRoundingMode();
-  if (checked.drawsRandom())
-    mode.randomBits = checked.result.format.getRandomBits();
+  if (known && result)
+    rules = checked.operation == Operation::Mac
+                ? stepRules(result, {}, meanings[0], meanings[1]).sum
+                : rulesOf(checked.operation, result, meanings);
+  // An opaque format rounds as the one it is equivalent to, unless its lowering
+  // says how.
+  bool isNamed = checked.lowering && checked.lowering->rounding;
+  if (isNamed || !checked.result.format || !checked.result.format.isOpaque())
+    rules.rounding = checked.rounding;
   relations = relationsOf(checked.predicate);
 }
 
@@ -92,30 +96,36 @@ Unpacked Judge::valueOf(size_t operand, uint64_t bits) const {
 
 uint64_t Judge::expect(const Operands &operands) const {
   size_t count = meanings.size();
-  RoundingMode mode = this->mode;
-  if (checked.drawsRandom())
-    mode.random = uint32_t(operands[count]);
-  ArrayRef<uint64_t> codes(operands.data(), count);
+  SmallVector<uint64_t, 3> codes(operands.begin(), operands.begin() + count);
   if (checked.operation == Operation::Cmp ||
       checked.operation == Operation::IsNaN)
     return meanings[0].getFamily().evaluateExactly(
-        checked.operation, meanings[0], codes, mode, relations);
+        checked.operation, meanings[0], codes, rules.rounding, relations);
   if (checked.operation == Operation::Cast && !result)
     return exact::toInteger(valueOf(0, operands[0]),
                             int32_t(checked.result.integer),
                             checked.result.isSigned);
+  RoundingMode mode = rules.rounding;
+  if (checked.drawsRandom())
+    mode.random = uint32_t(operands[count]);
+  for (auto [j, cut] : enumerate(rules.truncation))
+    if (cut != 0)
+      codes[j] = meanings[j].getFamily().truncate(meanings[j], codes[j], cut);
   const FormatFamily &family = result.getFamily();
-  if (checked.operation != Operation::Cast &&
-      all_of(meanings, [&](const Format &each) { return each == result; }))
-    return family.evaluateExactly(checked.operation, result, codes, mode);
+  bool isUniform = all_of(meanings, [&](const Format &each) {
+    return each && haveSameCodes(each, result);
+  });
+  if (checked.operation != Operation::Cast && isUniform)
+    return family.evaluateExactly(checked.operation, rules.encoding, codes,
+                                  mode);
   SmallVector<Unpacked, 3> values;
-  for (size_t j = 0; j < count; ++j)
-    values.push_back(valueOf(j, operands[j]));
-  if (checked.operation != Operation::Cast)
-    for (Unpacked &value : values)
-      value = value.operand();
-  return family.encode(result, exactValue(checked.operation, values, mode),
-                       mode);
+  for (size_t j = 0; j < count; ++j) {
+    values.push_back(valueOf(j, codes[j]));
+    if (checked.operation != Operation::Cast)
+      values.back() = values.back().operand();
+  }
+  return family.encode(rules.encoding,
+                       exactValue(checked.operation, values, mode), mode);
 }
 
 Judge::Verdict Judge::judge(const Operands &operands, uint64_t got,

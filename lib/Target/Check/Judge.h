@@ -6,6 +6,7 @@
 #define NUMERA_LIB_TARGET_CHECK_JUDGE_H
 
 #include "Cases.h"
+#include "numera/Registry/Evaluation.h"
 #include <optional>
 
 namespace numera::check {
@@ -35,7 +36,7 @@ private:
   const Checked &checked;
   std::vector<Format> meanings; ///< of the operands; null: an integer
   Format result;                ///< its meaning; null: an integer or a test
-  RoundingMode mode;
+  OperationRules rules;
   int32_t relations = 0;
   bool known = true;
 };

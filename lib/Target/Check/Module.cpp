@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
+#include "numera/Registry/ExactValue.h"
 #include "numera/Target/Compiler.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cstring>
@@ -98,10 +99,11 @@ static void addFunction(mlir::ModuleOp module, const Twins &twins,
   if (checked.operation == Operation::Cast &&
       (!checked.operands.front().isSigned || !checked.result.isSigned))
     state.addAttribute("is_unsigned", builder.getUnitAttr());
-  if (!isTest && !checked.lowering && checked.result.format &&
-      !checked.drawsRandom())
-    state.addAttribute("rounding",
-                       builder.getStringAttr(nameOf(checked.rounding)));
+  Lowering key = keyOf(checked);
+  if (isRounded(checked.operation) && checked.result.format &&
+      key.getRoundingMode().pack() != key.getOwnRoundingMode().pack())
+    state.addAttribute(
+        "rounding", builder.getStringAttr(nameOf(checked.rounding.rounding)));
   mlir::Operation *op = builder.create(state);
   mlir::func::ReturnOp::create(builder, loc, op->getResults());
 }
