@@ -152,6 +152,15 @@ TEST(Carrier, TakesFormatsOfAnyFamily) {
                                          : Carrier<double>::bits(
                                                mpfr_get_d(want, MPFR_RNDN)),
                         c.name, code);
+            using F = std::remove_cvref_t<decltype(f)>;
+            if constexpr (!std::is_same_v<F, FloatFormat> &&
+                          !std::is_same_v<F, PositFormat>) {
+              tally.check(
+                  Carrier<double>::bits(Carrier<double>::decode(f, code)),
+                  Carrier<double>::bits(value), c.name, code);
+              tally.check(Carrier<double>::encode(f, value), f.canonical(code),
+                          c.name, " encode", code);
+            }
             tally.check(encodeFrom(f, value, Rounding::NearestEven),
                         f.canonical(code), c.name, " back", code);
           }

@@ -465,4 +465,19 @@ constexpr uint64_t half() {
 }
 static_assert(half() == 0x38);
 
+// One bit more than the pattern of NaR is a number, if one that no sum of fewer
+// than 2^31 products reaches.
+TEST(Quire, TakesThePatternOfNaRAloneForNaR) {
+  constexpr PositFormat f{16, 2};
+  uint64_t words[] = {0, 0, 0, uint64_t{1} << 63};
+  ASSERT_EQ(quireLayout(f).words(), 4);
+  constexpr auto even = Rounding::NearestEven;
+  EXPECT_EQ(Quire<PositFormat>::round(f, words, even), f.nanCode());
+  for (uint64_t &word : words) {
+    word ^= 1;
+    EXPECT_EQ(Quire<PositFormat>::round(f, words, even), f.negate(f.maxCode()));
+    word ^= 1;
+  }
+}
+
 } // namespace
