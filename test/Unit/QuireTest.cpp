@@ -2,6 +2,7 @@
 //
 // Sums of products against GMP's integers: codes are decoded by the oracle,
 // summed as integers over one power of two, and rounded by the oracle.
+// Clauses: Q1 Q2 Q3 Q4 Q5 Q6.
 
 #include "numera/Numerics/Quire.h"
 #include "Sweep.h"
