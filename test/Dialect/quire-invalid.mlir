@@ -71,6 +71,22 @@ func.func @rounding(%q: !numera.quire<posit<16, 2>>) {
 
 // -----
 
+func.func @no_random_bits(%q: !numera.quire<posit<16, 2>>) {
+  // expected-error@+1 {{'numera.quire_round' op rounds stochastically; expected random bits, as in 'random %r'}}
+  %0 = numera.quire_round %q {rounding = "stochastic"} : !numera.quire<posit<16, 2>> to f32
+  return
+}
+
+// -----
+
+func.func @random_bits_for_nothing(%q: !numera.quire<posit<16, 2>>, %r: i32) {
+  // expected-error@+1 {{'numera.quire_round' op has random bits, but does not round stochastically}}
+  %0 = numera.quire_round %q random %r : !numera.quire<posit<16, 2>> to f32
+  return
+}
+
+// -----
+
 func.func @an_opaque_result(%q: !numera.quire<posit<16, 2>>) {
   // expected-error@+1 {{'numera.quire_round' op rounds to 'opaque<"x",16>', which is opaque: expected a format with arithmetic}}
   %0 = numera.quire_round %q : !numera.quire<posit<16, 2>> to !numera.num<opaque<"x", 16>>

@@ -3,7 +3,15 @@
 // RUN: numera-opt %s --numera-retype='to=posit16 accumulate=quire' --canonicalize | FileCheck %s
 // RUN: not numera-opt %s --numera-retype='to=float<12,20> accumulate=quire' 2>&1 | FileCheck %s --check-prefix=WIDE
 
+// RUN: numera-opt %s --numera-retype='to=fixed<7,8,stochastic>' --canonicalize | FileCheck %s --check-prefix=FIXED
+
 // WIDE: error: format 'float<12,20>' has no quire: it would have 8384 bits, more than 4352
+
+// Fixed point does so where nobody says; a stochastic rounding draws once.
+// FIXED-LABEL: @a_contraction_sums_products_in_quires
+// FIXED: numera.quire_mac
+// FIXED: %[[DRAW:.*]] = numera.random
+// FIXED-NEXT: numera.quire_round %{{.*}} random %[[DRAW]] : !quire_fixed_7_8_stochastic to !fixed_7_8_stochastic
 
 // CHECK-LABEL: @a_contraction_sums_products_in_quires
 // CHECK-DAG: %[[ZERO:.*]] = numera.quire_zero : !quire_posit16
