@@ -113,7 +113,7 @@ TEST(Judge, DrawsFromTheLastOperand) {
   Registry registry;
   Format format = named(registry, "float<8,7,stochastic,random-bits=8>");
   Checked add = uniform(Operation::Add, format, 2);
-  add.rounding = Rounding::Stochastic;
+  add.rounding = {Rounding::Stochastic, 8};
   add.operands.push_back(*integerFromName("u32"));
   // 1 + 2^-8 lies half way: up for draws below 128 of 256.
   EXPECT_EQ(verdict(registry, add, {0x3f80, 0x3b80, 127}, 0x3f81), "");

@@ -63,7 +63,7 @@ static bool readOptions(const CheckFlags &flags, const Registry &registry,
   unsigned processors = std::max(1u, std::thread::hardware_concurrency());
   options.threads = unsigned(
       std::clamp<uint64_t>(flags.threads.value_or(processors), 1, 256));
-  options.timeLimit = double(flags.seconds.value_or(10));
+  options.timeLimit = double(std::max<uint64_t>(flags.seconds.value_or(10), 1));
   options.seed = flags.seed.value_or(1);
   options.isSlow = flags.isSlow;
   options.draws = flags.draws.value_or(flags.isSlow ? 10'000'000 : 1'000'000);

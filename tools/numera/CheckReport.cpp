@@ -60,8 +60,11 @@ StringRef CheckReport::roundingOf(const check::Checked &checked) const {
   // An opaque format rounds as the one it is equivalent to.
   bool isNamed = checked.lowering && checked.lowering->rounding;
   Format meaning = registry.equivalentOf(format);
-  if (format.isOpaque() && meaning && !isNamed)
-    return nameOf(meaning.getRounding());
+  if (format.isOpaque() && meaning && !isNamed) {
+    const OperationChange *change = meaning.changeOf(checked.operation);
+    return nameOf(change && change->rounding ? *change->rounding
+                                             : meaning.getRounding());
+  }
   return nameOf(checked.rounding.rounding);
 }
 

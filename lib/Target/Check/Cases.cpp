@@ -117,6 +117,8 @@ private:
       bool isOwn = !checked.lowering && hasArithmetic() &&
                    options.library.empty() &&
                    (!checked.drawsRandom() || isUsual);
+      if (!isRounding)
+        checked.rounding = Rounding::NearestEven;
       if ((isOwn || (checked.lowering && isProvided(*checked.lowering))) &&
           isChosen(rounding, isRounding))
         push(checked);

@@ -39,7 +39,7 @@ namespace {
 
 /// Operations of one program: enough to share the cost of starting a compiler,
 /// few enough for several processes to have some.
-constexpr size_t mostItems = 24;
+constexpr size_t mostItems = 40;
 
 std::vector<Job> makeJobs(const Registry &registry, const Twins &twins,
                           const Options &options, ArrayRef<Checked> operations,
