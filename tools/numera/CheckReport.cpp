@@ -229,8 +229,6 @@ void CheckReport::printText(const check::Report &report,
         << "  function\n";
   printRows(report.results, out);
   printRows(report.laws, out);
-  for (const std::string &line : report.skipped)
-    out << "  skipped: " << line << '\n';
   if (!report.missing.empty())
     out << "  missing, to be registered under 'lowerings:'\n";
   for (const std::string &line : report.missing)
@@ -305,12 +303,6 @@ void CheckReport::printJSON(const check::Report &report,
                             json::OStream &json) const {
   CastType own;
   own.format = report.format;
-  auto texts = [&](StringRef key, const std::vector<std::string> &lines) {
-    json.attributeArray(key, [&] {
-      for (const std::string &line : lines)
-        json.value(line);
-    });
-  };
   json.object([&] {
     json.attribute("name", typeName(own));
     json.attribute("spelling", report.format.spelling());
@@ -326,8 +318,10 @@ void CheckReport::printJSON(const check::Report &report,
       for (const Result &result : report.laws)
         printResult(result, json);
     });
-    texts("missing", report.missing);
-    texts("skipped", report.skipped);
+    json.attributeArray("missing", [&] {
+      for (const std::string &line : report.missing)
+        json.value(line);
+    });
     json.attribute("inputs", int64_t(report.tried()));
     json.attribute("not_as_expected", int64_t(report.bad()));
   });

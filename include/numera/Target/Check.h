@@ -113,7 +113,6 @@ struct Report {
   std::vector<Result> results;      ///< operations, in the order of DESIGN 5
   std::vector<Result> laws;         ///< of a format without meaning
   std::vector<std::string> missing; ///< YAML lines that would register them
-  std::vector<std::string> skipped; ///< what was not checked, and why
 
   uint64_t tried() const;
   /// How many operations and laws are not good.

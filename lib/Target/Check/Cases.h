@@ -12,7 +12,6 @@ namespace numera::check {
 struct Cases {
   std::vector<Checked> operations;
   std::vector<std::string> missing; ///< YAML lines
-  std::vector<std::string> skipped;
 };
 
 /// Everything that has a lowering for the CPU, once for each rounding.

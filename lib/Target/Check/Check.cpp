@@ -140,7 +140,6 @@ Expected<Report> checkFormat(const Registry &registry, const Format &format,
   report.format = format;
   report.meaning = registry.equivalentOf(format);
   report.missing = std::move(cases->missing);
-  report.skipped = std::move(cases->skipped);
 
   std::map<Role, Checked> roles;
   std::vector<Law> laws;
