@@ -5,7 +5,8 @@
 NODE-TESTS is the `node` folder of ONNX's backend tests. Every test_cast* and
 test_castlike* there whose element types are both floating-point is one
 numera.cast in a module written to OUT, with the format, rounding and overflow
-the ONNX standard asks for. Exits 1 naming each code that is not the published
+the ONNX standard asks for; the models of Cast that Numera imports are run as
+they are, too. Exits 1 naming each code that is not the published
 one, with two exceptions. Where a NaN is published, with whatever sign, the
 format's one NaN is expected. A NaN cast to float4e2m1, which has none, is
 counted and not compared: ONNX's text says 6, its vectors -0, Numera 0.
@@ -24,11 +25,11 @@ from onnx import helper
 Codes = npt.NDArray[np.uint64]
 
 # By TensorProto.DataType, as numbers: older onnx packages lack the names.
-FLOAT16, BFLOAT16, FLOAT4E2M1, FLOAT8E8M0 = 10, 16, 23, 24
+FLOAT16, DOUBLE, BFLOAT16, FLOAT4E2M1, FLOAT8E8M0 = 10, 11, 16, 23, 24
 FORMATS = {
     1: "f32",
     FLOAT16: "!numera.num<float<5, 10>>",
-    11: "f64",
+    DOUBLE: "f64",
     BFLOAT16: "!numera.num<float<8, 7>>",
     17: "!numera.num<float<4, 3, fn>>",
     18: "!numera.num<float<4, 3, fnuz>>",
@@ -42,7 +43,7 @@ FORMATS = {
 NANS = {
     1: (0x7FFFFFFF, 0x7F800001, 0x7FFFFFFF, 0x7FC00000),
     FLOAT16: (0x7FFF, 0x7C01, 0x7FFF, 0x7E00),
-    11: (2**63 - 1, 0x7FF << 52 | 1, 2**63 - 1, 0xFFF << 51),
+    DOUBLE: (2**63 - 1, 0x7FF << 52 | 1, 2**63 - 1, 0xFFF << 51),
     BFLOAT16: (0x7FFF, 0x7F81, 0x7FFF, 0x7FC0),
     17: (0x7F, 0x7F, 0x7F, 0x7F),
     18: (0xFF, 0x80, 0x80, 0x80),
@@ -50,7 +51,7 @@ NANS = {
     20: (0xFF, 0x80, 0x80, 0x80),
     FLOAT8E8M0: (0xFF, 0xFF, 0xFF, 0xFF),
 }
-BYTES = {1: 4, FLOAT16: 2, 11: 8, BFLOAT16: 2}
+BYTES = {1: 4, FLOAT16: 2, DOUBLE: 8, BFLOAT16: 2}
 ROUND_MODES = {"up": "up", "down": "down", "nearest": "nearest-away"}
 
 
@@ -73,7 +74,7 @@ class Tensor:
 
     def as_input(self) -> npt.NDArray[np.generic]:
         """The array `numera run` takes: f32 and f64 as such, else codes."""
-        if self.element in (1, 11):
+        if self.element in (1, DOUBLE):
             size = BYTES[self.element]
             return self.codes.astype(f"<u{size}").view(f"<f{size}")
         return self.codes.astype(f"<u{BYTES.get(self.element, 1)}")
@@ -85,6 +86,9 @@ class Vector:
     source: Tensor
     expected: Tensor
     attributes: str
+    model: Path
+    shape: tuple[int, ...]
+    imports: bool
 
     @property
     def is_nan_lost(self) -> npt.NDArray[np.bool_]:
@@ -132,13 +136,20 @@ def attributes_of(node: onnx.NodeProto, target: int) -> str:
 def find_vectors(folder: Path) -> list[Vector]:
     vectors = []
     for test in sorted(folder.glob("test_cast*")):
-        node = onnx.load(str(test / "model.onnx")).graph.node[0]
+        model = test / "model.onnx"
+        node = onnx.load(str(model)).graph.node[0]
         data = test / "test_data_set_0"
         protos = [read_proto(data / name) for name in ("input_0.pb", "output_0.pb")]
         if all(proto.data_type in FORMATS for proto in protos):
             source, expected = (read_tensor(proto) for proto in protos)
             attributes = attributes_of(node, expected.element)
-            vectors.append(Vector(test.name, source, expected, attributes))
+            # CastLike is not imported, nor are its inputs, and DOUBLE is not.
+            imports = node.op_type == "Cast" and not test.name.startswith("test_castlike")
+            imports &= DOUBLE not in (source.element, expected.element)
+            shape = tuple(protos[0].dims)
+            vectors.append(
+                Vector(test.name, source, expected, attributes, model, shape, imports)
+            )
     return vectors
 
 
@@ -155,20 +166,30 @@ def write_module(vectors: list[Vector]) -> str:
     return "\n".join([*lines, f"  return {values} : {results}", "}", ""])
 
 
-def run(vectors: list[Vector], out: Path) -> list[Codes]:
-    module = out / "casts.mlir"
-    module.write_text(write_module(vectors))
-    command = ["numera", "run", str(module), "--output-as", "storage"]
-    for i, v in enumerate(vectors):
-        np.save(out / f"x{i}.npy", v.source.as_input())
+def run(program: Path, inputs: list[npt.NDArray[np.generic]], out: Path) -> list[Codes]:
+    """The results of a program whose outputs are named output…, in order."""
+    out.mkdir(exist_ok=True)
+    command = ["numera", "run", str(program), "--output-as", "storage"]
+    for i, array in enumerate(inputs):
+        np.save(out / f"x{i}.npy", array)
         command += ["--input", str(out / f"x{i}.npy")]
-    command += ["--output-dir", str(out / "results")]
+    results = out / "results"
+    command += ["--output-dir", str(results)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    results = []
-    for i in range(len(vectors)):
-        array = np.load(out / "results" / f"output_{i}.npy")
-        results.append(array.view(f"<u{array.itemsize}").astype(np.uint64))
-    return results
+    names = sorted(results.glob("output*.npy"), key=lambda path: (len(path.name), path.name))
+    arrays = [np.load(name).reshape(-1) for name in names]
+    return [array.view(f"<u{array.itemsize}").astype(np.uint64) for array in arrays]
+
+
+def report(how: str, vector: Vector, codes: Codes) -> int:
+    """How many codes are not the published ones; prints each."""
+    differing = np.flatnonzero((codes != vector.wanted) & ~vector.is_nan_lost)
+    for i in differing:
+        print(
+            f"{vector.name} {how}: [{i}] {int(vector.source.codes[i]):#x} became "
+            f"{int(codes[i]):#x}; published is {int(vector.expected.codes[i]):#x}"
+        )
+    return len(differing)
 
 
 def main() -> int:
@@ -177,20 +198,22 @@ def main() -> int:
     if not vectors:
         print(f"onnx_casts.py: {folder}: no test_cast*", file=sys.stderr)
         return 1
-    differing = 0
-    for v, codes in zip(vectors, run(vectors, out), strict=True):
-        for i in np.flatnonzero((codes != v.wanted) & ~v.is_nan_lost):
-            differing += 1
-            print(
-                f"{v.name}: [{i}] {int(v.source.codes[i]):#x} became {int(codes[i]):#x}; "
-                f"published is {int(v.expected.codes[i]):#x}"
-            )
+    module = out / "casts.mlir"
+    module.write_text(write_module(vectors))
+    results = run(module, [v.source.as_input() for v in vectors], out / "casts")
+    differing = sum(
+        report("as numera.cast", v, codes) for v, codes in zip(vectors, results, strict=True)
+    )
+    models = [v for v in vectors if v.imports]
+    for v in models:
+        (codes,) = run(v.model, [v.source.as_input().reshape(v.shape)], out / v.name)
+        differing += report("as a model", v, codes)
     lost = sum(int(v.is_nan_lost.sum()) for v in vectors)
     compared = sum(v.expected.codes.size for v in vectors) - lost
     nans = sum(int(v.expected.is_nan.sum()) for v in vectors)
     print(
         f"{len(vectors)} vectors: {compared} elements compared, {nans} of them NaN, "
-        f"{lost} NaN to f4 left out, {differing} differ"
+        f"{lost} NaN to f4 left out; {len(models)} run as models; {differing} differ"
     )
     return int(differing != 0)
 

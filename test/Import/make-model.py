@@ -12,8 +12,8 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 
-def value(name, *shape):
-    return helper.make_tensor_value_info(name, TensorProto.FLOAT, list(shape))
+def value(name, *shape, element=TensorProto.FLOAT):
+    return helper.make_tensor_value_info(name, element, list(shape))
 
 
 def weights(name, *shape):
@@ -26,11 +26,19 @@ def ints(name, *elements):
     return numpy_helper.from_array(np.array(elements, np.int64), name)
 
 
-def unary(op, shape, out, opset=13, inits=(), **attributes):
+def unary(op, shape, out, opset=13, inits=(), source=TensorProto.FLOAT,
+          result=TensorProto.FLOAT, **attributes):
     """One node with the inputs x and `inits`."""
     node = helper.make_node(op, ["x"] + [i.name for i in inits], ["y"],
                             name="the_node", **attributes)
-    return [node], [value("x", *shape)], [value("y", *out)], list(inits), opset
+    return ([node], [value("x", *shape, element=source)],
+            [value("y", *out, element=result)], list(inits), opset)
+
+
+def cast(to, opset=19, source=TensorProto.FLOAT, **attributes):
+    """Element types by number: older onnx packages lack the names."""
+    return unary("Cast", ["N", 2], ["N", 2], opset=opset, source=source,
+                 result=to, to=to, **attributes)
 
 
 MODELS = {
@@ -81,7 +89,20 @@ MODELS = {
     "flatten": lambda: unary("Flatten", ["N", 2, 3], ["N", 6]),
     "reshape": lambda: unary(
         "Reshape", ["N", 4, 6], ["N", 3, 8], inits=[ints("s", 0, 3, -1)]),
+    # Casts to and from formats.
+    "cast-saturate": lambda: cast(17),
+    "cast-infinity": lambda: cast(19, saturate=0),
+    "cast-f16": lambda: cast(10),
+    "cast-e8m0": lambda: cast(24, opset=25),
+    "cast-e8m0-nearest": lambda: cast(24, opset=25, round_mode="nearest"),
+    "cast-e8m0-down": lambda: cast(24, opset=25, round_mode="down"),
+    "cast-back": lambda: cast(1, source=23),
     # Errors.
+    "cast-string": lambda: cast(8),
+    "cast-e8m0-nan": lambda: cast(24, opset=25, saturate=0),
+    "cast-e8m0-mode": lambda: cast(24, opset=25, round_mode="odd"),
+    "cast-exp": lambda: unary("Exp", [2], [2], source=17),
+    "input-string": lambda: unary("Exp", [2], [2], source=8),
     "unsupported": lambda: unary("ConvTranspose", [1, 1, 2, 2], [1, 1, 3, 3],
                                  inits=[weights("w", 1, 1, 2, 2)]),
     "gemm-mismatch": lambda: unary(

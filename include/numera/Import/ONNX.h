@@ -15,6 +15,9 @@
 //    divides afterwards, by `arith.divf`.
 //  * Everything else is an elementwise linalg.generic that broadcasts through
 //    its indexing maps. Softmax and the norms are sequences of these.
+//  * Floats narrower than f32 are cast and nothing else: Cast is numera.cast
+//    with the rounding and the overflow of the ONNX standard, and a tensor of
+//    them may be an input or output of the model.
 //  * Each operation is located at NameLoc(<node name>), or the node's first
 //    output where it has no name; constants at their initializer's name.
 //

@@ -9,11 +9,8 @@
 #include "Operators.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
-#include <cmath>
-#include <onnx/onnx_pb.h>
 
 using namespace mlir;
-using onnx::TensorProto;
 
 namespace numera::importer {
 
@@ -73,45 +70,6 @@ LogicalResult importShape(Node &node) {
 
 LogicalResult importSize(Node &node) {
   return node.finish(Tensor::ofInts({product(node.input(0).shape)}, {}));
-}
-
-LogicalResult importCast(Node &node) {
-  node.ignore("saturate");
-  const Tensor &x = node.input(0);
-  int64_t to = node.integer("to", 0);
-  bool toFloat = to == TensorProto::FLOAT || to == TensorProto::DOUBLE;
-  bool toInt = to == TensorProto::INT64 || to == TensorProto::INT32;
-  if (node.failed())
-    return failure();
-  if ((toFloat && !x.integral && (x.host || to == TensorProto::FLOAT)) ||
-      (toInt && x.integral))
-    return node.finish(x);
-  if (!x.host || (!toFloat && !toInt))
-    return node.error(
-        "a cast to " +
-        (TensorProto::DataType_IsValid(to)
-             ? TensorProto::DataType_Name(TensorProto::DataType(to))
-             : "type number " + std::to_string(to)) +
-        (x.host ? " of a constant" : " of a computed tensor") +
-        " is not supported; expected f32, or constants between f32 and i64");
-  if (toFloat) {
-    std::vector<float> floats;
-    for (Dim dim : x.host->ints) {
-      if (dim.batched)
-        return node.error(node.inputName(0) + " depends on the batch size; "
-                                              "expected a constant");
-      floats.push_back(dim.count);
-    }
-    return node.finish(Tensor::ofFloats(std::move(floats), x.shape));
-  }
-  std::vector<Dim> ints;
-  for (float number : x.host->floats) {
-    if (!(std::fabs(number) < 0x1p62f))
-      return node.error(node.inputName(0) +
-                        " holds a number that is not an integer's");
-    ints.push_back(Dim::fixed(number));
-  }
-  return node.finish(Tensor::ofInts(std::move(ints), x.shape));
 }
 
 /// Elements of `data` along `axis`, as numpy.take.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 //===----------------------------------------------------------------------===//
 #include "Graph.h"
+#include "Formats.h"
 #include "Operators.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/STLExtras.h"
@@ -78,13 +79,11 @@ FailureOr<Tensor> Graph::readInput(const onnx::ValueInfoProto &info) {
   const auto &type = info.type().tensor_type();
   Tensor tensor;
   tensor.integral = type.elem_type() == TensorProto::INT64;
-  if (!tensor.integral && type.elem_type() != TensorProto::FLOAT)
-    return error(who + " has element type " +
-                 (TensorProto::DataType_IsValid(type.elem_type())
-                      ? TensorProto::DataType_Name(
-                            TensorProto::DataType(type.elem_type()))
-                      : "number " + std::to_string(type.elem_type())) +
-                 "; expected FLOAT or INT64");
+  tensor.format = formatElement(builder.getContext(), type.elem_type());
+  if (!tensor.integral && !tensor.format &&
+      type.elem_type() != TensorProto::FLOAT)
+    return error(who + " has element type " + dataTypeName(type.elem_type()) +
+                 "; expected FLOAT, a narrower float or INT64");
   if (!type.has_shape())
     return error(who + " has no shape; expected one whose sizes are known but "
                        "for the first");
@@ -121,7 +120,8 @@ LogicalResult Graph::readInputs(ModuleOp module) {
     FailureOr<Tensor> tensor = readInput(info);
     if (failed(tensor))
       return failure();
-    types.push_back(emit.type(tensor->shape, tensor->integral));
+    RankedTensorType type = emit.type(tensor->shape, tensor->integral);
+    types.push_back(tensor->format ? type.clone(tensor->format) : type);
     inputs.emplace_back(info.name(), *tensor);
   }
   builder.setInsertionPointToEnd(module.getBody());

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
+#include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Import/ONNX.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <climits>
@@ -68,7 +69,7 @@ static FailureOr<int64_t> findOpset(const onnx::ModelProto &model,
 OwningOpRef<ModuleOp> importONNX(StringRef path, MLIRContext *context) {
   context->loadDialect<arith::ArithDialect, func::FuncDialect,
                        linalg::LinalgDialect, math::MathDialect,
-                       tensor::TensorDialect>();
+                       tensor::TensorDialect, NumeraDialect>();
   Location file = FileLineColLoc::get(context, path, 0, 0);
   onnx::ModelProto model;
   if (failed(parse(path, file, model)))

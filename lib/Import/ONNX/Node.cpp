@@ -156,6 +156,15 @@ std::optional<SmallVector<int64_t>> Node::constants(unsigned i) {
   return llvm::map_to_vector(*list, [](Dim dim) { return dim.count; });
 }
 
+LogicalResult Node::checkNoFormat(unsigned i) {
+  if (!input(i).format)
+    return success();
+  std::string type;
+  llvm::raw_string_ostream(type) << input(i).format;
+  return error(inputName(i) + " has elements of " + type +
+               "; expected f32, which a Cast makes of it");
+}
+
 LogicalResult Node::checkFloat(unsigned i) {
   if (input(i).integral)
     return error(inputName(i) + " has integer elements; expected f32");

@@ -79,6 +79,8 @@ public:
   std::optional<llvm::SmallVector<Dim>> dims(unsigned i);
   /// The same, where the batch size has no place.
   std::optional<llvm::SmallVector<int64_t>> constants(unsigned i);
+  /// Fails when input i is of a number format, which only Cast reads.
+  llvm::LogicalResult checkNoFormat(unsigned i);
   /// Fails when input i is not f32.
   llvm::LogicalResult checkFloat(unsigned i);
   /// Fails when input i is of integers that are not known, or is computed and

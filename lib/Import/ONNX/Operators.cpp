@@ -14,7 +14,8 @@ namespace {
 /// What the inputs may be.
 enum class Elements {
   Float, ///< all f32
-  Any,   ///< the importer checks
+  Any,   ///< f32 or i64: the importer checks
+  Every, ///< formats too
 };
 
 struct Operator {
@@ -33,7 +34,7 @@ constexpr Operator kOperators[] = {
     {"Add", importBinary, 2, 2, Elements::Any},
     {"AveragePool", importAveragePool, 1, 1},
     {"BatchNormalization", importBatchNormalization, 5, 5},
-    {"Cast", importCast, 1, 1, Elements::Any},
+    {"Cast", importCast, 1, 1, Elements::Every},
     {"Ceil", importUnary, 1, 1},
     {"Clip", importClip, 1, 3},
     {"Concat", importConcat, 1, kMany, Elements::Any},
@@ -55,7 +56,7 @@ constexpr Operator kOperators[] = {
     {"GlobalMaxPool", importGlobalPool, 1, 1},
     {"HardSigmoid", importUnary, 1, 1},
     {"HardSwish", importUnary, 1, 1},
-    {"Identity", importIdentity, 1, 1, Elements::Any},
+    {"Identity", importIdentity, 1, 1, Elements::Every},
     {"LayerNormalization", importLayerNormalization, 2, 3},
     {"LeakyRelu", importUnary, 1, 1},
     {"Log", importUnary, 1, 1},
@@ -113,6 +114,9 @@ static LogicalResult checkInputs(Node &node, const Operator &op) {
   for (unsigned i = 0; i < count; ++i) {
     if (!node.has(i) && (i < op.minInputs || op.maxInputs == kMany))
       return node.error("input " + Twine(i) + " is left out");
+    if (node.has(i) && op.elements != Elements::Every &&
+        failed(node.checkNoFormat(i)))
+      return failure();
     if (node.has(i) && op.elements == Elements::Float &&
         failed(node.checkFloat(i)))
       return failure();

@@ -30,8 +30,10 @@ llvm::LogicalResult importBinary(Node &node);
 llvm::LogicalResult importVariadic(Node &node);
 llvm::LogicalResult importClip(Node &node);
 
-// Fold.cpp: compile-time values
+// Cast.cpp
 llvm::LogicalResult importCast(Node &node);
+
+// Fold.cpp: compile-time values
 llvm::LogicalResult importConstant(Node &node);
 llvm::LogicalResult importConstantOfShape(Node &node);
 llvm::LogicalResult importGather(Node &node);

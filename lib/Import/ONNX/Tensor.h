@@ -70,6 +70,8 @@ struct HostData {
 struct Tensor {
   Shape shape;
   bool integral = false;
+  /// The element type where it is neither f32 nor i64.
+  mlir::Type format;
   mlir::Value value;
   std::shared_ptr<const HostData> host;
   std::string name;

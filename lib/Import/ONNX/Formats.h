@@ -1,0 +1,26 @@
+//===- Formats.h - Element types that are number formats -------*- C++ -*-===//
+// SPDX-License-Identifier: MIT
+//===---------------------------------------------------------------------===//
+//
+// The floats of ONNX that are not f32 or f64: a tensor of them is read, written
+// and cast, and nothing else.
+//
+//===----------------------------------------------------------------------===//
+#ifndef NUMERA_LIB_IMPORT_ONNX_FORMATS_H
+#define NUMERA_LIB_IMPORT_ONNX_FORMATS_H
+
+#include "mlir/IR/Types.h"
+#include <string>
+
+namespace numera::importer {
+
+/// The element type for a TensorProto.DataType from FLOAT16 to FLOAT8E8M0, or
+/// null where it is not a float that is only cast.
+mlir::Type formatElement(mlir::MLIRContext *context, int64_t dataType);
+
+/// How errors name a TensorProto.DataType.
+std::string dataTypeName(int64_t dataType);
+
+} // namespace numera::importer
+
+#endif // NUMERA_LIB_IMPORT_ONNX_FORMATS_H
