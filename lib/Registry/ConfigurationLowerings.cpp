@@ -32,9 +32,8 @@ bool ConfigurationReader::readLowering(const YamlNode &entry) {
   bool isCast = lowering.operation == Operation::Cast;
   if (!(isCast ? readCast(entry, lowering) : readOperands(entry, lowering)) ||
       !readPredicate(entry, lowering) || !readRounding(entry, lowering) ||
-      !checkChanges(entry, lowering) ||
-      !readTarget(entry, lowering) || !readCall(entry, lowering) ||
-      !readLibraryOf(entry, lowering))
+      !checkChanges(entry, lowering) || !readTarget(entry, lowering) ||
+      !readCall(entry, lowering) || !readLibraryOf(entry, lowering))
     return false;
   lowering.location = file.location(entry.place);
   registry.registered.push_back(std::move(lowering));
@@ -197,8 +196,7 @@ bool ConfigurationReader::checkChanges(const YamlNode &entry,
       return true;
     std::string name = registry.nameOf(format);
     return file.fail(entry.place,
-                     "format '" +
-                         (name.empty() ? format.spelling() : name) +
+                     "format '" + (name.empty() ? format.spelling() : name) +
                          "' changes '" + nameOf(operation) +
                          "', expected that or a function for '" +
                          nameOf(lowering.operation) + "'");

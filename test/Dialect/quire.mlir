@@ -54,7 +54,7 @@ func.func @tensors_of_quires(%q: tensor<?x!quire_posit16>)
 
 // The machine's numbers stay as they are.
 // STORAGE-LABEL: @a_quire_of_f32
-// STORAGE: numera.quire_mac %{{.*}}, %{{.*}}, %{{.*}} {format = #numera.format<float<8, 23>>} : f32, i704
+// STORAGE: numera.quire_mac %{{.*}}, %{{.*}}, %{{.*}} {format = #numera.format<float<8, 23>>} : f32, i768
 func.func @a_quire_of_f32(%x: f32, %q: !numera.quire<float<8, 23>>)
     -> !numera.quire<float<8, 23>> {
   %0 = numera.quire_mac %x, %x, %q : f32, !numera.quire<float<8, 23>>

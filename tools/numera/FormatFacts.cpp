@@ -25,6 +25,11 @@ std::optional<Unpacked> numera::nextAbove(const Format &format,
   const FormatFamily &family = format.getFamily();
   Unpacked above = value;
   above.sticky = true;
+  // What decode gives of an irrational value is taken for it still.
+  if (family.isIrrational() && ++above.significand == 0) {
+    above.significand = uint64_t{1} << 63;
+    ++above.exponent;
+  }
   // Away from zero is up for positive numbers.
   Unpacked next =
       family.decode(format, family.encode(format, above, Rounding::Up));

@@ -29,7 +29,7 @@ void numera::addModelFlags(CommandLine &line, ModelFlags &flags) {
   line.add({"random-bits", "N",
             "random bits of stochastic rounding, 1 to 32 (default)",
             &compile.randomBits});
-  line.add({"overflow", "RULE", "infinity, saturate or propagate",
+  line.add({"overflow", "RULE", "infinity, saturate, propagate or wrap",
             &compile.overflow});
   line.add({"seed", "NUMBER", "seed of stochastic rounding", &flags.seed});
   line.add({"output-as",

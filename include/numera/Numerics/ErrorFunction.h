@@ -4,9 +4,9 @@
 // 96 bits with `sticky` for the rest; exact results have sticky false. The
 // relative error before the truncation is below 2^-119, so that the contract
 // fails only if the true value lies that close to a multiple of its 96-bit
-// ulp, and a rounding only if it lies that close to a boundary of the format: for
-// binary64 a chance of about 2^-65 for inputs without structure.
-// Exponents of inputs must stay below 2^28 in magnitude.
+// ulp, and a rounding only if it lies that close to a boundary of the format:
+// for binary64 a chance of about 2^-65 for inputs without structure. Exponents
+// of inputs must stay below 2^28 in magnitude.
 
 #ifndef NUMERA_NUMERICS_ERRORFUNCTION_H
 #define NUMERA_NUMERICS_ERRORFUNCTION_H

@@ -4,9 +4,9 @@
 // 96 bits with `sticky` for the rest; exact results have sticky false. The
 // relative error before the truncation is below 2^-117, so that the contract
 // fails only if the true value lies that close to a multiple of its 96-bit
-// ulp, and a rounding only if it lies that close to a boundary of the format: for
-// binary64 a chance of about 2^-63 for inputs without structure. Inputs whose
-// results crowd around 0, 1/2 or 1 are handled by exact truncated sums.
+// ulp, and a rounding only if it lies that close to a boundary of the format:
+// for binary64 a chance of about 2^-63 for inputs without structure. Inputs
+// whose results crowd around 0, 1/2 or 1 are handled by exact truncated sums.
 // Exponents of inputs must stay below 2^28 in magnitude.
 
 #ifndef NUMERA_NUMERICS_HYPERBOLIC_H

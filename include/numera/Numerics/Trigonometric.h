@@ -4,10 +4,10 @@
 // to 96 bits with `sticky` for the rest; exact results have sticky false. The
 // relative error before the truncation is below 2^-121, so that the contract
 // fails only if the true value lies that close to a multiple of its 96-bit
-// ulp, and a rounding only if it lies that close to a boundary of the format: for
-// binary64 a chance of about 2^-67 for inputs without structure.
-// Arguments must lie below 2^32960, where the table of 2/pi ends; beyond, the
-// result is NaN rather than a guess. Exponents must stay above -2^28.
+// ulp, and a rounding only if it lies that close to a boundary of the format:
+// for binary64 a chance of about 2^-67 for inputs without structure. Arguments
+// must lie below 2^32960, where the table of 2/pi ends; beyond, the result is
+// NaN rather than a guess. Exponents must stay above -2^28.
 
 #ifndef NUMERA_NUMERICS_TRIGONOMETRIC_H
 #define NUMERA_NUMERICS_TRIGONOMETRIC_H

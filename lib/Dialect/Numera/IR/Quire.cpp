@@ -10,8 +10,12 @@ namespace numera {
 
 IntegerType QuireType::getStorageType() const {
   QuireLayout layout = getFormat().getFamily().quire(getFormat());
+  // Memory holds integers above 64 bits at multiples of 16 bytes: an odd number
+  // of words has one behind it that nobody looks at, so that the size is the
+  // same wherever it is asked for.
+  auto words = static_cast<unsigned>(layout.words());
   return IntegerType::get(getContext(),
-                          64 * static_cast<unsigned>(layout.words()));
+                          64 * (words + (words > 1 && words % 2)));
 }
 
 llvm::TypeSize QuireType::getTypeSizeInBits(const DataLayout &,

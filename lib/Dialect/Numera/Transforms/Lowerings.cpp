@@ -285,9 +285,9 @@ Value Lowerings::mac(OpBuilder &builder, MacOp op, ArrayRef<Scalar> operands) {
   StepRules rules = stepRulesOf(op);
   Value random = interface.getRandomOperand();
   if (!rules.product)
-    return dispatch(
-        builder, {interface, Operation::Fma, accumulator, rules.sum, random},
-        operands);
+    return dispatch(builder,
+                    {interface, Operation::Fma, accumulator, rules.sum, random},
+                    operands);
   ElementKind product{rules.product->result, {}};
   Value rounded =
       dispatch(builder, {interface, Operation::Mul, product, *rules.product},
