@@ -57,16 +57,6 @@ TEST(Float, HasTheSpecialCodesOfItsKind) {
   static_assert(binary64.mask() == ~uint64_t{0});
 }
 
-// Clauses: F6 F8.
-TEST(Float, ReadsFlushedCodesAsTheZeroThatTheFormatHas) {
-  constexpr FloatFormat fnuz{4, 3, 8, Specials::Fnuz, /*hasSubnormals=*/false};
-  EXPECT_TRUE(fnuz.decode(0x81).isZero());
-  EXPECT_FALSE(fnuz.decode(0x81).negative);
-  constexpr FloatFormat ieee{4, 3, 7, Specials::Ieee, /*hasSubnormals=*/false};
-  EXPECT_TRUE(ieee.decode(0x81).isZero());
-  EXPECT_TRUE(ieee.decode(0x81).negative);
-}
-
 // Clauses: A8.
 TEST(Float, NegatesAndTakesMagnitudesOfAllSmallCodes) {
   Tally tally;

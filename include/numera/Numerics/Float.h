@@ -253,8 +253,6 @@ struct FloatFormat {
                                    field - bias - mantissaBits);
     if (!hasSubnormals)
       trailing = 0;
-    if (trailing == 0) // flushed, a code may be negative without a -0
-      return Unpacked::zero(negative && hasNegativeZero());
     return Unpacked::fromInteger(negative, trailing,
                                  minExponent() - mantissaBits);
   }
