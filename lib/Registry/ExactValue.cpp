@@ -5,22 +5,6 @@
 
 using namespace numera;
 
-bool numera::isRounded(Operation operation) {
-  switch (operation) {
-  case Operation::Neg:
-  case Operation::Abs:
-  case Operation::Min:
-  case Operation::Max:
-  case Operation::MinNum:
-  case Operation::MaxNum:
-  case Operation::Cmp:
-  case Operation::IsNaN:
-    return false;
-  default:
-    return true;
-  }
-}
-
 Unpacked numera::exactValue(Operation operation,
                             llvm::ArrayRef<Unpacked> operands, Rounding mode) {
   const Unpacked &x = operands[0];

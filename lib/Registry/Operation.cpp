@@ -30,3 +30,19 @@ std::optional<Operation> numera::operationFromName(llvm::StringRef name) {
 unsigned numera::operandCount(Operation operation) {
   return entries[static_cast<size_t>(operation)].operands;
 }
+
+bool numera::isRounded(Operation operation) {
+  switch (operation) {
+  case Operation::Neg:
+  case Operation::Abs:
+  case Operation::Min:
+  case Operation::Max:
+  case Operation::MinNum:
+  case Operation::MaxNum:
+  case Operation::Cmp:
+  case Operation::IsNaN:
+    return false;
+  default:
+    return true;
+  }
+}

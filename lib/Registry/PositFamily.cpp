@@ -40,7 +40,7 @@ protected:
   }
 
   bool read(ParameterReader &reader, PositFormat &f) const override {
-    f = {.bits = 0, .es = 2}; // es of the 2022 standard
+    f.es = 2; // of the 2022 standard
     return reader.require("bits") &&
            reader.readInteger("bits", 2, 64, f.bits) &&
            reader.readInteger("es", 0, 4, f.es);

@@ -15,16 +15,14 @@
 #ifndef NUMERA_NUMERICS_POSIT_H
 #define NUMERA_NUMERICS_POSIT_H
 
-#include "numera/Numerics/Rounding.h"
-#include "numera/Numerics/Unpacked.h"
+#include "numera/Numerics/Projective.h"
 
 namespace numera {
 
 /// A format of the posit family. The fields, in this order, are the i32
 /// parameters that follow the operands of a runtime entry.
-struct PositFormat {
-  int32_t bits; ///< 2 to 64
-  int32_t es;   ///< 0 to 4
+struct PositFormat : ProjectiveCodes {
+  int32_t es; ///< 0 to 4
 
   constexpr bool operator==(const PositFormat &) const = default;
   static constexpr int32_t parameterCount = 2;
@@ -33,13 +31,6 @@ struct PositFormat {
     p[0] = bits;
     p[1] = es;
   }
-
-  /// NaR equals NaR and is below every number.
-  static constexpr bool isTotallyOrdered = true;
-
-  constexpr int32_t width() const { return bits; }
-  constexpr uint64_t mask() const { return ~uint64_t{0} >> (64 - bits); }
-  constexpr uint64_t signBit() const { return uint64_t{1} << (bits - 1); }
 
   /// Most significant bits any value has, the hidden one included.
   constexpr int32_t precision() const {
@@ -52,42 +43,13 @@ struct PositFormat {
   constexpr int32_t leastWeight() const { return leastExponent(); }
   /// The standard's quire; 16 n for es = 2.
   constexpr int32_t quireBits() const { return 32 + 4 * maxExponent(); }
-  constexpr uint64_t maxCode() const { return signBit() - 1; }
-  constexpr uint64_t nanCode() const { return signBit(); }
-  constexpr bool hasInfinity() const { return false; }
-  constexpr bool hasNaN() const { return true; }
-  constexpr bool hasNegativeZero() const { return false; }
 
-  constexpr bool isNaN(uint64_t code) const { return code == signBit(); }
-  constexpr bool isNegative(uint64_t code) const {
-    return (code & signBit()) != 0;
-  }
-
-  /// Codes in the order of their values: as signed integers, NaR below all.
-  constexpr int64_t order(uint64_t code) const {
-    return static_cast<int64_t>(code << (64 - bits)) >> (64 - bits);
-  }
-  constexpr int64_t orderOfValue(uint64_t code) const { return order(code); }
-
-  /// Every value has one code.
-  constexpr uint64_t canonical(uint64_t code) const { return code; }
-
-  constexpr uint64_t negate(uint64_t code) const {
-    return (~code + 1) & mask(); // NaR and zero are their own negatives
-  }
-  constexpr uint64_t absolute(uint64_t code) const {
-    return isNegative(code) ? negate(code) : code;
-  }
   /// The last `count` bits of the fraction cleared, which moves a number toward
   /// zero; a fraction that is shorter becomes zero.
   constexpr uint64_t truncate(uint64_t code, int32_t count) const {
     if (code == 0 || isNaN(code))
       return code;
-    uint64_t magnitude = absolute(code);
-    int32_t fraction = fractionBits(magnitude);
-    count = count < fraction ? count : fraction;
-    magnitude = magnitude >> count << count;
-    return isNegative(code) ? negate(magnitude) : magnitude;
+    return cut(code, count, fractionBits(absolute(code)));
   }
 
   constexpr Unpacked decode(uint64_t code) const {
@@ -110,17 +72,9 @@ struct PositFormat {
   }
 
   constexpr uint64_t encode(const Unpacked &value, RoundingMode mode) const {
-    switch (value.kind) {
-    case Kind::Zero:
-      return 0;
-    case Kind::NaN:
-    case Kind::Infinite:
-      return nanCode();
-    case Kind::Finite:
-      break;
-    }
-    uint64_t magnitude = roundMagnitude(value, mode);
-    return value.negative ? negate(magnitude) : magnitude;
+    return encodeBy(value, [&](const Unpacked &finite) {
+      return roundMagnitude(finite, mode);
+    });
   }
 
   /// How many bits the regime of a positive number has: the run, and the bit

@@ -17,71 +17,32 @@
 #ifndef NUMERA_NUMERICS_TAKUM_H
 #define NUMERA_NUMERICS_TAKUM_H
 
-#include "numera/Numerics/Rounding.h"
-#include "numera/Numerics/Unpacked.h"
+#include "numera/Numerics/Projective.h"
 
 namespace numera {
 
 /// A format of the takum family. The field is the i32 parameter that follows
 /// the operands of a runtime entry.
-struct TakumFormat {
-  int32_t bits; ///< 2 to 64
-
+struct TakumFormat : ProjectiveCodes {
   constexpr bool operator==(const TakumFormat &) const = default;
   static constexpr int32_t parameterCount = 1;
   static constexpr TakumFormat of(const int32_t *p) { return {p[0]}; }
   constexpr void store(int32_t *p) const { p[0] = bits; }
-
-  /// NaR equals NaR and is below every number.
-  static constexpr bool isTotallyOrdered = true;
-
-  constexpr int32_t width() const { return bits; }
-  constexpr uint64_t mask() const { return ~uint64_t{0} >> (64 - bits); }
-  constexpr uint64_t signBit() const { return uint64_t{1} << (bits - 1); }
 
   /// Most significant bits any value has, the hidden one included: around one
   /// there are no characteristic bits.
   constexpr int32_t precision() const { return bits > 5 ? bits - 4 : 1; }
   constexpr int32_t leastExponent() const { return decode(1).exponent; }
   constexpr int32_t maxExponent() const { return decode(maxCode()).exponent; }
-  constexpr uint64_t maxCode() const { return signBit() - 1; }
-  constexpr uint64_t nanCode() const { return signBit(); }
-  constexpr bool hasInfinity() const { return false; }
-  constexpr bool hasNaN() const { return true; }
-  constexpr bool hasNegativeZero() const { return false; }
 
-  constexpr bool isNaN(uint64_t code) const { return code == signBit(); }
-  constexpr bool isNegative(uint64_t code) const {
-    return (code & signBit()) != 0;
-  }
-
-  /// Codes in the order of their values: as signed integers, NaR below all.
-  constexpr int64_t order(uint64_t code) const {
-    return static_cast<int64_t>(code << (64 - bits)) >> (64 - bits);
-  }
-  constexpr int64_t orderOfValue(uint64_t code) const { return order(code); }
-
-  /// Every value has one code.
-  constexpr uint64_t canonical(uint64_t code) const { return code; }
-
-  constexpr uint64_t negate(uint64_t code) const {
-    return (~code + 1) & mask(); // NaR and zero are their own negatives
-  }
-  constexpr uint64_t absolute(uint64_t code) const {
-    return isNegative(code) ? negate(code) : code;
-  }
   /// The last `count` bits of the mantissa cleared, which moves a number toward
   /// zero; a mantissa that is shorter becomes zero. In the lowest binade zero
   /// takes the place of the power of two, which is no takum.
   constexpr uint64_t truncate(uint64_t code, int32_t count) const {
     if (code == 0 || isNaN(code))
       return code;
-    uint64_t magnitude = absolute(code);
-    int32_t mantissa = bits - 5 - characteristicBits(magnitude);
-    mantissa = mantissa > 0 ? mantissa : 0;
-    count = count < mantissa ? count : mantissa;
-    magnitude = magnitude >> count << count;
-    return isNegative(code) ? negate(magnitude) : magnitude;
+    int32_t mantissa = bits - 5 - characteristicBits(absolute(code));
+    return cut(code, count, mantissa > 0 ? mantissa : 0);
   }
 
   constexpr Unpacked decode(uint64_t code) const {
@@ -103,17 +64,9 @@ struct TakumFormat {
   }
 
   constexpr uint64_t encode(const Unpacked &value, RoundingMode mode) const {
-    switch (value.kind) {
-    case Kind::Zero:
-      return 0;
-    case Kind::NaN:
-    case Kind::Infinite:
-      return nanCode();
-    case Kind::Finite:
-      break;
-    }
-    uint64_t magnitude = roundMagnitude(value, mode);
-    return value.negative ? negate(magnitude) : magnitude;
+    return encodeBy(value, [&](const Unpacked &finite) {
+      return roundMagnitude(finite, mode);
+    });
   }
 
   /// r of a code, with D and R as they stand in it.

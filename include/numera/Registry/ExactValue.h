@@ -11,10 +11,6 @@
 
 namespace numera {
 
-/// True if an operation computes a value that is then rounded: all but the
-/// comparisons, and the choices among operands and signs.
-bool isRounded(Operation operation);
-
 /// The value of an operation on numbers, with all that one rounding needs of
 /// it; elementary functions to 128 bits. `rounding` decides the sign of a sum
 /// that is zero. `cast` gives its operand, `mac` is an fma. Not for `cmp` and

@@ -21,6 +21,9 @@ llvm::StringRef nameOf(Operation operation);
 std::optional<Operation> operationFromName(llvm::StringRef name);
 /// How many operands in a format it takes.
 unsigned operandCount(Operation operation);
+/// True if an operation computes a value that is then rounded: all but the
+/// comparisons, and the choices among operands and signs.
+bool isRounded(Operation operation);
 
 } // namespace numera
 

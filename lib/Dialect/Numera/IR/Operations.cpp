@@ -217,14 +217,9 @@ static LogicalResult verifyRules(mlir::Operation *op) {
   return success();
 }
 
-/// True for an operation whose result is exact, or no number.
-static bool isExact(mlir::Operation *op) {
-  return isa<NegOp, AbsOp, MinOp, MaxOp, MinNumOp, MaxNumOp, CmpOp, IsNaNOp>(
-      op);
-}
-
 bool drawsRandom(mlir::Operation *op) {
-  return !isExact(op) && resultElement(op).isFormat() &&
+  return isRounded(*operationFromName(op->getName().stripDialect())) &&
+         resultElement(op).isFormat() &&
          rulesOf(op).rounding == Rounding::Stochastic;
 }
 

@@ -150,23 +150,11 @@ Value Lowerings::uniform(OpBuilder &builder, const Request &request,
     values.push_back(toBits(builder, loc, operand.value));
   SmallVector<int32_t> trailing;
   Value random;
-  bool isTest = false;
-  switch (request.operation) {
-  case Operation::Cmp:
-    trailing = {
-        relationsOf(cast<CmpOp>(request.op.getOperation()).getPredicate())};
-    [[fallthrough]];
-  case Operation::IsNaN:
-    isTest = true;
-    break;
-  case Operation::Neg:
-  case Operation::Abs:
-  case Operation::Min:
-  case Operation::Max:
-  case Operation::MinNum:
-  case Operation::MaxNum:
-    break; // exact: no rounding follows
-  default:
+  bool isTest = request.operation == Operation::Cmp ||
+                request.operation == Operation::IsNaN;
+  if (auto cmp = dyn_cast<CmpOp>(request.op.getOperation()))
+    trailing = {relationsOf(cmp.getPredicate())};
+  if (isRounded(request.operation)) {
     trailing = {request.rules.rounding.pack()};
     random = randomBits(builder, request);
   }
