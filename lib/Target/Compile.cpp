@@ -92,6 +92,10 @@ Expected<Compiled> numera::compileModule(mlir::ModuleOp lowered,
   program.module = std::move(*module);
   setTarget(*program.module, *program.machine);
 
+  // Before their hooks are hidden.
+  if (Error error =
+          linkKernels(*program.module, kernelsOf(lowered), *program.machine))
+    return error;
   if (Error error = addEntryPoints(*program.module, program.metadata, caller))
     return error;
   Expected<std::vector<std::string>> native =

@@ -10,6 +10,7 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
+#include <map>
 
 namespace numera {
 
@@ -49,6 +50,15 @@ llvm::Error linkInternal(llvm::Module &module,
 llvm::Error linkRuntime(llvm::Module &module);
 /// Drops what a library was compiled for, so that the module's target counts.
 void stripTarget(llvm::Module &library);
+
+// ---- Kernels.cpp
+
+/// The kernels that a lowered module declares, and the carrier of each.
+using KernelCarriers = std::map<std::string, std::string>;
+KernelCarriers kernelsOf(mlir::ModuleOp lowered);
+/// Links each of them, with its hooks, in the form that suits the machine.
+llvm::Error linkKernels(llvm::Module &module, const KernelCarriers &kernels,
+                        const llvm::TargetMachine &machine);
 
 // ---- LinkLibraries.cpp
 

@@ -63,6 +63,7 @@ void buildNumeraToCPU(OpPassManager &passes, bool checkShapes) {
     passes.addPass(createNumeraLowerAsserts());
   }
   addBufferization(passes);
+  passes.addPass(createNumeraContract());
   passes.addNestedPass<func::FuncOp>(createNumeraLoops());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());

@@ -4,9 +4,8 @@
 // operands are cast to the accumulator's format once, outside. The product of
 // the casts is the product, so that the bits are the same.
 
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "ContractionLoops.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 
 using namespace mlir;
@@ -14,24 +13,6 @@ using namespace mlir;
 namespace numera {
 #define GEN_PASS_DEF_NUMERAWIDENCONTRACTIONS
 #include "numera/Dialect/Numera/Transforms/Passes.h.inc"
-
-/// True if the configuration registers a function for the step as it stands:
-/// it takes the operands in their own formats.
-static bool isRegistered(MacOp mac) {
-  FormatOpInterface op = mac;
-  auto *dialect = mac->getContext()->getLoadedDialect<NumeraDialect>();
-  return llvm::any_of(
-      dialect->getRegistry().lowerings(), [&](const Lowering &lowering) {
-        if ((lowering.operation != Operation::Mac &&
-             lowering.operation != Operation::Fma) ||
-            lowering.result != op.getResultElement().format)
-          return false;
-        for (auto [i, format] : llvm::enumerate(lowering.operands))
-          if (op.getOperandElement(i).format != format)
-            return false;
-        return true;
-      });
-}
 
 /// The step if the body of `generic` is one, on inputs that all embed in the
 /// accumulator.
@@ -41,22 +22,11 @@ static MacOp widenable(linalg::GenericOp generic) {
       body->getOperations().size() != 2 || !generic.hasPureTensorSemantics())
     return {};
   auto mac = dyn_cast<MacOp>(&body->front());
-  // What is cut off the factors is cut in their own formats.
-  if (!mac || mac.getProduct() || isRegistered(mac) ||
-      !stepRulesOf(mac).sum.truncation.empty())
+  bool takesInputs = mac && isa<BlockArgument>(mac.getLhs()) &&
+                     isa<BlockArgument>(mac.getRhs());
+  // What packs its operands decodes them as it does.
+  if (!takesInputs || !factorsEmbed(mac) || PackedContraction::of(generic))
     return {};
-  Format accumulator = formatOfType(mac.getType());
-  for (Value operand : {mac.getLhs(), mac.getRhs()}) {
-    Format format = formatOfType(operand.getType());
-    bool isInput = isa<BlockArgument>(operand);
-    if (!accumulator || !format || !isInput)
-      return {};
-    // What an opaque format's values are is said by its cast to f32 or f64.
-    bool opaque = !format.getFamily().hasArithmetic();
-    if (opaque ? !isa<FloatType>(mac.getType())
-               : !isExactCast(format, accumulator))
-      return {};
-  }
   return mac;
 }
 

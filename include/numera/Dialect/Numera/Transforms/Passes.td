@@ -134,6 +134,26 @@ def NumeraLower : Pass<"numera-lower", "::mlir::ModuleOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def NumeraContract : Pass<"numera-contract", "::mlir::ModuleOp"> {
+  let summary = "turn contractions into calls of a packed kernel";
+  let description = [{
+    *Requires:* linalg on memrefs, types lowered.
+    *Before:* a `linalg.generic` whose body is one `numera.mac`: matrix products
+    and convolutions, with any strides and dilation, batches and groups.
+    *After:* a call of `numera.contraction.<i>`, declared with the attribute
+    `numera.kernel` (the carrier), beside its hooks, functions in terms of
+    `numera`: `.row` and `.column` decode an element, `.load` and `.store` move
+    a sum, `.step` is the `numera.mac` on a vector. The back end links
+    runtime/kernels with them: operands are packed and decoded once, sums stay
+    in registers, steps in written order.
+    Products with a vector and depthwise convolutions are left to
+    `numera-loops`.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
 def NumeraLoops : Pass<"numera-loops", "::mlir::func::FuncOp"> {
   let summary = "turn linalg on memrefs into loops with a parallel inner loop";
   let description = [{

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT
+//
+// A contraction on memrefs becomes a call of the kernel in runtime/kernels:
+//
+//   linalg.generic {… numera.mac …}
+//     becomes
+//   llvm.call @numera.contraction.0(rows, columns, sums, loops, counts…)
+//
+// with the hooks of runtime/kernels/Hooks.h beside it, `…0.row`, `…0.column`,
+// `…0.load`, `…0.store` and `…0.step`, whose bodies are operations of `numera`
+// like all others. Contractions that differ in sizes only share a kernel.
+
+#include "ContractionLoops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "numera/Dialect/Numera/Transforms/Passes.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+
+namespace numera {
+#define GEN_PASS_DEF_NUMERACONTRACT
+#include "numera/Dialect/Numera/Transforms/Passes.h.inc"
+
+namespace {
+
+/// Places of a memref: where element 0 of all loops lies, and how far each loop
+/// goes.
+struct Access {
+  Value base; ///< an llvm.ptr
+  SmallVector<Value> strides;
+};
+
+class KernelCalls {
+public:
+  explicit KernelCalls(ModuleOp module)
+      : module(module), builder(module.getContext()),
+        pointer(LLVM::LLVMPointerType::get(module.getContext())) {}
+
+  void replace(linalg::GenericOp generic, const PackedContraction &contraction);
+
+private:
+  Access access(linalg::GenericOp generic, OpOperand &operand);
+  Value writeLoops(linalg::GenericOp generic,
+                   const PackedContraction &contraction,
+                   ArrayRef<Access> accesses);
+  LLVM::LLVMFuncOp kernelFor(linalg::GenericOp generic,
+                             const PackedContraction &contraction);
+  LLVM::LLVMFuncOp function(const Twine &name, ArrayRef<Type> arguments,
+                            Type result);
+  void addReader(const Twine &name, Type storage, Type carrier,
+                 const ElementKind &from, const ElementKind &to);
+  void addWriter(const Twine &name, Type carrier);
+  void addStep(const Twine &name, const PackedContraction &contraction);
+  Value cast(Location loc, Value value, Type type, const ElementKind &from,
+             const ElementKind &to);
+  Value elementAt(Location loc, Value base, Value index, Type storage);
+
+  ModuleOp module;
+  OpBuilder builder;
+  LLVM::LLVMPointerType pointer;
+  llvm::StringMap<LLVM::LLVMFuncOp> kernels; ///< by what they compute
+};
+
+/// How often `loop` goes into the linear `expr`.
+int64_t coefficientOf(AffineExpr expr, unsigned loop) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return dim.getPosition() == loop;
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  if (expr.getKind() == AffineExprKind::Add)
+    return coefficientOf(binary.getLHS(), loop) +
+           coefficientOf(binary.getRHS(), loop);
+  return coefficientOf(binary.getLHS(), loop) *
+         cast<AffineConstantExpr>(binary.getRHS()).getValue();
+}
+
+} // namespace
+
+Access KernelCalls::access(linalg::GenericOp generic, OpOperand &operand) {
+  Location loc = generic.getLoc();
+  Value memref = operand.get();
+  auto type = cast<MemRefType>(memref.getType());
+  auto metadata =
+      memref::ExtractStridedMetadataOp::create(builder, loc, memref);
+  Value address = memref::ExtractAlignedPointerAsIndexOp::create(
+      builder, loc, metadata.getBaseBuffer());
+  Value bytes = arith::ConstantIndexOp::create(
+      builder, loc, type.getElementTypeBitWidth() / 8);
+  Value offset =
+      arith::MulIOp::create(builder, loc, metadata.getOffset(), bytes);
+  address = arith::AddIOp::create(builder, loc, address, offset);
+  Type i64 = builder.getI64Type();
+  Access access;
+  Value bits = arith::IndexCastOp::create(builder, loc, i64, address);
+  access.base = LLVM::IntToPtrOp::create(builder, loc, pointer, bits);
+  AffineMap map = generic.getMatchingIndexingMap(&operand);
+  for (unsigned loop = 0; loop < generic.getNumLoops(); ++loop) {
+    Value sum = arith::ConstantIndexOp::create(builder, loc, 0);
+    for (auto [expr, stride] :
+         llvm::zip_equal(map.getResults(), metadata.getStrides())) {
+      int64_t times = coefficientOf(expr, loop);
+      if (times == 0)
+        continue;
+      Value factor = arith::ConstantIndexOp::create(builder, loc, times);
+      sum = arith::AddIOp::create(
+          builder, loc, sum,
+          arith::MulIOp::create(builder, loc, stride, factor));
+    }
+    access.strides.push_back(
+        arith::IndexCastOp::create(builder, loc, i64, sum));
+  }
+  return access;
+}
+
+/// The array of kernel::Loop, on the stack.
+Value KernelCalls::writeLoops(linalg::GenericOp generic,
+                              const PackedContraction &contraction,
+                              ArrayRef<Access> accesses) {
+  Location loc = generic.getLoc();
+  Type i64 = builder.getI64Type();
+  SmallVector<Value> extents;
+  auto op = cast<linalg::LinalgOp>(generic.getOperation());
+  for (Range range : op.createLoopRanges(builder, loc))
+    extents.push_back(arith::IndexCastOp::create(
+        builder, loc, i64,
+        getValueOrCreateConstantIndexOp(builder, loc, range.size)));
+  SmallVector<Value> words;
+  for (const SmallVector<unsigned> *loops :
+       {&contraction.batch, &contraction.rows, &contraction.columns,
+        &contraction.steps})
+    for (unsigned loop : *loops) {
+      words.push_back(extents[loop]);
+      words.push_back(accesses[contraction.rowsInput].strides[loop]);
+      words.push_back(accesses[contraction.columnsInput].strides[loop]);
+      words.push_back(accesses[2].strides[loop]);
+    }
+  Value memory;
+  {
+    // Where it is taken once, however often the contraction runs.
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(
+        &generic->getParentOfType<func::FuncOp>().front());
+    Value count = arith::ConstantIntOp::create(
+        builder, loc, i64, static_cast<int64_t>(words.size()));
+    memory = LLVM::AllocaOp::create(builder, loc, pointer, i64, count);
+  }
+  for (auto [i, word] : llvm::enumerate(words)) {
+    Value place =
+        LLVM::GEPOp::create(builder, loc, pointer, i64, memory,
+                            ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+    LLVM::StoreOp::create(builder, loc, word, place);
+  }
+  return memory;
+}
+
+void KernelCalls::replace(linalg::GenericOp generic,
+                          const PackedContraction &contraction) {
+  Location loc = generic.getLoc();
+  LLVM::LLVMFuncOp kernel = kernelFor(generic, contraction);
+  builder.setInsertionPoint(generic);
+  SmallVector<Access> accesses;
+  for (OpOperand &operand : generic->getOpOperands())
+    accesses.push_back(access(generic, operand));
+  SmallVector<Value> arguments = {accesses[contraction.rowsInput].base,
+                                  accesses[contraction.columnsInput].base,
+                                  accesses[2].base,
+                                  writeLoops(generic, contraction, accesses)};
+  for (const SmallVector<unsigned> *loops :
+       {&contraction.batch, &contraction.rows, &contraction.columns,
+        &contraction.steps})
+    arguments.push_back(
+        arith::ConstantIntOp::create(builder, loc, builder.getI32Type(),
+                                     static_cast<int64_t>(loops->size())));
+  LLVM::CallOp::create(builder, loc, kernel, arguments);
+  generic.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel and its hooks
+//===----------------------------------------------------------------------===//
+
+LLVM::LLVMFuncOp KernelCalls::function(const Twine &name,
+                                       ArrayRef<Type> arguments, Type result) {
+  builder.setInsertionPointToEnd(module.getBody());
+  return LLVM::LLVMFuncOp::create(
+      builder, module.getLoc(), name.str(),
+      LLVM::LLVMFunctionType::get(result, arguments));
+}
+
+LLVM::LLVMFuncOp KernelCalls::kernelFor(linalg::GenericOp generic,
+                                        const PackedContraction &contraction) {
+  MacOp step = contraction.step;
+  auto storageOf = [&](unsigned operand) {
+    return cast<MemRefType>(generic->getOperand(operand).getType())
+        .getElementType();
+  };
+  FormatOpInterface op = step;
+  auto kindOf = [&](unsigned input) {
+    bool isLhs = cast<BlockArgument>(step.getLhs()).getArgNumber() == input;
+    return op.getOperandElement(isLhs ? 0 : 1);
+  };
+  // The step itself, with its formats and attributes, and which factor is
+  // which: that is all that the hooks say.
+  std::string key;
+  llvm::raw_string_ostream stream(key);
+  stream << step->getAttrDictionary() << step->getOperandTypes()
+         << kindOf(contraction.rowsInput).format.spelling() << ' '
+         << kindOf(contraction.columnsInput).format.spelling() << ' '
+         << (cast<BlockArgument>(step.getLhs()).getArgNumber() ==
+             contraction.rowsInput);
+  auto [place, isNew] = kernels.try_emplace(key);
+  if (!isNew)
+    return place->second;
+
+  std::string name = "numera.contraction." + std::to_string(kernels.size() - 1);
+  Type i32 = builder.getI32Type(), carrier = contraction.carrier;
+  ElementKind sum = op.getResultElement();
+  addReader(name + ".row", storageOf(contraction.rowsInput), carrier,
+            kindOf(contraction.rowsInput), sum);
+  addReader(name + ".column", storageOf(contraction.columnsInput), carrier,
+            kindOf(contraction.columnsInput), sum);
+  addReader(name + ".load", carrier, carrier, sum, sum);
+  addWriter(name + ".store", carrier);
+  addStep(name + ".step", contraction);
+  LLVM::LLVMFuncOp kernel =
+      function(name, {pointer, pointer, pointer, pointer, i32, i32, i32, i32},
+               LLVM::LLVMVoidType::get(module.getContext()));
+  std::string typeName;
+  llvm::raw_string_ostream(typeName) << carrier;
+  kernel->setAttr("numera.kernel", builder.getStringAttr(typeName));
+  place->second = kernel;
+  return kernel;
+}
+
+Value KernelCalls::elementAt(Location loc, Value base, Value index,
+                             Type storage) {
+  return LLVM::GEPOp::create(builder, loc, pointer, storage, base,
+                             ArrayRef<LLVM::GEPArg>{index});
+}
+
+Value KernelCalls::cast(Location loc, Value value, Type type,
+                        const ElementKind &from, const ElementKind &to) {
+  if (from == to)
+    return value;
+  auto op = CastOp::create(builder, loc, TypeRange(type), ValueRange(value));
+  auto attribute = [&](const ElementKind &kind) {
+    return FormatAttr::get(module.getContext(), kind.format);
+  };
+  op.setFormatAttr(attribute(to));
+  op.setOperandFormatsAttr(builder.getArrayAttr(attribute(from)));
+  return op;
+}
+
+/// carrier f(ptr base, i64 index)
+void KernelCalls::addReader(const Twine &name, Type storage, Type carrier,
+                            const ElementKind &from, const ElementKind &to) {
+  Location loc = module.getLoc();
+  LLVM::LLVMFuncOp hook =
+      function(name, {pointer, builder.getI64Type()}, carrier);
+  Block *body = hook.addEntryBlock(builder);
+  builder.setInsertionPointToStart(body);
+  Value place =
+      elementAt(loc, body->getArgument(0), body->getArgument(1), storage);
+  Value value = LLVM::LoadOp::create(builder, loc, storage, place);
+  LLVM::ReturnOp::create(builder, loc, cast(loc, value, carrier, from, to));
+}
+
+/// void f(ptr base, i64 index, carrier)
+void KernelCalls::addWriter(const Twine &name, Type carrier) {
+  Location loc = module.getLoc();
+  LLVM::LLVMFuncOp hook =
+      function(name, {pointer, builder.getI64Type(), carrier},
+               LLVM::LLVMVoidType::get(module.getContext()));
+  Block *body = hook.addEntryBlock(builder);
+  builder.setInsertionPointToStart(body);
+  Value place =
+      elementAt(loc, body->getArgument(0), body->getArgument(1), carrier);
+  LLVM::StoreOp::create(builder, loc, body->getArgument(2), place);
+  LLVM::ReturnOp::create(builder, loc, ValueRange());
+}
+
+/// vector f(vector sum, vector row, vector column)
+void KernelCalls::addStep(const Twine &name,
+                          const PackedContraction &contraction) {
+  MacOp step = contraction.step;
+  int64_t lanes = contraction.carrier.getIntOrFloatBitWidth() == 64 ? 8 : 16;
+  auto vector = VectorType::get(lanes, contraction.carrier);
+  LLVM::LLVMFuncOp hook = function(name, {vector, vector, vector}, vector);
+  Block *body = hook.addEntryBlock(builder);
+  builder.setInsertionPointToStart(body);
+  bool rowsAreLeft = cast<BlockArgument>(step.getLhs()).getArgNumber() ==
+                     contraction.rowsInput;
+  Value row = body->getArgument(1), column = body->getArgument(2);
+  OperationState state(module.getLoc(), step->getName());
+  state.addOperands({rowsAreLeft ? row : column, rowsAreLeft ? column : row,
+                     body->getArgument(0)});
+  state.addTypes(vector);
+  state.addAttributes(step->getAttrs());
+  // The factors have been cast to the sum's format.
+  mlir::Operation *onVectors = builder.create(state);
+  onVectors->removeAttr("operand_formats");
+  LLVM::ReturnOp::create(builder, module.getLoc(), onVectors->getResult(0));
+}
+
+namespace {
+struct ContractPass : impl::NumeraContractBase<ContractPass> {
+  void runOnOperation() override {
+    std::vector<std::pair<linalg::GenericOp, PackedContraction>> work;
+    getOperation().walk([&](linalg::GenericOp generic) {
+      if (!generic.hasPureBufferSemantics())
+        return;
+      if (auto contraction = PackedContraction::of(generic))
+        work.emplace_back(generic, std::move(*contraction));
+    });
+    KernelCalls calls(getOperation());
+    for (auto &[generic, contraction] : work)
+      calls.replace(generic, contraction);
+  }
+};
+} // namespace
+
+} // namespace numera

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+
+#include "ContractionLoops.h"
+#include "Lowerings.h"
+#include "numera/Runtime/Contraction.h"
+
+using namespace mlir;
+
+namespace numera {
+
+/// True if the configuration registers a function for the step as it stands:
+/// it takes the operands in their own formats.
+static bool isRegistered(MacOp mac) {
+  FormatOpInterface op = mac;
+  auto *dialect = mac->getContext()->getLoadedDialect<NumeraDialect>();
+  return llvm::any_of(
+      dialect->getRegistry().lowerings(), [&](const Lowering &lowering) {
+        if ((lowering.operation != Operation::Mac &&
+             lowering.operation != Operation::Fma) ||
+            lowering.result != op.getResultElement().format)
+          return false;
+        for (auto [i, format] : llvm::enumerate(lowering.operands))
+          if (op.getOperandElement(i).format != format)
+            return false;
+        return true;
+      });
+}
+
+static bool embeds(FormatOpInterface step, unsigned operand) {
+  Format from = step.getOperandElement(operand).format;
+  ElementKind to = step.getResultElement();
+  if (!from || !to.isFormat())
+    return false;
+  // What an opaque format's values are is said by its cast to f32 or f64.
+  if (!from.getFamily().hasArithmetic())
+    return machineWidth(to) != 0;
+  return isExactCast(from, to.format);
+}
+
+bool factorsEmbed(MacOp step) {
+  // What is cut off the factors is cut in their own formats.
+  return !step.getProduct() && !isRegistered(step) &&
+         stepRulesOf(step).sum.truncation.empty() && embeds(step, 0) &&
+         embeds(step, 1);
+}
+
+bool PackedContraction::findStep(linalg::GenericOp generic) {
+  Block *body = generic.getBody();
+  if (generic.getNumReductionLoops() == 0 || generic.getNumDpsInputs() != 2 ||
+      generic.getNumDpsInits() != 1 || body->getOperations().size() != 2)
+    return false;
+  step = dyn_cast<MacOp>(&body->front());
+  if (!step || step.getAddend() != body->getArgument(2) ||
+      body->getTerminator()->getOperand(0) != step.getResult())
+    return false;
+  FormatOpInterface op = step;
+  if (op.drawsRandom() || op.getRandomOperand())
+    return false;
+  bool isUniform = true;
+  for (unsigned i : {0u, 1u}) {
+    auto argument = dyn_cast<BlockArgument>(step->getOperand(i));
+    if (!argument || argument.getOwner() != body ||
+        argument.getArgNumber() == 2 || !argument.hasOneUse())
+      return false;
+    isUniform &= op.getOperandElement(i) == op.getResultElement();
+  }
+  ElementKind sum = op.getResultElement();
+  carrier = storageType(generic.getContext(), sum);
+  return isUniform || factorsEmbed(step);
+}
+
+/// Every result of the map is a sum of loops times constants.
+static bool isLinear(AffineExpr expr) {
+  if (isa<AffineDimExpr>(expr))
+    return true;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return false;
+  if (expr.getKind() == AffineExprKind::Add)
+    return isLinear(binary.getLHS()) && isLinear(binary.getRHS());
+  return expr.getKind() == AffineExprKind::Mul && isLinear(binary.getLHS()) &&
+         isa<AffineConstantExpr>(binary.getRHS());
+}
+
+bool PackedContraction::findLoops(linalg::GenericOp generic) {
+  SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
+  if (!llvm::all_of(maps,
+                    [](AffineMap map) {
+                      return llvm::all_of(map.getResults(), isLinear);
+                    }) ||
+      !maps[2].isProjectedPermutation())
+    return false;
+  for (unsigned loop = 0; loop < generic.getNumLoops(); ++loop) {
+    bool inRows = maps[rowsInput].isFunctionOfDim(loop);
+    bool inColumns = maps[columnsInput].isFunctionOfDim(loop);
+    if (!maps[2].isFunctionOfDim(loop))
+      steps.push_back(loop);
+    else if (inRows && inColumns)
+      batch.push_back(loop);
+    else if (inRows)
+      rows.push_back(loop);
+    else if (inColumns)
+      columns.push_back(loop);
+    else
+      return false;
+  }
+  return llvm::all_of(ArrayRef({&batch, &rows, &columns, &steps}),
+                      [](const SmallVector<unsigned> *loops) {
+                        return loops->size() <= kernel::maxLoops;
+                      });
+}
+
+/// The product of the loops' extents; none if one is known only at run time.
+static std::optional<int64_t> extentOf(ArrayRef<int64_t> ranges,
+                                       ArrayRef<unsigned> loops) {
+  int64_t product = 1;
+  for (unsigned loop : loops) {
+    if (ShapedType::isDynamic(ranges[loop]))
+      return std::nullopt;
+    product *= ranges[loop];
+  }
+  return product;
+}
+
+/// Columns are what vectors run along: where the result is contiguous, unless
+/// that fills them badly.
+bool PackedContraction::orient(linalg::GenericOp generic) {
+  SmallVector<int64_t> ranges = generic.getStaticLoopRanges();
+  auto last = dyn_cast_or_null<AffineDimExpr>(
+      generic.getIndexingMapsArray()[2].getResults().empty()
+          ? AffineExpr()
+          : generic.getIndexingMapsArray()[2].getResults().back());
+  auto swap = [&] {
+    std::swap(rows, columns);
+    std::swap(rowsInput, columnsInput);
+  };
+  if (last && llvm::is_contained(rows, last.getPosition()))
+    swap();
+  std::optional<int64_t> height = extentOf(ranges, rows);
+  std::optional<int64_t> width = extentOf(ranges, columns);
+  constexpr int64_t tileRows = 8, tileColumns = 32, fewest = 4;
+  auto padded = [](int64_t rows, int64_t columns) {
+    return llvm::alignTo(rows, tileRows) * llvm::alignTo(columns, tileColumns);
+  };
+  if (height && width && padded(*width, *height) < padded(*height, *width) / 2)
+    swap();
+  auto isShort = [&](ArrayRef<unsigned> loops) {
+    std::optional<int64_t> extent = extentOf(ranges, loops);
+    return loops.empty() || (extent && *extent < fewest);
+  };
+  return !isShort(rows) && !isShort(columns);
+}
+
+std::optional<PackedContraction>
+PackedContraction::of(linalg::GenericOp generic) {
+  PackedContraction found;
+  if (!found.findStep(generic))
+    return std::nullopt;
+  found.rowsInput = cast<BlockArgument>(found.step.getLhs()).getArgNumber();
+  found.columnsInput = cast<BlockArgument>(found.step.getRhs()).getArgNumber();
+  if (!found.findLoops(generic) || !found.orient(generic))
+    return std::nullopt;
+  return found;
+}
+
+} // namespace numera

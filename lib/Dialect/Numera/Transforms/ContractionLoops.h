@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+//
+// What a linalg.generic must be for runtime/kernels/Contraction.cpp to run it,
+// asked before bufferization (does it pay to keep the operands narrow?) and
+// after it (by the pass that calls the kernel).
+
+#ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_CONTRACTIONLOOPS_H
+#define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_CONTRACTIONLOOPS_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "numera/Dialect/Numera/IR/Numera.h"
+
+namespace numera {
+
+/// True if a step may be taken on factors that were cast to the accumulator's
+/// format: the casts are exact, and nothing is registered for the step.
+bool factorsEmbed(MacOp step);
+
+/// A contraction in the terms of numera/Runtime/Contraction.h. Loops are
+/// numbers of dimensions of the generic.
+struct PackedContraction {
+  MacOp step;
+  /// The type that values have while they are computed with: f32, f64 or the
+  /// storage integer of the accumulator.
+  mlir::Type carrier;
+  /// Inputs of the generic.
+  unsigned rowsInput = 0, columnsInput = 0;
+  llvm::SmallVector<unsigned> batch, rows, columns, steps;
+
+  /// Null for what is left to loops: another body, an operand that is no exact
+  /// value of the accumulator, a product of a matrix and a vector (its operand
+  /// is read once, which packing would only delay), a depthwise convolution.
+  static std::optional<PackedContraction> of(mlir::linalg::GenericOp generic);
+
+private:
+  bool findStep(mlir::linalg::GenericOp generic);
+  bool findLoops(mlir::linalg::GenericOp generic);
+  bool orient(mlir::linalg::GenericOp generic);
+};
+
+} // namespace numera
+
+#endif // NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_CONTRACTIONLOOPS_H

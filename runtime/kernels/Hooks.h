@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+//
+// What the compiler supplies to a contraction: how elements become values of
+// the carrier and back, and one step on a vector of them. Every contraction is
+// compiled with its own (lib/Target/Kernels.cpp renames them); all are inlined.
+//
+// NUMERA_CARRIER is the type of a value while it is computed with: float,
+// double, or the unsigned integer of a code.
+
+#ifndef NUMERA_KERNELS_HOOKS_H
+#define NUMERA_KERNELS_HOOKS_H
+
+#include <stdint.h>
+
+namespace numera::kernel {
+
+using Carrier = NUMERA_CARRIER;
+/// Values in the lanes of a vector, whatever the carrier: 16 for float.
+constexpr int lanes = sizeof(Carrier) == 8 ? 8 : 16;
+typedef Carrier Vector __attribute__((ext_vector_type(lanes)));
+
+extern "C" {
+/// The element `index` places behind `base`, as a value.
+Carrier numera_hook_row(const void *base, int64_t index);
+Carrier numera_hook_column(const void *base, int64_t index);
+Carrier numera_hook_load(const void *base, int64_t index);
+void numera_hook_store(void *base, int64_t index, Carrier value);
+/// One step of the contraction in every lane.
+Vector numera_hook_step(Vector sum, Vector row, Vector column);
+}
+
+} // namespace numera::kernel
+
+#endif // NUMERA_KERNELS_HOOKS_H

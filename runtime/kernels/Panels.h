@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+//
+// Packing: a block of an operand is decoded once, into panels that the tile
+// reads from front to back. A panel has `lanes` elements of the outer loops by
+// `steps` of the reduction.
+
+#ifndef NUMERA_KERNELS_PANELS_H
+#define NUMERA_KERNELS_PANELS_H
+
+#include "Hooks.h"
+#include "numera/Runtime/Contraction.h"
+
+namespace numera::kernel {
+
+/// The iterations of a product of loops in row-major order, from any start.
+class Walk {
+public:
+  Walk(const Loop *loops, int32_t count, int64_t start)
+      : loops(loops), count(count) {
+    for (int32_t i = count; i-- > 0;) {
+      index[i] = start % loops[i].extent;
+      start /= loops[i].extent;
+      advance(loops[i], index[i]);
+    }
+  }
+
+  int64_t rows = 0, columns = 0, sums = 0; ///< places in the operands
+
+  void next() {
+    for (int32_t i = count; i-- > 0;) {
+      advance(loops[i], 1);
+      if (++index[i] < loops[i].extent)
+        return;
+      advance(loops[i], -index[i]);
+      index[i] = 0;
+    }
+  }
+
+private:
+  void advance(const Loop &loop, int64_t times) {
+    rows += times * loop.rows;
+    columns += times * loop.columns;
+    sums += times * loop.sums;
+  }
+
+  const Loop *loops;
+  int32_t count;
+  int64_t index[maxLoops];
+};
+
+/// True if `places` are consecutive.
+inline bool isContiguous(const int64_t *places, int64_t count) {
+  for (int64_t i = 1; i < count; ++i)
+    if (places[i] != places[0] + i)
+      return false;
+  return true;
+}
+
+/// Consecutive elements.
+struct Run {
+  int64_t first; ///< lane
+  int64_t length;
+  int64_t place; ///< of its first lane
+};
+
+/// Splits lanes into runs; returns how many.
+inline int64_t findRuns(const int64_t *places, int64_t count, Run *runs) {
+  int64_t found = 0;
+  for (int64_t lane = 0; lane < count; ++lane) {
+    if (lane > 0 && places[lane] == places[lane - 1] + 1)
+      ++runs[found - 1].length;
+    else
+      runs[found++] = {lane, 1, places[lane]};
+  }
+  return found;
+}
+
+/// out[i * pitch] = the value `first + i` places behind `base`. A run of
+/// unknown length is one masked vector or a few: scalar code for its rest would
+/// take longer than all of them.
+template <auto hook>
+inline void decodeRun(Carrier *out, const void *base, int64_t first,
+                      int64_t length) {
+#pragma clang loop vectorize(assume_safety) vectorize_predicate(enable)
+  for (int64_t i = 0; i < length; ++i)
+    out[i] = hook(base, first + i);
+}
+template <auto hook, int64_t length>
+inline void decodeRun(Carrier *out, const void *base, int64_t first) {
+#pragma clang loop vectorize(assume_safety)
+  for (int64_t i = 0; i < length; ++i)
+    out[i] = hook(base, first + i);
+}
+
+/// The layout of a panel: the value of lane l in step k lies at
+/// l * lanePitch + k * stepPitch. One of the two is 1.
+template <int64_t panelLanes, int64_t lanePitch, int64_t stepPitch, auto hook>
+struct Packing {
+  static constexpr int64_t chunk = 64; ///< steps that are transposed at a time
+
+  /// `places` of the lanes, and what each step adds to all of them. Lanes from
+  /// `count` on are left as they are.
+  static void pack(Carrier *panel, const void *base, const int64_t *places,
+                   int64_t count, const int64_t *steps, int64_t stepCount,
+                   bool stepsAreContiguous) {
+    Run runs[panelLanes];
+    int64_t runCount = findRuns(places, count, runs);
+    if (stepsAreContiguous && (lanePitch != 1 || runCount > 1))
+      packAlongSteps(panel, base, places, count, steps[0], stepCount);
+    else if (lanePitch == 1 && runCount == 1 && count == panelLanes)
+      for (int64_t k = 0; k < stepCount; ++k)
+        decodeRun<hook, panelLanes>(panel + k * stepPitch, base,
+                                    places[0] + steps[k]);
+    else
+      packAlongLanes(panel, base, runs, runCount, steps, stepCount);
+  }
+
+private:
+  static void packAlongSteps(Carrier *panel, const void *base,
+                             const int64_t *places, int64_t count,
+                             int64_t first, int64_t stepCount) {
+    if constexpr (stepPitch == 1) {
+      for (int64_t lane = 0; lane < count; ++lane)
+        decodeRun<hook>(panel + lane * lanePitch, base, places[lane] + first,
+                        stepCount);
+    } else {
+      Carrier values[panelLanes][chunk];
+      for (int64_t k = 0; k < stepCount; k += chunk) {
+        int64_t length = stepCount - k < chunk ? stepCount - k : chunk;
+        for (int64_t lane = 0; lane < count; ++lane)
+          decodeRun<hook>(values[lane], base, places[lane] + first + k, length);
+        for (int64_t i = 0; i < length; ++i)
+          for (int64_t lane = 0; lane < count; ++lane)
+            panel[lane + (k + i) * stepPitch] = values[lane][i];
+      }
+    }
+  }
+
+  static void packAlongLanes(Carrier *panel, const void *base, const Run *runs,
+                             int64_t runCount, const int64_t *steps,
+                             int64_t stepCount) {
+    for (int64_t k = 0; k < stepCount; ++k)
+      for (int64_t i = 0; i < runCount; ++i) {
+        const Run &run = runs[i];
+        if constexpr (lanePitch == 1) {
+          decodeRun<hook>(panel + run.first + k * stepPitch, base,
+                          run.place + steps[k], run.length);
+        } else {
+          Carrier values[panelLanes];
+          decodeRun<hook>(values, base, run.place + steps[k], run.length);
+          for (int64_t lane = 0; lane < run.length; ++lane)
+            panel[(run.first + lane) * lanePitch + k] = values[lane];
+        }
+      }
+  }
+};
+
+} // namespace numera::kernel
+
+#endif // NUMERA_KERNELS_PANELS_H

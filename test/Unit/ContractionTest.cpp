@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+//
+// The kernel of contractions against the loops that it stands for. Its step
+// here multiplies and adds in f32, which shows the order of steps.
+
+#include "numera/Runtime/Contraction.h"
+#include "Hooks.h"
+#include "gtest/gtest.h"
+#include <array>
+#include <random>
+#include <vector>
+
+using namespace numera::kernel;
+
+// ---- hooks -----------------------------------------------------------------
+
+static float at(const void *base, int64_t index) {
+  return static_cast<const float *>(base)[index];
+}
+float numera::kernel::numera_hook_row(const void *base, int64_t index) {
+  return at(base, index);
+}
+float numera::kernel::numera_hook_column(const void *base, int64_t index) {
+  return at(base, index);
+}
+float numera::kernel::numera_hook_load(const void *base, int64_t index) {
+  return at(base, index);
+}
+void numera::kernel::numera_hook_store(void *base, int64_t index, float value) {
+  static_cast<float *>(base)[index] = value;
+}
+Vector numera::kernel::numera_hook_step(Vector sum, Vector row, Vector column) {
+  return sum + row * column;
+}
+
+extern "C" void numera_host_fail(const char *message) {
+  FAIL() << message;
+}
+
+// ---- the reference
+// -----------------------------------------------------------
+
+namespace {
+
+using Entry = void(const void *, const void *, void *, const Loop *, int32_t,
+                   int32_t, int32_t, int32_t);
+extern "C" Entry numera_contract_8x2, numera_contract_6x1, numera_contract_3x1;
+
+struct Problem {
+  std::vector<Loop> loops;
+  LoopCounts counts;
+
+  /// Elements of an operand: one more than its last place.
+  size_t size(int64_t Loop::*stride) const {
+    int64_t last = 0;
+    for (const Loop &loop : loops)
+      last += (loop.extent - 1) * loop.*stride;
+    return size_t(last + 1);
+  }
+
+  void run(Entry *entry, const float *rows, const float *columns,
+           float *sums) const {
+    entry(rows, columns, sums, loops.data(), counts.batch, counts.rows,
+          counts.columns, counts.steps);
+  }
+
+  void reference(const float *rows, const float *columns, float *sums,
+                 size_t depth = 0) const {
+    if (depth == loops.size()) {
+      *sums = *sums + *rows * *columns;
+      return;
+    }
+    const Loop &loop = loops[depth];
+    for (int64_t i = 0; i < loop.extent; ++i)
+      reference(rows + i * loop.rows, columns + i * loop.columns,
+                sums + i * loop.sums, depth + 1);
+  }
+};
+
+class Contraction : public testing::TestWithParam<Entry *> {
+protected:
+  void check(const Problem &problem) {
+    std::mt19937 random(1);
+    std::uniform_real_distribution<float> value(-1, 1);
+    auto fill = [&](size_t size) {
+      std::vector<float> values(size);
+      for (float &x : values)
+        x = value(random);
+      return values;
+    };
+    auto rows = fill(problem.size(&Loop::rows));
+    auto columns = fill(problem.size(&Loop::columns));
+    auto sums = fill(problem.size(&Loop::sums)), expected = sums;
+    problem.reference(rows.data(), columns.data(), expected.data());
+    problem.run(GetParam(), rows.data(), columns.data(), sums.data());
+    EXPECT_EQ(sums, expected);
+  }
+
+  /// Rows m x k, columns k x n, each perhaps transposed.
+  static Problem product(int64_t m, int64_t n, int64_t k, bool rowsTransposed,
+                         bool columnsTransposed, bool sumsTransposed) {
+    return {{{m, rowsTransposed ? 1 : k, 0, sumsTransposed ? 1 : n},
+             {n, 0, columnsTransposed ? k : 1, sumsTransposed ? m : 1},
+             {k, rowsTransposed ? m : 1, columnsTransposed ? 1 : n, 0}},
+            {0, 1, 1, 1}};
+  }
+};
+
+TEST_P(Contraction, matrix_products_of_any_size_and_layout) {
+  for (auto [m, n, k] : {std::array<int64_t, 3>{1, 1, 1},
+                         {8, 32, 16},
+                         {7, 33, 17},
+                         {130, 65, 519},
+                         {17, 1060, 70},
+                         {260, 31, 1030}})
+    for (int layout = 0; layout < 8; ++layout)
+      check(product(m, n, k, layout & 1, layout & 2, layout & 4));
+}
+
+TEST_P(Contraction, nothing_to_do) {
+  check(product(4, 4, 1, false, false, false));
+  Problem empty = product(0, 4, 4, false, false, false);
+  float unused = 0;
+  empty.run(GetParam(), &unused, &unused, &unused);
+  Problem noSteps = product(4, 4, 0, false, false, false);
+  std::vector<float> sums(16, 1.5f);
+  noSteps.run(GetParam(), &unused, &unused, sums.data());
+  EXPECT_EQ(sums, std::vector<float>(16, 1.5f));
+}
+
+TEST_P(Contraction, batches) {
+  Problem problem = product(9, 40, 11, false, false, false);
+  problem.loops.insert(problem.loops.begin(), {{3, 99, 440, 360}});
+  problem.counts.batch = 1;
+  check(problem);
+  // The same columns in every batch.
+  problem.loops[0].columns = 0;
+  check(problem);
+}
+
+/// Images n x c x h x h, filters f x c x s x s, results n x f x y x y.
+static Problem convolution(int64_t n, int64_t c, int64_t h, int64_t f,
+                           int64_t s, int64_t stride, int64_t dilation) {
+  int64_t y = (h - (s - 1) * dilation - 1) / stride + 1;
+  return {{{f, c * s * s, 0, y * y},
+           {n, 0, c * h * h, f * y * y},
+           {y, 0, h * stride, y},
+           {y, 0, stride, 1},
+           {c, s * s, h * h, 0},
+           {s, s, h * dilation, 0},
+           {s, 1, dilation, 0}},
+          {0, 1, 3, 3}};
+}
+
+TEST_P(Contraction, convolutions) {
+  check(convolution(2, 3, 9, 10, 3, 1, 1));
+  check(convolution(1, 4, 40, 9, 3, 2, 1));
+  check(convolution(3, 2, 16, 17, 3, 1, 2));
+  check(convolution(2, 70, 6, 5, 1, 1, 1));
+}
+
+TEST_P(Contraction, columns_may_be_the_filters) {
+  Problem problem = convolution(2, 3, 9, 10, 3, 1, 1);
+  for (Loop &loop : problem.loops)
+    std::swap(loop.rows, loop.columns);
+  std::rotate(problem.loops.begin(), problem.loops.begin() + 1,
+              problem.loops.begin() + 4);
+  problem.counts.rows = 3;
+  problem.counts.columns = 1;
+  check(problem);
+}
+
+INSTANTIATE_TEST_SUITE_P(Tiles, Contraction,
+                         testing::Values(numera_contract_8x2,
+                                         numera_contract_6x1,
+                                         numera_contract_3x1));
+
+} // namespace
