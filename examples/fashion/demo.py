@@ -8,31 +8,18 @@ mybf16, is the C library beside this file. `./dev demo` calls this script.
 
 import argparse
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from command import CommandFailed, run  # noqa: E402
+
 ROOT = HERE.parents[1]
 MODEL = HERE / "model.onnx"
 OWN_FORMATS = HERE / "formats.yaml"
 FORMATS = ("f32", "bf16", "f8E4M3FN", "posit16", "posit8", "mybf16")
 COLUMNS = ("format", "storage bits", "top-1", "agrees with f32", "SQNR dB", "seconds")
-
-
-class CommandFailed(Exception):
-    """A command that exited with an error, which it has printed itself."""
-
-
-def run(command: list[str]) -> str:
-    """The standard output of `command`. Its stderr, where numera shows progress
-    and errors, goes to ours."""
-    try:
-        return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
-    except OSError as error:
-        raise CommandFailed(f"cannot run {command[0]}: {error.strerror}") from None
-    except subprocess.CalledProcessError:
-        raise CommandFailed(f"failed: {' '.join(command)}") from None
 
 
 def measure(numera: str, name: str, data: Path) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ is not met.
 
 import argparse
 import json
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -18,6 +17,9 @@ from pathlib import Path
 import numpy as np
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from command import CommandFailed, run as command  # noqa: E402
+
 ROOT = HERE.parents[1]
 TERMS = 1100
 
@@ -42,20 +44,6 @@ CLOSURE = {
     ("float<4,3>", "add"): (18.533, 10.641),
     ("float<4,3>", "mul"): (22.272, 10.651),
 }
-
-
-class CommandFailed(Exception):
-    """A command that exited with an error, which it has printed itself."""
-
-
-def command(arguments: list[str]) -> str:
-    """The standard output of a command."""
-    try:
-        return subprocess.run(arguments, stdout=subprocess.PIPE, text=True, check=True).stdout
-    except OSError as error:
-        raise CommandFailed(f"cannot run {arguments[0]}: {error.strerror}") from None
-    except subprocess.CalledProcessError:
-        raise CommandFailed(f"failed: {' '.join(arguments)}") from None
 
 
 def spelling(numera: str, name: str) -> str:

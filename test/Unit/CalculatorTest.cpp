@@ -40,55 +40,68 @@ std::string evaluate(llvm::StringRef text, uint64_t seed = 0) {
              : printDecimal(last.result.getFamily().decode(last.result, code));
 }
 
+/// Expressions and what they come to.
+void expectAll(
+    std::initializer_list<std::pair<llvm::StringRef, llvm::StringRef>> facts) {
+  for (auto [text, result] : facts)
+    EXPECT_EQ(evaluate(text), result) << text.str();
+}
+
 TEST(Calculator, BindsAsInC) {
-  EXPECT_EQ(evaluate("f32: 1 + 2 * 3"), "7");
-  EXPECT_EQ(evaluate("f32: (1 + 2) * 3"), "9");
-  EXPECT_EQ(evaluate("f32: 8 - 4 - 2"), "2");
-  EXPECT_EQ(evaluate("f32: 16 / 4 / 2"), "2");
-  EXPECT_EQ(evaluate("f32: 7 % 4 * 2"), "6");
-  EXPECT_EQ(evaluate("f32: 1 - -2"), "3");
-  EXPECT_EQ(evaluate("f32: -2 * 3"), "-6");
-  EXPECT_EQ(evaluate("f32: 1 + 1 == 2"), "1");
-  EXPECT_EQ(evaluate("f32:1+2"), "3");
+  expectAll({
+      {"f32: 1 + 2 * 3", "7"},
+      {"f32: (1 + 2) * 3", "9"},
+      {"f32: 8 - 4 - 2", "2"},
+      {"f32: 16 / 4 / 2", "2"},
+      {"f32: 7 % 4 * 2", "6"},
+      {"f32: 1 - -2", "3"},
+      {"f32: -2 * 3", "-6"},
+      {"f32: 1 + 1 == 2", "1"},
+      {"f32:1+2", "3"},
+  });
 }
 
 TEST(Calculator, KnowsTheOperationsOfTheDialect) {
-  EXPECT_EQ(evaluate("f32: sqrt(9)"), "3");
-  EXPECT_EQ(evaluate("f32: rsqrt(4)"), "0.5");
-  EXPECT_EQ(evaluate("f32: fma(2, 3, 4)"), "10");
-  EXPECT_EQ(evaluate("f32: exp2(10)"), "1024");
-  EXPECT_EQ(evaluate("f32: log2(8)"), "3");
-  EXPECT_EQ(evaluate("f32: pow(3, 4)"), "81");
-  EXPECT_EQ(evaluate("f32: min(1, nan)"), "nan");
-  EXPECT_EQ(evaluate("f32: minnum(1, nan)"), "1");
-  EXPECT_EQ(evaluate("f32: max(-0, 0)"), "0");
-  EXPECT_EQ(evaluate("f32: maxnum(nan, -7)"), "-7");
-  EXPECT_EQ(evaluate("f32: floor(-1.5)"), "-2");
-  EXPECT_EQ(evaluate("f32: ceil(-1.5)"), "-1");
-  EXPECT_EQ(evaluate("f32: trunc(-1.5)"), "-1");
-  EXPECT_EQ(evaluate("f32: round(2.5)"), "3");
-  EXPECT_EQ(evaluate("f32: roundeven(2.5)"), "2");
-  EXPECT_EQ(evaluate("f32: neg(abs(-3))"), "-3");
-  EXPECT_EQ(evaluate("f32: isnan(nan)"), "1");
-  EXPECT_EQ(evaluate("f32: isnan(1) + 2"), "2");
-  EXPECT_EQ(evaluate("f32: cast(1)"), "6: unknown function or format 'cast'");
+  expectAll({
+      {"f32: sqrt(9)", "3"},
+      {"f32: rsqrt(4)", "0.5"},
+      {"f32: fma(2, 3, 4)", "10"},
+      {"f32: exp2(10)", "1024"},
+      {"f32: log2(8)", "3"},
+      {"f32: pow(3, 4)", "81"},
+      {"f32: min(1, nan)", "nan"},
+      {"f32: minnum(1, nan)", "1"},
+      {"f32: max(-0, 0)", "0"},
+      {"f32: maxnum(nan, -7)", "-7"},
+      {"f32: floor(-1.5)", "-2"},
+      {"f32: ceil(-1.5)", "-1"},
+      {"f32: trunc(-1.5)", "-1"},
+      {"f32: round(2.5)", "3"},
+      {"f32: roundeven(2.5)", "2"},
+      {"f32: neg(abs(-3))", "-3"},
+      {"f32: isnan(nan)", "1"},
+      {"f32: isnan(1) + 2", "2"},
+      {"f32: cast(1)", "6: unknown function or format 'cast'"},
+  });
 }
 
 TEST(Calculator, ComparesAsTheFormatDoes) {
-  EXPECT_EQ(evaluate("f32: 1 < 2"), "1");
-  EXPECT_EQ(evaluate("f32: 2 <= 1"), "0");
-  EXPECT_EQ(evaluate("f32: 2 >= 2"), "1");
-  EXPECT_EQ(evaluate("f32: 2 > 2"), "0");
-  EXPECT_EQ(evaluate("f32: 0 == -0"), "1");
-  EXPECT_EQ(evaluate("f32: nan == nan"), "0");
-  EXPECT_EQ(evaluate("f32: nan != nan"), "1");
-  EXPECT_EQ(evaluate("f32: nan < 1"), "0");
-  // NaR equals itself and is below every number.
-  EXPECT_EQ(evaluate("posit8: nan == nan"), "1");
-  EXPECT_EQ(evaluate("posit8: nan != nan"), "0");
-  EXPECT_EQ(evaluate("posit8: nan < -16"), "1");
-  // A truth goes on as a number.
-  EXPECT_EQ(evaluate("f32: (1 < 2) + 1"), "2");
+  expectAll({
+      {"f32: 1 < 2", "1"},
+      {"f32: 2 <= 1", "0"},
+      {"f32: 2 >= 2", "1"},
+      {"f32: 2 > 2", "0"},
+      {"f32: 0 == -0", "1"},
+      {"f32: nan == nan", "0"},
+      {"f32: nan != nan", "1"},
+      {"f32: nan < 1", "0"},
+      // NaR equals itself and is below every number.
+      {"posit8: nan == nan", "1"},
+      {"posit8: nan != nan", "0"},
+      {"posit8: nan < -16", "1"},
+      // A truth goes on as a number.
+      {"f32: (1 < 2) + 1", "2"},
+  });
 }
 
 TEST(Calculator, RoundsLiteralsOnceWithTheirSign) {
@@ -119,25 +132,29 @@ TEST(Calculator, RoundsConstantsCorrectly) {
 }
 
 TEST(Calculator, ComputesInTheFormatAroundAndCasts) {
-  // 1/3 in 4 significant bits, 2 in 8.
-  EXPECT_EQ(evaluate("bf16: f8E4M3FN(1/3)"), "0.34375");
-  EXPECT_EQ(evaluate("bf16: f8E4M3FN(1/3) + 1/3"), "0.6796875");
-  EXPECT_EQ(evaluate("f8E4M3FN: bf16(1/3)"), "0.34375");
-  EXPECT_EQ(evaluate("f64: posit<12,1>(sqrt(2))"), "1.4140625");
-  EXPECT_EQ(evaluate("f64: float<4,3,fn>(bf16(1/3))"), "0.34375");
-  EXPECT_EQ(evaluate("f8E5M2: f64(1e300)"), "inf");
-  EXPECT_EQ(evaluate("posit8: f32(inf)"), "nan");
+  expectAll({
+      // 1/3 in 4 significant bits, 2 in 8.
+      {"bf16: f8E4M3FN(1/3)", "0.34375"},
+      {"bf16: f8E4M3FN(1/3) + 1/3", "0.6796875"},
+      {"f8E4M3FN: bf16(1/3)", "0.34375"},
+      {"f64: posit<12,1>(sqrt(2))", "1.4140625"},
+      {"f64: float<4,3,fn>(bf16(1/3))", "0.34375"},
+      {"f8E5M2: f64(1e300)", "inf"},
+      {"posit8: f32(inf)", "nan"},
+  });
 }
 
 TEST(Calculator, AppliesTheChangesOfAFormat) {
-  // 1.5 loses the half.
-  EXPECT_EQ(evaluate("float<5,7,mul.truncate-operands=7>: 1.5 * 1.5"), "1");
-  EXPECT_EQ(evaluate("float<5,7,mul.truncate-operands=7>: 1.5 + 1.5"), "3");
-  EXPECT_EQ(evaluate("float<4,3,div.rounding=up>: 1 / 3"), "0.34375");
-  EXPECT_EQ(evaluate("float<4,3,div.rounding=down>: 1 / 3"), "0.3125");
-  EXPECT_EQ(evaluate("float<4,3,add.overflow=saturate>: 240 + 240"), "240");
-  EXPECT_EQ(evaluate("float<4,3,add.overflow=saturate>: 240 * 2"), "inf");
-  EXPECT_EQ(evaluate("float<4,3,cast.rounding=up>: f32(1.01)"), "1.125");
+  expectAll({
+      // 1.5 loses the half.
+      {"float<5,7,mul.truncate-operands=7>: 1.5 * 1.5", "1"},
+      {"float<5,7,mul.truncate-operands=7>: 1.5 + 1.5", "3"},
+      {"float<4,3,div.rounding=up>: 1 / 3", "0.34375"},
+      {"float<4,3,div.rounding=down>: 1 / 3", "0.3125"},
+      {"float<4,3,add.overflow=saturate>: 240 + 240", "240"},
+      {"float<4,3,add.overflow=saturate>: 240 * 2", "inf"},
+      {"float<4,3,cast.rounding=up>: f32(1.01)", "1.125"},
+  });
 }
 
 TEST(Calculator, DrawsByTheNumberOfTheOperation) {

@@ -59,21 +59,25 @@ std::string verdict(const Registry &registry, const Checked &checked,
 TEST(Judge, NamesHowABfloat16SumIsWrong) {
   Registry registry;
   Checked add = uniform(Operation::Add, named(registry, "bf16"), 2);
-  auto sum = [&](uint64_t x, uint64_t y, uint64_t got) {
-    return verdict(registry, add, {x, y}, got);
+  const struct {
+    uint64_t x, y, got;
+    const char *fault;
+  } sums[] = {
+      {0x3f80, 0x3f80, 0x4000, ""},
+      {0x3f80, 0x3f80, 0x4001, "rounding (1 ulp)"},
+      {0x3f80, 0x3f80, 0x3fff, "rounding (1 ulp)"},
+      {0x3f80, 0x3f80, 0x4002, "wrong by more than 1 ulp"},
+      {0x3f80, 0x3f80, 0xc000, "wrong sign"},
+      {0x3f80, 0x3f80, 0x14000, "bits above the width set"},
+      {0x3f80, 0xbf80, 0x8000, "sign of zero"},
+      {0x7f80, 0xff80, 0x7f80, "NaN expected"},
+      {0x7f80, 0xff80, 0xffc1, "other NaN"},
+      {0x3f80, 0x3f80, 0x7fc0, "NaN given"},
+      {0x7f7f, 0x7f7f, 0x7f7f, "infinity or saturation"},
+      {0x0001, 0x0001, 0x0000, "subnormal flushed"},
   };
-  EXPECT_EQ(sum(0x3f80, 0x3f80, 0x4000), "");
-  EXPECT_EQ(sum(0x3f80, 0x3f80, 0x4001), "rounding (1 ulp)");
-  EXPECT_EQ(sum(0x3f80, 0x3f80, 0x3fff), "rounding (1 ulp)");
-  EXPECT_EQ(sum(0x3f80, 0x3f80, 0x4002), "wrong by more than 1 ulp");
-  EXPECT_EQ(sum(0x3f80, 0x3f80, 0xc000), "wrong sign");
-  EXPECT_EQ(sum(0x3f80, 0x3f80, 0x14000), "bits above the width set");
-  EXPECT_EQ(sum(0x3f80, 0xbf80, 0x8000), "sign of zero");
-  EXPECT_EQ(sum(0x7f80, 0xff80, 0x7f80), "NaN expected");
-  EXPECT_EQ(sum(0x7f80, 0xff80, 0xffc1), "other NaN");
-  EXPECT_EQ(sum(0x3f80, 0x3f80, 0x7fc0), "NaN given");
-  EXPECT_EQ(sum(0x7f7f, 0x7f7f, 0x7f7f), "infinity or saturation");
-  EXPECT_EQ(sum(0x0001, 0x0001, 0x0000), "subnormal flushed");
+  for (const auto &sum : sums)
+    EXPECT_EQ(verdict(registry, add, {sum.x, sum.y}, sum.got), sum.fault);
 }
 
 TEST(Judge, KnowsSwappedOperandsAndTruth) {

@@ -90,6 +90,23 @@ void checkBinary(Tally &tally, Operation operation, oracle::Binary exact,
   });
 }
 
+void checkUnary(Tally &tally, Operation operation, oracle::Unary exact,
+                const Mixed &x, const Mixed &result) {
+  OperationRules rules = rulesOf(operation, result.ours, x.ours);
+  oracle::Result wide;
+  oracle::Real scratch;
+  for (uint64_t code = 0; code < x.count(); ++code) {
+    exact(wide, x.truth.value(code, scratch));
+    oracle::Place place = result.truth.locate(wide);
+    for (Rounding mode : modes) {
+      rules.rounding = mode;
+      tally.check(evaluateOperation(operation, rules, x.ours, code),
+                  result.truth.round(place, modeOf(mode)),
+                  nameOf(operation).data(), code, mode);
+    }
+  }
+}
+
 TEST(Mixed, TwoOperands) {
   Formats all;
   Tally tally;
@@ -124,22 +141,9 @@ TEST(Mixed, OneOperand) {
   };
   const std::pair<const Mixed *, const Mixed *> formats[] = {
       {&all.posit16, &all.f8}, {&all.f16, &all.posit6}, {&all.bf16, &all.f16}};
-  oracle::Result wide;
-  oracle::Real scratch;
   for (auto [operation, exact] : operations)
-    for (auto [from, to] : formats) {
-      OperationRules rules = rulesOf(operation, to->ours, from->ours);
-      for (uint64_t code = 0; code < from->count(); ++code) {
-        exact(wide, from->truth.value(code, scratch));
-        oracle::Place place = to->truth.locate(wide);
-        for (Rounding mode : modes) {
-          rules.rounding = mode;
-          tally.check(evaluateOperation(operation, rules, from->ours, code),
-                      to->truth.round(place, modeOf(mode)),
-                      nameOf(operation).data(), code, mode);
-        }
-      }
-    }
+    for (auto [from, to] : formats)
+      checkUnary(tally, operation, exact, *from, *to);
 }
 
 template <int (*function)(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t)>
@@ -165,22 +169,9 @@ TEST(Mixed, ElementaryFunctions) {
   };
   const std::pair<const Mixed *, const Mixed *> formats[] = {
       {&all.f8, &all.f16}, {&all.posit6, &all.bf16}, {&all.f8E5M2, &all.f8}};
-  oracle::Result wide;
-  oracle::Real scratch;
   for (auto [operation, exact] : operations)
-    for (auto [from, to] : formats) {
-      OperationRules rules = rulesOf(operation, to->ours, from->ours);
-      for (uint64_t code = 0; code < from->count(); ++code) {
-        exact(wide, from->truth.value(code, scratch));
-        oracle::Place place = to->truth.locate(wide);
-        for (Rounding mode : modes) {
-          rules.rounding = mode;
-          tally.check(evaluateOperation(operation, rules, from->ours, code),
-                      to->truth.round(place, modeOf(mode)),
-                      nameOf(operation).data(), code, mode);
-        }
-      }
-    }
+    for (auto [from, to] : formats)
+      checkUnary(tally, operation, exact, *from, *to);
 }
 
 /// fma : f8, f8, f32 -> f32, and one into a narrow format.

@@ -2,29 +2,14 @@
 //
 // The family `lns` in the registry: validation, spelling, facts.
 
-#include "numera/Registry/FormatFamily.h"
+#include "Spellings.h"
 #include "numera/Registry/Registry.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <gtest/gtest.h>
-
 using namespace numera;
+using namespace numera::test;
 
 namespace {
-
-Format parse(llvm::StringRef text) {
-  SpellingError error;
-  Format format = parseFormatSpelling(text, error);
-  EXPECT_TRUE(format) << text.str() << ": " << error.message;
-  return format;
-}
-
-/// `column: message`.
-std::string fault(llvm::StringRef text) {
-  SpellingError error;
-  EXPECT_FALSE(parseFormatSpelling(text, error)) << text.str();
-  return std::to_string(error.column) + ": " + error.message;
-}
 
 TEST(LnsFamily, ChecksRanges) {
   EXPECT_EQ(fault("lns<0,3>"),

@@ -6,18 +6,15 @@
 #include <stdint.h>
 
 typedef _Float16 Half;
+typedef union {
+  uint16_t bits;
+  Half value;
+} Bits;
 
 static Half value(uint16_t code) {
-  uint16_t bits = (uint16_t)(code << 4);
-  Half result;
-  __builtin_memcpy(&result, &bits, sizeof result);
-  return result;
+  return ((Bits){.bits = (uint16_t)(code << 4)}).value;
 }
-static uint16_t cut(Half x) {
-  uint16_t bits;
-  __builtin_memcpy(&bits, &x, sizeof bits);
-  return bits >> 4;
-}
+static uint16_t cut(Half x) { return ((Bits){.value = x}).bits >> 4; }
 
 float nibbles_to_f32(uint16_t a) { return (float)value(a); }
 /* Toward zero, and with the four bits that are none of the format's. */

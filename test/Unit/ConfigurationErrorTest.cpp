@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: MIT
+//
+// Configuration files: what is said about wrong ones.
+
+#include "TestFolder.h"
+#include "numera/Registry/Registry.h"
+
+using namespace numera;
+using namespace numera::test;
+
+namespace {
+
+/// What reading `text` prints, as a file `f.yaml` of the working directory.
+std::string errorOf(llvm::StringRef text) {
+  Registry registry;
+  size_t before = registry.formats().size();
+  std::string errors;
+  llvm::raw_string_ostream stream(errors);
+  EXPECT_FALSE(registry.loadText(text, "f.yaml", "", stream));
+  EXPECT_EQ(registry.formats().size(), before) << "half a file was kept";
+  return errors;
+}
+
+/// An entry of `formats`, which begins at line 2, column 3.
+std::string errorOfFormat(llvm::StringRef entry) {
+  return errorOf("formats:\n  " + entry.str() + "\n");
+}
+
+/// An entry of `lowerings`, in a file with an opaque format `my`; the mapping
+/// begins at line 4, column 5.
+std::string errorOfLowering(llvm::StringRef entry) {
+  return errorOf(
+      "formats:\n  my: {family: opaque, bits: 16}\nlowerings:\n  - " +
+      entry.str() + "\n");
+}
+
+TEST(ConfigurationError, FileThatIsNotThere) {
+  Registry registry;
+  std::string errors;
+  llvm::raw_string_ostream stream(errors);
+  EXPECT_FALSE(registry.load("no/such.yaml", stream));
+  EXPECT_EQ(errors, "no/such.yaml:1:1: error: the file cannot be read (no such "
+                    "file or directory), expected a configuration\n");
+}
+
+TEST(ConfigurationError, Syntax) {
+  EXPECT_EQ(errorOf("formats: {a: {family: posit\n"),
+            "f.yaml:1:28: error: not valid YAML: unexpected token, expected "
+            "Key, Flow Entry, or Flow Mapping End\n");
+  EXPECT_EQ(errorOf("formats: &x {}\n"),
+            "f.yaml:1:13: error: found the anchor 'x', expected a value "
+            "without anchor\n");
+  EXPECT_EQ(errorOf("formats: {}\n---\nformats: {}\n"),
+            "f.yaml:3:1: error: found a second document, expected one\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: my, target: *, call: f}"),
+            "f.yaml:4:35: error: not valid YAML: got empty alias or anchor; a "
+            "star is written \"*\"\n");
+  std::string deep(40, '[');
+  EXPECT_EQ(errorOf("formats: " + deep),
+            "f.yaml:1:26: error: nested too deeply, expected at most 16 "
+            "levels\n");
+}
+
+TEST(ConfigurationError, UnknownSection) {
+  EXPECT_EQ(errorOf("format: {}\n"), "f.yaml:1:1: error: unknown key 'format' "
+                                     "of a configuration, did you mean "
+                                     "'formats'?\n");
+  EXPECT_EQ(errorOf("things: {}\n"),
+            "f.yaml:1:1: error: unknown key 'things' of a configuration, "
+            "expected formats, libraries, lowerings or policy\n");
+  EXPECT_EQ(errorOf("formats: {}\nformats: {}\n"),
+            "f.yaml:2:1: error: 'formats' is given twice, give it once\n");
+}
+
+TEST(ConfigurationError, SectionOfTheWrongKind) {
+  EXPECT_EQ(errorOf("- formats\n"),
+            "f.yaml:1:1: error: found a list, a configuration is a mapping\n");
+  EXPECT_EQ(errorOf("formats: [a]\n"),
+            "f.yaml:1:10: error: found a list, 'formats' is a mapping\n");
+  EXPECT_EQ(errorOf("lowerings: {op: add}\n"),
+            "f.yaml:1:12: error: found a mapping, 'lowerings' is a list: begin "
+            "each with '- '\n");
+}
+
+TEST(ConfigurationError, NameOfAFormat) {
+  EXPECT_EQ(errorOfFormat("posit16: {family: posit, bits: 12}"),
+            "f.yaml:2:3: error: format 'posit16' is built in, choose another "
+            "name\n");
+  EXPECT_EQ(errorOfFormat("a: {family: posit, bits: 8}\n  a: {family: posit, "
+                          "bits: 9}"),
+            "f.yaml:3:3: error: format 'a' is already defined at f.yaml:2:3, "
+            "choose another name\n");
+  EXPECT_EQ(errorOfFormat("my-format: {family: posit, bits: 8}"),
+            "f.yaml:2:3: error: 'my-format' is no name for a format, expected "
+            "letters, digits and '_', no digit first\n");
+  EXPECT_EQ(errorOfFormat("i32: {family: posit, bits: 8}"),
+            "f.yaml:2:3: error: 'i32' has a meaning of its own, choose another "
+            "name\n");
+  EXPECT_EQ(errorOfFormat("p3109_k8p3se: {family: posit, bits: 8}"),
+            "f.yaml:2:3: error: 'p3109_k8p3se' has a meaning of its own, "
+            "choose another name\n");
+}
+
+TEST(ConfigurationError, Family) {
+  EXPECT_EQ(errorOfFormat("a: {bits: 8}"),
+            "f.yaml:2:3: error: 'family' is missing, format 'a' needs it\n");
+  EXPECT_EQ(errorOfFormat("a: {family: posits, bits: 8}"),
+            "f.yaml:2:15: error: unknown family 'posits', did you mean "
+            "'posit'?\n");
+  EXPECT_EQ(errorOfFormat("a: {family: block, size: 32}"),
+            "f.yaml:2:15: error: family 'block' is not supported yet, expected "
+            "float, lns, posit, fixed, takum or opaque\n");
+  EXPECT_EQ(errorOfFormat("a: posit"),
+            "f.yaml:2:6: error: found a scalar, a format is a mapping\n");
+}
+
+TEST(ConfigurationError, ParametersOfAFormat) {
+  EXPECT_EQ(errorOfFormat("a: {family: float, exponnt: 5, mantissa: 7}"),
+            "f.yaml:2:22: error: unknown key 'exponnt' of family 'float', did "
+            "you mean 'exponent'?\n");
+  EXPECT_EQ(errorOfFormat("a: {family: float, exponent: 5}"),
+            "f.yaml:2:3: error: 'mantissa' is missing, family 'float' needs "
+            "it\n");
+  EXPECT_EQ(errorOfFormat("a: {family: float, exponent: five, mantissa: 7}"),
+            "f.yaml:2:32: error: exponent is 'five', expected an integer from "
+            "0 to 16\n");
+  EXPECT_EQ(errorOfFormat("a: {family: float, exponent: [5], mantissa: 7}"),
+            "f.yaml:2:32: error: 'exponent' holds a list, expected a word or a "
+            "number\n");
+  EXPECT_EQ(errorOfFormat("a: {family: posit, bits: 8, bits: 9}"),
+            "f.yaml:2:31: error: 'bits' is given twice, give it once\n");
+  EXPECT_EQ(errorOfFormat("a: {family: posit, family: posit, bits: 8}"),
+            "f.yaml:2:22: error: unknown key 'family' of family 'posit', "
+            "expected bits, es, rounding or random-bits\n");
+  EXPECT_EQ(errorOfFormat("a: {family: posit, bits: 8, rounding: nearst-even}"),
+            "f.yaml:2:41: error: rounding is 'nearst-even', did you mean "
+            "'nearest-even'?\n");
+  EXPECT_EQ(errorOfFormat("a: {family: opaque, bits: 8, rounding: up}"),
+            "f.yaml:2:32: error: unknown key 'rounding' of family 'opaque', "
+            "expected bits\n");
+}
+
+TEST(ConfigurationError, ParametersOfFixedPointAndTakums) {
+  EXPECT_EQ(errorOfFormat("a: {family: fixed, integer: 60, fraction: 11}"),
+            "f.yaml:2:45: error: 60 integer bits, 11 fraction bits and a sign "
+            "are 72 bits, expected at most 64\n");
+  EXPECT_EQ(errorOfFormat("a: {family: fixed, integer: 4}"),
+            "f.yaml:2:3: error: 'fraction' is missing, family 'fixed' needs "
+            "it\n");
+  EXPECT_EQ(errorOfFormat("a: {family: fixed, bits: 4}"),
+            "f.yaml:2:22: error: unknown key 'bits' of family 'fixed', "
+            "expected integer, fraction, signed, overflow, rounding or "
+            "random-bits\n");
+  EXPECT_EQ(errorOfFormat("a: {family: takum, bits: 65}"),
+            "f.yaml:2:28: error: bits is '65', expected an integer from 2 to "
+            "64\n");
+  EXPECT_EQ(errorOfFormat("a: {family: takum}"),
+            "f.yaml:2:3: error: 'bits' is missing, family 'takum' needs it\n");
+}
+
+TEST(ConfigurationError, OperationsOfAFormat) {
+  auto errorOfOperations = [](llvm::StringRef operations) {
+    return errorOfFormat(
+        "a: {family: posit, bits: 8, operations: " + operations.str() + "}");
+  };
+  EXPECT_EQ(errorOfOperations("{mull: {rounding: up}}"),
+            "f.yaml:2:44: error: unknown key 'mull' of 'operations', did you "
+            "mean 'mul'?\n");
+  EXPECT_EQ(errorOfOperations("{cmp: {rounding: up}}"),
+            "f.yaml:2:44: error: unknown key 'cmp' of 'operations', expected "
+            "cast, add, sub, mul, div, rem, pow, fma, mac, neg, abs, min, max, "
+            "minnum, maxnum, sqrt, rsqrt, exp, exp2, expm1, log, log2, log1p, "
+            "sin, cos, tanh, erf, sigmoid, floor, ceil, trunc, round or "
+            "roundeven\n");
+  EXPECT_EQ(errorOfOperations("{mul: {round: up}}"),
+            "f.yaml:2:50: error: unknown key 'round' of a change of an "
+            "operation, expected rounding, random-bits, overflow or "
+            "truncate-operands\n");
+  EXPECT_EQ(errorOfOperations("{mul: {rounding: upp}}"),
+            "f.yaml:2:60: error: mul.rounding is 'upp', did you mean 'up'?\n");
+  EXPECT_EQ(errorOfOperations("{mul: {rounding: [up]}}"),
+            "f.yaml:2:60: error: 'rounding' holds a list, expected a word or a "
+            "number\n");
+  EXPECT_EQ(errorOfOperations("{mul: {overflow: wrap}}"),
+            "f.yaml:2:60: error: overflow 'wrap' is not one of family "
+            "'posit'\n");
+  EXPECT_EQ(errorOfOperations("{mul: {truncate-operands: 9}}"),
+            "f.yaml:2:69: error: mul.truncate-operands is '9', expected an "
+            "integer from 0 to 3\n");
+  EXPECT_EQ(errorOfOperations("{mul: {rounding: up}, mul: {rounding: down}}"),
+            "f.yaml:2:65: error: 'mul' is given twice, give it once\n");
+  EXPECT_EQ(errorOfOperations("up"), "f.yaml:2:43: error: found a scalar, "
+                                     "'operations' is a mapping\n");
+  EXPECT_EQ(errorOfOperations("{mul: up}"),
+            "f.yaml:2:49: error: found a scalar, a change of an operation is "
+            "a mapping\n");
+  EXPECT_EQ(errorOfFormat("a: {family: posit, bits: 8, operations: {mul: "
+                          "{rounding: up}}, mul.rounding: down}"),
+            "f.yaml:2:66: error: 'mul.rounding' is given twice, give it "
+            "once\n");
+  EXPECT_EQ(errorOfFormat("a: {family: posit, bits: 8, operations: {}, "
+                          "operations: {}}"),
+            "f.yaml:2:47: error: 'operations' is given twice, give it once\n");
+  EXPECT_EQ(errorOfFormat("a: {family: opaque, bits: 8, equivalent: bf16}"),
+            "f.yaml:2:44: error: 'bf16' has 16 bits, expected a format of 8\n");
+  EXPECT_EQ(errorOfFormat("a: {family: opaque, bits: 8, equivalent: bf8}"),
+            "f.yaml:2:44: error: unknown format 'bf8', expected a name such as "
+            "posit16 or a spelling such as posit<16,2>\n");
+  EXPECT_EQ(errorOfFormat("a: {family: posit, bits: 8, equivalent: posit8}"),
+            "f.yaml:2:31: error: unknown key 'equivalent' of family 'posit', "
+            "expected bits, es, rounding or random-bits\n");
+  EXPECT_EQ(errorOf("formats:\n"
+                    "  a: {family: opaque, bits: 8}\n"
+                    "  b: {family: opaque, bits: 8, equivalent: a}\n"),
+            "f.yaml:3:44: error: 'a' is opaque itself, expected a format with "
+            "arithmetic such as bf16\n");
+  EXPECT_EQ(errorOfFormat("a: {family: opaque, bits: 8, operations: {}}"),
+            "f.yaml:2:32: error: unknown key 'operations' of family 'opaque', "
+            "expected bits\n");
+}
+
+TEST(ConfigurationError, Libraries) {
+  Folder folder;
+  auto errorIn = [&](llvm::StringRef text) {
+    Registry registry;
+    std::string errors;
+    llvm::raw_string_ostream stream(errors);
+    EXPECT_FALSE(registry.loadText(text, "f.yaml", folder.path, stream));
+    return errors;
+  };
+  EXPECT_EQ(errorIn("libraries:\n  a: {path: none.c}\n"),
+            "f.yaml:2:13: error: there is no library file 'none.c', tried '" +
+                (folder.path + "/none.c'\n").str());
+  EXPECT_EQ(errorIn("libraries:\n  a: {path: lib.py}\n"),
+            "f.yaml:2:13: error: the library file 'lib.py' has the extension "
+            "'.py', expected .c, .cc, .cpp, .bc, .ll, .a, .o or .so\n");
+  EXPECT_EQ(errorIn("libraries:\n  a: {}\n"),
+            "f.yaml:2:3: error: 'path' is missing, library 'a' needs it\n");
+  EXPECT_EQ(errorIn("libraries:\n  a: {path: lib.c}\n  a: {path: lib.c}\n"),
+            "f.yaml:3:3: error: library 'a' is already defined at f.yaml:2:3, "
+            "choose another name\n");
+  EXPECT_EQ(errorIn("libraries: {a: {path: lib.so}}\nlowerings:\n  - {op: add, "
+                    "format: f16, target: nvptx, call: f, library: a}\n"),
+            "f.yaml:3:61: error: library 'a' is a .so of the host, expected "
+            ".c, .cc, .cpp, .bc or .ll for the target nvptx\n");
+}
+
+TEST(ConfigurationError, ChangesThatNothingWouldShow) {
+  EXPECT_EQ(errorOfFormat("a: {family: posit, bits: 8, operations: {neg: "
+                          "{rounding: up}}}"),
+            "f.yaml:2:60: error: 'neg' is exact, its rounding has no "
+            "effect\n");
+  EXPECT_EQ(errorOfFormat("a: {family: float, exponent: 5, mantissa: 2, "
+                          "operations: {maxnum: {overflow: saturate}}}"),
+            "f.yaml:2:80: error: 'maxnum' is exact, its overflow has no "
+            "effect\n");
+}
+
+TEST(ConfigurationError, AFunctionForAnOperationThatIsChanged) {
+  constexpr llvm::StringLiteral format =
+      "formats: {a: {family: posit, bits: 8, operations: {fma: "
+      "{rounding: up}, mac: {truncate-operands: 1}}}}\nlowerings:\n  - ";
+  EXPECT_EQ(errorOf((format + "{op: fma, format: a, call: f}\n").str()),
+            "f.yaml:3:5: error: format 'a' changes 'fma', expected that or a "
+            "function for 'fma'\n");
+  EXPECT_EQ(errorOf((format + "{op: mac, operands: [a, a, f32], result: f32, "
+                              "call: f}\n")
+                        .str()),
+            "f.yaml:3:5: error: format 'a' changes 'mac', expected that or a "
+            "function for 'mac'\n");
+  std::string errors;
+  llvm::raw_string_ostream stream(errors);
+  EXPECT_TRUE(Registry().loadText(
+      (format + "{op: add, format: a, call: f}\n").str(), "f.yaml", "", stream))
+      << errors;
+}
+
+TEST(ConfigurationError, OperationOfALowering) {
+  EXPECT_EQ(errorOfLowering("{format: my, call: f}"),
+            "f.yaml:4:5: error: 'op' is missing, a lowering needs it\n");
+  EXPECT_EQ(errorOfLowering("{op: ad, format: my, call: f}"),
+            "f.yaml:4:10: error: unknown operation 'ad', did you mean "
+            "'add'?\n");
+  EXPECT_EQ(errorOfLowering("{op: add, fromat: my, call: f}"),
+            "f.yaml:4:15: error: unknown key 'fromat' of a lowering, did you "
+            "mean 'format'?\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: my, rounding: upp, call: f}"),
+            "f.yaml:4:37: error: unknown rounding 'upp', did you mean "
+            "'up'?\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: my, vector: f4, call: f}"),
+            "f.yaml:4:27: error: 'vector' is not supported yet, leave it "
+            "out\n");
+}
+
+TEST(ConfigurationError, FormatsOfALowering) {
+  EXPECT_EQ(errorOfLowering("{op: add, call: f}"),
+            "f.yaml:4:5: error: 'format' is missing, a lowering of 'add' needs "
+            "it\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: posit17, call: f}"),
+            "f.yaml:4:23: error: unknown format 'posit17', did you mean "
+            "'posit16'?\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: 'float<5,99>', call: f}"),
+            "f.yaml:4:32: error: mantissa is '99', expected an integer from 0 "
+            "to 52\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: float<5,7>, call: f}"),
+            "f.yaml:4:31: error: found '7>', a spelling with commas needs "
+            "quotes, as in 'posit<16,2>'\n");
+  EXPECT_EQ(errorOfLowering("{op: add, from: my, to: f32, call: f}"),
+            "f.yaml:4:15: error: 'from' belongs to a cast, expected format for "
+            "'add'\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: my, result: f32, call: f}"),
+            "f.yaml:4:27: error: 'result' is given beside format, expected "
+            "format, or operands and result\n");
+  EXPECT_EQ(errorOfLowering("{op: add, result: my, call: f}"),
+            "f.yaml:4:15: error: found result alone, expected operands and "
+            "result\n");
+  EXPECT_EQ(errorOfLowering("{op: fma, operands: [my, my], result: my, call: "
+                            "f}"),
+            "f.yaml:4:25: error: 'fma' takes 3 operands, found 2\n");
+  EXPECT_EQ(errorOfLowering("{op: cmp, operands: [my, f32], call: f}"),
+            "f.yaml:4:15: error: 'cmp' has operands of one format, expected "
+            "format\n");
+}
+
+TEST(ConfigurationError, Casts) {
+  EXPECT_EQ(errorOfLowering("{op: cast, from: my, call: f}"),
+            "f.yaml:4:5: error: 'to' is missing, a cast needs it\n");
+  EXPECT_EQ(errorOfLowering("{op: cast, format: my, call: f}"),
+            "f.yaml:4:16: error: a cast has no 'format', expected from and "
+            "to\n");
+  EXPECT_EQ(errorOfLowering("{op: cast, from: i32, to: i64, call: f}"),
+            "f.yaml:4:31: error: a cast from 'i32' to 'i64' has no format, "
+            "expected one side to be a format\n");
+}
+
+TEST(ConfigurationError, TheRestOfALowering) {
+  EXPECT_EQ(errorOfLowering("{op: add, format: my, target: gpu, call: f}"),
+            "f.yaml:4:35: error: unknown target 'gpu', did you mean 'cpu'?\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: my, target: x86, call: f}"),
+            "f.yaml:4:35: error: unknown target 'x86', expected cpu, nvptx or "
+            "\"*\"\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: my}"),
+            "f.yaml:4:5: error: 'call' is missing, a lowering needs it\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: my, call: f()}"),
+            "f.yaml:4:33: error: 'f()' is no function, expected the name of a "
+            "C function\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: my, call: f, library: l}"),
+            "f.yaml:4:45: error: unknown library 'l', define it in the section "
+            "libraries\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: my, call: f, predicate: olt}"),
+            "f.yaml:4:36: error: 'add' has no predicate, only 'cmp' does\n");
+  EXPECT_EQ(errorOfLowering("{op: cmp, format: my, call: f, predicate: lt}"),
+            "f.yaml:4:47: error: unknown predicate 'lt', expected false, oeq, "
+            "ogt, oge, olt, ole, one, ord, ueq, ugt, uge, ult, ule, une, uno "
+            "or true\n");
+}
+
+TEST(ConfigurationError, Policy) {
+  EXPECT_EQ(errorOf("policy: {default: posit17}\n"),
+            "f.yaml:1:19: error: unknown format 'posit17', did you mean "
+            "'posit16'?\n");
+  EXPECT_EQ(errorOf("policy: {acumulate: f32}\n"),
+            "f.yaml:1:10: error: unknown key 'acumulate' of 'policy', did you "
+            "mean 'accumulate'?\n");
+  EXPECT_EQ(errorOf("policy: {scale: big}\n"),
+            "f.yaml:1:17: error: scale is 'big', expected none\n");
+}
+
+TEST(ConfigurationError, WhatIsNotSupportedYet) {
+  EXPECT_EQ(errorOf("policy: {scale: per-tensor}\n"),
+            "f.yaml:1:10: error: 'scale: per-tensor' is not supported yet, "
+            "expected none\n");
+  EXPECT_EQ(errorOf("policy: {weights: f16}\n"),
+            "f.yaml:1:10: error: 'weights' is not supported yet, leave it "
+            "out\n");
+  EXPECT_EQ(errorOf("policy:\n  rules: []\n"),
+            "f.yaml:2:3: error: 'rules' is not supported yet, leave it out\n");
+  EXPECT_EQ(errorOf("fallback: f32\n"),
+            "f.yaml:1:1: error: 'fallback' is not supported yet, leave it "
+            "out\n");
+}
+
+} // namespace
