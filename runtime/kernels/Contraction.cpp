@@ -13,6 +13,7 @@
 #include "numera/Runtime/Entry.h"
 
 #include <stdlib.h>
+#include <type_traits>
 
 namespace numera::kernel {
 
@@ -46,6 +47,51 @@ constexpr int64_t roundUp(int64_t value, int64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
+#if NUMERA_SHORT_STEPS
+using Word = std::conditional_t<sizeof(Carrier) == 4, uint32_t, uint64_t>;
+
+/// The bounds of the magnitudes of finite, nonzero elements. They are kept as
+/// the words of floats, which are in the order of their values, NaN above all.
+class Magnitudes {
+public:
+  static Magnitudes of(const Carrier *values, int64_t count) {
+    Magnitudes found;
+    for (int64_t i = 0; i < count; ++i)
+      found.add(__builtin_bit_cast(Word, values[i]));
+    return found;
+  }
+  void join(const Magnitudes &other) {
+    leastLessOne =
+        other.leastLessOne < leastLessOne ? other.leastLessOne : leastLessOne;
+    greatest = other.greatest > greatest ? other.greatest : greatest;
+  }
+
+  bool isFinite() const { return greatest < infinity; }
+  Carrier least() const { // infinity where all are zero
+    return valueOf(leastLessOne >= infinity ? infinity : leastLessOne + 1);
+  }
+  Carrier most() const { return valueOf(isFinite() ? greatest : infinity); }
+
+private:
+  void add(Word word) {
+    word &= ~Word{0} >> 1;
+    // Zero becomes the largest word of all.
+    leastLessOne = word - 1 < leastLessOne ? word - 1 : leastLessOne;
+    greatest = word > greatest ? word : greatest;
+  }
+  static Carrier valueOf(Word word) {
+    return __builtin_bit_cast(Carrier, word);
+  }
+
+  static constexpr Word infinity =
+      __builtin_bit_cast(Word, static_cast<Carrier>(__builtin_inff()));
+  Word leastLessOne = ~Word{0};
+  Word greatest = 0;
+};
+#else
+struct Magnitudes {};
+#endif
+
 template <int tileRows, int tileVectors> class Kernel {
   static constexpr int64_t tileColumns = tileVectors * lanes;
   static constexpr int64_t blockRows = roundUp(120, tileRows);
@@ -55,6 +101,7 @@ template <int tileRows, int tileVectors> class Kernel {
                                             : 4 * 512 / sizeof(Carrier);
   /// Not a multiple of 4 KiB: rows of a panel would share a cache set.
   static constexpr int64_t rowPitch = blockSteps + 64 / sizeof(Carrier);
+  static constexpr int64_t rowForms = NUMERA_SHORT_STEPS ? 2 : 1;
   using TheTile = Tile<tileRows, tileVectors, rowPitch>;
 
 public:
@@ -94,43 +141,55 @@ public:
 private:
   /// One thread's memory.
   struct Workspace {
-    Carrier *rows;
-    Carrier *columns;
+    Carrier *rows;    ///< panels of blockRows, in all their forms
+    Carrier *columns; ///< panels of blockColumns
+    Carrier *rowPanel, *columnPanel;    ///< one each, for a tile done again
     int64_t *rowPlaces, *rowSums;       ///< blockRows each
     int64_t *columnPlaces, *columnSums; ///< blockColumns each
     int64_t *rowSteps, *columnSteps;    ///< blockSteps each
+    Magnitudes *rowMagnitudes, *columnMagnitudes; ///< one a panel
 
     Workspace() {
-      constexpr size_t rowBytes = blockRows * rowPitch * sizeof(Carrier);
-      constexpr size_t columnBytes =
-          roundUp(blockColumns, tileColumns) * blockSteps * sizeof(Carrier);
-      constexpr size_t places = 2 * (blockRows + blockColumns + blockSteps);
-      constexpr size_t bytes =
-          roundUp(rowBytes + columnBytes + places * sizeof(int64_t) + 64, 64);
+      // Twice: once to know the size.
+      char *end = layOut(nullptr);
+      size_t bytes = roundUp(reinterpret_cast<size_t>(end), 64);
       memory = static_cast<char *>(aligned_alloc(64, bytes));
       if (!memory)
         numera_host_fail("out of memory");
-      columns = reinterpret_cast<Carrier *>(memory);
-      rows = reinterpret_cast<Carrier *>(memory + columnBytes);
-      rowPlaces = reinterpret_cast<int64_t *>(
-          memory + roundUp(columnBytes + rowBytes, 64));
-      rowSums = rowPlaces + blockRows;
-      columnPlaces = rowSums + blockRows;
-      columnSums = columnPlaces + blockColumns;
-      rowSteps = columnSums + blockColumns;
-      columnSteps = rowSteps + blockSteps;
+      layOut(memory);
     }
     ~Workspace() { free(memory); }
     Workspace(const Workspace &) = delete;
 
   private:
+    char *layOut(char *next) {
+      auto take = [&next](auto *&array, int64_t count) {
+        using Element = std::remove_reference_t<decltype(*array)>;
+        array = reinterpret_cast<Element *>(next);
+        next += roundUp(count * int64_t(sizeof(Element)), 64);
+      };
+      take(columns, roundUp(blockColumns, tileColumns) * blockSteps);
+      take(rows, rowForms * blockRows * rowPitch);
+      if (rowForms > 1) {
+        take(rowPanel, tileRows * rowPitch);
+        take(columnPanel, tileColumns * blockSteps);
+      }
+      take(rowPlaces, blockRows);
+      take(rowSums, blockRows);
+      take(columnPlaces, blockColumns);
+      take(columnSums, blockColumns);
+      take(rowSteps, blockSteps);
+      take(columnSteps, blockSteps);
+      take(rowMagnitudes, blockRows / tileRows);
+      take(columnMagnitudes, roundUp(blockColumns, tileColumns) / tileColumns);
+      return next;
+    }
+
     char *memory;
   };
 
   void runPart(Workspace &space, const Walk &batch, int64_t rowBegin,
                int64_t rowEnd, int64_t columnBegin, int64_t columnEnd) const {
-    const void *rows = problem.rows;
-    const void *columns = problem.columns;
     for (int64_t k = 0; k < stepCount; k += blockSteps) {
       int64_t steps = least(blockSteps, stepCount - k);
       Walk step(problem.loops + problem.firstStep(), problem.counts.steps, k);
@@ -140,18 +199,18 @@ private:
       }
       for (int64_t c = columnBegin; c < columnEnd; c += blockColumns) {
         int64_t width = least(blockColumns, columnEnd - c);
-        packColumns(space, columns, batch, c, width, steps);
+        packColumns(space, batch, c, width, steps);
         for (int64_t r = rowBegin; r < rowEnd; r += blockRows) {
           int64_t height = least(blockRows, rowEnd - r);
-          packRows(space, rows, batch, r, height, steps);
+          packRows(space, batch, r, height, steps);
           runTiles(space, height, width, steps);
         }
       }
     }
   }
 
-  void packColumns(Workspace &space, const void *base, const Walk &batch,
-                   int64_t first, int64_t width, int64_t steps) const {
+  void packColumns(Workspace &space, const Walk &batch, int64_t first,
+                   int64_t width, int64_t steps) const {
     Walk column(problem.loops + problem.firstColumn(), problem.counts.columns,
                 first);
     for (int64_t i = 0; i < width; ++i, column.next()) {
@@ -161,17 +220,27 @@ private:
     bool contiguous = isContiguous(space.columnSteps, steps);
     for (int64_t c = 0; c < width; c += tileColumns) {
       Carrier *panel = space.columns + c * steps;
-      int64_t count = least(tileColumns, width - c);
-      if (count < tileColumns)
-        clear(panel, tileColumns * steps);
-      Packing<tileColumns, 1, tileColumns, numera_hook_column>::pack(
-          panel, base, space.columnPlaces + c, count, space.columnSteps, steps,
-          contiguous);
+      packColumnPanel(space, panel, c, width, steps, contiguous);
+#if NUMERA_SHORT_STEPS
+      space.columnMagnitudes[c / tileColumns] =
+          Magnitudes::of(panel, tileColumns * steps);
+      prepare<numera_hook_prepared>(panel, panel, tileColumns * steps);
+#endif
     }
   }
 
-  void packRows(Workspace &space, const void *base, const Walk &batch,
-                int64_t first, int64_t height, int64_t steps) const {
+  void packColumnPanel(const Workspace &space, Carrier *panel, int64_t c,
+                       int64_t width, int64_t steps, bool contiguous) const {
+    int64_t count = least(tileColumns, width - c);
+    if (count < tileColumns)
+      clear(panel, tileColumns * steps);
+    Packing<tileColumns, 1, tileColumns, numera_hook_column>::pack(
+        panel, problem.columns, space.columnPlaces + c, count,
+        space.columnSteps, steps, contiguous);
+  }
+
+  void packRows(Workspace &space, const Walk &batch, int64_t first,
+                int64_t height, int64_t steps) const {
     Walk row(problem.loops + problem.firstRow(), problem.counts.rows, first);
     for (int64_t i = 0; i < height; ++i, row.next()) {
       space.rowPlaces[i] = batch.rows + row.rows;
@@ -179,14 +248,30 @@ private:
     }
     bool contiguous = isContiguous(space.rowSteps, steps);
     for (int64_t r = 0; r < height; r += tileRows) {
-      Carrier *panel = space.rows + r * rowPitch;
-      int64_t count = least(tileRows, height - r);
-      if (count < tileRows)
-        clear(panel, tileRows * rowPitch);
-      Packing<tileRows, rowPitch, 1, numera_hook_row>::pack(
-          panel, base, space.rowPlaces + r, count, space.rowSteps, steps,
-          contiguous);
+      Carrier *panel = space.rows + r * rowForms * rowPitch;
+      packRowPanel(space, panel, r, height, steps, contiguous);
+#if NUMERA_SHORT_STEPS
+      Magnitudes all;
+      for (int64_t i = 0; i < tileRows; ++i) {
+        Carrier *values = panel + i * rowPitch;
+        all.join(Magnitudes::of(values, steps));
+        prepare<numera_hook_second>(values + tileRows * rowPitch, values,
+                                    steps);
+        prepare<numera_hook_first>(values, values, steps);
+      }
+      space.rowMagnitudes[r / tileRows] = all;
+#endif
     }
+  }
+
+  void packRowPanel(const Workspace &space, Carrier *panel, int64_t r,
+                    int64_t height, int64_t steps, bool contiguous) const {
+    int64_t count = least(tileRows, height - r);
+    if (count < tileRows)
+      clear(panel, tileRows * rowPitch);
+    Packing<tileRows, rowPitch, 1, numera_hook_row>::pack(
+        panel, problem.rows, space.rowPlaces + r, count, space.rowSteps, steps,
+        contiguous);
   }
 
   /// What lies beyond the edges is computed on too.
@@ -197,7 +282,7 @@ private:
 
   void runTiles(const Workspace &space, int64_t height, int64_t width,
                 int64_t steps) const {
-    alignas(64) Carrier tile[tileRows * tileColumns];
+    alignas(64) Carrier tile[TheTile::size];
     for (int64_t c = 0; c < width; c += tileColumns) {
       int64_t columns = least(tileColumns, width - c);
       const int64_t *places = space.columnSums + c;
@@ -205,14 +290,59 @@ private:
       for (int64_t r = 0; r < height; r += tileRows) {
         int64_t rows = least(tileRows, height - r);
         if (rows < tileRows || columns < tileColumns)
-          clear(tile, tileRows * tileColumns);
+          clear(tile, TheTile::size);
         load(tile, space.rowSums + r, rows, places, columns, whole);
-        TheTile::run(tile, space.rows + r * rowPitch, space.columns + c * steps,
-                     steps);
+        runTile(space, tile, r, height, c, width, steps);
         store(tile, space.rowSums + r, rows, places, columns, whole);
       }
     }
   }
+
+#if NUMERA_SHORT_STEPS
+  void runTile(const Workspace &space, Carrier *tile, int64_t r, int64_t height,
+               int64_t c, int64_t width, int64_t steps) const {
+    const Magnitudes &row = space.rowMagnitudes[r / tileRows];
+    const Magnitudes &column = space.columnMagnitudes[c / tileColumns];
+    if (numera_hook_admits(row.least(), row.most(), column.least(),
+                           column.most()) &&
+        runShort(tile, space.rows + r * rowForms * rowPitch,
+                 space.columns + c * steps, steps))
+      return;
+    packRowPanel(space, space.rowPanel, r, height, steps,
+                 isContiguous(space.rowSteps, steps));
+    packColumnPanel(space, space.columnPanel, c, width, steps,
+                    isContiguous(space.columnSteps, steps));
+    TheTile::template run<WholeStep>(tile, space.rowPanel, space.columnPanel,
+                                     steps);
+  }
+
+  /// False, and the tile as it was, if a sum ends infinite or NaN.
+  static bool runShort(Carrier *tile, const Carrier *rows,
+                       const Carrier *columns, int64_t steps) {
+    alignas(64) Carrier sums[TheTile::size];
+    for (int i = 0; i < TheTile::size; ++i)
+      sums[i] = numera_hook_start(tile[i]);
+    TheTile::template run<ShortStep>(sums, rows, columns, steps);
+    if (!Magnitudes::of(sums, TheTile::size).isFinite())
+      return false;
+    for (int i = 0; i < TheTile::size; ++i)
+      tile[i] = numera_hook_result(sums[i]);
+    return true;
+  }
+
+  template <auto form>
+  static void prepare(Carrier *out, const Carrier *values, int64_t count) {
+#pragma clang loop vectorize(assume_safety)
+    for (int64_t i = 0; i < count; ++i)
+      out[i] = form(values[i]);
+  }
+#else
+  void runTile(const Workspace &space, Carrier *tile, int64_t r, int64_t,
+               int64_t c, int64_t, int64_t steps) const {
+    TheTile::template run<WholeStep>(tile, space.rows + r * rowPitch,
+                                     space.columns + c * steps, steps);
+  }
+#endif
 
   void load(Carrier *tile, const int64_t *rowPlaces, int64_t rows,
             const int64_t *places, int64_t columns, bool whole) const {

@@ -4,6 +4,11 @@
 // the carrier and back, and one step on a vector of them. Every contraction is
 // compiled with its own (lib/Target/Kernels.cpp renames them); all are inlined.
 //
+// A contraction may have a short form of its step as well (Numerics/Step.h), on
+// values that are prepared once, when they are packed. Its results carry their
+// own proof: a tile that ends finite is right, any other is done again with the
+// step itself. NUMERA_SHORT_STEPS is 1 for kernels of those.
+//
 // NUMERA_CARRIER is the type of a value while it is computed with: float,
 // double, or the unsigned integer of a code.
 
@@ -27,6 +32,22 @@ Carrier numera_hook_load(const void *base, int64_t index);
 void numera_hook_store(void *base, int64_t index, Carrier value);
 /// One step of the contraction in every lane.
 Vector numera_hook_step(Vector sum, Vector row, Vector column);
+
+#if NUMERA_SHORT_STEPS
+/// True if blocks whose nonzero magnitudes lie between these suit the short
+/// form; an infinite or NaN element makes the greatest infinite.
+bool numera_hook_admits(Carrier leastRow, Carrier mostRow, Carrier leastColumn,
+                        Carrier mostColumn);
+/// An element of a row as the short form takes it, twice.
+Carrier numera_hook_first(Carrier row);
+Carrier numera_hook_second(Carrier row);
+Carrier numera_hook_prepared(Carrier column);
+/// A sum as the short form takes it, and back, if it is finite.
+Carrier numera_hook_start(Carrier sum);
+Carrier numera_hook_result(Carrier sum);
+Vector numera_hook_short(Vector sum, Vector first, Vector second,
+                         Vector column);
+#endif
 }
 
 } // namespace numera::kernel
