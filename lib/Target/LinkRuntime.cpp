@@ -40,7 +40,7 @@ Error numera::linkInternal(Module &module, std::unique_ptr<Module> library) {
 
 Error numera::linkRuntime(Module &module) {
   // Lazily: of 400 entries a program needs a few.
-  for (MemoryBufferRef bitcode : {embeddedEntry(), embeddedRuntime()}) {
+  for (MemoryBufferRef bitcode : {embeddedRuntime(), embeddedEntry()}) {
     Expected<std::unique_ptr<Module>> library = getLazyBitcodeModule(
         bitcode, module.getContext(), /*ShouldLazyLoadMetadata=*/true);
     if (!library)

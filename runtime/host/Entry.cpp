@@ -5,53 +5,20 @@
 // default one, and results change hands. Linked as bitcode into every program,
 // so it needs the C library and nothing else.
 
-#include "numera/Runtime/Entry.h"
+#include "FloatingPoint.h"
+#include "Running.h"
+#include "Team.h"
 
-#include <csetjmp>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <pthread.h>
 
 using namespace numera::host;
 
 namespace {
 
-/// Round to nearest, no flushing of subnormals, all exceptions masked; restored
-/// at the end of the scope.
-class DefaultFloatingPoint {
-public:
-#ifdef __x86_64__
-  DefaultFloatingPoint() { __builtin_ia32_ldmxcsr(0x1F80); }
-  ~DefaultFloatingPoint() { __builtin_ia32_ldmxcsr(saved); }
-
-private:
-  unsigned saved = __builtin_ia32_stmxcsr();
-#endif
-};
-
 /// A line in the caller's buffer, cut off where the buffer ends.
-/// Where numera_host_fail leaves a call to. Kept by a pthread key: thread-local
-/// variables need a loader, which a program run in memory has not.
-struct Escape {
-  jmp_buf target;
-  const char *volatile message = nullptr;
-
-  static Escape *current() {
-    return static_cast<Escape *>(pthread_getspecific(key()));
-  }
-  static void setCurrent(Escape *escape) { pthread_setspecific(key(), escape); }
-
-private:
-  static pthread_key_t key() {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    static pthread_key_t made;
-    pthread_once(&once, [] { pthread_key_create(&made, nullptr); });
-    return made;
-  }
-};
-
 class Message {
 public:
   Message(char *text, size_t size) : text(text), size(text ? size : 0) {}
@@ -186,13 +153,11 @@ private:
   /// Runs the function; what numera_host_fail was called with, else null.
   const char *invoke() {
     DefaultFloatingPoint scope;
-    Escape escape, *outer = Escape::current();
-    Escape::setCurrent(&escape);
-    if (setjmp(escape.target) == 0)
+    Team team(options.threads);
+    return runWith(&team, [this] {
       function.invoke(arguments, results, options.seed, options.step,
                       options.sample);
-    Escape::setCurrent(outer);
-    return escape.message;
+    });
   }
 
   /// The message, begun with the function's name.
@@ -380,9 +345,9 @@ private:
 } // namespace
 
 extern "C" void numera::host::numera_host_fail(const char *message) {
-  Escape *escape = Escape::current();
-  escape->message = message;
-  longjmp(escape->target, 1);
+  Running *running = Running::current();
+  running->message = message;
+  longjmp(running->escape, 1);
 }
 
 extern "C" int numera::host::numera_host_call(

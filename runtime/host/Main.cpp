@@ -62,6 +62,11 @@ bool parseArguments(int count, char **words, Arguments &arguments,
     else if (word == "--threads") {
       uint64_t threads = 0;
       valid = parseNumber("--threads", words[i], threads, error);
+      if (valid && threads > 65535) {
+        error = "--threads is '" + std::string(words[i]) +
+                "'; expected at most 65535";
+        return false;
+      }
       arguments.options.threads = uint32_t(threads);
     } else {
       error = "unknown flag " + std::string(word) +

@@ -6,6 +6,7 @@
 #ifndef NUMERA_NUMERICS_CONVERT_H
 #define NUMERA_NUMERICS_CONVERT_H
 
+#include "numera/Numerics/CarrierRound.h"
 #include "numera/Numerics/Operations.h"
 
 namespace numera {
@@ -51,6 +52,27 @@ constexpr uint64_t encodeFrom(const F &f, T value, RoundingMode mode) {
       return code;
   }
   return cast(f, Carrier<T>::format, Carrier<T>::bits(value), mode);
+}
+
+/// A machine number rounded to a value of `f` that remains a machine number:
+/// what decoding its code would give. Exact where Carrier<T>::embeds(f) holds.
+template <typename T, typename F>
+constexpr T roundTo(const F &f, T value, RoundingMode mode) {
+  if (isMachine<T>(f) && mode == Rounding::NearestEven)
+    return value == value ? value : machine<T>(Carrier<T>::nan);
+  if (CarrierRound<T>::rounds(f, mode))
+    return CarrierRound<T>::round(f, value, mode);
+  return decodeTo<T>(f, encodeFrom<T>(f, value, mode));
+}
+
+/// The code of a machine number that is a value of `f`, or a NaN.
+template <typename T, typename F>
+constexpr uint64_t encodeExactly(const F &f, T value) {
+  if (isMachine<T>(f))
+    return canonical(value);
+  if (Carrier<T>::encodes(f))
+    return CarrierRound<T>::encodeExact(f, value);
+  return encodeFrom<T>(f, value, Rounding::NearestEven);
 }
 
 template <typename F>

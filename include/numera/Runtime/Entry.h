@@ -25,6 +25,9 @@ struct TensorInfo {
 using Invoke = void(void *const *inputs, void *results, uint64_t seed,
                     uint64_t step, uint64_t sample);
 
+/// The iterations `begin` to `end` of a parallel loop.
+using LoopBody = void(void *context, int64_t begin, int64_t end);
+
 struct FunctionInfo {
   const char *name;
   const TensorInfo *inputs;
@@ -70,8 +73,19 @@ int numera_host_call(const FunctionInfo *function, const numera_tensor *inputs,
 
 /// Ends the call that is running in this thread with a message: the function
 /// found that its arguments do not go together. Does not return; what the
-/// function had allocated is lost.
+/// function had allocated is lost. In a parallel loop, it ends the call that
+/// runs the loop.
 [[noreturn]] void numera_host_fail(const char *message);
+
+/// Runs a loop of `count` iterations that do not depend on each other. Each is
+/// part of one call of `body`, in this thread or in another of those that the
+/// options of the call allow; calls begin at multiples of `grain` (at least 1),
+/// which is worth a thread's while, and end at such or at `count`. With one
+/// thread, in a parallel loop, or up to `grain` iterations, it is one call in
+/// this thread. Returns when all are done. Bodies run in the default
+/// floating-point environment.
+void numera_host_parallel(LoopBody *body, void *context, int64_t count,
+                          int64_t grain);
 
 /// The function that an executable runs. The compiler defines it.
 extern const FunctionInfo *const numera_main_function;

@@ -48,7 +48,7 @@ typedef struct numera_tensor {
 /** How a function runs. Initialise with NUMERA_OPTIONS. */
 typedef struct numera_options {
   uint32_t size;    /**< sizeof(numera_options): later fields may be added */
-  uint32_t threads; /**< 0: as many as there are processors */
+  uint32_t threads; /**< for each call; 0: as many as there are processors */
   uint64_t seed;    /**< of stochastic rounding */
   uint64_t step;    /**< of stochastic rounding: the training step, say */
   uint64_t sample;  /**< index in the data set of the inputs' first row */
@@ -68,7 +68,8 @@ typedef struct numera_options {
  * outputs  as many as the function has. For each, `data` is a buffer of
  *          `capacity` bytes to copy the result to, or NULL to be given memory
  *          that the caller frees with free(). dtype, rank and shape are set.
- * options  NULL: the seed given to the compiler, step and sample 0.
+ * options  NULL: the seed given to the compiler, step and sample 0, as many
+ *          threads as there are processors. Bits do not depend on threads.
  *
  * The floating-point environment of the caller does not matter and is kept.
  * Threads may call the same function at the same time.

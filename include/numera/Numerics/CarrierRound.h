@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+//
+// Rounding inside a carrier: any f32 or f64 to a value of a format, still as
+// an f32 or f64. Straight-line, so that loops over it vectorise; constant
+// formats and modes leave 7 to 25 instructions. The result is what decoding the
+// rounded code would give: its NaN is canonical, its zero has a sign only where
+// the format's has.
+//
+// float, a shorter significand alone (bf16, tf32 in f32): integer arithmetic on
+// the word, whose subnormals have the same spacing.
+//
+// float, any other: with e the exponent of |x|, at least the format's least
+// normal one, the format's unit there is u = 2^(e - mantissaBits). The
+// carrier's numbers in the binade of m = 2^(e - mantissaBits + carrier's
+// mantissaBits) are multiples of u, so that |x| + m is |x| rounded to
+// nearest-even at u: the last bit of the sum is the last bit of the multiple.
+// Subtracting m is exact. What the other modes choose is the same number or a
+// neighbour, r + u or r - u, by the sign or the size of |x| - r, which is exact
+// too. Where m is no number of the carrier, |x| is far above the format's
+// largest number and r is |x|, an infinity or NaN: all of them above it as
+// words.
+//
+// posit: the carrier's word and the posit's bit string are the same piecewise
+// linear function of the number, a unit of the string being 2^cut units of the
+// word, where cut depends on the regime alone. Rounding the string is rounding
+// the word at that place.
+
+#ifndef NUMERA_NUMERICS_CARRIERROUND_H
+#define NUMERA_NUMERICS_CARRIERROUND_H
+
+#include "numera/Numerics/Carrier.h"
+
+namespace numera {
+
+template <typename T> struct CarrierRound : Carrier<T> {
+  using Base = Carrier<T>;
+  using Base::bias;
+  using Base::bits;
+  using Base::infinity;
+  using Base::mantissa;
+  using Base::nan;
+  using Base::powerBits;
+  using Base::sign;
+  using Base::value;
+  using Base::width;
+  using typename Base::SignedWord;
+  using typename Base::Word;
+
+  /// round() is valid.
+  template <typename F> static constexpr bool rounds(const F &, Rounding) {
+    return false;
+  }
+  static constexpr bool rounds(const FloatFormat &f, Rounding) {
+    return Base::isTruncation(f) ||
+           (Base::embeds(f) && f.mantissaBits > 0 &&
+            f.mantissaBits < mantissa &&
+            f.maxExponent() + mantissa - f.mantissaBits <=
+                Base::format.maxExponent());
+  }
+
+  /// Stochastic rounding is left out: where the exponent is cut, a number's
+  /// place between two posits is not its place between their strings.
+  static constexpr bool rounds(const PositFormat &f, Rounding mode) {
+    return Base::embeds(f) && mode != Rounding::Stochastic;
+  }
+
+  /// Any value of the carrier to a value of `f`. Of families without rounds():
+  /// by way of the code.
+  template <typename F>
+  static constexpr T round(const F &f, T x, RoundingMode mode) {
+    return Base::decode(f, f.encode(Base::format.decode(bits(x)), mode));
+  }
+  static constexpr T round(const FloatFormat &f, T x, RoundingMode mode) {
+    Word word = bits(x);
+    Word magnitude = word & ~sign;
+    bool negative = (word & sign) != 0;
+    Word largest = bits(Base::decode(f, f.maxCode()));
+    Word infinite = magnitudeOf(f, f.codeOfInfinite());
+    Word overflow = magnitudeOf(f, f.codeOfOverflow());
+    Word canonicalNaN = f.hasNaN() ? nan : 0;
+
+    // Nothing depends on the sign, and the carry out of the largest number is
+    // the infinity.
+    if (Base::isTruncation(f) && isNearest(mode) && overflow == infinity) {
+      Word rounded = cut(f, word, mode, negative);
+      return value(magnitude > infinity ? nan : rounded);
+    }
+    Word rounded = Base::isTruncation(f) ? cut(f, magnitude, mode, negative)
+                                         : snap(f, magnitude, mode, negative);
+    Word beyond = roundsInward(mode, negative) ? largest : overflow;
+    rounded = rounded > largest ? beyond : rounded;
+    // In nearest modes an infinity is as far beyond as any number.
+    if (!isNearest(mode) || infinite != overflow)
+      rounded = magnitude == infinity ? infinite : rounded;
+    // NaN, where it stands for an overflow, has no sign.
+    bool mayBeNaN = infinite > infinity || overflow > infinity;
+    Word signBit = mayBeNaN && rounded > infinity ? 0 : word & sign;
+    T result = value(rounded | signBit);
+    if (!f.hasNegativeZero())
+      result += T{0};
+    return magnitude > infinity ? value(canonicalNaN) : result;
+  }
+
+  static constexpr T round(const PositFormat &f, T x, RoundingMode mode) {
+    Word word = bits(x);
+    Word magnitude = word & ~sign;
+    Word least = powerBits(f.leastExponent()),
+         most = powerBits(f.maxExponent());
+    Word clamped = magnitude < least ? least : magnitude;
+    clamped = clamped > most ? most : clamped;
+    auto exponent = static_cast<SignedWord>(clamped >> mantissa) - bias;
+    SignedWord regime = exponent >> f.es;
+    // Where no bit is left behind the regime, the unit is a whole regime. The
+    // largest number would have less than no bit.
+    SignedWord count =
+        (regime ^ (regime >> (width - 1))) + (mantissa + f.es + 3 - f.bits);
+    SignedWord regimeUnit = mantissa + f.es;
+    count = count > regimeUnit ? regimeUnit : count;
+    // The string's origin: exponents as multiples of 2^es, of which the bias,
+    // 2^k - 1, lacks one. Behind the last regimes the code's last bit is the
+    // regime's end, even above 1 and odd below: the regime's own last bit, or
+    // the opposite where `bits` is even.
+    Word origin = Word{1} << mantissa;
+    if (f.bits % 2 == 0)
+      origin += Word{1} << regimeUnit;
+    Word string = clamped + origin;
+    Word unit = Word{1} << count, low = unit - 1, half = unit >> 1;
+    bool odd = (string & unit) != 0;
+    bool inward = roundsInward(mode, (word & sign) != 0);
+    switch (mode.rounding) {
+    case Rounding::NearestEven:
+      string += half - 1 + odd;
+      break;
+    case Rounding::NearestAway:
+      string += half;
+      break;
+    case Rounding::NearestZero:
+      string += half - 1;
+      break;
+    case Rounding::ToOdd:
+      string |= (string & low) != 0 ? unit : 0;
+      break;
+    default:
+      string += inward ? 0 : low;
+      break;
+    }
+    Word rounded = (string & ~low) - origin;
+    bool isZero = magnitude == 0;
+    if (!isNearest(mode) && mode != Rounding::ToOdd)
+      isZero |= inward && magnitude < least;
+    rounded = isZero ? 0 : rounded | (word & sign);
+    return value(magnitude >= infinity ? nan : rounded);
+  }
+
+  /// The code of a value of `f`, or of a NaN: no rounding is left.
+  template <typename F> static constexpr uint64_t encodeExact(const F &f, T x) {
+    return Base::encode(f, x);
+  }
+  static constexpr uint64_t encodeExact(FloatFormat f, T x) {
+    f.overflow = Overflow::Propagate; // an infinity is a value
+    if (!Base::isTruncation(f))
+      return Base::encode(f, x);
+    return (x == x ? bits(x) : nan) >> (mantissa - f.mantissaBits);
+  }
+  static constexpr uint64_t encodeExact(const PositFormat &f, T x) {
+    Word word = bits(x);
+    Word magnitude = word & ~sign;
+    auto exponent = static_cast<SignedWord>(magnitude >> mantissa) - bias;
+    SignedWord regime = exponent >> f.es;
+    // As Carrier::encode; what is shifted out is zero.
+    Word body = (magnitude + (Word{1} << mantissa))
+                << (width - mantissa - f.es);
+    Word string = (body >> 2) | Word{regime >= 0 ? 2u : 1u} << (width - 2);
+    SignedWord shift = regime ^ (regime >> (width - 1));
+    Word code = static_cast<Word>(static_cast<SignedWord>(string) >>
+                                  (shift & (width - 1))) >>
+                (width - f.bits + 1);
+    code = word & sign ? ~code + 1 : code;
+    code = magnitude == 0 ? 0 : code & static_cast<Word>(f.mask());
+    return magnitude >= infinity ? f.nanCode() : code;
+  }
+
+private:
+  /// The magnitude that a magnitude code stands for; NaN for NaN's.
+  static constexpr Word magnitudeOf(const FloatFormat &f, uint64_t code) {
+    if (f.hasNaN() && code == f.nanCode())
+      return nan;
+    return bits(Base::decode(f, code));
+  }
+
+  /// Rounds away the last bits of a word that the format does not have.
+  static constexpr Word cut(const FloatFormat &f, Word word, RoundingMode mode,
+                            bool negative) {
+    int count = mantissa - f.mantissaBits;
+    Word unit = Word{1} << count, low = unit - 1, half = unit >> 1;
+    Word rest = word & low, kept = word & ~low;
+    switch (mode.rounding) {
+    case Rounding::NearestEven:
+      return (word + (half - 1) + (word >> count & 1)) & ~low;
+    case Rounding::NearestAway:
+      return (word + half) & ~low;
+    case Rounding::NearestZero:
+      return (word + (half - 1)) & ~low;
+    case Rounding::TowardZero:
+      return kept;
+    case Rounding::Up:
+    case Rounding::Down:
+      return roundsInward(mode, negative) ? kept : (word + low) & ~low;
+    case Rounding::ToOdd:
+      return kept | (rest != 0 ? unit : 0);
+    case Rounding::Stochastic: {
+      int drop = count - mode.randomBits;
+      uint64_t share =
+          drop >= 0 ? uint64_t{rest} >> drop : uint64_t{rest} << -drop;
+      return kept + (drawOf(mode) < share ? unit : 0);
+    }
+    }
+    return kept;
+  }
+
+  static constexpr uint32_t drawOf(RoundingMode mode) {
+    return mode.random & ~uint32_t{0} >> (32 - mode.randomBits);
+  }
+
+  /// Rounds a magnitude to the format's grid, the exponent unbounded above.
+  static constexpr Word snap(const FloatFormat &f, Word magnitude,
+                             RoundingMode mode, bool negative) {
+    // Far above the largest number lies nothing new. Nearest-even needs no
+    // bound: see above.
+    Word bound = powerBits(f.maxExponent() + 1);
+    if (mode != Rounding::NearestEven)
+      magnitude = magnitude > bound ? bound : magnitude;
+    Word exponent = magnitude & infinity, least = powerBits(f.minExponent());
+    exponent = exponent < least ? least : exponent;
+    int count = mantissa - f.mantissaBits;
+    T m = value(exponent + (static_cast<Word>(count) << mantissa));
+    T a = value(magnitude);
+    T sum = a + m, r = sum - m;
+    if (mode == Rounding::NearestEven)
+      return bits(r);
+
+    T u = value(exponent - (static_cast<Word>(f.mantissaBits) << mantissa));
+    T error = a - r;
+    T low = error < 0 ? r - u : r;
+    switch (mode.rounding) {
+    case Rounding::NearestEven:
+      break;
+    case Rounding::NearestAway:
+      return bits(error + error == u ? r + u : r);
+    case Rounding::NearestZero:
+      return bits(error + error == -u ? r - u : r);
+    case Rounding::TowardZero:
+      return bits(low);
+    case Rounding::Up:
+    case Rounding::Down:
+      return bits(roundsInward(mode, negative) ? low : error > 0 ? r + u : r);
+    case Rounding::ToOdd: {
+      // An even neighbour of a number between two is not taken.
+      bool takesOther = (bits(sum) & 1) == 0;
+      T other = error > 0 ? r + u : low;
+      return bits(takesOther ? other : r);
+    }
+    case Rounding::Stochastic: {
+      // (a - low) / u is below 1: its first bits are an integer.
+      T inverse = value(powerBits(0) + powerBits(0) - bits(u));
+      T share = (a - low) * inverse * value(powerBits(mode.randomBits));
+      return bits(drawOf(mode) < static_cast<uint32_t>(share) ? low + u : low);
+    }
+    }
+    return bits(r);
+  }
+};
+
+} // namespace numera
+
+#endif // NUMERA_NUMERICS_CARRIERROUND_H

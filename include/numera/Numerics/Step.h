@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+//
+// The step of a contraction with `accumulate: same` on values in a carrier,
+//
+//     c <- round(c + round(a * b))       both to the format, nearest-even.
+//
+// fullStep is exact for all values. StepFloat.h and StepPosit.h have the short
+// forms that a block of a contraction runs; what they share is here. They are
+// templates over V, a carrier or a vector of carriers
+// (`float __attribute__((ext_vector_type(16)))`), and compute in both alike.
+
+#ifndef NUMERA_NUMERICS_STEP_H
+#define NUMERA_NUMERICS_STEP_H
+
+#include "numera/Numerics/Convert.h"
+
+namespace numera {
+
+/// What a short step takes care of. The numbers are part of the runtime ABI.
+enum class StepForm : int32_t {
+  /// Every product; sums and products that pass 2^emax end in infinity or NaN.
+  Gradual = 0,
+  /// The same without products below the least normal number: fewer operations.
+  Normal = 1,
+  /// Sums that pass the largest value become it. Products must not, and NaN and
+  /// infinities must not occur: they are lost.
+  Saturating = 2,
+};
+
+/// What is known of a block's finite operands.
+template <typename T> struct Magnitudes {
+  T least; ///< of the nonzero ones
+  T most;  ///< infinity if an operand is infinite or NaN
+};
+
+namespace step {
+
+/// The integers of a lane: of a vector, the vector of them that comparisons
+/// give.
+template <typename V> struct Integers {
+  using type = decltype(V{} < V{});
+};
+template <> struct Integers<float> {
+  using type = int32_t;
+};
+template <> struct Integers<double> {
+  using type = int64_t;
+};
+template <typename V> using IntegersOf = typename Integers<V>::type;
+
+template <typename V> constexpr V fma(V x, V y, V z) {
+  return __builtin_elementwise_fma(x, y, z);
+}
+
+/// `x` with its magnitude raised to `low`; NaN stays or becomes `low`.
+template <typename V, typename T> constexpr V atLeast(V x, T low) {
+  using I = IntegersOf<V>;
+  I sign = __builtin_bit_cast(I, static_cast<V>(static_cast<T>(-0.0)));
+  I bits = __builtin_bit_cast(I, x);
+  V magnitude = __builtin_bit_cast(V, bits & ~sign);
+  V raised = magnitude < low ? static_cast<V>(low) : magnitude;
+  return __builtin_bit_cast(V, __builtin_bit_cast(I, raised) | (bits & sign));
+}
+/// `x` with its magnitude lowered to `high`; NaN stays or becomes `high`.
+template <typename V, typename T> constexpr V atMost(V x, T high) {
+  using I = IntegersOf<V>;
+  I sign = __builtin_bit_cast(I, static_cast<V>(static_cast<T>(-0.0)));
+  I bits = __builtin_bit_cast(I, x);
+  V magnitude = __builtin_bit_cast(V, bits & ~sign);
+  V lowered = magnitude > high ? static_cast<V>(high) : magnitude;
+  return __builtin_bit_cast(V, __builtin_bit_cast(I, lowered) | (bits & sign));
+}
+
+/// x without its last D bits, nearest-even, where `split` is 2^D + 1. The proof
+/// is in StepFloat.h.
+template <typename V, typename S> constexpr V roundBySplitting(V x, S split) {
+  V high = x * split;
+  return high - (high - x);
+}
+/// The same where `shift` is 2^D, for D >= p + 2 if p bits stay.
+template <typename V> constexpr V roundByShifting(V x, V shift) {
+  V below = fma(x, shift, -x);
+  return fma(x, shift, -below);
+}
+
+/// x in the format, in the carrier.
+template <typename T, typename F> constexpr T round(const F &f, T x) {
+  return Carrier<T>::decode(f, Carrier<T>::encode(f, x));
+}
+
+} // namespace step
+
+/// round(c + round(a * b)) for all values of the format, which T embeds.
+/// Straight-line where Lane.h has a road for both operations.
+template <typename T, typename F>
+constexpr T fullStep(const F &f, T c, T a, T b) {
+  auto inLanesOf = [&](auto zero) {
+    using L = decltype(zero);
+    L product = step::round<L>(f, static_cast<L>(a) * static_cast<L>(b));
+    L sum = Lane<L>::sum(f, static_cast<L>(c), product);
+    return static_cast<T>(step::round<L>(f, sum));
+  };
+  if (Lane<float>::fuses(f))
+    return inLanesOf(0.0f);
+  if (Lane<double>::fuses(f))
+    return inLanesOf(0.0);
+  auto code = [&](T x) { return encodeFrom<T>(f, x, Rounding::NearestEven); };
+  uint64_t product = mul(f, code(a), code(b), Rounding::NearestEven);
+  return decodeTo<T>(f, add(f, code(c), product, Rounding::NearestEven));
+}
+
+} // namespace numera
+
+#endif // NUMERA_NUMERICS_STEP_H

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+//
+// What runs in a thread: where numera_host_fail leaves to, and which threads a
+// parallel loop may use.
+
+#ifndef NUMERA_RUNTIME_HOST_RUNNING_H
+#define NUMERA_RUNTIME_HOST_RUNNING_H
+
+#include <csetjmp>
+#include <pthread.h>
+
+namespace numera::host {
+
+class Team;
+
+/// Kept by a pthread key: thread-local variables need a loader, which a program
+/// run in memory has not.
+struct Running {
+  jmp_buf escape;
+  const char *volatile message = nullptr; ///< of numera_host_fail
+  Team *team = nullptr; ///< null: parallel loops run in this thread alone
+
+  static Running *current() {
+    return static_cast<Running *>(pthread_getspecific(key()));
+  }
+  static void setCurrent(Running *running) {
+    pthread_setspecific(key(), running);
+  }
+
+private:
+  static pthread_key_t key() {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static pthread_key_t made;
+    pthread_once(&once, [] { pthread_key_create(&made, nullptr); });
+    return made;
+  }
+};
+
+/// Calls `work` in this thread; what numera_host_fail was called with, else
+/// null. No object with a destructor may live in what is left that way.
+template <typename Work> const char *runWith(Team *team, const Work &work) {
+  Running running, *outer = Running::current();
+  running.team = team;
+  Running::setCurrent(&running);
+  if (setjmp(running.escape) == 0)
+    work();
+  Running::setCurrent(outer);
+  return running.message;
+}
+
+} // namespace numera::host
+
+#endif // NUMERA_RUNTIME_HOST_RUNNING_H

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+//
+// Loops that several threads share, in calls as compiled programs make them.
+
+#include "numera/Runtime/Entry.h"
+
+#include "gtest/gtest.h"
+
+#include <atomic>
+#include <cfenv>
+#include <functional>
+#include <pthread.h>
+#include <signal.h>
+#include <string>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+using namespace numera::host;
+
+namespace {
+
+/// What the function of a call does; one a thread, since calls may be at the
+/// same time.
+thread_local const std::function<void()> *work = nullptr;
+
+/// Runs `body` in a call with so many threads; its error.
+std::string call(uint32_t threads, const std::function<void()> &body) {
+  FunctionInfo function{};
+  function.name = "f";
+  function.invoke = [](void *const *, void *, uint64_t, uint64_t, uint64_t) {
+    (*work)();
+  };
+  numera_options options = NUMERA_OPTIONS;
+  options.threads = threads;
+  char error[100] = "";
+  work = &body;
+  int code = numera_host_call(&function, nullptr, 0, nullptr, 0, &options,
+                              error, sizeof error);
+  EXPECT_EQ(code != 0, error[0] != '\0');
+  return error;
+}
+
+/// numera_host_parallel over a function object.
+template <typename Body>
+void parallel(int64_t count, int64_t grain, const Body &body) {
+  numera_host_parallel(
+      [](void *context, int64_t begin, int64_t end) {
+        (*static_cast<const Body *>(context))(begin, end);
+      },
+      const_cast<Body *>(&body), count, grain);
+}
+
+TEST(Team, DoesEveryIterationOnce) {
+  for (uint32_t threads : {0, 1, 2, 3, 7})
+    for (int64_t count : {0, 1, 2, 3, 7, 8, 63, 64, 65, 1000, 4099})
+      for (int64_t grain : {0, 1, 3, 64, 5000}) {
+        std::vector<std::atomic<int>> times(static_cast<size_t>(count));
+        std::string error = call(threads, [&] {
+          parallel(count, grain, [&](int64_t begin, int64_t end) {
+            ASSERT_LT(begin, end);
+            ASSERT_EQ(begin % std::max<int64_t>(grain, 1), 0);
+            for (int64_t i = begin; i < end; ++i)
+              ++times[size_t(i)];
+          });
+        });
+        ASSERT_EQ(error, "");
+        for (const std::atomic<int> &time : times)
+          ASSERT_EQ(time, 1) << threads << " " << count << " " << grain;
+      }
+}
+
+TEST(Team, CountsToTheLargestNumber) {
+  constexpr int64_t most = INT64_MAX;
+  std::atomic<int64_t> sum = 0;
+  ASSERT_EQ(call(3,
+                 [&] {
+                   parallel(most, most / 2, [&](int64_t begin, int64_t end) {
+                     sum += end - begin;
+                   });
+                 }),
+            "");
+  EXPECT_EQ(sum, most);
+}
+
+TEST(Team, SharesALoop) {
+  // Each of two chunks waits for the other: one thread would wait for ever.
+  std::atomic<int> inside = 0;
+  ASSERT_EQ(call(2,
+                 [&] {
+                   parallel(2, 1, [&](int64_t, int64_t) {
+                     ++inside;
+                     while (inside < 2)
+                       std::this_thread::yield();
+                   });
+                 }),
+            "");
+  EXPECT_EQ(inside, 2);
+}
+
+TEST(Team, ServesManyLoopsWithTheSameThreads) {
+  constexpr int64_t count = 64;
+  std::vector<int64_t> values(count, 0);
+  ASSERT_EQ(call(3,
+                 [&] {
+                   for (int loop = 0; loop < 2000; ++loop)
+                     parallel(count, 1, [&](int64_t begin, int64_t end) {
+                       for (int64_t i = begin; i < end; ++i)
+                         values[size_t(i)] = values[size_t(i)] * 3 + i;
+                     });
+                 }),
+            "");
+  for (int64_t i = 0; i < count; ++i) {
+    uint64_t expected = 0;
+    for (int loop = 0; loop < 2000; ++loop)
+      expected = expected * 3 + uint64_t(i);
+    EXPECT_EQ(uint64_t(values[size_t(i)]), expected) << i;
+  }
+}
+
+TEST(Team, RunsALoopInsideALoopInOneThread) {
+  std::atomic<int> wrong = 0, iterations = 0;
+  ASSERT_EQ(call(3,
+                 [&] {
+                   parallel(12, 1, [&](int64_t, int64_t) {
+                     pthread_t self = pthread_self();
+                     parallel(100, 1, [&](int64_t begin, int64_t end) {
+                       wrong += !pthread_equal(self, pthread_self());
+                       iterations += int(end - begin);
+                     });
+                   });
+                 }),
+            "");
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(Team, EndsTheCallWithTheFirstFailure) {
+  for (uint32_t threads : {1, 2, 3, 7}) {
+    std::atomic<bool> wentOn = false;
+    std::string error = call(threads, [&] {
+      parallel(1000, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i)
+          if (i == 300)
+            numera_host_fail("the first");
+          else if (i > 300)
+            numera_host_fail("a later one");
+      });
+      wentOn = true;
+    });
+    EXPECT_EQ(error, "f: the first") << threads;
+    EXPECT_FALSE(wentOn);
+  }
+  EXPECT_EQ(call(3, [] { numera_host_fail("outside of loops"); }),
+            "f: outside of loops");
+  EXPECT_EQ(call(3,
+                 [] {
+                   parallel(8, 1, [](int64_t, int64_t) {
+                     parallel(8, 1, [](int64_t, int64_t) {
+                       numera_host_fail("two loops inside");
+                     });
+                   });
+                 }),
+            "f: two loops inside");
+}
+
+TEST(Team, KeepsNoStateOfAFailedCall) {
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_EQ(call(3,
+                   [] {
+                     parallel(64, 1,
+                              [](int64_t, int64_t) { numera_host_fail("no"); });
+                   }),
+              "f: no");
+    std::atomic<int64_t> sum = 0;
+    EXPECT_EQ(call(3,
+                   [&] {
+                     parallel(64, 1, [&](int64_t begin, int64_t end) {
+                       sum += end - begin;
+                     });
+                   }),
+              "");
+    EXPECT_EQ(sum, 64);
+  }
+}
+
+TEST(Team, RoundsToNearestInEveryThread) {
+  int before = std::fegetround();
+  std::fesetround(FE_UPWARD);
+  std::atomic<int> inside = 0, wrong = 0;
+  call(2, [&] {
+    parallel(2, 1, [&](int64_t, int64_t) {
+      volatile float one = 1, tiny = 0x1p-30f, least = 0x1p-140f;
+      wrong += one + tiny != 1;
+      wrong += least * one == 0;
+      ++inside;
+      while (inside < 2)
+        std::this_thread::yield();
+    });
+  });
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(std::fegetround(), FE_UPWARD);
+  std::fesetround(before);
+}
+
+TEST(Team, TakesNoSignalsOfTheCaller) {
+  std::atomic<int> inside = 0, open = 0;
+  call(2, [&] {
+    pthread_t caller = pthread_self();
+    parallel(2, 1, [&](int64_t, int64_t) {
+      sigset_t blocked;
+      pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+      if (!pthread_equal(caller, pthread_self()))
+        open += !sigismember(&blocked, SIGINT);
+      ++inside;
+      while (inside < 2)
+        std::this_thread::yield();
+    });
+  });
+  EXPECT_EQ(open, 0);
+}
+
+TEST(Team, ServesCallsAtTheSameTime) {
+  std::vector<std::thread> callers;
+  std::atomic<int64_t> sum = 0;
+  for (int i = 0; i < 4; ++i)
+    callers.emplace_back([&] {
+      for (int k = 0; k < 50; ++k)
+        call(3, [&] {
+          parallel(100, 1,
+                   [&](int64_t begin, int64_t end) { sum += end - begin; });
+        });
+    });
+  for (std::thread &caller : callers)
+    caller.join();
+  EXPECT_EQ(sum, 4 * 50 * 100);
+}
+
+TEST(Team, WorksInAForkedProcess) {
+  auto sumOf = [] {
+    std::atomic<int64_t> sum = 0;
+    call(3, [&] {
+      parallel(100, 1, [&](int64_t begin, int64_t end) { sum += end - begin; });
+    });
+    return sum.load();
+  };
+  EXPECT_EQ(sumOf(), 100);
+  pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0)
+    _exit(sumOf() == 100 ? 0 : 1);
+  int status = 1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(Team, RunsOutsideOfACall) {
+  int64_t sum = 0;
+  parallel(100, 1, [&](int64_t begin, int64_t end) { sum += end - begin; });
+  EXPECT_EQ(sum, 100);
+}
+
+} // namespace
