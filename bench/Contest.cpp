@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+
+#include "Contest.h"
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <vector>
+
+using namespace numera::bench;
+
+namespace {
+
+double now(Clock clock) {
+  timespec time;
+  clock_gettime(clock == Clock::Thread ? CLOCK_THREAD_CPUTIME_ID
+                                       : CLOCK_MONOTONIC,
+                &time);
+  return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
+}
+
+/// Seconds for the whole work of the row.
+double measure(const Contender &contender, Clock clock) {
+  double start = now(clock);
+  for (unsigned i = 0; i < contender.batch; ++i)
+    contender.run();
+  return (now(clock) - start) / contender.batch / contender.share;
+}
+
+/// Longer than what reading the clock and a cold cache cost.
+constexpr double shortestBatch = 1e-3;
+
+/// Runs once to fill the caches, and chooses the batch. The seconds that a
+/// batch takes.
+double prepare(Contender &contender, Clock clock) {
+  contender.run();
+  double once = measure(contender, clock) * contender.share;
+  contender.batch = unsigned(std::ceil(shortestBatch / std::max(once, 1e-7)));
+  return once * contender.batch;
+}
+
+double quantile(std::vector<double> values, double q) {
+  std::sort(values.begin(), values.end());
+  double place = q * double(values.size() - 1);
+  size_t below = size_t(place);
+  size_t above = std::min(below + 1, values.size() - 1);
+  double part = place - double(below);
+  return values[below] * (1 - part) + values[above] * part;
+}
+
+} // namespace
+
+void numera::bench::contest(
+    benchmark::State &state, std::span<Contender> contenders, double seconds,
+    Clock clock,
+    const std::function<double(std::span<const double>)> &ratioOf) {
+  double round = 0;
+  for (Contender &contender : contenders)
+    round += prepare(contender, clock);
+  unsigned rounds = unsigned(std::clamp(seconds / round, 3.0, 1001.0));
+
+  std::vector<std::vector<double>> times(contenders.size());
+  std::vector<double> ratios, current(contenders.size());
+  for (auto _ : state) {
+    for (unsigned i = 0; i < rounds; ++i) {
+      // Each goes first as often as the others.
+      for (size_t k = 0; k < contenders.size(); ++k) {
+        size_t turn = (i + k) % contenders.size();
+        Contender &contender = contenders[turn];
+        if (contender.batch > 1)
+          contender.run(); // the caches, after the other's turn
+        current[turn] = measure(contender, clock);
+        times[turn].push_back(current[turn]);
+      }
+      ratios.push_back(ratioOf(current));
+    }
+    state.SetIterationTime(quantile(times[0], 0.5));
+  }
+  state.counters["ours"] = quantile(times[0], 0.5);
+  state.counters["peer"] = quantile(times[1], 0.5);
+  state.counters["ratio"] = quantile(ratios, 0.5);
+  state.counters["low"] = quantile(ratios, 0.25);
+  state.counters["high"] = quantile(ratios, 0.75);
+  state.counters["rounds"] = rounds;
+}
+
+void numera::bench::contest(benchmark::State &state, Contender ours,
+                            Contender peer, double seconds) {
+  Contender contenders[] = {std::move(ours), std::move(peer)};
+  contest(state, contenders, seconds, Clock::Thread,
+          [](std::span<const double> times) { return times[1] / times[0]; });
+}
