@@ -6,8 +6,10 @@
 
 #include "Sweep.h"
 #include "numera/Numerics/StepFloat.h"
+#include "numera/Numerics/StepPosit.h"
 
 #include <cmath>
+#include <optional>
 #include <type_traits>
 
 using namespace numera;
@@ -186,55 +188,77 @@ TEST(Rounding, BySplittingAndByShiftingIsNearestEven) {
 
 // ---- short steps of floats --------------------------------------------------
 
+template <typename T> Magnitudes<T> magnitudesOf(T x) {
+  T infinity = std::numeric_limits<T>::infinity();
+  T magnitude = std::isnan(x) ? infinity : std::abs(x);
+  return {x == 0 ? infinity : magnitude, magnitude};
+}
+
+/// What a step makes of operands: nothing where it is not to be asked.
+template <typename T>
+std::optional<T> run(const FloatStep<T> &step, const Operands<T> &x) {
+  T start = step.preparedC(x.c);
+  if (!step.admits(magnitudesOf(x.a), magnitudesOf(x.b)) ||
+      (step.form == StepForm::Saturating && !std::isfinite(start)))
+    return std::nullopt;
+  return step(start, step.firstA(x.a), step.secondA(x.a), step.preparedB(x.b));
+}
+template <typename T>
+std::optional<T> run(const PositStep<T> &step, const Operands<T> &x) {
+  return step(step.preparedC(x.c), step.preparedA(x.a), step.preparedB(x.b));
+}
+
 /// Where the step has to give a finite result.
 template <typename T>
 bool mustFinish(const FloatStep<T> &step, const Operands<T> &x) {
-  const FloatFormat &f = step.format;
-  T limit = std::ldexp(T{1}, f.maxExponent());
-  for (T operand : {x.a, x.b, x.c})
-    if (!std::isfinite(operand))
-      return false;
-  if (x.c == 0 && std::signbit(x.c))
-    return false;
   if (step.form == StepForm::Saturating)
     return true;
-  // Just below the limit t may overflow.
-  return std::abs(x.a) < limit && std::abs(x.b) < limit &&
-         std::abs(x.product) < limit && std::abs(x.sum) < limit;
+  T limit = std::ldexp(T{1}, step.format.maxExponent());
+  for (T number : {x.a, x.b, x.c, x.product, x.sum})
+    if (!(std::abs(number) < limit)) // just below it, t may overflow
+      return false;
+  return x.c != 0 || !std::signbit(x.c);
+}
+template <typename T>
+bool mustFinish(const PositStep<T> &step, const Operands<T> &x) {
+  const PositFormat &f = step.format;
+  auto isWithin = [](T number, int32_t low, int32_t high) {
+    T magnitude = std::abs(number);
+    return number == 0 || (magnitude >= std::ldexp(T{1}, low) &&
+                           magnitude < std::ldexp(T{1}, high));
+  };
+  // One bit of fraction, or two, as the product may lie below its rounding;
+  // 32 regimes without the first and the last.
+  int32_t unit = 1 << f.es;
+  int32_t high = std::min(f.bits - 4 - f.es, 14) * unit;
+  int32_t low = -std::min(f.bits - 4 - f.es, 14) * unit;
+  int32_t reach = std::min(8 * unit, Carrier<T>::bias / 2 - 3);
+  return isWithin(x.a, -reach, reach) && isWithin(x.b, -reach, reach) &&
+         isWithin(x.product, low, high) && isWithin(x.c, low, high) &&
+         isWithin(x.sum, low, high);
 }
 
-template <typename T>
-void checkFloatSteps(Tally &tally, const char *name, const FloatStep<T> &step) {
-  const FloatFormat &f = step.format;
+template <typename T, typename Step>
+void checkSteps(Tally &tally, const char *name, const Step &step,
+                uint64_t share) {
+  const auto &f = step.format;
   uint64_t compared = 0, all = 0;
   forOperands(f, [&](uint64_t a, uint64_t b, uint64_t product, uint64_t c,
                      uint64_t sum) {
     auto x = decoded<T>(f, a, b, product, c, sum);
-    auto magnitudes = [](T x) -> Magnitudes<T> {
-      T infinity = std::numeric_limits<T>::infinity();
-      T magnitude = std::isnan(x) ? infinity : std::abs(x);
-      return {x == 0 ? infinity : magnitude, magnitude};
-    };
     ++all;
-    if (!step.admits(magnitudes(x.a), magnitudes(x.b)) ||
-        (step.form == StepForm::Saturating && !std::isfinite(x.c)))
+    std::optional<T> got = run(step, x);
+    if (!got)
       return;
-    T start = step.preparedC(x.c);
-    if (step.form == StepForm::Saturating && std::isnan(start))
-      return;
-    T got =
-        step(start, step.firstA(x.a), step.secondA(x.a), step.preparedB(x.b));
-    if (!std::isfinite(got)) {
+    if (!std::isfinite(*got)) {
       tally.check(mustFinish(step, x), 0, name, " declines", a, b, c);
       return;
     }
     ++compared;
-    tally.check(codeOf(f, step.result(got)), sum, name, a, b, c);
-    // -0 for +0 would stay undetected.
-    tally.check(got == 0 && std::signbit(got), 0, name, " -0", a, b, c);
+    tally.check(codeOf(f, step.result(*got)), sum, name, a, b, c);
+    tally.check(*got == 0 && std::signbit(*got), 0, name, " -0", a, b, c);
   });
-  uint64_t share = step.form == StepForm::Gradual ? 8 : 50;
-  EXPECT_GT(compared * share, all) << name << " form " << int(step.form);
+  EXPECT_GT(compared * share, all) << name << ": " << compared << " of " << all;
 }
 
 /// The number of steps that were tried.
@@ -245,7 +269,8 @@ template <typename T> int checkFloatSteps(std::span<const Case> cases) {
     if (const auto *f = std::get_if<FloatFormat>(&c.format))
       for (StepForm form : forms)
         if (FloatStep<T> step{*f, form}; step.exists()) {
-          checkFloatSteps(tally, c.name, step);
+          checkSteps<T>(tally, c.name, step,
+                        form == StepForm::Gradual ? 8 : 50);
           ++steps;
         }
   return steps;
@@ -338,6 +363,55 @@ TEST(FloatStep, IsExactForSixteenBits) {
 TEST(FloatStep, IsExactForWideFormatsInDouble) {
   EXPECT_GE(checkFloatSteps<double>(edges), 30);
   EXPECT_GE(checkFloatSteps<double>(wideFormats()), 2);
+}
+
+// ---- short steps of posits --------------------------------------------------
+
+template <typename T> int checkPositSteps(std::span<const Case> cases) {
+  Tally tally;
+  int steps = 0;
+  for (const Case &c : cases)
+    if (const auto *f = std::get_if<PositFormat>(&c.format))
+      if (PositStep<T> step(*f); step.exists()) {
+        checkSteps<T>(tally, c.name, step, 20);
+        ++steps;
+      }
+  return steps;
+}
+
+constexpr Case positEdges[] = {
+    {"posit<16,0>", PositFormat{16, 0}}, {"posit<16,3>", PositFormat{16, 3}},
+    {"posit<15,1>", PositFormat{15, 1}}, {"posit<12,1>", PositFormat{12, 1}},
+    {"posit<12,0>", PositFormat{12, 0}}, {"posit<24,2>", PositFormat{24, 2}},
+    {"posit<32,2>", PositFormat{32, 2}}, {"posit<24,0>", PositFormat{24, 0}},
+    {"posit<20,1>", PositFormat{20, 1}}, {"posit<32,4>", PositFormat{32, 4}},
+};
+
+TEST(PositStep, IsExactForSmallFormats) {
+  EXPECT_GE(checkPositSteps<float>(smallFormats()), 4);
+  EXPECT_GE(checkPositSteps<double>(smallFormats()), 4);
+}
+TEST(PositStep, IsExactForSixteenBits) {
+  EXPECT_GE(checkPositSteps<float>(sixteenBitFormats()), 2);
+  EXPECT_GE(checkPositSteps<float>(positEdges), 5);
+}
+TEST(PositStep, IsExactForWideFormatsInDouble) {
+  EXPECT_GE(checkPositSteps<double>(sixteenBitFormats()), 2);
+  EXPECT_GE(checkPositSteps<double>(positEdges), 7);
+}
+
+// What is compared above is what exists() admits.
+TEST(Steps, ExistForTheFormatsThatMatter) {
+  constexpr auto gradual = StepForm::Gradual;
+  static_assert(FloatStep<float>{{8, 7, 127}, gradual}.exists());
+  static_assert(FloatStep<float>{{5, 10, 15}, gradual}.exists());
+  static_assert(FloatStep<float>{{8, 10, 127}, gradual}.exists());
+  static_assert(!FloatStep<float>{{8, 11, 127}, gradual}.exists());
+  static_assert(FloatStep<double>{{8, 23, 127}, gradual}.exists());
+  static_assert(PositStep<float>({16, 2}).exists());
+  static_assert(PositStep<float>({16, 1}).exists());
+  static_assert(PositStep<float>({12, 1}).exists());
+  static_assert(PositStep<double>({24, 2}).exists());
 }
 
 } // namespace

@@ -83,6 +83,19 @@ template <typename V> constexpr V roundByShifting(V x, V shift) {
   return fma(x, shift, -below);
 }
 
+/// The entry of a table of 32 that each index's last five bits say.
+template <typename V, typename T, typename I>
+constexpr V lookUp(const T (&table)[32], I index) {
+  if constexpr (sizeof(V) == sizeof(T)) {
+    return table[index & 31];
+  } else {
+    V found;
+    for (int lane = 0; lane < int(sizeof(V) / sizeof(T)); ++lane)
+      found[lane] = table[index[lane] & 31];
+    return found;
+  }
+}
+
 /// x in the format, in the carrier.
 template <typename T, typename F> constexpr T round(const F &f, T x) {
   return Carrier<T>::decode(f, Carrier<T>::encode(f, x));
