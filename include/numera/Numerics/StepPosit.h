@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
 // The multiply-add step of a contraction with `accumulate: same` for posits, in
-// 11 to 13 machine operations on vectors of carriers. As with floats
-// (StepFloat.h, whose notation is used here), results carry their own proof: c
-// ends infinite or NaN, and stays so, where a step cannot do its work.
+// 7 to 9 machine operations on carriers or vectors of them, and two look-ups of
+// how many bits a regime drops. As with floats (StepFloat.h, whose notation is
+// used here), results carry their own proof: c ends infinite or NaN, and stays
+// so, where a step cannot do its work.
 //
 // Between 2^(k 2^es) and 2^((k+1) 2^es), regime k, a posit has F(k) bits of
-// fraction, so rounding there drops D = q - 1 - F(k) bits. D is read from a
-// table of 32 entries by the regime's last five bits: those of the carrier's
-// exponent, less its last es bits, if numbers are held times 2, which makes the
-// exponent's bias a multiple of 2^es. Rounding is nearest-even as for floats
-// while F(k) >= 1: the fraction's last bit is the code's, and the boundary
-// between two regimes is the middle between the last value of the one and the
-// first of the other. For all other regimes the table has NaN.
+// fraction, so rounding there drops D = q - 1 - F(k) bits. It is nearest-even
+// as for floats while F(k) >= 1: the fraction's last bit is the code's, and the
+// boundary between two regimes is the middle between the last value of the one
+// and the first of the other. For all other regimes 2^D is NaN here.
 //
-// The table cannot tell regimes that are 32 apart. Factors are therefore
+// Numbers are held times 2, so that the exponent's bias is a multiple of
+// 32 * 2^es and the exponent field, less its last es bits, has k modulo 32 in
+// its last five. Five bits are what a vector look-up of 32 entries takes as
+// they are, so 2^D is a function of these alone: zero finds the entry of k = 0,
+// and regimes that are 32 apart cannot be told apart. Factors are therefore
 // prepared as NaN unless they are zero or lie in [2^-w, 2^w), where products
 // stay within 32 regimes, and two of those are NaN: a sum that grows passes at
 // least one of them, since it grows to less than twice a valid number. A sum
@@ -43,97 +45,75 @@ namespace numera {
 /// then the step runs on prepared carriers or on vectors of them.
 template <typename T> struct PositStep {
   using Traits = Carrier<T>;
-  using Word = typename Traits::Word;
   static constexpr int32_t q = Traits::format.precision();
-  static constexpr int32_t entries = 32;
 
   PositFormat format;
-  T shifts[entries]; ///< 2^D, or NaN
-
-  constexpr explicit PositStep(const PositFormat &format)
-      : format(format), shifts{} {
-    for (int32_t i = 0; i < entries; ++i) {
-      int32_t k = regimeAt(i);
-      // Zero, whose exponent field is 0, needs a number.
-      shifts[i] = isValid(k) ? power(q - 1 - fractionOf(k))
-                  : i == 0   ? T{1}
-                             : Traits::value(Traits::nan);
-    }
-  }
+  StepForm form = StepForm::Gradual; ///< there is just this one
 
   /// True if the steps of this format are exact.
   constexpr bool exists() const {
-    if (!Traits::embeds(format) || !isValid(-1) || !isValid(0) ||
-        q + format.es + 5 > Traits::width) // the sign is no part of an index
+    if (form != StepForm::Gradual || !Traits::embeds(format) ||
+        mostRegime() < 0 || (bias >> format.es) % 32 != 0)
       return false;
-    int32_t low = leastExponent(), high = mostExponent();
-    // t, the last bits of products, and the entry of zero
-    if (high + 2 + q > Traits::format.maxExponent() ||
-        -2 * reach() - 2 * format.precision() <
-            Traits::format.leastExponent() ||
-        (!isValid(regimeAt(0)) && (regimeAt(0) + 1) * span() > -2 * reach()))
+    // t, and the last bits of products
+    if (mostExponent() + 2 + q > Traits::format.maxExponent() ||
+        -2 * reach() - 2 * format.precision() < Traits::format.leastExponent())
       return false;
+    int32_t low = leastExponent();
     for (int32_t e = low - fractionAt(low); e < low; ++e)
-      if (shiftAt(e) == shiftAt(e)) // not NaN
+      if (isValid(((e >> format.es) + 16 & 31) - 16))
         return false;
     return sumsAreSafe();
   }
 
-  /// Zero, and numbers for which no product leaves the table; else NaN.
-  constexpr T preparedA(T a) const { return within(a, -reach(), reach()); }
-  constexpr T preparedB(T b) const { return within(b, -reach(), reach()) * 2; }
-  constexpr T preparedC(T c) const {
+  /// All operands: preparing them is the only guard.
+  constexpr bool admits(Magnitudes<T>, Magnitudes<T>) const { return true; }
+
+  /// Zero, and numbers for which no product leaves 32 regimes; else NaN.
+  constexpr T first(T a) const { return within(a, -reach(), reach()); }
+  /// One prepared form is enough.
+  constexpr T second(T) const { return 0; }
+  constexpr T prepared(T b) const { return within(b, -reach(), reach()) * 2; }
+  constexpr T start(T c) const {
     return within(c, leastExponent(), mostExponent() + 1) * 2;
   }
   /// The value of the format that a finite c stands for.
   constexpr T result(T c) const { return c / 2; }
 
   /// One step on prepared numbers. V is T or a vector of T.
-  template <typename V> constexpr V operator()(V c, V a, V b) const {
-    V sum = c + product(a, b);
+  template <typename V> constexpr V operator()(V c, V first, V, V b) const {
+    V sum = c + product(first, b);
     return split(sum, shiftOf(sum));
   }
 
 private:
+  using Word = typename Traits::SignedWord;
   static constexpr int32_t bias = Traits::bias + 1; // of numbers times 2
 
   constexpr int32_t span() const { return 1 << format.es; }
+  /// F(k); regimes k and -1 - k have the same.
   constexpr int32_t fractionOf(int32_t regime) const {
-    int32_t length = regime >= 0 ? regime + 2 : 1 - regime;
-    return format.bits - 1 - length - format.es;
+    return format.bits - 3 - format.es - (regime < 0 ? ~regime : regime);
   }
   constexpr int32_t fractionAt(int32_t exponent) const {
     return fractionOf(exponent >> format.es);
   }
+  /// One bit of fraction; of 32 regimes all but the first and the last.
+  constexpr int32_t mostRegime() const {
+    int32_t regime = format.bits - 4 - format.es;
+    return regime < 14 ? regime : 14;
+  }
   constexpr bool isValid(int32_t regime) const {
-    return regime > -16 && regime < 15 && fractionOf(regime) >= 1;
+    return (regime < 0 ? ~regime : regime) <= mostRegime();
   }
-  constexpr int32_t leastExponent() const {
-    int32_t k = -1;
-    while (isValid(k - 1))
-      --k;
-    return k * span();
-  }
+  constexpr int32_t leastExponent() const { return ~mostRegime() * span(); }
   constexpr int32_t mostExponent() const {
-    int32_t k = 0;
-    while (isValid(k + 1))
-      ++k;
-    return (k + 1) * span() - 1;
+    return (mostRegime() + 1) * span() - 1;
   }
   /// Factors lie in [2^-w, 2^w).
   constexpr int32_t reach() const {
     int32_t table = 8 * span(), carrier = Traits::format.maxExponent() / 2 - 3;
     return table < carrier ? table : carrier;
-  }
-
-  constexpr int32_t indexAt(int32_t exponent) const {
-    return ((exponent + bias) >> format.es) & (entries - 1);
-  }
-  constexpr int32_t regimeAt(int32_t index) const {
-    return ((index - (bias >> format.es) + 16) & (entries - 1)) - 16;
-  }
-  constexpr T shiftAt(int32_t exponent) const {
-    return shifts[indexAt(exponent)];
   }
 
   constexpr bool sumsAreSafe() const {
@@ -156,10 +136,19 @@ private:
     return true;
   }
 
+  /// 2^D for a number that is held times 2, or NaN.
   template <typename V> constexpr V shiftOf(V x) const {
     using I = step::IntegersOf<V>;
-    I index = __builtin_bit_cast(I, x) >> (q - 1 + format.es);
-    return step::lookUp<V>(shifts, index);
+    // k modulo 32, signed, at the top; then k or -1 - k, whichever is positive
+    constexpr int32_t top = Traits::width - 5;
+    I regime = __builtin_bit_cast(I, x) << (top - (q - 1) - format.es);
+    regime ^= regime >> (Traits::width - 1);
+    Word field = static_cast<Word>(Traits::infinity);
+    Word least = static_cast<Word>(Traits::powerBits(q - 1 - fractionOf(0)));
+    I shift = ((regime >> (top - (q - 1))) & field) + least;
+    Word beyond = static_cast<Word>(Word{mostRegime() + 1} << top);
+    return regime < beyond ? __builtin_bit_cast(V, shift)
+                           : static_cast<V>(Traits::value(Traits::nan));
   }
   template <typename V> static constexpr V split(V x, V shift) {
     V high = step::fma(x, shift, x);
@@ -188,6 +177,8 @@ private:
     return Traits::value(Traits::powerBits(exponent));
   }
 };
+
+template <typename T> struct ShortStep<T, PositFormat> : PositStep<T> {};
 
 } // namespace numera
 

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+//
+// The short steps of every family that has some.
+
+#ifndef NUMERA_NUMERICS_STEPS_H
+#define NUMERA_NUMERICS_STEPS_H
+
+#include "numera/Numerics/StepFloat.h"
+#include "numera/Numerics/StepPosit.h"
+
+namespace numera {
+
+/// True if the family of F has short steps; of a format and a form,
+/// ShortStep<T, F>{{f, form}}.exists() says it.
+template <typename T, typename F>
+concept HasShortSteps = requires(ShortStep<T, F> step) { step.exists(); };
+
+} // namespace numera
+
+#endif // NUMERA_NUMERICS_STEPS_H
