@@ -6,7 +6,6 @@
 #ifndef NUMERA_NUMERICS_CONVERT_H
 #define NUMERA_NUMERICS_CONVERT_H
 
-#include "numera/Numerics/CarrierRound.h"
 #include "numera/Numerics/Operations.h"
 
 namespace numera {
@@ -29,6 +28,8 @@ constexpr T decodeTo(const F &f, uint64_t code) {
     return machine<T>(code);
   if (Carrier<T>::embeds(f))
     return Carrier<T>::decode(f, code);
+  if (sizeof(T) < sizeof(double) && Carrier<double>::embeds(f))
+    return static_cast<T>(Carrier<double>::decode(f, code));
   if constexpr (requires(T value) { f.decodeQuickly(code, value); }) {
     T value{};
     if (f.decodeQuickly(code, value))
@@ -44,6 +45,11 @@ constexpr uint64_t encodeFrom(const F &f, T value, RoundingMode mode) {
     return canonical(value);
   if (mode == Rounding::NearestEven && Carrier<T>::encodes(f))
     return Carrier<T>::encode(f, value);
+  if (Lane<T>::finishes(f, mode))
+    return Lane<T>::finish(f, value, mode);
+  // Exact, and f64 may have what f32 has not.
+  if (sizeof(T) < sizeof(double) && Lane<double>::finishes(f, mode))
+    return Lane<double>::finish(f, static_cast<double>(value), mode);
   if constexpr (requires(uint64_t code) {
                   f.encodeQuickly(value, mode, code);
                 }) {

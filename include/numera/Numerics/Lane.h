@@ -1,35 +1,59 @@
 // SPDX-License-Identifier: MIT
 //
 // Which operations of a format may run in a carrier's arithmetic and be
-// rounded once more, with the proof for each. Nearest-even throughout.
+// rounded once more, with the proof for each.
 //
-// p is the format's precision, q the carrier's (24 or 53). A boundary of the
-// format (where nearest-even changes its answer) has at most p + 1 significant
-// bits; for posits too, as the posit of one bit more.
+// p is the format's precision, q the carrier's (24 or 53). A point where a
+// rounding changes its answer, a value or a boundary, has at most P significant
+// bits: p + 1; with N random bits p + N + 1. For posits too, as the posit of
+// one bit more.
 //
-//  exact    A product of two p-bit numbers has 2p bits: exact for 2p <= q.
-//  odd      A result rounded to odd at q >= p + 2 bits lies strictly between
-//           the same two boundaries as the exact one, or equals it
-//           (Boldo and Melquiond, 2008).
-//  nearest  For q >= 2p + 2 the carrier's nearest-even result of + - / sqrt is
-//           on a boundary only if the exact one is (Figueroa, 1995): a sum is
-//           exact, or its smaller operand is below any distance between a
-//           value and a boundary; |a - b*B| and |a - B^2| are nonzero
-//           multiples of a unit that q bits resolve.
+//  exact    A product of two p-bit numbers has 2p bits: exact for 2p <= q, and
+//           good for every mode.
+//  odd      A result rounded to odd at q >= P + 1 bits lies strictly between
+//           the same two points as the exact one, or equals it (Boldo and
+//           Melquiond, 2008). Good for every mode.
+//  nearest  For q >= 2p + 2 the carrier's nearest-even result of + and - is on
+//           a boundary only if the exact one is (Figueroa, 1995): a sum is
+//           exact, or its smaller operand is below any distance between a value
+//           and a boundary. In the latter case it may become the larger
+//           operand, a value, which is right in nearest modes alone.
+//  quotient For q >= p + P + 1 a nearest quotient, for q >= 2P a nearest root,
+//           is on a point only if the exact one is: |a - b*B| and |a - B^2| are
+//           nonzero multiples of a unit that q bits resolve.
 //
-// All need that neither operands, results nor error terms leave the carrier's
-// normal range, which `extent` bounds. LaneTest compares every operation with
-// the exact path: all pairs of 8-bit formats, random and boundary pairs above.
+// These need that neither operands, results nor error terms leave the carrier's
+// normal range, which `spans` bounds.
+//
+//  truncation  A format that is its carrier with a shorter significand (bf16 in
+//           f32) shares its range. Beyond the largest number the carrier
+//           overflows only where the format does, and a sum below the normal
+//           range is exact. There the carrier's unit is w = 2^-149 and the
+//           format's v = w 2^(24-p). A product below v/2 may round up to v/2,
+//           the tie, which goes to zero like the product; from v/2 on its 2p
+//           bits are multiples of w where 3p <= q. A quotient a/b that is no
+//           multiple of v/2 differs from any by at least v/2 2^-p, which is
+//           more than w/2 where 2p < q. In nearest modes all this is enough.
+//
+// LaneTest compares every operation with the exact path: all pairs of 8-bit
+// formats, random and boundary pairs above.
 
 #ifndef NUMERA_NUMERICS_LANE_H
 #define NUMERA_NUMERICS_LANE_H
 
-#include "numera/Numerics/Carrier.h"
+#include "numera/Numerics/CarrierRound.h"
 
 namespace numera {
 
-template <typename T> struct Lane : Carrier<T> {
-  using Base = Carrier<T>;
+/// How an operation runs in a carrier.
+enum class Road {
+  None,  ///< not at all
+  Plain, ///< the carrier's own operation, to nearest-even
+  ToOdd, ///< its sum is rounded to odd
+};
+
+template <typename T> struct Lane : CarrierRound<T> {
+  using Base = CarrierRound<T>;
   using Word = typename Base::Word;
   using SignedWord = typename Base::SignedWord;
   static constexpr int32_t q = Base::format.precision();
@@ -45,21 +69,82 @@ template <typename T> struct Lane : Carrier<T> {
     return Base::embeds(f) && Base::encodes(f) &&
            2 * extent + 1 < Base::format.maxExponent();
   }
-  template <typename F> static constexpr bool multiplies(const F &f) {
-    return spans(f) && 2 * f.precision() <= q;
+
+  /// A result of the carrier can be rounded to `f`.
+  template <typename F>
+  static constexpr bool finishes(const F &f, RoundingMode mode) {
+    return Base::encodes(f) && Base::embeds(f) &&
+           (mode == Rounding::NearestEven || Base::rounds(f, mode));
   }
-  template <typename F> static constexpr bool adds(const F &f) {
-    return spans(f) && f.precision() + 2 <= q;
+  /// P of the proofs.
+  template <typename F>
+  static constexpr int32_t points(const F &f, RoundingMode mode) {
+    bool isStochastic = mode == Rounding::Stochastic;
+    return f.precision() + 1 + (isStochastic ? mode.randomBits : 0);
   }
-  template <typename F> static constexpr bool divides(const F &f) {
-    return spans(f) && 2 * f.precision() + 2 <= q;
+  /// The proofs of truncations: an infinity may be an overflow or an operand.
+  template <typename F>
+  static constexpr bool truncates(const F &, RoundingMode) {
+    return false;
   }
-  template <typename F> static constexpr bool fuses(const F &f) {
-    return multiplies(f) && adds(f);
+  static constexpr bool truncates(const FloatFormat &f, RoundingMode mode) {
+    return Base::isTruncation(f) && isNearest(mode) &&
+           f.overflow != Overflow::Propagate && 2 * f.precision() + 2 <= q;
   }
 
-  template <typename F> static constexpr T sum(const F &f, T x, T y) {
-    return divides(f) ? x + y : sumToOdd(x, y);
+  template <typename F>
+  static constexpr Road multiplication(const F &f, RoundingMode mode) {
+    bool exact = spans(f) && 2 * f.precision() <= q && finishes(f, mode);
+    bool truncation = truncates(f, mode) && 3 * f.precision() <= q;
+    return exact || truncation ? Road::Plain : Road::None;
+  }
+  /// Of sums and differences.
+  template <typename F>
+  static constexpr Road addition(const F &f, RoundingMode mode) {
+    if (truncates(f, mode))
+      return Road::Plain;
+    if (!spans(f) || !finishes(f, mode) || points(f, mode) + 1 > q)
+      return Road::None;
+    bool plain = isNearest(mode) && 2 * f.precision() + 2 <= q;
+    return plain ? Road::Plain : Road::ToOdd;
+  }
+  template <typename F>
+  static constexpr Road division(const F &f, RoundingMode mode) {
+    bool normal = spans(f) && finishes(f, mode) &&
+                  f.precision() + points(f, mode) + 1 <= q;
+    return normal || truncates(f, mode) ? Road::Plain : Road::None;
+  }
+  template <typename F>
+  static constexpr Road root(const F &f, RoundingMode mode) {
+    bool normal = spans(f) && finishes(f, mode) && 2 * points(f, mode) <= q;
+    return normal || truncates(f, mode) ? Road::Plain : Road::None;
+  }
+  /// Of a product and a sum: the product is exact, the sum rounded to odd.
+  template <typename F>
+  static constexpr Road fusion(const F &f, RoundingMode mode) {
+    bool exact = spans(f) && 2 * f.precision() <= q && finishes(f, mode);
+    return exact && points(f, mode) + 1 <= q ? Road::ToOdd : Road::None;
+  }
+
+  /// x + y on the road that addition() names. Rounding down, a sum that
+  /// cancels is -0: the negative of the sum of the negatives.
+  template <typename F>
+  static constexpr T sum(const F &f, T x, T y, RoundingMode mode) {
+    if (addition(f, mode) == Road::Plain)
+      return x + y;
+    return mode == Rounding::Down ? -sumToOdd(-x, -y) : sumToOdd(x, y);
+  }
+  /// x * y + z on the road that fusion() names.
+  static constexpr T fused(T x, T y, T z, RoundingMode mode) {
+    return mode == Rounding::Down ? -sumToOdd(-x * y, -z) : sumToOdd(x * y, z);
+  }
+
+  /// A result of the carrier as a code, rounded.
+  template <typename F>
+  static constexpr uint64_t finish(const F &f, T x, RoundingMode mode) {
+    if (mode == Rounding::NearestEven)
+      return Base::encode(f, x);
+    return Base::encodeExact(f, Base::round(f, x, mode));
   }
 
   /// x + y rounded to odd. The error of the nearest sum is exact (Knuth's

@@ -2,7 +2,7 @@
 //
 // The operations of the `numera` dialect on codes of one format: decode, the
 // exact operation, one rounding. Where Lane.h proves that a carrier gives the
-// same bits, nearest-even takes that road; tests compare the two.
+// same bits, they take that road; tests compare the two.
 //
 // A format F here is FloatFormat, PositFormat or any other struct with their
 // members. A family whose values are no binary fractions, or whose arithmetic
@@ -70,33 +70,32 @@ template <typename T> constexpr T machine(uint64_t code) {
 }
 
 /// True where carrier arithmetic may stand for the exact road at all.
-constexpr bool usesLanes(RoundingMode mode) {
-  return mode == Rounding::NearestEven && !__builtin_is_constant_evaluated();
+constexpr bool usesLanes() { return !__builtin_is_constant_evaluated(); }
+/// True where the machine's own operations do.
+constexpr bool usesMachine(RoundingMode mode) {
+  return mode == Rounding::NearestEven && usesLanes();
 }
 
 /// Applies `operation` to the carriers of the operands and rounds once more.
 template <typename T, typename F, typename Operation, typename... Codes>
-constexpr uint64_t inLane(const F &f, Operation operation, Codes... codes) {
-  return Lane<T>::encode(f, operation(Lane<T>::decode(f, codes)...));
+constexpr uint64_t inLane(const F &f, RoundingMode mode, Operation operation,
+                          Codes... codes) {
+  return Lane<T>::finish(f, operation(Lane<T>::decode(f, codes)...), mode);
 }
 
 template <typename F>
 constexpr uint64_t add(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
   if constexpr (requires { f.add(x, y, mode); })
     return f.add(x, y, mode);
-  if (usesLanes(mode)) {
-    if (isMachine<float>(f))
-      return canonical(machine<float>(x) + machine<float>(y));
-    if (isMachine<double>(f))
-      return canonical(machine<double>(x) + machine<double>(y));
-    if (Lane<float>::adds(f))
-      return inLane<float>(
-          f, [&](float a, float b) { return Lane<float>::sum(f, a, b); }, x, y);
-    if (Lane<double>::adds(f))
-      return inLane<double>(
-          f, [&](double a, double b) { return Lane<double>::sum(f, a, b); }, x,
-          y);
-  }
+  if (usesMachine(mode) && isMachine<float>(f))
+    return canonical(machine<float>(x) + machine<float>(y));
+  if (usesMachine(mode) && isMachine<double>(f))
+    return canonical(machine<double>(x) + machine<double>(y));
+  auto sum = [&]<typename T>(T a, T b) { return Lane<T>::sum(f, a, b, mode); };
+  if (usesLanes() && Lane<float>::addition(f, mode) != Road::None)
+    return inLane<float>(f, mode, sum, x, y);
+  if (usesLanes() && Lane<double>::addition(f, mode) != Road::None)
+    return inLane<double>(f, mode, sum, x, y);
   return reference::add(f, x, y, mode);
 }
 
@@ -104,20 +103,17 @@ template <typename F>
 constexpr uint64_t sub(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
   if constexpr (requires { f.sub(x, y, mode); })
     return f.sub(x, y, mode);
-  if (usesLanes(mode)) {
-    if (isMachine<float>(f))
-      return canonical(machine<float>(x) - machine<float>(y));
-    if (isMachine<double>(f))
-      return canonical(machine<double>(x) - machine<double>(y));
-    if (Lane<float>::adds(f))
-      return inLane<float>(
-          f, [&](float a, float b) { return Lane<float>::sum(f, a, -b); }, x,
-          y);
-    if (Lane<double>::adds(f))
-      return inLane<double>(
-          f, [&](double a, double b) { return Lane<double>::sum(f, a, -b); }, x,
-          y);
-  }
+  if (usesMachine(mode) && isMachine<float>(f))
+    return canonical(machine<float>(x) - machine<float>(y));
+  if (usesMachine(mode) && isMachine<double>(f))
+    return canonical(machine<double>(x) - machine<double>(y));
+  auto difference = [&]<typename T>(T a, T b) {
+    return Lane<T>::sum(f, a, -b, mode);
+  };
+  if (usesLanes() && Lane<float>::addition(f, mode) != Road::None)
+    return inLane<float>(f, mode, difference, x, y);
+  if (usesLanes() && Lane<double>::addition(f, mode) != Road::None)
+    return inLane<double>(f, mode, difference, x, y);
   return reference::sub(f, x, y, mode);
 }
 
@@ -125,16 +121,15 @@ template <typename F>
 constexpr uint64_t mul(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
   if constexpr (requires { f.mul(x, y, mode); })
     return f.mul(x, y, mode);
-  if (usesLanes(mode)) {
-    if (isMachine<float>(f))
-      return canonical(machine<float>(x) * machine<float>(y));
-    if (isMachine<double>(f))
-      return canonical(machine<double>(x) * machine<double>(y));
-    if (Lane<float>::multiplies(f))
-      return inLane<float>(f, [](float a, float b) { return a * b; }, x, y);
-    if (Lane<double>::multiplies(f))
-      return inLane<double>(f, [](double a, double b) { return a * b; }, x, y);
-  }
+  if (usesMachine(mode) && isMachine<float>(f))
+    return canonical(machine<float>(x) * machine<float>(y));
+  if (usesMachine(mode) && isMachine<double>(f))
+    return canonical(machine<double>(x) * machine<double>(y));
+  auto product = [](auto a, auto b) { return a * b; };
+  if (usesLanes() && Lane<float>::multiplication(f, mode) != Road::None)
+    return inLane<float>(f, mode, product, x, y);
+  if (usesLanes() && Lane<double>::multiplication(f, mode) != Road::None)
+    return inLane<double>(f, mode, product, x, y);
   return reference::mul(f, x, y, mode);
 }
 
@@ -149,18 +144,17 @@ template <typename F>
 constexpr uint64_t div(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
   if constexpr (requires { f.div(x, y, mode); })
     return f.div(x, y, mode);
-  if (usesLanes(mode)) {
-    if (isPole(f, y))
-      return f.nanCode();
-    if (isMachine<float>(f))
-      return canonical(machine<float>(x) / machine<float>(y));
-    if (isMachine<double>(f))
-      return canonical(machine<double>(x) / machine<double>(y));
-    if (Lane<float>::divides(f))
-      return inLane<float>(f, [](float a, float b) { return a / b; }, x, y);
-    if (Lane<double>::divides(f))
-      return inLane<double>(f, [](double a, double b) { return a / b; }, x, y);
-  }
+  if (usesLanes() && isPole(f, y))
+    return f.nanCode();
+  if (usesMachine(mode) && isMachine<float>(f))
+    return canonical(machine<float>(x) / machine<float>(y));
+  if (usesMachine(mode) && isMachine<double>(f))
+    return canonical(machine<double>(x) / machine<double>(y));
+  auto quotient = [](auto a, auto b) { return a / b; };
+  if (usesLanes() && Lane<float>::division(f, mode) != Road::None)
+    return inLane<float>(f, mode, quotient, x, y);
+  if (usesLanes() && Lane<double>::division(f, mode) != Road::None)
+    return inLane<double>(f, mode, quotient, x, y);
   return reference::div(f, x, y, mode);
 }
 
@@ -168,16 +162,16 @@ template <typename F>
 constexpr uint64_t sqrt(const F &f, uint64_t x, RoundingMode mode) {
   if constexpr (requires { f.sqrt(x, mode); })
     return f.sqrt(x, mode);
-  if (usesLanes(mode)) {
-    if (isMachine<float>(f))
-      return canonical(__builtin_sqrtf(machine<float>(x)));
-    if (isMachine<double>(f))
-      return canonical(__builtin_sqrt(machine<double>(x)));
-    if (Lane<float>::divides(f))
-      return inLane<float>(f, [](float a) { return __builtin_sqrtf(a); }, x);
-    if (Lane<double>::divides(f))
-      return inLane<double>(f, [](double a) { return __builtin_sqrt(a); }, x);
-  }
+  if (usesMachine(mode) && isMachine<float>(f))
+    return canonical(__builtin_sqrtf(machine<float>(x)));
+  if (usesMachine(mode) && isMachine<double>(f))
+    return canonical(__builtin_sqrt(machine<double>(x)));
+  if (usesLanes() && Lane<float>::root(f, mode) != Road::None)
+    return inLane<float>(
+        f, mode, [](float a) { return __builtin_sqrtf(a); }, x);
+  if (usesLanes() && Lane<double>::root(f, mode) != Road::None)
+    return inLane<double>(
+        f, mode, [](double a) { return __builtin_sqrt(a); }, x);
   return reference::sqrt(f, x, mode);
 }
 
@@ -186,28 +180,19 @@ constexpr uint64_t fma(const F &f, uint64_t x, uint64_t y, uint64_t z,
                        RoundingMode mode) {
   if constexpr (requires { f.fma(x, y, z, mode); })
     return f.fma(x, y, z, mode);
-  if (usesLanes(mode)) {
-    if (isMachine<float>(f))
-      return canonical(__builtin_fmaf(machine<float>(x), machine<float>(y),
-                                      machine<float>(z)));
-    if (isMachine<double>(f))
-      return canonical(__builtin_fma(machine<double>(x), machine<double>(y),
-                                     machine<double>(z)));
-    if (Lane<float>::fuses(f))
-      return inLane<float>(
-          f,
-          [](float a, float b, float c) {
-            return Lane<float>::sumToOdd(a * b, c);
-          },
-          x, y, z);
-    if (Lane<double>::fuses(f))
-      return inLane<double>(
-          f,
-          [](double a, double b, double c) {
-            return Lane<double>::sumToOdd(a * b, c);
-          },
-          x, y, z);
-  }
+  if (usesMachine(mode) && isMachine<float>(f))
+    return canonical(__builtin_fmaf(machine<float>(x), machine<float>(y),
+                                    machine<float>(z)));
+  if (usesMachine(mode) && isMachine<double>(f))
+    return canonical(__builtin_fma(machine<double>(x), machine<double>(y),
+                                   machine<double>(z)));
+  auto fused = [&]<typename T>(T a, T b, T c) {
+    return Lane<T>::fused(a, b, c, mode);
+  };
+  if (usesLanes() && Lane<float>::fusion(f, mode) != Road::None)
+    return inLane<float>(f, mode, fused, x, y, z);
+  if (usesLanes() && Lane<double>::fusion(f, mode) != Road::None)
+    return inLane<double>(f, mode, fused, x, y, z);
   return reference::fma(f, x, y, z, mode);
 }
 
