@@ -25,15 +25,16 @@ bool ConfigurationReader::readLowering(const YamlNode &entry) {
   Lowering lowering{};
   if (!checkKeys(entry, "a lowering",
                  {"op", "format", "from", "to", "operands", "result",
-                  "predicate", "rounding", "target", "call", "library"},
-                 {"vector"}) ||
+                  "predicate", "rounding", "target", "call", "library",
+                  "vector"}) ||
       !readOperation(entry, lowering))
     return false;
   bool isCast = lowering.operation == Operation::Cast;
   if (!(isCast ? readCast(entry, lowering) : readOperands(entry, lowering)) ||
       !readPredicate(entry, lowering) || !readRounding(entry, lowering) ||
       !checkChanges(entry, lowering) || !readTarget(entry, lowering) ||
-      !readCall(entry, lowering) || !readLibraryOf(entry, lowering))
+      !readFunctionName(entry, "a lowering", lowering.symbol) ||
+      !readLibraryOf(entry, lowering) || !readVector(entry, lowering))
     return false;
   lowering.location = file.location(entry.place);
   registry.registered.push_back(std::move(lowering));
@@ -228,8 +229,11 @@ bool ConfigurationReader::readTarget(const YamlNode &entry,
                        expectation(target->text, {"cpu", "nvptx", "\"*\""}));
 }
 
-bool ConfigurationReader::readCall(const YamlNode &entry, Lowering &lowering) {
-  const YamlNode *call = requireScalar(entry, "call", "a lowering");
+/// `call: my_add`.
+bool ConfigurationReader::readFunctionName(const YamlNode &mapping,
+                                           StringRef what,
+                                           std::string &symbol) {
+  const YamlNode *call = requireScalar(mapping, "call", what);
   if (!call)
     return false;
   // A C identifier and the name of a format are the same letters.
@@ -237,7 +241,7 @@ bool ConfigurationReader::readCall(const YamlNode &entry, Lowering &lowering) {
     return file.fail(call->place, "'" + Twine(call->text) +
                                       "' is no function, expected the name "
                                       "of a C function");
-  lowering.symbol = call->text;
+  symbol = call->text;
   return true;
 }
 
@@ -266,5 +270,62 @@ bool ConfigurationReader::readLibraryOf(const YamlNode &entry,
                                       " of the host, expected .c, .cc, .cpp, "
                                       ".bc or .ll for the target nvptx");
   lowering.library = name->text;
+  return true;
+}
+
+/// `vector: {call: my_add_16, lanes: 16}`.
+bool ConfigurationReader::readVector(const YamlNode &entry,
+                                     Lowering &lowering) {
+  const YamlNode *vector = entry.find("vector");
+  if (!vector)
+    return true;
+  if (!checkKeys(*vector, "a vector variant", {"call", "lanes"}))
+    return false;
+  if (lowering.target == Target::NVPTX)
+    return file.fail(vector->keyPlace,
+                     "a vector variant is for the target cpu, found nvptx");
+  lowering.vector.emplace();
+  return readFunctionName(*vector, "a vector variant",
+                          lowering.vector->symbol) &&
+         readLanes(*vector, lowering);
+}
+
+/// The bits of what a lowering's function takes and returns.
+static llvm::SmallVector<unsigned> bitsOfSignature(const Lowering &lowering) {
+  auto bitsOf = [](const Format &format, unsigned integer) {
+    return format ? format.storageBits() : integer;
+  };
+  bool isTest = lowering.operation == Operation::Cmp ||
+                lowering.operation == Operation::IsNaN;
+  llvm::SmallVector<unsigned> bits = {
+      isTest ? 8 : bitsOf(lowering.result, lowering.toInteger)};
+  for (const Format &operand : lowering.operands)
+    bits.push_back(bitsOf(operand, lowering.fromInteger));
+  if (lowering.getRoundingMode() == Rounding::Stochastic)
+    bits.push_back(32);
+  return bits;
+}
+
+/// Vectors of other sizes travel in other ways, each compiler its own.
+bool ConfigurationReader::readLanes(const YamlNode &vector,
+                                    Lowering &lowering) {
+  const YamlNode *lanes = vector.find("lanes");
+  if (!lanes)
+    return true;
+  if (!expectScalar(*lanes))
+    return false;
+  unsigned &count = lowering.vector->lanes;
+  static constexpr unsigned counts[] = {2, 4, 8, 16, 32, 64};
+  if (StringRef(lanes->text).getAsInteger(10, count) ||
+      !llvm::is_contained(counts, count))
+    return file.fail(lanes->place, "lanes is '" + Twine(lanes->text) +
+                                       "', expected 2, 4, 8, 16, 32 or 64");
+  for (unsigned bits : bitsOfSignature(lowering))
+    if (!llvm::is_contained({64u, 128u, 256u, 512u}, count * bits))
+      return file.fail(lanes->place,
+                       Twine(count) + " lanes of " + Twine(bits) +
+                           " bits are " + Twine(count * bits) +
+                           ", expected 64, 128, 256 or 512; or no lanes, for "
+                           "a function on arrays");
   return true;
 }

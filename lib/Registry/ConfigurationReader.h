@@ -49,6 +49,10 @@ private:
   bool readTarget(const YamlNode &entry, Lowering &lowering);
   bool readCall(const YamlNode &entry, Lowering &lowering);
   bool readLibraryOf(const YamlNode &entry, Lowering &lowering);
+  bool readVector(const YamlNode &entry, Lowering &lowering);
+  bool readLanes(const YamlNode &entry, Lowering &lowering);
+  bool readFunctionName(const YamlNode &mapping, llvm::StringRef what,
+                        std::string &symbol);
 
   bool readPolicy(const YamlNode &section);
   bool readAccumulate(const YamlNode &value);

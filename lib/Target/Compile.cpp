@@ -2,6 +2,7 @@
 
 #include "Compile.h"
 #include "Specialize.h"
+#include "VectorVariants.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -98,8 +99,8 @@ Expected<Compiled> numera::compileModule(mlir::ModuleOp lowered,
     return error;
   if (Error error = addEntryPoints(*program.module, program.metadata, caller))
     return error;
-  Expected<std::vector<std::string>> native =
-      linkLibraries(*program.module, registry, librariesOf(lowered));
+  Expected<std::vector<std::string>> native = linkLibraries(
+      *program.module, registry, librariesOf(lowered), *program.machine);
   if (!native)
     return native.takeError();
   program.nativeLibraries = std::move(*native);
@@ -109,5 +110,6 @@ Expected<Compiled> numera::compileModule(mlir::ModuleOp lowered,
   setTarget(*program.module, *program.machine);
   specializeRuntimeCalls(*program.module, *program.machine);
   optimize(*program.module, *program.machine, options.optimization);
+  dropUnusedVariants(*program.module);
   return program;
 }

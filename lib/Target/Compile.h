@@ -69,7 +69,7 @@ using NamedLibraries = llvm::StringMap<std::string>;
 /// machine code are named in the result.
 llvm::Expected<std::vector<std::string>>
 linkLibraries(llvm::Module &module, const Registry &registry,
-              const NamedLibraries &named);
+              const NamedLibraries &named, const llvm::TargetMachine &machine);
 
 // ---- Optimize.cpp
 

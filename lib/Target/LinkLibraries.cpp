@@ -10,11 +10,13 @@
 
 #include "Compile.h"
 #include "LibraryFile.h"
+#include "VectorVariants.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/VFABIDemangler.h"
 
 using namespace llvm;
 using namespace numera;
@@ -38,8 +40,8 @@ std::string printType(const Type *type) {
 class LibraryLinker {
 public:
   LibraryLinker(Module &module, const Registry &registry,
-                const NamedLibraries &named)
-      : module(module), registry(registry), named(named) {}
+                const NamedLibraries &named, const TargetMachine &machine)
+      : module(module), registry(registry), named(named), machine(machine) {}
 
   Expected<std::vector<std::string>> run() {
     MapVector<const Library *, std::vector<Request>> byLibrary;
@@ -66,6 +68,8 @@ public:
                 "', which machine code cannot tell apart; give one as source "
                 "or bitcode, or rename it");
           useName(request, request.symbol);
+          if (Error error = linkNative(file, request))
+            return std::move(error);
         }
       } else if (Error error = linkBitcode(file, requests)) {
         return std::move(error);
@@ -101,11 +105,15 @@ private:
 
   const Lowering *loweringOf(const Request &request) const {
     for (const Lowering &lowering : registry.lowerings())
-      if (lowering.symbol == request.symbol &&
-          (request.library.empty() || lowering.library.empty() ||
-           lowering.library == request.library))
+      if (serves(lowering, request))
         return &lowering;
     return nullptr;
+  }
+
+  static bool serves(const Lowering &lowering, const Request &request) {
+    return lowering.symbol == request.symbol &&
+           (request.library.empty() || lowering.library.empty() ||
+            lowering.library == request.library);
   }
 
   Expected<LibraryFile &> open(const Library &library) {
@@ -171,6 +179,29 @@ private:
     request.declaration->setName(name);
   }
 
+  /// What a lowering registers computes on its operands alone: loops may call
+  /// it in any order, and its vector variant in its place.
+  Error linkNative(const LibraryFile &file, const Request &request) {
+    Function &function = *request.declaration;
+    function.setDoesNotAccessMemory();
+    function.setDoesNotThrow();
+    function.setWillReturn();
+    const Lowering *lowering = find_if(registry.lowerings(), [&](auto &entry) {
+      return entry.vector && serves(entry, request);
+    });
+    if (lowering == registry.lowerings().end() ||
+        function.hasFnAttribute(VFABI::MappingsAttrName))
+      return Error::success();
+    const VectorVariant &variant = *lowering->vector;
+    if (!file.defines(variant.symbol))
+      return createStringError(
+          lowering->location + ": library '" + file.library().name + "' (" +
+          file.library().path + ") does not define '" + variant.symbol +
+          "', the vector variant of '" + request.symbol + "'");
+    addVectorVariant(function, variant, widestVectorArgument(machine));
+    return Error::success();
+  }
+
   Error linkBitcode(LibraryFile &file, std::vector<Request> &requests) {
     StringSet<> wanted;
     for (Request &request : requests) {
@@ -228,6 +259,7 @@ private:
   Module &module;
   const Registry &registry;
   const NamedLibraries &named;
+  const TargetMachine &machine;
   std::map<const Library *, LibraryFile> files;
 };
 
@@ -235,6 +267,7 @@ private:
 
 Expected<std::vector<std::string>>
 numera::linkLibraries(Module &module, const Registry &registry,
-                      const NamedLibraries &named) {
-  return LibraryLinker(module, registry, named).run();
+                      const NamedLibraries &named,
+                      const TargetMachine &machine) {
+  return LibraryLinker(module, registry, named, machine).run();
 }

@@ -287,9 +287,6 @@ TEST(ConfigurationError, OperationOfALowering) {
   EXPECT_EQ(errorOfLowering("{op: add, format: my, rounding: upp, call: f}"),
             "f.yaml:4:37: error: unknown rounding 'upp', did you mean "
             "'up'?\n");
-  EXPECT_EQ(errorOfLowering("{op: add, format: my, vector: f4, call: f}"),
-            "f.yaml:4:27: error: 'vector' is not supported yet, leave it "
-            "out\n");
 }
 
 TEST(ConfigurationError, FormatsOfALowering) {
@@ -353,6 +350,43 @@ TEST(ConfigurationError, TheRestOfALowering) {
             "f.yaml:4:47: error: unknown predicate 'lt', expected false, oeq, "
             "ogt, oge, olt, ole, one, ord, ueq, ugt, uge, ult, ule, une, uno "
             "or true\n");
+}
+
+TEST(ConfigurationError, VectorVariants) {
+  auto errorOfVector = [](llvm::StringRef vector) {
+    return errorOfLowering(
+        "{op: add, format: my, call: f, vector: " + vector.str() + "}");
+  };
+  EXPECT_EQ(errorOfVector("f_16"),
+            "f.yaml:4:44: error: found a scalar, a vector variant is a "
+            "mapping\n");
+  EXPECT_EQ(errorOfVector("{lanes: 16}"),
+            "f.yaml:4:36: error: 'call' is missing, a vector variant needs "
+            "it\n");
+  EXPECT_EQ(errorOfVector("{call: f-16}"),
+            "f.yaml:4:51: error: 'f-16' is no function, expected the name of a "
+            "C function\n");
+  EXPECT_EQ(errorOfVector("{call: g, lane: 16}"),
+            "f.yaml:4:54: error: unknown key 'lane' of a vector variant, did "
+            "you mean 'lanes'?\n");
+  EXPECT_EQ(errorOfVector("{call: g, lanes: 12}"),
+            "f.yaml:4:61: error: lanes is '12', expected 2, 4, 8, 16, 32 or "
+            "64\n");
+  EXPECT_EQ(errorOfVector("{call: g, lanes: 2}"),
+            "f.yaml:4:61: error: 2 lanes of 16 bits are 32, expected 64, 128, "
+            "256 or 512; or no lanes, for a function on arrays\n");
+  EXPECT_EQ(errorOfLowering("{op: cast, from: my, to: f64, call: f, vector: "
+                            "{call: g, lanes: 16}}"),
+            "f.yaml:4:69: error: 16 lanes of 64 bits are 1024, expected 64, "
+            "128, 256 or 512; or no lanes, for a function on arrays\n");
+  EXPECT_EQ(errorOfLowering("{op: cmp, format: my, call: f, vector: {call: g, "
+                            "lanes: 4}}"),
+            "f.yaml:4:61: error: 4 lanes of 8 bits are 32, expected 64, 128, "
+            "256 or 512; or no lanes, for a function on arrays\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: my, target: nvptx, call: f, "
+                            "vector: {call: g}}"),
+            "f.yaml:4:51: error: a vector variant is for the target cpu, found "
+            "nvptx\n");
 }
 
 TEST(ConfigurationError, Policy) {

@@ -117,6 +117,27 @@ policy: {default: p3109_k8p3se}
   EXPECT_EQ(registry.policy().defaultFormat.spelling(), "float<5,2,p3109>");
 }
 
+TEST(Configuration, ReadsVectorVariants) {
+  Registry registry;
+  ASSERT_TRUE(registry.loadText(
+      R"(
+formats: {my: {family: opaque, bits: 12}}
+lowerings:
+  - {op: add, format: my, call: f, vector: {call: f_32, lanes: 32}}
+  - {op: cast, from: my, to: i8, call: g, vector: {call: g_n}}
+  - {op: cmp, format: my, call: h, vector: {call: h_8, lanes: 8}}
+  - {op: neg, format: my, call: k}
+)",
+      "f.yaml", "", llvm::errs()));
+  llvm::ArrayRef<Lowering> lowerings = registry.lowerings();
+  EXPECT_EQ(lowerings[0].vector->symbol, "f_32");
+  EXPECT_EQ(lowerings[0].vector->lanes, 32u);
+  EXPECT_EQ(lowerings[1].vector->symbol, "g_n");
+  EXPECT_EQ(lowerings[1].vector->lanes, 0u);
+  EXPECT_EQ(lowerings[2].vector->lanes, 8u);
+  EXPECT_FALSE(lowerings[3].vector);
+}
+
 TEST(Configuration, MayBeEmpty) {
   for (const char *text : {"", "# nothing\n", "formats:\n", "formats: {}\n"}) {
     Registry registry;

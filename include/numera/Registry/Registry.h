@@ -37,6 +37,15 @@ struct CastType {
 /// The integer type of that name, if it is one.
 std::optional<CastType> integerFromName(llvm::StringRef name);
 
+/// A function that computes a lowering for many codes at once, with the bits
+/// that its scalar function gives for each.
+struct VectorVariant {
+  std::string symbol;
+  /// It takes and returns vectors of so many codes; 0: it takes arrays of any
+  /// length, `void (R *results, const T *operands…, size_t length)`.
+  unsigned lanes = 0;
+};
+
 /// One registered lowering: a C function on storage integers (f32 and f64 are
 /// float and double).
 struct Lowering {
@@ -51,6 +60,7 @@ struct Lowering {
   std::optional<Rounding> rounding; ///< empty: what the result's format has
   int32_t randomBits = 0;           ///< 0: the format's, else the default
   std::string symbol;
+  std::optional<VectorVariant> vector; ///< on the CPU, of machine code
   std::string library;  ///< name of a Library; empty: the one that defines it
   std::string location; ///< file:line:column of its entry
 

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+//
+// The attribute `vector-function-abi-variant` of a scalar function names
+// functions on vectors, `_ZGV_LLVM_N16vv_add(add_16)`: with or without a mask
+// (M, N), lanes, arguments, scalar function, vector function. LLVM's vectoriser
+// looks there, and in the module for the function.
+//
+// A variant on vectors is called as it is. One on arrays gets a caller for each
+// number of lanes:
+//
+//   define internal <16 x i16> @add_n.16(<16 x i16> %x, <16 x i16> %y)
+//     store %x, %y to the stack; call @add_n(results, x, y, 16); load results
+//
+// A loop that is vectorised with masks, down to its last elements, wants
+// variants with masks. A function of codes has a result for every code: lanes
+// that are off get the code 0.
+
+#include "VectorVariants.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/VFABIDemangler.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+
+using namespace llvm;
+using namespace numera;
+
+/// What the variants of this file are marked with until they are found in use.
+static constexpr StringLiteral mark = "numera-vector-variant";
+
+unsigned numera::widestVectorArgument(const TargetMachine &machine) {
+  const MCSubtargetInfo &subtarget = *machine.getMCSubtargetInfo();
+  if (!machine.getTargetTriple().isX86())
+    return 128;
+  return subtarget.checkFeatures("+avx512f") ? 512
+         : subtarget.checkFeatures("+avx")   ? 256
+                                             : 128;
+}
+
+/// The scalar function's type, on vectors.
+static FunctionType *typeOnLanes(const Function &scalar, unsigned lanes) {
+  SmallVector<Type *> arguments;
+  for (Type *type : scalar.getFunctionType()->params())
+    arguments.push_back(FixedVectorType::get(type, lanes));
+  return FunctionType::get(FixedVectorType::get(scalar.getReturnType(), lanes),
+                           arguments, /*isVarArg=*/false);
+}
+
+static void setPure(Function &function) {
+  function.setDoesNotThrow();
+  function.setWillReturn();
+  function.addFnAttr(Attribute::NoFree);
+  function.addFnAttr(Attribute::NoSync);
+  function.addFnAttr(Attribute::NoCallback);
+}
+
+/// Keeps `variant` until the vectoriser has looked for it.
+static void offer(Function &scalar, Function &variant, unsigned lanes,
+                  bool isMasked, SmallVectorImpl<std::string> &names) {
+  setPure(variant);
+  variant.setDoesNotAccessMemory();
+  variant.addFnAttr(mark);
+  appendToCompilerUsed(*scalar.getParent(), {&variant});
+  names.push_back(("_ZGV_LLVM_" + Twine(isMasked ? "M" : "N") + Twine(lanes) +
+                   std::string(scalar.arg_size(), 'v') + "_" +
+                   scalar.getName() + "(" + variant.getName() + ")")
+                      .str());
+}
+
+static Function *internalFunction(Function &scalar, FunctionType *type,
+                                  const Twine &name) {
+  Function *function = Function::Create(type, GlobalValue::InternalLinkage,
+                                        name, scalar.getParent());
+  // The vectors of an internal function go as its target has them.
+  for (const Function &other : *scalar.getParent())
+    if (!other.isDeclaration() && other.hasFnAttribute("target-cpu")) {
+      for (StringRef attribute :
+           {"target-cpu", "target-features", "prefer-vector-width"})
+        if (other.hasFnAttribute(attribute))
+          function->addFnAttr(other.getFnAttribute(attribute));
+      break;
+    }
+  return function;
+}
+
+/// The function `variant` on arrays, on vectors.
+static Function *callOnArrays(Function &scalar, const std::string &name,
+                              unsigned lanes) {
+  Module &module = *scalar.getParent();
+  LLVMContext &context = module.getContext();
+  Type *pointer = PointerType::getUnqual(context);
+  Type *length = module.getDataLayout().getIntPtrType(context);
+  SmallVector<Type *> types(scalar.arg_size() + 1, pointer);
+  types.push_back(length);
+  FunctionCallee variant = module.getOrInsertFunction(
+      name, FunctionType::get(Type::getVoidTy(context), types, false));
+  if (auto *function = dyn_cast<Function>(variant.getCallee())) {
+    setPure(*function);
+    function->setOnlyAccessesArgMemory();
+  }
+
+  Function *caller = internalFunction(scalar, typeOnLanes(scalar, lanes),
+                                      name + "." + Twine(lanes));
+  IRBuilder<> builder(BasicBlock::Create(context, "", caller));
+  Value *results = builder.CreateAlloca(caller->getReturnType());
+  SmallVector<Value *> arguments = {results};
+  for (Argument &argument : caller->args())
+    arguments.push_back(builder.CreateAlloca(argument.getType()));
+  for (auto [argument, slot] : zip_equal(caller->args(), drop_begin(arguments)))
+    builder.CreateStore(&argument, slot);
+  arguments.push_back(ConstantInt::get(length, lanes));
+  builder.CreateCall(variant, arguments);
+  builder.CreateRet(builder.CreateLoad(caller->getReturnType(), results));
+  return caller;
+}
+
+/// The same function with a mask as its last argument.
+static Function *callUnderMask(Function &scalar, Function &variant,
+                               unsigned lanes) {
+  LLVMContext &context = variant.getContext();
+  SmallVector<Type *> types(variant.getFunctionType()->params());
+  types.push_back(FixedVectorType::get(Type::getInt1Ty(context), lanes));
+  Function *masked = internalFunction(
+      scalar, FunctionType::get(variant.getReturnType(), types, false),
+      variant.getName() + ".masked");
+  IRBuilder<> builder(BasicBlock::Create(context, "", masked));
+  Value *mask = masked->getArg(masked->arg_size() - 1);
+  SmallVector<Value *> arguments;
+  for (Argument &argument : drop_end(masked->args()))
+    arguments.push_back(builder.CreateSelect(
+        mask, &argument, Constant::getNullValue(argument.getType())));
+  builder.CreateRet(builder.CreateCall(&variant, arguments));
+  return masked;
+}
+
+void numera::addVectorVariant(Function &scalar, const VectorVariant &variant,
+                              unsigned widest) {
+  Module &module = *scalar.getParent();
+  SmallVector<std::string> names;
+  auto offerBoth = [&](Function &function, unsigned lanes) {
+    offer(scalar, function, lanes, /*isMasked=*/false, names);
+    offer(scalar, *callUnderMask(scalar, function, lanes), lanes,
+          /*isMasked=*/true, names);
+  };
+  if (variant.lanes == 0) {
+    for (unsigned lanes : {4, 8, 16, 32, 64})
+      offerBoth(*callOnArrays(scalar, variant.symbol, lanes), lanes);
+  } else {
+    FunctionType *type = typeOnLanes(scalar, variant.lanes);
+    auto isPassable = [&](Type *vector) {
+      return vector->getPrimitiveSizeInBits() <= widest;
+    };
+    if (!all_of(type->params(), isPassable) ||
+        !isPassable(type->getReturnType()))
+      return;
+    FunctionCallee callee = module.getOrInsertFunction(variant.symbol, type);
+    offerBoth(*cast<Function>(callee.getCallee()), variant.lanes);
+  }
+  scalar.addFnAttr(VFABI::MappingsAttrName, join(names, ","));
+}
+
+void numera::dropUnusedVariants(Module &module) {
+  removeFromUsedLists(module, [](Constant *value) {
+    auto *function = dyn_cast<Function>(value->stripPointerCasts());
+    return function && function->hasFnAttribute(mark);
+  });
+  // A masked one may be the only user of another.
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (Function &function : make_early_inc_range(module)) {
+      if (!function.hasFnAttribute(mark))
+        continue;
+      function.removeDeadConstantUsers();
+      if (function.use_empty()) {
+        function.eraseFromParent();
+        changed = true;
+      }
+    }
+  }
+}

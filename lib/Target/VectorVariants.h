@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+//
+// Functions of machine code that compute many codes at once.
+
+#ifndef NUMERA_LIB_TARGET_VECTORVARIANTS_H
+#define NUMERA_LIB_TARGET_VECTORVARIANTS_H
+
+#include "numera/Registry/Registry.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace numera {
+
+/// Bits of the widest vectors that functions of the machine pass in registers,
+/// as every compiler for it does.
+unsigned widestVectorArgument(const llvm::TargetMachine &machine);
+
+/// Lets LLVM's vectoriser call `variant` where it would call the declared
+/// function `scalar`, a lane at a time. Nothing happens where its vectors are
+/// wider than `widest`.
+void addVectorVariant(llvm::Function &scalar, const VectorVariant &variant,
+                      unsigned widest);
+
+/// Ends the search: variants that no loop calls are dropped.
+void dropUnusedVariants(llvm::Module &module);
+
+} // namespace numera
+
+#endif // NUMERA_LIB_TARGET_VECTORVARIANTS_H
