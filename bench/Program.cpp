@@ -71,10 +71,15 @@ Library::Library(const std::string &path)
 
 void *Library::find(const char *symbol) const { return dlsym(handle, symbol); }
 
-Program::Program(const Row &row, std::vector<Array *> arrays, Array &result,
-                 uint32_t threads)
-    : entry(Library(row.text("program")).function<numera_entry>("run")),
+Program::Program(const std::string &path, std::vector<Array *> arrays,
+                 Array &result, uint32_t threads)
+    : entry(Library(path).function<numera_entry>("run")),
       output(result.tensor()) {
+  if (!entry) {
+    std::fprintf(stderr, "numera-bench: %s has no function 'run'\n",
+                 path.c_str());
+    std::exit(1);
+  }
   for (const Array *array : arrays)
     inputs.push_back(array->tensor());
   options.threads = threads;

@@ -64,7 +64,7 @@ private:
 /// output, whose memory the caller owns.
 class Program {
 public:
-  Program(const Row &row, std::vector<Array *> inputs, Array &output,
+  Program(const std::string &path, std::vector<Array *> inputs, Array &output,
           uint32_t threads = 1);
   /// Ends the program with the function's message if it fails.
   void run();

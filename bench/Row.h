@@ -34,7 +34,7 @@ private:
 };
 
 using Kernel = void(benchmark::State &, const Row &);
-Kernel elementwise, quantize, matmul;
+Kernel conv, elementwise, matmul, model, quantize, quire, threads;
 
 } // namespace numera::bench
 

@@ -84,7 +84,7 @@ void numera::bench::elementwise(benchmark::State &state, const Row &row) {
   }
   std::memcpy(y.as<char>() + y.bytes() / 2, y.as<void>(), y.bytes() / 2);
 
-  Program program(row, {&x, &y}, z);
+  Program program(row.text("program"), {&x, &y}, z);
   program.run();
   Scalar::Binary *operation = scalar.binary(row.text("op"));
   for (size_t i = 0; i < z.elements(); ++i) {

@@ -5,8 +5,8 @@
 
 #include "Contest.h"
 #include "Program.h"
+#include "Sgemm.h"
 
-#include <cblas.h>
 #include <cmath>
 
 using namespace numera::bench;
@@ -57,7 +57,7 @@ void numera::bench::matmul(benchmark::State &state, const Row &row) {
   for (auto [array, seed] : {std::pair{&a, 1u}, {&b, 2u}})
     isFloat ? fillNormal(*array, seed) : fillNormal(*array, scalar, seed);
 
-  Program program(row, {&a, &b}, c);
+  Program program(row.text("program"), {&a, &b}, c);
   program.run();
   Reference reference(row, scalar, a, b);
   for (size_t sample = 0; sample < 64; ++sample) {
@@ -72,13 +72,7 @@ void numera::bench::matmul(benchmark::State &state, const Row &row) {
     }
   }
 
-  Array x(NUMERA_F32, {m, k}), y(NUMERA_F32, {k, n}), z(NUMERA_F32, {m, n});
-  fillNormal(x, 1);
-  fillNormal(y, 2);
-  contest(state, {[&] { program.run(); }}, {[&] {
-            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, int(m),
-                        int(n), int(k), 1, x.as<float>(), int(k), y.as<float>(),
-                        int(n), 0, z.as<float>(), int(n));
-          }},
+  Sgemm sgemm(m, n, k);
+  contest(state, {[&] { program.run(); }}, {[&] { sgemm.run(); }},
           row.seconds());
 }

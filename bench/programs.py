@@ -158,9 +158,17 @@ class Builder:
 
     def model(self, stem, source, flags=()):
         """The same for a file."""
-        path = self.folder / f"{stem}.so"
-        self._run(self.build / "bin/numera", "compile", source, *flags, "-o",
-                  path)
+        if stem not in self.made:
+            path = self.folder / f"{stem}.so"
+            self._run(self.build / "bin/numera", "compile", source, *flags,
+                      "-o", path)
+            self.made[stem] = path
+        return self.made[stem]
+
+    def onnx(self, stem, net):
+        path = self.folder / f"{stem}-batch-{net.inputs[0]}.onnx"
+        if path not in self.made:
+            self.made[path] = net.save(path)
         return path
 
     def opaque(self, stem, spelling):

@@ -29,7 +29,7 @@ void numera::bench::quantize(benchmark::State &state, const Row &row) {
   std::vector<int64_t> shape = row.numbers("shape");
   Array x(NUMERA_F32, shape), z(NUMERA_F32, shape);
   fillNormal(x, 1);
-  Program program(row, {&x}, z);
+  Program program(row.text("program"), {&x}, z);
   program.run();
   if (!isRight(state, row, scalar, x, z))
     return;

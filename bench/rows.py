@@ -7,6 +7,7 @@ A ratio is how many times faster ours is than the peer: 0.9 against memcpy means
 
 from dataclasses import dataclass, field
 
+import models
 import programs
 
 MEGA = (1024, 1024)
@@ -205,8 +206,149 @@ def matmul():
         yield matmul_row(form, "f32", cube, None, "f32")
 
 
+# ---- quire -----------------------------------------------------------------
+
+def quire():
+    m = n = k = 256
+
+    def make(builder):
+        return {"program": builder.program(
+                    "quire-256", programs.matmul_codes(
+                        m, n, k, POSIT16.spelling, "quire")),
+                "scalar": builder.opaque("scalar-posit16", POSIT16.spelling)}
+
+    yield Row("Quire matmul", "quire/256³/posit16", "quire",
+              "opaque quire calls", make,
+              {"m": m, "n": n, "k": k, "bits": 16, "es": 2}, 10,
+              unit="GFLOP/s", work=2 * m * n * k)
+
+
+# ---- convolutions ----------------------------------------------------------
+
+# Of ResNet-50: channels in, out, size of the image, window, stride.
+CONVS = [(3, 64, 224, 7, 2), (64, 64, 56, 3, 1), (128, 128, 28, 3, 1),
+         (256, 1024, 14, 1, 1), (512, 512, 7, 3, 1)]
+F32 = Format("f32", "float<8,23>", 32)
+
+
+def conv_row(form, shape):
+    inputs, out, size, window, stride = shape
+    net = models.conv(*shape)
+    rows, columns, depth, _ = net.gemms[0]
+    label = f"{inputs}×{size}×{size} → {out}, {window}×{window}/{stride}"
+    stem = "conv-" + "-".join(map(str, shape))
+
+    def make(builder):
+        weights = builder.folder / f"{stem}.weights"
+        weights.write_bytes(net.values(0).tobytes())
+        made = {"weights": weights, "program": builder.model(
+            f"{stem}-{form.stem}", builder.onnx(stem, net),
+            ["--format", form.name, "--accumulate", "f32"])}
+        if form is not F32:
+            made["scalar"] = builder.opaque(f"scalar-{form.stem}", form.spelling)
+        return made
+
+    return Row("Convolutions of ResNet-50, f32 accumulation",
+               f"conv/{label}/{form.name}", "conv", "OpenBLAS sgemm", make,
+               {"in": inputs, "out": out, "size": size, "window": window,
+                "stride": stride, "bits": form.bits},
+               0.8, unit="GFLOP/s", work=2 * rows * columns * depth)
+
+
+def conv():
+    for shape in CONVS:
+        for form in (F32, BF16, F8, POSIT16):
+            yield conv_row(form, shape)
+
+
+# ---- models ----------------------------------------------------------------
+
+def model_row(name, net, form, accumulate, bar, against_sgemm=False):
+    def make(builder):
+        source = builder.onnx(name, net)
+        made = {"program": builder.model(
+            f"{name}-{form.stem}-{accumulate}", source,
+            ["--format", form.name, "--accumulate", accumulate])}
+        if not against_sgemm:
+            made["f32"] = builder.model(f"{name}-f32", source)
+        return made
+
+    fields = {"input": ",".join(map(str, net.inputs)),
+              "output": ",".join(map(str, net.shape))}
+    if against_sgemm:
+        fields["gemms"] = ",".join(str(n) for gemm in net.gemms for n in gemm)
+    work = sum(2 * m * n * k * count for m, n, k, count in net.gemms)
+    return Row("Whole models", f"model/{name}/{form.name}/{accumulate}"
+               + ("/sgemm" if against_sgemm else ""), "model",
+               "sgemm of its layers" if against_sgemm else "the same in f32",
+               make, fields, bar, unit="GFLOP/s", work=work)
+
+
+def model():
+    wide = models.wide()
+    for name, net in (("cnn", wide), ("lenet", models.lenet(64))):
+        bars = {"f32": 0.7, ("posit16", "f32"): 1 / 1.5, ("bf16", "same"): 1 / 5,
+                ("posit16", "same"): 1 / 12} if net is wide else {}
+        yield model_row(name, net, F32, "f32", bars.get("f32"), True)
+        for form, accumulate in ((POSIT16, "f32"), (BF16, "f32"), (F8, "f32"),
+                                 (BF16, "same"), (POSIT16, "same"),
+                                 (F8, "same"), (E5M7, "same")):
+            yield model_row(name, net, form, accumulate,
+                            bars.get((form.name, accumulate)))
+    for form in (F32, BF16, POSIT16):
+        yield model_row("resnet50", models.resnet50(), form, "f32", None, True)
+
+
+# ---- two threads -----------------------------------------------------------
+
+def thread_row(label, make, fields):
+    return Row("Two threads over one", f"threads/{label}", "threads",
+               "one thread; sgemm's gain", make, {"sgemm": 1024, **fields},
+               0.95, unit="ms", cores=2)
+
+
+def threads():
+    size = 1024
+    matrix = f"{size},{size}"
+    for form, accumulate in ((F32, "f32"), (BF16, "f32"), (POSIT16, "f32"),
+                             (BF16, "same"), (POSIT16, "same")):
+        flags = ["--format", form.name, "--accumulate", accumulate]
+        yield thread_row(
+            f"matmul {size}³/{form.name}/{accumulate}",
+            lambda builder, flags=flags, stem=form.stem + "-" + accumulate: {
+                "program": builder.program(
+                    f"threads-{size}-{stem}",
+                    programs.matmul_f32(size, size, size), flags)},
+            {"input": matrix, "input2": matrix, "output": matrix})
+    net = models.wide()
+    for form, accumulate in ((F32, "f32"), (POSIT16, "f32"), (BF16, "same")):
+        flags = ["--format", form.name, "--accumulate", accumulate]
+        yield thread_row(
+            f"cnn/{form.name}/{accumulate}",
+            lambda builder, flags=flags, stem=form.stem + "-" + accumulate: {
+                "program": builder.model(f"threads-cnn-{stem}",
+                                         builder.onnx("cnn", net), flags)},
+            {"input": ",".join(map(str, net.inputs)),
+             "output": ",".join(map(str, net.shape))})
+
+
+# ---- compile time ----------------------------------------------------------
+
+def compile_time():
+    for name, net, limit in (("lenet", models.lenet, 2),
+                             ("resnet50", models.resnet50, 30)):
+        for form, accumulate in ((POSIT16, "f32"), (POSIT16, "same")):
+            yield Row("Compile time, model to .so",
+                      f"compile/{name}/{form.name}/{accumulate}", "compile",
+                      f"{limit} s", None,
+                      {"model": name, "net": net, "limit": limit,
+                       "flags": ["--format", form.name, "--accumulate",
+                                 accumulate]}, 1, unit="s")
+
+
 def all_rows():
-    rows = [*elementwise(), *quantize(), *matmul()]
+    rows = [*elementwise(), *quantize(), *matmul(), *quire(), *conv(), *model(),
+            *threads(), *compile_time()]
     names = [row.name for row in rows]
     assert len(set(names)) == len(names)
     return rows

@@ -12,8 +12,10 @@ import json
 import os
 import pathlib
 import re
+import resource
 import subprocess
 import sys
+import time
 
 import report
 import rows as table
@@ -67,10 +69,36 @@ def measure(lines, program, folder, cores):
     result = subprocess.run(command, env=environment, text=True,
                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     if result.returncode:
-        sys.exit(f"bench: {result.stderr.strip().splitlines()[-1]}")
+        said = [line for line in result.stderr.splitlines()
+                if line.startswith("numera-bench: ")]
+        sys.exit(said[-1] if said else
+                 f"bench: numera-bench ended with {result.returncode}")
     benchmarks = json.loads(out.read_text())["benchmarks"]
     return {b["run_name"].removesuffix("/iterations:1/manual_time"): b
             for b in benchmarks}
+
+
+def child_seconds():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def time_compiler(row, builder):
+    """The least of three times, in the form of numera-bench's results. Where
+    other processes run, the compiler's CPU time is the better figure."""
+    source = builder.onnx(row.fields["model"], row.fields["net"]())
+    times = []
+    while len(times) < 3 and sum(times) < 60:
+        builder.made.pop("compile-time", None)
+        start, used = time.perf_counter(), child_seconds()
+        try:
+            builder.model("compile-time", source, row.fields["flags"])
+        except RuntimeError as error:
+            return {"error_occurred": True, "error_message": str(error)}
+        times.append(min(time.perf_counter() - start, child_seconds() - used))
+    limit = row.fields["limit"]
+    return {"ours": min(times), "peer": limit, "ratio": limit / min(times),
+            "low": limit / max(times), "high": limit / min(times)}
 
 
 def main():
@@ -84,8 +112,12 @@ def main():
     folder = args.build.parent / "bench"
     builder = Builder(args.build, folder, pathlib.Path("/usr/lib/llvm-22/bin"))
     measured, failures = {}, {}
-    for count in sorted({row.cores for row in rows}):
-        group = [row for row in rows if row.cores == count]
+    for row in rows:
+        if row.kernel == "compile":
+            measured[row.name] = time_compiler(row, builder)
+    rest = [row for row in rows if row.kernel != "compile"]
+    for count in sorted({row.cores for row in rest}):
+        group = [row for row in rest if row.cores == count]
         cores = [args.core] if count == 1 else list(range(count))
         lines, failed = plan_of(group, builder, args.seconds)
         failures |= failed
