@@ -2,6 +2,7 @@
 
 #include "Compile.h"
 #include "Specialize.h"
+#include "VectorForms.h"
 #include "VectorVariants.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -99,6 +100,7 @@ Expected<Compiled> numera::compileModule(mlir::ModuleOp lowered,
     return error;
   if (Error error = addEntryPoints(*program.module, program.metadata, caller))
     return error;
+  defineVectorForms(*program.module);
   Expected<std::vector<std::string>> native = linkLibraries(
       *program.module, registry, librariesOf(lowered), *program.machine);
   if (!native)

@@ -13,8 +13,13 @@
 // vectorise; the rest is left to the inliner. A copy is shared by all its
 // calls: the cost is one simplification for each operation and format of a
 // module.
+//
+// A vector form (VectorForms.h) becomes the widened copy, under the constants
+// of its calls.
 
 #include "Specialize.h"
+#include "VectorForms.h"
+#include "Widen.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Analysis/CFG.h"
@@ -33,6 +38,7 @@
 #include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace llvm;
+using namespace numera;
 
 namespace {
 
@@ -88,6 +94,8 @@ Function *copyWith(Function &entry, ArrayRef<ConstantInt *> constants) {
   copy->setVisibility(GlobalValue::DefaultVisibility);
   copy->setDSOLocal(true);
   copy->setComdat(nullptr);
+  copy->removeFnAttr(Attribute::OptimizeNone);
+  copy->removeFnAttr(Attribute::NoInline);
   return copy;
 }
 
@@ -128,36 +136,119 @@ FunctionPassManager pruning() {
   return passes;
 }
 
-} // namespace
+/// Calls of what is defined give way to its body, so that the function can be
+/// widened as one. What calls itself, or becomes too large, keeps calls.
+void inlineCalls(Function &function) {
+  constexpr unsigned maxInstructions = 4000;
+  // A call, and the functions in whose bodies it came.
+  using Origin = SmallVector<const Function *, 4>;
+  SmallVector<std::pair<CallBase *, Origin>> calls;
+  for (Instruction &instruction : instructions(function))
+    if (auto *call = dyn_cast<CallInst>(&instruction))
+      calls.push_back({call, {}});
+  while (!calls.empty()) {
+    auto [call, origin] = calls.pop_back_val();
+    Function *callee = call->getCalledFunction();
+    if (!callee || callee->isDeclaration() || is_contained(origin, callee))
+      continue;
+    InlineFunctionInfo info;
+    if (function.getInstructionCount() > maxInstructions ||
+        !InlineFunction(*call, info).isSuccess())
+      continue;
+    origin.push_back(callee);
+    for (CallBase *inlined : info.InlinedCallSites)
+      calls.push_back({inlined, origin});
+  }
+}
 
-void numera::specializeRuntimeCalls(Module &module, TargetMachine &machine) {
-  // Entries do not call each other: one sweep is enough.
-  MapVector<std::pair<Function *, Constants>, SmallVector<CallBase *>> calls;
-  for (Function &function : module)
-    if (isRuntimeEntry(function))
-      for (User *user : function.users())
-        if (auto *call = dyn_cast<CallInst>(user);
-            call && call->getCalledFunction() == &function)
-          calls[{&function, constantsOf(*call)}].push_back(call);
+class Specializer {
+public:
+  Specializer(Module &module, TargetMachine &machine)
+      : module(module), builder(&machine) {
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(components);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, components, modules);
+  }
 
+  void run() {
+    redirectCalls(
+        [](const Function &function) {
+          return numera::scalarOf(function) != nullptr;
+        },
+        [this](Function &form, ArrayRef<ConstantInt *> constants) {
+          return vectorCopy(form, constants);
+        });
+    for (Function &function : make_early_inc_range(module))
+      if (numera::scalarOf(function) && function.use_empty())
+        function.eraseFromParent();
+    redirectCalls(isRuntimeEntry,
+                  [this](Function &entry, ArrayRef<ConstantInt *> constants) {
+                    return scalarCopy(entry, constants);
+                  });
+  }
+
+private:
+  using Copies = DenseMap<std::pair<Function *, Constants>, Function *>;
+
+  /// Sends the calls of each function in question to its copy, if there is one.
+  void redirectCalls(
+      function_ref<bool(const Function &)> isInQuestion,
+      function_ref<Function *(Function &, ArrayRef<ConstantInt *>)> copyOf) {
+    MapVector<std::pair<Function *, Constants>, SmallVector<CallBase *>> calls;
+    for (Function &function : module)
+      if (isInQuestion(function))
+        for (User *user : function.users())
+          if (auto *call = dyn_cast<CallInst>(user);
+              call && call->getCalledFunction() == &function)
+            calls[{&function, constantsOf(*call)}].push_back(call);
+    for (auto &[key, users] : calls)
+      if (Function *copy = copyOf(*key.first, key.second))
+        for (CallBase *call : users)
+          redirect(*call, *copy, key.second);
+  }
+
+  Function *scalarCopy(Function &entry, ArrayRef<ConstantInt *> constants) {
+    Function *&copy = copies[{&entry, Constants(constants)}];
+    if (copy)
+      return copy;
+    copy = copyWith(entry, constants);
+    if (!isRuntimeEntry(entry))
+      inlineCalls(*copy);
+    passes.run(*copy, functions);
+    if (isStraight(*copy))
+      copy->addFnAttr(Attribute::AlwaysInline);
+    return copy;
+  }
+
+  Function *vectorCopy(Function &form, ArrayRef<ConstantInt *> constants) {
+    Function *scalar = numera::scalarOf(form);
+    unsigned lanes =
+        cast<FixedVectorType>(form.getReturnType())->getNumElements();
+    if (scalar->isDeclaration())
+      return nullptr;
+    SmallVector<bool> isVector;
+    for (auto [argument, constant] : zip_equal(form.args(), constants))
+      if (!constant)
+        isVector.push_back(argument.getType()->isVectorTy());
+    Function *copy = scalarCopy(*scalar, constants);
+    return numera::widen(*copy, lanes, isVector);
+  }
+
+  Module &module;
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager components;
   ModuleAnalysisManager modules;
-  PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  PassBuilder builder;
   FunctionPassManager passes = pruning();
+  Copies copies;
+};
 
-  for (auto &[key, users] : calls) {
-    Function *copy = copyWith(*key.first, key.second);
-    passes.run(*copy, functions);
-    if (isStraight(*copy))
-      copy->addFnAttr(Attribute::AlwaysInline);
-    for (CallBase *call : users)
-      redirect(*call, *copy, key.second);
-  }
+} // namespace
+
+void numera::specializeRuntimeCalls(Module &module, TargetMachine &machine) {
+  // Entries do not call each other: one sweep is enough.
+  Specializer(module, machine).run();
 }

@@ -137,14 +137,59 @@ func.func @a_product_that_is_rounded_first_is_two_calls(%x: i8) -> i8 {
   return %0 : i8
 }
 
-// CHECK-LABEL: @vectors_are_taken_apart
-// CHECK: %[[E:.*]]:2 = vector.to_elements %{{.*}} : vector<2xi8>
-// CHECK: %[[A:.*]] = call @numera_posit_neg_8(%[[E]]#0,
-// CHECK: %[[B:.*]] = call @numera_posit_neg_8(%[[E]]#1,
-// CHECK: vector.from_elements %[[A]], %[[B]] : vector<2xi8>
-func.func @vectors_are_taken_apart(%x: vector<2xi8>) -> vector<2xi8> {
-  %0 = numera.neg %x {format = #posit8} : vector<2xi8>
-  return %0 : vector<2xi8>
+// CHECK-LABEL: @a_vector_operation_is_one_call
+// CHECK: call @_ZGV_LLVM_N4vuu_numera_posit_neg_8(%{{.*}}, %{{.*}}, %{{.*}}) :
+// CHECK-SAME: (vector<4xi8>, i32, i32) -> vector<4xi8>
+func.func @a_vector_operation_is_one_call(%x: vector<4xi8>) -> vector<4xi8> {
+  %0 = numera.neg %x {format = #posit8} : vector<4xi8>
+  return %0 : vector<4xi8>
+}
+
+// CHECK-LABEL: @it_has_one_dimension
+// CHECK: %[[X:.*]] = vector.shape_cast %{{.*}} : vector<2x4xi8> to vector<8xi8>
+// CHECK: %[[R:.*]] = call @_ZGV_LLVM_N8vuu_numera_posit_neg_8(%[[X]],
+// CHECK: vector.shape_cast %[[R]] : vector<8xi8> to vector<2x4xi8>
+func.func @it_has_one_dimension(%x: vector<2x4xi8>) -> vector<2x4xi8> {
+  %0 = numera.neg %x {format = #posit8} : vector<2x4xi8>
+  return %0 : vector<2x4xi8>
+}
+
+// CHECK-LABEL: @comparisons_of_vectors_give_vectors_of_i1
+// CHECK: %[[R:.*]] = call @_ZGV_LLVM_N4vv{{u+}}_numera_posit_cmp_8
+// CHECK: %[[ZERO:.*]] = arith.constant dense<0> : vector<4xi8>
+// CHECK: arith.cmpi ne, %[[R]], %[[ZERO]] : vector<4xi8>
+func.func @comparisons_of_vectors_give_vectors_of_i1(%x: vector<4xi8>)
+    -> vector<4xi1> {
+  %0 = numera.cmp olt, %x, %x {format = #posit8} : vector<4xi8>
+  return %0 : vector<4xi1>
+}
+
+// CHECK-LABEL: @vectors_go_through_a_carrier
+// CHECK: %[[F:.*]] = call @_ZGV_LLVM_N4v{{u+}}_numera_posit_decode_f32_8
+// CHECK-SAME: -> vector<4xf32>
+// CHECK: call @_ZGV_LLVM_N4v{{u+}}_numera_posit_encode_f32_16(%[[F]],
+func.func @vectors_go_through_a_carrier(%x: vector<4xi8>) -> vector<4xi16> {
+  %0 = numera.cast %x {format = #posit16, operand_formats = [#posit8]} : vector<4xi8> to vector<4xi16>
+  return %0 : vector<4xi16>
+}
+
+// CHECK-LABEL: @random_bits_are_one_a_lane
+// CHECK: call @_ZGV_LLVM_N4vv{{u+}}v_numera_posit_add_8
+func.func @random_bits_are_one_a_lane(%x: vector<4xi8>, %r: vector<4xi32>)
+    -> vector<4xi8> {
+  %0 = numera.add %x, %x random %r
+      {format = #posit8, rounding = "stochastic"} : vector<4xi8>
+  return %0 : vector<4xi8>
+}
+
+// CHECK-LABEL: @registered_functions_have_vector_forms
+// CHECK: %[[R:.*]] = call @_ZGV_LLVM_N4vv_byte12_add
+// CHECK: %[[MASK:.*]] = arith.constant dense<4095> : vector<4xi16>
+// CHECK: arith.andi %[[R]], %[[MASK]] : vector<4xi16>
+func.func @registered_functions_have_vector_forms(%x: vector<4xi16>)
+    -> vector<4xi16> {
+  %0 = numera.add %x, %x {format = #byte12} : vector<4xi16>
+  return %0 : vector<4xi16>
 }
 
 // CHECK-LABEL: @a_registered_function_goes_before_the_family

@@ -47,8 +47,11 @@ static void addBufferization(OpPassManager &passes) {
 
 static void addLoweringToLLVM(OpPassManager &passes) {
   passes.addPass(memref::createExpandStridedMetadataPass());
+  passes.addPass(createConvertVectorToSCFPass());
   passes.addPass(createLowerAffinePass());
   passes.addPass(createSCFToControlFlowPass());
+  // Casts of shape, transfers: what the pass below has no patterns for.
+  passes.addPass(createConvertVectorToLLVMPass());
   passes.addPass(createConvertToLLVMPass());
   passes.addPass(createReconcileUnrealizedCastsPass());
   passes.addPass(createCanonicalizerPass());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Every operation of `numera` becomes its lowering, scalar by scalar.
+// Every operation of `numera` becomes its lowering: a call on scalars, or the
+// same call on vectors.
 
 #include "LowerTypes.h"
 #include "Lowerings.h"
@@ -27,19 +28,42 @@ static Value unroll(OpBuilder &builder, FormatOpInterface op,
   }
   SmallVector<Value> results;
   for (int64_t i = 0; i < type.getNumElements(); ++i) {
-    OperationState state(loc, op->getName());
+    SmallVector<Value> row;
     for (auto &column : columns)
-      state.operands.push_back(column[i]);
-    state.addTypes(type.getElementType());
-    state.addAttributes(op->getAttrs());
-    auto scalar = cast<FormatOpInterface>(builder.create(state));
-    Value lowered = lowerings.lower(builder, scalar);
-    scalar->erase();
+      row.push_back(column[i]);
+    Value lowered = lowerings.lower(builder, op, row);
     if (!lowered)
       return {};
     results.push_back(lowered);
   }
   return vector::FromElementsOp::create(builder, loc, type, results);
+}
+
+/// A vector operation as one on vectors of one dimension.
+static Value lowerWhole(OpBuilder &builder, FormatOpInterface op,
+                        Lowerings &lowerings) {
+  Location loc = op.getLoc();
+  auto cast = [&](Value value, ArrayRef<int64_t> shape) -> Value {
+    Type type = VectorType::get(shape, getElementTypeOrSelf(value));
+    return type == value.getType()
+               ? value
+               : vector::ShapeCastOp::create(builder, loc, type, value);
+  };
+  auto type = mlir::cast<VectorType>(op->getResult(0).getType());
+  SmallVector<Value> values;
+  for (Value operand : op->getOperands())
+    values.push_back(cast(operand, type.getNumElements()));
+  Value lowered = lowerings.lower(builder, op, values);
+  return lowered ? cast(lowered, type.getShape()) : Value();
+}
+
+/// GPUs have no vectors: theirs are taken apart.
+static Value lower(OpBuilder &builder, FormatOpInterface op,
+                   Lowerings &lowerings, Target target) {
+  if (!isa<VectorType>(op->getResult(0).getType()))
+    return lowerings.lower(builder, op, op->getOperands());
+  return target == Target::NVPTX ? unroll(builder, op, lowerings)
+                                 : lowerWhole(builder, op, lowerings);
 }
 
 LogicalResult lowerOps(ModuleOp module, Target target) {
@@ -65,8 +89,7 @@ LogicalResult lowerOps(ModuleOp module, Target target) {
              << " cannot become calls; turn it into linalg on scalars first "
                 "(numera-lower does)";
     OpBuilder builder(op);
-    Value lowered = isa<VectorType>(type) ? unroll(builder, op, lowerings)
-                                          : lowerings.lower(builder, op);
+    Value lowered = lower(builder, op, lowerings, target);
     if (!lowered)
       return failure();
     op->getResult(0).replaceAllUsesWith(lowered);

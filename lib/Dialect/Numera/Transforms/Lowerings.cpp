@@ -9,7 +9,8 @@
 //      that is exact, else computed on unpacked values.
 // Each step is exact or is the operation's one rounding. What a format changes
 // in the operation (Registry/Evaluation.h) comes before: bits are cut off the
-// operands as their own formats have them.
+// operands as their own formats have them. An operation on vectors becomes the
+// same steps on vectors.
 
 #include "Lowerings.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -27,19 +28,33 @@ Type storageType(MLIRContext *context, const ElementKind &kind) {
   return IntegerType::get(context, kind.format.storageBits());
 }
 
+Type shapedLike(Value value, Type element) {
+  auto shape = dyn_cast<VectorType>(value.getType());
+  return shape ? shape.clone(element) : element;
+}
+
 /// A machine number as the integer of its bits; anything else as it is.
 Value toBits(OpBuilder &builder, Location loc, Value value) {
-  auto type = dyn_cast<FloatType>(value.getType());
+  auto type = dyn_cast<FloatType>(getElementTypeOrSelf(value));
   if (!type)
     return value;
   return arith::BitcastOp::create(
-      builder, loc, builder.getIntegerType(type.getWidth()), value);
+      builder, loc, shapedLike(value, builder.getIntegerType(type.getWidth())),
+      value);
 }
 
-Value fromBits(OpBuilder &builder, Location loc, Value value, Type type) {
-  if (value.getType() == type)
+Value fromBits(OpBuilder &builder, Location loc, Value value, Type element) {
+  if (getElementTypeOrSelf(value) == element)
     return value;
-  return arith::BitcastOp::create(builder, loc, type, value);
+  return arith::BitcastOp::create(builder, loc, shapedLike(value, element),
+                                  value);
+}
+
+Value isNonZero(OpBuilder &builder, Location loc, Value value) {
+  Value zero = arith::ConstantOp::create(builder, loc,
+                                         builder.getZeroAttr(value.getType()));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, value,
+                               zero);
 }
 
 unsigned machineWidth(const ElementKind &kind) {
@@ -50,12 +65,15 @@ bool hasArithmetic(const ElementKind &kind) {
   return kind.isFormat() && kind.format.getFamily().hasArithmetic();
 }
 
-Value Lowerings::lower(OpBuilder &builder, FormatOpInterface op) {
+Value Lowerings::lower(OpBuilder &builder, FormatOpInterface op,
+                       ValueRange values) {
+  unsigned count = op.getFormatOperandCount();
   SmallVector<Scalar, 3> operands;
-  for (unsigned i = 0; i < op.getFormatOperandCount(); ++i)
-    operands.push_back({op->getOperand(i), op.getOperandElement(i)});
+  for (auto [i, value] : llvm::enumerate(values.take_front(count)))
+    operands.push_back({value, op.getOperandElement(i)});
+  Value random = values.size() > count ? values[count] : Value();
   Request request{op, op.getFormatOperation(), op.getResultElement(),
-                  op.getRules(), op.getRandomOperand()};
+                  op.getRules(), random};
   return dispatch(builder, request, operands);
 }
 
@@ -80,7 +98,8 @@ Value Lowerings::truncated(OpBuilder &builder, const Request &request,
     Value code = callEntry(builder, loc, format, "truncate",
                            {toBits(builder, loc, operand.value)}, {count},
                            builder.getIntegerType(format.storageBits()));
-    operand.value = fromBits(builder, loc, code, operand.value.getType());
+    operand.value =
+        fromBits(builder, loc, code, getElementTypeOrSelf(operand.value));
   }
   Request rest = request;
   rest.rules.truncation.clear();
@@ -97,7 +116,7 @@ Value Lowerings::dispatch(OpBuilder &builder, const Request &request,
     return cast(builder, request, operands[0]);
   if (auto step = dyn_cast<MacOp>(request.op.getOperation());
       step && request.operation == Operation::Mac)
-    return mac(builder, step, operands);
+    return mac(builder, request, step, operands);
   bool same = llvm::all_of(operands, [&](const Scalar &operand) {
     return operand.kind == request.result ||
            (hasArithmetic(operand.kind) && hasArithmetic(request.result) &&
@@ -163,9 +182,7 @@ Value Lowerings::uniform(OpBuilder &builder, const Request &request,
       callEntry(builder, loc, format, nameOf(request.operation), values,
                 trailing, isTest ? builder.getI8Type() : storage, random);
   if (isTest)
-    return arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::ne, result,
-        arith::ConstantIntOp::create(builder, loc, builder.getI8Type(), 0));
+    return isNonZero(builder, loc, result);
   return fromBits(builder, loc, result,
                   storageType(builder.getContext(), request.result));
 }
@@ -203,7 +220,7 @@ Value Lowerings::randomBits(OpBuilder &builder, const Request &request) {
 /// An integer as the i64 that the runtime's conversions take.
 static Value widen(OpBuilder &builder, Location loc, Value value,
                    bool isUnsigned) {
-  Type i64 = builder.getI64Type();
+  Type i64 = shapedLike(value, builder.getI64Type());
   if (value.getType() == i64)
     return value;
   if (isUnsigned)
@@ -228,7 +245,8 @@ Value Lowerings::cast(OpBuilder &builder, const Request &request,
                            {toBits(builder, loc, operand.value)},
                            {width, !isUnsigned}, builder.getI64Type());
     return width == 64 ? wide
-                       : arith::TruncIOp::create(builder, loc, to.integer, wide)
+                       : arith::TruncIOp::create(
+                             builder, loc, shapedLike(wide, to.integer), wide)
                              .getResult();
   }
   Type storage = builder.getIntegerType(to.format.storageBits());
@@ -267,11 +285,12 @@ Value Lowerings::cast(OpBuilder &builder, const Request &request,
   return pack(builder, request, unpack(builder, loc, operand));
 }
 
-Value Lowerings::mac(OpBuilder &builder, MacOp op, ArrayRef<Scalar> operands) {
+Value Lowerings::mac(OpBuilder &builder, const Request &request, MacOp op,
+                     ArrayRef<Scalar> operands) {
   FormatOpInterface interface = op;
+  Value random = request.random;
   ElementKind accumulator = interface.getResultElement();
   StepRules rules = stepRulesOf(op);
-  Value random = interface.getRandomOperand();
   if (!rules.product)
     return dispatch(builder,
                     {interface, Operation::Fma, accumulator, rules.sum, random},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Builds the lowering of one scalar operation: the call that the registry
-// names, the entry of the formats' family, or a composition of those where
-// formats mix.
+// Builds the lowering of one operation on scalars or on vectors of one
+// dimension: the call that the registry names, the entry of the formats'
+// family, or a composition of those where formats mix.
 
 #ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_LOWERINGS_H
 #define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_LOWERINGS_H
@@ -14,7 +14,8 @@
 
 namespace numera {
 
-/// A scalar on its way through a lowering, with its meaning.
+/// A scalar, or a vector of them, on its way through a lowering, with its
+/// meaning.
 struct Scalar {
   mlir::Value value;
   ElementKind kind;
@@ -23,12 +24,17 @@ struct Scalar {
 /// The scalar type that holds an element on storage: a machine float for f32
 /// and f64, else the integer.
 mlir::Type storageType(mlir::MLIRContext *context, const ElementKind &kind);
-/// A machine number as the integer of its bits, and back; anything else as it
-/// is.
+/// `element`, or the vector of it that has the shape of `value`.
+mlir::Type shapedLike(mlir::Value value, mlir::Type element);
+/// A machine number as the integer of its bits, and back to `element`; anything
+/// else as it is. Of a vector, each element.
 mlir::Value toBits(mlir::OpBuilder &builder, mlir::Location loc,
                    mlir::Value value);
 mlir::Value fromBits(mlir::OpBuilder &builder, mlir::Location loc,
-                     mlir::Value value, mlir::Type type);
+                     mlir::Value value, mlir::Type element);
+/// value != 0, of an integer or of each element.
+mlir::Value isNonZero(mlir::OpBuilder &builder, mlir::Location loc,
+                      mlir::Value value);
 /// 32 or 64 for f32 and f64, else 0.
 unsigned machineWidth(const ElementKind &kind);
 /// True for a format whose operations the runtime knows.
@@ -39,14 +45,17 @@ public:
   Lowerings(mlir::ModuleOp module, const Registry &registry, Target target)
       : module(module), registry(registry), target(target) {}
 
-  /// The lowering of `op` (scalar, on storage) at the builder's place; null
+  /// The lowering of `op`, with `values` in the place of its operands, at the
+  /// builder's place: on storage, scalars or vectors of one dimension. Null
   /// after an error at `op`.
-  mlir::Value lower(mlir::OpBuilder &builder, FormatOpInterface op);
+  mlir::Value lower(mlir::OpBuilder &builder, FormatOpInterface op,
+                    mlir::ValueRange values);
   /// The call that draws the bits of `op`.
   mlir::Value lower(mlir::OpBuilder &builder, RandomOp op);
 
   /// Calls `numera_<family>_<op>_<bits>`(operands, parameters…, trailing…,
-  /// last); a null `result` is none, a null `last` no argument.
+  /// last), or its vector form where an operand is a vector; `result` is a
+  /// scalar's type. A null `result` is none, a null `last` no argument.
   mlir::Value callEntry(mlir::OpBuilder &, mlir::Location, const Format &,
                         llvm::Twine op, llvm::ArrayRef<mlir::Value> operands,
                         llvm::ArrayRef<int32_t> trailing, mlir::Type result,
@@ -71,7 +80,8 @@ private:
   mlir::Value cast(mlir::OpBuilder &, const Request &, const Scalar &);
   mlir::Value truncated(mlir::OpBuilder &, const Request &,
                         llvm::ArrayRef<Scalar>);
-  mlir::Value mac(mlir::OpBuilder &, MacOp, llvm::ArrayRef<Scalar>);
+  mlir::Value mac(mlir::OpBuilder &, const Request &, MacOp,
+                  llvm::ArrayRef<Scalar>);
   mlir::Value uniform(mlir::OpBuilder &, const Request &,
                       llvm::ArrayRef<Scalar>);
   mlir::Value machineStep(mlir::OpBuilder &, const Request &,
@@ -82,6 +92,7 @@ private:
   Lowering key(const Request &, llvm::ArrayRef<Scalar>) const;
 
   mlir::Value randomBits(mlir::OpBuilder &, const Request &);
+  mlir::func::FuncOp declare(llvm::StringRef symbol, mlir::FunctionType type);
   mlir::Value call(mlir::OpBuilder &, mlir::Location, llvm::StringRef symbol,
                    llvm::ArrayRef<mlir::Value> operands, mlir::Type result);
   mlir::Value unpack(mlir::OpBuilder &, mlir::Location, const Scalar &);

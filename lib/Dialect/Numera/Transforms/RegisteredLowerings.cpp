@@ -4,6 +4,7 @@
 // entries, and the error where there is neither.
 
 #include "Lowerings.h"
+#include "numera/Registry/VectorForm.h"
 
 using namespace mlir;
 
@@ -60,40 +61,61 @@ Value Lowerings::registered(OpBuilder &builder, const Request &request,
     module.lookupSymbol(symbol)->setAttr("numera.library",
                                          builder.getStringAttr(found->library));
   if (isTest)
-    return arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::ne, value,
-        arith::ConstantIntOp::create(builder, loc, result, 0));
+    return isNonZero(builder, loc, value);
   // The bits above the format's width are zero, whatever a library returns.
   unsigned width = request.result.isFormat() ? request.result.format.width()
                                              : result.getIntOrFloatBitWidth();
   if (!isa<IntegerType>(result) || width == result.getIntOrFloatBitWidth())
     return value;
-  return arith::AndIOp::create(
-      builder, loc, value,
-      arith::ConstantIntOp::create(builder, loc, result,
-                                   (int64_t{1} << width) - 1));
+  APInt mask = APInt::getLowBitsSet(result.getIntOrFloatBitWidth(), width);
+  TypedAttr bits = builder.getIntegerAttr(result, mask);
+  if (auto type = dyn_cast<VectorType>(value.getType()))
+    bits = DenseElementsAttr::get(type, mask);
+  return arith::AndIOp::create(builder, loc, value,
+                               arith::ConstantOp::create(builder, loc, bits));
 }
 
+/// The declaration of a function on scalars.
+func::FuncOp Lowerings::declare(StringRef symbol, FunctionType type) {
+  if (auto function = module.lookupSymbol<func::FuncOp>(symbol))
+    return function;
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  auto function = func::FuncOp::create(builder, module.getLoc(), symbol, type);
+  function.setPrivate();
+  // clang's callee takes the upper bits of a narrow integer to be zero.
+  auto narrow = [](Type type) {
+    return type.isInteger() && type.getIntOrFloatBitWidth() < 32;
+  };
+  StringAttr zeroExtended = builder.getStringAttr("llvm.zeroext");
+  for (auto [i, argument] : llvm::enumerate(type.getInputs()))
+    if (narrow(argument))
+      function.setArgAttr(i, zeroExtended, builder.getUnitAttr());
+  if (type.getNumResults() != 0 && narrow(type.getResult(0)))
+    function.setResultAttr(0, zeroExtended, builder.getUnitAttr());
+  return function;
+}
+
+/// A call on vectors is one of the function's vector form, which lib/Target
+/// makes of the function: it is declared too.
 Value Lowerings::call(OpBuilder &builder, Location loc, StringRef symbol,
                       ArrayRef<Value> operands, Type result) {
-  auto function = module.lookupSymbol<func::FuncOp>(symbol);
-  auto type = builder.getFunctionType(ValueRange(operands).getTypes(),
-                                      result ? TypeRange(result) : TypeRange());
-  if (!function) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(module.getBody());
-    function = func::FuncOp::create(builder, module.getLoc(), symbol, type);
-    function.setPrivate();
-    // clang's callee takes the upper bits of a narrow integer to be zero.
-    auto narrow = [](Type type) {
-      return type.isInteger() && type.getIntOrFloatBitWidth() < 32;
-    };
-    StringAttr zeroExtended = builder.getStringAttr("llvm.zeroext");
-    for (auto [i, argument] : llvm::enumerate(type.getInputs()))
-      if (narrow(argument))
-        function.setArgAttr(i, zeroExtended, builder.getUnitAttr());
-    if (result && narrow(result))
-      function.setResultAttr(0, zeroExtended, builder.getUnitAttr());
+  VectorForm form{symbol.str(), 0, {}};
+  SmallVector<Type> scalars;
+  for (Value operand : operands) {
+    auto vector = dyn_cast<VectorType>(operand.getType());
+    if (vector)
+      form.lanes = vector.getNumElements();
+    form.isVector.push_back(vector != nullptr);
+    scalars.push_back(getElementTypeOrSelf(operand));
+  }
+  func::FuncOp function =
+      declare(symbol, builder.getFunctionType(
+                          scalars, result ? TypeRange(result) : TypeRange()));
+  if (form.lanes != 0) {
+    Type results = VectorType::get(form.lanes, result);
+    function = declare(
+        form.symbol(),
+        builder.getFunctionType(ValueRange(operands).getTypes(), results));
   }
   auto call = func::CallOp::create(builder, loc, function, operands);
   return result ? call.getResult(0) : Value();

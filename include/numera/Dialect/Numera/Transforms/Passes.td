@@ -95,9 +95,11 @@ def NumeraLowerOps : Pass<"numera-lower-ops", "::mlir::ModuleOp"> {
     *Requires:* `numera-lower-types`.
     *After:* each operation is a call of the function registered for it, or of
     the runtime's entry for its family; `mac` and casts between families are
-    composed of those. Vectors are taken apart. A quire that is loaded, added to
-    and stored where it was stays in memory; any other goes through a slot on
-    the stack.
+    composed of those. An operation on vectors is the same call on vectors: of
+    the function's vector form, `_ZGV_LLVM_N16vvuu_…`, which the back end makes
+    (docs/Architecture.md). For GPUs vectors are taken apart. A quire that is
+    loaded, added to and stored where it was stays in memory; any other goes
+    through a slot on the stack.
     *Ensures:* no operation of `numera` is left.
     *Fails when* an operation has no lowering: the error names operation,
     target and format, and prints the line that would register one.

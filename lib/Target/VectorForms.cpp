@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// Vector forms while programs are linked. What the program calls,
+//
+//   declare <16 x i16> @_ZGV_LLVM_N16vvu_add(<16 x i16>, <16 x i16>, i32)
+//
+// becomes sixteen calls of @add. So the linker finds what is needed, and the
+// program is right whatever @add is: the definition, later, is only replaced by
+// a better one (Specialize.cpp).
+
+#include "VectorForms.h"
+#include "Widen.h"
+#include "numera/Registry/VectorForm.h"
+
+#include "llvm/ADT/SmallVectorExtras.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+
+using namespace llvm;
+using namespace numera;
+
+static constexpr StringLiteral mark = "numera-vector-form";
+
+/// The function of the form's scalar: as it is declared, or a declaration.
+static Function *findScalar(Function &form, StringRef symbol) {
+  auto scalarOf = [](Type *type) { return type->getScalarType(); };
+  FunctionType *type = form.getFunctionType();
+  auto *scalar =
+      FunctionType::get(scalarOf(type->getReturnType()),
+                        map_to_vector(type->params(), scalarOf), false);
+  return dyn_cast<Function>(
+      form.getParent()->getOrInsertFunction(symbol, scalar).getCallee());
+}
+
+void numera::defineVectorForms(Module &module) {
+  for (Function &form : make_early_inc_range(module)) {
+    std::optional<VectorForm> shape = VectorForm::parse(form.getName());
+    if (!shape || !form.isDeclaration() ||
+        !isa<FixedVectorType>(form.getReturnType()))
+      continue;
+    if (Function *scalar = findScalar(form, shape->scalar)) {
+      callEachLane(form, *scalar);
+      form.setLinkage(GlobalValue::InternalLinkage);
+      form.addFnAttr(mark);
+    }
+  }
+}
+
+Function *numera::scalarOf(const Function &function) {
+  if (!function.hasFnAttribute(mark))
+    return nullptr;
+  for (const Instruction &instruction : instructions(function))
+    if (auto *call = dyn_cast<CallInst>(&instruction))
+      return call->getCalledFunction();
+  return nullptr;
+}
