@@ -11,6 +11,7 @@
 #include "numera/Numerics/Elementary.h"
 #include "numera/Numerics/Operations.h"
 #include "numera/Numerics/Quire.h"
+#include "numera/Numerics/Steps.h"
 
 using namespace numera;
 
@@ -238,6 +239,47 @@ THROUGH_EXACT_1(roundeven)
     return Quire<Format>::value(FORMAT, quire).pack();                         \
   }
 
+/// What `use` makes of a short step of the format, which must exist; NaN for
+/// families without any.
+template <typename T, typename Use>
+static constexpr T useShortStep(const Format &f, int32_t form, Use use) {
+  if constexpr (HasShortSteps<T, Format>)
+    return use(ShortStep<T, Format>{{f, static_cast<StepForm>(form)}});
+  return Carrier<T>::value(Carrier<T>::nan);
+}
+#define SHORT(T, expression)                                                   \
+  useShortStep<T>(FORMAT, form, [=](const auto &step) { return expression; })
+
+/// The steps of a contraction on values in a carrier (Step.h), and the short
+/// ones (Steps.h).
+#define STEP(carrier, T, bits)                                                 \
+  T SYMBOL(step_##carrier, bits)(T c, T a, T b, PARAMETERS) {                  \
+    return fullStep<T>(FORMAT, c, a, b);                                       \
+  }                                                                            \
+  T SYMBOL(step_short_##carrier, bits)(T c, T first, T second, T b,            \
+                                       PARAMETERS, int32_t form) {             \
+    return SHORT(T, step(c, first, second, b));                                \
+  }                                                                            \
+  T SYMBOL(step_first_##carrier, bits)(T a, PARAMETERS, int32_t form) {        \
+    return SHORT(T, step.first(a));                                            \
+  }                                                                            \
+  T SYMBOL(step_second_##carrier, bits)(T a, PARAMETERS, int32_t form) {       \
+    return SHORT(T, step.second(a));                                           \
+  }                                                                            \
+  T SYMBOL(step_prepared_##carrier, bits)(T b, PARAMETERS, int32_t form) {     \
+    return SHORT(T, step.prepared(b));                                         \
+  }                                                                            \
+  T SYMBOL(step_start_##carrier, bits)(T c, PARAMETERS, int32_t form) {        \
+    return SHORT(T, step.start(c));                                            \
+  }                                                                            \
+  T SYMBOL(step_result_##carrier, bits)(T c, PARAMETERS, int32_t form) {       \
+    return SHORT(T, step.result(c));                                           \
+  }                                                                            \
+  uint8_t SYMBOL(step_admits_##carrier, bits)(                                 \
+      T leastA, T mostA, T leastB, T mostB, PARAMETERS, int32_t form) {        \
+    return SHORT(T, T(step.admits({leastA, mostA}, {leastB, mostB}))) == 1;    \
+  }
+
 extern "C" {
 
 #define NUMERA_UNARY(op) FOR_EACH_STORAGE(UNARY, op)
@@ -249,5 +291,7 @@ extern "C" {
 
 FOR_EACH_STORAGE(OTHERS, )
 FOR_EACH_STORAGE(QUIRE, )
+STEP(f32, float, 32)
+STEP(f64, double, 64)
 
 } // extern "C"
