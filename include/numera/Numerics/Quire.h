@@ -71,6 +71,8 @@ public:
   constexpr void mac(uint64_t x, uint64_t y);
   constexpr void add(uint64_t x);
   constexpr void sub(uint64_t x);
+  /// sum + x, a finite multiple of 2^least within the sum's span
+  constexpr void addExact(const Unpacked &x) { addValue(x); }
   constexpr void negate();
   /// sum + the sum at `other`
   constexpr void merge(const uint64_t *other);
