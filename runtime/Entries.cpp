@@ -12,6 +12,7 @@
 #include "numera/Numerics/Operations.h"
 #include "numera/Numerics/Quire.h"
 #include "numera/Numerics/Steps.h"
+#include "numera/Numerics/Windows.h"
 
 using namespace numera;
 
@@ -237,6 +238,22 @@ THROUGH_EXACT_1(roundeven)
   }                                                                            \
   uint128_t SYMBOL(quire_unpack, bits)(const uint64_t *quire, PARAMETERS) {    \
     return Quire<Format>::value(FORMAT, quire).pack();                         \
+  }                                                                            \
+  CODE(bits)                                                                   \
+  SYMBOL(windows_round_f64, bits)(double first, double second, PARAMETERS,     \
+                                  int32_t rounding, uint32_t random) {         \
+    return static_cast<CODE(bits)>(roundWindows(FORMAT, first, second, MODE)); \
+  }
+
+/// Windows of f64 (Windows.h), once a family.
+#define WINDOWS                                                                \
+  uint64_t SYMBOL(windows_span_f64, 64)(double least, double most,             \
+                                        PARAMETERS) {                          \
+    return spanOf<double>(FORMAT, {least, most}).pack();                       \
+  }                                                                            \
+  void SYMBOL(windows_add_f64, 64)(uint64_t *quire, const double *sums,        \
+                                   int32_t count, PARAMETERS) {                \
+    addWindows(Quire<Format>(FORMAT, quire), sums, count);                     \
   }
 
 /// What `use` makes of a short step of the format, which must exist; NaN for
@@ -293,5 +310,6 @@ FOR_EACH_STORAGE(OTHERS, )
 FOR_EACH_STORAGE(QUIRE, )
 STEP(f32, float, 32)
 STEP(f64, double, 64)
+WINDOWS
 
 } // extern "C"

@@ -35,6 +35,15 @@ struct Span {
   int32_t high = 0;
 
   constexpr int32_t bits() const { return high - low; }
+  /// The form in which it crosses the runtime seam: low in bits 0-31, high in
+  /// bits 32-63.
+  constexpr uint64_t pack() const {
+    return static_cast<uint64_t>(static_cast<uint32_t>(high)) << 32 |
+           static_cast<uint32_t>(low);
+  }
+  static constexpr Span unpack(uint64_t packed) {
+    return {static_cast<int32_t>(packed), static_cast<int32_t>(packed >> 32)};
+  }
   constexpr bool operator==(const Span &) const = default;
 };
 
