@@ -5,6 +5,7 @@
 #ifndef NUMERA_NUMERICS_STEPS_H
 #define NUMERA_NUMERICS_STEPS_H
 
+#include "numera/Numerics/StepFixed.h"
 #include "numera/Numerics/StepFloat.h"
 #include "numera/Numerics/StepPosit.h"
 

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+//
+// Short multiply-add steps against the oracle. One may decline (its result is
+// not finite) only where its header says so.
+
+#include "StepOperands.h"
+#include "numera/Numerics/Steps.h"
+
+#include <cmath>
+#include <optional>
+
+using namespace numera;
+using namespace numera::test;
+
+namespace {
+
+constexpr StepForm forms[] = {StepForm::Gradual, StepForm::Normal,
+                              StepForm::Saturating};
+
+// ---- floats --------------------------------------------------
+
+template <typename T> Magnitudes<T> magnitudesOf(T x) {
+  T infinity = std::numeric_limits<T>::infinity();
+  T magnitude = std::isnan(x) ? infinity : std::abs(x);
+  return {x == 0 ? infinity : magnitude, magnitude};
+}
+
+/// What a step makes of operands: nothing where it is not to be asked.
+template <typename T, typename Step>
+std::optional<T> run(const Step &step, const Operands<T> &x) {
+  T start = step.start(x.c);
+  if (!step.admits(magnitudesOf(x.a), magnitudesOf(x.b)) ||
+      (step.form == StepForm::Saturating && !std::isfinite(start)))
+    return std::nullopt;
+  return step(start, step.first(x.a), step.second(x.a), step.prepared(x.b));
+}
+
+/// Where the step has to give a finite result.
+template <typename T>
+bool mustFinish(const FloatStep<T> &step, const Operands<T> &x) {
+  if (step.form == StepForm::Saturating)
+    return true;
+  T limit = std::ldexp(T{1}, step.format.maxExponent());
+  for (T number : {x.a, x.b, x.c, x.product, x.sum})
+    if (!(std::abs(number) < limit)) // just below it, t may overflow
+      return false;
+  return x.c != 0 || !std::signbit(x.c);
+}
+template <typename T>
+bool mustFinish(const PositStep<T> &step, const Operands<T> &x) {
+  const PositFormat &f = step.format;
+  auto isWithin = [](T number, int32_t low, int32_t high) {
+    T magnitude = std::abs(number);
+    return number == 0 || (magnitude >= std::ldexp(T{1}, low) &&
+                           magnitude < std::ldexp(T{1}, high));
+  };
+  // One bit of fraction, or two, as the product may lie below its rounding;
+  // 32 regimes without the first and the last.
+  int32_t unit = 1 << f.es;
+  int32_t high = std::min(f.bits - 4 - f.es, 14) * unit;
+  int32_t low = -std::min(f.bits - 4 - f.es, 14) * unit;
+  int32_t reach = std::min(8 * unit, Carrier<T>::bias / 2 - 3);
+  return isWithin(x.a, -reach, reach) && isWithin(x.b, -reach, reach) &&
+         isWithin(x.product, low, high) && isWithin(x.c, low, high) &&
+         isWithin(x.sum, low, high);
+}
+
+template <typename T>
+bool mustFinish(const FixedStep<T> &, const Operands<T> &) {
+  return true;
+}
+
+template <typename T, typename Step>
+void checkSteps(Tally &tally, const char *name, const Step &step,
+                uint64_t share) {
+  const auto &f = step.format;
+  uint64_t compared = 0, all = 0;
+  forOperands(f, [&](uint64_t a, uint64_t b, uint64_t product, uint64_t c,
+                     uint64_t sum) {
+    auto x = decoded<T>(f, a, b, product, c, sum);
+    ++all;
+    std::optional<T> got = run<T>(step, x);
+    if (!got)
+      return;
+    if (!std::isfinite(*got)) {
+      tally.check(mustFinish(step, x), 0, name, " declines", a, b, c);
+      return;
+    }
+    ++compared;
+    tally.check(codeOf(f, step.result(*got)), sum, name, a, b, c);
+    tally.check(*got == 0 && std::signbit(*got), 0, name, " -0", a, b, c);
+  });
+  EXPECT_GT(compared * share, all) << name << ": " << compared << " of " << all;
+}
+
+/// The number of steps that were tried.
+template <typename T> int checkFloatSteps(std::span<const Case> cases) {
+  Tally tally;
+  int steps = 0;
+  for (const Case &c : cases)
+    if (const auto *f = std::get_if<FloatFormat>(&c.format))
+      for (StepForm form : forms)
+        if (FloatStep<T> step{*f, form}; step.exists()) {
+          checkSteps<T>(tally, c.name, step,
+                        form == StepForm::Gradual ? 8 : 50);
+          ++steps;
+        }
+  return steps;
+}
+
+/// What a step once declined, no later step brings back.
+TEST(FloatStep, StaysDeclined) {
+  Tally tally;
+  for (const Case &c : smallFormats())
+    if (const auto *f = std::get_if<FloatFormat>(&c.format))
+      for (StepForm form : {StepForm::Gradual, StepForm::Normal})
+        if (FloatStep<float> step{*f, form}; step.exists())
+          for (uint64_t a = 0; a <= f->mask(); ++a)
+            for (uint64_t b = 0; b <= f->mask(); ++b)
+              for (float start : {INFINITY, -INFINITY, NAN}) {
+                float x = decodeTo<float>(*f, a), y = decodeTo<float>(*f, b);
+                float got = step(start, step.first(x), step.second(x),
+                                 step.prepared(y));
+                tally.check(std::isfinite(got), 0, c.name, a, b);
+              }
+}
+
+/// A whole dot product: declined, or every step's bits.
+TEST(FloatStep, MayBeRepeatedWithoutTests) {
+  Tally tally;
+  uint64_t finished = 0, all = 0;
+  for (const Case &c : sixteenBitFormats())
+    if (const auto *f = std::get_if<FloatFormat>(&c.format))
+      for (StepForm form : {StepForm::Gradual, StepForm::Saturating})
+        if (FloatStep<float> step{*f, form}; step.exists()) {
+          Truth truth(*f);
+          std::mt19937_64 engine(43);
+          std::normal_distribution<double> normal;
+          for (int sum = 0; sum < 200; ++sum, ++all) {
+            double scale = std::ldexp(1.0, sum % 16 - 8);
+            auto draw = [&] { return codeOf(*f, normal(engine) * scale); };
+            uint64_t exact = 0;
+            float ours = step.start(0);
+            for (int k = 0; k < 100; ++k) {
+              uint64_t a = draw(), b = draw();
+              exact = truth.add(exact, truth.multiply(a, b));
+              float x = decodeTo<float>(*f, a), y = decodeTo<float>(*f, b);
+              ours =
+                  step(ours, step.first(x), step.second(x), step.prepared(y));
+            }
+            if (!std::isfinite(ours))
+              continue;
+            ++finished;
+            tally.check(codeOf(*f, step.result(ours)), exact, c.name, sum);
+          }
+        }
+  EXPECT_GT(finished * 4, all * 3);
+}
+
+TEST(FloatStep, ComputesTheSameOnVectors) {
+  using V = float __attribute__((ext_vector_type(4)));
+  Tally tally;
+  Sampler sampler(16, 47);
+  constexpr FloatFormat f{
+      5, 10, 15, Specials::Ieee, true, true, Overflow::Saturate};
+  for (StepForm form : forms) {
+    FloatStep<float> step{f, form};
+    for (int i = 0; i < 20'000; ++i) {
+      V c, first, second, b;
+      for (int lane = 0; lane < 4; ++lane) {
+        auto draw = [&] { return decodeTo<float>(f, sampler.code()); };
+        float a = draw();
+        c[lane] = step.start(draw());
+        first[lane] = step.first(a);
+        second[lane] = step.second(a);
+        b[lane] = step.prepared(draw());
+      }
+      V got = step(c, first, second, b);
+      for (int lane = 0; lane < 4; ++lane) {
+        float want = step(c[lane], first[lane], second[lane], b[lane]);
+        tally.check(canonical<float>(got[lane]), canonical(want), "vector");
+      }
+    }
+  }
+}
+
+TEST(FloatStep, IsExactForSmallFormats) {
+  EXPECT_GE(checkFloatSteps<float>(smallFormats()), 60);
+  EXPECT_GE(checkFloatSteps<double>(smallFormats().first(36)), 40);
+}
+TEST(FloatStep, IsExactForSixteenBits) {
+  EXPECT_GE(checkFloatSteps<float>(sixteenBitFormats()), 8);
+  EXPECT_GE(checkFloatSteps<float>(stepEdges), 18);
+}
+TEST(FloatStep, IsExactForWideFormatsInDouble) {
+  EXPECT_GE(checkFloatSteps<double>(stepEdges), 30);
+  EXPECT_GE(checkFloatSteps<double>(wideFormats()), 2);
+}
+
+// ---- posits --------------------------------------------------------------
+
+/// The steps of a family that has one form; returns how many were tried.
+template <typename T, typename Format>
+int checkSteps(std::span<const Case> cases, uint64_t share) {
+  Tally tally;
+  int steps = 0;
+  for (const Case &c : cases)
+    if (const auto *f = std::get_if<Format>(&c.format))
+      if (ShortStep<T, Format> step{{*f}}; step.exists()) {
+        checkSteps<T>(tally, c.name, step, share);
+        ++steps;
+      }
+  return steps;
+}
+template <typename T> int checkPositSteps(std::span<const Case> cases) {
+  return checkSteps<T, PositFormat>(cases, 20);
+}
+template <typename T> int checkFixedSteps(std::span<const Case> cases) {
+  return checkSteps<T, FixedFormat>(cases, 2);
+}
+
+constexpr Case positEdges[] = {
+    {"posit<16,0>", PositFormat{16, 0}}, {"posit<16,3>", PositFormat{16, 3}},
+    {"posit<15,1>", PositFormat{15, 1}}, {"posit<12,1>", PositFormat{12, 1}},
+    {"posit<12,0>", PositFormat{12, 0}}, {"posit<24,2>", PositFormat{24, 2}},
+    {"posit<32,2>", PositFormat{32, 2}}, {"posit<24,0>", PositFormat{24, 0}},
+    {"posit<20,1>", PositFormat{20, 1}}, {"posit<32,4>", PositFormat{32, 4}},
+};
+
+TEST(PositStep, IsExactForSmallFormats) {
+  EXPECT_GE(checkPositSteps<float>(smallFormats()), 4);
+  EXPECT_GE(checkPositSteps<double>(smallFormats()), 4);
+}
+TEST(PositStep, IsExactForSixteenBits) {
+  EXPECT_GE(checkPositSteps<float>(sixteenBitFormats()), 2);
+  EXPECT_GE(checkPositSteps<float>(positEdges), 4);
+}
+TEST(PositStep, IsExactForWideFormatsInDouble) {
+  EXPECT_GE(checkPositSteps<double>(sixteenBitFormats()), 2);
+  EXPECT_GE(checkPositSteps<double>(positEdges), 7);
+}
+
+// ---- fixed point
+// -------------------------------------------------------------
+
+constexpr Case fixedEdges[] = {
+    {"fixed<7,8>", FixedFormat{7, 8}},
+    {"fixed<15,0>", FixedFormat{15, 0}},
+    {"fixed<0,15>", FixedFormat{0, 15}},
+    {"fixed<8,8,unsigned>", FixedFormat{8, 8, false}},
+    {"fixed<14,7>", FixedFormat{14, 7}},
+    {"fixed<25,25>", FixedFormat{25, 25}},
+    {"fixed<30,20,unsigned>", FixedFormat{30, 20, false}},
+};
+
+TEST(FixedStep, IsExactForAllOperands) {
+  EXPECT_GE(checkFixedSteps<float>(smallFormats()), 5);
+  EXPECT_GE(checkFixedSteps<float>(sixteenBitFormats()), 1);
+  EXPECT_GE(checkFixedSteps<float>(fixedEdges), 5);
+  EXPECT_GE(checkFixedSteps<double>(fixedEdges), 7);
+}
+
+// What is compared above is what exists() admits.
+TEST(Steps, ExistForTheFormatsThatMatter) {
+  constexpr auto gradual = StepForm::Gradual;
+  static_assert(FloatStep<float>{{8, 7, 127}, gradual}.exists());
+  static_assert(FloatStep<float>{{5, 10, 15}, gradual}.exists());
+  static_assert(FloatStep<float>{{8, 10, 127}, gradual}.exists());
+  static_assert(!FloatStep<float>{{8, 11, 127}, gradual}.exists());
+  static_assert(FloatStep<double>{{8, 23, 127}, gradual}.exists());
+  static_assert(PositStep<float>{PositFormat{16, 2}}.exists());
+  static_assert(PositStep<float>{PositFormat{16, 1}}.exists());
+  static_assert(PositStep<float>{PositFormat{12, 1}}.exists());
+  static_assert(PositStep<double>{PositFormat{24, 2}}.exists());
+}
+
+} // namespace
