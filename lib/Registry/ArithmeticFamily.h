@@ -16,10 +16,29 @@
 
 #include "Evaluate.h"
 #include "ParameterReader.h"
+#include "numera/Numerics/Steps.h"
 #include "numera/Registry/ExactValue.h"
 #include "numera/Registry/FormatFamily.h"
 
 namespace numera {
+
+/// The forms of the short step that a format has, the one to take first. The
+/// cheapest leaves out products below the least normal number, which suits
+/// formats where that is far below any data.
+template <typename T, typename F>
+llvm::SmallVector<int32_t, 3> shortForms(const F &f) {
+  constexpr int32_t farBelow = -48;
+  llvm::SmallVector<StepForm, 3> order = {
+      StepForm::Gradual, StepForm::Normal, StepForm::Saturating};
+  if (f.leastExponent() < farBelow)
+    std::swap(order[0], order[1]);
+  llvm::SmallVector<int32_t, 3> forms;
+  if constexpr (HasShortSteps<T, F>)
+    for (StepForm form : order)
+      if (ShortStep<T, F>{{f, form}}.exists())
+        forms.push_back(static_cast<int32_t>(form));
+  return forms;
+}
 
 template <typename F> class ArithmeticFamily : public FormatFamily {
 public:
@@ -143,6 +162,16 @@ public:
         !format.getChanges().empty())
       return 0;
     return isMachine<float>(f) ? 32 : isMachine<double>(f) ? 64 : 0;
+  }
+  CarrierStep carrierStep(const Format &format) const override {
+    F f = layout(format);
+    // The exact step may go through f64 and start and end in f32.
+    auto inF32 = shortForms<float>(f);
+    if (stepsInLane<float>(f) || (embedsInF32(format) && !inF32.empty()))
+      return {32, inF32};
+    if (stepsInLane<double>(f))
+      return {64, shortForms<double>(f)};
+    return {};
   }
 
 protected:

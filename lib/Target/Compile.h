@@ -53,11 +53,12 @@ void stripTarget(llvm::Module &library);
 
 // ---- Kernels.cpp
 
-/// The kernels that a lowered module declares, and the carrier of each.
-using KernelCarriers = std::map<std::string, std::string>;
-KernelCarriers kernelsOf(mlir::ModuleOp lowered);
+/// The kernels that a lowered module declares, and the kind of each
+/// (embeddedKernel).
+using KernelKinds = std::map<std::string, std::string>;
+KernelKinds kernelsOf(mlir::ModuleOp lowered);
 /// Links each of them, with its hooks, in the form that suits the machine.
-llvm::Error linkKernels(llvm::Module &module, const KernelCarriers &kernels,
+llvm::Error linkKernels(llvm::Module &module, const KernelKinds &kernels,
                         const llvm::TargetMachine &machine);
 
 // ---- LinkLibraries.cpp

@@ -22,15 +22,19 @@ using namespace llvm;
 NUMERA_EMBED(numera_embedded_runtime, NUMERA_EMBED_DIR "/numera-x86_64.bc")
 NUMERA_EMBED(numera_embedded_device, NUMERA_EMBED_DIR "/numera-nvptx64.bc")
 NUMERA_EMBED(numera_embedded_entry, NUMERA_EMBED_DIR "/numera-entry.bc")
-#define NUMERA_EMBED_KERNEL(carrier)                                           \
-  NUMERA_EMBED(numera_embedded_kernel_##carrier,                               \
-               NUMERA_EMBED_DIR "/numera-kernel-" #carrier ".bc")
-NUMERA_EMBED_KERNEL(f32)
-NUMERA_EMBED_KERNEL(f64)
-NUMERA_EMBED_KERNEL(i8)
-NUMERA_EMBED_KERNEL(i16)
-NUMERA_EMBED_KERNEL(i32)
-NUMERA_EMBED_KERNEL(i64)
+#define NUMERA_EMBED_KERNEL(symbol, name)                                      \
+  NUMERA_EMBED(numera_embedded_kernel_##symbol,                                \
+               NUMERA_EMBED_DIR "/numera-kernel-" name ".bc")
+#define NUMERA_KERNELS(ENTRY)                                                  \
+  ENTRY(f32, "f32")                                                            \
+  ENTRY(f64, "f64")                                                            \
+  ENTRY(f32_short, "f32-short")                                                \
+  ENTRY(f64_short, "f64-short")                                                \
+  ENTRY(i8, "i8")                                                              \
+  ENTRY(i16, "i16")                                                            \
+  ENTRY(i32, "i32")                                                            \
+  ENTRY(i64, "i64")
+NUMERA_KERNELS(NUMERA_EMBED_KERNEL)
 NUMERA_EMBED(numera_embedded_main, NUMERA_EMBED_DIR "/numera-main.o")
 NUMERA_EMBED(numera_embedded_header, NUMERA_HEADER)
 
@@ -50,18 +54,13 @@ MemoryBufferRef numera::embeddedDeviceRuntime() {
 MemoryBufferRef numera::embeddedEntry() {
   return file(numera_embedded_entry_begin, numera_embedded_entry_end, "entry");
 }
-MemoryBufferRef numera::embeddedKernel(StringRef carrier) {
-#define NUMERA_KERNEL(name)                                                    \
-  if (carrier == #name)                                                        \
-    return file(numera_embedded_kernel_##name##_begin,                         \
-                numera_embedded_kernel_##name##_end, "kernel of " #name);
-  NUMERA_KERNEL(f32)
-  NUMERA_KERNEL(f64)
-  NUMERA_KERNEL(i8)
-  NUMERA_KERNEL(i16)
-  NUMERA_KERNEL(i32)
-  NUMERA_KERNEL(i64)
-  llvm_unreachable("a carrier without a kernel");
+MemoryBufferRef numera::embeddedKernel(StringRef kind) {
+#define NUMERA_FIND_KERNEL(symbol, name)                                       \
+  if (kind == name)                                                            \
+    return file(numera_embedded_kernel_##symbol##_begin,                       \
+                numera_embedded_kernel_##symbol##_end, "kernel of " name);
+  NUMERA_KERNELS(NUMERA_FIND_KERNEL)
+  llvm_unreachable("a kind of kernel that numera-contract does not know");
 }
 MemoryBufferRef numera::embeddedMain() {
   return file(numera_embedded_main_begin, numera_embedded_main_end, "main");

@@ -16,8 +16,9 @@ llvm::MemoryBufferRef embeddedRuntime();
 llvm::MemoryBufferRef embeddedDeviceRuntime();
 /// runtime/host/Entry.cpp, bitcode for x86-64.
 llvm::MemoryBufferRef embeddedEntry();
-/// runtime/kernels for a carrier: f32, f64, i8, i16, i32 or i64.
-llvm::MemoryBufferRef embeddedKernel(llvm::StringRef carrier);
+/// runtime/kernels for a carrier: f32, f64, i8, i16, i32 or i64; with short
+/// steps, f32-short or f64-short.
+llvm::MemoryBufferRef embeddedKernel(llvm::StringRef kind);
 /// The main of executables, a relocatable object.
 llvm::MemoryBufferRef embeddedMain();
 /// The text of numera.h.

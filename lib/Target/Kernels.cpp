@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // runtime/kernels into the program: for every `numera.contraction.<i>` that the
-// pass `numera-contract` declared, the kernel of its carrier once more, with
+// pass `numera-contract` declared, the kernel of its kind once more, with
 // its hooks by the names that the pass gave them. What a template is to a
 // compiler of C++, linking is here.
 
@@ -15,12 +15,11 @@
 using namespace llvm;
 using namespace numera;
 
-KernelCarriers numera::kernelsOf(mlir::ModuleOp lowered) {
-  KernelCarriers kernels;
+KernelKinds numera::kernelsOf(mlir::ModuleOp lowered) {
+  KernelKinds kernels;
   for (auto function : lowered.getOps<mlir::LLVM::LLVMFuncOp>())
-    if (auto carrier =
-            function->getAttrOfType<mlir::StringAttr>("numera.kernel"))
-      kernels[function.getName().str()] = carrier.str();
+    if (auto kind = function->getAttrOfType<mlir::StringAttr>("numera.kernel"))
+      kernels[function.getName().str()] = kind.str();
   return kernels;
 }
 
@@ -34,10 +33,10 @@ static StringRef tileFor(const TargetMachine &machine) {
   return features.checkFeatures("+avx2") ? "6x1" : "3x1";
 }
 
-static Error linkKernel(Module &module, StringRef name, StringRef carrier,
+static Error linkKernel(Module &module, StringRef name, StringRef kind,
                         StringRef tile) {
   Expected<std::unique_ptr<Module>> kernel =
-      parseBitcodeFile(embeddedKernel(carrier), module.getContext());
+      parseBitcodeFile(embeddedKernel(kind), module.getContext());
   if (!kernel)
     return kernel.takeError();
   Function *entry = (*kernel)->getFunction(("numera_contract_" + tile).str());
@@ -48,11 +47,11 @@ static Error linkKernel(Module &module, StringRef name, StringRef carrier,
   return linkInternal(module, std::move(*kernel));
 }
 
-Error numera::linkKernels(Module &module, const KernelCarriers &kernels,
+Error numera::linkKernels(Module &module, const KernelKinds &kernels,
                           const TargetMachine &machine) {
   StringRef tile = tileFor(machine);
-  for (auto &[name, carrier] : kernels)
-    if (Error error = linkKernel(module, name, carrier, tile))
+  for (auto &[name, kind] : kernels)
+    if (Error error = linkKernel(module, name, kind, tile))
       return error;
   return Error::success();
 }

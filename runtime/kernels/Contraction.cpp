@@ -17,11 +17,7 @@
 
 namespace numera::kernel {
 
-using host::numera_host_fail;
-static void numera_host_parallel(void (*body)(void *, int64_t, int64_t),
-                                 void *context, int64_t count, int64_t) {
-  body(context, 0, count);
-}
+using host::numera_host_fail, host::numera_host_parallel;
 
 /// What is asked for.
 struct Contraction {
@@ -96,12 +92,12 @@ template <int tileRows, int tileVectors> class Kernel {
   static constexpr int64_t tileColumns = tileVectors * lanes;
   static constexpr int64_t blockRows = roundUp(120, tileRows);
   static constexpr int64_t blockColumns = 1024;
-  static constexpr int64_t blockSteps = 4 * 512 / sizeof(Carrier) > 512
-                                            ? 512
-                                            : 4 * 512 / sizeof(Carrier);
+  static constexpr int64_t rowForms = NUMERA_SHORT_STEPS ? 2 : 1;
+  /// Panels of rows stay in the first-level cache: 16 KiB.
+  static constexpr int64_t blockSteps =
+      16 * 1024 / (8 * rowForms * int64_t(sizeof(Carrier)));
   /// Not a multiple of 4 KiB: rows of a panel would share a cache set.
   static constexpr int64_t rowPitch = blockSteps + 64 / sizeof(Carrier);
-  static constexpr int64_t rowForms = NUMERA_SHORT_STEPS ? 2 : 1;
   using TheTile = Tile<tileRows, tileVectors, rowPitch>;
 
 public:

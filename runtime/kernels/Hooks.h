@@ -36,8 +36,8 @@ Vector numera_hook_step(Vector sum, Vector row, Vector column);
 #if NUMERA_SHORT_STEPS
 /// True if blocks whose nonzero magnitudes lie between these suit the short
 /// form; an infinite or NaN element makes the greatest infinite.
-bool numera_hook_admits(Carrier leastRow, Carrier mostRow, Carrier leastColumn,
-                        Carrier mostColumn);
+uint8_t numera_hook_admits(Carrier leastRow, Carrier mostRow,
+                           Carrier leastColumn, Carrier mostColumn);
 /// An element of a row as the short form takes it, twice.
 Carrier numera_hook_first(Carrier row);
 Carrier numera_hook_second(Carrier row);

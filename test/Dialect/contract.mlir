@@ -48,16 +48,22 @@ func.func @a_matrix_product_calls_the_kernel(
 #result = affine_map<(n, f, y, x, c, i, j) -> (n, f, y, x)>
 
 // The image's pixels are the columns, the filters the rows: counts of loops are
-// 0, 1, 3 and 3. The step stays on codes, every product and sum rounded.
+// 0, 1, 3 and 3. Every product and sum is rounded, in a carrier: the step is the
+// runtime's, and has a short form.
 // CHECK-LABEL: func.func @a_convolution_is_one_with_other_strides
 // CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : i32
 // CHECK-DAG:     %[[C1:.*]] = arith.constant 1 : i32
 // CHECK-DAG:     %[[C3:.*]] = arith.constant 3 : i32
 // CHECK:         llvm.call @numera.contraction.0(
 // CHECK-SAME:      %[[C0]], %[[C1]], %[[C3]], %[[C3]])
+// CHECK-LABEL: llvm.func @numera.contraction.0.store(
+// CHECK:         %[[CODE:.*]] = numera.cast {{.*}} : f32 to i16
+// CHECK:         llvm.store %[[CODE]]
 // CHECK-LABEL: llvm.func @numera.contraction.0.step(
-// CHECK:         numera.mac {{.*}} : vector<16xi16>
-// CHECK:       attributes {numera.kernel = "i16"}
+// CHECK:         call @_ZGV_LLVM_N16vvvuu_numera_posit_step_f32_32(
+// CHECK-LABEL: llvm.func @numera.contraction.0.short(
+// CHECK:         call @_ZGV_LLVM_N16vvvvuuu_numera_posit_step_short_f32_32(
+// CHECK:       attributes {numera.kernel = "f32-short"}
 func.func @a_convolution_is_one_with_other_strides(
     %image: memref<2x3x21x21xi16>, %filter: memref<8x3x3x3xi16>,
     %result: memref<2x8x10x10xi16>) {
@@ -70,6 +76,31 @@ func.func @a_convolution_is_one_with_other_strides(
     %next = numera.mac %x, %y, %sum {
         format = #numera.format<posit<16, 2>>,
         product = #numera.format<posit<16, 2>>} : i16
+    linalg.yield %next : i16
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// Without a carrier, steps are taken on codes, one rounding each.
+// CHECK-LABEL: func.func @a_step_may_stay_on_codes
+// CHECK-LABEL: llvm.func @numera.contraction.0.step(
+// CHECK:         numera.mac {{.*}} : vector<16xi16>
+// CHECK:       attributes {numera.kernel = "i16"}
+func.func @a_step_may_stay_on_codes(
+    %a: memref<8x16xi16>, %b: memref<16x32xi16>, %c: memref<8x32xi16>) {
+  linalg.generic {indexing_maps = [#a, #b, #c],
+                  iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<8x16xi16>, memref<16x32xi16>)
+      outs(%c : memref<8x32xi16>) {
+  ^bb0(%x: i16, %y: i16, %sum: i16):
+    %next = numera.mac %x, %y, %sum {
+        format = #numera.format<takum<16>>} : i16
     linalg.yield %next : i16
   }
   return

@@ -36,6 +36,12 @@ Vector numera::kernel::numera_hook_step(Vector sum, Vector row, Vector column) {
 extern "C" void numera_host_fail(const char *message) {
   FAIL() << message;
 }
+/// In pieces, the last one first.
+extern "C" void numera_host_parallel(void (*body)(void *, int64_t, int64_t),
+                                     void *context, int64_t count, int64_t) {
+  for (int64_t end = count; end > 0; end -= 3)
+    body(context, end > 3 ? end - 3 : 0, end);
+}
 
 // ---- the reference
 // -----------------------------------------------------------

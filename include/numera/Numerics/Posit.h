@@ -26,7 +26,7 @@ struct PositFormat : ProjectiveCodes {
 
   constexpr bool operator==(const PositFormat &) const = default;
   static constexpr int32_t parameterCount = 2;
-  static constexpr PositFormat of(const int32_t *p) { return {p[0], p[1]}; }
+  static constexpr PositFormat of(const int32_t *p) { return {{p[0]}, p[1]}; }
   constexpr void store(int32_t *p) const {
     p[0] = bits;
     p[1] = es;

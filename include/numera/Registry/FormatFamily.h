@@ -147,6 +147,17 @@ public:
   /// 32 or 64 if the format is the machine's f32 or f64, else 0.
   virtual unsigned machineWidth(const Format &) const { return 0; }
 
+  /// How the step of a contraction runs on values in a carrier, where both of
+  /// its roundings are to the format, nearest-even.
+  struct CarrierStep {
+    /// 32 or 64 if `numera_<family>_step_f<bits>_<bits>` is straight-line code
+    /// that embeds the format; 0 if steps had better stay on codes.
+    unsigned bits = 0;
+    /// The forms of the short step, the first one the best (Numerics/Step.h).
+    llvm::SmallVector<int32_t, 3> shortForms;
+  };
+  virtual CarrierStep carrierStep(const Format &) const { return {}; }
+
   /// The quire of a format with arithmetic whose values are binary fractions,
   /// whatever its size: see quireOf().
   virtual QuireLayout quire(const Format &format) const = 0;

@@ -66,12 +66,12 @@ void buildNumeraToCPU(OpPassManager &passes, bool checkShapes) {
     passes.addPass(createNumeraLowerAsserts());
   }
   addBufferization(passes);
+  // Before the runtime's functions are declared: those are called directly.
+  passes.addNestedPass<func::FuncOp>(LLVM::createLLVMRequestCWrappersPass());
   passes.addPass(createNumeraContract());
   passes.addNestedPass<func::FuncOp>(createNumeraLoops());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
-  // Before the runtime's functions are declared: those are called directly.
-  passes.addNestedPass<func::FuncOp>(LLVM::createLLVMRequestCWrappersPass());
   passes.addPass(createNumeraLowerOps());
   addLoweringToLLVM(passes);
 }

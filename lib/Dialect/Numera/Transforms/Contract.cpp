@@ -8,9 +8,11 @@
 //
 // with the hooks of runtime/kernels/Hooks.h beside it, `…0.row`, `…0.column`,
 // `…0.load`, `…0.store` and `…0.step`, whose bodies are operations of `numera`
-// like all others. Contractions that differ in sizes only share a kernel.
+// like all others, or calls of the runtime's steps in a carrier. Contractions
+// that differ in sizes only share a kernel.
 
 #include "ContractionLoops.h"
+#include "Lowerings.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
@@ -35,8 +37,9 @@ struct Access {
 
 class KernelCalls {
 public:
-  explicit KernelCalls(ModuleOp module)
+  KernelCalls(ModuleOp module, const Registry &registry)
       : module(module), builder(module.getContext()),
+        lowerings(module, registry, Target::CPU),
         pointer(LLVM::LLVMPointerType::get(module.getContext())) {}
 
   void replace(linalg::GenericOp generic, const PackedContraction &contraction);
@@ -50,9 +53,16 @@ private:
                              const PackedContraction &contraction);
   LLVM::LLVMFuncOp function(const Twine &name, ArrayRef<Type> arguments,
                             Type result);
+  Block *hook(const Twine &name, ArrayRef<Type> arguments, Type result);
   void addReader(const Twine &name, Type storage, Type carrier,
                  const ElementKind &from, const ElementKind &to);
-  void addWriter(const Twine &name, Type carrier);
+  void addWriter(const Twine &name, Type storage, Type carrier,
+                 const ElementKind &from, const ElementKind &to);
+  void addCarriedSteps(const Twine &name, const PackedContraction &contraction,
+                       ArrayRef<int32_t> shortForms);
+  void addEntry(const Twine &name, const PackedContraction &contraction,
+                StringRef entry, ArrayRef<Type> arguments, Type result,
+                ArrayRef<int32_t> trailing);
   void addStep(const Twine &name, const PackedContraction &contraction);
   Value cast(Location loc, Value value, Type type, const ElementKind &from,
              const ElementKind &to);
@@ -60,9 +70,15 @@ private:
 
   ModuleOp module;
   OpBuilder builder;
+  Lowerings lowerings;
   LLVM::LLVMPointerType pointer;
   llvm::StringMap<LLVM::LLVMFuncOp> kernels; ///< by what they compute
 };
+
+/// Those of the vectors in runtime/kernels/Hooks.h.
+int64_t lanesOf(Type carrier) {
+  return carrier.getIntOrFloatBitWidth() == 64 ? 8 : 16;
+}
 
 /// How often `loop` goes into the linear `expr`.
 int64_t coefficientOf(AffineExpr expr, unsigned loop) {
@@ -189,6 +205,17 @@ LLVM::LLVMFuncOp KernelCalls::function(const Twine &name,
       LLVM::LLVMFunctionType::get(result, arguments));
 }
 
+/// A function that the kernel takes for its own: always inlined, so that
+/// nothing hangs on how values are passed.
+Block *KernelCalls::hook(const Twine &name, ArrayRef<Type> arguments,
+                         Type result) {
+  LLVM::LLVMFuncOp hook = function(name, arguments, result);
+  hook.setAlwaysInline(true);
+  Block *body = hook.addEntryBlock(builder);
+  builder.setInsertionPointToStart(body);
+  return body;
+}
+
 LLVM::LLVMFuncOp KernelCalls::kernelFor(linalg::GenericOp generic,
                                         const PackedContraction &contraction) {
   MacOp step = contraction.step;
@@ -216,20 +243,31 @@ LLVM::LLVMFuncOp KernelCalls::kernelFor(linalg::GenericOp generic,
 
   std::string name = "numera.contraction." + std::to_string(kernels.size() - 1);
   Type i32 = builder.getI32Type(), carrier = contraction.carrier;
-  ElementKind sum = op.getResultElement();
+  ElementKind sum = op.getResultElement(), value = sum;
+  SmallVector<int32_t, 3> shortForms;
+  if (contraction.carried) {
+    value.format = formatOfType(carrier);
+    shortForms = contraction.carried.getFamily()
+                     .carrierStep(contraction.carried)
+                     .shortForms;
+  }
   addReader(name + ".row", storageOf(contraction.rowsInput), carrier,
-            kindOf(contraction.rowsInput), sum);
+            kindOf(contraction.rowsInput), value);
   addReader(name + ".column", storageOf(contraction.columnsInput), carrier,
-            kindOf(contraction.columnsInput), sum);
-  addReader(name + ".load", carrier, carrier, sum, sum);
-  addWriter(name + ".store", carrier);
-  addStep(name + ".step", contraction);
+            kindOf(contraction.columnsInput), value);
+  addReader(name + ".load", storageOf(2), carrier, sum, value);
+  addWriter(name + ".store", storageOf(2), carrier, value, sum);
+  if (contraction.carried)
+    addCarriedSteps(name, contraction, shortForms);
+  else
+    addStep(name + ".step", contraction);
   LLVM::LLVMFuncOp kernel =
       function(name, {pointer, pointer, pointer, pointer, i32, i32, i32, i32},
                LLVM::LLVMVoidType::get(module.getContext()));
-  std::string typeName;
-  llvm::raw_string_ostream(typeName) << carrier;
-  kernel->setAttr("numera.kernel", builder.getStringAttr(typeName));
+  std::string kind;
+  llvm::raw_string_ostream(kind)
+      << carrier << (shortForms.empty() ? "" : "-short");
+  kernel->setAttr("numera.kernel", builder.getStringAttr(kind));
   place->second = kernel;
   return kernel;
 }
@@ -257,10 +295,7 @@ Value KernelCalls::cast(Location loc, Value value, Type type,
 void KernelCalls::addReader(const Twine &name, Type storage, Type carrier,
                             const ElementKind &from, const ElementKind &to) {
   Location loc = module.getLoc();
-  LLVM::LLVMFuncOp hook =
-      function(name, {pointer, builder.getI64Type()}, carrier);
-  Block *body = hook.addEntryBlock(builder);
-  builder.setInsertionPointToStart(body);
+  Block *body = hook(name, {pointer, builder.getI64Type()}, carrier);
   Value place =
       elementAt(loc, body->getArgument(0), body->getArgument(1), storage);
   Value value = LLVM::LoadOp::create(builder, loc, storage, place);
@@ -268,28 +303,62 @@ void KernelCalls::addReader(const Twine &name, Type storage, Type carrier,
 }
 
 /// void f(ptr base, i64 index, carrier)
-void KernelCalls::addWriter(const Twine &name, Type carrier) {
+void KernelCalls::addWriter(const Twine &name, Type storage, Type carrier,
+                            const ElementKind &from, const ElementKind &to) {
   Location loc = module.getLoc();
-  LLVM::LLVMFuncOp hook =
-      function(name, {pointer, builder.getI64Type(), carrier},
-               LLVM::LLVMVoidType::get(module.getContext()));
-  Block *body = hook.addEntryBlock(builder);
-  builder.setInsertionPointToStart(body);
+  Block *body = hook(name, {pointer, builder.getI64Type(), carrier},
+                     LLVM::LLVMVoidType::get(module.getContext()));
   Value place =
-      elementAt(loc, body->getArgument(0), body->getArgument(1), carrier);
-  LLVM::StoreOp::create(builder, loc, body->getArgument(2), place);
+      elementAt(loc, body->getArgument(0), body->getArgument(1), storage);
+  Value code = cast(loc, body->getArgument(2), storage, from, to);
+  LLVM::StoreOp::create(builder, loc, code, place);
   LLVM::ReturnOp::create(builder, loc, ValueRange());
+}
+
+/// A hook that is an entry of the runtime for the format's family.
+void KernelCalls::addEntry(const Twine &name,
+                           const PackedContraction &contraction,
+                           StringRef entry, ArrayRef<Type> arguments,
+                           Type result, ArrayRef<int32_t> trailing) {
+  Location loc = module.getLoc();
+  Block *body = hook(name, arguments, result);
+  unsigned bits = contraction.carrier.getIntOrFloatBitWidth();
+  SmallVector<Value> operands(body->getArguments());
+  Value value =
+      lowerings.callFamily(builder, loc, contraction.carried,
+                           entry + "_f" + Twine(bits) + "_" + Twine(bits),
+                           operands, trailing, getElementTypeOrSelf(result));
+  LLVM::ReturnOp::create(builder, loc, value);
+}
+
+/// The step with both roundings in a carrier, and its short form.
+void KernelCalls::addCarriedSteps(const Twine &name,
+                                  const PackedContraction &contraction,
+                                  ArrayRef<int32_t> shortForms) {
+  Type scalar = contraction.carrier;
+  Type vector = VectorType::get(lanesOf(scalar), scalar);
+  // The factors are of one format, and a product has no order.
+  addEntry(name + ".step", contraction, "step", {vector, vector, vector},
+           vector, {});
+  if (shortForms.empty())
+    return;
+  ArrayRef<int32_t> form = shortForms.take_front();
+  addEntry(name + ".admits", contraction, "step_admits",
+           {scalar, scalar, scalar, scalar}, builder.getI8Type(), form);
+  for (StringRef part : {"first", "second", "prepared", "start", "result"})
+    addEntry(name + "." + part, contraction, ("step_" + part).str(), {scalar},
+             scalar, form);
+  addEntry(name + ".short", contraction, "step_short",
+           {vector, vector, vector, vector}, vector, form);
 }
 
 /// vector f(vector sum, vector row, vector column)
 void KernelCalls::addStep(const Twine &name,
                           const PackedContraction &contraction) {
   MacOp step = contraction.step;
-  int64_t lanes = contraction.carrier.getIntOrFloatBitWidth() == 64 ? 8 : 16;
-  auto vector = VectorType::get(lanes, contraction.carrier);
-  LLVM::LLVMFuncOp hook = function(name, {vector, vector, vector}, vector);
-  Block *body = hook.addEntryBlock(builder);
-  builder.setInsertionPointToStart(body);
+  auto vector =
+      VectorType::get(lanesOf(contraction.carrier), contraction.carrier);
+  Block *body = hook(name, {vector, vector, vector}, vector);
   bool rowsAreLeft = cast<BlockArgument>(step.getLhs()).getArgNumber() ==
                      contraction.rowsInput;
   Value row = body->getArgument(1), column = body->getArgument(2);
@@ -314,7 +383,8 @@ struct ContractPass : impl::NumeraContractBase<ContractPass> {
       if (auto contraction = PackedContraction::of(generic))
         work.emplace_back(generic, std::move(*contraction));
     });
-    KernelCalls calls(getOperation());
+    auto *dialect = getContext().getLoadedDialect<NumeraDialect>();
+    KernelCalls calls(getOperation(), dialect->getRegistry());
     for (auto &[generic, contraction] : work)
       calls.replace(generic, contraction);
   }

@@ -64,9 +64,49 @@ bool PackedContraction::findStep(linalg::GenericOp generic) {
       return false;
     isUniform &= op.getOperandElement(i) == op.getResultElement();
   }
-  ElementKind sum = op.getResultElement();
-  carrier = storageType(generic.getContext(), sum);
-  return isUniform || factorsEmbed(step);
+  carrier = storageType(generic.getContext(), op.getResultElement());
+  if (!isUniform)
+    return factorsEmbed(step);
+  findCarrier();
+  return true;
+}
+
+/// True if the rules are those of the format alone.
+static bool isPlain(const OperationRules &rules, const Format &format) {
+  return rules.result == format && rules.encoding == format &&
+         rules.rounding == Rounding::NearestEven && rules.truncation.empty();
+}
+
+/// True if the configuration has a word in what the step is made of.
+static bool isChanged(const Registry &registry, const Format &format) {
+  return llvm::any_of(registry.lowerings(), [&](const Lowering &lowering) {
+    switch (lowering.operation) {
+    case Operation::Mac:
+    case Operation::Fma:
+    case Operation::Mul:
+    case Operation::Add:
+    case Operation::Cast:
+      return lowering.result == format ||
+             llvm::is_contained(lowering.operands, format);
+    default:
+      return false;
+    }
+  });
+}
+
+void PackedContraction::findCarrier() {
+  Format format = FormatOpInterface(step).getResultElement().format;
+  StepRules rules = stepRulesOf(step);
+  if (!format.getFamily().hasArithmetic() || machineWidth({format, {}}) != 0 ||
+      !rules.product || !isPlain(*rules.product, format) ||
+      !isPlain(rules.sum, format) || isRegistered(step))
+    return;
+  unsigned bits = format.getFamily().carrierStep(format).bits;
+  if (bits == 0)
+    return;
+  carried = format;
+  carrier = bits == 32 ? Type(Float32Type::get(step.getContext()))
+                       : Type(Float64Type::get(step.getContext()));
 }
 
 /// Every result of the map is a sum of loops times constants.

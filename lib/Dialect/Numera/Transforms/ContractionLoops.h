@@ -23,6 +23,9 @@ struct PackedContraction {
   /// The type that values have while they are computed with: f32, f64 or the
   /// storage integer of the accumulator.
   mlir::Type carrier;
+  /// Set if every product and sum is rounded to this format in a carrier: the
+  /// step is the runtime's (FormatFamily::carrierStep).
+  Format carried;
   /// Inputs of the generic.
   unsigned rowsInput = 0, columnsInput = 0;
   llvm::SmallVector<unsigned> batch, rows, columns, steps;
@@ -34,6 +37,7 @@ struct PackedContraction {
 
 private:
   bool findStep(mlir::linalg::GenericOp generic);
+  void findCarrier();
   bool findLoops(mlir::linalg::GenericOp generic);
   bool orient(mlir::linalg::GenericOp generic);
 };

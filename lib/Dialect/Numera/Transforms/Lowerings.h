@@ -60,6 +60,11 @@ public:
                         llvm::Twine op, llvm::ArrayRef<mlir::Value> operands,
                         llvm::ArrayRef<int32_t> trailing, mlir::Type result,
                         mlir::Value last = {});
+  /// The same with the symbol `numera_<family>_<op>`.
+  mlir::Value callFamily(mlir::OpBuilder &, mlir::Location, const Format &,
+                         llvm::Twine op, llvm::ArrayRef<mlir::Value> operands,
+                         llvm::ArrayRef<int32_t> trailing, mlir::Type result,
+                         mlir::Value last = {});
 
 private:
   struct Request {

@@ -125,6 +125,16 @@ Value Lowerings::callEntry(OpBuilder &builder, Location loc,
                            const Format &format, Twine op,
                            ArrayRef<Value> operands, ArrayRef<int32_t> trailing,
                            Type result, Value last) {
+  return callFamily(builder, loc, format,
+                    op + "_" + Twine(format.storageBits()), operands, trailing,
+                    result, last);
+}
+
+Value Lowerings::callFamily(OpBuilder &builder, Location loc,
+                            const Format &format, Twine op,
+                            ArrayRef<Value> operands,
+                            ArrayRef<int32_t> trailing, Type result,
+                            Value last) {
   SmallVector<Value> values(operands);
   auto constant = [&](int32_t value) {
     values.push_back(arith::ConstantIntOp::create(builder, loc,
@@ -134,9 +144,7 @@ Value Lowerings::callEntry(OpBuilder &builder, Location loc,
   llvm::for_each(trailing, constant);
   if (last)
     values.push_back(last);
-  std::string symbol = ("numera_" + format.getFamily().name() + "_" + op + "_" +
-                        Twine(format.storageBits()))
-                           .str();
+  std::string symbol = ("numera_" + format.getFamily().name() + "_" + op).str();
   return call(builder, loc, symbol, values, result);
 }
 
