@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "Compile.h"
+#include "LaneInstructions.h"
 #include "Specialize.h"
 #include "VectorForms.h"
 #include "VectorVariants.h"
@@ -113,5 +114,6 @@ Expected<Compiled> numera::compileModule(mlir::ModuleOp lowered,
   specializeRuntimeCalls(*program.module, *program.machine);
   optimize(*program.module, *program.machine, options.optimization);
   dropUnusedVariants(*program.module);
+  selectLaneInstructions(*program.module, *program.machine);
   return program;
 }

@@ -129,6 +129,7 @@ FunctionPassManager pruning() {
   // become a vector loop over selects.
   passes.addPass(SimplifyCFGPass(SimplifyCFGOptions()
                                      .convertSwitchRangeToICmp(true)
+                                     .convertSwitchToLookupTable(true)
                                      .hoistCommonInsts(true)
                                      .sinkCommonInsts(true)
                                      .bonusInstThreshold(8)));

@@ -14,6 +14,7 @@
 
 #include "numera/Numerics/CarrierRound.h"
 #include "numera/Numerics/Convert.h"
+#include "numera/Numerics/LaneOperations.h"
 
 namespace numera {
 
@@ -36,40 +37,10 @@ template <typename T> struct Magnitudes {
 
 namespace step {
 
-/// The integers of a lane: of a vector, the vector of them that comparisons
-/// give.
-template <typename V> struct Integers {
-  using type = decltype(V{} < V{});
-};
-template <> struct Integers<float> {
-  using type = int32_t;
-};
-template <> struct Integers<double> {
-  using type = int64_t;
-};
-template <typename V> using IntegersOf = typename Integers<V>::type;
+using lane::atLeast, lane::atMost, lane::IntegersOf;
 
 template <typename V> constexpr V fma(V x, V y, V z) {
   return __builtin_elementwise_fma(x, y, z);
-}
-
-/// `x` with its magnitude raised to `low`; NaN stays or becomes `low`.
-template <typename V, typename T> constexpr V atLeast(V x, T low) {
-  using I = IntegersOf<V>;
-  I sign = __builtin_bit_cast(I, static_cast<V>(static_cast<T>(-0.0)));
-  I bits = __builtin_bit_cast(I, x);
-  V magnitude = __builtin_bit_cast(V, bits & ~sign);
-  V raised = magnitude < low ? static_cast<V>(low) : magnitude;
-  return __builtin_bit_cast(V, __builtin_bit_cast(I, raised) | (bits & sign));
-}
-/// `x` with its magnitude lowered to `high`; NaN stays or becomes `high`.
-template <typename V, typename T> constexpr V atMost(V x, T high) {
-  using I = IntegersOf<V>;
-  I sign = __builtin_bit_cast(I, static_cast<V>(static_cast<T>(-0.0)));
-  I bits = __builtin_bit_cast(I, x);
-  V magnitude = __builtin_bit_cast(V, bits & ~sign);
-  V lowered = magnitude > high ? static_cast<V>(high) : magnitude;
-  return __builtin_bit_cast(V, __builtin_bit_cast(I, lowered) | (bits & sign));
 }
 
 /// x without its last D bits, nearest-even, where `split` is 2^D + 1. The proof

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+//
+// x86, AVX-512:
+//
+//   copysign(|x| < low ? low : |x|, x)     vrange   larger magnitude, x's sign
+//   gather of a table of up to 32 floats   vpermi2ps, vpermps
+//
+// vrange takes a quiet NaN for absent, as the comparisons here do, which hold
+// for NaN; but it makes a signalling one quiet. So x has to be the result of an
+// arithmetic instruction, and the bound no NaN.
+
+#include "LaneInstructions.h"
+
+#include "llvm/Analysis/VectorUtils.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsX86.h"
+#include "llvm/IR/PatternMatch.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+
+using namespace llvm;
+using namespace llvm::PatternMatch;
+
+namespace {
+
+/// Of two operands the one with the larger or smaller magnitude, with the sign
+/// of the first: the immediate operand of vrange.
+enum class Range { Smaller = 0b0010, Larger = 0b0011 };
+
+class Selector {
+public:
+  explicit Selector(const MCSubtargetInfo &features) : features(features) {}
+
+  void run(Function &function) {
+    for (Instruction &instruction :
+         make_early_inc_range(instructions(function)))
+      if (auto *call = dyn_cast<IntrinsicInst>(&instruction))
+        if (Value *better = select(*call)) {
+          call->replaceAllUsesWith(better);
+          call->eraseFromParent();
+        }
+  }
+
+private:
+  Value *select(IntrinsicInst &call) {
+    if (!isa<FixedVectorType>(call.getType()))
+      return nullptr;
+    if (call.getIntrinsicID() == Intrinsic::copysign)
+      return selectRange(call);
+    if (call.getIntrinsicID() == Intrinsic::masked_gather)
+      return selectTable(call);
+    return nullptr;
+  }
+  Value *selectRange(IntrinsicInst &copysign);
+  Value *createRange(IRBuilder<> &builder, Value *x, Value *bound, Range range);
+  Value *selectTable(IntrinsicInst &gather);
+
+  const MCSubtargetInfo &features;
+};
+
+} // namespace
+
+static bool isArithmetic(const Value *value) {
+  if (auto *intrinsic = dyn_cast<IntrinsicInst>(value))
+    return intrinsic->getIntrinsicID() == Intrinsic::fma ||
+           intrinsic->getIntrinsicID() == Intrinsic::sqrt;
+  auto *operation = dyn_cast<BinaryOperator>(value);
+  return operation && operation->getType()->isFPOrFPVectorTy();
+}
+
+/// The parts of `vector`, of as many lanes each.
+static SmallVector<Value *> partsOf(IRBuilder<> &builder, Value *vector,
+                                    unsigned lanes) {
+  unsigned all = cast<FixedVectorType>(vector->getType())->getNumElements();
+  if (all == lanes)
+    return {vector};
+  SmallVector<Value *> parts;
+  for (unsigned first = 0; first < all; first += lanes)
+    parts.push_back(builder.CreateShuffleVector(
+        vector, createSequentialMask(first, lanes, 0)));
+  return parts;
+}
+
+Value *Selector::selectRange(IntrinsicInst &copysign) {
+  Value *x = copysign.getArgOperand(1);
+  Value *then, *otherwise, *left, *right;
+  CmpPredicate predicate;
+  if (!isArithmetic(x) ||
+      !match(copysign.getArgOperand(0),
+             m_Select(m_FCmp(predicate, m_Value(left), m_Value(right)),
+                      m_Value(then), m_Value(otherwise))))
+    return nullptr;
+  auto isMagnitude = [&](Value *value) {
+    return match(value, m_FAbs(m_Specific(x)));
+  };
+  // |x| on the left, then the bound where the comparison holds: also for NaN.
+  CmpInst::Predicate is = predicate;
+  if (isMagnitude(right)) {
+    std::swap(left, right);
+    is = CmpInst::getSwappedPredicate(is);
+  }
+  if (isMagnitude(then)) {
+    std::swap(then, otherwise);
+    is = CmpInst::getInversePredicate(is);
+  }
+  const APFloat *bound;
+  if (!isMagnitude(left) || !isMagnitude(otherwise) || right != then ||
+      !match(then, m_APFloat(bound)) || bound->isNegative() || bound->isNaN())
+    return nullptr;
+  IRBuilder<> builder(&copysign);
+  switch (is) {
+  case CmpInst::FCMP_ULT:
+  case CmpInst::FCMP_ULE:
+    return createRange(builder, x, then, Range::Larger);
+  case CmpInst::FCMP_UGT:
+  case CmpInst::FCMP_UGE:
+    return createRange(builder, x, then, Range::Smaller);
+  default:
+    return nullptr;
+  }
+}
+
+Value *Selector::createRange(IRBuilder<> &builder, Value *x, Value *bound,
+                             Range range) {
+  auto *type = cast<FixedVectorType>(x->getType());
+  Type *element = type->getElementType();
+  if (!(element->isFloatTy() || element->isDoubleTy()) ||
+      !features.checkFeatures("+avx512dq"))
+    return nullptr;
+  unsigned width = element->getScalarSizeInBits();
+  unsigned all = type->getNumElements() * width;
+  unsigned bits = std::min(all, 512u);
+  if (!isPowerOf2_32(all) || bits < 128 ||
+      (bits < 512 && !features.checkFeatures("+avx512vl")))
+    return nullptr;
+  static constexpr Intrinsic::ID floats[] = {
+      Intrinsic::x86_avx512_mask_range_ps_128,
+      Intrinsic::x86_avx512_mask_range_ps_256,
+      Intrinsic::x86_avx512_mask_range_ps_512};
+  static constexpr Intrinsic::ID doubles[] = {
+      Intrinsic::x86_avx512_mask_range_pd_128,
+      Intrinsic::x86_avx512_mask_range_pd_256,
+      Intrinsic::x86_avx512_mask_range_pd_512};
+  Intrinsic::ID id =
+      (element->isFloatTy() ? floats : doubles)[Log2_32(bits / 128)];
+  unsigned lanes = bits / width;
+  SmallVector<Value *> results;
+  for (auto [part, limit] :
+       zip_equal(partsOf(builder, x, lanes), partsOf(builder, bound, lanes))) {
+    SmallVector<Value *> arguments = {
+        part, limit, builder.getInt32(static_cast<int>(range)),
+        PoisonValue::get(part->getType()),
+        Constant::getAllOnesValue(builder.getIntNTy(std::max(lanes, 8u)))};
+    if (bits == 512)
+      arguments.push_back(builder.getInt32(4)); // the current rounding
+    results.push_back(builder.CreateIntrinsic(id, {}, arguments));
+  }
+  return concatenateVectors(builder, results);
+}
+
+/// The table and the index of each lane of a gather's addresses, if that is
+/// what they are.
+static std::pair<const ConstantDataArray *, Value *>
+matchTable(Value *addresses) {
+  auto *address = dyn_cast<GetElementPtrInst>(addresses);
+  if (!address)
+    return {};
+  Value *base = address->getPointerOperand();
+  if (base->getType()->isVectorTy())
+    base = getSplatValue(base);
+  auto *global = dyn_cast_or_null<GlobalVariable>(base);
+  if (!global || !global->isConstant() || !global->hasDefinitiveInitializer())
+    return {};
+  auto *table = dyn_cast<ConstantDataArray>(global->getInitializer());
+  if (!table)
+    return {};
+  bool isOfElements =
+      address->getNumIndices() == 1 &&
+      address->getSourceElementType() == table->getElementType();
+  bool isOfArray = address->getNumIndices() == 2 &&
+                   address->getSourceElementType() == table->getType() &&
+                   match(address->getOperand(1), m_Zero());
+  if (!isOfElements && !isOfArray)
+    return {};
+  return {table, address->getOperand(address->getNumOperands() - 1)};
+}
+
+Value *Selector::selectTable(IntrinsicInst &gather) {
+  auto [table, index] = matchTable(gather.getArgOperand(0));
+  auto *type = cast<FixedVectorType>(gather.getType());
+  constexpr unsigned lanes = 16;
+  if (!table || !table->getElementType()->isFloatTy() ||
+      table->getElementType() != type->getElementType() ||
+      table->getNumElements() > 2 * lanes ||
+      type->getNumElements() % lanes != 0 || !index->getType()->isVectorTy() ||
+      !features.checkFeatures("+avx512f"))
+    return nullptr;
+  IRBuilder<> builder(&gather);
+  // Indices are inside of the table, or the gather would be undefined: their
+  // low bits say all.
+  Value *narrow = index;
+  match(index, m_ZExtOrSExt(m_Value(narrow)));
+  Type *i32s =
+      FixedVectorType::get(builder.getInt32Ty(), type->getNumElements());
+  narrow = narrow->getType()->getScalarSizeInBits() <= 32 && narrow != index &&
+                   isa<ZExtInst>(index)
+               ? builder.CreateZExt(narrow, i32s)
+               : builder.CreateTrunc(index, i32s);
+
+  SmallVector<Constant *, 2> halves;
+  for (unsigned first = 0; first < table->getNumElements(); first += lanes) {
+    SmallVector<Constant *> entries;
+    for (unsigned i = first; i < first + lanes; ++i)
+      entries.push_back(i < table->getNumElements()
+                            ? table->getElementAsConstant(i)
+                            : Constant::getNullValue(type->getElementType()));
+    halves.push_back(ConstantVector::get(entries));
+  }
+  SmallVector<Value *> results;
+  for (Value *part : partsOf(builder, narrow, lanes))
+    results.push_back(
+        halves.size() == 1
+            ? builder.CreateIntrinsic(Intrinsic::x86_avx512_permvar_sf_512, {},
+                                      {halves[0], part})
+            : builder.CreateIntrinsic(Intrinsic::x86_avx512_vpermi2var_ps_512,
+                                      {}, {halves[0], part, halves[1]}));
+  Value *result = concatenateVectors(builder, results);
+  // Lanes that are off keep what is given for them.
+  Value *mask = gather.getArgOperand(1), *rest = gather.getArgOperand(2);
+  if (match(mask, m_AllOnes()) || isa<UndefValue>(rest))
+    return result;
+  return builder.CreateSelect(mask, result, rest);
+}
+
+void numera::selectLaneInstructions(Module &module,
+                                    const TargetMachine &machine) {
+  if (!machine.getTargetTriple().isX86())
+    return;
+  Selector selector(*machine.getMCSubtargetInfo());
+  for (Function &function : module)
+    selector.run(function);
+}

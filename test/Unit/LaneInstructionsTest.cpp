@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+//
+// Lane operations as instructions of AVX-512, against the scalar code, on
+// every class of operands. Skipped on a machine without.
+
+#include "LaneInstructions.h"
+#include "Compile.h"
+#include "Lanes.h"
+#include "Widen.h"
+
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/SourceMgr.h"
+#include "gtest/gtest.h"
+
+#include <fstream>
+
+using namespace llvm;
+using namespace numera;
+using namespace numera::test;
+
+namespace {
+
+class LaneInstructions : public testing::Test {
+protected:
+  void SetUp() override {
+    machine = cantFail(createTargetMachine(CPUOptions()));
+    if (!machine->getTargetTriple().isX86() ||
+        !machine->getMCSubtargetInfo()->checkFeatures("+avx512dq,+avx512vl"))
+      GTEST_SKIP() << "no AVX-512";
+  }
+
+  /// Widens @f of `text`, selects `count` calls of `instruction`, and compares
+  /// with @f.
+  void expectSame(StringRef text, unsigned lanes, StringRef instruction,
+                  unsigned count) {
+    auto context = std::make_unique<LLVMContext>();
+    SMDiagnostic error;
+    auto parsed = parseAssemblyString(text, error, *context);
+    ASSERT_TRUE(parsed) << error.getMessage().str();
+    Lanes program(std::move(context), std::move(parsed));
+    Module &module = program.getModule();
+    setTarget(module, *machine);
+    Function *scalar = module.getFunction("f");
+    Function *form = widen(*scalar, lanes, {true});
+    ASSERT_TRUE(form);
+    selectLaneInstructions(module, *machine);
+    unsigned found = 0;
+    for (Instruction &each : instructions(*form))
+      if (auto *call = dyn_cast<CallInst>(&each))
+        found += call->getCalledFunction()->getName().contains(instruction);
+    ASSERT_EQ(found, count);
+    unsigned bytes = scalar->getReturnType()->getScalarSizeInBits() / 8;
+    program.addCaller("scalar", scalar);
+    program.addCaller("vector", form);
+    ASSERT_TRUE(program.compile());
+    program.expectSame("scalar", "vector", lanes, {{8 * bytes}}, bytes, 2000);
+    // Every exponent, with either sign and a few fractions: among them zeros,
+    // subnormals, infinities and NaN of both kinds.
+    unsigned fraction = bytes == 4 ? 23 : 52;
+    std::vector<uint8_t> arguments(lanes * bytes), results(lanes * bytes);
+    for (uint64_t top = 0; top < uint64_t{1} << (8 * bytes - fraction); ++top)
+      for (uint64_t rest : {0, 1, 2, 3}) {
+        uint64_t low = (rest & 1) | (rest >> 1 << (fraction - 1));
+        uint64_t bits = top << fraction | low, one = 0;
+        for (unsigned lane = 0; lane < lanes; ++lane)
+          memcpy(&arguments[lane * bytes], &bits, bytes);
+        program.call("vector", {arguments.data()}, results.data());
+        program.call("scalar", {&bits}, &one);
+        for (unsigned lane = 0; lane < lanes; ++lane)
+          ASSERT_EQ(memcmp(&one, &results[lane * bytes], bytes), 0)
+              << utohexstr(bits);
+      }
+  }
+
+  /// The clamp of x + x by a comparison, as LLVM leaves LaneOperations.h.
+  static std::string clamp(StringRef type, StringRef suffix,
+                           StringRef comparison, StringRef bound,
+                           bool magnitudeFirst) {
+    std::string choice = "select i1 %c, " + (type + " ").str();
+    choice += magnitudeFirst ? ("%m, " + type + " " + bound).str()
+                             : (bound + ", " + type + " %m").str();
+    return ("define " + type + " @f(" + type + " %a) {\n  %x = fadd " + type +
+            " %a, %a\n  %m = call " + type + " @llvm.fabs." + suffix + "(" +
+            type + " %x)\n  %c = fcmp " + comparison + " " + type + " %m, " +
+            bound + "\n  %s = " + choice + "\n  %r = call " + type +
+            " @llvm.copysign." + suffix + "(" + type + " %s, " + type +
+            " %x)\n  ret " + type + " %r\n}\n")
+        .str();
+  }
+
+  std::unique_ptr<TargetMachine> machine;
+};
+
+TEST_F(LaneInstructions, ClampMagnitudes) {
+  for (unsigned lanes : {4u, 8u, 16u, 32u}) {
+    unsigned count = lanes == 32 ? 2 : 1;
+    expectSame(clamp("float", "f32", "ult", "0x3F58000000000000", false), lanes,
+               "range.ps", count);
+    expectSame(clamp("float", "f32", "oge", "0x3F58000000000000", true), lanes,
+               "range.ps", count);
+    expectSame(clamp("float", "f32", "ole", "1536.0", true), lanes, "range.ps",
+               count);
+  }
+  expectSame(clamp("double", "f64", "ugt", "3.0", false), 8, "range.pd", 1);
+  expectSame(clamp("double", "f64", "ult", "3.0", false), 2, "range.pd", 1);
+}
+
+TEST_F(LaneInstructions, LeaveWhatIsDefinedForNaN) {
+  expectSame(clamp("float", "f32", "olt", "3.0", false), 16, "range.ps", 0);
+  expectSame(clamp("float", "f32", "uge", "3.0", true), 16, "range.ps", 0);
+}
+
+TEST_F(LaneInstructions, LookTablesUp) {
+  for (unsigned entries : {7, 16, 20, 32}) {
+    std::string table;
+    for (unsigned i = 0; i < entries; ++i)
+      table += (i ? ", float " : "float ") + std::to_string(3 * i + 1) + ".0";
+    std::string type = "[" + std::to_string(entries) + " x float]";
+    std::string text = "@table = constant " + type + " [" + table +
+                       "]\n"
+                       "define float @f(float %x) {\n"
+                       "  %b = bitcast float %x to i32\n"
+                       "  %i = urem i32 %b, " +
+                       std::to_string(entries) +
+                       "\n"
+                       "  %w = zext i32 %i to i64\n"
+                       "  %p = getelementptr " +
+                       type +
+                       ", ptr @table, i64 0, i64 %w\n"
+                       "  %r = load float, ptr %p\n"
+                       "  ret float %r\n"
+                       "}\n";
+    StringRef name = entries <= 16 ? "permvar" : "vpermi2var";
+    expectSame(text, 16, name, 1);
+    expectSame(text, 32, name, 2);
+    expectSame(text, 8, name, 0);
+  }
+}
+
+/// What clang makes of LaneOperations.h is what is looked for.
+TEST_F(LaneInstructions, AreFoundInWhatIsCompiled) {
+  auto compile = [](StringRef body) {
+    SmallString<64> folder;
+    sys::fs::createUniqueDirectory("numera", folder);
+    std::string source = (folder + "/f.cpp").str(), out = source + ".ll";
+    std::ofstream(source) << "#include \"numera/Numerics/LaneOperations.h\"\n"
+                             "extern \"C\" float f(float x) { x += x; return "
+                          << body.str() << "; }\n";
+    std::string program = *sys::findProgramByName("clang++-22");
+    EXPECT_EQ(sys::ExecuteAndWait(program, {program, "-std=c++20", "-O2", "-S",
+                                            "-emit-llvm", "-fno-vectorize",
+                                            "-ffp-contract=off",
+                                            "-I" NUMERA_SOURCE_DIR "/include",
+                                            source, "-o", out}),
+              0);
+    std::string text = (*MemoryBuffer::getFile(out))->getBuffer().str();
+    sys::fs::remove_directories(folder);
+    return text;
+  };
+  expectSame(compile("numera::lane::atLeast(x, 0x1.8p-10f)"), 16, "range.ps",
+             1);
+  expectSame(compile("numera::lane::atMost(x, 0x1.8p10f)"), 16, "range.ps", 1);
+  expectSame(compile("numera::lane::lookup(__builtin_bit_cast(uint32_t, x) >> "
+                     "23 & 31, [](int32_t i) { return 1.0f / (3 + i * i); })"),
+             16, "vpermi2var", 1);
+}
+
+} // namespace
