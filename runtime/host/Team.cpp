@@ -186,9 +186,10 @@ void Team::help() {
 
 // ---- the entry
 
-extern "C" void numera::host::numera_host_parallel(LoopBody *body,
-                                                   void *context, int64_t count,
-                                                   int64_t grain) {
+// A program has many loops: a copy of this for each would gain nothing.
+extern "C" __attribute__((noinline, minsize)) void
+numera::host::numera_host_parallel(LoopBody *body, void *context, int64_t count,
+                                   int64_t grain) {
   if (count <= 0)
     return;
   Running *running = Running::current();

@@ -40,10 +40,15 @@ func.func @matmul(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>) -> tensor<2x4xf32> {
   return %2 : tensor<2x4xf32>
 }
 
+// One loop, which the threads share if the batch is large.
 // CHECK-LABEL: llvm.func @the_batch_may_be_open(
+// CHECK: llvm.call @numera_host_parallel
+// CHECK-NOT: llvm.call @numera_host_parallel
+// CHECK-LABEL: llvm.func @_mlir_ciface_the_batch_may_be_open(
+// CHECK-LABEL: llvm.func {{.*}}@the_batch_may_be_open.loop(
 // CHECK: llvm.call @numera_posit_exp_16
 // CHECK-NOT: llvm.call @numera_posit_exp_16
-// CHECK-LABEL: llvm.func @_mlir_ciface_the_batch_may_be_open(
+// CHECK-LABEL: llvm.func internal @the_batch_may_be_open.chunk(
 func.func @the_batch_may_be_open(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   %0 = math.exp %x : tensor<?x8xf32>
   %1 = arith.addf %0, %x : tensor<?x8xf32>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // RUN: numera-opt %s --pass-pipeline='builtin.module(func.func(numera-loops,canonicalize))' | FileCheck %s --implicit-check-not='linalg.'
+// RUN: numera-opt %s --pass-pipeline='builtin.module(func.func(numera-loops,canonicalize))' | FileCheck %s --check-prefix=MARK
 
 // The result is contiguous along j: it goes inside, and k ascends outside it.
 // CHECK-LABEL: @the_loop_along_the_result_is_inside
@@ -96,7 +97,7 @@ func.func @a_copy_into_a_part_of_a_buffer_is_a_loop(
 // vectors.
 // CHECK-LABEL: @a_short_loop_on_codes_is_vectorised_with_masks
 // CHECK: memref.store
-// CHECK-NEXT: } {llvm.loop_annotation = #loop_annotation}
+// CHECK-NEXT: } {llvm.loop_annotation = #loop_annotation, numera.parallel}
 // CHECK-LABEL: @a_multiple_of_the_lanes_needs_no_masks
 // CHECK-NOT: llvm.loop_annotation
 func.func @a_short_loop_on_codes_is_vectorised_with_masks(
@@ -120,6 +121,41 @@ func.func @a_multiple_of_the_lanes_needs_no_masks(
   ^bb0(%a: i16, %b: i16):
     %0 = numera.neg %a {format = #numera.format<posit<16, 2>>} : i16
     linalg.yield %0 : i16
+  }
+  return
+}
+
+// Steps of k write one element, and so does a loop that the result does not
+// depend on: neither they nor what is inside them is shared.
+// MARK-LABEL: @outer_loops_are_marked
+// MARK: scf.for %[[I:.*]] =
+// MARK-NEXT: scf.for %[[K:.*]] =
+// MARK-NEXT: scf.for %[[J:.*]] =
+// MARK: memref.store %{{.*}}, %{{.*}}[%[[I]], %[[J]]]
+// MARK-NEXT: {{^ +[}]$}}
+// MARK-NEXT: {{^ +[}]$}}
+// MARK-NEXT: } {numera.parallel}
+// MARK: scf.for
+// MARK-NOT: numera.parallel
+// MARK: return
+func.func @outer_loops_are_marked(%x: memref<8x9x5xf32>, %sum: memref<8x9xf32>,
+                                  %last: memref<9x5xf32>) {
+  linalg.generic {
+      indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>,
+                       affine_map<(i, j, k) -> (i, j)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x : memref<8x9x5xf32>) outs(%sum : memref<8x9xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %0 = numera.add %s, %a {format = #numera.format<float<8, 23>>} : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {
+      indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>,
+                       affine_map<(i, j, k) -> (j, k)>],
+      iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : memref<8x9x5xf32>) outs(%last : memref<9x5xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    linalg.yield %a : f32
   }
   return
 }

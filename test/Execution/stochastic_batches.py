@@ -124,4 +124,5 @@ def main():
     judge(model, out, x, "bf16", "same", ["x86-64-v2", "native"])
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -72,6 +72,7 @@ void buildNumeraToCPU(OpPassManager &passes, bool checkShapes) {
   passes.addNestedPass<func::FuncOp>(createNumeraLoops());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
+  passes.addPass(createNumeraParallelize());
   passes.addPass(createNumeraLowerOps());
   addLoweringToLLVM(passes);
 }

@@ -99,7 +99,10 @@ void PackedContraction::findCarrier() {
   StepRules rules = stepRulesOf(step);
   if (!format.getFamily().hasArithmetic() || machineWidth({format, {}}) != 0 ||
       !rules.product || !isPlain(*rules.product, format) ||
-      !isPlain(rules.sum, format) || isRegistered(step))
+      !isPlain(rules.sum, format))
+    return;
+  auto *dialect = step->getContext()->getLoadedDialect<NumeraDialect>();
+  if (isChanged(dialect->getRegistry(), format))
     return;
   unsigned bits = format.getFamily().carrierStep(format).bits;
   if (bits == 0)

@@ -109,6 +109,27 @@ static void maskShortLoop(scf::ForOp loop) {
   loop->setAttr("llvm.loop_annotation", annotation);
 }
 
+/// True if iterations of a loop write to different elements, whatever the rest
+/// of them does.
+static bool isIndependent(linalg::LinalgOp op, unsigned loop) {
+  if (op.getIteratorTypesArray()[loop] != utils::IteratorType::parallel)
+    return false;
+  return llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
+    return llvm::is_contained(op.getMatchingIndexingMap(&init).getResults(),
+                              getAffineDimExpr(loop, op->getContext()));
+  });
+}
+
+/// Marks the outer loops that numera-parallelize may share among threads.
+static void markParallel(linalg::LinalgOp op,
+                         ArrayRef<mlir::Operation *> loops) {
+  for (auto [i, loop] : llvm::enumerate(loops)) {
+    if (!isIndependent(op, unsigned(i)))
+      return;
+    loop->setAttr(parallelLoopAttr, UnitAttr::get(op->getContext()));
+  }
+}
+
 namespace {
 struct LoopsPass : impl::NumeraLoopsBase<LoopsPass> {
   void runOnOperation() override {
@@ -128,6 +149,7 @@ struct LoopsPass : impl::NumeraLoopsBase<LoopsPass> {
         op.emitError("'") << op->getName() << "' cannot become loops";
         return signalPassFailure();
       }
+      markParallel(op, *loops);
       if (!loops->empty())
         maskShortLoop(cast<scf::ForOp>(loops->back()));
       rewriter.eraseOp(op);

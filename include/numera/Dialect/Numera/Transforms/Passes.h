@@ -14,6 +14,10 @@
 
 namespace numera {
 
+/// On an scf.for, a unit: its iterations do not depend on each other, so that
+/// their order does not matter. The loops around it have it too.
+inline constexpr llvm::StringLiteral parallelLoopAttr = "numera.parallel";
+
 #define GEN_PASS_DECL
 #include "numera/Dialect/Numera/Transforms/Passes.h.inc"
 

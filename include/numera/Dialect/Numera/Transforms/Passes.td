@@ -164,10 +164,34 @@ def NumeraLoops : Pass<"numera-loops", "::mlir::func::FuncOp"> {
     *After:* scf loops. The innermost is a parallel dimension along which the
     result is contiguous, so that it vectorises although the steps of a
     reduction keep their order: reduction dimensions stay in written order. A
-    short inner loop on codes is marked to be vectorised with masks.
+    short inner loop on codes is marked to be vectorised with masks. Outer loops
+    whose iterations do not depend on each other have the attribute
+    `numera.parallel`.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def NumeraParallelize : Pass<"numera-parallelize", "::mlir::ModuleOp"> {
+  let summary = "share parallel loops among the threads of a call";
+  let description = [{
+    *Before:* `scf.for` with the attribute `numera.parallel`, as numera-loops
+    leaves it.
+    *After:* a loop with enough work is a call of `numera_host_parallel` with a
+    function for a part of its iterations, the values that this uses in a struct
+    on the stack, and a grain, the number of iterations that are worth a
+    thread's while. Loops right inside join in until there are iterations to
+    share. Where sizes are known only at run time, so is the grain. Other loops
+    lose the attribute.
+
+    An iteration stays as it is, in one thread: sums keep their order, and bits
+    do not depend on the number of threads.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
                            "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect"];
 }
