@@ -11,18 +11,30 @@
 
 namespace numera::lane {
 
-/// The integers of a lane: of a vector, the vector of them that comparisons
-/// give.
+/// The integers of a lane: of a vector, vectors of as many.
+template <int bytes> struct Lane;
+template <> struct Lane<4> {
+  using Unsigned = uint32_t;
+};
+template <> struct Lane<8> {
+  using Unsigned = uint64_t;
+};
 template <typename V> struct Integers {
-  using type = decltype(V{} < V{});
+  static constexpr int bytes = sizeof(V{}[0]);
+  using Signed = decltype(V{} < V{});
+  typedef typename Lane<bytes>::Unsigned Unsigned
+      __attribute__((ext_vector_type(sizeof(V) / bytes)));
 };
 template <> struct Integers<float> {
-  using type = int32_t;
+  using Signed = int32_t;
+  using Unsigned = uint32_t;
 };
 template <> struct Integers<double> {
-  using type = int64_t;
+  using Signed = int64_t;
+  using Unsigned = uint64_t;
 };
-template <typename V> using IntegersOf = typename Integers<V>::type;
+template <typename V> using IntegersOf = typename Integers<V>::Signed;
+template <typename V> using WordsOf = typename Integers<V>::Unsigned;
 
 template <typename V> struct SignAndMagnitude {
   IntegersOf<V> sign;

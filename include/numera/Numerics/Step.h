@@ -37,7 +37,7 @@ template <typename T> struct Magnitudes {
 
 namespace step {
 
-using lane::atLeast, lane::atMost, lane::IntegersOf;
+using lane::atLeast, lane::atMost, lane::IntegersOf, lane::WordsOf;
 
 template <typename V> constexpr V fma(V x, V y, V z) {
   return __builtin_elementwise_fma(x, y, z);

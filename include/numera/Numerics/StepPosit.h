@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: MIT
 //
 // The multiply-add step of a contraction with `accumulate: same` for posits, in
-// 7 to 9 machine operations on carriers or vectors of them, and two look-ups of
-// how many bits a regime drops. As with floats (StepFloat.h, whose notation is
-// used here), results carry their own proof: c ends infinite or NaN, and stays
-// so, where a step cannot do its work.
+// 7 to 9 floating-point operations on carriers or vectors of them, and two
+// times a few integer ones, or a look-up, for the number of bits a regime
+// drops. As with floats (StepFloat.h, whose notation is used here), results
+// carry their own proof: c ends infinite or NaN, and stays so, where a step
+// cannot do its work.
 //
 // Between 2^(k 2^es) and 2^((k+1) 2^es), regime k, a posit has F(k) bits of
-// fraction, so rounding there drops D = q - 1 - F(k) bits. It is nearest-even
-// as for floats while F(k) >= 1: the fraction's last bit is the code's, and the
-// boundary between two regimes is the middle between the last value of the one
-// and the first of the other. For all other regimes 2^D is NaN here.
+// fraction, as many in regime -1 - k as in k, so rounding there drops
+// D = q - 1 - F(k) bits. It is nearest-even as for floats while F(k) >= 1: the
+// fraction's last bit is the code's, and the boundary between two regimes is
+// the middle between the last value of the one and the first of the other.
 //
-// Numbers are held times 2, so that the exponent's bias is a multiple of
-// 32 * 2^es and the exponent field, less its last es bits, has k modulo 32 in
-// its last five. Five bits are what a vector look-up of 32 entries takes as
-// they are, so 2^D is a function of these alone: zero finds the entry of k = 0,
-// and regimes that are 32 apart cannot be told apart. Factors are therefore
-// prepared as NaN unless they are zero or lie in [2^-w, 2^w), where products
-// stay within 32 regimes, and two of those are NaN: a sum that grows passes at
-// least one of them, since it grows to less than twice a valid number. A sum
-// that cancels is a multiple of the least valid unit in the last place;
-// exists() tries what lies between that and the least valid regime.
+// Let F be 1 in the regimes from 2^low on and up to 2^high. Numbers are held
+// times 2^scaleOfC(), so that t = (2^D + 1) s is infinite for any s above
+// 2^high, where D is q - 1 or more, and for none below: sums that leave the
+// regimes end infinite or NaN. Products must lie between 2^low and 2^high,
+// which admits() asks of a block's bounds. Then all that is added is a multiple
+// of 2^(low-1), and so are sums: one below 2^low is 2^(low-1) or 0, a value,
+// and of its one bit nothing is dropped.
 //
 // Products: as floats where 2p + 2 <= q. Where they have up to q bits, they are
 // exact, and split. Where they have more, z = RN(a b) only finds the regime and
@@ -48,37 +46,46 @@ template <typename T> struct PositStep {
   static constexpr int32_t q = Traits::format.precision();
 
   PositFormat format;
-  StepForm form = StepForm::Gradual; ///< there is just this one
+  /// Gradual looks D up where the carrier is f32, Normal computes it: for
+  /// machines whose vectors have no table of 32.
+  StepForm form = StepForm::Gradual;
 
   /// True if the steps of this format are exact.
   constexpr bool exists() const {
-    if (form != StepForm::Gradual || !Traits::embeds(format) ||
-        mostRegime() < 0 || (bias >> format.es) % 32 != 0)
-      return false;
-    // t, and the last bits of products
-    if (mostExponent() + 2 + q > Traits::format.maxExponent() ||
-        -2 * reach() - 2 * format.precision() < Traits::format.leastExponent())
-      return false;
-    int32_t low = leastExponent();
-    for (int32_t e = low - fractionAt(low); e < low; ++e)
-      if (isValid(((e >> format.es) + 16 & 31) - 16))
-        return false;
-    return sumsAreSafe();
+    return form != StepForm::Saturating && Traits::embeds(format) &&
+           mostRegime() >= 0 && scaleOfC() < Traits::format.maxExponent() &&
+           // the last bits of products and of values, the largest value
+           low() - 2 * format.precision() + scaleOfC() >
+               Traits::format.minExponent() &&
+           format.leastExponent() + scaleOfB() > Traits::format.minExponent() &&
+           format.maxExponent() + scaleOfA() <= Traits::format.maxExponent() &&
+           sumsAreSafe();
+  }
+  /// True if no product of such operands leaves the regimes.
+  constexpr bool admits(Magnitudes<T> a, Magnitudes<T> b) const {
+    return a.least * b.least >= power(low()) && a.most * b.most < power(high());
   }
 
-  /// All operands: preparing them is the only guard.
-  constexpr bool admits(Magnitudes<T>, Magnitudes<T>) const { return true; }
+  /// Numbers are prepared times 2^scale.
+  constexpr int32_t scaleOfC() const {
+    return Traits::format.maxExponent() + 2 - q - high();
+  }
+  constexpr int32_t scaleOfB() const { return scaleOfC() / 2; }
+  constexpr int32_t scaleOfA() const { return scaleOfC() - scaleOfB(); }
 
-  /// Zero, and numbers for which no product leaves 32 regimes; else NaN.
-  constexpr T first(T a) const { return within(a, -reach(), reach()); }
+  constexpr T first(T a) const { return a * power(scaleOfA()); }
   /// One prepared form is enough.
   constexpr T second(T) const { return 0; }
-  constexpr T prepared(T b) const { return within(b, -reach(), reach()) * 2; }
+  constexpr T prepared(T b) const { return b * power(scaleOfB()); }
+  /// NaN for what lies outside the regimes.
   constexpr T start(T c) const {
-    return within(c, leastExponent(), mostExponent() + 1) * 2;
+    T magnitude = c < 0 ? -c : c;
+    bool isWithin =
+        c == 0 || (magnitude >= power(low()) && magnitude < power(high()));
+    return isWithin ? c * power(scaleOfC()) : Traits::value(Traits::nan);
   }
   /// The value of the format that a finite c stands for.
-  constexpr T result(T c) const { return c / 2; }
+  constexpr T result(T c) const { return c * power(-scaleOfC()); }
 
   /// One step on prepared numbers. V is T or a vector of T.
   template <typename V> constexpr V operator()(V c, V first, V, V b) const {
@@ -86,49 +93,69 @@ template <typename T> struct PositStep {
     return split(sum, shiftOf(sum));
   }
 
-private:
-  using Word = typename Traits::SignedWord;
-  static constexpr int32_t bias = Traits::bias + 1; // of numbers times 2
+  /// 2^D for a prepared number.
+  template <typename V> constexpr V shiftOf(V x) const {
+    if constexpr (sizeof(V) == sizeof(float))
+      if (form == StepForm::Gradual && hasTable())
+        return lane::lookup(Traits::bits(x) >> tableShift() & 31,
+                            [this](uint32_t index) {
+                              return power(q - 1 - fractionOf(regimeOf(index)));
+                            });
+    using U = step::WordsOf<V>;
+    using Word = typename Traits::Word;
+    // The sign falls off. What is left is the distance from regime 0, and half
+    // a unit more, so that regimes k and -1 - k are equally far.
+    U field = (__builtin_bit_cast(U, x) << 1) +
+              static_cast<U>(1 - (static_cast<Word>(bias()) << q));
+    auto distance = __builtin_bit_cast(step::IntegersOf<V>, field);
+    distance = distance < 0 ? -distance : distance;
+    U regime = __builtin_bit_cast(U, distance) >> (1 + format.es) &
+               static_cast<U>(Traits::infinity);
+    Word nearest = Traits::powerBits(q - 1 - fractionOf(0));
+    return __builtin_bit_cast(V, regime + static_cast<U>(nearest));
+  }
 
-  constexpr int32_t span() const { return 1 << format.es; }
-  /// F(k); regimes k and -1 - k have the same.
+private:
+  /// In a float of an admitted block five bits of the exponent tell all regimes
+  /// apart, those of prepared numbers and of sums one regime further.
+  constexpr bool hasTable() const {
+    return 2 * mostRegime() + 4 <= 32 && tableShift() + 5 < Traits::width &&
+           bias() % (1 << format.es) == 0;
+  }
+  constexpr int32_t tableShift() const { return q - 1 + format.es; }
+  constexpr int32_t regimeOf(uint32_t index) const {
+    auto offset = static_cast<uint32_t>(bias() >> format.es);
+    return static_cast<int32_t>((index - offset + 16) % 32) - 16;
+  }
+
+  /// Of the exponents of prepared numbers.
+  constexpr int32_t bias() const { return Traits::bias + scaleOfC(); }
   constexpr int32_t fractionOf(int32_t regime) const {
     return format.bits - 3 - format.es - (regime < 0 ? ~regime : regime);
   }
   constexpr int32_t fractionAt(int32_t exponent) const {
     return fractionOf(exponent >> format.es);
   }
-  /// One bit of fraction; of 32 regimes all but the first and the last.
-  constexpr int32_t mostRegime() const {
-    int32_t regime = format.bits - 4 - format.es;
-    return regime < 14 ? regime : 14;
+  /// The last with a bit of fraction.
+  constexpr int32_t mostRegime() const { return format.bits - 4 - format.es; }
+  constexpr int32_t high() const {
+    return (mostRegime() + 1) * (1 << format.es);
   }
-  constexpr bool isValid(int32_t regime) const {
-    return (regime < 0 ? ~regime : regime) <= mostRegime();
-  }
-  constexpr int32_t leastExponent() const { return ~mostRegime() * span(); }
-  constexpr int32_t mostExponent() const {
-    return (mostRegime() + 1) * span() - 1;
-  }
-  /// Factors lie in [2^-w, 2^w).
-  constexpr int32_t reach() const {
-    int32_t table = 8 * span(), carrier = Traits::format.maxExponent() / 2 - 3;
-    return table < carrier ? table : carrier;
-  }
+  constexpr int32_t low() const { return -high(); }
 
   constexpr bool sumsAreSafe() const {
-    int32_t low = leastExponent(), high = mostExponent();
-    // A sum that is rounded up may be 2^(high + 1).
-    for (int32_t x = low; x <= high + 1; ++x) {
+    // A sum that is rounded up may be 2^high.
+    for (int32_t x = low(); x <= high(); ++x) {
       // h is 2^distance: half a unit above x, or below 2^x.
       int32_t above = x - fractionAt(x) - 1;
       int32_t below = x - 2 - fractionAt(x - 1);
-      int32_t distance = x > high || (x > low && below < above) ? below : above;
-      for (int32_t y = x; y >= low && y + 1 > distance - 1; --y) {
+      int32_t distance = x == high() || below < above ? below : above;
+      for (int32_t y = x; y >= low() && y + 1 > distance - 1; --y) {
         // Where the sum is exact only below 2^(x + 1), it has to stay there,
         // or y below half the first boundary above that.
         int32_t spare = y - fractionAt(y) - (x - q + 1);
-        bool isSafe = spare > 0 || x >= high || y + 2 <= x - fractionAt(x + 1);
+        bool isSafe =
+            spare > 0 || x + 1 >= high() || y + 2 <= x - fractionAt(x + 1);
         if (spare < 0 || !isSafe)
           return false;
       }
@@ -136,20 +163,6 @@ private:
     return true;
   }
 
-  /// 2^D for a number that is held times 2, or NaN.
-  template <typename V> constexpr V shiftOf(V x) const {
-    using I = step::IntegersOf<V>;
-    // k modulo 32, signed, at the top; then k or -1 - k, whichever is positive
-    constexpr int32_t top = Traits::width - 5;
-    I regime = __builtin_bit_cast(I, x) << (top - (q - 1) - format.es);
-    regime ^= regime >> (Traits::width - 1);
-    Word field = static_cast<Word>(Traits::infinity);
-    Word least = static_cast<Word>(Traits::powerBits(q - 1 - fractionOf(0)));
-    I shift = ((regime >> (top - (q - 1))) & field) + least;
-    Word beyond = static_cast<Word>(Word{mostRegime() + 1} << top);
-    return regime < beyond ? __builtin_bit_cast(V, shift)
-                           : static_cast<V>(Traits::value(Traits::nan));
-  }
   template <typename V> static constexpr V split(V x, V shift) {
     V high = step::fma(x, shift, x);
     return high - (high - x);
@@ -167,12 +180,6 @@ private:
     return above - step::fma(-a, b, above);
   }
 
-  constexpr T within(T x, int32_t low, int32_t beyond) const {
-    T magnitude = x < 0 ? -x : x;
-    bool isWithin =
-        x == 0 || (magnitude >= power(low) && magnitude < power(beyond));
-    return isWithin ? x : Traits::value(Traits::nan);
-  }
   static constexpr T power(int32_t exponent) {
     return Traits::value(Traits::powerBits(exponent));
   }
