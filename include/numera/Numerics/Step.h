@@ -27,6 +27,9 @@ enum class StepForm : int32_t {
   /// Sums that pass the largest value become it. Products must not, and NaN and
   /// infinities must not occur: they are lost.
   Saturating = 2,
+  /// As Gradual, for machines whose vectors have no look-up of 32 entries:
+  /// what a posit's step looks up is computed.
+  Computed = 3,
 };
 
 /// What is known of a block's finite operands.

@@ -75,6 +75,8 @@ template <typename T> struct FloatStep {
 
   /// True if the steps of this format and form are exact.
   constexpr bool exists() const {
+    if (form == StepForm::Computed) // a posit's
+      return false;
     // With one significant bit, ties would go by the exponent. Without
     // subnormals, sums would need care too.
     if (format.mantissaBits < 1 || !format.hasSubnormals || !format.hasZero())

@@ -46,14 +46,14 @@ template <typename T> struct PositStep {
   static constexpr int32_t q = Traits::format.precision();
 
   PositFormat format;
-  /// Gradual looks D up where the carrier is f32, Normal computes it: for
-  /// machines whose vectors have no table of 32.
+  /// Gradual looks D up where the carrier is f32; Computed never does.
   StepForm form = StepForm::Gradual;
 
   /// True if the steps of this format are exact.
   constexpr bool exists() const {
-    return form != StepForm::Saturating && Traits::embeds(format) &&
-           mostRegime() >= 0 && scaleOfC() < Traits::format.maxExponent() &&
+    return (form == StepForm::Gradual || form == StepForm::Computed) &&
+           Traits::embeds(format) && mostRegime() >= 0 &&
+           scaleOfC() < Traits::format.maxExponent() &&
            // the last bits of products and of values, the largest value
            low() - 2 * format.precision() + scaleOfC() >
                Traits::format.minExponent() &&
