@@ -22,20 +22,18 @@
 
 namespace numera {
 
-/// The forms of the short step that a format has, the one to take first. The
-/// cheapest leaves out products below the least normal number, which suits
-/// formats where that is far below any data.
+/// The forms of the short step that a format has, the one to take first.
 template <typename T, typename F>
 llvm::SmallVector<int32_t, 3> shortForms(const F &f) {
-  constexpr int32_t farBelow = -48;
-  llvm::SmallVector<StepForm, 3> order = {
+  llvm::SmallVector<StepForm, 4> order = {
       StepForm::Gradual, StepForm::Normal, StepForm::Saturating};
-  if (f.leastExponent() < farBelow)
-    std::swap(order[0], order[1]);
+  if constexpr (requires { ShortStep<T, F>::preferred(f); })
+    order.insert(order.begin(), ShortStep<T, F>::preferred(f));
   llvm::SmallVector<int32_t, 3> forms;
   if constexpr (HasShortSteps<T, F>)
     for (StepForm form : order)
-      if (ShortStep<T, F>{{f, form}}.exists())
+      if (ShortStep<T, F>{{f, form}}.exists() &&
+          !llvm::is_contained(forms, static_cast<int32_t>(form)))
         forms.push_back(static_cast<int32_t>(form));
   return forms;
 }

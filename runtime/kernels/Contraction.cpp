@@ -98,7 +98,6 @@ template <int tileRows, int tileVectors> class Kernel {
       16 * 1024 / (8 * rowForms * int64_t(sizeof(Carrier)));
   /// Not a multiple of 4 KiB: rows of a panel would share a cache set.
   static constexpr int64_t rowPitch = blockSteps + 64 / sizeof(Carrier);
-  using TheTile = Tile<tileRows, tileVectors, rowPitch>;
 
 public:
   /// What one thread does at a time, in rows or columns.
@@ -215,24 +214,17 @@ private:
     }
     bool contiguous = isContiguous(space.columnSteps, steps);
     for (int64_t c = 0; c < width; c += tileColumns) {
-      Carrier *panel = space.columns + c * steps;
-      packColumnPanel(space, panel, c, width, steps, contiguous);
+      int64_t count = least(tileColumns, width - c);
+      withPanel(count, [&](auto panel) {
+        Carrier *values = space.columns + c * steps;
+        panel.pack(*this, space, values, c, count, steps, contiguous);
 #if NUMERA_SHORT_STEPS
-      space.columnMagnitudes[c / tileColumns] =
-          Magnitudes::of(panel, tileColumns * steps);
-      prepare<numera_hook_prepared>(panel, panel, tileColumns * steps);
+        space.columnMagnitudes[c / tileColumns] =
+            Magnitudes::of(values, panel.columns * steps);
+        prepare<numera_hook_prepared>(values, values, panel.columns * steps);
 #endif
+      });
     }
-  }
-
-  void packColumnPanel(const Workspace &space, Carrier *panel, int64_t c,
-                       int64_t width, int64_t steps, bool contiguous) const {
-    int64_t count = least(tileColumns, width - c);
-    if (count < tileColumns)
-      clear(panel, tileColumns * steps);
-    Packing<tileColumns, 1, tileColumns, numera_hook_column>::pack(
-        panel, problem.columns, space.columnPlaces + c, count,
-        space.columnSteps, steps, contiguous);
   }
 
   void packRows(Workspace &space, const Walk &batch, int64_t first,
@@ -245,7 +237,8 @@ private:
     bool contiguous = isContiguous(space.rowSteps, steps);
     for (int64_t r = 0; r < height; r += tileRows) {
       Carrier *panel = space.rows + r * rowForms * rowPitch;
-      packRowPanel(space, panel, r, height, steps, contiguous);
+      packRowPanel(space, panel, r, least(tileRows, height - r), steps,
+                   contiguous);
 #if NUMERA_SHORT_STEPS
       Magnitudes all;
       for (int64_t i = 0; i < tileRows; ++i) {
@@ -261,8 +254,7 @@ private:
   }
 
   void packRowPanel(const Workspace &space, Carrier *panel, int64_t r,
-                    int64_t height, int64_t steps, bool contiguous) const {
-    int64_t count = least(tileRows, height - r);
+                    int64_t count, int64_t steps, bool contiguous) const {
     if (count < tileRows)
       clear(panel, tileRows * rowPitch);
     Packing<tileRows, rowPitch, 1, numera_hook_row>::pack(
@@ -278,96 +270,127 @@ private:
 
   void runTiles(const Workspace &space, int64_t height, int64_t width,
                 int64_t steps) const {
-    alignas(64) Carrier tile[TheTile::size];
     for (int64_t c = 0; c < width; c += tileColumns) {
       int64_t columns = least(tileColumns, width - c);
-      const int64_t *places = space.columnSums + c;
-      bool whole = columns == tileColumns && isContiguous(places, tileColumns);
-      for (int64_t r = 0; r < height; r += tileRows) {
-        int64_t rows = least(tileRows, height - r);
-        if (rows < tileRows || columns < tileColumns)
-          clear(tile, TheTile::size);
-        load(tile, space.rowSums + r, rows, places, columns, whole);
-        runTile(space, tile, r, height, c, width, steps);
-        store(tile, space.rowSums + r, rows, places, columns, whole);
-      }
+      withPanel(columns, [&](auto panel) {
+        for (int64_t r = 0; r < height; r += tileRows)
+          panel.run(*this, space, r, least(tileRows, height - r), c, columns,
+                    steps);
+      });
     }
   }
 
+  /// A panel of columns: of all the tile's vectors, or of one, at the edge.
+  template <int vectors> struct Panel {
+    using TheTile = Tile<tileRows, vectors, rowPitch>;
+    static constexpr int64_t columns = vectors * lanes;
+
+    static void pack(const Kernel &kernel, const Workspace &space,
+                     Carrier *panel, int64_t c, int64_t count, int64_t steps,
+                     bool contiguous) {
+      if (count < columns)
+        clear(panel, columns * steps);
+      Packing<columns, 1, columns, numera_hook_column>::pack(
+          panel, kernel.problem.columns, space.columnPlaces + c, count,
+          space.columnSteps, steps, contiguous);
+    }
+
+    static void run(const Kernel &kernel, const Workspace &space, int64_t r,
+                    int64_t rowCount, int64_t c, int64_t count, int64_t steps) {
+      alignas(64) Carrier tile[TheTile::size];
+      if (rowCount < tileRows || count < columns)
+        clear(tile, TheTile::size);
+      const int64_t *rowSums = space.rowSums + r, *sums = space.columnSums + c;
+      bool whole = count == columns && isContiguous(sums, columns);
+      load(tile, kernel.problem.sums, rowSums, rowCount, sums, count, whole);
+      runSteps(kernel, space, tile, r, rowCount, c, count, steps);
+      store(tile, kernel.problem.sums, rowSums, rowCount, sums, count, whole);
+    }
+
+  private:
 #if NUMERA_SHORT_STEPS
-  void runTile(const Workspace &space, Carrier *tile, int64_t r, int64_t height,
-               int64_t c, int64_t width, int64_t steps) const {
-    const Magnitudes &row = space.rowMagnitudes[r / tileRows];
-    const Magnitudes &column = space.columnMagnitudes[c / tileColumns];
-    if (numera_hook_admits(row.least(), row.most(), column.least(),
-                           column.most()) &&
-        runShort(tile, space.rows + r * rowForms * rowPitch,
-                 space.columns + c * steps, steps))
-      return;
-    packRowPanel(space, space.rowPanel, r, height, steps,
-                 isContiguous(space.rowSteps, steps));
-    packColumnPanel(space, space.columnPanel, c, width, steps,
-                    isContiguous(space.columnSteps, steps));
-    TheTile::template run<WholeStep>(tile, space.rowPanel, space.columnPanel,
-                                     steps);
+    static void runSteps(const Kernel &kernel, const Workspace &space,
+                         Carrier *tile, int64_t r, int64_t rowCount, int64_t c,
+                         int64_t count, int64_t steps) {
+      const Magnitudes &row = space.rowMagnitudes[r / tileRows];
+      const Magnitudes &column = space.columnMagnitudes[c / tileColumns];
+      if (numera_hook_admits(row.least(), row.most(), column.least(),
+                             column.most()) &&
+          runShort(tile, space.rows + r * rowForms * rowPitch,
+                   space.columns + c * steps, steps))
+        return;
+      kernel.packRowPanel(space, space.rowPanel, r, rowCount, steps,
+                          isContiguous(space.rowSteps, steps));
+      pack(kernel, space, space.columnPanel, c, count, steps,
+           isContiguous(space.columnSteps, steps));
+      TheTile::template run<WholeStep>(tile, space.rowPanel, space.columnPanel,
+                                       steps);
+    }
+
+    /// False, and the tile as it was, if a sum ends infinite or NaN.
+    static bool runShort(Carrier *tile, const Carrier *rows,
+                         const Carrier *columns, int64_t steps) {
+      alignas(64) Carrier sums[TheTile::size];
+      prepare<numera_hook_start>(sums, tile, TheTile::size);
+      TheTile::template run<ShortStep>(sums, rows, columns, steps);
+      if (!Magnitudes::of(sums, TheTile::size).isFinite())
+        return false;
+      prepare<numera_hook_result>(tile, sums, TheTile::size);
+      return true;
+    }
+#else
+    static void runSteps(const Kernel &, const Workspace &space, Carrier *tile,
+                         int64_t r, int64_t, int64_t c, int64_t,
+                         int64_t steps) {
+      TheTile::template run<WholeStep>(tile, space.rows + r * rowPitch,
+                                       space.columns + c * steps, steps);
+    }
+#endif
+
+    static void load(Carrier *tile, const void *base, const int64_t *rowPlaces,
+                     int64_t rows, const int64_t *places, int64_t count,
+                     bool whole) {
+      for (int64_t r = 0; r < rows; ++r, tile += columns)
+        if (whole)
+          decodeRun<numera_hook_load, columns, 1>(tile, base,
+                                                  rowPlaces[r] + places[0]);
+        else
+          for (int64_t c = 0; c < count; ++c)
+            tile[c] = numera_hook_load(base, rowPlaces[r] + places[c]);
+    }
+
+    static void store(const Carrier *tile, void *base, const int64_t *rowPlaces,
+                      int64_t rows, const int64_t *places, int64_t count,
+                      bool whole) {
+      for (int64_t r = 0; r < rows; ++r, tile += columns)
+        if (whole) {
+          int64_t first = rowPlaces[r] + places[0];
+#pragma clang loop vectorize(assume_safety)
+          for (int64_t c = 0; c < columns; ++c)
+            numera_hook_store(base, first + c, tile[c]);
+        } else {
+          for (int64_t c = 0; c < count; ++c)
+            numera_hook_store(base, rowPlaces[r] + places[c], tile[c]);
+        }
+    }
+  };
+
+  template <typename Use>
+  static void withPanel(int64_t columns, const Use &use) {
+    if constexpr (tileVectors > 1)
+      if (columns <= lanes)
+        return use(Panel<1>());
+    use(Panel<tileVectors>());
   }
 
-  /// False, and the tile as it was, if a sum ends infinite or NaN.
-  static bool runShort(Carrier *tile, const Carrier *rows,
-                       const Carrier *columns, int64_t steps) {
-    alignas(64) Carrier sums[TheTile::size];
-    for (int i = 0; i < TheTile::size; ++i)
-      sums[i] = numera_hook_start(tile[i]);
-    TheTile::template run<ShortStep>(sums, rows, columns, steps);
-    if (!Magnitudes::of(sums, TheTile::size).isFinite())
-      return false;
-    for (int i = 0; i < TheTile::size; ++i)
-      tile[i] = numera_hook_result(sums[i]);
-    return true;
-  }
-
+#if NUMERA_SHORT_STEPS
   template <auto form>
   static void prepare(Carrier *out, const Carrier *values, int64_t count) {
 #pragma clang loop vectorize(assume_safety)
     for (int64_t i = 0; i < count; ++i)
       out[i] = form(values[i]);
   }
-#else
-  void runTile(const Workspace &space, Carrier *tile, int64_t r, int64_t,
-               int64_t c, int64_t, int64_t steps) const {
-    TheTile::template run<WholeStep>(tile, space.rows + r * rowPitch,
-                                     space.columns + c * steps, steps);
-  }
 #endif
-
-  void load(Carrier *tile, const int64_t *rowPlaces, int64_t rows,
-            const int64_t *places, int64_t columns, bool whole) const {
-    for (int64_t r = 0; r < rows; ++r) {
-      Carrier *row = tile + r * tileColumns;
-      if (whole)
-        decodeRun<numera_hook_load, tileColumns>(row, problem.sums,
-                                                 rowPlaces[r] + places[0]);
-      else
-        for (int64_t c = 0; c < columns; ++c)
-          row[c] = numera_hook_load(problem.sums, rowPlaces[r] + places[c]);
-    }
-  }
-
-  void store(const Carrier *tile, const int64_t *rowPlaces, int64_t rows,
-             const int64_t *places, int64_t columns, bool whole) const {
-    for (int64_t r = 0; r < rows; ++r) {
-      const Carrier *row = tile + r * tileColumns;
-      if (whole) {
-        int64_t first = rowPlaces[r] + places[0];
-#pragma clang loop vectorize(assume_safety)
-        for (int64_t c = 0; c < tileColumns; ++c)
-          numera_hook_store(problem.sums, first + c, row[c]);
-      } else {
-        for (int64_t c = 0; c < columns; ++c)
-          numera_hook_store(problem.sums, rowPlaces[r] + places[c], row[c]);
-      }
-    }
-  }
 
   Contraction problem;
   int64_t batchCount, rowCount, columnCount, stepCount;

@@ -56,40 +56,51 @@ inline bool isContiguous(const int64_t *places, int64_t count) {
   return true;
 }
 
-/// Consecutive elements.
+/// Elements at equal distances.
 struct Run {
   int64_t first; ///< lane
   int64_t length;
   int64_t place; ///< of its first lane
+  int64_t stride;
 };
 
 /// Splits lanes into runs; returns how many.
 inline int64_t findRuns(const int64_t *places, int64_t count, Run *runs) {
   int64_t found = 0;
   for (int64_t lane = 0; lane < count; ++lane) {
-    if (lane > 0 && places[lane] == places[lane - 1] + 1)
-      ++runs[found - 1].length;
-    else
-      runs[found++] = {lane, 1, places[lane]};
+    Run *run = found > 0 ? runs + found - 1 : nullptr;
+    int64_t distance = lane > 0 ? places[lane] - places[lane - 1] : 0;
+    if (run && (run->length == 1 || run->stride == distance)) {
+      run->stride = distance;
+      ++run->length;
+    } else {
+      runs[found++] = {lane, 1, places[lane], 1};
+    }
   }
   return found;
 }
 
-/// out[i * pitch] = the value `first + i` places behind `base`. A run of
+/// out[i] = the value `first + i * stride` places behind `base`. A run of
 /// unknown length is one masked vector or a few: scalar code for its rest would
-/// take longer than all of them.
+/// take longer than all of them. Strides of convolutions are constants, for
+/// which the loads are shuffles.
 template <auto hook>
 inline void decodeRun(Carrier *out, const void *base, int64_t first,
-                      int64_t length) {
+                      int64_t length, int64_t stride) {
+  if (stride == 1) {
 #pragma clang loop vectorize(assume_safety) vectorize_predicate(enable)
-  for (int64_t i = 0; i < length; ++i)
-    out[i] = hook(base, first + i);
+    for (int64_t i = 0; i < length; ++i)
+      out[i] = hook(base, first + i);
+  } else {
+    for (int64_t i = 0; i < length; ++i)
+      out[i] = hook(base, first + i * stride);
+  }
 }
-template <auto hook, int64_t length>
+template <auto hook, int64_t length, int64_t stride>
 inline void decodeRun(Carrier *out, const void *base, int64_t first) {
 #pragma clang loop vectorize(assume_safety)
   for (int64_t i = 0; i < length; ++i)
-    out[i] = hook(base, first + i);
+    out[i] = hook(base, first + i * stride);
 }
 
 /// The layout of a panel: the value of lane l in step k lies at
@@ -105,30 +116,41 @@ struct Packing {
                    bool stepsAreContiguous) {
     Run runs[panelLanes];
     int64_t runCount = findRuns(places, count, runs);
-    if (stepsAreContiguous && (lanePitch != 1 || runCount > 1))
+    int64_t stride = runs[0].stride;
+    bool isOneRun = runCount == 1 && (stride == 1 || stride == 2);
+    if (stepsAreContiguous && (lanePitch != 1 || !isOneRun))
       packAlongSteps(panel, base, places, count, steps[0], stepCount);
-    else if (lanePitch == 1 && runCount == 1 && count == panelLanes)
-      for (int64_t k = 0; k < stepCount; ++k)
-        decodeRun<hook, panelLanes>(panel + k * stepPitch, base,
-                                    places[0] + steps[k]);
+    else if (lanePitch == 1 && isOneRun && count == panelLanes && stride == 1)
+      packRun<1>(panel, base, places[0], steps, stepCount);
+    else if (lanePitch == 1 && isOneRun && count == panelLanes)
+      packRun<2>(panel, base, places[0], steps, stepCount);
     else
       packAlongLanes(panel, base, runs, runCount, steps, stepCount);
   }
 
 private:
+  template <int64_t stride>
+  static void packRun(Carrier *panel, const void *base, int64_t place,
+                      const int64_t *steps, int64_t stepCount) {
+    for (int64_t k = 0; k < stepCount; ++k)
+      decodeRun<hook, panelLanes, stride>(panel + k * stepPitch, base,
+                                          place + steps[k]);
+  }
+
   static void packAlongSteps(Carrier *panel, const void *base,
                              const int64_t *places, int64_t count,
                              int64_t first, int64_t stepCount) {
     if constexpr (stepPitch == 1) {
       for (int64_t lane = 0; lane < count; ++lane)
         decodeRun<hook>(panel + lane * lanePitch, base, places[lane] + first,
-                        stepCount);
+                        stepCount, 1);
     } else {
       Carrier values[panelLanes][chunk];
       for (int64_t k = 0; k < stepCount; k += chunk) {
         int64_t length = stepCount - k < chunk ? stepCount - k : chunk;
         for (int64_t lane = 0; lane < count; ++lane)
-          decodeRun<hook>(values[lane], base, places[lane] + first + k, length);
+          decodeRun<hook>(values[lane], base, places[lane] + first + k, length,
+                          1);
         for (int64_t i = 0; i < length; ++i)
           for (int64_t lane = 0; lane < count; ++lane)
             panel[lane + (k + i) * stepPitch] = values[lane][i];
@@ -144,10 +166,11 @@ private:
         const Run &run = runs[i];
         if constexpr (lanePitch == 1) {
           decodeRun<hook>(panel + run.first + k * stepPitch, base,
-                          run.place + steps[k], run.length);
+                          run.place + steps[k], run.length, run.stride);
         } else {
           Carrier values[panelLanes];
-          decodeRun<hook>(values, base, run.place + steps[k], run.length);
+          decodeRun<hook>(values, base, run.place + steps[k], run.length,
+                          run.stride);
           for (int64_t lane = 0; lane < run.length; ++lane)
             panel[(run.first + lane) * lanePitch + k] = values[lane];
         }

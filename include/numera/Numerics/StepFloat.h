@@ -165,7 +165,13 @@ private:
   }
 };
 
-template <typename T> struct ShortStep<T, FloatFormat> : FloatStep<T> {};
+template <typename T> struct ShortStep<T, FloatFormat> : FloatStep<T> {
+  /// The form to take first. The cheapest leaves out products below the least
+  /// normal number, which suits formats where that is far below any data.
+  static constexpr StepForm preferred(const FloatFormat &f) {
+    return f.minExponent() < -48 ? StepForm::Normal : StepForm::Gradual;
+  }
+};
 
 } // namespace numera
 
