@@ -97,10 +97,12 @@ template <typename T> struct PositStep {
   template <typename V> constexpr V shiftOf(V x) const {
     if constexpr (sizeof(V) == sizeof(float))
       if (form == StepForm::Gradual && hasTable())
-        return lane::lookup(Traits::bits(x) >> tableShift() & 31,
-                            [this](uint32_t index) {
-                              return power(q - 1 - fractionOf(regimeOf(index)));
-                            });
+        return lane::lookup(
+            Traits::bits(x) >> tableShift() & 31, [this](uint32_t index) {
+              int32_t regime = regimeOf(index);
+              return index == 0 ? T{1} // zero's
+                                : power(q - 1 - fractionOf(regime));
+            });
     using U = step::WordsOf<V>;
     using Word = typename Traits::Word;
     // The sign falls off. What is left is the distance from regime 0, and half
@@ -120,7 +122,8 @@ private:
   /// apart, those of prepared numbers and of sums one regime further.
   constexpr bool hasTable() const {
     return 2 * mostRegime() + 4 <= 32 && tableShift() + 5 < Traits::width &&
-           bias() % (1 << format.es) == 0;
+           bias() % (1 << format.es) == 0 &&
+           fractionOf(regimeOf(0)) < -1; // zero has an entry of its own
   }
   constexpr int32_t tableShift() const { return q - 1 + format.es; }
   constexpr int32_t regimeOf(uint32_t index) const {
