@@ -2,7 +2,8 @@
 //
 // A contraction with a wide accumulator reads each operand many times: its
 // operands are cast to the accumulator's format once, outside. The product of
-// the casts is the product, so that the bits are the same.
+// the casts is the product, so that the bits are the same. A packed kernel
+// decodes what it packs, and only an image is packed many times.
 
 #include "ContractionLoops.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -24,10 +25,31 @@ static MacOp widenable(linalg::GenericOp generic) {
   auto mac = dyn_cast<MacOp>(&body->front());
   bool takesInputs = mac && isa<BlockArgument>(mac.getLhs()) &&
                      isa<BlockArgument>(mac.getRhs());
-  // What packs its operands decodes them as it does.
-  if (!takesInputs || !factorsEmbed(mac) || PackedContraction::of(generic))
-    return {};
-  return mac;
+  return takesInputs && factorsEmbed(mac) ? mac : MacOp();
+}
+
+/// True if a kernel that packs its operands reads each element of this one many
+/// times, as it does an image's where windows overlap.
+static bool isReadOften(linalg::GenericOp generic, OpOperand *operand) {
+  SmallVector<int64_t> ranges = generic.getStaticLoopRanges();
+  auto type = cast<RankedTensorType>(operand->get().getType());
+  AffineMap map = generic.getMatchingIndexingMap(operand);
+  double times = 1;
+  for (auto [expr, size] : llvm::zip_equal(map.getResults(), type.getShape())) {
+    if (isa<AffineDimExpr>(expr))
+      continue;
+    double reads = 1;
+    for (unsigned loop = 0; loop < ranges.size(); ++loop)
+      if (expr.isFunctionOfDim(loop)) {
+        if (ShapedType::isDynamic(ranges[loop]))
+          return false;
+        reads *= static_cast<double>(ranges[loop]);
+      }
+    if (ShapedType::isDynamic(size))
+      return false;
+    times *= reads / static_cast<double>(size);
+  }
+  return times > 2;
 }
 
 static bool widen(linalg::GenericOp generic) {
@@ -35,11 +57,15 @@ static bool widen(linalg::GenericOp generic) {
   if (!mac)
     return false;
   Type wide = mac.getType();
+  bool isPacked = PackedContraction::of(generic).has_value();
   bool changed = false;
   OpBuilder builder(generic);
   for (OpOperand *operand : generic.getDpsInputOperands()) {
     BlockArgument argument = generic.getMatchingBlockArgument(operand);
     if (argument.getType() == wide || argument.use_empty())
+      continue;
+    // What packs its operands decodes them as it does.
+    if (isPacked && !isReadOften(generic, operand))
       continue;
     auto type = cast<RankedTensorType>(operand->get().getType());
     auto cast =
