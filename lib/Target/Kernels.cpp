@@ -24,12 +24,12 @@ KernelKinds numera::kernelsOf(mlir::ModuleOp lowered) {
 }
 
 /// The tile that the machine's registers hold (Contraction.cpp lists them).
-static StringRef tileFor(const TargetMachine &machine) {
+static StringRef tileFor(const TargetMachine &machine, StringRef kind) {
   const MCSubtargetInfo &features = *machine.getMCSubtargetInfo();
   if (!machine.getTargetTriple().isX86())
     return "6x1";
   if (features.checkFeatures("+avx512f"))
-    return "8x2";
+    return kind.ends_with("-short") ? "8x1" : "8x2";
   return features.checkFeatures("+avx2") ? "6x1" : "3x1";
 }
 
@@ -49,9 +49,8 @@ static Error linkKernel(Module &module, StringRef name, StringRef kind,
 
 Error numera::linkKernels(Module &module, const KernelKinds &kernels,
                           const TargetMachine &machine) {
-  StringRef tile = tileFor(machine);
   for (auto &[name, kind] : kernels)
-    if (Error error = linkKernel(module, name, kind, tile))
+    if (Error error = linkKernel(module, name, kind, tileFor(machine, kind)))
       return error;
   return Error::success();
 }

@@ -117,6 +117,14 @@ public:
     return rowCount * columnCount == 0 ? 0 : batchCount * units;
   }
 
+  /// The body of the parallel loop. Not into the code that shares it out, which
+  /// is made for size.
+  [[gnu::noinline]] static void runUnits(void *kernel, int64_t begin,
+                                         int64_t end) {
+    static_cast<const Kernel *>(kernel)->run(begin, end);
+  }
+
+private:
   /// Units `begin` to `end`, of all batches one after the other.
   void run(int64_t begin, int64_t end) const {
     Workspace space;
@@ -133,7 +141,6 @@ public:
     }
   }
 
-private:
   /// One thread's memory.
   struct Workspace {
     Carrier *rows;    ///< panels of blockRows, in all their forms
@@ -402,11 +409,8 @@ template <int tileRows, int tileVectors>
 static void contract(const Contraction &problem) {
   using TheKernel = Kernel<tileRows, tileVectors>;
   TheKernel kernel(problem);
-  numera_host_parallel(
-      [](void *context, int64_t begin, int64_t end) {
-        static_cast<TheKernel *>(context)->run(begin, end);
-      },
-      &kernel, kernel.unitCount(), /*grain=*/1);
+  numera_host_parallel(TheKernel::runUnits, &kernel, kernel.unitCount(),
+                       /*grain=*/1);
 }
 
 } // namespace numera::kernel
@@ -414,7 +418,8 @@ static void contract(const Contraction &problem) {
 using numera::kernel::Loop, numera::kernel::LoopCounts;
 
 /// One entry a shape of tile: 32 registers of 64 bytes hold 8 x 2 vectors, 16
-/// of 32 bytes 6 x 2 halves, 16 of 16 bytes 3 x 4 quarters.
+/// of 32 bytes 6 x 2 halves, 16 of 16 bytes 3 x 4 quarters. Short steps use an
+/// element of a row once a tile in 8 x 1: as an operand in memory.
 #define ENTRY(tileRows, tileVectors)                                           \
   extern "C" void numera_contract_##tileRows##x##tileVectors(                  \
       const void *rows, const void *columns, void *sums, const Loop *loops,    \
@@ -425,5 +430,6 @@ using numera::kernel::Loop, numera::kernel::LoopCounts;
         {rows, columns, sums, loops, counts});                                 \
   }
 ENTRY(8, 2)
+ENTRY(8, 1)
 ENTRY(6, 1)
 ENTRY(3, 1)

@@ -50,7 +50,8 @@ namespace {
 
 using Entry = void(const void *, const void *, void *, const Loop *, int32_t,
                    int32_t, int32_t, int32_t);
-extern "C" Entry numera_contract_8x2, numera_contract_6x1, numera_contract_3x1;
+extern "C" Entry numera_contract_8x2, numera_contract_8x1, numera_contract_6x1,
+    numera_contract_3x1;
 
 struct Problem {
   std::vector<Loop> loops;
@@ -178,6 +179,7 @@ TEST_P(Contraction, columns_may_be_the_filters) {
 
 INSTANTIATE_TEST_SUITE_P(Tiles, Contraction,
                          testing::Values(numera_contract_8x2,
+                                         numera_contract_8x1,
                                          numera_contract_6x1,
                                          numera_contract_3x1));
 

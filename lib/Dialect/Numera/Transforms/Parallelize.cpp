@@ -312,6 +312,8 @@ private:
         LLVM::LLVMVoidType::get(loop.getContext()), {pointer, index, index});
     auto function = LLVM::LLVMFuncOp::create(
         builder, loc, (caller + ".chunk").str(), type, LLVM::Linkage::Internal);
+    // Not into the code that shares it out, which is made for size.
+    function.setNoInline(true);
     symbols.insert(function);
     Block *entry = function.addEntryBlock(builder);
     builder.setInsertionPointToStart(entry);
