@@ -22,7 +22,7 @@ template <> struct Lane<8> {
 template <typename V> struct Integers {
   static constexpr int bytes = sizeof(V{}[0]);
   using Signed = decltype(V{} < V{});
-  typedef typename Lane<bytes>::Unsigned Unsigned
+  typedef Lane<bytes>::Unsigned Unsigned
       __attribute__((ext_vector_type(sizeof(V) / bytes)));
 };
 template <> struct Integers<float> {
@@ -33,8 +33,8 @@ template <> struct Integers<double> {
   using Signed = int64_t;
   using Unsigned = uint64_t;
 };
-template <typename V> using IntegersOf = typename Integers<V>::Signed;
-template <typename V> using WordsOf = typename Integers<V>::Unsigned;
+template <typename V> using IntegersOf = Integers<V>::Signed;
+template <typename V> using WordsOf = Integers<V>::Unsigned;
 
 template <typename V> struct SignAndMagnitude {
   IntegersOf<V> sign;

@@ -25,7 +25,7 @@ enum class StepForm : int32_t {
   /// The same without products below the least normal number: fewer operations.
   Normal = 1,
   /// Sums that pass the largest value become it. Products must not, and NaN and
-  /// infinities must not occur: they are lost.
+  /// infinities must not occur, in the prepared start neither: they are lost.
   Saturating = 2,
   /// As Gradual, for machines whose vectors have no look-up of 32 entries:
   /// what a posit's step looks up is computed.

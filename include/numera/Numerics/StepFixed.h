@@ -51,7 +51,7 @@ template <typename T> struct FixedStep {
   }
 
 private:
-  using Word = typename Traits::SignedWord;
+  using Word = Traits::SignedWord;
 
   constexpr T magic() const {
     return Traits::value(Traits::powerBits(q - 1 - format.fraction)) * T{1.5};

@@ -81,8 +81,8 @@ template <typename T> struct FloatStep {
     // subnormals, sums would need care too.
     if (format.mantissaBits < 1 || !format.hasSubnormals || !format.hasZero())
       return false;
-    if (format.maxExponent() <=
-        format.minExponent()) // the magic number's place
+    // The magic number of subnormals has to be finite.
+    if (format.maxExponent() <= format.minExponent())
       return false;
     if (form == StepForm::Saturating &&
         format.codeOfOverflow() != format.maxCode())

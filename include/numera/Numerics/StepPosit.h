@@ -104,7 +104,7 @@ template <typename T> struct PositStep {
                                 : power(q - 1 - fractionOf(regime));
             });
     using U = step::WordsOf<V>;
-    using Word = typename Traits::Word;
+    using Word = Traits::Word;
     // The sign falls off. What is left is the distance from regime 0, and half
     // a unit more, so that regimes k and -1 - k are equally far.
     U field = (__builtin_bit_cast(U, x) << 1) +
