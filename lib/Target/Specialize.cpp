@@ -19,6 +19,7 @@
 
 #include "Specialize.h"
 #include "VectorForms.h"
+#include "VectorVariants.h"
 #include "Widen.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -228,12 +229,14 @@ private:
     Function *scalar = numera::scalarOf(form);
     unsigned lanes =
         cast<FixedVectorType>(form.getReturnType())->getNumElements();
-    if (scalar->isDeclaration())
-      return nullptr;
     SmallVector<bool> isVector;
     for (auto [argument, constant] : zip_equal(form.args(), constants))
       if (!constant)
         isVector.push_back(argument.getType()->isVectorTy());
+    if (scalar->isDeclaration())
+      return count(isVector, true) == form.arg_size()
+                 ? callVariant(*scalar, lanes)
+                 : nullptr;
     Function *copy = scalarCopy(*scalar, constants);
     return numera::widen(*copy, lanes, isVector);
   }
