@@ -140,9 +140,11 @@ FunctionPassManager pruning() {
 }
 
 /// Calls of what is defined give way to its body, so that the function can be
-/// widened as one. What calls itself, or becomes too large, keeps calls.
+/// pruned and widened as one: a user's helpers, and what clang did not inline
+/// into an entry. What calls itself, or becomes too large, keeps calls; so do
+/// the exact forms, which have nothing to prune.
 void inlineCalls(Function &function) {
-  constexpr unsigned maxInstructions = 4000;
+  constexpr unsigned maxInstructions = 10000;
   // A call, and the functions in whose bodies it came.
   using Origin = SmallVector<const Function *, 4>;
   SmallVector<std::pair<CallBase *, Origin>> calls;
@@ -152,7 +154,8 @@ void inlineCalls(Function &function) {
   while (!calls.empty()) {
     auto [call, origin] = calls.pop_back_val();
     Function *callee = call->getCalledFunction();
-    if (!callee || callee->isDeclaration() || is_contained(origin, callee))
+    if (!callee || callee->isDeclaration() || is_contained(origin, callee) ||
+        callee->getName().starts_with("numera_exact_"))
       continue;
     InlineFunctionInfo info;
     if (function.getInstructionCount() > maxInstructions ||
@@ -217,8 +220,7 @@ private:
     if (copy)
       return copy;
     copy = copyWith(entry, constants);
-    if (!isRuntimeEntry(entry))
-      inlineCalls(*copy);
+    inlineCalls(*copy);
     passes.run(*copy, functions);
     if (isStraight(*copy))
       copy->addFnAttr(Attribute::AlwaysInline);
