@@ -101,7 +101,8 @@ Expected<Compiled> numera::compileModule(mlir::ModuleOp lowered,
     return error;
   if (Error error = addEntryPoints(*program.module, program.metadata, caller))
     return error;
-  defineVectorForms(*program.module);
+  if (Error error = defineVectorForms(*program.module))
+    return error;
   Expected<std::vector<std::string>> native = linkLibraries(
       *program.module, registry, librariesOf(lowered), *program.machine);
   if (!native)

@@ -19,6 +19,7 @@
 
 #include "Specialize.h"
 #include "VectorForms.h"
+#include "VectorVariants.h"
 #include "Widen.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -139,9 +140,11 @@ FunctionPassManager pruning() {
 }
 
 /// Calls of what is defined give way to its body, so that the function can be
-/// widened as one. What calls itself, or becomes too large, keeps calls.
+/// pruned and widened as one: a user's helpers, and what clang did not inline
+/// into an entry. What calls itself, or becomes too large, keeps calls; so do
+/// the exact forms, which have nothing to prune.
 void inlineCalls(Function &function) {
-  constexpr unsigned maxInstructions = 4000;
+  constexpr unsigned maxInstructions = 10000;
   // A call, and the functions in whose bodies it came.
   using Origin = SmallVector<const Function *, 4>;
   SmallVector<std::pair<CallBase *, Origin>> calls;
@@ -151,7 +154,8 @@ void inlineCalls(Function &function) {
   while (!calls.empty()) {
     auto [call, origin] = calls.pop_back_val();
     Function *callee = call->getCalledFunction();
-    if (!callee || callee->isDeclaration() || is_contained(origin, callee))
+    if (!callee || callee->isDeclaration() || is_contained(origin, callee) ||
+        callee->getName().starts_with("numera_exact_"))
       continue;
     InlineFunctionInfo info;
     if (function.getInstructionCount() > maxInstructions ||
@@ -216,8 +220,7 @@ private:
     if (copy)
       return copy;
     copy = copyWith(entry, constants);
-    if (!isRuntimeEntry(entry))
-      inlineCalls(*copy);
+    inlineCalls(*copy);
     passes.run(*copy, functions);
     if (isStraight(*copy))
       copy->addFnAttr(Attribute::AlwaysInline);
@@ -228,12 +231,14 @@ private:
     Function *scalar = numera::scalarOf(form);
     unsigned lanes =
         cast<FixedVectorType>(form.getReturnType())->getNumElements();
-    if (scalar->isDeclaration())
-      return nullptr;
     SmallVector<bool> isVector;
     for (auto [argument, constant] : zip_equal(form.args(), constants))
       if (!constant)
         isVector.push_back(argument.getType()->isVectorTy());
+    if (scalar->isDeclaration())
+      return count(isVector, true) == form.arg_size()
+                 ? callVariant(*scalar, lanes)
+                 : nullptr;
     Function *copy = scalarCopy(*scalar, constants);
     return numera::widen(*copy, lanes, isVector);
   }

@@ -22,28 +22,34 @@ using namespace numera;
 static constexpr StringLiteral mark = "numera-vector-form";
 
 /// The function of the form's scalar: as it is declared, or a declaration.
+/// Null if the program has another function of that name.
 static Function *findScalar(Function &form, StringRef symbol) {
   auto scalarOf = [](Type *type) { return type->getScalarType(); };
   FunctionType *type = form.getFunctionType();
   auto *scalar =
       FunctionType::get(scalarOf(type->getReturnType()),
                         map_to_vector(type->params(), scalarOf), false);
-  return dyn_cast<Function>(
+  auto *found = dyn_cast<Function>(
       form.getParent()->getOrInsertFunction(symbol, scalar).getCallee());
+  return found && found->getFunctionType() == scalar ? found : nullptr;
 }
 
-void numera::defineVectorForms(Module &module) {
+Error numera::defineVectorForms(Module &module) {
   for (Function &form : make_early_inc_range(module)) {
     std::optional<VectorForm> shape = VectorForm::parse(form.getName());
     if (!shape || !form.isDeclaration() ||
         !isa<FixedVectorType>(form.getReturnType()))
       continue;
-    if (Function *scalar = findScalar(form, shape->scalar)) {
-      callEachLane(form, *scalar);
-      form.setLinkage(GlobalValue::InternalLinkage);
-      form.addFnAttr(mark);
-    }
+    Function *scalar = findScalar(form, shape->scalar);
+    if (!scalar)
+      return createStringError("a lowering calls '" + shape->scalar +
+                               "', but the program has another function of "
+                               "that name; rename one of them");
+    callEachLane(form, *scalar);
+    form.setLinkage(GlobalValue::InternalLinkage);
+    form.addFnAttr(mark);
   }
+  return Error::success();
 }
 
 Function *numera::scalarOf(const Function &function) {

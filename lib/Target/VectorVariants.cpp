@@ -16,9 +16,11 @@
 // that are off get the code 0.
 
 #include "VectorVariants.h"
+#include "numera/Registry/VectorForm.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/VFABIDemangler.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -159,6 +161,44 @@ void numera::addVectorVariant(Function &scalar, const VectorVariant &variant,
     offerBoth(*cast<Function>(callee.getCallee()), variant.lanes);
   }
   scalar.addFnAttr(VFABI::MappingsAttrName, join(names, ","));
+}
+
+/// Of the variants without a mask the one with the most lanes that divide
+/// `lanes`.
+static std::pair<Function *, unsigned> findVariant(const Function &scalar,
+                                                   unsigned lanes) {
+  std::pair<Function *, unsigned> found = {nullptr, 0};
+  StringRef names =
+      scalar.getFnAttribute(VFABI::MappingsAttrName).getValueAsString();
+  for (StringRef each : split(names, ',')) {
+    auto [name, vector] = each.split('(');
+    std::optional<VectorForm> form = VectorForm::parse(name);
+    if (form && lanes % form->lanes == 0 && form->lanes > found.second)
+      found = {scalar.getParent()->getFunction(vector.drop_back()),
+               form->lanes};
+  }
+  return found;
+}
+
+Function *numera::callVariant(Function &scalar, unsigned lanes) {
+  auto [variant, step] = findVariant(scalar, lanes);
+  if (!variant)
+    return nullptr;
+  Function *form =
+      internalFunction(scalar, typeOnLanes(scalar, lanes),
+                       variant->getName() + "." + Twine(lanes) + ".form");
+  form->addFnAttr(Attribute::AlwaysInline);
+  IRBuilder<> builder(BasicBlock::Create(form->getContext(), "", form));
+  SmallVector<Value *> results;
+  for (unsigned first = 0; first < lanes; first += step) {
+    SmallVector<Value *> arguments;
+    for (Argument &argument : form->args())
+      arguments.push_back(builder.CreateShuffleVector(
+          &argument, createSequentialMask(first, step, 0)));
+    results.push_back(builder.CreateCall(variant, arguments));
+  }
+  builder.CreateRet(concatenateVectors(builder, results));
+  return form;
 }
 
 void numera::dropUnusedVariants(Module &module) {

@@ -21,6 +21,11 @@ unsigned widestVectorArgument(const llvm::TargetMachine &machine);
 void addVectorVariant(llvm::Function &scalar, const VectorVariant &variant,
                       unsigned widest);
 
+/// The vector form (VectorForms.h) of `scalar`, all of whose arguments are
+/// vectors, as calls of a variant that was added; null where none has a number
+/// of lanes that divides `lanes`.
+llvm::Function *callVariant(llvm::Function &scalar, unsigned lanes);
+
 /// Ends the search: variants that no loop calls are dropped.
 void dropUnusedVariants(llvm::Module &module);
 

@@ -64,20 +64,94 @@ func.func @a_sum_to_a_scalar_is_one_loop(%x: memref<?xf32>, %sum: memref<f32>) {
   return
 }
 
-// CHECK-LABEL: @an_elementwise_operation_keeps_its_loops
-// CHECK: scf.for %[[I:.*]] = {{.*}} {
-// CHECK-NEXT: scf.for %[[J:.*]] = {{.*}} {
-// CHECK-NEXT: memref.load %{{.*}}[%[[I]], %[[J]]]
-func.func @an_elementwise_operation_keeps_its_loops(
-    %x: memref<4x16xf32>, %y: memref<4x16xf32>) {
+// CHECK-LABEL: @loops_that_are_contiguous_become_one
+// CHECK: memref.collapse_shape %{{.*}} {{\[}}[0, 1, 2, 3]] : memref<64x3x7x7xf32> into memref<9408xf32>
+// CHECK: scf.for %[[I:.*]] = %{{.*}} to %c9408
+// CHECK-NEXT: memref.load %{{.*}}[%[[I]]] : memref<9408xf32>
+func.func @loops_that_are_contiguous_become_one(
+    %x: memref<64x3x7x7xf32>, %y: memref<64x3x7x7xf32>) {
+  linalg.generic {
+      indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>,
+                       affine_map<(a, b, c, d) -> (a, b, c, d)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : memref<64x3x7x7xf32>) outs(%y : memref<64x3x7x7xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %0 = numera.neg %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// CHECK-LABEL: @a_bias_parts_them
+// CHECK: scf.for %[[N:.*]] = %{{.*}} to %c64
+// CHECK-NEXT: scf.for %[[C:.*]] = %{{.*}} to %c3
+// CHECK-NEXT: scf.for %[[I:.*]] = %{{.*}} to %c49
+// CHECK-NEXT: memref.load %{{.*}}[%[[N]], %[[C]], %[[I]]] : memref<64x3x49xf32>
+// CHECK-NEXT: memref.load %{{.*}}[%[[C]]] : memref<3xf32>
+func.func @a_bias_parts_them(
+    %x: memref<64x3x7x7xf32>, %bias: memref<3xf32>, %y: memref<64x3x7x7xf32>) {
+  linalg.generic {
+      indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>,
+                       affine_map<(a, b, c, d) -> (b)>,
+                       affine_map<(a, b, c, d) -> (a, b, c, d)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x, %bias : memref<64x3x7x7xf32>, memref<3xf32>)
+      outs(%y : memref<64x3x7x7xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = numera.add %a, %b : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// CHECK-LABEL: @one_permutation_for_all_is_none
+// CHECK: %[[SIZE:.*]] = memref.dim %{{.*}} : memref<?xf32>
+// CHECK: scf.for %{{.*}} = %{{.*}} to %[[SIZE]]
+// CHECK-NEXT: memref.load %{{.*}} : memref<?xf32>
+func.func @one_permutation_for_all_is_none(%x: memref<?x?xf32>,
+                                           %y: memref<?x?xf32>) {
+  linalg.generic {
+      indexing_maps = [affine_map<(i, j) -> (j, i)>,
+                       affine_map<(i, j) -> (j, i)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<?x?xf32>) outs(%y : memref<?x?xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %0 = numera.neg %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// Gaps, a transposition, a step that asks for its place:
+// CHECK-LABEL: @other_loops_stay
+// CHECK-NOT: memref.collapse_shape
+func.func @other_loops_stay(%x: memref<4x16xf32>, %y: memref<16x4xf32>,
+                            %z: memref<4x16xf32, strided<[32, 1]>>,
+                            %i: memref<4x16xindex>) {
+  linalg.generic {
+      indexing_maps = [affine_map<(i, j) -> (i, j)>,
+                       affine_map<(i, j) -> (j, i)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<4x16xf32>) outs(%y : memref<16x4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  }
   linalg.generic {
       indexing_maps = [affine_map<(i, j) -> (i, j)>,
                        affine_map<(i, j) -> (i, j)>],
       iterator_types = ["parallel", "parallel"]}
-      ins(%x : memref<4x16xf32>) outs(%y : memref<4x16xf32>) {
+      ins(%x : memref<4x16xf32>)
+      outs(%z : memref<4x16xf32, strided<[32, 1]>>) {
   ^bb0(%a: f32, %b: f32):
-    %0 = numera.neg %a : f32
-    linalg.yield %0 : f32
+    linalg.yield %a : f32
+  }
+  linalg.generic {
+      indexing_maps = [affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]}
+      outs(%i : memref<4x16xindex>) {
+  ^bb0(%b: index):
+    %row = linalg.index 0 : index
+    linalg.yield %row : index
   }
   return
 }
@@ -98,6 +172,8 @@ func.func @a_copy_into_a_part_of_a_buffer_is_a_loop(
 // CHECK-LABEL: @a_short_loop_on_codes_is_vectorised_with_masks
 // CHECK: memref.store
 // CHECK-NEXT: } {llvm.loop_annotation = #loop_annotation, numera.parallel}
+// CHECK-LABEL: @a_rest_of_two_needs_no_masks
+// CHECK-NOT: llvm.loop_annotation
 // CHECK-LABEL: @a_multiple_of_the_lanes_needs_no_masks
 // CHECK-NOT: llvm.loop_annotation
 func.func @a_short_loop_on_codes_is_vectorised_with_masks(
@@ -106,6 +182,18 @@ func.func @a_short_loop_on_codes_is_vectorised_with_masks(
       indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
       iterator_types = ["parallel"]}
       ins(%x : memref<10xi16>) outs(%y : memref<10xi16>) {
+  ^bb0(%a: i16, %b: i16):
+    %0 = numera.neg %a {format = #numera.format<posit<16, 2>>} : i16
+    linalg.yield %0 : i16
+  }
+  return
+}
+func.func @a_rest_of_two_needs_no_masks(
+    %x: memref<50xi16>, %y: memref<50xi16>) {
+  linalg.generic {
+      indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+      iterator_types = ["parallel"]}
+      ins(%x : memref<50xi16>) outs(%y : memref<50xi16>) {
   ^bb0(%a: i16, %b: i16):
     %0 = numera.neg %a {format = #numera.format<posit<16, 2>>} : i16
     linalg.yield %0 : i16

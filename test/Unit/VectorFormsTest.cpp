@@ -143,7 +143,7 @@ TEST_P(Forms, HaveTheBitsOfTheScalars) {
   std::unique_ptr<TargetMachine> machine =
       cantFail(createTargetMachine(CPUOptions()));
   setTarget(module, *machine);
-  defineVectorForms(module);
+  cantFail(defineVectorForms(module));
   cantFail(linkRuntime(module));
   setTarget(module, *machine);
   specializeRuntimeCalls(module, *machine);

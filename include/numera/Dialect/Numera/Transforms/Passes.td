@@ -163,8 +163,10 @@ def NumeraLoops : Pass<"numera-loops", "::mlir::func::FuncOp"> {
     *Requires:* linalg on memrefs.
     *After:* scf loops. The innermost is a parallel dimension along which the
     result is contiguous, so that it vectorises although the steps of a
-    reduction keep their order: reduction dimensions stay in written order. A
-    short inner loop on codes is marked to be vectorised with masks. Outer loops
+    reduction keep their order: reduction dimensions stay in written order.
+    Loops of an elementwise operation along which all its operands are
+    contiguous become one. A short inner loop on codes whose last vector is
+    almost full is marked to be vectorised with masks. Outer loops
     whose iterations do not depend on each other have the attribute
     `numera.parallel`.
   }];
