@@ -236,7 +236,7 @@ private:
       if (!constant)
         isVector.push_back(argument.getType()->isVectorTy());
     if (scalar->isDeclaration())
-      return count(isVector, true) == form.arg_size()
+      return size_t(count(isVector, true)) == form.arg_size()
                  ? callVariant(*scalar, lanes)
                  : nullptr;
     Function *copy = scalarCopy(*scalar, constants);

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""Products in many formats: whole, and row by row.
+
+Without --check, writes the programs and their data to a directory; with it,
+runs them with `numera` of the PATH and compares all bits.
+"""
+
+import argparse
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+
+ROWS, STEPS, COLUMNS = 21, 300, 45
+CASES = [(name, accumulate)
+         for name in ("bf16", "f8E4M3FN", "f8E5M2", "f16", "float<5,7>",
+                      "float<6,9>", "float<3,4>", "posit8", "posit16",
+                      "posit<12,1>", "posit<24,2>", "fixed<4,11>", "takum<16>",
+                      "float<5,7,flush>", "float<4,3,finite>")
+         for accumulate in ("same", "f32")
+         if (name, accumulate) != ("takum<16>", "f32")] + [
+             ("f32", "f32"), ("f32", "same"), ("bf16", "f64"),
+             ("f8E4M3FN", "float<5,7>"), ("posit8", "posit16")]
+
+
+def product(rows):
+    """A program that multiplies `rows` x STEPS and STEPS x COLUMNS."""
+    return f"""
+func.func @product(%a: tensor<{rows}x{STEPS}xf32>, %b: tensor<{STEPS}x{COLUMNS}xf32>)
+    -> tensor<{rows}x{COLUMNS}xf32> {{
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<{rows}x{COLUMNS}xf32>
+  %sums = linalg.fill ins(%zero : f32) outs(%empty : tensor<{rows}x{COLUMNS}xf32>)
+      -> tensor<{rows}x{COLUMNS}xf32>
+  %c = linalg.matmul ins(%a, %b : tensor<{rows}x{STEPS}xf32>, tensor<{STEPS}x{COLUMNS}xf32>)
+      outs(%sums : tensor<{rows}x{COLUMNS}xf32>) -> tensor<{rows}x{COLUMNS}xf32>
+  return %c : tensor<{rows}x{COLUMNS}xf32>
+}}
+"""
+
+
+def data():
+    """Rows 0 to 7 are ordinary; then each has something of its own."""
+    random = np.random.default_rng(7)
+    a = random.standard_normal((ROWS, STEPS)).astype(np.float32)
+    b = random.standard_normal((STEPS, COLUMNS)).astype(np.float32)
+    b[5, 40] = -0.0
+    a[8, 100] = np.nan
+    a[9, 50] = np.inf
+    a[10, 50], a[10, 60] = np.inf, -np.inf
+    a[11] = -0.0
+    a[12] *= np.float32(1e-4)
+    a[13] *= np.float32(1e4)
+    a[14] *= np.float32(2.0) ** random.integers(-40, 40, STEPS).astype(np.float32)
+    a[15] = np.float32(2.0) ** random.integers(-126, 127, STEPS).astype(np.float32)
+    a[16, 1:] = 0
+    a[17, ::2] = -a[17, 1::2]
+    return a, b
+
+
+def run(directory, program, name, accumulate, inputs, out):
+    command = ["numera", "run", str(program), "--format", name, "--accumulate",
+               accumulate, "--output-as", "storage", "--output-dir", str(out)]
+    for array in inputs:
+        command += ["--input", str(directory / array)]
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode != 0:
+        sys.exit(f"{name} {accumulate}: {result.stderr.strip()}")
+    return np.load(out / "output_0.npy")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("directory", type=pathlib.Path)
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    directory = options.directory
+    if not options.check:
+        a, b = data()
+        np.save(directory / "a.npy", a)
+        np.save(directory / "b.npy", b)
+        (directory / "whole.mlir").write_text(product(ROWS))
+        (directory / "row.mlir").write_text(product(1))
+        return
+    for name, accumulate in CASES:
+        whole = run(directory, directory / "whole.mlir", name, accumulate,
+                    ["a.npy", "b.npy"], directory / "whole")
+        # The rows are a data set, fed to the program one at a time.
+        rows = run(directory, directory / "row.mlir", name, accumulate,
+                   ["a.npy", "b.npy"], directory / "row")
+        bits = f"u{whole.dtype.itemsize}"
+        differ = whole.view(bits) != rows.view(bits)
+        if differ.any():
+            at = tuple(int(i) for i in np.argwhere(differ)[0])
+            sys.exit(f"{name}, accumulate {accumulate}: {differ.sum()} of "
+                     f"{differ.size} differ, the first at {at}: "
+                     f"{whole.view(bits)[at]:#x}, by loops {rows.view(bits)[at]:#x}")
+
+
+if __name__ == "__main__":
+    main()
