@@ -5,9 +5,10 @@
 // Contraction.cpp. For each tile the spans of its two panels say how many
 // windows hold its sums through a block of steps: the tile runs once for each,
 // from zero, on pieces of the panels, and the windows are added to the quires
-// in memory. Tiles with NaN or infinity, and those that span too many bits for
-// windows, add every product to its quire. All of it is exact, so that neither
-// the order of steps nor the way that a tile takes is seen in the result.
+// in memory. Sums of a row or column with NaN or an infinity, and tiles that
+// span too many bits for windows, add every product to its quire. All of it is
+// exact, so that neither the order of steps nor the way that a tile takes is
+// seen in the result.
 
 #include "Problem.h"
 #include "Tile.h"
@@ -16,12 +17,13 @@
 namespace numera::kernel {
 
 /// A step in a window. The product of two pieces is exact, and so is the sum:
-/// with or without a fused multiply-add, whatever the machine has, the result
-/// is the same.
-struct WindowStep {
+/// with or without a fused multiply-add, which would be a call where the
+/// machine has none, the result is the same.
+template <bool isFused> struct WindowStep {
   static constexpr int rowForms = 1;
   static Vector next(Vector sum, const Vector (&row)[1], Vector column) {
-#pragma clang fp contract(on)
+    if constexpr (isFused)
+      return __builtin_elementwise_fma(row[0], column, sum);
     return sum + row[0] * column;
   }
 };
@@ -53,17 +55,46 @@ private:
   uint64_t greatest = 0;
 };
 
-/// What a panel's elements are like.
+/// What is in a panel.
 struct Contents {
-  Span span;
-  bool isFinite;
+  Span span;        ///< of the lanes that are finite
+  uint32_t special; ///< bit i: lane i has NaN or an infinity
 
-  static Contents of(const PanelMagnitudes &magnitudes) {
-    if (!magnitudes.isFinite())
-      return {{}, false};
-    return {magnitudes.span(), true};
-  }
+  bool isSpecial(int64_t lane) const { return special >> lane & 1; }
 };
+
+/// Looks at a panel, and clears the lanes that are special. The value of lane l
+/// in step k lies at l * lanePitch + k * stepPitch; one of the two is 1.
+template <int64_t panelLanes, int64_t lanePitch, int64_t stepPitch>
+static Contents inspect(double *panel, int64_t steps) {
+  static_assert(panelLanes <= 32);
+  auto measure = [&] {
+    PanelMagnitudes found;
+    if constexpr (lanePitch == 1)
+      found.add(panel, panelLanes * steps);
+    else
+      for (int64_t lane = 0; lane < panelLanes; ++lane)
+        found.add(panel + lane * lanePitch, steps);
+    return found;
+  };
+  PanelMagnitudes magnitudes = measure();
+  uint32_t special = 0;
+  if (!magnitudes.isFinite()) {
+    for (int64_t lane = 0; lane < panelLanes; ++lane) {
+      double *values = panel + lane * lanePitch;
+      bool isFinite = true;
+      for (int64_t k = 0; k < steps; ++k)
+        isFinite &= values[k * stepPitch] - values[k * stepPitch] == 0;
+      if (isFinite)
+        continue;
+      special |= uint32_t{1} << lane;
+      for (int64_t k = 0; k < steps; ++k)
+        values[k * stepPitch] = 0;
+    }
+    magnitudes = measure();
+  }
+  return {magnitudes.span(), special};
+}
 
 template <int tileRows, int tileVectors> class QuireKernel {
   static constexpr int64_t tileColumns = tileVectors * lanes;
@@ -76,6 +107,8 @@ template <int tileRows, int tileVectors> class QuireKernel {
   static constexpr int64_t rowPanelSize = tileRows * rowPitch;
   using TheTile = Tile<tileRows, tileVectors, rowPitch>;
   using TheWindows = Windows<double>;
+  /// The smallest tile is for machines without a fused multiply-add.
+  using Step = WindowStep<(tileRows > 3)>;
 
 public:
   explicit QuireKernel(const Contraction &problem)
@@ -118,9 +151,15 @@ private:
     }};
   };
 
-  /// A tile of a block: its first row and column, and how many it has.
+  /// A tile of a block: its first row and column, how many it has, and what its
+  /// panels have.
   struct Place {
     int64_t row, rows, column, columns;
+    const Contents &ofRows, &ofColumns;
+
+    bool isSpecial(int64_t r, int64_t c) const {
+      return ofRows.isSpecial(r) || ofColumns.isSpecial(c);
+    }
   };
 
   void runPart(Workspace &space, const Part &part) const {
@@ -143,7 +182,9 @@ private:
             for (int64_t row = 0; row < height; row += tileRows)
               runTile(space,
                       {row, least(tileRows, height - row), column,
-                       least(tileColumns, width - column)},
+                       least(tileColumns, width - column),
+                       space.rowContents[row / tileRows],
+                       space.columnContents[column / tileColumns]},
                       steps);
         }
       }
@@ -167,9 +208,8 @@ private:
       Packing<tileColumns, 1, tileColumns, numera_hook_column>::pack(
           panel, problem.columns, space.columnPlaces + c, count,
           space.columnSteps, steps, contiguous);
-      PanelMagnitudes magnitudes;
-      magnitudes.add(panel, tileColumns * steps);
-      space.columnContents[c / tileColumns] = Contents::of(magnitudes);
+      space.columnContents[c / tileColumns] =
+          inspect<tileColumns, 1, tileColumns>(panel, steps);
     }
   }
 
@@ -189,10 +229,8 @@ private:
       Packing<tileRows, rowPitch, 1, numera_hook_row>::pack(
           panel, problem.rows, space.rowPlaces + r, count, space.rowSteps,
           steps, contiguous);
-      PanelMagnitudes magnitudes;
-      for (int64_t i = 0; i < count; ++i)
-        magnitudes.add(panel + i * rowPitch, steps);
-      space.rowContents[r / tileRows] = Contents::of(magnitudes);
+      space.rowContents[r / tileRows] =
+          inspect<tileRows, rowPitch, 1>(panel, steps);
     }
   }
 
@@ -204,15 +242,12 @@ private:
 
   void runTile(const Workspace &space, const Place &place,
                int64_t steps) const {
-    const Contents &row = space.rowContents[place.row / tileRows];
-    const Contents &column = space.columnContents[place.column / tileColumns];
-    TheWindows windows;
-    if (row.isFinite && column.isFinite)
-      windows = TheWindows::of(row.span, column.span, steps);
+    auto windows =
+        TheWindows::of(place.ofRows.span, place.ofColumns.span, steps);
     if (windows.exist())
       addWindows(space, place, windows, steps);
-    else
-      addProducts(space, place, steps);
+    if (!windows.exist() || place.ofRows.special || place.ofColumns.special)
+      addProducts(space, place, steps, /*onlySpecial=*/windows.exist());
   }
 
   void addWindows(const Workspace &space, const Place &place,
@@ -238,12 +273,14 @@ private:
       }
       for (int32_t i = 0; i < windows.rows.count; ++i, ++next) {
         clear(*next, TheTile::size);
-        TheTile::template run<WindowStep>(*next, rows + i * rowPanelSize, piece,
-                                          steps);
+        TheTile::template run<Step>(*next, rows + i * rowPanelSize, piece,
+                                    steps);
       }
     }
     for (int64_t r = 0; r < place.rows; ++r)
       for (int64_t c = 0; c < place.columns; ++c) {
+        if (place.isSpecial(r, c))
+          continue;
         double ofSum[TheWindows::most];
         for (int32_t i = 0; i < count; ++i)
           ofSum[i] = sums[i][r * tileColumns + c];
@@ -259,16 +296,19 @@ private:
           pieces.piece(*reinterpret_cast<const Vector *>(values + i), index);
   }
 
-  void addProducts(const Workspace &space, const Place &place,
-                   int64_t steps) const {
+  void addProducts(const Workspace &space, const Place &place, int64_t steps,
+                   bool onlySpecial) const {
     for (int64_t r = 0; r < place.rows; ++r)
-      for (int64_t c = 0; c < place.columns; ++c)
+      for (int64_t c = 0; c < place.columns; ++c) {
+        if (onlySpecial && !place.isSpecial(r, c))
+          continue;
         for (int64_t k = 0; k < steps; ++k)
           numera_hook_mac(problem.sums, sumAt(space, place, r, c), problem.rows,
                           space.rowPlaces[place.row + r] + space.rowSteps[k],
                           problem.columns,
                           space.columnPlaces[place.column + c] +
                               space.columnSteps[k]);
+      }
   }
 
   static int64_t sumAt(const Workspace &space, const Place &place, int64_t r,
