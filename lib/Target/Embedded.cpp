@@ -33,7 +33,8 @@ NUMERA_EMBED(numera_embedded_entry, NUMERA_EMBED_DIR "/numera-entry.bc")
   ENTRY(i8, "i8")                                                              \
   ENTRY(i16, "i16")                                                            \
   ENTRY(i32, "i32")                                                            \
-  ENTRY(i64, "i64")
+  ENTRY(i64, "i64")                                                            \
+  ENTRY(quire, "quire")
 NUMERA_KERNELS(NUMERA_EMBED_KERNEL)
 NUMERA_EMBED(numera_embedded_main, NUMERA_EMBED_DIR "/numera-main.o")
 NUMERA_EMBED(numera_embedded_header, NUMERA_HEADER)

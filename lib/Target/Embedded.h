@@ -17,7 +17,7 @@ llvm::MemoryBufferRef embeddedDeviceRuntime();
 /// runtime/host/Entry.cpp, bitcode for x86-64.
 llvm::MemoryBufferRef embeddedEntry();
 /// runtime/kernels for a carrier: f32, f64, i8, i16, i32 or i64; with short
-/// steps, f32-short or f64-short.
+/// steps, f32-short or f64-short; quire for sums in quires.
 llvm::MemoryBufferRef embeddedKernel(llvm::StringRef kind);
 /// The main of executables, a relocatable object.
 llvm::MemoryBufferRef embeddedMain();

@@ -48,6 +48,18 @@ Carrier numera_hook_result(Carrier sum);
 Vector numera_hook_short(Vector sum, Vector first, Vector second,
                          Vector column);
 #endif
+
+#if NUMERA_QUIRES
+/// The numera::Span, packed, of elements whose nonzero magnitudes have these
+/// bounds.
+uint64_t numera_hook_span(Carrier least, Carrier most);
+/// Adds windows (Numerics/Windows.h) to the quire `index` places behind `sums`.
+void numera_hook_add(void *sums, int64_t index, const Carrier *windows,
+                     int32_t count);
+/// Adds the product of two elements, which may be special, to a quire.
+void numera_hook_mac(void *sums, int64_t index, const void *rows, int64_t row,
+                     const void *columns, int64_t column);
+#endif
 }
 
 } // namespace numera::kernel

@@ -9,12 +9,11 @@
 // with the hooks of runtime/kernels/Hooks.h beside it, `…0.row`, `…0.column`,
 // `…0.load`, `…0.store` and `…0.step`, whose bodies are operations of `numera`
 // like all others, or calls of the runtime's steps in a carrier. Contractions
-// that differ in sizes only share a kernel.
+// that differ in sizes only share a kernel. Sums in quires have a kernel and
+// hooks of their own.
 
-#include "ContractionLoops.h"
-#include "Lowerings.h"
+#include "ContractionHooks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
@@ -35,12 +34,9 @@ struct Access {
   SmallVector<Value> strides;
 };
 
-class KernelCalls {
+class KernelCalls : HookBuilder {
 public:
-  KernelCalls(ModuleOp module, const Registry &registry)
-      : module(module), builder(module.getContext()),
-        lowerings(module, registry, Target::CPU),
-        pointer(LLVM::LLVMPointerType::get(module.getContext())) {}
+  using HookBuilder::HookBuilder;
 
   void replace(linalg::GenericOp generic, const PackedContraction &contraction);
 
@@ -51,9 +47,8 @@ private:
                    ArrayRef<Access> accesses);
   LLVM::LLVMFuncOp kernelFor(linalg::GenericOp generic,
                              const PackedContraction &contraction);
-  LLVM::LLVMFuncOp function(const Twine &name, ArrayRef<Type> arguments,
-                            Type result);
-  Block *hook(const Twine &name, ArrayRef<Type> arguments, Type result);
+  LLVM::LLVMFuncOp quireKernelFor(const PackedContraction &contraction);
+  LLVM::LLVMFuncOp declareKernel(const Twine &name, StringRef kind);
   void addReader(const Twine &name, Type storage, Type carrier,
                  const ElementKind &from, const ElementKind &to);
   void addWriter(const Twine &name, Type storage, Type carrier,
@@ -66,12 +61,7 @@ private:
   void addStep(const Twine &name, const PackedContraction &contraction);
   Value cast(Location loc, Value value, Type type, const ElementKind &from,
              const ElementKind &to);
-  Value elementAt(Location loc, Value base, Value index, Type storage);
 
-  ModuleOp module;
-  OpBuilder builder;
-  Lowerings lowerings;
-  LLVM::LLVMPointerType pointer;
   llvm::StringMap<LLVM::LLVMFuncOp> kernels; ///< by what they compute
 };
 
@@ -102,15 +92,13 @@ Access KernelCalls::access(linalg::GenericOp generic, OpOperand &operand) {
       memref::ExtractStridedMetadataOp::create(builder, loc, memref);
   Value address = memref::ExtractAlignedPointerAsIndexOp::create(
       builder, loc, metadata.getBaseBuffer());
-  Value bytes = arith::ConstantIndexOp::create(
-      builder, loc, type.getElementTypeBitWidth() / 8);
-  Value offset =
-      arith::MulIOp::create(builder, loc, metadata.getOffset(), bytes);
-  address = arith::AddIOp::create(builder, loc, address, offset);
   Type i64 = builder.getI64Type();
-  Access access;
   Value bits = arith::IndexCastOp::create(builder, loc, i64, address);
-  access.base = LLVM::IntToPtrOp::create(builder, loc, pointer, bits);
+  Value buffer = LLVM::IntToPtrOp::create(builder, loc, pointer, bits);
+  Value offset =
+      arith::IndexCastOp::create(builder, loc, i64, metadata.getOffset());
+  Access access;
+  access.base = elementAt(loc, buffer, offset, type.getElementType());
   AffineMap map = generic.getMatchingIndexingMap(&operand);
   for (unsigned loop = 0; loop < generic.getNumLoops(); ++loop) {
     Value sum = arith::ConstantIndexOp::create(builder, loc, 0);
@@ -197,27 +185,31 @@ void KernelCalls::replace(linalg::GenericOp generic,
 // The kernel and its hooks
 //===----------------------------------------------------------------------===//
 
-LLVM::LLVMFuncOp KernelCalls::function(const Twine &name,
-                                       ArrayRef<Type> arguments, Type result) {
-  builder.setInsertionPointToEnd(module.getBody());
-  return LLVM::LLVMFuncOp::create(
-      builder, module.getLoc(), name.str(),
-      LLVM::LLVMFunctionType::get(result, arguments));
+/// What lib/Target/Kernels.cpp links.
+LLVM::LLVMFuncOp KernelCalls::declareKernel(const Twine &name, StringRef kind) {
+  Type i32 = builder.getI32Type();
+  LLVM::LLVMFuncOp kernel = function(
+      name, {pointer, pointer, pointer, pointer, i32, i32, i32, i32}, none());
+  kernel->setAttr("numera.kernel", builder.getStringAttr(kind));
+  return kernel;
 }
 
-/// A function that the kernel takes for its own: always inlined, so that
-/// nothing hangs on how values are passed.
-Block *KernelCalls::hook(const Twine &name, ArrayRef<Type> arguments,
-                         Type result) {
-  LLVM::LLVMFuncOp hook = function(name, arguments, result);
-  hook.setAlwaysInline(true);
-  Block *body = hook.addEntryBlock(builder);
-  builder.setInsertionPointToStart(body);
-  return body;
+LLVM::LLVMFuncOp
+KernelCalls::quireKernelFor(const PackedContraction &contraction) {
+  QuireOpInterface step = contraction.quireStep;
+  auto [place, isNew] =
+      kernels.try_emplace("quire " + step.getQuireFormat().spelling());
+  if (!isNew)
+    return place->second;
+  std::string name = "numera.contraction." + std::to_string(kernels.size() - 1);
+  addQuireHooks(name, contraction);
+  return place->second = declareKernel(name, "quire");
 }
 
 LLVM::LLVMFuncOp KernelCalls::kernelFor(linalg::GenericOp generic,
                                         const PackedContraction &contraction) {
+  if (contraction.quireStep)
+    return quireKernelFor(contraction);
   MacOp step = contraction.step;
   auto storageOf = [&](unsigned operand) {
     return cast<MemRefType>(generic->getOperand(operand).getType())
@@ -242,7 +234,7 @@ LLVM::LLVMFuncOp KernelCalls::kernelFor(linalg::GenericOp generic,
     return place->second;
 
   std::string name = "numera.contraction." + std::to_string(kernels.size() - 1);
-  Type i32 = builder.getI32Type(), carrier = contraction.carrier;
+  Type carrier = contraction.carrier;
   ElementKind sum = op.getResultElement(), value = sum;
   SmallVector<int32_t, 3> shortForms;
   if (contraction.carried) {
@@ -261,21 +253,10 @@ LLVM::LLVMFuncOp KernelCalls::kernelFor(linalg::GenericOp generic,
     addCarriedSteps(name, contraction, shortForms);
   else
     addStep(name + ".step", contraction);
-  LLVM::LLVMFuncOp kernel =
-      function(name, {pointer, pointer, pointer, pointer, i32, i32, i32, i32},
-               LLVM::LLVMVoidType::get(module.getContext()));
   std::string kind;
   llvm::raw_string_ostream(kind)
       << carrier << (shortForms.empty() ? "" : "-short");
-  kernel->setAttr("numera.kernel", builder.getStringAttr(kind));
-  place->second = kernel;
-  return kernel;
-}
-
-Value KernelCalls::elementAt(Location loc, Value base, Value index,
-                             Type storage) {
-  return LLVM::GEPOp::create(builder, loc, pointer, storage, base,
-                             ArrayRef<LLVM::GEPArg>{index});
+  return place->second = declareKernel(name, kind);
 }
 
 Value KernelCalls::cast(Location loc, Value value, Type type,
@@ -306,8 +287,7 @@ void KernelCalls::addReader(const Twine &name, Type storage, Type carrier,
 void KernelCalls::addWriter(const Twine &name, Type storage, Type carrier,
                             const ElementKind &from, const ElementKind &to) {
   Location loc = module.getLoc();
-  Block *body = hook(name, {pointer, builder.getI64Type(), carrier},
-                     LLVM::LLVMVoidType::get(module.getContext()));
+  Block *body = hook(name, {pointer, builder.getI64Type(), carrier}, none());
   Value place =
       elementAt(loc, body->getArgument(0), body->getArgument(1), storage);
   Value code = cast(loc, body->getArgument(2), storage, from, to);

@@ -47,28 +47,51 @@ bool factorsEmbed(MacOp step) {
 bool PackedContraction::findStep(linalg::GenericOp generic) {
   Block *body = generic.getBody();
   if (generic.getNumReductionLoops() == 0 || generic.getNumDpsInputs() != 2 ||
-      generic.getNumDpsInits() != 1 || body->getOperations().size() != 2)
+      generic.getNumDpsInits() != 1 || body->getOperations().size() != 2 ||
+      body->getTerminator()->getOperand(0).getDefiningOp() != &body->front())
     return false;
+  BlockArgument sum = body->getArgument(2);
   step = dyn_cast<MacOp>(&body->front());
-  if (!step || step.getAddend() != body->getArgument(2) ||
-      body->getTerminator()->getOperand(0) != step.getResult())
-    return false;
-  FormatOpInterface op = step;
-  if (op.drawsRandom() || op.getRandomOperand())
-    return false;
-  bool isUniform = true;
-  for (unsigned i : {0u, 1u}) {
-    auto argument = dyn_cast<BlockArgument>(step->getOperand(i));
+  quireStep = dyn_cast<QuireMacOp>(&body->front());
+  if (step)
+    return step.getAddend() == sum &&
+           findFactors(body, step.getLhs(), step.getRhs()) && acceptsMac();
+  return quireStep && quireStep.getQuire() == sum &&
+         findFactors(body, quireStep.getLhs(), quireStep.getRhs()) &&
+         acceptsQuire();
+}
+
+/// Each input is a factor.
+bool PackedContraction::findFactors(Block *body, Value lhs, Value rhs) {
+  for (auto [value, input] :
+       {std::pair(lhs, &rowsInput), {rhs, &columnsInput}}) {
+    auto argument = dyn_cast<BlockArgument>(value);
     if (!argument || argument.getOwner() != body ||
         argument.getArgNumber() == 2 || !argument.hasOneUse())
       return false;
-    isUniform &= op.getOperandElement(i) == op.getResultElement();
+    *input = argument.getArgNumber();
   }
-  carrier = storageType(generic.getContext(), op.getResultElement());
-  if (!isUniform)
+  return true;
+}
+
+bool PackedContraction::acceptsMac() {
+  FormatOpInterface op = step;
+  if (op.drawsRandom() || op.getRandomOperand())
+    return false;
+  carrier = storageType(step.getContext(), op.getResultElement());
+  if (op.getOperandElement(0) != op.getResultElement() ||
+      op.getOperandElement(1) != op.getResultElement())
     return factorsEmbed(step);
   findCarrier();
   return true;
+}
+
+bool PackedContraction::acceptsQuire() {
+  Format format = QuireOpInterface(quireStep).getQuireFormat();
+  const OperationChange *change = format.changeOf(Operation::Mac);
+  carrier = Float64Type::get(quireStep.getContext());
+  return format.getFamily().embedsInF64(format) &&
+         !(change && change->truncateOperands);
 }
 
 /// True if the rules are those of the format alone.
@@ -197,11 +220,8 @@ bool PackedContraction::orient(linalg::GenericOp generic) {
 std::optional<PackedContraction>
 PackedContraction::of(linalg::GenericOp generic) {
   PackedContraction found;
-  if (!found.findStep(generic))
-    return std::nullopt;
-  found.rowsInput = cast<BlockArgument>(found.step.getLhs()).getArgNumber();
-  found.columnsInput = cast<BlockArgument>(found.step.getRhs()).getArgNumber();
-  if (!found.findLoops(generic) || !found.orient(generic))
+  if (!found.findStep(generic) || !found.findLoops(generic) ||
+      !found.orient(generic))
     return std::nullopt;
   return found;
 }

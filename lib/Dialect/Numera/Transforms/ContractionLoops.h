@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a linalg.generic must be for runtime/kernels/Contraction.cpp to run it,
+// What a linalg.generic must be for a kernel in runtime/kernels to run it,
 // asked before bufferization (does it pay to keep the operands narrow?) and
 // after it (by the pass that calls the kernel).
 
@@ -19,9 +19,11 @@ bool factorsEmbed(MacOp step);
 /// A contraction in the terms of numera/Runtime/Contraction.h. Loops are
 /// numbers of dimensions of the generic.
 struct PackedContraction {
+  /// One of these is the body.
   MacOp step;
+  QuireMacOp quireStep;
   /// The type that values have while they are computed with: f32, f64 or the
-  /// storage integer of the accumulator.
+  /// storage integer of the accumulator; f64 where that is a quire.
   mlir::Type carrier;
   /// Set if every product and sum is rounded to this format in a carrier: the
   /// step is the runtime's (FormatFamily::carrierStep).
@@ -37,6 +39,9 @@ struct PackedContraction {
 
 private:
   bool findStep(mlir::linalg::GenericOp generic);
+  bool findFactors(mlir::Block *body, mlir::Value lhs, mlir::Value rhs);
+  bool acceptsMac();
+  bool acceptsQuire();
   void findCarrier();
   bool findLoops(mlir::linalg::GenericOp generic);
   bool orient(mlir::linalg::GenericOp generic);

@@ -148,6 +148,9 @@ def NumeraContract : Pass<"numera-contract", "::mlir::ModuleOp"> {
     a sum, `.step` is the `numera.mac` on a vector. The back end links
     runtime/kernels with them: operands are packed and decoded once, sums stay
     in registers, steps in written order.
+    A body of one `numera.quire_mac` likewise, where every factor is an f64 and
+    nothing is cut off it: `.span`, `.add` and `.mac` are the runtime's entries
+    for windows and quires.
     Products with a vector and depthwise convolutions are left to
     `numera-loops`.
   }];

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+
+#include "ContractionHooks.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace numera {
+
+LLVM::LLVMFuncOp HookBuilder::function(const Twine &name,
+                                       ArrayRef<Type> arguments, Type result) {
+  builder.setInsertionPointToEnd(module.getBody());
+  return LLVM::LLVMFuncOp::create(
+      builder, module.getLoc(), name.str(),
+      LLVM::LLVMFunctionType::get(result, arguments));
+}
+
+Block *HookBuilder::hook(const Twine &name, ArrayRef<Type> arguments,
+                         Type result) {
+  LLVM::LLVMFuncOp hook = function(name, arguments, result);
+  hook.setAlwaysInline(true);
+  Block *body = hook.addEntryBlock(builder);
+  builder.setInsertionPointToStart(body);
+  return body;
+}
+
+Value HookBuilder::elementAt(Location loc, Value base, Value index,
+                             Type storage) {
+  return LLVM::GEPOp::create(builder, loc, pointer, storage, base,
+                             ArrayRef<LLVM::GEPArg>{index});
+}
+
+//===----------------------------------------------------------------------===//
+// Quires
+//===----------------------------------------------------------------------===//
+
+Value HookBuilder::codeAt(Value base, Value index, Type storage) {
+  Location loc = module.getLoc();
+  Value element = LLVM::LoadOp::create(builder, loc, storage,
+                                       elementAt(loc, base, index, storage));
+  return toBits(builder, loc, element);
+}
+
+/// f64 f(ptr base, i64 index): exact.
+void HookBuilder::addQuireReader(const Twine &name, const Format &format,
+                                 Type storage) {
+  Location loc = module.getLoc();
+  Type f64 = builder.getF64Type();
+  Block *body = hook(name, {pointer, builder.getI64Type()}, f64);
+  Value base = body->getArgument(0), index = body->getArgument(1), value;
+  if (isa<FloatType>(storage)) {
+    value = LLVM::LoadOp::create(builder, loc, storage,
+                                 elementAt(loc, base, index, storage));
+    if (storage != f64)
+      value = arith::ExtFOp::create(builder, loc, f64, value);
+  } else {
+    value = lowerings.callEntry(builder, loc, format, "decode_f64",
+                                {codeAt(base, index, storage)}, {}, f64);
+  }
+  LLVM::ReturnOp::create(builder, loc, value);
+}
+
+void HookBuilder::addQuireHooks(const Twine &name,
+                                const PackedContraction &contraction) {
+  QuireMacOp step = contraction.quireStep;
+  QuireOpInterface op = step;
+  Format format = op.getQuireFormat();
+  Location loc = module.getLoc();
+  Type storage = step.getLhs().getType();
+  Type quire = op.getQuire().getType();
+  Type i64 = builder.getI64Type(), f64 = builder.getF64Type();
+  addQuireReader(name + ".row", format, storage);
+  addQuireReader(name + ".column", format, storage);
+
+  Block *span = hook(name + ".span", {f64, f64}, i64);
+  Value packed = lowerings.callFamily(
+      builder, loc, format, "windows_span_f64_64",
+      {span->getArgument(0), span->getArgument(1)}, {}, i64);
+  LLVM::ReturnOp::create(builder, loc, packed);
+
+  // void f(ptr quires, i64 index, ptr windows, i32 count)
+  Block *add = hook(name + ".add",
+                    {pointer, i64, pointer, builder.getI32Type()}, none());
+  Value place = elementAt(loc, add->getArgument(0), add->getArgument(1), quire);
+  lowerings.callFamily(builder, loc, format, "windows_add_f64_64",
+                       {place, add->getArgument(2), add->getArgument(3)}, {},
+                       {});
+  LLVM::ReturnOp::create(builder, loc, ValueRange());
+
+  // void f(ptr quires, i64 index, ptr rows, i64 row, ptr columns, i64 column)
+  Block *mac =
+      hook(name + ".mac", {pointer, i64, pointer, i64, pointer, i64}, none());
+  place = elementAt(loc, mac->getArgument(0), mac->getArgument(1), quire);
+  Value row = codeAt(mac->getArgument(2), mac->getArgument(3), storage);
+  Value column = codeAt(mac->getArgument(4), mac->getArgument(5), storage);
+  lowerings.callEntry(builder, loc, format, "quire_mac", {place, row, column},
+                      {}, {});
+  LLVM::ReturnOp::create(builder, loc, ValueRange());
+}
+
+} // namespace numera

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+//
+// What a kernel is asked for, and how threads share it.
+
+#ifndef NUMERA_KERNELS_PROBLEM_H
+#define NUMERA_KERNELS_PROBLEM_H
+
+#include "Panels.h"
+#include "numera/Runtime/Entry.h"
+
+#include <stdlib.h>
+#include <type_traits>
+
+namespace numera::kernel {
+
+constexpr int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+constexpr int64_t roundUp(int64_t value, int64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+/// What is asked for.
+struct Contraction {
+  const void *rows;
+  const void *columns;
+  void *sums;
+  const Loop *loops;
+  LoopCounts counts;
+
+  int64_t extentOf(int32_t first, int32_t count) const {
+    int64_t product = 1;
+    for (int32_t i = 0; i < count; ++i)
+      product *= loops[first + i].extent;
+    return product;
+  }
+  int32_t firstRow() const { return counts.batch; }
+  int32_t firstColumn() const { return firstRow() + counts.rows; }
+  int32_t firstStep() const { return firstColumn() + counts.columns; }
+};
+
+/// Rows and columns of one batch.
+struct Part {
+  int64_t batch;
+  int64_t rowBegin, rowEnd, columnBegin, columnEnd;
+};
+
+/// A contraction in units of `unit` rows or columns, of all batches one after
+/// the other.
+class Units {
+public:
+  Units(const Contraction &problem, int64_t unit)
+      : rowCount(problem.extentOf(problem.firstRow(), problem.counts.rows)),
+        columnCount(
+            problem.extentOf(problem.firstColumn(), problem.counts.columns)),
+        batchCount(problem.extentOf(0, problem.counts.batch)), unit(unit) {
+    splitsColumns = columnCount >= rowCount;
+    inBatch = ((splitsColumns ? columnCount : rowCount) + unit - 1) / unit;
+  }
+
+  int64_t count() const {
+    return rowCount * columnCount == 0 ? 0 : batchCount * inBatch;
+  }
+
+  /// Calls `use` with the parts that units `begin` to `end` are.
+  template <typename Use>
+  void forEachPart(int64_t begin, int64_t end, const Use &use) const {
+    while (begin < end) {
+      int64_t batch = begin / inBatch, first = begin % inBatch;
+      int64_t found = least(inBatch - first, end - begin);
+      int64_t from = first * unit, to = (first + found) * unit;
+      if (splitsColumns)
+        use(Part{batch, 0, rowCount, from, least(to, columnCount)});
+      else
+        use(Part{batch, from, least(to, rowCount), 0, columnCount});
+      begin += found;
+    }
+  }
+
+private:
+  int64_t rowCount, columnCount, batchCount, unit;
+  int64_t inBatch;
+  bool splitsColumns;
+};
+
+/// Arrays at multiples of 64 bytes, in one allocation: `layOut(take)` calls
+/// take(pointer, count) for each.
+class Memory {
+public:
+  template <typename LayOut> explicit Memory(const LayOut &layOut) {
+    char *next = nullptr;
+    auto take = [&next](auto *&array, int64_t count) {
+      using Element = std::remove_reference_t<decltype(*array)>;
+      array = reinterpret_cast<Element *>(next);
+      next += roundUp(count * int64_t(sizeof(Element)), 64);
+    };
+    layOut(take); // to know the size
+    memory =
+        static_cast<char *>(aligned_alloc(64, reinterpret_cast<size_t>(next)));
+    if (!memory)
+      host::numera_host_fail("out of memory");
+    next = memory;
+    layOut(take);
+  }
+  ~Memory() { free(memory); }
+  Memory(const Memory &) = delete;
+
+private:
+  char *memory;
+};
+
+} // namespace numera::kernel
+
+#endif // NUMERA_KERNELS_PROBLEM_H
