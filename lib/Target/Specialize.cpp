@@ -15,7 +15,8 @@
 // module.
 //
 // A vector form (VectorForms.h) becomes the widened copy, under the constants
-// of its calls.
+// of its calls. What is not straight, an elementary function with its rare exact
+// form, offers its vector form to the loops that call it.
 
 #include "Specialize.h"
 #include "VectorForms.h"
@@ -170,7 +171,7 @@ void inlineCalls(Function &function) {
 class Specializer {
 public:
   Specializer(Module &module, TargetMachine &machine)
-      : module(module), builder(&machine) {
+      : module(module), machine(machine), builder(&machine) {
     builder.registerModuleAnalyses(modules);
     builder.registerCGSCCAnalyses(components);
     builder.registerFunctionAnalyses(functions);
@@ -191,7 +192,10 @@ public:
         function.eraseFromParent();
     redirectCalls(isRuntimeEntry,
                   [this](Function &entry, ArrayRef<ConstantInt *> constants) {
-                    return scalarCopy(entry, constants);
+                    Function *copy = scalarCopy(entry, constants);
+                    if (!copy->hasFnAttribute(Attribute::AlwaysInline))
+                      offerForm(*copy);
+                    return copy;
                   });
   }
 
@@ -227,6 +231,23 @@ private:
     return copy;
   }
 
+  /// A loop over what is not straight, an elementary function with its rare
+  /// exact form, can call the vector form.
+  void offerForm(Function &copy) {
+    bool takesAddress = any_of(copy.args(), [](const Argument &argument) {
+      return argument.getType()->isPointerTy();
+    });
+    if (takesAddress || copy.arg_empty())
+      return;
+    unsigned lanes = widestVectorArgument(machine) / 32;
+    SmallVector<bool> isVector(copy.arg_size(), true);
+    if (Function *form = widen(copy, lanes, isVector)) {
+      // Inlined, it would not be found.
+      copy.addFnAttr(Attribute::NoInline);
+      offerVectorForm(copy, *form, lanes);
+    }
+  }
+
   Function *vectorCopy(Function &form, ArrayRef<ConstantInt *> constants) {
     Function *scalar = numera::scalarOf(form);
     unsigned lanes =
@@ -244,6 +265,7 @@ private:
   }
 
   Module &module;
+  const TargetMachine &machine;
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager components;

@@ -137,6 +137,17 @@ static Function *callUnderMask(Function &scalar, Function &variant,
   return masked;
 }
 
+void numera::offerVectorForm(Function &scalar, Function &form, unsigned lanes) {
+  // A call that may write, or not return, would keep its loop scalar.
+  setPure(scalar);
+  scalar.setDoesNotAccessMemory();
+  SmallVector<std::string> names;
+  offer(scalar, form, lanes, /*isMasked=*/false, names);
+  offer(scalar, *callUnderMask(scalar, form, lanes), lanes, /*isMasked=*/true,
+        names);
+  scalar.addFnAttr(VFABI::MappingsAttrName, join(names, ","));
+}
+
 void numera::addVectorVariant(Function &scalar, const VectorVariant &variant,
                               unsigned widest) {
   Module &module = *scalar.getParent();

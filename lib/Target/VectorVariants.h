@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Functions of machine code that compute many codes at once.
+// Functions that compute many codes at once, where LLVM's vectoriser finds
+// them: of machine code, and widened ones.
 
 #ifndef NUMERA_LIB_TARGET_VECTORVARIANTS_H
 #define NUMERA_LIB_TARGET_VECTORVARIANTS_H
@@ -20,6 +21,11 @@ unsigned widestVectorArgument(const llvm::TargetMachine &machine);
 /// wider than `widest`.
 void addVectorVariant(llvm::Function &scalar, const VectorVariant &variant,
                       unsigned widest);
+
+/// Lets LLVM's vectoriser call `form`, a vector form of `scalar`, in its place.
+/// Both are pure.
+void offerVectorForm(llvm::Function &scalar, llvm::Function &form,
+                     unsigned lanes);
 
 /// The vector form (VectorForms.h) of `scalar`, all of whose arguments are
 /// vectors, as calls of a variant that was added; null where none has a number
