@@ -13,6 +13,7 @@
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/Verifier.h"
+#include "llvm/Linker/Linker.h"
 
 using namespace llvm;
 using namespace numera;
@@ -68,53 +69,113 @@ static void reportErrors(const DiagnosticInfo *info, void *) {
   errs() << '\n';
 }
 
+namespace {
+
+/// Compiles one version of a program after the other.
+class ProgramCompiler {
+public:
+  ProgramCompiler(mlir::ModuleOp lowered, const Registry &registry,
+                  const CPUOptions &options, Caller caller, Compiled &program)
+      : lowered(lowered), registry(registry), options(options), caller(caller),
+        program(program) {}
+
+  Error run() {
+    Expected<Machines> machines = createMachines(options);
+    if (!machines)
+      return machines.takeError();
+    program.machine = std::move(machines->baseline);
+    program.module = std::make_unique<Module>("program", *program.context);
+    std::vector<VersionInfo> versions(machines->versions.begin(),
+                                      machines->versions.end());
+    program.metadata.target = "cpu ";
+    interleave(
+        versions,
+        [&](const VersionInfo &version) {
+          program.metadata.target += version.cpu;
+        },
+        [&] { program.metadata.target += ","; });
+    setTarget(*program.module, *program.machine);
+    if (Error error =
+            addEntryPoints(*program.module, program.metadata, versions, caller))
+      return error;
+    for (auto [i, version] : enumerate(machines->versions))
+      if (Error error = add(*version.machine, unsigned(i)))
+        return error;
+    return addHost();
+  }
+
+private:
+  Error add(TargetMachine &machine, unsigned version) {
+    Expected<std::unique_ptr<Module>> translated =
+        translate(lowered, *program.context);
+    if (!translated)
+      return translated.takeError();
+    Module &module = **translated;
+    setTarget(module, machine);
+    // Before their hooks are hidden.
+    if (Error error = linkKernels(module, kernelsOf(lowered), machine))
+      return error;
+    if (Error error =
+            addInvokes(module, program.metadata.functions, version, caller))
+      return error;
+    if (Error error = defineVectorForms(module))
+      return error;
+    Expected<std::vector<std::string>> native =
+        linkLibraries(module, registry, librariesOf(lowered), machine);
+    if (!native)
+      return native.takeError();
+    program.nativeLibraries = std::move(*native);
+    if (Error error = linkRuntime(module))
+      return error;
+
+    setTarget(module, machine);
+    specializeRuntimeCalls(module, machine);
+    optimize(module, machine, options.optimization);
+    dropUnusedVariants(module);
+    selectLaneInstructions(module, machine);
+    if (Linker::linkModules(*program.module, std::move(*translated)))
+      return createStringError("cannot link the versions of the program");
+    return Error::success();
+  }
+
+  /// What checks, chooses and calls: it runs on any CPU, even one that no
+  /// version is for. The main of executables brings it along.
+  Error addHost() {
+    for (Function &function : *program.module)
+      if (!function.isDeclaration() && function.hasHiddenVisibility())
+        function.setLinkage(GlobalValue::InternalLinkage);
+    if (caller == Caller::Executable)
+      return Error::success();
+    if (Error error = linkHost(*program.module))
+      return error;
+    setTarget(*program.module, *program.machine);
+    return Error::success();
+  }
+
+  mlir::ModuleOp lowered;
+  const Registry &registry;
+  const CPUOptions &options;
+  Caller caller;
+  Compiled &program;
+};
+
+} // namespace
+
 Expected<Compiled> numera::compileModule(mlir::ModuleOp lowered,
                                          ArrayRef<FunctionSignature> functions,
                                          const Registry &registry,
                                          const CPUOptions &options,
                                          Caller caller) {
   Compiled program;
-  Expected<std::unique_ptr<TargetMachine>> machine =
-      createTargetMachine(options);
-  if (!machine)
-    return machine.takeError();
-  program.machine = std::move(*machine);
   program.metadata = options.metadata;
   program.metadata.version = version().str();
-  program.metadata.target = "cpu " + program.machine->getTargetCPU().str();
   program.metadata.functions = functions.vec();
   if (functions.empty())
     return createStringError("the module has no function to call");
-
   program.context = std::make_unique<LLVMContext>();
   program.context->setDiagnosticHandlerCallBack(reportErrors);
-  Expected<std::unique_ptr<Module>> module =
-      translate(lowered, *program.context);
-  if (!module)
-    return module.takeError();
-  program.module = std::move(*module);
-  setTarget(*program.module, *program.machine);
-
-  // Before their hooks are hidden.
   if (Error error =
-          linkKernels(*program.module, kernelsOf(lowered), *program.machine))
-    return error;
-  if (Error error = addEntryPoints(*program.module, program.metadata, caller))
-    return error;
-  if (Error error = defineVectorForms(*program.module))
-    return error;
-  Expected<std::vector<std::string>> native = linkLibraries(
-      *program.module, registry, librariesOf(lowered), *program.machine);
-  if (!native)
-    return native.takeError();
-  program.nativeLibraries = std::move(*native);
-  if (Error error = linkRuntime(*program.module))
-    return error;
-
-  setTarget(*program.module, *program.machine);
-  specializeRuntimeCalls(*program.module, *program.machine);
-  optimize(*program.module, *program.machine, options.optimization);
-  dropUnusedVariants(*program.module);
-  selectLaneInstructions(*program.module, *program.machine);
+          ProgramCompiler(lowered, registry, options, caller, program).run())
+    return std::move(error);
   return program;
 }

@@ -36,18 +36,32 @@ llvm::Expected<Compiled> compileModule(
 
 // ---- EntryPoints.cpp
 
+/// A program is compiled for one kind of CPU or for several, and each time a
+/// version of its functions.
+struct VersionInfo {
+  std::string cpu;       ///< as the user wrote it
+  uint64_t features = 0; ///< what it needs, in the order of X86Features.def
+};
+
+/// Makes everything in the module of a version internal, and adds for every
+/// function what Entry.h calls Invoke.
+llvm::Error addInvokes(llvm::Module &module,
+                       llvm::ArrayRef<FunctionSignature> functions,
+                       unsigned version, Caller caller);
 /// Adds the C entry of every function, `numera_metadata`, and what Entry.h asks
-/// of the compiler; makes everything else internal.
+/// of the compiler.
 llvm::Error addEntryPoints(llvm::Module &module, const Metadata &metadata,
-                           Caller caller);
+                           llvm::ArrayRef<VersionInfo> versions, Caller caller);
 
 // ---- LinkRuntime.cpp
 
 /// Links what `module` needs of `library`, as internal symbols.
 llvm::Error linkInternal(llvm::Module &module,
                          std::unique_ptr<llvm::Module> library);
-/// Links the runtime's arithmetic and its entry code.
+/// Links the runtime's arithmetic.
 llvm::Error linkRuntime(llvm::Module &module);
+/// Links runtime/host, which is compiled as it is to be.
+llvm::Error linkHost(llvm::Module &module);
 /// Drops what a library was compiled for, so that the module's target counts.
 void stripTarget(llvm::Module &library);
 
@@ -72,12 +86,27 @@ llvm::Expected<std::vector<std::string>>
 linkLibraries(llvm::Module &module, const Registry &registry,
               const NamedLibraries &named, const llvm::TargetMachine &machine);
 
+// ---- Machines.cpp
+
+/// The CPUs of one architecture that a program is for.
+struct Machines {
+  struct Version : VersionInfo {
+    std::unique_ptr<llvm::TargetMachine> machine;
+  };
+  /// The least of them all: what runs before a version is chosen is for it, and
+  /// it generates the code of all.
+  std::unique_ptr<llvm::TargetMachine> baseline;
+  std::vector<Version> versions; ///< the more it needs, the later
+};
+/// The machines of `options.cpu`; an error names what is known.
+llvm::Expected<Machines> createMachines(const CPUOptions &options);
+/// Fails where code for another architecture than this machine's would be run
+/// or linked.
+llvm::Error checkNative(const Compiled &program);
+
 // ---- Optimize.cpp
 
-/// The machine for `options.cpu`; an error names what is known.
-llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
-createTargetMachine(const CPUOptions &options);
-/// Sets the target of the module and of its functions.
+/// Sets the target of the module, and of its functions that have none.
 void setTarget(llvm::Module &module, const llvm::TargetMachine &machine);
 /// LLVM's pipeline for the level.
 void optimize(llvm::Module &module, llvm::TargetMachine &machine,

@@ -21,7 +21,9 @@ using namespace llvm;
 
 NUMERA_EMBED(numera_embedded_runtime, NUMERA_EMBED_DIR "/numera-x86_64.bc")
 NUMERA_EMBED(numera_embedded_device, NUMERA_EMBED_DIR "/numera-nvptx64.bc")
-NUMERA_EMBED(numera_embedded_entry, NUMERA_EMBED_DIR "/numera-entry.bc")
+NUMERA_EMBED(numera_embedded_entry, NUMERA_EMBED_DIR "/numera-entry-x86_64.bc")
+NUMERA_EMBED(numera_embedded_aarch64_entry,
+             NUMERA_EMBED_DIR "/numera-entry-aarch64.bc")
 #define NUMERA_EMBED_KERNEL(symbol, name)                                      \
   NUMERA_EMBED(numera_embedded_kernel_##symbol,                                \
                NUMERA_EMBED_DIR "/numera-kernel-" name ".bc")
@@ -54,6 +56,10 @@ MemoryBufferRef numera::embeddedDeviceRuntime() {
 }
 MemoryBufferRef numera::embeddedEntry() {
   return file(numera_embedded_entry_begin, numera_embedded_entry_end, "entry");
+}
+MemoryBufferRef numera::embeddedAArch64Entry() {
+  return file(numera_embedded_aarch64_entry_begin,
+              numera_embedded_aarch64_entry_end, "entry");
 }
 MemoryBufferRef numera::embeddedKernel(StringRef kind) {
 #define NUMERA_FIND_KERNEL(symbol, name)                                       \

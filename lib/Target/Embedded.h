@@ -14,8 +14,10 @@ namespace numera {
 llvm::MemoryBufferRef embeddedRuntime();
 /// The same for NVPTX.
 llvm::MemoryBufferRef embeddedDeviceRuntime();
-/// runtime/host/Entry.cpp, bitcode for x86-64.
+/// What stands around functions (runtime/host), bitcode for x86-64.
 llvm::MemoryBufferRef embeddedEntry();
+/// The same for AArch64.
+llvm::MemoryBufferRef embeddedAArch64Entry();
 /// runtime/kernels for a carrier: f32, f64, i8, i16, i32 or i64; with short
 /// steps, f32-short or f64-short; quire for sums in quires.
 llvm::MemoryBufferRef embeddedKernel(llvm::StringRef kind);

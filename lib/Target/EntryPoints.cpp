@@ -3,9 +3,10 @@
 // What a C caller sees of a compiled function. For `f`, whose C interface is
 // _mlir_ciface_f(results, inputs…), the module gets
 //
-//   @f.info    what numera/Runtime/Entry.h calls FunctionInfo
-//   @f.invoke  unpacks the pointers to the descriptors and calls the interface
-//   @f         the entry: numera_host_call(@f.info, its arguments)
+//   @f.info        what numera/Runtime/Entry.h calls FunctionInfo
+//   @f.invoke.<v>  unpacks the pointers to the descriptors and calls the
+//                  interface, one for each version, in the version's module
+//   @f             the entry: numera_host_call(@f.info, its arguments)
 
 #include "Compile.h"
 
@@ -21,18 +22,29 @@ namespace {
 
 class EntryPoints {
 public:
-  EntryPoints(Module &module, const numera::Metadata &metadata)
-      : module(module), metadata(metadata), context(module.getContext()),
+  EntryPoints(Module &module, ArrayRef<FunctionSignature> functions)
+      : module(module), functions(functions), context(module.getContext()),
         pointer(PointerType::getUnqual(context)),
         i32(Type::getInt32Ty(context)), i64(Type::getInt64Ty(context)) {}
 
-  Error add(Caller caller) {
-    for (const FunctionSignature &signature : metadata.functions)
+  Error addInvokes(unsigned version, Caller caller) {
+    for (const FunctionSignature &signature : functions)
       if (Error error = check(signature))
         return error;
     hideEverything();
-    for (auto [i, signature] : enumerate(metadata.functions)) {
-      GlobalVariable *info = makeInfo(signature);
+    for (const FunctionSignature &signature : functions) {
+      GlobalValue *taken = module.getNamedValue(entrySymbol(signature.name));
+      if (taken && caller == Caller::Library)
+        return sharedSymbol(signature, *taken);
+      makeInvoke(signature, version);
+    }
+    return Error::success();
+  }
+
+  Error add(const numera::Metadata &metadata, ArrayRef<VersionInfo> versions,
+            Caller caller) {
+    for (auto [i, signature] : enumerate(functions)) {
+      GlobalVariable *info = makeInfo(signature, metadata.seed, versions);
       if (caller == Caller::Library)
         if (Error error = makeEntry(signature, *info))
           return error;
@@ -85,7 +97,7 @@ private:
   /// Nothing that the module defines so far is called from outside.
   void hideEverything() {
     StringMap<bool> symbols;
-    for (const FunctionSignature &signature : metadata.functions)
+    for (const FunctionSignature &signature : functions)
       symbols[entrySymbol(signature.name)] = true;
     for (GlobalValue &value : module.global_values()) {
       if (value.isDeclaration())
@@ -126,23 +138,46 @@ private:
         "tensors", GlobalValue::PrivateLinkage);
   }
 
-  GlobalVariable *makeInfo(const FunctionSignature &signature) {
+  Constant *makeVersions(const FunctionSignature &signature,
+                         ArrayRef<VersionInfo> versions) {
+    auto *type = StructType::get(context, {pointer, i64, pointer});
+    SmallVector<Constant *> infos;
+    for (auto [i, version] : enumerate(versions))
+      infos.push_back(ConstantStruct::get(
+          type, {makeString(version.cpu), number(version.features),
+                 declareInvoke(signature, unsigned(i))}));
+    return makeGlobal(
+        ConstantArray::get(ArrayType::get(type, infos.size()), infos),
+        "versions", GlobalValue::PrivateLinkage);
+  }
+
+  GlobalVariable *makeInfo(const FunctionSignature &signature, uint64_t seed,
+                           ArrayRef<VersionInfo> versions) {
     return makeGlobal(
         ConstantStruct::getAnon(
             {makeString(signature.name), makeTensors(signature.inputs),
              makeTensors(signature.outputs), number(signature.inputs.size()),
              number(signature.outputs.size()), number(signature.sharesBatch),
-             number(metadata.seed), makeInvoke(signature)}),
+             number(seed), makeVersions(signature, versions),
+             number(versions.size())}),
         signature.name + ".info", GlobalValue::InternalLinkage);
+  }
+
+  Function *declareInvoke(const FunctionSignature &signature,
+                          unsigned version) {
+    auto *type = FunctionType::get(Type::getVoidTy(context),
+                                   {pointer, pointer, i64, i64, i64}, false);
+    Function *invoke =
+        Function::Create(type, GlobalValue::ExternalLinkage,
+                         signature.name + ".invoke." + Twine(version), module);
+    invoke->setVisibility(GlobalValue::HiddenVisibility);
+    return invoke;
   }
 
   /// Not to be inlined: the floating-point environment changes around the call,
   /// and no arithmetic may move across.
-  Function *makeInvoke(const FunctionSignature &signature) {
-    auto *type = FunctionType::get(Type::getVoidTy(context),
-                                   {pointer, pointer, i64, i64, i64}, false);
-    Function *invoke = Function::Create(type, GlobalValue::InternalLinkage,
-                                        signature.name + ".invoke", module);
+  void makeInvoke(const FunctionSignature &signature, unsigned version) {
+    Function *invoke = declareInvoke(signature, version);
     invoke->addFnAttr(Attribute::NoInline);
     invoke->addFnAttr(Attribute::NoUnwind);
     IRBuilder<> builder(BasicBlock::Create(context, "", invoke));
@@ -157,15 +192,19 @@ private:
       arguments.push_back(invoke->getArg(i));
     builder.CreateCall(interfaceOf(signature), arguments);
     builder.CreateRetVoid();
-    return invoke;
+  }
+
+  static Error sharedSymbol(const FunctionSignature &signature,
+                            const GlobalValue &taken) {
+    return createStringError("functions '" + signature.name +
+                             "' and another share the symbol '" +
+                             taken.getName() + "'; rename one");
   }
 
   Error makeEntry(const FunctionSignature &signature, GlobalVariable &info) {
     std::string symbol = entrySymbol(signature.name);
     if (GlobalValue *taken = module.getNamedValue(symbol))
-      return createStringError("functions '" + signature.name +
-                               "' and another share the symbol '" +
-                               taken->getName() + "'; rename one");
+      return sharedSymbol(signature, *taken);
     SmallVector<Type *> types = {pointer, i64,     pointer, i64,
                                  pointer, pointer, i64};
     Function *entry =
@@ -184,7 +223,7 @@ private:
   }
 
   Module &module;
-  const numera::Metadata &metadata;
+  ArrayRef<FunctionSignature> functions;
   LLVMContext &context;
   PointerType *pointer;
   Type *i32, *i64;
@@ -192,7 +231,13 @@ private:
 
 } // namespace
 
+Error numera::addInvokes(Module &module, ArrayRef<FunctionSignature> functions,
+                         unsigned version, Caller caller) {
+  return EntryPoints(module, functions).addInvokes(version, caller);
+}
+
 Error numera::addEntryPoints(Module &module, const numera::Metadata &metadata,
-                             Caller caller) {
-  return EntryPoints(module, metadata).add(caller);
+                             ArrayRef<VersionInfo> versions, Caller caller) {
+  return EntryPoints(module, metadata.functions)
+      .add(metadata, versions, caller);
 }

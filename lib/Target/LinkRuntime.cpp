@@ -38,15 +38,21 @@ Error numera::linkInternal(Module &module, std::unique_ptr<Module> library) {
   return Error::success();
 }
 
-Error numera::linkRuntime(Module &module) {
+static Error linkEmbedded(Module &module, MemoryBufferRef bitcode) {
   // Lazily: of 400 entries a program needs a few.
-  for (MemoryBufferRef bitcode : {embeddedRuntime(), embeddedEntry()}) {
-    Expected<std::unique_ptr<Module>> library = getLazyBitcodeModule(
-        bitcode, module.getContext(), /*ShouldLazyLoadMetadata=*/true);
-    if (!library)
-      return library.takeError();
-    if (Error error = linkInternal(module, std::move(*library)))
-      return error;
-  }
-  return Error::success();
+  Expected<std::unique_ptr<Module>> library = getLazyBitcodeModule(
+      bitcode, module.getContext(), /*ShouldLazyLoadMetadata=*/true);
+  if (!library)
+    return library.takeError();
+  return linkInternal(module, std::move(*library));
+}
+
+Error numera::linkRuntime(Module &module) {
+  return linkEmbedded(module, embeddedRuntime());
+}
+
+Error numera::linkHost(Module &module) {
+  bool isAArch64 = module.getTargetTriple().isAArch64();
+  return linkEmbedded(module,
+                      isAArch64 ? embeddedAArch64Entry() : embeddedEntry());
 }

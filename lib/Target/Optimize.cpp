@@ -1,35 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// The target machine and LLVM's pipeline for it. Results may not depend on
-// either: no fusion of operations, no fast-math flags.
+// LLVM's pipeline. Results may not depend on it: no fusion of operations, no
+// fast-math flags.
 
 #include "Compile.h"
 
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/MC/MCSubtargetInfo.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/TargetSelect.h"
-#include "llvm/TargetParser/Host.h"
 
 using namespace llvm;
 using namespace numera;
-
-static std::string hostFeatures() {
-  SubtargetFeatures features;
-  // In a fixed order: the string becomes part of the program.
-  StringMap<bool> host = sys::getHostCPUFeatures();
-  SmallVector<StringRef> names(host.keys());
-  sort(names);
-  for (StringRef name : names)
-    features.AddFeature(name, host[name]);
-  return features.getString();
-}
-
-static CodeGenOptLevel codeGenLevel(unsigned level) {
-  return CodeGenOpt::getLevel(int(std::min(level, 3u)))
-      .value_or(CodeGenOptLevel::Aggressive);
-}
 
 static OptimizationLevel pipelineLevel(unsigned level) {
   switch (level) {
@@ -44,44 +24,16 @@ static OptimizationLevel pipelineLevel(unsigned level) {
   }
 }
 
-Expected<std::unique_ptr<TargetMachine>>
-numera::createTargetMachine(const CPUOptions &options) {
-  InitializeNativeTarget();
-  InitializeNativeTargetAsmPrinter();
-  InitializeNativeTargetAsmParser();
-  Triple triple(sys::getDefaultTargetTriple());
-  std::string error;
-  const llvm::Target *target = TargetRegistry::lookupTarget(triple, error);
-  if (!target)
-    return createStringError(error);
-
-  bool isNative = options.cpu == "native";
-  std::string cpu = isNative ? sys::getHostCPUName().str() : options.cpu;
-  // Asked of an empty subtarget: for an unknown name LLVM prints, and goes on.
-  std::unique_ptr<MCSubtargetInfo> known(
-      target->createMCSubtargetInfo(triple, "", ""));
-  if (!known || !known->isCPUStringValid(cpu))
-    return createStringError(
-        "unknown cpu '" + cpu +
-        "'; expected native, x86-64-v2, x86-64-v3, x86-64-v4 or a name that "
-        "`llc -mcpu=help` lists");
-
-  TargetOptions targetOptions;
-  targetOptions.AllowFPOpFusion = FPOpFusion::Strict;
-  return std::unique_ptr<TargetMachine>(target->createTargetMachine(
-      triple, cpu, isNative ? hostFeatures() : "", targetOptions, Reloc::PIC_,
-      CodeModel::Small, codeGenLevel(options.optimization)));
-}
-
 void numera::setTarget(Module &module, const TargetMachine &machine) {
   module.setTargetTriple(machine.getTargetTriple());
   module.setDataLayout(machine.createDataLayout());
   // LLVM prefers 256 bits on several CPUs that have 512, for the sake of other
   // code's clock; loops over formats are long and all vector.
   bool isWide =
+      machine.getTargetTriple().isX86() &&
       machine.getMCSubtargetInfo()->checkFeatures("+avx512f,+avx512vl");
   for (Function &function : module) {
-    if (function.isDeclaration())
+    if (function.isDeclaration() || function.hasFnAttribute("target-cpu"))
       continue;
     function.addFnAttr("target-cpu", machine.getTargetCPU());
     if (!machine.getTargetFeatureString().empty())

@@ -114,6 +114,8 @@ Program::compile(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
       compileModule(lowered, functions, registry, options, Caller::Library);
   if (!compiled)
     return compiled.takeError();
+  if (Error error = checkNative(*compiled))
+    return std::move(error);
   Expected<std::unique_ptr<orc::LLJIT>> jit = load(*compiled);
   if (!jit)
     return jit.takeError();

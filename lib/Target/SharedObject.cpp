@@ -77,6 +77,8 @@ static Error link(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
       compileModule(lowered, functions, registry, options, caller);
   if (!program)
     return program.takeError();
+  if (Error error = checkNative(*program))
+    return error;
   Expected<TemporaryFile> object = TemporaryFile::create("o");
   if (!object)
     return object.takeError();

@@ -47,12 +47,11 @@ namespace {
 /// The constants of a call, by position; null where the argument is a value.
 using Constants = SmallVector<ConstantInt *, 12>;
 
-/// The entries of one family. Those of numera_exact_ and numera_host_ have
-/// nothing to prune.
+/// The entries of one family. Those of numera_exact_ have nothing to prune.
 bool isRuntimeEntry(const Function &function) {
   StringRef name = function.getName();
   return name.starts_with("numera_") && !name.starts_with("numera_exact_") &&
-         !name.starts_with("numera_host_") && !function.isDeclaration();
+         !function.isDeclaration();
 }
 
 /// True if a loop around the body can become a vector loop: a few blocks that

@@ -5,7 +5,7 @@
 // default one, and results change hands. Linked as bitcode into every program,
 // so it needs the C library and nothing else.
 
-#include "FloatingPoint.h"
+#include "Processor.h"
 #include "Running.h"
 #include "Team.h"
 
@@ -25,13 +25,14 @@ public:
 
   /// Appends. Always false, so that a check can end in `return fault().add(…)`.
   __attribute__((format(printf, 2, 3))) bool add(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
+    Roomy<va_list> arguments;
+    va_start(arguments.value, format);
     if (used < size) {
-      int length = std::vsnprintf(text + used, size - used, format, arguments);
+      int length =
+          std::vsnprintf(text + used, size - used, format, arguments.value);
       used += length > 0 ? size_t(length) : 0;
     }
-    va_end(arguments);
+    va_end(arguments.value);
     return false;
   }
 
@@ -56,6 +57,17 @@ const char *nameOfDType(int32_t dtype) {
   static const char *const names[] = {"f32", "f64", "i8",  "i16", "i32", "i64",
                                       "u8",  "u16", "u32", "u64", "bool"};
   return dtype >= 1 && dtype <= NUMERA_BOOL ? names[dtype - 1] : "unknown";
+}
+
+/// The first of some features.
+const char *nameOfFeature(uint64_t features) {
+  static const char *const names[] = {
+#define NUMERA_X86_FEATURE(name, leaf, subleaf, reg, bit, state) name,
+#include "numera/Runtime/X86Features.def"
+  };
+  constexpr int count = int(sizeof names / sizeof names[0]);
+  int first = __builtin_ctzll(features);
+  return first < count ? names[first] : "such feature";
 }
 
 /// A memref descriptor, where it lies.
@@ -130,6 +142,20 @@ public:
     return true;
   }
 
+  /// The last version that this processor can run: they come in the order of
+  /// what they need.
+  bool chooseVersion() {
+    uint64_t features = numera_processor_features();
+    for (uint64_t i = function.versionCount; i-- > 0 && !version;)
+      if ((function.versions[i].features & ~features) == 0)
+        version = &function.versions[i];
+    if (version)
+      return true;
+    const Version &least = function.versions[0];
+    return fault().add("compiled for the CPU %s; this one has no %s", least.cpu,
+                       nameOfFeature(least.features & ~features));
+  }
+
   bool run() {
     if (!allocate())
       return fault().add("out of memory");
@@ -155,7 +181,7 @@ private:
     DefaultFloatingPoint scope;
     Team team(options.threads);
     return runWith(&team, [this] {
-      function.invoke(arguments, results, options.seed, options.step,
+      version->invoke(arguments, results, options.seed, options.step,
                       options.sample);
     });
   }
@@ -334,6 +360,7 @@ private:
   numera_tensor *outputs;
   Message &message;
   numera_options options = NUMERA_OPTIONS;
+  const Version *version = nullptr;
 
   int64_t *memory = nullptr;
   void **arguments = nullptr;
@@ -347,7 +374,7 @@ private:
 extern "C" void numera::host::numera_host_fail(const char *message) {
   Running *running = Running::current();
   running->message = message;
-  longjmp(running->escape, 1);
+  longjmp(running->escape.value, 1);
 }
 
 extern "C" int numera::host::numera_host_call(
@@ -359,7 +386,7 @@ extern "C" int numera::host::numera_host_call(
   Message message(error, errorSize);
   Call call(*function, inputs, outputs, message);
   return call.check(inputCount, outputCount) && call.readOptions(options) &&
-                 call.run()
+                 call.chooseVersion() && call.run()
              ? 0
              : 1;
 }

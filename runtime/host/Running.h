@@ -6,6 +6,8 @@
 #ifndef NUMERA_RUNTIME_HOST_RUNNING_H
 #define NUMERA_RUNTIME_HOST_RUNNING_H
 
+#include "Processor.h"
+
 #include <csetjmp>
 #include <pthread.h>
 
@@ -16,7 +18,7 @@ class Team;
 /// Kept by a pthread key: thread-local variables need a loader, which a program
 /// run in memory has not.
 struct Running {
-  jmp_buf escape;
+  Roomy<jmp_buf> escape;
   const char *volatile message = nullptr; ///< of numera_host_fail
   Team *team = nullptr; ///< null: parallel loops run in this thread alone
 
@@ -42,7 +44,7 @@ template <typename Work> const char *runWith(Team *team, const Work &work) {
   Running running, *outer = Running::current();
   running.team = team;
   Running::setCurrent(&running);
-  if (setjmp(running.escape) == 0)
+  if (setjmp(running.escape.value) == 0)
     work();
   Running::setCurrent(outer);
   return running.message;

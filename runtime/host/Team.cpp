@@ -2,7 +2,6 @@
 
 #include "Team.h"
 
-#include "FloatingPoint.h"
 #include "Running.h"
 
 #include <cstdlib>
@@ -16,14 +15,14 @@ namespace {
 
 class Locked {
 public:
-  explicit Locked(pthread_mutex_t &mutex) : mutex(mutex) {
-    pthread_mutex_lock(&mutex);
+  explicit Locked(Roomy<pthread_mutex_t> &mutex) : mutex(mutex) {
+    pthread_mutex_lock(&mutex.value);
   }
-  ~Locked() { pthread_mutex_unlock(&mutex); }
+  ~Locked() { pthread_mutex_unlock(&mutex.value); }
   Locked(const Locked &) = delete;
 
 private:
-  pthread_mutex_t &mutex;
+  Roomy<pthread_mutex_t> &mutex;
 };
 
 /// Those that this thread may run on.
@@ -39,11 +38,7 @@ uint32_t processors() {
 /// model mostly comes: waking a thread takes longer.
 template <typename Condition> void spin(const Condition &holds) {
   for (int i = 0; i < 500 && !holds(); ++i)
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("isb" ::: "memory");
-#endif
+    numera_processor_relax();
 }
 
 } // namespace
@@ -99,7 +94,7 @@ const char *Team::run(LoopBody *body, void *context, int64_t count,
     loop = &shared;
     ++epoch;
   }
-  pthread_cond_broadcast(&changed);
+  pthread_cond_broadcast(&changed.value);
   makeHelpers(shared.chunks() - 1);
   shared.work();
   // Helpers that have not come by now need not come.
@@ -111,7 +106,7 @@ const char *Team::run(LoopBody *body, void *context, int64_t count,
     spin([this] { return active == 0; });
   Locked lock(mutex);
   while (active != 0)
-    pthread_cond_wait(&idle, &mutex);
+    pthread_cond_wait(&idle.value, &mutex.value);
   return shared.failure();
 }
 
@@ -150,7 +145,7 @@ Team::~Team() {
     Locked lock(mutex);
     isEnding = true;
   }
-  pthread_cond_broadcast(&changed);
+  pthread_cond_broadcast(&changed.value);
   for (uint32_t i = 0; i < helperCount; ++i)
     pthread_join(helpers[i], nullptr);
   std::free(helpers);
@@ -168,7 +163,7 @@ void Team::help() {
       spin([this, seen] { return isNew(seen); });
     Locked lock(mutex);
     while (!isNew(seen))
-      pthread_cond_wait(&changed, &mutex);
+      pthread_cond_wait(&changed.value, &mutex.value);
     if (isEnding)
       return;
     seen = epoch;
@@ -176,20 +171,19 @@ void Team::help() {
       continue;
     ++active;
     Loop *entered = loop;
-    pthread_mutex_unlock(&mutex);
+    pthread_mutex_unlock(&mutex.value);
     entered->work();
-    pthread_mutex_lock(&mutex);
+    pthread_mutex_lock(&mutex.value);
     if (--active == 0)
-      pthread_cond_signal(&idle);
+      pthread_cond_signal(&idle.value);
   }
 }
 
 // ---- the entry
 
-// A program has many loops: a copy of this for each would gain nothing.
-extern "C" __attribute__((noinline, minsize)) void
-numera::host::numera_host_parallel(LoopBody *body, void *context, int64_t count,
-                                   int64_t grain) {
+extern "C" void numera::host::numera_host_parallel(LoopBody *body,
+                                                   void *context, int64_t count,
+                                                   int64_t grain) {
   if (count <= 0)
     return;
   Running *running = Running::current();

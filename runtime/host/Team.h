@@ -10,6 +10,8 @@
 #ifndef NUMERA_RUNTIME_HOST_TEAM_H
 #define NUMERA_RUNTIME_HOST_TEAM_H
 
+#include "Processor.h"
+
 #include "numera/Runtime/Entry.h"
 
 #include <atomic>
@@ -38,8 +40,8 @@ private:
   int64_t chunk, chunkCount;
   std::atomic<int64_t> next = 0; ///< chunk to be taken
   std::atomic<int64_t> limit;    ///< first chunk that is not to be taken
-  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; ///< writing what follows
-  const char *message = nullptr;                     ///< and `limit`
+  Roomy<pthread_mutex_t> mutex;  ///< writing what follows
+  const char *message = nullptr; ///< and `limit`
 };
 
 class Team {
@@ -66,9 +68,9 @@ private:
   pthread_t *helpers = nullptr;
   uint32_t helperCount = 0;
 
-  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  pthread_cond_t changed = PTHREAD_COND_INITIALIZER; ///< `epoch`, `isEnding`
-  pthread_cond_t idle = PTHREAD_COND_INITIALIZER;    ///< `active` is 0
+  Roomy<pthread_mutex_t> mutex;
+  Roomy<pthread_cond_t> changed; ///< `epoch`, `isEnding`
+  Roomy<pthread_cond_t> idle;    ///< `active` is 0
   // Written under the mutex.
   std::atomic<uint64_t> epoch = 0; ///< loops so far
   std::atomic<bool> isEnding = false;

@@ -179,7 +179,44 @@ TEST(Program, RejectsAnUnknownCPU) {
                                   Registry(), target);
   EXPECT_EQ(messageOf(program.takeError()),
             "unknown cpu 'z80'; expected native, x86-64-v2, x86-64-v3, "
-            "x86-64-v4 or a name that `llc -mcpu=help` lists");
+            "x86-64-v4, aarch64 or a name that `llc -mcpu=help` lists");
+}
+
+TEST(Program, ChoosesTheVersionForTheCPU) {
+  Folder folder;
+  CPUOptions target = options();
+  target.cpu = "x86-64-v4,x86-64-v2,x86-64-v3";
+  Lowered lowered(positProgram("?"));
+  auto program = Program::compile(*lowered, {signature(NUMERA_U16, -1)},
+                                  Registry(), target);
+  ASSERT_TRUE(bool(program)) << toString(program.takeError());
+  expectPositSums(**program);
+  Lowered again(positProgram("?"));
+  std::string path = folder / "add.so";
+  ASSERT_EQ(messageOf(emitSharedObject(*again, {signature(NUMERA_U16, -1)},
+                                       Registry(), target, path)),
+            "");
+  auto opened = Program::open(path);
+  ASSERT_TRUE(bool(opened)) << toString(opened.takeError());
+  expectPositSums(**opened);
+  EXPECT_EQ((*opened)->metadata().target, "cpu x86-64-v2,x86-64-v3,x86-64-v4");
+}
+
+TEST(Program, IsForOneArchitecture) {
+  auto messageFor = [](const char *cpu) {
+    Lowered lowered(positProgram("?"));
+    CPUOptions target = options();
+    target.cpu = cpu;
+    return messageOf(Program::compile(*lowered, {signature(NUMERA_U16, -1)},
+                                      Registry(), target)
+                         .takeError());
+  };
+  EXPECT_EQ(messageFor("x86-64-v3,cortex-a76"),
+            "cpu 'x86-64-v3' is of x86_64, 'cortex-a76' of aarch64; a program "
+            "is for one of them");
+  EXPECT_EQ(messageFor("cortex-a76"),
+            "code for the CPU 'cortex-a76' does not run on this machine; write "
+            "it with --emit obj, asm or llvm");
 }
 
 TEST(Program, SaysWhatIsWrongWithAnArgument) {

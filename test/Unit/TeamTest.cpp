@@ -2,6 +2,7 @@
 //
 // Loops that several threads share, in calls as compiled programs make them.
 
+#include "Processor.h"
 #include "numera/Runtime/Entry.h"
 
 #include "gtest/gtest.h"
@@ -24,14 +25,17 @@ namespace {
 /// What the function of a call does; one a thread, since calls may be at the
 /// same time.
 thread_local const std::function<void()> *work = nullptr;
+const char *chosen = nullptr; ///< the version that ran
 
 /// Runs `body` in a call with so many threads; its error.
 std::string call(uint32_t threads, const std::function<void()> &body) {
+  Version version{
+      "any", 0,
+      [](void *const *, void *, uint64_t, uint64_t, uint64_t) { (*work)(); }};
   FunctionInfo function{};
   function.name = "f";
-  function.invoke = [](void *const *, void *, uint64_t, uint64_t, uint64_t) {
-    (*work)();
-  };
+  function.versions = &version;
+  function.versionCount = 1;
   numera_options options = NUMERA_OPTIONS;
   options.threads = threads;
   char error[100] = "";
@@ -253,6 +257,81 @@ TEST(Team, WorksInAForkedProcess) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
 }
+
+/// The version that a call runs, or its error.
+std::string versionFor(const std::vector<Version> &versions) {
+  FunctionInfo function{};
+  function.name = "f";
+  function.versions = versions.data();
+  function.versionCount = versions.size();
+  char error[100] = "";
+  chosen = nullptr;
+  numera_host_call(&function, nullptr, 0, nullptr, 0, nullptr, error,
+                   sizeof error);
+  return error[0] ? error : chosen;
+}
+
+TEST(Version, IsTheLastThatTheProcessorCanRun) {
+  Invoke *first = [](void *const *, void *, uint64_t, uint64_t, uint64_t) {
+    chosen = "first";
+  };
+  Invoke *second = [](void *const *, void *, uint64_t, uint64_t, uint64_t) {
+    chosen = "second";
+  };
+  uint64_t had = numera_processor_features(), missing = uint64_t(1) << 62;
+  EXPECT_EQ(versionFor({{"a", 0, first}, {"b", had, second}}), "second");
+  EXPECT_EQ(versionFor({{"a", 0, first}, {"b", missing, second}}), "first");
+  EXPECT_EQ(versionFor({{"a", missing, first}, {"b", missing, second}}),
+            "f: compiled for the CPU a; this one has no such feature");
+}
+
+#ifdef __x86_64__
+TEST(Processor, HasWhatTheCompilerSays) {
+  std::vector<bool> expected;
+#define NUMERA_X86_FEATURE(name, leaf, subleaf, reg, bit, state)               \
+  expected.push_back(supports(name));
+  auto supports = [](std::string_view name) {
+#define KNOWN(feature)                                                         \
+  if (name == feature)                                                         \
+    return bool(__builtin_cpu_supports(feature));
+    KNOWN("sse3")
+    KNOWN("ssse3")
+    KNOWN("sse4.1")
+    KNOWN("sse4.2")
+    KNOWN("popcnt")
+    KNOWN("avx")
+    KNOWN("avx2")
+    KNOWN("fma")
+    KNOWN("bmi")
+    KNOWN("bmi2")
+    KNOWN("avx512f")
+    KNOWN("avx512bw")
+    KNOWN("avx512cd")
+    KNOWN("avx512dq")
+    KNOWN("avx512vl")
+    KNOWN("avx512ifma")
+    KNOWN("avx512vbmi")
+    KNOWN("avx512vbmi2")
+    KNOWN("avx512vnni")
+    KNOWN("avx512bitalg")
+    KNOWN("avx512vpopcntdq")
+    KNOWN("avx512bf16")
+    KNOWN("gfni")
+    KNOWN("vpclmulqdq")
+    KNOWN("pclmul")
+    KNOWN("aes")
+    KNOWN("sse4a")
+    KNOWN("xop")
+    KNOWN("fma4")
+    return false; // not known to the compiler's library: not compared
+  };
+#include "numera/Runtime/X86Features.def"
+  for (size_t i = 0; i < expected.size(); ++i)
+    if (expected[i])
+      EXPECT_TRUE(numera_processor_features() >> i & 1) << i;
+  EXPECT_EQ(numera_processor_features(), numera_processor_features());
+}
+#endif
 
 TEST(Team, RunsOutsideOfACall) {
   int64_t sum = 0;

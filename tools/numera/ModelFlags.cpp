@@ -40,9 +40,10 @@ void numera::addModelFlags(CommandLine &line, ModelFlags &flags) {
   line.add(
       {"function", "NAME", "this function of the model", &compile.function});
   line.add({"target", "TARGET", "cpu", &compile.target, {"cpu", "nvptx"}});
-  line.add({"cpu", "CPU",
-            "native (default), x86-64-v3 or a CPU as LLVM names it",
-            &compile.cpu});
+  line.add(
+      {"cpu", "CPU",
+       "native (default), x86-64-v3, a CPU as LLVM names it, or several: A,B",
+       &compile.cpu});
 }
 
 bool numera::loadRegistry(ArrayRef<std::string> files, Registry &registry) {

@@ -28,18 +28,27 @@ using Invoke = void(void *const *inputs, void *results, uint64_t seed,
 /// The iterations `begin` to `end` of a parallel loop.
 using LoopBody = void(void *context, int64_t begin, int64_t end);
 
+/// The function compiled for one kind of CPU.
+struct Version {
+  const char *cpu;   ///< as it was given to the compiler
+  uint64_t features; ///< what it needs, as numera_processor_features gives it
+  Invoke *invoke;
+};
+
 struct FunctionInfo {
   const char *name;
   const TensorInfo *inputs;
   const TensorInfo *outputs;
   uint64_t inputCount;
   uint64_t outputCount;
-  uint64_t sharesBatch; ///< 1: dynamic first dimensions of inputs are equal
-  uint64_t seed;        ///< where the caller gives no options
-  Invoke *invoke;
+  uint64_t sharesBatch;    ///< 1: dynamic first dimensions of inputs are equal
+  uint64_t seed;           ///< where the caller gives no options
+  const Version *versions; ///< the more a CPU must have, the later
+  uint64_t versionCount;   ///< at least 1
 };
 
-static_assert(sizeof(TensorInfo) == 24 && sizeof(FunctionInfo) == 64);
+static_assert(sizeof(TensorInfo) == 24 && sizeof(Version) == 24 &&
+              sizeof(FunctionInfo) == 72);
 
 /// The number of bytes of one element; 0 for what is no numera_dtype.
 constexpr uint64_t sizeOfDType(int32_t dtype) {
