@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "Contest.h"
+#include "Trace.h"
 
 #include <algorithm>
 #include <cmath>
@@ -33,8 +34,9 @@ constexpr double shortestBatch = 1e-3;
 /// Runs once to fill the caches, and chooses the batch. The seconds that a
 /// batch takes.
 double prepare(Contender &contender, Clock clock) {
-  contender.run();
   double once = measure(contender, clock) * contender.share;
+  if (once < 1)
+    once = measure(contender, clock) * contender.share;
   contender.batch = unsigned(std::ceil(shortestBatch / std::max(once, 1e-7)));
   return once * contender.batch;
 }
@@ -51,13 +53,14 @@ double quantile(std::vector<double> values, double q) {
 } // namespace
 
 void numera::bench::contest(
-    benchmark::State &state, std::span<Contender> contenders, double seconds,
+    benchmark::State &state, const Row &row, std::span<Contender> contenders,
     Clock clock,
     const std::function<double(std::span<const double>)> &ratioOf) {
   double round = 0;
   for (Contender &contender : contenders)
     round += prepare(contender, clock);
-  unsigned rounds = unsigned(std::clamp(seconds / round, 3.0, 1001.0));
+  double fewest = round < 20 ? 3 : 1;
+  unsigned rounds = unsigned(std::clamp(row.seconds() / round, fewest, 1001.0));
 
   std::vector<std::vector<double>> times(contenders.size());
   std::vector<double> ratios, current(contenders.size());
@@ -84,9 +87,15 @@ void numera::bench::contest(
   state.counters["rounds"] = rounds;
 }
 
-void numera::bench::contest(benchmark::State &state, Contender ours,
-                            Contender peer, double seconds) {
+void numera::bench::contest(benchmark::State &state, const Row &row,
+                            Contender ours, Contender peer) {
+  if (row.has("trace")) {
+    bool isDone = trace(ours.run, row.text("program"), row.text("trace"));
+    for (auto _ : state)
+      state.SetIterationTime(isDone);
+    return;
+  }
   Contender contenders[] = {std::move(ours), std::move(peer)};
-  contest(state, contenders, seconds, Clock::Thread,
+  contest(state, row, contenders, Clock::Thread,
           [](std::span<const double> times) { return times[1] / times[0]; });
 }

@@ -8,7 +8,8 @@
 #ifndef NUMERA_BENCH_CONTEST_H
 #define NUMERA_BENCH_CONTEST_H
 
-#include <benchmark/benchmark.h>
+#include "Row.h"
+
 #include <functional>
 #include <span>
 
@@ -26,18 +27,20 @@ struct Contender {
 /// What the clock counts. The time of the thread leaves out other processes.
 enum class Clock { Thread, Wall };
 
-/// Runs the contenders in turn for about `seconds`, at least three times each,
-/// and hands each round's times, in seconds for the whole work, to `ratioOf`.
-/// Leaves in the state's counters the median time of the first two in seconds
+/// Runs the contenders in turn for as long as the row says, at least three
+/// times each unless that takes minutes, and hands each round's times, in
+/// seconds for the whole work, to `ratioOf`. Leaves in the state's counters the
+/// median time of the first two in seconds
 /// (`ours`, `peer`), the median of the ratios (`ratio`) and its quartiles
 /// (`low`, `high`), and the number of rounds.
-void contest(benchmark::State &state, std::span<Contender> contenders,
-             double seconds, Clock clock,
+void contest(benchmark::State &state, const Row &row,
+             std::span<Contender> contenders, Clock clock,
              const std::function<double(std::span<const double>)> &ratioOf);
 
-/// Ours against one peer: how many times faster ours is.
-void contest(benchmark::State &state, Contender ours, Contender peer,
-             double seconds);
+/// Ours against one peer: how many times faster ours is. A row with `trace`
+/// steps through ours instead, and writes a file of that name.
+void contest(benchmark::State &state, const Row &row, Contender ours,
+             Contender peer);
 
 } // namespace numera::bench
 

@@ -79,6 +79,5 @@ void numera::bench::conv(benchmark::State &state, const Row &row) {
     }
   }
   Sgemm sgemm(s.out, s.result * s.result, s.in * s.window * s.window);
-  contest(state, {[&] { program.run(); }}, {[&] { sgemm.run(); }},
-          row.seconds());
+  contest(state, row, {[&] { program.run(); }}, {[&] { sgemm.run(); }});
 }

@@ -95,6 +95,5 @@ void numera::bench::elementwise(benchmark::State &state, const Row &row) {
       return;
     }
   }
-  contest(state, {[&] { program.run(); }}, peerOf(row, scalar, x, y, z),
-          row.seconds());
+  contest(state, row, {[&] { program.run(); }}, peerOf(row, scalar, x, y, z));
 }

@@ -4,8 +4,9 @@
 
 #include "Row.h"
 
+#include <algorithm>
 #include <cstdio>
-#include <cstring>
+#include <ctime>
 
 using namespace numera::bench;
 
@@ -16,6 +17,23 @@ static Kernel *kernelOf(const Row &row) {
       {"threads", threads}};
   auto found = kernels.find(row.text("kernel"));
   return found == kernels.end() ? nullptr : found->second;
+}
+
+/// Cycles a nanosecond: additions that wait for each other take one each.
+static double clockRate() {
+  constexpr int64_t additions = 64'000'000;
+  double best = 0;
+  for (int i = 0; i < 5; ++i) {
+    timespec start, end;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
+    for (int64_t sum = 0; sum < additions; ++sum)
+      asm volatile("" : "+r"(sum));
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+    double time = double(end.tv_sec - start.tv_sec) * 1e9 +
+                  double(end.tv_nsec - start.tv_nsec);
+    best = std::max(best, double(additions) / time);
+  }
+  return best;
 }
 
 int main(int count, char **words) {
@@ -37,6 +55,7 @@ int main(int count, char **words) {
         ->UseManualTime()
         ->Iterations(1);
   }
+  benchmark::AddCustomContext("ghz", std::to_string(clockRate()));
   benchmark::RunSpecifiedBenchmarks();
   return 0;
 }

@@ -73,6 +73,5 @@ void numera::bench::matmul(benchmark::State &state, const Row &row) {
   }
 
   Sgemm sgemm(m, n, k);
-  contest(state, {[&] { program.run(); }}, {[&] { sgemm.run(); }},
-          row.seconds());
+  contest(state, row, {[&] { program.run(); }}, {[&] { sgemm.run(); }});
 }

@@ -52,13 +52,11 @@ void numera::bench::model(benchmark::State &state, const Row &row) {
   program.run();
   if (row.has("gemms")) {
     std::deque<Sgemm> products;
-    contest(state, {[&] { program.run(); }}, sgemmOf(row, products),
-            row.seconds());
+    contest(state, row, {[&] { program.run(); }}, sgemmOf(row, products));
     return;
   }
   Program inF32(row.text("f32"), {&image}, expected);
   inF32.run();
   if (isClose(state, row, result, expected))
-    contest(state, {[&] { program.run(); }}, {[&] { inF32.run(); }},
-            row.seconds());
+    contest(state, row, {[&] { program.run(); }}, {[&] { inF32.run(); }});
 }

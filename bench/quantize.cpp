@@ -33,9 +33,8 @@ void numera::bench::quantize(benchmark::State &state, const Row &row) {
   program.run();
   if (!isRight(state, row, scalar, x, z))
     return;
-  contest(state, {[&] { program.run(); }}, {[&] {
+  contest(state, row, {[&] { program.run(); }}, {[&] {
             std::memcpy(z.as<void>(), x.as<void>(), z.bytes());
             benchmark::ClobberMemory();
-          }},
-          row.seconds());
+          }});
 }

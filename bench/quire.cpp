@@ -47,6 +47,6 @@ void numera::bench::quire(benchmark::State &state, const Row &row) {
       fail(state, row, i, c.code(i), expected.code(i));
       return;
     }
-  contest(state, {[&] { program.run(); }}, {peer, double(peerRows) / double(m)},
-          row.seconds());
+  contest(state, row, {[&] { program.run(); }},
+          {peer, double(peerRows) / double(m)});
 }

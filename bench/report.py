@@ -18,9 +18,11 @@ class Result:
     low: float = None      # its quartiles
     high: float = None
     failure: str = None
+    limit: object = None   # bounds.Bound
+    ghz: float = None
 
     @staticmethod
-    def of(row, measured, failure=None):
+    def of(row, measured, limit=None, failure=None):
         if failure is None and measured is None:
             failure = "not measured"
         if failure is None and measured.get("error_occurred"):
@@ -28,7 +30,8 @@ class Result:
         if failure is not None:
             return Result(row, failure=failure)
         return Result(row, *(measured[key] for key in
-                             ("ours", "peer", "ratio", "low", "high")))
+                             ("ours", "peer", "ratio", "low", "high")),
+                      limit=limit, ghz=measured.get("ghz"))
 
     @property
     def verdict(self):
@@ -38,20 +41,34 @@ class Result:
             return ""
         return "met" if self.ratio >= self.row.bar else "not met"
 
+    def bounds(self):
+        """What the row's bytes take at memcpy's speed, and what the inner
+        loop's instructions allow; seconds."""
+        found = {}
+        if not self.failure and self.row.moved and self.row.peer == "memcpy":
+            found[f"{self.row.moved} B"] = self.peer
+        if not self.failure and self.limit:
+            text = f"{self.limit.instructions} instr, {self.limit.cycles:g} cyc"
+            found[text] = self.limit.seconds(self.row, self.ghz)
+        return found
+
     def bound(self):
-        """What the bytes of the row take at memcpy's speed."""
-        if self.failure or not self.row.moved or self.row.peer != "memcpy":
-            return ""
-        return f"{self.row.moved} B: {short(self.row.figure(self.peer))}"
+        return "; ".join(f"{what}: {short(self.row.figure(seconds))}"
+                         for what, seconds in self.bounds().items())
+
+    def of_bound(self):
+        """How much of the tighter bound is reached."""
+        found = self.bounds().values()
+        return f"{max(found) / self.ours:.0%}" if found else ""
 
     def cells(self):
         bar = "" if self.row.bar is None else short(self.row.bar)
         if self.failure:
-            return [self.row.name, "", "", self.row.peer, "", "", bar,
+            return [self.row.name, "", "", "", self.row.peer, "", "", bar,
                     "failed: " + self.failure]
         figure = self.row.figure
         return [self.row.name, self.bound(), short(figure(self.ours)),
-                self.row.peer, short(figure(self.peer)), short(self.ratio), bar,
+                self.of_bound(), self.row.peer, short(figure(self.peer)), short(self.ratio), bar,
                 self.verdict]
 
     def as_json(self):
@@ -59,7 +76,8 @@ class Result:
                   ("ours", "peer", "ratio", "low", "high", "failure")}
         return {"name": self.row.name, "section": self.row.section,
                 "peer_name": self.row.peer, "bar": self.row.bar,
-                "unit": self.row.unit, "verdict": self.verdict, **fields}
+                "unit": self.row.unit, "verdict": self.verdict,
+                "bounds": self.bounds(), **fields}
 
 
 def short(value):
@@ -70,7 +88,7 @@ def short(value):
     return f"{round(value)}" if value == round(value) else f"{value:.{digits}f}"
 
 
-HEADINGS = ["row", "bound", "measured", "peer", "peer's", "ratio", "bar", ""]
+HEADINGS = ["row", "bound", "measured", "of bound", "peer", "peer's", "ratio", "bar", ""]
 
 
 def sections(results):

@@ -11,6 +11,7 @@ import models
 import programs
 
 MEGA = (1024, 1024)
+SMALL = (2, 1024)  # to step through
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ class Row:
     work: float = 1      # elements, or floating-point operations
     moved: int = None    # bytes read and written an element: the bound
     cores: int = 1
+    small: object = None # a Row that does the same with less, for its bound
 
     def figure(self, seconds):
         """A time as the table shows it."""
@@ -88,18 +90,21 @@ def elementwise_row(op, form, peer, peer_name, bar, shape=MEGA, **fields):
     def make(builder):
         made = {
             "program": builder.program(
-                stem, programs.elementwise(op, form.spelling, shape)),
+                f"{stem}-{elements(shape)}", programs.elementwise(op, form.spelling, shape)),
             "scalar": builder.opaque(f"scalar-{form.stem}", form.spelling)}
         if peer == "apfloat":
             made["apfloat"] = builder.apfloat(f"apfloat-{stem}", op, form.name)
         return made
 
     label = fields.pop("label", peer)
+    small = shape == MEGA and peer == "memcpy" and elementwise_row(
+        op, form, peer, peer_name, None, SMALL, **fields)
     return Row("Elementwise, packed, 1 M", f"{op}/{form.name}/{label}",
                "elementwise", peer_name, make,
                {"op": op, "bits": form.bits, "peer": peer,
                 **shape_fields(shape), **fields},
-               bar, work=elements(shape), moved=3 * form.bits // 8)
+               bar, work=elements(shape), moved=3 * form.bits // 8,
+               small=small or None)
 
 
 def elementwise():
@@ -138,15 +143,18 @@ def quantize_row(form, bar, random_bits=None, shape=MEGA):
         flags += ["--rounding", "stochastic", "--random-bits", random_bits]
 
     def make(builder):
-        return {"program": builder.program(f"quantize-{form.stem}-{how}",
-                                           programs.identity(shape), flags),
+        return {"program": builder.program(
+                    f"quantize-{form.stem}-{how}-{elements(shape)}",
+                    programs.identity(shape), flags),
                 "scalar": builder.opaque(f"scalar-{form.stem}", form.spelling)}
 
     return Row("Quantize f32 → f32, 1 M", f"quantize/{form.name}/{how}",
                "quantize", "memcpy", make,
                {"bits": form.bits, **shape_fields(shape),
                 **({"stochastic": 1} if random_bits else {})},
-               bar, work=elements(shape), moved=8)
+               bar, work=elements(shape), moved=8,
+               small=quantize_row(form, None, random_bits, SMALL)
+               if shape == MEGA else None)
 
 
 def quantize():
@@ -157,6 +165,31 @@ def quantize():
     for random_bits, bar in ((8, 0.6), (16, 0.5), (32, 0.3)):
         for form in (BF16, E5M7, F8):
             yield quantize_row(form, bar, random_bits)
+
+
+# ---- Python packages --------------------------------------------------------
+
+def python_row(module, op, form, **fields):
+    ours = (quantize_row(form, None, 32 if fields.get("stochastic") else None)
+            if op == "quantize" else
+            elementwise_row(op, form, "memcpy", "memcpy", None))
+    how = "/stochastic" if fields.get("stochastic") else ""
+    return Row("Python packages, 1 M", f"python/{module}/{op}/{form.name}{how}",
+               "python", module, ours.make,
+               {"module": module, "op": op, "shape": MEGA, **fields},
+               work=ours.work)
+
+
+def python():
+    for form, dtype in ((BF16, "bfloat16"), (F8, "float8_e4m3fn"),
+                        (F8E5M2, "float8_e5m2")):
+        for op in ("add", "mul", "div", "quantize"):
+            yield python_row("ml_dtypes", op, form, dtype=dtype)
+    for module in ("pychop", "qtorch"):
+        for form, exponent, mantissa in ((BF16, 8, 7), (E5M7, 5, 7)):
+            for stochastic in (False, True):
+                yield python_row(module, "quantize", form, exponent=exponent,
+                                 mantissa=mantissa, stochastic=stochastic)
 
 
 # ---- matmul ----------------------------------------------------------------
@@ -189,7 +222,9 @@ def matmul_row(form, accumulate, size, bar, boundary="codes"):
                {"m": m, "n": n, "k": k, "bits": form.bits,
                 "accumulate": accumulate,
                 **({"f32": 1} if boundary == "f32" else {})},
-               bar, unit="GFLOP/s", work=2 * m * n * k)
+               bar, unit="GFLOP/s", work=2 * m * n * k,
+               small=matmul_row(form, accumulate, (32, 64, 64), None, boundary)
+               if m > 64 else None)
 
 
 def matmul():
@@ -347,7 +382,7 @@ def compile_time():
 
 
 def all_rows():
-    rows = [*elementwise(), *quantize(), *matmul(), *quire(), *conv(), *model(),
+    rows = [*elementwise(), *quantize(), *python(), *matmul(), *quire(), *conv(), *model(),
             *threads(), *compile_time()]
     names = [row.name for row in rows]
     assert len(set(names)) == len(names)

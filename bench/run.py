@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Measures ours and the peers side by side, and writes the results.
 
-    ./dev bench [--only PATTERN] [--list] [--seconds S] [--json] [--write]
+    ./dev bench [--only PATTERN] [--list] [--seconds S] [--bounds] [--json] [--write]
 
 Compiles the programs of rows.py, runs numera-bench on them pinned to a core,
 and prints a table; --write puts it into RESULTS.md with a plot beside it.
@@ -17,10 +17,13 @@ import subprocess
 import sys
 import time
 
+import bounds
 import report
 import rows as table
 from programs import Builder
 
+# QPyTorch compiles its kernels when it is imported.
+PYTORCH = ["torch==2.13.0", "qtorch", "ninja", "setuptools"]
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -35,6 +38,8 @@ def arguments():
                         help="results for scripts, in place of the table")
     parser.add_argument("--write", action="store_true",
                         help="write RESULTS.md and results.svg")
+    parser.add_argument("--bounds", action="store_true",
+                        help="step through inner loops for what they allow")
     parser.add_argument("--core", type=int, default=os.cpu_count() - 1,
                         help="the core to pin to")
     parser.add_argument("--build", type=pathlib.Path,
@@ -53,9 +58,12 @@ def plan_of(rows, builder, seconds):
         except RuntimeError as error:
             failures[row.name] = str(error)
             continue
-        lines.append("\t".join([row.name,
-                                *(f"{k}={v}" for k, v in fields.items())]))
+        lines.append(line_of(row, fields))
     return lines, failures
+
+
+def line_of(row, fields):
+    return "\t".join([row.name, *(f"{k}={v}" for k, v in fields.items())])
 
 
 def measure(lines, program, folder, cores):
@@ -73,9 +81,60 @@ def measure(lines, program, folder, cores):
                 if line.startswith("numera-bench: ")]
         sys.exit(said[-1] if said else
                  f"bench: numera-bench ended with {result.returncode}")
-    benchmarks = json.loads(out.read_text())["benchmarks"]
-    return {b["run_name"].removesuffix("/iterations:1/manual_time"): b
-            for b in benchmarks}
+    results = json.loads(out.read_text())
+    ghz = float(results["context"]["ghz"])
+    return {b["run_name"].removesuffix("/iterations:1/manual_time"):
+            {**b, "ghz": ghz} for b in results["benchmarks"]}
+
+
+def find_bounds(rows, builder, program, cores):
+    """Steps through the small instances of the rows; Bound by name."""
+    folder, found = builder.folder, {}
+    for row in rows:
+        trace = folder / "trace.txt"
+        trace.unlink(missing_ok=True)
+        try:
+            fields = {"kernel": row.kernel, "trace": trace, **row.small.fields,
+                      **row.small.make(builder)}
+            measure([line_of(row, fields)], program, folder, cores)
+            found[row.name] = bounds.bound_of(fields["program"], trace,
+                                              row.small.work, builder.llvm)
+        except (RuntimeError, OSError) as error:
+            print(f"bench: no bound for {row.name}: {error}", file=sys.stderr)
+    return found
+
+
+def environment(folder):
+    """A Python with what pip finds of the packages; each alone, since one may
+    be missing."""
+    home = folder.parent / "bench-venv"
+    python = home / "bin/python"
+    if not python.exists():
+        subprocess.run(["/usr/bin/python3", "-m", "venv", home], check=True)
+        for packages in (["numpy", "ml_dtypes"], ["pychop"], PYTORCH):
+            subprocess.run([python, "-m", "pip", "install", "--quiet",
+                            *packages], stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
+    return python
+
+
+def measure_python(rows, builder, seconds, core):
+    described, failures = [], {}
+    for row in rows:
+        try:
+            program = row.make(builder)["program"]
+        except RuntimeError as error:
+            failures[row.name] = str(error)
+            continue
+        described.append({"name": row.name, "seconds": seconds,
+                          "program": str(program), **row.fields})
+    result = subprocess.run(
+        ["taskset", "-c", str(core), environment(builder.folder),
+         HERE / "peers.py"], input=json.dumps(described), text=True,
+        stdout=subprocess.PIPE)
+    if result.returncode:
+        sys.exit(f"bench: peers.py ended with {result.returncode}")
+    return json.loads(result.stdout), failures
 
 
 def child_seconds():
@@ -115,7 +174,12 @@ def main():
     for row in rows:
         if row.kernel == "compile":
             measured[row.name] = time_compiler(row, builder)
-    rest = [row for row in rows if row.kernel != "compile"]
+    packages = [row for row in rows if row.kernel == "python"]
+    if packages:
+        got, failed = measure_python(packages, builder, args.seconds, args.core)
+        measured |= got
+        failures |= failed
+    rest = [row for row in rows if row.kernel not in ("compile", "python")]
     for count in sorted({row.cores for row in rest}):
         group = [row for row in rest if row.cores == count]
         cores = [args.core] if count == 1 else list(range(count))
@@ -124,7 +188,11 @@ def main():
         if lines:
             measured |= measure(lines, args.build / "bin/numera-bench", folder,
                                 cores)
-    results = [report.Result.of(row, measured.get(row.name),
+    found = {}
+    if args.bounds:
+        found = find_bounds([row for row in rows if row.small], builder,
+                            args.build / "bin/numera-bench", [args.core])
+    results = [report.Result.of(row, measured.get(row.name), found.get(row.name),
                                 failures.get(row.name)) for row in rows]
     if args.json:
         print(json.dumps([result.as_json() for result in results], indent=1))

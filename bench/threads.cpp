@@ -42,7 +42,7 @@ void numera::bench::threads(benchmark::State &state, const Row &row) {
                             {[&] { alone.run(); }},
                             {withThreads(2)},
                             {withThreads(1)}};
-  contest(
-      state, contenders, row.seconds(), Clock::Wall,
-      [](std::span<const double> t) { return (t[1] / t[0]) / (t[3] / t[2]); });
+  contest(state, row, contenders, Clock::Wall, [](std::span<const double> t) {
+    return (t[1] / t[0]) / (t[3] / t[2]);
+  });
 }

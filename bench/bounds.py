@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""What the instructions of a row's inner loop allow.
+
+numera-bench steps through one call of a small instance of the row and counts
+every instruction that is executed. The inner loop is the run of instructions,
+in order of address and executed equally often, that makes up most of the count;
+llvm-mca says how many cycles an iteration takes where nothing but the machine's
+units is in the way. How much of the work an iteration does follows from how
+often it ran.
+"""
+
+import itertools
+import re
+import subprocess
+from dataclasses import dataclass
+
+
+@dataclass
+class Bound:
+    instructions: int   # of the inner loop
+    cycles: float       # an iteration takes, by llvm-mca
+    work: float         # elements, or floating-point operations, an iteration
+    share: float        # of all instructions that lie in the loop
+
+    def seconds(self, row, ghz):
+        return row.work / self.work * self.cycles / (ghz * 1e9)
+
+
+def counts_of(path):
+    pairs = [line.split() for line in path.read_text().splitlines()]
+    return [(int(address, 16), int(count)) for address, count in pairs]
+
+
+def inner_loop(counts):
+    """The addresses of the loop and its count; the weight of everything."""
+    inside = [(address, count) for address, count in counts if address]
+    groups = [(count, [address for address, _ in group]) for count, group in
+              itertools.groupby(inside, key=lambda pair: pair[1])]
+    # The parts of a loop that branches cut apart run equally often.
+    merged = {}
+    for count, addresses in groups:
+        merged.setdefault(count, []).extend(addresses)
+    count = max(merged, key=lambda count: count * len(merged[count]))
+    return merged[count], count, sum(count for _, count in counts)
+
+
+def disassemble(library, addresses, llvm):
+    listing = subprocess.run(
+        [llvm / "llvm-objdump", "-d", "--no-show-raw-insn",
+         f"--start-address={addresses[0]}",
+         f"--stop-address={addresses[-1] + 1}", library],
+        text=True, capture_output=True, check=True).stdout
+    wanted, lines = set(addresses), []
+    for line in listing.splitlines():
+        match = re.match(r"\s*([0-9a-f]+):\s+(.*)", line)
+        if match and int(match[1], 16) in wanted:
+            text = match[2].split("#")[0].strip()
+            text = re.sub(r"\s+0x[0-9a-f]+ <.*>$", " target", text)
+            lines.append(re.sub(r"<[^>]*>", "", text))
+    return lines
+
+
+def cycles_of(lines, llvm):
+    """The reciprocal throughput of the instructions as a loop."""
+    report = subprocess.run(
+        [llvm / "llvm-mca", "-mcpu=native", "-iterations=100"],
+        input="\n".join(lines) + "\n", text=True, capture_output=True)
+    match = re.search(r"Block RThroughput:\s+([0-9.]+)", report.stdout)
+    if not match:
+        raise RuntimeError("llvm-mca: " + report.stderr.strip().split("\n")[0])
+    return float(match[1])
+
+
+def bound_of(library, trace, work, llvm):
+    addresses, count, total = inner_loop(counts_of(trace))
+    lines = disassemble(library, addresses, llvm)
+    return Bound(len(lines), cycles_of(lines, llvm), work / count,
+                 count * len(addresses) / total)
