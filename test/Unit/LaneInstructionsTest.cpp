@@ -29,7 +29,8 @@ namespace {
 class LaneInstructions : public testing::Test {
 protected:
   void SetUp() override {
-    machine = cantFail(createTargetMachine(CPUOptions()));
+    machine = std::move(
+        cantFail(createMachines(CPUOptions())).versions.front().machine);
     if (!machine->getTargetTriple().isX86() ||
         !machine->getMCSubtargetInfo()->checkFeatures("+avx512dq,+avx512vl"))
       GTEST_SKIP() << "no AVX-512";

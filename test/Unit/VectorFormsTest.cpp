@@ -140,8 +140,8 @@ TEST_P(Forms, HaveTheBitsOfTheScalars) {
       addCaller(entry, lanes);
   }
   Module &module = program->getModule();
-  std::unique_ptr<TargetMachine> machine =
-      cantFail(createTargetMachine(CPUOptions()));
+  std::unique_ptr<TargetMachine> machine = std::move(
+      cantFail(createMachines(CPUOptions())).versions.front().machine);
   setTarget(module, *machine);
   cantFail(defineVectorForms(module));
   cantFail(linkRuntime(module));
