@@ -125,6 +125,8 @@ private:
     if (!native)
       return native.takeError();
     program.nativeLibraries = std::move(*native);
+    if (Error error = checkEntryNames(module))
+      return error;
     if (Error error = linkRuntime(module))
       return error;
 
@@ -135,6 +137,19 @@ private:
     selectLaneInstructions(module, machine);
     if (Linker::linkModules(*program.module, std::move(*translated)))
       return createStringError("cannot link the versions of the program");
+    return Error::success();
+  }
+
+  /// What is left to the linker would be found in the program itself.
+  Error checkEntryNames(const Module &module) const {
+    for (const FunctionSignature &signature : program.metadata.functions) {
+      std::string entry = entrySymbol(signature.name);
+      const Function *wanted = module.getFunction(entry);
+      if (caller == Caller::Library && wanted && wanted->isDeclaration())
+        return createStringError("a lowering calls '" + entry +
+                                 "', but the program has another function of "
+                                 "that name; rename one of them");
+    }
     return Error::success();
   }
 

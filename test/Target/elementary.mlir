@@ -2,9 +2,9 @@
 // A loop over an elementary function calls its vector form, also under masks;
 // the form computes the exact result, which is rarely needed, lane by lane.
 // RUN: numera compile %s --emit llvm --cpu x86-64-v4 -o - | FileCheck %s
-// CHECK-LABEL: @many.invoke(
+// CHECK-LABEL: @many.invoke.0(
 // CHECK: call <16 x i16> @[[FORM:numera_posit_exp_16[^(]*]](
-// CHECK-LABEL: @few.invoke(
+// CHECK-LABEL: @few.invoke.0(
 // CHECK: call <16 x i16> @{{.*}}masked(
 // CHECK: define internal {{.*}}<16 x i16> @[[FORM]](
 // CHECK: fmul <16 x double>

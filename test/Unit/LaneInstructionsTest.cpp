@@ -46,6 +46,7 @@ protected:
     ASSERT_TRUE(parsed) << error.getMessage().str();
     Lanes program(std::move(context), std::move(parsed));
     Module &module = program.getModule();
+    stripTarget(module);
     setTarget(module, *machine);
     Function *scalar = module.getFunction("f");
     Function *form = widen(*scalar, lanes, {true});
