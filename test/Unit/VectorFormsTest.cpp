@@ -58,7 +58,12 @@ protected:
     Type *i64 = Type::getInt64Ty(*context);
     unsigned width = format.width();
     std::vector<Entry> list;
+    // Elementary functions are long: those of two formats, and of all formats
+    // what has a fast road of its own.
+    bool isFull = is_contained({"bf16", "posit16"}, StringRef(GetParam()));
     auto add = [&](const char *name, unsigned count, bool rounds) {
+      if (!isFull && rounds && count == 1 && StringRef(name) != "sqrt")
+        return;
       Entry entry{name, {}, {}, code, {}};
       entry.operands.assign(count, code);
       entry.bits.assign(count, width);
@@ -165,9 +170,8 @@ TEST_P(Forms, HaveTheBitsOfTheScalars) {
 
 INSTANTIATE_TEST_SUITE_P(Vector, Forms,
                          testing::Values("f16", "bf16", "f8E4M3FN",
-                                         "float<5,7>", "float<3,4>", "posit16",
-                                         "posit8", "posit<12,1>", "posit<24,2>",
-                                         "fixed<4,11>"),
+                                         "float<5,7>", "posit16", "posit<12,1>",
+                                         "posit<24,2>", "fixed<4,11>"),
                          [](const testing::TestParamInfo<const char *> &info) {
                            std::string name = info.param;
                            std::replace_if(
