@@ -4,8 +4,8 @@
 numera-bench steps through one call of a small instance of the row and counts
 every instruction that is executed. The inner loop is the run of instructions,
 in order of address and executed equally often, that makes up most of the count;
-llvm-mca says how many cycles an iteration takes where nothing but the machine's
-units is in the way. How much of the work an iteration does follows from how
+llvm-mca simulates how many cycles an iteration takes where nothing but the
+machine's units is in the way. How much of the work an iteration does follows from how
 often it ran.
 """
 
@@ -61,14 +61,17 @@ def disassemble(library, addresses, llvm):
 
 
 def cycles_of(lines, llvm):
-    """The reciprocal throughput of the instructions as a loop."""
+    """What an iteration takes when the instructions are a loop. (Not the
+    reciprocal throughput that llvm-mca sums up: it overlooks units that
+    several kinds of instructions share.)"""
+    iterations = 1000
     report = subprocess.run(
-        [llvm / "llvm-mca", "-mcpu=native", "-iterations=100"],
+        [llvm / "llvm-mca", "-mcpu=native", f"-iterations={iterations}"],
         input="\n".join(lines) + "\n", text=True, capture_output=True)
-    match = re.search(r"Block RThroughput:\s+([0-9.]+)", report.stdout)
+    match = re.search(r"Total Cycles:\s+(\d+)", report.stdout)
     if not match:
         raise RuntimeError("llvm-mca: " + report.stderr.strip().split("\n")[0])
-    return float(match[1])
+    return int(match[1]) / iterations
 
 
 def bound_of(library, trace, work, llvm):

@@ -48,7 +48,7 @@ class Result:
         if not self.failure and self.row.moved and self.row.peer == "memcpy":
             found[f"{self.row.moved} B"] = self.peer
         if not self.failure and self.limit:
-            text = f"{self.limit.instructions} instr, {self.limit.cycles:g} cyc"
+            text = f"{self.limit.instructions} instr, {short(self.limit.cycles)} cyc"
             found[text] = self.limit.seconds(self.row, self.ghz)
         return found
 
