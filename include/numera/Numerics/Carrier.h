@@ -71,6 +71,10 @@ template <typename T> struct Carrier {
     return value(static_cast<Word>(
         format.encode(f.decode(code), Rounding::NearestEven)));
   }
+  template <typename F>
+  static constexpr T decodeAny(const F &f, uint64_t code) {
+    return decode(f, code);
+  }
   template <typename F> static constexpr uint64_t encode(const F &f, T x) {
     return f.encode(format.decode(bits(x)), Rounding::NearestEven);
   }
@@ -92,65 +96,103 @@ template <typename T> struct Carrier {
             f.isSigned &&
             holds(f.precision(), f.leastExponent(), f.maxExponent()));
   }
-  /// encode() is valid: below the format's normal numbers the carrier still
-  /// has the magic constant's exponent, and its own subnormals lie below half
-  /// the format's least value.
+  /// encode() is valid: the format's unit below its normal numbers, and all of
+  /// the numbers that encode() adds, are normal numbers of the carrier.
   static constexpr bool encodes(const FloatFormat &f) {
     return isTruncation(f) ||
            (f.exponentBits > 0 && f.width() < width && f.hasSubnormals &&
             f.isSigned && f.mantissaBits > 0 && f.mantissaBits < mantissa &&
+            f.maxCode() >> f.mantissaBits != 0 &&
             f.leastExponent() - 1 >= format.minExponent() &&
-            f.leastExponent() + mantissa <= format.maxExponent() &&
-            f.maxExponent() <= format.maxExponent());
+            f.maxExponent() + 1 + mantissa - f.mantissaBits <=
+                format.maxExponent());
   }
 
   static constexpr T decode(const FloatFormat &f, uint64_t code) {
+    T result = decodeAny(f, code);
+    if (!f.hasNaN())
+      return result;
+    return f.specials == Specials::Ieee
+               ? (result == result ? result : value(nan))
+           : f.isNaN(code) ? value(nan)
+                           : result;
+  }
+
+  /// The same, but a NaN may have any sign and payload: what arithmetic that
+  /// ends in a rounding takes.
+  static constexpr T decodeAny(const FloatFormat &f, uint64_t code) {
+    int cut = mantissa - f.mantissaBits;
+    Word negative = static_cast<Word>(f.isNegative(code)) << (width - 1);
     Word magnitude = static_cast<Word>(code & f.magnitudeMask());
-    Word trailing =
-        magnitude & static_cast<Word>((uint64_t{1} << f.mantissaBits) - 1);
-    // The rebias cannot wrap: embeds() bounds both ends.
-    Word normal = (magnitude << (mantissa - f.mantissaBits)) +
-                  (static_cast<Word>(bias - f.bias) << mantissa);
-    // T * 2^least: the conversion is exact, and so is the scaling.
-    Word subnormal = bits(static_cast<T>(static_cast<SignedWord>(trailing)) *
-                          value(powerBits(f.leastExponent())));
-    Word result = magnitude >> f.mantissaBits ? normal : subnormal;
     if (isTruncation(f))
-      result = normal;
+      return value(static_cast<Word>(code) << cut);
+    // The rebias cannot wrap: embeds() bounds both ends.
+    Word normal =
+        (magnitude << cut) + (static_cast<Word>(bias - f.bias) << mantissa);
+    // Exponent field 0: a hidden bit is added that is none, and taken off. Both
+    // are exact, and no number on the way is a subnormal one of the carrier.
+    Word subnormal = bits(value(normal + (Word{1} << mantissa)) -
+                          value(powerBits(f.minExponent())));
+    Word result = magnitude >> f.mantissaBits ? normal : subnormal;
+    if (f.specials == Specials::Ieee)
+      result |= magnitude >= f.infinityCode() ? infinity : 0;
     else if (f.hasInfinity())
       result = magnitude == f.infinityCode() ? infinity : result;
-    Word negative = static_cast<Word>(f.isNegative(code));
-    result |= negative << (width - 1);
-    return value(f.hasNaN() && f.isNaN(code) ? nan : result);
+    result |= negative;
+    bool isNaN = f.specials != Specials::Ieee && f.hasNaN() && f.isNaN(code);
+    return value(isNaN ? nan : result);
   }
 
   /// Nearest-even, from any value of the carrier.
   static constexpr uint64_t encode(const FloatFormat &f, T x) {
     Word word = bits(x);
-    Word magnitude = word & ~sign;
-    // Normal: add just under half a unit, or half where the last kept bit is
-    // odd; the carry runs into the exponent as it should.
     int cut = mantissa - f.mantissaBits;
-    Word odd = magnitude >> cut & 1;
-    Word rounded = magnitude + ((Word{1} << (cut - 1)) - 1 + odd);
-    Word normal =
-        (rounded >> cut) - (static_cast<Word>(bias - f.bias) << f.mantissaBits);
-    // Subnormal: the sum with 2^(least + mantissa), whose unit is the
-    // format's least value, is rounded to nearest-even by the carrier.
-    Word magic = powerBits(f.leastExponent() + mantissa);
-    Word subnormal = bits(value(magnitude) + value(magic)) - magic;
-    bool isNormal = isTruncation(f) || magnitude >= powerBits(f.minExponent());
-    Word result = isNormal ? normal : subnormal;
-    // With one exponent bit the subnormals may overflow too.
-    bool overflow = result > f.maxCode() || magnitude >= infinity;
-    Word overflowed = static_cast<Word>(
-        magnitude >= infinity ? f.codeOfInfinite() : f.codeOfOverflow());
-    result = overflow ? overflowed : result;
+    Word half = Word{1} << (cut - 1);
+    Word magnitude = word & ~sign;
+    uint64_t infinite = f.codeOfInfinite(), overflow = f.codeOfOverflow();
+    auto canonicalNaN = static_cast<Word>(f.nanCode());
+    // The last kept bit decides ties; the carry runs into the exponent as it
+    // should, from the largest number into infinity, and never into the sign.
+    if (isTruncation(f) && overflow == f.infinityCode()) {
+      Word rounded = (word + (half - 1) + (word >> cut & 1)) >> cut;
+      return x == x ? rounded : canonicalNaN;
+    }
+    Word result = 0;
+    Word largest = static_cast<Word>(f.maxCode());
+    if (isTruncation(f)) {
+      result = (magnitude + (half - 1) + (magnitude >> cut & 1)) >> cut;
+    } else {
+      // As in CarrierRound.h: the sum with m is rounded to the format's unit,
+      // and its last bits count the units. What lies beyond the largest number
+      // stops at it or at the next place of its grid, by what becomes of it.
+      bool stops = overflow == f.maxCode() && infinite == f.maxCode();
+      Word bound = (largest << cut) +
+                   (static_cast<Word>(bias - f.bias) << mantissa) +
+                   (stops ? 0 : half << 1);
+      Word bounded = magnitude < bound ? magnitude : bound;
+      Word exponent = bounded & infinity, least = powerBits(f.minExponent());
+      exponent = exponent < least ? least : exponent;
+      Word m = exponent + (static_cast<Word>(cut) << mantissa);
+      Word units = bits(value(bounded) + value(m)) - m;
+      // The hidden bit counts as one in the exponent field.
+      result = units + (exponent >> cut) -
+               (static_cast<Word>(bias - f.bias + 1) << f.mantissaBits);
+      // The code above the largest number's may be what is wanted.
+      if (stops || (overflow == f.maxCode() + 1 && infinite == overflow))
+        largest = ~Word{0};
+    }
+    if (largest != ~Word{0}) {
+      bool isInfinite = magnitude >= infinity;
+      Word beyond = static_cast<Word>(isInfinite ? infinite : overflow);
+      result = result > largest || isInfinite ? beyond : result;
+    }
     Word negative = word >> (width - 1);
-    bool unsignedResult = (!f.hasNegativeZero() && result == 0) ||
-                          (f.hasNaN() && result == f.nanCode());
-    result |= unsignedResult ? 0 : negative << f.magnitudeBits();
-    return magnitude > infinity ? f.nanCode() : result;
+    bool isUnsigned =
+        (!f.hasNegativeZero() && result == 0) ||
+        (f.hasNaN() && (overflow == f.nanCode() || infinite == f.nanCode()) &&
+         result == f.nanCode());
+    result |= isUnsigned ? 0 : negative << f.magnitudeBits();
+    return magnitude > infinity ? canonicalNaN : result;
   }
 
   // ---- posit ---------------------------------------------------------------
@@ -164,10 +206,16 @@ template <typename T> struct Carrier {
   static constexpr bool encodes(const PositFormat &f) { return embeds(f); }
 
   static constexpr T decode(const PositFormat &f, uint64_t code) {
-    bool isNegative = f.isNegative(code);
-    Word magnitude =
-        static_cast<Word>(isNegative ? (~code + 1) & f.mask() : code);
-    Word string = magnitude << (width - f.bits + 1); // the regime to the top
+    T result = decodeAny(f, code);
+    return result == result ? result : value(nan);
+  }
+
+  static constexpr T decodeAny(const PositFormat &f, uint64_t code) {
+    auto top =
+        static_cast<SignedWord>(static_cast<Word>(code) << (width - f.bits));
+    Word magnitude = static_cast<Word>(top < 0 ? 0 - static_cast<Word>(top)
+                                               : static_cast<Word>(top));
+    Word string = magnitude << 1; // the regime to the top
     // All ones if the regime is a run of ones.
     Word run =
         static_cast<Word>(static_cast<SignedWord>(string) >> (width - 1));
@@ -175,11 +223,13 @@ template <typename T> struct Carrier {
     auto regime = static_cast<SignedWord>(static_cast<Word>(length - 1) ^ ~run);
     Word rest = string << length << 1;
     // The exponent's es bits add onto the regime's multiple of 2^es.
-    Word result = (static_cast<Word>(bias + regime * (1 << f.es)) << mantissa) +
+    Word result = (static_cast<Word>(regime) << (mantissa + f.es)) +
+                  (static_cast<Word>(bias) << mantissa) +
                   (rest >> (width - mantissa - f.es));
-    result |= isNegative ? sign : 0;
-    result = code == 0 ? 0 : result;
-    return value(f.isNaN(code) ? nan : result);
+    result |= static_cast<Word>(top) & sign;
+    // 0, and NaR as all ones, which is a NaN.
+    Word sides = static_cast<Word>(top >> (width - 1));
+    return value(string == 0 ? sides : result);
   }
 
   /// Nearest-even, from any value of the carrier.
@@ -191,27 +241,30 @@ template <typename T> struct Carrier {
          most = powerBits(f.maxExponent());
     Word clamped = magnitude < least ? least : magnitude;
     clamped = clamped > most ? most : clamped;
-    auto exponent = static_cast<SignedWord>(clamped >> mantissa) - bias;
-    SignedWord regime = exponent >> f.es;
-    // Exponent and fraction at the top. The bias is -1 modulo 2^es.
-    Word body = (clamped + (Word{1} << mantissa)) << (width - mantissa - f.es);
-    // What can never be kept becomes one sticky bit, high enough to survive
-    // the shift by the regime below.
-    int spare = width - f.bits;
-    Word low = (Word{1} << (spare + 1)) - 1;
-    Word sticky = static_cast<Word>((body & low) != 0) << (spare - 1);
-    Word string = ((body & ~low) >> 2) | sticky;
-    // 10… shifted arithmetically is a run of ones and its zero, 01… a run of
-    // zeros and its one.
-    string |= Word{regime >= 0 ? 2u : 1u} << (width - 2);
-    SignedWord shift = regime ^ (regime >> (width - 1));
-    Word code =
-        static_cast<Word>(static_cast<SignedWord>(string) >> shift) >> 1;
+    // The exponent as a fixed-point number, the fraction behind it.
+    auto exponent = static_cast<SignedWord>(
+        clamped - (static_cast<Word>(bias) << mantissa));
+    SignedWord regime = exponent >> (mantissa + f.es);
+    auto below = static_cast<Word>(exponent >> (width - 1)); // 1: all ones
+    // Its last es bits and the fraction, behind 10 or 01. 10… shifted
+    // arithmetically is a run of ones and its zero, 01… a run of zeros and its
+    // one.
+    Word body = static_cast<Word>(exponent) << (width - 2 - mantissa - f.es);
+    Word string =
+        (body & (~Word{0} >> 2)) | ((below ^ sign) & ~(~Word{0} >> 2));
+    // What can never be kept becomes one sticky bit as well, high enough to
+    // survive the shift by the regime.
+    int spare = width - f.bits + 1; // behind the code without its sign
+    Word low = (Word{1} << (spare - 1)) - 1;
+    string |= static_cast<Word>((string & low) != 0) << (spare - 2);
+    SignedWord shift = regime ^ static_cast<SignedWord>(below);
+    Word code = static_cast<Word>(static_cast<SignedWord>(string) >> shift);
     code += (Word{1} << (spare - 1)) - 1 + (code >> spare & 1);
     code >>= spare;
-    code = word & sign ? ~code + 1 : code;
+    code = word & sign ? 0 - code : code;
     code = magnitude == 0 ? 0 : code & static_cast<Word>(f.mask());
-    return magnitude >= infinity ? f.nanCode() : code;
+    auto notReal = static_cast<Word>(f.nanCode());
+    return magnitude >= infinity ? notReal : code;
   }
 
 private:

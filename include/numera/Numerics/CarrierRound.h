@@ -165,19 +165,21 @@ template <typename T> struct CarrierRound : Carrier<T> {
   static constexpr uint64_t encodeExact(const PositFormat &f, T x) {
     Word word = bits(x);
     Word magnitude = word & ~sign;
-    auto exponent = static_cast<SignedWord>(magnitude >> mantissa) - bias;
-    SignedWord regime = exponent >> f.es;
     // As Carrier::encode; what is shifted out is zero.
-    Word body = (magnitude + (Word{1} << mantissa))
-                << (width - mantissa - f.es);
-    Word string = (body >> 2) | Word{regime >= 0 ? 2u : 1u} << (width - 2);
-    SignedWord shift = regime ^ (regime >> (width - 1));
-    Word code = static_cast<Word>(static_cast<SignedWord>(string) >>
-                                  (shift & (width - 1))) >>
+    auto exponent = static_cast<SignedWord>(
+        magnitude - (static_cast<Word>(bias) << mantissa));
+    SignedWord regime = exponent >> (mantissa + f.es);
+    auto below = static_cast<Word>(exponent >> (width - 1));
+    Word body = static_cast<Word>(exponent) << (width - 2 - mantissa - f.es);
+    Word lead = ~(~Word{0} >> 2);
+    Word string = (body & ~lead) | ((below ^ sign) & lead);
+    SignedWord shift = (regime ^ static_cast<SignedWord>(below)) & (width - 1);
+    Word code = static_cast<Word>(static_cast<SignedWord>(string) >> shift) >>
                 (width - f.bits + 1);
-    code = word & sign ? ~code + 1 : code;
+    code = word & sign ? 0 - code : code;
     code = magnitude == 0 ? 0 : code & static_cast<Word>(f.mask());
-    return magnitude >= infinity ? f.nanCode() : code;
+    auto notReal = static_cast<Word>(f.nanCode());
+    return magnitude >= infinity ? notReal : code;
   }
 
 private:

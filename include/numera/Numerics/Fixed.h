@@ -133,17 +133,35 @@ struct FixedFormat {
   }
 
   constexpr uint64_t add(uint64_t x, uint64_t y, RoundingMode) const {
+    if (fits<int32_t>(1))
+      return placeSigned(signedOf<int32_t>(x) + signedOf<int32_t>(y));
+    if (fits<int64_t>(1))
+      return placeSigned(signedOf<int64_t>(x) + signedOf<int64_t>(y));
     return sum(isNegative(x), magnitudeOf(x), isNegative(y), magnitudeOf(y));
   }
   constexpr uint64_t sub(uint64_t x, uint64_t y, RoundingMode) const {
+    if (fits<int32_t>(1))
+      return placeSigned(signedOf<int32_t>(x) - signedOf<int32_t>(y));
+    if (fits<int64_t>(1))
+      return placeSigned(signedOf<int64_t>(x) - signedOf<int64_t>(y));
     return sum(isNegative(x), magnitudeOf(x), !isNegative(y), magnitudeOf(y));
   }
   constexpr uint64_t mul(uint64_t x, uint64_t y, RoundingMode mode) const {
+    bool isShort = mode != Rounding::Stochastic;
+    if (isShort && fits<int32_t>(magnitudeBits() + 1))
+      return cutSigned(signedOf<int32_t>(x) * signedOf<int32_t>(y), mode);
+    if (isShort && fits<int64_t>(magnitudeBits() + 1))
+      return cutSigned(signedOf<int64_t>(x) * signedOf<int64_t>(y), mode);
     return cutFraction(isNegative(x) != isNegative(y), product(x, y), false,
                        mode);
   }
   constexpr uint64_t fma(uint64_t x, uint64_t y, uint64_t z,
                          RoundingMode mode) const {
+    bool isShort = mode != Rounding::Stochastic;
+    if (isShort && fits<int32_t>(magnitudeBits() + 2))
+      return fusedSigned<int32_t>(x, y, z, mode);
+    if (isShort && fits<int64_t>(magnitudeBits() + 2))
+      return fusedSigned<int64_t>(x, y, z, mode);
     // Both in units of 2^-2fraction, below 2^128.
     uint128_t a = product(x, y);
     uint128_t b = static_cast<uint128_t>(magnitudeOf(z)) << fraction;
@@ -156,6 +174,9 @@ struct FixedFormat {
                   : cutFraction(other, b - a, false, mode);
   }
   constexpr uint64_t div(uint64_t x, uint64_t y, RoundingMode mode) const {
+    if (mode == Rounding::NearestEven && overflow != Overflow::Wrap &&
+        2 * magnitudeBits() + fraction < 52)
+      return divideInDouble(x, y);
     bool negative = isNegative(x) != isNegative(y);
     uint64_t divisor = magnitudeOf(y);
     if (divisor == 0)
@@ -191,6 +212,79 @@ struct FixedFormat {
   }
 
 private:
+  // Roads for narrow formats: straight-line on machine integers.
+
+  /// True if an S holds numbers of this format times 2^bits, and one bit of
+  /// rounding.
+  template <typename S> constexpr bool fits(int32_t bits) const {
+    return magnitudeBits() + bits < 8 * static_cast<int32_t>(sizeof(S));
+  }
+  template <typename S> constexpr S signedOf(uint64_t code) const {
+    if (!isSigned)
+      return static_cast<S>(code);
+    int32_t unused = 8 * static_cast<int32_t>(sizeof(S)) - width();
+    return static_cast<S>(static_cast<S>(code) << unused) >> unused;
+  }
+  template <typename S> constexpr uint64_t placeSigned(S units) const {
+    if (overflow != Overflow::Wrap) {
+      auto most = static_cast<S>(maxCode()), least = signedOf<S>(lowestCode());
+      units = units < least ? least : units;
+      units = units > most ? most : units;
+    }
+    return static_cast<uint64_t>(units) & mask();
+  }
+  /// An integer in units of 2^-2fraction, rounded. Shifts round down.
+  template <typename S>
+  constexpr uint64_t cutSigned(S value, RoundingMode mode) const {
+    if (fraction == 0)
+      return placeSigned(value);
+    S unit = S{1} << fraction, half = unit >> 1, low = unit - 1;
+    S down = value >> fraction;
+    switch (mode.rounding) {
+    case Rounding::NearestAway:
+      return placeSigned((value + half - (value < 0)) >> fraction);
+    case Rounding::NearestZero:
+      return placeSigned((value + half - (value >= 0)) >> fraction);
+    case Rounding::TowardZero:
+      return placeSigned((value + (value < 0 ? low : 0)) >> fraction);
+    case Rounding::Up:
+      return placeSigned((value + low) >> fraction);
+    case Rounding::Down:
+      return placeSigned(down);
+    case Rounding::ToOdd:
+      return placeSigned(down | static_cast<S>((value & low) != 0));
+    default:
+      return placeSigned((value + (half - 1) + (down & 1)) >> fraction);
+    }
+  }
+  template <typename S>
+  constexpr uint64_t fusedSigned(uint64_t x, uint64_t y, uint64_t z,
+                                 RoundingMode mode) const {
+    S product = signedOf<S>(x) * signedOf<S>(y);
+    return cutSigned<S>(product + signedOf<S>(z) * (S{1} << fraction), mode);
+  }
+  /// With M magnitude bits a quotient n / y is below 2^(M + fraction), and off
+  /// any multiple of 1/2 by 1 / 2y at least, which is more than half a unit of
+  /// a double there: the double is on a boundary only if the quotient is.
+  constexpr uint64_t divideInDouble(uint64_t x, uint64_t y) const {
+    auto dividend = static_cast<double>(signedOf<int32_t>(x)) *
+                    static_cast<double>(uint64_t{1} << fraction);
+    auto divisor = static_cast<double>(signedOf<int32_t>(y));
+    auto least = static_cast<double>(signedOf<int32_t>(lowestCode()));
+    auto most = static_cast<double>(maxCode());
+    bool isPole = divisor == 0;
+    // A constant expression may not divide by zero.
+    double quotient = dividend / (isPole ? 1.0 : divisor);
+    double beyond = dividend < 0 ? least : dividend > 0 ? most : 0.0;
+    quotient = isPole ? beyond : quotient;
+    quotient = quotient < least ? least : quotient;
+    quotient = quotient > most ? most : quotient;
+    // Added, it rounds to an integer, to nearest-even.
+    constexpr double toInteger = 0x1.8p52;
+    auto bits = __builtin_bit_cast(uint64_t, quotient + toInteger);
+    return (bits - __builtin_bit_cast(uint64_t, toInteger)) & mask();
+  }
+
   constexpr uint64_t magnitudeOf(uint64_t code) const {
     return isNegative(code) ? (~code + 1) & mask() : code;
   }

@@ -80,7 +80,7 @@ constexpr bool usesMachine(RoundingMode mode) {
 template <typename T, typename F, typename Operation, typename... Codes>
 constexpr uint64_t inLane(const F &f, RoundingMode mode, Operation operation,
                           Codes... codes) {
-  return Lane<T>::finish(f, operation(Lane<T>::decode(f, codes)...), mode);
+  return Lane<T>::finish(f, operation(Lane<T>::decodeAny(f, codes)...), mode);
 }
 
 template <typename F>
