@@ -186,6 +186,12 @@ THROUGH_EXACT_1(roundeven)
                            uint32_t random) {                                  \
     return static_cast<CODE(bits)>(encodeFrom<double>(FORMAT, x, MODE));       \
   }                                                                            \
+  CODE(bits) SYMBOL(encode_exact_f32, bits)(float x, PARAMETERS) {             \
+    return static_cast<CODE(bits)>(encodeExactly<float>(FORMAT, x));           \
+  }                                                                            \
+  CODE(bits) SYMBOL(encode_exact_f64, bits)(double x, PARAMETERS) {            \
+    return static_cast<CODE(bits)>(encodeExactly<double>(FORMAT, x));          \
+  }                                                                            \
   CODE(bits)                                                                   \
   SYMBOL(from_i64, bits)(int64_t x, PARAMETERS, int32_t rounding,              \
                          uint32_t random) {                                    \
@@ -311,5 +317,15 @@ FOR_EACH_STORAGE(QUIRE, )
 STEP(f32, float, 32)
 STEP(f64, double, 64)
 WINDOWS
+
+// In a carrier: the storage of codes does not matter.
+float SYMBOL(round_f32, 32)(float x, PARAMETERS, int32_t rounding,
+                            uint32_t random) {
+  return roundTo<float>(FORMAT, x, MODE);
+}
+double SYMBOL(round_f64, 64)(double x, PARAMETERS, int32_t rounding,
+                             uint32_t random) {
+  return roundTo<double>(FORMAT, x, MODE);
+}
 
 } // extern "C"

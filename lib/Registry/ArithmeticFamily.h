@@ -25,8 +25,8 @@ namespace numera {
 /// The forms of the short step that a format has, the one to take first.
 template <typename T, typename F>
 llvm::SmallVector<int32_t, 3> shortForms(const F &f) {
-  llvm::SmallVector<StepForm, 4> order = {
-      StepForm::Gradual, StepForm::Normal, StepForm::Saturating};
+  llvm::SmallVector<StepForm, 4> order = {StepForm::Gradual, StepForm::Normal,
+                                          StepForm::Saturating};
   if constexpr (requires { ShortStep<T, F>::preferred(f); })
     order.insert(order.begin(), ShortStep<T, F>::preferred(f));
   llvm::SmallVector<int32_t, 3> forms;
@@ -154,6 +154,45 @@ public:
   bool embedsInF64(const Format &format) const override {
     return embeds(format, formatF64());
   }
+  bool hasCarrier(const Format &format, unsigned width) const override {
+    return inCarrier(width, [&]<typename T>(T) {
+      F f = layout(format);
+      return Lane<T>::embeds(f) && Lane<T>::encodes(f);
+    });
+  }
+  bool roundsInCarrier(const Format &format, unsigned width,
+                       RoundingMode mode) const override {
+    return inCarrier(width, [&]<typename T>(T) {
+      return Lane<T>::rounds(layout(format), mode);
+    });
+  }
+  Road roadInCarrier(Operation operation, const Format &format, unsigned width,
+                     RoundingMode mode) const override {
+    return inCarrier(width, [&]<typename T>(T) {
+      return laneRoad<T>(operation, layout(format), mode);
+    });
+  }
+  uint64_t decodeToCarrier(const Format &format, unsigned width,
+                           uint64_t code) const override {
+    return inCarrier(width, [&]<typename T>(T) {
+      return uint64_t{Lane<T>::bits(decodeTo<T>(layout(format), code))};
+    });
+  }
+  uint64_t roundInCarrier(const Format &format, unsigned width, uint64_t bits,
+                          RoundingMode mode) const override {
+    return inCarrier(width, [&]<typename T>(T) {
+      return uint64_t{
+          Lane<T>::bits(roundTo<T>(layout(format), machine<T>(bits), mode))};
+    });
+  }
+  uint64_t encodeFromCarrier(const Format &format, unsigned width,
+                             uint64_t bits) const override {
+    return inCarrier(width, [&]<typename T>(T) {
+      return encodeExactly<T>(layout(format), machine<T>(bits));
+    });
+  }
+  bool isTotallyOrdered() const override { return F::isTotallyOrdered; }
+
   unsigned machineWidth(const Format &format) const override {
     F f = layout(format);
     if (format.getRounding() != Rounding::NearestEven ||
@@ -191,6 +230,36 @@ protected:
   }
 
 private:
+  template <typename Function>
+  static auto inCarrier(unsigned width, Function function) {
+    return width == 32 ? function(float{}) : function(double{});
+  }
+
+  template <typename T>
+  static Road laneRoad(Operation operation, const F &f, RoundingMode mode) {
+    using L = Lane<T>;
+    if (hasOwn<F>(operation))
+      return Road::None;
+    switch (operation) {
+    case Operation::Add:
+    case Operation::Sub:
+      return L::addition(f, mode);
+    case Operation::Mul:
+      return L::multiplication(f, mode);
+    case Operation::Div:
+      if constexpr (requires { f.polesAreNaN(); })
+        if (f.polesAreNaN())
+          return Road::None;
+      return L::division(f, mode);
+    case Operation::Sqrt:
+      return L::root(f, mode);
+    case Operation::Fma:
+      return L::fusion(f, mode);
+    default:
+      return Road::None;
+    }
+  }
+
   /// True if the family defines the operation on codes itself.
   template <typename G> static constexpr bool hasOwn(Operation operation) {
 #define OWN(enumerator, name, ...)                                             \

@@ -11,14 +11,14 @@
 
 // The runtime's entries are declared as they are, without the wrapper that a
 // program's own functions get.
-// CHECK-DAG: llvm.func @numera_posit_decode_f32_16(i16 {llvm.zeroext}, i32, i32) -> f32 attributes {sym_visibility = "private"}
-// CHECK-DAG: llvm.func @numera_posit_encode_f32_16(f32, i32, i32, i32, i32) -> (i16 {llvm.zeroext}) attributes {sym_visibility = "private"}
+// CHECK-DAG: llvm.func @numera_posit_exp_16(i16 {llvm.zeroext}, i32, i32, i32, i32) -> (i16 {llvm.zeroext}) attributes {sym_visibility = "private"}
+// CHECK-DAG: llvm.func @numera_posit_round_f32_32(f32, i32, i32, i32, i32) -> f32 attributes {sym_visibility = "private"}
 
-// The operands of the matmul are decoded once, outside; each step is one
-// instruction.
+// The operands of the matmul are rounded once, outside, and never become codes;
+// each step is one instruction.
 // CHECK-LABEL: llvm.func @matmul(
 // CHECK-SAME: attributes {llvm.emit_c_interface}
-// CHECK: llvm.call @numera_posit_decode_f32_16
+// CHECK: llvm.call @numera_posit_round_f32_32
 // CHECK: llvm.intr.fma
 // CHECK-LABEL: llvm.func @_mlir_ciface_matmul(
 

@@ -8,74 +8,30 @@ C interface, in batches of several sizes.
 """
 
 import ctypes
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+from entries import bits, call, names, options
 
 ROWS = 44
 
 
-class Tensor(ctypes.Structure):
-    _fields_ = [
-        ("data", ctypes.c_void_p),
-        ("capacity", ctypes.c_uint64),
-        ("dtype", ctypes.c_int32),
-        ("rank", ctypes.c_int32),
-        ("shape", ctypes.c_int64 * 16),
-    ]
-
-
-class Options(ctypes.Structure):
-    _fields_ = [
-        ("size", ctypes.c_uint32),
-        ("threads", ctypes.c_uint32),
-        ("seed", ctypes.c_uint64),
-        ("step", ctypes.c_uint64),
-        ("sample", ctypes.c_uint64),
-        ("workspace", ctypes.c_void_p),
-        ("workspace_size", ctypes.c_uint64),
-    ]
-
-
-def tensor(array):
-    shape = (ctypes.c_int64 * 16)(*array.shape)
-    return Tensor(array.ctypes.data, array.nbytes, 1, array.ndim, shape)
-
-
-def call(entry, x, sample, seed, step):
+def logits(entry, x, sample, seed, step):
     """The ten logits of each row of x."""
     result = np.zeros((len(x), 10), np.float32)
-    outputs, error = tensor(result), ctypes.create_string_buffer(256)
-    options = None
-    if seed is not None:
-        options = Options(ctypes.sizeof(Options), 0, seed, step, sample, None, 0)
-    status = entry(
-        ctypes.byref(tensor(x)),
-        ctypes.c_size_t(1),
-        ctypes.byref(outputs),
-        ctypes.c_size_t(1),
-        ctypes.byref(options) if options else None,
-        error,
-        ctypes.c_size_t(256),
-    )
-    if status:
-        sys.exit(error.value.decode())
+    given = None if seed is None else options(seed=seed, step=step, sample=sample)
+    call(entry, [x], [result], given)
     return result
 
 
 def in_batches(entry, x, batch, seed):
     parts = [
-        call(entry, np.ascontiguousarray(x[i : i + batch]), i, seed, 0)
+        logits(entry, np.ascontiguousarray(x[i : i + batch]), i, seed, 0)
         for i in range(0, len(x), batch)
     ]
     return np.concatenate(parts)
-
-
-def bits(array):
-    return np.ascontiguousarray(array).view(np.uint32)
 
 
 def check(what, condition):
@@ -96,23 +52,17 @@ def judge(model, out, x, name, accumulate, cpus):
         library = f"{out}/{name}-{accumulate}-{cpu}.so"
         command = ["numera", "compile", model, *flags, "--cpu", cpu, "--seed", "7", "-o", library]
         subprocess.run(command, check=True)
-        entry = getattr(ctypes.CDLL(library), entry_name(library))
+        entry = getattr(ctypes.CDLL(library), names(library)[0])
         for batch in 1, 7, 40, ROWS:
             same = (bits(in_batches(entry, x, batch, 7)) == expected).all()
             check(f"{name}, {cpu}: batches of {batch} give the bits of run", same)
-        default = bits(call(entry, x, 0, None, 0))
+        default = bits(logits(entry, x, 0, None, 0))
         check(f"{name}, {cpu}: the compiler's seed is the default", (default == expected).all())
     again = run(library, out, ["--seed", "7"])
     check(f"{name}: run takes the shared object", (again == expected).all())
     for other in ["--seed", "8"], ["--seed", "7", "--step", "1"]:
         share = (run(library, out, other) == expected).mean()
         check(f"{name}: {other} gives other bits ({share} are the same)", share < 0.5)
-
-
-def entry_name(library):
-    """The function that the header beside the library declares."""
-    header = Path(library).with_suffix(".h").read_text()
-    return re.findall(r"^numera_entry (\w+);", header, re.MULTILINE)[0]
 
 
 def main():

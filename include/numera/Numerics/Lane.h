@@ -22,6 +22,19 @@
 //           is on a point only if the exact one is: |a - b*B| and |a - B^2| are
 //           nonzero multiples of a unit that q bits resolve.
 //
+//  tapered  Of posits the precision is p around 1 alone: F(e) = p - 1 - m(e)
+//           fraction bits, where m counts regimes away from 1. Let x be the
+//           exponent of a sum, d = 2^(x - F(x) - 1) what boundaries there are
+//           multiples of, and b the exponent of the smaller operand. The larger
+//           one is a multiple of d, or of d/2 where the carry passed into a
+//           shorter fraction; a sum that cancels more than a bit is exact. So a
+//           sum that is off a boundary, but nearer to it than half a unit of
+//           the carrier, has an operand close to d or d/2, b >= x - F(x) - 2,
+//           with bits below the carrier's last, b - F(b) <= x - q + 1. Let
+//           k = x - b: then F(x) + F(b) >= q - 3, so that m(x) + m(b) is at
+//           most S = 2(p - 1) - (q - 3); k is below 2^es (S + 2), and at least
+//           q - p. Where that is no k, nearest modes take the carrier's sum.
+//
 // These need that neither operands, results nor error terms leave the carrier's
 // normal range, which `spans` bounds.
 //
@@ -42,15 +55,9 @@
 #define NUMERA_NUMERICS_LANE_H
 
 #include "numera/Numerics/CarrierRound.h"
+#include "numera/Numerics/Road.h"
 
 namespace numera {
-
-/// How an operation runs in a carrier.
-enum class Road {
-  None,  ///< not at all
-  Plain, ///< the carrier's own operation, to nearest-even
-  ToOdd, ///< its sum is rounded to odd
-};
 
 template <typename T> struct Lane : CarrierRound<T> {
   using Base = CarrierRound<T>;
@@ -92,6 +99,15 @@ template <typename T> struct Lane : CarrierRound<T> {
            f.overflow != Overflow::Propagate && 2 * f.precision() + 2 <= q;
   }
 
+  /// The proof for sums of tapered formats.
+  template <typename F> static constexpr bool tapers(const F &) {
+    return false;
+  }
+  static constexpr bool tapers(const PositFormat &f) {
+    int32_t p = f.precision(), slack = 2 * (p - 1) - (q - 3);
+    return p < q - 3 && (slack < 0 || (slack + 2) << f.es <= q - p);
+  }
+
   template <typename F>
   static constexpr Road multiplication(const F &f, RoundingMode mode) {
     bool exact = spans(f) && 2 * f.precision() <= q && finishes(f, mode);
@@ -105,7 +121,7 @@ template <typename T> struct Lane : CarrierRound<T> {
       return Road::Plain;
     if (!spans(f) || !finishes(f, mode) || points(f, mode) + 1 > q)
       return Road::None;
-    bool plain = isNearest(mode) && 2 * f.precision() + 2 <= q;
+    bool plain = isNearest(mode) && (2 * f.precision() + 2 <= q || tapers(f));
     return plain ? Road::Plain : Road::ToOdd;
   }
   template <typename F>

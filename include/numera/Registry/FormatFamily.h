@@ -8,6 +8,7 @@
 #define NUMERA_REGISTRY_FORMATFAMILY_H
 
 #include "numera/Numerics/Quire.h"
+#include "numera/Numerics/Road.h"
 #include "numera/Registry/Format.h"
 #include "numera/Registry/Operation.h"
 
@@ -157,6 +158,37 @@ public:
     llvm::SmallVector<int32_t, 3> shortForms;
   };
   virtual CarrierStep carrierStep(const Format &) const { return {}; }
+
+  // Carriers: the machine format of `width` bits, 32 or 64, in which values of
+  // the format may stay between operations (Numerics/Carrier.h). `bits` are
+  // those of a machine number.
+
+  /// True if every value is a number of the carrier, and codes and carriers
+  /// turn into each other in straight-line code.
+  virtual bool hasCarrier(const Format &, unsigned) const { return false; }
+  /// True if a number of the carrier can be rounded in it.
+  virtual bool roundsInCarrier(const Format &, unsigned, RoundingMode) const {
+    return false;
+  }
+  /// How the carrier's own operation, followed by one rounding, gives the
+  /// operation on values of one format.
+  virtual Road roadInCarrier(Operation, const Format &, unsigned,
+                             RoundingMode) const {
+    return Road::None;
+  }
+  virtual uint64_t decodeToCarrier(const Format &, unsigned, uint64_t) const {
+    return 0;
+  }
+  virtual uint64_t roundInCarrier(const Format &, unsigned, uint64_t,
+                                  RoundingMode) const {
+    return 0;
+  }
+  /// The code of a number that is a value of the format, or a NaN.
+  virtual uint64_t encodeFromCarrier(const Format &, unsigned, uint64_t) const {
+    return 0;
+  }
+  /// True if NaN equals itself and is below every number.
+  virtual bool isTotallyOrdered() const { return false; }
 
   /// The quire of a format with arithmetic whose values are binary fractions,
   /// whatever its size: see quireOf().

@@ -26,6 +26,7 @@ static void addOptimisations(OpPassManager &passes) {
   passes.addPass(createConvertElementwiseToLinalgPass());
   passes.addPass(createNumeraFuse());
   passes.addPass(createNumeraSimplify());
+  passes.addPass(createNumeraCarry());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
 }

@@ -3,6 +3,7 @@
 // Folders. They run the same Numerics code as the compiled program, through
 // the format's family; nothing is folded that a library may define.
 
+#include "FoldElements.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Numerics/Compare.h"
 #include "numera/Numerics/Integral.h"
@@ -11,10 +12,6 @@
 using namespace mlir;
 
 namespace numera {
-
-/// Casts are folded whatever their size (weights are encoded at compile time),
-/// other operations only where the constant stays small.
-static constexpr int64_t largestFoldedConstant = 1024;
 
 /// Element `index` of a constant operand, as a code or as an integer's bits.
 static std::optional<uint64_t> codeAt(Attribute constant, int64_t index) {
@@ -31,6 +28,46 @@ static std::optional<uint64_t> codeAt(Attribute constant, int64_t index) {
   if (auto number = dyn_cast_or_null<FloatAttr>(constant))
     return number.getValue().bitcastToAPInt().getZExtValue();
   return std::nullopt;
+}
+
+static Type storageOf(Type type) {
+  auto num = dyn_cast<NumType>(type);
+  return num ? num.getStorageType() : type;
+}
+
+OpFoldResult foldElements(
+    Type type, ArrayRef<Attribute> operands,
+    llvm::function_ref<std::optional<uint64_t>(ArrayRef<uint64_t>)> evaluate,
+    int64_t largest) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (llvm::is_contained(operands, Attribute()) ||
+      (shaped && !shaped.hasStaticShape()))
+    return {};
+  Type element = storageOf(numera::elementType(type));
+  bool splat = llvm::all_of(operands, [](Attribute operand) {
+    auto dense = dyn_cast<DenseElementsAttr>(operand);
+    return !dense || dense.isSplat();
+  });
+  int64_t count = !shaped || splat ? 1 : shaped.getNumElements();
+  if (count > largest)
+    return {};
+  SmallVector<Attribute> results;
+  SmallVector<uint64_t, 3> codes(operands.size());
+  for (int64_t i = 0; i < count; ++i) {
+    for (auto [code, operand] : llvm::zip_equal(codes, operands)) {
+      auto found = codeAt(operand, i);
+      if (!found)
+        return {};
+      code = *found;
+    }
+    auto result = evaluate(codes);
+    if (!result)
+      return {};
+    results.push_back(constantOfCode(element, *result));
+  }
+  if (!shaped)
+    return results.front();
+  return DenseElementsAttr::get(shaped.clone(element), results);
 }
 
 static uint64_t encode(const OperationRules &rules, const Unpacked &value) {
@@ -146,14 +183,7 @@ static bool hasArithmetic(FormatOpInterface op) {
   return known(op.getResultElement());
 }
 
-static Type storageOf(Type type) {
-  auto num = dyn_cast<NumType>(type);
-  return num ? num.getStorageType() : type;
-}
-
-/// True if the configuration registers a function for the operation: what it
-/// gives is not ours to say.
-static bool isOverridden(FormatOpInterface op) {
+bool isOverridden(FormatOpInterface op) {
   auto *dialect = op->getContext()->getLoadedDialect<NumeraDialect>();
   Operation operation = op.getFormatOperation();
   Format result = op.getResultElement().format;
@@ -175,38 +205,14 @@ static OpFoldResult foldElementwise(FormatOpInterface op,
                                     ArrayRef<Attribute> operands) {
   // While a model is retyped, random bits are yet to come.
   bool waits = op.drawsRandom() && !op.getRandomOperand();
-  if (!hasArithmetic(op) || isOverridden(op) || waits ||
-      llvm::is_contained(operands, Attribute()))
+  if (!hasArithmetic(op) || isOverridden(op) || waits)
     return {};
-  Type type = op->getResult(0).getType();
-  Type element = storageOf(numera::elementType(type));
-  auto shaped = dyn_cast<ShapedType>(type);
-  bool splat = llvm::all_of(operands, [](Attribute operand) {
-    auto dense = dyn_cast<DenseElementsAttr>(operand);
-    return !dense || dense.isSplat();
-  });
-  if (shaped && !shaped.hasStaticShape())
-    return {};
-  int64_t count = !shaped || splat ? 1 : shaped.getNumElements();
-  if (count > largestFoldedConstant && !isa<CastOp>(op.getOperation()))
-    return {};
-  SmallVector<Attribute> results;
-  SmallVector<uint64_t, 3> codes(operands.size());
-  for (int64_t i = 0; i < count; ++i) {
-    for (auto [code, operand] : llvm::zip_equal(codes, operands)) {
-      auto found = codeAt(operand, i);
-      if (!found)
-        return {};
-      code = *found;
-    }
-    auto result = evaluate(op, codes);
-    if (!result)
-      return {};
-    results.push_back(constantOfCode(element, *result));
-  }
-  if (!shaped)
-    return results.front();
-  return DenseElementsAttr::get(shaped.clone(element), results);
+  int64_t largest = isa<CastOp>(op.getOperation())
+                        ? std::numeric_limits<int64_t>::max()
+                        : largestFoldedConstant;
+  return foldElements(
+      op->getResult(0).getType(), operands,
+      [&](ArrayRef<uint64_t> codes) { return evaluate(op, codes); }, largest);
 }
 
 OpFoldResult CastOp::fold(FoldAdaptor adaptor) {

@@ -16,10 +16,14 @@ namespace numera {
 #define GEN_PASS_DEF_NUMERALOWEROPS
 #include "numera/Dialect/Numera/Transforms/Passes.h.inc"
 
+/// What lowers an operation on these values, scalars or vectors of one
+/// dimension, at the builder's place; null after an error.
+using LowerOn = llvm::function_ref<Value(OpBuilder &builder,
+                                         mlir::Operation *op, ValueRange)>;
+
 /// A vector operation as one operation an element.
-static Value unroll(OpBuilder &builder, FormatOpInterface op,
-                    Lowerings &lowerings) {
-  Location loc = op.getLoc();
+static Value unroll(OpBuilder &builder, mlir::Operation *op, LowerOn lower) {
+  Location loc = op->getLoc();
   auto type = cast<VectorType>(op->getResult(0).getType());
   SmallVector<SmallVector<Value>> columns;
   for (Value operand : op->getOperands()) {
@@ -31,7 +35,7 @@ static Value unroll(OpBuilder &builder, FormatOpInterface op,
     SmallVector<Value> row;
     for (auto &column : columns)
       row.push_back(column[i]);
-    Value lowered = lowerings.lower(builder, op, row);
+    Value lowered = lower(builder, op, row);
     if (!lowered)
       return {};
     results.push_back(lowered);
@@ -40,9 +44,9 @@ static Value unroll(OpBuilder &builder, FormatOpInterface op,
 }
 
 /// A vector operation as one on vectors of one dimension.
-static Value lowerWhole(OpBuilder &builder, FormatOpInterface op,
-                        Lowerings &lowerings) {
-  Location loc = op.getLoc();
+static Value lowerWhole(OpBuilder &builder, mlir::Operation *op,
+                        LowerOn lower) {
+  Location loc = op->getLoc();
   auto cast = [&](Value value, ArrayRef<int64_t> shape) -> Value {
     Type type = VectorType::get(shape, getElementTypeOrSelf(value));
     return type == value.getType()
@@ -53,17 +57,34 @@ static Value lowerWhole(OpBuilder &builder, FormatOpInterface op,
   SmallVector<Value> values;
   for (Value operand : op->getOperands())
     values.push_back(cast(operand, type.getNumElements()));
-  Value lowered = lowerings.lower(builder, op, values);
+  Value lowered = lower(builder, op, values);
   return lowered ? cast(lowered, type.getShape()) : Value();
 }
 
-/// GPUs have no vectors: theirs are taken apart.
-static Value lower(OpBuilder &builder, FormatOpInterface op,
-                   Lowerings &lowerings, Target target) {
-  if (!isa<VectorType>(op->getResult(0).getType()))
-    return lowerings.lower(builder, op, op->getOperands());
-  return target == Target::NVPTX ? unroll(builder, op, lowerings)
-                                 : lowerWhole(builder, op, lowerings);
+/// Replaces an operation by its lowering. GPUs have no vectors: theirs are
+/// taken apart.
+static LogicalResult replace(mlir::Operation *op, LowerOn lower,
+                             Target target) {
+  Type type = op->getResult(0).getType();
+  if (isa<TensorType>(type) ||
+      (isa<VectorType>(type) && cast<VectorType>(type).isScalable()))
+    return op->emitError("an operation on ")
+           << type
+           << " cannot become calls; turn it into linalg on scalars first "
+              "(numera-lower does)";
+  OpBuilder builder(op);
+  Value lowered;
+  if (!isa<VectorType>(type))
+    lowered = lower(builder, op, op->getOperands());
+  else if (target == Target::NVPTX)
+    lowered = unroll(builder, op, lower);
+  else
+    lowered = lowerWhole(builder, op, lower);
+  if (!lowered)
+    return failure();
+  op->getResult(0).replaceAllUsesWith(lowered);
+  op->erase();
+  return success();
 }
 
 LogicalResult lowerOps(ModuleOp module, Target target) {
@@ -78,23 +99,19 @@ LogicalResult lowerOps(ModuleOp module, Target target) {
   }
   if (failed(lowerQuires(module, lowerings)))
     return failure();
-  SmallVector<FormatOpInterface> work;
-  module.walk([&](FormatOpInterface op) { work.push_back(op); });
-  for (FormatOpInterface op : work) {
-    Type type = op->getResult(0).getType();
-    if (isa<TensorType>(type) ||
-        (isa<VectorType>(type) && cast<VectorType>(type).isScalable()))
-      return op.emitError("an operation on ")
-             << type
-             << " cannot become calls; turn it into linalg on scalars first "
-                "(numera-lower does)";
-    OpBuilder builder(op);
-    Value lowered = lower(builder, op, lowerings, target);
-    if (!lowered)
+  SmallVector<mlir::Operation *> work;
+  module.walk([&](mlir::Operation *op) {
+    if (isa<FormatOpInterface, DecodeOp, RoundToOp, EncodeOp>(op))
+      work.push_back(op);
+  });
+  auto lower = [&](OpBuilder &builder, mlir::Operation *op, ValueRange values) {
+    auto interface = dyn_cast<FormatOpInterface>(op);
+    return interface ? lowerings.lower(builder, interface, values)
+                     : lowerings.lowerCarrierOp(builder, op, values);
+  };
+  for (mlir::Operation *op : work)
+    if (failed(replace(op, lower, target)))
       return failure();
-    op->getResult(0).replaceAllUsesWith(lowered);
-    op->erase();
-  }
   return success();
 }
 

@@ -52,6 +52,9 @@ public:
                     mlir::ValueRange values);
   /// The call that draws the bits of `op`.
   mlir::Value lower(mlir::OpBuilder &builder, RandomOp op);
+  /// The same for a `decode`, `round_to` or `encode`.
+  mlir::Value lowerCarrierOp(mlir::OpBuilder &builder, mlir::Operation *op,
+                             mlir::ValueRange values);
 
   /// Calls `numera_<family>_<op>_<bits>`(operands, parameters…, trailing…,
   /// last), or its vector form where an operand is a vector; `result` is a

@@ -160,6 +160,37 @@ Value Lowerings::lower(OpBuilder &builder, RandomOp op) {
               builder.getI32Type());
 }
 
+Value Lowerings::lowerCarrierOp(OpBuilder &builder, mlir::Operation *op,
+                                ValueRange values) {
+  Location loc = op->getLoc();
+  Value operand = values[0];
+  Type from = getElementTypeOrSelf(operand);
+  Type result = getElementTypeOrSelf(op->getResult(0).getType());
+  auto carrier = [](Type type) { return type.isF64() ? "_f64" : "_f32"; };
+  if (auto decode = dyn_cast<DecodeOp>(op))
+    return callEntry(builder, loc, decode.getFormat().getFormat(),
+                     Twine("decode") + carrier(result), operand, {}, result);
+  Value random =
+      values.size() > 1
+          ? values[1]
+          : arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), 0);
+  if (auto encode = dyn_cast<EncodeOp>(op)) {
+    Format format = encode.getFormat().getFormat();
+    if (encode.isExact())
+      return callEntry(builder, loc, format,
+                       Twine("encode_exact") + carrier(from), operand, {},
+                       result);
+    return callEntry(builder, loc, format, Twine("encode") + carrier(from),
+                     operand, {encode.getRoundingMode().pack()}, result,
+                     random);
+  }
+  auto round = cast<RoundToOp>(op);
+  return callFamily(builder, loc, round.getFormat().getFormat(),
+                    Twine("round") + carrier(result) +
+                        (result.isF64() ? "_64" : "_32"),
+                    operand, {round.getRoundingMode().pack()}, result, random);
+}
+
 static std::string nameOf(const Registry &registry, const ElementKind &kind) {
   if (!kind.isFormat())
     return "i" + std::to_string(kind.integer.getWidth());

@@ -88,6 +88,12 @@ StepRules stepRulesOf(MacOp op);
 
 #include "numera/Dialect/Numera/IR/NumeraInterfaces.h.inc"
 
+namespace numera {
+/// True if the configuration registers a function for the operation: what it
+/// gives is not ours to say.
+bool isOverridden(FormatOpInterface op);
+} // namespace numera
+
 #define GET_OP_CLASSES
 #include "numera/Dialect/Numera/IR/NumeraOps.h.inc"
 

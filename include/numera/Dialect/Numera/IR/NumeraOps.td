@@ -309,6 +309,7 @@ def Numera_RandomOp : Op<Numera_Dialect, "random", [Pure]> {
   let hasFolder = 1;
 }
 
+include "numera/Dialect/Numera/IR/NumeraCarrier.td"
 include "numera/Dialect/Numera/IR/NumeraQuire.td"
 
 #endif // NUMERA_DIALECT_NUMERA_IR_NUMERAOPS

@@ -76,6 +76,28 @@ def NumeraFuse : Pass<"numera-fuse"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
+def NumeraCarry : Pass<"numera-carry"> {
+  let summary = "keep values decoded between operations";
+  let description = [{
+    *Requires:* `numera-lower-types`.
+    *Before:* neighbouring operations on codes of a format that embeds into f32
+    or f64.
+    *After:* `numera.decode`, the machine's arithmetic, `numera.round_to` where
+    a value goes on, `numera.encode` where it leaves. Arithmetic, casts,
+    comparisons, `neg abs min max` and `arith.select` take part, scalars and
+    vectors alike; a cast from f32 to a format and back becomes one `round_to`.
+    The carrier is f32 where the family proves it for all of a group of
+    neighbours, else f64. A sum that has to be rounded to odd is spelled out.
+
+    What gains nothing stays on codes: an operation without a neighbour, and a
+    group that only chooses among codes. So do operations that the configuration
+    registers or whose operands it truncates, and the steps of contractions.
+  }];
+  let dependentDialects = ["::numera::NumeraDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
+}
+
 def NumeraLowerTypes : Pass<"numera-lower-types", "::mlir::ModuleOp"> {
   let summary = "turn values of formats into their storage integers";
   let description = [{

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+//
+// Between codes and carriers: the f32 or f64 into which a format embeds.
+
+#ifndef NUMERA_DIALECT_NUMERA_IR_NUMERACARRIER
+#define NUMERA_DIALECT_NUMERA_IR_NUMERACARRIER
+
+include "numera/Dialect/Numera/IR/NumeraBase.td"
+
+def Numera_CodeLike
+    : TypeOrValueSemanticsContainer<AnyTypeOf<[I8, I16, I32, I64]>,
+                                    "code-like">;
+def Numera_CarrierLike
+    : TypeOrValueSemanticsContainer<AnyTypeOf<[F32, F64]>, "carrier-like">;
+
+class Numera_CarrierOp<string mnemonic, string phrase, list<Trait> traits = []>
+    : Op<Numera_Dialect, mnemonic,
+         !listconcat([Pure, SameOperandsAndResultShape],
+                     ElementwiseMappable.traits, traits)> {
+  let summary = phrase;
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+
+// What a rounding needs to know: the format, with the overflow rule that
+// counts, and its attributes.
+class Numera_CarrierRounding<string mnemonic, string phrase,
+                             list<Trait> traits = []>
+    : Numera_CarrierOp<mnemonic, phrase, traits> {
+  string roundingDeclarations = [{
+    /// The rounding, by the attributes or the format.
+    ::numera::RoundingMode getRoundingMode();
+  }];
+}
+
+def Numera_DecodeOp : Numera_CarrierOp<"decode", "turn a code into a carrier"> {
+  let description = [{
+    Exact: the format embeds into the result's type. NaN (NaR) is canonical.
+
+    ```mlir
+    %1 = numera.decode %0 {format = #numera.format<posit<16, 2>>} : i16 to f32
+    ```
+  }];
+  let arguments = (ins Numera_CodeLike:$operand, Numera_FormatAttr:$format);
+  let results = (outs Numera_CarrierLike:$result);
+  let assemblyFormat = [{
+    $operand attr-dict `:` type($operand) `to` type($result)
+  }];
+}
+
+def Numera_RoundToOp
+    : Numera_CarrierRounding<"round_to", "round in a carrier",
+                             [AllTypesMatch<["operand", "result"]>]> {
+  let description = [{
+    Any number of the carrier to a value of the format, which stays in the
+    carrier: what decoding its code would give. NaN is canonical. `rounding` is
+    the format's unless it is given; overflow is the format's.
+
+    ```mlir
+    %1 = numera.round_to %0 {format = #numera.format<float<5, 7>>} : f32
+    ```
+  }];
+  let arguments = (ins Numera_CarrierLike:$operand, Numera_FormatAttr:$format,
+                   OptionalAttr<StrAttr>:$rounding,
+                   OptionalAttr<I32Attr>:$random_bits,
+                   Optional<Numera_RandomLike>:$random);
+  let results = (outs Numera_CarrierLike:$result);
+  let assemblyFormat = [{
+    $operand (`random` $random^)? attr-dict `:` type($result)
+    `` custom<RandomType>(ref($random), type($random), ref(type($result)))
+  }];
+  let extraClassDeclaration = roundingDeclarations;
+}
+
+def Numera_EncodeOp
+    : Numera_CarrierRounding<"encode", "turn a carrier into a code"> {
+  let description = [{
+    Without `rounding` the operand is a value of the format, or any NaN: nothing
+    is rounded. With it the operand is any number of the carrier, and
+    `encode {rounding}` is `encode (round_to)` in one.
+
+    ```mlir
+    %1 = numera.encode %0 {format = #numera.format<posit<16, 2>>} : f32 to i16
+    %2 = numera.encode %0 {format = #numera.format<posit<16, 2>>,
+                           rounding = "nearest-even"} : f32 to i16
+    ```
+  }];
+  let arguments = (ins Numera_CarrierLike:$operand, Numera_FormatAttr:$format,
+                   OptionalAttr<StrAttr>:$rounding,
+                   OptionalAttr<I32Attr>:$random_bits,
+                   Optional<Numera_RandomLike>:$random);
+  let results = (outs Numera_CodeLike:$result);
+  let assemblyFormat = [{
+    $operand (`random` $random^)? attr-dict `:` type($operand) `to`
+    type($result)
+    `` custom<RandomType>(ref($random), type($random), ref(type($result)))
+  }];
+  let extraClassDeclaration = roundingDeclarations # [{
+    /// True if nothing is rounded.
+    bool isExact() { return !getRounding(); }
+  }];
+}
+
+#endif // NUMERA_DIALECT_NUMERA_IR_NUMERACARRIER

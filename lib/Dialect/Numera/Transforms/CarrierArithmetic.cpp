@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+
+#include "CarrierArithmetic.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace numera {
+
+Type carrierType(Type type, unsigned width) {
+  MLIRContext *context = type.getContext();
+  Type carrier = width == 32 ? Type(Float32Type::get(context))
+                             : Type(Float64Type::get(context));
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    return shaped.clone(carrier);
+  return carrier;
+}
+
+/// The integers of a carrier's bits.
+static Type wordType(Type carrier) {
+  unsigned width = numera::elementType(carrier).getIntOrFloatBitWidth();
+  Type word = IntegerType::get(carrier.getContext(), width);
+  if (auto shaped = dyn_cast<ShapedType>(carrier))
+    return shaped.clone(word);
+  return word;
+}
+
+static Value splat(OpBuilder &builder, Location loc, Type type,
+                   TypedAttr element) {
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    element = DenseElementsAttr::get(shaped, ArrayRef<Attribute>(element));
+  return arith::ConstantOp::create(builder, loc, element);
+}
+Value CarrierArithmetic::constant(Type like, double value) {
+  return splat(builder, loc, like,
+               builder.getFloatAttr(numera::elementType(like), value));
+}
+Value CarrierArithmetic::integer(Type like, uint64_t value) {
+  return splat(builder, loc, like,
+               builder.getIntegerAttr(numera::elementType(like),
+                                      static_cast<int64_t>(value)));
+}
+
+/// Lane<T>::sumToOdd (Numerics/Lane.h), operation by operation.
+Value CarrierArithmetic::sumToOdd(Value x, Value y) {
+  auto plus = [&](Value a, Value b) -> Value {
+    return arith::AddFOp::create(builder, loc, a, b);
+  };
+  auto minus = [&](Value a, Value b) -> Value {
+    return arith::SubFOp::create(builder, loc, a, b);
+  };
+  Value sum = plus(x, y);
+  Value virtualY = minus(sum, x);
+  Value error = plus(minus(x, minus(sum, virtualY)), minus(y, virtualY));
+  Type type = sum.getType(), words = wordType(type);
+  Value word = arith::BitcastOp::create(builder, loc, words, sum);
+  Value errorWord = arith::BitcastOp::create(builder, loc, words, error);
+  Value isInexact = arith::CmpFOp::create(
+      builder, loc, arith::CmpFPredicate::ONE, error, constant(type, 0));
+  Value inexact = arith::ExtUIOp::create(builder, loc, words, isInexact);
+  unsigned width = numera::elementType(words).getIntOrFloatBitWidth();
+  Value inward = arith::ShRUIOp::create(
+      builder, loc, arith::XOrIOp::create(builder, loc, errorWord, word),
+      integer(words, width - 1));
+  Value step = arith::AndIOp::create(builder, loc, inexact, inward);
+  Value odd = arith::OrIOp::create(
+      builder, loc, arith::SubIOp::create(builder, loc, word, step), inexact);
+  return arith::BitcastOp::create(builder, loc, type, odd);
+}
+
+Value CarrierArithmetic::operate(Operation operation, Road road, Rounding mode,
+                                 ArrayRef<Value> operands) {
+  auto negative = [&](Value x) -> Value {
+    return arith::NegFOp::create(builder, loc, x);
+  };
+  auto add = [&](Value x, Value y) -> Value {
+    if (road == Road::Plain)
+      return arith::AddFOp::create(builder, loc, x, y);
+    if (mode != Rounding::Down)
+      return sumToOdd(x, y);
+    return negative(sumToOdd(negative(x), negative(y)));
+  };
+  Value x = operands[0], y = operands.size() > 1 ? operands[1] : Value();
+  switch (operation) {
+  case Operation::Add:
+    return add(x, y);
+  case Operation::Sub:
+    return add(x, negative(y));
+  case Operation::Mul:
+    return arith::MulFOp::create(builder, loc, x, y);
+  case Operation::Div:
+    return arith::DivFOp::create(builder, loc, x, y);
+  case Operation::Sqrt:
+    return math::SqrtOp::create(builder, loc, x);
+  case Operation::Fma:
+    return add(arith::MulFOp::create(builder, loc, x, y), operands[2]);
+  default:
+    llvm_unreachable("no family has a road for it");
+  }
+}
+
+Value CarrierArithmetic::negate(Value x, const Format &format) {
+  Value result = arith::NegFOp::create(builder, loc, x);
+  if (format.getFamily().range(format).hasNegativeZero)
+    return result;
+  return arith::AddFOp::create(builder, loc, result, constant(x.getType(), 0));
+}
+Value CarrierArithmetic::absolute(Value x) {
+  return math::AbsFOp::create(builder, loc, x);
+}
+Value CarrierArithmetic::minimum(Value x, Value y) {
+  return arith::MinimumFOp::create(builder, loc, x, y);
+}
+Value CarrierArithmetic::maximum(Value x, Value y) {
+  return arith::MaximumFOp::create(builder, loc, x, y);
+}
+Value CarrierArithmetic::isNaN(Value x) {
+  return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, x, x);
+}
+
+Value CarrierArithmetic::compare(arith::CmpFPredicate predicate, Value x,
+                                 Value y, const Format &format) {
+  // NaR equals itself and is below all: as the infinity that no number is.
+  if (format.getFamily().isTotallyOrdered()) {
+    Value below =
+        constant(x.getType(), -std::numeric_limits<double>::infinity());
+    x = arith::SelectOp::create(builder, loc, isNaN(x), below, x);
+    y = arith::SelectOp::create(builder, loc, isNaN(y), below, y);
+  }
+  return arith::CmpFOp::create(builder, loc, predicate, x, y);
+}
+
+Value CarrierArithmetic::convert(Value x, Type type) {
+  if (x.getType() == type)
+    return x;
+  if (numera::elementType(type).isF64())
+    return arith::ExtFOp::create(builder, loc, type, x);
+  return arith::TruncFOp::create(builder, loc, type, x);
+}
+
+/// `rounding` and `random_bits`.
+static void setRounding(mlir::Operation *op, RoundingMode mode) {
+  Builder builder(op->getContext());
+  op->setAttr("rounding", builder.getStringAttr(nameOf(mode.rounding)));
+  if (mode == Rounding::Stochastic)
+    op->setAttr("random_bits", builder.getI32IntegerAttr(mode.randomBits));
+}
+
+Value CarrierArithmetic::round(Value x, const OperationRules &rules,
+                               Value random) {
+  auto format = FormatAttr::get(builder.getContext(), rules.encoding);
+  auto op =
+      RoundToOp::create(builder, loc, x.getType(), x, format, {}, {}, random);
+  if (rules.rounding.pack() != rules.encoding.getRoundingMode().pack())
+    setRounding(op, rules.rounding);
+  return op;
+}
+Value CarrierArithmetic::encodeRounded(Value x, const OperationRules &rules,
+                                       Value random, Type code) {
+  auto format = FormatAttr::get(builder.getContext(), rules.encoding);
+  auto op = EncodeOp::create(builder, loc, code, x, format, {}, {}, random);
+  setRounding(op, rules.rounding);
+  return op;
+}
+Value CarrierArithmetic::encode(Value x, const Format &format, Type code) {
+  return EncodeOp::create(builder, loc, code, x,
+                          FormatAttr::get(builder.getContext(), format), {}, {},
+                          {});
+}
+
+bool CarrierArithmetic::hasCanonicalNaN(Value x) {
+  return isa_and_nonnull<DecodeOp, RoundToOp>(x.getDefiningOp());
+}
+
+} // namespace numera
