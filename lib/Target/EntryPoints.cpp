@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What a C caller sees of a compiled function. For `f`, whose C interface is
-// _mlir_ciface_f(results, inputs…), the module gets
+// _mlir_ciface_f(results, inputs…, destinations…), the module gets
 //
 //   @f.info        what numera/Runtime/Entry.h calls FunctionInfo
 //   @f.invoke.<v>  unpacks the pointers to the descriptors and calls the
@@ -62,6 +62,15 @@ private:
     return module.getFunction("_mlir_ciface_" + signature.name);
   }
 
+  static size_t destinationsOf(const FunctionSignature &signature) {
+    return size_t(count_if(signature.outputs, [](const auto &output) {
+      return output.isDestination;
+    }));
+  }
+  static bool returnsResults(const FunctionSignature &signature) {
+    return destinationsOf(signature) < signature.outputs.size();
+  }
+
   /// The interface takes and gives nothing but tensors.
   Error check(const FunctionSignature &signature) {
     Function *interface = interfaceOf(signature);
@@ -69,14 +78,12 @@ private:
       return createStringError("function '" + signature.name +
                                "' has no C interface; it needs the attribute "
                                "llvm.emit_c_interface");
-    size_t pointers =
-        signature.inputs.size() + (signature.outputs.empty() ? 0 : 1);
-    size_t expected = pointers + (signature.takesSeed ? 3 : 0);
-    bool matches = interface->getReturnType()->isVoidTy() &&
-                   interface->arg_size() == expected;
-    for (size_t i = 0; matches && i < expected; ++i)
-      matches = interface->getArg(unsigned(i))->getType() ==
-                (i < pointers ? static_cast<Type *>(pointer) : i64);
+    SmallVector<Type *> expected(
+        signature.inputs.size() + (returnsResults(signature) ? 1 : 0), pointer);
+    expected.append(signature.takesSeed ? 3 : 0, i64);
+    expected.append(destinationsOf(signature), pointer);
+    bool matches = interface->getFunctionType() ==
+                   FunctionType::get(Type::getVoidTy(context), expected, false);
     if (!matches)
       return createStringError(
           "function '" + signature.name +
@@ -121,17 +128,30 @@ private:
   }
   Constant *number(uint64_t value) { return ConstantInt::get(i64, value); }
 
+  /// Null for what is no destination.
+  Constant *makeSources(const TensorSignature &tensor) {
+    if (!tensor.isDestination)
+      return ConstantPointerNull::get(pointer);
+    SmallVector<uint32_t> numbers;
+    for (TensorSignature::Source source : tensor.sources)
+      numbers.append({uint32_t(source.input), uint32_t(source.dimension)});
+    return makeGlobal(ConstantDataArray::get(context, numbers), "sources",
+                      GlobalValue::PrivateLinkage);
+  }
+
   Constant *makeTensors(ArrayRef<TensorSignature> tensors) {
-    auto *type = StructType::get(context, {pointer, pointer, i32, i32});
+    auto *type =
+        StructType::get(context, {pointer, pointer, pointer, i32, i32});
     SmallVector<Constant *> infos;
     for (const TensorSignature &tensor : tensors) {
       SmallVector<uint64_t> shape(tensor.shape.begin(), tensor.shape.end());
       infos.push_back(ConstantStruct::get(
-          type, {makeString(tensor.name),
-                 makeGlobal(ConstantDataArray::get(context, shape), "shape",
-                            GlobalValue::PrivateLinkage),
-                 ConstantInt::get(i32, uint64_t(tensor.dtype)),
-                 ConstantInt::get(i32, tensor.shape.size())}));
+          type,
+          {makeString(tensor.name),
+           makeGlobal(ConstantDataArray::get(context, shape), "shape",
+                      GlobalValue::PrivateLinkage),
+           makeSources(tensor), ConstantInt::get(i32, uint64_t(tensor.dtype)),
+           ConstantInt::get(i32, tensor.shape.size())}));
     }
     return makeGlobal(
         ConstantArray::get(ArrayType::get(type, infos.size()), infos),
@@ -181,15 +201,20 @@ private:
     invoke->addFnAttr(Attribute::NoInline);
     invoke->addFnAttr(Attribute::NoUnwind);
     IRBuilder<> builder(BasicBlock::Create(context, "", invoke));
+    auto argument = [&](size_t i) {
+      return builder.CreateLoad(pointer, builder.CreateConstInBoundsGEP1_64(
+                                             pointer, invoke->getArg(0), i));
+    };
+    size_t inputs = signature.inputs.size();
     SmallVector<Value *> arguments;
-    if (!signature.outputs.empty())
+    if (returnsResults(signature))
       arguments.push_back(invoke->getArg(1));
-    for (size_t i = 0; i < signature.inputs.size(); ++i)
-      arguments.push_back(builder.CreateLoad(
-          pointer,
-          builder.CreateConstInBoundsGEP1_64(pointer, invoke->getArg(0), i)));
+    for (size_t i = 0; i < inputs; ++i)
+      arguments.push_back(argument(i));
     for (unsigned i = 2; signature.takesSeed && i < 5; ++i)
       arguments.push_back(invoke->getArg(i));
+    for (size_t i = 0; i < destinationsOf(signature); ++i)
+      arguments.push_back(argument(inputs + i));
     builder.CreateCall(interfaceOf(signature), arguments);
     builder.CreateRetVoid();
   }

@@ -5,70 +5,17 @@
 // default one, and results change hands. Linked as bitcode into every program,
 // so it needs the C library and nothing else.
 
+#include "Message.h"
 #include "Processor.h"
 #include "Running.h"
 #include "Team.h"
 
-#include <cstdarg>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 using namespace numera::host;
 
 namespace {
-
-/// A line in the caller's buffer, cut off where the buffer ends.
-class Message {
-public:
-  Message(char *text, size_t size) : text(text), size(text ? size : 0) {}
-
-  /// Appends. Always false, so that a check can end in `return fault().add(…)`.
-  __attribute__((format(printf, 2, 3))) bool add(const char *format, ...) {
-    Roomy<va_list> arguments;
-    va_start(arguments.value, format);
-    if (used < size) {
-      int length =
-          std::vsnprintf(text + used, size - used, format, arguments.value);
-      used += length > 0 ? size_t(length) : 0;
-    }
-    va_end(arguments.value);
-    return false;
-  }
-
-  /// `(2, 3)`; a dynamic dimension is `?`.
-  bool addShape(const int64_t *shape, int32_t rank) {
-    add("(");
-    for (int32_t i = 0; i < rank; ++i)
-      if (shape[i] < 0)
-        add(i ? ", ?" : "?");
-      else
-        add("%s%lld", i ? ", " : "", static_cast<long long>(shape[i]));
-    return add(")");
-  }
-
-private:
-  char *text;
-  size_t size;
-  size_t used = 0;
-};
-
-const char *nameOfDType(int32_t dtype) {
-  static const char *const names[] = {"f32", "f64", "i8",  "i16", "i32", "i64",
-                                      "u8",  "u16", "u32", "u64", "bool"};
-  return dtype >= 1 && dtype <= NUMERA_BOOL ? names[dtype - 1] : "unknown";
-}
-
-/// The first of some features.
-const char *nameOfFeature(uint64_t features) {
-  static const char *const names[] = {
-#define NUMERA_X86_FEATURE(name, leaf, subleaf, reg, bit, state) name,
-#include "numera/Runtime/X86Features.def"
-  };
-  constexpr int count = int(sizeof names / sizeof names[0]);
-  int first = __builtin_ctzll(features);
-  return first < count ? names[first] : "such feature";
-}
 
 /// A memref descriptor, where it lies.
 class Descriptor {
@@ -93,16 +40,29 @@ public:
     return reinterpret_cast<char *>(words[1]) + words[2] * int64_t(elementSize);
   }
   const int64_t *shape() const { return words + 3; }
-  uint64_t elements() const {
-    uint64_t product = 1;
-    for (int32_t i = 0; i < rank; ++i)
-      product *= uint64_t(words[3 + i]);
-    return product;
-  }
 
 private:
   int64_t *words;
   int32_t rank;
+};
+
+/// What a tensor of that shape takes; all ones if that is too much.
+uint64_t bytesOf(const int64_t *shape, int32_t rank, int32_t dtype) {
+  uint64_t product = sizeOfDType(dtype);
+  bool isTooMuch = false;
+  for (int32_t i = 0; i < rank; ++i) {
+    if (shape[i] == 0)
+      return 0;
+    isTooMuch |= __builtin_mul_overflow(product, uint64_t(shape[i]), &product);
+  }
+  return isTooMuch ? ~uint64_t{0} : product;
+}
+
+/// What becomes of a result.
+struct Result {
+  int64_t *words; ///< its descriptor
+  void *owned;    ///< its memory, while it is ours
+  void *buffer;   ///< where it goes
 };
 
 /// One call of one function.
@@ -159,29 +119,40 @@ public:
   bool run() {
     if (!allocate())
       return fault().add("out of memory");
-    if (const char *failure = invoke())
-      return fault().add("%s", failure);
-    for (size_t i = 0; i < function.outputCount; ++i)
-      owned[i] = isOwned(i) ? result(i).allocated() : nullptr;
-    // Nothing is handed over unless everything can be.
-    for (size_t i = 0; i < function.outputCount; ++i)
-      if (!prepare(i)) {
-        discard();
-        return false;
-      }
-    for (size_t i = 0; i < function.outputCount; ++i)
+    bool succeeded = produce();
+    for (size_t i = 0; succeeded && i < function.outputCount; ++i)
       deliver(i);
     discard();
-    return true;
+    return succeeded;
   }
 
 private:
+  /// Nothing is handed over unless everything can be.
+  bool produce() {
+    for (size_t i = 0, next = function.inputCount; i < function.outputCount;
+         ++i)
+      if (isDestination(i)) {
+        if (!place(i))
+          return false;
+        arguments[next++] = results[i].words;
+      }
+    if (const char *failure = invoke())
+      return fault().add("%s", failure);
+    for (size_t i = 0; i < function.outputCount; ++i)
+      if (!isDestination(i))
+        results[i].owned = isOwned(i) ? descriptor(i).allocated() : nullptr;
+    for (size_t i = 0; i < function.outputCount; ++i)
+      if (!prepare(i))
+        return false;
+    return true;
+  }
+
   /// Runs the function; what numera_host_fail was called with, else null.
   const char *invoke() {
     DefaultFloatingPoint scope;
     Team team(options.threads);
     return runWith(&team, [this] {
-      version->invoke(arguments, results, options.seed, options.step,
+      version->invoke(arguments, returned, options.seed, options.step,
                       options.sample);
     });
   }
@@ -251,10 +222,13 @@ private:
     return true;
   }
 
-  /// One block: the pointers to the inputs' descriptors, these, the results'
-  /// descriptors, and what becomes of each result.
+  /// One block: the pointers to the arguments' descriptors, what becomes of
+  /// each result, and the descriptors. Those that the function fills come one
+  /// after the other.
   bool allocate() {
-    size_t words = function.inputCount + 2 * function.outputCount;
+    constexpr size_t wordsOfResult = sizeof(Result) / sizeof(int64_t);
+    size_t words =
+        function.inputCount + (1 + wordsOfResult) * function.outputCount;
     for (size_t i = 0; i < function.inputCount; ++i)
       words += Descriptor::wordsFor(function.inputs[i].rank);
     for (size_t i = 0; i < function.outputCount; ++i)
@@ -263,38 +237,98 @@ private:
     if (!memory)
       return false;
     arguments = reinterpret_cast<void **>(memory);
-    buffers = arguments + function.inputCount;
-    owned = buffers + function.outputCount;
-    int64_t *next = reinterpret_cast<int64_t *>(owned + function.outputCount);
+    int64_t *next = memory + function.inputCount + function.outputCount;
+    results = reinterpret_cast<Result *>(next);
+    next += wordsOfResult * function.outputCount;
     for (size_t i = 0; i < function.inputCount; ++i) {
       int32_t rank = function.inputs[i].rank;
       arguments[i] = next;
       Descriptor(next, rank).set(inputs[i]);
       next += Descriptor::wordsFor(rank);
     }
-    results = next;
+    returned = next;
+    for (bool wanted : {false, true})
+      for (size_t i = 0; i < function.outputCount; ++i)
+        if (isDestination(i) == wanted) {
+          results[i].words = next;
+          next += Descriptor::wordsFor(function.outputs[i].rank);
+        }
     return true;
   }
 
-  Descriptor result(size_t index) const {
-    int64_t *words = results;
-    for (size_t i = 0; i < index; ++i)
-      words += Descriptor::wordsFor(function.outputs[i].rank);
-    return {words, function.outputs[index].rank};
+  bool isDestination(size_t index) const {
+    return function.outputs[index].sources;
+  }
+  Descriptor descriptor(size_t index) const {
+    return {results[index].words, function.outputs[index].rank};
   }
 
-  /// The memory of a result is the program's own unless the function returns
-  /// an input, a constant (MLIR marks it), or one result twice.
+  /// Finds the memory of a destination: the caller's if nothing else lies
+  /// there, else new.
+  bool place(size_t i) {
+    const TensorInfo &info = function.outputs[i];
+    numera_tensor tensor;
+    for (int32_t d = 0; d < info.rank; ++d) {
+      SizeSource source = info.sources[d];
+      tensor.shape[d] = source.input < 0
+                            ? info.shape[d]
+                            : inputs[source.input].shape[source.dimension];
+    }
+    uint64_t bytes = bytesOf(tensor.shape, info.rank, info.dtype);
+    if (!checkCapacity(i, tensor.shape, bytes))
+      return false;
+    tensor.data = outputs[i].data;
+    if (!tensor.data || overlaps(i, bytes)) {
+      tensor.data = results[i].owned = std::malloc(bytes ? bytes : 1);
+      if (!tensor.data)
+        return fault().add("out of memory");
+    }
+    descriptor(i).set(tensor);
+    return true;
+  }
+
+  /// True if the caller's buffer of an output may share memory with an input or
+  /// with another output.
+  bool overlaps(size_t index, uint64_t bytes) const {
+    auto meets = [&](const void *data, uint64_t size) {
+      auto a = reinterpret_cast<uintptr_t>(outputs[index].data);
+      auto b = reinterpret_cast<uintptr_t>(data);
+      return data && (a < b ? b - a < bytes : a - b < size);
+    };
+    for (size_t i = 0; i < function.inputCount; ++i)
+      if (meets(inputs[i].data,
+                bytesOf(inputs[i].shape, inputs[i].rank, inputs[i].dtype)))
+        return true;
+    for (size_t i = 0; i < function.outputCount; ++i)
+      if (i != index && meets(outputs[i].data, outputs[i].capacity))
+        return true;
+    return false;
+  }
+
+  bool checkCapacity(size_t i, const int64_t *shape, uint64_t bytes) {
+    const TensorInfo &info = function.outputs[i];
+    if (!outputs[i].data || outputs[i].capacity >= bytes)
+      return true;
+    begin("output", i, info);
+    message.add("capacity of %llu bytes; shape ",
+                (unsigned long long)outputs[i].capacity);
+    message.addShape(shape, info.rank);
+    return message.add(" of %s takes %llu", nameOfDType(info.dtype),
+                       (unsigned long long)bytes);
+  }
+
+  /// The memory of a result that the function returns is the program's own
+  /// unless that is an input, a constant (MLIR marks it), or another result.
   bool isOwned(size_t index) const {
     constexpr int64_t markOfConstant = 0xdeadbeef;
-    void *block = result(index).allocated();
+    void *block = descriptor(index).allocated();
     if (!block || reinterpret_cast<int64_t>(block) == markOfConstant)
       return false;
     for (size_t i = 0; i < function.inputCount; ++i)
       if (block == inputs[i].data)
         return false;
     for (size_t i = 0; i < index; ++i)
-      if (block == owned[i])
+      if (block == results[i].owned)
         return false;
     return true;
   }
@@ -303,55 +337,53 @@ private:
   /// may be given away, or new.
   bool prepare(size_t i) {
     const TensorInfo &info = function.outputs[i];
-    Descriptor descriptor = result(i);
-    uint64_t bytes = descriptor.elements() * sizeOfDType(info.dtype);
-    buffers[i] = outputs[i].data;
-    if (buffers[i]) {
-      if (outputs[i].capacity >= bytes)
-        return true;
-      begin("output", i, info);
-      message.add("capacity of %llu bytes; shape ",
-                  (unsigned long long)outputs[i].capacity);
-      message.addShape(descriptor.shape(), info.rank);
-      return message.add(" of %s takes %llu", nameOfDType(info.dtype),
-                         (unsigned long long)bytes);
-    }
-    if (owned[i] && owned[i] == descriptor.data(sizeOfDType(info.dtype))) {
-      buffers[i] = owned[i];
+    Result &result = results[i];
+    const int64_t *shape = descriptor(i).shape();
+    uint64_t bytes = bytesOf(shape, info.rank, info.dtype);
+    if (!checkCapacity(i, shape, bytes))
+      return false;
+    result.buffer = outputs[i].data;
+    if (result.buffer)
+      return true;
+    if (result.owned &&
+        result.owned == descriptor(i).data(sizeOfDType(info.dtype))) {
+      result.buffer = result.owned;
       return true;
     }
-    buffers[i] = std::malloc(bytes ? bytes : 1);
-    return buffers[i] || fault().add("out of memory");
+    result.buffer = std::malloc(bytes ? bytes : 1);
+    return result.buffer || fault().add("out of memory");
   }
 
   void deliver(size_t i) {
     const TensorInfo &info = function.outputs[i];
     numera_tensor &output = outputs[i];
-    Descriptor descriptor = result(i);
-    uint64_t elementSize = sizeOfDType(info.dtype);
-    uint64_t bytes = descriptor.elements() * elementSize;
-    if (buffers[i] == owned[i])
-      owned[i] = nullptr; // given away
-    else if (bytes)
-      std::memmove(buffers[i], descriptor.data(elementSize), bytes);
+    Result &result = results[i];
+    const int64_t *shape = descriptor(i).shape();
+    const void *data = descriptor(i).data(sizeOfDType(info.dtype));
+    uint64_t bytes = bytesOf(shape, info.rank, info.dtype);
+    if (result.buffer == result.owned)
+      result.owned = nullptr; // given away
+    else if (bytes && result.buffer != data)
+      std::memmove(result.buffer, data, bytes);
     if (!output.data)
       output.capacity = bytes;
-    output.data = buffers[i];
-    buffers[i] = nullptr;
+    output.data = result.buffer;
+    result.buffer = nullptr;
     output.dtype = info.dtype;
     output.rank = info.rank;
     if (info.rank)
-      std::memcpy(output.shape, descriptor.shape(),
-                  size_t(info.rank) * sizeof(int64_t));
+      std::memcpy(output.shape, shape, size_t(info.rank) * sizeof(int64_t));
   }
 
   /// Frees what was not given away.
   void discard() {
     for (size_t i = 0; i < function.outputCount; ++i) {
-      if (buffers[i] && buffers[i] != outputs[i].data && buffers[i] != owned[i])
-        std::free(buffers[i]);
-      std::free(owned[i]);
-      buffers[i] = owned[i] = nullptr;
+      Result &result = results[i];
+      if (result.buffer && result.buffer != outputs[i].data &&
+          result.buffer != result.owned)
+        std::free(result.buffer);
+      std::free(result.owned);
+      result.buffer = result.owned = nullptr;
     }
   }
 
@@ -364,9 +396,8 @@ private:
 
   int64_t *memory = nullptr;
   void **arguments = nullptr;
-  int64_t *results = nullptr;
-  void **buffers = nullptr; ///< where each result goes
-  void **owned = nullptr;   ///< each result's memory, while it is ours
+  void *returned = nullptr; ///< the descriptors that the function fills
+  Result *results = nullptr;
 };
 
 } // namespace

@@ -17,7 +17,7 @@
 // The operands of the matmul are rounded once, outside, and never become codes;
 // each step is one instruction.
 // CHECK-LABEL: llvm.func @matmul(
-// CHECK-SAME: attributes {llvm.emit_c_interface}
+// CHECK-SAME: attributes {llvm.emit_c_interface, numera.destinations = [array<i64: -1, -1, -1, -1>]}
 // CHECK: llvm.call @numera_posit_round_f32_32
 // CHECK: llvm.intr.fma
 // CHECK-LABEL: llvm.func @_mlir_ciface_matmul(

@@ -291,6 +291,54 @@ TEST(Program, WritesToTheCallersBuffer) {
   EXPECT_EQ(entry(inputs, 2, &output, 1, nullptr, nullptr, 0), 1);
 }
 
+TEST(Program, PassesDestinations) {
+  // What there is at the entry of the function: x in its destination is x + 1.
+  Lowered lowered(
+      "func.func @f(%x: memref<?xf32>, %sum: memref<?xf32>) attributes "
+      "{llvm.emit_c_interface} {\n"
+      "  %zero = arith.constant 0 : index\n"
+      "  %one = arith.constant 1.0 : f32\n"
+      "  memref.store %one, %sum[%zero] : memref<?xf32>\n"
+      "  %a = memref.load %x[%zero] : memref<?xf32>\n"
+      "  %b = arith.addf %a, %one : f32\n"
+      "  memref.store %b, %sum[%zero] : memref<?xf32>\n"
+      "  return\n}\n");
+  FunctionSignature function{
+      .name = "f",
+      .inputs = {{"x", NUMERA_F32, {-1}}},
+      .outputs = {{.name = "sum",
+                   .dtype = NUMERA_F32,
+                   .shape = {-1},
+                   .isDestination = true,
+                   .sources = {{.input = 0, .dimension = 0}}}}};
+  auto program = Program::compile(*lowered, {function}, Registry(), options());
+  ASSERT_TRUE(bool(program)) << toString(program.takeError());
+  numera_entry *entry = (*program)->entry("f");
+  float x[1] = {41}, sum[1] = {};
+  numera_tensor input{x, 0, NUMERA_F32, 1, {1}};
+  auto result = [&](void *data, uint64_t capacity) {
+    numera_tensor output{data, capacity, 0, 0, {}};
+    char error[100] = "";
+    if (entry(&input, 1, &output, 1, nullptr, error, sizeof error))
+      return std::string(error);
+    EXPECT_TRUE(!data || output.data == data);
+    EXPECT_EQ(output.shape[0], 1);
+    EXPECT_EQ(output.capacity, data ? capacity : 4);
+    std::string text = std::to_string(int(*static_cast<float *>(output.data)));
+    if (!data)
+      free(output.data);
+    return text;
+  };
+  EXPECT_EQ(result(sum, sizeof sum), "42");
+  EXPECT_EQ(result(nullptr, 0), "42");
+  EXPECT_EQ(result(sum, 3), "f: output 0 'sum': capacity of 3 bytes; shape (1) "
+                            "of f32 takes 4");
+  EXPECT_EQ(result(x, sizeof x), "42"); // not 2: x is not overwritten early
+  int64_t huge = int64_t{1} << 62;
+  input.shape[0] = huge;
+  EXPECT_EQ(result(nullptr, 0), "f: out of memory");
+}
+
 TEST(Program, GivesAwayWhatIsItsOwnOnly) {
   Lowered lowered("func.func @f(%x: memref<4xf32>) -> (memref<4xf32>, "
                   "memref<4xf32>) attributes {llvm.emit_c_interface} {\n"

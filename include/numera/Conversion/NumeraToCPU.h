@@ -13,8 +13,9 @@ namespace numera {
 /// Adds the passes of `numera-to-cpu`. With `checkShapes`, sizes that are known
 /// only when the program runs are compared where operations meet, and a call
 /// whose shapes do not agree fails with a message. Functions on tensors become
-/// functions on memrefs with identity layout whose results are allocated by the
-/// callee; public ones get the `_mlir_ciface_` interface.
+/// functions on memrefs with identity layout; public ones get the
+/// `_mlir_ciface_` interface and take memory for their results where the sizes
+/// are known (numera-destinations). Other results are allocated by the callee.
 void buildNumeraToCPU(mlir::OpPassManager &passes, bool checkShapes = true);
 
 /// Makes `numera-to-cpu` known to pass pipelines.

@@ -12,17 +12,27 @@
 
 namespace numera::host {
 
+/// The dimension of an input that a dynamic size of an output is.
+struct SizeSource {
+  int32_t input;
+  int32_t dimension;
+};
+
 struct TensorInfo {
   const char *name;
   const int64_t *shape; ///< -1: dynamic
-  int32_t dtype;        ///< a numera_dtype
+  /// Of an output whose memory the function is given (a destination): one a
+  /// dimension. Else null.
+  const SizeSource *sources;
+  int32_t dtype; ///< a numera_dtype
   int32_t rank;
 };
 
-/// A call of the function itself. `inputs` points to one memref descriptor
-/// each; `results` is room for the results' descriptors, one after the other.
-/// A descriptor is {allocated, aligned, offset, sizes…, strides…}.
-using Invoke = void(void *const *inputs, void *results, uint64_t seed,
+/// A call of the function itself. `arguments` points to one memref descriptor
+/// each: those of the inputs, then those of the destinations. `results` is room
+/// for the other results' descriptors, one after the other. A descriptor is
+/// {allocated, aligned, offset, sizes…, strides…}.
+using Invoke = void(void *const *arguments, void *results, uint64_t seed,
                     uint64_t step, uint64_t sample);
 
 /// The iterations `begin` to `end` of a parallel loop.
@@ -47,7 +57,7 @@ struct FunctionInfo {
   uint64_t versionCount;   ///< at least 1
 };
 
-static_assert(sizeof(TensorInfo) == 24 && sizeof(Version) == 24 &&
+static_assert(sizeof(TensorInfo) == 32 && sizeof(Version) == 24 &&
               sizeof(FunctionInfo) == 72);
 
 /// The number of bytes of one element; 0 for what is no numera_dtype.

@@ -21,6 +21,16 @@ struct TensorSignature {
   numera_dtype dtype = NUMERA_F32;
   std::vector<int64_t> shape; ///< -1: dynamic
 
+  /// The dimension of an input that a dynamic size of an output is.
+  struct Source {
+    int32_t input = -1, dimension = -1;
+    bool operator==(const Source &) const = default;
+  };
+  /// An output whose memory is passed to the function, behind its other
+  /// arguments, instead of returned.
+  bool isDestination = false;
+  std::vector<Source> sources = {}; ///< of a destination: one a dimension
+
   bool operator==(const TensorSignature &) const = default;
 };
 

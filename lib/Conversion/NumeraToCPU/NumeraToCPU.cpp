@@ -27,6 +27,7 @@ static void addOptimisations(OpPassManager &passes) {
   passes.addPass(createNumeraFuse());
   passes.addPass(createNumeraSimplify());
   passes.addPass(createNumeraCarry());
+  passes.addPass(createNumeraDestinations());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
 }

@@ -254,10 +254,13 @@ LogicalResult Compiler::lower(ModuleOp module, const CompileOptions &options,
   // The batch, the one dynamic size of an imported model, is checked at entry.
   bool checkShapes = llvm::any_of(
       signatures, [](const auto &signature) { return !signature.sharesBatch; });
-  return run(
-      module,
-      [&](OpPassManager &passes) { buildNumeraToCPU(passes, checkShapes); },
-      errors);
+  if (failed(run(
+          module,
+          [&](OpPassManager &passes) { buildNumeraToCPU(passes, checkShapes); },
+          errors)))
+    return failure();
+  readDestinations(module, signatures);
+  return success();
 }
 
 LogicalResult Compiler::lowerTo(ModuleOp module, StringRef stage,

@@ -2,6 +2,7 @@
 
 #include "Signatures.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "llvm/ADT/StringExtras.h"
@@ -117,6 +118,28 @@ FailureOr<std::vector<FunctionSignature>> collectSignatures(ModuleOp module) {
     signatures.push_back(std::move(signature));
   }
   return signatures;
+}
+
+void readDestinations(ModuleOp lowered,
+                      std::vector<FunctionSignature> &signatures) {
+  for (FunctionSignature &signature : signatures) {
+    auto function = lowered.lookupSymbol<LLVM::LLVMFuncOp>(signature.name);
+    auto destinations =
+        function ? function->getAttrOfType<ArrayAttr>(destinationsAttribute)
+                 : ArrayAttr();
+    if (!destinations)
+      continue;
+    for (auto [output, attribute] :
+         llvm::zip_equal(signature.outputs, destinations)) {
+      auto numbers = dyn_cast<DenseI64ArrayAttr>(attribute);
+      if (!numbers)
+        continue;
+      output.isDestination = true;
+      for (int64_t d = 0; d < numbers.size(); d += 2)
+        output.sources.push_back(
+            {int32_t(numbers[d]), int32_t(numbers[d + 1])});
+    }
+  }
 }
 
 LogicalResult keepFunction(ModuleOp module, StringRef name) {

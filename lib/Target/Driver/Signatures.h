@@ -14,6 +14,11 @@ namespace numera {
 mlir::FailureOr<std::vector<FunctionSignature>>
 collectSignatures(mlir::ModuleOp module);
 
+/// Says which outputs are destinations, as numera-destinations left it on the
+/// lowered functions.
+void readDestinations(mlir::ModuleOp lowered,
+                      std::vector<FunctionSignature> &signatures);
+
 /// Removes every public function but `name`; an error naming the functions
 /// there are if none has it.
 mlir::LogicalResult keepFunction(mlir::ModuleOp module, llvm::StringRef name);

@@ -68,6 +68,13 @@ int32_t relationsOf(mlir::arith::CmpFPredicate predicate);
 /// step and sample of stochastic rounding.
 inline constexpr llvm::StringLiteral drawsAttribute = "numera.draws";
 
+/// The attribute of a function whose last arguments are destinations: for each
+/// result that it had, either unit, if it still has it, or an array with two
+/// numbers a dimension: the argument and its dimension that have the size, or
+/// -1 and -1 if the type has it.
+inline constexpr llvm::StringLiteral destinationsAttribute =
+    "numera.destinations";
+
 namespace detail {
 ElementKind resultElement(mlir::Operation *op);
 ElementKind operandElement(mlir::Operation *op, unsigned index);

@@ -223,6 +223,22 @@ def NumeraParallelize : Pass<"numera-parallelize", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def NumeraDestinations : Pass<"numera-destinations", "::mlir::ModuleOp"> {
+  let summary = "let public functions write results where the caller wants them";
+  let description = [{
+    *Before:* public functions, called by none of the module, that return
+    tensors.
+    *After:* for every result whose sizes are constant or those of arguments,
+    one argument more, a memref that the result is materialised in, and one
+    result less. `numera.destinations` says which, and where the sizes come
+    from. The memrefs share no memory with any argument.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def NumeraLowerAsserts : Pass<"numera-lower-asserts", "::mlir::ModuleOp"> {
   let summary = "let a failed assertion end the call with its message";
   let description = [{

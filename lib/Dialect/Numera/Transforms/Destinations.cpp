@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+//
+// Destination passing for what is called from outside. Whoever calls a program
+// has memory for its results, or wants some that the entry can get as well as
+// the function; a copy of a result costs as much as a whole elementwise
+// operation.
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "numera/Dialect/Numera/IR/Numera.h"
+#include "numera/Dialect/Numera/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace numera {
+#define GEN_PASS_DEF_NUMERADESTINATIONS
+#include "numera/Dialect/Numera/Transforms/Passes.h.inc"
+
+namespace {
+/// A dimension of an argument of the function.
+struct Source {
+  int64_t argument = -1, dimension = -1;
+};
+} // namespace
+
+/// Where a dynamic size comes from. What it creates on the way is left behind.
+static std::optional<Source> sourceOf(OpBuilder &builder, Value tensor,
+                                      int64_t dimension) {
+  while (auto result = dyn_cast<OpResult>(tensor)) {
+    mlir::Operation *op = result.getOwner();
+    builder.setInsertionPointAfter(op);
+    FailureOr<OpFoldResult> size = reifyDimOfResult(
+        builder, op, int(result.getResultNumber()), int(dimension));
+    if (failed(size) || !isa<Value>(*size))
+      return std::nullopt;
+    auto dim = cast<Value>(*size).getDefiningOp<tensor::DimOp>();
+    std::optional<int64_t> index = dim ? dim.getConstantIndex() : std::nullopt;
+    if (!index)
+      return std::nullopt;
+    tensor = dim.getSource();
+    dimension = *index;
+  }
+  auto argument = cast<BlockArgument>(tensor);
+  if (!isa<func::FuncOp>(argument.getOwner()->getParentOp()))
+    return std::nullopt;
+  return Source{argument.getArgNumber(), dimension};
+}
+
+/// What the attribute says of a destination: the source of each size, or -1, -1
+/// where the type has it.
+static std::optional<SmallVector<int64_t>> sourcesOf(OpBuilder &builder,
+                                                     Value tensor) {
+  auto type = dyn_cast<RankedTensorType>(tensor.getType());
+  if (!type)
+    return std::nullopt;
+  SmallVector<int64_t> sources;
+  for (int64_t d = 0; d < type.getRank(); ++d) {
+    std::optional<Source> source = Source();
+    if (type.isDynamicDim(d))
+      source = sourceOf(builder, tensor, d);
+    if (!source)
+      return std::nullopt;
+    sources.append({source->argument, source->dimension});
+  }
+  return sources;
+}
+
+/// Gives the function an argument for each result whose sizes are known when it
+/// is called.
+static void passDestinations(func::FuncOp function) {
+  auto terminator =
+      cast<func::ReturnOp>(function.getBody().front().getTerminator());
+  OpBuilder builder(function.getContext());
+  SmallVector<Attribute> destinations;
+  llvm::BitVector placed(function.getNumResults());
+  for (auto [i, result] : llvm::enumerate(terminator.getOperands())) {
+    std::optional<SmallVector<int64_t>> sources = sourcesOf(builder, result);
+    if (!sources) {
+      destinations.push_back(builder.getUnitAttr());
+      continue;
+    }
+    destinations.push_back(builder.getDenseI64ArrayAttr(*sources));
+    placed.set(i);
+    auto tensor = cast<RankedTensorType>(result.getType());
+    auto type = MemRefType::get(tensor.getShape(), tensor.getElementType());
+    unsigned last = function.getNumArguments();
+    if (failed(function.insertArgument(last, type, {}, result.getLoc())))
+      llvm_unreachable("the type of a function can change");
+    builder.setInsertionPoint(terminator);
+    bufferization::MaterializeInDestinationOp::create(
+        builder, result.getLoc(), TypeRange(), result,
+        function.getArgument(last), /*restrict=*/true, /*writable=*/true);
+  }
+  terminator->eraseOperands(placed);
+  if (failed(function.eraseResults(placed)))
+    llvm_unreachable("the type of a function can change");
+  function->setAttr(destinationsAttribute, builder.getArrayAttr(destinations));
+}
+
+namespace {
+struct DestinationsPass : impl::NumeraDestinationsBase<DestinationsPass> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      bool isCalled =
+          !SymbolTable::symbolKnownUseEmpty(function, getOperation());
+      if (function.isPublic() && !function.isExternal() && !isCalled &&
+          llvm::hasSingleElement(function.getBody()))
+        passDestinations(function);
+    }
+  }
+};
+} // namespace
+
+} // namespace numera

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// RUN: numera-opt %s --numera-destinations --canonicalize --cse --split-input-file | FileCheck %s
+
+// Constant sizes, those of an argument, and those that follow from one.
+// CHECK-LABEL: func.func @results(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<?x3xf32>, %[[D0:[a-z0-9]+]]: memref<4xf32>, %[[D1:[a-z0-9]+]]: memref<3x?xf32>)
+// CHECK-SAME: attributes {numera.destinations = [array<i64: -1, -1>, array<i64: -1, -1, 0, 0>]}
+// CHECK: %[[T:.*]] = linalg.transpose ins(%[[X]]
+// CHECK-DAG: bufferization.materialize_in_destination %{{.*}} in restrict writable %[[D0]]
+// CHECK-DAG: bufferization.materialize_in_destination %[[T]] in restrict writable %[[D1]]
+// CHECK: return{{$}}
+func.func @results(%x: tensor<?x3xf32>) -> (tensor<4xf32>, tensor<3x?xf32>) {
+  %constant = arith.constant dense<1.0> : tensor<4xf32>
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x3xf32>
+  %e = tensor.empty(%n) : tensor<3x?xf32>
+  %t = linalg.transpose ins(%x : tensor<?x3xf32>) outs(%e : tensor<3x?xf32>) permutation = [1, 0]
+  return %constant, %t : tensor<4xf32>, tensor<3x?xf32>
+}
+
+// -----
+
+// A size that is computed is known too late.
+// CHECK-LABEL: func.func @a_computed_size(
+// CHECK-SAME: %{{[a-z0-9]+}}: tensor<?xf32>, %[[D:[a-z0-9]+]]: memref<f32>) -> tensor<?xf32>
+// CHECK-SAME: {numera.destinations = [unit, array<i64>]}
+func.func @a_computed_size(%x: tensor<?xf32>) -> (tensor<?xf32>, tensor<f32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %more = arith.addi %n, %c1 : index
+  %e = tensor.empty(%more) : tensor<?xf32>
+  %c = arith.constant dense<2.0> : tensor<f32>
+  return %e, %c : tensor<?xf32>, tensor<f32>
+}
+
+// -----
+
+// What the module calls, what is private, and results that are no tensors stay.
+// CHECK-LABEL: func.func @called(%{{.*}}: tensor<2xf32>) -> tensor<2xf32>
+// CHECK-LABEL: func.func private @hidden(%{{.*}}: tensor<2xf32>) -> tensor<2xf32>
+// CHECK-LABEL: func.func @calls(%{{.*}}: tensor<2xf32>, %{{.*}}: memref<2xf32>, %{{.*}}: memref<2xf32>) -> memref<2xf32>
+// CHECK-SAME: {numera.destinations = [unit, array<i64: -1, -1>]}
+func.func @called(%x: tensor<2xf32>) -> tensor<2xf32> {
+  return %x : tensor<2xf32>
+}
+func.func private @hidden(%x: tensor<2xf32>) -> tensor<2xf32> {
+  return %x : tensor<2xf32>
+}
+func.func @calls(%x: tensor<2xf32>, %m: memref<2xf32>) -> (memref<2xf32>, tensor<2xf32>) {
+  %0 = call @called(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  %1 = call @hidden(%0) : (tensor<2xf32>) -> tensor<2xf32>
+  return %m, %1 : memref<2xf32>, tensor<2xf32>
+}
