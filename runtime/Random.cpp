@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// The entry that draws the bits of stochastic rounding. Pure and small: it is
-// inlined, and what depends on seed and step alone leaves the loops.
+// The entries that draw the bits of stochastic rounding. The first is pure and
+// small: it is inlined, and what depends on seed and step alone leaves the
+// loops.
 
-#include "numera/Numerics/Random.h"
+#include "numera/Numerics/RandomFill.h"
 
 extern "C" uint32_t numera_random_32(uint64_t seed, uint64_t step, uint32_t id,
                                      uint64_t sample, uint64_t index,
                                      int32_t bits) {
   return numera::draw(numera::randomKey(seed, step), id, sample, index, bits);
+}
+
+extern "C" void numera_random_fill_32(uint32_t *draws, uint64_t seed,
+                                      uint64_t step, uint32_t id,
+                                      uint64_t sample, uint64_t index,
+                                      uint64_t count, int32_t bits) {
+  numera::fillDraws(draws, numera::randomKey(seed, step), id, sample, index,
+                    count, bits);
 }

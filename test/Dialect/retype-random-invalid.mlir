@@ -50,17 +50,17 @@ func.func @vectors_have_no_place(%x: f32) -> vector<2xf32> {
 
 // -----
 
-func.func @twice(%x: tensor<4xf32>, %w: tensor<3xf32>) -> (tensor<4xf32>, tensor<3xf32>) {
-  %d = tensor.cast %x : tensor<4xf32> to tensor<?xf32>
-  %e = tensor.cast %w : tensor<3xf32> to tensor<?xf32>
-  %a = func.call @root(%d) : (tensor<?xf32>) -> tensor<?xf32>
-  %b = func.call @root(%e) : (tensor<?xf32>) -> tensor<?xf32>
-  %f = tensor.cast %a : tensor<?xf32> to tensor<4xf32>
-  %g = tensor.cast %b : tensor<?xf32> to tensor<3xf32>
-  return %f, %g : tensor<4xf32>, tensor<3xf32>
+func.func @twice(%x: tensor<4x5xf32>, %w: tensor<3x5xf32>) -> (tensor<4x5xf32>, tensor<3x5xf32>) {
+  %d = tensor.cast %x : tensor<4x5xf32> to tensor<?x5xf32>
+  %e = tensor.cast %w : tensor<3x5xf32> to tensor<?x5xf32>
+  %a = func.call @root(%d) : (tensor<?x5xf32>) -> tensor<?x5xf32>
+  %b = func.call @root(%e) : (tensor<?x5xf32>) -> tensor<?x5xf32>
+  %f = tensor.cast %a : tensor<?x5xf32> to tensor<4x5xf32>
+  %g = tensor.cast %b : tensor<?x5xf32> to tensor<3x5xf32>
+  return %f, %g : tensor<4x5xf32>, tensor<3x5xf32>
 }
 // expected-error@+1 {{function 'root' rounds stochastically and is called with the batch in different places; expected the same in every call}}
-func.func private @root(%x: tensor<?xf32>) -> tensor<?xf32> {
-  %r = math.sqrt %x : tensor<?xf32>
-  return %r : tensor<?xf32>
+func.func private @root(%x: tensor<?x5xf32>) -> tensor<?x5xf32> {
+  %r = math.sqrt %x : tensor<?x5xf32>
+  return %r : tensor<?x5xf32>
 }

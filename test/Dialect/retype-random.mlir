@@ -120,3 +120,13 @@ func.func @constant(%x: f32) -> f32 {
   %r = arith.addf %x, %c : f32
   return %r : f32
 }
+
+// A vector of constant size is one sample, its elements are neighbours.
+// CHECK-LABEL: @vector
+// CHECK: %[[AT:.*]] = linalg.index 0
+// CHECK: %[[INDEX:.*]] = arith.index_cast %[[AT]]
+// CHECK: numera.random %{{.*}}, %{{.*}}, %c0{{.*}}, %[[INDEX]] id
+func.func @vector(%x: tensor<9xf32>) -> tensor<9xf32> {
+  %r = math.sqrt %x : tensor<9xf32>
+  return %r : tensor<9xf32>
+}

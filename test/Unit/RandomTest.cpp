@@ -3,9 +3,9 @@
 // Draws against a second transcription of the paper and of docs/Semantics/
 // Stochastic.md, and their frequencies.
 
-#include "numera/Numerics/Random.h"
 #include "numera/Numerics/Float.h"
 #include "numera/Numerics/Posit.h"
+#include "numera/Numerics/RandomFill.h"
 #include "gtest/gtest.h"
 #include <algorithm>
 #include <array>
@@ -87,6 +87,25 @@ TEST(Random, AGroupUsesEveryBitOnce) {
   std::ranges::sort(blocks);
   std::ranges::sort(fields);
   EXPECT_EQ(blocks, fields);
+}
+
+// Clauses: D5.
+TEST(Random, FillsAreDraws) {
+  RandomKey key = randomKey(5, 6);
+  constexpr uint32_t untouched = 0x5ca1ab1e;
+  uint64_t sample = 0x123456789, far = (uint64_t{1} << 38) - 100;
+  for (int bits = 1; bits <= 32; ++bits)
+    for (uint64_t index : {uint64_t{0}, uint64_t{1}, uint64_t{63}, uint64_t{64},
+                           uint64_t{200}, far})
+      for (uint64_t count : {0, 1, 15, 16, 64, 129, 256, 700}) {
+        std::vector<uint32_t> filled(count + 1, untouched);
+        fillDraws(filled.data(), key, 9, sample, index, count, bits);
+        ASSERT_EQ(filled[count], untouched) << bits << " " << index;
+        uint32_t mask = ~uint32_t{0} >> (32 - bits);
+        for (uint64_t i = 0; i < count; ++i)
+          ASSERT_EQ(filled[i] & mask, draw(key, 9, sample, index + i, bits))
+              << bits << " " << index << " " << count << " " << i;
+      }
 }
 
 constexpr int draws = 1000000;

@@ -89,8 +89,9 @@ template <typename T> struct CarrierRound : Carrier<T> {
                                          : snap(f, magnitude, mode, negative);
     Word beyond = roundsInward(mode, negative) ? largest : overflow;
     rounded = rounded > largest ? beyond : rounded;
-    // In nearest modes an infinity is as far beyond as any number.
-    if (!isNearest(mode) || infinite != overflow)
+    // In some modes an infinity is as far beyond as any number.
+    bool staysInside = !isNearest(mode) && mode != Rounding::Stochastic;
+    if (staysInside || infinite != overflow)
       rounded = magnitude == infinity ? infinite : rounded;
     // NaN, where it stands for an overflow, has no sign.
     bool mayBeNaN = infinite > infinity || overflow > infinity;
@@ -234,6 +235,8 @@ private:
       magnitude = magnitude > bound ? bound : magnitude;
     Word exponent = magnitude & infinity, least = powerBits(f.minExponent());
     exponent = exponent < least ? least : exponent;
+    if (mode == Rounding::Stochastic)
+      return snapByChance(f, magnitude, exponent, mode);
     int count = mantissa - f.mantissaBits;
     T m = value(exponent + (static_cast<Word>(count) << mantissa));
     T a = value(magnitude);
@@ -262,14 +265,28 @@ private:
       T other = error > 0 ? r + u : low;
       return bits(takesOther ? other : r);
     }
-    case Rounding::Stochastic: {
-      // (a - low) / u is below 1: its first bits are an integer.
-      T inverse = value(powerBits(0) + powerBits(0) - bits(u));
-      T share = (a - low) * inverse * value(powerBits(mode.randomBits));
-      return bits(drawOf(mode) < static_cast<uint32_t>(share) ? low + u : low);
-    }
+    default:
+      break;
     }
     return bits(r);
+  }
+
+  /// The same by chance, of a bounded magnitude whose unit is that of the
+  /// binade `exponent`: below 2^(mantissaBits + 1) units, of which the fraction
+  /// counts with its first bits.
+  static constexpr Word snapByChance(const FloatFormat &f, Word magnitude,
+                                     Word exponent, RoundingMode mode) {
+    Word u = exponent - (static_cast<Word>(f.mantissaBits) << mantissa);
+    Word inverse = powerBits(0) + powerBits(0) - u;
+    T scaled = value(magnitude) * value(inverse);
+    T units = static_cast<T>(static_cast<SignedWord>(scaled));
+    T share = (scaled - units) * value(powerBits(mode.randomBits));
+    uint32_t draw = drawOf(mode);
+    // Vector units convert to signed integers faster.
+    bool isUp = mode.randomBits < 32
+                    ? static_cast<int32_t>(draw) < static_cast<int32_t>(share)
+                    : draw < static_cast<uint32_t>(share);
+    return bits((isUp ? units + 1 : units) * value(u));
   }
 };
 

@@ -75,6 +75,7 @@ void buildNumeraToCPU(OpPassManager &passes, bool checkShapes) {
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   passes.addPass(createNumeraParallelize());
+  passes.addNestedPass<func::FuncOp>(createNumeraDrawBlocks());
   passes.addPass(createNumeraLowerOps());
   addLoweringToLLVM(passes);
 }

@@ -38,12 +38,16 @@ static std::optional<int64_t> rowsOf(Type type) {
 }
 
 /// The arguments that have the batch: those with a dynamic first dimension,
-/// else those that agree in it with the first that is a tensor.
+/// else those that agree in it with the first that has more dimensions than
+/// one.
 static SmallVector<BatchPlace> placesAtEntry(func::FuncOp function) {
   std::optional<int64_t> batch;
   for (Type type : function.getArgumentTypes()) {
     std::optional<int64_t> rows = rowsOf(type);
-    if (rows && (!batch || ShapedType::isDynamic(*rows)))
+    if (!rows)
+      continue;
+    bool hasRows = cast<RankedTensorType>(type).getRank() > 1;
+    if (ShapedType::isDynamic(*rows) || (hasRows && !batch))
       batch = rows;
   }
   SmallVector<BatchPlace> places;

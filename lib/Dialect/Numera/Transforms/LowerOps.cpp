@@ -97,6 +97,13 @@ LogicalResult lowerOps(ModuleOp module, Target target) {
     op.replaceAllUsesWith(lowerings.lower(builder, op));
     op->erase();
   }
+  SmallVector<RandomFillOp> fills;
+  module.walk([&](RandomFillOp op) { fills.push_back(op); });
+  for (RandomFillOp op : fills) {
+    OpBuilder builder(op);
+    lowerings.lower(builder, op);
+    op->erase();
+  }
   if (failed(lowerQuires(module, lowerings)))
     return failure();
   SmallVector<mlir::Operation *> work;

@@ -52,6 +52,7 @@ public:
                     mlir::ValueRange values);
   /// The call that draws the bits of `op`.
   mlir::Value lower(mlir::OpBuilder &builder, RandomOp op);
+  void lower(mlir::OpBuilder &builder, RandomFillOp op);
   /// The same for a `decode`, `round_to` or `encode`.
   mlir::Value lowerCarrierOp(mlir::OpBuilder &builder, mlir::Operation *op,
                              mlir::ValueRange values);

@@ -4,6 +4,9 @@
 // entries, and the error where there is neither.
 
 #include "Lowerings.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "numera/Registry/VectorForm.h"
 
 using namespace mlir;
@@ -158,6 +161,24 @@ Value Lowerings::lower(OpBuilder &builder, RandomOp op) {
               {op.getSeed(), op.getStep(), constant(op.getId()), op.getSample(),
                op.getIndex(), constant(op.getBits())},
               builder.getI32Type());
+}
+
+void Lowerings::lower(OpBuilder &builder, RandomFillOp op) {
+  Location loc = op.getLoc();
+  auto constant = [&](uint32_t value) -> Value {
+    return arith::ConstantIntOp::create(builder, loc, builder.getI32Type(),
+                                        static_cast<int32_t>(value));
+  };
+  Value address = memref::ExtractAlignedPointerAsIndexOp::create(
+      builder, loc, op.getBuffer());
+  address =
+      arith::IndexCastOp::create(builder, loc, builder.getI64Type(), address);
+  address = LLVM::IntToPtrOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), address);
+  call(builder, loc, "numera_random_fill_32",
+       {address, op.getSeed(), op.getStep(), constant(op.getId()),
+        op.getSample(), op.getIndex(), op.getCount(), constant(op.getBits())},
+       {});
 }
 
 Value Lowerings::lowerCarrierOp(OpBuilder &builder, mlir::Operation *op,

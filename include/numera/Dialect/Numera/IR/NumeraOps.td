@@ -309,6 +309,28 @@ def Numera_RandomOp : Op<Numera_Dialect, "random", [Pure]> {
   let hasFolder = 1;
 }
 
+def Numera_RandomFillOp : Op<Numera_Dialect, "random_fill"> {
+  let summary = "draw for neighbouring indices at once";
+  let description = [{
+    In their lowest `bits` bits, the first `count` elements of the buffer become
+    what `numera.random` gives for `index`, `index` + 1 and so on. The bits above
+    are of no account.
+
+    ```mlir
+    numera.random_fill %draws, %seed, %step, %sample, %index, %count
+      id 3 bits 16 : memref<2048xi32>
+    ```
+  }];
+  let arguments = (ins
+      Arg<MemRefRankOf<[I32], [1]>, "what is filled", [MemWrite]>:$buffer,
+      I64:$seed, I64:$step, I64:$sample, I64:$index, I64:$count, I32Attr:$id,
+      I32Attr:$bits);
+  let assemblyFormat = [{
+    $buffer `,` $seed `,` $step `,` $sample `,` $index `,` $count
+    `id` $id `bits` $bits attr-dict `:` type($buffer)
+  }];
+}
+
 include "numera/Dialect/Numera/IR/NumeraCarrier.td"
 include "numera/Dialect/Numera/IR/NumeraQuire.td"
 

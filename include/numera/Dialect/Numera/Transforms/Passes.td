@@ -111,6 +111,20 @@ def NumeraLowerTypes : Pass<"numera-lower-types", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def NumeraDrawBlocks : InterfacePass<"numera-draw-blocks",
+                                     "::mlir::FunctionOpInterface"> {
+  let summary = "draw the random bits of a loop in blocks";
+  let description = [{
+    *Before:* inner loops of `scf` with `numera.random`.
+    *After:* where the index grows by one with every iteration, the loop goes in
+    strips of 2048 iterations, and `numera.random_fill` makes the draws of each
+    before it. The draws are the same.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def NumeraLowerOps : Pass<"numera-lower-ops", "::mlir::ModuleOp"> {
   let summary = "turn operations into their registered lowerings";
   let description = [{
