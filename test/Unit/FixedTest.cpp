@@ -3,6 +3,7 @@
 #include "numera/Numerics/Fixed.h"
 #include "Neighbours.h"
 #include "numera/Numerics/Compare.h"
+#include "numera/Numerics/Convert.h"
 
 #include <gmpxx.h>
 
@@ -251,6 +252,54 @@ TEST(Fixed, ComputesOnEveryPairOfSmallFormats) {
           checkUnary(tally, f, x, mode);
         checkUnary(tally, f, x, {Rounding::Stochastic, 4, draw++});
       }
+    });
+}
+
+/// Around the values and boundaries of `f`, beyond its range, anything.
+template <typename T>
+void checkMachineNumbers(Tally &tally, const FixedFormat &f,
+                         std::mt19937_64 &engine) {
+  using Word = typename Carrier<T>::Word;
+  std::vector<Word> words = {0,
+                             Carrier<T>::sign,
+                             Carrier<T>::infinity,
+                             Carrier<T>::infinity | Carrier<T>::sign,
+                             Carrier<T>::nan,
+                             Carrier<T>::nan | 1};
+  for (int i = 0; i < 300; ++i) {
+    auto twice = static_cast<double>(static_cast<int64_t>(engine()) >>
+                                     (engine() % 40 + 63 - f.width()));
+    auto near = static_cast<T>(std::ldexp(twice, -1 - f.fraction));
+    Word word = Carrier<T>::bits(near);
+    words.insert(words.end(),
+                 {word, word + 1, word - 1, static_cast<Word>(engine())});
+  }
+  for (Word word : words) {
+    T value = Carrier<T>::value(word);
+    for (Rounding mode : modes)
+      tally.check(encodeFrom(f, value, mode),
+                  cast(f, Carrier<T>::format, word, mode), "fixed",
+                  " from the machine", word, f.width(), f.fraction, mode);
+  }
+  for (int i = 0; i < 300; ++i) {
+    uint64_t code = engine() & f.mask();
+    tally.check(Carrier<T>::bits(decodeTo<T>(f, code)),
+                cast(Carrier<T>::format, f, code, Rounding::NearestEven),
+                "fixed", " to the machine", code, f.width(), f.fraction);
+  }
+}
+
+// Clauses: X4 X5.
+TEST(Fixed, ConvertsMachineNumbers) {
+  Tally tally;
+  std::mt19937_64 engine(17);
+  for (int width : {1, 2, 8, 12, 16, 21, 22, 23, 24, 25, 32, 33, 50, 51, 52, 53,
+                    62, 63, 64})
+    forEachFormat(width, [&](const FixedFormat &f) {
+      if (width > 24 && f.fraction % 5 != 0)
+        return;
+      checkMachineNumbers<float>(tally, f, engine);
+      checkMachineNumbers<double>(tally, f, engine);
     });
 }
 

@@ -223,7 +223,10 @@ TEST(Lane, IsTakenWhereTheProofsAllow) {
                 D::division(posit16, even) == Road::Plain);
   static_assert(D::addition(posit32, even) == Road::Plain &&
                 F::addition(FloatFormat{5, 11, 15}, even) == Road::ToOdd &&
-                D::division(posit32, even) == Road::None &&
+                D::division(posit32, even) == Road::ToOdd &&
+                D::multiplication(posit32, even) == Road::ToOdd &&
+                D::multiplication(FloatFormat{9, 39, 255}, even) ==
+                    Road::None &&
                 D::multiplication(posit16, draws) == Road::None);
   // The ends of the range of f32: 2 * 62 + 1 < 127 exponents.
   static_assert(F::spans(FloatFormat{6, 3, 1}) &&

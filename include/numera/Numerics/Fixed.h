@@ -211,7 +211,55 @@ struct FixedFormat {
                  false, mode);
   }
 
+  // Between codes and machine numbers, straight-line, for narrow formats.
+
+  /// To nearest-even: the integer is rounded if it must be, the rest is exact.
+  template <typename T>
+  constexpr bool decodeQuickly(uint64_t code, T &value) const {
+    if (magnitudeBits() > 62 || fraction < 0 || fraction > 64)
+      return false;
+    T integer = magnitudeBits() < 32 ? static_cast<T>(signedOf<int32_t>(code))
+                                     : static_cast<T>(signedOf<int64_t>(code));
+    value = integer * power<T>(-fraction);
+    return true;
+  }
+  /// Nearest-even: times 2^fraction a number is exact, or beyond any limit;
+  /// between the limits, what is added rounds it to an integer.
+  template <typename T>
+  constexpr bool encodeQuickly(T value, RoundingMode mode,
+                               uint64_t &code) const {
+    if (mode != Rounding::NearestEven || overflow == Overflow::Wrap ||
+        magnitudeBits() > 50 || fraction < 0 || fraction > 64)
+      return false;
+    if (sizeof(T) == sizeof(float) && magnitudeBits() > 21)
+      return encodeQuickly(static_cast<double>(value), mode, code);
+    T scaled = value * power<T>(fraction);
+    auto least = static_cast<T>(signedOf<int64_t>(lowestCode()));
+    auto most = static_cast<T>(maxCode());
+    scaled = scaled < least ? least : scaled;
+    scaled = scaled > most ? most : scaled;
+    T toInteger =
+        static_cast<T>(sizeof(T) == sizeof(float) ? 0x1.8p23 : 0x1.8p52);
+    auto word = wordOf(scaled + toInteger) - wordOf(toInteger);
+    code = value == value ? word & mask() : 0;
+    return true;
+  }
+
 private:
+  static constexpr uint32_t wordOf(float x) {
+    return __builtin_bit_cast(uint32_t, x);
+  }
+  static constexpr uint64_t wordOf(double x) {
+    return __builtin_bit_cast(uint64_t, x);
+  }
+  /// 2^exponent, a normal number.
+  template <typename T> static constexpr T power(int32_t exponent) {
+    if constexpr (sizeof(T) == sizeof(float))
+      return __builtin_bit_cast(T, uint32_t(127 + exponent) << 23);
+    else
+      return __builtin_bit_cast(T, uint64_t(1023 + exponent) << 52);
+  }
+
   // Roads for narrow formats: straight-line on machine integers.
 
   /// True if an S holds numbers of this format times 2^bits, and one bit of

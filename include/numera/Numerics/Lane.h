@@ -35,6 +35,26 @@
 //           most S = 2(p - 1) - (q - 3); k is below 2^es (S + 2), and at least
 //           q - p. Where that is no k, nearest modes take the carrier's sum.
 //
+//  error    A nearest product or quotient is turned into the one rounded to odd
+//           by the sign of its error, which Dekker's product (1971) has
+//           exactly:
+//
+//             e = ((ah bh - c) + ah bl + al bh) + al bl,   c = RN(a b),
+//
+//           where ah is a's first h = floor(q / 2) bits and al the rest. b has
+//           p bits. If a has p, the four products have at most q bits for 2p -
+//           h + 2 <= q; in units of the last place of a b, all sums are
+//           integers below 2^(2p - h + 2). For a quotient r of x and y, the
+//           error is that of x - r y = (x - c) - e, with a = r of q bits, b =
+//           y. Again no product has more than q bits. With g = q - h, c is a
+//           multiple of 2^(p-1) and |e| <= 2^(p-1), so that the sums are, one
+//           after the other,
+//             a multiple of 2^(p-1),          below 2^(g+p+2): g + 3 bits
+//             one of 2^min(p-1, g), -al b + e, below 2^(g+p+1): max(g, p) + 2
+//             e - al bl,                      below 2^(p+2)
+//             e;
+//           x - c is exact as c is within two units of x, and so is the rest.
+//
 // These need that neither operands, results nor error terms leave the carrier's
 // normal range, which `spans` bounds.
 //
@@ -108,11 +128,21 @@ template <typename T> struct Lane : CarrierRound<T> {
     return p < q - 3 && (slack < 0 || (slack + 2) << f.es <= q - p);
   }
 
+  /// The proof for the errors of products and quotients. In the widest carrier
+  /// alone: where one is exact in a wider one, that is shorter.
+  template <typename F>
+  static constexpr bool hasErrors(const F &f, RoundingMode mode) {
+    return sizeof(T) == sizeof(double) && spans(f) && finishes(f, mode) &&
+           points(f, mode) + 1 <= q && 2 * f.precision() + 2 - half <= q;
+  }
+
   template <typename F>
   static constexpr Road multiplication(const F &f, RoundingMode mode) {
     bool exact = spans(f) && 2 * f.precision() <= q && finishes(f, mode);
     bool truncation = truncates(f, mode) && 3 * f.precision() <= q;
-    return exact || truncation ? Road::Plain : Road::None;
+    return exact || truncation  ? Road::Plain
+           : hasErrors(f, mode) ? Road::ToOdd
+                                : Road::None;
   }
   /// Of sums and differences.
   template <typename F>
@@ -128,7 +158,9 @@ template <typename T> struct Lane : CarrierRound<T> {
   static constexpr Road division(const F &f, RoundingMode mode) {
     bool normal = spans(f) && finishes(f, mode) &&
                   f.precision() + points(f, mode) + 1 <= q;
-    return normal || truncates(f, mode) ? Road::Plain : Road::None;
+    return normal || truncates(f, mode) ? Road::Plain
+           : hasErrors(f, mode)         ? Road::ToOdd
+                                        : Road::None;
   }
   template <typename F>
   static constexpr Road root(const F &f, RoundingMode mode) {
@@ -150,6 +182,24 @@ template <typename T> struct Lane : CarrierRound<T> {
       return x + y;
     return mode == Rounding::Down ? -sumToOdd(-x, -y) : sumToOdd(x, y);
   }
+  /// x * y on the road that multiplication() names.
+  template <typename F>
+  static constexpr T product(const F &f, T x, T y, RoundingMode mode) {
+    T p = x * y;
+    return multiplication(f, mode) == Road::Plain
+               ? p
+               : toOdd(p, productError(x, y, p));
+  }
+  /// x / y on the road that division() names.
+  template <typename F>
+  static constexpr T quotient(const F &f, T x, T y, RoundingMode mode) {
+    T r = x / y;
+    if (division(f, mode) == Road::Plain)
+      return r;
+    T p = r * y;
+    T rest = (x - p) - productError(r, y, p);
+    return toOdd(r, y < 0 ? -rest : rest);
+  }
   /// x * y + z on the road that fusion() names.
   static constexpr T fused(T x, T y, T z, RoundingMode mode) {
     return mode == Rounding::Down ? -sumToOdd(-x * y, -z) : sumToOdd(x * y, z);
@@ -169,14 +219,29 @@ template <typename T> struct Lane : CarrierRound<T> {
   static constexpr T sumToOdd(T x, T y) {
     T s = x + y;
     T virtualY = s - x;
-    T error = (x - (s - virtualY)) + (y - virtualY);
-    Word word = Base::bits(s);
-    // Ordered comparisons: an infinite sum has a NaN for an error.
+    return toOdd(s, (x - (s - virtualY)) + (y - virtualY));
+  }
+
+private:
+  static constexpr int32_t half = q / 2;
+
+  /// A nearest result rounded to odd, by the sign of its error.
+  static constexpr T toOdd(T nearest, T error) {
+    Word word = Base::bits(nearest);
+    // Ordered comparisons: what is infinite has a NaN for an error.
     Word inexact = static_cast<Word>((error < 0) | (error > 0));
     // Toward zero if the error's sign is not the sum's; then the last bit on.
     Word inward = (Base::bits(error) ^ word) >> (Base::width - 1);
     Word odd = (word - (inexact & inward)) | inexact;
     return Base::value(odd);
+  }
+
+  /// x * y - p, where p is the nearest product.
+  static constexpr T productError(T x, T y, T p) {
+    Word first = ~((Word{1} << (q - half)) - 1);
+    T xh = Base::value(Base::bits(x) & first), xl = x - xh;
+    T yh = Base::value(Base::bits(y) & first), yl = y - yh;
+    return ((xh * yh - p) + xh * yl + xl * yh) + xl * yl;
   }
 };
 

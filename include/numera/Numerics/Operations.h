@@ -125,7 +125,9 @@ constexpr uint64_t mul(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
     return canonical(machine<float>(x) * machine<float>(y));
   if (usesMachine(mode) && isMachine<double>(f))
     return canonical(machine<double>(x) * machine<double>(y));
-  auto product = [](auto a, auto b) { return a * b; };
+  auto product = [&]<typename T>(T a, T b) {
+    return Lane<T>::product(f, a, b, mode);
+  };
   if (usesLanes() && Lane<float>::multiplication(f, mode) != Road::None)
     return inLane<float>(f, mode, product, x, y);
   if (usesLanes() && Lane<double>::multiplication(f, mode) != Road::None)
@@ -150,7 +152,9 @@ constexpr uint64_t div(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
     return canonical(machine<float>(x) / machine<float>(y));
   if (usesMachine(mode) && isMachine<double>(f))
     return canonical(machine<double>(x) / machine<double>(y));
-  auto quotient = [](auto a, auto b) { return a / b; };
+  auto quotient = [&]<typename T>(T a, T b) {
+    return Lane<T>::quotient(f, a, b, mode);
+  };
   if (usesLanes() && Lane<float>::division(f, mode) != Road::None)
     return inLane<float>(f, mode, quotient, x, y);
   if (usesLanes() && Lane<double>::division(f, mode) != Road::None)

@@ -10,7 +10,7 @@ namespace numera {
 enum class Road {
   None,  ///< not at all
   Plain, ///< the carrier's own operation, to nearest-even
-  ToOdd, ///< its sum is rounded to odd
+  ToOdd, ///< its result is rounded to odd
 };
 
 } // namespace numera

@@ -41,19 +41,24 @@ Value CarrierArithmetic::integer(Type like, uint64_t value) {
                                       static_cast<int64_t>(value)));
 }
 
-/// Lane<T>::sumToOdd (Numerics/Lane.h), operation by operation.
-Value CarrierArithmetic::sumToOdd(Value x, Value y) {
-  auto plus = [&](Value a, Value b) -> Value {
-    return arith::AddFOp::create(builder, loc, a, b);
-  };
-  auto minus = [&](Value a, Value b) -> Value {
-    return arith::SubFOp::create(builder, loc, a, b);
-  };
-  Value sum = plus(x, y);
-  Value virtualY = minus(sum, x);
-  Value error = plus(minus(x, minus(sum, virtualY)), minus(y, virtualY));
-  Type type = sum.getType(), words = wordType(type);
-  Value word = arith::BitcastOp::create(builder, loc, words, sum);
+Value CarrierArithmetic::plus(Value x, Value y) {
+  return arith::AddFOp::create(builder, loc, x, y);
+}
+Value CarrierArithmetic::minus(Value x, Value y) {
+  return arith::SubFOp::create(builder, loc, x, y);
+}
+Value CarrierArithmetic::times(Value x, Value y) {
+  return arith::MulFOp::create(builder, loc, x, y);
+}
+Value CarrierArithmetic::negative(Value x) {
+  return arith::NegFOp::create(builder, loc, x);
+}
+
+// What Lane<T> (Numerics/Lane.h) does, operation by operation.
+
+Value CarrierArithmetic::toOdd(Value nearest, Value error) {
+  Type type = nearest.getType(), words = wordType(type);
+  Value word = arith::BitcastOp::create(builder, loc, words, nearest);
   Value errorWord = arith::BitcastOp::create(builder, loc, words, error);
   Value isInexact = arith::CmpFOp::create(
       builder, loc, arith::CmpFPredicate::ONE, error, constant(type, 0));
@@ -68,14 +73,51 @@ Value CarrierArithmetic::sumToOdd(Value x, Value y) {
   return arith::BitcastOp::create(builder, loc, type, odd);
 }
 
+Value CarrierArithmetic::sumToOdd(Value x, Value y) {
+  Value sum = plus(x, y);
+  Value virtualY = minus(sum, x);
+  return toOdd(sum, plus(minus(x, minus(sum, virtualY)), minus(y, virtualY)));
+}
+
+/// The first half of the significand.
+Value CarrierArithmetic::firstBits(Value x) {
+  Type words = wordType(x.getType());
+  bool isDouble = numera::elementType(x.getType()).isF64();
+  uint64_t rest = (uint64_t{1} << (isDouble ? 53 - 53 / 2 : 24 - 24 / 2)) - 1;
+  Value word = arith::BitcastOp::create(builder, loc, words, x);
+  word = arith::AndIOp::create(builder, loc, word, integer(words, ~rest));
+  return arith::BitcastOp::create(builder, loc, x.getType(), word);
+}
+
+Value CarrierArithmetic::productError(Value x, Value y, Value product) {
+  Value xh = firstBits(x), xl = minus(x, xh);
+  Value yh = firstBits(y), yl = minus(y, yh);
+  Value sum = minus(times(xh, yh), product);
+  sum = plus(sum, times(xh, yl));
+  sum = plus(sum, times(xl, yh));
+  return plus(sum, times(xl, yl));
+}
+
+Value CarrierArithmetic::productToOdd(Value x, Value y) {
+  Value product = times(x, y);
+  return toOdd(product, productError(x, y, product));
+}
+
+Value CarrierArithmetic::quotientToOdd(Value x, Value y) {
+  Value quotient = arith::DivFOp::create(builder, loc, x, y);
+  Value product = times(quotient, y);
+  Value rest = minus(minus(x, product), productError(quotient, y, product));
+  Value isNegative = arith::CmpFOp::create(
+      builder, loc, arith::CmpFPredicate::OLT, y, constant(y.getType(), 0));
+  return toOdd(quotient, arith::SelectOp::create(builder, loc, isNegative,
+                                                 negative(rest), rest));
+}
+
 Value CarrierArithmetic::operate(Operation operation, Road road, Rounding mode,
                                  ArrayRef<Value> operands) {
-  auto negative = [&](Value x) -> Value {
-    return arith::NegFOp::create(builder, loc, x);
-  };
   auto add = [&](Value x, Value y) -> Value {
     if (road == Road::Plain)
-      return arith::AddFOp::create(builder, loc, x, y);
+      return plus(x, y);
     if (mode != Rounding::Down)
       return sumToOdd(x, y);
     return negative(sumToOdd(negative(x), negative(y)));
@@ -87,13 +129,15 @@ Value CarrierArithmetic::operate(Operation operation, Road road, Rounding mode,
   case Operation::Sub:
     return add(x, negative(y));
   case Operation::Mul:
-    return arith::MulFOp::create(builder, loc, x, y);
+    return road == Road::Plain ? times(x, y) : productToOdd(x, y);
   case Operation::Div:
-    return arith::DivFOp::create(builder, loc, x, y);
+    return road == Road::Plain
+               ? arith::DivFOp::create(builder, loc, x, y).getResult()
+               : quotientToOdd(x, y);
   case Operation::Sqrt:
     return math::SqrtOp::create(builder, loc, x);
   case Operation::Fma:
-    return add(arith::MulFOp::create(builder, loc, x, y), operands[2]);
+    return add(times(x, y), operands[2]);
   default:
     llvm_unreachable("no family has a road for it");
   }

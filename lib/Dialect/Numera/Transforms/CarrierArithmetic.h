@@ -46,7 +46,16 @@ public:
   static bool hasCanonicalNaN(mlir::Value x);
 
 private:
+  mlir::Value plus(mlir::Value x, mlir::Value y);
+  mlir::Value minus(mlir::Value x, mlir::Value y);
+  mlir::Value times(mlir::Value x, mlir::Value y);
+  mlir::Value negative(mlir::Value x);
+  mlir::Value toOdd(mlir::Value nearest, mlir::Value error);
   mlir::Value sumToOdd(mlir::Value x, mlir::Value y);
+  mlir::Value firstBits(mlir::Value x);
+  mlir::Value productError(mlir::Value x, mlir::Value y, mlir::Value product);
+  mlir::Value productToOdd(mlir::Value x, mlir::Value y);
+  mlir::Value quotientToOdd(mlir::Value x, mlir::Value y);
   mlir::Value constant(mlir::Type like, double value);
   mlir::Value integer(mlir::Type like, uint64_t value);
 
