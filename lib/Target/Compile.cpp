@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "Compile.h"
+#include "HalfConversions.h"
 #include "LaneInstructions.h"
 #include "Specialize.h"
 #include "VectorForms.h"
@@ -129,6 +130,7 @@ private:
       return error;
     if (Error error = linkRuntime(module))
       return error;
+    replaceHalfConversions(module, machine);
 
     setTarget(module, machine);
     specializeRuntimeCalls(module, machine);

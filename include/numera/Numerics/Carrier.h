@@ -16,6 +16,21 @@
 
 namespace numera {
 
+// In bitcode these stay functions of their own: where the machine has an
+// instruction for them, lib/Target (HalfConversions.h) replaces the bodies.
+#ifdef NUMERA_BITCODE
+#define NUMERA_REPLACEABLE __attribute__((noinline))
+#else
+#define NUMERA_REPLACEABLE
+#endif
+/// A binary16 as f32. The payload of a NaN is open.
+NUMERA_REPLACEABLE constexpr float
+fromHalf(uint16_t half) __asm__("numera.from_half");
+/// An f32 as binary16, to nearest-even. The payload of a NaN is open.
+NUMERA_REPLACEABLE constexpr uint16_t
+toHalf(float value) __asm__("numera.to_half");
+#undef NUMERA_REPLACEABLE
+
 /// The layout of a carrier: f32 or f64.
 template <typename T> struct CarrierTraits;
 template <> struct CarrierTraits<float> {
@@ -88,6 +103,13 @@ template <typename T> struct Carrier {
            f.specials == Specials::Ieee && f.hasSubnormals && f.isSigned &&
            f.mantissaBits < mantissa;
   }
+  /// True if `f` is binary16 with a shorter significand, or itself: its codes,
+  /// shifted, are binary16's. A matter of f32 alone.
+  static constexpr bool isHalf(const FloatFormat &f) {
+    return sizeof(T) == sizeof(float) && f.exponentBits == 5 && f.bias == 15 &&
+           f.specials == Specials::Ieee && f.hasSubnormals && f.isSigned &&
+           f.mantissaBits > 0 && f.mantissaBits <= 10;
+  }
   /// decode() is valid: every value of `f` is a normal number of the carrier,
   /// or `f` is a truncation of it.
   static constexpr bool embeds(const FloatFormat &f) {
@@ -121,6 +143,13 @@ template <typename T> struct Carrier {
   /// The same, but a NaN may have any sign and payload: what arithmetic that
   /// ends in a rounding takes.
   static constexpr T decodeAny(const FloatFormat &f, uint64_t code) {
+    if (isHalf(f))
+      return fromHalf(static_cast<uint16_t>(code << (10 - f.mantissaBits)));
+    return decodeFields(f, code);
+  }
+
+  /// The same for any format that embeds.
+  static constexpr T decodeFields(const FloatFormat &f, uint64_t code) {
     int cut = mantissa - f.mantissaBits;
     Word negative = static_cast<Word>(f.isNegative(code)) << (width - 1);
     Word magnitude = static_cast<Word>(code & f.magnitudeMask());
@@ -145,6 +174,24 @@ template <typename T> struct Carrier {
 
   /// Nearest-even, from any value of the carrier.
   static constexpr uint64_t encode(const FloatFormat &f, T x) {
+    if (!isHalf(f) || f.overflow != Overflow::Infinity)
+      return encodeGrid(f, x);
+    T rounded = x;
+    if (f.mantissaBits < 10) {
+      // Then it is a binary16, or overflows as one does.
+      Word magnitude = bits(x) & ~sign, bound = powerBits(16);
+      magnitude = magnitude < bound ? magnitude : bound;
+      T m = value(gridOf(f, magnitude));
+      rounded = (value(magnitude) + m) - m;
+      rounded = value(bits(rounded) | (bits(x) & sign));
+    }
+    auto code = static_cast<uint64_t>(toHalf(static_cast<float>(rounded)) >>
+                                      (10 - f.mantissaBits));
+    return x == x ? code : f.nanCode();
+  }
+
+  /// The same for any format that can be encoded.
+  static constexpr uint64_t encodeGrid(const FloatFormat &f, T x) {
     Word word = bits(x);
     int cut = mantissa - f.mantissaBits;
     Word half = Word{1} << (cut - 1);
@@ -170,11 +217,10 @@ template <typename T> struct Carrier {
                    (static_cast<Word>(bias - f.bias) << mantissa) +
                    (stops ? 0 : half << 1);
       Word bounded = magnitude < bound ? magnitude : bound;
-      Word exponent = bounded & infinity, least = powerBits(f.minExponent());
-      exponent = exponent < least ? least : exponent;
-      Word m = exponent + (static_cast<Word>(cut) << mantissa);
+      Word m = gridOf(f, bounded);
       Word units = bits(value(bounded) + value(m)) - m;
       // The hidden bit counts as one in the exponent field.
+      Word exponent = m - (static_cast<Word>(cut) << mantissa);
       result = units + (exponent >> cut) -
                (static_cast<Word>(bias - f.bias + 1) << f.mantissaBits);
       // The code above the largest number's may be what is wanted.
@@ -193,6 +239,15 @@ template <typename T> struct Carrier {
          result == f.nanCode());
     result |= isUnsigned ? 0 : negative << f.magnitudeBits();
     return magnitude > infinity ? canonicalNaN : result;
+  }
+
+  /// What added to a magnitude rounds it to the format's unit there: a power of
+  /// two with that unit.
+  static constexpr Word gridOf(const FloatFormat &f, Word magnitude) {
+    Word exponent = magnitude & infinity, least = powerBits(f.minExponent());
+    exponent = exponent < least ? least : exponent;
+    return exponent +
+           (static_cast<Word>(mantissa - f.mantissaBits) << mantissa);
   }
 
   // ---- posit ---------------------------------------------------------------
@@ -275,6 +330,14 @@ private:
       return __builtin_clzll(word);
   }
 };
+
+constexpr float fromHalf(uint16_t half) {
+  return Carrier<float>::decodeFields(FloatFormat{5, 10, 15}, half);
+}
+constexpr uint16_t toHalf(float value) {
+  return static_cast<uint16_t>(
+      Carrier<float>::encodeGrid(FloatFormat{5, 10, 15}, value));
+}
 
 } // namespace numera
 

@@ -71,6 +71,11 @@ template <typename T> struct CarrierRound : Carrier<T> {
     return Base::decode(f, f.encode(Base::format.decode(bits(x)), mode));
   }
   static constexpr T round(const FloatFormat &f, T x, RoundingMode mode) {
+    if (Base::isHalf(f) && f.mantissaBits == 10 &&
+        f.overflow == Overflow::Infinity && mode == Rounding::NearestEven) {
+      auto rounded = static_cast<T>(fromHalf(toHalf(static_cast<float>(x))));
+      return x == x ? rounded : value(nan);
+    }
     Word word = bits(x);
     Word magnitude = word & ~sign;
     bool negative = (word & sign) != 0;
