@@ -22,6 +22,7 @@ config.substitutions += [
     ("%numera_import", "numera compile --emit mlir --stage import -o -"),
     ("%clang", os.path.join(config.llvm_bindir, "clang")),
     ("%examples", os.path.join(config.numera_source_root, "examples")),
+    ("%runtime", os.path.join(config.numera_build_root, "lib", "libnumera_rt.so")),
     ("%include", os.path.join(config.numera_source_root, "include")),
 ]
 

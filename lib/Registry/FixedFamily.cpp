@@ -37,6 +37,13 @@ public:
   }
 
   bool accumulatesExactly() const override { return true; }
+  /// Integers of the machine.
+  Effort effort(Operation operation, const Format &format) const override {
+    using enum Operation;
+    return operation == Add || operation == Sub || operation == Mul
+               ? Effort::Codes
+               : ArithmeticFamily::effort(operation, format);
+  }
 
 protected:
   llvm::SmallVector<llvm::StringRef> keys() const override {

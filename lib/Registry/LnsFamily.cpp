@@ -29,6 +29,12 @@ public:
   }
 
   bool isIrrational() const override { return true; }
+  /// A product is a sum of logarithms.
+  Effort effort(Operation operation, const Format &format) const override {
+    return operation == Operation::Mul || operation == Operation::Div
+               ? Effort::Long
+               : ArithmeticFamily::effort(operation, format);
+  }
 
   /// Every binade from the least logarithm to the largest has 2^fraction
   /// values; the least lacks its power of two.

@@ -34,6 +34,12 @@ public:
             {"fraction", fraction}};
   }
 
+  /// The regime is as long as the value wants.
+  Effort effort(Operation operation, const Format &format) const override {
+    Effort effort = ArithmeticFamily::effort(operation, format);
+    return effort == Effort::Short ? Effort::Long : effort;
+  }
+
 protected:
   llvm::SmallVector<llvm::StringRef> keys() const override {
     return {"bits", "es"};

@@ -3,6 +3,7 @@
 #include "Compile.h"
 #include "HalfConversions.h"
 #include "LaneInstructions.h"
+#include "Lookups.h"
 #include "Specialize.h"
 #include "VectorForms.h"
 #include "VectorVariants.h"
@@ -132,6 +133,7 @@ private:
       return error;
     replaceHalfConversions(module, machine);
 
+    defineLookups(module, machine);
     setTarget(module, machine);
     specializeRuntimeCalls(module, machine);
     optimize(module, machine, options.optimization);

@@ -4,9 +4,14 @@
 // fast-math flags.
 
 #include "Compile.h"
+#include "Lookups.h"
 
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/LICM.h"
 
 using namespace llvm;
 using namespace numera;
@@ -43,6 +48,28 @@ void numera::setTarget(Module &module, const TargetMachine &machine) {
   }
 }
 
+namespace {
+struct ReleaseLookups : PassInfoMixin<ReleaseLookups> {
+  PreservedAnalyses run(Module &module, ModuleAnalysisManager &) {
+    releaseLookups(module);
+    return PreservedAnalyses::none();
+  }
+  static bool isRequired() { return true; }
+};
+} // namespace
+
+/// What the vectoriser has seen as calls; a table is loaded once a loop.
+static void inlineLookups(ModulePassManager &passes) {
+  passes.addPass(ReleaseLookups());
+  passes.addPass(AlwaysInlinerPass());
+  FunctionPassManager clean;
+  clean.addPass(EarlyCSEPass());
+  clean.addPass(InstCombinePass());
+  clean.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()),
+                                                /*UseMemorySSA=*/true));
+  passes.addPass(createModuleToFunctionPassAdaptor(std::move(clean)));
+}
+
 void numera::optimize(Module &module, TargetMachine &machine, unsigned level) {
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
@@ -57,6 +84,11 @@ void numera::optimize(Module &module, TargetMachine &machine, unsigned level) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
+  if (hasLookups(module))
+    builder.registerOptimizerLastEPCallback(
+        [](ModulePassManager &last, OptimizationLevel, ThinOrFullLTOPhase) {
+          inlineLookups(last);
+        });
   ModulePassManager passes =
       level == 0 ? builder.buildO0DefaultPipeline(OptimizationLevel::O0)
                  : builder.buildPerModuleDefaultPipeline(pipelineLevel(level));

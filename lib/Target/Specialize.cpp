@@ -15,13 +15,14 @@
 // module.
 //
 // A vector form (VectorForms.h) becomes the widened copy, under the constants
-// of its calls. What is not straight, an elementary function with its rare exact
-// form, offers its vector form to the loops that call it.
+// of its calls. What is not straight, an elementary function with its rare
+// exact form, offers its vector form to the loops that call it.
 
 #include "Specialize.h"
 #include "VectorForms.h"
 #include "VectorVariants.h"
 #include "Widen.h"
+#include "numera/Registry/Lookup.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Analysis/CFG.h"
@@ -29,6 +30,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/VFABIDemangler.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
@@ -51,22 +53,7 @@ using Constants = SmallVector<ConstantInt *, 12>;
 bool isRuntimeEntry(const Function &function) {
   StringRef name = function.getName();
   return name.starts_with("numera_") && !name.starts_with("numera_exact_") &&
-         !function.isDeclaration();
-}
-
-/// True if a loop around the body can become a vector loop: a few blocks that
-/// the vectoriser turns into selects, no loop, no call. The largest such body,
-/// fma of a posit through f32, has 130 instructions.
-bool isStraight(const Function &function) {
-  constexpr unsigned maxBlocks = 8, maxInstructions = 400;
-  SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> backEdges;
-  FindFunctionBackedges(function, backEdges);
-  return function.size() <= maxBlocks && backEdges.empty() &&
-         function.getInstructionCount() <= maxInstructions &&
-         none_of(instructions(function), [](const Instruction &instruction) {
-           return isa<CallBase>(instruction) &&
-                  !isa<IntrinsicInst>(instruction);
-         });
+         !name.starts_with(lookupPrefix) && !function.isDeclaration();
 }
 
 Constants constantsOf(const CallBase &call) {
@@ -225,7 +212,7 @@ private:
     copy = copyWith(entry, constants);
     inlineCalls(*copy);
     passes.run(*copy, functions);
-    if (isStraight(*copy))
+    if (numera::isStraight(*copy))
       copy->addFnAttr(Attribute::AlwaysInline);
     return copy;
   }
@@ -251,14 +238,15 @@ private:
     Function *scalar = numera::scalarOf(form);
     unsigned lanes =
         cast<FixedVectorType>(form.getReturnType())->getNumElements();
+    if (scalar->hasFnAttribute(VFABI::MappingsAttrName))
+      if (Function *variant = callVariant(*scalar, *form.getFunctionType()))
+        return variant;
+    if (scalar->isDeclaration())
+      return nullptr;
     SmallVector<bool> isVector;
     for (auto [argument, constant] : zip_equal(form.args(), constants))
       if (!constant)
         isVector.push_back(argument.getType()->isVectorTy());
-    if (scalar->isDeclaration())
-      return size_t(count(isVector, true)) == form.arg_size()
-                 ? callVariant(*scalar, lanes)
-                 : nullptr;
     Function *copy = scalarCopy(*scalar, constants);
     return numera::widen(*copy, lanes, isVector);
   }
@@ -275,6 +263,18 @@ private:
 };
 
 } // namespace
+
+bool numera::isStraight(const Function &function) {
+  constexpr unsigned maxBlocks = 8, maxInstructions = 400;
+  SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> backEdges;
+  FindFunctionBackedges(function, backEdges);
+  return function.size() <= maxBlocks && backEdges.empty() &&
+         function.getInstructionCount() <= maxInstructions &&
+         none_of(instructions(function), [](const Instruction &instruction) {
+           return isa<CallBase>(instruction) &&
+                  !isa<IntrinsicInst>(instruction);
+         });
+}
 
 void numera::specializeRuntimeCalls(Module &module, TargetMachine &machine) {
   // Entries do not call each other: one sweep is enough.

@@ -11,6 +11,11 @@ class TargetMachine;
 
 namespace numera {
 
+/// True if a loop around the body can become a vector loop: a few blocks that
+/// the vectoriser turns into selects, no loop, no call. The largest such body,
+/// fma of a posit through f32, has 130 instructions.
+bool isStraight(const llvm::Function &function);
+
 /// Gives every linked runtime entry a copy for each set of constant arguments
 /// it is called with, simplified under these constants, and sends the calls
 /// there. Runs after linking, before the optimiser.

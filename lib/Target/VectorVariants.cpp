@@ -58,17 +58,36 @@ static void setPure(Function &function) {
   function.addFnAttr(Attribute::NoCallback);
 }
 
-/// Keeps `variant` until the vectoriser has looked for it.
+/// `_ZGV_LLVM_N16vv_add`
+static std::string nameOfForm(const Function &scalar, unsigned lanes,
+                              StringRef arguments, bool isMasked) {
+  return ("_ZGV_LLVM_" + Twine(isMasked ? "M" : "N") + Twine(lanes) +
+          arguments + "_" + scalar.getName())
+      .str();
+}
+
+void numera::keepForVectoriser(Function &function) {
+  function.addFnAttr(mark);
+  appendToCompilerUsed(*function.getParent(), {&function});
+}
+
+void numera::nameVariant(Function &scalar, Function &variant, unsigned lanes,
+                         StringRef arguments, bool isMasked) {
+  keepForVectoriser(variant);
+  std::string names =
+      scalar.getFnAttribute(VFABI::MappingsAttrName).getValueAsString().str();
+  names += names.empty() ? "" : ",";
+  names += nameOfForm(scalar, lanes, arguments, isMasked) + "(" +
+           variant.getName().str() + ")";
+  scalar.addFnAttr(VFABI::MappingsAttrName, names);
+}
+
 static void offer(Function &scalar, Function &variant, unsigned lanes,
-                  bool isMasked, SmallVectorImpl<std::string> &names) {
+                  bool isMasked) {
   setPure(variant);
   variant.setDoesNotAccessMemory();
-  variant.addFnAttr(mark);
-  appendToCompilerUsed(*scalar.getParent(), {&variant});
-  names.push_back(("_ZGV_LLVM_" + Twine(isMasked ? "M" : "N") + Twine(lanes) +
-                   std::string(scalar.arg_size(), 'v') + "_" +
-                   scalar.getName() + "(" + variant.getName() + ")")
-                      .str());
+  nameVariant(scalar, variant, lanes, std::string(scalar.arg_size(), 'v'),
+              isMasked);
 }
 
 static Function *internalFunction(Function &scalar, FunctionType *type,
@@ -141,21 +160,17 @@ void numera::offerVectorForm(Function &scalar, Function &form, unsigned lanes) {
   // A call that may write, or not return, would keep its loop scalar.
   setPure(scalar);
   scalar.setDoesNotAccessMemory();
-  SmallVector<std::string> names;
-  offer(scalar, form, lanes, /*isMasked=*/false, names);
-  offer(scalar, *callUnderMask(scalar, form, lanes), lanes, /*isMasked=*/true,
-        names);
-  scalar.addFnAttr(VFABI::MappingsAttrName, join(names, ","));
+  offer(scalar, form, lanes, /*isMasked=*/false);
+  offer(scalar, *callUnderMask(scalar, form, lanes), lanes, /*isMasked=*/true);
 }
 
 void numera::addVectorVariant(Function &scalar, const VectorVariant &variant,
                               unsigned widest) {
   Module &module = *scalar.getParent();
-  SmallVector<std::string> names;
   auto offerBoth = [&](Function &function, unsigned lanes) {
-    offer(scalar, function, lanes, /*isMasked=*/false, names);
+    offer(scalar, function, lanes, /*isMasked=*/false);
     offer(scalar, *callUnderMask(scalar, function, lanes), lanes,
-          /*isMasked=*/true, names);
+          /*isMasked=*/true);
   };
   if (variant.lanes == 0) {
     for (unsigned lanes : {4, 8, 16, 32, 64})
@@ -171,41 +186,48 @@ void numera::addVectorVariant(Function &scalar, const VectorVariant &variant,
     FunctionCallee callee = module.getOrInsertFunction(variant.symbol, type);
     offerBoth(*cast<Function>(callee.getCallee()), variant.lanes);
   }
-  scalar.addFnAttr(VFABI::MappingsAttrName, join(names, ","));
 }
 
-/// Of the variants without a mask the one with the most lanes that divide
-/// `lanes`.
-static std::pair<Function *, unsigned> findVariant(const Function &scalar,
-                                                   unsigned lanes) {
+/// Of the variants without a mask, with these arguments, the one with the most
+/// lanes that divide `lanes`.
+static std::pair<Function *, unsigned>
+findVariant(const Function &scalar, ArrayRef<bool> isVector, unsigned lanes) {
   std::pair<Function *, unsigned> found = {nullptr, 0};
   StringRef names =
       scalar.getFnAttribute(VFABI::MappingsAttrName).getValueAsString();
   for (StringRef each : split(names, ',')) {
     auto [name, vector] = each.split('(');
     std::optional<VectorForm> form = VectorForm::parse(name);
-    if (form && lanes % form->lanes == 0 && form->lanes > found.second)
+    if (form && ArrayRef(form->isVector) == isVector &&
+        lanes % form->lanes == 0 && form->lanes > found.second)
       found = {scalar.getParent()->getFunction(vector.drop_back()),
                form->lanes};
   }
   return found;
 }
 
-Function *numera::callVariant(Function &scalar, unsigned lanes) {
-  auto [variant, step] = findVariant(scalar, lanes);
+Function *numera::callVariant(Function &scalar, FunctionType &type) {
+  unsigned lanes =
+      cast<FixedVectorType>(type.getReturnType())->getNumElements();
+  SmallVector<bool> isVector;
+  for (Type *argument : type.params())
+    isVector.push_back(argument->isVectorTy());
+  auto [variant, step] = findVariant(scalar, isVector, lanes);
   if (!variant)
     return nullptr;
-  Function *form =
-      internalFunction(scalar, typeOnLanes(scalar, lanes),
-                       variant->getName() + "." + Twine(lanes) + ".form");
+  Function *form = internalFunction(
+      scalar, &type, variant->getName() + "." + Twine(lanes) + ".form");
   form->addFnAttr(Attribute::AlwaysInline);
   IRBuilder<> builder(BasicBlock::Create(form->getContext(), "", form));
   SmallVector<Value *> results;
   for (unsigned first = 0; first < lanes; first += step) {
     SmallVector<Value *> arguments;
     for (Argument &argument : form->args())
-      arguments.push_back(builder.CreateShuffleVector(
-          &argument, createSequentialMask(first, step, 0)));
+      arguments.push_back(
+          argument.getType()->isVectorTy()
+              ? builder.CreateShuffleVector(
+                    &argument, createSequentialMask(first, step, 0))
+              : &argument);
     results.push_back(builder.CreateCall(variant, arguments));
   }
   builder.CreateRet(concatenateVectors(builder, results));

@@ -27,10 +27,21 @@ void addVectorVariant(llvm::Function &scalar, const VectorVariant &variant,
 void offerVectorForm(llvm::Function &scalar, llvm::Function &form,
                      unsigned lanes);
 
-/// The vector form (VectorForms.h) of `scalar`, all of whose arguments are
-/// vectors, as calls of a variant that was added; null where none has a number
-/// of lanes that divides `lanes`.
-llvm::Function *callVariant(llvm::Function &scalar, unsigned lanes);
+/// The vector form (VectorForms.h) of `scalar` with that type, as calls of a
+/// variant that was added; null where none has a number of lanes that divides
+/// the type's, and its vectors.
+llvm::Function *callVariant(llvm::Function &scalar, llvm::FunctionType &type);
+
+/// Keeps a function, with the arguments that it has, until the vectoriser has
+/// looked for it.
+void keepForVectoriser(llvm::Function &function);
+
+/// Names `variant` in the attribute of `scalar`, and keeps it. `arguments` has
+/// a `v` for an argument that is a vector of `lanes` elements, a `u` for one
+/// that is the same for all.
+void nameVariant(llvm::Function &scalar, llvm::Function &variant,
+                 unsigned lanes, llvm::StringRef arguments,
+                 bool isMasked = false);
 
 /// Ends the search: variants that no loop calls are dropped.
 void dropUnusedVariants(llvm::Module &module);

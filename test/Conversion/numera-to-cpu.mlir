@@ -11,7 +11,7 @@
 
 // The runtime's entries are declared as they are, without the wrapper that a
 // program's own functions get.
-// CHECK-DAG: llvm.func @numera_posit_exp_16(i16 {llvm.zeroext}, i32, i32, i32, i32) -> (i16 {llvm.zeroext}) attributes {sym_visibility = "private"}
+// CHECK-DAG: llvm.func @numera_lookup_16_16(i16 {llvm.zeroext}, !llvm.ptr) -> (i16 {llvm.zeroext}) attributes {sym_visibility = "private"}
 // CHECK-DAG: llvm.func @numera_posit_round_f32_32(f32, i32, i32, i32, i32) -> f32 attributes {sym_visibility = "private"}
 
 // The operands of the matmul are rounded once, outside, and never become codes;
@@ -46,8 +46,8 @@ func.func @matmul(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>) -> tensor<2x4xf32> {
 // CHECK-NOT: llvm.call @numera_host_parallel
 // CHECK-LABEL: llvm.func @_mlir_ciface_the_batch_may_be_open(
 // CHECK-LABEL: llvm.func {{.*}}@the_batch_may_be_open.loop(
-// CHECK: llvm.call @numera_posit_exp_16
-// CHECK-NOT: llvm.call @numera_posit_exp_16
+// CHECK: llvm.call @numera_lookup_16_16
+// CHECK-NOT: llvm.call @numera_lookup_16_16
 // CHECK-LABEL: llvm.func internal @the_batch_may_be_open.chunk(
 func.func @the_batch_may_be_open(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   %0 = math.exp %x : tensor<?x8xf32>

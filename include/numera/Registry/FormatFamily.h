@@ -190,6 +190,19 @@ public:
   /// True if NaN equals itself and is below every number.
   virtual bool isTotallyOrdered() const { return false; }
 
+  /// What an operation takes on codes of up to 8 bits, for an element of a
+  /// vector loop: what a table is weighed against. Of a cast, what decoding or
+  /// encoding takes.
+  enum class Effort {
+    Codes, ///< a few instructions on integers: 0.05 to 0.3 ns
+    Short, ///< decoded, computed and encoded, no branch: 0.2 to 0.5 ns
+    Long,  ///< the same where fields have no fixed place: 0.5 to 0.9 ns
+    Slow,  ///< a loop, a call, the exact form: more than 1 ns
+  };
+  virtual Effort effort(Operation, const Format &) const {
+    return Effort::Slow;
+  }
+
   /// The quire of a format with arithmetic whose values are binary fractions,
   /// whatever its size: see quireOf().
   virtual QuireLayout quire(const Format &format) const = 0;

@@ -73,6 +73,7 @@ void buildNumeraToCPU(OpPassManager &passes, bool checkShapes) {
   passes.addPass(createNumeraContract());
   passes.addNestedPass<func::FuncOp>(createNumeraLoops());
   passes.addPass(createCanonicalizerPass());
+  passes.addPass(createNumeraTabulate());
   passes.addPass(createCSEPass());
   passes.addPass(createNumeraParallelize());
   passes.addNestedPass<func::FuncOp>(createNumeraDrawBlocks());

@@ -108,13 +108,15 @@ LogicalResult lowerOps(ModuleOp module, Target target) {
     return failure();
   SmallVector<mlir::Operation *> work;
   module.walk([&](mlir::Operation *op) {
-    if (isa<FormatOpInterface, DecodeOp, RoundToOp, EncodeOp>(op))
+    if (isa<FormatOpInterface, DecodeOp, RoundToOp, EncodeOp, LookupOp>(op))
       work.push_back(op);
   });
   auto lower = [&](OpBuilder &builder, mlir::Operation *op, ValueRange values) {
-    auto interface = dyn_cast<FormatOpInterface>(op);
-    return interface ? lowerings.lower(builder, interface, values)
-                     : lowerings.lowerCarrierOp(builder, op, values);
+    if (auto interface = dyn_cast<FormatOpInterface>(op))
+      return lowerings.lower(builder, interface, values);
+    if (auto lookup = dyn_cast<LookupOp>(op))
+      return lowerings.lower(builder, lookup, values);
+    return lowerings.lowerCarrierOp(builder, op, values);
   };
   for (mlir::Operation *op : work)
     if (failed(replace(op, lower, target)))

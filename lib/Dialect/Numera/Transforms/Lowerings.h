@@ -8,6 +8,7 @@
 #define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_LOWERINGS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
@@ -53,6 +54,9 @@ public:
   /// The call that draws the bits of `op`.
   mlir::Value lower(mlir::OpBuilder &builder, RandomOp op);
   void lower(mlir::OpBuilder &builder, RandomFillOp op);
+  /// The call that reads from the table of `op`.
+  mlir::Value lower(mlir::OpBuilder &builder, LookupOp op,
+                    mlir::ValueRange values);
   /// The same for a `decode`, `round_to` or `encode`.
   mlir::Value lowerCarrierOp(mlir::OpBuilder &builder, mlir::Operation *op,
                              mlir::ValueRange values);
@@ -106,10 +110,13 @@ private:
                    llvm::ArrayRef<mlir::Value> operands, mlir::Type result);
   mlir::Value unpack(mlir::OpBuilder &, mlir::Location, const Scalar &);
   mlir::Value pack(mlir::OpBuilder &, const Request &, mlir::Value);
+  /// The table in memory.
+  mlir::LLVM::GlobalOp globalOf(mlir::OpBuilder &, mlir::DenseElementsAttr);
 
   mlir::ModuleOp module;
   const Registry &registry;
   Target target;
+  llvm::DenseMap<mlir::Attribute, mlir::LLVM::GlobalOp> tables;
 };
 
 } // namespace numera

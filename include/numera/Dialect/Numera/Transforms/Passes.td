@@ -196,6 +196,38 @@ def NumeraContract : Pass<"numera-contract", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def NumeraTabulate : Pass<"numera-tabulate"> {
+  let summary = "read what is slow to compute on few bits from tables";
+  let description = [{
+    *Before:* an operation on storage, scalars or vectors, whose operands have 16
+    bits together, constants aside.
+    *After:* `numera.lookup`, in a table that has the operation's result for
+    every code, by the code that the program would run. A `numera.mac` that
+    rounds its product becomes two where both are wanted.
+
+    What becomes a table is a matter of cost (Zen 4, 1 M elements of every code,
+    one core, ns an element; CPUs without AVX512_VBMI in brackets):
+
+    | a table | takes |
+    |---|---|
+    | of 8 bits, results of 8 | 0.02 (0.22) |
+    | of 8 bits, results of 16 or 32 | 0.32 to 0.36 (0.23) |
+    | of two operands of 8 bits | 0.46 (0.39) |
+    | of 16 bits, results of 16 | 0.56 (0.65) |
+
+    | `FormatFamily::effort` | operations | computed | tables |
+    |---|---|---|---|
+    | `Codes` | neg, abs, min, max, cmp, isnan; add, sub, mul of fixed point | 0.04 to 0.3 | none |
+    | `Short` | arithmetic and casts of floats; div of fixed point | 0.2 to 0.5 (0.3 to 1.4) | of 8 bits, results of 8: sqrt, casts, two operands of 4 |
+    | `Long` | arithmetic and casts of posits; mul, div of lns | 0.5 to 0.7 (0.9 to 1.4) | of operands of 8 bits |
+    | `Slow` | functions, rem, integral values; takums; add, sub and casts of lns | 1.3 to 150 | all, up to 128 KiB |
+
+    Operations that draw random bits stay, and those that the configuration
+    registers.
+  }];
+  let dependentDialects = ["::numera::NumeraDialect"];
+}
+
 def NumeraLoops : Pass<"numera-loops", "::mlir::func::FuncOp"> {
   let summary = "turn linalg on memrefs into loops with a parallel inner loop";
   let description = [{

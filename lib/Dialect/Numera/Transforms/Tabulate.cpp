@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+//
+// A table is what the operation folds to on a constant of all codes: no other
+// arithmetic could differ, and nothing that a library defines is folded.
+
+#include "mlir/IR/Matchers.h"
+#include "numera/Dialect/Numera/IR/Numera.h"
+#include "numera/Dialect/Numera/Transforms/Passes.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <numeric>
+
+using namespace mlir;
+
+namespace numera {
+#define GEN_PASS_DEF_NUMERATABULATE
+#include "numera/Dialect/Numera/Transforms/Passes.h.inc"
+
+namespace {
+
+using Effort = FormatFamily::Effort;
+
+Effort effortOf(FormatOpInterface op) {
+  auto effort = [&](const ElementKind &kind) {
+    return kind.isFormat() ? kind.format.getFamily().effort(
+                                 op.getFormatOperation(), kind.format)
+                           : Effort::Short;
+  };
+  return std::max(effort(op.getResultElement()),
+                  effort(op.getOperandElement(0)));
+}
+
+/// A table for operands of these widths against computing: see the pass.
+bool isWorthATable(Effort effort, ArrayRef<unsigned> widths,
+                   unsigned elementBits) {
+  constexpr unsigned permutedBits = 8, mostBits = 20; // 128 KiB
+  unsigned places = std::accumulate(widths.begin(), widths.end(), 0u);
+  if (places > 16 || places + llvm::Log2_32(elementBits) > mostBits)
+    return false;
+  switch (effort) {
+  case Effort::Codes:
+    return false;
+  case Effort::Short:
+    return places <= permutedBits && elementBits == 8;
+  case Effort::Long:
+    return llvm::all_of(widths, [](unsigned width) { return width <= 8; });
+  case Effort::Slow:
+    return true;
+  }
+  return false;
+}
+
+/// A table of the operation on the operands that vary.
+class Tabulation {
+public:
+  explicit Tabulation(FormatOpInterface op) : op(op) {
+    for (unsigned i = 0; i < op.getFormatOperandCount(); ++i) {
+      Attribute constant = splatOf(op->getOperand(i));
+      constants.push_back(constant);
+      if (constant)
+        continue;
+      operands.push_back(op->getOperand(i));
+      widths.push_back(op.getOperandElement(i).isFormat()
+                           ? op.getOperandElement(i).format.width()
+                           : 64);
+    }
+  }
+
+  bool isWanted() {
+    auto isCode = [](Type type) {
+      type = numera::elementType(type);
+      return type.isInteger(8) || type.isInteger(16);
+    };
+    Type result = numera::elementType(op->getResult(0).getType());
+    if (op.drawsRandom() || widths.empty() || widths.size() > 2 ||
+        !(isCode(result) || isa<FloatType>(result)) ||
+        !llvm::all_of(operands,
+                      [&](Value value) { return isCode(value.getType()); }))
+      return false;
+    return isWorthATable(effortOf(op), widths, result.getIntOrFloatBitWidth());
+  }
+
+  /// Null where the operation does not fold.
+  DenseElementsAttr compute() {
+    SmallVector<int64_t> shape;
+    for (unsigned width : widths)
+      shape.push_back(int64_t{1} << width);
+    auto type = RankedTensorType::get(
+        shape, numera::elementType(op->getResult(0).getType()));
+    std::vector<char> bytes;
+    for (int64_t begin = 0; begin < type.getNumElements(); begin += chunk) {
+      auto results =
+          evaluate(begin, std::min(chunk, type.getNumElements() - begin));
+      if (!results)
+        return {};
+      ArrayRef<char> raw = results.getRawData();
+      if (results.isSplat())
+        for (int64_t i = 0; i < results.getNumElements(); ++i)
+          bytes.insert(bytes.end(), raw.begin(), raw.end());
+      else
+        bytes.insert(bytes.end(), raw.begin(), raw.end());
+    }
+    return DenseElementsAttr::getFromRawBuffer(type, bytes);
+  }
+
+  ArrayRef<Value> varyingOperands() const { return operands; }
+  /// What tells two tables apart.
+  Attribute key() {
+    SmallVector<Attribute> parts = {
+        StringAttr::get(op->getContext(), op->getName().getStringRef()),
+        op->getAttrDictionary(), elementOf(op->getResult(0))};
+    for (auto [i, constant] : llvm::enumerate(constants))
+      parts.push_back(constant ? constant : elementOf(op->getOperand(i)));
+    return ArrayAttr::get(op->getContext(), parts);
+  }
+
+private:
+  /// What folders take at once.
+  static constexpr int64_t chunk = 1024;
+
+  static Attribute elementOf(Value value) {
+    return TypeAttr::get(numera::elementType(value.getType()));
+  }
+
+  /// The element of a constant that has one value; else null.
+  static Attribute splatOf(Value value) {
+    Attribute constant;
+    if (!matchPattern(value, m_Constant(&constant)))
+      return {};
+    if (isa<IntegerAttr>(constant))
+      return constant;
+    auto dense = dyn_cast<DenseIntElementsAttr>(constant);
+    return dense && dense.isSplat() ? dense.getSplatValue<Attribute>()
+                                    : Attribute();
+  }
+
+  /// The results at the places from `begin` on.
+  DenseElementsAttr evaluate(int64_t begin, int64_t count) {
+    auto typeOf = [&](Type type) {
+      return RankedTensorType::get(count, numera::elementType(type));
+    };
+    // The operation, on tensors: it stands nowhere.
+    Block block;
+    OperationState state(op->getLoc(), op->getName());
+    SmallVector<Attribute> codes;
+    unsigned place = 0;
+    for (auto [i, constant] : llvm::enumerate(constants)) {
+      auto type = typeOf(op->getOperand(i).getType());
+      state.operands.push_back(block.addArgument(type, op->getLoc()));
+      if (constant)
+        codes.push_back(DenseElementsAttr::get(type, constant));
+      else
+        codes.push_back(codesAt(type, place++, begin));
+    }
+    state.addTypes(typeOf(op->getResult(0).getType()));
+    state.addAttributes(op->getAttrs());
+    mlir::Operation *copy = mlir::Operation::create(state);
+    SmallVector<OpFoldResult> results;
+    bool isFolded = succeeded(copy->fold(codes, results)) && !results.empty();
+    copy->destroy();
+    if (!isFolded)
+      return {};
+    return dyn_cast_or_null<DenseElementsAttr>(
+        dyn_cast_if_present<Attribute>(results.front()));
+  }
+
+  /// The codes of the varying operand `place` at the table's places from
+  /// `begin` on.
+  DenseElementsAttr codesAt(RankedTensorType type, unsigned place,
+                            int64_t begin) const {
+    unsigned shift = 0;
+    for (unsigned width : ArrayRef(widths).drop_front(place + 1))
+      shift += width;
+    uint64_t mask = (uint64_t{1} << widths[place]) - 1;
+    unsigned bits = type.getElementTypeBitWidth();
+    SmallVector<APInt> codes;
+    for (int64_t i = begin; i < begin + type.getNumElements(); ++i)
+      codes.emplace_back(bits, static_cast<uint64_t>(i) >> shift & mask);
+    return DenseElementsAttr::get(type, codes);
+  }
+
+  FormatOpInterface op;
+  SmallVector<Attribute, 3> constants; ///< null for an operand that varies
+  SmallVector<Value, 2> operands;      ///< those that vary
+  SmallVector<unsigned, 2> widths;
+};
+
+/// Turns operations into lookups; those that compute the same share a table.
+class Tabulator {
+public:
+  void run(FormatOpInterface op) {
+    auto step = dyn_cast<MacOp>(op.getOperation());
+    if (step && split(step))
+      return;
+    Tabulation tabulation(op);
+    if (!tabulation.isWanted())
+      return;
+    DenseElementsAttr table = tableOf(tabulation);
+    if (!table)
+      return;
+    OpBuilder builder(op);
+    auto lookup =
+        LookupOp::create(builder, op->getLoc(), op->getResult(0).getType(),
+                         tabulation.varyingOperands(), table);
+    op->getResult(0).replaceAllUsesWith(lookup);
+    op->erase();
+  }
+
+private:
+  DenseElementsAttr tableOf(Tabulation &tabulation) {
+    auto [entry, isNew] = tables.try_emplace(tabulation.key());
+    if (isNew)
+      entry->second = tabulation.compute();
+    return entry->second;
+  }
+
+  /// A step whose product is rounded, in one format: a table of products and
+  /// one of sums.
+  bool split(MacOp step) {
+    FormatOpInterface op = step;
+    Format format = op.getResultElement().format;
+    if (isOverridden(op) || !hasPlainParts(step, format))
+      return false;
+    OpBuilder builder(step);
+    auto attribute = FormatAttr::get(step.getContext(), format);
+    auto product = MulOp::create(builder, step.getLoc(), step.getType(),
+                                 {step.getLhs(), step.getRhs()});
+    product.setFormatAttr(attribute);
+    auto sum = AddOp::create(builder, step.getLoc(), step.getType(),
+                             {step.getAddend(), product});
+    sum.setFormatAttr(attribute);
+    Tabulation products(product), sums(sum);
+    if (!products.isWanted() || !sums.isWanted() || !tableOf(products) ||
+        !tableOf(sums)) {
+      sum.erase();
+      product.erase();
+      return false;
+    }
+    step.getResult().replaceAllUsesWith(sum);
+    step.erase();
+    run(product);
+    run(sum);
+    return true;
+  }
+
+  /// True if the step is what `mul` and `add` in the format are.
+  static bool hasPlainParts(MacOp step, const Format &format) {
+    FormatOpInterface op = step;
+    StepRules rules = stepRulesOf(step);
+    if (!rules.product || step.getRounding() || step.getOverflow())
+      return false;
+    for (unsigned i = 0; i < op.getFormatOperandCount(); ++i)
+      if (op.getOperandElement(i).format != format)
+        return false;
+    auto isPlain = [&](const OperationRules &part, Operation operation) {
+      OperationRules plain = rulesOf(operation, format, {format, format});
+      return part.result == format && part.encoding == plain.encoding &&
+             part.rounding.pack() == plain.rounding.pack() &&
+             part.truncation == plain.truncation;
+    };
+    return isPlain(*rules.product, Operation::Mul) &&
+           isPlain(rules.sum, Operation::Add);
+  }
+
+  llvm::DenseMap<Attribute, DenseElementsAttr> tables;
+};
+
+struct TabulatePass : impl::NumeraTabulateBase<TabulatePass> {
+  void runOnOperation() override {
+    SmallVector<FormatOpInterface> work;
+    getOperation()->walk([&](FormatOpInterface op) { work.push_back(op); });
+    Tabulator tabulator;
+    for (FormatOpInterface op : work)
+      tabulator.run(op);
+  }
+};
+
+} // namespace
+} // namespace numera
