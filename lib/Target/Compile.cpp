@@ -3,6 +3,7 @@
 #include "Compile.h"
 #include "HalfConversions.h"
 #include "LaneInstructions.h"
+#include "LibraryTables.h"
 #include "Lookups.h"
 #include "Specialize.h"
 #include "VectorForms.h"
@@ -133,6 +134,8 @@ private:
       return error;
     replaceHalfConversions(module, machine);
 
+    if (options.makesTables)
+      tabulateLibraries(module, machine, program.nativeLibraries);
     defineLookups(module, machine);
     setTarget(module, machine);
     specializeRuntimeCalls(module, machine);

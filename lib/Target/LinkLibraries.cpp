@@ -10,6 +10,7 @@
 
 #include "Compile.h"
 #include "LibraryFile.h"
+#include "LibraryTables.h"
 #include "VectorVariants.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -110,6 +111,14 @@ private:
     return nullptr;
   }
 
+  std::vector<const Lowering *> loweringsOf(const Request &request) const {
+    std::vector<const Lowering *> found;
+    for (const Lowering &lowering : registry.lowerings())
+      if (serves(lowering, request))
+        found.push_back(&lowering);
+    return found;
+  }
+
   static bool serves(const Lowering &lowering, const Request &request) {
     return lowering.symbol == request.symbol &&
            (request.library.empty() || lowering.library.empty() ||
@@ -183,6 +192,7 @@ private:
   /// it in any order, and its vector variant in its place.
   Error linkNative(const LibraryFile &file, const Request &request) {
     Function &function = *request.declaration;
+    noteOperandBits(function, loweringsOf(request));
     function.setDoesNotAccessMemory();
     function.setDoesNotThrow();
     function.setWillReturn();
@@ -208,6 +218,8 @@ private:
       if (Error error = checkType(file, request))
         return error;
       wanted.insert(request.symbol);
+      noteOperandBits(*file.module->getFunction(request.symbol),
+                      loweringsOf(request));
     }
     std::string prefix = file.library().name + "::";
     for (GlobalValue &value : file.module->global_values()) {

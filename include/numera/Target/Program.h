@@ -35,6 +35,8 @@ struct CPUOptions {
   std::string cpu = "native";
   /// 0 to 3, as clang's -O.
   unsigned optimization = 3;
+  /// Libraries are run at compile time, for tables of what they compute.
+  bool makesTables = true;
   Metadata metadata;
 };
 

@@ -128,6 +128,7 @@ compileOperations(const Twins &twins, ArrayRef<Checked> checked) {
   }
   CPUOptions cpu;
   cpu.metadata.format = "f32";
+  cpu.makesTables = false; // the functions themselves are wanted
   return Program::compile(*module, signatures, twins.registry(), cpu);
 }
 
