@@ -221,6 +221,20 @@ bool ConfigurationReader::readEquivalent(const YamlNode &entry,
                                      Twine(format.width()));
 }
 
+/// `carrier: f32`: where an opaque format computes what it has no function for.
+bool ConfigurationReader::readCarrier(const YamlNode &entry, Format &carrier) {
+  const YamlNode *value = entry.find("carrier");
+  if (!value)
+    return true;
+  if (!expectScalar(*value))
+    return false;
+  if (value->text != "f32" && value->text != "f64")
+    return file.fail(value->place, "carrier is '" + Twine(value->text) +
+                                       "', expected f32 or f64");
+  carrier = value->text == "f32" ? formatF32() : formatF64();
+  return true;
+}
+
 bool ConfigurationReader::readFormat(const YamlNode &entry) {
   if (!checkNewName(entry) || !expectMapping(entry, "a format"))
     return false;
@@ -232,8 +246,13 @@ bool ConfigurationReader::readFormat(const YamlNode &entry) {
   for (const YamlNode &item : entry.items) {
     if (item.key == "family" && entry.find("family") == &item)
       continue;
-    if (item.key == "equivalent" && !family->hasArithmetic())
+    if (llvm::is_contained({"equivalent", "carrier"}, item.key) &&
+        !family->hasArithmetic()) {
+      if (entry.find(item.key) != &item)
+        return file.fail(item.keyPlace, "'" + Twine(item.key) +
+                                            "' is given twice, give it once");
       continue;
+    }
     if (item.key == "operations" && family->hasArithmetic()) {
       if (entry.find("operations") != &item)
         return file.fail(item.keyPlace,
@@ -257,12 +276,14 @@ bool ConfigurationReader::readFormat(const YamlNode &entry) {
                      fault.message);
   if (!format)
     return file.fail(entry.keyPlace, fault.message);
-  Format equivalent;
-  if (!family->hasArithmetic() && !readEquivalent(entry, format, equivalent))
+  Format equivalent, carrier;
+  if (!family->hasArithmetic() && (!readEquivalent(entry, format, equivalent) ||
+                                   !readCarrier(entry, carrier)))
     return false;
   registry.byName[entry.key] = registry.named.size();
   registry.named.push_back({entry.key, format, isBuiltin,
-                            file.location(entry.keyPlace), equivalent});
+                            file.location(entry.keyPlace), equivalent,
+                            carrier});
   return true;
 }
 

@@ -31,6 +31,7 @@ private:
   bool readFormat(const YamlNode &entry);
   bool readEquivalent(const YamlNode &entry, const Format &format,
                       Format &equivalent);
+  bool readCarrier(const YamlNode &entry, Format &carrier);
   bool checkNewName(const YamlNode &entry);
   const FormatFamily *readFamily(const YamlNode &entry);
 

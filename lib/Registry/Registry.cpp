@@ -117,6 +117,13 @@ Format Registry::equivalentOf(const Format &format) const {
   return {};
 }
 
+Format Registry::carrierOf(const Format &format) const {
+  for (const NamedFormat &candidate : named)
+    if (candidate.format == format)
+      return candidate.carrier;
+  return {};
+}
+
 const Library *Registry::findLibrary(StringRef name) const {
   auto found = llvm::find_if(
       libs, [&](const Library &library) { return library.name == name; });

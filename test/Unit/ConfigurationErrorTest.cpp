@@ -352,6 +352,20 @@ TEST(ConfigurationError, TheRestOfALowering) {
             "or true\n");
 }
 
+TEST(ConfigurationError, Carriers) {
+  EXPECT_EQ(errorOfFormat("a: {family: opaque, bits: 8, carrier: f16}"),
+            "f.yaml:2:41: error: carrier is 'f16', expected f32 or f64\n");
+  EXPECT_EQ(errorOfFormat("a: {family: opaque, bits: 8, carrier: [f32]}"),
+            "f.yaml:2:41: error: 'carrier' holds a list, expected a word or a "
+            "number\n");
+  EXPECT_EQ(errorOfFormat("a: {family: opaque, bits: 8, carrier: f32, carrier: "
+                          "f64}"),
+            "f.yaml:2:46: error: 'carrier' is given twice, give it once\n");
+  EXPECT_EQ(errorOfFormat("a: {family: posit, bits: 8, carrier: f32}"),
+            "f.yaml:2:31: error: unknown key 'carrier' of family 'posit', "
+            "expected bits, es, rounding or random-bits\n");
+}
+
 TEST(ConfigurationError, VectorVariants) {
   auto errorOfVector = [](llvm::StringRef vector) {
     return errorOfLowering(

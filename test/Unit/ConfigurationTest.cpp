@@ -117,6 +117,18 @@ policy: {default: p3109_k8p3se}
   EXPECT_EQ(registry.policy().defaultFormat.spelling(), "float<5,2,p3109>");
 }
 
+TEST(Configuration, KnowsTheCarriersOfOpaqueFormats) {
+  Registry registry;
+  ASSERT_TRUE(registry.loadText("formats:\n"
+                                "  a: {family: opaque, bits: 16, carrier: f64}\n"
+                                "  b: {family: opaque, bits: 16}\n",
+                                "f.yaml", "", llvm::errs()));
+  std::string error;
+  EXPECT_EQ(registry.carrierOf(registry.lookupFormat("a", error)), formatF64());
+  EXPECT_FALSE(registry.carrierOf(registry.lookupFormat("b", error)));
+  EXPECT_FALSE(registry.carrierOf(registry.lookupFormat("bf16", error)));
+}
+
 TEST(Configuration, ReadsVectorVariants) {
   Registry registry;
   ASSERT_TRUE(registry.loadText(

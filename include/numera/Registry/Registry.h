@@ -110,12 +110,17 @@ public:
     /// Of an opaque format: the format that its codes are to be read as, which
     /// `numera check` holds its library against; null: none is named.
     Format equivalent = {};
+    /// Of an opaque format: f32 or f64, in which operations without a function
+    /// of their own are computed; null: they are errors.
+    Format carrier = {};
   };
   /// In the order of registration.
   llvm::ArrayRef<NamedFormat> formats() const { return named; }
   /// What the codes of `format` mean: itself where it has arithmetic, else the
   /// format that its entry calls equivalent; null where there is none.
   Format equivalentOf(const Format &format) const;
+  /// The carrier that the entry of an opaque format names; null: none.
+  Format carrierOf(const Format &format) const;
 
   /// The registered lowering with the rounding of `key`, a later one before an
   /// earlier, an exact target before "*"; null if there is none. For casts from

@@ -128,7 +128,7 @@ Value Lowerings::dispatch(OpBuilder &builder, const Request &request,
     return value;
   if (hasArithmetic(request.result))
     return uniform(builder, request, operands);
-  return missing(request, operands);
+  return throughCarrier(builder, request, operands);
 }
 
 /// A step of a contraction in f32 or f64: the machine's instruction, whose NaN
@@ -237,7 +237,7 @@ Value Lowerings::cast(OpBuilder &builder, const Request &request,
   const OperationRules &rules = request.rules;
   if ((from.isFormat() && !hasArithmetic(from)) ||
       (to.isFormat() && !hasArithmetic(to)))
-    return missing(request, operand);
+    return throughCarrier(builder, request, operand);
 
   if (!to.isFormat()) { // to an integer
     auto width = static_cast<int32_t>(to.integer.getWidth());
@@ -340,7 +340,7 @@ Value Lowerings::mixed(OpBuilder &builder, const Request &request,
                  return hasArithmetic(operand.kind);
                });
   if (!known)
-    return missing(request, operands);
+    return throughCarrier(builder, request, operands);
   SmallVector<Value> values;
   for (const Scalar &operand : operands)
     values.push_back(unpack(builder, loc, operand));

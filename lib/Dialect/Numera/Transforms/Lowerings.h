@@ -100,6 +100,9 @@ private:
   mlir::Value machineStep(mlir::OpBuilder &, const Request &,
                           llvm::ArrayRef<Scalar>);
   mlir::Value mixed(mlir::OpBuilder &, const Request &, llvm::ArrayRef<Scalar>);
+  mlir::Value throughCarrier(mlir::OpBuilder &, const Request &,
+                             llvm::ArrayRef<Scalar>);
+  Format carrierOf(const Request &, llvm::ArrayRef<Scalar>) const;
   mlir::Value missing(const Request &, llvm::ArrayRef<Scalar>);
 
   Lowering key(const Request &, llvm::ArrayRef<Scalar>) const;
