@@ -31,5 +31,7 @@ shared = os.path.join(config.numera_source_root, os.pardir, "shared", "data")
 if os.path.isdir(shared):
     config.available_features.add("shared-data")
     config.substitutions.append(("%shared", os.path.realpath(shared)))
+if shutil.which("valgrind"):
+    config.available_features.add("valgrind")
 if shutil.which("nvidia-smi"):
     config.available_features.add("cuda")
