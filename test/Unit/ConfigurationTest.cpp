@@ -119,10 +119,11 @@ policy: {default: p3109_k8p3se}
 
 TEST(Configuration, KnowsTheCarriersOfOpaqueFormats) {
   Registry registry;
-  ASSERT_TRUE(registry.loadText("formats:\n"
-                                "  a: {family: opaque, bits: 16, carrier: f64}\n"
-                                "  b: {family: opaque, bits: 16}\n",
-                                "f.yaml", "", llvm::errs()));
+  ASSERT_TRUE(
+      registry.loadText("formats:\n"
+                        "  a: {family: opaque, bits: 16, carrier: f64}\n"
+                        "  b: {family: opaque, bits: 16}\n",
+                        "f.yaml", "", llvm::errs()));
   std::string error;
   EXPECT_EQ(registry.carrierOf(registry.lookupFormat("a", error)), formatF64());
   EXPECT_FALSE(registry.carrierOf(registry.lookupFormat("b", error)));
