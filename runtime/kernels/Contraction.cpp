@@ -372,7 +372,7 @@ private:
       for (int64_t r = 0; r < rows; ++r, tile += columns)
         if (whole) {
           int64_t first = rowPlaces[r] + places[0];
-#pragma clang loop vectorize(assume_safety)
+#pragma clang loop vectorize(assume_safety) unroll(disable)
           for (int64_t c = 0; c < columns; ++c)
             numera_hook_store(base, first + c, tile[c]);
         } else {

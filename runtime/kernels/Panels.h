@@ -98,7 +98,7 @@ inline void decodeRun(Carrier *out, const void *base, int64_t first,
 }
 template <auto hook, int64_t length, int64_t stride>
 inline void decodeRun(Carrier *out, const void *base, int64_t first) {
-#pragma clang loop vectorize(assume_safety)
+#pragma clang loop vectorize(assume_safety) unroll(disable)
   for (int64_t i = 0; i < length; ++i)
     out[i] = hook(base, first + i * stride);
 }
