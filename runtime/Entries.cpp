@@ -298,9 +298,9 @@ static constexpr T useShortStep(const Format &f, int32_t form, Use use) {
   T SYMBOL(step_result_##carrier, bits)(T c, PARAMETERS, int32_t form) {       \
     return SHORT(T, step.result(c));                                           \
   }                                                                            \
-  uint8_t SYMBOL(step_admits_##carrier, bits)(                                 \
-      T leastA, T mostA, T leastB, T mostB, PARAMETERS, int32_t form) {        \
-    return SHORT(T, T(step.admits({leastA, mostA}, {leastB, mostB}))) == 1;    \
+  uint8_t SYMBOL(step_admits_##carrier, bits)(T least, T most, PARAMETERS,     \
+                                              int32_t form) {                  \
+    return SHORT(T, T(step.admits({least, most}))) == 1;                       \
   }
 
 extern "C" {

@@ -4,6 +4,9 @@
 //
 //   copysign(|x| < low ? low : |x|, x)     vrange   larger magnitude, x's sign
 //   gather of a table of up to 32 floats   vpermi2ps, vpermps
+//   or integers                            vpermi2d, vpermd
+//   of doubles that have 16 bits           vpermw, where the index lies among
+//                                          a word's first 16 bits
 //
 // vrange takes a quiet NaN for absent, as the comparisons here do, which hold
 // for NaN; but it makes a signalling one quiet. So x has to be the result of an
@@ -55,6 +58,10 @@ private:
   Value *selectRange(IntrinsicInst &copysign);
   Value *createRange(IRBuilder<> &builder, Value *x, Value *bound, Range range);
   Value *selectTable(IntrinsicInst &gather);
+  Value *createLookup(IRBuilder<> &builder, const ConstantDataArray &table,
+                      Value *index, FixedVectorType &type);
+  Value *createWordLookup(IRBuilder<> &builder, const ConstantDataArray &table,
+                          Value *index, FixedVectorType &type);
 
   const MCSubtargetInfo &features;
 };
@@ -186,51 +193,115 @@ matchTable(Value *addresses) {
   return {table, address->getOperand(address->getNumOperands() - 1)};
 }
 
+/// `index` without what makes it less than `entries`, a power of two: a look-up
+/// goes by the low bits. Indices are inside of the table, or the gather would
+/// be undefined.
+static Value *lowBitsOf(Value *index, unsigned entries) {
+  const APInt *mask;
+  Value *whole;
+  bool isMasked = match(index, m_And(m_Value(whole), m_APInt(mask))) &&
+                  mask->countr_one() >= Log2_32(entries);
+  return isMasked ? whole : index;
+}
+
 Value *Selector::selectTable(IntrinsicInst &gather) {
   auto [table, index] = matchTable(gather.getArgOperand(0));
   auto *type = cast<FixedVectorType>(gather.getType());
-  constexpr unsigned lanes = 16;
-  if (!table || !table->getElementType()->isFloatTy() ||
-      table->getElementType() != type->getElementType() ||
-      table->getNumElements() > 2 * lanes ||
-      type->getNumElements() % lanes != 0 || !index->getType()->isVectorTy() ||
-      !features.checkFeatures("+avx512f"))
+  if (!table || table->getElementType() != type->getElementType() ||
+      table->getNumElements() > 32 || !index->getType()->isVectorTy())
     return nullptr;
   IRBuilder<> builder(&gather);
-  // Indices are inside of the table, or the gather would be undefined: their
-  // low bits say all.
-  Value *narrow = index;
-  match(index, m_ZExtOrSExt(m_Value(narrow)));
-  Type *i32s =
-      FixedVectorType::get(builder.getInt32Ty(), type->getNumElements());
-  narrow = narrow->getType()->getScalarSizeInBits() <= 32 && narrow != index &&
-                   isa<ZExtInst>(index)
-               ? builder.CreateZExt(narrow, i32s)
-               : builder.CreateTrunc(index, i32s);
-
-  SmallVector<Constant *, 2> halves;
-  for (unsigned first = 0; first < table->getNumElements(); first += lanes) {
-    SmallVector<Constant *> entries;
-    for (unsigned i = first; i < first + lanes; ++i)
-      entries.push_back(i < table->getNumElements()
-                            ? table->getElementAsConstant(i)
-                            : Constant::getNullValue(type->getElementType()));
-    halves.push_back(ConstantVector::get(entries));
-  }
-  SmallVector<Value *> results;
-  for (Value *part : partsOf(builder, narrow, lanes))
-    results.push_back(
-        halves.size() == 1
-            ? builder.CreateIntrinsic(Intrinsic::x86_avx512_permvar_sf_512, {},
-                                      {halves[0], part})
-            : builder.CreateIntrinsic(Intrinsic::x86_avx512_vpermi2var_ps_512,
-                                      {}, {halves[0], part, halves[1]}));
-  Value *result = concatenateVectors(builder, results);
+  Value *result = nullptr;
+  if (type->getScalarSizeInBits() == 32)
+    result = createLookup(builder, *table, index, *type);
+  else if (type->getElementType()->isDoubleTy())
+    result = createWordLookup(builder, *table, index, *type);
   // Lanes that are off keep what is given for them.
   Value *mask = gather.getArgOperand(1), *rest = gather.getArgOperand(2);
-  if (match(mask, m_AllOnes()) || isa<UndefValue>(rest))
+  if (!result || match(mask, m_AllOnes()) || isa<UndefValue>(rest))
     return result;
   return builder.CreateSelect(mask, result, rest);
+}
+
+Value *Selector::createLookup(IRBuilder<> &builder,
+                              const ConstantDataArray &table, Value *index,
+                              FixedVectorType &type) {
+  constexpr unsigned lanes = 16;
+  Type *element = type.getElementType();
+  if (type.getNumElements() % lanes != 0 || !features.checkFeatures("+avx512f"))
+    return nullptr;
+  unsigned count = table.getNumElements();
+  SmallVector<Constant *, 2> halves;
+  for (unsigned first = 0; first < count; first += lanes) {
+    SmallVector<Constant *> entries;
+    for (unsigned i = first; i < first + lanes; ++i)
+      entries.push_back(i < count ? table.getElementAsConstant(i)
+                                  : Constant::getNullValue(element));
+    halves.push_back(ConstantVector::get(entries));
+  }
+  bool isZeroExtended = false;
+  if (Value *narrow; match(index, m_ZExt(m_Value(narrow)))) {
+    isZeroExtended = narrow->getType()->getScalarSizeInBits() <= 32;
+    index = isZeroExtended ? narrow : index;
+  }
+  index = lowBitsOf(index, halves.size() * lanes);
+  Type *i32s =
+      FixedVectorType::get(builder.getInt32Ty(), type.getNumElements());
+  index = isZeroExtended ? builder.CreateZExt(index, i32s)
+                         : builder.CreateTrunc(index, i32s);
+  bool isFloat = element->isFloatTy();
+  Intrinsic::ID whole = isFloat ? Intrinsic::x86_avx512_permvar_sf_512
+                                : Intrinsic::x86_avx512_permvar_si_512;
+  Intrinsic::ID pair = isFloat ? Intrinsic::x86_avx512_vpermi2var_ps_512
+                               : Intrinsic::x86_avx512_vpermi2var_d_512;
+  SmallVector<Value *> results;
+  for (Value *part : partsOf(builder, index, lanes))
+    results.push_back(
+        halves.size() == 1
+            ? builder.CreateIntrinsic(whole, {}, {halves[0], part})
+            : builder.CreateIntrinsic(pair, {}, {halves[0], part, halves[1]}));
+  return concatenateVectors(builder, results);
+}
+
+/// A multiplication brings the index from the middle of a double's first word
+/// to its end, and zero into the other words, for which entry 0 is looked up.
+Value *Selector::createWordLookup(IRBuilder<> &builder,
+                                  const ConstantDataArray &table, Value *index,
+                                  FixedVectorType &type) {
+  constexpr unsigned lanes = 8, words = 32, top = 48, indexBits = 5;
+  const APInt *shift;
+  Value *bits;
+  if (type.getNumElements() % lanes != 0 ||
+      !match(lowBitsOf(index, words), m_LShr(m_Value(bits), m_APInt(shift))) ||
+      shift->ule(top) || shift->ugt(64 - indexBits) ||
+      !features.checkFeatures("+avx512bw"))
+    return nullptr;
+  SmallVector<Constant *> entries;
+  for (unsigned i = 0; i < words; ++i) {
+    APInt entry(64, 0);
+    if (i < table.getNumElements())
+      entry = table.getElementAsAPFloat(i).bitcastToAPInt();
+    if (entry.countr_zero() < top || (i == 0 && !entry.isZero()))
+      return nullptr;
+    entries.push_back(builder.getInt16(entry.extractBitsAsZExtValue(16, top)));
+  }
+  unsigned toEnd = 64 - static_cast<unsigned>(shift->getZExtValue());
+  SmallVector<Constant *> factors(words, builder.getInt16(0));
+  for (unsigned i = 3; i < words; i += 4)
+    factors[i] = builder.getInt16(static_cast<uint16_t>(1u << toEnd));
+  Type *i16s = FixedVectorType::get(builder.getInt16Ty(), words);
+  SmallVector<Value *> results;
+  for (Value *part : partsOf(builder, bits, lanes)) {
+    Value *indices = builder.CreateIntrinsic(
+        Intrinsic::x86_avx512_pmulhu_w_512, {},
+        {builder.CreateBitCast(part, i16s), ConstantVector::get(factors)});
+    Value *found =
+        builder.CreateIntrinsic(Intrinsic::x86_avx512_permvar_hi_512, {},
+                                {ConstantVector::get(entries), indices});
+    results.push_back(builder.CreateBitCast(
+        found, FixedVectorType::get(type.getElementType(), lanes)));
+  }
+  return concatenateVectors(builder, results);
 }
 
 void numera::selectLaneInstructions(Module &module,

@@ -8,85 +8,13 @@
 // threads. Compiled once for each carrier, and by lib/Target/Kernels.cpp linked
 // once for each kind of contraction in a program, with its hooks.
 
-#include "Panels.h"
+#include "Problem.h"
 #include "Tile.h"
-#include "numera/Runtime/Entry.h"
-
-#include <stdlib.h>
-#include <type_traits>
+#if NUMERA_SHORT_STEPS
+#include "Bounds.h"
+#endif
 
 namespace numera::kernel {
-
-using host::numera_host_fail, host::numera_host_parallel;
-
-/// What is asked for.
-struct Contraction {
-  const void *rows;
-  const void *columns;
-  void *sums;
-  const Loop *loops;
-  LoopCounts counts;
-
-  int64_t extentOf(int32_t first, int32_t count) const {
-    int64_t product = 1;
-    for (int32_t i = 0; i < count; ++i)
-      product *= loops[first + i].extent;
-    return product;
-  }
-  int32_t firstRow() const { return counts.batch; }
-  int32_t firstColumn() const { return firstRow() + counts.rows; }
-  int32_t firstStep() const { return firstColumn() + counts.columns; }
-};
-
-constexpr int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-constexpr int64_t roundUp(int64_t value, int64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
-
-#if NUMERA_SHORT_STEPS
-using Word = std::conditional_t<sizeof(Carrier) == 4, uint32_t, uint64_t>;
-
-/// The bounds of the magnitudes of finite, nonzero elements. They are kept as
-/// the words of floats, which are in the order of their values, NaN above all.
-class Magnitudes {
-public:
-  static Magnitudes of(const Carrier *values, int64_t count) {
-    Magnitudes found;
-    for (int64_t i = 0; i < count; ++i)
-      found.add(__builtin_bit_cast(Word, values[i]));
-    return found;
-  }
-  void join(const Magnitudes &other) {
-    leastLessOne =
-        other.leastLessOne < leastLessOne ? other.leastLessOne : leastLessOne;
-    greatest = other.greatest > greatest ? other.greatest : greatest;
-  }
-
-  bool isFinite() const { return greatest < infinity; }
-  Carrier least() const { // infinity where all are zero
-    return valueOf(leastLessOne >= infinity ? infinity : leastLessOne + 1);
-  }
-  Carrier most() const { return valueOf(isFinite() ? greatest : infinity); }
-
-private:
-  void add(Word word) {
-    word &= ~Word{0} >> 1;
-    // Zero becomes the largest word of all.
-    leastLessOne = word - 1 < leastLessOne ? word - 1 : leastLessOne;
-    greatest = word > greatest ? word : greatest;
-  }
-  static Carrier valueOf(Word word) {
-    return __builtin_bit_cast(Carrier, word);
-  }
-
-  static constexpr Word infinity =
-      __builtin_bit_cast(Word, static_cast<Carrier>(__builtin_inff()));
-  Word leastLessOne = ~Word{0};
-  Word greatest = 0;
-};
-#else
-struct Magnitudes {};
-#endif
 
 template <int tileRows, int tileVectors> class Kernel {
   static constexpr int64_t tileColumns = tileVectors * lanes;
@@ -100,98 +28,56 @@ template <int tileRows, int tileVectors> class Kernel {
   static constexpr int64_t rowPitch = blockSteps + 64 / sizeof(Carrier);
 
 public:
-  /// What one thread does at a time, in rows or columns.
-  static constexpr int64_t unit = 4 * tileColumns;
-
-  explicit Kernel(const Contraction &problem) : problem(problem) {
-    rowCount = problem.extentOf(problem.firstRow(), problem.counts.rows);
-    columnCount =
-        problem.extentOf(problem.firstColumn(), problem.counts.columns);
-    stepCount = problem.extentOf(problem.firstStep(), problem.counts.steps);
-    batchCount = problem.extentOf(0, problem.counts.batch);
-    splitsColumns = columnCount >= rowCount;
-    units = ((splitsColumns ? columnCount : rowCount) + unit - 1) / unit;
+  explicit Kernel(const Contraction &problem)
+      : problem(problem), units(problem, /*unit=*/4 * tileColumns),
+        stepCount(problem.extentOf(problem.firstStep(), problem.counts.steps)) {
   }
 
-  int64_t unitCount() const {
-    return rowCount * columnCount == 0 ? 0 : batchCount * units;
-  }
+  int64_t unitCount() const { return units.count(); }
 
   /// The body of the parallel loop. Not into the code that shares it out, which
   /// is made for size.
-  [[gnu::noinline]] static void runUnits(void *kernel, int64_t begin,
+  [[gnu::noinline]] static void runUnits(void *context, int64_t begin,
                                          int64_t end) {
-    static_cast<const Kernel *>(kernel)->run(begin, end);
+    const auto &kernel = *static_cast<const Kernel *>(context);
+    Workspace space;
+    kernel.units.forEachPart(
+        begin, end, [&](const Part &part) { kernel.runPart(space, part); });
   }
 
 private:
-  /// Units `begin` to `end`, of all batches one after the other.
-  void run(int64_t begin, int64_t end) const {
-    Workspace space;
-    while (begin < end) {
-      int64_t batch = begin / units, first = begin % units;
-      int64_t count = least(units - first, end - begin);
-      Walk place(problem.loops, problem.counts.batch, batch);
-      int64_t from = first * unit, to = (first + count) * unit;
-      if (splitsColumns)
-        runPart(space, place, 0, rowCount, from, least(to, columnCount));
-      else
-        runPart(space, place, from, least(to, rowCount), 0, columnCount);
-      begin += count;
-    }
-  }
-
   /// One thread's memory.
   struct Workspace {
-    Carrier *rows;    ///< panels of blockRows, in all their forms
-    Carrier *columns; ///< panels of blockColumns
-    Carrier *rowPanel, *columnPanel;    ///< one each, for a tile done again
-    int64_t *rowPlaces, *rowSums;       ///< blockRows each
+    Carrier *rows;                ///< panels of blockRows, in all their forms
+    Carrier *columns;             ///< panels of blockColumns
+    int64_t *rowPlaces, *rowSums; ///< blockRows each
     int64_t *columnPlaces, *columnSums; ///< blockColumns each
     int64_t *rowSteps, *columnSteps;    ///< blockSteps each
+#if NUMERA_SHORT_STEPS
+    Carrier *rowPanel, *columnPanel; ///< one each, for a tile done again
     Magnitudes *rowMagnitudes, *columnMagnitudes; ///< one a panel
+#endif
 
-    Workspace() {
-      // Twice: once to know the size.
-      char *end = layOut(nullptr);
-      size_t bytes = roundUp(reinterpret_cast<size_t>(end), 64);
-      memory = static_cast<char *>(aligned_alloc(64, bytes));
-      if (!memory)
-        numera_host_fail("out of memory");
-      layOut(memory);
-    }
-    ~Workspace() { free(memory); }
-    Workspace(const Workspace &) = delete;
-
-  private:
-    char *layOut(char *next) {
-      auto take = [&next](auto *&array, int64_t count) {
-        using Element = std::remove_reference_t<decltype(*array)>;
-        array = reinterpret_cast<Element *>(next);
-        next += roundUp(count * int64_t(sizeof(Element)), 64);
-      };
+    Memory memory{[this](const auto &take) {
       take(columns, roundUp(blockColumns, tileColumns) * blockSteps);
       take(rows, rowForms * blockRows * rowPitch);
-      if (rowForms > 1) {
-        take(rowPanel, tileRows * rowPitch);
-        take(columnPanel, tileColumns * blockSteps);
-      }
       take(rowPlaces, blockRows);
       take(rowSums, blockRows);
       take(columnPlaces, blockColumns);
       take(columnSums, blockColumns);
       take(rowSteps, blockSteps);
       take(columnSteps, blockSteps);
+#if NUMERA_SHORT_STEPS
+      take(rowPanel, tileRows * rowPitch);
+      take(columnPanel, tileColumns * blockSteps);
       take(rowMagnitudes, blockRows / tileRows);
       take(columnMagnitudes, roundUp(blockColumns, tileColumns) / tileColumns);
-      return next;
-    }
-
-    char *memory;
+#endif
+    }};
   };
 
-  void runPart(Workspace &space, const Walk &batch, int64_t rowBegin,
-               int64_t rowEnd, int64_t columnBegin, int64_t columnEnd) const {
+  void runPart(Workspace &space, const Part &part) const {
+    Walk batch(problem.loops, problem.counts.batch, part.batch);
     for (int64_t k = 0; k < stepCount; k += blockSteps) {
       int64_t steps = least(blockSteps, stepCount - k);
       Walk step(problem.loops + problem.firstStep(), problem.counts.steps, k);
@@ -199,11 +85,12 @@ private:
         space.rowSteps[i] = step.rows;
         space.columnSteps[i] = step.columns;
       }
-      for (int64_t c = columnBegin; c < columnEnd; c += blockColumns) {
-        int64_t width = least(blockColumns, columnEnd - c);
+      for (int64_t c = part.columnBegin; c < part.columnEnd;
+           c += blockColumns) {
+        int64_t width = least(blockColumns, part.columnEnd - c);
         packColumns(space, batch, c, width, steps);
-        for (int64_t r = rowBegin; r < rowEnd; r += blockRows) {
-          int64_t height = least(blockRows, rowEnd - r);
+        for (int64_t r = part.rowBegin; r < part.rowEnd; r += blockRows) {
+          int64_t height = least(blockRows, part.rowEnd - r);
           packRows(space, batch, r, height, steps);
           runTiles(space, height, width, steps);
         }
@@ -321,28 +208,39 @@ private:
                          int64_t count, int64_t steps) {
       const Magnitudes &row = space.rowMagnitudes[r / tileRows];
       const Magnitudes &column = space.columnMagnitudes[c / tileColumns];
-      if (numera_hook_admits(row.least(), row.most(), column.least(),
-                             column.most()) &&
-          runShort(tile, space.rows + r * rowForms * rowPitch,
-                   space.columns + c * steps, steps))
+      auto tryShort = [&](const Products &products) {
+        return products.areAdmitted() &&
+               runShort(tile, space.rows + r * rowForms * rowPitch,
+                        space.columns + c * steps, steps);
+      };
+      auto outer = Products::of(row, column);
+      if (tryShort(outer))
         return;
       kernel.packRowPanel(space, space.rowPanel, r, rowCount, steps,
                           isContiguous(space.rowSteps, steps));
       pack(kernel, space, space.columnPanel, c, count, steps,
            isContiguous(space.columnSteps, steps));
+      if (!outer.areAdmitted() && row.isFinite() && column.isFinite() &&
+          tryShort(Products::template of<tileRows, rowPitch, columns>(
+              space.rowPanel, space.columnPanel, steps)))
+        return;
       TheTile::template run<WholeStep>(tile, space.rowPanel, space.columnPanel,
                                        steps);
     }
 
-    /// False, and the tile as it was, if a sum ends infinite or NaN.
+    /// False, and the tile as it was, if it cannot be done so.
     static bool runShort(Carrier *tile, const Carrier *rows,
                          const Carrier *columns, int64_t steps) {
       alignas(64) Carrier sums[TheTile::size];
       prepare<numera_hook_start>(sums, tile, TheTile::size);
-      TheTile::template run<ShortStep>(sums, rows, columns, steps);
-      if (!Magnitudes::of(sums, TheTile::size).isFinite())
+      if (Magnitudes::of(sums, TheTile::size).hasNaN())
         return false;
-      prepare<numera_hook_result>(tile, sums, TheTile::size);
+      TheTile::template run<ShortStep>(sums, rows, columns, steps);
+      prepare<numera_hook_result>(sums, sums, TheTile::size);
+      if (Magnitudes::of(sums, TheTile::size).hasNaN())
+        return false;
+      for (int64_t i = 0; i < TheTile::size; ++i)
+        tile[i] = sums[i];
       return true;
     }
 #else
@@ -400,17 +298,16 @@ private:
 #endif
 
   Contraction problem;
-  int64_t batchCount, rowCount, columnCount, stepCount;
-  int64_t units;
-  bool splitsColumns;
+  Units units;
+  int64_t stepCount;
 };
 
 template <int tileRows, int tileVectors>
 static void contract(const Contraction &problem) {
   using TheKernel = Kernel<tileRows, tileVectors>;
   TheKernel kernel(problem);
-  numera_host_parallel(TheKernel::runUnits, &kernel, kernel.unitCount(),
-                       /*grain=*/1);
+  host::numera_host_parallel(TheKernel::runUnits, &kernel, kernel.unitCount(),
+                             /*grain=*/1);
 }
 
 } // namespace numera::kernel

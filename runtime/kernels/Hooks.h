@@ -6,8 +6,8 @@
 //
 // A contraction may have a short form of its step as well (Numerics/Step.h), on
 // values that are prepared once, when they are packed. Its results carry their
-// own proof: a tile that ends finite is right, any other is done again with the
-// step itself. NUMERA_SHORT_STEPS is 1 for kernels of those.
+// own proof: a tile that ends without NaN is right, any other is done again
+// with the step itself. NUMERA_SHORT_STEPS is 1 for kernels of those.
 //
 // NUMERA_CARRIER is the type of a value while it is computed with: float,
 // double, or the unsigned integer of a code.
@@ -34,15 +34,14 @@ void numera_hook_store(void *base, int64_t index, Carrier value);
 Vector numera_hook_step(Vector sum, Vector row, Vector column);
 
 #if NUMERA_SHORT_STEPS
-/// True if blocks whose nonzero magnitudes lie between these suit the short
-/// form; an infinite or NaN element makes the greatest infinite.
-uint8_t numera_hook_admits(Carrier leastRow, Carrier mostRow,
-                           Carrier leastColumn, Carrier mostColumn);
+/// True if products whose nonzero magnitudes lie between these suit the short
+/// form; the greatest is infinite or NaN where an element is.
+uint8_t numera_hook_admits(Carrier least, Carrier most);
 /// An element of a row as the short form takes it, twice.
 Carrier numera_hook_first(Carrier row);
 Carrier numera_hook_second(Carrier row);
 Carrier numera_hook_prepared(Carrier column);
-/// A sum as the short form takes it, and back, if it is finite.
+/// A sum as the short form takes it, and back; NaN where it does not.
 Carrier numera_hook_start(Carrier sum);
 Carrier numera_hook_result(Carrier sum);
 Vector numera_hook_short(Vector sum, Vector first, Vector second,

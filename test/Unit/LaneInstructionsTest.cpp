@@ -145,6 +145,35 @@ TEST_F(LaneInstructions, LookTablesUp) {
   }
 }
 
+/// As what steps of posits look up: a power of two by an exponent's bits.
+TEST_F(LaneInstructions, LookWordsOfDoublesUp) {
+  auto program = [](StringRef zero, unsigned shift, StringRef rest) {
+    std::string table = ("double " + zero).str();
+    for (unsigned i = 1; i < 32; ++i)
+      table += ", double " + std::to_string(1 << i % 9) + "." + rest.str();
+    return "@table = constant [32 x double] [" + table +
+           "]\n"
+           "define double @f(double %x) {\n"
+           "  %b = bitcast double %x to i64\n"
+           "  %s = lshr i64 %b, " +
+           std::to_string(shift) +
+           "\n"
+           "  %i = and i64 %s, 31\n"
+           "  %p = getelementptr [32 x double], ptr @table, i64 0, i64 %i\n"
+           "  %r = load double, ptr %p\n"
+           "  ret double %r\n"
+           "}\n";
+  };
+  for (unsigned shift : {49, 54, 59}) {
+    expectSame(program("0.0", shift, "0"), 8, "permvar.hi", 1);
+    expectSame(program("0.0", shift, "0"), 16, "permvar.hi", 2);
+  }
+  // No index in a word, more bits, another entry where the words are zero.
+  expectSame(program("0.0", 48, "0"), 8, "permvar.hi", 0);
+  expectSame(program("0.0", 54, "001"), 8, "permvar.hi", 0);
+  expectSame(program("1.0", 54, "0"), 8, "permvar.hi", 0);
+}
+
 /// What clang makes of LaneOperations.h is what is looked for.
 TEST_F(LaneInstructions, AreFoundInWhatIsCompiled) {
   auto compile = [](StringRef body) {
@@ -170,7 +199,12 @@ TEST_F(LaneInstructions, AreFoundInWhatIsCompiled) {
   expectSame(compile("numera::lane::atMost(x, 0x1.8p10f)"), 16, "range.ps", 1);
   expectSame(compile("numera::lane::lookup(__builtin_bit_cast(uint32_t, x) >> "
                      "23 & 31, [](int32_t i) { return 1.0f / (3 + i * i); })"),
-             16, "vpermi2var", 1);
+             16, "vpermi2var.ps", 1);
+  expectSame(compile("__builtin_bit_cast(float, numera::lane::lookup("
+                     "__builtin_bit_cast(uint32_t, x) >> 25 & 31, "
+                     "[](uint32_t i) { return i * i * 7; }) ^ "
+                     "__builtin_bit_cast(uint32_t, x))"),
+             16, "vpermi2var.d", 1);
 }
 
 } // namespace

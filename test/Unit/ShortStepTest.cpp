@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Short multiply-add steps against the oracle. One may decline (its result is
-// not finite) only where its header says so.
+// NaN) only where its header says so.
 
 #include "StepOperands.h"
 #include "numera/Numerics/Steps.h"
@@ -14,31 +14,36 @@ using namespace numera::test;
 
 namespace {
 
-constexpr StepForm forms[] = {StepForm::Gradual, StepForm::Normal,
-                              StepForm::Saturating, StepForm::Computed};
+constexpr StepForm forms[] = {StepForm::Gradual,     StepForm::Normal,
+                              StepForm::Saturating,  StepForm::Computed,
+                              StepForm::Overflowing, StepForm::AnyProduct,
+                              StepForm::AnySum};
 
 // ---- floats --------------------------------------------------
 
-template <typename T> Magnitudes<T> magnitudesOf(T x) {
+/// Those of an exact product, as a block's.
+template <typename T> Magnitudes<T> magnitudesOf(T a, T b) {
   T infinity = std::numeric_limits<T>::infinity();
-  T magnitude = std::isnan(x) ? infinity : std::abs(x);
-  return {x == 0 ? infinity : magnitude, magnitude};
+  T magnitude = std::abs(a * b);
+  if (std::isnan(magnitude))
+    magnitude = infinity;
+  return {a == 0 || b == 0 ? infinity : magnitude, magnitude};
 }
 
 /// What a step makes of operands: nothing where it is not to be asked.
 template <typename T, typename Step>
 std::optional<T> run(const Step &step, const Operands<T> &x) {
   T start = step.start(x.c);
-  if (!step.admits(magnitudesOf(x.a), magnitudesOf(x.b)) ||
-      (step.form == StepForm::Saturating && !std::isfinite(start)))
+  if (!step.admits(magnitudesOf(x.a, x.b)) || std::isnan(start))
     return std::nullopt;
-  return step(start, step.first(x.a), step.second(x.a), step.prepared(x.b));
+  return step.result(
+      step(start, step.first(x.a), step.second(x.a), step.prepared(x.b)));
 }
 
-/// Where the step has to give a finite result.
+/// Where the step has to give a result.
 template <typename T>
 bool mustFinish(const FloatStep<T> &step, const Operands<T> &x) {
-  if (step.form == StepForm::Saturating)
+  if (step.form == StepForm::Saturating || step.form == StepForm::Overflowing)
     return true;
   T limit = std::ldexp(T{1}, step.format.maxExponent());
   for (T number : {x.a, x.b, x.c, x.product, x.sum})
@@ -54,10 +59,24 @@ bool mustFinish(const PositStep<T> &step, const Operands<T> &x) {
     return number == 0 || (magnitude >= std::ldexp(T{1}, low) &&
                            magnitude < std::ldexp(T{1}, high));
   };
-  // The regimes with a bit of fraction.
-  int32_t high = (f.bits - 3 - f.es) * (1 << f.es);
-  return isWithin(x.product, -high, high) && isWithin(x.c, -high, high) &&
-         isWithin(x.sum, -high, high);
+  bool anyProduct =
+      step.form == StepForm::AnyProduct || step.form == StepForm::AnySum;
+  // The regimes with a bit of fraction, or those in the table.
+  int32_t high = f.bits - 3 - f.es, least = -high;
+  if (step.form == StepForm::Gradual && high > 14 && f.es >= 2) {
+    high = 14;
+    // The last bit of 2^least 2^es may be that of the regime below -14.
+    least = -high;
+    while ((least << f.es) - (f.bits - 2 - f.es + least) < (-high << f.es) - 1)
+      ++least;
+  }
+  high *= 1 << f.es, least *= 1 << f.es;
+  // What is rounded to 2^-high may lie below.
+  bool isBelow = anyProduct && std::abs(x.sum) == std::ldexp(T{1}, -high);
+  return (anyProduct || isWithin(x.product, least, high)) &&
+         (step.form == StepForm::AnySum ||
+          (isWithin(x.c, least, high) && isWithin(x.sum, least, high) &&
+           !isBelow));
 }
 
 template <typename T>
@@ -77,12 +96,12 @@ void checkSteps(Tally &tally, const char *name, const Step &step,
     std::optional<T> got = run<T>(step, x);
     if (!got)
       return;
-    if (!std::isfinite(*got)) {
+    if (std::isnan(*got)) {
       tally.check(mustFinish(step, x), 0, name, " declines", a, b, c);
       return;
     }
     ++compared;
-    tally.check(codeOf(f, step.result(*got)), sum, name, a, b, c);
+    tally.check(codeOf(f, *got), sum, name, a, b, c);
     tally.check(*got == 0 && std::signbit(*got), 0, name, " -0", a, b, c);
   });
   EXPECT_GT(compared * share, all) << name << ": " << compared << " of " << all;
@@ -120,36 +139,100 @@ TEST(FloatStep, StaysDeclined) {
               }
 }
 
-/// A whole dot product: declined, or every step's bits.
-TEST(FloatStep, MayBeRepeatedWithoutTests) {
+/// A whole dot product: declined, or every step's bits. Returns false if it is
+/// declined.
+template <typename T, typename F>
+bool checkSum(Tally &tally, const char *name, const ShortStep<T, F> &step,
+              double scale, std::mt19937_64 &engine) {
+  const F &f = step.format;
+  Truth truth(f);
+  std::normal_distribution<double> normal;
+  auto draw = [&] { return codeOf(f, normal(engine) * scale); };
+  uint64_t exact = 0;
+  T ours = step.start(0);
+  for (int k = 0; k < 100; ++k) {
+    uint64_t a = draw(), b = draw();
+    T x = decodeTo<T>(f, a), y = decodeTo<T>(f, b);
+    if (!step.admits(magnitudesOf(x, y)))
+      continue;
+    exact = truth.add(exact, truth.multiply(a, b));
+    ours = step(ours, step.first(x), step.second(x), step.prepared(y));
+  }
+  T result = step.result(ours);
+  if (!std::isnan(result))
+    tally.check(codeOf(f, result), exact, name, static_cast<int>(step.form));
+  return !std::isnan(result);
+}
+
+template <typename T, typename F>
+void checkSums(std::span<const Case> cases, std::span<const StepForm> of,
+               int least) {
   Tally tally;
-  uint64_t finished = 0, all = 0;
-  for (const Case &c : sixteenBitFormats())
-    if (const auto *f = std::get_if<FloatFormat>(&c.format))
-      for (StepForm form : {StepForm::Gradual, StepForm::Saturating})
-        if (FloatStep<float> step{*f, form}; step.exists()) {
-          Truth truth(*f);
+  int finished = 0, all = 0;
+  for (const Case &c : cases)
+    if (const auto *f = std::get_if<F>(&c.format))
+      for (StepForm form : of)
+        if (ShortStep<T, F> step{{*f, form}}; step.exists()) {
           std::mt19937_64 engine(43);
-          std::normal_distribution<double> normal;
-          for (int sum = 0; sum < 200; ++sum, ++all) {
-            double scale = std::ldexp(1.0, sum % 16 - 8);
-            auto draw = [&] { return codeOf(*f, normal(engine) * scale); };
-            uint64_t exact = 0;
-            float ours = step.start(0);
-            for (int k = 0; k < 100; ++k) {
-              uint64_t a = draw(), b = draw();
-              exact = truth.add(exact, truth.multiply(a, b));
-              float x = decodeTo<float>(*f, a), y = decodeTo<float>(*f, b);
-              ours =
-                  step(ours, step.first(x), step.second(x), step.prepared(y));
-            }
-            if (!std::isfinite(ours))
-              continue;
-            ++finished;
-            tally.check(codeOf(*f, step.result(ours)), exact, c.name, sum);
-          }
+          for (int sum = 0; sum < 100; ++sum, ++all)
+            finished += checkSum<T, F>(tally, c.name, step,
+                                       std::ldexp(1.0, sum % 16 - 8), engine);
         }
-  EXPECT_GT(finished * 4, all * 3);
+  EXPECT_GT(finished * 100, all * least) << finished << " of " << all;
+}
+
+TEST(FloatStep, MayBeRepeatedWithoutTests) {
+  constexpr StepForm some[] = {StepForm::Gradual, StepForm::Saturating};
+  checkSums<float, FloatFormat>(sixteenBitFormats(), some, 75);
+  // Also past an overflow.
+  constexpr StepForm all[] = {StepForm::Overflowing, StepForm::Saturating};
+  checkSums<float, FloatFormat>(smallFormats(), all, 99);
+  checkSums<float, FloatFormat>(stepEdges, all, 99);
+}
+TEST(PositStep, MayBeRepeatedWithoutTests) {
+  checkSums<float, PositFormat>(smallFormats(), forms, 30);
+  checkSums<float, PositFormat>(sixteenBitFormats(), forms, 90);
+  checkSums<double, PositFormat>(wideFormats(), forms, 90);
+  constexpr StepForm any[] = {StepForm::AnySum};
+  checkSums<float, PositFormat>(smallFormats(), any, 99);
+}
+
+/// No number of products of the other sign brings a sum back.
+TEST(FloatStep, OverflowsForGood) {
+  Tally tally;
+  int steps = 0;
+  auto check = [&](const Case &c, const FloatFormat &f) {
+    FloatStep<float> step{f, StepForm::Overflowing};
+    if (!step.exists())
+      return;
+    ++steps;
+    auto largest = decodeTo<float>(f, f.maxCode());
+    float middle =
+        largest +
+        static_cast<float>(std::ldexp(1.0, f.maxExponent() - f.precision()));
+    // The least product with which c overflows, and the value below.
+    auto below = decodeTo<float>(f, codeOf(f, middle - largest) - 1);
+    for (float product : {middle - largest, below})
+      for (int count : {1, 2, 3, 1000}) {
+        auto multiply = [&](float sum, float a) {
+          return step(sum, step.first(a), step.second(a), step.prepared(1));
+        };
+        float sum = multiply(step.start(largest), product);
+        for (int i = 1; i < count; ++i)
+          sum = multiply(sum, -largest);
+        bool overflows = product >= middle - largest;
+        if (overflows || count == 1)
+          tally.check(Carrier<float>::bits(step.result(sum)),
+                      Carrier<float>::bits(overflows ? INFINITY : largest),
+                      c.name, count);
+      }
+  };
+  for (std::span<const Case> cases :
+       {smallFormats(), std::span<const Case>(stepEdges)})
+    for (const Case &c : cases)
+      if (const auto *f = std::get_if<FloatFormat>(&c.format))
+        check(c, *f);
+  EXPECT_GE(steps, 4);
 }
 
 /// Of finite operands: a step that saturates loses a NaN.
@@ -281,6 +364,15 @@ TEST(Steps, ExistForTheFormatsThatMatter) {
   static_assert(PositStep<float>{PositFormat{16, 1}}.exists());
   static_assert(PositStep<float>{PositFormat{12, 1}}.exists());
   static_assert(PositStep<double>{PositFormat{24, 2}}.exists());
+  static_assert(FloatStep<float>{{3, 4, 3}, StepForm::Overflowing}.exists());
+  static_assert(FloatStep<float>{{4, 3, 7}, StepForm::Overflowing}.exists());
+  static_assert(!FloatStep<float>{{5, 2, 15}, StepForm::Overflowing}.exists());
+  for (auto form : {StepForm::AnyProduct, StepForm::AnySum}) {
+    EXPECT_TRUE((PositStep<float>{PositFormat{12, 1}, form}.exists()));
+    EXPECT_TRUE((PositStep<float>{PositFormat{8, 2}, form}.exists()));
+    EXPECT_FALSE((PositStep<float>{PositFormat{17, 2}, form}.exists()));
+    EXPECT_FALSE((PositStep<double>{PositFormat{12, 1}, form}.exists()));
+  }
 }
 
 } // namespace

@@ -30,9 +30,17 @@ enum class StepForm : int32_t {
   /// As Gradual, for machines whose vectors have no look-up of 32 entries:
   /// what a posit's step looks up is computed.
   Computed = 3,
+  /// Sums that pass the largest value become infinite, and stay so. Products
+  /// must not.
+  Overflowing = 4,
+  /// Posits: products of every regime, also those without a bit of fraction;
+  /// sums as Gradual. The start must not be NaN: it is lost.
+  AnyProduct = 5,
+  /// The same with sums of every regime: more operations.
+  AnySum = 6,
 };
 
-/// What is known of a block's finite operands.
+/// The bounds of a block's finite operands or products.
 template <typename T> struct Magnitudes {
   T least; ///< of the nonzero ones
   T most;  ///< infinity if an operand is infinite or NaN

@@ -34,7 +34,7 @@ template <typename T> struct FixedStep {
     return form == StepForm::Gradual && format.overflow != Overflow::Wrap &&
            format.magnitudeBits() + 1 <= q - 2;
   }
-  constexpr bool admits(Magnitudes<T>, Magnitudes<T>) const { return true; }
+  constexpr bool admits(Magnitudes<T>) const { return true; }
 
   constexpr T first(T a) const { return a; }
   /// One prepared form is enough.

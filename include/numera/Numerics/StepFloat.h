@@ -53,6 +53,15 @@
 // every p-bit number is a value, and the result is infinite or NaN. The same
 // happens to products.
 //
+// Overflowing: the last x that is rounded to the largest value v is a unit 2^g
+// below the middle between v and 2^(emax+1), as sums are multiples of 2^g. With
+// u for that x as a bound of u, sums up to there are rounded as ever, and
+// others become 2^D x - u >= v + 2^D 2^g, which is far beyond: where that is at
+// least 2^(emax+2), and products are not above v, the next sum is so too, and
+// so on. c grows to infinity, which then stays: u = (2^D - 1) x is infinite
+// too, but its bound is not. As u is one product here, it is as in `below`:
+// (2^D - 1) x and 2^D x - x are one number.
+//
 // Zeros: c is never -0 unless it starts so (nearest sums that cancel are +0),
 // and to any other c it is the same whether +0 or -0 is added.
 
@@ -75,8 +84,8 @@ template <typename T> struct FloatStep {
 
   /// True if the steps of this format and form are exact.
   constexpr bool exists() const {
-    if (form == StepForm::Computed) // a posit's
-      return false;
+    if (form > StepForm::Saturating && form != StepForm::Overflowing)
+      return false; // a posit's
     // With one significant bit, ties would go by the exponent. Without
     // subnormals, sums would need care too.
     if (format.mantissaBits < 1 || !format.hasSubnormals || !format.hasZero())
@@ -88,19 +97,26 @@ template <typename T> struct FloatStep {
         format.codeOfOverflow() != format.maxCode())
       return false;
     int32_t least = format.leastExponent();
+    if (form == StepForm::Overflowing &&
+        (!format.hasInfinity() || format.maxCode() % 2 == 0 ||
+         format.codeOfOverflow() != format.infinityCode() ||
+         cut() + least < format.maxExponent() + 2))
+      return false;
     return 2 * format.precision() + 2 <= q && format.maxExponent() < ceiling &&
            scaleOfC() <= ceiling - 2 && least + scaleOfC() >= floor &&
            least + scaleOfB() >= floor && least + scaleOfA() - cut() >= floor;
   }
-  /// True if a block of such operands is within what the form takes care of;
-  /// where it is not, the result may be wrong although it is finite.
-  constexpr bool admits(Magnitudes<T> a, Magnitudes<T> b) const {
+  /// True if the form takes care of all products between these; where it does
+  /// not, the result may be wrong although it is finite.
+  constexpr bool admits(Magnitudes<T> products) const {
     if (form == StepForm::Normal) {
       int32_t least = format.minExponent(),
               normal = Traits::format.minExponent();
-      return a.least * b.least >= power(least < normal ? normal : least);
+      return products.least >= power(least < normal ? normal : least);
     }
-    return form != StepForm::Saturating || a.most * b.most <= largest();
+    if (form == StepForm::Saturating)
+      return products.most <= largest();
+    return form != StepForm::Overflowing || products.most <= lastToLargest();
   }
 
   /// Numbers are prepared times 2^scale.
@@ -121,13 +137,24 @@ template <typename T> struct FloatStep {
     return -a * power(scaleOfA());
   }
   constexpr T prepared(T b) const { return b * power(scaleOfB()); }
-  /// NaN for -0, from which steps must not start.
+  /// NaN for that from which steps must not start: -0, and an infinity that
+  /// would be lost.
   constexpr T start(T c) const {
-    bool isNegativeZero = Traits::bits(c) == Traits::sign;
-    return isNegativeZero ? Traits::value(Traits::nan) : c * power(scaleOfC());
+    bool isLost = Traits::bits(c) == Traits::sign ||
+                  (form == StepForm::Saturating && c - c != 0);
+    return isLost ? Traits::value(Traits::nan) : c * power(scaleOfC());
   }
-  /// The value of the format that a finite c stands for.
-  constexpr T result(T c) const { return c * power(-scaleOfC()); }
+  /// The value of the format that c stands for; NaN for none.
+  constexpr T result(T c) const {
+    T value = c * power(-scaleOfC());
+    T magnitude = value < 0 ? -value : value;
+    if (magnitude <= largest())
+      return value;
+    bool overflows = form == StepForm::Overflowing && magnitude == magnitude;
+    T infinity = Traits::value(Traits::infinity);
+    return overflows ? (value < 0 ? -infinity : infinity)
+                     : Traits::value(Traits::nan);
+  }
 
   /// One step on prepared numbers. V is T or a vector of T.
   template <typename V>
@@ -143,6 +170,12 @@ template <typename T> struct FloatStep {
     V sum = c + (shifted - below);
     if (form == StepForm::Saturating)
       sum = step::atMost(sum, largest() * power(scaleOfC()));
+    if (form == StepForm::Overflowing) {
+      T times = power(cut()) - 1;
+      T bound = lastToLargest() * power(scaleOfC()) * times;
+      return step::fma(sum, static_cast<V>(power(cut())),
+                       step::atMost(sum * -times, bound));
+    }
     // Where additions are the scarcer operations, two fused ones serve better.
     return step::roundByShifting(sum, static_cast<V>(power(cut())));
   }
@@ -153,12 +186,18 @@ private:
   static constexpr int32_t floor = Traits::format.leastExponent();
 
   constexpr int32_t cut() const { return q - format.precision(); }
-  /// How far below the carrier's infinity 2^emax is; for sums that saturate,
+  /// How far below the carrier's infinity 2^emax is; for sums that pass it,
   /// 2^(emax + 1).
   constexpr int32_t headroom() const {
-    return ceiling - format.maxExponent() - (form == StepForm::Saturating);
+    bool passes = form == StepForm::Saturating || form == StepForm::Overflowing;
+    return ceiling - format.maxExponent() - passes;
   }
   constexpr T largest() const { return decodeTo<T>(format, format.maxCode()); }
+  /// The last multiple of 2^g that is rounded to the largest value.
+  constexpr T lastToLargest() const {
+    return largest() + power(format.maxExponent() - format.precision()) -
+           power(format.leastExponent());
+  }
   /// 2^exponent, a normal number.
   static constexpr T power(int32_t exponent) {
     return Traits::value(Traits::powerBits(exponent));
@@ -167,9 +206,15 @@ private:
 
 template <typename T> struct ShortStep<T, FloatFormat> : FloatStep<T> {
   /// The form to take first. The cheapest leaves out products below the least
-  /// normal number, which suits formats where that is far below any data.
+  /// normal number, which suits formats where that is far below any data; where
+  /// the largest is not far above, sums do pass it.
   static constexpr StepForm preferred(const FloatFormat &f) {
-    return f.minExponent() < -48 ? StepForm::Normal : StepForm::Gradual;
+    if (f.minExponent() < -48)
+      return StepForm::Normal;
+    if (f.maxExponent() > 8)
+      return StepForm::Gradual;
+    return f.codeOfOverflow() == f.maxCode() ? StepForm::Saturating
+                                             : StepForm::Overflowing;
   }
 };
 

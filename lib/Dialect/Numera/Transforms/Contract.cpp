@@ -323,8 +323,8 @@ void KernelCalls::addCarriedSteps(const Twine &name,
   if (shortForms.empty())
     return;
   ArrayRef<int32_t> form = shortForms.take_front();
-  addEntry(name + ".admits", contraction, "step_admits",
-           {scalar, scalar, scalar, scalar}, builder.getI8Type(), form);
+  addEntry(name + ".admits", contraction, "step_admits", {scalar, scalar},
+           builder.getI8Type(), form);
   for (StringRef part : {"first", "second", "prepared", "start", "result"})
     addEntry(name + "." + part, contraction, ("step_" + part).str(), {scalar},
              scalar, form);
