@@ -153,7 +153,7 @@ private:
   /// use as long as small products have room.
   constexpr bool looksUp() const {
     return form != StepForm::Computed && q + 4 + format.es < Traits::width &&
-           (lastRegime() <= room || leastOf(room) <= -32);
+           (lastRegime() <= room || (format.es >= 2 && format.bits <= 32));
   }
   static constexpr int32_t room = 13;
 
@@ -191,14 +191,15 @@ private:
     return (mostRegime() + 1) * (1 << format.es);
   }
   constexpr int32_t low() const { return -high(); }
-  constexpr int32_t leastProduct() const { return leastOf(mostRegime()); }
   /// The least power of two, of those that begin a regime, whose last bit is
-  /// not below 2^(low-1), if regimes up to `most` are taken care of.
-  constexpr int32_t leastOf(int32_t most) const {
-    int32_t regime = -1 - most, last = regime * (1 << format.es) - 1;
-    while (regime * (1 << format.es) - fractionOf(regime) < last)
-      ++regime;
-    return regime * (1 << format.es);
+  /// not below 2^(low-1): low, but for regimes r that the table has no room
+  /// for. There 2^es r - F(r), with F(r) = bits - 2 - es + r, has to reach low
+  /// - 1. No loop: vectors of steps would not be made of it.
+  constexpr int32_t leastProduct() const {
+    if (mostRegime() == lastRegime())
+      return low();
+    int32_t size = 1 << format.es;
+    return (low() - 1 + format.bits - 2 - format.es) / (size - 1) * size;
   }
 
   /// Of all operands from 2^least to 2^most.
