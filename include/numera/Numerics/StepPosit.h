@@ -14,7 +14,7 @@
 // the middle between the last value of the one and the first of the other.
 //
 // A step takes care of the regimes from 2^low on and up to 2^high, where
-// F >= 1. What it looks up for the others is infinite, and where D is computed
+// F >= 1. What it looks up for the others is NaN, and where D is computed
 // instead, numbers are held times 2^scaleOfC(), so that t = (2^D + 1) s is
 // infinite for any s above 2^high, where D is q - 1 or more, and for none
 // below: sums that leave the regimes end infinite or NaN. Products must lie
@@ -165,13 +165,19 @@ private:
   /// 0 for zero, whose product with it is none; infinite for regimes that are
   /// not taken care of. Sums get one regime further.
   constexpr T shiftAt(uint32_t index) const {
+    using Word = typename Traits::Word;
     if (index == 0)
       return 0;
     int32_t regime = regimeOf(index, bias());
     int32_t beyond = roundsWords() ? 1 : 2;
     bool isKnown = regime >= -beyond - mostRegime() && regime <= mostRegime();
+    // NaNs, each of its own: of a single one LLVM would make a default, and
+    // comparisons of the rest, where a table is wanted. Those of doubles differ
+    // in their first 16 bits, of which a table in f64 is made.
+    int32_t shift = sizeof(T) == sizeof(float) ? 0 : q - 1 - 4;
+    Word kind = static_cast<Word>(shift == 0 ? index : index & 7) << shift;
     return isKnown ? power(q - 1 - fractionOf(regime))
-                   : Traits::value(Traits::infinity);
+                   : Traits::value(Traits::nan | kind);
   }
 
   /// Of the exponents of prepared numbers.
