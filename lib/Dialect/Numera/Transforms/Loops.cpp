@@ -4,6 +4,7 @@
 // element is then accumulated in memory, in the written order of the reduction,
 // while neighbouring elements go through the machine's lanes together.
 
+#include "Loops.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -73,7 +74,7 @@ static bool isCollapsible(linalg::GenericOp generic) {
 ///
 ///   64x3x7x7, all alike          9408
 ///   64x3x7x7 and a bias of 3     64 x 3 x 49
-static void collapse(IRRewriter &rewriter, linalg::GenericOp generic) {
+void collapse(IRRewriter &rewriter, linalg::GenericOp generic) {
   if (!isCollapsible(generic))
     return;
   rewriter.setInsertionPoint(generic);
@@ -109,7 +110,7 @@ static void collapse(IRRewriter &rewriter, linalg::GenericOp generic) {
 
 /// A copy of or into a part of a buffer: upstream calls a library for it. One
 /// between whole buffers stays: it becomes a memcpy.
-static void replaceStridedCopies(IRRewriter &rewriter, func::FuncOp function) {
+void replaceStridedCopies(IRRewriter &rewriter, func::FuncOp function) {
   SmallVector<memref::CopyOp> copies;
   function.walk([&](memref::CopyOp copy) {
     auto strided = [](Value buffer) {

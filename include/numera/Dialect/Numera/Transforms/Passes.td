@@ -309,4 +309,51 @@ def NumeraAnnotateBranches : Pass<"numera-annotate-branches"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
+def NumeraKernels : Pass<"numera-kernels", "::mlir::ModuleOp"> {
+  let summary = "turn linalg on memrefs into GPU kernels";
+  let description = [{
+    *Requires:* linalg on memrefs, types lowered.
+    *After:* every linalg operation, and every copy of a part of a buffer, is a
+    `gpu.launch_func` of a kernel in `gpu.module @kernels`. A thread computes one
+    element of the result; it goes through the loops of a reduction in written
+    order, so that the bits are those of the CPU. A failed assertion in a kernel
+    ends its thread and leaves the assertion's number in `@numera_failure`.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def NumeraLowerKernels : Pass<"numera-lower-kernels", "::mlir::ModuleOp"> {
+  let summary = "turn operations in GPU kernels into their registered lowerings";
+  let description = [{
+    `numera-lower-ops{target=nvptx}` inside every `gpu.module`, which declares
+    the functions that it calls.
+    *Ensures:* no operation of `numera` is left in a `gpu.module`.
+    *Fails when* an operation has no lowering for nvptx.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def NumeraOffload : Pass<"numera-offload", "::mlir::ModuleOp"> {
+  let summary = "lower what launches kernels to the LLVM dialect";
+  let description = [{
+    *Before:* functions on memrefs, outside of `gpu.module`.
+    *After:* the LLVM dialect. All buffers are the device's: they are allocated,
+    copied and freed by calls of `runtime/cuda`, constants are uploaded once,
+    and `gpu.launch_func` is `numera_cuda_launch`. A load or a store here moves
+    one element between the device and the host.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 #endif // NUMERA_DIALECT_NUMERA_TRANSFORMS_PASSES

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+//
+// The body of a kernel that computes one element a thread.
+
+#ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_KERNELBODY_H
+#define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_KERNELBODY_H
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace numera {
+
+/// Eight warps: enough of them to hide what memory takes, and few registers
+/// lost where a kernel needs many.
+inline constexpr int32_t threadsOfBlock = 256;
+
+/// The loops of a generic, as a kernel goes through them.
+struct KernelLoops {
+  llvm::SmallVector<mlir::Value> extents; ///< of all loops, in their order
+  /// Loops whose iterations write different elements: one thread each. The last
+  /// one is that along which the result is contiguous.
+  llvm::SmallVector<unsigned> parallel;
+  /// The others, in written order, inside a thread.
+  llvm::SmallVector<unsigned> sequential;
+
+  static KernelLoops of(mlir::OpBuilder &builder,
+                        mlir::linalg::GenericOp generic);
+};
+
+/// True for what a kernel does not take as an argument but computes itself.
+bool isKernelConstant(mlir::Value value);
+
+/// Fills `kernel`, whose arguments are `operands`, with what `generic` does.
+void buildKernelBody(mlir::linalg::GenericOp generic, const KernelLoops &loops,
+                     mlir::ValueRange operands, mlir::gpu::GPUFuncOp kernel);
+
+} // namespace numera
+
+#endif // NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_KERNELBODY_H

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+//
+// linalg on memrefs becomes kernels, one for each operation:
+//
+//   linalg.generic {…} ins(%x) outs(%y)
+//     becomes
+//   gpu.launch_func @kernels::@f blocks in (…) threads in (256, 1, 1) args(%x,
+//   %y)
+//
+// A thread computes one element of the result. The loops that it goes through
+// are those of the reduction, in written order, with the sum in a register: so
+// the bits are those of the CPU.
+
+#include "KernelBody.h"
+#include "Loops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "numera/Dialect/Numera/Transforms/Passes.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace numera {
+#define GEN_PASS_DEF_NUMERAKERNELS
+#include "numera/Dialect/Numera/Transforms/Passes.h.inc"
+
+/// Names in PTX have letters, digits and `_`.
+static std::string nameIn(StringRef function) {
+  std::string name;
+  for (char c : function)
+    name += llvm::isAlnum(c) ? c : '_';
+  return llvm::isDigit(name.front()) ? "_" + name : name;
+}
+
+namespace {
+
+class Outliner {
+public:
+  explicit Outliner(ModuleOp module)
+      : module(module), rewriter(module.getContext()) {}
+
+  LogicalResult run(func::FuncOp function);
+
+private:
+  void outline(linalg::GenericOp generic);
+  SmallVector<Value> operandsOf(linalg::GenericOp generic,
+                                const KernelLoops &loops);
+  gpu::GPUFuncOp createKernel(linalg::GenericOp generic, ValueRange operands);
+  Value blocksFor(Location loc, const KernelLoops &loops);
+  gpu::GPUModuleOp kernels();
+  void leaveFailures(gpu::GPUFuncOp kernel);
+  LLVM::GlobalOp failure();
+
+  ModuleOp module;
+  IRRewriter rewriter;
+};
+
+} // namespace
+
+gpu::GPUModuleOp Outliner::kernels() {
+  for (auto present : module.getOps<gpu::GPUModuleOp>())
+    return present;
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
+                  builder.getUnitAttr());
+  return gpu::GPUModuleOp::create(builder, module.getLoc(), "kernels");
+}
+
+/// What the kernel has to be given; constants it has itself.
+SmallVector<Value> Outliner::operandsOf(linalg::GenericOp generic,
+                                        const KernelLoops &loops) {
+  llvm::SetVector<Value> values(generic->operand_begin(),
+                                generic->operand_end());
+  getUsedValuesDefinedAbove(generic.getRegion(), values);
+  for (Value extent : loops.extents)
+    values.insert(extent);
+  values.remove_if(isKernelConstant);
+  return values.takeVector();
+}
+
+gpu::GPUFuncOp Outliner::createKernel(linalg::GenericOp generic,
+                                      ValueRange operands) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  gpu::GPUModuleOp parent = kernels();
+  rewriter.setInsertionPointToEnd(parent.getBody());
+  auto function = generic->getParentOfType<func::FuncOp>();
+  auto kernel = gpu::GPUFuncOp::create(
+      rewriter, generic.getLoc(), nameIn(function.getName()),
+      rewriter.getFunctionType(operands.getTypes(), {}));
+  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
+                  rewriter.getUnitAttr());
+  kernel.setKnownBlockSizeAttr(
+      rewriter.getDenseI32ArrayAttr({threadsOfBlock, 1, 1}));
+  SymbolTable(parent).insert(kernel);
+  return kernel;
+}
+
+/// Where kernels leave the number of an assertion that failed.
+LLVM::GlobalOp Outliner::failure() {
+  constexpr StringLiteral name = "numera_failure";
+  gpu::GPUModuleOp parent = kernels();
+  if (auto present = parent.lookupSymbol<LLVM::GlobalOp>(name))
+    return present;
+  OpBuilder builder = OpBuilder::atBlockBegin(parent.getBody());
+  Type word = builder.getI32Type();
+  return LLVM::GlobalOp::create(builder, parent.getLoc(), word,
+                                /*isConstant=*/false, LLVM::Linkage::External,
+                                name, builder.getIntegerAttr(word, 0),
+                                /*alignment=*/4, /*addrSpace=*/1);
+}
+
+/// A thread cannot end the call, as numera-lower-asserts has it: it leaves the
+/// number of the message, from 1, and ends.
+void Outliner::leaveFailures(gpu::GPUFuncOp kernel) {
+  SmallVector<LLVM::CallOp> calls;
+  kernel.walk([&](LLVM::CallOp call) {
+    if (call.getCallee() == "numera_host_fail")
+      calls.push_back(call);
+  });
+  for (LLVM::CallOp call : calls) {
+    auto text = call.getOperand(0).getDefiningOp<LLVM::AddressOfOp>();
+    int64_t number = 0;
+    (void)text.getGlobalName().rsplit('_').second.getAsInteger(10, number);
+    OpBuilder builder(call);
+    Location loc = call.getLoc();
+    Value place = LLVM::AddressOfOp::create(builder, loc, failure());
+    Value value = arith::ConstantIntOp::create(
+        builder, loc, builder.getI32Type(), number + 1);
+    LLVM::StoreOp::create(builder, loc, value, place);
+    LLVM::CallIntrinsicOp::create(
+        builder, loc, builder.getStringAttr("llvm.nvvm.exit"), ValueRange());
+    call.erase();
+    if (text.use_empty())
+      text.erase();
+  }
+}
+
+Value Outliner::blocksFor(Location loc, const KernelLoops &loops) {
+  Value count = arith::ConstantIndexOp::create(rewriter, loc, 1);
+  for (unsigned loop : loops.parallel)
+    count = arith::MulIOp::create(rewriter, loc, count, loops.extents[loop]);
+  Value size = arith::ConstantIndexOp::create(rewriter, loc, threadsOfBlock);
+  return arith::CeilDivUIOp::create(rewriter, loc, count, size);
+}
+
+void Outliner::outline(linalg::GenericOp generic) {
+  rewriter.setInsertionPoint(generic);
+  Location loc = generic.getLoc();
+  KernelLoops loops = KernelLoops::of(rewriter, generic);
+  SmallVector<Value> operands = operandsOf(generic, loops);
+  gpu::GPUFuncOp kernel = createKernel(generic, operands);
+  Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
+  Value threads = arith::ConstantIndexOp::create(rewriter, loc, threadsOfBlock);
+  gpu::LaunchFuncOp::create(rewriter, loc, kernel,
+                            {blocksFor(loc, loops), one, one},
+                            {threads, one, one}, Value(), operands);
+  buildKernelBody(generic, loops, operands, kernel);
+  leaveFailures(kernel);
+  rewriter.eraseOp(generic);
+}
+
+LogicalResult Outliner::run(func::FuncOp function) {
+  replaceStridedCopies(rewriter, function);
+  SmallVector<linalg::LinalgOp> named;
+  function.walk([&](linalg::LinalgOp op) { named.push_back(op); });
+  SmallVector<linalg::GenericOp> generics;
+  for (linalg::LinalgOp op : named) {
+    rewriter.setInsertionPoint(op);
+    auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+    if (!generic) {
+      FailureOr<linalg::GenericOp> made =
+          linalg::generalizeNamedOp(rewriter, op);
+      if (failed(made))
+        return op.emitError("'") << op->getName() << "' cannot become a kernel";
+      generic = *made;
+    }
+    collapse(rewriter, generic);
+  }
+  function.walk([&](linalg::GenericOp op) { generics.push_back(op); });
+  for (linalg::GenericOp generic : generics)
+    outline(generic);
+  return success();
+}
+
+namespace {
+struct KernelsPass : impl::NumeraKernelsBase<KernelsPass> {
+  void runOnOperation() override {
+    Outliner outliner(getOperation());
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (failed(outliner.run(function)))
+        return signalPassFailure();
+  }
+};
+} // namespace
+
+} // namespace numera
