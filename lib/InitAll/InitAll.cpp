@@ -6,6 +6,7 @@
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "numera/Conversion/NumeraToCPU.h"
+#include "numera/Conversion/NumeraToNVPTX.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 
@@ -38,4 +39,5 @@ void numera::registerAllPasses() {
   mlir::registerAllPasses();
   registerNumeraPasses();
   registerNumeraToCPU();
+  registerNumeraToNVPTX();
 }

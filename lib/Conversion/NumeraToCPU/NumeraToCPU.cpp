@@ -60,7 +60,7 @@ static void addLoweringToLLVM(OpPassManager &passes) {
   passes.addPass(createNumeraAnnotateBranches());
 }
 
-void buildNumeraToCPU(OpPassManager &passes, bool checkShapes) {
+void buildNumeraToBuffers(OpPassManager &passes, bool checkShapes) {
   addOptimisations(passes);
   if (checkShapes) {
     passes.addPass(createGenerateRuntimeVerificationPass());
@@ -68,6 +68,10 @@ void buildNumeraToCPU(OpPassManager &passes, bool checkShapes) {
     passes.addPass(createNumeraLowerAsserts());
   }
   addBufferization(passes);
+}
+
+void buildNumeraToCPU(OpPassManager &passes, bool checkShapes) {
+  buildNumeraToBuffers(passes, checkShapes);
   // Before the runtime's functions are declared: those are called directly.
   passes.addNestedPass<func::FuncOp>(LLVM::createLLVMRequestCWrappersPass());
   passes.addPass(createNumeraContract());

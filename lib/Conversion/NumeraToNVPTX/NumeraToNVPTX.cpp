@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// Down to linalg on memrefs everything is as on the CPU. Each linalg operation
+// then becomes a kernel, and the functions around them launch it.
+
+#include "numera/Conversion/NumeraToNVPTX.h"
+#include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "numera/Conversion/NumeraToCPU.h"
+#include "numera/Dialect/Numera/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace numera {
+
+static void addLoweringToLLVM(OpPassManager &passes) {
+  passes.addPass(memref::createExpandStridedMetadataPass());
+  passes.addPass(createConvertVectorToSCFPass());
+  passes.addPass(createLowerAffinePass());
+  passes.addPass(createSCFToControlFlowPass());
+  OpPassManager &kernels = passes.nest<gpu::GPUModuleOp>();
+  kernels.addPass(createConvertGpuOpsToNVVMOps());
+  kernels.addPass(createReconcileUnrealizedCastsPass());
+  passes.addPass(createNumeraOffload());
+  passes.addPass(createReconcileUnrealizedCastsPass());
+  passes.addPass(createCanonicalizerPass());
+}
+
+void buildNumeraToNVPTX(OpPassManager &passes, bool checkShapes) {
+  buildNumeraToBuffers(passes, checkShapes);
+  // Before the runtime's functions are declared: those are called directly.
+  passes.addNestedPass<func::FuncOp>(LLVM::createLLVMRequestCWrappersPass());
+  passes.addPass(createNumeraKernels());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+  passes.addPass(createNumeraLowerKernels());
+  // What is left computes on scalars, on the host.
+  passes.addPass(createNumeraLowerOps());
+  addLoweringToLLVM(passes);
+}
+
+void registerNumeraToNVPTX() {
+  PassPipelineRegistration<>(
+      "numera-to-nvptx",
+      "Lower a model in a format to the LLVM dialect for an NVIDIA GPU",
+      [](OpPassManager &passes) { buildNumeraToNVPTX(passes); });
+}
+
+} // namespace numera
