@@ -5,6 +5,7 @@
 #include "LaneInstructions.h"
 #include "LibraryTables.h"
 #include "Lookups.h"
+#include "NVPTX/Device.h"
 #include "Specialize.h"
 #include "VectorForms.h"
 #include "VectorVariants.h"
@@ -97,6 +98,8 @@ public:
           program.metadata.target += version.cpu;
         },
         [&] { program.metadata.target += ","; });
+    if (options.device)
+      program.metadata.target = options.device->target;
     setTarget(*program.module, *program.machine);
     if (Error error =
             addEntryPoints(*program.module, program.metadata, versions, caller))
@@ -121,6 +124,10 @@ private:
     if (Error error =
             addInvokes(module, program.metadata.functions, version, caller))
       return error;
+    if (options.device)
+      if (Error error = attachDevice(module, program.metadata.functions,
+                                     version, *options.device))
+        return error;
     if (Error error = defineVectorForms(module))
       return error;
     Expected<std::vector<std::string>> native =

@@ -21,6 +21,7 @@ using namespace llvm;
 
 NUMERA_EMBED(numera_embedded_runtime, NUMERA_EMBED_DIR "/numera-x86_64.bc")
 NUMERA_EMBED(numera_embedded_device, NUMERA_EMBED_DIR "/numera-nvptx64.bc")
+NUMERA_EMBED(numera_embedded_launcher, NUMERA_EMBED_DIR "/numera-cuda.bc")
 NUMERA_EMBED(numera_embedded_entry, NUMERA_EMBED_DIR "/numera-entry-x86_64.bc")
 NUMERA_EMBED(numera_embedded_aarch64_entry,
              NUMERA_EMBED_DIR "/numera-entry-aarch64.bc")
@@ -53,6 +54,10 @@ MemoryBufferRef numera::embeddedRuntime() {
 MemoryBufferRef numera::embeddedDeviceRuntime() {
   return file(numera_embedded_device_begin, numera_embedded_device_end,
               "device runtime");
+}
+MemoryBufferRef numera::embeddedLauncher() {
+  return file(numera_embedded_launcher_begin, numera_embedded_launcher_end,
+              "launcher");
 }
 MemoryBufferRef numera::embeddedEntry() {
   return file(numera_embedded_entry_begin, numera_embedded_entry_end, "entry");

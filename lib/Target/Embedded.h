@@ -14,6 +14,8 @@ namespace numera {
 llvm::MemoryBufferRef embeddedRuntime();
 /// The same for NVPTX.
 llvm::MemoryBufferRef embeddedDeviceRuntime();
+/// What launches kernels (runtime/cuda), bitcode for x86-64.
+llvm::MemoryBufferRef embeddedLauncher();
 /// What stands around functions (runtime/host), bitcode for x86-64.
 llvm::MemoryBufferRef embeddedEntry();
 /// The same for AArch64.

@@ -56,6 +56,12 @@ public:
     std::vector<std::string> native;
     for (auto &[library, requests] : byLibrary) {
       LibraryFile &file = files.find(library)->second;
+      if (!file.module && machine.getTargetTriple().isNVPTX())
+        return createStringError(
+            requests.front().location + ": library '" + library->name + "' (" +
+            library->path +
+            ") is machine code for the CPU; target nvptx takes C or C++ "
+            "source, or bitcode");
       if (!file.module) {
         native.push_back(library->path);
         for (Request &request : requests) {

@@ -50,16 +50,21 @@ Error numera::runClang(bool cxx, ArrayRef<std::string> arguments) {
   Expected<std::string> clang = findClang(cxx);
   if (!clang)
     return clang.takeError();
+  return runTool(*clang, arguments);
+}
+
+Error numera::runTool(const std::string &tool,
+                      ArrayRef<std::string> arguments) {
   Expected<TemporaryFile> log = TemporaryFile::create("log");
   if (!log)
     return log.takeError();
-  SmallVector<StringRef> command = {*clang};
+  SmallVector<StringRef> command = {tool};
   append_range(command, arguments);
   std::string message;
   std::optional<StringRef> redirects[] = {StringRef(""), StringRef(log->path()),
                                           StringRef(log->path())};
   int status =
-      sys::ExecuteAndWait(*clang, command, std::nullopt, redirects,
+      sys::ExecuteAndWait(tool, command, std::nullopt, redirects,
                           /*SecondsToWait=*/0, /*MemoryLimit=*/0, &message);
   if (status == 0)
     return Error::success();
@@ -67,7 +72,7 @@ Error numera::runClang(bool cxx, ArrayRef<std::string> arguments) {
           MemoryBuffer::getFile(log->path()))
     if (std::string line = summary((*output)->getBuffer()); !line.empty())
       return createStringError(line);
-  return createStringError(*clang + " failed" +
+  return createStringError(tool + " failed" +
                            (message.empty() ? "" : ": " + message));
 }
 

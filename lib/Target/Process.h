@@ -16,6 +16,10 @@ namespace numera {
 /// its output that has the word error, else the first one.
 llvm::Error runClang(bool cxx, llvm::ArrayRef<std::string> arguments);
 
+/// The same for a tool by its path.
+llvm::Error runTool(const std::string &tool,
+                    llvm::ArrayRef<std::string> arguments);
+
 /// True if LLVM's linker is there; the system's serves as well.
 bool hasLLD();
 

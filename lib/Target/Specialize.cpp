@@ -223,7 +223,9 @@ private:
     bool takesAddress = any_of(copy.args(), [](const Argument &argument) {
       return argument.getType()->isPointerTy();
     });
-    if (takesAddress || copy.arg_empty())
+    // A GPU has no vectors.
+    if (takesAddress || copy.arg_empty() ||
+        machine.getTargetTriple().isNVPTX())
       return;
     unsigned lanes = widestVectorArgument(machine) / 32;
     SmallVector<bool> isVector(copy.arg_size(), true);

@@ -24,17 +24,20 @@ struct Compilation {
 
 static std::optional<int> parse(ArrayRef<const char *> arguments,
                                 Compilation &job) {
-  CommandLine line("compile MODEL [options] -o OUT",
-                   "Compiles MODEL, an .onnx or .mlir file. What is written "
-                   "follows from --emit or from\nthe end of OUT: .mlir .ll .s "
-                   ".o .so, and no ending for an executable.");
+  CommandLine line(
+      "compile MODEL [options] -o OUT",
+      "Compiles MODEL, an .onnx or .mlir file. What is written "
+      "follows from --emit or from\nthe end of OUT: .mlir .ll .s "
+      ".o .so\n.ptx .cubin .fatbin, and no ending for an executable.");
   line.add({"o", "OUT", "the file to write; - is standard output, for text",
             &job.output});
-  line.add({"emit",
-            "KIND",
-            "mlir, llvm, asm, obj, so (with a C header beside it) or exe",
-            &job.emit,
-            {"mlir", "llvm", "asm", "obj", "so", "exe"}});
+  line.add(
+      {"emit",
+       "KIND",
+       "mlir, llvm, asm, obj, so (with a C header beside it) or exe; for "
+       "a GPU ptx, cubin and fatbin too",
+       &job.emit,
+       {"mlir", "llvm", "asm", "obj", "so", "exe", "ptx", "cubin", "fatbin"}});
   line.add({"stage",
             "STAGE",
             "with --emit mlir: import, retype (default) or lowered",
@@ -53,6 +56,19 @@ static std::optional<int> parse(ArrayRef<const char *> arguments,
   return std::nullopt;
 }
 
+/// What one target has and the other has not.
+static int checkTarget(const Compilation &job) {
+  StringRef target = job.flags.compile.target;
+  bool isOnlyGPU = is_contained({"ptx", "cubin", "fatbin"}, job.emit);
+  bool isOnlyCPU = is_contained({"asm", "obj"}, job.emit);
+  if (target == "nvptx" ? !isOnlyCPU : !isOnlyGPU)
+    return 0;
+  return fail("--emit " + job.emit + " is not for --target " + target +
+              ", expected " +
+              (target == "nvptx" ? "mlir, llvm, ptx, cubin, fatbin, so or exe"
+                                 : "mlir, llvm, asm, obj, so or exe"));
+}
+
 /// Completes and checks what to write.
 static int resolveOutput(Compilation &job) {
   if (job.output.empty())
@@ -65,13 +81,18 @@ static int resolveOutput(Compilation &job) {
                    .Case(".s", "asm")
                    .Case(".o", "obj")
                    .Case(".so", "so")
+                   .Case(".ptx", "ptx")
+                   .Case(".cubin", "cubin")
+                   .Case(".fatbin", "fatbin")
                    .Case("", job.output == "-" ? "" : "exe")
                    .Default("");
   if (job.emit.empty())
     return fail("'" + job.output +
                 "' does not say what to write, add --emit "
-                "mlir, llvm, asm, obj, so or exe");
-  bool isText = job.emit == "mlir" || job.emit == "llvm" || job.emit == "asm";
+                "mlir, llvm, asm, obj, so, exe, ptx, cubin or fatbin");
+  if (int status = checkTarget(job))
+    return status;
+  bool isText = is_contained({"mlir", "llvm", "asm", "ptx"}, job.emit);
   if (job.output == "-" && !isText)
     return fail("--emit " + job.emit +
                 " is binary and cannot go to standard output, name a file with "
@@ -101,7 +122,7 @@ static int emitMLIR(Compiler &compiler, mlir::ModuleOp module,
 
 static Error emitCode(mlir::ModuleOp lowered,
                       ArrayRef<FunctionSignature> functions,
-                      const Registry &registry, const CPUOptions &options,
+                      const Registry &registry, CPUOptions options,
                       const Compilation &job) {
   using Emit = Error(mlir::ModuleOp, ArrayRef<FunctionSignature>,
                      const Registry &, const CPUOptions &, StringRef);
@@ -123,6 +144,29 @@ static Error emitCode(mlir::ModuleOp lowered,
   if (error)
     sys::fs::remove(header);
   return error;
+}
+
+/// The same for a GPU. Files that stand alone have the host's part, too.
+static Error emitDevice(mlir::ModuleOp lowered,
+                        ArrayRef<FunctionSignature> functions,
+                        const Registry &registry, CPUOptions host,
+                        const Compilation &job) {
+  GPUOptions options = gpuOptions(job.flags);
+  using Emit =
+      Error(mlir::ModuleOp, const Registry &, const GPUOptions &, StringRef);
+  auto *emit = StringSwitch<Emit *>(job.emit)
+                   .Case("llvm", emitDeviceLLVM)
+                   .Case("ptx", emitPTX)
+                   .Case("cubin", emitCubin)
+                   .Case("fatbin", emitFatbin)
+                   .Default(nullptr);
+  if (emit)
+    return emit(lowered, registry, options, job.output);
+  Expected<DeviceCode> device = takeDeviceCode(lowered, registry, options);
+  if (!device)
+    return device.takeError();
+  host.device = &*device;
+  return emitCode(lowered, functions, registry, host, job);
 }
 
 int numera::compileCommand(ArrayRef<const char *> arguments) {
@@ -149,6 +193,7 @@ int numera::compileCommand(ArrayRef<const char *> arguments) {
   if (sys::Process::StandardErrIsDisplayed())
     errs() << job.model << ": " << resolved.formatName << ", accumulating in "
            << resolved.accumulateName << '\n';
-  return report(emitCode(*module, functions, registry,
-                         cpuOptions(job.flags, resolved), job));
+  auto *emit = job.flags.compile.target == "nvptx" ? emitDevice : emitCode;
+  CPUOptions options = cpuOptions(job.flags, resolved);
+  return report(emit(*module, functions, registry, options, job));
 }

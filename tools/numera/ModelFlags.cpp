@@ -39,11 +39,20 @@ void numera::addModelFlags(CommandLine &line, ModelFlags &flags) {
             {"f32", "f64", "storage"}});
   line.add(
       {"function", "NAME", "this function of the model", &compile.function});
-  line.add({"target", "TARGET", "cpu", &compile.target, {"cpu", "nvptx"}});
+  line.add({"target",
+            "TARGET",
+            "cpu (default) or nvptx, an NVIDIA GPU",
+            &compile.target,
+            {"cpu", "nvptx"}});
   line.add(
       {"cpu", "CPU",
        "native (default), x86-64-v3, a CPU as LLVM names it, or several: A,B",
        &compile.cpu});
+  line.add({"gpu", "GPU", "with --target nvptx: sm_75, sm_80 (default), sm_90a",
+            &flags.gpu});
+  line.add({"cuda-path", "FOLDER",
+            "CUDA's tools; by default those on PATH or in CUDA_HOME",
+            &flags.cudaPath});
 }
 
 bool numera::loadRegistry(ArrayRef<std::string> files, Registry &registry) {
@@ -54,14 +63,23 @@ bool numera::loadRegistry(ArrayRef<std::string> files, Registry &registry) {
 }
 
 int numera::checkModelFlags(const ModelFlags &flags) {
-  if (flags.compile.target == "nvptx")
-    return fail("target 'nvptx' is not supported yet, expected cpu");
+  if (!flags.gpu.empty() && flags.compile.target != "nvptx")
+    return fail("--gpu is for --target nvptx, found --target " +
+                flags.compile.target);
   const std::string &outputAs = flags.compile.outputAs;
   if (!outputAs.empty() && outputAs != "f32" && outputAs != "f64" &&
       outputAs != "storage")
     return fail("option '--output-as' is '" + outputAs +
                 "', expected f32, f64 or storage");
   return 0;
+}
+
+GPUOptions numera::gpuOptions(const ModelFlags &flags) {
+  GPUOptions options;
+  if (!flags.gpu.empty())
+    options.gpu = flags.gpu;
+  options.cudaPath = flags.cudaPath;
+  return options;
 }
 
 CPUOptions numera::cpuOptions(const ModelFlags &flags,

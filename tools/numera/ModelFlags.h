@@ -8,6 +8,7 @@
 
 #include "CommandLine.h"
 #include "numera/Target/Compiler.h"
+#include "numera/Target/GPU.h"
 #include "numera/Target/Program.h"
 
 namespace numera {
@@ -16,6 +17,8 @@ struct ModelFlags {
   std::vector<std::string> formatFiles;
   CompileOptions compile;
   std::optional<uint64_t> seed;
+  std::string gpu; ///< empty: the default
+  std::string cudaPath;
 };
 
 void addFormatsFlag(CommandLine &line, std::vector<std::string> &files);
@@ -24,11 +27,14 @@ void addModelFlags(CommandLine &line, ModelFlags &flags);
 /// Reads configuration files; false after one line on stderr.
 bool loadRegistry(llvm::ArrayRef<std::string> files, Registry &registry);
 
-/// 0, or 1 after one line about an option that names what is not there yet.
+/// 0, or 1 after one line about options that do not go together.
 int checkModelFlags(const ModelFlags &flags);
 
 /// What the code generator is told about a lowered model.
 CPUOptions cpuOptions(const ModelFlags &flags, const Resolved &resolved);
+
+/// The same for kernels.
+GPUOptions gpuOptions(const ModelFlags &flags);
 
 } // namespace numera
 

@@ -114,9 +114,18 @@ bool Run::readArrays() {
 }
 
 bool Run::generate(Lowered &lowered, Executable &out) {
+  CPUOptions options = cpuOptions(flags.flags, lowered.resolved);
+  DeviceCode device;
+  if (flags.flags.compile.target == "nvptx") {
+    Expected<DeviceCode> code =
+        takeDeviceCode(*lowered.module, registry, gpuOptions(flags.flags));
+    if (!code)
+      return check(code.takeError());
+    device = std::move(*code);
+    options.device = &device;
+  }
   Expected<std::unique_ptr<Program>> program =
-      Program::compile(*lowered.module, lowered.functions, registry,
-                       cpuOptions(flags.flags, lowered.resolved));
+      Program::compile(*lowered.module, lowered.functions, registry, options);
   if (!program)
     return check(program.takeError());
   out.program = std::move(*program);

@@ -10,6 +10,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "numera/Registry/Registry.h"
 #include "numera/Runtime/Npy.h"
+#include "numera/Target/GPU.h"
 #include "numera/Target/Signature.h"
 #include "llvm/Support/Error.h"
 #include <memory>
@@ -38,6 +39,8 @@ struct CPUOptions {
   /// Libraries are run at compile time, for tables of what they compute.
   bool makesTables = true;
   Metadata metadata;
+  /// Of a program for a GPU, whose functions launch them; else null.
+  const DeviceCode *device = nullptr;
 };
 
 /// A program that can be called in this process.

@@ -11,6 +11,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Transforms/Passes.h"
 #include "numera/Conversion/NumeraToCPU.h"
+#include "numera/Conversion/NumeraToNVPTX.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 #include "numera/Dialect/Numera/Transforms/Policy.h"
@@ -256,7 +257,12 @@ LogicalResult Compiler::lower(ModuleOp module, const CompileOptions &options,
       signatures, [](const auto &signature) { return !signature.sharesBatch; });
   if (failed(run(
           module,
-          [&](OpPassManager &passes) { buildNumeraToCPU(passes, checkShapes); },
+          [&](OpPassManager &passes) {
+            if (options.target == "nvptx")
+              buildNumeraToNVPTX(passes, checkShapes);
+            else
+              buildNumeraToCPU(passes, checkShapes);
+          },
           errors)))
     return failure();
   readDestinations(module, signatures);

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+//
+// Kernels, from the LLVM dialect to an optimised LLVM module. The arithmetic is
+// the runtime's, compiled for the device from the sources that the CPU has too:
+// its functions under their constant parameters are inlined here as there.
+
+#include "Device.h"
+#include "../Embedded.h"
+#include "../Process.h"
+#include "../Specialize.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/Instructions.h"
+
+using namespace llvm;
+using namespace numera;
+
+static Expected<std::unique_ptr<Module>>
+translate(mlir::gpu::GPUModuleOp kernels, LLVMContext &context) {
+  mlir::DialectRegistry registry;
+  mlir::registerBuiltinDialectTranslation(registry);
+  mlir::registerGPUDialectTranslation(registry);
+  mlir::registerLLVMDialectTranslation(registry);
+  mlir::registerNVVMDialectTranslation(registry);
+  kernels.getContext()->appendDialectRegistry(registry);
+  std::unique_ptr<Module> module =
+      mlir::translateModuleToLLVMIR(kernels, context, "kernels");
+  if (!module)
+    return createStringError("cannot translate the kernels to LLVM IR");
+  return module;
+}
+
+static NamedLibraries librariesOf(mlir::gpu::GPUModuleOp kernels) {
+  NamedLibraries named;
+  for (auto function : kernels.getOps<mlir::LLVM::LLVMFuncOp>())
+    if (auto library =
+            function->getAttrOfType<mlir::StringAttr>("numera.library"))
+      named[function.getName()] = library.str();
+  return named;
+}
+
+static Error linkDeviceRuntime(Module &module) {
+  Expected<std::unique_ptr<Module>> library =
+      getLazyBitcodeModule(embeddedDeviceRuntime(), module.getContext(),
+                           /*ShouldLazyLoadMetadata=*/true);
+  if (!library)
+    return library.takeError();
+  return linkInternal(module, std::move(*library));
+}
+
+/// What a library calls and the device does not have: a CPU's instructions, the
+/// C library.
+static Error checkCalls(const Module &module) {
+  for (const Function &function : module) {
+    bool isForeign = function.isIntrinsic()
+                         ? function.getName().starts_with("llvm.x86.")
+                         : function.isDeclaration();
+    if (!isForeign || function.use_empty())
+      continue;
+    std::string callers;
+    for (const User *user : function.users())
+      if (const auto *call = dyn_cast<CallBase>(user))
+        callers = call->getFunction()->getName().str();
+    return createStringError("'" + function.getName() +
+                             "' is not there on target nvptx, but '" + callers +
+                             "' calls it");
+  }
+  return Error::success();
+}
+
+/// Only kernels are called from outside.
+static void hideFunctions(Module &module) {
+  for (Function &function : module)
+    if (!function.isDeclaration() &&
+        function.getCallingConv() != CallingConv::PTX_Kernel)
+      function.setLinkage(GlobalValue::InternalLinkage);
+}
+
+Expected<Compiled> numera::compileDevice(mlir::ModuleOp lowered,
+                                         const Registry &registry,
+                                         const GPUOptions &options) {
+  auto modules = lowered.getOps<mlir::gpu::GPUModuleOp>();
+  if (modules.empty())
+    return createStringError("the model has nothing to run on a GPU");
+  Compiled program;
+  program.context = std::make_unique<LLVMContext>();
+  Expected<std::unique_ptr<TargetMachine>> machine = createGPUMachine(options);
+  if (!machine)
+    return machine.takeError();
+  program.machine = std::move(*machine);
+  Expected<std::unique_ptr<Module>> translated =
+      translate(*modules.begin(), *program.context);
+  if (!translated)
+    return translated.takeError();
+  program.module = std::move(*translated);
+  Module &module = *program.module;
+  setTarget(module, *program.machine);
+  Expected<std::vector<std::string>> native = linkLibraries(
+      module, registry, librariesOf(*modules.begin()), *program.machine);
+  if (!native)
+    return native.takeError();
+  if (Error error = linkDeviceRuntime(module))
+    return std::move(error);
+  hideFunctions(module);
+  setTarget(module, *program.machine);
+  specializeRuntimeCalls(module, *program.machine);
+  optimize(module, *program.machine, options.optimization);
+  if (Error error = checkCalls(module))
+    return std::move(error);
+  return program;
+}
+
+Error numera::emitDeviceLLVM(mlir::ModuleOp lowered, const Registry &registry,
+                             const GPUOptions &options, StringRef path) {
+  Expected<Compiled> device = compileDevice(lowered, registry, options);
+  if (!device)
+    return device.takeError();
+  return writeFile(path, [&](raw_pwrite_stream &stream) {
+    device->module->print(stream, nullptr);
+    return Error::success();
+  });
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+//
+// The device's part of a program.
+
+#ifndef NUMERA_LIB_TARGET_NVPTX_DEVICE_H
+#define NUMERA_LIB_TARGET_NVPTX_DEVICE_H
+
+#include "../Compile.h"
+#include "numera/Target/GPU.h"
+
+namespace numera {
+
+/// The machine for `options.gpu`; an error says what is known.
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
+createGPUMachine(const GPUOptions &options);
+
+/// The kernels of a lowered module with the runtime's and the libraries'
+/// functions that they call, optimised. Nothing but the kernels is visible.
+llvm::Expected<Compiled> compileDevice(mlir::ModuleOp lowered,
+                                       const Registry &registry,
+                                       const GPUOptions &options);
+
+/// Makes the functions of a version's module launch kernels: what Entry.h calls
+/// Invoke goes through the launcher, which is linked.
+llvm::Error attachDevice(llvm::Module &module,
+                         llvm::ArrayRef<FunctionSignature> functions,
+                         unsigned version, const DeviceCode &device);
+
+/// PTX as text.
+llvm::Expected<std::string> printPTX(Compiled &device);
+/// Machine code for one GPU, by ptxas.
+llvm::Expected<std::string> assemble(llvm::StringRef ptx,
+                                     const GPUOptions &options);
+/// True if ptxas is there.
+bool canAssemble(const GPUOptions &options);
+
+} // namespace numera
+
+#endif // NUMERA_LIB_TARGET_NVPTX_DEVICE_H

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+//
+// One call of one function: its arguments go to the device, and its results
+// come back.
+
+#include "Session.h"
+
+#include <cstdio>
+#include <cstring>
+
+using namespace numera;
+using namespace numera::cuda;
+
+namespace {
+
+/// What a kernel's failed assertion left.
+void checkAssertions(const DeviceProgram &program) {
+  if (program.failureCount == 0 || !program.module)
+    return;
+  Address place;
+  size_t size;
+  if (driver.moduleGlobal(&place, &size, program.module, "numera_failure") != 0)
+    return;
+  uint32_t number = 0, none = 0;
+  numera_cuda_read(&number, reinterpret_cast<void *>(place), sizeof number);
+  if (number == 0)
+    return;
+  numera_cuda_write(reinterpret_cast<void *>(place), &none, sizeof none);
+  synchronize();
+  numera_cuda_fail(program.failures[(number - 1) % program.failureCount]);
+}
+
+/// {allocated, aligned, offset, sizes…, strides…}
+struct Descriptor {
+  int64_t *words;
+  DeviceTensor tensor;
+
+  static size_t wordsFor(const DeviceTensor &tensor) {
+    return 3 + 2 * size_t(tensor.rank);
+  }
+  int64_t bytes() const {
+    int64_t product = tensor.elementSize;
+    for (int32_t i = 0; i < tensor.rank; ++i)
+      product *= words[3 + i];
+    return product;
+  }
+  char *data() const {
+    return reinterpret_cast<char *>(words[1]) + words[2] * tensor.elementSize;
+  }
+  void set(void *data) {
+    words[0] = words[1] = reinterpret_cast<int64_t>(data);
+    words[2] = 0;
+  }
+};
+
+/// Memory on the device for the arguments, with what the inputs hold.
+void uploadArguments(const DeviceFunction &function, void *const *arguments,
+                     void **copies) {
+  for (uint64_t i = 0; i < function.argumentCount; ++i) {
+    const DeviceTensor &tensor = function.arguments[i];
+    std::memcpy(copies[i], arguments[i],
+                Descriptor::wordsFor(tensor) * sizeof(int64_t));
+    Descriptor copy{static_cast<int64_t *>(copies[i]), tensor};
+    int64_t bytes = copy.bytes();
+    void *buffer = numera_cuda_alloc(bytes);
+    if (i < function.inputCount)
+      numera_cuda_write(buffer, copy.data(), bytes);
+    copy.set(buffer);
+  }
+}
+
+void downloadDestinations(const DeviceFunction &function,
+                          void *const *arguments, void *const *copies) {
+  for (uint64_t i = function.inputCount; i < function.argumentCount; ++i) {
+    Descriptor to{static_cast<int64_t *>(arguments[i]), function.arguments[i]};
+    Descriptor from{static_cast<int64_t *>(copies[i]), function.arguments[i]};
+    numera_cuda_read(to.data(), from.data(), from.bytes());
+  }
+}
+
+/// The results, in memory of the host that the caller will own.
+void downloadResults(const DeviceFunction &function, void *results,
+                     void **copies) {
+  auto *words = static_cast<int64_t *>(results);
+  for (uint64_t i = 0; i < function.resultCount; ++i) {
+    Descriptor result{words, function.results[i]};
+    int64_t bytes = result.bytes();
+    copies[i] = std::malloc(bytes ? size_t(bytes) : 1);
+    if (!copies[i])
+      numera_cuda_fail("out of memory");
+    numera_cuda_read(copies[i], result.data(), bytes);
+    words += Descriptor::wordsFor(result.tensor);
+  }
+}
+
+void handOver(const DeviceFunction &function, void *results, void **copies) {
+  auto *words = static_cast<int64_t *>(results);
+  for (uint64_t i = 0; i < function.resultCount; ++i) {
+    Descriptor{words, function.results[i]}.set(copies[i]);
+    words += Descriptor::wordsFor(function.results[i]);
+  }
+}
+
+/// One block for the descriptors of the arguments' copies and both arrays.
+bool allocate(const DeviceFunction &function, Session &session) {
+  size_t words = function.argumentCount + function.resultCount;
+  for (uint64_t i = 0; i < function.argumentCount; ++i)
+    words += Descriptor::wordsFor(function.arguments[i]);
+  auto *block = static_cast<int64_t *>(std::calloc(words + 1, sizeof(int64_t)));
+  if (!block)
+    return false;
+  session.arguments = reinterpret_cast<void **>(block);
+  session.results = session.arguments + function.argumentCount;
+  int64_t *next = block + function.argumentCount + function.resultCount;
+  for (uint64_t i = 0; i < function.argumentCount; ++i) {
+    session.arguments[i] = next;
+    next += Descriptor::wordsFor(function.arguments[i]);
+  }
+  return true;
+}
+
+} // namespace
+
+extern "C" void numera::cuda::numera_cuda_fail(const char *message) {
+  Thread *thread = thisThread();
+  if (message != thread->message)
+    std::snprintf(thread->message, sizeof thread->message, "%s", message);
+  longjmp(thread->session->escape, 1);
+}
+
+extern "C" void numera::cuda::numera_cuda_call(const DeviceFunction *function,
+                                               void *const *arguments,
+                                               void *results, uint64_t seed,
+                                               uint64_t step, uint64_t sample) {
+  Thread *thread = thisThread();
+  Session session, *outer = thread->session;
+  session.program = function->program;
+  thread->session = &session;
+  bool failed = setjmp(session.escape) != 0;
+  if (!failed) {
+    if (!allocate(*function, session))
+      numera_cuda_fail("out of memory");
+    openDevice(*function->program);
+    check(driver.streamCreate(&session.stream, streamNonBlocking),
+          "cuStreamCreate");
+    uploadArguments(*function, arguments, session.arguments);
+    function->invoke(session.arguments, results, seed, step, sample);
+    downloadDestinations(*function, arguments, session.arguments);
+    downloadResults(*function, results, session.results);
+    checkAssertions(*function->program);
+    handOver(*function, results, session.results);
+  } else if (session.results) {
+    for (uint64_t i = 0; i < function->resultCount; ++i)
+      std::free(session.results[i]);
+  }
+  close(session);
+  thread->session = outer;
+  if (failed)
+    host::numera_host_fail(thread->message);
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+//
+// The seam between a program for a GPU and its launcher. The compiler emits a
+// DeviceFunction for every public function (lib/Target/NVPTX/Host.cpp mirrors
+// these structs in LLVM IR) and calls of numera_cuda_…; both come from one
+// build, so nothing here is an ABI.
+
+#ifndef NUMERA_RUNTIME_CUDA_DEVICE_H
+#define NUMERA_RUNTIME_CUDA_DEVICE_H
+
+#include "numera/Runtime/Entry.h"
+
+namespace numera::cuda {
+
+/// The kernels of a program and what the launcher made of them.
+struct DeviceProgram {
+  /// PTX, ending in a zero, or a cubin; the one to be tried first comes first.
+  const void *const *images;
+  uint64_t imageCount;
+  /// What `numera_failure` counts, from 1: the messages of failed assertions.
+  const char *const *failures;
+  uint64_t failureCount;
+  void *context; ///< null until the first call
+  void *module;
+};
+
+/// The rank of a tensor, and the bytes of one of its elements.
+struct DeviceTensor {
+  int32_t rank;
+  int32_t elementSize;
+};
+
+/// A function whose buffers lie on the device.
+struct DeviceFunction {
+  DeviceProgram *program;
+  host::Invoke *invoke;
+  /// The inputs, then the destinations: outputs whose memory it is given.
+  const DeviceTensor *arguments;
+  uint64_t inputCount;
+  uint64_t argumentCount;
+  const DeviceTensor *results; ///< the other outputs
+  uint64_t resultCount;
+};
+
+static_assert(sizeof(DeviceProgram) == 48 && sizeof(DeviceFunction) == 56);
+
+extern "C" {
+/// Calls `function` with copies of the arguments on the device; the
+/// destinations are copied back, and the results into memory of malloc. What is
+/// wrong goes to numera_host_fail.
+void numera_cuda_call(const DeviceFunction *function, void *const *arguments,
+                      void *results, uint64_t seed, uint64_t step,
+                      uint64_t sample);
+
+/// Ends the call that is running in this thread with a message.
+[[noreturn]] void numera_cuda_fail(const char *message);
+
+// What a function does in such a call. Everything but `read` may return before
+// it is done; it is done in the order of the calls.
+
+/// Memory of the device, until it is freed or the call ends.
+void *numera_cuda_alloc(int64_t bytes);
+void numera_cuda_free(void *buffer);
+/// Between places on the device.
+void numera_cuda_copy(void *to, const void *from, int64_t bytes);
+/// From the device to the host, and from the host to the device.
+void numera_cuda_read(void *to, const void *from, int64_t bytes);
+void numera_cuda_write(void *to, const void *from, int64_t bytes);
+/// The copy on the device of a constant of the program, made once.
+void *numera_cuda_constant(uint64_t *slot, const void *data, int64_t bytes);
+/// `threads` threads in each of x·y·z blocks; `slot` keeps the kernel of that
+/// name. `arguments` points to the arguments' addresses.
+void numera_cuda_launch(uint64_t *slot, const char *name, int64_t x, int64_t y,
+                        int64_t z, int64_t threads, int32_t sharedBytes,
+                        void **arguments);
+}
+
+} // namespace numera::cuda
+
+#endif // NUMERA_RUNTIME_CUDA_DEVICE_H

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+//
+// A call that is running, and what all calls share: the driver, a context and a
+// module a program.
+
+#ifndef NUMERA_RUNTIME_CUDA_SESSION_H
+#define NUMERA_RUNTIME_CUDA_SESSION_H
+
+#include "Device.h"
+#include "Driver.h"
+
+#include <csetjmp>
+#include <cstdlib>
+
+namespace numera::cuda {
+
+/// The buffers that a call has allocated and not freed yet.
+class Buffers {
+public:
+  bool add(Address buffer) {
+    if (used == room) {
+      size_t more = room ? 2 * room : 64;
+      void *grown = std::realloc(list, more * sizeof(Address));
+      if (!grown)
+        return false;
+      list = static_cast<Address *>(grown);
+      room = more;
+    }
+    list[used++] = buffer;
+    return true;
+  }
+  /// False if it is none of these. The last ones are freed first.
+  bool remove(Address buffer) {
+    for (size_t i = used; i-- > 0;)
+      if (list[i] == buffer) {
+        list[i] = list[--used];
+        return true;
+      }
+    return false;
+  }
+  Address takeLast() { return used ? list[--used] : 0; }
+  void dispose() { std::free(list); }
+
+private:
+  Address *list = nullptr;
+  size_t used = 0, room = 0;
+};
+
+/// A call that is running. Where it fails, close() takes back what it has.
+struct Session {
+  DeviceProgram *program = nullptr;
+  bool isOpen = false; ///< the program's context is the thread's
+  Stream stream = nullptr;
+  Buffers buffers;
+  void **arguments = nullptr; ///< descriptors of the copies on the device
+  void **results = nullptr;   ///< malloc's memory, until it is handed over
+  jmp_buf escape;
+};
+
+/// What a thread keeps: the message has to outlive the call it ends.
+struct Thread {
+  Session *session;
+  char message[512];
+};
+
+extern Driver driver;
+
+/// What this thread keeps; made when it is first asked for.
+Thread *thisThread();
+inline Session &current() { return *thisThread()->session; }
+
+/// What threads take turns in. An error there must not keep the lock:
+/// checkUnlocked gives it back first.
+void lockAll();
+void unlockAll();
+
+/// Ends the call unless `result` is success; `what` was asked of the driver.
+void check(Result result, const char *what);
+void checkUnlocked(Result result, const char *what);
+
+/// Makes the device's context this thread's; once a program, and of all once a
+/// process, what has to be made for it is made.
+void openDevice(DeviceProgram &program);
+/// The first of the program's images that this GPU can run.
+void loadModule(DeviceProgram &program);
+/// Waits until everything that the call asked for is done.
+void synchronize();
+/// Gives back what the call has of the device and of the host.
+void close(Session &session);
+
+} // namespace numera::cuda
+
+#endif // NUMERA_RUNTIME_CUDA_SESSION_H
