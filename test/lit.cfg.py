@@ -9,7 +9,7 @@ import lit.formats
 config.name = "Numera"
 config.test_format = lit.formats.ShTest(execute_external=True)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Unit", "Consumer", "Inputs"]
+config.excludes = ["Unit", "Consumer", "Inputs", "Emulation"]
 config.test_source_root = os.path.join(config.numera_source_root, "test")
 config.test_exec_root = os.path.join(config.numera_build_root, "test")
 
@@ -23,6 +23,8 @@ config.substitutions += [
     ("%clang", os.path.join(config.llvm_bindir, "clang")),
     ("%examples", os.path.join(config.numera_source_root, "examples")),
     ("%runtime", os.path.join(config.numera_build_root, "lib", "libnumera_rt.so")),
+    ("%emulated", "env LD_LIBRARY_PATH="
+     + os.path.join(config.test_exec_root, "Emulation")),
     ("%include", os.path.join(config.numera_source_root, "include")),
 ]
 
@@ -33,5 +35,7 @@ if os.path.isdir(shared):
     config.substitutions.append(("%shared", os.path.realpath(shared)))
 if shutil.which("valgrind"):
     config.available_features.add("valgrind")
+if shutil.which("ptxas"):
+    config.available_features.add("ptxas")
 if shutil.which("nvidia-smi"):
     config.available_features.add("cuda")
