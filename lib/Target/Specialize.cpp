@@ -224,8 +224,7 @@ private:
       return argument.getType()->isPointerTy();
     });
     // A GPU has no vectors.
-    if (takesAddress || copy.arg_empty() ||
-        machine.getTargetTriple().isNVPTX())
+    if (takesAddress || copy.arg_empty() || machine.getTargetTriple().isNVPTX())
       return;
     unsigned lanes = widestVectorArgument(machine) / 32;
     SmallVector<bool> isVector(copy.arg_size(), true);

@@ -33,9 +33,7 @@ Vector numera::kernel::numera_hook_step(Vector sum, Vector row, Vector column) {
   return sum + row * column;
 }
 
-extern "C" void numera_host_fail(const char *message) {
-  FAIL() << message;
-}
+extern "C" void numera_host_fail(const char *message) { FAIL() << message; }
 /// In pieces, the last one first.
 extern "C" void numera_host_parallel(void (*body)(void *, int64_t, int64_t),
                                      void *context, int64_t count, int64_t) {

@@ -18,8 +18,8 @@ namespace numera {
 /// are known (numera-destinations). Other results are allocated by the callee.
 void buildNumeraToCPU(mlir::OpPassManager &passes, bool checkShapes = true);
 
-/// The first half, which every target has: from a model in a format to linalg on
-/// memrefs of storage integers, with operations of `numera` inside.
+/// The first half, which every target has: from a model in a format to linalg
+/// on memrefs of storage integers, with operations of `numera` inside.
 void buildNumeraToBuffers(mlir::OpPassManager &passes, bool checkShapes);
 
 /// Makes `numera-to-cpu` known to pass pipelines.
