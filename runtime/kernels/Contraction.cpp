@@ -302,31 +302,12 @@ private:
   int64_t stepCount;
 };
 
-template <int tileRows, int tileVectors>
-static void contract(const Contraction &problem) {
-  using TheKernel = Kernel<tileRows, tileVectors>;
-  TheKernel kernel(problem);
-  host::numera_host_parallel(TheKernel::runUnits, &kernel, kernel.unitCount(),
-                             /*grain=*/1);
-}
-
 } // namespace numera::kernel
-
-using numera::kernel::Loop, numera::kernel::LoopCounts;
 
 /// One entry a shape of tile: 32 registers of 64 bytes hold 8 x 2 vectors, 16
 /// of 32 bytes 6 x 2 halves, 16 of 16 bytes 3 x 4 quarters. Short steps use an
 /// element of a row once a tile in 8 x 1: as an operand in memory.
-#define ENTRY(tileRows, tileVectors)                                           \
-  extern "C" void numera_contract_##tileRows##x##tileVectors(                  \
-      const void *rows, const void *columns, void *sums, const Loop *loops,    \
-      int32_t batchLoops, int32_t rowLoops, int32_t columnLoops,               \
-      int32_t stepLoops) {                                                     \
-    LoopCounts counts{batchLoops, rowLoops, columnLoops, stepLoops};           \
-    numera::kernel::contract<tileRows, tileVectors>(                           \
-        {rows, columns, sums, loops, counts});                                 \
-  }
-ENTRY(8, 2)
-ENTRY(8, 1)
-ENTRY(6, 1)
-ENTRY(3, 1)
+NUMERA_CONTRACT_ENTRY(Kernel, 8, 2)
+NUMERA_CONTRACT_ENTRY(Kernel, 8, 1)
+NUMERA_CONTRACT_ENTRY(Kernel, 6, 1)
+NUMERA_CONTRACT_ENTRY(Kernel, 3, 1)

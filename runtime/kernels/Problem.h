@@ -107,6 +107,27 @@ private:
   char *memory;
 };
 
+/// Shares a kernel's units among the threads of the call.
+template <typename Kernel> void contract(const Contraction &problem) {
+  Kernel kernel(problem);
+  host::numera_host_parallel(Kernel::runUnits, &kernel, kernel.unitCount(),
+                             /*grain=*/1);
+}
+
 } // namespace numera::kernel
+
+/// The entry of a kernel with tiles of so many rows and vectors.
+#define NUMERA_CONTRACT_ENTRY(Kernel, tileRows, tileVectors)                   \
+  extern "C" void numera_contract_##tileRows##x##tileVectors(                  \
+      const void *rows, const void *columns, void *sums,                       \
+      const numera::kernel::Loop *loops, int32_t batchLoops, int32_t rowLoops, \
+      int32_t columnLoops, int32_t stepLoops) {                                \
+    numera::kernel::contract<numera::kernel::Kernel<tileRows, tileVectors>>(   \
+        {rows,                                                                 \
+         columns,                                                              \
+         sums,                                                                 \
+         loops,                                                                \
+         {batchLoops, rowLoops, columnLoops, stepLoops}});                     \
+  }
 
 #endif // NUMERA_KERNELS_PROBLEM_H

@@ -118,10 +118,14 @@ public:
 
   int64_t unitCount() const { return units.count(); }
 
-  void run(int64_t begin, int64_t end) const {
+  /// The body of the parallel loop. Not into the code that shares it out, which
+  /// is made for size.
+  [[gnu::noinline]] static void runUnits(void *context, int64_t begin,
+                                         int64_t end) {
+    const auto &kernel = *static_cast<const QuireKernel *>(context);
     Workspace space;
-    units.forEachPart(begin, end,
-                      [&](const Part &part) { runPart(space, part); });
+    kernel.units.forEachPart(
+        begin, end, [&](const Part &part) { kernel.runPart(space, part); });
   }
 
 private:
@@ -321,31 +325,9 @@ private:
   int64_t stepCount;
 };
 
-template <int tileRows, int tileVectors>
-static void contract(const Contraction &problem) {
-  using TheKernel = QuireKernel<tileRows, tileVectors>;
-  TheKernel kernel(problem);
-  host::numera_host_parallel(
-      [](void *context, int64_t begin, int64_t end) {
-        static_cast<TheKernel *>(context)->run(begin, end);
-      },
-      &kernel, kernel.unitCount(), /*grain=*/1);
-}
-
 } // namespace numera::kernel
 
-using numera::kernel::Loop, numera::kernel::LoopCounts;
-
 /// The tiles of Contraction.cpp.
-#define ENTRY(tileRows, tileVectors)                                           \
-  extern "C" void numera_contract_##tileRows##x##tileVectors(                  \
-      const void *rows, const void *columns, void *sums, const Loop *loops,    \
-      int32_t batchLoops, int32_t rowLoops, int32_t columnLoops,               \
-      int32_t stepLoops) {                                                     \
-    LoopCounts counts{batchLoops, rowLoops, columnLoops, stepLoops};           \
-    numera::kernel::contract<tileRows, tileVectors>(                           \
-        {rows, columns, sums, loops, counts});                                 \
-  }
-ENTRY(8, 2)
-ENTRY(6, 1)
-ENTRY(3, 1)
+NUMERA_CONTRACT_ENTRY(QuireKernel, 8, 2)
+NUMERA_CONTRACT_ENTRY(QuireKernel, 6, 1)
+NUMERA_CONTRACT_ENTRY(QuireKernel, 3, 1)
