@@ -40,10 +40,15 @@ static Expected<std::string> findTool(StringRef name,
       "folder with --cuda-path, or write PTX, which needs none");
 }
 
-Expected<std::string> numera::printPTX(Compiled &device) {
+Expected<std::string> numera::compileToPTX(mlir::ModuleOp lowered,
+                                           const Registry &registry,
+                                           const GPUOptions &options) {
+  Expected<Compiled> device = compileDevice(lowered, registry, options);
+  if (!device)
+    return device.takeError();
   SmallString<0> text;
   raw_svector_ostream stream(text);
-  if (Error error = generate(device, CodeGenFileType::AssemblyFile, stream))
+  if (Error error = generate(*device, CodeGenFileType::AssemblyFile, stream))
     return std::move(error);
   return text.str().str();
 }
@@ -99,10 +104,7 @@ static Error
 emitFromPTX(mlir::ModuleOp lowered, const Registry &registry,
             const GPUOptions &options, StringRef path,
             function_ref<Expected<std::string>(std::string ptx)> make) {
-  Expected<Compiled> device = compileDevice(lowered, registry, options);
-  if (!device)
-    return device.takeError();
-  Expected<std::string> ptx = printPTX(*device);
+  Expected<std::string> ptx = compileToPTX(lowered, registry, options);
   if (!ptx)
     return ptx.takeError();
   Expected<std::string> made = make(std::move(*ptx));

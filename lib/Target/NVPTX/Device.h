@@ -26,8 +26,10 @@ llvm::Error attachDevice(llvm::Module &module,
                          llvm::ArrayRef<FunctionSignature> functions,
                          unsigned version, const DeviceCode &device);
 
-/// PTX as text.
-llvm::Expected<std::string> printPTX(Compiled &device);
+/// The same as PTX.
+llvm::Expected<std::string> compileToPTX(mlir::ModuleOp lowered,
+                                         const Registry &registry,
+                                         const GPUOptions &options);
 /// Machine code for one GPU, by ptxas.
 llvm::Expected<std::string> assemble(llvm::StringRef ptx,
                                      const GPUOptions &options);

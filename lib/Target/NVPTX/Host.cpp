@@ -166,10 +166,7 @@ Expected<DeviceCode> numera::takeDeviceCode(mlir::ModuleOp lowered,
   auto modules = lowered.getOps<mlir::gpu::GPUModuleOp>();
   if (modules.empty())
     return code; // it only hands on what it was given
-  Expected<Compiled> device = compileDevice(lowered, registry, options);
-  if (!device)
-    return device.takeError();
-  Expected<std::string> ptx = printPTX(*device);
+  Expected<std::string> ptx = compileToPTX(lowered, registry, options);
   if (!ptx)
     return ptx.takeError();
   if (canAssemble(options)) {
