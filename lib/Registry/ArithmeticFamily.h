@@ -194,7 +194,7 @@ public:
   bool isTotallyOrdered() const override { return F::isTotallyOrdered; }
   /// Short where the machine's arithmetic does it.
   Effort effort(Operation operation, const Format &format) const override {
-    if (isOnCodes(operation))
+    if (!isRounded(operation))
       return Effort::Codes;
     for (unsigned width : {32, 64})
       if (hasCarrier(format, width) &&
@@ -242,23 +242,6 @@ protected:
   }
 
 private:
-  /// True of what no family decodes for.
-  static bool isOnCodes(Operation operation) {
-    switch (operation) {
-    case Operation::Neg:
-    case Operation::Abs:
-    case Operation::Min:
-    case Operation::Max:
-    case Operation::MinNum:
-    case Operation::MaxNum:
-    case Operation::Cmp:
-    case Operation::IsNaN:
-      return true;
-    default:
-      return false;
-    }
-  }
-
   template <typename Function>
   static auto inCarrier(unsigned width, Function function) {
     return width == 32 ? function(float{}) : function(double{});
