@@ -5,6 +5,7 @@
 
 #include "numera/Runtime/Contraction.h"
 #include "Hooks.h"
+#include "KernelHost.h"
 #include "gtest/gtest.h"
 #include <array>
 #include <random>
@@ -33,16 +34,7 @@ Vector numera::kernel::numera_hook_step(Vector sum, Vector row, Vector column) {
   return sum + row * column;
 }
 
-extern "C" void numera_host_fail(const char *message) { FAIL() << message; }
-/// In pieces, the last one first.
-extern "C" void numera_host_parallel(void (*body)(void *, int64_t, int64_t),
-                                     void *context, int64_t count, int64_t) {
-  for (int64_t end = count; end > 0; end -= 3)
-    body(context, end > 3 ? end - 3 : 0, end);
-}
-
-// ---- the reference
-// -----------------------------------------------------------
+// ---- the reference ---------------------------------------------------------
 
 namespace {
 

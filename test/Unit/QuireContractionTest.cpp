@@ -5,6 +5,7 @@
 // range no windows hold.
 
 #include "Hooks.h"
+#include "KernelHost.h"
 #include "numera/Numerics/Posit.h"
 #include "numera/Numerics/Windows.h"
 #include "numera/Runtime/Contraction.h"
@@ -52,14 +53,6 @@ void numera::kernel::numera_hook_mac(void *sums, int64_t index,
                                      const void *columns, int64_t column) {
   ++done.products;
   quireAt(sums, index).mac(codeAt(rows, row), codeAt(columns, column));
-}
-
-extern "C" void numera_host_fail(const char *message) { FAIL() << message; }
-/// In pieces, the last one first.
-extern "C" void numera_host_parallel(void (*body)(void *, int64_t, int64_t),
-                                     void *context, int64_t count, int64_t) {
-  for (int64_t end = count; end > 0; end -= 3)
-    body(context, end > 3 ? end - 3 : 0, end);
 }
 
 // ---- products --------------------------------------------------------------
