@@ -8,169 +8,183 @@
 // threads. Compiled once for each carrier, and by lib/Target/Kernels.cpp linked
 // once for each kind of contraction in a program, with its hooks.
 
-#include "Problem.h"
+#include "Sharing.h"
 #include "Tile.h"
-#if NUMERA_SHORT_STEPS
-#include "Bounds.h"
-#endif
 
 namespace numera::kernel {
 
 template <int tileRows, int tileVectors> class Kernel {
+  template <typename, typename, typename> friend class Sharing;
+
   static constexpr int64_t tileColumns = tileVectors * lanes;
-  static constexpr int64_t blockRows = roundUp(120, tileRows);
-  static constexpr int64_t blockColumns = 1024;
   static constexpr int64_t rowForms = NUMERA_SHORT_STEPS ? 2 : 1;
   /// Panels of rows stay in the first-level cache: 16 KiB.
-  static constexpr int64_t blockSteps =
+  static constexpr int64_t mostSteps =
       16 * 1024 / (8 * rowForms * int64_t(sizeof(Carrier)));
   /// Not a multiple of 4 KiB: rows of a panel would share a cache set.
-  static constexpr int64_t rowPitch = blockSteps + 64 / sizeof(Carrier);
+  static constexpr int64_t rowPitch = mostSteps + 64 / sizeof(Carrier);
 
-public:
   explicit Kernel(const Contraction &problem)
-      : problem(problem), units(problem, /*unit=*/4 * tileColumns),
-        stepCount(problem.extentOf(problem.firstStep(), problem.counts.steps)) {
+      : problem(problem),
+        rowCount(problem.extentOf(problem.firstRow(), problem.counts.rows)),
+        columnCount(
+            problem.extentOf(problem.firstColumn(), problem.counts.columns)),
+        stepCount(problem.extentOf(problem.firstStep(), problem.counts.steps)),
+        start(problem.initial ? numera_hook_load(problem.initial, 0) : 0) {
+    // Of one size, as far as it goes: a short block is a slow one. The last
+    // one has some steps: with n blocks of at most m, either n <= m, and the
+    // others have less than stepCount / n + 1 each, n - 1 of them less than
+    // stepCount - (m - n); or stepCount / n > m - 1, and they have m each. A
+    // block without steps still gives sums their initial value.
+    stepBlocks = stepCount > 0 ? (stepCount - 1) / mostSteps + 1 : 1;
+    blockSteps = (stepCount + stepBlocks - 1) / stepBlocks;
   }
 
-  int64_t unitCount() const { return units.count(); }
-
-  /// The body of the parallel loop. Not into the code that shares it out, which
-  /// is made for size.
-  [[gnu::noinline]] static void runUnits(void *context, int64_t begin,
-                                         int64_t end) {
-    const auto &kernel = *static_cast<const Kernel *>(context);
-    Workspace space;
-    kernel.units.forEachPart(
-        begin, end, [&](const Part &part) { kernel.runPart(space, part); });
+public:
+  static void run(const Contraction &problem) {
+    Kernel kernel(problem);
+    if (kernel.rowCount * kernel.columnCount == 0)
+      return;
+    // Threads share out batches if there are many, else the work in each.
+    constexpr int64_t many = 16;
+    int64_t batches = problem.extentOf(0, problem.counts.batch);
+    host::numera_host_parallel(runBatches, &kernel, batches,
+                               /*grain=*/batches < many ? many : 1);
   }
 
 private:
-  /// One thread's memory.
-  struct Workspace {
-    Carrier *rows;                ///< panels of blockRows, in all their forms
-    Carrier *columns;             ///< panels of blockColumns
-    int64_t *rowPlaces, *rowSums; ///< blockRows each
-    int64_t *columnPlaces, *columnSums; ///< blockColumns each
-    int64_t *rowSteps, *columnSteps;    ///< blockSteps each
-#if NUMERA_SHORT_STEPS
-    Carrier *rowPanel, *columnPanel; ///< one each, for a tile done again
-    Magnitudes *rowMagnitudes, *columnMagnitudes; ///< one a panel
-#endif
+  /// The body of the loop over batches. Not into the code that shares it out,
+  /// which is made for size; so for all bodies.
+  [[gnu::noinline]] static void runBatches(void *context, int64_t begin,
+                                           int64_t end) {
+    const auto &kernel = *static_cast<const Kernel *>(context);
+    // What many columns have in common are the rows, and the other way round.
+    bool succeeded =
+        kernel.columnCount >= kernel.rowCount
+            ? Sharing<Kernel, Rows, Columns>::run(kernel, begin, end)
+            : Sharing<Kernel, Columns, Rows>::run(kernel, begin, end);
+    if (!succeeded)
+      host::numera_host_fail("out of memory");
+  }
 
-    Memory memory{[this](const auto &take) {
-      take(columns, roundUp(blockColumns, tileColumns) * blockSteps);
-      take(rows, rowForms * blockRows * rowPitch);
-      take(rowPlaces, blockRows);
-      take(rowSums, blockRows);
-      take(columnPlaces, blockColumns);
-      take(columnSums, blockColumns);
-      take(rowSteps, blockSteps);
-      take(columnSteps, blockSteps);
-#if NUMERA_SHORT_STEPS
-      take(rowPanel, tileRows * rowPitch);
-      take(columnPanel, tileColumns * blockSteps);
-      take(rowMagnitudes, blockRows / tileRows);
-      take(columnMagnitudes, roundUp(blockColumns, tileColumns) / tileColumns);
-#endif
-    }};
+  /// The two sides of a product: how wide a panel is, how many of them a thread
+  /// packs at a time, and what they take.
+  struct Rows {
+    static constexpr int64_t width = tileRows, block = 16 * width;
+
+    static int64_t panelSize(int64_t) { return rowForms * width * rowPitch; }
+    static int64_t count(const Kernel &kernel) { return kernel.rowCount; }
+    static void pack(const Kernel &kernel, const Block &rows, int64_t index,
+                     const Steps &steps) {
+      kernel.packRowPanel(rows, index, steps);
+    }
+    static void findPlaces(const Kernel &kernel, const Walk &batch,
+                           int64_t first, const Block &block) {
+      const Contraction &problem = kernel.problem;
+      Walk row(problem.loops + problem.firstRow(), problem.counts.rows, first);
+      for (int64_t i = 0; i < block.count; ++i, row.next()) {
+        block.places[i] = batch.rows + row.rows;
+        block.sums[i] = row.sums;
+      }
+    }
+  };
+  struct Columns {
+    static constexpr int64_t width = tileColumns, block = 4 * width;
+
+    static int64_t panelSize(int64_t steps) { return width * steps; }
+    static int64_t count(const Kernel &kernel) { return kernel.columnCount; }
+    static void pack(const Kernel &kernel, const Block &columns, int64_t index,
+                     const Steps &steps) {
+      kernel.packColumnPanel(columns, index, steps);
+    }
+    static void findPlaces(const Kernel &kernel, const Walk &batch,
+                           int64_t first, const Block &block) {
+      const Contraction &problem = kernel.problem;
+      Walk column(problem.loops + problem.firstColumn(), problem.counts.columns,
+                  first);
+      for (int64_t i = 0; i < block.count; ++i, column.next()) {
+        block.places[i] = batch.columns + column.columns;
+        block.sums[i] = batch.sums + column.sums;
+      }
+    }
   };
 
-  void runPart(Workspace &space, const Part &part) const {
-    Walk batch(problem.loops, problem.counts.batch, part.batch);
-    for (int64_t k = 0; k < stepCount; k += blockSteps) {
-      int64_t steps = least(blockSteps, stepCount - k);
-      Walk step(problem.loops + problem.firstStep(), problem.counts.steps, k);
-      for (int64_t i = 0; i < steps; ++i, step.next()) {
-        space.rowSteps[i] = step.rows;
-        space.columnSteps[i] = step.columns;
-      }
-      for (int64_t c = part.columnBegin; c < part.columnEnd;
-           c += blockColumns) {
-        int64_t width = least(blockColumns, part.columnEnd - c);
-        packColumns(space, batch, c, width, steps);
-        for (int64_t r = part.rowBegin; r < part.rowEnd; r += blockRows) {
-          int64_t height = least(blockRows, part.rowEnd - r);
-          packRows(space, batch, r, height, steps);
-          runTiles(space, height, width, steps);
-        }
-      }
-    }
-  }
-
-  void packColumns(Workspace &space, const Walk &batch, int64_t first,
-                   int64_t width, int64_t steps) const {
-    Walk column(problem.loops + problem.firstColumn(), problem.counts.columns,
-                first);
-    for (int64_t i = 0; i < width; ++i, column.next()) {
-      space.columnPlaces[i] = batch.columns + column.columns;
-      space.columnSums[i] = batch.sums + column.sums;
-    }
-    bool contiguous = isContiguous(space.columnSteps, steps);
-    for (int64_t c = 0; c < width; c += tileColumns) {
-      int64_t count = least(tileColumns, width - c);
-      withPanel(count, [&](auto panel) {
-        Carrier *values = space.columns + c * steps;
-        panel.pack(*this, space, values, c, count, steps, contiguous);
+  /// One thread's memory.
+  template <typename Own> struct Workspace {
+    Block own;
 #if NUMERA_SHORT_STEPS
-        space.columnMagnitudes[c / tileColumns] =
-            Magnitudes::of(values, panel.columns * steps);
-        prepare<numera_hook_prepared>(values, values, panel.columns * steps);
+    Carrier *rowPanel, *columnPanel; ///< one each, for a tile done again
 #endif
-      });
-    }
-  }
+    Memory memory;
 
-  void packRows(Workspace &space, const Walk &batch, int64_t first,
-                int64_t height, int64_t steps) const {
-    Walk row(problem.loops + problem.firstRow(), problem.counts.rows, first);
-    for (int64_t i = 0; i < height; ++i, row.next()) {
-      space.rowPlaces[i] = batch.rows + row.rows;
-      space.rowSums[i] = row.sums;
-    }
-    bool contiguous = isContiguous(space.rowSteps, steps);
-    for (int64_t r = 0; r < height; r += tileRows) {
-      Carrier *panel = space.rows + r * rowForms * rowPitch;
-      packRowPanel(space, panel, r, least(tileRows, height - r), steps,
-                   contiguous);
+    explicit Workspace(int64_t steps)
+        : memory([&](const auto &take) {
+            layOut<Own>(take, own, Own::block, steps, 1);
 #if NUMERA_SHORT_STEPS
-      Magnitudes all;
-      for (int64_t i = 0; i < tileRows; ++i) {
-        Carrier *values = panel + i * rowPitch;
-        all.join(Magnitudes::of(values, steps));
-        prepare<numera_hook_second>(values + tileRows * rowPitch, values,
-                                    steps);
-        prepare<numera_hook_first>(values, values, steps);
-      }
-      space.rowMagnitudes[r / tileRows] = all;
+            take(rowPanel, tileRows * rowPitch);
+            take(columnPanel, tileColumns * steps);
 #endif
+          }) {
     }
+  };
+
+  void packRowPanel(const Block &rows, int64_t index,
+                    const Steps &steps) const {
+    Carrier *panel = rows.panels + index * Rows::panelSize(steps.count);
+    decodeRows(panel, rows, index * tileRows, steps);
+#if NUMERA_SHORT_STEPS
+    Magnitudes all;
+    for (int64_t i = 0; i < tileRows; ++i) {
+      Carrier *values = panel + i * rowPitch;
+      all.join(Magnitudes::of(values, steps.count));
+      prepare<numera_hook_second>(values + tileRows * rowPitch, values,
+                                  steps.count);
+      prepare<numera_hook_first>(values, values, steps.count);
+    }
+    rows.magnitudes[index] = all;
+#endif
   }
 
-  void packRowPanel(const Workspace &space, Carrier *panel, int64_t r,
-                    int64_t count, int64_t steps, bool contiguous) const {
+  void packColumnPanel(const Block &columns, int64_t index,
+                       const Steps &steps) const {
+    Carrier *values = columns.panels + index * tileColumns * steps.count;
+    withPanel(columns.count - index * tileColumns, [&](auto panel) {
+      panel.decode(*this, values, columns, index * tileColumns, steps);
+#if NUMERA_SHORT_STEPS
+      int64_t size = panel.columns * steps.count;
+      columns.magnitudes[index] = Magnitudes::of(values, size);
+      prepare<numera_hook_prepared>(values, values, size);
+#endif
+    });
+  }
+
+  void decodeRows(Carrier *panel, const Block &rows, int64_t first,
+                  const Steps &steps) const {
+    int64_t count = least(tileRows, rows.count - first);
     if (count < tileRows)
-      clear(panel, tileRows * rowPitch);
+      fill(panel, tileRows * rowPitch, 0);
     Packing<tileRows, rowPitch, 1, numera_hook_row>::pack(
-        panel, problem.rows, space.rowPlaces + r, count, space.rowSteps, steps,
-        contiguous);
+        panel, problem.rows, rows.places + first, count, steps.rows,
+        steps.count, steps.rowsAreContiguous);
   }
 
   /// What lies beyond the edges is computed on too.
-  static void clear(Carrier *panel, int64_t count) {
+  static void fill(Carrier *values, int64_t count, Carrier value) {
     for (int64_t i = 0; i < count; ++i)
-      panel[i] = 0;
+      values[i] = value;
   }
 
-  void runTiles(const Workspace &space, int64_t height, int64_t width,
-                int64_t steps) const {
-    for (int64_t c = 0; c < width; c += tileColumns) {
-      int64_t columns = least(tileColumns, width - c);
-      withPanel(columns, [&](auto panel) {
-        for (int64_t r = 0; r < height; r += tileRows)
-          panel.run(*this, space, r, least(tileRows, height - r), c, columns,
-                    steps);
-      });
+  /// A block of rows stays in the second-level cache, while the tiles go
+  /// through all columns.
+  void runTiles(const auto &space, const Block &rows, const Block &columns,
+                const Steps &steps) const {
+    for (int64_t first = 0; first < rows.count; first += Rows::block) {
+      int64_t last = least(first + Rows::block, rows.count);
+      for (int64_t c = 0; c < columns.count; c += tileColumns)
+        withPanel(columns.count - c, [&](auto panel) {
+          for (int64_t r = first; r < last; r += tileRows)
+            panel.run(*this, space, rows, r, columns, c, steps);
+        });
     }
   }
 
@@ -179,53 +193,58 @@ private:
     using TheTile = Tile<tileRows, vectors, rowPitch>;
     static constexpr int64_t columns = vectors * lanes;
 
-    static void pack(const Kernel &kernel, const Workspace &space,
-                     Carrier *panel, int64_t c, int64_t count, int64_t steps,
-                     bool contiguous) {
+    static void decode(const Kernel &kernel, Carrier *panel, const Block &block,
+                       int64_t first, const Steps &steps) {
+      int64_t count = least(columns, block.count - first);
       if (count < columns)
-        clear(panel, columns * steps);
+        fill(panel, columns * steps.count, 0);
       Packing<columns, 1, columns, numera_hook_column>::pack(
-          panel, kernel.problem.columns, space.columnPlaces + c, count,
-          space.columnSteps, steps, contiguous);
+          panel, kernel.problem.columns, block.places + first, count,
+          steps.columns, steps.count, steps.columnsAreContiguous);
     }
 
-    static void run(const Kernel &kernel, const Workspace &space, int64_t r,
-                    int64_t rowCount, int64_t c, int64_t count, int64_t steps) {
-      alignas(64) Carrier tile[TheTile::size];
-      if (rowCount < tileRows || count < columns)
-        clear(tile, TheTile::size);
-      const int64_t *rowSums = space.rowSums + r, *sums = space.columnSums + c;
+    static void run(const Kernel &kernel, const auto &space, const Block &rows,
+                    int64_t r, const Block &block, int64_t c,
+                    const Steps &steps) {
+      const int64_t *rowSums = rows.sums + r, *sums = block.sums + c;
+      int64_t rowCount = least(tileRows, rows.count - r);
+      int64_t count = least(columns, block.count - c);
       bool whole = count == columns && isContiguous(sums, columns);
-      load(tile, kernel.problem.sums, rowSums, rowCount, sums, count, whole);
-      runSteps(kernel, space, tile, r, rowCount, c, count, steps);
+      bool starts = steps.areFirst && kernel.problem.initial;
+      if (whole)
+        prefetch(kernel.problem.sums, rowSums, rowCount, sums[0]);
+      alignas(64) Carrier tile[TheTile::size];
+      if (starts || rowCount < tileRows || count < columns)
+        fill(tile, TheTile::size, kernel.start);
+      if (!starts)
+        load(tile, kernel.problem.sums, rowSums, rowCount, sums, count, whole);
+      runSteps(kernel, space, tile, rows, r, block, c, steps);
       store(tile, kernel.problem.sums, rowSums, rowCount, sums, count, whole);
     }
 
   private:
 #if NUMERA_SHORT_STEPS
-    static void runSteps(const Kernel &kernel, const Workspace &space,
-                         Carrier *tile, int64_t r, int64_t rowCount, int64_t c,
-                         int64_t count, int64_t steps) {
-      const Magnitudes &row = space.rowMagnitudes[r / tileRows];
-      const Magnitudes &column = space.columnMagnitudes[c / tileColumns];
+    static void runSteps(const Kernel &kernel, const auto &space, Carrier *tile,
+                         const Block &rows, int64_t r, const Block &block,
+                         int64_t c, const Steps &steps) {
+      const Magnitudes &row = rows.magnitudes[r / tileRows];
+      const Magnitudes &column = block.magnitudes[c / tileColumns];
       auto tryShort = [&](const Products &products) {
         return products.areAdmitted() &&
-               runShort(tile, space.rows + r * rowForms * rowPitch,
-                        space.columns + c * steps, steps);
+               runShort(tile, rows.panels + r * rowForms * rowPitch,
+                        block.panels + c * steps.count, steps.count);
       };
       auto outer = Products::of(row, column);
       if (tryShort(outer))
         return;
-      kernel.packRowPanel(space, space.rowPanel, r, rowCount, steps,
-                          isContiguous(space.rowSteps, steps));
-      pack(kernel, space, space.columnPanel, c, count, steps,
-           isContiguous(space.columnSteps, steps));
+      kernel.decodeRows(space.rowPanel, rows, r, steps);
+      decode(kernel, space.columnPanel, block, c, steps);
       if (!outer.areAdmitted() && row.isFinite() && column.isFinite() &&
           tryShort(Products::template of<tileRows, rowPitch, columns>(
-              space.rowPanel, space.columnPanel, steps)))
+              space.rowPanel, space.columnPanel, steps.count)))
         return;
       TheTile::template run<WholeStep>(tile, space.rowPanel, space.columnPanel,
-                                       steps);
+                                       steps.count);
     }
 
     /// False, and the tile as it was, if it cannot be done so.
@@ -244,13 +263,24 @@ private:
       return true;
     }
 #else
-    static void runSteps(const Kernel &, const Workspace &space, Carrier *tile,
-                         int64_t r, int64_t, int64_t c, int64_t,
-                         int64_t steps) {
-      TheTile::template run<WholeStep>(tile, space.rows + r * rowPitch,
-                                       space.columns + c * steps, steps);
+    static void runSteps(const Kernel &, const auto &, Carrier *tile,
+                         const Block &rows, int64_t r, const Block &block,
+                         int64_t c, const Steps &steps) {
+      TheTile::template run<WholeStep>(tile, rows.panels + r * rowPitch,
+                                       block.panels + c * steps.count,
+                                       steps.count);
     }
 #endif
+
+    /// The sums are seldom in a cache near by; while the tile runs, they come.
+    static void prefetch(const void *base, const int64_t *rowPlaces,
+                         int64_t rows, int64_t place) {
+      for (int64_t r = 0; r < rows; ++r) {
+        for (int64_t c = 0; c < columns; c += lanes)
+          numera_hook_prefetch(base, rowPlaces[r] + place + c);
+        numera_hook_prefetch(base, rowPlaces[r] + place + columns - 1);
+      }
+    }
 
     static void load(Carrier *tile, const void *base, const int64_t *rowPlaces,
                      int64_t rows, const int64_t *places, int64_t count,
@@ -298,8 +328,9 @@ private:
 #endif
 
   Contraction problem;
-  Units units;
-  int64_t stepCount;
+  int64_t rowCount, columnCount, stepCount;
+  int64_t stepBlocks, blockSteps;
+  Carrier start; ///< the initial value of sums that have one
 };
 
 } // namespace numera::kernel

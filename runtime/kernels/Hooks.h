@@ -30,6 +30,8 @@ Carrier numera_hook_row(const void *base, int64_t index);
 Carrier numera_hook_column(const void *base, int64_t index);
 Carrier numera_hook_load(const void *base, int64_t index);
 void numera_hook_store(void *base, int64_t index, Carrier value);
+/// Has the memory of a sum fetched, to be written later.
+void numera_hook_prefetch(const void *base, int64_t index);
 /// One step of the contraction in every lane.
 Vector numera_hook_step(Vector sum, Vector row, Vector column);
 

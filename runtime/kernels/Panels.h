@@ -107,7 +107,10 @@ inline void decodeRun(Carrier *out, const void *base, int64_t first) {
 /// l * lanePitch + k * stepPitch. One of the two is 1.
 template <int64_t panelLanes, int64_t lanePitch, int64_t stepPitch, auto hook>
 struct Packing {
-  static constexpr int64_t chunk = 64; ///< steps that are transposed at a time
+  /// Steps that are taken at a time, of all lanes: so that these come from
+  /// memory together.
+  static constexpr int64_t chunk =
+      stepPitch == 1 ? 2 * numera::kernel::lanes : 64;
 
   /// `places` of the lanes, and what each step adds to all of them. Lanes from
   /// `count` on are left as they are.
@@ -141,9 +144,14 @@ private:
                              const int64_t *places, int64_t count,
                              int64_t first, int64_t stepCount) {
     if constexpr (stepPitch == 1) {
-      for (int64_t lane = 0; lane < count; ++lane)
-        decodeRun<hook>(panel + lane * lanePitch, base, places[lane] + first,
-                        stepCount, 1);
+      int64_t whole = stepCount - stepCount % chunk;
+      for (int64_t k = 0; k < whole; k += chunk)
+        for (int64_t lane = 0; lane < count; ++lane)
+          decodeRun<hook, chunk, 1>(panel + lane * lanePitch + k, base,
+                                    places[lane] + first + k);
+      for (int64_t lane = 0; lane < count && whole < stepCount; ++lane)
+        decodeRun<hook>(panel + lane * lanePitch + whole, base,
+                        places[lane] + first + whole, stepCount - whole, 1);
     } else {
       Carrier values[panelLanes][chunk];
       for (int64_t k = 0; k < stepCount; k += chunk) {

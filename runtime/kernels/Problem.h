@@ -23,6 +23,8 @@ struct Contraction {
   const void *rows;
   const void *columns;
   void *sums;
+  /// What every sum starts with, an element like theirs; null: with what it is.
+  const void *initial;
   const Loop *loops;
   LoopCounts counts;
 
@@ -95,37 +97,32 @@ public:
     layOut(take); // to know the size
     memory =
         static_cast<char *>(aligned_alloc(64, reinterpret_cast<size_t>(next)));
-    if (!memory)
-      host::numera_host_fail("out of memory");
     next = memory;
     layOut(take);
   }
   ~Memory() { free(memory); }
   Memory(const Memory &) = delete;
 
+  /// Else there is not enough, and no array may be used.
+  bool isAvailable() const { return memory; }
+
 private:
   char *memory;
 };
-
-/// Shares a kernel's units among the threads of the call.
-template <typename Kernel> void contract(const Contraction &problem) {
-  Kernel kernel(problem);
-  host::numera_host_parallel(Kernel::runUnits, &kernel, kernel.unitCount(),
-                             /*grain=*/1);
-}
 
 } // namespace numera::kernel
 
 /// The entry of a kernel with tiles of so many rows and vectors.
 #define NUMERA_CONTRACT_ENTRY(Kernel, tileRows, tileVectors)                   \
   extern "C" void numera_contract_##tileRows##x##tileVectors(                  \
-      const void *rows, const void *columns, void *sums,                       \
+      const void *rows, const void *columns, void *sums, const void *initial,  \
       const numera::kernel::Loop *loops, int32_t batchLoops, int32_t rowLoops, \
       int32_t columnLoops, int32_t stepLoops) {                                \
-    numera::kernel::contract<numera::kernel::Kernel<tileRows, tileVectors>>(   \
+    numera::kernel::Kernel<tileRows, tileVectors>::run(                        \
         {rows,                                                                 \
          columns,                                                              \
          sums,                                                                 \
+         initial,                                                              \
          loops,                                                                \
          {batchLoops, rowLoops, columnLoops, stepLoops}});                     \
   }

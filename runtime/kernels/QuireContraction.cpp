@@ -110,25 +110,31 @@ template <int tileRows, int tileVectors> class QuireKernel {
   /// The smallest tile is for machines without a fused multiply-add.
   using Step = WindowStep<(tileRows > 3)>;
 
-public:
   explicit QuireKernel(const Contraction &problem)
       : problem(problem), units(problem, /*unit=*/4 * tileColumns),
         stepCount(problem.extentOf(problem.firstStep(), problem.counts.steps)) {
   }
 
-  int64_t unitCount() const { return units.count(); }
+public:
+  static void run(const Contraction &problem) {
+    QuireKernel kernel(problem);
+    host::numera_host_parallel(runUnits, &kernel, kernel.units.count(),
+                               /*grain=*/1);
+  }
 
+private:
   /// The body of the parallel loop. Not into the code that shares it out, which
   /// is made for size.
   [[gnu::noinline]] static void runUnits(void *context, int64_t begin,
                                          int64_t end) {
     const auto &kernel = *static_cast<const QuireKernel *>(context);
     Workspace space;
+    if (!space.memory.isAvailable())
+      host::numera_host_fail("out of memory");
     kernel.units.forEachPart(
         begin, end, [&](const Part &part) { kernel.runPart(space, part); });
   }
 
-private:
   /// One thread's memory.
   struct Workspace {
     double *rows, *columns;                 ///< panels of a block

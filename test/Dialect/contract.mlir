@@ -18,6 +18,8 @@
 // CHECK-LABEL: llvm.func @numera.contraction.0.load(
 // CHECK:         llvm.load {{.*}} -> f32
 // CHECK-LABEL: llvm.func @numera.contraction.0.store(
+// CHECK-LABEL: llvm.func @numera.contraction.0.prefetch(
+// CHECK:         llvm.intr.prefetch
 // CHECK-LABEL: llvm.func @numera.contraction.0.step(
 // CHECK-SAME:      %[[SUM:.*]]: vector<16xf32>, %[[ROW:.*]]: vector<16xf32>, %[[COLUMN:.*]]: vector<16xf32>
 // CHECK:         numera.mac %[[ROW]], %[[COLUMN]], %[[SUM]] {{.*}} : vector<16xf32>
@@ -79,6 +81,92 @@ func.func @a_convolution_is_one_with_other_strides(
     linalg.yield %next : i16
   }
   return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// Every sum starts with the element at `initial`: its memory is not filled.
+// CHECK-LABEL: func.func @sums_need_no_fill
+// CHECK-DAG:     %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
+// CHECK:         %[[INITIAL:.*]] = llvm.alloca {{.*}} x f32
+// CHECK-NOT:     linalg.fill
+// CHECK:         llvm.store %[[ONE]], %[[INITIAL]]
+// CHECK:         llvm.call @numera.contraction.0({{[^,]*}}, {{[^,]*}}, {{[^,]*}}, %[[INITIAL]],
+func.func @sums_need_no_fill(%a: memref<8x16xf32>, %b: memref<16x32xf32>)
+    -> memref<8x32xf32> {
+  %one = arith.constant 1.0 : f32
+  %c = memref.alloc() : memref<8x32xf32>
+  linalg.fill ins(%one : f32) outs(%c : memref<8x32xf32>)
+  memref.copy %a, %a : memref<8x16xf32> to memref<8x16xf32>
+  linalg.generic {indexing_maps = [#a, #b, #c],
+                  iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<8x16xf32>, memref<16x32xf32>)
+      outs(%c : memref<8x32xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %next = numera.mac %x, %y, %sum : f32
+    linalg.yield %next : f32
+  }
+  return %c : memref<8x32xf32>
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// What was filled is written, read, or perhaps another's memory: the sums are
+// what is there.
+// CHECK-LABEL: func.func @a_fill_that_something_comes_after_stays
+// CHECK:         %[[NONE:.*]] = llvm.mlir.zero
+// CHECK-COUNT-3: linalg.fill
+// CHECK-COUNT-3: llvm.call @numera.contraction.0({{[^,]*}}, {{[^,]*}}, {{[^,]*}}, %[[NONE]],
+func.func @a_fill_that_something_comes_after_stays(
+    %a: memref<8x16xf32>, %b: memref<16x32xf32>, %part: memref<4x32xf32>,
+    %argument: memref<8x32xf32>) -> (memref<8x32xf32>, memref<8x32xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %c = memref.alloc() : memref<8x32xf32>
+  %d = memref.alloc() : memref<8x32xf32>
+  linalg.fill ins(%zero : f32) outs(%c : memref<8x32xf32>)
+  linalg.fill ins(%zero : f32) outs(%d : memref<8x32xf32>)
+  linalg.fill ins(%zero : f32) outs(%argument : memref<8x32xf32>)
+  %view = memref.subview %c[0, 0] [4, 32] [1, 1]
+      : memref<8x32xf32> to memref<4x32xf32, strided<[32, 1]>>
+  memref.copy %part, %view
+      : memref<4x32xf32> to memref<4x32xf32, strided<[32, 1]>>
+  %row = memref.subview %d[0, 0] [4, 32] [1, 1]
+      : memref<8x32xf32> to memref<4x32xf32, strided<[32, 1]>>
+  memref.copy %row, %part
+      : memref<4x32xf32, strided<[32, 1]>> to memref<4x32xf32>
+  linalg.generic {indexing_maps = [#a, #b, #c],
+                  iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<8x16xf32>, memref<16x32xf32>)
+      outs(%c : memref<8x32xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %next = numera.mac %x, %y, %sum : f32
+    linalg.yield %next : f32
+  }
+  linalg.generic {indexing_maps = [#a, #b, #c],
+                  iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<8x16xf32>, memref<16x32xf32>)
+      outs(%d : memref<8x32xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %next = numera.mac %x, %y, %sum : f32
+    linalg.yield %next : f32
+  }
+  linalg.generic {indexing_maps = [#a, #b, #c],
+                  iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<8x16xf32>, memref<16x32xf32>)
+      outs(%argument : memref<8x32xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %next = numera.mac %x, %y, %sum : f32
+    linalg.yield %next : f32
+  }
+  return %c, %d : memref<8x32xf32>, memref<8x32xf32>
 }
 
 // -----

@@ -8,6 +8,7 @@
 #include "KernelHost.h"
 #include "gtest/gtest.h"
 #include <array>
+#include <cmath>
 #include <random>
 #include <vector>
 
@@ -30,6 +31,7 @@ float numera::kernel::numera_hook_load(const void *base, int64_t index) {
 void numera::kernel::numera_hook_store(void *base, int64_t index, float value) {
   static_cast<float *>(base)[index] = value;
 }
+void numera::kernel::numera_hook_prefetch(const void *, int64_t) {}
 Vector numera::kernel::numera_hook_step(Vector sum, Vector row, Vector column) {
   return sum + row * column;
 }
@@ -38,8 +40,8 @@ Vector numera::kernel::numera_hook_step(Vector sum, Vector row, Vector column) {
 
 namespace {
 
-using Entry = void(const void *, const void *, void *, const Loop *, int32_t,
-                   int32_t, int32_t, int32_t);
+using Entry = void(const void *, const void *, void *, const void *,
+                   const Loop *, int32_t, int32_t, int32_t, int32_t);
 extern "C" Entry numera_contract_8x2, numera_contract_8x1, numera_contract_6x1,
     numera_contract_3x1;
 
@@ -55,9 +57,9 @@ struct Problem {
     return size_t(last + 1);
   }
 
-  void run(Entry *entry, const float *rows, const float *columns,
-           float *sums) const {
-    entry(rows, columns, sums, loops.data(), counts.batch, counts.rows,
+  void run(Entry *entry, const float *rows, const float *columns, float *sums,
+           const float *initial = nullptr) const {
+    entry(rows, columns, sums, initial, loops.data(), counts.batch, counts.rows,
           counts.columns, counts.steps);
   }
 
@@ -91,6 +93,13 @@ protected:
     problem.reference(rows.data(), columns.data(), expected.data());
     problem.run(GetParam(), rows.data(), columns.data(), sums.data());
     EXPECT_EQ(sums, expected);
+    // With a value to start with, what lies in the sums is not read.
+    float initial = 0.75f;
+    std::fill(expected.begin(), expected.end(), initial);
+    problem.reference(rows.data(), columns.data(), expected.data());
+    std::fill(sums.begin(), sums.end(), std::nanf(""));
+    problem.run(GetParam(), rows.data(), columns.data(), sums.data(), &initial);
+    EXPECT_EQ(sums, expected);
   }
 
   /// Rows m x k, columns k x n, each perhaps transposed.
@@ -123,6 +132,9 @@ TEST_P(Contraction, nothing_to_do) {
   std::vector<float> sums(16, 1.5f);
   noSteps.run(GetParam(), &unused, &unused, sums.data());
   EXPECT_EQ(sums, std::vector<float>(16, 1.5f));
+  float initial = 0.5f;
+  noSteps.run(GetParam(), &unused, &unused, sums.data(), &initial);
+  EXPECT_EQ(sums, std::vector<float>(16, initial));
 }
 
 TEST_P(Contraction, batches) {

@@ -4,14 +4,16 @@
 //
 //   linalg.generic {… numera.mac …}
 //     becomes
-//   llvm.call @numera.contraction.0(rows, columns, sums, loops, counts…)
+//   llvm.call @numera.contraction.0(rows, columns, sums, initial, loops,
+//                                   counts…)
 //
 // with the hooks of runtime/kernels/Hooks.h beside it, `…0.row`, `…0.column`,
-// `…0.load`, `…0.store` and `…0.step`, whose bodies are operations of `numera`
-// like all others, or calls of the runtime's steps in a carrier. Contractions
-// that differ in sizes only share a kernel. Sums in quires have a kernel and
-// hooks of their own.
+// `…0.load`, `…0.store`, `…0.prefetch` and `…0.step`, whose bodies are
+// operations of `numera` like all others, or calls of the runtime's steps in a
+// carrier. Contractions that differ in sizes only share a kernel. Sums in
+// quires have a kernel and hooks of their own.
 
+#include "BufferUses.h"
 #include "ContractionHooks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
@@ -34,14 +36,24 @@ struct Access {
   SmallVector<Value> strides;
 };
 
+/// A contraction and what goes with it. All are found before one is replaced:
+/// a call of a kernel hides what it does to a buffer.
+struct Work {
+  linalg::GenericOp generic;
+  PackedContraction contraction;
+  linalg::FillOp fill; ///< what its sums start with; perhaps null
+};
+
 class KernelCalls : HookBuilder {
 public:
   using HookBuilder::HookBuilder;
 
-  void replace(linalg::GenericOp generic, const PackedContraction &contraction);
+  void replace(const Work &work);
 
 private:
   Access access(linalg::GenericOp generic, OpOperand &operand);
+  Value memoryFor(linalg::GenericOp generic, Type type, int64_t count);
+  Value takeInitial(linalg::GenericOp generic, linalg::FillOp fill);
   Value writeLoops(linalg::GenericOp generic,
                    const PackedContraction &contraction,
                    ArrayRef<Access> accesses);
@@ -53,6 +65,7 @@ private:
                  const ElementKind &from, const ElementKind &to);
   void addWriter(const Twine &name, Type storage, Type carrier,
                  const ElementKind &from, const ElementKind &to);
+  void addPrefetch(const Twine &name, Type storage);
   void addCarriedSteps(const Twine &name, const PackedContraction &contraction,
                        ArrayRef<int32_t> shortForms);
   void addEntry(const Twine &name, const PackedContraction &contraction,
@@ -118,6 +131,31 @@ Access KernelCalls::access(linalg::GenericOp generic, OpOperand &operand) {
   return access;
 }
 
+/// On the stack, taken once, however often the contraction runs.
+Value KernelCalls::memoryFor(linalg::GenericOp generic, Type type,
+                             int64_t count) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(
+      &generic->getParentOfType<func::FuncOp>().front());
+  Location loc = generic.getLoc();
+  Value size =
+      arith::ConstantIntOp::create(builder, loc, builder.getI64Type(), count);
+  return LLVM::AllocaOp::create(builder, loc, pointer, type, size);
+}
+
+/// Where the element lies that all sums start with, instead of what their
+/// memory is filled with in front of the contraction; null if it is not.
+Value KernelCalls::takeInitial(linalg::GenericOp generic, linalg::FillOp fill) {
+  Location loc = generic.getLoc();
+  if (!fill)
+    return LLVM::ZeroOp::create(builder, loc, pointer);
+  Value value = fill.getInputs().front();
+  Value memory = memoryFor(generic, value.getType(), 1);
+  LLVM::StoreOp::create(builder, loc, value, memory);
+  fill.erase();
+  return memory;
+}
+
 /// The array of kernel::Loop, on the stack.
 Value KernelCalls::writeLoops(linalg::GenericOp generic,
                               const PackedContraction &contraction,
@@ -140,16 +178,7 @@ Value KernelCalls::writeLoops(linalg::GenericOp generic,
       words.push_back(accesses[contraction.columnsInput].strides[loop]);
       words.push_back(accesses[2].strides[loop]);
     }
-  Value memory;
-  {
-    // Where it is taken once, however often the contraction runs.
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(
-        &generic->getParentOfType<func::FuncOp>().front());
-    Value count = arith::ConstantIntOp::create(
-        builder, loc, i64, static_cast<int64_t>(words.size()));
-    memory = LLVM::AllocaOp::create(builder, loc, pointer, i64, count);
-  }
+  Value memory = memoryFor(generic, i64, static_cast<int64_t>(words.size()));
   for (auto [i, word] : llvm::enumerate(words)) {
     Value place =
         LLVM::GEPOp::create(builder, loc, pointer, i64, memory,
@@ -159,8 +188,9 @@ Value KernelCalls::writeLoops(linalg::GenericOp generic,
   return memory;
 }
 
-void KernelCalls::replace(linalg::GenericOp generic,
-                          const PackedContraction &contraction) {
+void KernelCalls::replace(const Work &work) {
+  linalg::GenericOp generic = work.generic;
+  const PackedContraction &contraction = work.contraction;
   Location loc = generic.getLoc();
   LLVM::LLVMFuncOp kernel = kernelFor(generic, contraction);
   builder.setInsertionPoint(generic);
@@ -170,6 +200,7 @@ void KernelCalls::replace(linalg::GenericOp generic,
   SmallVector<Value> arguments = {accesses[contraction.rowsInput].base,
                                   accesses[contraction.columnsInput].base,
                                   accesses[2].base,
+                                  takeInitial(generic, work.fill),
                                   writeLoops(generic, contraction, accesses)};
   for (const SmallVector<unsigned> *loops :
        {&contraction.batch, &contraction.rows, &contraction.columns,
@@ -189,7 +220,8 @@ void KernelCalls::replace(linalg::GenericOp generic,
 LLVM::LLVMFuncOp KernelCalls::declareKernel(const Twine &name, StringRef kind) {
   Type i32 = builder.getI32Type();
   LLVM::LLVMFuncOp kernel = function(
-      name, {pointer, pointer, pointer, pointer, i32, i32, i32, i32}, none());
+      name, {pointer, pointer, pointer, pointer, pointer, i32, i32, i32, i32},
+      none());
   kernel->setAttr("numera.kernel", builder.getStringAttr(kind));
   return kernel;
 }
@@ -249,6 +281,7 @@ LLVM::LLVMFuncOp KernelCalls::kernelFor(linalg::GenericOp generic,
             kindOf(contraction.columnsInput), value);
   addReader(name + ".load", storageOf(2), carrier, sum, value);
   addWriter(name + ".store", storageOf(2), carrier, value, sum);
+  addPrefetch(name + ".prefetch", storageOf(2));
   if (contraction.carried)
     addCarriedSteps(name, contraction, shortForms);
   else
@@ -292,6 +325,17 @@ void KernelCalls::addWriter(const Twine &name, Type storage, Type carrier,
       elementAt(loc, body->getArgument(0), body->getArgument(1), storage);
   Value code = cast(loc, body->getArgument(2), storage, from, to);
   LLVM::StoreOp::create(builder, loc, code, place);
+  LLVM::ReturnOp::create(builder, loc, ValueRange());
+}
+
+/// void f(ptr base, i64 index)
+void KernelCalls::addPrefetch(const Twine &name, Type storage) {
+  Location loc = module.getLoc();
+  Block *body = hook(name, {pointer, builder.getI64Type()}, none());
+  Value place =
+      elementAt(loc, body->getArgument(0), body->getArgument(1), storage);
+  LLVM::Prefetch::create(builder, loc, place, /*rw=*/1, /*hint=*/3,
+                         /*cache=data*/ 1);
   LLVM::ReturnOp::create(builder, loc, ValueRange());
 }
 
@@ -356,17 +400,23 @@ void KernelCalls::addStep(const Twine &name,
 namespace {
 struct ContractPass : impl::NumeraContractBase<ContractPass> {
   void runOnOperation() override {
-    std::vector<std::pair<linalg::GenericOp, PackedContraction>> work;
+    std::vector<Work> found;
     getOperation().walk([&](linalg::GenericOp generic) {
       if (!generic.hasPureBufferSemantics())
         return;
-      if (auto contraction = PackedContraction::of(generic))
-        work.emplace_back(generic, std::move(*contraction));
+      auto contraction = PackedContraction::of(generic);
+      if (!contraction)
+        return;
+      // Quires are many words, which their kernel adds to in memory.
+      linalg::FillOp fill;
+      if (!contraction->quireStep)
+        fill = fillBefore(generic, generic.getDpsInits().front());
+      found.push_back({generic, std::move(*contraction), fill});
     });
     auto *dialect = getContext().getLoadedDialect<NumeraDialect>();
     KernelCalls calls(getOperation(), dialect->getRegistry());
-    for (auto &[generic, contraction] : work)
-      calls.replace(generic, contraction);
+    for (const Work &work : found)
+      calls.replace(work);
   }
 };
 } // namespace

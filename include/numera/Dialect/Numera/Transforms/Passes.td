@@ -181,9 +181,10 @@ def NumeraContract : Pass<"numera-contract", "::mlir::ModuleOp"> {
     *After:* a call of `numera.contraction.<i>`, declared with the attribute
     `numera.kernel` (the carrier), beside its hooks, functions in terms of
     `numera`: `.row` and `.column` decode an element, `.load` and `.store` move
-    a sum, `.step` is the `numera.mac` on a vector. The back end links
-    runtime/kernels with them: operands are packed and decoded once, sums stay
-    in registers, steps in written order.
+    a sum, `.prefetch` fetches its memory, `.step` is the `numera.mac` on a
+    vector. The back end links runtime/kernels with them: operands are packed
+    and decoded once, sums stay in registers, steps in written order. A fill of
+    the sums in front of it is gone: the call is given the value.
     A body of one `numera.quire_mac` likewise, where every factor is an f64 and
     nothing is cut off it: `.span`, `.add` and `.mac` are the runtime's entries
     for windows and quires.

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+//
+// How threads share a contraction.
+
+#ifndef NUMERA_KERNELS_SHARING_H
+#define NUMERA_KERNELS_SHARING_H
+
+#include "Problem.h"
+#if NUMERA_SHORT_STEPS
+#include "Bounds.h"
+#endif
+
+#include <atomic>
+
+namespace numera::kernel {
+
+/// A block of steps: what each of them adds to the places of both operands.
+struct Steps {
+  int64_t count;
+  const int64_t *rows, *columns;
+  bool areFirst; ///< of the contraction
+  bool rowsAreContiguous, columnsAreContiguous;
+
+  Steps(const int64_t *rows, const int64_t *columns, int64_t count,
+        bool areFirst)
+      : count(count), rows(rows), columns(columns), areFirst(areFirst),
+        rowsAreContiguous(isContiguous(rows, count)),
+        columnsAreContiguous(isContiguous(columns, count)) {}
+};
+
+/// Consecutive rows or columns, with panels for one block of steps.
+struct Block {
+  int64_t count;
+  int64_t *places; ///< of each, in its operand
+  int64_t *sums;   ///< and in the sums
+  Carrier *panels;
+#if NUMERA_SHORT_STEPS
+  Magnitudes *magnitudes; ///< one a panel
+#endif
+};
+
+/// How many panels a number of rows or columns makes.
+template <typename Side> int64_t panelsOf(int64_t count) {
+  return (count + Side::width - 1) / Side::width;
+}
+/// The arrays of a block, with panels for `blocks` blocks of steps.
+template <typename Side>
+void layOut(const auto &take, Block &block, int64_t count, int64_t steps,
+            int64_t blocks) {
+  int64_t panels = panelsOf<Side>(count) * blocks;
+  take(block.places, count);
+  take(block.sums, count);
+  take(block.panels, panels * Side::panelSize(steps));
+#if NUMERA_SHORT_STEPS
+  take(block.magnitudes, panels);
+#endif
+}
+
+/// How threads share a product: they pack one side together, as much of it as
+/// the last-level cache holds, each panel once; then every one packs its own
+/// part of the other side, and runs its tiles.
+template <typename Kernel, typename Common, typename Own> class Sharing {
+  static constexpr int64_t mostCommon = 1024 - 1024 % Common::width;
+  static constexpr int64_t mostBytes = 8 << 20;
+  /// Elements to pack, steps to take: what handing them to a thread is worth.
+  static constexpr int64_t packingOfChunk = 1 << 17, stepsOfChunk = 1 << 21;
+
+public:
+  /// False if there is not enough memory.
+  static bool run(const Kernel &kernel, int64_t begin, int64_t end) {
+    Sharing sharing(kernel);
+    for (int64_t batch = begin;
+         batch < end && sharing.memory.isAvailable() && !sharing.hasFailed;
+         ++batch)
+      sharing.runBatch(batch);
+    return sharing.memory.isAvailable() && !sharing.hasFailed;
+  }
+
+private:
+  explicit Sharing(const Kernel &kernel)
+      : kernel(kernel), mostInCommon(least(mostCommon, Common::count(kernel))),
+        mostBlocks(blocksAtOnce()), memory([this](const auto &take) {
+          layOut<Common>(take, common, mostInCommon, this->kernel.blockSteps,
+                         mostBlocks);
+          take(rowSteps, mostBlocks * this->kernel.blockSteps);
+          take(columnSteps, mostBlocks * this->kernel.blockSteps);
+        }) {}
+
+  int64_t blocksAtOnce() const {
+    int64_t bytes = panelsOf<Common>(mostInCommon) *
+                    Common::panelSize(kernel.blockSteps) *
+                    int64_t(sizeof(Carrier));
+    return least(kernel.stepBlocks, mostBytes / (bytes + 1) + 1);
+  }
+
+  void runBatch(int64_t index) {
+    const Contraction &problem = kernel.problem;
+    batch = Walk(problem.loops, problem.counts.batch, index);
+    int64_t count = Common::count(kernel);
+    for (int64_t first = 0; first < count; first += mostInCommon) {
+      common.count = least(mostInCommon, count - first);
+      Common::findPlaces(kernel, batch, first, common);
+      for (int64_t i = 0; i < kernel.stepBlocks; i += mostBlocks)
+        runBlocks(i, least(mostBlocks, kernel.stepBlocks - i));
+    }
+  }
+
+  void runBlocks(int64_t first, int64_t count) {
+    firstBlock = first, blockCount = count;
+    findSteps();
+    int64_t panelSize = Common::panelSize(kernel.blockSteps);
+    host::numera_host_parallel(pack, this, panels() * blockCount,
+                               packingOfChunk / (panelSize + 1) + 1);
+    int64_t stepsOfPanel =
+        Own::width * common.count * kernel.blockSteps * blockCount;
+    host::numera_host_parallel(runPanels, this,
+                               panelsOf<Own>(Own::count(kernel)),
+                               stepsOfChunk / (stepsOfPanel + 1) + 1);
+  }
+
+  void findSteps() {
+    int64_t first = firstBlock * kernel.blockSteps;
+    int64_t count =
+        least(blockCount * kernel.blockSteps, kernel.stepCount - first);
+    if (count == 0)
+      return;
+    const Contraction &problem = kernel.problem;
+    Walk step(problem.loops + problem.firstStep(), problem.counts.steps, first);
+    for (int64_t i = 0; i < count; ++i, step.next()) {
+      rowSteps[i] = step.rows;
+      columnSteps[i] = step.columns;
+    }
+  }
+
+  int64_t panels() const { return panelsOf<Common>(common.count); }
+  Steps stepsOf(int64_t block) const {
+    int64_t index = firstBlock + block, size = kernel.blockSteps;
+    return {rowSteps + block * size, columnSteps + block * size,
+            least(size, kernel.stepCount - index * size), index == 0};
+  }
+  Block commonOf(int64_t block) const {
+    Block found = common;
+    found.panels += block * panels() * Common::panelSize(kernel.blockSteps);
+#if NUMERA_SHORT_STEPS
+    found.magnitudes += block * panels();
+#endif
+    return found;
+  }
+
+  /// The body of a loop over the panels of all blocks of steps.
+  [[gnu::noinline]] static void pack(void *context, int64_t begin,
+                                     int64_t end) {
+    const auto &sharing = *static_cast<const Sharing *>(context);
+    int64_t panels = sharing.panels();
+    while (begin < end) {
+      int64_t block = begin / panels;
+      int64_t last = least((block + 1) * panels, end);
+      Block common = sharing.commonOf(block);
+      Steps steps = sharing.stepsOf(block);
+      for (; begin < last; ++begin)
+        Common::pack(sharing.kernel, common, begin % panels, steps);
+    }
+  }
+
+  /// The body of a loop over panels of the other side.
+  [[gnu::noinline]] static void runPanels(void *context, int64_t begin,
+                                          int64_t end) {
+    auto &sharing = *static_cast<Sharing *>(context);
+    typename Kernel::template Workspace<Own> space(sharing.kernel.blockSteps);
+    if (!space.memory.isAvailable()) {
+      sharing.hasFailed = true;
+      return;
+    }
+    constexpr int64_t inBlock = Own::block / Own::width;
+    for (int64_t i = begin; i < end; i += inBlock)
+      sharing.runBlock(space, i * Own::width, least(inBlock, end - i));
+  }
+
+  void runBlock(typename Kernel::template Workspace<Own> &space, int64_t first,
+                int64_t panels) const {
+    Block &own = space.own;
+    own.count = least(panels * Own::width, Own::count(kernel) - first);
+    Own::findPlaces(kernel, batch, first, own);
+    for (int64_t block = 0; block < blockCount; ++block) {
+      Steps steps = stepsOf(block);
+      for (int64_t i = 0; i < panels; ++i)
+        Own::pack(kernel, own, i, steps);
+      Block other = commonOf(block);
+      if constexpr (std::is_same_v<Own, typename Kernel::Columns>)
+        kernel.runTiles(space, other, own, steps);
+      else
+        kernel.runTiles(space, own, other, steps);
+    }
+  }
+
+  const Kernel &kernel;
+  int64_t mostInCommon;            ///< rows or columns
+  int64_t mostBlocks;              ///< of steps
+  int64_t *rowSteps, *columnSteps; ///< of all these blocks
+  Block common;                    ///< and panels for them
+  Memory memory;
+  std::atomic<bool> hasFailed = false;
+
+  Walk batch{nullptr, 0, 0}; ///< at hand
+  int64_t firstBlock;        ///< at hand
+  int64_t blockCount;
+};
+
+} // namespace numera::kernel
+
+#endif // NUMERA_KERNELS_SHARING_H
