@@ -117,6 +117,14 @@ def wide(batch=64):
     return net
 
 
+def wide_layers(batch=64):
+    """The convolutions of `wide` with 32 channels or more, each by itself."""
+    for inputs, out, size in ((32, 64, 32), (64, 64, 16), (64, 128, 8)):
+        net = Net([batch, inputs, size, size])
+        net.conv(out, 3)
+        yield f"{inputs}×{size}×{size} → {out}", net
+
+
 def resnet50(batch=1):
     """Batch normalisation is folded into the convolutions, as exporters do."""
     net = Net([batch, 3, 224, 224])
