@@ -54,5 +54,15 @@ function(add_numera_tool name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK;EXTERNAL" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} ${ARG_EXTERNAL})
-  install(TARGETS ${name} DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS ${name} EXPORT NumeraTargets
+          DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+# numera_accept_plugins(NAME): the target has what families of plugins refer to,
+# all of the registry, and shows it to them.
+function(numera_accept_plugins name)
+  set_target_properties(${name} PROPERTIES ENABLE_EXPORTS ON)
+  target_link_options(${name} PRIVATE
+    LINKER:--whole-archive $<TARGET_FILE:NumeraRegistry>
+    LINKER:--no-whole-archive)
 endfunction()

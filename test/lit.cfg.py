@@ -22,6 +22,7 @@ config.substitutions += [
     ("%numera_import", "numera compile --emit mlir --stage import -o -"),
     ("%clang", os.path.join(config.llvm_bindir, "clang")),
     ("%examples", os.path.join(config.numera_source_root, "examples")),
+    ("%build", config.numera_build_root),
     ("%runtime", os.path.join(config.numera_build_root, "lib", "libnumera_rt.so")),
     ("%emulated", "env LD_LIBRARY_PATH="
      + os.path.join(config.test_exec_root, "Emulation")),

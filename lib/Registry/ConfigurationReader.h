@@ -7,9 +7,9 @@
 #ifndef NUMERA_LIB_REGISTRY_CONFIGURATIONREADER_H
 #define NUMERA_LIB_REGISTRY_CONFIGURATIONREADER_H
 
-#include "Words.h"
 #include "Yaml.h"
 #include "numera/Registry/Registry.h"
+#include "numera/Registry/Words.h"
 
 namespace numera {
 

@@ -3,9 +3,9 @@
 // The family `fixed` (Numerics/Fixed.h): fixed<4,11>,
 // fixed<4,11,unsigned,wrap,up>.
 
-#include "ArithmeticFamily.h"
-#include "ParameterReader.h"
 #include "numera/Numerics/Fixed.h"
+#include "numera/Registry/ArithmeticFamily.h"
+#include "numera/Registry/ParameterReader.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace numera;

@@ -4,9 +4,9 @@
 //
 //   float<5,7>   float<4,3,fn>   float<5,7,bias=9,flush,up,saturate>
 
-#include "ArithmeticFamily.h"
 #include "P3109.h"
-#include "ParameterReader.h"
+#include "numera/Registry/ArithmeticFamily.h"
+#include "numera/Registry/ParameterReader.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace numera;

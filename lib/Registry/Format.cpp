@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 #include "numera/Registry/Format.h"
-#include "Words.h"
 #include "numera/Registry/FormatFamily.h"
+#include "numera/Registry/Words.h"
 #include <algorithm>
 #include <bit>
 

@@ -6,7 +6,7 @@
 // contraction.
 
 #include "numera/Registry/FormatFamily.h"
-#include "ParameterReader.h"
+#include "numera/Registry/ParameterReader.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <tuple>
@@ -21,14 +21,22 @@ NUMERA_REGISTER_FAMILY(opaque)
 #undef NUMERA_REGISTER_FAMILY
 } // namespace numera
 
-llvm::ArrayRef<const FormatFamily *> numera::allFamilies() {
-  static const FormatFamily *const families[] = {
+static llvm::SmallVectorImpl<const FormatFamily *> &families() {
+  static llvm::SmallVector<const FormatFamily *> list = {
 #define NUMERA_REGISTER_FAMILY(name) &name##Family(),
 #include "Families.def"
       NUMERA_REGISTER_FAMILY(opaque)
 #undef NUMERA_REGISTER_FAMILY
   };
-  return families;
+  return list;
+}
+
+llvm::ArrayRef<const FormatFamily *> numera::allFamilies() {
+  return families();
+}
+
+void numera::registerFamily(const FormatFamily &family) {
+  families().push_back(&family);
 }
 
 const FormatFamily *numera::findFamily(llvm::StringRef name) {

@@ -2,9 +2,9 @@
 //
 // The family `lns` (Numerics/Lns.h): lns<5,10>, lns<4,3,toward-zero>.
 
-#include "ArithmeticFamily.h"
-#include "ParameterReader.h"
 #include "numera/Numerics/Lns.h"
+#include "numera/Registry/ArithmeticFamily.h"
+#include "numera/Registry/ParameterReader.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace numera;

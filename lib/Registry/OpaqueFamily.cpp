@@ -3,7 +3,7 @@
 // The family `opaque`: a name and a number of bits. What the bits mean, only a
 // registered library knows.
 
-#include "ParameterReader.h"
+#include "numera/Registry/ParameterReader.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace numera;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-#include "ParameterReader.h"
+#include "numera/Registry/ParameterReader.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
 

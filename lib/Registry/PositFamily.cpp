@@ -2,8 +2,8 @@
 //
 // The family `posit` (Numerics/Posit.h): posit<16,2>, posit<12,1,toward-zero>.
 
-#include "ArithmeticFamily.h"
-#include "ParameterReader.h"
+#include "numera/Registry/ArithmeticFamily.h"
+#include "numera/Registry/ParameterReader.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace numera;

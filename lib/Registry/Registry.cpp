@@ -3,7 +3,7 @@
 #include "numera/Registry/Registry.h"
 #include "Builtin.h"
 #include "ConfigurationReader.h"
-#include "Words.h"
+#include "numera/Registry/Words.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"

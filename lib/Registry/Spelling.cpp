@@ -9,8 +9,8 @@
 // in order. Spaces may stand between all parts. The quoted name is an opaque
 // format's.
 
-#include "Words.h"
 #include "numera/Registry/FormatFamily.h"
+#include "numera/Registry/Words.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
 

@@ -2,9 +2,9 @@
 //
 // The family `takum` (Numerics/Takum.h): takum<16>, takum<12,toward-zero>.
 
-#include "ArithmeticFamily.h"
-#include "ParameterReader.h"
 #include "numera/Numerics/Takum.h"
+#include "numera/Registry/ArithmeticFamily.h"
+#include "numera/Registry/ParameterReader.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace numera;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-#include "Words.h"
+#include "numera/Registry/Words.h"
 #include <algorithm>
 
 using namespace numera;

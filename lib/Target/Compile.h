@@ -58,8 +58,10 @@ llvm::Error addEntryPoints(llvm::Module &module, const Metadata &metadata,
 /// Links what `module` needs of `library`, as internal symbols.
 llvm::Error linkInternal(llvm::Module &module,
                          std::unique_ptr<llvm::Module> library);
-/// Links the runtime's arithmetic.
+/// Links the arithmetic of the runtime and of plugins, for the CPU and for
+/// kernels.
 llvm::Error linkRuntime(llvm::Module &module);
+llvm::Error linkDeviceRuntime(llvm::Module &module);
 /// Links runtime/host, which is compiled as it is to be.
 llvm::Error linkHost(llvm::Module &module);
 /// Drops what a library was compiled for, so that the module's target counts.
@@ -119,10 +121,7 @@ llvm::Error generate(Compiled &program, llvm::CodeGenFileType type,
 
 // ---- Metadata.cpp
 
-std::string printMetadata(const Metadata &metadata);
 llvm::Expected<Metadata> parseMetadata(llvm::StringRef json);
-/// Numera's version.
-llvm::StringRef version();
 
 } // namespace numera
 

@@ -5,6 +5,7 @@
 
 #include "Compile.h"
 #include "Embedded.h"
+#include "numera/Registry/Plugin.h"
 
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -47,8 +48,25 @@ static Error linkEmbedded(Module &module, MemoryBufferRef bitcode) {
   return linkInternal(module, std::move(*library));
 }
 
+/// Plugins first: they call what the runtime has.
+static Error linkArithmetic(Module &module, MemoryBufferRef runtime,
+                            StringRef Plugin::*bitcode) {
+  for (const Plugin *plugin : loadedPlugins()) {
+    StringRef bytes = plugin->*bitcode;
+    if (bytes.empty())
+      continue;
+    if (Error error = linkEmbedded(module, {bytes, plugin->family->name()}))
+      return error;
+  }
+  return linkEmbedded(module, runtime);
+}
+
 Error numera::linkRuntime(Module &module) {
-  return linkEmbedded(module, embeddedRuntime());
+  return linkArithmetic(module, embeddedRuntime(), &Plugin::cpuBitcode);
+}
+
+Error numera::linkDeviceRuntime(Module &module) {
+  return linkArithmetic(module, embeddedDeviceRuntime(), &Plugin::nvptxBitcode);
 }
 
 Error numera::linkHost(Module &module) {

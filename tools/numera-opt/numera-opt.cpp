@@ -4,13 +4,18 @@
 
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "numera/InitAll.h"
+#include "numera/Registry/Plugin.h"
 #include "numera/Registry/Registry.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/WithColor.h"
 
 using namespace llvm;
 
 static cl::opt<std::string>
     formats("formats", cl::desc("Read formats and lowerings from a YAML file"),
+            cl::value_desc("file"));
+static cl::list<std::string>
+    plugins("load-plugin", cl::desc("Add the family of formats of a plugin"),
             cl::value_desc("file"));
 
 int main(int argc, char **argv) {
@@ -20,6 +25,12 @@ int main(int argc, char **argv) {
   numera::registerAll(all);
   auto [input, output] = mlir::registerAndParseCLIOptions(
       argc, argv, "Numera's optimiser driver\n", all);
+  std::string error;
+  for (const std::string &plugin : plugins)
+    if (!numera::loadPlugin(plugin, error)) {
+      WithColor::error(errs(), "numera-opt") << error << '\n';
+      return 1;
+    }
   auto registry = std::make_shared<numera::Registry>();
   if (!formats.empty() && !registry->load(formats, errs()))
     return 1;

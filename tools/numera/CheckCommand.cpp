@@ -18,7 +18,8 @@ using namespace numera;
 
 namespace {
 struct CheckFlags {
-  std::vector<std::string> files, formats;
+  FormatSources sources;
+  std::vector<std::string> formats;
   std::string library, rounding;
   std::optional<uint64_t> threads, seconds, seed, draws;
   bool isSlow = false, wantsJSON = false;
@@ -30,7 +31,7 @@ static std::optional<int> parse(ArrayRef<const char *> arguments,
   CommandLine line("check --formats F.yaml [options]",
                    "Runs every operation of a format, compiled as a program's "
                    "are, and compares\nwith the exact reference.");
-  addFormatsFlag(line, flags.files);
+  addFormatsFlags(line, flags.sources);
   line.add({"format", "FORMAT",
             "check this one (a name or a spelling), not all of the files'",
             &flags.formats});
@@ -123,7 +124,7 @@ int numera::checkCommand(ArrayRef<const char *> arguments) {
   Registry registry;
   check::Options options;
   std::vector<Format> formats;
-  if (!loadRegistry(flags.files, registry) ||
+  if (!loadRegistry(flags.sources, registry) ||
       !readOptions(flags, registry, options) ||
       !chooseFormats(flags, registry, formats))
     return 1;

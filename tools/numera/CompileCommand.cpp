@@ -5,6 +5,7 @@
 #include "Commands.h"
 #include "ModelFlags.h"
 
+#include "numera/Target/Emit.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
@@ -56,19 +57,6 @@ static std::optional<int> parse(ArrayRef<const char *> arguments,
   return std::nullopt;
 }
 
-/// What one target has and the other has not.
-static int checkTarget(const Compilation &job) {
-  StringRef target = job.flags.compile.target;
-  bool isOnlyGPU = is_contained({"ptx", "cubin", "fatbin"}, job.emit);
-  bool isOnlyCPU = is_contained({"asm", "obj"}, job.emit);
-  if (target == "nvptx" ? !isOnlyCPU : !isOnlyGPU)
-    return 0;
-  return fail("--emit " + job.emit + " is not for --target " + target +
-              ", expected " +
-              (target == "nvptx" ? "mlir, llvm, ptx, cubin, fatbin, so or exe"
-                                 : "mlir, llvm, asm, obj, so or exe"));
-}
-
 /// Completes and checks what to write.
 static int resolveOutput(Compilation &job) {
   if (job.output.empty())
@@ -90,8 +78,9 @@ static int resolveOutput(Compilation &job) {
     return fail("'" + job.output +
                 "' does not say what to write, add --emit "
                 "mlir, llvm, asm, obj, so, exe, ptx, cubin or fatbin");
-  if (int status = checkTarget(job))
-    return status;
+  if (std::string wrong = checkEmit(job.emit, job.flags.compile.target);
+      !wrong.empty())
+    return fail(wrong);
   bool isText = is_contained({"mlir", "llvm", "asm", "ptx"}, job.emit);
   if (job.output == "-" && !isText)
     return fail("--emit " + job.emit +
@@ -120,55 +109,6 @@ static int emitMLIR(Compiler &compiler, mlir::ModuleOp module,
   return report(writeTextFile(job.output, text));
 }
 
-static Error emitCode(mlir::ModuleOp lowered,
-                      ArrayRef<FunctionSignature> functions,
-                      const Registry &registry, CPUOptions options,
-                      const Compilation &job) {
-  using Emit = Error(mlir::ModuleOp, ArrayRef<FunctionSignature>,
-                     const Registry &, const CPUOptions &, StringRef);
-  auto *emit = StringSwitch<Emit *>(job.emit)
-                   .Case("llvm", emitLLVM)
-                   .Case("asm", emitAssembly)
-                   .Case("obj", emitObject)
-                   .Case("so", emitSharedObject)
-                   .Default(emitExecutable);
-  if (job.emit != "so")
-    return emit(lowered, functions, registry, options, job.output);
-  // The header first: without it, nothing is to be left.
-  SmallString<128> header(job.output);
-  sys::path::replace_extension(header, "h");
-  if (Error error = writeTextFile(
-          header, renderHeader(functions, sys::path::stem(job.output))))
-    return error;
-  Error error = emit(lowered, functions, registry, options, job.output);
-  if (error)
-    sys::fs::remove(header);
-  return error;
-}
-
-/// The same for a GPU. Files that stand alone have the host's part, too.
-static Error emitDevice(mlir::ModuleOp lowered,
-                        ArrayRef<FunctionSignature> functions,
-                        const Registry &registry, CPUOptions host,
-                        const Compilation &job) {
-  GPUOptions options = gpuOptions(job.flags);
-  using Emit =
-      Error(mlir::ModuleOp, const Registry &, const GPUOptions &, StringRef);
-  auto *emit = StringSwitch<Emit *>(job.emit)
-                   .Case("llvm", emitDeviceLLVM)
-                   .Case("ptx", emitPTX)
-                   .Case("cubin", emitCubin)
-                   .Case("fatbin", emitFatbin)
-                   .Default(nullptr);
-  if (emit)
-    return emit(lowered, registry, options, job.output);
-  Expected<DeviceCode> device = takeDeviceCode(lowered, registry, options);
-  if (!device)
-    return device.takeError();
-  host.device = &*device;
-  return emitCode(lowered, functions, registry, host, job);
-}
-
 int numera::compileCommand(ArrayRef<const char *> arguments) {
   Compilation job;
   if (std::optional<int> status = parse(arguments, job))
@@ -176,7 +116,7 @@ int numera::compileCommand(ArrayRef<const char *> arguments) {
   if (checkModelFlags(job.flags) || resolveOutput(job))
     return 1;
   Registry registry;
-  if (!loadRegistry(job.flags.formatFiles, registry))
+  if (!loadRegistry(job.flags.formats, registry))
     return 1;
   Compiler compiler(registry);
   mlir::OwningOpRef<mlir::ModuleOp> module = compiler.load(job.model, errs());
@@ -193,7 +133,10 @@ int numera::compileCommand(ArrayRef<const char *> arguments) {
   if (sys::Process::StandardErrIsDisplayed())
     errs() << job.model << ": " << resolved.formatName << ", accumulating in "
            << resolved.accumulateName << '\n';
-  auto *emit = job.flags.compile.target == "nvptx" ? emitDevice : emitCode;
-  CPUOptions options = cpuOptions(job.flags, resolved);
-  return report(emit(*module, functions, registry, options, job));
+  EmitOptions options = {.kind = job.emit,
+                         .cpu = cpuOptions(job.flags, resolved)};
+  if (job.flags.compile.target == "nvptx")
+    options.gpu = gpuOptions(job.flags);
+  return report(
+      emit(*module, functions, registry, std::move(options), job.output));
 }

@@ -21,7 +21,7 @@ using namespace numera;
 namespace {
 
 struct EvalFlags {
-  std::vector<std::string> files;
+  FormatSources sources;
   std::string rounding, overflow;
   std::optional<uint64_t> randomBits, seed;
   bool bits = false, steps = false, json = false;
@@ -210,7 +210,7 @@ int numera::evalCommand(ArrayRef<const char *> arguments) {
   CommandLine line("eval 'FORMAT: EXPRESSION' [options]",
                    "A calculator: numera eval 'posit16: 1/3 + 2'. Each "
                    "operation rounds once.");
-  addFormatsFlag(line, flags.files);
+  addFormatsFlags(line, flags.sources);
   line.add({"rounding", "MODE", "round so, e.g. nearest-even, stochastic, up",
             &flags.rounding});
   line.add({"random-bits", "N", "random bits of stochastic rounding, 1 to 32",
@@ -228,7 +228,7 @@ int numera::evalCommand(ArrayRef<const char *> arguments) {
                 "2', found " +
                 Twine(line.positional().size()));
   Registry registry;
-  if (!loadRegistry(flags.files, registry))
+  if (!loadRegistry(flags.sources, registry))
     return 1;
   return evaluate(line.positional()[0], registry, flags);
 }

@@ -34,13 +34,13 @@ static int draw(const Registry &registry, ArrayRef<std::string> names,
 }
 
 int numera::formatsCommand(ArrayRef<const char *> arguments) {
-  std::vector<std::string> files;
+  FormatSources sources;
   std::string picture;
   bool wantsTable = false, wantsJSON = false;
   CommandLine line("formats [NAME…] [options]",
                    "Lists the number formats, or describes one: a name, or a "
                    "spelling such as posit<12,1>.");
-  addFormatsFlag(line, files);
+  addFormatsFlags(line, sources);
   line.add({"table", "", "print every code of the format (to 16 bits)",
             &wantsTable});
   line.add({"plot", "OUT.svg",
@@ -63,7 +63,7 @@ int numera::formatsCommand(ArrayRef<const char *> arguments) {
     return fail("one format at a time, found '" + names[0] + "' and '" +
                 names[1] + "'");
   Registry registry;
-  if (!loadRegistry(files, registry))
+  if (!loadRegistry(sources, registry))
     return 1;
   if (wantsPicture)
     return draw(registry, names, picture);

@@ -2,21 +2,23 @@
 
 #include "ModelFlags.h"
 
-#include "FormatFacts.h"
+#include "numera/Registry/Plugin.h"
+#include "numera/Target/Emit.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 using namespace numera;
 
-void numera::addFormatsFlag(CommandLine &line,
-                            std::vector<std::string> &files) {
+void numera::addFormatsFlags(CommandLine &line, FormatSources &sources) {
   line.add({"formats", "FILE", "read formats and lowerings from a YAML file",
-            &files});
+            &sources.files});
+  line.add({"load-plugin", "FILE.so", "add the family of formats of a plugin",
+            &sources.plugins});
 }
 
 void numera::addModelFlags(CommandLine &line, ModelFlags &flags) {
   CompileOptions &compile = flags.compile;
-  addFormatsFlag(line, flags.formatFiles);
+  addFormatsFlags(line, flags.formats);
   line.add({"format", "FORMAT",
             "compute in this format: a name or a spelling such as float<5,7>",
             &compile.format});
@@ -55,8 +57,14 @@ void numera::addModelFlags(CommandLine &line, ModelFlags &flags) {
             &flags.cudaPath});
 }
 
-bool numera::loadRegistry(ArrayRef<std::string> files, Registry &registry) {
-  for (const std::string &file : files)
+bool numera::loadRegistry(const FormatSources &sources, Registry &registry) {
+  std::string error;
+  for (const std::string &plugin : sources.plugins)
+    if (!loadPlugin(plugin, error)) {
+      fail(error);
+      return false;
+    }
+  for (const std::string &file : sources.files)
     if (!registry.load(file, errs()))
       return false;
   return true;
@@ -84,15 +92,5 @@ GPUOptions numera::gpuOptions(const ModelFlags &flags) {
 
 CPUOptions numera::cpuOptions(const ModelFlags &flags,
                               const Resolved &resolved) {
-  CPUOptions options;
-  options.cpu = flags.compile.cpu;
-  options.metadata.format = resolved.formatName;
-  options.metadata.accumulate = resolved.accumulateName;
-  // What an opaque format does only its library knows.
-  if (resolved.format.getFamily().hasArithmetic()) {
-    options.metadata.rounding = nameOf(resolved.format.getRounding()).str();
-    options.metadata.overflow = overflowOf(resolved.format);
-  }
-  options.metadata.seed = flags.seed.value_or(0);
-  return options;
+  return cpuOptions(flags.compile, resolved, flags.seed.value_or(0));
 }

@@ -13,19 +13,24 @@
 
 namespace numera {
 
+/// Where formats come from beside the built-in ones.
+struct FormatSources {
+  std::vector<std::string> plugins, files;
+};
+
 struct ModelFlags {
-  std::vector<std::string> formatFiles;
+  FormatSources formats;
   CompileOptions compile;
   std::optional<uint64_t> seed;
   std::string gpu; ///< empty: the default
   std::string cudaPath;
 };
 
-void addFormatsFlag(CommandLine &line, std::vector<std::string> &files);
+void addFormatsFlags(CommandLine &line, FormatSources &sources);
 void addModelFlags(CommandLine &line, ModelFlags &flags);
 
-/// Reads configuration files; false after one line on stderr.
-bool loadRegistry(llvm::ArrayRef<std::string> files, Registry &registry);
+/// Loads plugins, reads configuration files; false after one line on stderr.
+bool loadRegistry(const FormatSources &sources, Registry &registry);
 
 /// 0, or 1 after one line about options that do not go together.
 int checkModelFlags(const ModelFlags &flags);

@@ -31,7 +31,8 @@ static void addRunFlags(CommandLine &line, RunFlags &run) {
 static int checkCompiled(const RunFlags &run) {
   const CompileOptions &compile = run.flags.compile;
   std::pair<StringRef, bool> given[] = {
-      {"--formats", !run.flags.formatFiles.empty()},
+      {"--formats", !run.flags.formats.files.empty()},
+      {"--load-plugin", !run.flags.formats.plugins.empty()},
       {"--format", !compile.format.empty()},
       {"--accumulate", !compile.accumulate.empty()},
       {"--rounding", !compile.rounding.empty()},

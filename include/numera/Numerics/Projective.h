@@ -60,6 +60,27 @@ protected:
     return isNegative(code) ? negate(magnitude) : magnitude;
   }
 
+  /// The code of a magnitude in (0, least), where `least` is the value of code
+  /// 1: no nearest mode gives zero; the directed ones keep their inequality;
+  /// the least number is odd; a stochastic one chooses.
+  static constexpr uint64_t
+  belowLeast(const Unpacked &value, const Unpacked &least, RoundingMode mode) {
+    bool negative = value.negative;
+    if (mode == Rounding::Stochastic) {
+      // value / least = wide / significand * 2^(exponents - 64), where the
+      // quotient has 64 or 65 bits.
+      bool sticky = value.sticky || value.wide() % least.significand != 0;
+      uint128_t quotient = value.wide() / least.significand;
+      uint128_t share =
+          shiftRight(quotient, 32 + least.exponent - value.exponent, sticky);
+      return roundsUp(mode, negative, false,
+                      {static_cast<uint32_t>(share), sticky});
+    }
+    bool toZero = mode == Rounding::TowardZero ||
+                  mode == (negative ? Rounding::Up : Rounding::Down);
+    return toZero ? 0 : 1;
+  }
+
   /// The code of a value; `roundMagnitude` gives that of a finite one's
   /// magnitude. Infinities are NaR.
   template <typename Round>

@@ -83,7 +83,7 @@ private:
     if (c > 254)
       return maxCode(); // takums saturate
     if (c < -255)
-      return belowLeast(value, mode);
+      return belowLeast(value, decode(1), mode);
 
     // D, R and C, then 95 bits of mantissa.
     bool direction = c >= 0;
@@ -97,7 +97,7 @@ private:
     int32_t cut = 4 + length + 95 - room; // at least 36
     uint64_t kept = static_cast<uint64_t>(string >> cut);
     if (kept == 0)
-      return belowLeast(value, mode);
+      return belowLeast(value, decode(1), mode);
     if (kept == maxCode())
       return kept;
     Remainder rest = Remainder::of(string << (128 - cut), value.sticky);
@@ -109,27 +109,6 @@ private:
       rest.bits = shareOfSpan(value, low, decode(kept + 1).exponent - low);
     }
     return kept + roundsUp(mode, value.negative, (kept & 1) != 0, rest);
-  }
-
-  /// (0, least): no nearest mode gives zero; the directed ones keep their
-  /// inequality; the least number is odd; a stochastic one chooses.
-  constexpr uint64_t belowLeast(const Unpacked &value,
-                                RoundingMode mode) const {
-    bool negative = value.negative;
-    if (mode == Rounding::Stochastic) {
-      // value / least = wide / significand * 2^(exponents - 64), where the
-      // quotient has 64 or 65 bits.
-      Unpacked least = decode(1);
-      bool sticky = value.sticky || value.wide() % least.significand != 0;
-      uint128_t quotient = value.wide() / least.significand;
-      uint128_t share =
-          shiftRight(quotient, 32 + least.exponent - value.exponent, sticky);
-      return roundsUp(mode, negative, false,
-                      {static_cast<uint32_t>(share), sticky});
-    }
-    bool toZero = mode == Rounding::TowardZero ||
-                  mode == (negative ? Rounding::Up : Rounding::Down);
-    return toZero ? 0 : 1;
   }
 };
 

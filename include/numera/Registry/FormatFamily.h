@@ -2,7 +2,8 @@
 //
 // A family of formats: its parameters, their validation and spelling, and the
 // host-side codec. Adding one takes its own files and a line in
-// cmake/Families.cmake; nothing above this layer switches on families.
+// cmake/Families.cmake, or a plugin (Plugin.h); nothing above this layer
+// switches on families.
 
 #ifndef NUMERA_REGISTRY_FORMATFAMILY_H
 #define NUMERA_REGISTRY_FORMATFAMILY_H
@@ -225,8 +226,12 @@ protected:
   virtual std::string spell(const Format &format) const = 0;
 };
 
-/// Every family, in the order of cmake/Families.cmake.
+/// Every family, in the order of cmake/Families.cmake, and then those that
+/// plugins registered.
 llvm::ArrayRef<const FormatFamily *> allFamilies();
+/// Adds a family, which must live as long as the process, under a name that no
+/// other has. Like loadPlugin, its caller, it must come before every lookup.
+void registerFamily(const FormatFamily &family);
 /// The family of that name, or null.
 const FormatFamily *findFamily(llvm::StringRef name);
 

@@ -12,6 +12,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "numera/Registry/Registry.h"
 #include "numera/Target/Signature.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 #include <memory>
 
@@ -47,6 +48,11 @@ public:
   mlir::OwningOpRef<mlir::ModuleOp> load(llvm::StringRef path,
                                          llvm::raw_ostream &errors);
 
+  /// The same of MLIR in memory, under a name for messages.
+  mlir::OwningOpRef<mlir::ModuleOp> loadText(llvm::StringRef text,
+                                             llvm::StringRef name,
+                                             llvm::raw_ostream &errors);
+
   /// A module without functions, for callers that build their own from the
   /// dialects arith, func and numera.
   mlir::OwningOpRef<mlir::ModuleOp> emptyModule();
@@ -65,6 +71,8 @@ public:
                               llvm::raw_ostream &errors);
 
 private:
+  mlir::OwningOpRef<mlir::ModuleOp>
+  parse(std::unique_ptr<llvm::MemoryBuffer> buffer);
   bool resolve(const CompileOptions &options, Resolved &resolved,
                llvm::raw_ostream &errors) const;
   mlir::LogicalResult run(mlir::ModuleOp module,

@@ -29,6 +29,11 @@ struct Metadata {
   std::vector<FunctionSignature> functions;
 };
 
+/// The same as JSON, as a program has it.
+std::string printMetadata(const Metadata &metadata);
+/// Numera's version.
+llvm::StringRef version();
+
 /// How code for the CPU is made. `metadata` holds what the caller knows:
 /// format, accumulate, rounding, overflow and seed; the rest is filled in.
 struct CPUOptions {

@@ -88,9 +88,7 @@ OwningOpRef<ModuleOp> Compiler::load(StringRef path,
              << buffer.getError().message() << '\n';
       return {};
     }
-    llvm::SourceMgr sources;
-    sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
-    module = parseSourceFile<ModuleOp>(sources, context.get());
+    module = parse(std::move(*buffer));
   } else {
     errors << path
            << ": error: not a model; expected a file that ends in "
@@ -100,6 +98,23 @@ OwningOpRef<ModuleOp> Compiler::load(StringRef path,
   if (!module && !oneLine.anyPrinted())
     errors << path << ": error: the model could not be read\n";
   return module;
+}
+
+OwningOpRef<ModuleOp> Compiler::loadText(StringRef text, StringRef name,
+                                         llvm::raw_ostream &errors) {
+  OneLine oneLine(*context, errors);
+  OwningOpRef<ModuleOp> module =
+      parse(llvm::MemoryBuffer::getMemBufferCopy(text, name));
+  if (!module && !oneLine.anyPrinted())
+    errors << name << ": error: the model could not be read\n";
+  return module;
+}
+
+OwningOpRef<ModuleOp>
+Compiler::parse(std::unique_ptr<llvm::MemoryBuffer> buffer) {
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  return parseSourceFile<ModuleOp>(sources, context.get());
 }
 
 OwningOpRef<ModuleOp> Compiler::emptyModule() {

@@ -5,7 +5,6 @@
 // its functions under their constant parameters are inlined here as there.
 
 #include "Device.h"
-#include "../Embedded.h"
 #include "../Process.h"
 #include "../Specialize.h"
 
@@ -16,7 +15,6 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/Instructions.h"
 
 using namespace llvm;
@@ -44,15 +42,6 @@ static NamedLibraries librariesOf(mlir::gpu::GPUModuleOp kernels) {
             function->getAttrOfType<mlir::StringAttr>("numera.library"))
       named[function.getName()] = library.str();
   return named;
-}
-
-static Error linkDeviceRuntime(Module &module) {
-  Expected<std::unique_ptr<Module>> library =
-      getLazyBitcodeModule(embeddedDeviceRuntime(), module.getContext(),
-                           /*ShouldLazyLoadMetadata=*/true);
-  if (!library)
-    return library.takeError();
-  return linkInternal(module, std::move(*library));
 }
 
 /// What a library calls and the device does not have: a CPU's instructions, the

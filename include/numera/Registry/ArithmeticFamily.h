@@ -11,14 +11,14 @@
 // decode and encode, and codes of positive magnitudes ascend with their values.
 // Where -maxCode is not the lowest finite number, lowestCode says what is.
 
-#ifndef NUMERA_LIB_REGISTRY_ARITHMETICFAMILY_H
-#define NUMERA_LIB_REGISTRY_ARITHMETICFAMILY_H
+#ifndef NUMERA_REGISTRY_ARITHMETICFAMILY_H
+#define NUMERA_REGISTRY_ARITHMETICFAMILY_H
 
-#include "Evaluate.h"
-#include "ParameterReader.h"
 #include "numera/Numerics/Steps.h"
+#include "numera/Registry/Evaluate.h"
 #include "numera/Registry/ExactValue.h"
 #include "numera/Registry/FormatFamily.h"
+#include "numera/Registry/ParameterReader.h"
 
 namespace numera {
 
@@ -339,4 +339,4 @@ private:
 
 } // namespace numera
 
-#endif // NUMERA_LIB_REGISTRY_ARITHMETICFAMILY_H
+#endif // NUMERA_REGISTRY_ARITHMETICFAMILY_H

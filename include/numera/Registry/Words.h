@@ -3,8 +3,8 @@
 // Words of files and spellings, the values they stand for, and what an error
 // says about a word that is none of them.
 
-#ifndef NUMERA_LIB_REGISTRY_WORDS_H
-#define NUMERA_LIB_REGISTRY_WORDS_H
+#ifndef NUMERA_REGISTRY_WORDS_H
+#define NUMERA_REGISTRY_WORDS_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -45,4 +45,4 @@ std::string expectation(llvm::StringRef word,
 
 } // namespace numera
 
-#endif // NUMERA_LIB_REGISTRY_WORDS_H
+#endif // NUMERA_REGISTRY_WORDS_H

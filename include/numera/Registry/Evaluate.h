@@ -2,8 +2,8 @@
 //
 // An operation on codes of one format, dispatched to Numerics.
 
-#ifndef NUMERA_LIB_REGISTRY_EVALUATE_H
-#define NUMERA_LIB_REGISTRY_EVALUATE_H
+#ifndef NUMERA_REGISTRY_EVALUATE_H
+#define NUMERA_REGISTRY_EVALUATE_H
 
 #include "numera/Numerics/Compare.h"
 #include "numera/Numerics/Convert.h"
@@ -144,4 +144,4 @@ uint64_t evaluate(const F &f, Operation operation,
 
 } // namespace numera
 
-#endif // NUMERA_LIB_REGISTRY_EVALUATE_H
+#endif // NUMERA_REGISTRY_EVALUATE_H

@@ -4,11 +4,11 @@
 // Each function returns false after the first fault and leaves the message in
 // the ParameterError.
 
-#ifndef NUMERA_LIB_REGISTRY_PARAMETERREADER_H
-#define NUMERA_LIB_REGISTRY_PARAMETERREADER_H
+#ifndef NUMERA_REGISTRY_PARAMETERREADER_H
+#define NUMERA_REGISTRY_PARAMETERREADER_H
 
-#include "Words.h"
 #include "numera/Registry/FormatFamily.h"
+#include "numera/Registry/Words.h"
 
 namespace numera {
 
@@ -56,4 +56,4 @@ private:
 
 } // namespace numera
 
-#endif // NUMERA_LIB_REGISTRY_PARAMETERREADER_H
+#endif // NUMERA_REGISTRY_PARAMETERREADER_H

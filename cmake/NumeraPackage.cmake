@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+# What is installed beside the tools and the runtime, so that
+# find_package(Numera) finds all of it.
+include(CMakePackageConfigHelpers)
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/numera/Numerics
+                  ${PROJECT_SOURCE_DIR}/include/numera/Registry
+                  ${PROJECT_SOURCE_DIR}/include/numera/Runtime
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/numera
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+# What numera_add_family compiles.
+install(FILES ${PROJECT_SOURCE_DIR}/runtime/Entries.cpp
+              ${PROJECT_SOURCE_DIR}/runtime/PluginEntry.cpp
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/numera)
+
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Numera)
+configure_package_config_file(
+  ${PROJECT_SOURCE_DIR}/cmake/NumeraConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/NumeraConfig.cmake
+  INSTALL_DESTINATION ${package}
+  PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_DATADIR)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/NumeraConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/NumeraConfig.cmake
+              ${PROJECT_BINARY_DIR}/NumeraConfigVersion.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/NumeraBitcode.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/NumeraFamily.cmake
+        DESTINATION ${package})
+install(EXPORT NumeraTargets NAMESPACE numera:: DESTINATION ${package})
