@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Numera from C, for embedding and for bindings of other languages: load number
+ * formats, compile models, run them on buffers. The library is libNumeraC.so.
+ *
+ * The interface is stable: functions are only added, structs start with their
+ * size and only grow, and what is optional is named by strings, the options of
+ * `numera compile` (docs/CommandLine.md).
+ *
+ * Errors. A function that can fail takes `char **error` last. On failure it
+ * returns 0 or NULL and sets *error, unless `error` is NULL, to one line of
+ * text that says what was found and what to do; free it with numeraStringFree.
+ * On success *error is NULL.
+ *
+ * Threads. A registry is filled by one thread; afterwards any number may use
+ * it. Programs may be called from several threads at a time.
+ */
+#ifndef NUMERA_C_NUMERA_H
+#define NUMERA_C_NUMERA_H
+
+#include "numera/Runtime/numera.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define NUMERA_C_API __attribute__((visibility("default")))
+
+/** The version of this interface: grows when functions are added. */
+#define NUMERA_C_VERSION 1
+
+/** Formats, libraries and lowerings. */
+typedef struct NumeraRegistry NumeraRegistry;
+/** A compiled model. */
+typedef struct NumeraProgram NumeraProgram;
+
+/** NUMERA_C_VERSION of the library, which may be newer than the header. */
+NUMERA_C_API int numeraApiVersion(void);
+/** Numera's version, as "0.1.0". */
+NUMERA_C_API const char *numeraVersion(void);
+NUMERA_C_API void numeraStringFree(char *text);
+
+/* ---- formats --------------------------------------------------------------
+ */
+
+/** A registry with the built-in formats. */
+NUMERA_C_API NumeraRegistry *numeraRegistryCreate(void);
+/** Programs that were compiled with it live on. */
+NUMERA_C_API void numeraRegistryDestroy(NumeraRegistry *registry);
+/** Adds what a configuration file has; after a failure, nothing of it. */
+NUMERA_C_API int numeraRegistryLoadFile(NumeraRegistry *registry,
+                                        const char *path, char **error);
+/**
+ * The same for YAML in memory. `name` stands in messages; relative paths of
+ * libraries start at `directory`.
+ */
+NUMERA_C_API int numeraRegistryLoadText(NumeraRegistry *registry,
+                                        const char *yaml, const char *name,
+                                        const char *directory, char **error);
+/**
+ * Adds the family of formats of a plugin to the whole process, before formats
+ * are looked up and while no other thread uses Numera.
+ */
+NUMERA_C_API int numeraLoadPlugin(const char *path, char **error);
+
+/** What a format is. Set `size` before the call. */
+typedef struct NumeraFormatInfo {
+  uint32_t size;          /**< sizeof(NumeraFormatInfo) */
+  uint32_t width;         /**< bits of a value */
+  uint32_t storage;       /**< bits of the integer that stores it: 8 to 64 */
+  int32_t has_arithmetic; /**< 0: only a library knows its values (opaque) */
+} NumeraFormatInfo;
+
+/** `format` is a name or a spelling: "posit16", "float<5,7>". */
+NUMERA_C_API int numeraFormatDescribe(const NumeraRegistry *registry,
+                                      const char *format,
+                                      NumeraFormatInfo *info, char **error);
+/** The canonical spelling; free it with numeraStringFree. */
+NUMERA_C_API char *numeraFormatSpelling(const NumeraRegistry *registry,
+                                        const char *format, char **error);
+/** The codes of `count` values, each rounded once, as the format rounds. */
+NUMERA_C_API int numeraFormatEncode(const NumeraRegistry *registry,
+                                    const char *format, const double *values,
+                                    uint64_t *codes, size_t count,
+                                    char **error);
+/** The values of `count` codes, rounded to nearest where f64 has no such one.
+ */
+NUMERA_C_API int numeraFormatDecode(const NumeraRegistry *registry,
+                                    const char *format, const uint64_t *codes,
+                                    double *values, size_t count, char **error);
+
+/* ---- programs -------------------------------------------------------------
+ */
+
+/**
+ * Compiles a model, an .onnx or .mlir file, for calls from this process.
+ *
+ * options  "key=value" strings, the last one NULL; NULL for none. The keys are
+ *          format, accumulate, rounding, random-bits, overflow, seed,
+ * output-as, function, target (cpu, nvptx), cpu, gpu and cuda-path, as the
+ * options of `numera compile`.
+ */
+NUMERA_C_API NumeraProgram *numeraCompileFile(const NumeraRegistry *registry,
+                                              const char *model,
+                                              const char *const *options,
+                                              char **error);
+/** The same for MLIR in memory; `name` stands in messages. */
+NUMERA_C_API NumeraProgram *
+numeraCompileText(const NumeraRegistry *registry, const char *mlir,
+                  const char *name, const char *const *options, char **error);
+/**
+ * Compiles a model into a file, completely or not at all. `emit` is llvm, asm,
+ * obj, so or exe; with target=nvptx llvm, ptx, cubin, fatbin, so or exe.
+ */
+NUMERA_C_API int numeraCompileToFile(const NumeraRegistry *registry,
+                                     const char *model,
+                                     const char *const *options,
+                                     const char *emit, const char *output,
+                                     char **error);
+/** Opens a shared object that Numera wrote. */
+NUMERA_C_API NumeraProgram *numeraProgramOpen(const char *path, char **error);
+NUMERA_C_API void numeraProgramDestroy(NumeraProgram *program);
+
+/** What numera_metadata (numera/Runtime/numera.h) is of this program, JSON. */
+NUMERA_C_API const char *numeraProgramMetadata(const NumeraProgram *program);
+NUMERA_C_API size_t numeraProgramFunctionCount(const NumeraProgram *program);
+/** NULL if there are not so many. Valid as long as the program. */
+NUMERA_C_API const char *numeraProgramFunctionName(const NumeraProgram *program,
+                                                   size_t index);
+/**
+ * How a function is called; NULL if there is none of that name. NULL names the
+ * first one. Valid as long as the program.
+ */
+NUMERA_C_API numera_entry *numeraProgramEntry(const NumeraProgram *program,
+                                              const char *function);
+/**
+ * Calls a function, as numera_entry does, with memory of outputs whose `data`
+ * is NULL made by malloc. `options` may be NULL.
+ */
+NUMERA_C_API int numeraProgramRun(const NumeraProgram *program,
+                                  const char *function,
+                                  const numera_tensor *inputs,
+                                  size_t input_count, numera_tensor *outputs,
+                                  size_t output_count,
+                                  const numera_options *options, char **error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* NUMERA_C_NUMERA_H */

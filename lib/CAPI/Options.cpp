@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+
+#include "Options.h"
+#include "numera/Registry/Words.h"
+#include "llvm/ADT/StringRef.h"
+#include <variant>
+
+using namespace llvm;
+using namespace numera;
+
+namespace {
+struct Key {
+  StringRef name;
+  std::variant<std::string *, uint64_t *, std::optional<uint64_t> *> target;
+  SmallVector<StringRef> choices = {};
+};
+} // namespace
+
+static std::string assign(const Key &key, StringRef value) {
+  auto found = [&](const Twine &expected) {
+    return ("option '" + key.name + "' is '" + value + "', expected " +
+            expected)
+        .str();
+  };
+  if (!key.choices.empty() && !is_contained(key.choices, value))
+    return found(listed(key.choices));
+  if (auto *const *text = std::get_if<std::string *>(&key.target)) {
+    **text = value.str();
+    return "";
+  }
+  uint64_t number;
+  if (value.getAsInteger(10, number))
+    return found("a whole number from 0 on");
+  if (auto *const *plain = std::get_if<uint64_t *>(&key.target))
+    **plain = number;
+  else
+    *std::get<std::optional<uint64_t> *>(key.target) = number;
+  return "";
+}
+
+std::optional<ModelOptions> numera::readOptions(const char *const *list,
+                                                std::string &error) {
+  ModelOptions options;
+  CompileOptions &compile = options.compile;
+  const Key keys[] = {
+      {"format", &compile.format},
+      {"accumulate", &compile.accumulate},
+      {"rounding", &compile.rounding},
+      {"random-bits", &compile.randomBits},
+      {"overflow", &compile.overflow},
+      {"seed", &options.seed},
+      {"output-as", &compile.outputAs, {"f32", "f64", "storage"}},
+      {"function", &compile.function},
+      {"target", &compile.target, {"cpu", "nvptx"}},
+      {"cpu", &compile.cpu},
+      {"gpu", &options.gpu.gpu},
+      {"cuda-path", &options.gpu.cudaPath}};
+  SmallVector<StringRef> names;
+  for (const Key &key : keys)
+    names.push_back(key.name);
+  for (; list && *list; ++list) {
+    auto [name, value] = StringRef(*list).split('=');
+    const Key *key =
+        find_if(keys, [&](const Key &k) { return k.name == name; });
+    if (name.size() == StringRef(*list).size())
+      error = "option '" + name.str() + "' has no value, expected key=value";
+    else if (key == std::end(keys))
+      error =
+          "option '" + name.str() + "' is unknown" + expectation(name, names);
+    else
+      error = assign(*key, value);
+    if (!error.empty())
+      return std::nullopt;
+  }
+  return options;
+}

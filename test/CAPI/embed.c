@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A C program with Numera in it: formats, a compilation, calls, files, errors.
+ * Its argument is a folder to write to.
+ */
+#include "numera-c/Numera.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a program that was compiled earlier relies on. */
+_Static_assert(sizeof(NumeraFormatInfo) == 16, "");
+_Static_assert(offsetof(NumeraFormatInfo, has_arithmetic) == 12, "");
+_Static_assert(sizeof(numera_tensor) == 24 + 8 * NUMERA_MAX_RANK, "");
+_Static_assert(offsetof(numera_tensor, shape) == 24, "");
+_Static_assert(sizeof(numera_options) == 48, "");
+_Static_assert(offsetof(numera_options, workspace) == 32, "");
+_Static_assert(NUMERA_F32 == 1 && NUMERA_BOOL == 11, "");
+
+static int failures = 0;
+
+#define EXPECT(condition)                                                      \
+  do {                                                                         \
+    if (!(condition)) {                                                        \
+      fprintf(stderr, "%s:%d: expected %s\n", __FILE__, __LINE__, #condition); \
+      ++failures;                                                              \
+    }                                                                          \
+  } while (0)
+
+/* The call failed, and said so in one line with these words in it. */
+#define EXPECT_ERROR(call, words)                                              \
+  do {                                                                         \
+    char *error = NULL;                                                        \
+    EXPECT(!(call));                                                           \
+    EXPECT(error && strstr(error, words) && !strchr(error, '\n'));             \
+    if (error && !strstr(error, words))                                        \
+      fprintf(stderr, "found: %s\n", error);                                   \
+    numeraStringFree(error);                                                   \
+  } while (0)
+
+static const char model[] =
+    "func.func @axpy(%a: tensor<?xf32>, %x: tensor<?xf32>, %y: tensor<?xf32>)"
+    "    -> tensor<?xf32> {\n"
+    "  %p = arith.mulf %a, %x : tensor<?xf32>\n"
+    "  %s = arith.addf %p, %y : tensor<?xf32>\n"
+    "  return %s : tensor<?xf32>\n"
+    "}\n";
+
+static numera_tensor vector(float *data, int64_t length) {
+  numera_tensor tensor = {.data = data,
+                          .capacity = (uint64_t)length * sizeof(float),
+                          .dtype = NUMERA_F32,
+                          .rank = 1,
+                          .shape = {length}};
+  return tensor;
+}
+
+static void testFormats(NumeraRegistry *registry) {
+  char *error = NULL;
+  NumeraFormatInfo info = {.size = sizeof info};
+  EXPECT(numeraFormatDescribe(registry, "posit<12,1>", &info, &error));
+  EXPECT(error == NULL);
+  EXPECT(info.width == 12 && info.storage == 16 && info.has_arithmetic);
+  /* An older program's struct is shorter; nothing behind it is touched. */
+  NumeraFormatInfo old = {.size = 8, .storage = 77};
+  EXPECT(numeraFormatDescribe(registry, "posit<12,1>", &old, NULL));
+  EXPECT(old.size == 8 && old.width == 12 && old.storage == 77);
+
+  EXPECT(numeraRegistryLoadText(
+      registry,
+      "formats:\n  e5m7: {family: float, exponent: 5, mantissa: 7}\n"
+      "  mine: {family: opaque, bits: 9}\n",
+      "text", ".", &error));
+  char *spelling = numeraFormatSpelling(registry, "e5m7", &error);
+  EXPECT(spelling && strcmp(spelling, "float<5,7>") == 0);
+  numeraStringFree(spelling);
+
+  const double values[] = {1.0, -0.1, 3.0e5, NAN};
+  uint64_t codes[4];
+  double back[4];
+  EXPECT(numeraFormatEncode(registry, "bf16", values, codes, 4, &error));
+  EXPECT(codes[0] == 0x3f80 && codes[1] == 0xbdcd && codes[3] == 0x7fc0);
+  EXPECT(numeraFormatDecode(registry, "bf16", codes, back, 4, &error));
+  EXPECT(back[0] == 1.0 && back[1] == -0x1.9ap-4 && isnan(back[3]));
+
+  EXPECT_ERROR(numeraFormatSpelling(registry, "posit61", &error),
+               "did you mean");
+  EXPECT_ERROR(numeraFormatEncode(registry, "mine", values, codes, 4, &error),
+               "opaque");
+  codes[0] = 0x10000;
+  EXPECT_ERROR(numeraFormatDecode(registry, "bf16", codes, back, 1, &error),
+               "16");
+  EXPECT_ERROR(numeraRegistryLoadFile(registry, "nowhere.yaml", &error),
+               "nowhere.yaml");
+  EXPECT_ERROR(numeraRegistryLoadText(registry,
+                                      "formats:\n  x: {family: floot}\n",
+                                      "text", ".", &error),
+               "text:2:");
+  EXPECT_ERROR(numeraLoadPlugin("nowhere.so", &error), "does not exist");
+  EXPECT_ERROR(numeraLoadPlugin("/dev/null", &error), "cannot be loaded");
+}
+
+static void testProgram(NumeraRegistry *registry, const char *folder) {
+  char *error = NULL;
+  const char *const options[] = {"format=posit16", "cpu=x86-64-v3", NULL};
+  NumeraProgram *program =
+      numeraCompileText(registry, model, "axpy.mlir", options, &error);
+  if (!program) {
+    fprintf(stderr, "%s\n", error);
+    exit(1);
+  }
+  EXPECT(numeraProgramFunctionCount(program) == 1);
+  EXPECT(strcmp(numeraProgramFunctionName(program, 0), "axpy") == 0);
+  EXPECT(numeraProgramFunctionName(program, 1) == NULL);
+  EXPECT(strstr(numeraProgramMetadata(program), "\"posit16\""));
+  EXPECT(numeraProgramEntry(program, "axpy") ==
+         numeraProgramEntry(program, NULL));
+  EXPECT(numeraProgramEntry(program, "other") == NULL);
+
+  float a[] = {0.1f, 1e6f, NAN}, x[] = {3, 1e6f, 1}, y[] = {0.3f, -1, 2};
+  numera_tensor inputs[] = {vector(a, 3), vector(x, 3), vector(y, 3)};
+  numera_tensor output = {0};
+  EXPECT(
+      numeraProgramRun(program, "axpy", inputs, 3, &output, 1, NULL, &error));
+  const float *result = output.data;
+  /* 1/10 is 0.099998…, times 3 is 0.29993, and 3/10 is 0.30005. */
+  EXPECT(output.rank == 1 && output.shape[0] == 3);
+  EXPECT(fabsf(result[0] - 0.6f) < 1e-3f && isnan(result[2]));
+  EXPECT(result[1] > 1e11f);
+  free(output.data);
+
+  inputs[2].shape[0] = 2;
+  EXPECT_ERROR(
+      numeraProgramRun(program, NULL, inputs, 3, &output, 1, NULL, &error),
+      "shape");
+  EXPECT_ERROR(
+      numeraProgramRun(program, "other", inputs, 3, &output, 1, NULL, &error),
+      "other");
+  numeraProgramDestroy(program);
+
+  const char *const wrong[] = {"fromat=posit16", NULL};
+  EXPECT_ERROR(numeraCompileText(registry, model, "m", wrong, &error),
+               "did you mean 'format'");
+  const char *const unknown[] = {"format=posit61", NULL};
+  EXPECT_ERROR(numeraCompileText(registry, model, "m", unknown, &error),
+               "posit61");
+  const char *const target[] = {"target=tpu", NULL};
+  EXPECT_ERROR(numeraCompileText(registry, model, "m", target, &error),
+               "cpu or nvptx");
+  EXPECT_ERROR(numeraCompileText(registry, "func @", "m.mlir", options, &error),
+               "m.mlir:1:");
+  EXPECT_ERROR(numeraCompileFile(registry, "nowhere.onnx", options, &error),
+               "nowhere.onnx");
+
+  /* The same through files. */
+  char path[4096], object[4096];
+  snprintf(path, sizeof path, "%s/axpy.mlir", folder);
+  snprintf(object, sizeof object, "%s/axpy.so", folder);
+  FILE *file = fopen(path, "w");
+  assert(file);
+  fputs(model, file);
+  fclose(file);
+  EXPECT_ERROR(
+      numeraCompileToFile(registry, path, options, "ptx", object, &error),
+      "not for --target cpu");
+  EXPECT_ERROR(
+      numeraCompileToFile(registry, path, options, "bin", object, &error),
+      "unknown");
+  EXPECT(numeraCompileToFile(registry, path, options, "so", object, &error));
+  NumeraProgram *opened = numeraProgramOpen(object, &error);
+  EXPECT(opened && numeraProgramEntry(opened, "axpy"));
+  numeraProgramDestroy(opened);
+  EXPECT_ERROR(numeraProgramOpen(path, &error), "axpy.mlir");
+}
+
+int main(int argc, char **argv) {
+  assert(argc == 2);
+  EXPECT(numeraApiVersion() == NUMERA_C_VERSION);
+  EXPECT(strchr(numeraVersion(), '.'));
+  NumeraRegistry *registry = numeraRegistryCreate();
+  testFormats(registry);
+  testProgram(registry, argv[1]);
+  numeraRegistryDestroy(registry);
+  return failures != 0;
+}
