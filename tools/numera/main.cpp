@@ -17,12 +17,13 @@ static constexpr StringLiteral help =
     "  run      run a model on NumPy arrays, and say what the format costs\n"
     "  formats  list the number formats, describe one, or draw several\n"
     "  eval     a calculator in any format\n"
-    "  check    certify formats and libraries against the exact reference\n\n"
+    "  check    certify formats and libraries against the exact reference\n"
+    "  new      write a folder with a number format of your own\n\n"
     "numera COMMAND --help lists the options of a command, numera --version\n"
     "prints the version.\n";
 
 static const StringRef commands[] = {"compile", "run", "formats", "eval",
-                                     "check"};
+                                     "check", "new"};
 
 static int dispatch(ArrayRef<const char *> arguments) {
   if (arguments.empty())
@@ -39,6 +40,8 @@ static int dispatch(ArrayRef<const char *> arguments) {
     return evalCommand(arguments);
   if (command == "check")
     return checkCommand(arguments);
+  if (command == "new")
+    return newCommand(arguments);
   if (command == "--version") {
     outs() << "numera " << NUMERA_VERSION << '\n';
     return 0;
