@@ -34,10 +34,10 @@ uint32_t processors() {
   return online > 1 ? uint32_t(online) : 1;
 }
 
-/// Looks at a condition for some microseconds, within which the next loop of a
-/// model mostly comes: waking a thread takes longer.
+/// Looks at a condition for some ten microseconds, within which the next loop
+/// of a model mostly comes: waking a thread takes as long.
 template <typename Condition> void spin(const Condition &holds) {
-  for (int i = 0; i < 500 && !holds(); ++i)
+  for (int i = 0; i < 3000 && !holds(); ++i)
     numera_processor_relax();
 }
 
