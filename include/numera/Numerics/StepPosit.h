@@ -271,10 +271,12 @@ private:
 
 template <typename T> struct ShortStep<T, PositFormat> : PositStep<T> {
   /// The form to take first. Real data leave the regimes with fraction where
-  /// these are few.
+  /// these are few: products first, sums, too, of a format like posit8.
   static constexpr StepForm preferred(const PositFormat &f) {
     int32_t high = (f.bits - 3 - f.es) << f.es;
-    return high > 24 ? StepForm::Gradual : StepForm::AnyProduct;
+    return high > 24   ? StepForm::Gradual
+           : high > 12 ? StepForm::AnyProduct
+                       : StepForm::AnySum;
   }
 };
 
