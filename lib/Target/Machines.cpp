@@ -126,14 +126,16 @@ Expected<Machines> numera::createMachines(const CPUOptions &options) {
                                first.triple.getArchName() + ", '" + name +
                                "' of " + cpu->triple.getArchName() +
                                "; a program is for one of them");
-    Machines::Version &version = machines.versions.emplace_back();
+    Machines::Version version;
     version.machine = create(*cpu, options.optimization);
     version.cpu = name == "native" ? cpu->name : name.str();
     version.features = featuresOf(*version.machine);
+    auto needsLess = [](const auto &a, const auto &b) {
+      return popcount(a.features) < popcount(b.features);
+    };
+    auto place = upper_bound(machines.versions, version, needsLess);
+    machines.versions.insert(place, std::move(version));
   }
-  stable_sort(machines.versions, [](const auto &a, const auto &b) {
-    return popcount(a.features) < popcount(b.features);
-  });
   first.name = first.triple.isX86() ? "x86-64" : "generic";
   first.features.clear();
   machines.baseline = create(first, options.optimization);
