@@ -36,13 +36,13 @@ constexpr Case edges[] = {
     {"float<5,10,fnuz,infinity>", FloatFormat{5, 10, 16, Specials::Fnuz}},
     {"float<11,20>", FloatFormat{11, 20, 1023}},
     {"float<10,40>", FloatFormat{10, 40, 511}},
-    {"posit<15,2>", PositFormat{15, 2}},
-    {"posit<16,0>", PositFormat{16, 0}},
-    {"posit<16,3>", PositFormat{16, 3}},
-    {"posit<12,1>", PositFormat{12, 1}},
-    {"posit<24,2>", PositFormat{24, 2}},
-    {"posit<31,4>", PositFormat{31, 4}},
-    {"posit<32,0>", PositFormat{32, 0}},
+    {"posit<15,2>", PositFormat{{15}, 2}},
+    {"posit<16,0>", PositFormat{{16}, 0}},
+    {"posit<16,3>", PositFormat{{16}, 3}},
+    {"posit<12,1>", PositFormat{{12}, 1}},
+    {"posit<24,2>", PositFormat{{24}, 2}},
+    {"posit<31,4>", PositFormat{{31}, 4}},
+    {"posit<32,0>", PositFormat{{32}, 0}},
 };
 
 template <typename T> class Rounds {

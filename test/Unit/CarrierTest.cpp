@@ -27,12 +27,12 @@ constexpr Case edges[] = {
     {"float<1,14>", FloatFormat{1, 14, 0}},
     {"float<1,3,saturate>",
      FloatFormat{1, 3, 0, Specials::Ieee, true, true, Overflow::Saturate}},
-    {"posit<16,3>", PositFormat{16, 3}},
-    {"posit<16,0>", PositFormat{16, 0}},
-    {"posit<12,1>", PositFormat{12, 1}},
-    {"posit<24,2>", PositFormat{24, 2}},
-    {"posit<32,0>", PositFormat{32, 0}},
-    {"posit<32,4>", PositFormat{32, 4}},
+    {"posit<16,3>", PositFormat{{16}, 3}},
+    {"posit<16,0>", PositFormat{{16}, 0}},
+    {"posit<12,1>", PositFormat{{12}, 1}},
+    {"posit<24,2>", PositFormat{{24}, 2}},
+    {"posit<32,0>", PositFormat{{32}, 0}},
+    {"posit<32,4>", PositFormat{{32}, 4}},
 };
 
 template <typename T, typename F>
@@ -176,10 +176,11 @@ TEST(Carrier, HoldsTheFormatsThatMatter) {
   constexpr FloatFormat bf16{8, 7, 127}, f16{5, 10, 15}, tf32{8, 10, 127};
   static_assert(F::embeds(bf16) && F::encodes(bf16) && F::isTruncation(tf32));
   static_assert(F::embeds(f16) && F::encodes(f16));
-  static_assert(F::embeds(PositFormat{16, 2}) && F::embeds(PositFormat{16, 1}));
-  static_assert(!F::embeds(PositFormat{16, 4}) && !F::embeds(binary32));
-  static_assert(D::embeds(PositFormat{32, 2}) && D::encodes(binary32));
-  static_assert(!D::embeds(PositFormat{33, 2}));
+  static_assert(F::embeds(PositFormat{{16}, 2}) &&
+                F::embeds(PositFormat{{16}, 1}));
+  static_assert(!F::embeds(PositFormat{{16}, 4}) && !F::embeds(binary32));
+  static_assert(D::embeds(PositFormat{{32}, 2}) && D::encodes(binary32));
+  static_assert(!D::embeds(PositFormat{{33}, 2}));
   EXPECT_EQ(F::decode(f16, 0x3c00), 1.0f);
 }
 

@@ -100,7 +100,7 @@ template <typename F> void sweep(const F &f) {
 // Clauses: E1.
 TEST(Elementary, Binary16RoundsInEveryMode) { sweep(FloatFormat{5, 10, 15}); }
 TEST(Elementary, Bfloat16RoundsInEveryMode) { sweep(FloatFormat{8, 7, 127}); }
-TEST(Elementary, Posit16RoundsInEveryMode) { sweep(PositFormat{16, 2}); }
+TEST(Elementary, Posit16RoundsInEveryMode) { sweep(PositFormat{{16}, 2}); }
 TEST(Elementary, SmallFormatsRoundInEveryMode) {
   for (const test::Case &c : test::smallFormats())
     std::visit([](const auto &f) { sweep(f); }, c.format);

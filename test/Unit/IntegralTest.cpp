@@ -146,7 +146,7 @@ TEST(ToInteger, SaturatesAtTheEndsAndTakesNaNToZero) {
                 0);
   static_assert(toInteger(binary64, fromSigned(binary64, least, even), 64,
                           true) == uint64_t{1} << 63);
-  EXPECT_EQ(toInteger(PositFormat{8, 2}, 0x80, 32, true), 0u);
+  EXPECT_EQ(toInteger(PositFormat{{8}, 2}, 0x80, 32, true), 0u);
 }
 
 // f32 holds 2^62 + 2^38 + 1 only after rounding it up; a road through f64

@@ -31,14 +31,14 @@ constexpr Case lanes[] = {
     {"float<8,26>", FloatFormat{8, 26, 127}},
     {"float<9,50>", FloatFormat{9, 50, 255}},
     {"float<9,51>", FloatFormat{9, 51, 255}},
-    {"posit<16,2>", PositFormat{16, 2}},
-    {"posit<16,1>", PositFormat{16, 1}},
-    {"posit<16,0>", PositFormat{16, 0}},
-    {"posit<12,1>", PositFormat{12, 1}},
-    {"posit<24,2>", PositFormat{24, 2}},
-    {"posit<32,2>", PositFormat{32, 2}},
-    {"posit<32,0>", PositFormat{32, 0}},
-    {"posit<32,4>", PositFormat{32, 4}},
+    {"posit<16,2>", PositFormat{{16}, 2}},
+    {"posit<16,1>", PositFormat{{16}, 1}},
+    {"posit<16,0>", PositFormat{{16}, 0}},
+    {"posit<12,1>", PositFormat{{12}, 1}},
+    {"posit<24,2>", PositFormat{{24}, 2}},
+    {"posit<32,2>", PositFormat{{32}, 2}},
+    {"posit<32,0>", PositFormat{{32}, 0}},
+    {"posit<32,4>", PositFormat{{32}, 4}},
 };
 
 /// Every operation that has a lane, at one triple of operands.

@@ -38,7 +38,7 @@ TEST(Lns, CastsToFloatsPositsAndIntegers) {
   Tally tally;
   const Case results[] = {{"f32", binary32},
                           {"bf16", FloatFormat{8, 7, 127}},
-                          {"posit8", PositFormat{8, 2}}};
+                          {"posit8", PositFormat{{8}, 2}}};
   for (const LnsFormat &f :
        {LnsFormat{3, 3}, LnsFormat{8, 6}, LnsFormat{4, 10}}) {
     LnsOracle source = oracleOf(f);

@@ -39,10 +39,10 @@ TEST(Operations, HarmonicSumsStopWherePublished) {
   EXPECT_EQ(harmonic(FloatFormat{4, 3, 7}), (H{3.0, 9}));
   EXPECT_EQ(harmonic(FloatFormat{5, 2, 15}), (H{2.0, 5}));
   EXPECT_EQ(harmonic(FloatFormat{3, 4, 3}), (H{3.5, 16}));
-  EXPECT_EQ(harmonic(PositFormat{8, 0}), (H{3.5, 16}));
-  EXPECT_EQ(harmonic(PositFormat{8, 2}), (H{3.0, 9}));
-  EXPECT_EQ(harmonic(PositFormat{16, 1}), (H{7.77734375, 1024}));
-  EXPECT_EQ(harmonic(PositFormat{16, 2}), (H{7.78125, 1025}));
+  EXPECT_EQ(harmonic(PositFormat{{8}, 0}), (H{3.5, 16}));
+  EXPECT_EQ(harmonic(PositFormat{{8}, 2}), (H{3.0, 9}));
+  EXPECT_EQ(harmonic(PositFormat{{16}, 1}), (H{7.77734375, 1024}));
+  EXPECT_EQ(harmonic(PositFormat{{16}, 2}), (H{7.78125, 1025}));
 }
 
 /// Shares of all operand pairs in percent: results that are exact (infinities
@@ -220,7 +220,7 @@ TEST(Operations, HoldForEveryPositFormat) {
     for (int32_t es = 0; es <= 4; ++es)
       checkRandomFormat(
           tally, "posit<" + std::to_string(bits) + "," + std::to_string(es),
-          PositFormat{bits, es}, static_cast<uint64_t>(bits * 5 + es));
+          PositFormat{{bits}, es}, static_cast<uint64_t>(bits * 5 + es));
 }
 
 TEST(Operations, HoldForEveryTakumFormat) {

@@ -23,7 +23,7 @@ TEST(Posit, DecodesAndRoundsAtEveryBoundaryOfSmallFormats) {
   sweepEncodings<PositFormat>(tally, smallFormats());
   for (int32_t bits = 2; bits <= 10; ++bits)
     for (int32_t es = 0; es <= 4; ++es)
-      checkEncodings(tally, "posit", PositFormat{bits, es}, 0);
+      checkEncodings(tally, "posit", PositFormat{{bits}, es}, 0);
 }
 TEST(Posit, DecodesAndRoundsAtBoundariesOfSixteenBits) {
   Tally tally;
@@ -33,7 +33,7 @@ TEST(Posit, DecodesAndRoundsAtBoundariesOfEveryLength) {
   Tally tally;
   for (int32_t bits = 17; bits <= 64; ++bits)
     for (int32_t es = 0; es <= 4; ++es)
-      checkEncodings(tally, "posit", PositFormat{bits, es}, samples(60));
+      checkEncodings(tally, "posit", PositFormat{{bits}, es}, samples(60));
 }
 
 TEST(Posit, HasThePublishedExtremes) {

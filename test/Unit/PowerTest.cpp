@@ -89,7 +89,7 @@ TEST(Power, SixteenBitPairs) {
   uint64_t count = test::samples(10'000, 2'400'000);
   sweepPairs(FloatFormat{5, 10, 15}, count);
   sweepPairs(FloatFormat{8, 7, 127}, count);
-  sweepPairs(PositFormat{16, 2}, count);
+  sweepPairs(PositFormat{{16}, 2}, count);
 }
 
 constexpr Unpacked half = Unpacked::fromInteger(false, 1, -1);

@@ -47,18 +47,18 @@ void checkRounded(Tally &tally, const char *name, const Guarded<F> &ours,
 /// The formats with a quire that the oracle knows.
 template <typename Check> void forEachFormat(const Check &check) {
   static const Case more[] = {
-      {"posit<2,4>", PositFormat{2, 4}},
-      {"posit<12,3>", PositFormat{12, 3}},
-      {"posit<16,0>", PositFormat{16, 0}},
-      {"posit<16,4>", PositFormat{16, 4}},
-      {"posit<32,0>", PositFormat{32, 0}},
-      {"posit<32,1>", PositFormat{32, 1}},
-      {"posit<32,3>", PositFormat{32, 3}},
-      {"posit<32,4>", PositFormat{32, 4}},
-      {"posit<33,2>", PositFormat{33, 2}},
-      {"posit<37,2>", PositFormat{37, 2}},
-      {"posit<64,1>", PositFormat{64, 1}},
-      {"posit<64,4>", PositFormat{64, 4}},
+      {"posit<2,4>", PositFormat{{2}, 4}},
+      {"posit<12,3>", PositFormat{{12}, 3}},
+      {"posit<16,0>", PositFormat{{16}, 0}},
+      {"posit<16,4>", PositFormat{{16}, 4}},
+      {"posit<32,0>", PositFormat{{32}, 0}},
+      {"posit<32,1>", PositFormat{{32}, 1}},
+      {"posit<32,3>", PositFormat{{32}, 3}},
+      {"posit<32,4>", PositFormat{{32}, 4}},
+      {"posit<33,2>", PositFormat{{33}, 2}},
+      {"posit<37,2>", PositFormat{{37}, 2}},
+      {"posit<64,1>", PositFormat{{64}, 1}},
+      {"posit<64,4>", PositFormat{{64}, 4}},
       {"fixed<7,8>", FixedFormat{7, 8}},
       {"fixed<0,15>", FixedFormat{0, 15}},
       {"fixed<8,8,unsigned>", FixedFormat{8, 8, false}},
@@ -85,14 +85,15 @@ template <typename Check> void forEachFormat(const Check &check) {
 
 TEST(Quire, OfPositsHasTheStandardsSize) {
   for (int32_t n = 2; n <= 64; ++n)
-    EXPECT_EQ(quireLayout(PositFormat{n, 2}).bits, 16 * n);
-  constexpr QuireLayout sixteen = quireLayout(PositFormat{16, 2});
+    EXPECT_EQ(quireLayout(PositFormat{{n}, 2}).bits, 16 * n);
+  constexpr QuireLayout sixteen = quireLayout(PositFormat{{16}, 2});
   static_assert(sixteen == QuireLayout{256, -112, 4, false});
   // 32 + 4 (n - 2) 2^es, in whole words.
-  static_assert(quireLayout(PositFormat{12, 1}) ==
+  static_assert(quireLayout(PositFormat{{12}, 1}) ==
                 QuireLayout{112, -40, 2, false});
-  static_assert(quireLayout(PositFormat{64, 4}).bits == 4000);
-  static_assert(quireLayout(PositFormat{2, 0}) == QuireLayout{32, 0, 1, false});
+  static_assert(quireLayout(PositFormat{{64}, 4}).bits == 4000);
+  static_assert(quireLayout(PositFormat{{2}, 0}) ==
+                QuireLayout{32, 0, 1, false});
 }
 
 TEST(Quire, OfFloatsHasRoomForProductsAndFlags) {
@@ -282,10 +283,10 @@ TEST(Quire, SumsAMillionProducts) {
     }
     checkRounded(tally, name, ours, sum, count);
   };
-  check("posit<16,2>", PositFormat{16, 2}, 1'000'000);
+  check("posit<16,2>", PositFormat{{16}, 2}, 1'000'000);
   check("bf16", FloatFormat{8, 7, 127}, 1'000'000);
   check("f8E4M3FN", FloatFormat{4, 3, 7, Specials::Fn}, 1'000'000);
-  check("posit<32,2>", PositFormat{32, 2}, samples(100'000, 1'000'000));
+  check("posit<32,2>", PositFormat{{32}, 2}, samples(100'000, 1'000'000));
   check("f64", binary64, samples(100'000, 1'000'000));
 }
 

@@ -312,11 +312,16 @@ template <typename T> int checkFixedSteps(std::span<const Case> cases) {
 }
 
 constexpr Case positEdges[] = {
-    {"posit<16,0>", PositFormat{16, 0}}, {"posit<16,3>", PositFormat{16, 3}},
-    {"posit<15,1>", PositFormat{15, 1}}, {"posit<12,1>", PositFormat{12, 1}},
-    {"posit<12,0>", PositFormat{12, 0}}, {"posit<24,2>", PositFormat{24, 2}},
-    {"posit<32,2>", PositFormat{32, 2}}, {"posit<24,0>", PositFormat{24, 0}},
-    {"posit<20,1>", PositFormat{20, 1}}, {"posit<32,4>", PositFormat{32, 4}},
+    {"posit<16,0>", PositFormat{{16}, 0}},
+    {"posit<16,3>", PositFormat{{16}, 3}},
+    {"posit<15,1>", PositFormat{{15}, 1}},
+    {"posit<12,1>", PositFormat{{12}, 1}},
+    {"posit<12,0>", PositFormat{{12}, 0}},
+    {"posit<24,2>", PositFormat{{24}, 2}},
+    {"posit<32,2>", PositFormat{{32}, 2}},
+    {"posit<24,0>", PositFormat{{24}, 0}},
+    {"posit<20,1>", PositFormat{{20}, 1}},
+    {"posit<32,4>", PositFormat{{32}, 4}},
 };
 
 TEST(PositStep, IsExactForSmallFormats) {
@@ -360,18 +365,18 @@ TEST(Steps, ExistForTheFormatsThatMatter) {
   static_assert(FloatStep<float>{{8, 10, 127}, gradual}.exists());
   static_assert(!FloatStep<float>{{8, 11, 127}, gradual}.exists());
   static_assert(FloatStep<double>{{8, 23, 127}, gradual}.exists());
-  static_assert(PositStep<float>{PositFormat{16, 2}}.exists());
-  static_assert(PositStep<float>{PositFormat{16, 1}}.exists());
-  static_assert(PositStep<float>{PositFormat{12, 1}}.exists());
-  static_assert(PositStep<double>{PositFormat{24, 2}}.exists());
+  static_assert(PositStep<float>{PositFormat{{16}, 2}}.exists());
+  static_assert(PositStep<float>{PositFormat{{16}, 1}}.exists());
+  static_assert(PositStep<float>{PositFormat{{12}, 1}}.exists());
+  static_assert(PositStep<double>{PositFormat{{24}, 2}}.exists());
   static_assert(FloatStep<float>{{3, 4, 3}, StepForm::Overflowing}.exists());
   static_assert(FloatStep<float>{{4, 3, 7}, StepForm::Overflowing}.exists());
   static_assert(!FloatStep<float>{{5, 2, 15}, StepForm::Overflowing}.exists());
   for (auto form : {StepForm::AnyProduct, StepForm::AnySum}) {
-    EXPECT_TRUE((PositStep<float>{PositFormat{12, 1}, form}.exists()));
-    EXPECT_TRUE((PositStep<float>{PositFormat{8, 2}, form}.exists()));
-    EXPECT_FALSE((PositStep<float>{PositFormat{17, 2}, form}.exists()));
-    EXPECT_FALSE((PositStep<double>{PositFormat{12, 1}, form}.exists()));
+    EXPECT_TRUE((PositStep<float>{PositFormat{{12}, 1}, form}.exists()));
+    EXPECT_TRUE((PositStep<float>{PositFormat{{8}, 2}, form}.exists()));
+    EXPECT_FALSE((PositStep<float>{PositFormat{{17}, 2}, form}.exists()));
+    EXPECT_FALSE((PositStep<double>{PositFormat{{12}, 1}, form}.exists()));
   }
 }
 

@@ -85,7 +85,7 @@ TEST(Truncate, KeepsSpecials) {
   EXPECT_EQ(f.truncate(0x7f, 2), 0x7fu); // NaN with a payload
   EXPECT_EQ(f.truncate(0xfc, 2), 0xfcu);
   EXPECT_EQ(fnuz.truncate(0x81, 3), 0u); // -0 would be NaN
-  EXPECT_EQ((PositFormat{8, 2}.truncate(0x80, 2)), 0x80u);
+  EXPECT_EQ((PositFormat{{8}, 2}.truncate(0x80, 2)), 0x80u);
 }
 
 /// The parameters of a format as the runtime passes them.

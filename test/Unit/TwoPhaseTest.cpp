@@ -66,7 +66,7 @@ TEST(TwoPhase, GivesTheExactBitsOfEveryInputOfF8E4M3FN) {
       FloatFormat{4, 3, 7, Specials::Fn, true, true, Overflow::Saturate});
 }
 TEST(TwoPhase, GivesTheExactBitsOfEveryInputOfPosit16) {
-  expectTheExactBitsOfEveryCode(PositFormat{16, 2});
+  expectTheExactBitsOfEveryCode(PositFormat{{16}, 2});
 }
 
 TEST(TwoPhase, GivesTheExactBitsOfF32AndPosit32) {
@@ -77,7 +77,7 @@ TEST(TwoPhase, GivesTheExactBitsOfF32AndPosit32) {
     // Exponents around 0 half of the time, where the functions are lively.
     uint64_t lively = (bits & 0x80ff'ffff) | (112 + (bits >> 40) % 30) << 23;
     expectTheExactBits(binary32, i % 2 ? lively : bits & 0xffff'ffff, mode);
-    expectTheExactBits(PositFormat{32, 2}, bits & 0xffff'ffff, mode);
+    expectTheExactBits(PositFormat{{32}, 2}, bits & 0xffff'ffff, mode);
   }
 }
 
