@@ -93,7 +93,7 @@ TEST(Cmp, HoldsForSampledPairsOfLargerFormats) {
 // Clauses: K2 P6.
 TEST(Cmp, HasTheFloatAndPositRulesForNaN) {
   constexpr FloatFormat f{5, 2, 15};
-  constexpr PositFormat p{8, 2};
+  constexpr PositFormat p{{8}, 2};
   static_assert(relation(f, f.nanCode(), f.nanCode()) == Unordered);
   static_assert(relation(f, f.signBit(), 0) == Equal);
   static_assert(relation(p, p.nanCode(), p.nanCode()) == Equal);

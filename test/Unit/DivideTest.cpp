@@ -62,7 +62,7 @@ TEST(Div, ByZeroIsInfinityNaNOrTheLargestValue) {
   constexpr FloatFormat ieee{5, 2, 15};
   constexpr FloatFormat fn{4, 3, 7, Specials::Fn};
   constexpr FloatFormat finite{2, 1, 1, Specials::Finite};
-  constexpr PositFormat posit{8, 2};
+  constexpr PositFormat posit{{8}, 2};
   constexpr auto even = Rounding::NearestEven;
   static_assert(div(ieee, 1, ieee.signBit(), even) ==
                 (ieee.infinityCode() | ieee.signBit()));

@@ -71,7 +71,7 @@ TEST(Fma, IsRoundedOnceForWideFormats) {
 }
 
 TEST(Fma, DoesNotRoundTheProduct) {
-  constexpr PositFormat f{16, 2};
+  constexpr PositFormat f{{16}, 2};
   constexpr auto even = Rounding::NearestEven;
   constexpr uint64_t one = 0b0'10'00'00000000000, next = one + 1;
   // (1 + u)^2 - (1 + 2u) is u^2, which two roundings would lose.

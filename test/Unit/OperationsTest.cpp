@@ -76,7 +76,7 @@ TEST(Operations, ClosureSharesAreThePublishedOnes) {
   auto times = [](const auto &f, uint64_t x, uint64_t y, Rounding mode) {
     return mul(f, x, y, mode);
   };
-  constexpr PositFormat posit{8, 1};
+  constexpr PositFormat posit{{8}, 1};
   constexpr FloatFormat ieee{4, 3, 7};
   Closure sums = closure(posit, oracle::add, plus);
   EXPECT_NEAR(sums.exact, 24.226, 0.0006);

@@ -7,7 +7,7 @@ using namespace numera::test;
 
 namespace {
 
-constexpr PositFormat posit8{8, 2}, posit16{16, 2}, posit32{32, 2};
+constexpr PositFormat posit8{{8}, 2}, posit16{{16}, 2}, posit32{{32}, 2};
 constexpr Unpacked tiny{
     .kind = Kind::Finite, .exponent = -1000, .significand = uint64_t{1} << 63};
 constexpr Unpacked huge{

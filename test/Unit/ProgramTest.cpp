@@ -18,7 +18,7 @@ using namespace numera::test;
 
 namespace {
 
-constexpr PositFormat posit16{16, 2};
+constexpr PositFormat posit16{{16}, 2};
 
 std::string positAdd(llvm::StringRef dim) {
   return elementwise(

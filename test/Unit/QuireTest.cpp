@@ -292,7 +292,7 @@ TEST(Quire, SumsAMillionProducts) {
 
 /// A million of the largest product, of one sign: the carry bits.
 TEST(Quire, HasRoomForLongSumsOfTheLargestProduct) {
-  constexpr PositFormat f{8, 0};
+  constexpr PositFormat f{{8}, 0};
   Guarded ours(f);
   constexpr int count = 1'000'000;
   uint64_t minus = f.negate(f.maxCode());
@@ -307,7 +307,7 @@ TEST(Quire, HasRoomForLongSumsOfTheLargestProduct) {
 }
 
 TEST(Quire, KeepsNaRAsTheStandardWritesIt) {
-  constexpr PositFormat f{16, 2};
+  constexpr PositFormat f{{16}, 2};
   uint64_t words[4];
   Quire<PositFormat> quire(f, words);
   quire.clear();
@@ -379,7 +379,7 @@ TEST(Quire, RoundsStochasticallyByTheExactRest) {
 
 /// The arithmetic is constexpr: 0.5 * 0.5 + 0.25 is 0.5.
 constexpr uint64_t half() {
-  constexpr PositFormat f{8, 2};
+  constexpr PositFormat f{{8}, 2};
   uint64_t words[2] = {};
   Quire<PositFormat> quire(f, words);
   quire.mac(0x38, 0x38);
@@ -391,7 +391,7 @@ static_assert(half() == 0x38);
 // One bit more than the pattern of NaR is a number, if one that no sum of fewer
 // than 2^31 products reaches.
 TEST(Quire, TakesThePatternOfNaRAloneForNaR) {
-  constexpr PositFormat f{16, 2};
+  constexpr PositFormat f{{16}, 2};
   uint64_t words[] = {0, 0, 0, uint64_t{1} << 63};
   ASSERT_EQ(quireLayout(f).words(), 4);
   constexpr auto even = Rounding::NearestEven;

@@ -223,7 +223,7 @@ void checkFrequency(const F &f, double value, int32_t bits) {
 // Clauses: D1.
 TEST(Stochastic, HasTheFrequencyOfTheShare) {
   constexpr FloatFormat f8{4, 3, 7};
-  constexpr PositFormat posit8{8, 2};
+  constexpr PositFormat posit8{{8}, 2};
   for (int32_t bits = 1; bits <= 32; ++bits) {
     checkFrequency(f8, 1.03, bits);
     checkFrequency(f8, 250.0, bits); // beside the largest
