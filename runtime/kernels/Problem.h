@@ -88,16 +88,15 @@ private:
 class Memory {
 public:
   template <typename LayOut> explicit Memory(const LayOut &layOut) {
-    char *next = nullptr;
-    auto take = [&next](auto *&array, int64_t count) {
+    size_t size = 0;
+    auto take = [this, &size](auto *&array, int64_t count) {
       using Element = std::remove_reference_t<decltype(*array)>;
-      array = reinterpret_cast<Element *>(next);
-      next += roundUp(count * int64_t(sizeof(Element)), 64);
+      array = memory ? reinterpret_cast<Element *>(memory + size) : nullptr;
+      size += size_t(roundUp(count * int64_t(sizeof(Element)), 64));
     };
     layOut(take); // to know the size
-    memory =
-        static_cast<char *>(aligned_alloc(64, reinterpret_cast<size_t>(next)));
-    next = memory;
+    memory = static_cast<char *>(aligned_alloc(64, size));
+    size = 0;
     layOut(take);
   }
   ~Memory() { free(memory); }
@@ -107,7 +106,7 @@ public:
   bool isAvailable() const { return memory; }
 
 private:
-  char *memory;
+  char *memory = nullptr;
 };
 
 } // namespace numera::kernel
