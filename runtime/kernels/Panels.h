@@ -117,6 +117,8 @@ struct Packing {
   static void pack(Carrier *panel, const void *base, const int64_t *places,
                    int64_t count, const int64_t *steps, int64_t stepCount,
                    bool stepsAreContiguous) {
+    if (stepCount == 0)
+      return;
     Run runs[panelLanes];
     int64_t runCount = findRuns(places, count, runs);
     int64_t stride = runs[0].stride;
