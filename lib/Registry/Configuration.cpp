@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The sections `formats`, `libraries` and `policy`.
+// The sections `formats` and `policy`.
 
 #include "ConfigurationReader.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 
 using namespace numera;
 using llvm::StringRef;
@@ -201,40 +199,6 @@ bool ConfigurationReader::readChanges(const YamlNode &section,
   return true;
 }
 
-/// `equivalent: bf16`: the format that an opaque one's codes are to be read as.
-bool ConfigurationReader::readEquivalent(const YamlNode &entry,
-                                         const Format &format,
-                                         Format &equivalent) {
-  const YamlNode *value = entry.find("equivalent");
-  if (!value)
-    return true;
-  if (!readFormatReference(*value, equivalent))
-    return false;
-  if (!equivalent.getFamily().hasArithmetic())
-    return file.fail(value->place, "'" + Twine(value->text) +
-                                       "' is opaque itself, expected a format "
-                                       "with arithmetic such as bf16");
-  return equivalent.width() == format.width() ||
-         file.fail(value->place, "'" + Twine(value->text) + "' has " +
-                                     Twine(equivalent.width()) +
-                                     " bits, expected a format of " +
-                                     Twine(format.width()));
-}
-
-/// `carrier: f32`: where an opaque format computes what it has no function for.
-bool ConfigurationReader::readCarrier(const YamlNode &entry, Format &carrier) {
-  const YamlNode *value = entry.find("carrier");
-  if (!value)
-    return true;
-  if (!expectScalar(*value))
-    return false;
-  if (value->text != "f32" && value->text != "f64")
-    return file.fail(value->place, "carrier is '" + Twine(value->text) +
-                                       "', expected f32 or f64");
-  carrier = value->text == "f32" ? formatF32() : formatF64();
-  return true;
-}
-
 bool ConfigurationReader::readFormat(const YamlNode &entry) {
   if (!checkNewName(entry) || !expectMapping(entry, "a format"))
     return false;
@@ -246,8 +210,7 @@ bool ConfigurationReader::readFormat(const YamlNode &entry) {
   for (const YamlNode &item : entry.items) {
     if (item.key == "family" && entry.find("family") == &item)
       continue;
-    if (llvm::is_contained({"equivalent", "carrier"}, item.key) &&
-        !family->hasArithmetic()) {
+    if (!family->hasArithmetic() && isOpaqueKey(item.key)) {
       if (entry.find(item.key) != &item)
         return file.fail(item.keyPlace, "'" + Twine(item.key) +
                                             "' is given twice, give it once");
@@ -276,58 +239,12 @@ bool ConfigurationReader::readFormat(const YamlNode &entry) {
                      fault.message);
   if (!format)
     return file.fail(entry.keyPlace, fault.message);
-  Format equivalent, carrier;
-  if (!family->hasArithmetic() && (!readEquivalent(entry, format, equivalent) ||
-                                   !readCarrier(entry, carrier)))
+  Registry::NamedFormat named{entry.key, format, isBuiltin,
+                              file.location(entry.keyPlace)};
+  if (!family->hasArithmetic() && !readOpaque(entry, named))
     return false;
   registry.byName[entry.key] = registry.named.size();
-  registry.named.push_back({entry.key, format, isBuiltin,
-                            file.location(entry.keyPlace), equivalent,
-                            carrier});
-  return true;
-}
-
-//===----------------------------------------------------------------------===//
-// libraries
-//===----------------------------------------------------------------------===//
-
-bool ConfigurationReader::readLibraries(const YamlNode &section) {
-  if (!expectMapping(section, "'libraries'"))
-    return false;
-  return llvm::all_of(
-      section.items, [&](const YamlNode &entry) { return readLibrary(entry); });
-}
-
-bool ConfigurationReader::readLibrary(const YamlNode &entry) {
-  static constexpr StringRef extensions[] = {".c",  ".cc", ".cpp", ".bc",
-                                             ".ll", ".a",  ".o",   ".so"};
-  if (const Library *other = registry.findLibrary(entry.key))
-    return file.fail(entry.keyPlace, "library '" + Twine(entry.key) +
-                                         "' is already defined at " +
-                                         other->location +
-                                         ", choose another name");
-  std::string what = "library '" + entry.key + "'";
-  if (!checkKeys(entry, "a library", {"path"}))
-    return false;
-  const YamlNode *path = requireScalar(entry, "path", what);
-  if (!path)
-    return false;
-  StringRef extension = llvm::sys::path::extension(path->text);
-  if (!llvm::is_contained(extensions, extension))
-    return file.fail(path->place, "the library file '" + Twine(path->text) +
-                                      "' has the extension '" + extension +
-                                      "', expected " + listed(extensions));
-  llvm::SmallString<128> full(path->text);
-  if (llvm::sys::path::is_relative(full)) {
-    full = directory;
-    llvm::sys::path::append(full, path->text);
-  }
-  if (!llvm::sys::fs::exists(full) || llvm::sys::fs::is_directory(full))
-    return file.fail(path->place, "there is no library file '" +
-                                      Twine(path->text) + "', tried '" + full +
-                                      "'");
-  registry.libs.push_back(
-      {entry.key, full.str().str(), file.location(entry.keyPlace)});
+  registry.named.push_back(std::move(named));
   return true;
 }
 

@@ -262,13 +262,13 @@ bool ConfigurationReader::readLibraryOf(const YamlNode &entry,
                          (names.empty() ? ", define it in the section libraries"
                                         : expectation(name->text, names)));
   }
-  StringRef extension = llvm::sys::path::extension(library->path);
   if (lowering.target == Target::NVPTX &&
-      llvm::is_contained({".a", ".o", ".so"}, extension))
-    return file.fail(name->place, "library '" + Twine(name->text) + "' is a " +
-                                      extension +
-                                      " of the host, expected .c, .cc, .cpp, "
-                                      ".bc or .ll for the target nvptx");
+      llvm::all_of(library->paths, isMachineCode))
+    return file.fail(name->place,
+                     "library '" + Twine(name->text) + "' is a " +
+                         llvm::sys::path::extension(library->paths.front()) +
+                         " of the host, expected .c, .cc, .cpp, "
+                         ".bc or .ll for the target nvptx");
   lowering.library = name->text;
   return true;
 }

@@ -10,6 +10,7 @@
 #include "Yaml.h"
 #include "numera/Registry/Registry.h"
 #include "numera/Registry/Words.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace numera {
 
@@ -32,11 +33,19 @@ private:
   bool readEquivalent(const YamlNode &entry, const Format &format,
                       Format &equivalent);
   bool readCarrier(const YamlNode &entry, Format &carrier);
+  static bool isOpaqueKey(llvm::StringRef key);
+  bool readOpaque(const YamlNode &entry, Registry::NamedFormat &named);
+  bool readDerived(const YamlNode &entry, Registry::NamedFormat &named);
+  bool readIdentities(const YamlNode &entry, Registry::NamedFormat &named);
   bool checkNewName(const YamlNode &entry);
   const FormatFamily *readFamily(const YamlNode &entry);
 
   bool readLibraries(const YamlNode &section);
   bool readLibrary(const YamlNode &entry);
+  bool readFiles(const YamlNode &entry, Library &library);
+  bool readCompilation(const YamlNode &entry, Library &library);
+  bool readDefines(const YamlNode &entry, Library &library);
+  bool readFloats(const YamlNode &entry, Library &library);
 
   bool readLowerings(const YamlNode &section);
   bool readLowering(const YamlNode &entry);
@@ -64,6 +73,12 @@ private:
                  Names later = {});
   bool expectMapping(const YamlNode &node, llvm::StringRef what);
   bool expectScalar(const YamlNode &node);
+  /// Reads the scalar at `key` of a mapping, or each of a list of them; true
+  /// where there is none.
+  bool readEach(const YamlNode &mapping, llvm::StringRef key,
+                llvm::function_ref<bool(const YamlNode &)> readOne);
+  /// A path as it is from here.
+  std::string resolve(llvm::StringRef path) const;
   /// The scalar at `key` of a mapping; null, with a message, if it is missing.
   const YamlNode *requireScalar(const YamlNode &mapping, llvm::StringRef key,
                                 llvm::StringRef what);

@@ -108,26 +108,36 @@ std::string Registry::nameOf(const Format &format) const {
   return format.getFamily().ruledName(format);
 }
 
+const Registry::NamedFormat *Registry::entryOf(const Format &format) const {
+  auto found = llvm::find_if(named, [&](const NamedFormat &candidate) {
+    return candidate.format == format;
+  });
+  return found == named.end() ? nullptr : &*found;
+}
+
 Format Registry::equivalentOf(const Format &format) const {
   if (format.getFamily().hasArithmetic())
     return format;
-  for (const NamedFormat &candidate : named)
-    if (candidate.format == format)
-      return candidate.equivalent;
-  return {};
+  const NamedFormat *entry = entryOf(format);
+  return entry ? entry->equivalent : Format();
 }
 
 Format Registry::carrierOf(const Format &format) const {
-  for (const NamedFormat &candidate : named)
-    if (candidate.format == format)
-      return candidate.carrier;
-  return {};
+  const NamedFormat *entry = entryOf(format);
+  return entry ? entry->carrier : Format();
 }
 
 const Library *Registry::findLibrary(StringRef name) const {
   auto found = llvm::find_if(
       libs, [&](const Library &library) { return library.name == name; });
   return found == libs.end() ? nullptr : &*found;
+}
+
+void Registry::keepBitcode(StringRef library,
+                           std::shared_ptr<const std::string> bitcode) {
+  for (Library &each : libs)
+    if (each.name == library)
+      each.bitcode = bitcode;
 }
 
 RoundingMode Lowering::getOwnRoundingMode() const {

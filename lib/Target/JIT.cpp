@@ -1,19 +1,49 @@
 // SPDX-License-Identifier: MIT
 
 #include "JIT.h"
+#include "Process.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include <map>
 
 using namespace llvm;
 using namespace numera;
 
+static Error addSharedObject(orc::LLJIT &jit, const std::string &path) {
+  auto generator = orc::DynamicLibrarySearchGenerator::Load(
+      path.c_str(), jit.getDataLayout().getGlobalPrefix());
+  if (!generator)
+    return generator.takeError();
+  jit.getMainJITDylib().addGenerator(std::move(*generator));
+  return Error::success();
+}
+
+/// A library of the system, `-lm`: where it is, only the linker knows. What it
+/// links to nothing depends on the library, and brings it along.
+static Error addSystemLibrary(orc::LLJIT &jit, const std::string &flag) {
+  // This process has them.
+  if (is_contained({"-lm", "-lc", "-lstdc++", "-lpthread", "-ldl"}, flag))
+    return Error::success();
+  Expected<TemporaryFile> file = TemporaryFile::create("so");
+  if (!file)
+    return file.takeError();
+  if (Error error = runClang(/*cxx=*/false, {"-shared", "-Wl,--no-as-needed",
+                                             flag, "-o", file->path()}))
+    return error;
+  return addSharedObject(jit, file->path());
+}
+
 /// The user's libraries in machine code.
 static Error addLibrary(orc::LLJIT &jit, const std::string &path) {
   orc::JITDylib &main = jit.getMainJITDylib();
+  if (StringRef(path).starts_with("-l"))
+    return addSystemLibrary(jit, path);
   StringRef extension = sys::path::extension(path);
   if (extension == ".o") {
     ErrorOr<std::unique_ptr<MemoryBuffer>> buffer = MemoryBuffer::getFile(path);
@@ -33,15 +63,80 @@ static Error addLibrary(orc::LLJIT &jit, const std::string &path) {
   // A name without a slash would be looked for where the system's libraries
   // are.
   std::string file = path.find('/') == std::string::npos ? "./" + path : path;
-  auto generator = orc::DynamicLibrarySearchGenerator::Load(
-      file.c_str(), jit.getDataLayout().getGlobalPrefix());
-  if (!generator)
-    return generator.takeError();
-  main.addGenerator(std::move(*generator));
-  return Error::success();
+  return addSharedObject(jit, file);
+}
+
+static constexpr StringLiteral initializer = "numera.initialize";
+
+/// What would run when a shared object is loaded, as a function of the program.
+static bool addInitializer(Module &module) {
+  GlobalVariable *list = module.getGlobalVariable("llvm.global_ctors");
+  auto *entries =
+      list ? dyn_cast<ConstantArray>(list->getInitializer()) : nullptr;
+  if (!entries)
+    return false;
+  // By priority; those of one in their order.
+  std::multimap<uint64_t, Constant *> constructors;
+  for (const Use &use : entries->operands()) {
+    auto *entry = cast<ConstantStruct>(use);
+    constructors.emplace(
+        cast<ConstantInt>(entry->getOperand(0))->getZExtValue(),
+        entry->getOperand(1));
+  }
+  IRBuilder<> builder(module.getContext());
+  auto *type = FunctionType::get(builder.getVoidTy(), false);
+  auto *function =
+      Function::Create(type, GlobalValue::ExternalLinkage, initializer, module);
+  builder.SetInsertPoint(BasicBlock::Create(module.getContext(), "", function));
+  for (auto &[priority, constructor] : constructors)
+    builder.CreateCall(type, constructor);
+  builder.CreateRetVoid();
+  list->eraseFromParent();
+  return true;
+}
+
+/// Has everything linked; an error is what the linker reported first.
+static Error materialize(orc::LLJIT &jit, const Module &module) {
+  auto isExported = [](const Function &function) {
+    return !function.isDeclaration() && function.hasExternalLinkage() &&
+           function.hasDefaultVisibility();
+  };
+  auto exported = find_if(module, isExported);
+  if (exported == module.end())
+    return Error::success();
+  std::string first;
+  orc::ExecutionSession &session = jit.getExecutionSession();
+  session.setErrorReporter([&](Error error) {
+    std::string text = toString(std::move(error));
+    if (first.empty())
+      first = text;
+  });
+  auto address = jit.lookup(exported->getName());
+  session.setErrorReporter(consumeError);
+  if (address)
+    return Error::success();
+  if (first.empty())
+    return address.takeError();
+  consumeError(address.takeError());
+  return createStringError(
+      "cannot link the program: " + StringRef(first).split('\n').first +
+      (StringRef(first).contains("relocation") ? "; compile it with -fPIC"
+                                               : ""));
+}
+
+/// Destructors of what an initializer makes would run when this process ends,
+/// long after the program is gone: they are left out.
+static int dropDestructor(void (*)(void *), void *, void *) { return 0; }
+
+static Error defineAtExit(orc::LLJIT &jit) {
+  orc::SymbolMap symbols;
+  symbols[jit.mangleAndIntern("__cxa_atexit")] = {
+      orc::ExecutorAddr::fromPtr(&dropDestructor), JITSymbolFlags::Exported};
+  return jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(symbols)));
 }
 
 Expected<std::unique_ptr<orc::LLJIT>> numera::load(Compiled &program) {
+  bool hasInitializer = addInitializer(*program.module);
   SmallVector<char, 0> code;
   raw_svector_ostream stream(code);
   if (Error error = generate(program, CodeGenFileType::ObjectFile, stream))
@@ -50,6 +145,9 @@ Expected<std::unique_ptr<orc::LLJIT>> numera::load(Compiled &program) {
   Expected<std::unique_ptr<orc::LLJIT>> jit = orc::LLJITBuilder().create();
   if (!jit)
     return jit.takeError();
+  if (hasInitializer)
+    if (Error error = defineAtExit(**jit))
+      return std::move(error);
   // The user's libraries come first, as on a linker's command line.
   for (const std::string &library : program.nativeLibraries)
     if (Error error = addLibrary(**jit, library))
@@ -63,5 +161,13 @@ Expected<std::unique_ptr<orc::LLJIT>> numera::load(Compiled &program) {
           (*jit)->addObjectFile(std::make_unique<SmallVectorMemoryBuffer>(
               std::move(code), "program")))
     return std::move(error);
+  if (Error error = materialize(**jit, *program.module))
+    return std::move(error);
+  if (hasInitializer) {
+    auto initialize = (*jit)->lookup(initializer);
+    if (!initialize)
+      return initialize.takeError();
+    initialize->toPtr<void (*)()>()();
+  }
   return jit;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // A library that the configuration names, opened: C and C++ sources are
-// compiled, bitcode is parsed, and of machine code the symbols are read.
+// compiled, bitcode is parsed, and of machine code the symbols are read. The
+// files of one library may call each other.
 
 #ifndef NUMERA_LIB_TARGET_LIBRARYFILE_H
 #define NUMERA_LIB_TARGET_LIBRARYFILE_H
@@ -10,6 +11,7 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBufferRef.h"
 
 namespace numera {
 
@@ -30,19 +32,35 @@ public:
                                           llvm::LLVMContext &context);
 
   const Library &library() const { return *info; }
-  /// The bitcode; null for machine code.
+  /// What sources and bitcode define, as one; null where all is machine code.
   std::unique_ptr<llvm::Module> module;
-  bool defines(llvm::StringRef symbol) const;
+  /// What a program is linked with: files of machine code, then `-lm` and such.
+  const std::vector<std::string> &native() const { return files; }
+
+  bool defines(llvm::StringRef symbol) const {
+    return definition(symbol) || symbols.contains(symbol);
+  }
+  /// The function in bitcode; null for one of machine code, or of none.
+  llvm::Function *definition(llvm::StringRef symbol) const;
+  /// The functions that there are, and what they may be taken for.
+  std::vector<std::string> names() const;
 
 private:
   explicit LibraryFile(const Library &library) : info(&library) {}
-  llvm::Error openSource(llvm::LLVMContext &context);
-  llvm::Error openBitcode(llvm::StringRef path, llvm::LLVMContext &context);
-  llvm::Error openMachineCode();
+  llvm::Error openSource(llvm::StringRef path, llvm::LLVMContext &context);
+  llvm::Error openBitcode(llvm::MemoryBufferRef buffer,
+                          llvm::LLVMContext &context);
+  llvm::Error openMachineCode(llvm::StringRef path);
+  llvm::Error openFile(llvm::StringRef path, llvm::LLVMContext &context);
 
   const Library *info;
   llvm::StringSet<> symbols; ///< of machine code
+  std::vector<std::string> files;
 };
+
+/// Compiles a source with what its library says, to bitcode at `output`.
+llvm::Error compileSource(const Library &library, llvm::StringRef path,
+                          llvm::StringRef output);
 
 } // namespace numera
 

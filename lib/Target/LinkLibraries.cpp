@@ -9,15 +9,17 @@
 // so that libraries cannot clash. Machine code is left to the linker.
 
 #include "Compile.h"
-#include "LibraryFile.h"
 #include "LibraryTables.h"
+#include "OpenLibraries.h"
 #include "VectorVariants.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/VFABIDemangler.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace llvm;
 using namespace numera;
@@ -29,58 +31,38 @@ struct Request {
   Function *declaration;
   std::string symbol;
   std::string library; ///< empty: the one that defines it
-  std::string location;
+  const Lowering *lowering = nullptr;
 };
-
-std::string printType(const Type *type) {
-  std::string text;
-  raw_string_ostream(text) << *type;
-  return text;
-}
 
 class LibraryLinker {
 public:
   LibraryLinker(Module &module, const Registry &registry,
                 const NamedLibraries &named, const TargetMachine &machine)
-      : module(module), registry(registry), named(named), machine(machine) {}
+      : module(module), registry(registry), named(named), machine(machine),
+        libraries(registry, module.getContext()) {}
 
   Expected<std::vector<std::string>> run() {
-    MapVector<const Library *, std::vector<Request>> byLibrary;
+    MapVector<LibraryFile *, std::vector<Request>> byLibrary;
     for (Request &request : collect()) {
-      Expected<const Library *> library = find(request);
-      if (!library)
-        return library.takeError();
-      byLibrary[*library].push_back(std::move(request));
+      Expected<LibraryFile &> file =
+          libraries.find(*request.lowering, request.library);
+      if (!file)
+        return file.takeError();
+      byLibrary[&*file].push_back(std::move(request));
     }
-    StringMap<const Library *> nativeSymbols;
     std::vector<std::string> native;
-    for (auto &[library, requests] : byLibrary) {
-      LibraryFile &file = files.find(library)->second;
-      if (!file.module && machine.getTargetTriple().isNVPTX())
-        return createStringError(
-            requests.front().location + ": library '" + library->name + "' (" +
-            library->path +
-            ") is machine code for the CPU; target nvptx takes C or C++ "
-            "source, or bitcode");
-      if (!file.module) {
-        native.push_back(library->path);
-        for (Request &request : requests) {
-          // Machine code keeps its names, and two of one name are one.
-          const Library *other =
-              nativeSymbols.try_emplace(request.symbol, library).first->second;
-          if (other != library)
-            return createStringError(
-                request.location + ": libraries '" + other->name + "' and '" +
-                library->name + "' both define '" + request.symbol +
-                "', which machine code cannot tell apart; give one as source "
-                "or bitcode, or rename it");
-          useName(request, request.symbol);
-          if (Error error = linkNative(file, request))
-            return std::move(error);
-        }
-      } else if (Error error = linkBitcode(file, requests)) {
-        return std::move(error);
+    for (auto &[file, requests] : byLibrary) {
+      append_range(native, file->native());
+      std::vector<Request> inBitcode;
+      for (Request &request : requests) {
+        if (file->definition(request.symbol))
+          inBitcode.push_back(std::move(request));
+        else if (Error error = linkNative(*file, request))
+          return std::move(error);
       }
+      if (!inBitcode.empty())
+        if (Error error = linkBitcode(*file, inBitcode))
+          return std::move(error);
     }
     return native;
   }
@@ -93,19 +75,16 @@ private:
           function.use_empty())
         continue;
       Request request{&function, function.getName().str(),
-                      named.lookup(function.getName()), ""};
+                      named.lookup(function.getName())};
       auto [library, symbol] = function.getName().split("::");
       if (!symbol.empty() && registry.findLibrary(library)) {
         request.symbol = symbol.str();
         request.library = library.str();
       }
       // What no lowering has is the C library's, or the runtime's.
-      if (const Lowering *lowering = loweringOf(request)) {
-        request.location = lowering->location;
-        if (request.library.empty())
-          request.library = lowering->library;
+      request.lowering = loweringOf(request);
+      if (request.lowering)
         requests.push_back(std::move(request));
-      }
     }
     return requests;
   }
@@ -131,56 +110,6 @@ private:
             lowering.library == request.library);
   }
 
-  Expected<LibraryFile &> open(const Library &library) {
-    auto found = files.find(&library);
-    if (found != files.end())
-      return found->second;
-    Expected<LibraryFile> file =
-        LibraryFile::open(library, module.getContext());
-    if (!file)
-      return file.takeError();
-    return files.emplace(&library, std::move(*file)).first->second;
-  }
-
-  Expected<const Library *> find(const Request &request) {
-    if (!request.library.empty()) {
-      const Library *library = registry.findLibrary(request.library);
-      if (!library)
-        return createStringError(request.location + ": no library '" +
-                                 request.library + "' is registered");
-      Expected<LibraryFile &> file = open(*library);
-      if (!file)
-        return file.takeError();
-      if (!file->defines(request.symbol))
-        return createStringError(request.location + ": library '" +
-                                 library->name + "' (" + library->path +
-                                 ") does not define '" + request.symbol + "'");
-      return library;
-    }
-    const Library *only = nullptr;
-    for (const Library &library : registry.libraries()) {
-      Expected<LibraryFile &> file = open(library);
-      if (!file)
-        return file.takeError();
-      if (!file->defines(request.symbol))
-        continue;
-      if (only)
-        return createStringError(request.location + ": '" + request.symbol +
-                                 "' is defined by libraries '" + only->name +
-                                 "' and '" + library.name +
-                                 "'; add `library:` to the lowering");
-      only = &library;
-    }
-    if (only)
-      return only;
-    std::string names;
-    for (const Library &library : registry.libraries())
-      names += (names.empty() ? "" : ", ") + library.name;
-    return createStringError(
-        request.location + ": no library defines '" + request.symbol + "'" +
-        (names.empty() ? "; none is registered" : "; registered: " + names));
-  }
-
   /// The declaration under another name, which one of its kind may have.
   void useName(Request &request, StringRef name) {
     if (request.declaration->getName() == name)
@@ -196,8 +125,31 @@ private:
 
   /// What a lowering registers computes on its operands alone: loops may call
   /// it in any order, and its vector variant in its place.
-  Error linkNative(const LibraryFile &file, const Request &request) {
+  Error linkNative(const LibraryFile &file, Request &request) {
+    const Library &library = file.library();
+    if (machine.getTargetTriple().isNVPTX())
+      return createStringError(
+          request.lowering->location + ": library '" + library.name + "' (" +
+          library.files() +
+          ") is machine code for the CPU; target nvptx takes C or C++ "
+          "source, or bitcode");
+    // Machine code keeps its names, and two of one name are one.
+    const Library *other =
+        nativeSymbols.try_emplace(request.symbol, &library).first->second;
+    if (other != &library)
+      return createStringError(
+          request.lowering->location + ": libraries '" + other->name +
+          "' and '" + library.name + "' both define '" + request.symbol +
+          "', which machine code cannot tell apart; give one as source "
+          "or bitcode, or rename it");
+    if (library.passesBits)
+      adapt(request, request.symbol,
+            CSignature::of(*request.lowering)
+                .withBits()
+                .type(module.getContext()));
+    useName(request, request.symbol);
     Function &function = *request.declaration;
+    takeAnyUpperBits(function);
     noteOperandBits(function, loweringsOf(request));
     function.setDoesNotAccessMemory();
     function.setDoesNotThrow();
@@ -208,26 +160,34 @@ private:
     if (lowering == registry.lowerings().end() ||
         function.hasFnAttribute(VFABI::MappingsAttrName))
       return Error::success();
-    const VectorVariant &variant = *lowering->vector;
-    if (!file.defines(variant.symbol))
-      return createStringError(
-          lowering->location + ": library '" + file.library().name + "' (" +
-          file.library().path + ") does not define '" + variant.symbol +
-          "', the vector variant of '" + request.symbol + "'");
-    addVectorVariant(function, variant, widestVectorArgument(machine));
+    addVectorVariant(function, *lowering->vector,
+                     widestVectorArgument(machine));
     return Error::success();
   }
 
+  /// Machine code may leave anything above a narrow result: the System V ABI
+  /// says nothing of those bits, and a struct of one integer has them as they
+  /// come out of the arithmetic.
+  static void takeAnyUpperBits(Function &function) {
+    function.removeRetAttr(Attribute::ZExt);
+    for (User *user : function.users())
+      if (auto *call = dyn_cast<CallBase>(user))
+        call->removeRetAttr(Attribute::ZExt);
+  }
+
   Error linkBitcode(LibraryFile &file, std::vector<Request> &requests) {
+    std::string prefix = file.library().name + "::";
+    std::vector<Function *> adapters;
     StringSet<> wanted;
     for (Request &request : requests) {
-      if (Error error = checkType(file, request))
-        return error;
+      Function &definition = *file.definition(request.symbol);
+      FunctionType *type = definition.getFunctionType();
+      if (type != request.declaration->getFunctionType())
+        adapters.push_back(adapt(request, prefix + request.symbol, type));
+      copyExtensions(definition, *request.declaration);
       wanted.insert(request.symbol);
-      noteOperandBits(*file.module->getFunction(request.symbol),
-                      loweringsOf(request));
+      noteOperandBits(definition, loweringsOf(request));
     }
-    std::string prefix = file.library().name + "::";
     for (GlobalValue &value : file.module->global_values()) {
       if (value.isDeclaration() || value.getName().starts_with("llvm."))
         continue;
@@ -242,23 +202,49 @@ private:
     }
     for (Request &request : requests)
       useName(request, prefix + request.symbol);
-    return linkInternal(module, std::move(file.module));
+    if (Error error = linkInternal(module, std::move(file.module)))
+      return error;
+    for (Function *adapter : adapters)
+      inlineCalls(*adapter);
+    return Error::success();
   }
 
-  /// The call must be what the definition expects: with a narrow argument
+  /// Makes the declaration an adapter of the function with another type, which
+  /// is declared and takes its place in the request.
+  Function *adapt(Request &request, const Twine &name, FunctionType *type) {
+    Function *adapter = request.declaration;
+    if (adapter->getFunctionType() == type)
+      return adapter;
+    adapter->setName(name + ".adapter");
+    Function *callee =
+        Function::Create(type, GlobalValue::ExternalLinkage, name, module);
+    for (auto [i, parameter] : enumerate(type->params()))
+      if (parameter->isIntegerTy() && parameter->getIntegerBitWidth() < 32)
+        callee->addParamAttr(i, Attribute::ZExt);
+    request.declaration = callee;
+    defineAdapter(*adapter, *callee, CSignature::of(*request.lowering));
+    return adapter;
+  }
+
+  /// What is a body of its own has a vector form.
+  static void inlineCalls(Function &adapter) {
+    SmallVector<CallBase *> calls;
+    for (Instruction &instruction : instructions(adapter))
+      if (auto *call = dyn_cast<CallBase>(&instruction))
+        calls.push_back(call);
+    for (CallBase *call : calls) {
+      InlineFunctionInfo info;
+      InlineFunction(*call, info);
+    }
+  }
+
+  /// The calls must be what the definition expects: with a narrow argument
   /// extended one way or the other, or not at all.
-  Error checkType(const LibraryFile &file, const Request &request) {
-    const Function &definition = *file.module->getFunction(request.symbol);
-    if (definition.getFunctionType() != request.declaration->getFunctionType())
-      return createStringError(
-          request.location + ": library '" + file.library().name +
-          "' defines '" + request.symbol + "' as " +
-          printType(definition.getFunctionType()) + "; the lowering calls " +
-          printType(request.declaration->getFunctionType()));
-    for (User *user : request.declaration->users())
+  static void copyExtensions(const Function &definition,
+                             Function &declaration) {
+    for (User *user : declaration.users())
       if (auto *call = dyn_cast<CallBase>(user))
         copyExtensions(definition, *call);
-    return Error::success();
   }
 
   static void copyExtensions(const Function &definition, CallBase &call) {
@@ -278,7 +264,8 @@ private:
   const Registry &registry;
   const NamedLibraries &named;
   const TargetMachine &machine;
-  std::map<const Library *, LibraryFile> files;
+  OpenLibraries libraries;
+  StringMap<const Library *> nativeSymbols;
 };
 
 } // namespace

@@ -87,6 +87,7 @@ Expected<CPU> findCPU(StringRef name) {
 
 std::unique_ptr<TargetMachine> create(const CPU &cpu, unsigned optimization) {
   TargetOptions options;
+  options.UseInitArray = true; // what loaders know
   options.AllowFPOpFusion = FPOpFusion::Strict;
   return std::unique_ptr<TargetMachine>(cpu.target->createTargetMachine(
       cpu.triple, cpu.name, cpu.features, options, Reloc::PIC_,

@@ -61,6 +61,10 @@ Error numera::emitObject(mlir::ModuleOp lowered,
 static void addNativeLibraries(ArrayRef<std::string> libraries,
                                std::vector<std::string> &arguments) {
   for (const std::string &library : libraries) {
+    if (StringRef(library).starts_with("-l")) {
+      arguments.push_back(library);
+      continue;
+    }
     SmallString<128> path(library);
     sys::fs::make_absolute(path);
     arguments.push_back(path.str().str());
@@ -109,6 +113,9 @@ static Error link(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
   } else {
     arguments.insert(arguments.end(), {"-shared", "-Wl,-Bsymbolic"});
   }
+  // The driver links the C++ library of an executable.
+  if (isExecutable)
+    erase(program->nativeLibraries, "-lstdc++");
   addNativeLibraries(program->nativeLibraries, arguments);
   arguments.push_back("-lm");
   return replaceFile(

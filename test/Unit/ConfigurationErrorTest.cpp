@@ -233,16 +233,58 @@ TEST(ConfigurationError, Libraries) {
                 (folder.path + "/none.c'\n").str());
   EXPECT_EQ(errorIn("libraries:\n  a: {path: lib.py}\n"),
             "f.yaml:2:13: error: the library file 'lib.py' has the extension "
-            "'.py', expected .c, .cc, .cpp, .bc, .ll, .a, .o or .so\n");
+            "'.py', expected .c, .cc, .cpp, .cxx, .bc, .ll, .a, .o or "
+            ".so\n");
   EXPECT_EQ(errorIn("libraries:\n  a: {}\n"),
             "f.yaml:2:3: error: 'path' is missing, library 'a' needs it\n");
   EXPECT_EQ(errorIn("libraries:\n  a: {path: lib.c}\n  a: {path: lib.c}\n"),
             "f.yaml:3:3: error: library 'a' is already defined at f.yaml:2:3, "
             "choose another name\n");
+  EXPECT_EQ(errorIn("libraries:\n  a: {path: []}\n"),
+            "f.yaml:2:13: error: 'path' is empty, expected files\n");
+  EXPECT_EQ(errorIn("libraries:\n  a: {path: [lib.c, {}]}\n"),
+            "f.yaml:2:21: error: 'path' holds a mapping, expected words or "
+            "numbers\n");
+  EXPECT_EQ(errorIn("libraries:\n  a: {path: lib.c, include: none}\n"),
+            "f.yaml:2:29: error: there is no folder 'none', tried '" +
+                (folder.path + "/none'\n").str());
+  EXPECT_EQ(errorIn("libraries:\n  a: {path: lib.so, include: .}\n"),
+            "f.yaml:2:21: error: 'include' is for sources, found none: '" +
+                (folder.path + "/lib.so' is compiled already\n").str());
+  EXPECT_EQ(errorIn("libraries:\n  a: {path: lib.c, defines: {-D: 1}}\n"),
+            "f.yaml:2:30: error: '-D' is no macro, expected letters, digits "
+            "and '_', no digit first\n");
+  EXPECT_EQ(errorIn("libraries:\n  a: {path: lib.c, standard: 11}\n"),
+            "f.yaml:2:30: error: standard is '11', expected one that clang "
+            "knows, such as c11 or c++20\n");
+  EXPECT_EQ(errorIn("libraries:\n  a: {path: lib.c, floats: soft}\n"),
+            "f.yaml:2:28: error: floats is 'soft', expected machine (float and "
+            "double) or bits (uint32_t and uint64_t, or structs of them)\n");
   EXPECT_EQ(errorIn("libraries: {a: {path: lib.so}}\nlowerings:\n  - {op: add, "
                     "format: f16, target: nvptx, call: f, library: a}\n"),
             "f.yaml:3:61: error: library 'a' is a .so of the host, expected "
             ".c, .cc, .cpp, .bc or .ll for the target nvptx\n");
+}
+
+TEST(ConfigurationError, OpaqueFormats) {
+  auto errorOf = [](llvm::StringRef rest) {
+    return errorOfFormat("a: {family: opaque, bits: 16, " + rest.str() + "}");
+  };
+  EXPECT_EQ(errorOf("derive: [sub, fma]"),
+            "f.yaml:2:47: error: 'fma' does not follow from other operations "
+            "without a second rounding, expected a function for it, or "
+            "'fallback: f32'\n");
+  EXPECT_EQ(errorOf("derive: flor"),
+            "f.yaml:2:41: error: unknown operation 'flor', did you mean "
+            "'floor'?\n");
+  EXPECT_EQ(errorOf("fallback: bf16"),
+            "f.yaml:2:43: error: fallback is 'bf16', expected f32 or f64\n");
+  EXPECT_EQ(errorOf("carrier: f32, fallback: f32"),
+            "f.yaml:2:47: error: 'fallback' is given beside 'carrier', which "
+            "computes the same; expected one of them\n");
+  EXPECT_EQ(errorOf("identities: {one: 0x10000}"),
+            "f.yaml:2:51: error: one is '0x10000', expected a code of 16 bits "
+            "such as 0x0\n");
 }
 
 TEST(ConfigurationError, ChangesThatNothingWouldShow) {

@@ -71,7 +71,8 @@ lowerings:
   EXPECT_EQ(registry.nameOf(formats[2].format), "f8E4M3FN"); // the first name
 
   ASSERT_TRUE(registry.findLibrary("lib"));
-  EXPECT_EQ(registry.findLibrary("lib")->path, (folder.path + "/lib.c").str());
+  EXPECT_EQ(registry.findLibrary("lib")->paths,
+            std::vector<std::string>({(folder.path + "/lib.c").str()}));
   ASSERT_EQ(registry.lowerings().size(), 3u);
   EXPECT_EQ(registry.lowerings()[0].library, "lib");
   EXPECT_EQ(registry.lowerings()[1].location, path + ":18:5");

@@ -3,6 +3,7 @@
 // The user's libraries in a program: from source, bitcode and machine code, and
 // every way in which they can be wrong.
 
+#include "numera/Target/Libraries.h"
 #include "numera/Target/Program.h"
 
 #include "Lowered.h"
@@ -132,6 +133,63 @@ TEST_F(Link, TakesASharedLibrary) {
   EXPECT_EQ(run(), "60000");
 }
 
+TEST_F(Link, CompilesSeveralFilesAsTheirLibrarySays) {
+  llvm::sys::fs::create_directory(path("headers"));
+  write("headers/sum.h",
+        "#pragma once\n"
+        "unsigned short sum(unsigned short, unsigned short);\n");
+  write("a.c", "#include \"sum.h\"\nTYPE add16(TYPE a, TYPE b) { return "
+               "sum(a, b) + BIAS; }\n");
+  write("b.cpp", "extern \"C\" {\n#include \"sum.h\"\n}\n"
+                 "static_assert(__cplusplus < 202002L);\n"
+                 "auto sum(unsigned short a, unsigned short b)"
+                 " -> unsigned short { return a + b; }\n");
+  configure("libraries:\n  a: {path: [a.c, b.cpp], include: headers, standard: "
+            "c++17, defines: {BIAS: 5, TYPE: unsigned short}}\n",
+            "call: add16");
+  EXPECT_EQ(run(), "60005");
+}
+
+TEST_F(Link, SourcesCallMachineCodeOfTheirLibrary) {
+  write("b.c", add16);
+  clang({"-O2", "-fPIC", "-c", path("b.c"), "-o", path("b.o"),
+         "-Dadd16=their_add"});
+  write("a.c", "unsigned short their_add(unsigned short, unsigned short);\n"
+               "double cbrt(double);\n"
+               "unsigned short add16(unsigned short a, unsigned short b) { "
+               "return their_add(a, b) + (int)cbrt(27); }\n");
+  configure("libraries:\n  a: {path: [a.c, b.o], link: m, flags: "
+            "[-fno-builtin]}\n",
+            "call: add16");
+  EXPECT_EQ(run(), "60003");
+}
+
+/// A struct of one integer travels as the integer, and what is above its bits
+/// is anybody's: here what the sum carries.
+TEST_F(Link, TakesStructsOfOneInteger) {
+  write("a.c", "#include <stdint.h>\n"
+               "typedef struct { uint16_t v; } number;\n"
+               "number add16(number a, number b) {\n"
+               "  uint32_t wide = (uint32_t)a.v * 70000 + b.v;\n"
+               "  number r = {wide}; return r; }\n");
+  clang({"-O2", "-fPIC", "-c", path("a.c"), "-o", path("a.o")});
+  const char *product = "59936"; // (40000 * 70000 + 20000) mod 2^16
+  configure("libraries:\n  a: {path: a.c}\n", "call: add16");
+  EXPECT_EQ(run(), product);
+  registry = Registry();
+  configure("libraries:\n  a: {path: a.o}\n", "call: add16");
+  EXPECT_EQ(run(), product);
+}
+
+TEST_F(Link, InitializesWhatASourceHas) {
+  write("a.cpp", "#include <vector>\n"
+                 "static std::vector<unsigned short> table(65536, 7);\n"
+                 "extern \"C\" unsigned short add16(unsigned short a, unsigned "
+                 "short b) { return table[a] + b; }\n");
+  configure("libraries:\n  a: {path: a.cpp}\n", "call: add16");
+  EXPECT_EQ(run(), "20007");
+}
+
 TEST_F(Link, ChoosesTheOnlyLibraryThatHasTheSymbol) {
   write("a.c", "int helper(int a) { return a; }\n");
   write("b.c", add16);
@@ -163,13 +221,47 @@ TEST_F(Link, NamesAMissingSymbol) {
   write("a.c", "int other(int a) { return a; }\n");
   configure("libraries:\n  a: {path: a.c}\n", "call: add16, library: a");
   EXPECT_EQ(run(), "f.yaml:6:5: library 'a' (" + path("a.c") +
-                       ") does not define 'add16'");
+                       ") does not define 'add16', expected 'uint16_t "
+                       "add16(uint16_t, uint16_t)'");
+}
+
+TEST_F(Link, SaysWhatAMissingSymbolMayHaveBeen) {
+  write("a.cpp", "unsigned short add16(unsigned short a, unsigned short b) { "
+                 "return a + b; }\n");
+  configure("libraries:\n  a: {path: a.cpp}\n", "call: add16");
+  std::string missing = "f.yaml:6:5: library 'a' (" + path("a.cpp") +
+                        ") does not define 'add16', expected 'uint16_t "
+                        "add16(uint16_t, uint16_t)'; ";
+  EXPECT_EQ(run(), missing + "it has 'add16(unsigned short, unsigned short)' "
+                             "of C++, declare that extern \"C\"");
+  write("a.cpp",
+        "extern \"C\" unsigned short add_16(unsigned short a, unsigned "
+        "short b) { return a + b; }\n");
+  EXPECT_EQ(run(), missing + "did you mean 'add_16'?");
+}
+
+TEST_F(Link, OpensLibrariesBeforeThereIsAProgram) {
+  write("a.c", add16);
+  configure("libraries:\n  a: {path: a.c}\n", "call: add16");
+  std::string errors;
+  llvm::raw_string_ostream os(errors);
+  EXPECT_TRUE(openLibraries(registry, os)) << errors;
+  write("a.c", "what is compiled is kept");
+  EXPECT_EQ(run(), "60000");
+
+  registry = Registry();
+  write("a.c", "float add16(void *a) { return 0; }\n");
+  configure("libraries:\n  a: {path: a.c}\n", "call: add16");
+  EXPECT_FALSE(openLibraries(registry, os));
+  EXPECT_EQ(errors, "f.yaml:6:5: error: library 'a' (" + path("a.c") +
+                        ") defines 'float add16(void *)', expected 'uint16_t "
+                        "add16(uint16_t, uint16_t)'\n");
 }
 
 TEST_F(Link, NamesASymbolThatNobodyDefines) {
   configure("", "call: add16");
-  EXPECT_EQ(run(), "f.yaml:4:5: no library defines 'add16'; none is "
-                   "registered");
+  EXPECT_EQ(run(), "f.yaml:4:5: no library defines 'add16', expected 'uint16_t "
+                   "add16(uint16_t, uint16_t)'; no library is registered");
 }
 
 TEST_F(Link, ReportsTheCompilersFirstError) {
@@ -182,8 +274,9 @@ TEST_F(Link, ReportsTheCompilersFirstError) {
 TEST_F(Link, RejectsAnotherSignature) {
   write("a.c", "int add16(int a, int b) { return a + b; }\n");
   configure("libraries:\n  a: {path: a.c}\n", "call: add16");
-  EXPECT_EQ(run(), "f.yaml:6:5: library 'a' defines 'add16' as i32 (i32, "
-                   "i32); the lowering calls i16 (i16, i16)");
+  EXPECT_EQ(run(), "f.yaml:6:5: library 'a' (" + path("a.c") +
+                       ") defines 'uint32_t add16(uint32_t, uint32_t)', "
+                       "expected 'uint16_t add16(uint16_t, uint16_t)'");
 }
 
 TEST_F(Link, RejectsBrokenBitcode) {

@@ -124,7 +124,7 @@ int numera::checkCommand(ArrayRef<const char *> arguments) {
   Registry registry;
   check::Options options;
   std::vector<Format> formats;
-  if (!loadRegistry(flags.sources, registry) ||
+  if (!loadLibraries(flags.sources, registry) ||
       !readOptions(flags, registry, options) ||
       !chooseFormats(flags, registry, formats))
     return 1;

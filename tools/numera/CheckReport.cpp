@@ -5,6 +5,8 @@
 #include "FormatFacts.h"
 #include "HexFloat.h"
 #include "numera/Registry/ExactValue.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -177,9 +179,19 @@ void CheckReport::printFindings(const Result &result, raw_ostream &out) const {
 static bool canJoin(const Result &a, const Result &b) {
   auto isQuiet = [](const Result &result) {
     return result.isGood() && !result.otherNaN.count &&
-           !result.checked.lowering && result.law.empty();
+           !result.checked.lowering && result.checked.origin.empty() &&
+           result.law.empty();
   };
   return isQuiet(a) && isQuiet(b);
+}
+
+/// What a row says last: the function that was called.
+static std::string functionOf(const Result &result) {
+  if (!result.law.empty())
+    return "";
+  if (result.checked.lowering)
+    return result.checked.lowering->symbol;
+  return result.checked.origin.empty() ? "built in" : result.checked.origin;
 }
 
 void CheckReport::printRows(ArrayRef<Result> results, raw_ostream &out) const {
@@ -198,18 +210,30 @@ void CheckReport::printRows(ArrayRef<Result> results, raw_ostream &out) const {
       rounding = "law";
     else if (!first.hasReference)
       rounding = "no reference";
-    StringRef function = !first.law.empty() ? ""
-                         : first.checked.lowering
-                             ? StringRef(first.checked.lowering->symbol)
-                             : "built in";
+    std::string function = functionOf(first);
     out << "  " << left_justify(name, 40) << left_justify(rounding, 14)
         << right_justify(utostr(tried), 12)
         << right_justify(utostr(first.mismatches()), 12);
+    if (first.law.empty())
+      out << right_justify(first.nanoseconds > 0
+                               ? formatv("{0:f1}", first.nanoseconds).str()
+                               : "",
+                           8);
     out << (function.empty() ? "" : "  ") << function << '\n';
     for (const Result &result : results.take_front(joined))
       printFindings(result, out);
     results = results.drop_front(joined);
   }
+}
+
+/// The functions that loops call one by one, by why they do.
+static void printSlow(ArrayRef<Result> results, raw_ostream &out) {
+  MapVector<StringRef, SetVector<StringRef>> slow;
+  for (const Result &result : results)
+    if (!result.checked.slowness.empty())
+      slow[result.checked.slowness].insert(result.checked.lowering->symbol);
+  for (const auto &[reason, symbols] : slow)
+    out << "  slow, " << reason << ": " << join(symbols, ", ") << '\n';
 }
 
 void CheckReport::printText(const check::Report &report,
@@ -226,9 +250,10 @@ void CheckReport::printText(const check::Report &report,
   if (!report.results.empty())
     out << "  " << left_justify("operation", 40) << left_justify("rounding", 14)
         << right_justify("inputs", 12) << right_justify("mismatches", 12)
-        << "  function\n";
+        << right_justify("ns", 8) << "  function\n";
   printRows(report.results, out);
   printRows(report.laws, out);
+  printSlow(report.results, out);
   if (!report.missing.empty())
     out << "  missing, to be registered under 'lowerings:'\n";
   for (const std::string &line : report.missing)
@@ -280,6 +305,15 @@ void CheckReport::printResult(const Result &result, json::OStream &json) const {
       const Lowering *lowering = result.checked.lowering;
       json.attribute("function", lowering ? json::Value(lowering->symbol)
                                           : json::Value(nullptr));
+      json.attribute("origin", result.checked.origin.empty()
+                                   ? json::Value(nullptr)
+                                   : json::Value(result.checked.origin));
+      json.attribute("nanoseconds", result.nanoseconds > 0
+                                        ? json::Value(result.nanoseconds)
+                                        : json::Value(nullptr));
+      json.attribute("slow", result.checked.slowness.empty()
+                                 ? json::Value(nullptr)
+                                 : json::Value(result.checked.slowness));
     }
     json.attribute("has_reference", result.hasReference);
     json.attribute("inputs", int64_t(result.tried));

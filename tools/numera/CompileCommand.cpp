@@ -116,7 +116,7 @@ int numera::compileCommand(ArrayRef<const char *> arguments) {
   if (checkModelFlags(job.flags) || resolveOutput(job))
     return 1;
   Registry registry;
-  if (!loadRegistry(job.flags.formats, registry))
+  if (!loadLibraries(job.flags.formats, registry))
     return 1;
   Compiler compiler(registry);
   mlir::OwningOpRef<mlir::ModuleOp> module = compiler.load(job.model, errs());

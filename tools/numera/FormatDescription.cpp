@@ -230,15 +230,16 @@ static void describe(const Registry &registry, const Format &format,
   if (format.getFamily().hasArithmetic())
     describeArithmetic(registry, format, json, out);
   std::vector<const Lowering *> lowerings = loweringsOf(registry, format);
-  if (!json) {
+  if (json)
+    json->attributeArray("lowerings", [&] {
+      for (const Lowering *entry : lowerings)
+        json->value(printLowering(registry, *entry));
+    });
+  else
     for (const Lowering *entry : lowerings)
       out.line("lowering", printLowering(registry, *entry));
-    return;
-  }
-  json->attributeArray("lowerings", [&] {
-    for (const Lowering *entry : lowerings)
-      json->value(printLowering(registry, *entry));
-  });
+  if (format.isOpaque())
+    printProvisions(registry, format, json);
 }
 
 void numera::printFormatDescription(const Registry &registry,

@@ -7,6 +7,7 @@
 #define NUMERA_TOOLS_NUMERA_FORMATPAGES_H
 
 #include "numera/Registry/Registry.h"
+#include "llvm/Support/JSON.h"
 
 namespace numera {
 
@@ -17,6 +18,10 @@ void printFormatList(const Registry &registry, bool asJSON);
 /// `name` is what the user calls it.
 void printFormatDescription(const Registry &registry, const Format &format,
                             llvm::StringRef name, bool asJSON);
+/// Where each operation of an opaque format comes from; as JSON the attribute
+/// `provisions` of an object that is open.
+void printProvisions(const Registry &registry, const Format &format,
+                     llvm::json::OStream *json);
 /// Returns the exit status.
 int printFormatTable(const Format &format, llvm::StringRef name, bool asJSON);
 

@@ -63,7 +63,9 @@ int numera::formatsCommand(ArrayRef<const char *> arguments) {
     return fail("one format at a time, found '" + names[0] + "' and '" +
                 names[1] + "'");
   Registry registry;
-  if (!loadRegistry(sources, registry))
+  bool wantsOne = names.size() == 1 && !wantsPicture;
+  if (!(wantsOne ? loadLibraries(sources, registry)
+                 : loadRegistry(sources, registry)))
     return 1;
   if (wantsPicture)
     return draw(registry, names, picture);

@@ -4,6 +4,7 @@
 
 #include "numera/Registry/Plugin.h"
 #include "numera/Target/Emit.h"
+#include "numera/Target/Libraries.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -68,6 +69,10 @@ bool numera::loadRegistry(const FormatSources &sources, Registry &registry) {
     if (!registry.load(file, errs()))
       return false;
   return true;
+}
+
+bool numera::loadLibraries(const FormatSources &sources, Registry &registry) {
+  return loadRegistry(sources, registry) && openLibraries(registry, errs());
 }
 
 int numera::checkModelFlags(const ModelFlags &flags) {

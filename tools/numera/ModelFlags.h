@@ -32,6 +32,9 @@ void addModelFlags(CommandLine &line, ModelFlags &flags);
 /// Loads plugins, reads configuration files; false after one line on stderr.
 bool loadRegistry(const FormatSources &sources, Registry &registry);
 
+/// The same, with their libraries opened; false after lines on stderr.
+bool loadLibraries(const FormatSources &sources, Registry &registry);
+
 /// 0, or 1 after one line about options that do not go together.
 int checkModelFlags(const ModelFlags &flags);
 

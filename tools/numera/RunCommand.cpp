@@ -74,7 +74,7 @@ bool Run::prepare() {
 }
 
 bool Run::prepareModel() {
-  if (!loadRegistry(flags.flags.formats, registry))
+  if (!loadLibraries(flags.flags.formats, registry))
     return false;
   compiler.emplace(registry);
   model.module = compiler->load(flags.model, errs());

@@ -20,12 +20,34 @@ namespace numera {
 enum class Target { Any, CPU, NVPTX };
 llvm::StringRef nameOf(Target target); ///< "*", "cpu", "nvptx"
 
-/// A library that the configuration names.
+/// A library that the configuration names. Paths are absolute, or relative to
+/// the working directory.
 struct Library {
   std::string name;
-  std::string path;     ///< absolute, or relative to the working directory
   std::string location; ///< file:line:column of its entry
+  /// Sources, bitcode and machine code, which may call each other.
+  std::vector<std::string> paths;
+  // What sources are compiled with.
+  std::vector<std::string> includes; ///< folders of headers
+  std::vector<std::string> defines;  ///< `NAME` or `NAME=VALUE`
+  std::string standard;              ///< `c11`, `c++17`; empty: the usual
+  std::vector<std::string> flags;    ///< more flags of clang
+  /// The system's libraries that it needs: `m` is -lm.
+  std::vector<std::string> links;
+  /// Functions have f32 and f64 as the integers of their bits, as those of
+  /// Berkeley SoftFloat do (`struct { uint32_t v; }`).
+  bool passesBits = false;
+  /// What its sources and bitcode are as one, where somebody has compiled them
+  /// (Target/Libraries.h).
+  std::shared_ptr<const std::string> bitcode = nullptr;
+
+  /// The first file, and that there are more: for messages.
+  std::string files() const;
 };
+
+/// True for a file that is compiled, and for one that is machine code.
+bool isLibrarySource(llvm::StringRef path);
+bool isMachineCode(llvm::StringRef path);
 
 /// An integer or machine type in a cast's `from:` or `to:`, or a format.
 /// Integers are spelled i8 … i64 (signed) and u8 … u64.
@@ -68,6 +90,11 @@ struct Lowering {
   RoundingMode getRoundingMode() const;
   /// The one it does where none is named.
   RoundingMode getOwnRoundingMode() const;
+};
+
+/// Codes of an opaque format that only its entry knows.
+struct Identities {
+  std::optional<uint64_t> zero, one, lowest, highest, nan;
 };
 
 /// What `numera-retype` does to a model.
@@ -113,6 +140,10 @@ public:
     /// Of an opaque format: f32 or f64, in which operations without a function
     /// of their own are computed; null: they are errors.
     Format carrier = {};
+    /// Of an opaque format: the operations that may be made of others
+    /// (Derivation.h), a bit for each.
+    uint64_t derived = 0;
+    Identities identities = {};
   };
   /// In the order of registration.
   llvm::ArrayRef<NamedFormat> formats() const { return named; }
@@ -121,6 +152,8 @@ public:
   Format equivalentOf(const Format &format) const;
   /// The carrier that the entry of an opaque format names; null: none.
   Format carrierOf(const Format &format) const;
+  /// What the entry of a format says; null for one that has none.
+  const NamedFormat *entryOf(const Format &format) const;
 
   /// The registered lowering with the rounding of `key`, a later one before an
   /// earlier, an exact target before "*"; null if there is none. For casts from
@@ -135,6 +168,9 @@ public:
 
   llvm::ArrayRef<Library> libraries() const { return libs; }
   const Library *findLibrary(llvm::StringRef name) const;
+  /// Keeps what a library was compiled to, before the registry is shared.
+  void keepBitcode(llvm::StringRef library,
+                   std::shared_ptr<const std::string> bitcode);
   const Policy &policy() const { return filePolicy; }
 
   /// The YAML line that would register a lowering: what an error about a

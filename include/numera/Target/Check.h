@@ -37,7 +37,12 @@ struct Checked {
   CastType result;       ///< of `cmp` and `isnan`: u8, which holds 0 or 1
   std::string predicate; ///< of `cmp`
   RoundingMode rounding = Rounding::NearestEven;
-  const Lowering *lowering = nullptr; ///< null: the family's own
+  const Lowering *lowering = nullptr; ///< null: the family's own, or `origin`
+  /// Of what the operation of an opaque format is made that has no function:
+  /// `derived: add and neg`.
+  std::string origin = {};
+  /// Why a call takes longer than it need; empty: nothing is known.
+  std::string slowness = {};
 
   bool drawsRandom() const { return rounding.rounding == Rounding::Stochastic; }
   /// The operands without the draw.
@@ -101,6 +106,8 @@ struct Result {
   uint64_t tried = 0;
   std::array<Tally, faultCount> faults{};
   Tally otherNaN; ///< NaNs that are not the canonical one: a remark
+  /// What an element takes in a loop over many, the median; 0: not measured.
+  double nanoseconds = 0;
 
   uint64_t mismatches() const;
   bool isGood() const { return outcome == Outcome::Finished && !mismatches(); }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 
 #include "Cases.h"
-#include "LibraryFile.h"
+#include "OpenLibraries.h"
+#include "Specialize.h"
 
+#include "numera/Registry/Derivation.h"
 #include "numera/Registry/ExactValue.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/IR/LLVMContext.h"
 
 using namespace llvm;
@@ -53,31 +54,48 @@ constexpr Rounding everyRounding[] = {
     Rounding::TowardZero,  Rounding::Up,          Rounding::Down,
     Rounding::ToOdd,       Rounding::Stochastic};
 
-/// Which library defines what a lowering calls.
+/// What the libraries have for a lowering.
 class Providers {
 public:
-  explicit Providers(const Registry &registry) : registry(registry) {}
+  explicit Providers(const Registry &registry)
+      : registry(registry), libraries(registry, context) {}
 
   Expected<bool> provides(StringRef library, const Lowering &lowering) {
     if (!lowering.library.empty())
       return lowering.library == library;
     if (registry.libraries().size() == 1)
       return true;
-    auto found = files.find(library);
-    if (found == files.end()) {
-      Expected<LibraryFile> file =
-          LibraryFile::open(*registry.findLibrary(library), context);
-      if (!file)
-        return file.takeError();
-      found = files.try_emplace(library, std::move(*file)).first;
+    Expected<LibraryFile &> file = libraries.find(lowering);
+    if (!file)
+      return file.takeError();
+    return file->library().name == library;
+  }
+
+  /// Why a loop calls the function, element by element; empty if it does not.
+  std::string slownessOf(const Lowering &lowering) {
+    auto isSmall = [](const Format &format) {
+      return format && format.storageBits() == 8;
+    };
+    // Programs read such functions from tables.
+    if (all_of(lowering.operands, isSmall) && isSmall(lowering.result))
+      return "";
+    Expected<LibraryFile &> file = libraries.find(lowering);
+    if (!file) {
+      consumeError(file.takeError());
+      return "";
     }
-    return found->second.defines(lowering.symbol);
+    const Function *definition = file->definition(lowering.symbol);
+    if (!definition)
+      return lowering.vector ? "" : "machine code without a vector variant";
+    return isStraight(*definition)
+               ? ""
+               : "loops, calls or branches that keep loops from vectorising";
   }
 
 private:
   const Registry &registry;
   LLVMContext context;
-  StringMap<LibraryFile> files;
+  OpenLibraries libraries;
 };
 
 class Finder {
@@ -123,13 +141,35 @@ private:
           isChosen(rounding, isRounding))
         push(checked);
     }
-    if (!isFound && !hasArithmetic() && isWanted) {
-      checked.rounding = usual;
-      cases.missing.push_back(registry.suggest(keyOf(checked)));
-    }
+    if (isFound || hasArithmetic())
+      return;
+    checked.rounding = usual;
+    if (addMade(checked) || !isWanted)
+      return;
+    cases.missing.push_back(registry.suggest(keyOf(checked)));
+  }
+
+  /// Adds what is derived from other functions; false where the operation is
+  /// missing. A fallback rounds twice, and is not held against anything.
+  bool addMade(Checked &checked) {
+    Provision provision = provisionOf(registry, keyOf(checked));
+    if (provision.kind == Provision::Kind::Fallback)
+      return true;
+    if (provision.kind != Provision::Kind::Derived)
+      return false;
+    bool isRounding = isRounded(checked.operation) && checked.result.format;
+    checked.origin = "derived: " + provision.origin;
+    if (!isRounding)
+      checked.rounding = Rounding::NearestEven;
+    if (options.library.empty() &&
+        isChosen(checked.rounding.rounding, isRounding))
+      push(checked);
+    return true;
   }
 
   void push(Checked checked) {
+    if (checked.lowering)
+      checked.slowness = providers.slownessOf(*checked.lowering);
     if (checked.drawsRandom())
       checked.operands.push_back(*integerFromName("u32"));
     cases.operations.push_back(std::move(checked));

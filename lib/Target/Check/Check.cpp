@@ -125,6 +125,7 @@ Result resultOf(const Item &item, const Slot &slot) {
   result.tried = slot.done;
   copy(slot.faults, result.faults.begin());
   result.otherNaN = slot.otherNaN;
+  result.nanoseconds = slot.nanoseconds;
   return result;
 }
 

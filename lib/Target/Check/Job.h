@@ -21,6 +21,7 @@ struct Slot {
   std::atomic<uint64_t> size; ///< inputs of that call
   Tally faults[faultCount];
   Tally otherNaN;
+  double nanoseconds; ///< the median of what an element took
   std::atomic<Outcome> outcome;
   int signal;
   bool isLocated;
@@ -49,6 +50,7 @@ public:
   void run(Shared<Slot> &slots) const;
 
 private:
+  void measure(Caller &caller, const Columns &columns, Slot &slot) const;
   void runItem(const Program &program, size_t i, Slot &slot) const;
   void runAll(const Program &program, size_t i, Slot &slot, uint64_t begin,
               uint64_t end, uint64_t step) const;

@@ -9,6 +9,7 @@
 #include "numera/Registry/ExactValue.h"
 #include "numera/Target/Compiler.h"
 #include "llvm/ADT/STLExtras.h"
+#include <chrono>
 #include <cstring>
 
 using namespace llvm;
@@ -172,8 +173,13 @@ bool Caller::call(ArrayRef<std::vector<uint64_t>> operands,
   numera_options options = NUMERA_OPTIONS;
   options.threads = 1;
   char text[256] = "";
-  if (entry(tensors.data(), operands.size(), &result, 1, &options, text,
-            sizeof text) != 0) {
+  auto begin = std::chrono::steady_clock::now();
+  int status = entry(tensors.data(), operands.size(), &result, 1, &options,
+                     text, sizeof text);
+  elapsed =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+          .count();
+  if (status != 0) {
     message = text;
     return false;
   }

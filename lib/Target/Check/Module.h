@@ -39,8 +39,11 @@ public:
   /// Operands as codes, by operand; `results` is resized.
   bool call(llvm::ArrayRef<std::vector<uint64_t>> operands,
             std::vector<uint64_t> &results, std::string &message);
+  /// What the program took for the last call.
+  double seconds() const { return elapsed; }
 
 private:
+  double elapsed = 0;
   numera_entry *entry;
   const FunctionSignature *signature;
   std::vector<std::vector<char>> inputs;

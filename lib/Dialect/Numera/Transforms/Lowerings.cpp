@@ -128,7 +128,7 @@ Value Lowerings::dispatch(OpBuilder &builder, const Request &request,
     return value;
   if (hasArithmetic(request.result))
     return uniform(builder, request, operands);
-  return throughCarrier(builder, request, operands);
+  return opaque(builder, request, operands);
 }
 
 /// A step of a contraction in f32 or f64: the machine's instruction, whose NaN
@@ -169,8 +169,7 @@ Value Lowerings::uniform(OpBuilder &builder, const Request &request,
     values.push_back(toBits(builder, loc, operand.value));
   SmallVector<int32_t> trailing;
   Value random;
-  bool isTest = request.operation == Operation::Cmp ||
-                request.operation == Operation::IsNaN;
+  bool givesTruth = isTest(request.operation);
   if (auto cmp = dyn_cast<CmpOp>(request.op.getOperation()))
     trailing = {relationsOf(cmp.getPredicate())};
   if (isRounded(request.operation)) {
@@ -180,8 +179,8 @@ Value Lowerings::uniform(OpBuilder &builder, const Request &request,
   Type storage = builder.getIntegerType(format.storageBits());
   Value result =
       callEntry(builder, loc, format, nameOf(request.operation), values,
-                trailing, isTest ? builder.getI8Type() : storage, random);
-  if (isTest)
+                trailing, givesTruth ? builder.getI8Type() : storage, random);
+  if (givesTruth)
     return isNonZero(builder, loc, result);
   return fromBits(builder, loc, result,
                   storageType(builder.getContext(), request.result));
@@ -237,7 +236,7 @@ Value Lowerings::cast(OpBuilder &builder, const Request &request,
   const OperationRules &rules = request.rules;
   if ((from.isFormat() && !hasArithmetic(from)) ||
       (to.isFormat() && !hasArithmetic(to)))
-    return throughCarrier(builder, request, operand);
+    return opaque(builder, request, operand);
 
   if (!to.isFormat()) { // to an integer
     auto width = static_cast<int32_t>(to.integer.getWidth());
@@ -340,7 +339,7 @@ Value Lowerings::mixed(OpBuilder &builder, const Request &request,
                  return hasArithmetic(operand.kind);
                });
   if (!known)
-    return throughCarrier(builder, request, operands);
+    return opaque(builder, request, operands);
   SmallVector<Value> values;
   for (const Scalar &operand : operands)
     values.push_back(unpack(builder, loc, operand));

@@ -12,6 +12,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
+#include "numera/Registry/Derivation.h"
 
 namespace numera {
 
@@ -100,8 +101,21 @@ private:
   mlir::Value machineStep(mlir::OpBuilder &, const Request &,
                           llvm::ArrayRef<Scalar>);
   mlir::Value mixed(mlir::OpBuilder &, const Request &, llvm::ArrayRef<Scalar>);
-  mlir::Value throughCarrier(mlir::OpBuilder &, const Request &,
-                             llvm::ArrayRef<Scalar>);
+  mlir::Value opaque(mlir::OpBuilder &, const Request &,
+                     llvm::ArrayRef<Scalar>);
+  mlir::Value throughFormat(mlir::OpBuilder &, const Request &,
+                            llvm::ArrayRef<Scalar>, const Format &);
+  mlir::Value derived(mlir::OpBuilder &, const Request &,
+                      llvm::ArrayRef<Scalar>, const Derivation &);
+  mlir::Value choose(mlir::OpBuilder &, const Request &, llvm::ArrayRef<Scalar>,
+                     mlir::Value isLess);
+  mlir::Value callRegistered(mlir::OpBuilder &, mlir::Location,
+                             const Lowering &, llvm::ArrayRef<mlir::Value>,
+                             mlir::Type result);
+  /// True if the result is true or false.
+  static bool isTest(Operation operation) {
+    return operation == Operation::Cmp || operation == Operation::IsNaN;
+  }
   Format carrierOf(const Request &, llvm::ArrayRef<Scalar>) const;
   mlir::Value missing(const Request &, llvm::ArrayRef<Scalar>);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Operations of an opaque format that no function is registered for, where its
-// entry names a carrier (`carrier: f32`): the operands' registered casts to the
-// carrier, the operation there, and the registered cast back.
+// Operations of an opaque format that no function is registered for: what its
+// entry lets us derive (`derive: [sub, max]`), then its carrier (`carrier:
+// f32`): the operands' registered casts to the carrier, the operation there,
+// and the registered cast back.
 
 #include "Lowerings.h"
 
@@ -45,12 +46,24 @@ Format Lowerings::carrierOf(const Request &request,
   return isOwnCast ? Format() : carrier;
 }
 
-Value Lowerings::throughCarrier(OpBuilder &builder, const Request &request,
-                                ArrayRef<Scalar> operands) {
+Value Lowerings::opaque(OpBuilder &builder, const Request &request,
+                        ArrayRef<Scalar> operands) {
+  // A function knows no other overflow rule than its format's.
+  if (request.rules.encoding == request.rules.result)
+    if (auto derivation = derive(registry, key(request, operands)))
+      return derived(builder, request, operands, *derivation);
   Format carrier = carrierOf(request, operands);
   if (!carrier)
     return missing(request, operands);
-  ElementKind wide{carrier, {}};
+  return throughFormat(builder, request, operands, carrier);
+}
+
+/// The operation on operands cast to `format`, f32 or f64, and the result cast
+/// back.
+Value Lowerings::throughFormat(OpBuilder &builder, const Request &request,
+                               ArrayRef<Scalar> operands,
+                               const Format &format) {
+  ElementKind wide{format, {}};
   SmallVector<Scalar, 3> decoded;
   for (const Scalar &operand : operands) {
     Value value = operand.kind == wide
@@ -68,11 +81,70 @@ Value Lowerings::throughCarrier(OpBuilder &builder, const Request &request,
   Request step = exactCast(request.op, wide);
   step.operation = request.operation;
   Value value = dispatch(builder, step, decoded);
-  bool isTest = request.operation == Operation::Cmp ||
-                request.operation == Operation::IsNaN;
-  if (!value || isTest)
+  if (!value || isTest(request.operation))
     return value;
   return dispatch(builder, last, Scalar{value, wide});
+}
+
+Value Lowerings::derived(OpBuilder &builder, const Request &request,
+                         ArrayRef<Scalar> operands,
+                         const Derivation &derivation) {
+  Location loc = request.op.getLoc();
+  using Rule = Derivation::Rule;
+  switch (derivation.rule) {
+  case Rule::ThroughCast:
+    return throughFormat(builder, request, operands, derivation.through);
+  case Rule::Negation: {
+    Request step = request;
+    step.operation = Operation::Neg;
+    Value negated = dispatch(builder, step, operands[1]);
+    if (!negated)
+      return {};
+    step.operation = Operation::Add;
+    return dispatch(builder, step, {operands[0], {negated, operands[1].kind}});
+  }
+  case Rule::Comparison:
+  case Rule::Choice:
+    break;
+  }
+  SmallVector<Value> values = {operands[0].value, operands[1].value};
+  if (derivation.isSwapped)
+    std::swap(values[0], values[1]);
+  Value holds = callRegistered(builder, loc, *derivation.comparison, values,
+                               builder.getI8Type());
+  holds = isNonZero(builder, loc, holds);
+  if (derivation.rule == Rule::Comparison) {
+    if (!derivation.isInverted)
+      return holds;
+    Value zero = arith::ConstantOp::create(
+        builder, loc, builder.getZeroAttr(holds.getType()));
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, holds,
+                                 zero);
+  }
+  return choose(builder, request, operands, holds);
+}
+
+/// min or max where `isLess` says whether the first operand is the lesser. Of
+/// equal ones it is the first; NaN stays NaN.
+Value Lowerings::choose(OpBuilder &builder, const Request &request,
+                        ArrayRef<Scalar> operands, Value isLess) {
+  Location loc = request.op.getLoc();
+  Value x = operands[0].value, y = operands[1].value;
+  Value chosen = request.operation == Operation::Max
+                     ? arith::SelectOp::create(builder, loc, isLess, y, x)
+                     : arith::SelectOp::create(builder, loc, isLess, x, y);
+  const Format &format = request.result.format;
+  APInt code(format.storageBits(), *registry.entryOf(format)->identities.nan);
+  TypedAttr bits = builder.getIntegerAttr(getElementTypeOrSelf(x), code);
+  if (auto type = dyn_cast<VectorType>(x.getType()))
+    bits = DenseElementsAttr::get(type, code);
+  Value nan = arith::ConstantOp::create(builder, loc, bits);
+  for (Value operand : {y, x}) {
+    Value isNaN = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        operand, nan);
+    chosen = arith::SelectOp::create(builder, loc, isNaN, nan, chosen);
+  }
+  return chosen;
 }
 
 } // namespace numera

@@ -54,16 +54,11 @@ Value Lowerings::registered(OpBuilder &builder, const Request &request,
     values.push_back(operand.value);
   if (request.random)
     values.push_back(request.random);
-  bool isTest = request.operation == Operation::Cmp ||
-                request.operation == Operation::IsNaN;
-  Type result = isTest ? builder.getI8Type()
-                       : storageType(builder.getContext(), request.result);
-  std::string symbol = registry.symbolOf(*found);
-  Value value = call(builder, loc, symbol, values, result);
-  if (!found->library.empty())
-    module.lookupSymbol(symbol)->setAttr("numera.library",
-                                         builder.getStringAttr(found->library));
-  if (isTest)
+  bool givesTruth = isTest(request.operation);
+  Type result = givesTruth ? builder.getI8Type()
+                           : storageType(builder.getContext(), request.result);
+  Value value = callRegistered(builder, loc, *found, values, result);
+  if (givesTruth)
     return isNonZero(builder, loc, value);
   // The bits above the format's width are zero, whatever a library returns.
   unsigned width = request.result.isFormat() ? request.result.format.width()
@@ -76,6 +71,17 @@ Value Lowerings::registered(OpBuilder &builder, const Request &request,
     bits = DenseElementsAttr::get(type, mask);
   return arith::AndIOp::create(builder, loc, value,
                                arith::ConstantOp::create(builder, loc, bits));
+}
+
+Value Lowerings::callRegistered(OpBuilder &builder, Location loc,
+                                const Lowering &lowering,
+                                ArrayRef<Value> values, Type result) {
+  std::string symbol = registry.symbolOf(lowering);
+  Value value = call(builder, loc, symbol, values, result);
+  if (!lowering.library.empty())
+    module.lookupSymbol(symbol)->setAttr(
+        "numera.library", builder.getStringAttr(lowering.library));
+  return value;
 }
 
 /// The declaration of a function on scalars.

@@ -100,6 +100,46 @@ static DenseElementsAttr encodeElements(const Format &format,
   return DenseElementsAttr::get(type, codes);
 }
 
+/// The code that the entry of an opaque format gives for a number; none where
+/// it gives none.
+static std::optional<uint64_t>
+identityOf(OpBuilder &builder, const Format &format, Attribute value) {
+  auto *dialect = builder.getContext()->getOrLoadDialect<NumeraDialect>();
+  const Registry::NamedFormat *entry = dialect->getRegistry().entryOf(format);
+  auto number = dyn_cast<FloatAttr>(value);
+  if (!entry || !number)
+    return std::nullopt;
+  const APFloat &exact = number.getValue();
+  const Identities &identities = entry->identities;
+  if (exact.isNaN())
+    return identities.nan;
+  if (exact.isInfinity())
+    return exact.isNegative() ? identities.lowest : identities.highest;
+  if (exact.isPosZero())
+    return identities.zero;
+  return exact.isExactlyValue(1.0) ? identities.one : std::nullopt;
+}
+
+/// A constant of an opaque format: what its entry gives, else a cast.
+static Value createOpaqueConstant(OpBuilder &builder, Location loc, Type type,
+                                  const Format &format, TypedAttr value) {
+  auto elements = dyn_cast<DenseElementsAttr>(value);
+  Attribute number = value;
+  if (elements)
+    number =
+        elements.isSplat() ? elements.getSplatValue<Attribute>() : Attribute();
+  std::optional<uint64_t> code =
+      number ? identityOf(builder, format, number) : std::nullopt;
+  if (!code)
+    return CastOp::create(builder, loc, type,
+                          arith::ConstantOp::create(builder, loc, value));
+  Type storage = builder.getIntegerType(format.storageBits());
+  TypedAttr bits = builder.getIntegerAttr(storage, *code);
+  if (elements)
+    bits = DenseElementsAttr::get(elements.getType().clone(storage), bits);
+  return ConstantOp::create(builder, loc, type, bits);
+}
+
 Value createConstant(OpBuilder &builder, Location loc, const Format &format,
                      TypedAttr value) {
   Type element = typeOfFormat(builder.getContext(), format);
@@ -107,7 +147,9 @@ Value createConstant(OpBuilder &builder, Location loc, const Format &format,
   Type type = shaped ? Type(shaped.clone(element)) : element;
   if (format == formatF32())
     return arith::ConstantOp::create(builder, loc, value);
-  if (isa<FloatType>(element) || !format.getFamily().hasArithmetic())
+  if (!format.getFamily().hasArithmetic())
+    return createOpaqueConstant(builder, loc, type, format, value);
+  if (isa<FloatType>(element))
     return CastOp::create(builder, loc, type,
                           arith::ConstantOp::create(builder, loc, value));
   if (shaped)

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+//
+// The libraries of a configuration, before the first program.
+
+#ifndef NUMERA_TARGET_LIBRARIES_H
+#define NUMERA_TARGET_LIBRARIES_H
+
+#include "numera/Registry/Registry.h"
+
+namespace numera {
+
+/// Compiles the sources of every library once, for all programs to come, and
+/// holds each registered function against its lowering: that there is one of
+/// that name, and, where it is source or bitcode, of that type. What is wrong
+/// goes to `errors`, a line `place: error: …` each, and the result is false. To
+/// be called before the registry is shared; without it, each program opens the
+/// libraries that it calls.
+bool openLibraries(Registry &registry, llvm::raw_ostream &errors);
+
+} // namespace numera
+
+#endif // NUMERA_TARGET_LIBRARIES_H

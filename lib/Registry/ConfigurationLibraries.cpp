@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+//
+// The section `libraries`.
+
+#include "ConfigurationReader.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace numera;
+using llvm::StringRef;
+using llvm::Twine;
+
+static constexpr StringRef extensions[] = {".c",  ".cc", ".cpp", ".cxx", ".bc",
+                                           ".ll", ".a",  ".o",   ".so"};
+
+bool numera::isLibrarySource(StringRef path) {
+  return llvm::is_contained({".c", ".cc", ".cpp", ".cxx"},
+                            llvm::sys::path::extension(path));
+}
+
+bool numera::isMachineCode(StringRef path) {
+  return llvm::is_contained({".a", ".o", ".so"},
+                            llvm::sys::path::extension(path));
+}
+
+std::string Library::files() const {
+  return paths.size() == 1 ? paths.front()
+                           : paths.front() + " and " +
+                                 std::to_string(paths.size() - 1) + " more";
+}
+
+bool ConfigurationReader::readLibraries(const YamlNode &section) {
+  if (!expectMapping(section, "'libraries'"))
+    return false;
+  return llvm::all_of(
+      section.items, [&](const YamlNode &entry) { return readLibrary(entry); });
+}
+
+bool ConfigurationReader::readLibrary(const YamlNode &entry) {
+  if (const Library *other = registry.findLibrary(entry.key))
+    return file.fail(entry.keyPlace, "library '" + Twine(entry.key) +
+                                         "' is already defined at " +
+                                         other->location +
+                                         ", choose another name");
+  if (!checkKeys(entry, "a library",
+                 {"path", "include", "defines", "standard", "flags", "link",
+                  "floats"}))
+    return false;
+  if (!entry.find("path"))
+    return file.fail(entry.keyPlace, "'path' is missing, library '" +
+                                         Twine(entry.key) + "' needs it");
+  Library library;
+  library.name = entry.key;
+  library.location = file.location(entry.keyPlace);
+  if (!readFiles(entry, library) || !readCompilation(entry, library) ||
+      !readFloats(entry, library))
+    return false;
+  registry.libs.push_back(std::move(library));
+  return true;
+}
+
+bool ConfigurationReader::readEach(
+    const YamlNode &mapping, StringRef key,
+    llvm::function_ref<bool(const YamlNode &)> readOne) {
+  const YamlNode *value = mapping.find(key);
+  if (!value)
+    return true;
+  if (!value->isSequence())
+    return expectScalar(*value) && readOne(*value);
+  return llvm::all_of(value->items, [&](const YamlNode &item) {
+    return item.isScalar()
+               ? readOne(item)
+               : file.fail(item.place, "'" + key + "' holds " +
+                                           item.kindName() +
+                                           ", expected words or numbers");
+  });
+}
+
+std::string ConfigurationReader::resolve(StringRef path) const {
+  if (!llvm::sys::path::is_relative(path))
+    return path.str();
+  llvm::SmallString<128> full(directory);
+  llvm::sys::path::append(full, path);
+  return full.str().str();
+}
+
+bool ConfigurationReader::readFiles(const YamlNode &entry, Library &library) {
+  if (const YamlNode *path = entry.find("path");
+      path->isSequence() && path->items.empty())
+    return file.fail(path->place, "'path' is empty, expected files");
+  return readEach(entry, "path", [&](const YamlNode &path) {
+    StringRef extension = llvm::sys::path::extension(path.text);
+    if (!llvm::is_contained(extensions, extension))
+      return file.fail(path.place, "the library file '" + Twine(path.text) +
+                                       "' has the extension '" + extension +
+                                       "', expected " + listed(extensions));
+    std::string full = resolve(path.text);
+    if (!llvm::sys::fs::exists(full) || llvm::sys::fs::is_directory(full))
+      return file.fail(path.place, "there is no library file '" +
+                                       Twine(path.text) + "', tried '" + full +
+                                       "'");
+    library.paths.push_back(std::move(full));
+    return true;
+  });
+}
+
+bool ConfigurationReader::readCompilation(const YamlNode &entry,
+                                          Library &library) {
+  if (llvm::none_of(library.paths, isLibrarySource))
+    for (StringRef key : {"include", "defines", "standard", "flags"})
+      if (const YamlNode *extra = entry.find(key))
+        return file.fail(extra->keyPlace,
+                         "'" + key + "' is for sources, found none: '" +
+                             library.paths.front() + "' is compiled already");
+  auto readInclude = [&](const YamlNode &folder) {
+    std::string full = resolve(folder.text);
+    if (!llvm::sys::fs::is_directory(full))
+      return file.fail(folder.place, "there is no folder '" +
+                                         Twine(folder.text) + "', tried '" +
+                                         full + "'");
+    library.includes.push_back(std::move(full));
+    return true;
+  };
+  auto readStandard = [&](const YamlNode &standard) {
+    library.standard = standard.text;
+    return StringRef(standard.text).starts_with("c") ||
+           StringRef(standard.text).starts_with("gnu") ||
+           file.fail(standard.place,
+                     "standard is '" + Twine(standard.text) +
+                         "', expected one that clang knows, such as c11 or "
+                         "c++20");
+  };
+  auto append = [](std::vector<std::string> &list) {
+    return [&list](const YamlNode &item) {
+      list.push_back(item.text);
+      return true;
+    };
+  };
+  const YamlNode *standard = entry.find("standard");
+  return readEach(entry, "include", readInclude) &&
+         readDefines(entry, library) &&
+         (!standard || (expectScalar(*standard) && readStandard(*standard))) &&
+         readEach(entry, "flags", append(library.flags)) &&
+         readEach(entry, "link", append(library.links));
+}
+
+/// `{NAME: value, …}`, or a list of `NAME` and `NAME=value`.
+bool ConfigurationReader::readDefines(const YamlNode &entry, Library &library) {
+  auto add = [&](llvm::SMLoc place, StringRef name, const Twine &value) {
+    // A macro's name and the name of a format are the same letters.
+    if (!isFormatName(name))
+      return file.fail(place, "'" + name +
+                                  "' is no macro, expected letters, digits "
+                                  "and '_', no digit first");
+    library.defines.push_back((name + value).str());
+    return true;
+  };
+  const YamlNode *defines = entry.find("defines");
+  if (!defines || !defines->isMapping())
+    return readEach(entry, "defines", [&](const YamlNode &item) {
+      auto [name, value] = StringRef(item.text).split('=');
+      return add(item.place, name,
+                 StringRef(item.text).drop_front(name.size()));
+    });
+  return llvm::all_of(defines->items, [&](const YamlNode &item) {
+    return (item.isNothing() || expectScalar(item)) &&
+           add(item.keyPlace, item.key,
+               item.isNothing() ? Twine() : "=" + Twine(item.text));
+  });
+}
+
+/// `floats: bits`: how functions take and return f32 and f64.
+bool ConfigurationReader::readFloats(const YamlNode &entry, Library &library) {
+  const YamlNode *floats = entry.find("floats");
+  if (!floats)
+    return true;
+  if (!expectScalar(*floats))
+    return false;
+  library.passesBits = floats->text == "bits";
+  return library.passesBits || floats->text == "machine" ||
+         file.fail(floats->place,
+                   "floats is '" + Twine(floats->text) +
+                       "', expected machine (float and double) or bits "
+                       "(uint32_t and uint64_t, or structs of them)");
+}

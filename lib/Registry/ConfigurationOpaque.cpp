@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+//
+// What the entry of an opaque format says beside its bits.
+
+#include "ConfigurationReader.h"
+#include "numera/Registry/Derivation.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace numera;
+using llvm::StringRef;
+using llvm::Twine;
+
+bool ConfigurationReader::isOpaqueKey(StringRef key) {
+  return llvm::is_contained(
+      {"equivalent", "carrier", "fallback", "derive", "identities"}, key);
+}
+
+bool ConfigurationReader::readOpaque(const YamlNode &entry,
+                                     Registry::NamedFormat &named) {
+  return readEquivalent(entry, named.format, named.equivalent) &&
+         readCarrier(entry, named.carrier) && readDerived(entry, named) &&
+         readIdentities(entry, named);
+}
+
+/// `equivalent: bf16`: the format that an opaque one's codes are to be read as.
+bool ConfigurationReader::readEquivalent(const YamlNode &entry,
+                                         const Format &format,
+                                         Format &equivalent) {
+  const YamlNode *value = entry.find("equivalent");
+  if (!value)
+    return true;
+  if (!readFormatReference(*value, equivalent))
+    return false;
+  if (!equivalent.getFamily().hasArithmetic())
+    return file.fail(value->place, "'" + Twine(value->text) +
+                                       "' is opaque itself, expected a format "
+                                       "with arithmetic such as bf16");
+  return equivalent.width() == format.width() ||
+         file.fail(value->place, "'" + Twine(value->text) + "' has " +
+                                     Twine(equivalent.width()) +
+                                     " bits, expected a format of " +
+                                     Twine(format.width()));
+}
+
+/// `carrier: f32`, `fallback: f32`: where an opaque format computes what it has
+/// no function for. The first says as well that the cast is exact.
+bool ConfigurationReader::readCarrier(const YamlNode &entry, Format &carrier) {
+  for (StringRef key : {"carrier", "fallback"}) {
+    const YamlNode *value = entry.find(key);
+    if (!value)
+      continue;
+    if (!expectScalar(*value))
+      return false;
+    if (carrier)
+      return file.fail(value->keyPlace,
+                       "'fallback' is given beside 'carrier', which computes "
+                       "the same; expected one of them");
+    if (value->text != "f32" && value->text != "f64")
+      return file.fail(value->place, key + " is '" + Twine(value->text) +
+                                         "', expected f32 or f64");
+    carrier = value->text == "f32" ? formatF32() : formatF64();
+  }
+  return true;
+}
+
+/// `derive: [sub, max]`, `derive: all`.
+bool ConfigurationReader::readDerived(const YamlNode &entry,
+                                      Registry::NamedFormat &named) {
+  llvm::SmallVector<StringRef> names;
+  uint64_t all = 0;
+#define NUMERA_OPERATION(enumerator, name, operands)                           \
+  if (isDerivable(Operation::enumerator)) {                                    \
+    names.push_back(name);                                                     \
+    all |= uint64_t{1} << unsigned(Operation::enumerator);                     \
+  }
+#include "numera/Registry/Operations.def"
+  return readEach(entry, "derive", [&](const YamlNode &item) {
+    std::optional<Operation> operation = operationFromName(item.text);
+    if (item.text == "all") {
+      named.derived = all;
+      return true;
+    }
+    if (!operation)
+      return file.fail(item.place, "unknown operation '" + Twine(item.text) +
+                                       "'" + expectation(item.text, names));
+    if (!isDerivable(*operation))
+      return file.fail(item.place,
+                       "'" + Twine(item.text) +
+                           "' does not follow from other operations without a "
+                           "second rounding, expected a function for it, or "
+                           "'fallback: f32'");
+    named.derived |= uint64_t{1} << unsigned(*operation);
+    return true;
+  });
+}
+
+/// `identities: {zero: 0, lowest: 0x8001}`.
+bool ConfigurationReader::readIdentities(const YamlNode &entry,
+                                         Registry::NamedFormat &named) {
+  const YamlNode *section = entry.find("identities");
+  if (!section)
+    return true;
+  if (!checkKeys(*section, "'identities'",
+                 {"zero", "one", "lowest", "highest", "nan"}))
+    return false;
+  Identities &identities = named.identities;
+  std::pair<StringRef, std::optional<uint64_t> *> places[] = {
+      {"zero", &identities.zero},
+      {"one", &identities.one},
+      {"lowest", &identities.lowest},
+      {"highest", &identities.highest},
+      {"nan", &identities.nan}};
+  unsigned width = named.format.width();
+  for (auto [key, place] : places) {
+    const YamlNode *value = section->find(key);
+    if (!value)
+      continue;
+    if (!expectScalar(*value))
+      return false;
+    uint64_t code;
+    if (StringRef(value->text).getAsInteger(0, code) ||
+        (width < 64 && code >> width != 0))
+      return file.fail(value->place, key + " is '" + Twine(value->text) +
+                                         "', expected a code of " +
+                                         Twine(width) + " bits such as 0x0");
+    *place = code;
+  }
+  return true;
+}

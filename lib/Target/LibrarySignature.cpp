@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+
+#include "LibrarySignature.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/IRBuilder.h"
+
+using namespace llvm;
+using namespace numera;
+
+//===----------------------------------------------------------------------===//
+// What is expected
+//===----------------------------------------------------------------------===//
+
+std::string CNumber::name() const {
+  if (isFloat)
+    return bits == 32 ? "float" : "double";
+  return (isSigned ? "int" : "uint") + utostr(bits) + "_t";
+}
+
+Type *CNumber::type(LLVMContext &context) const {
+  if (isFloat)
+    return bits == 32 ? Type::getFloatTy(context) : Type::getDoubleTy(context);
+  return Type::getIntNTy(context, bits);
+}
+
+static CNumber numberOf(const Format &format, unsigned integer, bool isSigned) {
+  if (!format)
+    return {integer, false, isSigned, true};
+  return {format.storageBits(), format.getFamily().machineWidth(format) != 0};
+}
+
+CSignature CSignature::of(const Lowering &lowering) {
+  CSignature signature;
+  signature.isTest = lowering.operation == Operation::Cmp ||
+                     lowering.operation == Operation::IsNaN;
+  signature.result = signature.isTest
+                         ? CNumber{8}
+                         : numberOf(lowering.result, lowering.toInteger,
+                                    lowering.integerIsSigned);
+  for (const Format &operand : lowering.operands)
+    signature.operands.push_back(
+        numberOf(operand, lowering.fromInteger, lowering.integerIsSigned));
+  if (lowering.getRoundingMode() == Rounding::Stochastic)
+    signature.operands.push_back({32});
+  return signature;
+}
+
+CSignature CSignature::withBits() const {
+  CSignature bits = *this;
+  bits.result.isFloat = false;
+  for (CNumber &operand : bits.operands)
+    operand.isFloat = false;
+  return bits;
+}
+
+static std::string print(StringRef result, StringRef symbol,
+                         ArrayRef<std::string> operands) {
+  return (result + " " + symbol + "(" +
+          (operands.empty() ? "void" : join(operands, ", ")) + ")")
+      .str();
+}
+
+std::string CSignature::prototype(StringRef symbol) const {
+  std::vector<std::string> names;
+  for (const CNumber &operand : operands)
+    names.push_back(operand.name());
+  return print(result.name(), symbol, names);
+}
+
+FunctionType *CSignature::type(LLVMContext &context) const {
+  SmallVector<Type *> types;
+  for (const CNumber &operand : operands)
+    types.push_back(operand.type(context));
+  return FunctionType::get(result.type(context), types, false);
+}
+
+//===----------------------------------------------------------------------===//
+// What is there
+//===----------------------------------------------------------------------===//
+
+static std::string cNameOf(const Type &type) {
+  if (type.isVoidTy())
+    return "void";
+  if (type.isPointerTy())
+    return "void *";
+  if (type.isFloatTy() || type.isDoubleTy())
+    return type.isFloatTy() ? "float" : "double";
+  if (type.isIntegerTy(1))
+    return "bool";
+  if (type.isIntegerTy())
+    return "uint" + utostr(type.getIntegerBitWidth()) + "_t";
+  std::string text;
+  raw_string_ostream(text) << type;
+  return text;
+}
+
+std::string numera::prototypeOf(const Function &function) {
+  std::vector<std::string> operands;
+  for (const Argument &argument : function.args())
+    operands.push_back(cNameOf(*argument.getType()));
+  return print(cNameOf(*function.getReturnType()), function.getName(),
+               operands);
+}
+
+/// An integer of a cast may be `int_fast32_t`, of 64 bits.
+static bool converts(const CNumber &number, const Type &type) {
+  if (number.isFloat)
+    return type.isIntegerTy(number.bits) ||
+           (number.bits == 32 ? type.isFloatTy() : type.isDoubleTy());
+  return type.isIntegerTy(number.bits) ||
+         (number.isInteger && type.isIntegerTy() &&
+          type.getIntegerBitWidth() > number.bits &&
+          type.getIntegerBitWidth() <= 64);
+}
+
+bool CSignature::isServedBy(const FunctionType &definition) const {
+  const Type &found = *definition.getReturnType();
+  bool isTruth =
+      isTest && found.isIntegerTy() && found.getIntegerBitWidth() <= 64;
+  return (isTruth || converts(result, found)) && !definition.isVarArg() &&
+         definition.getNumParams() == operands.size() &&
+         all_of(zip_equal(operands, definition.params()), [](const auto &pair) {
+           return converts(std::get<0>(pair), *std::get<1>(pair));
+         });
+}
+
+//===----------------------------------------------------------------------===//
+// Adapters
+//===----------------------------------------------------------------------===//
+
+static Value *convert(IRBuilder<> &builder, Value *value, Type *type,
+                      bool isSigned) {
+  if (value->getType() == type)
+    return value;
+  if (value->getType()->isIntegerTy() && type->isIntegerTy())
+    return builder.CreateIntCast(value, type, isSigned);
+  return builder.CreateBitCast(value, type);
+}
+
+void numera::defineAdapter(Function &adapter, Function &callee,
+                           const CSignature &signature) {
+  adapter.setLinkage(GlobalValue::InternalLinkage);
+  adapter.addFnAttr(Attribute::AlwaysInline);
+  IRBuilder<> builder(BasicBlock::Create(adapter.getContext(), "", &adapter));
+  SmallVector<Value *> operands;
+  for (auto [argument, type, number] :
+       zip_equal(make_pointer_range(adapter.args()),
+                 callee.getFunctionType()->params(), signature.operands))
+    operands.push_back(convert(builder, argument, type, number.isSigned));
+  CallInst *call = builder.CreateCall(&callee, operands);
+  AttributeList attributes = callee.getAttributes();
+  call->setAttributes(attributes.removeFnAttributes(adapter.getContext()));
+  Value *result = call;
+  if (signature.isTest)
+    result = builder.CreateIsNotNull(result);
+  builder.CreateRet(convert(builder, result, adapter.getReturnType(),
+                            !signature.isTest && signature.result.isSigned));
+}

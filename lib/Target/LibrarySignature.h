@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+//
+// The C prototype that a lowering's function is to have, and what else a
+// program can call in its place.
+
+#ifndef NUMERA_LIB_TARGET_LIBRARYSIGNATURE_H
+#define NUMERA_LIB_TARGET_LIBRARYSIGNATURE_H
+
+#include "numera/Registry/Registry.h"
+#include "llvm/IR/Function.h"
+
+namespace numera {
+
+/// A number of the C language: an integer, float or double.
+struct CNumber {
+  unsigned bits;
+  bool isFloat = false;
+  bool isSigned = false;
+  bool isInteger = false; ///< of a cast: a library may have it in a wider type
+
+  std::string name() const; ///< `uint16_t`
+  llvm::Type *type(llvm::LLVMContext &context) const;
+};
+
+/// What a lowering's function takes and returns.
+struct CSignature {
+  CNumber result;
+  std::vector<CNumber> operands;
+  bool isTest = false; ///< the result is true or false
+
+  static CSignature of(const Lowering &lowering);
+  /// f32 and f64 as the integers of their bits.
+  CSignature withBits() const;
+  /// `uint16_t my_add(uint16_t, uint16_t)`.
+  std::string prototype(llvm::StringRef symbol) const;
+  llvm::FunctionType *type(llvm::LLVMContext &context) const;
+  /// True if `definition` computes the same on types that convert: f32 and f64
+  /// as their bits, truth as bool or int, integers of a cast in wider ones.
+  bool isServedBy(const llvm::FunctionType &definition) const;
+};
+
+/// The prototype of a function in bitcode, as far as its types say.
+std::string prototypeOf(const llvm::Function &function);
+
+/// Defines `adapter`, which is declared as the program calls it, as a call of
+/// `callee`, which computes the same on types that convert.
+void defineAdapter(llvm::Function &adapter, llvm::Function &callee,
+                   const CSignature &signature);
+
+} // namespace numera
+
+#endif // NUMERA_LIB_TARGET_LIBRARYSIGNATURE_H

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+
+#include "OpenLibraries.h"
+#include "numera/Registry/Words.h"
+#include "numera/Target/Libraries.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/LLVMContext.h"
+
+using namespace llvm;
+using namespace numera;
+
+Expected<LibraryFile &> OpenLibraries::open(const Library &library) {
+  auto found = files.find(&library);
+  if (found != files.end())
+    return found->second;
+  Expected<LibraryFile> file = LibraryFile::open(library, context);
+  if (!file)
+    return file.takeError();
+  return files.emplace(&library, std::move(*file)).first->second;
+}
+
+/// `library 'a' (a.c)`.
+static std::string describe(const Library &library) {
+  return "library '" + library.name + "' (" + library.files() + ")";
+}
+
+static std::string expected(const Lowering &lowering, StringRef symbol,
+                            bool passesBits = false) {
+  CSignature signature = CSignature::of(lowering);
+  return "expected '" +
+         (passesBits ? signature.withBits() : signature).prototype(symbol) +
+         "'";
+}
+
+/// What `symbol` may have been meant to be.
+static std::string hint(StringRef symbol, ArrayRef<std::string> names) {
+  for (const std::string &name : names)
+    if (std::string readable = demangle(name);
+        readable != name &&
+        StringRef(readable).starts_with((symbol + "(").str()))
+      return "; it has '" + readable + "' of C++, declare that extern \"C\"";
+  SmallVector<StringRef> candidates(names.begin(), names.end());
+  StringRef near = nearest(symbol, candidates);
+  return near.empty() ? "" : "; did you mean '" + near.str() + "'?";
+}
+
+static Error missing(const LibraryFile &file, const Lowering &lowering,
+                     StringRef symbol, StringRef what = "") {
+  return createStringError(
+      lowering.location + ": " + describe(file.library()) +
+      " does not define '" + symbol + "'" + what + ", " +
+      expected(lowering, symbol, file.library().passesBits) +
+      hint(symbol, file.names()));
+}
+
+Expected<LibraryFile &> OpenLibraries::findOnly(const Lowering &lowering) {
+  LibraryFile *only = nullptr;
+  std::vector<std::string> names;
+  for (const Library &library : registry.libraries()) {
+    Expected<LibraryFile &> file = open(library);
+    if (!file)
+      return file.takeError();
+    append_range(names, file->names());
+    if (!file->defines(lowering.symbol))
+      continue;
+    if (only)
+      return createStringError(lowering.location + ": '" + lowering.symbol +
+                               "' is defined by libraries '" +
+                               only->library().name + "' and '" + library.name +
+                               "'; add `library:` to the lowering");
+    only = &*file;
+  }
+  if (only)
+    return *only;
+  if (registry.libraries().size() == 1)
+    return missing(files.begin()->second, lowering, lowering.symbol);
+  return createStringError(lowering.location + ": no library defines '" +
+                           lowering.symbol + "', " +
+                           expected(lowering, lowering.symbol) +
+                           (names.empty() ? "; no library is registered"
+                                          : hint(lowering.symbol, names)));
+}
+
+Expected<LibraryFile &> OpenLibraries::findFile(const Lowering &lowering,
+                                                StringRef name) {
+  if (name.empty())
+    name = lowering.library;
+  if (name.empty())
+    return findOnly(lowering);
+  const Library *library = registry.findLibrary(name);
+  if (!library)
+    return createStringError(lowering.location + ": no library '" + name +
+                             "' is registered");
+  Expected<LibraryFile &> file = open(*library);
+  if (file && !file->defines(lowering.symbol))
+    return missing(*file, lowering, lowering.symbol);
+  return file;
+}
+
+Expected<LibraryFile &> OpenLibraries::find(const Lowering &lowering,
+                                            StringRef library) {
+  Expected<LibraryFile &> file = findFile(lowering, library);
+  if (file)
+    if (Error error = check(*file, lowering))
+      return std::move(error);
+  return file;
+}
+
+Error OpenLibraries::check(const LibraryFile &file,
+                           const Lowering &lowering) const {
+  if (lowering.vector && !file.defines(lowering.vector->symbol))
+    return createStringError(lowering.location + ": " +
+                             describe(file.library()) + " does not define '" +
+                             lowering.vector->symbol +
+                             "', the vector variant of '" + lowering.symbol +
+                             "'" + hint(lowering.vector->symbol, file.names()));
+  const Function *definition = file.definition(lowering.symbol);
+  if (!definition ||
+      CSignature::of(lowering).isServedBy(*definition->getFunctionType()))
+    return Error::success();
+  return createStringError(lowering.location + ": " + describe(file.library()) +
+                           " defines '" + prototypeOf(*definition) + "', " +
+                           expected(lowering, lowering.symbol));
+}
+
+/// `place: message` as `place: error: message`.
+static void report(Error error, const Registry &registry,
+                   StringRef loweringPlace, StringSet<> &reported,
+                   raw_ostream &errors) {
+  std::string text = toString(std::move(error));
+  if (!reported.insert(text).second)
+    return;
+  StringRef message = text;
+  std::string place;
+  auto take = [&](StringRef candidate) {
+    if (place.empty() && message.consume_front((candidate + ": ").str()))
+      place = candidate.str();
+  };
+  take(loweringPlace);
+  for (const Library &library : registry.libraries())
+    take(library.location);
+  errors << (place.empty() ? "" : place + ": ") << "error: " << message << '\n';
+}
+
+bool numera::openLibraries(Registry &registry, raw_ostream &errors) {
+  LLVMContext context;
+  OpenLibraries libraries(registry, context);
+  StringSet<> reported;
+  for (const Library &library : registry.libraries()) {
+    Expected<LibraryFile &> file = libraries.open(library);
+    if (!file)
+      report(file.takeError(), registry, "", reported, errors);
+  }
+  if (!reported.empty())
+    return false;
+  for (const Lowering &lowering : registry.lowerings()) {
+    Expected<LibraryFile &> file = libraries.find(lowering);
+    if (!file)
+      report(file.takeError(), registry, lowering.location, reported, errors);
+  }
+  if (!reported.empty())
+    return false;
+  for (const Library &library : registry.libraries()) {
+    LibraryFile &file = cantFail(libraries.open(library));
+    if (!file.module)
+      continue;
+    auto bitcode = std::make_shared<std::string>();
+    raw_string_ostream stream(*bitcode);
+    WriteBitcodeToFile(*file.module, stream);
+    registry.keepBitcode(library.name, std::move(bitcode));
+  }
+  return true;
+}
