@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""Every elementwise operation in every format, through NVIDIA's assembler.
+
+usage: ptx_formats.py OPERATIONS.mlir GPU FOLDER [FORMAT…]
+
+Without formats: all that have a name. Prints for each the kernels, the most
+registers one has, and the bytes that are spilled; fails where PTX does not
+assemble, or flushes, approximates, or leaves a rounding open.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+FORBIDDEN = re.compile(r"\.ftz|\.approx|\b(?:add|sub|mul|fma|div|sqrt)\.f(?:32|64)\b")
+
+
+def run(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True)
+
+
+def names():
+    return [row["name"] for row in json.loads(run("numera", "formats", "--json").stdout)]
+
+
+def main():
+    operations, gpu, folder, *formats = sys.argv[1:]
+    for name in formats or names():
+        ptx = Path(folder) / "operations.ptx"
+        run("numera", "compile", operations, "--format", name, "--target", "nvptx",
+            "--gpu", gpu, "-o", str(ptx))
+        text = ptx.read_text(encoding="utf-8")
+        found = FORBIDDEN.search(text)
+        assert not found, f"{name}: {found.group()} in PTX"
+        report = run("ptxas", "-v", f"-arch={gpu}", str(ptx), "-o", "/dev/null").stderr
+        registers = [int(n) for n in re.findall(r"Used (\d+) registers", report)]
+        spilled = sum(int(n) for n in re.findall(r"(\d+) bytes spill", report))
+        kernels = text.count(".entry")
+        assert kernels >= 31, f"{name}: {kernels} kernels"
+        print(f"{name}: {kernels} kernels, at most {max(registers)} registers, "
+              f"{spilled} bytes spilled", flush=True)
+
+
+main()
