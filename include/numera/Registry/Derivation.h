@@ -21,7 +21,7 @@ struct Derivation {
     Choice,      ///< min and max by `x < y`
   };
   Rule rule{};
-  Format through; ///< f32 or f64, with ThroughCast
+  Format through = {}; ///< f32 or f64, with ThroughCast
   /// With Comparison and Choice: the function that compares, whether its
   /// operands are swapped, and whether the truth is the opposite.
   const Lowering *comparison = nullptr;
