@@ -22,9 +22,9 @@ FORMATS = ("f32", "bf16", "f8E4M3FN", "posit16", "posit8", "mybf16")
 COLUMNS = ("format", "storage bits", "top-1", "agrees with f32", "SQNR dB", "seconds")
 
 
-def measure(numera: str, name: str, data: Path) -> tuple[str, ...]:
-    """One row of the table."""
-    extra = ["--formats", str(OWN_FORMATS)] if name == "mybf16" else []
+def measure(numera: str, name: str, data: Path, own: Path | None = None) -> tuple[str, ...]:
+    """One row of the table, for a format that the file `own` may define."""
+    extra = ["--formats", str(own)] if own else []
     description = json.loads(run([numera, "formats", name, "--json", *extra]))
     arrays = ["--input", str(data / "images.npy"), "--labels", str(data / "labels.npy")]
     options = ["--format", name, *extra, *arrays, "--compare", "f32", "--json"]
@@ -43,7 +43,7 @@ def measure(numera: str, name: str, data: Path) -> tuple[str, ...]:
 
 def print_row(cells: tuple[str, ...]) -> None:
     """One line of the table: the name to the left, the figures to the right."""
-    padded = [cells[0].ljust(len("f8E4M3FN"))]
+    padded = [cells[0].ljust(len("posit16_1"))]
     padded += [cell.rjust(len(column)) for cell, column in zip(cells[1:], COLUMNS[1:])]
     print("  ".join(padded), flush=True)
 
@@ -68,7 +68,8 @@ def main() -> int:
         print_row(COLUMNS)
         rows = []
         for name in FORMATS:
-            rows.append(measure(args.numera, name, args.data))
+            own = OWN_FORMATS if name == "mybf16" else None
+            rows.append(measure(args.numera, name, args.data, own))
             print_row(rows[-1])
         if args.output:
             args.output.write_text(markdown(rows), encoding="utf-8")
