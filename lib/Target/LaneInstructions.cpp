@@ -3,6 +3,8 @@
 // x86, AVX-512:
 //
 //   copysign(|x| < low ? low : |x|, x)     vrange   larger magnitude, x's sign
+//   x is NaN ? c : x                       vfixupimm
+//   x > y ? c : a - b                      vsub under the mask !(x > y), into c
 //   gather of a table of up to 32 floats   vpermi2ps, vpermps
 //   or integers                            vpermi2d, vpermd
 //   of doubles that have 16 bits           vpermw, where the index lies among
@@ -38,23 +40,32 @@ public:
   void run(Function &function) {
     for (Instruction &instruction :
          make_early_inc_range(instructions(function)))
-      if (auto *call = dyn_cast<IntrinsicInst>(&instruction))
-        if (Value *better = select(*call)) {
-          call->replaceAllUsesWith(better);
-          call->eraseFromParent();
-        }
+      if (Value *better = select(instruction)) {
+        instruction.replaceAllUsesWith(better);
+        instruction.eraseFromParent();
+      }
   }
 
 private:
-  Value *select(IntrinsicInst &call) {
-    if (!isa<FixedVectorType>(call.getType()))
+  Value *select(Instruction &instruction) {
+    if (!isa<FixedVectorType>(instruction.getType()))
       return nullptr;
-    if (call.getIntrinsicID() == Intrinsic::copysign)
-      return selectRange(call);
-    if (call.getIntrinsicID() == Intrinsic::masked_gather)
-      return selectTable(call);
+    if (auto *choice = dyn_cast<SelectInst>(&instruction)) {
+      Value *fixed = selectFix(*choice);
+      return fixed ? fixed : selectMasked(*choice);
+    }
+    auto *call = dyn_cast<IntrinsicInst>(&instruction);
+    if (call && call->getIntrinsicID() == Intrinsic::copysign)
+      return selectRange(*call);
+    if (call && call->getIntrinsicID() == Intrinsic::masked_gather)
+      return selectTable(*call);
     return nullptr;
   }
+  /// How many bits of a vector of floats or doubles one instruction of
+  /// AVX512DQ takes; 0 if there is none.
+  unsigned bitsAtOnce(const FixedVectorType &type) const;
+  Value *selectFix(SelectInst &choice);
+  Value *selectMasked(SelectInst &choice);
   Value *selectRange(IntrinsicInst &copysign);
   Value *createRange(IRBuilder<> &builder, Value *x, Value *bound, Range range);
   Value *selectTable(IntrinsicInst &gather);
@@ -87,6 +98,17 @@ static SmallVector<Value *> partsOf(IRBuilder<> &builder, Value *vector,
     parts.push_back(builder.CreateShuffleVector(
         vector, createSequentialMask(first, lanes, 0)));
   return parts;
+}
+
+unsigned Selector::bitsAtOnce(const FixedVectorType &type) const {
+  Type *element = type.getElementType();
+  unsigned all = type.getNumElements() * element->getScalarSizeInBits();
+  unsigned bits = std::min(all, 512u);
+  bool isSupported = (element->isFloatTy() || element->isDoubleTy()) &&
+                     isPowerOf2_32(all) && bits >= 128 &&
+                     features.checkFeatures("+avx512dq") &&
+                     (bits == 512 || features.checkFeatures("+avx512vl"));
+  return isSupported ? bits : 0;
 }
 
 Value *Selector::selectRange(IntrinsicInst &copysign) {
@@ -130,16 +152,10 @@ Value *Selector::selectRange(IntrinsicInst &copysign) {
 
 Value *Selector::createRange(IRBuilder<> &builder, Value *x, Value *bound,
                              Range range) {
-  auto *type = cast<FixedVectorType>(x->getType());
-  Type *element = type->getElementType();
-  if (!(element->isFloatTy() || element->isDoubleTy()) ||
-      !features.checkFeatures("+avx512dq"))
-    return nullptr;
+  Type *element = x->getType()->getScalarType();
   unsigned width = element->getScalarSizeInBits();
-  unsigned all = type->getNumElements() * width;
-  unsigned bits = std::min(all, 512u);
-  if (!isPowerOf2_32(all) || bits < 128 ||
-      (bits < 512 && !features.checkFeatures("+avx512vl")))
+  unsigned bits = bitsAtOnce(*cast<FixedVectorType>(x->getType()));
+  if (bits == 0)
     return nullptr;
   static constexpr Intrinsic::ID floats[] = {
       Intrinsic::x86_avx512_mask_range_ps_128,
@@ -164,6 +180,71 @@ Value *Selector::createRange(IRBuilder<> &builder, Value *x, Value *bound,
     results.push_back(builder.CreateIntrinsic(id, {}, arguments));
   }
   return concatenateVectors(builder, results);
+}
+
+Value *Selector::selectFix(SelectInst &choice) {
+  CmpPredicate predicate;
+  Value *x, *other;
+  if (!match(choice.getCondition(),
+             m_FCmp(predicate, m_Value(x), m_Value(other))) ||
+      !(x == other || match(other, m_AnyZeroFP())))
+    return nullptr;
+  bool isUnordered = predicate == CmpInst::FCMP_UNO;
+  Value *then = choice.getTrueValue(), *otherwise = choice.getFalseValue();
+  const APFloat *replacement;
+  if ((!isUnordered && predicate != CmpInst::FCMP_ORD) ||
+      (isUnordered ? otherwise : then) != x ||
+      !match(isUnordered ? then : otherwise, m_APFloat(replacement)))
+    return nullptr;
+  unsigned bits = bitsAtOnce(*cast<FixedVectorType>(x->getType()));
+  if (bits == 0)
+    return nullptr;
+  Type *element = x->getType()->getScalarType();
+  static constexpr Intrinsic::ID floats[] = {
+      Intrinsic::x86_avx512_mask_fixupimm_ps_128,
+      Intrinsic::x86_avx512_mask_fixupimm_ps_256,
+      Intrinsic::x86_avx512_mask_fixupimm_ps_512};
+  static constexpr Intrinsic::ID doubles[] = {
+      Intrinsic::x86_avx512_mask_fixupimm_pd_128,
+      Intrinsic::x86_avx512_mask_fixupimm_pd_256,
+      Intrinsic::x86_avx512_mask_fixupimm_pd_512};
+  Intrinsic::ID id =
+      (element->isFloatTy() ? floats : doubles)[Log2_32(bits / 128)];
+  // A digit for each class of numbers: 0 takes the first operand, 1 the second.
+  // Quiet and signalling NaN are the last two.
+  constexpr uint32_t replaceNaN = 0x11111100;
+  unsigned width = element->getScalarSizeInBits(), lanes = bits / width;
+  IRBuilder<> builder(&choice);
+  SmallVector<Value *> results;
+  for (Value *part : partsOf(builder, x, lanes)) {
+    SmallVector<Value *> arguments = {
+        ConstantFP::get(part->getType(), *replacement), part,
+        ConstantInt::get(FixedVectorType::get(builder.getIntNTy(width), lanes),
+                         replaceNaN),
+        builder.getInt32(0),
+        Constant::getAllOnesValue(builder.getIntNTy(std::max(lanes, 8u)))};
+    if (bits == 512)
+      arguments.push_back(builder.getInt32(4)); // the current rounding
+    results.push_back(builder.CreateIntrinsic(id, {}, arguments));
+  }
+  return concatenateVectors(builder, results);
+}
+
+/// LLVM puts arithmetic under a mask where the mask is set.
+Value *Selector::selectMasked(SelectInst &choice) {
+  auto *comparison = dyn_cast<FCmpInst>(choice.getCondition());
+  Value *arithmetic = choice.getFalseValue();
+  if (!comparison || !comparison->hasOneUse() ||
+      !isa<BinaryOperator>(arithmetic) || !arithmetic->hasOneUse() ||
+      !isa<Constant>(choice.getTrueValue()) ||
+      bitsAtOnce(*cast<FixedVectorType>(choice.getType())) == 0)
+    return nullptr;
+  IRBuilder<> builder(comparison);
+  Value *inverse =
+      builder.CreateFCmp(comparison->getInversePredicate(),
+                         comparison->getOperand(0), comparison->getOperand(1));
+  builder.SetInsertPoint(&choice);
+  return builder.CreateSelect(inverse, arithmetic, choice.getTrueValue());
 }
 
 /// The table and the index of each lane of a gather's addresses, if that is

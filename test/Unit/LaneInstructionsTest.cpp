@@ -113,6 +113,26 @@ TEST_F(LaneInstructions, ClampMagnitudes) {
   expectSame(clamp("double", "f64", "ult", "3.0", false), 2, "range.pd", 1);
 }
 
+TEST_F(LaneInstructions, ReplaceNaN) {
+  auto fix = [](StringRef type, StringRef choice) {
+    return ("define " + type + " @f(" + type + " %x) {\n  " + choice +
+            "\n  ret " + type + " %r\n}\n")
+        .str();
+  };
+  StringRef positive =
+      "%c = fcmp uno float %x, 0.0\n"
+      "  %r = select i1 %c, float 0x7FF8000000000000, float %x";
+  for (unsigned lanes : {4u, 8u, 16u})
+    expectSame(fix("float", positive), lanes, "fixupimm.ps", 1);
+  expectSame(fix("float", positive), 64, "fixupimm.ps", 4);
+  expectSame(fix("double", "%c = fcmp ord double %x, %x\n"
+                           "  %r = select i1 %c, double %x, double 0.0"),
+             8, "fixupimm.pd", 1);
+  expectSame(fix("float", "%c = fcmp uno float %x, 0.0\n"
+                          "  %r = select i1 %c, float %x, float 1.0"),
+             16, "fixupimm.ps", 0);
+}
+
 TEST_F(LaneInstructions, LeaveWhatIsDefinedForNaN) {
   expectSame(clamp("float", "f32", "olt", "3.0", false), 16, "range.ps", 0);
   expectSame(clamp("float", "f32", "uge", "3.0", true), 16, "range.ps", 0);

@@ -20,6 +20,18 @@
 // largest number and r is |x|, an infinity or NaN: all of them above it as
 // words.
 //
+// float of p bits, p + 2 <= D where D bits are to go, to nearest-even: with
+// c = 1.5 * 2^(least exponent + D), a = |x| and m = max(2^D a, c), the
+// carrier's t = m - a is a multiple of u, and r = m - t is exact and what the
+// rounding above gives. For 2^D a <= c, in the binade of c throughout, that is
+// the same rounding, of -a. Else t is (2^D - 1) a rounded, and 2^D a an even
+// multiple of u if a is a tie; where that lies in the binade of 2^D a, t is
+// rounded at u, and ties go to where they should. Where it lies in the one
+// below, a is 2^e (1 + f) with f < 2^-D / (1 - 2^-D), less than half a unit
+// even of the format with a bit more, and r is 2^e. NaN is not above c, and
+// comes through. Whatever rounds to a number, and no more, is at most the
+// largest number and half a unit.
+//
 // posit: the carrier's word and the posit's bit string are the same piecewise
 // linear function of the number, a unit of the string being 2^cut units of the
 // word, where cut depends on the regime alone. Rounding the string is rounding
@@ -76,6 +88,8 @@ template <typename T> struct CarrierRound : Carrier<T> {
       auto rounded = static_cast<T>(fromHalf(toHalf(static_cast<float>(x))));
       return x == x ? rounded : value(nan);
     }
+    if (roundsByScaling(f) && mode == Rounding::NearestEven)
+      return roundByScaling(f, x);
     Word word = bits(x);
     Word magnitude = word & ~sign;
     bool negative = (word & sign) != 0;
@@ -189,6 +203,42 @@ template <typename T> struct CarrierRound : Carrier<T> {
   }
 
 private:
+  /// The proof for the least number of instructions.
+  static constexpr bool roundsByScaling(const FloatFormat &f) {
+    return !Base::isTruncation(f) &&
+           f.precision() + 2 <= mantissa - f.mantissaBits &&
+           f.maxCode() >> f.mantissaBits != 0;
+  }
+
+  static constexpr T roundByScaling(const FloatFormat &f, T x) {
+    int count = mantissa - f.mantissaBits;
+    T a = value(bits(x) & ~sign);
+    T c = value(powerBits(f.minExponent() + count) | Word{1} << (mantissa - 1));
+    T scaled = a * value(powerBits(count));
+    T m = scaled > c ? scaled : c;
+    T r = m - (m - a);
+
+    // Half a unit above the largest number is rounded to the even one.
+    Word largest = bits(Base::decode(f, f.maxCode()));
+    T most = value(largest + (Word{1} << (count - 1)) - (f.maxCode() & 1));
+    Word infinite = magnitudeOf(f, f.codeOfInfinite());
+    Word overflow = magnitudeOf(f, f.codeOfOverflow());
+    // As numbers, not as words: a difference under a mask is one instruction.
+    T rounded = a > most ? value(overflow) : r;
+    if (infinite != overflow)
+      rounded = bits(a) == infinity ? value(infinite) : rounded;
+    T result = withSign(rounded, x);
+    if (!f.hasNegativeZero())
+      result += T{0};
+    return result == result ? result : value(f.hasNaN() ? nan : 0);
+  }
+  static constexpr T withSign(T magnitude, T x) {
+    if constexpr (sizeof(T) == sizeof(float))
+      return __builtin_copysignf(magnitude, x);
+    else
+      return __builtin_copysign(magnitude, x);
+  }
+
   /// The magnitude that a magnitude code stands for; NaN for NaN's.
   static constexpr Word magnitudeOf(const FloatFormat &f, uint64_t code) {
     if (f.hasNaN() && code == f.nanCode())
