@@ -100,9 +100,10 @@ template <typename T> struct CarrierRound : Carrier<T> {
 
     // Nothing depends on the sign, and the carry out of the largest number is
     // the infinity.
-    if (Base::isTruncation(f) && isNearest(mode) && overflow == infinity) {
+    if (Base::isTruncation(f) && overflow == infinity &&
+        (isNearest(mode) || mode == Rounding::Stochastic)) {
       Word rounded = cut(f, word, mode, negative);
-      return value(magnitude > infinity ? nan : rounded);
+      return x == x ? value(rounded) : value(nan);
     }
     Word rounded = Base::isTruncation(f) ? cut(f, magnitude, mode, negative)
                                          : snap(f, magnitude, mode, negative);
@@ -266,18 +267,24 @@ private:
       return roundsInward(mode, negative) ? kept : (word + low) & ~low;
     case Rounding::ToOdd:
       return kept | (rest != 0 ? unit : 0);
-    case Rounding::Stochastic: {
-      int drop = count - mode.randomBits;
-      uint64_t share =
-          drop >= 0 ? uint64_t{rest} >> drop : uint64_t{rest} << -drop;
-      return kept + (drawOf(mode) < share ? unit : 0);
-    }
+    case Rounding::Stochastic:
+      return (word + chanceOf(mode, count)) & ~low;
     }
     return kept;
   }
 
   static constexpr uint32_t drawOf(RoundingMode mode) {
     return mode.random & ~uint32_t{0} >> (32 - mode.randomBits);
+  }
+  /// What carries into bit `count` of a word with the likelihood of its bits
+  /// below: with the first N of them, s, and the draw r, s + (2^N - 1 - r)
+  /// reaches 2^N where r < s. If there are fewer, as s counts no more, so does
+  /// the draw.
+  static constexpr Word chanceOf(RoundingMode mode, int count) {
+    auto inverse = static_cast<Word>(~mode.random &
+                                     ~uint32_t{0} >> (32 - mode.randomBits));
+    int drop = count - mode.randomBits;
+    return drop >= 0 ? inverse << drop : inverse >> -drop;
   }
 
   /// Rounds a magnitude to the format's grid, the exponent unbounded above.
@@ -328,17 +335,30 @@ private:
 
   /// The same by chance, of a bounded magnitude whose unit is that of the
   /// binade `exponent`: below 2^(mantissaBits + 1) units, of which the fraction
-  /// counts with its first bits.
+  /// counts with its first bits. Where units and those bits fit an integer of
+  /// the carrier's width, with a bit to spare for the carry, they are added
+  /// there.
   static constexpr Word snapByChance(const FloatFormat &f, Word magnitude,
                                      Word exponent, RoundingMode mode) {
+    int count = mode.randomBits;
     Word u = exponent - (static_cast<Word>(f.mantissaBits) << mantissa);
     Word inverse = powerBits(0) + powerBits(0) - u;
+    if (f.mantissaBits + 3 + count <= width &&
+        f.mantissaBits - f.minExponent() + count < Base::format.maxExponent()) {
+      Word shares = inverse + (static_cast<Word>(count) << mantissa);
+      auto units = static_cast<Word>(
+          static_cast<SignedWord>(value(magnitude) * value(shares)));
+      units = (units + chanceOf(mode, count)) & ~((Word{1} << count) - 1);
+      Word share = u - (static_cast<Word>(count) << mantissa);
+      return bits(static_cast<T>(static_cast<SignedWord>(units)) *
+                  value(share));
+    }
     T scaled = value(magnitude) * value(inverse);
     T units = static_cast<T>(static_cast<SignedWord>(scaled));
-    T share = (scaled - units) * value(powerBits(mode.randomBits));
+    T share = (scaled - units) * value(powerBits(count));
     uint32_t draw = drawOf(mode);
     // Vector units convert to signed integers faster.
-    bool isUp = mode.randomBits < 32
+    bool isUp = count < 32
                     ? static_cast<int32_t>(draw) < static_cast<int32_t>(share)
                     : draw < static_cast<uint32_t>(share);
     return bits((isUp ? units + 1 : units) * value(u));
