@@ -6,7 +6,8 @@ every instruction that is executed. The inner loop is the run of instructions,
 in order of address and executed equally often, that makes up most of the count;
 llvm-mca simulates how many cycles an iteration takes where nothing but the
 machine's units is in the way. How much of the work an iteration does follows from how
-often it ran.
+often it ran. Where an element goes through several loops, one after the
+other, as where random bits are drawn for it, their times add up.
 """
 
 import itertools
@@ -21,10 +22,14 @@ class Bound:
     instructions: int   # of the inner loop
     cycles: float       # an iteration takes at least
     work: float         # elements, or floating-point operations, an iteration
-    share: float        # of all instructions that lie in the loop
+    others: tuple = ()  # loops that the work goes through as well
 
     def seconds(self, row, ghz):
-        return row.work / self.work * self.cycles / (ghz * 1e9)
+        own = row.work / self.work * self.cycles / (ghz * 1e9)
+        return own + sum(loop.seconds(row, ghz) for loop in self.others)
+
+    def loops(self):
+        return [self, *self.others]
 
 
 def counts_of(path):
@@ -32,8 +37,9 @@ def counts_of(path):
     return [(int(address, 16), int(count)) for address, count in pairs]
 
 
-def inner_loop(counts):
-    """The addresses of the loop and its count; the weight of everything."""
+def inner_loops(counts, least):
+    """The addresses and counts of the loop that executes most instructions and
+    of those with a share of at least `least`."""
     inside = [(address, count) for address, count in counts if address]
     groups = [(count, [address for address, _ in group]) for count, group in
               itertools.groupby(inside, key=lambda pair: pair[1])]
@@ -41,8 +47,11 @@ def inner_loop(counts):
     merged = {}
     for count, addresses in groups:
         merged.setdefault(count, []).extend(addresses)
-    count = max(merged, key=lambda count: count * len(merged[count]))
-    return merged[count], count, sum(count for _, count in counts)
+    weight = {count: count * len(merged[count]) for count in merged}
+    total = sum(count for _, count in counts)
+    order = sorted(merged, key=weight.get, reverse=True)
+    return [(merged[count], count) for i, count in enumerate(order)
+            if i == 0 or (count > 1 and weight[count] >= least * total)]
 
 
 def disassemble(library, addresses, llvm):
@@ -90,11 +99,15 @@ def cycles_of_pipes(lines):
     return len(wide) / 2
 
 
-def bound_of(library, trace, work, llvm):
-    addresses, count, total = inner_loop(counts_of(trace))
-    lines = disassemble(library, addresses, llvm)
-    cycles = cycles_of(lines, llvm)
-    if halves_vectors():
-        cycles = max(cycles, cycles_of_pipes(lines))
-    return Bound(len(lines), cycles, work / count,
-                 count * len(addresses) / total)
+def bound_of(library, trace, work, llvm, least=1.0):
+    """`least`: the share of all instructions that makes a loop another one that
+    the work goes through."""
+    found = []
+    for addresses, count in inner_loops(counts_of(trace), least):
+        lines = disassemble(library, addresses, llvm)
+        cycles = cycles_of(lines, llvm)
+        if halves_vectors():
+            cycles = max(cycles, cycles_of_pipes(lines))
+        found.append(Bound(len(lines), cycles, work / count))
+    found[0].others = tuple(found[1:])
+    return found[0]

@@ -48,7 +48,9 @@ class Result:
         if not self.failure and self.row.moved and self.row.peer == "memcpy":
             found[f"{self.row.moved} B"] = self.peer
         if not self.failure and self.limit:
-            text = f"{self.limit.instructions} instr, {short(self.limit.cycles)} cyc"
+            text = " + ".join(
+                f"{loop.instructions} instr, {short(loop.cycles)} cyc"
+                for loop in self.limit.loops())
             found[text] = self.limit.seconds(self.row, self.ghz)
         return found
 
