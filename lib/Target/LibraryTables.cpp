@@ -98,7 +98,7 @@ static Function *addReader(Module &module, const LibraryRun &run,
 
   IRBuilder<> builder(context);
   Lookup lookup = Lookup::of(run.places(), 8 * run.resultBytes());
-  Type *index = builder.getIntNTy(lookup.placeBits);
+  Type *index = builder.getIntNTy(lookup.placeWidth());
   FunctionCallee callee = module.getOrInsertFunction(
       lookup.symbol(), FunctionType::get(builder.getIntNTy(lookup.elementBits),
                                          {index, builder.getPtrTy()}, false));

@@ -3,8 +3,8 @@
 // A table of 256 bytes is four registers of AVX-512: VPERMI2B picks 64 bytes
 // out of two of them by seven bits, and the eighth bit chooses between two
 // results. Three instructions for 64 codes, 0.02 ns each on Zen 4, which is the
-// speed of memory; loads take 0.31 ns, whether they stand alone or their
-// results are put together to vectors.
+// speed of memory; a table of 128 or 64 bytes takes one. Loads take 0.31 ns,
+// whether they stand alone or their results are put together to vectors.
 //
 // Larger tables are read by gathers of AVX-512, which are as fast as loads,
 // 0.43 ns, but leave results in vectors: LLVM's own way of putting them
@@ -28,11 +28,19 @@
 
 using namespace llvm;
 
-static constexpr unsigned tableBytes = 256, registerBytes = 64,
-                          gatherLanes = 16, gatherBits = 32;
+static constexpr unsigned registerBytes = 64, gatherLanes = 16, gatherBits = 32;
 
 static bool isLookup(const Function &function) {
   return function.getName().starts_with(numera::lookupPrefix);
+}
+
+/// Of a lookup.
+static unsigned placeBitsOf(const Function &lookup) {
+  unsigned bits = 0;
+  lookup.getName()
+      .drop_front(StringRef(numera::lookupPrefix).size())
+      .consumeInteger(10, bits);
+  return bits;
 }
 
 static void becomeInternal(Function &function) {
@@ -45,6 +53,8 @@ static void becomeInternal(Function &function) {
 static void defineAsLoad(Function &lookup) {
   IRBuilder<> builder(BasicBlock::Create(lookup.getContext(), "", &lookup));
   Value *place = builder.CreateZExt(lookup.getArg(0), builder.getInt64Ty());
+  if (unsigned bits = placeBitsOf(lookup); bits < 8)
+    place = builder.CreateAnd(place, (uint64_t{1} << bits) - 1);
   Type *element = lookup.getReturnType();
   builder.CreateRet(builder.CreateLoad(
       element, builder.CreateInBoundsGEP(element, lookup.getArg(1), place)));
@@ -70,14 +80,16 @@ static Function *createVariant(Function &lookup, unsigned lanes,
   return function;
 }
 
-/// <lanes x i8> (<lanes x i8> places, ptr table), by permutations. A mask does
-/// not matter: nothing is read that is not the table.
-static void permuteBytes(Function &function, unsigned lanes) {
+/// <lanes x i8> (<lanes x i8> places, ptr table), by permutations of a table of
+/// as many bytes as `placeBits` bits tell apart. A mask does not matter:
+/// nothing is read that is not the table.
+static void permuteBytes(Function &function, unsigned lanes,
+                         unsigned placeBits) {
   LLVMContext &context = function.getContext();
   auto *whole = FixedVectorType::get(Type::getInt8Ty(context), registerBytes);
   IRBuilder<> builder(BasicBlock::Create(context, "", &function));
   SmallVector<Value *, 4> parts;
-  for (unsigned i = 0; i < tableBytes; i += registerBytes)
+  for (unsigned i = 0; i < 1u << placeBits; i += registerBytes)
     parts.push_back(builder.CreateAlignedLoad(
         whole,
         builder.CreateConstInBoundsGEP1_32(builder.getInt8Ty(),
@@ -91,9 +103,17 @@ static void permuteBytes(Function &function, unsigned lanes) {
     return builder.CreateIntrinsic(Intrinsic::x86_avx512_vpermi2var_qi_512, {},
                                    {low, places, high});
   };
-  Value *isHigh = builder.CreateICmpSLT(places, Constant::getNullValue(whole));
-  Value *result = builder.CreateSelect(isHigh, pick(parts[2], parts[3]),
-                                       pick(parts[0], parts[1]));
+  Value *result = nullptr;
+  if (placeBits == 6)
+    result = builder.CreateIntrinsic(Intrinsic::x86_avx512_permvar_qi_512, {},
+                                     {parts[0], places});
+  else
+    result = pick(parts[0], parts[1]);
+  if (placeBits == 8) {
+    Value *isHigh =
+        builder.CreateICmpSLT(places, Constant::getNullValue(whole));
+    result = builder.CreateSelect(isHigh, pick(parts[2], parts[3]), result);
+  }
   builder.CreateRet(
       builder.CreateShuffleVector(result, ArrayRef(resize).take_front(lanes)));
 }
@@ -124,16 +144,22 @@ static void gatherElements(Function &function, unsigned lanes) {
   builder.CreateRet(result);
 }
 
+static bool has(const TargetMachine &machine, StringRef features) {
+  return machine.getTargetTriple().isX86() &&
+         machine.getMCSubtargetInfo()->checkFeatures(features.str());
+}
+static bool permutesBytes(const TargetMachine &machine) {
+  return has(machine, "+avx512vbmi,+avx512bw");
+}
+
 /// Adds the variants that the CPU is fast at.
 static void addVariants(Function &lookup, const TargetMachine &machine) {
-  auto has = [&](StringRef features) {
-    return machine.getTargetTriple().isX86() &&
-           machine.getMCSubtargetInfo()->checkFeatures(features.str());
-  };
-  bool isOfBytes = lookup.getName() == numera::Lookup{8, 8}.symbol();
+  unsigned placeBits = placeBitsOf(lookup);
+  bool isOfBytes =
+      placeBits <= 8 && lookup.getReturnType()->getScalarSizeInBits() == 8;
   bool isSmall = lookup.getReturnType()->getScalarSizeInBits() < gatherBits;
-  if (!isSmall ||
-      !has(isOfBytes ? "+avx512vbmi,+avx512bw" : "+avx512f,+avx512bw"))
+  if (!isSmall || (isOfBytes ? !permutesBytes(machine)
+                             : !has(machine, "+avx512f,+avx512bw")))
     return lookup.addFnAttr(Attribute::AlwaysInline);
   lookup.addFnAttr(Attribute::NoInline);
   numera::keepForVectoriser(lookup); // else a single table becomes part of it
@@ -141,7 +167,7 @@ static void addVariants(Function &lookup, const TargetMachine &machine) {
     for (bool isMasked : {false, true}) {
       Function *variant = createVariant(lookup, lanes, isMasked);
       if (isOfBytes)
-        permuteBytes(*variant, lanes);
+        permuteBytes(*variant, lanes, placeBits);
       else
         gatherElements(*variant, lanes);
       numera::nameVariant(lookup, *variant, lanes, "vu", isMasked);
@@ -149,6 +175,13 @@ static void addVariants(Function &lookup, const TargetMachine &machine) {
 }
 
 void numera::defineLookups(Module &module, const TargetMachine &machine) {
+  if (Function *question = module.getFunction(numera::hasByteLookupsSymbol);
+      question && question->isDeclaration()) {
+    becomeInternal(*question);
+    question->addFnAttr(Attribute::AlwaysInline);
+    IRBuilder<> builder(BasicBlock::Create(module.getContext(), "", question));
+    builder.CreateRet(builder.getInt1(permutesBytes(machine)));
+  }
   for (Function &lookup : make_early_inc_range(module)) {
     if (!lookup.isDeclaration() || !isLookup(lookup) || lookup.use_empty())
       continue;

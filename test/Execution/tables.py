@@ -18,6 +18,8 @@ FORMATS = [
     ("takum<8>", 8, "takum", (8,)),
     ("fixed<3,4>", 8, "fixed", (3, 4, 1, 1)),
     ("float<4,3,fn>", 8, "float", (4, 3, 7, 1, 1, 1, 1)),
+    ("float<5,2>", 8, "float", (5, 2, 15, 0, 1, 1, 0)),
+    ("float<3,4>", 8, "float", (3, 4, 3, 0, 1, 1, 0)),
     ("float<2,1,finite>", 4, "float", (2, 1, 1, 3, 1, 1, 1)),
     ("lns<2,3>", 7, "lns", (2, 3)),
 ]
@@ -75,7 +77,7 @@ func.func @product(%a: {square}, %b: {square}) -> {square} {{
 
 def check(spelling, bits, family, parameters, library, folder):
     runtime = Runtime(library, family, bits, parameters)
-    path = folder / f"{family}{bits}.mlir"
+    path = folder / f"{family}{'-'.join(map(str, parameters))}.mlir"
     path.write_text(program(spelling))
     subprocess.run(["numera", "compile", path, "-o", path.with_suffix(".so")], check=True)
     compiled = ctypes.CDLL(str(path.with_suffix(".so")))

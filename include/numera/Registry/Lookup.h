@@ -14,15 +14,24 @@ namespace numera {
 
 inline constexpr char lookupPrefix[] = "numera_lookup_";
 
+/// The CPU looks up many bytes at once: `i1 ()`, a constant.
+inline constexpr char hasByteLookupsSymbol[] = "numera_has_byte_lookups";
+
 /// How a table is read.
 struct Lookup {
-  unsigned placeBits = 0;   ///< of the integer that a place is: 8 or 16
+  /// Of a place, 8 or 16; 6 or 7 of bytes in a table that is so small, where
+  /// bits above do not matter.
+  unsigned placeBits = 0;
   unsigned elementBits = 0; ///< 8, 16, 32 or 64
 
   /// Of a table of `places` elements, at most 2^16.
   static Lookup of(uint64_t places, unsigned elementBits) {
+    if (elementBits == 8 && places <= 128)
+      return {places <= 64 ? 6u : 7u, elementBits};
     return {places <= 256 ? 8u : 16u, elementBits};
   }
+  /// The bits of the integer that a place is.
+  unsigned placeWidth() const { return placeBits <= 8 ? 8 : 16; }
   std::string symbol() const {
     return lookupPrefix + std::to_string(placeBits) + "_" +
            std::to_string(elementBits);

@@ -26,11 +26,12 @@ static Value constantLike(OpBuilder &builder, Value value, int64_t integer) {
   return arith::ConstantOp::create(builder, value.getLoc(), attribute);
 }
 
-/// The low bits of `code`, as many as tell `size` places apart, as an `index`.
+/// The low bits of `code`, as many as tell `size` places apart, as an `index`;
+/// with what stands above, if the lookup does not look at it.
 static Value toIndex(OpBuilder &builder, Location loc, Value code, int64_t size,
-                     IntegerType index) {
+                     IntegerType index, const Lookup &lookup) {
   unsigned bits = getElementTypeOrSelf(code).getIntOrFloatBitWidth();
-  if (size != int64_t{1} << bits)
+  if (size != int64_t{1} << bits && size != int64_t{1} << lookup.placeBits)
     code = arith::AndIOp::create(builder, loc, code,
                                  constantLike(builder, code, size - 1));
   Type type = shapedLike(code, index);
@@ -75,10 +76,10 @@ Value Lowerings::lower(OpBuilder &builder, LookupOp op, ValueRange codes) {
   Type element = table.getElementType();
   auto lookup = Lookup::of(static_cast<uint64_t>(table.getNumElements()),
                            element.getIntOrFloatBitWidth());
-  auto index = builder.getIntegerType(lookup.placeBits);
+  auto index = builder.getIntegerType(lookup.placeWidth());
   Value place;
   for (auto [code, size] : llvm::zip_equal(codes, table.getType().getShape())) {
-    Value part = toIndex(builder, loc, code, size, index);
+    Value part = toIndex(builder, loc, code, size, index, lookup);
     if (place) {
       auto bits = static_cast<int64_t>(llvm::Log2_64(size));
       place = arith::ShLIOp::create(builder, loc, place,

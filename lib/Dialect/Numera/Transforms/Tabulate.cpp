@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
 // A table is what the operation folds to on a constant of all codes: no other
-// arithmetic could differ, and nothing that a library defines is folded.
+// arithmetic could differ, and nothing that a library defines is folded. A
+// program on bytes is held against that table.
 
+#include "ByteArithmetic.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
+#include "numera/Registry/Lookup.h"
 #include "llvm/ADT/DenseMap.h"
 
 #include <numeric>
@@ -67,17 +72,41 @@ public:
   }
 
   bool isWanted() {
+    Type result = numera::elementType(op->getResult(0).getType());
+    return isPossible() &&
+           isWorthATable(effortOf(op), widths, result.getIntOrFloatBitWidth());
+  }
+
+  /// A program that computes the operation on two codes of 8 bits.
+  std::optional<ByteProgram> findByteProgram() {
+    if (!isPossible() || effortOf(op) != Effort::Short || isOverridden(op) ||
+        widths != ArrayRef<unsigned>{8, 8} ||
+        op->getOperandTypes().front() != op->getResult(0).getType())
+      return std::nullopt;
+    DenseElementsAttr table;
+    auto results = [&]() -> std::vector<uint8_t> {
+      table = compute();
+      if (!table)
+        return std::vector<uint8_t>(1 << 16);
+      auto values = table.getValues<uint8_t>();
+      return {values.begin(), values.end()};
+    };
+    auto program =
+        byteProgramOf(op.getFormatOperation(), op.getRules().encoding, results);
+    return table ? program : std::nullopt;
+  }
+
+  /// True if the operation has a table at all.
+  bool isPossible() {
     auto isCode = [](Type type) {
       type = numera::elementType(type);
       return type.isInteger(8) || type.isInteger(16);
     };
     Type result = numera::elementType(op->getResult(0).getType());
-    if (op.drawsRandom() || widths.empty() || widths.size() > 2 ||
-        !(isCode(result) || isa<FloatType>(result)) ||
-        !llvm::all_of(operands,
-                      [&](Value value) { return isCode(value.getType()); }))
-      return false;
-    return isWorthATable(effortOf(op), widths, result.getIntOrFloatBitWidth());
+    return !op.drawsRandom() && !widths.empty() && widths.size() <= 2 &&
+           (isCode(result) || isa<FloatType>(result)) &&
+           llvm::all_of(operands,
+                        [&](Value value) { return isCode(value.getType()); });
   }
 
   /// Null where the operation does not fold.
@@ -188,13 +217,15 @@ private:
 /// Turns operations into lookups; those that compute the same share a table.
 class Tabulator {
 public:
+  explicit Tabulator(ModuleOp module) : module(module) {}
+
   void run(FormatOpInterface op) {
     auto step = dyn_cast<MacOp>(op.getOperation());
     if (step && split(step))
       return;
     Tabulation tabulation(op);
     if (!tabulation.isWanted())
-      return;
+      return toBytes(op, tabulation);
     DenseElementsAttr table = tableOf(tabulation);
     if (!table)
       return;
@@ -207,6 +238,39 @@ public:
   }
 
 private:
+  /// Computes the operation by a program on bytes, where the CPU is fast at
+  /// those and there is one.
+  void toBytes(FormatOpInterface op, Tabulation &tabulation) {
+    auto [entry, isNew] = programs.try_emplace(tabulation.key());
+    if (isNew)
+      entry->second = tabulation.findByteProgram();
+    if (!entry->second)
+      return;
+    OpBuilder builder(op);
+    Location loc = op->getLoc();
+    auto operands = tabulation.varyingOperands();
+    Value bytes =
+        buildBytes(builder, loc, *entry->second, operands[0], operands[1]);
+    auto isFast = func::CallOp::create(builder, loc, question());
+    builder.setInsertionPointAfter(op);
+    auto choice = arith::SelectOp::create(builder, loc, isFast.getResult(0),
+                                          bytes, op->getResult(0));
+    op->getResult(0).replaceAllUsesExcept(choice, choice);
+  }
+
+  /// Whether the CPU is fast at lookups of bytes: a function that lib/Target
+  /// defines (Registry/Lookup.h).
+  func::FuncOp question() {
+    if (auto known = module.lookupSymbol<func::FuncOp>(hasByteLookupsSymbol))
+      return known;
+    OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+    auto type = builder.getFunctionType({}, builder.getI1Type());
+    auto function = func::FuncOp::create(builder, module.getLoc(),
+                                         hasByteLookupsSymbol, type);
+    function.setPrivate();
+    return function;
+  }
+
   DenseElementsAttr tableOf(Tabulation &tabulation) {
     auto [entry, isNew] = tables.try_emplace(tabulation.key());
     if (isNew)
@@ -262,14 +326,19 @@ private:
            isPlain(rules.sum, Operation::Add);
   }
 
+  ModuleOp module;
   llvm::DenseMap<Attribute, DenseElementsAttr> tables;
+  llvm::DenseMap<Attribute, std::optional<ByteProgram>> programs;
 };
 
 struct TabulatePass : impl::NumeraTabulateBase<TabulatePass> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<NumeraDialect, arith::ArithDialect, func::FuncDialect>();
+  }
   void runOnOperation() override {
     SmallVector<FormatOpInterface> work;
     getOperation()->walk([&](FormatOpInterface op) { work.push_back(op); });
-    Tabulator tabulator;
+    Tabulator tabulator(cast<ModuleOp>(getOperation()));
     for (FormatOpInterface op : work)
       tabulator.run(op);
   }

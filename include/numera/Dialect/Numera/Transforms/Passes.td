@@ -205,13 +205,17 @@ def NumeraTabulate : Pass<"numera-tabulate"> {
     *After:* `numera.lookup`, in a table that has the operation's result for
     every code, by the code that the program would run. A `numera.mac` that
     rounds its product becomes two where both are wanted.
+    Arithmetic of floats of 8 bits on two operands becomes a choice, by a call
+    of `numera_has_byte_lookups`, between the operation and a program of small
+    tables and integers on bytes that has the same result for every pair of
+    codes; where no such program is known, it stays.
 
     What becomes a table is a matter of cost (Zen 4, 1 M elements of every code,
     one core, ns an element; CPUs without AVX512_VBMI in brackets):
 
     | a table | takes |
     |---|---|
-    | of 8 bits, results of 8 | 0.02 (0.22) |
+    | of 8 bits, results of 8 | 0.02 (0.22); of 7 or 6 bits 0.007 |
     | of 8 bits, results of 16 or 32 | 0.32 to 0.36 (0.23) |
     | of two operands of 8 bits | 0.46 (0.39) |
     | of 16 bits, results of 16 | 0.56 (0.65) |
@@ -219,7 +223,7 @@ def NumeraTabulate : Pass<"numera-tabulate"> {
     | `FormatFamily::effort` | operations | computed | tables |
     |---|---|---|---|
     | `Codes` | neg, abs, min, max, cmp, isnan; add, sub, mul of fixed point | 0.04 to 0.3 | none |
-    | `Short` | arithmetic and casts of floats; div of fixed point | 0.2 to 0.5 (0.3 to 1.4) | of 8 bits, results of 8: sqrt, casts, two operands of 4 |
+    | `Short` | arithmetic and casts of floats; div of fixed point | 0.2 to 0.5 (0.3 to 1.4) | of 8 bits, results of 8: sqrt, casts, two operands of 4; on bytes: add, sub, mul, div of floats of 8, 0.06 to 0.15 |
     | `Long` | arithmetic and casts of posits; mul, div of lns | 0.5 to 0.7 (0.9 to 1.4) | of operands of 8 bits |
     | `Slow` | functions, rem, integral values; takums; add, sub and casts of lns | 1.3 to 150 | all, up to 128 KiB |
 
