@@ -22,8 +22,8 @@ static constexpr StringLiteral help =
     "numera COMMAND --help lists the options of a command, numera --version\n"
     "prints the version.\n";
 
-static const StringRef commands[] = {"compile", "run", "formats", "eval",
-                                     "check", "new"};
+static const StringRef commands[] = {"compile", "run",   "formats",
+                                     "eval",    "check", "new"};
 
 static int dispatch(ArrayRef<const char *> arguments) {
   if (arguments.empty())
