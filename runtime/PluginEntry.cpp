@@ -3,17 +3,8 @@
 // What a plugin exports, for numera_add_family (cmake/NumeraFamily.cmake),
 // which defines the family's function and where its bitcode lies.
 
+#include "numera/Registry/Embed.h"
 #include "numera/Registry/Plugin.h"
-
-#define NUMERA_EMBED(symbol, path)                                             \
-  asm(".section .rodata, \"a\"\n"                                              \
-      ".balign 16\n" #symbol "_begin:\n"                                       \
-      ".incbin \"" path "\"\n" #symbol "_end:\n"                               \
-      ".byte 0\n"                                                              \
-      ".previous\n");                                                          \
-  extern "C" __attribute__((visibility("hidden")))                             \
-  const char symbol##_begin[];                                                 \
-  extern "C" __attribute__((visibility("hidden"))) const char symbol##_end[];
 
 NUMERA_EMBED(numera_plugin_cpu, NUMERA_BITCODE_PREFIX "x86_64.bc")
 NUMERA_EMBED(numera_plugin_nvptx, NUMERA_BITCODE_PREFIX "nvptx64.bc")

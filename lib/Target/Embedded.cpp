@@ -1,23 +1,11 @@
 // SPDX-License-Identifier: MIT
-//
-// By the assembler's .incbin: it costs no compile time, and ccache knows that
-// it may not cache the result.
 
 #include "Embedded.h"
+#include "numera/Registry/Embed.h"
 
 #include "llvm/Support/ErrorHandling.h"
 
 using namespace llvm;
-
-#define NUMERA_EMBED(symbol, path)                                             \
-  asm(".section .rodata, \"a\"\n"                                              \
-      ".balign 16\n" #symbol "_begin:\n"                                       \
-      ".incbin \"" path "\"\n" #symbol "_end:\n"                               \
-      ".byte 0\n"                                                              \
-      ".previous\n");                                                          \
-  extern "C" __attribute__((visibility("hidden")))                             \
-  const char symbol##_begin[];                                                 \
-  extern "C" __attribute__((visibility("hidden"))) const char symbol##_end[];
 
 NUMERA_EMBED(numera_embedded_runtime, NUMERA_EMBED_DIR "/numera-x86_64.bc")
 NUMERA_EMBED(numera_embedded_device, NUMERA_EMBED_DIR "/numera-nvptx64.bc")
