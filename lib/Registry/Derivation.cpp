@@ -10,24 +10,16 @@ bool numera::isDerivable(Operation operation) {
   switch (operation) {
   case Operation::Cast:
   case Operation::Sub:
-  case Operation::Neg:
-  case Operation::Abs:
-  case Operation::Min:
-  case Operation::Max:
-  case Operation::MinNum:
-  case Operation::MaxNum:
   case Operation::Floor:
   case Operation::Ceil:
   case Operation::Trunc:
   case Operation::Round:
   case Operation::RoundEven:
-  case Operation::Cmp:
-  case Operation::IsNaN:
     return true;
   default:
     // One rounding is not two: no other operations give an fma, a quotient or
-    // an elementary function.
-    return false;
+    // an elementary function. What does not round follows from the values.
+    return !isRounded(operation);
   }
 }
 

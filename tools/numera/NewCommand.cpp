@@ -22,7 +22,7 @@ struct SkeletonFile {
 };
 } // namespace
 
-static constexpr StringLiteral placeholder = "@NAME@";
+static constexpr StringLiteral nameMark = "@NAME@";
 
 static const SkeletonFile skeleton[] = {
 #include "Skeleton.inc"
@@ -31,7 +31,7 @@ static const SkeletonFile skeleton[] = {
 static std::string withName(StringRef text, StringRef name) {
   std::string result;
   for (;;) {
-    auto [before, after] = text.split(placeholder);
+    auto [before, after] = text.split(nameMark);
     result += before;
     if (before.size() == text.size())
       return result;
