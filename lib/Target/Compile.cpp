@@ -63,9 +63,7 @@ static Expected<std::unique_ptr<Module>> translate(mlir::ModuleOp lowered,
                            error.text);
 }
 
-/// LLVM remarks on loops that it leaves scalar, which is no one's concern; what
-/// it calls an error is one line.
-static void reportErrors(const DiagnosticInfo *info, void *) {
+void numera::reportErrors(const DiagnosticInfo *info, void *) {
   if (info->getSeverity() != DS_Error)
     return;
   DiagnosticPrinterRawOStream printer(errs() << "error: ");

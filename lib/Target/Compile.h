@@ -7,6 +7,7 @@
 #define NUMERA_LIB_TARGET_COMPILE_H
 
 #include "numera/Target/Program.h"
+#include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
@@ -33,6 +34,10 @@ struct Compiled {
 llvm::Expected<Compiled> compileModule(
     mlir::ModuleOp lowered, llvm::ArrayRef<FunctionSignature> functions,
     const Registry &registry, const CPUOptions &options, Caller caller);
+
+/// An LLVMContext's handler of diagnostics. LLVM remarks on loops that it leaves
+/// as they are, which is no one's concern; what it calls an error is one line.
+void reportErrors(const llvm::DiagnosticInfo *info, void *);
 
 // ---- EntryPoints.cpp
 

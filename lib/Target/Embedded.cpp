@@ -27,6 +27,18 @@ NUMERA_EMBED(numera_embedded_aarch64_entry,
   ENTRY(i64, "i64")                                                            \
   ENTRY(quire, "quire")
 NUMERA_KERNELS(NUMERA_EMBED_KERNEL)
+#define NUMERA_EMBED_DEVICE_KERNEL(symbol, name)                               \
+  NUMERA_EMBED(numera_embedded_device_kernel_##symbol,                         \
+               NUMERA_EMBED_DIR "/numera-device-kernel-" name ".bc")
+#define NUMERA_DEVICE_KERNELS(ENTRY)                                           \
+  ENTRY(f32, "f32")                                                            \
+  ENTRY(f64, "f64")                                                            \
+  ENTRY(i8, "i8")                                                              \
+  ENTRY(i16, "i16")                                                            \
+  ENTRY(i32, "i32")                                                            \
+  ENTRY(i64, "i64")                                                            \
+  ENTRY(quire, "quire")
+NUMERA_DEVICE_KERNELS(NUMERA_EMBED_DEVICE_KERNEL)
 NUMERA_EMBED(numera_embedded_main, NUMERA_EMBED_DIR "/numera-main.o")
 NUMERA_EMBED(numera_embedded_header, NUMERA_HEADER)
 
@@ -61,6 +73,16 @@ MemoryBufferRef numera::embeddedKernel(StringRef kind) {
                 numera_embedded_kernel_##symbol##_end, "kernel of " name);
   NUMERA_KERNELS(NUMERA_FIND_KERNEL)
   llvm_unreachable("a kind of kernel that numera-contract does not know");
+}
+MemoryBufferRef numera::embeddedDeviceKernel(StringRef kind) {
+#define NUMERA_FIND_DEVICE_KERNEL(symbol, name)                                \
+  if (kind == name)                                                            \
+    return file(numera_embedded_device_kernel_##symbol##_begin,                \
+                numera_embedded_device_kernel_##symbol##_end,                  \
+                "kernel of " name);
+  NUMERA_DEVICE_KERNELS(NUMERA_FIND_DEVICE_KERNEL)
+  llvm_unreachable(
+      "a kind of kernel that numera-tile-contractions does not know");
 }
 MemoryBufferRef numera::embeddedMain() {
   return file(numera_embedded_main_begin, numera_embedded_main_end, "main");

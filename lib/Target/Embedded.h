@@ -23,6 +23,9 @@ llvm::MemoryBufferRef embeddedAArch64Entry();
 /// runtime/kernels for a carrier: f32, f64, i8, i16, i32 or i64; with short
 /// steps, f32-short or f64-short; quire for sums in quires.
 llvm::MemoryBufferRef embeddedKernel(llvm::StringRef kind);
+/// runtime/kernels/device for a carrier: f32, f64, i8, i16, i32 or i64; quire
+/// for sums in quires.
+llvm::MemoryBufferRef embeddedDeviceKernel(llvm::StringRef kind);
 /// The main of executables, a relocatable object.
 llvm::MemoryBufferRef embeddedMain();
 /// The text of numera.h.

@@ -3,11 +3,13 @@
 // runtime/kernels into the program: for every `numera.contraction.<i>` that the
 // pass `numera-contract` declared, the kernel of its kind once more, with
 // its hooks by the names that the pass gave them. What a template is to a
-// compiler of C++, linking is here.
+// compiler of C++, linking is here. For a GPU likewise runtime/kernels/device.
 
 #include "Compile.h"
 #include "Embedded.h"
+#include "NVPTX/Device.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -33,10 +35,11 @@ static StringRef tileFor(const TargetMachine &machine, StringRef kind) {
   return features.checkFeatures("+avx2") ? "6x1" : "3x1";
 }
 
-static Error linkKernel(Module &module, StringRef name, StringRef kind,
+/// Links `bitcode` as the contraction `name`, with tiles of that shape.
+static Error linkKernel(Module &module, StringRef name, MemoryBufferRef bitcode,
                         StringRef tile) {
   Expected<std::unique_ptr<Module>> kernel =
-      parseBitcodeFile(embeddedKernel(kind), module.getContext());
+      parseBitcodeFile(bitcode, module.getContext());
   if (!kernel)
     return kernel.takeError();
   Function *entry = (*kernel)->getFunction(("numera_contract_" + tile).str());
@@ -50,7 +53,37 @@ static Error linkKernel(Module &module, StringRef name, StringRef kind,
 Error numera::linkKernels(Module &module, const KernelKinds &kernels,
                           const TargetMachine &machine) {
   for (auto &[name, kind] : kernels)
-    if (Error error = linkKernel(module, name, kind, tileFor(machine, kind)))
+    if (Error error = linkKernel(module, name, embeddedKernel(kind),
+                                 tileFor(machine, kind)))
       return error;
+  return Error::success();
+}
+
+/// True for GPUs that copy while their threads go on: sm_80 and later.
+static bool copiesAsynchronously(const TargetMachine &machine) {
+  StringRef number = machine.getTargetCPU();
+  unsigned version = 0;
+  return number.consume_front("sm_") && !number.consumeInteger(10, version) &&
+         version >= 80;
+}
+
+Error numera::linkDeviceKernels(Module &module, mlir::gpu::GPUModuleOp kernels,
+                                const TargetMachine &machine) {
+  for (auto function : kernels.getOps<mlir::LLVM::LLVMFuncOp>()) {
+    auto kind = function->getAttrOfType<mlir::StringAttr>("numera.kernel");
+    if (!kind)
+      continue;
+    std::string tile =
+        function->getAttrOfType<mlir::StringAttr>("numera.tile").str();
+    if (kind != "quire" && copiesAsynchronously(machine))
+      tile += "_async";
+    StringRef name = function.getName();
+    if (Error error = linkKernel(module, name,
+                                 embeddedDeviceKernel(kind.getValue()), tile))
+      return error;
+    // So that its loops, of which the caller knows how many there are, are no
+    // loops any more.
+    module.getFunction(name)->addFnAttr(Attribute::AlwaysInline);
+  }
   return Error::success();
 }

@@ -78,6 +78,9 @@ struct Thread {
   uint32_t tid[3], ctaid[3], ntid[3], nctaid[3];
   unsigned char *shared;
   void (*barrier)(Thread *), (*exit)(Thread *);
+  void (*copy)(Thread *, void *to, const void *from, uint64_t size);
+  void (*wait)(Thread *);
+  std::vector<struct Copy> *copies;
 };
 using Entry = void(Thread *, void **parameters);
 
@@ -90,10 +93,20 @@ struct Function {
   size_t sharedSize;
 };
 
-uint64_t hash(const char *text) {
-  uint64_t value = 1469598103934665603u;
+uint64_t hash(const char *text, uint64_t value = 1469598103934665603u) {
   for (; *text; ++text)
     value = (value ^ static_cast<unsigned char>(*text)) * 1099511628211u;
+  return value;
+}
+
+/// Of the translator: what another one made of the same PTX is not wanted.
+uint64_t hashOfTranslator() {
+  uint64_t value = hash(CLANG);
+  for (const char *name : {"ptx2c.py", "ptx_instructions.py"}) {
+    std::ifstream file(std::string(PTX2C_FOLDER "/") + name);
+    std::string text((std::istreambuf_iterator<char>(file)), {});
+    value = hash(text.c_str(), value);
+  }
   return value;
 }
 
@@ -104,12 +117,13 @@ void *compile(const char *ptx) {
                        "/numera-emulation-" + std::to_string(getuid());
   mkdir(folder.c_str(), 0700);
   char name[32];
-  std::snprintf(name, sizeof name, "/%016lx", hash(ptx));
+  std::snprintf(name, sizeof name, "/%016lx", hash(ptx, hashOfTranslator()));
   std::string stem = folder + name,
               mine = stem + "." + std::to_string(getpid());
   if (access((stem + ".so").c_str(), R_OK) != 0) {
     std::ofstream(mine + ".ptx") << ptx;
-    std::string command = "python3 -B " PTX2C " " + mine + ".ptx " + mine +
+    std::string command = "python3 -B " PTX2C_FOLDER "/ptx2c.py " + mine +
+                          ".ptx " + mine +
                           ".c && " CLANG " -O1 -w -ffp-contract=off "
                           "-fno-strict-aliasing -fPIC -shared " +
                           mine + ".c -o " + mine + ".so -lm";
@@ -122,6 +136,31 @@ void *compile(const char *ptx) {
   return dlopen((stem + ".so").c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
+// ---- copies into shared memory
+
+/// One that has been asked for. It is made as late as can be, and what is read
+/// before is wrong.
+struct Copy {
+  void *to;
+  const void *from;
+  uint64_t size;
+};
+
+void startCopy(Thread *thread, void *to, const void *from, uint64_t size) {
+  if (reinterpret_cast<uintptr_t>(to) % size != 0 ||
+      reinterpret_cast<uintptr_t>(from) % size != 0) {
+    std::fprintf(stderr, "emulated GPU: a copy is not aligned\n");
+    std::abort();
+  }
+  std::memset(to, 0xa5, size);
+  thread->copies->push_back({to, from, size});
+}
+void waitForCopies(Thread *thread) {
+  for (const Copy &copy : *thread->copies)
+    std::memcpy(copy.to, copy.from, copy.size);
+  thread->copies->clear();
+}
+
 // ---- threads of a block
 
 /// A thread of a block with barriers has a stack of its own, and goes on when
@@ -130,6 +169,7 @@ struct Fiber {
   Thread thread;
   ucontext_t context;
   std::vector<char> stack;
+  std::vector<Copy> copies;
   bool isDone = false;
 };
 
@@ -202,7 +242,8 @@ void runGrid(const Function &function, const unsigned grid[3],
   for (uint64_t b = 0; b < blocks; ++b) {
     std::memset(shared.data(), 0xa5, shared.size());
     for (size_t t = 0; t < threads; ++t) {
-      Thread &thread = fibers[function.hasBarriers ? t : 0].thread;
+      Fiber &fiber = fibers[function.hasBarriers ? t : 0];
+      Thread &thread = fiber.thread;
       thread = {{unsigned(t % block[0]), unsigned(t / block[0] % block[1]),
                  unsigned(t / block[0] / block[1])},
                 {unsigned(b % grid[0]), unsigned(b / grid[0] % grid[1]),
@@ -211,7 +252,10 @@ void runGrid(const Function &function, const unsigned grid[3],
                 {grid[0], grid[1], grid[2]},
                 shared.data(),
                 waitForOthers,
-                leave};
+                leave,
+                startCopy,
+                waitForCopies,
+                &fiber.copies};
       if (!function.hasBarriers)
         runAlone(function, thread, parameters);
     }
@@ -308,10 +352,11 @@ EXPORT cuModuleLoadData(void **module, const void *image) {
 EXPORT cuModuleGetFunction(void **function, void *module, const char *name) {
   void *handle = static_cast<Module *>(module)->handle;
   void *entry = dlsym(handle, name);
-  auto *barriers =
-      static_cast<const int *>(dlsym(handle, "emulated_has_barriers"));
-  auto *shared =
-      static_cast<const uint64_t *>(dlsym(handle, "emulated_shared_size"));
+  auto about = [&](const char *what) {
+    return dlsym(handle, (std::string("emulated_") + what + name).c_str());
+  };
+  auto *barriers = static_cast<const int *>(about("barriers_"));
+  auto *shared = static_cast<const uint64_t *>(about("shared_"));
   if (!entry || !barriers || !shared)
     return notFound;
   *function = new Function{reinterpret_cast<Entry *>(entry), *barriers != 0,

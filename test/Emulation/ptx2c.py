@@ -24,6 +24,9 @@ struct thread {
   uint32_t tid[3], ctaid[3], ntid[3], nctaid[3];
   unsigned char *shared;
   void (*barrier)(struct thread *), (*exit)(struct thread *);
+  void (*copy)(struct thread *, void *to, const void *from, uint64_t size);
+  void (*wait)(struct thread *);
+  void *copies;
 };
 typedef unsigned char byte;
 typedef uint8_t pred;
@@ -80,6 +83,8 @@ class Function(Instructions):
         self.translator = translator
         self.out = []
         self.tables = {}
+        self.shared, self.shared_size = {}, translator.shared_size
+        self.has_barriers = False
         self.head(head)
         self.block(body)
 
@@ -106,6 +111,10 @@ class Function(Instructions):
         if self.is_entry:
             lines += [f"byte *{p} = parameters[{i}];"
                       for i, p in enumerate(self.parameters)]
+            label = name(self.name)
+            lines = [f"const uint64_t emulated_shared_{label} = {self.shared_size};",
+                     f"const int emulated_barriers_{label} = {int(self.has_barriers)};",
+                     *lines]
         return "\n".join(lines + self.out + ["return;", "}"])
 
     # ---- statements
@@ -179,13 +188,17 @@ class Function(Instructions):
                 else:
                     self.out.append(f"{kind} {name(part)} = 0;")
             return
-        match = re.match(r"\.(param|local)\s+(?:\.align\s+(\d+)\s+)?\.(\w+)\s+"
+        match = re.match(r"\.(param|local|shared)\s+(?:\.align\s+(\d+)\s+)?\.(\w+)\s+"
                          r"([\w$]+)(?:\[(\d+)\])?$", text)
         if not match:
             if re.match(r"\.(pragma|loc|file|maxntid|noreturn)", text):
                 return
             raise SystemExit(f"ptx2c: {self.name}: unknown directive: {text}")
         size = int(match[5] or 1) * WIDTH[match[3]] // 8
+        if match[1] == "shared":
+            self.shared[match[4]] = self.shared_size
+            self.shared_size += -(-size // 16) * 16
+            return
         self.out.append(f"byte {name(match[4])}[{size}] "
                         "__attribute__((aligned(16)));")
 
@@ -194,7 +207,6 @@ class Translator:
     def __init__(self, text):
         self.dynamic, self.static_shared = set(), {}
         self.shared_size = 0
-        self.has_barriers = False
         self.globals, self.functions = [], []
         text = re.sub(r"//[^\n]*", "", text)
         text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
@@ -244,9 +256,8 @@ class Translator:
             return
         size = int(count or 1) * WIDTH[kind] // 8
         if space == "shared":
-            self.shared_size = -(-self.shared_size // 16) * 16
             self.static_shared[label] = self.shared_size
-            self.shared_size += size
+            self.shared_size += -(-size // 16) * 16
             return
         storage = "" if "visible" in prefix else "static "
         aligned = "__attribute__((aligned(16)))"
@@ -262,8 +273,6 @@ class Translator:
 
     def text(self):
         out = [PRELUDE, "static __thread uint64_t carry;"]
-        out.append(f"const uint64_t emulated_shared_size = {self.shared_size};")
-        out.append(f"const int emulated_has_barriers = {int(self.has_barriers)};")
         out += self.globals
         out += [f.signature() + ";" for f in self.functions]
         out += [f.text() for f in self.functions]

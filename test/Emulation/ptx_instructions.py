@@ -66,9 +66,8 @@ class Instructions:
             base = literal(base)
         elif base in self.translator.dynamic:
             base = "(uintptr_t)T->shared"
-        elif base in self.translator.static_shared:
-            base = (f"(uintptr_t)(T->shared + "
-                    f"{self.translator.static_shared[base]})")
+        elif base in (places := self.translator.static_shared | self.shared):
+            base = f"(uintptr_t)(T->shared + {places[base]})"
         else:
             base = f"(uintptr_t){name(base)}"
         return f"({base} + (int64_t){int(offset, 0)}ll)"
@@ -420,13 +419,16 @@ class Instructions:
             f"memcpy(p + {i * size}, &v, {size}); }}" for i, s in enumerate(sources))
 
     def op_cp(self, parts, ops):
-        if parts[1:3] != ["async", "ca"] and parts[1:3] != ["async", "cg"]:
-            return ";"  # commit_group, wait_group: copies are done at once
-        return (f"memcpy((byte *){self.address(ops[0])}, "
-                f"(const byte *){self.address(ops[1])}, {int(ops[2])});")
+        if parts[1:] == ["async", "wait_all"]:
+            return "T->wait(T);"
+        if parts[1:] not in (["async", "ca", "shared", "global"],
+                             ["async", "cg", "shared", "global"]):
+            raise SystemExit(f"ptx2c: {self.name}: unknown copy: {parts}")
+        return (f"T->copy(T, (byte *){self.address(ops[0])}, "
+                f"(const byte *){self.address(ops[1])}, {int(ops[2], 0)});")
 
     def op_bar(self, parts, ops):
-        self.translator.has_barriers = True
+        self.has_barriers = True
         return "T->barrier(T);"
 
     op_barrier = op_bar

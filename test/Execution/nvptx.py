@@ -4,8 +4,8 @@ the bits of all results.
 
     nvptx.py FOLDER MODEL [option…] [-- MODEL [option…]]…
 
-The options are those of `numera run`; inputs are drawn by the seed of the
-model's name. Prints one line a model.
+The options are those of `numera run`, `--gpu` the GPU's alone; inputs are drawn
+by the seed of the model's name. Prints one line a model.
 """
 import ctypes
 import json
@@ -61,9 +61,11 @@ def compare(folder, number, model, options):
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     program = os.path.join(folder, "cpu.so")
+    at = options.index("--gpu") if "--gpu" in options else len(options)
+    for_cpu = options[:at] + options[at + 2:]
     function = options[options.index("--function") + 1] \
         if "--function" in options else ""
-    run("numera", "compile", model, *options, "--emit", "so", "-o", program)
+    run("numera", "compile", model, *for_cpu, "--emit", "so", "-o", program)
     random = np.random.default_rng(zlib.crc32(os.path.basename(model).encode()))
     inputs = []
     for i, entry in enumerate(signature(program, function)):
@@ -71,9 +73,9 @@ def compare(folder, number, model, options):
         np.save(path, draw(random, entry))
         inputs += ["--input", path]
     results = []
-    for target in ("cpu", "nvptx"):
+    for target, given in (("cpu", for_cpu), ("nvptx", options)):
         out = os.path.join(folder, target)
-        run("numera", "run", model, *options, "--target", target,
+        run("numera", "run", model, *given, "--target", target,
             "--output-dir", out, *inputs)
         results.append(outputs(out))
     cpu, gpu = results

@@ -35,6 +35,7 @@ void buildNumeraToNVPTX(OpPassManager &passes, bool checkShapes) {
   buildNumeraToBuffers(passes, checkShapes);
   // Before the runtime's functions are declared: those are called directly.
   passes.addNestedPass<func::FuncOp>(LLVM::createLLVMRequestCWrappersPass());
+  passes.addPass(createNumeraTileContractions());
   passes.addPass(createNumeraKernels());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());

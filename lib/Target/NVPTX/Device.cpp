@@ -80,6 +80,7 @@ Expected<Compiled> numera::compileDevice(mlir::ModuleOp lowered,
     return createStringError("the model has nothing to run on a GPU");
   Compiled program;
   program.context = std::make_unique<LLVMContext>();
+  program.context->setDiagnosticHandlerCallBack(reportErrors);
   Expected<std::unique_ptr<TargetMachine>> machine = createGPUMachine(options);
   if (!machine)
     return machine.takeError();
@@ -91,6 +92,9 @@ Expected<Compiled> numera::compileDevice(mlir::ModuleOp lowered,
   program.module = std::move(*translated);
   Module &module = *program.module;
   setTarget(module, *program.machine);
+  if (Error error =
+          linkDeviceKernels(module, *modules.begin(), *program.machine))
+    return std::move(error);
   Expected<std::vector<std::string>> native = linkLibraries(
       module, registry, librariesOf(*modules.begin()), *program.machine);
   if (!native)

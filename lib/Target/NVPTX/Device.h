@@ -6,6 +6,7 @@
 #define NUMERA_LIB_TARGET_NVPTX_DEVICE_H
 
 #include "../Compile.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "numera/Target/GPU.h"
 
 namespace numera {
@@ -19,6 +20,12 @@ createGPUMachine(const GPUOptions &options);
 llvm::Expected<Compiled> compileDevice(mlir::ModuleOp lowered,
                                        const Registry &registry,
                                        const GPUOptions &options);
+
+/// Links the contractions that the kernels declare, with their hooks
+/// (Kernels.cpp).
+llvm::Error linkDeviceKernels(llvm::Module &module,
+                              mlir::gpu::GPUModuleOp kernels,
+                              const llvm::TargetMachine &machine);
 
 /// Makes the functions of a version's module launch kernels: what Entry.h calls
 /// Invoke goes through the launcher, which is linked.

@@ -13,10 +13,8 @@
 // carrier. Contractions that differ in sizes only share a kernel. Sums in
 // quires have a kernel and hooks of their own.
 
-#include "BufferUses.h"
 #include "ContractionHooks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 #include "llvm/ADT/StringMap.h"
@@ -29,51 +27,23 @@ namespace numera {
 
 namespace {
 
-/// Places of a memref: where element 0 of all loops lies, and how far each loop
-/// goes.
-struct Access {
-  Value base; ///< an llvm.ptr
-  SmallVector<Value> strides;
-};
-
-/// A contraction and what goes with it. All are found before one is replaced:
-/// a call of a kernel hides what it does to a buffer.
-struct Work {
-  linalg::GenericOp generic;
-  PackedContraction contraction;
-  linalg::FillOp fill; ///< what its sums start with; perhaps null
-};
-
 class KernelCalls : HookBuilder {
 public:
   using HookBuilder::HookBuilder;
 
-  void replace(const Work &work);
+  void replace(const ContractionWork &work);
 
 private:
-  Access access(linalg::GenericOp generic, OpOperand &operand);
   Value memoryFor(linalg::GenericOp generic, Type type, int64_t count);
   Value takeInitial(linalg::GenericOp generic, linalg::FillOp fill);
-  Value writeLoops(linalg::GenericOp generic,
-                   const PackedContraction &contraction,
-                   ArrayRef<Access> accesses);
+  Value writeLoops(const ContractionWork &work, ArrayRef<Access> accesses);
   LLVM::LLVMFuncOp kernelFor(linalg::GenericOp generic,
                              const PackedContraction &contraction);
   LLVM::LLVMFuncOp quireKernelFor(const PackedContraction &contraction);
   LLVM::LLVMFuncOp declareKernel(const Twine &name, StringRef kind);
-  void addReader(const Twine &name, Type storage, Type carrier,
-                 const ElementKind &from, const ElementKind &to);
-  void addWriter(const Twine &name, Type storage, Type carrier,
-                 const ElementKind &from, const ElementKind &to);
   void addPrefetch(const Twine &name, Type storage);
   void addCarriedSteps(const Twine &name, const PackedContraction &contraction,
                        ArrayRef<int32_t> shortForms);
-  void addEntry(const Twine &name, const PackedContraction &contraction,
-                StringRef entry, ArrayRef<Type> arguments, Type result,
-                ArrayRef<int32_t> trailing);
-  void addStep(const Twine &name, const PackedContraction &contraction);
-  Value cast(Location loc, Value value, Type type, const ElementKind &from,
-             const ElementKind &to);
 
   llvm::StringMap<LLVM::LLVMFuncOp> kernels; ///< by what they compute
 };
@@ -83,53 +53,7 @@ int64_t lanesOf(Type carrier) {
   return carrier.getIntOrFloatBitWidth() == 64 ? 8 : 16;
 }
 
-/// How often `loop` goes into the linear `expr`.
-int64_t coefficientOf(AffineExpr expr, unsigned loop) {
-  if (auto dim = dyn_cast<AffineDimExpr>(expr))
-    return dim.getPosition() == loop;
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  if (expr.getKind() == AffineExprKind::Add)
-    return coefficientOf(binary.getLHS(), loop) +
-           coefficientOf(binary.getRHS(), loop);
-  return coefficientOf(binary.getLHS(), loop) *
-         cast<AffineConstantExpr>(binary.getRHS()).getValue();
-}
-
 } // namespace
-
-Access KernelCalls::access(linalg::GenericOp generic, OpOperand &operand) {
-  Location loc = generic.getLoc();
-  Value memref = operand.get();
-  auto type = cast<MemRefType>(memref.getType());
-  auto metadata =
-      memref::ExtractStridedMetadataOp::create(builder, loc, memref);
-  Value address = memref::ExtractAlignedPointerAsIndexOp::create(
-      builder, loc, metadata.getBaseBuffer());
-  Type i64 = builder.getI64Type();
-  Value bits = arith::IndexCastOp::create(builder, loc, i64, address);
-  Value buffer = LLVM::IntToPtrOp::create(builder, loc, pointer, bits);
-  Value offset =
-      arith::IndexCastOp::create(builder, loc, i64, metadata.getOffset());
-  Access access;
-  access.base = elementAt(loc, buffer, offset, type.getElementType());
-  AffineMap map = generic.getMatchingIndexingMap(&operand);
-  for (unsigned loop = 0; loop < generic.getNumLoops(); ++loop) {
-    Value sum = arith::ConstantIndexOp::create(builder, loc, 0);
-    for (auto [expr, stride] :
-         llvm::zip_equal(map.getResults(), metadata.getStrides())) {
-      int64_t times = coefficientOf(expr, loop);
-      if (times == 0)
-        continue;
-      Value factor = arith::ConstantIndexOp::create(builder, loc, times);
-      sum = arith::AddIOp::create(
-          builder, loc, sum,
-          arith::MulIOp::create(builder, loc, stride, factor));
-    }
-    access.strides.push_back(
-        arith::IndexCastOp::create(builder, loc, i64, sum));
-  }
-  return access;
-}
 
 /// On the stack, taken once, however often the contraction runs.
 Value KernelCalls::memoryFor(linalg::GenericOp generic, Type type,
@@ -157,38 +81,17 @@ Value KernelCalls::takeInitial(linalg::GenericOp generic, linalg::FillOp fill) {
 }
 
 /// The array of kernel::Loop, on the stack.
-Value KernelCalls::writeLoops(linalg::GenericOp generic,
-                              const PackedContraction &contraction,
+Value KernelCalls::writeLoops(const ContractionWork &work,
                               ArrayRef<Access> accesses) {
-  Location loc = generic.getLoc();
+  linalg::GenericOp generic = work.generic;
+  SmallVector<Value> words = loopWords(builder, work, accesses);
   Type i64 = builder.getI64Type();
-  SmallVector<Value> extents;
-  auto op = cast<linalg::LinalgOp>(generic.getOperation());
-  for (Range range : op.createLoopRanges(builder, loc))
-    extents.push_back(arith::IndexCastOp::create(
-        builder, loc, i64,
-        getValueOrCreateConstantIndexOp(builder, loc, range.size)));
-  SmallVector<Value> words;
-  for (const SmallVector<unsigned> *loops :
-       {&contraction.batch, &contraction.rows, &contraction.columns,
-        &contraction.steps})
-    for (unsigned loop : *loops) {
-      words.push_back(extents[loop]);
-      words.push_back(accesses[contraction.rowsInput].strides[loop]);
-      words.push_back(accesses[contraction.columnsInput].strides[loop]);
-      words.push_back(accesses[2].strides[loop]);
-    }
   Value memory = memoryFor(generic, i64, static_cast<int64_t>(words.size()));
-  for (auto [i, word] : llvm::enumerate(words)) {
-    Value place =
-        LLVM::GEPOp::create(builder, loc, pointer, i64, memory,
-                            ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
-    LLVM::StoreOp::create(builder, loc, word, place);
-  }
+  storeWords(builder, generic.getLoc(), words, memory);
   return memory;
 }
 
-void KernelCalls::replace(const Work &work) {
+void KernelCalls::replace(const ContractionWork &work) {
   linalg::GenericOp generic = work.generic;
   const PackedContraction &contraction = work.contraction;
   Location loc = generic.getLoc();
@@ -196,18 +99,12 @@ void KernelCalls::replace(const Work &work) {
   builder.setInsertionPoint(generic);
   SmallVector<Access> accesses;
   for (OpOperand &operand : generic->getOpOperands())
-    accesses.push_back(access(generic, operand));
-  SmallVector<Value> arguments = {accesses[contraction.rowsInput].base,
-                                  accesses[contraction.columnsInput].base,
-                                  accesses[2].base,
-                                  takeInitial(generic, work.fill),
-                                  writeLoops(generic, contraction, accesses)};
-  for (const SmallVector<unsigned> *loops :
-       {&contraction.batch, &contraction.rows, &contraction.columns,
-        &contraction.steps})
-    arguments.push_back(
-        arith::ConstantIntOp::create(builder, loc, builder.getI32Type(),
-                                     static_cast<int64_t>(loops->size())));
+    accesses.push_back(accessOf(builder, generic, operand));
+  SmallVector<Value> arguments = {
+      accesses[contraction.rowsInput].base,
+      accesses[contraction.columnsInput].base, accesses[2].base,
+      takeInitial(generic, work.fill), writeLoops(work, accesses)};
+  arguments.append(loopCounts(builder, loc, contraction));
   LLVM::CallOp::create(builder, loc, kernel, arguments);
   generic.erase();
 }
@@ -242,90 +139,32 @@ LLVM::LLVMFuncOp KernelCalls::kernelFor(linalg::GenericOp generic,
                                         const PackedContraction &contraction) {
   if (contraction.quireStep)
     return quireKernelFor(contraction);
-  MacOp step = contraction.step;
-  auto storageOf = [&](unsigned operand) {
-    return cast<MemRefType>(generic->getOperand(operand).getType())
-        .getElementType();
-  };
-  FormatOpInterface op = step;
-  auto kindOf = [&](unsigned input) {
-    bool isLhs = cast<BlockArgument>(step.getLhs()).getArgNumber() == input;
-    return op.getOperandElement(isLhs ? 0 : 1);
-  };
-  // The step itself, with its formats and attributes, and which factor is
-  // which: that is all that the hooks say.
-  std::string key;
-  llvm::raw_string_ostream stream(key);
-  stream << step->getAttrDictionary() << step->getOperandTypes()
-         << kindOf(contraction.rowsInput).format.spelling() << ' '
-         << kindOf(contraction.columnsInput).format.spelling() << ' '
-         << (cast<BlockArgument>(step.getLhs()).getArgNumber() ==
-             contraction.rowsInput);
-  auto [place, isNew] = kernels.try_emplace(key);
+  ContractionKinds kinds(generic, contraction);
+  auto [place, isNew] = kernels.try_emplace(kinds.key());
   if (!isNew)
     return place->second;
 
   std::string name = "numera.contraction." + std::to_string(kernels.size() - 1);
   Type carrier = contraction.carrier;
-  ElementKind sum = op.getResultElement(), value = sum;
   SmallVector<int32_t, 3> shortForms;
-  if (contraction.carried) {
-    value.format = formatOfType(carrier);
+  if (contraction.carried)
     shortForms = contraction.carried.getFamily()
                      .carrierStep(contraction.carried)
                      .shortForms;
-  }
-  addReader(name + ".row", storageOf(contraction.rowsInput), carrier,
-            kindOf(contraction.rowsInput), value);
-  addReader(name + ".column", storageOf(contraction.columnsInput), carrier,
-            kindOf(contraction.columnsInput), value);
-  addReader(name + ".load", storageOf(2), carrier, sum, value);
-  addWriter(name + ".store", storageOf(2), carrier, value, sum);
-  addPrefetch(name + ".prefetch", storageOf(2));
+  addReader(name + ".row", kinds.row, carrier, kinds.value);
+  addReader(name + ".column", kinds.column, carrier, kinds.value);
+  addReader(name + ".load", kinds.sum, carrier, kinds.value);
+  addWriter(name + ".store", kinds.sum, carrier, kinds.value);
+  addPrefetch(name + ".prefetch", kinds.sum.storage);
   if (contraction.carried)
     addCarriedSteps(name, contraction, shortForms);
   else
-    addStep(name + ".step", contraction);
+    addStep(name + ".step", contraction,
+            VectorType::get(lanesOf(carrier), carrier));
   std::string kind;
   llvm::raw_string_ostream(kind)
       << carrier << (shortForms.empty() ? "" : "-short");
   return place->second = declareKernel(name, kind);
-}
-
-Value KernelCalls::cast(Location loc, Value value, Type type,
-                        const ElementKind &from, const ElementKind &to) {
-  if (from == to)
-    return value;
-  auto op = CastOp::create(builder, loc, TypeRange(type), ValueRange(value));
-  auto attribute = [&](const ElementKind &kind) {
-    return FormatAttr::get(module.getContext(), kind.format);
-  };
-  op.setFormatAttr(attribute(to));
-  op.setOperandFormatsAttr(builder.getArrayAttr(attribute(from)));
-  return op;
-}
-
-/// carrier f(ptr base, i64 index)
-void KernelCalls::addReader(const Twine &name, Type storage, Type carrier,
-                            const ElementKind &from, const ElementKind &to) {
-  Location loc = module.getLoc();
-  Block *body = hook(name, {pointer, builder.getI64Type()}, carrier);
-  Value place =
-      elementAt(loc, body->getArgument(0), body->getArgument(1), storage);
-  Value value = LLVM::LoadOp::create(builder, loc, storage, place);
-  LLVM::ReturnOp::create(builder, loc, cast(loc, value, carrier, from, to));
-}
-
-/// void f(ptr base, i64 index, carrier)
-void KernelCalls::addWriter(const Twine &name, Type storage, Type carrier,
-                            const ElementKind &from, const ElementKind &to) {
-  Location loc = module.getLoc();
-  Block *body = hook(name, {pointer, builder.getI64Type(), carrier}, none());
-  Value place =
-      elementAt(loc, body->getArgument(0), body->getArgument(1), storage);
-  Value code = cast(loc, body->getArgument(2), storage, from, to);
-  LLVM::StoreOp::create(builder, loc, code, place);
-  LLVM::ReturnOp::create(builder, loc, ValueRange());
 }
 
 /// void f(ptr base, i64 index)
@@ -337,22 +176,6 @@ void KernelCalls::addPrefetch(const Twine &name, Type storage) {
   LLVM::Prefetch::create(builder, loc, place, /*rw=*/1, /*hint=*/3,
                          /*cache=data*/ 1);
   LLVM::ReturnOp::create(builder, loc, ValueRange());
-}
-
-/// A hook that is an entry of the runtime for the format's family.
-void KernelCalls::addEntry(const Twine &name,
-                           const PackedContraction &contraction,
-                           StringRef entry, ArrayRef<Type> arguments,
-                           Type result, ArrayRef<int32_t> trailing) {
-  Location loc = module.getLoc();
-  Block *body = hook(name, arguments, result);
-  unsigned bits = contraction.carrier.getIntOrFloatBitWidth();
-  SmallVector<Value> operands(body->getArguments());
-  Value value =
-      lowerings.callFamily(builder, loc, contraction.carried,
-                           entry + "_f" + Twine(bits) + "_" + Twine(bits),
-                           operands, trailing, getElementTypeOrSelf(result));
-  LLVM::ReturnOp::create(builder, loc, value);
 }
 
 /// The step with both roundings in a carrier, and its short form.
@@ -376,46 +199,12 @@ void KernelCalls::addCarriedSteps(const Twine &name,
            {vector, vector, vector, vector}, vector, form);
 }
 
-/// vector f(vector sum, vector row, vector column)
-void KernelCalls::addStep(const Twine &name,
-                          const PackedContraction &contraction) {
-  MacOp step = contraction.step;
-  auto vector =
-      VectorType::get(lanesOf(contraction.carrier), contraction.carrier);
-  Block *body = hook(name, {vector, vector, vector}, vector);
-  bool rowsAreLeft = cast<BlockArgument>(step.getLhs()).getArgNumber() ==
-                     contraction.rowsInput;
-  Value row = body->getArgument(1), column = body->getArgument(2);
-  OperationState state(module.getLoc(), step->getName());
-  state.addOperands({rowsAreLeft ? row : column, rowsAreLeft ? column : row,
-                     body->getArgument(0)});
-  state.addTypes(vector);
-  state.addAttributes(step->getAttrs());
-  // The factors have been cast to the sum's format.
-  mlir::Operation *onVectors = builder.create(state);
-  onVectors->removeAttr("operand_formats");
-  LLVM::ReturnOp::create(builder, module.getLoc(), onVectors->getResult(0));
-}
-
 namespace {
 struct ContractPass : impl::NumeraContractBase<ContractPass> {
   void runOnOperation() override {
-    std::vector<Work> found;
-    getOperation().walk([&](linalg::GenericOp generic) {
-      if (!generic.hasPureBufferSemantics())
-        return;
-      auto contraction = PackedContraction::of(generic);
-      if (!contraction)
-        return;
-      // Quires are many words, which their kernel adds to in memory.
-      linalg::FillOp fill;
-      if (!contraction->quireStep)
-        fill = fillBefore(generic, generic.getDpsInits().front());
-      found.push_back({generic, std::move(*contraction), fill});
-    });
     auto *dialect = getContext().getLoadedDialect<NumeraDialect>();
-    KernelCalls calls(getOperation(), dialect->getRegistry());
-    for (const Work &work : found)
+    KernelCalls calls(getOperation(), dialect->getRegistry(), Target::CPU);
+    for (const ContractionWork &work : findContractions(getOperation()))
       calls.replace(work);
   }
 };

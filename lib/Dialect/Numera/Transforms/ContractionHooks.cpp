@@ -30,6 +30,74 @@ Value HookBuilder::elementAt(Location loc, Value base, Value index,
                              ArrayRef<LLVM::GEPArg>{index});
 }
 
+Value HookBuilder::cast(Location loc, Value value, Type type,
+                        const ElementKind &from, const ElementKind &to) {
+  if (from == to)
+    return value;
+  auto op = CastOp::create(builder, loc, TypeRange(type), ValueRange(value));
+  auto attribute = [&](const ElementKind &kind) {
+    return FormatAttr::get(module.getContext(), kind.format);
+  };
+  op.setFormatAttr(attribute(to));
+  op.setOperandFormatsAttr(builder.getArrayAttr(attribute(from)));
+  return op;
+}
+
+void HookBuilder::addReader(const Twine &name, const StoredKind &from,
+                            Type carrier, const ElementKind &value) {
+  Location loc = module.getLoc();
+  Block *body = hook(name, {pointer, builder.getI64Type()}, carrier);
+  Value place =
+      elementAt(loc, body->getArgument(0), body->getArgument(1), from.storage);
+  Value element = LLVM::LoadOp::create(builder, loc, from.storage, place);
+  LLVM::ReturnOp::create(builder, loc,
+                         cast(loc, element, carrier, from.kind, value));
+}
+
+void HookBuilder::addWriter(const Twine &name, const StoredKind &to,
+                            Type carrier, const ElementKind &value) {
+  Location loc = module.getLoc();
+  Block *body = hook(name, {pointer, builder.getI64Type(), carrier}, none());
+  Value place =
+      elementAt(loc, body->getArgument(0), body->getArgument(1), to.storage);
+  Value code = cast(loc, body->getArgument(2), to.storage, value, to.kind);
+  LLVM::StoreOp::create(builder, loc, code, place);
+  LLVM::ReturnOp::create(builder, loc, ValueRange());
+}
+
+void HookBuilder::addEntry(const Twine &name,
+                           const PackedContraction &contraction,
+                           StringRef entry, ArrayRef<Type> arguments,
+                           Type result, ArrayRef<int32_t> trailing) {
+  Location loc = module.getLoc();
+  Block *body = hook(name, arguments, result);
+  unsigned bits = contraction.carrier.getIntOrFloatBitWidth();
+  SmallVector<Value> operands(body->getArguments());
+  Value value =
+      lowerings.callFamily(builder, loc, contraction.carried,
+                           entry + "_f" + Twine(bits) + "_" + Twine(bits),
+                           operands, trailing, getElementTypeOrSelf(result));
+  LLVM::ReturnOp::create(builder, loc, value);
+}
+
+void HookBuilder::addStep(const Twine &name,
+                          const PackedContraction &contraction, Type type) {
+  MacOp step = contraction.step;
+  Block *body = hook(name, {type, type, type}, type);
+  bool rowsAreLeft = llvm::cast<BlockArgument>(step.getLhs()).getArgNumber() ==
+                     contraction.rowsInput;
+  Value row = body->getArgument(1), column = body->getArgument(2);
+  OperationState state(module.getLoc(), step->getName());
+  state.addOperands({rowsAreLeft ? row : column, rowsAreLeft ? column : row,
+                     body->getArgument(0)});
+  state.addTypes(type);
+  state.addAttributes(step->getAttrs());
+  // The factors have been cast to the sum's format.
+  mlir::Operation *made = builder.create(state);
+  made->removeAttr("operand_formats");
+  LLVM::ReturnOp::create(builder, module.getLoc(), made->getResult(0));
+}
+
 //===----------------------------------------------------------------------===//
 // Quires
 //===----------------------------------------------------------------------===//

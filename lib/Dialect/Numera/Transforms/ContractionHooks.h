@@ -5,17 +5,17 @@
 #ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_CONTRACTIONHOOKS_H
 #define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_CONTRACTIONHOOKS_H
 
-#include "ContractionLoops.h"
+#include "ContractionWork.h"
 #include "Lowerings.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace numera {
 
 class HookBuilder {
 public:
-  HookBuilder(mlir::ModuleOp module, const Registry &registry)
+  /// Hooks go to the end of `module`.
+  HookBuilder(mlir::ModuleOp module, const Registry &registry, Target target)
       : module(module), builder(module.getContext()),
-        lowerings(module, registry, Target::CPU),
+        lowerings(module, registry, target),
         pointer(mlir::LLVM::LLVMPointerType::get(module.getContext())) {}
 
   /// The hooks of runtime/kernels/QuireContraction.cpp: `<name>.row`,
@@ -38,6 +38,25 @@ protected:
   /// Where the element `index` places behind `base` lies.
   mlir::Value elementAt(mlir::Location loc, mlir::Value base, mlir::Value index,
                         mlir::Type storage);
+
+  /// `value` as an element of kind `to`, which `type` stores.
+  mlir::Value cast(mlir::Location loc, mlir::Value value, mlir::Type type,
+                   const ElementKind &from, const ElementKind &to);
+
+  /// carrier f(ptr base, i64 index): the element there as a value.
+  void addReader(const llvm::Twine &name, const StoredKind &from,
+                 mlir::Type carrier, const ElementKind &value);
+  /// void f(ptr base, i64 index, carrier)
+  void addWriter(const llvm::Twine &name, const StoredKind &to,
+                 mlir::Type carrier, const ElementKind &value);
+  /// A hook that is an entry of the runtime for the format's family.
+  void addEntry(const llvm::Twine &name, const PackedContraction &contraction,
+                llvm::StringRef entry, llvm::ArrayRef<mlir::Type> arguments,
+                mlir::Type result, llvm::ArrayRef<int32_t> trailing);
+  /// type f(type sum, type row, type column): the numera.mac, on the carrier or
+  /// a vector of it.
+  void addStep(const llvm::Twine &name, const PackedContraction &contraction,
+               mlir::Type type);
 
   mlir::ModuleOp module;
   mlir::OpBuilder builder;

@@ -5,14 +5,10 @@
 #ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_KERNELBODY_H
 #define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_KERNELBODY_H
 
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "KernelModule.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace numera {
-
-/// Eight warps: enough of them to hide what memory takes, and few registers
-/// lost where a kernel needs many.
-inline constexpr int32_t threadsOfBlock = 256;
 
 /// The loops of a generic, as a kernel goes through them.
 struct KernelLoops {

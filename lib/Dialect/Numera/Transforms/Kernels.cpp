@@ -12,6 +12,7 @@
 // the bits are those of the CPU.
 
 #include "KernelBody.h"
+#include "KernelModule.h"
 #include "Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -19,21 +20,12 @@
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
 namespace numera {
 #define GEN_PASS_DEF_NUMERAKERNELS
 #include "numera/Dialect/Numera/Transforms/Passes.h.inc"
-
-/// Names in PTX have letters, digits and `_`.
-static std::string nameIn(StringRef function) {
-  std::string name;
-  for (char c : function)
-    name += llvm::isAlnum(c) ? c : '_';
-  return llvm::isDigit(name.front()) ? "_" + name : name;
-}
 
 namespace {
 
@@ -48,9 +40,7 @@ private:
   void outline(linalg::GenericOp generic);
   SmallVector<Value> operandsOf(linalg::GenericOp generic,
                                 const KernelLoops &loops);
-  gpu::GPUFuncOp createKernel(linalg::GenericOp generic, ValueRange operands);
   Value blocksFor(Location loc, const KernelLoops &loops);
-  gpu::GPUModuleOp kernels();
   void leaveFailures(gpu::GPUFuncOp kernel);
   LLVM::GlobalOp failure();
 
@@ -59,15 +49,6 @@ private:
 };
 
 } // namespace
-
-gpu::GPUModuleOp Outliner::kernels() {
-  for (auto present : module.getOps<gpu::GPUModuleOp>())
-    return present;
-  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-  module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
-                  builder.getUnitAttr());
-  return gpu::GPUModuleOp::create(builder, module.getLoc(), "kernels");
-}
 
 /// What the kernel has to be given; constants it has itself.
 SmallVector<Value> Outliner::operandsOf(linalg::GenericOp generic,
@@ -81,27 +62,10 @@ SmallVector<Value> Outliner::operandsOf(linalg::GenericOp generic,
   return values.takeVector();
 }
 
-gpu::GPUFuncOp Outliner::createKernel(linalg::GenericOp generic,
-                                      ValueRange operands) {
-  OpBuilder::InsertionGuard guard(rewriter);
-  gpu::GPUModuleOp parent = kernels();
-  rewriter.setInsertionPointToEnd(parent.getBody());
-  auto function = generic->getParentOfType<func::FuncOp>();
-  auto kernel = gpu::GPUFuncOp::create(
-      rewriter, generic.getLoc(), nameIn(function.getName()),
-      rewriter.getFunctionType(operands.getTypes(), {}));
-  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
-                  rewriter.getUnitAttr());
-  kernel.setKnownBlockSizeAttr(
-      rewriter.getDenseI32ArrayAttr({threadsOfBlock, 1, 1}));
-  SymbolTable(parent).insert(kernel);
-  return kernel;
-}
-
 /// Where kernels leave the number of an assertion that failed.
 LLVM::GlobalOp Outliner::failure() {
   constexpr StringLiteral name = "numera_failure";
-  gpu::GPUModuleOp parent = kernels();
+  gpu::GPUModuleOp parent = kernelModule(module);
   if (auto present = parent.lookupSymbol<LLVM::GlobalOp>(name))
     return present;
   OpBuilder builder = OpBuilder::atBlockBegin(parent.getBody());
@@ -151,12 +115,10 @@ void Outliner::outline(linalg::GenericOp generic) {
   Location loc = generic.getLoc();
   KernelLoops loops = KernelLoops::of(rewriter, generic);
   SmallVector<Value> operands = operandsOf(generic, loops);
-  gpu::GPUFuncOp kernel = createKernel(generic, operands);
-  Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
-  Value threads = arith::ConstantIndexOp::create(rewriter, loc, threadsOfBlock);
-  gpu::LaunchFuncOp::create(rewriter, loc, kernel,
-                            {blocksFor(loc, loops), one, one},
-                            {threads, one, one}, Value(), operands);
+  auto function = generic->getParentOfType<func::FuncOp>();
+  gpu::GPUFuncOp kernel = createKernel(module, loc, function.getName(),
+                                       ValueRange(operands).getTypes());
+  launch(rewriter, loc, kernel, blocksFor(loc, loops), operands);
   buildKernelBody(generic, loops, operands, kernel);
   leaveFailures(kernel);
   rewriter.eraseOp(generic);

@@ -314,6 +314,41 @@ def NumeraAnnotateBranches : Pass<"numera-annotate-branches"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
+def NumeraTileContractions : Pass<"numera-tile-contractions",
+                                  "::mlir::ModuleOp"> {
+  let summary = "turn contractions into tiled GPU kernels";
+  let description = [{
+    `numera-contract` for a GPU.
+    *Requires:* linalg on memrefs, types lowered.
+    *Before:* a `linalg.generic` whose body is one `numera.mac` or
+    `numera.quire_mac`: matrix products and convolutions, with any strides and
+    dilation, batches and groups.
+    *After:* a `gpu.launch_func` of a kernel in `gpu.module @kernels` that calls
+    `numera.contraction.<i>`, declared with the attributes `numera.kernel` (the
+    carrier) and `numera.tile` (rows by columns of a block's tile), beside its
+    hooks: `.fetch_row` and `.fetch_column` read an element, `.row` and
+    `.column` decode it, `.row_layout` and `.column_layout` say how elements lie
+    to each other, `.load` and `.store` move a sum, `.step` is the `numera.mac`.
+    The back end links runtime/kernels/device with them. Sums in quires have
+    `.mac` on codes. A fill of the sums in front of it is gone, as on the CPU.
+
+    | carrier | tiles |
+    |---|---|
+    | f32, one instruction a step | 128x128, or what leaves fewer places empty: 64x64, 16x256 |
+    | f32 and f64 else | 64x64, 16x256 |
+    | codes | 32x32 |
+    | quires | 16x16 |
+
+    Products with a vector and depthwise convolutions are left to
+    `numera-kernels`.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
 def NumeraKernels : Pass<"numera-kernels", "::mlir::ModuleOp"> {
   let summary = "turn linalg on memrefs into GPU kernels";
   let description = [{

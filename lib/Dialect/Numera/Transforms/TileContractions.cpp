@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+//
+// A contraction on memrefs becomes a launch of a kernel of
+// runtime/kernels/device:
+//
+//   linalg.generic {… numera.mac …}
+//     becomes
+//   gpu.launch_func @kernels::@contraction_0 blocks in (tiles, 1, 1)
+//       args(rows, columns, sums, initial?, loops…)
+//
+//   gpu.func @contraction_0(…) kernel {
+//     llvm.call @numera.contraction.0(rows, columns, sums, &initial, &loops,
+//                                     counts…)
+//   }
+//
+// with the hooks of runtime/kernels/device/Hooks.h beside it. Contractions that
+// differ in sizes only share a kernel, as long as their elements lie alike.
+
+#include "ContractionHooks.h"
+#include "KernelModule.h"
+#include "TileShapes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "numera/Dialect/Numera/Transforms/Passes.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+
+namespace numera {
+#define GEN_PASS_DEF_NUMERATILECONTRACTIONS
+#include "numera/Dialect/Numera/Transforms/Passes.h.inc"
+
+namespace {
+
+/// Hooks go to a module of their own, which becomes a part of the kernels'.
+class TiledKernels : HookBuilder {
+public:
+  TiledKernels(ModuleOp host, ModuleOp device, const Registry &registry)
+      : HookBuilder(device, registry, Target::NVPTX), host(host) {}
+
+  void replace(const ContractionWork &work);
+
+private:
+  gpu::GPUFuncOp kernelFor(const ContractionWork &work, const TileShape &shape,
+                           TypeRange arguments);
+  void addHooks(const Twine &name, const ContractionWork &work,
+                const std::array<int32_t, 2> &layouts);
+  void addQuireHooks(const Twine &name, const ContractionWork &work,
+                     const std::array<int32_t, 2> &layouts);
+  void addFetch(const Twine &name, Type storage);
+  void addDecode(const Twine &name, const StoredKind &from, Type carrier,
+                 const ElementKind &value);
+  void addConstant(const Twine &name, int32_t value);
+  void fillKernel(gpu::GPUFuncOp kernel, const ContractionWork &work,
+                  LLVM::LLVMFuncOp contraction, bool isQuire);
+  Value blocksFor(const ContractionWork &work, const TileShape &shape);
+
+  ModuleOp host;
+  llvm::StringMap<gpu::GPUFuncOp> kernels; ///< by what they compute, and how
+};
+
+} // namespace
+
+/// i64 f(ptr base, i64 index): the bits of the element there.
+void TiledKernels::addFetch(const Twine &name, Type storage) {
+  Location loc = module.getLoc();
+  Type i64 = builder.getI64Type();
+  Block *body = hook(name, {pointer, i64}, i64);
+  Value place =
+      elementAt(loc, body->getArgument(0), body->getArgument(1), storage);
+  Value bits =
+      toBits(builder, loc, LLVM::LoadOp::create(builder, loc, storage, place));
+  if (bits.getType() != i64)
+    bits = LLVM::ZExtOp::create(builder, loc, i64, bits);
+  LLVM::ReturnOp::create(builder, loc, bits);
+}
+
+/// The element of which `raw`, an i64, has the bits.
+static Value elementOf(OpBuilder &builder, Location loc, Value raw,
+                       Type storage) {
+  Type bits = builder.getIntegerType(storage.getIntOrFloatBitWidth());
+  if (bits != raw.getType())
+    raw = LLVM::TruncOp::create(builder, loc, bits, raw);
+  return fromBits(builder, loc, raw, storage);
+}
+
+/// carrier f(i64 element)
+void TiledKernels::addDecode(const Twine &name, const StoredKind &from,
+                             Type carrier, const ElementKind &value) {
+  Location loc = module.getLoc();
+  Block *body = hook(name, {builder.getI64Type()}, carrier);
+  Value element = elementOf(builder, loc, body->getArgument(0), from.storage);
+  LLVM::ReturnOp::create(builder, loc,
+                         cast(loc, element, carrier, from.kind, value));
+}
+
+/// i32 f()
+void TiledKernels::addConstant(const Twine &name, int32_t value) {
+  Location loc = module.getLoc();
+  hook(name, {}, builder.getI32Type());
+  Value constant =
+      LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), value);
+  LLVM::ReturnOp::create(builder, loc, constant);
+}
+
+void TiledKernels::addHooks(const Twine &name, const ContractionWork &work,
+                            const std::array<int32_t, 2> &layouts) {
+  const PackedContraction &contraction = work.contraction;
+  ContractionKinds kinds(work.generic, contraction);
+  Type carrier = contraction.carrier;
+  addConstant(name + ".row_layout", layouts[0]);
+  addConstant(name + ".column_layout", layouts[1]);
+  addFetch(name + ".fetch_row", kinds.row.storage);
+  addFetch(name + ".fetch_column", kinds.column.storage);
+  addDecode(name + ".row", kinds.row, carrier, kinds.value);
+  addDecode(name + ".column", kinds.column, carrier, kinds.value);
+  addReader(name + ".load", kinds.sum, carrier, kinds.value);
+  addWriter(name + ".store", kinds.sum, carrier, kinds.value);
+  if (contraction.carried)
+    addEntry(name + ".step", contraction, "step", {carrier, carrier, carrier},
+             carrier, {});
+  else
+    addStep(name + ".step", contraction, carrier);
+}
+
+void TiledKernels::addQuireHooks(const Twine &name, const ContractionWork &work,
+                                 const std::array<int32_t, 2> &layouts) {
+  Location loc = module.getLoc();
+  QuireMacOp step = work.contraction.quireStep;
+  QuireOpInterface op = step;
+  Type storage = step.getLhs().getType(), quire = op.getQuire().getType();
+  Type i64 = builder.getI64Type();
+  addConstant(name + ".row_layout", layouts[0]);
+  addConstant(name + ".column_layout", layouts[1]);
+  addFetch(name + ".fetch_row", storage);
+  addFetch(name + ".fetch_column", storage);
+  for (bool isLoad : {true, false}) {
+    Block *body = hook(name + (isLoad ? ".load" : ".store"),
+                       {pointer, i64, pointer}, none());
+    Value from =
+        elementAt(loc, body->getArgument(0), body->getArgument(1), quire);
+    Value to = body->getArgument(2);
+    if (!isLoad)
+      std::swap(from, to);
+    Value value = LLVM::LoadOp::create(builder, loc, quire, from);
+    LLVM::StoreOp::create(builder, loc, value, to);
+    LLVM::ReturnOp::create(builder, loc, ValueRange());
+  }
+  // The factors are of one format, and a product has no order.
+  Block *mac = hook(name + ".mac", {pointer, i64, i64}, none());
+  auto code = [&](Value raw) {
+    return toBits(builder, loc, elementOf(builder, loc, raw, storage));
+  };
+  lowerings.callEntry(builder, loc, op.getQuireFormat(), "quire_mac",
+                      {mac->getArgument(0), code(mac->getArgument(1)),
+                       code(mac->getArgument(2))},
+                      {}, {});
+  LLVM::ReturnOp::create(builder, loc, ValueRange());
+}
+
+/// Puts what the launch gives it where the contraction looks for it.
+void TiledKernels::fillKernel(gpu::GPUFuncOp kernel,
+                              const ContractionWork &work,
+                              LLVM::LLVMFuncOp contraction, bool isQuire) {
+  Location loc = kernel.getLoc();
+  builder.setInsertionPointToEnd(&kernel.getBody().front());
+  auto room = [&](Type type, int64_t count) -> Value {
+    Value size = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(),
+                                          builder.getI64IntegerAttr(count));
+    return LLVM::AllocaOp::create(builder, loc, pointer, type, size);
+  };
+  SmallVector<Value> given(kernel.getArguments());
+  Value initial = LLVM::ZeroOp::create(builder, loc, pointer);
+  if (work.fill) {
+    initial = room(given[3].getType(), 1);
+    LLVM::StoreOp::create(builder, loc, given[3], initial);
+  }
+  auto words = ValueRange(given).drop_front(work.fill ? 4 : 3);
+  Value loops = room(builder.getI64Type(), static_cast<int64_t>(words.size()));
+  storeWords(builder, loc, words, loops);
+  SmallVector<Value> arguments = {given[0], given[1], given[2], initial, loops};
+  arguments.append(loopCounts(builder, loc, work.contraction));
+  if (isQuire) {
+    QuireOpInterface op = work.contraction.quireStep;
+    arguments.push_back(room(op.getQuire().getType(), 1));
+  }
+  LLVM::CallOp::create(builder, loc, contraction, arguments);
+  gpu::ReturnOp::create(builder, loc);
+}
+
+gpu::GPUFuncOp TiledKernels::kernelFor(const ContractionWork &work,
+                                       const TileShape &shape,
+                                       TypeRange arguments) {
+  const PackedContraction &contraction = work.contraction;
+  bool isQuire = contraction.quireStep != nullptr;
+  auto layouts = layoutsOf(work, shape);
+  std::string key;
+  llvm::raw_string_ostream stream(key);
+  if (isQuire)
+    stream
+        << "quire "
+        << QuireOpInterface(contraction.quireStep).getQuireFormat().spelling();
+  else
+    stream << ContractionKinds(work.generic, contraction).key();
+  stream << ' ' << shape.name() << ' ' << layouts[0] << ' ' << layouts[1] << ' '
+         << contraction.batch.size() << ' ' << contraction.rows.size() << ' '
+         << contraction.columns.size() << ' ';
+  llvm::interleaveComma(arguments, stream);
+  auto [place, isNew] = kernels.try_emplace(key);
+  if (!isNew)
+    return place->second;
+
+  std::string number = std::to_string(kernels.size() - 1);
+  std::string name = "numera.contraction." + number;
+  if (isQuire)
+    addQuireHooks(name, work, layouts);
+  else
+    addHooks(name, work, layouts);
+  Type i32 = builder.getI32Type();
+  SmallVector<Type> types = {pointer, pointer, pointer, pointer, pointer,
+                             i32,     i32,     i32,     i32};
+  if (isQuire)
+    types.push_back(pointer);
+  LLVM::LLVMFuncOp declared = function(name, types, none());
+  std::string kind = "quire";
+  if (!isQuire)
+    llvm::raw_string_ostream(kind = "") << contraction.carrier;
+  declared->setAttr("numera.kernel", builder.getStringAttr(kind));
+  declared->setAttr("numera.tile", builder.getStringAttr(shape.name()));
+  gpu::GPUFuncOp kernel =
+      createKernel(host, linalg::GenericOp(work.generic).getLoc(),
+                   "contraction_" + number, arguments);
+  // Two blocks at a time hide what one waits for: 128 registers a thread.
+  kernel->setAttr("nvvm.minctasm", builder.getI32IntegerAttr(2));
+  fillKernel(kernel, work, declared, isQuire);
+  return place->second = kernel;
+}
+
+Value TiledKernels::blocksFor(const ContractionWork &work,
+                              const TileShape &shape) {
+  linalg::GenericOp generic = work.generic;
+  Location loc = generic.getLoc();
+  SmallVector<Value> extents = extentsOf(builder, generic);
+  auto product = [&](ArrayRef<unsigned> loops) {
+    Value count = arith::ConstantIndexOp::create(builder, loc, 1);
+    for (unsigned loop : loops)
+      count = arith::MulIOp::create(builder, loc, count, extents[loop]);
+    return count;
+  };
+  auto tiles = [&](ArrayRef<unsigned> loops, int64_t size) -> Value {
+    return arith::CeilDivUIOp::create(
+        builder, loc, product(loops),
+        arith::ConstantIndexOp::create(builder, loc, size));
+  };
+  const PackedContraction &contraction = work.contraction;
+  return arith::MulIOp::create(
+      builder, loc, product(contraction.batch),
+      arith::MulIOp::create(builder, loc, tiles(contraction.rows, shape.rows),
+                            tiles(contraction.columns, shape.columns)));
+}
+
+void TiledKernels::replace(const ContractionWork &work) {
+  linalg::GenericOp generic = work.generic;
+  const PackedContraction &contraction = work.contraction;
+  TileShape shape = TileShape::of(generic, contraction);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(generic);
+  SmallVector<Access> accesses;
+  for (OpOperand &operand : generic->getOpOperands())
+    accesses.push_back(accessOf(builder, generic, operand));
+  SmallVector<Value> arguments = {accesses[contraction.rowsInput].base,
+                                  accesses[contraction.columnsInput].base,
+                                  accesses[2].base};
+  if (linalg::FillOp fill = work.fill)
+    arguments.push_back(fill.getInputs().front());
+  arguments.append(loopWords(builder, work, accesses));
+  Value blocks = blocksFor(work, shape);
+  gpu::GPUFuncOp kernel =
+      kernelFor(work, shape, ValueRange(arguments).getTypes());
+  builder.setInsertionPoint(generic);
+  launch(builder, generic.getLoc(), kernel, blocks, arguments);
+  if (linalg::FillOp fill = work.fill)
+    fill.erase();
+  generic.erase();
+}
+
+namespace {
+struct TileContractionsPass
+    : impl::NumeraTileContractionsBase<TileContractionsPass> {
+  void runOnOperation() override {
+    std::vector<ContractionWork> found = findContractions(getOperation());
+    if (found.empty())
+      return;
+    auto *dialect = getContext().getLoadedDialect<NumeraDialect>();
+    OwningOpRef<ModuleOp> device = ModuleOp::create(getOperation().getLoc());
+    TiledKernels kernels(getOperation(), *device, dialect->getRegistry());
+    for (const ContractionWork &work : found)
+      kernels.replace(work);
+    auto &made = device->getBody()->getOperations();
+    Block *body = kernelModule(getOperation()).getBody();
+    body->getOperations().splice(body->end(), made);
+  }
+};
+} // namespace
+
+} // namespace numera

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+
+#include "TileShapes.h"
+
+using namespace mlir;
+
+namespace numera {
+
+/// The product of the loops' extents; none if one is known only at run time.
+static std::optional<int64_t> extentOf(ArrayRef<int64_t> ranges,
+                                       ArrayRef<unsigned> loops) {
+  int64_t product = 1;
+  for (unsigned loop : loops) {
+    if (ShapedType::isDynamic(ranges[loop]))
+      return std::nullopt;
+    product *= ranges[loop];
+  }
+  return product;
+}
+
+namespace {
+/// What a tile costs for each sum, compared with the largest: the smaller it
+/// is, the more often elements are read.
+struct Candidate {
+  TileShape shape;
+  double cost;
+};
+constexpr Candidate large = {{128, 128}, 1}, square = {{64, 64}, 1.25},
+                    flat = {{16, 256}, 1.5};
+} // namespace
+
+/// The tile with which all blocks are done first, if a GPU has `processors` that
+/// do one block after the other: large tiles read less, small ones leave fewer
+/// places empty and give all processors something to do. (An H200 has 132; bits
+/// do not depend on it.)
+TileShape TileShape::of(linalg::GenericOp generic,
+                        const PackedContraction &contraction) {
+  if (contraction.quireStep)
+    return {16, 16};
+  if (!isa<FloatType>(contraction.carrier))
+    return {32, 32};
+  SmallVector<int64_t> ranges = generic.getStaticLoopRanges();
+  std::optional<int64_t> height = extentOf(ranges, contraction.rows);
+  std::optional<int64_t> width = extentOf(ranges, contraction.columns);
+  if (!height || !width)
+    return square.shape;
+  int64_t batch = extentOf(ranges, contraction.batch).value_or(1);
+  constexpr int64_t processors = 132;
+  auto timeOf = [&](const Candidate &tile) {
+    int64_t blocks = llvm::divideCeil(*height, tile.shape.rows) *
+                     llvm::divideCeil(*width, tile.shape.columns) * batch;
+    return double(llvm::divideCeil(blocks, processors)) *
+           double(tile.shape.rows * tile.shape.columns) * tile.cost;
+  };
+  SmallVector<Candidate> candidates = {square, flat};
+  // Steps of many instructions, unrolled for so many sums, would not fit into
+  // the cache of instructions.
+  if (contraction.carrier.isF32() && !contraction.carried)
+    candidates.push_back(large);
+  return llvm::min_element(candidates,
+                           [&](const Candidate &a, const Candidate &b) {
+                             return timeOf(a) < timeOf(b);
+                           })
+      ->shape;
+}
+
+namespace {
+
+/// One side of a contraction.
+struct Side {
+  ArrayRef<unsigned> lanes; ///< rows or columns
+  StaticAccess access;
+  int64_t bytes;   ///< of an element
+  int64_t fetched; ///< elements at once by a thread
+};
+
+/// True if the loops together go through consecutive elements, as many as
+/// `fetched` divides.
+bool isRun(const Side &side, ArrayRef<unsigned> loops,
+           ArrayRef<int64_t> ranges) {
+  int64_t next = 1;
+  for (unsigned loop : llvm::reverse(loops)) {
+    if (ShapedType::isDynamic(ranges[loop]) ||
+        (ranges[loop] != 1 && side.access.strides[loop] != next))
+      return false;
+    next *= ranges[loop];
+  }
+  return next > 0 && next % side.fetched == 0;
+}
+
+/// True if what is fetched at once lies at a multiple of its size, 16 bytes at
+/// most; `run` are the loops that go through it.
+bool isAligned(const Side &side, ArrayRef<unsigned> run,
+               ArrayRef<int64_t> ranges) {
+  int64_t unit = std::min<int64_t>(16, side.fetched * side.bytes);
+  auto isMultiple = [&](int64_t distance) {
+    return !ShapedType::isDynamic(distance) &&
+           distance * side.bytes % unit == 0;
+  };
+  if (!isMultiple(side.access.offset))
+    return false;
+  for (auto [loop, stride] : llvm::enumerate(side.access.strides))
+    if (!llvm::is_contained(run, loop) && ranges[loop] != 1 &&
+        !isMultiple(stride))
+      return false;
+  return true;
+}
+
+} // namespace
+
+/// The bits of kernel::Layout.
+static int32_t pack(const Side &side, const PackedContraction &contraction,
+                    ArrayRef<int64_t> ranges, bool isValue) {
+  enum { Value = 16, AlongSteps = 32, Contiguous = 64 };
+  auto goesAlong = [&](ArrayRef<unsigned> loops) {
+    return !loops.empty() && side.access.strides[loops.back()] == 1;
+  };
+  bool alongSteps = goesAlong(contraction.steps) && !goesAlong(side.lanes);
+  ArrayRef<unsigned> loops = alongSteps ? contraction.steps : side.lanes;
+  bool contiguous = side.fetched > 1 && isRun(side, loops, ranges) &&
+                    isAligned(side, loops, ranges);
+  return static_cast<int32_t>(side.bytes) | (isValue ? Value : 0) |
+         (alongSteps ? AlongSteps : 0) | (contiguous ? Contiguous : 0);
+}
+
+std::array<int32_t, 2> layoutsOf(const ContractionWork &work,
+                                 const TileShape &shape) {
+  linalg::GenericOp generic = work.generic;
+  const PackedContraction &contraction = work.contraction;
+  SmallVector<int64_t> ranges = generic.getStaticLoopRanges();
+  auto layoutOf = [&](unsigned input, ArrayRef<unsigned> lanes, int64_t width) {
+    OpOperand &operand = generic->getOpOperand(input);
+    Type storage = cast<MemRefType>(operand.get().getType()).getElementType();
+    // kernel::slabSteps steps, shared out to the threads of a block.
+    Side side = {lanes, staticAccessOf(generic, operand),
+                 storage.getIntOrFloatBitWidth() / 8, width / 16};
+    bool isValue = false;
+    if (!contraction.quireStep) {
+      ContractionKinds kinds(generic, contraction);
+      const StoredKind &kind =
+          input == contraction.rowsInput ? kinds.row : kinds.column;
+      isValue = storage == contraction.carrier && kind.kind == kinds.value;
+    }
+    return pack(side, contraction, ranges, isValue);
+  };
+  return {
+      layoutOf(contraction.rowsInput, contraction.rows, shape.rows),
+      layoutOf(contraction.columnsInput, contraction.columns, shape.columns)};
+}
+
+} // namespace numera

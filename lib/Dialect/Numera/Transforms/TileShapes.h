@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+//
+// What is chosen for a contraction on a GPU when it is compiled: the tile of a
+// block, and how elements are fetched.
+
+#ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_TILESHAPES_H
+#define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_TILESHAPES_H
+
+#include "ContractionWork.h"
+#include <array>
+
+namespace numera {
+
+/// One of those that runtime/kernels/device has.
+struct TileShape {
+  int64_t rows, columns;
+
+  static TileShape of(mlir::linalg::GenericOp generic,
+                      const PackedContraction &contraction);
+  std::string name() const {
+    return std::to_string(rows) + "x" + std::to_string(columns);
+  }
+};
+
+/// kernel::Layout of rows and columns, packed.
+std::array<int32_t, 2> layoutsOf(const ContractionWork &work,
+                                 const TileShape &shape);
+
+} // namespace numera
+
+#endif // NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_TILESHAPES_H
