@@ -137,3 +137,55 @@ func.func @a_failure_leaves_its_number(%x: memref<4xi1>) {
   }
   return
 }
+
+// -----
+
+// Elements of 2 bytes: 8 a thread, where there are so many; the rest one by one.
+// CHECK-LABEL: gpu.func @short_elements_are_read_16_bytes_at_a_time(
+// CHECK:         %[[FIRST:.*]] = arith.muli %{{.*}}, %c8
+// CHECK:         %[[END:.*]] = arith.addi %[[FIRST]], %c8
+// CHECK:         %[[WHOLE:.*]] = arith.cmpi ule, %[[END]], %c1003
+// CHECK:         scf.if %[[WHOLE]]
+// CHECK-COUNT-2:   llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr -> vector<8xi16>
+// CHECK-COUNT-8:   numera.add
+// CHECK:           llvm.store %{{.*}} {alignment = 16 : i64} : vector<8xi16>
+// CHECK:         } else {
+// CHECK:           scf.for %{{.*}} = %[[FIRST]] to %c1003
+// CHECK:             numera.add
+func.func @short_elements_are_read_16_bytes_at_a_time(
+    %a: memref<1003xi16>, %b: memref<1003xi16>, %c: memref<1003xi16>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+                  iterator_types = ["parallel"]}
+      ins(%a, %b : memref<1003xi16>, memref<1003xi16>) outs(%c : memref<1003xi16>) {
+  ^bb0(%x: i16, %y: i16, %o: i16):
+    %0 = numera.add %x, %y {format = #numera.format<posit<16, 2>>} : i16
+    linalg.yield %0 : i16
+  }
+  return
+}
+
+// -----
+
+#row = affine_map<(i, j) -> (j)>
+#all = affine_map<(i, j) -> (i, j)>
+
+// A row of 49 does not begin at a multiple of 8; an exponential is long.
+// CHECK-LABEL: gpu.func @what_is_long_or_not_aligned_is_read_one_by_one(
+// CHECK-NOT:     vector
+// CHECK-LABEL: gpu.func @what_is_long_or_not_aligned_is_read_one_by_one_0(
+// CHECK-NOT:     vector
+func.func @what_is_long_or_not_aligned_is_read_one_by_one(
+    %a: memref<4x49xi16>, %b: memref<49xi16>, %c: memref<4x49xi16>, %d: memref<64xi16>) {
+  linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %b : memref<4x49xi16>, memref<49xi16>) outs(%c : memref<4x49xi16>) {
+  ^bb0(%x: i16, %y: i16, %o: i16):
+    %0 = numera.add %x, %y {format = #numera.format<posit<16, 2>>} : i16
+    linalg.yield %0 : i16
+  }
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%d : memref<64xi16>) {
+  ^bb0(%x: i16):
+    %0 = numera.exp %x {format = #numera.format<posit<16, 2>>} : i16
+    linalg.yield %0 : i16
+  }
+  return
+}

@@ -46,6 +46,9 @@ def draw(random, entry):
         values = random.normal(size=shape) * np.exp2(random.integers(-3, 4, shape))
         if values.size >= 2 * len(SPECIAL):  # in another order each time
             np.put(values, random.permutation(2 * len(SPECIAL)), SPECIAL)
+    elif entry["dtype"][0] == "u":  # codes
+        values = random.integers(0, 1 << int(entry["dtype"][1:]), shape,
+                                 dtype=np.uint64)
     else:
         values = random.integers(0, 2, shape)
     return np.asarray(values).astype(DTYPES[entry["dtype"]])

@@ -10,6 +10,12 @@
 //       sum = body(inputs[…], sum)
 //     result[…] = sum
 //
+// Where elements lie in a row (KernelWidth.cpp), a thread has several, `w`:
+//
+//   if %i * w + w <= count: reads, computes, and writes w elements, 16 bytes at
+//                           a time
+//   else: those that there are, one by one
+//
 // A quire is a few hundred bits that are added to in place: it lies in the
 // thread's own memory, and goes to the result at the end.
 
@@ -53,6 +59,7 @@ KernelLoops KernelLoops::of(OpBuilder &builder, linalg::GenericOp generic) {
   for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
     if (!llvm::is_contained(loops.parallel, loop))
       loops.sequential.push_back(loop);
+  loops.width = elementsOfThread(generic, loops);
   return loops;
 }
 
@@ -98,6 +105,12 @@ private:
   SmallVector<Value> indicesOf(OpOperand &operand);
   Value load(OpOperand &operand);
   void store(Value value, OpOperand &init);
+  void buildRuns(Value index, Value count);
+  void computeRun();
+  Value runAt(OpOperand &operand, int64_t element);
+  SmallVector<Value> loadRun(OpOperand &operand);
+  void storeRun(ArrayRef<Value> values, OpOperand &init);
+  int64_t elementsAtOnce(OpOperand &operand) const;
   Value constant(int64_t value) {
     return arith::ConstantIndexOp::create(builder, loc, value);
   }
@@ -278,6 +291,122 @@ void KernelBody::computeElement() {
   }
 }
 
+//===----------------------------------------------------------------------===//
+// Several elements a thread
+//===----------------------------------------------------------------------===//
+
+/// As many as 16 bytes hold.
+int64_t KernelBody::elementsAtOnce(OpOperand &operand) const {
+  Type element = getElementTypeOrSelf(operand.get().getType());
+  return std::min<int64_t>(loops.width, 128 / element.getIntOrFloatBitWidth());
+}
+
+/// The address of an element of the run that begins at the iterators.
+Value KernelBody::runAt(OpOperand &operand, int64_t element) {
+  auto type = cast<MemRefType>(operand.get().getType());
+  SmallVector<int64_t> strides;
+  int64_t place;
+  (void)type.getStridesAndOffset(strides, place);
+  Value sum = constant(place + element);
+  for (auto [index, stride] : llvm::zip_equal(indicesOf(operand), strides))
+    sum = arith::AddIOp::create(
+        builder, loc, sum,
+        arith::MulIOp::create(builder, loc, index, constant(stride)));
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  Type i64 = builder.getI64Type();
+  auto toI64 = [&](Value value) -> Value {
+    return arith::IndexCastOp::create(builder, loc, i64, value);
+  };
+  Value base = LLVM::IntToPtrOp::create(
+      builder, loc, pointer,
+      toI64(memref::ExtractAlignedPointerAsIndexOp::create(
+          builder, loc, inside(operand.get()))));
+  return LLVM::GEPOp::create(builder, loc, pointer, type.getElementType(), base,
+                             ArrayRef<LLVM::GEPArg>{toI64(sum)});
+}
+
+SmallVector<Value> KernelBody::loadRun(OpOperand &operand) {
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  if (!isa<MemRefType>(operand.get().getType()) ||
+      !map.isFunctionOfDim(loops.parallel.back()))
+    return SmallVector<Value>(static_cast<size_t>(loops.width), load(operand));
+  Type element = getElementTypeOrSelf(operand.get().getType());
+  int64_t atOnce = elementsAtOnce(operand);
+  auto bytes = unsigned(atOnce * element.getIntOrFloatBitWidth() / 8);
+  SmallVector<Value> values;
+  for (int64_t first = 0; first < loops.width; first += atOnce) {
+    Value vector =
+        LLVM::LoadOp::create(builder, loc, VectorType::get(atOnce, element),
+                             runAt(operand, first), bytes);
+    for (int64_t i = 0; i < atOnce; ++i)
+      values.push_back(LLVM::ExtractElementOp::create(
+          builder, loc, vector,
+          LLVM::ConstantOp::create(builder, loc, builder.getI32Type(),
+                                   builder.getI32IntegerAttr(int32_t(i)))));
+  }
+  return values;
+}
+
+void KernelBody::storeRun(ArrayRef<Value> values, OpOperand &init) {
+  Type element = getElementTypeOrSelf(init.get().getType());
+  int64_t atOnce = elementsAtOnce(init);
+  auto bytes = unsigned(atOnce * element.getIntOrFloatBitWidth() / 8);
+  for (int64_t first = 0; first < loops.width; first += atOnce) {
+    Value vector =
+        LLVM::PoisonOp::create(builder, loc, VectorType::get(atOnce, element));
+    for (int64_t i = 0; i < atOnce; ++i)
+      vector = LLVM::InsertElementOp::create(
+          builder, loc, vector, values[size_t(first + i)],
+          LLVM::ConstantOp::create(builder, loc, builder.getI32Type(),
+                                   builder.getI32IntegerAttr(int32_t(i))));
+    LLVM::StoreOp::create(builder, loc, vector, runAt(init, first), bytes);
+  }
+}
+
+/// Everything is read before anything is written.
+void KernelBody::computeRun() {
+  SmallVector<SmallVector<Value>> operands, results;
+  for (OpOperand &operand : generic->getOpOperands())
+    operands.push_back(op.payloadUsesValueFromOperand(&operand)
+                           ? loadRun(operand)
+                           : SmallVector<Value>());
+  unsigned last = loops.parallel.back();
+  Value begin = iterators[last];
+  for (int64_t i = 0; i < loops.width; ++i) {
+    iterators[last] = arith::AddIOp::create(builder, loc, begin, constant(i));
+    IRMapping map;
+    for (auto [operand, values] :
+         llvm::zip_equal(op->getOpOperands(), operands))
+      if (!values.empty())
+        map.map(op.getMatchingBlockArgument(&operand), values[size_t(i)]);
+    results.push_back(cloneBody(map));
+  }
+  iterators[last] = begin;
+  for (auto [number, init] : llvm::enumerate(op.getDpsInitsMutable()))
+    storeRun(
+        llvm::map_to_vector(results, [&](auto &each) { return each[number]; }),
+        init);
+}
+
+/// `index` is the thread's among all; `count` are elements.
+void KernelBody::buildRuns(Value index, Value count) {
+  Value first =
+      arith::MulIOp::create(builder, loc, index, constant(loops.width));
+  Value end = arith::AddIOp::create(builder, loc, first, constant(loops.width));
+  Value isWhole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule,
+                                        end, count);
+  auto branch = scf::IfOp::create(builder, loc, isWhole, /*withElse=*/true);
+  gpu::ReturnOp::create(builder, loc);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  findElement(first);
+  computeRun();
+  builder.setInsertionPointToStart(branch.elseBlock());
+  auto rest = scf::ForOp::create(builder, loc, first, count, constant(1));
+  builder.setInsertionPointToStart(rest.getBody());
+  findElement(rest.getInductionVar());
+  computeElement();
+}
+
 void KernelBody::build() {
   for (OpOperand &init : op.getDpsInitsMutable()) {
     Place place = places.emplace_back(placeOf(init));
@@ -292,6 +421,8 @@ void KernelBody::build() {
   for (unsigned loop : loops.parallel)
     count =
         arith::MulIOp::create(builder, loc, count, inside(loops.extents[loop]));
+  if (loops.width > 1)
+    return buildRuns(index, count);
   Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
                                        index, count);
   auto guarded = scf::IfOp::create(builder, loc, exists);

@@ -18,10 +18,16 @@ struct KernelLoops {
   llvm::SmallVector<unsigned> parallel;
   /// The others, in written order, inside a thread.
   llvm::SmallVector<unsigned> sequential;
+  /// Elements along the last parallel loop that a thread computes.
+  int64_t width = 1;
 
   static KernelLoops of(mlir::OpBuilder &builder,
                         mlir::linalg::GenericOp generic);
 };
+
+/// What `width` is to be: 1 but where 16 bytes can be read at a time.
+int64_t elementsOfThread(mlir::linalg::GenericOp generic,
+                         const KernelLoops &loops);
 
 /// True for what a kernel does not take as an argument but computes itself.
 bool isKernelConstant(mlir::Value value);

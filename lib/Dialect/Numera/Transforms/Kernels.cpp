@@ -106,7 +106,8 @@ Value Outliner::blocksFor(Location loc, const KernelLoops &loops) {
   Value count = arith::ConstantIndexOp::create(rewriter, loc, 1);
   for (unsigned loop : loops.parallel)
     count = arith::MulIOp::create(rewriter, loc, count, loops.extents[loop]);
-  Value size = arith::ConstantIndexOp::create(rewriter, loc, threadsOfBlock);
+  Value size = arith::ConstantIndexOp::create(rewriter, loc,
+                                              threadsOfBlock * loops.width);
   return arith::CeilDivUIOp::create(rewriter, loc, count, size);
 }
 
