@@ -36,7 +36,8 @@ if os.path.isdir(shared):
     config.substitutions.append(("%shared", os.path.realpath(shared)))
 if shutil.which("valgrind"):
     config.available_features.add("valgrind")
-if shutil.which("ptxas"):
-    config.available_features.add("ptxas")
+for tool in ("ptxas", "nvdisasm"):
+    if shutil.which(tool):
+        config.available_features.add(tool)
 if shutil.which("nvidia-smi"):
     config.available_features.add("cuda")
