@@ -143,6 +143,7 @@ extern "C" void numera::cuda::numera_cuda_call(const DeviceFunction *function,
     openDevice(*function->program);
     check(driver.streamCreate(&session.stream, streamNonBlocking),
           "cuStreamCreate");
+    session.profile.begin();
     uploadArguments(*function, arguments, session.arguments);
     function->invoke(session.arguments, results, seed, step, sample);
     downloadDestinations(*function, arguments, session.arguments);

@@ -69,10 +69,11 @@ void numera_cuda_write(void *to, const void *from, int64_t bytes);
 /// The copy on the device of a constant of the program, made once.
 void *numera_cuda_constant(uint64_t *slot, const void *data, int64_t bytes);
 /// `threads` threads in each of x·y·z blocks; `slot` keeps the kernel of that
-/// name. `arguments` points to the arguments' addresses.
+/// name. `arguments` points to the arguments' addresses; the buffers among them
+/// have `bytes` together.
 void numera_cuda_launch(uint64_t *slot, const char *name, int64_t x, int64_t y,
                         int64_t z, int64_t threads, int32_t sharedBytes,
-                        void **arguments);
+                        void **arguments, int64_t bytes);
 }
 
 } // namespace numera::cuda

@@ -21,6 +21,7 @@ using Module = void *;
 using Function = void *;
 using Stream = void *;
 using Pool = void *;
+using Event = void *;
 
 /// Numbers of cuda.h.
 enum : int {
@@ -53,6 +54,10 @@ enum : int {
   ENTRY(streamCreate, Result(Stream *, unsigned), "cuStreamCreate")            \
   ENTRY(streamSynchronize, Result(Stream), "cuStreamSynchronize")              \
   ENTRY(streamDestroy, Result(Stream), "cuStreamDestroy_v2")                   \
+  ENTRY(eventCreate, Result(Event *, unsigned), "cuEventCreate")               \
+  ENTRY(eventDestroy, Result(Event), "cuEventDestroy_v2")                      \
+  ENTRY(eventRecord, Result(Event, Stream), "cuEventRecord")                   \
+  ENTRY(eventElapsed, Result(float *, Event, Event), "cuEventElapsedTime")     \
   ENTRY(allocate, Result(Address *, size_t, Stream), "cuMemAllocAsync")        \
   ENTRY(release, Result(Address, Stream), "cuMemFreeAsync")                    \
   ENTRY(allocateNow, Result(Address *, size_t), "cuMemAlloc_v2")               \

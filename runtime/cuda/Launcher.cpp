@@ -35,10 +35,14 @@ extern "C" void numera::cuda::numera_cuda_free(void *buffer) {
 
 extern "C" void numera::cuda::numera_cuda_copy(void *to, const void *from,
                                                int64_t bytes) {
-  if (bytes > 0)
-    check(driver.copy(addressOf(to), addressOf(from), size_t(bytes),
-                      current().stream),
-          "cuMemcpyDtoDAsync");
+  if (bytes <= 0)
+    return;
+  Session &session = current();
+  session.profile.start("copy", 2 * bytes, session.stream);
+  check(driver.copy(addressOf(to), addressOf(from), size_t(bytes),
+                    session.stream),
+        "cuMemcpyDtoDAsync");
+  session.profile.stop(session.stream);
 }
 
 extern "C" void numera::cuda::numera_cuda_read(void *to, const void *from,
@@ -97,17 +101,19 @@ static Function kernelOf(uint64_t *slot, const char *name,
   return reinterpret_cast<Function>(kernel);
 }
 
-extern "C" void
-numera::cuda::numera_cuda_launch(uint64_t *slot, const char *name, int64_t x,
-                                 int64_t y, int64_t z, int64_t threads,
-                                 int32_t sharedBytes, void **arguments) {
+extern "C" void numera::cuda::numera_cuda_launch(
+    uint64_t *slot, const char *name, int64_t x, int64_t y, int64_t z,
+    int64_t threads, int32_t sharedBytes, void **arguments, int64_t bytes) {
   if (x <= 0 || y <= 0 || z <= 0)
     return; // nothing to compute
   if (x > INT32_MAX || y > UINT16_MAX || z > UINT16_MAX)
     numera_cuda_fail("the GPU: a tensor has too many elements for one kernel");
-  check(driver.launch(kernelOf(slot, name, sharedBytes), unsigned(x),
-                      unsigned(y), unsigned(z), unsigned(threads), 1, 1,
-                      unsigned(sharedBytes), current().stream, arguments,
-                      nullptr),
+  Session &session = current();
+  Function kernel = kernelOf(slot, name, sharedBytes);
+  session.profile.start(name, bytes, session.stream);
+  check(driver.launch(kernel, unsigned(x), unsigned(y), unsigned(z),
+                      unsigned(threads), 1, 1, unsigned(sharedBytes),
+                      session.stream, arguments, nullptr),
         "cuLaunchKernel");
+  session.profile.stop(session.stream);
 }

@@ -114,6 +114,7 @@ void numera::cuda::close(Session &session) {
     while (Address buffer = session.buffers.takeLast())
       driver.release(buffer, session.stream);
     driver.streamSynchronize(session.stream);
+    session.profile.end();
     driver.streamDestroy(session.stream);
   }
   if (session.isOpen) {

@@ -8,6 +8,7 @@
 
 #include "Device.h"
 #include "Driver.h"
+#include "Profile.h"
 
 #include <csetjmp>
 #include <cstdlib>
@@ -52,6 +53,7 @@ struct Session {
   bool isOpen = false; ///< the program's context is the thread's
   Stream stream = nullptr;
   Buffers buffers;
+  Profile profile;
   void **arguments = nullptr; ///< descriptors of the copies on the device
   void **results = nullptr;   ///< malloc's memory, until it is handed over
   jmp_buf escape;

@@ -53,6 +53,7 @@ private:
   std::optional<DataSet> data;
   std::optional<host::Array> labels;
   Measured measured, referenceMeasured;
+  std::optional<std::vector<KernelTime>> kernels; ///< with `--profile`
 };
 
 } // namespace
@@ -69,8 +70,13 @@ static CompileOptions referenceOptions(const RunFlags &flags) {
 bool Run::prepare() {
   if (!flags.isCompiled())
     return prepareModel();
-  return check(
-      openShared(flags.model, flags.flags.compile.function, executable));
+  if (!check(openShared(flags.model, flags.flags.compile.function, executable)))
+    return false;
+  StringRef target = executable.program->metadata().target;
+  if (flags.profiles && !target.starts_with("nvptx"))
+    return fail(flags.model + " is compiled for " + target +
+                ": --profile is for programs for a GPU") == 0;
+  return true;
 }
 
 bool Run::prepareModel() {
@@ -144,8 +150,18 @@ bool Run::measure() {
     options.seed = flags.flags.seed.value_or(metadata.seed);
     return check(execute(what, *data, options, count, metadata.format, out));
   };
-  return run(model, executable, flags.repeat.value_or(1), measured) &&
-         (!reference.module ||
+  KernelProfile profile;
+  if (flags.profiles && !check(profile.begin()))
+    return false;
+  if (!run(model, executable, flags.repeat.value_or(1), measured))
+    return false;
+  if (flags.profiles) {
+    Expected<std::vector<KernelTime>> found = profile.end();
+    if (!found)
+      return check(found.takeError());
+    kernels = std::move(*found);
+  }
+  return (!reference.module ||
           run(reference, referenceExecutable, 1, referenceMeasured));
 }
 
@@ -167,6 +183,7 @@ bool Run::report() {
   out.metadata = executable.program->metadata();
   out.seed = flags.flags.seed.value_or(out.metadata.seed);
   out.seconds = measured.seconds;
+  out.kernels = kernels;
   std::vector<std::string> names = outputNames(executable.function.outputs);
   for (auto [index, array] : enumerate(measured.outputs)) {
     const std::string &name = executable.function.outputs[index].name;

@@ -23,6 +23,9 @@ static void addRunFlags(CommandLine &line, RunFlags &run) {
             &run.step});
   line.add({"threads", "N", "threads; 0, the default: as many as processors",
             &run.threads});
+  line.add({"profile", "",
+            "on a GPU: print what each kernel took, and its bytes",
+            &run.profiles});
   line.add({"json", "", "print JSON", &run.wantsJSON});
   addModelFlags(line, run.flags);
 }
@@ -59,6 +62,9 @@ static int checkRunFlags(const RunFlags &run) {
     return fail(Twine(run.compare.empty() ? "--labels" : "--compare") +
                 " reads values, found --output-as storage, expected f32 or "
                 "f64");
+  if (run.profiles && !run.isCompiled() && run.flags.compile.target != "nvptx")
+    return fail("--profile is for --target nvptx, found --target " +
+                run.flags.compile.target);
   return run.isCompiled() ? checkCompiled(run) : checkModelFlags(run.flags);
 }
 

@@ -62,6 +62,8 @@ void numera::printJSON(const RunReport &report, raw_ostream &stream) {
       json.attribute("median", median(report.seconds));
       json.attribute("runs", int64_t(report.seconds.size()));
     });
+    if (report.kernels)
+      printKernels(*report.kernels, json);
   });
   stream << '\n';
 }
@@ -117,4 +119,6 @@ void numera::printText(const RunReport &report, raw_ostream &stream) {
     stream << format(" (median of %zu, least %.6g s)", runs,
                      *llvm::min_element(report.seconds));
   stream << '\n';
+  if (report.kernels)
+    printKernels(*report.kernels, stream);
 }

@@ -5,6 +5,7 @@
 #ifndef NUMERA_TOOLS_NUMERA_RUNREPORT_H
 #define NUMERA_TOOLS_NUMERA_RUNREPORT_H
 
+#include "KernelProfile.h"
 #include "Metrics.h"
 #include "numera/Target/Program.h"
 
@@ -23,6 +24,7 @@ struct RunReport {
   std::vector<OutputReport> outputs;
   std::optional<double> top1;  ///< with `--labels`
   std::vector<double> seconds; ///< of each pass, at least one
+  std::optional<std::vector<KernelTime>> kernels; ///< with `--profile`
 };
 
 void printJSON(const RunReport &report, llvm::raw_ostream &stream);

@@ -39,12 +39,13 @@ gpu::GPUFuncOp createKernel(ModuleOp module, Location loc, StringRef name,
   return kernel;
 }
 
-void launch(OpBuilder &builder, Location loc, gpu::GPUFuncOp kernel,
-            Value blocks, ValueRange operands) {
+gpu::LaunchFuncOp launch(OpBuilder &builder, Location loc,
+                         gpu::GPUFuncOp kernel, Value blocks,
+                         ValueRange operands) {
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
   Value threads = arith::ConstantIndexOp::create(builder, loc, threadsOfBlock);
-  gpu::LaunchFuncOp::create(builder, loc, kernel, {blocks, one, one},
-                            {threads, one, one}, Value(), operands);
+  return gpu::LaunchFuncOp::create(builder, loc, kernel, {blocks, one, one},
+                                   {threads, one, one}, Value(), operands);
 }
 
 } // namespace numera

@@ -24,9 +24,9 @@ mlir::gpu::GPUFuncOp createKernel(mlir::ModuleOp module, mlir::Location loc,
                                   mlir::TypeRange arguments);
 
 /// Launches `kernel` on so many blocks, an index.
-void launch(mlir::OpBuilder &builder, mlir::Location loc,
-            mlir::gpu::GPUFuncOp kernel, mlir::Value blocks,
-            mlir::ValueRange operands);
+mlir::gpu::LaunchFuncOp launch(mlir::OpBuilder &builder, mlir::Location loc,
+                               mlir::gpu::GPUFuncOp kernel, mlir::Value blocks,
+                               mlir::ValueRange operands);
 
 } // namespace numera
 

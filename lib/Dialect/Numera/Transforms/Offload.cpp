@@ -9,7 +9,7 @@
 //   memref.load, memref.store   numera_cuda_read, numera_cuda_write
 //   memref.get_global           numera_cuda_constant(slot, data, bytes)
 //   gpu.launch_func             numera_cuda_launch(slot, name, blocks, threads,
-//                                                  shared, arguments)
+//                                                  shared, arguments, bytes)
 //
 // A slot is a word in which the launcher keeps what it found out or made.
 
@@ -258,6 +258,29 @@ struct Launch : Offload<gpu::LaunchFuncOp> {
     return LLVM::AddressOfOp::create(builder, op.getLoc(), global);
   }
 
+  /// What the buffers hold that the kernel is given; of those that it is given
+  /// as addresses, `numera.bytes` says it.
+  Value bytesOf(gpu::LaunchFuncOp op, ValueRange converted,
+                ConversionPatternRewriter &rewriter) const {
+    Location loc = op.getLoc();
+    Type word = rewriter.getI64Type();
+    auto given = op->getAttrOfType<IntegerAttr>("numera.bytes");
+    Value sum = number(rewriter, loc, word, given ? given.getInt() : 0);
+    for (auto [operand, value] :
+         llvm::zip_equal(op.getKernelOperands(), converted)) {
+      auto type = dyn_cast<MemRefType>(operand.getType());
+      if (!type)
+        continue;
+      Value bytes = getSizeInBytes(loc, type.getElementType(), rewriter);
+      for (int64_t i = 0; i < type.getRank(); ++i)
+        bytes =
+            LLVM::MulOp::create(rewriter, loc, bytes,
+                                MemRefDescriptor(value).size(rewriter, loc, i));
+      sum = LLVM::AddOp::create(rewriter, loc, sum, bytes);
+    }
+    return sum;
+  }
+
   LogicalResult
   matchAndRewrite(gpu::LaunchFuncOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
@@ -269,7 +292,8 @@ struct Launch : Offload<gpu::LaunchFuncOp> {
          {slot(rewriter, op, op.getKernelName().getValue() + ".kernel"),
           nameOf(op, rewriter), adaptor.getGridSizeX(), adaptor.getGridSizeY(),
           adaptor.getGridSizeZ(), adaptor.getBlockSizeX(), shared,
-          writeArguments(op, adaptor.getKernelOperands(), rewriter)});
+          writeArguments(op, adaptor.getKernelOperands(), rewriter),
+          bytesOf(op, adaptor.getKernelOperands(), rewriter)});
     rewriter.eraseOp(op);
     return success();
   }

@@ -260,6 +260,19 @@ Value TiledKernels::blocksFor(const ContractionWork &work,
                             tiles(contraction.columns, shape.columns)));
 }
 
+/// What the operands hold, where it is known.
+static std::optional<int64_t> bytesOf(linalg::GenericOp generic) {
+  int64_t sum = 0;
+  for (Value operand : generic->getOperands()) {
+    auto type = llvm::cast<MemRefType>(operand.getType());
+    if (!type.hasStaticShape())
+      return std::nullopt;
+    sum += type.getNumElements() * static_cast<int64_t>(llvm::divideCeil(
+                                       type.getElementTypeBitWidth(), 8));
+  }
+  return sum;
+}
+
 void TiledKernels::replace(const ContractionWork &work) {
   linalg::GenericOp generic = work.generic;
   const PackedContraction &contraction = work.contraction;
@@ -279,7 +292,10 @@ void TiledKernels::replace(const ContractionWork &work) {
   gpu::GPUFuncOp kernel =
       kernelFor(work, shape, ValueRange(arguments).getTypes());
   builder.setInsertionPoint(generic);
-  launch(builder, generic.getLoc(), kernel, blocks, arguments);
+  gpu::LaunchFuncOp call =
+      launch(builder, generic.getLoc(), kernel, blocks, arguments);
+  if (std::optional<int64_t> bytes = bytesOf(generic))
+    call->setAttr("numera.bytes", builder.getI64IntegerAttr(*bytes));
   if (linalg::FillOp fill = work.fill)
     fill.erase();
   generic.erase();
