@@ -14,20 +14,14 @@ using namespace numera::cuda;
 namespace {
 
 /// What a kernel's failed assertion left.
-void checkAssertions(const DeviceProgram &program) {
-  if (program.failureCount == 0 || !program.module)
+void checkAssertions(const Session &session) {
+  if (!session.failure)
     return;
-  Address place;
-  size_t size;
-  if (driver.moduleGlobal(&place, &size, program.module, "numera_failure") != 0)
-    return;
-  uint32_t number = 0, none = 0;
-  numera_cuda_read(&number, reinterpret_cast<void *>(place), sizeof number);
-  if (number == 0)
-    return;
-  numera_cuda_write(reinterpret_cast<void *>(place), &none, sizeof none);
-  synchronize();
-  numera_cuda_fail(program.failures[(number - 1) % program.failureCount]);
+  const DeviceProgram &program = *session.program;
+  uint32_t number = 0;
+  numera_cuda_read(&number, session.failure, sizeof number);
+  if (number != 0)
+    numera_cuda_fail(program.failures[(number - 1) % program.failureCount]);
 }
 
 /// {allocated, aligned, offset, sizes…, strides…}
@@ -148,7 +142,7 @@ extern "C" void numera::cuda::numera_cuda_call(const DeviceFunction *function,
     function->invoke(session.arguments, results, seed, step, sample);
     downloadDestinations(*function, arguments, session.arguments);
     downloadResults(*function, results, session.results);
-    checkAssertions(*function->program);
+    checkAssertions(session);
     handOver(*function, results, session.results);
   } else if (session.results) {
     for (uint64_t i = 0; i < function->resultCount; ++i)

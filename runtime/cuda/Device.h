@@ -17,7 +17,8 @@ struct DeviceProgram {
   /// PTX, ending in a zero, or a cubin; the one to be tried first comes first.
   const void *const *images;
   uint64_t imageCount;
-  /// What `numera_failure` counts, from 1: the messages of failed assertions.
+  /// The messages of failed assertions: a kernel leaves the number of one, from
+  /// 1, where numera_cuda_failure says.
   const char *const *failures;
   uint64_t failureCount;
   void *context; ///< null until the first call
@@ -68,6 +69,8 @@ void numera_cuda_read(void *to, const void *from, int64_t bytes);
 void numera_cuda_write(void *to, const void *from, int64_t bytes);
 /// The copy on the device of a constant of the program, made once.
 void *numera_cuda_constant(uint64_t *slot, const void *data, int64_t bytes);
+/// A word on the device for this call, at first 0.
+void *numera_cuda_failure();
 /// `threads` threads in each of x·y·z blocks; `slot` keeps the kernel of that
 /// name. `arguments` points to the arguments' addresses; the buffers among them
 /// have `bytes` together.

@@ -48,8 +48,6 @@ enum : int {
   ENTRY(moduleLoad, Result(Module *, const void *), "cuModuleLoadData")        \
   ENTRY(moduleFunction, Result(Function *, Module, const char *),              \
         "cuModuleGetFunction")                                                 \
-  ENTRY(moduleGlobal, Result(Address *, size_t *, Module, const char *),       \
-        "cuModuleGetGlobal_v2")                                                \
   ENTRY(functionSet, Result(Function, int, int), "cuFuncSetAttribute")         \
   ENTRY(streamCreate, Result(Stream *, unsigned), "cuStreamCreate")            \
   ENTRY(streamSynchronize, Result(Stream), "cuStreamSynchronize")              \

@@ -82,6 +82,17 @@ extern "C" void *numera::cuda::numera_cuda_constant(uint64_t *slot,
   return reinterpret_cast<void *>(*slot);
 }
 
+extern "C" void *numera::cuda::numera_cuda_failure() {
+  Session &session = current();
+  if (!session.failure) {
+    static const uint32_t none = 0;
+    void *place = numera_cuda_alloc(sizeof none);
+    numera_cuda_write(place, &none, sizeof none);
+    session.failure = place;
+  }
+  return session.failure;
+}
+
 /// The kernel of that name. Finding it twice at the same time does no harm.
 static Function kernelOf(uint64_t *slot, const char *name,
                          int32_t sharedBytes) {

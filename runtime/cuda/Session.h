@@ -53,6 +53,7 @@ struct Session {
   bool isOpen = false; ///< the program's context is the thread's
   Stream stream = nullptr;
   Buffers buffers;
+  void *failure = nullptr; ///< one of them, where a kernel can fail
   Profile profile;
   void **arguments = nullptr; ///< descriptors of the copies on the device
   void **results = nullptr;   ///< malloc's memory, until it is handed over

@@ -118,11 +118,15 @@ func.func @copies(%x: memref<4xi8>, %y: memref<8xi8>, %z: memref<4xi8>) {
 llvm.mlir.global private constant @numera_assertion_3("no\00")
 llvm.func @numera_host_fail(!llvm.ptr)
 
-// CHECK: llvm.mlir.global external @numera_failure(0 : i32) {addr_space = 1 : i32{{.*}}} : i32
+// The number goes to a word of the call.
+// CHECK-LABEL: func.func @a_failure_leaves_its_number
+// CHECK:         %[[WORD:.*]] = llvm.call @numera_cuda_failure() : () -> !llvm.ptr
+// CHECK:         gpu.launch_func {{.*}} %[[WORD]] : !llvm.ptr)
 // CHECK-LABEL: gpu.func @a_failure_leaves_its_number
+// CHECK-SAME:      %[[WORD:[a-z0-9]*]]: !llvm.ptr)
 // CHECK-DAG:     %[[NUMBER:.*]] = arith.constant 4 : i32
 // CHECK:         scf.if
-// CHECK:           llvm.store %[[NUMBER]], %{{.*}} : i32, !llvm.ptr<1>
+// CHECK:           llvm.store %[[NUMBER]], %[[WORD]] : i32, !llvm.ptr
 // CHECK:           llvm.call_intrinsic "llvm.nvvm.exit"()
 // CHECK-NOT:     numera_host_fail
 func.func @a_failure_leaves_its_number(%x: memref<4xi1>) {

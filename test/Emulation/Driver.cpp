@@ -37,14 +37,9 @@ enum : int {
 std::mutex lock;
 /// Sizes of what is allocated, by address.
 std::map<uintptr_t, size_t> memory;
-/// Modules hold globals, which are the device's too.
-std::vector<std::pair<uintptr_t, size_t>> globals;
 
 bool isOnDevice(uint64_t address, size_t size) {
   std::lock_guard guard(lock);
-  for (auto [begin, bytes] : globals)
-    if (address >= begin && address + size <= begin + bytes)
-      return true;
   auto next = memory.upper_bound(address);
   if (next == memory.begin())
     return false;
@@ -381,17 +376,6 @@ EXPORT cuModuleGetFunction(void **function, void *module, const char *name) {
     return notFound;
   *function = new Function{reinterpret_cast<Entry *>(entry), *barriers != 0,
                            size_t(*shared)};
-  return success;
-}
-EXPORT cuModuleGetGlobal_v2(uint64_t *address, size_t *size, void *module,
-                            const char *name) {
-  void *global = dlsym(static_cast<Module *>(module)->handle, name);
-  if (!global)
-    return notFound;
-  *address = reinterpret_cast<uint64_t>(global);
-  *size = 4;
-  std::lock_guard guard(lock);
-  globals.push_back({*address, *size});
   return success;
 }
 EXPORT cuFuncSetAttribute(void *, int, int) { return success; }

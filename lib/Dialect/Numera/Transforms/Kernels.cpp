@@ -41,8 +41,7 @@ private:
   SmallVector<Value> operandsOf(linalg::GenericOp generic,
                                 const KernelLoops &loops);
   Value blocksFor(Location loc, const KernelLoops &loops);
-  void leaveFailures(gpu::GPUFuncOp kernel);
-  LLVM::GlobalOp failure();
+  Value failurePlace(Location loc);
 
   ModuleOp module;
   IRRewriter rewriter;
@@ -62,23 +61,34 @@ SmallVector<Value> Outliner::operandsOf(linalg::GenericOp generic,
   return values.takeVector();
 }
 
-/// Where kernels leave the number of an assertion that failed.
-LLVM::GlobalOp Outliner::failure() {
-  constexpr StringLiteral name = "numera_failure";
-  gpu::GPUModuleOp parent = kernelModule(module);
-  if (auto present = parent.lookupSymbol<LLVM::GlobalOp>(name))
-    return present;
-  OpBuilder builder = OpBuilder::atBlockBegin(parent.getBody());
-  Type word = builder.getI32Type();
-  return LLVM::GlobalOp::create(builder, parent.getLoc(), word,
-                                /*isConstant=*/false, LLVM::Linkage::External,
-                                name, builder.getIntegerAttr(word, 0),
-                                /*alignment=*/4, /*addrSpace=*/1);
+/// True if an assertion may fail in the body.
+static bool mayFail(linalg::GenericOp generic) {
+  return generic
+      .walk([](LLVM::CallOp call) {
+        return call.getCallee() == "numera_host_fail" ? WalkResult::interrupt()
+                                                      : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Where kernels of this call leave the number of an assertion that failed.
+Value Outliner::failurePlace(Location loc) {
+  constexpr StringLiteral name = "numera_cuda_failure";
+  auto pointer = LLVM::LLVMPointerType::get(module.getContext());
+  auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
+  if (!function) {
+    OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+    function = LLVM::LLVMFuncOp::create(
+        builder, module.getLoc(), name,
+        LLVM::LLVMFunctionType::get(pointer, ArrayRef<Type>()));
+  }
+  return LLVM::CallOp::create(rewriter, loc, function, ValueRange())
+      .getResult();
 }
 
 /// A thread cannot end the call, as numera-lower-asserts has it: it leaves the
-/// number of the message, from 1, and ends.
-void Outliner::leaveFailures(gpu::GPUFuncOp kernel) {
+/// number of the message, from 1, at `place`, and ends.
+static void leaveFailures(gpu::GPUFuncOp kernel, Value place) {
   SmallVector<LLVM::CallOp> calls;
   kernel.walk([&](LLVM::CallOp call) {
     if (call.getCallee() == "numera_host_fail")
@@ -90,7 +100,6 @@ void Outliner::leaveFailures(gpu::GPUFuncOp kernel) {
     (void)text.getGlobalName().rsplit('_').second.getAsInteger(10, number);
     OpBuilder builder(call);
     Location loc = call.getLoc();
-    Value place = LLVM::AddressOfOp::create(builder, loc, failure());
     Value value = arith::ConstantIntOp::create(
         builder, loc, builder.getI32Type(), number + 1);
     LLVM::StoreOp::create(builder, loc, value, place);
@@ -116,12 +125,16 @@ void Outliner::outline(linalg::GenericOp generic) {
   Location loc = generic.getLoc();
   KernelLoops loops = KernelLoops::of(rewriter, generic);
   SmallVector<Value> operands = operandsOf(generic, loops);
+  bool fails = mayFail(generic);
+  if (fails)
+    operands.push_back(failurePlace(loc));
   auto function = generic->getParentOfType<func::FuncOp>();
   gpu::GPUFuncOp kernel = createKernel(module, loc, function.getName(),
                                        ValueRange(operands).getTypes());
   launch(rewriter, loc, kernel, blocksFor(loc, loops), operands);
   buildKernelBody(generic, loops, operands, kernel);
-  leaveFailures(kernel);
+  if (fails)
+    leaveFailures(kernel, kernel.getArguments().back());
   rewriter.eraseOp(generic);
 }
 

@@ -356,8 +356,11 @@ def NumeraKernels : Pass<"numera-kernels", "::mlir::ModuleOp"> {
     *After:* every linalg operation, and every copy of a part of a buffer, is a
     `gpu.launch_func` of a kernel in `gpu.module @kernels`. A thread computes one
     element of the result; it goes through the loops of a reduction in written
-    order, so that the bits are those of the CPU. A failed assertion in a kernel
-    ends its thread and leaves the assertion's number in `@numera_failure`.
+    order, so that the bits are those of the CPU. Of a short elementwise operation
+    on elements of 1 and 2 bytes that lie in a row, it computes as many as 16
+    bytes hold, reads all of them at once, and writes them at once. A failed
+    assertion in a kernel ends its thread and leaves the assertion's number where
+    its last argument points, a word of the call (`numera_cuda_failure`).
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::affine::AffineDialect",
