@@ -39,9 +39,6 @@ struct Layout {
 };
 
 extern "C" {
-/// A Layout, packed: a constant.
-int32_t numera_hook_row_layout();
-int32_t numera_hook_column_layout();
 /// The element `index` places behind `base`.
 Raw numera_hook_fetch_row(const void *base, int64_t index);
 Raw numera_hook_fetch_column(const void *base, int64_t index);
@@ -53,6 +50,9 @@ void numera_hook_store(void *sums, int64_t index, const void *quire);
 /// Adds the product of two elements to a quire.
 void numera_hook_mac(void *quire, Raw row, Raw column);
 #else
+/// A Layout, packed: a constant.
+int32_t numera_hook_row_layout();
+int32_t numera_hook_column_layout();
 /// An element as a value.
 Carrier numera_hook_row(Raw element);
 Carrier numera_hook_column(Raw element);

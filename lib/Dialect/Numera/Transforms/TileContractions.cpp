@@ -46,8 +46,7 @@ private:
                            TypeRange arguments);
   void addHooks(const Twine &name, const ContractionWork &work,
                 const std::array<int32_t, 2> &layouts);
-  void addQuireHooks(const Twine &name, const ContractionWork &work,
-                     const std::array<int32_t, 2> &layouts);
+  void addQuireHooks(const Twine &name, const ContractionWork &work);
   void addFetch(const Twine &name, Type storage);
   void addDecode(const Twine &name, const StoredKind &from, Type carrier,
                  const ElementKind &value);
@@ -124,15 +123,13 @@ void TiledKernels::addHooks(const Twine &name, const ContractionWork &work,
     addStep(name + ".step", contraction, carrier);
 }
 
-void TiledKernels::addQuireHooks(const Twine &name, const ContractionWork &work,
-                                 const std::array<int32_t, 2> &layouts) {
+void TiledKernels::addQuireHooks(const Twine &name,
+                                 const ContractionWork &work) {
   Location loc = module.getLoc();
   QuireMacOp step = work.contraction.quireStep;
   QuireOpInterface op = step;
   Type storage = step.getLhs().getType(), quire = op.getQuire().getType();
   Type i64 = builder.getI64Type();
-  addConstant(name + ".row_layout", layouts[0]);
-  addConstant(name + ".column_layout", layouts[1]);
   addFetch(name + ".fetch_row", storage);
   addFetch(name + ".fetch_column", storage);
   for (bool isLoad : {true, false}) {
@@ -194,7 +191,9 @@ gpu::GPUFuncOp TiledKernels::kernelFor(const ContractionWork &work,
                                        TypeRange arguments) {
   const PackedContraction &contraction = work.contraction;
   bool isQuire = contraction.quireStep != nullptr;
-  auto layouts = layoutsOf(work, shape);
+  std::array<int32_t, 2> layouts = {};
+  if (!isQuire)
+    layouts = layoutsOf(work, shape);
   std::string key;
   llvm::raw_string_ostream stream(key);
   if (isQuire)
@@ -214,7 +213,7 @@ gpu::GPUFuncOp TiledKernels::kernelFor(const ContractionWork &work,
   std::string number = std::to_string(kernels.size() - 1);
   std::string name = "numera.contraction." + number;
   if (isQuire)
-    addQuireHooks(name, work, layouts);
+    addQuireHooks(name, work);
   else
     addHooks(name, work, layouts);
   Type i32 = builder.getI32Type();

@@ -29,10 +29,10 @@ constexpr Candidate large = {{128, 128}, 1}, square = {{64, 64}, 1.25},
                     flat = {{16, 256}, 1.5};
 } // namespace
 
-/// The tile with which all blocks are done first, if a GPU has `processors` that
-/// do one block after the other: large tiles read less, small ones leave fewer
-/// places empty and give all processors something to do. (An H200 has 132; bits
-/// do not depend on it.)
+/// The tile with which all blocks are done first, if a GPU has `processors`
+/// that do one block after the other: large tiles read less, small ones leave
+/// fewer places empty and give all processors something to do. (An H200 has
+/// 132; bits do not depend on it.)
 TileShape TileShape::of(linalg::GenericOp generic,
                         const PackedContraction &contraction) {
   if (contraction.quireStep)
@@ -134,13 +134,10 @@ std::array<int32_t, 2> layoutsOf(const ContractionWork &work,
     // kernel::slabSteps steps, shared out to the threads of a block.
     Side side = {lanes, staticAccessOf(generic, operand),
                  storage.getIntOrFloatBitWidth() / 8, width / 16};
-    bool isValue = false;
-    if (!contraction.quireStep) {
-      ContractionKinds kinds(generic, contraction);
-      const StoredKind &kind =
-          input == contraction.rowsInput ? kinds.row : kinds.column;
-      isValue = storage == contraction.carrier && kind.kind == kinds.value;
-    }
+    ContractionKinds kinds(generic, contraction);
+    const StoredKind &kind =
+        input == contraction.rowsInput ? kinds.row : kinds.column;
+    bool isValue = storage == contraction.carrier && kind.kind == kinds.value;
     return pack(side, contraction, ranges, isValue);
   };
   return {

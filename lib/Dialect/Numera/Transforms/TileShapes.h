@@ -22,7 +22,7 @@ struct TileShape {
   }
 };
 
-/// kernel::Layout of rows and columns, packed.
+/// kernel::Layout of rows and columns, packed; not for sums in quires.
 std::array<int32_t, 2> layoutsOf(const ContractionWork &work,
                                  const TileShape &shape);
 
