@@ -16,8 +16,13 @@ bool ConfigurationReader::readLowerings(const YamlNode &section) {
     return file.fail(section.place,
                      "found " + section.kindName() +
                          ", 'lowerings' is a list: begin each with '- '");
-  return llvm::all_of(section.items, [&](const YamlNode &entry) {
-    return readLowering(entry);
+  size_t first = registry.registered.size();
+  if (!llvm::all_of(section.items,
+                    [&](const YamlNode &entry) { return readLowering(entry); }))
+    return false;
+  auto added = llvm::ArrayRef(registry.registered).drop_front(first);
+  return llvm::all_of(llvm::zip_equal(section.items, added), [&](auto pair) {
+    return checkCarrier(std::get<0>(pair), std::get<1>(pair));
   });
 }
 
@@ -26,11 +31,15 @@ bool ConfigurationReader::readLowering(const YamlNode &entry) {
   if (!checkKeys(entry, "a lowering",
                  {"op", "format", "from", "to", "operands", "result",
                   "predicate", "rounding", "target", "call", "library",
-                  "vector"}) ||
+                  "vector", "operations"}) ||
       !readOperation(entry, lowering))
     return false;
-  bool isCast = lowering.operation == Operation::Cast;
-  if (!(isCast ? readCast(entry, lowering) : readOperands(entry, lowering)) ||
+  auto readTypes = lowering.operation == Operation::Cast
+                       ? &ConfigurationReader::readCast
+                   : lowering.operation == Operation::RoundTo
+                       ? &ConfigurationReader::readRoundTo
+                       : &ConfigurationReader::readOperands;
+  if (!(this->*readTypes)(entry, lowering) || !readCarried(entry, lowering) ||
       !readPredicate(entry, lowering) || !readRounding(entry, lowering) ||
       !checkChanges(entry, lowering) || !readTarget(entry, lowering) ||
       !readFunctionName(entry, "a lowering", lowering.symbol) ||
@@ -46,12 +55,16 @@ bool ConfigurationReader::readOperation(const YamlNode &entry,
   const YamlNode *op = requireScalar(entry, "op", "a lowering");
   if (!op)
     return false;
-  if (auto operation = operationFromName(op->text)) {
+  auto operation = operationFromName(op->text);
+  if (!operation)
+    operation = libraryFunctionFromName(op->text);
+  if (operation) {
     lowering.operation = *operation;
     return true;
   }
   static constexpr StringRef names[] = {
 #define NUMERA_OPERATION(enumerator, name, operands) name,
+#define NUMERA_FUNCTION(enumerator, name, operands) name,
 #include "numera/Registry/Operations.def"
   };
   return file.fail(op->place, "unknown operation '" + Twine(op->text) + "'" +

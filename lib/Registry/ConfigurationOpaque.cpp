@@ -18,7 +18,7 @@ bool ConfigurationReader::isOpaqueKey(StringRef key) {
 bool ConfigurationReader::readOpaque(const YamlNode &entry,
                                      Registry::NamedFormat &named) {
   return readEquivalent(entry, named.format, named.equivalent) &&
-         readCarrier(entry, named.carrier) && readDerived(entry, named) &&
+         readCarrier(entry, named) && readDerived(entry, named) &&
          readIdentities(entry, named);
 }
 
@@ -44,7 +44,9 @@ bool ConfigurationReader::readEquivalent(const YamlNode &entry,
 
 /// `carrier: f32`, `fallback: f32`: where an opaque format computes what it has
 /// no function for. The first says as well that the cast is exact.
-bool ConfigurationReader::readCarrier(const YamlNode &entry, Format &carrier) {
+bool ConfigurationReader::readCarrier(const YamlNode &entry,
+                                      Registry::NamedFormat &named) {
+  Format &carrier = named.carrier;
   for (StringRef key : {"carrier", "fallback"}) {
     const YamlNode *value = entry.find(key);
     if (!value)
@@ -59,6 +61,7 @@ bool ConfigurationReader::readCarrier(const YamlNode &entry, Format &carrier) {
       return file.fail(value->place, key + " is '" + Twine(value->text) +
                                          "', expected f32 or f64");
     carrier = value->text == "f32" ? formatF32() : formatF64();
+    named.embedsInCarrier = key == "carrier";
   }
   return true;
 }

@@ -32,7 +32,7 @@ private:
   bool readFormat(const YamlNode &entry);
   bool readEquivalent(const YamlNode &entry, const Format &format,
                       Format &equivalent);
-  bool readCarrier(const YamlNode &entry, Format &carrier);
+  bool readCarrier(const YamlNode &entry, Registry::NamedFormat &named);
   static bool isOpaqueKey(llvm::StringRef key);
   bool readOpaque(const YamlNode &entry, Registry::NamedFormat &named);
   bool readDerived(const YamlNode &entry, Registry::NamedFormat &named);
@@ -50,6 +50,9 @@ private:
   bool readLowerings(const YamlNode &section);
   bool readLowering(const YamlNode &entry);
   bool readOperation(const YamlNode &entry, Lowering &lowering);
+  bool readRoundTo(const YamlNode &entry, Lowering &lowering);
+  bool checkCarrier(const YamlNode &entry, const Lowering &lowering);
+  bool readCarried(const YamlNode &entry, Lowering &lowering);
   bool readCast(const YamlNode &entry, Lowering &lowering);
   bool readOperands(const YamlNode &entry, Lowering &lowering);
   bool readMixedOperands(const YamlNode &entry, Lowering &lowering);

@@ -32,14 +32,15 @@ public:
 
   std::optional<Derivation> run() const;
   bool holdsOperand(const Format &machine) const;
+  bool isRegistered(const Format &from, const Format &to) const;
+  /// The opaque format that the operation is about.
+  Format subject() const;
 
 private:
   bool isAllowed() const;
-  Format subject() const;
   bool isTest() const {
     return key.operation == Operation::Cmp || key.operation == Operation::IsNaN;
   }
-  bool isRegistered(const Format &from, const Format &to) const;
   std::optional<Derivation> throughCast() const;
   std::optional<Derivation> negation() const;
   std::optional<Derivation> comparison(StringRef predicate) const;
@@ -51,7 +52,6 @@ private:
 
 } // namespace
 
-/// The opaque format that the operation is about.
 Format Deriver::subject() const {
   if (key.result && key.result.isOpaque())
     return key.result;
@@ -194,6 +194,39 @@ std::optional<Derivation> Deriver::run() const {
 std::optional<Derivation> numera::derive(const Registry &registry,
                                          const Lowering &key) {
   return Deriver(registry, key).run();
+}
+
+llvm::ArrayRef<Operation> numera::carriedOperations() {
+  static constexpr Operation operations[] = {
+      Operation::Add, Operation::Sub,  Operation::Mul, Operation::Div,
+      Operation::Fma, Operation::Sqrt, Operation::Neg, Operation::Abs,
+      Operation::Min, Operation::Max,  Operation::Cmp, Operation::IsNaN};
+  return operations;
+}
+
+bool numera::runsInCarrier(const Registry &registry, const Lowering &key) {
+  Deriver deriver(registry, key);
+  Format format = deriver.subject();
+  Format carrier = format ? registry.exactCarrierOf(format) : Format();
+  if (!carrier || !deriver.isRegistered(format, carrier) ||
+      !deriver.isRegistered(carrier, format))
+    return false;
+  const Format &operand = key.operands.front();
+  if (key.operation == Operation::Cast)
+    return (operand == format && key.result == carrier) ||
+           (operand == carrier && key.result == format);
+  if (!llvm::is_contained(carriedOperations(), key.operation) ||
+      !llvm::all_equal(key.operands) || operand != key.result ||
+      key.getRoundingMode().pack() != key.getOwnRoundingMode().pack())
+    return false;
+  const Lowering *rounding = registry.findRoundTo(format, key.target);
+  if (rounding && (rounding->carried >> unsigned(key.operation) & 1))
+    return true;
+  if (registry.findLowering(key))
+    return false;
+  std::optional<Derivation> found = derive(registry, key);
+  return !found || (found->rule == Derivation::Rule::ThroughCast &&
+                    found->through == carrier);
 }
 
 std::string Derivation::description() const {

@@ -13,6 +13,7 @@ struct Entry {
 
 static constexpr Entry entries[] = {
 #define NUMERA_OPERATION(enumerator, name, operands) {name, operands},
+#define NUMERA_FUNCTION(enumerator, name, operands) {name, operands},
 #include "numera/Registry/Operations.def"
 };
 
@@ -20,11 +21,26 @@ llvm::StringRef numera::nameOf(Operation operation) {
   return entries[static_cast<size_t>(operation)].name;
 }
 
-std::optional<Operation> numera::operationFromName(llvm::StringRef name) {
-  for (size_t i = 0; i < std::size(entries); ++i)
+/// How many of the entries are operations: functions stand behind them.
+static constexpr size_t operations = 0
+#define NUMERA_OPERATION(enumerator, name, operands) +1
+#include "numera/Registry/Operations.def"
+    ;
+
+static std::optional<Operation> find(llvm::StringRef name, size_t begin,
+                                     size_t end) {
+  for (size_t i = begin; i < end; ++i)
     if (entries[i].name == name)
       return static_cast<Operation>(i);
   return std::nullopt;
+}
+
+std::optional<Operation> numera::operationFromName(llvm::StringRef name) {
+  return find(name, 0, operations);
+}
+
+std::optional<Operation> numera::libraryFunctionFromName(llvm::StringRef name) {
+  return find(name, operations, std::size(entries));
 }
 
 unsigned numera::operandCount(Operation operation) {

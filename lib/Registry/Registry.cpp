@@ -127,6 +127,21 @@ Format Registry::carrierOf(const Format &format) const {
   return entry ? entry->carrier : Format();
 }
 
+Format Registry::exactCarrierOf(const Format &format) const {
+  const NamedFormat *entry = entryOf(format);
+  return entry && entry->embedsInCarrier ? entry->carrier : Format();
+}
+
+const Lowering *Registry::findRoundTo(const Format &format,
+                                      Target target) const {
+  Lowering key{};
+  key.operation = Operation::RoundTo;
+  key.target = target;
+  key.operands = {carrierOf(format)};
+  key.result = format;
+  return key.operands.front() ? findLowering(key) : nullptr;
+}
+
 const Library *Registry::findLibrary(StringRef name) const {
   auto found = llvm::find_if(
       libs, [&](const Library &library) { return library.name == name; });

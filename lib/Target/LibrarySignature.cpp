@@ -33,6 +33,11 @@ static CNumber numberOf(const Format &format, unsigned integer, bool isSigned) {
 
 CSignature CSignature::of(const Lowering &lowering) {
   CSignature signature;
+  if (lowering.operation == Operation::RoundTo) {
+    signature.result = numberOf(lowering.operands.front(), 0, false);
+    signature.operands = {signature.result};
+    return signature;
+  }
   signature.isTest = lowering.operation == Operation::Cmp ||
                      lowering.operation == Operation::IsNaN;
   signature.result = signature.isTest

@@ -69,7 +69,7 @@ def operate(name, operands, apart):
     takes, gives, text = OPERATIONS[name]
     if apart:
         types = ", ".join(TYPES[t] for t in takes)
-        return f"func.call @{name}({', '.join(operands)}) : ({types}) -> {TYPES[gives]}"
+        return f"func.call @op_{name}({', '.join(operands)}) : ({types}) -> {TYPES[gives]}"
     for i, operand in enumerate(operands):
         text = text.replace(f"%{i}", operand)
     return text
@@ -112,7 +112,7 @@ def program(spelling):
         for i in range(len(takes)):
             text = text.replace(f"%{i}", f"%a{i}")
         functions.append(
-            f"func.func private @{name}({arguments}) -> {TYPES[gives]} {{\n"
+            f"func.func private @op_{name}({arguments}) -> {TYPES[gives]} {{\n"
             f"  %r = {text}\n  return %r : {TYPES[gives]}\n}}"
         )
     for name, chain in CHAINS.items():
@@ -146,30 +146,44 @@ def machine_numbers(seed):
     return bits.view("f4")
 
 
+def run(library, name, arrays):
+    result = np.zeros(COUNT, arrays[0].dtype)
+    call(library[name], arrays, [result])
+    return result.view(f"u{result.itemsize}")
+
+
+def compare(what, arrays, found, expected):
+    at = np.flatnonzero(found != expected)
+    if len(at):
+        operands = [hex(array.view(f"u{array.itemsize}")[at[0]]) for array in arrays]
+        sys.exit(
+            f"{what}: {len(at)} results differ; at {operands} {found[at[0]]:#x}, not {expected[at[0]]:#x}"
+        )
+
+
+def check(model, spelling, inputs, *flags):
+    """Compares all chains of a format; returns the results of the carried."""
+    path = str(model.with_suffix(".so"))
+    model.write_text(program(spelling))
+    subprocess.run(["numera", "compile", model, "-o", path, *flags], check=True)
+    library = ctypes.CDLL(path)
+    numbers = [machine_numbers(seed) for seed in (4, 5)]
+    cases = {name: inputs for name in CHAINS}
+    cases |= {"visible": numbers, "quantize": numbers[:1]}
+    results = {}
+    for name, arrays in cases.items():
+        results[name] = run(library, name, arrays)
+        compare(f"{spelling} {name}", arrays, results[name], run(library, name + "_apart", arrays))
+    return results
+
+
 def main():
     out = Path(sys.argv[1])
     out.mkdir(parents=True, exist_ok=True)
     for number, (spelling, bits) in enumerate(FORMATS):
-        model, path = out / f"{number}.mlir", str(out / f"{number}.so")
-        model.write_text(program(spelling))
-        subprocess.run(["numera", "compile", model, "-o", path], check=True)
-        library = ctypes.CDLL(path)
         inputs = [codes(bits, seed) for seed in (1, 2, 3)]
-        numbers = [machine_numbers(seed) for seed in (4, 5)]
-        cases = {name: inputs for name in CHAINS}
-        cases |= {"visible": numbers, "quantize": numbers[:1]}
-        for name, arrays in cases.items():
-            raw = f"u{arrays[0].itemsize}"
-            carried, apart = (np.zeros(COUNT, arrays[0].dtype) for _ in range(2))
-            call(library[name], arrays, [carried])
-            call(library[name + "_apart"], arrays, [apart])
-            at = np.flatnonzero(carried.view(raw) != apart.view(raw))
-            if len(at):
-                operands = [hex(array.view(raw)[at[0]]) for array in arrays]
-                sys.exit(
-                    f"{spelling} {name}: {len(at)} results differ; at {operands} "
-                    f"{carried.view(raw)[at[0]]:#x}, not {apart.view(raw)[at[0]]:#x}"
-                )
+        check(out / f"{number}.mlir", spelling, inputs)
 
 
-main()
+if __name__ == "__main__":
+    main()

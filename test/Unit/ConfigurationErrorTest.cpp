@@ -264,6 +264,43 @@ TEST(ConfigurationError, OpaqueFormats) {
             "such as 0x0\n");
 }
 
+TEST(ConfigurationError, RoundingsInCarriers) {
+  auto errorOfLowering = [](llvm::StringRef carrier, llvm::StringRef entry) {
+    return errorOf("formats:\n  a: {family: opaque, bits: 16" + carrier.str() +
+                   "}\nlowerings:\n  - {op: cast, from: a, to: f32, call: f}\n"
+                   "  - {" +
+                   entry.str() + "}\n");
+  };
+  EXPECT_EQ(errorOfLowering("", "op: round_to, format: a, call: g"),
+            "f.yaml:5:27: error: 'round_to' rounds in the carrier of an opaque "
+            "format, and 'a' names none; expected 'carrier: f32' or 'carrier: "
+            "f64' in the entry of the format\n");
+  EXPECT_EQ(
+      errorOfLowering(", fallback: f32", "op: round_to, format: bf16, call: g"),
+      "f.yaml:5:27: error: 'round_to' rounds in the carrier of an opaque "
+      "format, and 'bf16' names none; expected 'carrier: f32' or "
+      "'carrier: f64' in the entry of the format\n");
+  EXPECT_EQ(
+      errorOfLowering(", carrier: f32", "op: round_to, format: a, call: "
+                                        "g"),
+      "f.yaml:5:5: error: 'round_to' stands for two casts, and one is not "
+      "registered: - {op: cast, from: f32, to: a, target: \"*\", call: "
+      "SYMBOL}\n");
+  EXPECT_EQ(errorOfLowering(", carrier: f32",
+                            "op: round_to, format: a, rounding: up, call: g"),
+            "f.yaml:5:31: error: 'round_to' has no 'rounding', expected "
+            "format, whose rounding it is\n");
+  EXPECT_EQ(errorOfLowering(", carrier: f32",
+                            "op: round_to, format: a, operations: [exp]"),
+            "f.yaml:5:44: error: 'exp' is no operation of a carrier, expected "
+            "add, sub, mul, div, fma, sqrt, neg, abs, min, max, cmp or "
+            "isnan\n");
+  EXPECT_EQ(errorOfLowering(", carrier: f32",
+                            "op: add, format: a, operations: [mul], call: g"),
+            "f.yaml:5:26: error: 'operations' belongs to 'round_to', found it "
+            "with 'add'\n");
+}
+
 TEST(ConfigurationError, ChangesThatNothingWouldShow) {
   EXPECT_EQ(errorOfFormat("a: {family: posit, bits: 8, operations: {neg: "
                           "{rounding: up}}}"),

@@ -108,8 +108,9 @@ static bool chooseFormats(const CheckFlags &flags, const Registry &registry,
       add(named.format);
   for (const Lowering &entry : registry.lowerings())
     for (const Format &format : {entry.result, entry.operands.front()})
-      // A cast's machine number is the other side's affair.
-      if (entry.operation != Operation::Cast ||
+      // A cast's machine number is the other side's affair, as is a carrier.
+      if ((entry.operation != Operation::Cast &&
+           entry.operation != Operation::RoundTo) ||
           (format != formatF32() && format != formatF64()))
         add(format);
   return !formats.empty() ||

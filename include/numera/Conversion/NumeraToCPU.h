@@ -7,6 +7,7 @@
 #define NUMERA_CONVERSION_NUMERATOCPU_H
 
 #include "mlir/Pass/PassManager.h"
+#include "numera/Registry/Registry.h"
 
 namespace numera {
 
@@ -20,7 +21,8 @@ void buildNumeraToCPU(mlir::OpPassManager &passes, bool checkShapes = true);
 
 /// The first half, which every target has: from a model in a format to linalg
 /// on memrefs of storage integers, with operations of `numera` inside.
-void buildNumeraToBuffers(mlir::OpPassManager &passes, bool checkShapes);
+void buildNumeraToBuffers(mlir::OpPassManager &passes, bool checkShapes,
+                          Target target);
 
 /// Makes `numera-to-cpu` known to pass pipelines.
 void registerNumeraToCPU();

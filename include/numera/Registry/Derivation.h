@@ -38,6 +38,14 @@ bool isDerivable(Operation operation);
 /// format does not allow that or what it takes is not registered.
 std::optional<Derivation> derive(const Registry &registry, const Lowering &key);
 
+/// Operations that a carrier may compute, so that a `round_to` may name them.
+llvm::ArrayRef<Operation> carriedOperations();
+
+/// True if the operation of `key`, on an opaque format and its exact carrier
+/// alone, is the carrier's own operation followed by the cast back: because
+/// nothing else is registered, or because the format's `round_to` says so.
+bool runsInCarrier(const Registry &registry, const Lowering &key);
+
 /// Where an operation of a format comes from.
 struct Provision {
   enum class Kind { Registered, BuiltIn, Derived, Fallback, Missing };

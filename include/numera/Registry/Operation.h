@@ -13,12 +13,15 @@ namespace numera {
 
 enum class Operation {
 #define NUMERA_OPERATION(enumerator, name, operands) enumerator,
+#define NUMERA_FUNCTION(enumerator, name, operands) enumerator,
 #include "numera/Registry/Operations.def"
 };
 
 /// The operation's name in IR, configuration and symbols, e.g. `add`.
 llvm::StringRef nameOf(Operation operation);
 std::optional<Operation> operationFromName(llvm::StringRef name);
+/// Of what is no operation, but a function that a library may have: `round_to`.
+std::optional<Operation> libraryFunctionFromName(llvm::StringRef name);
 /// How many operands in a format it takes.
 unsigned operandCount(Operation operation);
 /// True if an operation computes a value that is then rounded: all but the

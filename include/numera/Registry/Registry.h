@@ -83,6 +83,9 @@ struct Lowering {
   int32_t randomBits = 0;           ///< 0: the format's, else the default
   std::string symbol;
   std::optional<VectorVariant> vector; ///< on the CPU, of machine code
+  /// Of a `round_to`, a bit for each: operations whose functions are the
+  /// carrier's own operation, followed by this rounding.
+  uint64_t carried = 0;
   std::string library;  ///< name of a Library; empty: the one that defines it
   std::string location; ///< file:line:column of its entry
 
@@ -140,6 +143,8 @@ public:
     /// Of an opaque format: f32 or f64, in which operations without a function
     /// of their own are computed; null: they are errors.
     Format carrier = {};
+    /// The casts to the carrier are exact: it is no mere fallback.
+    bool embedsInCarrier = false;
     /// Of an opaque format: the operations that may be made of others
     /// (Derivation.h), a bit for each.
     uint64_t derived = 0;
@@ -152,6 +157,12 @@ public:
   Format equivalentOf(const Format &format) const;
   /// The carrier that the entry of an opaque format names; null: none.
   Format carrierOf(const Format &format) const;
+  /// The same if casts to it are exact: where values of the format may stay
+  /// between operations.
+  Format exactCarrierOf(const Format &format) const;
+  /// The function that rounds numbers of the carrier of an opaque format to it,
+  /// on that target, with the format's own rounding; null: there is none.
+  const Lowering *findRoundTo(const Format &format, Target target) const;
   /// What the entry of a format says; null for one that has none.
   const NamedFormat *entryOf(const Format &format) const;
 

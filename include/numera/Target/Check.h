@@ -36,6 +36,7 @@ struct Checked {
   std::vector<CastType> operands;
   CastType result;       ///< of `cmp` and `isnan`: u8, which holds 0 or 1
   std::string predicate; ///< of `cmp`
+  Format rounded = {};   ///< of `round_to`: the format that it rounds to
   RoundingMode rounding = Rounding::NearestEven;
   const Lowering *lowering = nullptr; ///< null: the family's own, or `origin`
   /// Of what the operation of an opaque format is made that has no function:
@@ -116,9 +117,9 @@ struct Result {
 /// What was found of a format.
 struct Report {
   Format format;
-  Format meaning;                   ///< what its codes mean; null: nobody says
-  std::vector<Result> results;      ///< operations, in the order of DESIGN 5
-  std::vector<Result> laws;         ///< of a format without meaning
+  Format meaning;              ///< what its codes mean; null: nobody says
+  std::vector<Result> results; ///< operations, in the order of DESIGN 5
+  std::vector<Result> laws;    ///< of a format without meaning, and of carriers
   std::vector<std::string> missing; ///< YAML lines that would register them
 
   uint64_t tried() const;

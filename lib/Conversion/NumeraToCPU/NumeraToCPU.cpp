@@ -19,14 +19,14 @@ using namespace mlir;
 
 namespace numera {
 
-static void addOptimisations(OpPassManager &passes) {
+static void addOptimisations(OpPassManager &passes, Target target) {
   passes.addPass(createNumeraSimplify());
   passes.addPass(createNumeraWidenContractions());
   passes.addPass(createNumeraLowerTypes());
   passes.addPass(createConvertElementwiseToLinalgPass());
   passes.addPass(createNumeraFuse());
   passes.addPass(createNumeraSimplify());
-  passes.addPass(createNumeraCarry());
+  passes.addPass(createNumeraCarry({nameOf(target).str()}));
   passes.addPass(createNumeraDestinations());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
@@ -60,8 +60,9 @@ static void addLoweringToLLVM(OpPassManager &passes) {
   passes.addPass(createNumeraAnnotateBranches());
 }
 
-void buildNumeraToBuffers(OpPassManager &passes, bool checkShapes) {
-  addOptimisations(passes);
+void buildNumeraToBuffers(OpPassManager &passes, bool checkShapes,
+                          Target target) {
+  addOptimisations(passes, target);
   if (checkShapes) {
     passes.addPass(createGenerateRuntimeVerificationPass());
     passes.addPass(createCanonicalizerPass());
@@ -71,7 +72,7 @@ void buildNumeraToBuffers(OpPassManager &passes, bool checkShapes) {
 }
 
 void buildNumeraToCPU(OpPassManager &passes, bool checkShapes) {
-  buildNumeraToBuffers(passes, checkShapes);
+  buildNumeraToBuffers(passes, checkShapes, Target::CPU);
   // Before the runtime's functions are declared: those are called directly.
   passes.addNestedPass<func::FuncOp>(LLVM::createLLVMRequestCWrappersPass());
   passes.addPass(createNumeraContract());

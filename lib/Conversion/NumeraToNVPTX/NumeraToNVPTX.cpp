@@ -32,7 +32,7 @@ static void addLoweringToLLVM(OpPassManager &passes) {
 }
 
 void buildNumeraToNVPTX(OpPassManager &passes, bool checkShapes) {
-  buildNumeraToBuffers(passes, checkShapes);
+  buildNumeraToBuffers(passes, checkShapes, Target::NVPTX);
   // Before the runtime's functions are declared: those are called directly.
   passes.addNestedPass<func::FuncOp>(LLVM::createLLVMRequestCWrappersPass());
   passes.addPass(createNumeraTileContractions());

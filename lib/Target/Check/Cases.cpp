@@ -28,7 +28,7 @@ Lowering keyOf(const Checked &checked) {
     key.result = checked.operands.front().format;
     return key;
   }
-  key.result = checked.result.format;
+  key.result = checked.rounded ? checked.rounded : checked.result.format;
   key.fromInteger = checked.operands.front().integer;
   key.toInteger = checked.result.integer;
   key.integerIsSigned =
@@ -109,6 +109,7 @@ public:
     addOperations();
     addTests();
     addMixed();
+    addRoundTo();
     if (error)
       return std::move(error);
     return std::move(cases);
@@ -280,12 +281,27 @@ private:
     add(checked);
   }
 
+  void addRoundTo() {
+    const Lowering *found = registry.findRoundTo(format, numera::Target::CPU);
+    if (!found || !isProvided(*found))
+      return;
+    Checked checked;
+    checked.operation = Operation::RoundTo;
+    checked.result.format = found->operands.front();
+    checked.operands = {checked.result};
+    checked.rounded = format;
+    checked.rounding = found->getRoundingMode();
+    checked.lowering = found;
+    push(checked);
+  }
+
   /// `operands: [f8, f8, f32], result: f32`.
   void addMixed() {
     for (const Lowering &entry : registry.lowerings()) {
       bool isMixed =
           !all_equal(entry.operands) || entry.operands.front() != entry.result;
       if (!isMixed || entry.operation == Operation::Cast ||
+          entry.operation == Operation::RoundTo ||
           entry.target == numera::Target::NVPTX ||
           (entry.result != format && !is_contained(entry.operands, format)))
         continue;

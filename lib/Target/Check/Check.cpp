@@ -59,7 +59,9 @@ std::vector<Job> makeJobs(const Registry &registry, const Twins &twins,
   for (const Checked &checked : operations) {
     if (jobs.empty() || jobs.back().items.size() == share)
       begin();
-    jobs.back().items.push_back({checked, nullptr, hasReference});
+    // What a rounding in a carrier should be, laws say.
+    jobs.back().items.push_back(
+        {checked, nullptr, hasReference && !checked.rounded});
     ++slots;
   }
   if (!laws.empty())
@@ -144,10 +146,14 @@ Expected<Report> checkFormat(const Registry &registry, const Format &format,
 
   std::map<Role, Checked> roles;
   std::vector<Law> laws;
-  if (!report.meaning) {
-    roles = rolesOf(cases->operations);
+  const Lowering *roundTo = registry.findRoundTo(format, numera::Target::CPU);
+  if (!report.meaning || roundTo)
+    roles = rolesOf(cases->operations,
+                    roundTo ? roundTo->operands.front() : Format());
+  if (!report.meaning)
     laws = lawsOf(format, roles);
-  }
+  if (roundTo)
+    append_range(laws, carrierLaws(*roundTo, roles));
   Twins twins(registry);
   std::vector<Job> jobs = makeJobs(registry, twins, options, cases->operations,
                                    laws, roles, bool(report.meaning));

@@ -113,11 +113,14 @@ static void judgeOperation(const Judge &judge, const Columns &columns,
   }
 }
 
-static void judgeLaw(const Columns &columns, const Columns &sides,
-                     const std::map<Role, Checked> &roles, bool isTruth,
+static void judgeLaw(const Law &law, const Columns &columns,
+                     const Columns &sides, const std::map<Role, Checked> &roles,
                      CallRole call, Slot &slot) {
-  std::vector<bool> nans(sides[0].size()), leftNaNs, rightNaNs;
-  if (isTruth) {
+  bool isTruth = !law.shape.result.format;
+  std::vector<bool> nans(sides[0].size()), leftNaNs(nans), rightNaNs(nans);
+  if (law.comparesNaNs) {
+    isTruth = false;
+  } else if (isTruth) {
     for (const std::vector<uint64_t> &column : columns)
       for (auto [i, isNaN] : enumerate(findNaNs(column, roles, call)))
         nans[i] = nans[i] || isNaN;
@@ -198,7 +201,7 @@ void Job::runAll(const Program &program, size_t i, Slot &slot, uint64_t begin,
   runner.run(begin, end, step, [&](const Columns &in, uint64_t) {
     Columns sides;
     item.law->sides(in, call, sides);
-    judgeLaw(in, sides, roles, !item.checked.result.format, call, slot);
+    judgeLaw(*item.law, in, sides, roles, call, slot);
     return !isRefused;
   });
 }

@@ -6,45 +6,61 @@
 
 namespace numera::check {
 
-std::map<Role, Checked> rolesOf(llvm::ArrayRef<Checked> operations) {
+/// The role of an operation that has but one.
+static std::optional<Role> roleOf(const Checked &checked) {
+  switch (checked.operation) {
+  case Operation::RoundTo:
+    return Role::RoundTo;
+  case Operation::Add:
+    return Role::Add;
+  case Operation::Sub:
+    return Role::Sub;
+  case Operation::Mul:
+    return Role::Mul;
+  case Operation::Div:
+    return Role::Div;
+  case Operation::Fma:
+    return Role::Fma;
+  case Operation::Sqrt:
+    return Role::Sqrt;
+  case Operation::Neg:
+    return Role::Neg;
+  case Operation::Abs:
+    return Role::Abs;
+  case Operation::Min:
+    return Role::Min;
+  case Operation::Max:
+    return Role::Max;
+  case Operation::IsNaN:
+    return Role::IsNaN;
+  case Operation::Cmp:
+    return checked.predicate == "olt"   ? std::optional(Role::Less)
+           : checked.predicate == "oeq" ? std::optional(Role::Equal)
+           : checked.predicate == "ogt" ? std::optional(Role::Greater)
+                                        : std::nullopt;
+  default:
+    return std::nullopt;
+  }
+}
+
+std::map<Role, Checked> rolesOf(llvm::ArrayRef<Checked> operations,
+                                const Format &carrier) {
   std::map<Role, Checked> roles;
   for (const Checked &checked : operations) {
-    auto isF32 = [](const CastType &type) {
-      return type.format == formatF32();
-    };
-    switch (checked.operation) {
-    case Operation::Cast:
-      if (isF32(checked.operands[0]))
-        roles.emplace(Role::To, checked);
-      if (isF32(checked.result))
-        roles.emplace(Role::From, checked);
-      break;
-    case Operation::Add:
-      roles.emplace(Role::Add, checked);
-      break;
-    case Operation::Sub:
-      roles.emplace(Role::Sub, checked);
-      break;
-    case Operation::Mul:
-      roles.emplace(Role::Mul, checked);
-      break;
-    case Operation::Neg:
-      roles.emplace(Role::Neg, checked);
-      break;
-    case Operation::IsNaN:
-      roles.emplace(Role::IsNaN, checked);
-      break;
-    case Operation::Cmp:
-      if (checked.predicate == "olt")
-        roles.emplace(Role::Less, checked);
-      if (checked.predicate == "oeq")
-        roles.emplace(Role::Equal, checked);
-      if (checked.predicate == "ogt")
-        roles.emplace(Role::Greater, checked);
-      break;
-    default:
-      break;
-    }
+    if (std::optional<Role> role = roleOf(checked))
+      roles.emplace(*role, checked);
+    if (checked.operation != Operation::Cast)
+      continue;
+    const Format &from = checked.operands[0].format,
+                 &to = checked.result.format;
+    if (from == formatF32())
+      roles.emplace(Role::To, checked);
+    if (to == formatF32())
+      roles.emplace(Role::From, checked);
+    if (carrier && from == carrier)
+      roles.emplace(Role::ToCarrier, checked);
+    if (carrier && to == carrier)
+      roles.emplace(Role::FromCarrier, checked);
   }
   return roles;
 }

@@ -8,12 +8,33 @@
 
 #include "Cases.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include <functional>
 #include <map>
 
 namespace numera::check {
 
 /// What a function of a law's program is to it.
-enum class Role { From, To, Add, Sub, Mul, Neg, Less, Equal, Greater, IsNaN };
+enum class Role {
+  From,
+  To,
+  FromCarrier,
+  ToCarrier,
+  RoundTo,
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Fma,
+  Sqrt,
+  Neg,
+  Abs,
+  Min,
+  Max,
+  Less,
+  Equal,
+  Greater,
+  IsNaN
+};
 
 /// Calls the function of a role on operands, by operand.
 using Columns = std::vector<std::vector<uint64_t>>;
@@ -28,15 +49,26 @@ struct Law {
   /// The types of its operands and of what it compares: an addition's, say.
   Checked shape;
   /// For each input, the two sides, which must be the same code or both NaN.
-  void (*sides)(const Columns &inputs, CallRole call, Columns &result);
+  std::function<void(const Columns &inputs, CallRole call, Columns &result)>
+      sides;
+  /// NaNs must be the same as well.
+  bool comparesNaNs = false;
 };
 
-/// The operations of the roles among those of a format.
-std::map<Role, Checked> rolesOf(llvm::ArrayRef<Checked> operations);
+/// The operations of the roles among those of a format. `carrier` is that of an
+/// opaque format that rounds in it; else null.
+std::map<Role, Checked> rolesOf(llvm::ArrayRef<Checked> operations,
+                                const Format &carrier);
 
 /// The laws of a format for which there are the operations.
 std::vector<Law> lawsOf(const Format &format,
                         const std::map<Role, Checked> &roles);
+
+/// What a format's `round_to` says: that it is the casts to the format and
+/// back, and that each of the functions that it names is the operation of the
+/// carrier and a rounding.
+std::vector<Law> carrierLaws(const Lowering &roundTo,
+                             const std::map<Role, Checked> &roles);
 
 /// For each code, whether it is NaN, as far as the functions tell.
 std::vector<bool> findNaNs(const std::vector<uint64_t> &codes,

@@ -92,6 +92,8 @@ static void addFunction(mlir::ModuleOp module, const Twins &twins,
                              ("numera." + nameOf(checked.operation)).str());
   state.addOperands(body->getArguments());
   state.addTypes(result);
+  if (checked.rounded)
+    state.addAttribute("format", FormatAttr::get(context, checked.rounded));
   if (checked.operation == Operation::Cmp)
     state.addAttribute(
         "predicate",
@@ -102,6 +104,7 @@ static void addFunction(mlir::ModuleOp module, const Twins &twins,
     state.addAttribute("is_unsigned", builder.getUnitAttr());
   Lowering key = keyOf(checked);
   if (isRounded(checked.operation) && checked.result.format &&
+      !checked.rounded &&
       key.getRoundingMode().pack() != key.getOwnRoundingMode().pack())
     state.addAttribute(
         "rounding", builder.getStringAttr(nameOf(checked.rounding.rounding)));

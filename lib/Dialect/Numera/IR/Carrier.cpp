@@ -35,9 +35,18 @@ RoundingMode EncodeOp::getRoundingMode() {
 // Verifiers
 //===----------------------------------------------------------------------===//
 
+bool hasCarrier(MLIRContext *context, const Format &format, unsigned width) {
+  if (!format.isOpaque())
+    return format.getFamily().hasCarrier(format, width);
+  const Registry &registry =
+      context->getLoadedDialect<NumeraDialect>()->getRegistry();
+  Format carrier = registry.exactCarrierOf(format);
+  return carrier && carrier.width() == width;
+}
+
 static LogicalResult verifyCarrier(mlir::Operation *op, const Format &format,
                                    Type carrier) {
-  if (format.getFamily().hasCarrier(format, carrierWidth(carrier)))
+  if (hasCarrier(op->getContext(), format, carrierWidth(carrier)))
     return success();
   return op->emitOpError("has the carrier ")
          << numera::elementType(carrier) << ", into which format '"
@@ -68,7 +77,10 @@ static LogicalResult verifyMode(mlir::Operation *op, const Format &format,
       (mode.randomBits < 1 || mode.randomBits > 32))
     return op->emitOpError("has random_bits ")
            << mode.randomBits << "; expected 1 to 32";
-  if (format.getFamily().roundsInCarrier(format, carrierWidth(carrier), mode))
+  // An opaque format rounds in its carrier as its casts do.
+  if (format.isOpaque() ? mode.pack() == format.getRoundingMode().pack()
+                        : format.getFamily().roundsInCarrier(
+                              format, carrierWidth(carrier), mode))
     return success();
   return op->emitOpError("format '")
          << format.spelling() << "' cannot be rounded " << nameOf(mode.rounding)
@@ -110,6 +122,8 @@ LogicalResult EncodeOp::verify() {
 
 OpFoldResult DecodeOp::fold(FoldAdaptor adaptor) {
   Format format = getFormat().getFormat();
+  if (format.isOpaque())
+    return {};
   return foldElements(getType(), adaptor.getOperands(), [&](auto codes) {
     return format.getFamily().decodeToCarrier(format, carrierWidth(getType()),
                                               codes[0]);
@@ -118,6 +132,8 @@ OpFoldResult DecodeOp::fold(FoldAdaptor adaptor) {
 
 OpFoldResult RoundToOp::fold(FoldAdaptor adaptor) {
   Format format = getFormat().getFormat();
+  if (format.isOpaque())
+    return {};
   return foldElements(getType(), adaptor.getOperands(), [&](auto operands) {
     RoundingMode mode = getRoundingMode();
     mode.random = static_cast<uint32_t>(operands.back());
@@ -128,6 +144,8 @@ OpFoldResult RoundToOp::fold(FoldAdaptor adaptor) {
 
 OpFoldResult EncodeOp::fold(FoldAdaptor adaptor) {
   Format format = getFormat().getFormat();
+  if (format.isOpaque())
+    return {};
   const FormatFamily &family = format.getFamily();
   unsigned width = carrierWidth(getOperand().getType());
   return foldElements(getType(), adaptor.getOperands(), [&](auto operands) {

@@ -145,7 +145,7 @@ Value CarrierArithmetic::operate(Operation operation, Road road, Rounding mode,
 
 Value CarrierArithmetic::negate(Value x, const Format &format) {
   Value result = arith::NegFOp::create(builder, loc, x);
-  if (format.getFamily().range(format).hasNegativeZero)
+  if (format.isOpaque() || format.getFamily().range(format).hasNegativeZero)
     return result;
   return arith::AddFOp::create(builder, loc, result, constant(x.getType(), 0));
 }

@@ -2,11 +2,14 @@
 //
 // Values that go from one operation to the next stay in a carrier, the f32 or
 // f64 into which their format embeds. Which operations may run there is the
-// family's to say (Numerics/Lane.h). What is gained is a matter of neighbours:
+// family's to say (Numerics/Lane.h), and for an opaque format the
+// configuration's (OpaqueCarriers.h). What is gained is a matter of neighbours:
 // an operation alone between memory and memory stays one on codes, and so does
 // a group that only chooses among codes.
 
 #include "CarrierArithmetic.h"
+#include "LowerTypes.h"
+#include "OpaqueCarriers.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Iterators.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
@@ -61,7 +64,7 @@ namespace {
 /// Operations that may be carried together, and how.
 class Group {
 public:
-  explicit Group(OpBuilder &builder) : builder(builder) {}
+  Group(OpBuilder &builder, Target target) : builder(builder), target(target) {}
   void add(mlir::Operation *op) { ops.insert(op); }
   /// Carries the operations if that gains something.
   void carry();
@@ -76,6 +79,7 @@ private:
   void finish(mlir::Operation *op, Value carrier, bool isRounded);
 
   OpBuilder &builder;
+  Target target;
   llvm::SetVector<mlir::Operation *> ops;
   unsigned width = 32;
   DenseMap<Value, Value> carriers; ///< of codes
@@ -112,7 +116,10 @@ static bool castRunsIn(CastOp op, unsigned width) {
 }
 
 /// True if the operation can run in the carrier of that width.
-static bool runsIn(mlir::Operation *op, unsigned width) {
+static bool runsIn(mlir::Operation *op, unsigned width, Target target) {
+  if (auto interface = dyn_cast<FormatOpInterface>(op);
+      interface && opaqueFormatOf(interface))
+    return runsInOpaqueCarrier(interface, width, target);
   if (auto cast = dyn_cast<CastOp>(op))
     return castRunsIn(cast, width);
   if (isa<arith::SelectOp>(op)) // of what its neighbours define
@@ -132,7 +139,7 @@ static bool runsIn(mlir::Operation *op, unsigned width) {
 
 /// True if the operation is of a kind that a carrier knows, on codes of one
 /// format, and nobody registers a function for it.
-static bool isCandidate(mlir::Operation *op) {
+static bool isCandidate(mlir::Operation *op, Target target) {
   if (auto select = dyn_cast<arith::SelectOp>(op))
     return isCode(select.getResult());
   if (!isCore(op) && !isa<NegOp, AbsOp, MinOp, MaxOp, CmpOp, IsNaNOp>(op))
@@ -142,12 +149,14 @@ static bool isCandidate(mlir::Operation *op) {
   for (Value operand : op->getOperands().take_front(count))
     if (!isCode(operand) && !(isa<CastOp>(op) && isMachineNumber(operand)))
       return false;
-  if (!interface.getRules().truncation.empty() || isOverridden(interface))
+  bool isOpaque = static_cast<bool>(opaqueFormatOf(interface));
+  if (!interface.getRules().truncation.empty() ||
+      (!isOpaque && isOverridden(interface)))
     return false;
   if (!isa<CastOp>(op) &&
       !isUniform(interface, interface.getResultElement().format))
     return false;
-  return runsIn(op, 32) || runsIn(op, 64);
+  return runsIn(op, 32, target) || runsIn(op, 64, target);
 }
 
 /// A select chooses among canonical codes: those of operations in its group.
@@ -170,7 +179,7 @@ bool Group::isWorthIt() const {
 
 bool Group::allRunIn(unsigned candidate) const {
   return llvm::all_of(
-      ops, [&](mlir::Operation *op) { return runsIn(op, candidate); });
+      ops, [&](mlir::Operation *op) { return runsIn(op, candidate, target); });
 }
 
 /// What carries a code: what an operation here made of it, or what it decodes
@@ -189,8 +198,14 @@ Value Group::rewriteArithmetic(FormatOpInterface op) {
   SmallVector<Value, 3> operands;
   for (unsigned i = 0; i < op.getFormatOperandCount(); ++i)
     operands.push_back(carrierOf(op->getOperand(i), format));
-  Road road = format.getFamily().roadInCarrier(
-      op.getFormatOperation(), rules.encoding, width, rules.rounding);
+  if (format.isOpaque() && isa<FmaOp>(op.getOperation()))
+    return math::FmaOp::create(builder, op.getLoc(), operands[0], operands[1],
+                               operands[2]);
+  Road road = format.isOpaque()
+                  ? Road::Plain
+                  : format.getFamily().roadInCarrier(op.getFormatOperation(),
+                                                     rules.encoding, width,
+                                                     rules.rounding);
   CarrierArithmetic arithmetic(builder, op.getLoc());
   return arithmetic.operate(op.getFormatOperation(), road, rules.rounding,
                             operands);
@@ -231,6 +246,9 @@ Value Group::rewrite(mlir::Operation *op, bool &isRounded) {
   }
   Format format = interface.getOperandElement(0).format;
   Value x = carrierOf(op->getOperand(0), format);
+  // What the codes of an opaque format are, only its library knows: it may have
+  // no -x, and a NaN of its own.
+  isRounded = format.isOpaque();
   if (isa<NegOp>(op))
     return arithmetic.negate(x, format);
   if (isa<AbsOp>(op))
@@ -322,12 +340,16 @@ static bool areNeighbours(mlir::Operation *from, mlir::Operation *to) {
 
 namespace {
 struct CarryPass : impl::NumeraCarryBase<CarryPass> {
+  using NumeraCarryBase::NumeraCarryBase;
   void runOnOperation() override {
+    FailureOr<Target> named = parseTarget(getOperation(), target);
+    if (failed(named))
+      return signalPassFailure();
     llvm::SetVector<mlir::Operation *> candidates;
     // What defines a value comes before what uses it.
     getOperation()->walk<WalkOrder::PreOrder, ForwardDominanceIterator<>>(
         [&](mlir::Operation *op) {
-          if (isCandidate(op))
+          if (isCandidate(op, *named))
             candidates.insert(op);
         });
     llvm::EquivalenceClasses<mlir::Operation *> classes;
@@ -341,7 +363,7 @@ struct CarryPass : impl::NumeraCarryBase<CarryPass> {
     OpBuilder builder(&getContext());
     llvm::MapVector<mlir::Operation *, Group> groups;
     for (mlir::Operation *op : candidates)
-      groups.try_emplace(classes.getLeaderValue(op), builder)
+      groups.try_emplace(classes.getLeaderValue(op), builder, *named)
           .first->second.add(op);
     for (auto &[leader, group] : groups)
       group.carry();

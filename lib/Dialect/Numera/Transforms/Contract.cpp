@@ -184,9 +184,7 @@ void KernelCalls::addCarriedSteps(const Twine &name,
                                   ArrayRef<int32_t> shortForms) {
   Type scalar = contraction.carrier;
   Type vector = VectorType::get(lanesOf(scalar), scalar);
-  // The factors are of one format, and a product has no order.
-  addEntry(name + ".step", contraction, "step", {vector, vector, vector},
-           vector, {});
+  addCarriedStep(name + ".step", contraction, vector);
   if (shortForms.empty())
     return;
   ArrayRef<int32_t> form = shortForms.take_front();
@@ -204,7 +202,7 @@ struct ContractPass : impl::NumeraContractBase<ContractPass> {
   void runOnOperation() override {
     auto *dialect = getContext().getLoadedDialect<NumeraDialect>();
     KernelCalls calls(getOperation(), dialect->getRegistry(), Target::CPU);
-    for (const ContractionWork &work : findContractions(getOperation()))
+    for (const ContractionWork &work : findContractions(getOperation(), Target::CPU))
       calls.replace(work);
   }
 };

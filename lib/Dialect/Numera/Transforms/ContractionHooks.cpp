@@ -80,6 +80,26 @@ void HookBuilder::addEntry(const Twine &name,
   LLVM::ReturnOp::create(builder, loc, value);
 }
 
+void HookBuilder::addCarriedStep(const Twine &name,
+                                 const PackedContraction &contraction,
+                                 Type type) {
+  // The factors are of one format, and a product has no order.
+  if (!contraction.carried.isOpaque())
+    return addEntry(name, contraction, "step", {type, type, type}, type, {});
+  // The two roundings are the library's.
+  Location loc = module.getLoc();
+  Block *body = hook(name, {type, type, type}, type);
+  auto format = FormatAttr::get(module.getContext(), contraction.carried);
+  auto round = [&](Value x) -> Value {
+    return RoundToOp::create(builder, loc, type, x, format, {}, {}, {});
+  };
+  Value product = arith::MulFOp::create(builder, loc, body->getArgument(1),
+                                        body->getArgument(2));
+  Value sum = arith::AddFOp::create(builder, loc, body->getArgument(0),
+                                    round(product));
+  LLVM::ReturnOp::create(builder, loc, round(sum));
+}
+
 void HookBuilder::addStep(const Twine &name,
                           const PackedContraction &contraction, Type type) {
   MacOp step = contraction.step;

@@ -53,6 +53,10 @@ protected:
   void addEntry(const llvm::Twine &name, const PackedContraction &contraction,
                 llvm::StringRef entry, llvm::ArrayRef<mlir::Type> arguments,
                 mlir::Type result, llvm::ArrayRef<int32_t> trailing);
+  /// type f(type sum, type row, type column): the step with both roundings in
+  /// the carrier or a vector of it.
+  void addCarriedStep(const llvm::Twine &name,
+                      const PackedContraction &contraction, mlir::Type type);
   /// type f(type sum, type row, type column): the numera.mac, on the carrier or
   /// a vector of it.
   void addStep(const llvm::Twine &name, const PackedContraction &contraction,

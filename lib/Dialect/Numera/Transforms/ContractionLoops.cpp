@@ -2,6 +2,7 @@
 
 #include "ContractionLoops.h"
 #include "Lowerings.h"
+#include "OpaqueCarriers.h"
 #include "numera/Runtime/Contraction.h"
 
 using namespace mlir;
@@ -44,7 +45,7 @@ bool factorsEmbed(MacOp step) {
          embeds(step, 1);
 }
 
-bool PackedContraction::findStep(linalg::GenericOp generic) {
+bool PackedContraction::findStep(linalg::GenericOp generic, Target target) {
   Block *body = generic.getBody();
   if (generic.getNumReductionLoops() == 0 || generic.getNumDpsInputs() != 2 ||
       generic.getNumDpsInits() != 1 || body->getOperations().size() != 2 ||
@@ -55,7 +56,8 @@ bool PackedContraction::findStep(linalg::GenericOp generic) {
   quireStep = dyn_cast<QuireMacOp>(&body->front());
   if (step)
     return step.getAddend() == sum &&
-           findFactors(body, step.getLhs(), step.getRhs()) && acceptsMac();
+           findFactors(body, step.getLhs(), step.getRhs()) &&
+           acceptsMac(target);
   return quireStep && quireStep.getQuire() == sum &&
          findFactors(body, quireStep.getLhs(), quireStep.getRhs()) &&
          acceptsQuire();
@@ -74,7 +76,7 @@ bool PackedContraction::findFactors(Block *body, Value lhs, Value rhs) {
   return true;
 }
 
-bool PackedContraction::acceptsMac() {
+bool PackedContraction::acceptsMac(Target target) {
   FormatOpInterface op = step;
   if (op.drawsRandom() || op.getRandomOperand())
     return false;
@@ -82,7 +84,7 @@ bool PackedContraction::acceptsMac() {
   if (op.getOperandElement(0) != op.getResultElement() ||
       op.getOperandElement(1) != op.getResultElement())
     return factorsEmbed(step);
-  findCarrier();
+  findCarrier(target);
   return true;
 }
 
@@ -117,17 +119,19 @@ static bool isChanged(const Registry &registry, const Format &format) {
   });
 }
 
-void PackedContraction::findCarrier() {
+void PackedContraction::findCarrier(Target target) {
   Format format = FormatOpInterface(step).getResultElement().format;
   StepRules rules = stepRulesOf(step);
-  if (!format.getFamily().hasArithmetic() || machineWidth({format, {}}) != 0 ||
-      !rules.product || !isPlain(*rules.product, format) ||
-      !isPlain(rules.sum, format))
+  if (machineWidth({format, {}}) != 0 || !rules.product ||
+      !isPlain(*rules.product, format) || !isPlain(rules.sum, format))
     return;
   auto *dialect = step->getContext()->getLoadedDialect<NumeraDialect>();
-  if (isChanged(dialect->getRegistry(), format))
-    return;
-  unsigned bits = format.getFamily().carrierStep(format).bits;
+  const Registry &registry = dialect->getRegistry();
+  unsigned bits = format.isOpaque()
+                      ? carrierOfStep(registry, format, target)
+                  : isChanged(registry, format)
+                      ? 0
+                      : format.getFamily().carrierStep(format).bits;
   if (bits == 0)
     return;
   carried = format;
@@ -218,9 +222,9 @@ bool PackedContraction::orient(linalg::GenericOp generic) {
 }
 
 std::optional<PackedContraction>
-PackedContraction::of(linalg::GenericOp generic) {
+PackedContraction::of(linalg::GenericOp generic, Target target) {
   PackedContraction found;
-  if (!found.findStep(generic) || !found.findLoops(generic) ||
+  if (!found.findStep(generic, target) || !found.findLoops(generic) ||
       !found.orient(generic))
     return std::nullopt;
   return found;

@@ -26,7 +26,8 @@ struct PackedContraction {
   /// storage integer of the accumulator; f64 where that is a quire.
   mlir::Type carrier;
   /// Set if every product and sum is rounded to this format in a carrier: the
-  /// step is the runtime's (FormatFamily::carrierStep).
+  /// step is the runtime's (FormatFamily::carrierStep), or of an opaque format
+  /// the carrier's operations and `round_to`.
   Format carried;
   /// Inputs of the generic.
   unsigned rowsInput = 0, columnsInput = 0;
@@ -35,14 +36,16 @@ struct PackedContraction {
   /// Null for what is left to loops: another body, an operand that is no exact
   /// value of the accumulator, a product of a matrix and a vector (its operand
   /// is read once, which packing would only delay), a depthwise convolution.
-  static std::optional<PackedContraction> of(mlir::linalg::GenericOp generic);
+  /// `target` says whose lowerings of an opaque format count.
+  static std::optional<PackedContraction> of(mlir::linalg::GenericOp generic,
+                                             Target target = Target::CPU);
 
 private:
-  bool findStep(mlir::linalg::GenericOp generic);
+  bool findStep(mlir::linalg::GenericOp generic, Target target);
   bool findFactors(mlir::Block *body, mlir::Value lhs, mlir::Value rhs);
-  bool acceptsMac();
+  bool acceptsMac(Target target);
   bool acceptsQuire();
-  void findCarrier();
+  void findCarrier(Target target);
   bool findLoops(mlir::linalg::GenericOp generic);
   bool orient(mlir::linalg::GenericOp generic);
 };

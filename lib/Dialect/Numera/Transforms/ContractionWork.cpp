@@ -11,12 +11,12 @@ using namespace mlir;
 
 namespace numera {
 
-std::vector<ContractionWork> findContractions(ModuleOp module) {
+std::vector<ContractionWork> findContractions(ModuleOp module, Target target) {
   std::vector<ContractionWork> found;
   module.walk([&](linalg::GenericOp generic) {
     if (!generic.hasPureBufferSemantics())
       return;
-    auto contraction = PackedContraction::of(generic);
+    auto contraction = PackedContraction::of(generic, target);
     if (!contraction)
       return;
     // Quires are many words, which their kernel adds to in memory.

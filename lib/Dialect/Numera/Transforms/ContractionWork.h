@@ -20,7 +20,8 @@ struct ContractionWork {
 
 /// All of them, found before one is replaced: a call of a kernel hides what it
 /// does to a buffer.
-std::vector<ContractionWork> findContractions(mlir::ModuleOp module);
+std::vector<ContractionWork> findContractions(mlir::ModuleOp module,
+                                              Target target);
 
 /// The storage of an operand's elements, and what they mean.
 struct StoredKind {

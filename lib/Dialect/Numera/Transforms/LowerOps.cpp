@@ -124,12 +124,12 @@ LogicalResult lowerOps(ModuleOp module, Target target) {
   return success();
 }
 
-FailureOr<Target> parseTarget(ModuleOp module, StringRef name) {
+FailureOr<Target> parseTarget(mlir::Operation *op, StringRef name) {
   if (name == "cpu")
     return Target::CPU;
   if (name == "nvptx")
     return Target::NVPTX;
-  return module.emitError("unknown target '")
+  return op->emitError("unknown target '")
          << name << "'; expected cpu or nvptx";
 }
 

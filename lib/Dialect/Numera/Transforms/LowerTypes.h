@@ -22,8 +22,7 @@ mlir::LogicalResult lowerQuires(mlir::ModuleOp module, Lowerings &lowerings);
 /// Turns every operation of `numera` under `module` into its lowering.
 mlir::LogicalResult lowerOps(mlir::ModuleOp module, Target target);
 /// `cpu` or `nvptx`, else an error at `module`.
-mlir::FailureOr<Target> parseTarget(mlir::ModuleOp module,
-                                    llvm::StringRef name);
+mlir::FailureOr<Target> parseTarget(mlir::Operation *op, llvm::StringRef name);
 
 } // namespace numera
 

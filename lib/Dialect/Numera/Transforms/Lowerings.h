@@ -109,6 +109,11 @@ private:
                       llvm::ArrayRef<Scalar>, const Derivation &);
   mlir::Value choose(mlir::OpBuilder &, const Request &, llvm::ArrayRef<Scalar>,
                      mlir::Value isLess);
+  /// Without the bits above the format's width, whatever a library returns.
+  static mlir::Value masked(mlir::OpBuilder &, mlir::Location, mlir::Value,
+                            const Format &);
+  mlir::Value lowerOpaqueCarrierOp(mlir::OpBuilder &, mlir::Operation *,
+                                   mlir::Value);
   mlir::Value callRegistered(mlir::OpBuilder &, mlir::Location,
                              const Lowering &, llvm::ArrayRef<mlir::Value>,
                              mlir::Type result);

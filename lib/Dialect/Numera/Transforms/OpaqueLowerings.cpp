@@ -147,4 +147,60 @@ Value Lowerings::choose(OpBuilder &builder, const Request &request,
   return chosen;
 }
 
+//===----------------------------------------------------------------------===//
+// Carriers
+//===----------------------------------------------------------------------===//
+
+/// The canonical NaN in place of any other.
+static Value withCanonicalNaN(OpBuilder &builder, Location loc, Value x) {
+  auto type = cast<FloatType>(getElementTypeOrSelf(x));
+  TypedAttr number =
+      builder.getFloatAttr(type, APFloat::getQNaN(type.getFloatSemantics()));
+  if (auto vector = dyn_cast<VectorType>(x.getType()))
+    number = DenseElementsAttr::get(vector, number);
+  Value nan = arith::ConstantOp::create(builder, loc, number);
+  Value isNaN =
+      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, x, x);
+  return arith::SelectOp::create(builder, loc, isNaN, nan, x);
+}
+
+/// `decode`, `encode` and `round_to` are the registered casts, or the format's
+/// own `round_to`, for which all NaNs are one.
+Value Lowerings::lowerOpaqueCarrierOp(OpBuilder &builder, mlir::Operation *op,
+                                      Value operand) {
+  Location loc = op->getLoc();
+  Format format = op->getAttrOfType<FormatAttr>("format").getFormat();
+  Format carrier = registry.exactCarrierOf(format);
+  auto call = [&](Operation operation, const Format &from, const Format &to,
+                  Value value) -> Value {
+    Lowering key{};
+    key.operation = operation;
+    key.target = target;
+    key.operands = {from};
+    key.result = to;
+    const Lowering *found = registry.findLowering(key);
+    Type result = storageType(builder.getContext(),
+                              {operation == Operation::Cast ? to : from, {}});
+    if (found)
+      return masked(builder, loc,
+                    callRegistered(builder, loc, *found, value, result), to);
+    op->emitError("no lowering for '")
+        << numera::nameOf(operation) << "' of format '"
+        << format.getOpaqueName() << "' on target '" << numera::nameOf(target)
+        << "'; register one under 'lowerings:': " << registry.suggest(key);
+    return {};
+  };
+  if (isa<DecodeOp>(op))
+    return call(Operation::Cast, format, carrier, operand);
+  bool hasRounding = registry.findRoundTo(format, target) != nullptr;
+  if (isa<RoundToOp>(op) && hasRounding)
+    return call(Operation::RoundTo, carrier, format, operand);
+  if (!hasRounding)
+    operand = withCanonicalNaN(builder, loc, operand);
+  Value code = call(Operation::Cast, carrier, format, operand);
+  if (!code || isa<EncodeOp>(op))
+    return code;
+  return call(Operation::Cast, format, carrier, code);
+}
+
 } // namespace numera

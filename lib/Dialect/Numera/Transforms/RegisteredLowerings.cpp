@@ -60,9 +60,15 @@ Value Lowerings::registered(OpBuilder &builder, const Request &request,
   Value value = callRegistered(builder, loc, *found, values, result);
   if (givesTruth)
     return isNonZero(builder, loc, value);
-  // The bits above the format's width are zero, whatever a library returns.
-  unsigned width = request.result.isFormat() ? request.result.format.width()
-                                             : result.getIntOrFloatBitWidth();
+  return request.result.isFormat()
+             ? masked(builder, loc, value, request.result.format)
+             : value;
+}
+
+Value Lowerings::masked(OpBuilder &builder, Location loc, Value value,
+                        const Format &format) {
+  Type result = getElementTypeOrSelf(value);
+  unsigned width = format.width();
   if (!isa<IntegerType>(result) || width == result.getIntOrFloatBitWidth())
     return value;
   APInt mask = APInt::getLowBitsSet(result.getIntOrFloatBitWidth(), width);
@@ -193,6 +199,8 @@ Value Lowerings::lowerCarrierOp(OpBuilder &builder, mlir::Operation *op,
   Value operand = values[0];
   Type from = getElementTypeOrSelf(operand);
   Type result = getElementTypeOrSelf(op->getResult(0).getType());
+  if (op->getAttrOfType<FormatAttr>("format").getFormat().isOpaque())
+    return lowerOpaqueCarrierOp(builder, op, operand);
   auto carrier = [](Type type) { return type.isF64() ? "_f64" : "_f32"; };
   if (auto decode = dyn_cast<DecodeOp>(op))
     return callEntry(builder, loc, decode.getFormat().getFormat(),

@@ -117,8 +117,7 @@ void TiledKernels::addHooks(const Twine &name, const ContractionWork &work,
   addReader(name + ".load", kinds.sum, carrier, kinds.value);
   addWriter(name + ".store", kinds.sum, carrier, kinds.value);
   if (contraction.carried)
-    addEntry(name + ".step", contraction, "step", {carrier, carrier, carrier},
-             carrier, {});
+    addCarriedStep(name + ".step", contraction, carrier);
   else
     addStep(name + ".step", contraction, carrier);
 }
@@ -304,7 +303,7 @@ namespace {
 struct TileContractionsPass
     : impl::NumeraTileContractionsBase<TileContractionsPass> {
   void runOnOperation() override {
-    std::vector<ContractionWork> found = findContractions(getOperation());
+    std::vector<ContractionWork> found = findContractions(getOperation(), Target::NVPTX);
     if (found.empty())
       return;
     auto *dialect = getContext().getLoadedDialect<NumeraDialect>();

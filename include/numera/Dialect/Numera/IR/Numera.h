@@ -99,6 +99,11 @@ namespace numera {
 /// True if the configuration registers a function for the operation: what it
 /// gives is not ours to say.
 bool isOverridden(FormatOpInterface op);
+
+/// True if values of the format may stay in f32 or f64, by its width, between
+/// operations: because its family says so, or the entry of an opaque format.
+bool hasCarrier(mlir::MLIRContext *context, const Format &format,
+                unsigned width);
 } // namespace numera
 
 #define GET_OP_CLASSES

@@ -89,10 +89,19 @@ def NumeraCarry : Pass<"numera-carry"> {
     The carrier is f32 where the family proves it for all of a group of
     neighbours, else f64. A sum that has to be rounded to odd is spelled out.
 
+    An opaque format takes part where its entry names a `carrier`, with the
+    operations that are the carrier's own and a rounding: those that nothing is
+    registered for, and those that its `round_to` names (docs/Configuration.md).
+
     What gains nothing stays on codes: an operation without a neighbour, and a
-    group that only chooses among codes. So do operations that the configuration
-    registers or whose operands it truncates, and the steps of contractions.
+    group that only chooses among codes. So do other operations that the
+    configuration registers or whose operands it truncates, and the steps of
+    contractions.
   }];
+  let options = [
+    Option<"target", "target", "std::string", [{"cpu"}],
+           "cpu or nvptx: whose lowerings of opaque formats count">,
+  ];
   let dependentDialects = ["::numera::NumeraDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];
