@@ -272,12 +272,12 @@ TEST(ConfigurationError, RoundingsInCarriers) {
                    entry.str() + "}\n");
   };
   EXPECT_EQ(errorOfLowering("", "op: round_to, format: a, call: g"),
-            "f.yaml:5:27: error: 'round_to' rounds in the carrier of an opaque "
+            "f.yaml:5:28: error: 'round_to' rounds in the carrier of an opaque "
             "format, and 'a' names none; expected 'carrier: f32' or 'carrier: "
             "f64' in the entry of the format\n");
   EXPECT_EQ(
       errorOfLowering(", fallback: f32", "op: round_to, format: bf16, call: g"),
-      "f.yaml:5:27: error: 'round_to' rounds in the carrier of an opaque "
+      "f.yaml:5:28: error: 'round_to' rounds in the carrier of an opaque "
       "format, and 'bf16' names none; expected 'carrier: f32' or "
       "'carrier: f64' in the entry of the format\n");
   EXPECT_EQ(
