@@ -26,7 +26,9 @@ bool ConfigurationReader::read(const YamlNode &root) {
     if (section && !section->isNothing() && !(this->*readSection)(*section))
       return false;
   }
-  return true;
+  // Their functions are those of libraries.
+  const YamlNode *formats = root.find("formats");
+  return !formats || readAccumulators(*formats);
 }
 
 //===----------------------------------------------------------------------===//

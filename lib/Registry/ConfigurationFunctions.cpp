@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // Lowerings of what is no operation of the dialect, but a function that a
-// library may have beside them.
+// library may have beside them: roundings in a carrier, accumulators.
 
 #include "ConfigurationReader.h"
 #include "numera/Registry/Derivation.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace numera;
 using llvm::StringRef;
@@ -74,6 +75,67 @@ bool ConfigurationReader::checkCarrier(const YamlNode &entry,
       return file.fail(entry.place, "'round_to' stands for two casts, and one "
                                     "is not registered: " +
                                         registry.suggest(cast));
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Accumulators
+//===----------------------------------------------------------------------===//
+
+bool ConfigurationReader::readAccumulators(const YamlNode &formats) {
+  return llvm::all_of(formats.items, [&](const YamlNode &entry) {
+    const YamlNode *section = entry.find("accumulator");
+    return !section ||
+           readAccumulator(*section,
+                           registry.named[registry.byName[entry.key]]);
+  });
+}
+
+/// `accumulator: {storage: 32, init: f, mac: g, round: h}`.
+bool ConfigurationReader::readAccumulator(const YamlNode &section,
+                                          Registry::NamedFormat &named) {
+  constexpr unsigned most = 512;
+  if (!checkKeys(section, "an accumulator",
+                 {"storage", "init", "mac", "add", "round", "library"}))
+    return false;
+  const YamlNode *storage = requireScalar(section, "storage", "an accumulator");
+  if (!storage)
+    return false;
+  if (StringRef(storage->text).getAsInteger(10, named.accumulatorBytes) ||
+      named.accumulatorBytes == 0 || named.accumulatorBytes > most)
+    return file.fail(storage->place, "storage is '" + Twine(storage->text) +
+                                         "', expected 1 to " + Twine(most) +
+                                         " bytes");
+  std::string code = "uint" + llvm::utostr(named.format.storageBits()) + "_t";
+  std::tuple<Operation, StringRef, std::string> parts[] = {
+      {Operation::AccumulatorInit, "init", ""},
+      {Operation::AccumulatorMac, "mac",
+       "void mac(void *, " + code + ", " + code + ")"},
+      {Operation::AccumulatorAdd, "add", ""},
+      {Operation::AccumulatorRound, "round", code + " round(const void *)"}};
+  for (const auto &[part, key, prototype] : parts) {
+    const YamlNode *value = section.find(key);
+    if (!value && prototype.empty())
+      continue;
+    if (!value)
+      return file.fail(section.keyPlace, "'" + key +
+                                             "' is missing, an accumulator "
+                                             "needs it: " +
+                                             prototype);
+    Lowering lowering{};
+    lowering.operation = part;
+    lowering.result = named.format;
+    lowering.operands = {named.format};
+    lowering.location = file.location(value->place);
+    if (!expectScalar(*value) || !readLibraryOf(section, lowering))
+      return false;
+    if (!isFormatName(value->text))
+      return file.fail(value->place, "'" + Twine(value->text) +
+                                         "' is no function, expected the name "
+                                         "of a C function");
+    lowering.symbol = value->text;
+    registry.registered.push_back(std::move(lowering));
   }
   return true;
 }

@@ -11,8 +11,9 @@ using llvm::StringRef;
 using llvm::Twine;
 
 bool ConfigurationReader::isOpaqueKey(StringRef key) {
-  return llvm::is_contained(
-      {"equivalent", "carrier", "fallback", "derive", "identities"}, key);
+  return llvm::is_contained({"equivalent", "carrier", "fallback", "derive",
+                             "identities", "accumulator"},
+                            key);
 }
 
 bool ConfigurationReader::readOpaque(const YamlNode &entry,

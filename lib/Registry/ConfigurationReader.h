@@ -51,6 +51,8 @@ private:
   bool readLowering(const YamlNode &entry);
   bool readOperation(const YamlNode &entry, Lowering &lowering);
   bool readRoundTo(const YamlNode &entry, Lowering &lowering);
+  bool readAccumulators(const YamlNode &formats);
+  bool readAccumulator(const YamlNode &section, Registry::NamedFormat &named);
   bool checkCarrier(const YamlNode &entry, const Lowering &lowering);
   bool readCarried(const YamlNode &entry, Lowering &lowering);
   bool readCast(const YamlNode &entry, Lowering &lowering);

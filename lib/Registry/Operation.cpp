@@ -14,6 +14,7 @@ struct Entry {
 static constexpr Entry entries[] = {
 #define NUMERA_OPERATION(enumerator, name, operands) {name, operands},
 #define NUMERA_FUNCTION(enumerator, name, operands) {name, operands},
+#define NUMERA_PART(enumerator, name, operands) {name, operands},
 #include "numera/Registry/Operations.def"
 };
 
@@ -40,11 +41,16 @@ std::optional<Operation> numera::operationFromName(llvm::StringRef name) {
 }
 
 std::optional<Operation> numera::libraryFunctionFromName(llvm::StringRef name) {
-  return find(name, operations, std::size(entries));
+  return find(name, operations,
+              static_cast<size_t>(Operation::AccumulatorInit));
 }
 
 unsigned numera::operandCount(Operation operation) {
   return entries[static_cast<size_t>(operation)].operands;
+}
+
+bool numera::isPartOfAccumulator(Operation operation) {
+  return operation >= Operation::AccumulatorInit;
 }
 
 bool numera::isRounded(Operation operation) {

@@ -142,6 +142,16 @@ const Lowering *Registry::findRoundTo(const Format &format,
   return key.operands.front() ? findLowering(key) : nullptr;
 }
 
+const Lowering *Registry::findPart(Operation part, const Format &format,
+                                   Target target) const {
+  Lowering key{};
+  key.operation = part;
+  key.target = target;
+  key.operands = {format};
+  key.result = format;
+  return findLowering(key);
+}
+
 const Library *Registry::findLibrary(StringRef name) const {
   auto found = llvm::find_if(
       libs, [&](const Library &library) { return library.name == name; });

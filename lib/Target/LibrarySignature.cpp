@@ -14,12 +14,20 @@ using namespace numera;
 //===----------------------------------------------------------------------===//
 
 std::string CNumber::name() const {
+  if (memory != Memory::None)
+    return memory == Memory::Written ? "void *"
+           : memory == Memory::Read  ? "const void *"
+                                     : "void";
   if (isFloat)
     return bits == 32 ? "float" : "double";
   return (isSigned ? "int" : "uint") + utostr(bits) + "_t";
 }
 
 Type *CNumber::type(LLVMContext &context) const {
+  if (memory == Memory::Nothing)
+    return Type::getVoidTy(context);
+  if (memory != Memory::None)
+    return PointerType::getUnqual(context);
   if (isFloat)
     return bits == 32 ? Type::getFloatTy(context) : Type::getDoubleTy(context);
   return Type::getIntNTy(context, bits);
@@ -31,6 +39,23 @@ static CNumber numberOf(const Format &format, unsigned integer, bool isSigned) {
   return {format.storageBits(), format.getFamily().machineWidth(format) != 0};
 }
 
+/// `void mac(void *, uint16_t, uint16_t)`, `uint16_t round(const void *)`.
+static CSignature partOf(const Lowering &part) {
+  using Memory = CNumber::Memory;
+  auto memory = [](Memory memory) {
+    CNumber number{64};
+    number.memory = memory;
+    return number;
+  };
+  CNumber code = numberOf(part.result, 0, false);
+  bool rounds = part.operation == Operation::AccumulatorRound;
+  CSignature signature;
+  signature.result = rounds ? code : memory(Memory::Nothing);
+  signature.operands = {memory(rounds ? Memory::Read : Memory::Written)};
+  signature.operands.resize(1 + operandCount(part.operation), code);
+  return signature;
+}
+
 CSignature CSignature::of(const Lowering &lowering) {
   CSignature signature;
   if (lowering.operation == Operation::RoundTo) {
@@ -38,6 +63,8 @@ CSignature CSignature::of(const Lowering &lowering) {
     signature.operands = {signature.result};
     return signature;
   }
+  if (isPartOfAccumulator(lowering.operation))
+    return partOf(lowering);
   signature.isTest = lowering.operation == Operation::Cmp ||
                      lowering.operation == Operation::IsNaN;
   signature.result = signature.isTest
@@ -111,6 +138,9 @@ std::string numera::prototypeOf(const Function &function) {
 
 /// An integer of a cast may be `int_fast32_t`, of 64 bits.
 static bool converts(const CNumber &number, const Type &type) {
+  if (number.memory != CNumber::Memory::None)
+    return number.memory == CNumber::Memory::Nothing ? type.isVoidTy()
+                                                     : type.isPointerTy();
   if (number.isFloat)
     return type.isIntegerTy(number.bits) ||
            (number.bits == 32 ? type.isFloatTy() : type.isDoubleTy());
@@ -160,6 +190,10 @@ void numera::defineAdapter(Function &adapter, Function &callee,
   Value *result = call;
   if (signature.isTest)
     result = builder.CreateIsNotNull(result);
+  if (adapter.getReturnType()->isVoidTy()) {
+    builder.CreateRetVoid();
+    return;
+  }
   builder.CreateRet(convert(builder, result, adapter.getReturnType(),
                             !signature.isTest && signature.result.isSigned));
 }

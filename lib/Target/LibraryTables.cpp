@@ -27,8 +27,8 @@ static std::string operandBits(const Lowering &lowering) {
   auto isSmall = [](const Format &format) {
     return format && format.storageBits() == 8;
   };
-  if (!lowering.result || lowering.operands.empty() ||
-      lowering.operands.size() > 2 ||
+  if (!lowering.result || isPartOfAccumulator(lowering.operation) ||
+      lowering.operands.empty() || lowering.operands.size() > 2 ||
       lowering.getRoundingMode() == Rounding::Stochastic ||
       lowering.operation == Operation::Cmp ||
       lowering.operation == Operation::IsNaN ||

@@ -151,7 +151,10 @@ private:
     Function &function = *request.declaration;
     takeAnyUpperBits(function);
     noteOperandBits(function, loweringsOf(request));
-    function.setDoesNotAccessMemory();
+    if (isPartOfAccumulator(request.lowering->operation))
+      function.setOnlyAccessesArgMemory();
+    else
+      function.setDoesNotAccessMemory();
     function.setDoesNotThrow();
     function.setWillReturn();
     const Lowering *lowering = find_if(registry.lowerings(), [&](auto &entry) {

@@ -145,6 +145,9 @@ public:
     Format carrier = {};
     /// The casts to the carrier are exact: it is no mere fallback.
     bool embedsInCarrier = false;
+    /// Of an opaque format: the bytes of its library's accumulator; 0: it has
+    /// none.
+    unsigned accumulatorBytes = 0;
     /// Of an opaque format: the operations that may be made of others
     /// (Derivation.h), a bit for each.
     uint64_t derived = 0;
@@ -163,6 +166,10 @@ public:
   /// The function that rounds numbers of the carrier of an opaque format to it,
   /// on that target, with the format's own rounding; null: there is none.
   const Lowering *findRoundTo(const Format &format, Target target) const;
+  /// A part of the accumulator of an opaque format on that target; null: there
+  /// is none.
+  const Lowering *findPart(Operation part, const Format &format,
+                           Target target) const;
   /// What the entry of a format says; null for one that has none.
   const NamedFormat *entryOf(const Format &format) const;
 

@@ -302,6 +302,7 @@ private:
           !all_equal(entry.operands) || entry.operands.front() != entry.result;
       if (!isMixed || entry.operation == Operation::Cast ||
           entry.operation == Operation::RoundTo ||
+          isPartOfAccumulator(entry.operation) ||
           entry.target == numera::Target::NVPTX ||
           (entry.result != format && !is_contained(entry.operands, format)))
         continue;

@@ -8,12 +8,23 @@ using namespace mlir;
 
 namespace numera {
 
+static const Registry &registryOf(MLIRContext *context) {
+  return context->getLoadedDialect<NumeraDialect>()->getRegistry();
+}
+
+/// The bytes of the accumulator of an opaque format; 0: it has none.
+static unsigned accumulatorBytes(MLIRContext *context, const Format &format) {
+  const Registry::NamedFormat *entry = registryOf(context).entryOf(format);
+  return entry ? entry->accumulatorBytes : 0;
+}
+
 IntegerType QuireType::getStorageType() const {
-  QuireLayout layout = getFormat().getFamily().quire(getFormat());
   // Memory holds integers above 64 bits at multiples of 16 bytes: an odd number
   // of words has one behind it that nobody looks at, so that the size is the
   // same wherever it is asked for.
-  auto words = static_cast<unsigned>(layout.words());
+  unsigned words = getFormat().isOpaque()
+                       ? (accumulatorBytes(getContext(), getFormat()) + 7) / 8
+                       : getFormat().getFamily().quire(getFormat()).words();
   return IntegerType::get(getContext(),
                           64 * (words + (words > 1 && words % 2)));
 }
@@ -32,9 +43,28 @@ LogicalResult
 QuireType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                   Format format) {
   std::string error;
-  if (!quireOf(format, error))
+  // The accumulator of an opaque format is the configuration's, which the
+  // operations ask.
+  if (!format.isOpaque() && !quireOf(format, error))
     return emitError() << error;
   return success();
+}
+
+bool hasQuire(MLIRContext *context, const Format &format, std::string &error) {
+  return hasQuire(registryOf(context), format, error);
+}
+
+bool hasQuire(const Registry &registry, const Format &format,
+              std::string &error) {
+  if (!format.isOpaque())
+    return quireOf(format, error).has_value();
+  const Registry::NamedFormat *entry = registry.entryOf(format);
+  if (entry && entry->accumulatorBytes != 0)
+    return true;
+  error = "format '" + format.getOpaqueName().str() +
+          "' has no quire: expected 'accumulator: {storage: BYTES, mac: "
+          "SYMBOL, round: SYMBOL}' in its entry";
+  return false;
 }
 
 namespace detail {
@@ -51,15 +81,17 @@ bool isAccumulation(mlir::Operation *op) { return !isa<QuireRoundOp>(op); }
 
 static LogicalResult verifyQuire(mlir::Operation *op, Type type,
                                  const Format &format) {
+  std::string error;
   if (auto quire = dyn_cast<QuireType>(type)) {
     if (quire.getFormat() == format)
-      return success();
+      return hasQuire(op->getContext(), format, error)
+                 ? success()
+                 : LogicalResult(op->emitOpError(error));
     return op->emitOpError("has a quire of '")
            << quire.getFormat().spelling() << "', but format '"
            << format.spelling() << "'";
   }
-  std::string error;
-  if (!quireOf(format, error))
+  if (!hasQuire(op->getContext(), format, error))
     return op->emitOpError(error);
   auto storage = QuireType::get(op->getContext(), format).getStorageType();
   if (type == storage)
@@ -104,10 +136,13 @@ LogicalResult verifyQuireOp(mlir::Operation *op) {
     return success();
   Type result = numera::elementType(round.getType());
   Format rounded = round.getRoundedFormat();
-  if (!rounded.getFamily().hasArithmetic())
+  if (rounded != format &&
+      (!rounded.getFamily().hasArithmetic() || format.isOpaque()))
     return op->emitOpError("rounds to '")
            << rounded.spelling()
-           << "', which is opaque: expected a format with arithmetic";
+           << (format.isOpaque()
+                   ? "', but the accumulator's library rounds to its format"
+                   : "', which is opaque: expected a format with arithmetic");
   if (round.drawsRandom() && !round.getRandom())
     return op->emitOpError("rounds stochastically; expected random bits, as in "
                            "'random %r'");

@@ -27,6 +27,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
+#include "numera/Dialect/Numera/IR/Numera.h"
 
 using namespace mlir;
 
@@ -65,7 +66,8 @@ KernelLoops KernelLoops::of(OpBuilder &builder, linalg::GenericOp generic) {
 
 bool isKernelConstant(Value value) {
   mlir::Operation *op = value.getDefiningOp();
-  return op && op->hasTrait<OpTrait::ConstantLike>() &&
+  return op &&
+         (op->hasTrait<OpTrait::ConstantLike>() || isa<QuireZeroOp>(op)) &&
          !isa<MemRefType>(value.getType());
 }
 

@@ -38,10 +38,13 @@ public:
   LogicalResult run();
 
 private:
-  void lowerInPlace(const InPlaceSum &sum);
-  void lowerStep(QuireOpInterface step);
-  void lowerRound(QuireRoundOp round);
-  void call(QuireOpInterface step, Value place);
+  LogicalResult lowerZero(QuireZeroOp zero);
+  LogicalResult lowerInPlace(const InPlaceSum &sum);
+  LogicalResult lowerStep(QuireOpInterface step);
+  LogicalResult lowerRound(QuireRoundOp round);
+  void finish(QuireRoundOp round, Value code);
+  LogicalResult call(QuireOpInterface step, Value place);
+  LogicalResult callLibrary(QuireOpInterface step, ArrayRef<Value> operands);
 
   Value createSlot(mlir::Operation *op, Type type);
   Value spill(mlir::Operation *op, Value quire);
@@ -181,7 +184,7 @@ Value QuireLowering::readable(mlir::Operation *op, Value quire) {
 //===----------------------------------------------------------------------===//
 
 /// The call of `step` on the quire at `place`.
-void QuireLowering::call(QuireOpInterface step, Value place) {
+LogicalResult QuireLowering::call(QuireOpInterface step, Value place) {
   Location loc = step.getLoc();
   SmallVector<Value> operands{place};
   if (auto merge = dyn_cast<QuireMergeOp>(step.getOperation())) {
@@ -201,41 +204,93 @@ void QuireLowering::call(QuireOpInterface step, Value place) {
       operands.push_back(code);
     }
   }
+  if (step.getQuireFormat().isOpaque())
+    return callLibrary(step, operands);
   lowerings.callEntry(builder, loc, step.getQuireFormat(),
                       step->getName().stripDialect(), operands, {}, {});
+  return success();
 }
 
-void QuireLowering::lowerInPlace(const InPlaceSum &sum) {
+/// The same of an opaque format, whose library has a product and, for sums of
+/// values, an addition.
+LogicalResult QuireLowering::callLibrary(QuireOpInterface step,
+                                         ArrayRef<Value> operands) {
+  mlir::Operation *op = step;
+  if (!isa<QuireMacOp, QuireAddOp>(op))
+    return op->emitError("'")
+           << op->getName() << "' is no part of the accumulator of format '"
+           << step.getQuireFormat().getOpaqueName()
+           << "', expected quire_mac, quire_add or quire_round";
+  Operation part = isa<QuireMacOp>(op) ? Operation::AccumulatorMac
+                                       : Operation::AccumulatorAdd;
+  return lowerings.callPart(builder, op, part, step.getQuireFormat(), operands);
+}
+
+/// What a library begins with, as a value.
+LogicalResult QuireLowering::lowerZero(QuireZeroOp zero) {
+  builder.setInsertionPoint(zero);
+  Value slot = createSlot(zero, zero.getType());
+  if (failed(lowerings.callPart(builder, zero, Operation::AccumulatorInit,
+                                zero.getFormatAttr().getFormat(), slot)))
+    return failure();
+  Value begun =
+      LLVM::LoadOp::create(builder, zero.getLoc(), zero.getType(), slot);
+  zero.replaceAllUsesWith(begun);
+  zero->erase();
+  return success();
+}
+
+LogicalResult QuireLowering::lowerInPlace(const InPlaceSum &sum) {
   builder.setInsertionPoint(sum.steps.front());
   Value place = addressOf(sum.load);
   for (QuireOpInterface step : sum.steps) {
     builder.setInsertionPoint(step);
-    call(step, place);
+    if (failed(call(step, place)))
+      return failure();
   }
   sum.store->erase();
   for (QuireOpInterface step : llvm::reverse(sum.steps))
     step->erase();
   sum.load->erase();
+  return success();
 }
 
-void QuireLowering::lowerStep(QuireOpInterface step) {
+LogicalResult QuireLowering::lowerStep(QuireOpInterface step) {
   builder.setInsertionPoint(step);
   Value slot = spill(step, step.getQuire());
-  call(step, slot);
+  if (failed(call(step, slot)))
+    return failure();
   Type type = step->getResult(0).getType();
   step->getResult(0).replaceAllUsesWith(
       LLVM::LoadOp::create(builder, step.getLoc(), type, slot));
   step->erase();
+  return success();
 }
 
-void QuireLowering::lowerRound(QuireRoundOp round) {
+/// The code in place of the sum, whose last use this may have been.
+void QuireLowering::finish(QuireRoundOp round, Value code) {
+  auto load = round.getQuire().getDefiningOp<memref::LoadOp>();
+  round.replaceAllUsesWith(code);
+  round->erase();
+  if (load && load->use_empty())
+    load->erase();
+}
+
+LogicalResult QuireLowering::lowerRound(QuireRoundOp round) {
   builder.setInsertionPoint(round);
   Location loc = round.getLoc();
   QuireOpInterface quireOp = round;
   Format format = quireOp.getQuireFormat(), rounded = round.getRoundedFormat();
   RoundingMode mode = round.getRoundingMode();
-  auto load = round.getQuire().getDefiningOp<memref::LoadOp>();
   Value place = readable(round, round.getQuire());
+  if (format.isOpaque()) {
+    FailureOr<Value> code = lowerings.callPart(
+        builder, round, Operation::AccumulatorRound, format, place);
+    if (failed(code))
+      return failure();
+    finish(round, *code);
+    return success();
+  }
   Value random = round.getRandom();
   if (!random)
     random =
@@ -247,10 +302,8 @@ void QuireLowering::lowerRound(QuireRoundOp round) {
       builder, loc, rounded, rounded == format ? "quire_round" : "pack",
       {place}, {mode.pack()}, builder.getIntegerType(rounded.storageBits()),
       random);
-  round.replaceAllUsesWith(fromBits(builder, loc, code, round.getType()));
-  round->erase();
-  if (load && load->use_empty())
-    load->erase();
+  finish(round, fromBits(builder, loc, code, round.getType()));
+  return success();
 }
 
 LogicalResult QuireLowering::run() {
@@ -267,18 +320,31 @@ LogicalResult QuireLowering::run() {
              << " cannot become calls; turn it into linalg on scalars first "
                 "(numera-lower does)";
   }
+  SmallVector<QuireZeroOp> zeros;
+  module.walk([&](QuireZeroOp zero) { zeros.push_back(zero); });
+  for (QuireZeroOp zero : zeros) {
+    if (isa<QuireType>(zero.getType()))
+      return zero.emitError("an operation on ")
+             << zero.getType()
+             << " cannot become calls; numera-lower-types comes first";
+    if (failed(lowerZero(zero)))
+      return failure();
+  }
   llvm::SmallPtrSet<mlir::Operation *, 8> done;
   for (QuireOpInterface op : work) {
     if (!done.insert(op).second)
       continue;
+    LogicalResult lowered = success();
     if (auto round = dyn_cast<QuireRoundOp>(op.getOperation())) {
-      lowerRound(round);
+      lowered = lowerRound(round);
     } else if (auto sum = matchInPlace(op)) {
       done.insert(sum->steps.begin(), sum->steps.end());
-      lowerInPlace(*sum);
+      lowered = lowerInPlace(*sum);
     } else {
-      lowerStep(op);
+      lowered = lowerStep(op);
     }
+    if (failed(lowered))
+      return failure();
   }
   return success();
 }

@@ -131,8 +131,22 @@ struct LowerQuireZero : OpConversionPattern<QuireZeroOp> {
   LogicalResult
   matchAndRewrite(QuireZeroOp op, OpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<arith::ConstantOp>(
-        op, rewriter.getIntegerAttr(op.getType().getStorageType(), 0));
+    auto type = dyn_cast<QuireType>(op.getType());
+    if (!type)
+      return failure();
+    Format format = type.getFormat();
+    auto *dialect = op->getContext()->getLoadedDialect<NumeraDialect>();
+    bool hasInit = llvm::any_of(
+        dialect->getRegistry().lowerings(), [&](const Lowering &lowering) {
+          return lowering.operation == Operation::AccumulatorInit &&
+                 lowering.result == format;
+        });
+    if (hasInit)
+      rewriter.replaceOpWithNewOp<QuireZeroOp>(
+          op, type.getStorageType(), FormatAttr::get(getContext(), format));
+    else
+      rewriter.replaceOpWithNewOp<arith::ConstantOp>(
+          op, rewriter.getIntegerAttr(type.getStorageType(), 0));
     return success();
   }
 };

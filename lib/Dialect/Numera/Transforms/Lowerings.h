@@ -62,6 +62,13 @@ public:
   mlir::Value lowerCarrierOp(mlir::OpBuilder &builder, mlir::Operation *op,
                              mlir::ValueRange values);
 
+  /// Calls a part of the accumulator of an opaque format on the memory and the
+  /// codes of `operands`; an error at `op` where it is not registered. The
+  /// result is null for a part that has none.
+  mlir::FailureOr<mlir::Value> callPart(mlir::OpBuilder &, mlir::Operation *op,
+                                        Operation part, const Format &,
+                                        llvm::ArrayRef<mlir::Value> operands);
+
   /// Calls `numera_<family>_<op>_<bits>`(operands, parameters…, trailing…,
   /// last), or its vector form where an operand is a vector; `result` is a
   /// scalar's type. A null `result` is none, a null `last` no argument.

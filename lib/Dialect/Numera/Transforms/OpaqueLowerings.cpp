@@ -203,4 +203,24 @@ Value Lowerings::lowerOpaqueCarrierOp(OpBuilder &builder, mlir::Operation *op,
   return call(Operation::Cast, format, carrier, code);
 }
 
+FailureOr<Value> Lowerings::callPart(OpBuilder &builder, mlir::Operation *op,
+                                     Operation part, const Format &format,
+                                     ArrayRef<Value> operands) {
+  Location loc = op->getLoc();
+  const Lowering *found = registry.findPart(part, format, target);
+  if (!found)
+    return op->emitError("the accumulator of format '")
+           << format.getOpaqueName() << "' has no '" << numera::nameOf(part)
+           << "'; expected 'accumulator: {" << numera::nameOf(part)
+           << ": SYMBOL}' in the entry of the format";
+  if (part != Operation::AccumulatorRound) {
+    callRegistered(builder, loc, *found, operands, {});
+    return Value();
+  }
+  Type storage = builder.getIntegerType(format.storageBits());
+  return masked(builder, loc,
+                callRegistered(builder, loc, *found, operands, storage),
+                format);
+}
+
 } // namespace numera

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "numera/Dialect/Numera/Transforms/Policy.h"
+#include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Registry/Evaluation.h"
 
 namespace numera {
@@ -47,7 +48,7 @@ std::optional<ResolvedPolicy> resolvePolicy(const Registry &registry,
       accumulate.empty() && policy.accumulate == Policy::Accumulate::Default;
   if (isWanted("quire", Policy::Accumulate::Quire) ||
       (isUsual && resolved.format.getFamily().accumulatesExactly())) {
-    if (!quireOf(resolved.format, error))
+    if (!hasQuire(registry, resolved.format, error))
       return std::nullopt;
     resolved.accumulator = resolved.format;
     resolved.isExact = true;

@@ -71,7 +71,7 @@ static Value createAccumulator(IRRewriter &rewriter, Location loc, Value init,
   if (type.getElementType() == accumulator)
     return init;
   if (policy.isExact) {
-    Value zero = QuireZeroOp::create(rewriter, loc, accumulator);
+    Value zero = QuireZeroOp::create(rewriter, loc, accumulator, FormatAttr());
     Value empty = tensor::EmptyOp::create(
         rewriter, loc, tensor::getMixedSizes(rewriter, loc, init), accumulator);
     Value sums =

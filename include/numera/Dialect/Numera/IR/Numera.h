@@ -100,6 +100,13 @@ namespace numera {
 /// gives is not ours to say.
 bool isOverridden(FormatOpInterface op);
 
+/// True if sums of the format can be exact: in its family's quire, or in the
+/// accumulator of an opaque format's library. Else `error` says why not.
+bool hasQuire(const Registry &registry, const Format &format,
+              std::string &error);
+bool hasQuire(mlir::MLIRContext *context, const Format &format,
+              std::string &error);
+
 /// True if values of the format may stay in f32 or f64, by its width, between
 /// operations: because its family says so, or the entry of an opaque format.
 bool hasCarrier(mlir::MLIRContext *context, const Format &format,

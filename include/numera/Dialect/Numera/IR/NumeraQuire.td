@@ -34,8 +34,12 @@ def Numera_QuireZeroOp : Op<Numera_Dialect, "quire_zero", [Pure]> {
     ```mlir
     %0 = numera.quire_zero : !numera.quire<posit<16, 2>>
     ```
+
+    It keeps its form on storage, with `format`, where the library of an opaque
+    format begins its accumulators by a function of its own.
   }];
-  let results = (outs Numera_QuireType:$result);
+  let arguments = (ins OptionalAttr<Numera_FormatAttr>:$format);
+  let results = (outs Numera_Quire:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
