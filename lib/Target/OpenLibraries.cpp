@@ -146,7 +146,8 @@ static void report(Error error, const Registry &registry,
   errors << (place.empty() ? "" : place + ": ") << "error: " << message << '\n';
 }
 
-bool numera::openLibraries(Registry &registry, raw_ostream &errors) {
+bool numera::openLibraries(Registry &registry, raw_ostream &errors,
+                           std::vector<std::string> *misfits) {
   LLVMContext context;
   OpenLibraries libraries(registry, context);
   StringSet<> reported;
@@ -159,10 +160,13 @@ bool numera::openLibraries(Registry &registry, raw_ostream &errors) {
     return false;
   for (const Lowering &lowering : registry.lowerings()) {
     Expected<LibraryFile &> file = libraries.find(lowering);
-    if (!file)
-      report(file.takeError(), registry, lowering.location, reported, errors);
+    if (file)
+      continue;
+    report(file.takeError(), registry, lowering.location, reported, errors);
+    if (misfits)
+      misfits->push_back(lowering.location);
   }
-  if (!reported.empty())
+  if (!reported.empty() && !misfits)
     return false;
   for (const Library &library : registry.libraries()) {
     LibraryFile &file = cantFail(libraries.open(library));

@@ -10,7 +10,7 @@ func.func private @too_wide(!numera.quire<float<12, 20>>)
 
 // -----
 
-// expected-error@+1 {{format 'opaque<"mybf16",16>' has no quire: only its library knows its values}}
+// expected-error@+1 {{format 'mybf16' has no quire: expected 'accumulator: {storage: BYTES, mac: SYMBOL, round: SYMBOL}' in its entry}}
 func.func private @opaque(!numera.quire<opaque<"mybf16", 16>>)
 
 // -----

@@ -9,6 +9,7 @@
 #include "ModelFlags.h"
 
 #include "numera/Runtime/Progress.h"
+#include "numera/Target/Libraries.h"
 #include "llvm/ADT/STLExtras.h"
 #include <optional>
 #include <thread>
@@ -125,7 +126,8 @@ int numera::checkCommand(ArrayRef<const char *> arguments) {
   Registry registry;
   check::Options options;
   std::vector<Format> formats;
-  if (!loadLibraries(flags.sources, registry) ||
+  if (!loadRegistry(flags.sources, registry) ||
+      !openLibraries(registry, errs(), &options.misfits) ||
       !readOptions(flags, registry, options) ||
       !chooseFormats(flags, registry, formats))
     return 1;
@@ -155,8 +157,14 @@ int numera::checkCommand(ArrayRef<const char *> arguments) {
     return fail("library '" + options.library +
                 "' has no function that is registered for the CPU");
 
+  // The functions that cannot be called have had their lines.
+  auto isEmpty = [](const check::Report &report) {
+    return report.results.empty() && report.laws.empty();
+  };
+  if (!options.misfits.empty() && all_of(reports, isEmpty))
+    return 1;
   CheckReport printer(registry, uint64_t(options.timeLimit));
-  uint64_t operations = 0, inputs = 0, bad = 0;
+  uint64_t operations = 0, inputs = 0, bad = options.misfits.size();
   for (const check::Report &report : reports) {
     operations += report.results.size() + report.laws.size();
     inputs += report.tried();
@@ -169,6 +177,10 @@ int numera::checkCommand(ArrayRef<const char *> arguments) {
         for (const check::Report &report : reports)
           printer.printJSON(report, json);
       });
+      json.attributeArray("misfits", [&] {
+        for (const std::string &place : options.misfits)
+          json.value(place);
+      });
       json.attribute("inputs", int64_t(inputs));
       json.attribute("not_as_expected", int64_t(bad));
     });
@@ -177,8 +189,9 @@ int numera::checkCommand(ArrayRef<const char *> arguments) {
   }
   for (const check::Report &report : reports)
     printer.printText(report, outs());
-  if (reports.size() > 1)
-    outs() << reports.size() << " formats, "
+  if (reports.size() > 1 || !options.misfits.empty())
+    outs() << reports.size()
+           << (reports.size() == 1 ? " format, " : " formats, ")
            << CheckReport::summary(operations, inputs, bad) << '\n';
   return bad ? 1 : 0;
 }

@@ -59,6 +59,21 @@ static void addCasts(const Registry &registry, const Format &format,
   }
 }
 
+/// What the library has beside operations, where it has.
+static void addFunctions(const Registry &registry, const Format &format,
+                         std::vector<Row> &rows) {
+  auto add = [&](std::string name, const Lowering *found) {
+    if (found)
+      rows.push_back(
+          {std::move(name), {Provision::Kind::Registered, found, ""}});
+  };
+  add("round_to", registry.findRoundTo(format, numera::Target::CPU));
+#define NUMERA_PART(enumerator, name, operands)                                \
+  add("accumulator " name,                                                     \
+      registry.findPart(Operation::enumerator, format, numera::Target::CPU));
+#include "numera/Registry/Operations.def"
+}
+
 static std::vector<Row> rowsOf(const Registry &registry, const Format &format) {
   std::vector<Row> rows;
   addCasts(registry, format, rows);
@@ -83,6 +98,7 @@ static std::vector<Row> rowsOf(const Registry &registry, const Format &format) {
 #define NUMERA_OPERATION(enumerator, name, operands)                           \
   addUniform(Operation::enumerator);
 #include "numera/Registry/Operations.def"
+  addFunctions(registry, format, rows);
   return rows;
 }
 

@@ -26,6 +26,9 @@ struct Options {
   unsigned threads = 1;             ///< processes at a time
   double timeLimit = 10;            ///< seconds a call may take
   uint64_t seed = 1;                ///< of the random inputs
+  /// Places of lowerings whose functions cannot be called (openLibraries): they
+  /// are left out, and so is what is derived.
+  std::vector<std::string> misfits = {};
 };
 
 /// An operation as a program runs it.

@@ -14,8 +14,11 @@ namespace numera {
 /// that name, and, where it is source or bitcode, of that type. What is wrong
 /// goes to `errors`, a line `place: error: …` each, and the result is false. To
 /// be called before the registry is shared; without it, each program opens the
-/// libraries that it calls.
-bool openLibraries(Registry &registry, llvm::raw_ostream &errors);
+/// libraries that it calls. With `misfits`, a function that is not there or
+/// does not fit is a line as well, and the place of its lowering one of those,
+/// but no failure.
+bool openLibraries(Registry &registry, llvm::raw_ostream &errors,
+                   std::vector<std::string> *misfits = nullptr);
 
 } // namespace numera
 

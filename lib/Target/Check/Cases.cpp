@@ -162,7 +162,7 @@ private:
     checked.origin = "derived: " + provision.origin;
     if (!isRounding)
       checked.rounding = Rounding::NearestEven;
-    if (options.library.empty() &&
+    if (options.library.empty() && options.misfits.empty() &&
         isChosen(checked.rounding.rounding, isRounding))
       push(checked);
     return true;
@@ -181,6 +181,8 @@ private:
   }
 
   bool isProvided(const Lowering &lowering) {
+    if (is_contained(options.misfits, lowering.location))
+      return false;
     if (options.library.empty())
       return true;
     Expected<bool> provided = providers.provides(options.library, lowering);

@@ -152,6 +152,8 @@ Expected<Report> checkFormat(const Registry &registry, const Format &format,
                     roundTo ? roundTo->operands.front() : Format());
   if (!report.meaning)
     laws = lawsOf(format, roles);
+  if (const auto *entry = registry.entryOf(format); entry && !report.meaning)
+    append_range(laws, identityLaws(format, entry->identities, roles));
   if (roundTo)
     append_range(laws, carrierLaws(*roundTo, roles));
   Twins twins(registry);

@@ -64,6 +64,12 @@ std::map<Role, Checked> rolesOf(llvm::ArrayRef<Checked> operations,
 std::vector<Law> lawsOf(const Format &format,
                         const std::map<Role, Checked> &roles);
 
+/// What the codes that the entry of a format names have to be to its
+/// operations.
+std::vector<Law> identityLaws(const Format &format,
+                              const Identities &identities,
+                              const std::map<Role, Checked> &roles);
+
 /// What a format's `round_to` says: that it is the casts to the format and
 /// back, and that each of the functions that it names is the operation of the
 /// carrier and a rounding.

@@ -99,6 +99,12 @@ Type QuireType::parse(AsmParser &parser) {
   Format format = parseFormat(parser);
   if (!format || parser.parseGreater())
     return {};
+  // The accumulator of an opaque format is the configuration's.
+  std::string error;
+  if (format.isOpaque() && !hasQuire(parser.getContext(), format, error)) {
+    parser.emitError(start) << error;
+    return {};
+  }
   return QuireType::getChecked([&] { return parser.emitError(start); },
                                parser.getContext(), format);
 }
