@@ -202,7 +202,8 @@ struct ContractPass : impl::NumeraContractBase<ContractPass> {
   void runOnOperation() override {
     auto *dialect = getContext().getLoadedDialect<NumeraDialect>();
     KernelCalls calls(getOperation(), dialect->getRegistry(), Target::CPU);
-    for (const ContractionWork &work : findContractions(getOperation(), Target::CPU))
+    for (const ContractionWork &work :
+         findContractions(getOperation(), Target::CPU))
       calls.replace(work);
   }
 };

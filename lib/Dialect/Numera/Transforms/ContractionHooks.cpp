@@ -95,8 +95,8 @@ void HookBuilder::addCarriedStep(const Twine &name,
   };
   Value product = arith::MulFOp::create(builder, loc, body->getArgument(1),
                                         body->getArgument(2));
-  Value sum = arith::AddFOp::create(builder, loc, body->getArgument(0),
-                                    round(product));
+  Value sum =
+      arith::AddFOp::create(builder, loc, body->getArgument(0), round(product));
   LLVM::ReturnOp::create(builder, loc, round(sum));
 }
 

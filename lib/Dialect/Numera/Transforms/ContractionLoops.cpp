@@ -127,8 +127,7 @@ void PackedContraction::findCarrier(Target target) {
     return;
   auto *dialect = step->getContext()->getLoadedDialect<NumeraDialect>();
   const Registry &registry = dialect->getRegistry();
-  unsigned bits = format.isOpaque()
-                      ? carrierOfStep(registry, format, target)
+  unsigned bits = format.isOpaque() ? carrierOfStep(registry, format, target)
                   : isChanged(registry, format)
                       ? 0
                       : format.getFamily().carrierStep(format).bits;

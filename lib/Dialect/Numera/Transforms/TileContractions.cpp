@@ -303,7 +303,8 @@ namespace {
 struct TileContractionsPass
     : impl::NumeraTileContractionsBase<TileContractionsPass> {
   void runOnOperation() override {
-    std::vector<ContractionWork> found = findContractions(getOperation(), Target::NVPTX);
+    std::vector<ContractionWork> found =
+        findContractions(getOperation(), Target::NVPTX);
     if (found.empty())
       return;
     auto *dialect = getContext().getLoadedDialect<NumeraDialect>();
