@@ -121,7 +121,8 @@ bool ConfigurationReader::readFormats(const YamlNode &section) {
 
 /// Words that mean something else where a format may stand.
 static bool isReserved(StringRef name) {
-  return findFamily(name) || name == "same" || name == "quire" ||
+  return findFamily(name) ||
+         llvm::is_contained({"same", "quire", "block", "scaled"}, name) ||
          integerFromName(name) ||
          llvm::any_of(allFamilies(), [&](const FormatFamily *family) {
            return family->isRuledName(name);
@@ -140,17 +141,18 @@ bool ConfigurationReader::checkNewName(const YamlNode &entry) {
                      "'" + name +
                          "' has a meaning of its own, choose another "
                          "name");
-  auto found = registry.byName.find(name);
-  if (found == registry.byName.end())
-    return true;
-  const Registry::NamedFormat &other = registry.named[found->second];
-  if (other.isBuiltin)
-    return file.fail(entry.keyPlace, "format '" + name +
-                                         "' is built in, "
-                                         "choose another name");
-  return file.fail(entry.keyPlace,
-                   "format '" + name + "' is already defined at " +
-                       other.location + ", choose another name");
+  auto isFree = [&](const auto &other) {
+    if (other.name != name)
+      return true;
+    return file.fail(entry.keyPlace,
+                     "format '" + name + "' is " +
+                         (other.isBuiltin
+                              ? "built in"
+                              : "already defined at " + other.location) +
+                         ", choose another name");
+  };
+  return llvm::all_of(registry.named, isFree) &&
+         llvm::all_of(registry.scaled, isFree);
 }
 
 const FormatFamily *ConfigurationReader::readFamily(const YamlNode &entry) {
@@ -164,13 +166,9 @@ const FormatFamily *ConfigurationReader::readFamily(const YamlNode &entry) {
   llvm::SmallVector<StringRef> names;
   for (const FormatFamily *family : allFamilies())
     names.push_back(family->name());
-  if (llvm::is_contained({"block", "scaled"}, name))
-    file.fail(value->place, "family '" + name +
-                                "' is not supported yet, expected " +
-                                listed(names));
-  else
-    file.fail(value->place,
-              "unknown family '" + name + "'" + expectation(name, names));
+  names.append({"block", "scaled"});
+  file.fail(value->place,
+            "unknown family '" + name + "'" + expectation(name, names));
   return nullptr;
 }
 
@@ -204,6 +202,8 @@ bool ConfigurationReader::readChanges(const YamlNode &section,
 bool ConfigurationReader::readFormat(const YamlNode &entry) {
   if (!checkNewName(entry) || !expectMapping(entry, "a format"))
     return false;
+  if (isScaledFamily(entry))
+    return readScaled(entry);
   const FormatFamily *family = readFamily(entry);
   if (!family)
     return false;
@@ -253,30 +253,6 @@ bool ConfigurationReader::readFormat(const YamlNode &entry) {
 //===----------------------------------------------------------------------===//
 // policy
 //===----------------------------------------------------------------------===//
-
-bool ConfigurationReader::readPolicy(const YamlNode &section) {
-  if (!checkKeys(section, "'policy'", {"default", "accumulate", "scale"},
-                 {"weights", "rules", "fallback"}))
-    return false;
-  if (const YamlNode *value = section.find("default"))
-    if (!readFormatReference(*value, registry.filePolicy.defaultFormat))
-      return false;
-  if (const YamlNode *value = section.find("accumulate"))
-    if (!readAccumulate(*value))
-      return false;
-  const YamlNode *scale = section.find("scale");
-  if (!scale)
-    return true;
-  if (!expectScalar(*scale))
-    return false;
-  StringRef text = scale->text;
-  if (text == "per-tensor" || text == "per-channel")
-    return file.fail(scale->keyPlace, "'scale: " + text +
-                                          "' is not supported yet, expected "
-                                          "none");
-  return text == "none" ||
-         file.fail(scale->place, "scale is '" + text + "', expected none");
-}
 
 bool ConfigurationReader::readAccumulate(const YamlNode &value) {
   Policy &policy = registry.filePolicy;

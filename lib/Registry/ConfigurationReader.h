@@ -37,6 +37,12 @@ private:
   bool readOpaque(const YamlNode &entry, Registry::NamedFormat &named);
   bool readDerived(const YamlNode &entry, Registry::NamedFormat &named);
   bool readIdentities(const YamlNode &entry, Registry::NamedFormat &named);
+  static bool isScaledFamily(const YamlNode &entry);
+  bool readPartOfScaled(const YamlNode &entry, llvm::StringRef key,
+                        Format (*lookup)(const Registry &, llvm::StringRef,
+                                         std::string &),
+                        Format &format);
+  bool readScaled(const YamlNode &entry);
   bool checkNewName(const YamlNode &entry);
   const FormatFamily *readFamily(const YamlNode &entry);
 
@@ -70,6 +76,10 @@ private:
                         std::string &symbol);
 
   bool readPolicy(const YamlNode &section);
+  bool readRoleFormat(const YamlNode &value, Role &role);
+  bool readScale(const YamlNode &value, const Format &scale, Role &role);
+  bool readRoles(const YamlNode &section);
+  bool readScales(const YamlNode &section);
   bool readAccumulate(const YamlNode &value);
 
   /// `node` is a mapping of known keys, none twice; what stands in `later` is

@@ -80,6 +80,15 @@ Format Registry::lookupFormat(StringRef text, std::string &error) const {
   auto found = byName.find(text);
   if (found != byName.end())
     return named[found->second].format;
+  auto isName = [&](const NamedScaledFormat &other) {
+    return other.name == text;
+  };
+  if (isScaledSpelling(text) || llvm::any_of(scaled, isName)) {
+    error = "'" + text.str() +
+            "' is a scaled format, which tensors have; expected a format of "
+            "numbers";
+    return {};
+  }
   if (text.contains('<')) {
     SpellingError fault;
     Format format = parseFormatSpelling(text, fault);
@@ -93,11 +102,29 @@ Format Registry::lookupFormat(StringRef text, std::string &error) const {
   llvm::SmallVector<StringRef> names;
   for (const NamedFormat &format : named)
     names.push_back(format.name);
+  for (const NamedScaledFormat &format : scaled)
+    names.push_back(format.name);
   StringRef near = nearest(text, names);
   error = "unknown format '" + text.str() + "'";
   error += near.empty() ? ", expected a name such as posit16 or a spelling "
                           "such as posit<16,2>"
                         : ", did you mean '" + near.str() + "'?";
+  return {};
+}
+
+ScaledFormat Registry::lookupScaledFormat(StringRef text,
+                                          std::string &error) const {
+  for (const NamedScaledFormat &candidate : scaled)
+    if (candidate.name == text)
+      return candidate.format;
+  return isScaledSpelling(text) ? parseScaledFormat(*this, text, error)
+                                : ScaledFormat();
+}
+
+std::string Registry::nameOf(const ScaledFormat &format) const {
+  for (const NamedScaledFormat &candidate : scaled)
+    if (candidate.format == format)
+      return candidate.name;
   return {};
 }
 

@@ -85,8 +85,7 @@ TEST(ConfigurationError, Family) {
             "f.yaml:2:15: error: unknown family 'posits', did you mean "
             "'posit'?\n");
   EXPECT_EQ(errorOfFormat("a: {family: block, size: 32}"),
-            "f.yaml:2:15: error: family 'block' is not supported yet, expected "
-            "float, lns, posit, fixed, takum or opaque\n");
+            "f.yaml:2:3: error: 'element' is missing, format 'a' needs it\n");
   EXPECT_EQ(errorOfFormat("a: posit"),
             "f.yaml:2:6: error: found a scalar, a format is a mapping\n");
 }
@@ -320,16 +319,11 @@ TEST(ConfigurationError, Policy) {
             "f.yaml:1:10: error: unknown key 'acumulate' of 'policy', did you "
             "mean 'accumulate'?\n");
   EXPECT_EQ(errorOf("policy: {scale: big}\n"),
-            "f.yaml:1:17: error: scale is 'big', expected none\n");
+            "f.yaml:1:17: error: scale is 'big', expected none, per-tensor, "
+            "per-channel or block(N) with N elements, 2 or more\n");
 }
 
 TEST(ConfigurationError, WhatIsNotSupportedYet) {
-  EXPECT_EQ(errorOf("policy: {scale: per-tensor}\n"),
-            "f.yaml:1:10: error: 'scale: per-tensor' is not supported yet, "
-            "expected none\n");
-  EXPECT_EQ(errorOf("policy: {weights: f16}\n"),
-            "f.yaml:1:10: error: 'weights' is not supported yet, leave it "
-            "out\n");
   EXPECT_EQ(errorOf("policy:\n  rules: []\n"),
             "f.yaml:2:3: error: 'rules' is not supported yet, leave it out\n");
   EXPECT_EQ(errorOf("fallback: f32\n"),

@@ -8,6 +8,7 @@
 #define NUMERA_REGISTRY_REGISTRY_H
 
 #include "numera/Registry/FormatFamily.h"
+#include "numera/Registry/Scaling.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/raw_ostream.h"
 #include <memory>
@@ -100,9 +101,25 @@ struct Identities {
   std::optional<uint64_t> zero, one, lowest, highest, nan;
 };
 
+/// What the operands or the results of contractions are stored in, where it is
+/// not the format of the model.
+struct Role {
+  Format format;       ///< numbers without a scale; null: none
+  ScaledFormat scaled; ///< null: none
+  /// Each channel has a scale; else `scaled` has one, or blocks.
+  bool isPerChannel = false;
+
+  explicit operator bool() const { return format || scaled; }
+};
+
 /// What `numera-retype` does to a model.
 struct Policy {
-  Format defaultFormat; ///< null: not named
+  Format defaultFormat;       ///< null: not named
+  ScaledFormat defaultScaled; ///< instead of it; null: not named
+  Role weights, activations, outputs;
+  /// Scales that are known before a program runs (`numera calibrate`), by the
+  /// names of contractions and operands: `conv1.lhs`.
+  llvm::StringMap<std::vector<float>> scales;
   enum class Accumulate { Default, Same, Quire, Named };
   Accumulate accumulate = Accumulate::Default;
   Format accumulator; ///< with Named
@@ -155,6 +172,20 @@ public:
   };
   /// In the order of registration.
   llvm::ArrayRef<NamedFormat> formats() const { return named; }
+
+  /// A scaled format by name or spelling, `mxfp8`, `block<posit<8,1>,32>`; null
+  /// if `text` means none, with a message where it seems to be meant as one.
+  ScaledFormat lookupScaledFormat(llvm::StringRef text,
+                                  std::string &error) const;
+  /// The first name of a scaled format; empty if there is none.
+  std::string nameOf(const ScaledFormat &format) const;
+  struct NamedScaledFormat {
+    std::string name;
+    ScaledFormat format;
+    bool isBuiltin;
+    std::string location; ///< file:line:column of its entry
+  };
+  llvm::ArrayRef<NamedScaledFormat> scaledFormats() const { return scaled; }
   /// What the codes of `format` mean: itself where it has arithmetic, else the
   /// format that its entry calls equivalent; null where there is none.
   Format equivalentOf(const Format &format) const;
@@ -200,6 +231,7 @@ private:
   friend class ConfigurationReader;
   std::vector<NamedFormat> named;
   llvm::StringMap<size_t> byName;
+  std::vector<NamedScaledFormat> scaled;
   std::vector<Lowering> registered;
   std::vector<Library> libs;
   Policy filePolicy;

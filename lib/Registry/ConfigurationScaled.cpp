@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+//
+// Scaled formats of the section `formats`, and the roles of `policy` that may
+// have one.
+
+#include "ConfigurationReader.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cmath>
+
+using namespace numera;
+using llvm::StringRef;
+using llvm::Twine;
+
+bool ConfigurationReader::isScaledFamily(const YamlNode &entry) {
+  const YamlNode *family = entry.find("family");
+  return family && family->isScalar() &&
+         llvm::is_contained({"block", "scaled"}, family->text);
+}
+
+bool ConfigurationReader::readPartOfScaled(const YamlNode &entry, StringRef key,
+                                           Format (*lookup)(const Registry &,
+                                                            StringRef,
+                                                            std::string &),
+                                           Format &format) {
+  const YamlNode *value = entry.find(key);
+  if (!value)
+    return true;
+  if (!expectScalar(*value))
+    return false;
+  std::string error;
+  format = lookup(registry, value->text, error);
+  return format || file.fail(value->place, error);
+}
+
+bool ConfigurationReader::readScaled(const YamlNode &entry) {
+  bool isBlock = entry.find("family")->text == "block";
+  std::string what = "format '" + entry.key + "'";
+  bool hasKnownKeys = isBlock
+                          ? checkKeys(entry, "a format of family 'block'",
+                                      {"family", "element", "size", "scale",
+                                       "rule", "tensor-scale"})
+                          : checkKeys(entry, "a format of family 'scaled'",
+                                      {"family", "element", "scale", "rule"});
+  if (!hasKnownKeys || !requireScalar(entry, "element", what) ||
+      (isBlock && !requireScalar(entry, "size", what)))
+    return false;
+  ScaledFormat format;
+  Format scale = isBlock ? powersOfTwo() : formatF32();
+  if (!readPartOfScaled(entry, "element", lookupElement, format.element) ||
+      !readPartOfScaled(entry, "scale", lookupScale, scale))
+    return false;
+  format.scaling = defaultScaling(isBlock, scale);
+  if (const YamlNode *size = entry.find("size"))
+    if (StringRef(size->text).getAsInteger(10, format.scaling.block) ||
+        format.scaling.block < 2)
+      return file.fail(size->place, "size is '" + Twine(size->text) +
+                                        "', expected the elements of a block, "
+                                        "2 or more");
+  if (const YamlNode *rule = entry.find("rule")) {
+    auto known = scaleRuleFromName(rule->text);
+    if (!expectScalar(*rule))
+      return false;
+    if (!known)
+      return file.fail(rule->place,
+                       "unknown rule '" + Twine(rule->text) + "'" +
+                           expectation(rule->text, scaleRuleNames()));
+    format.scaling.rule = *known;
+  }
+  if (const YamlNode *both = entry.find("tensor-scale")) {
+    if (both->text != "true" && both->text != "false")
+      return file.fail(both->place, "tensor-scale is '" + Twine(both->text) +
+                                        "', expected true or false");
+    format.scaling.hasTensorScale = both->text == "true";
+  }
+  std::string fault = checkScaledFormat(format);
+  if (!fault.empty())
+    return file.fail(entry.keyPlace, fault);
+  registry.scaled.push_back(
+      {entry.key, format, isBuiltin, file.location(entry.keyPlace)});
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// policy
+//===----------------------------------------------------------------------===//
+
+bool ConfigurationReader::readRoleFormat(const YamlNode &value, Role &role) {
+  if (value.isScalar()) {
+    std::string error;
+    role.scaled = registry.lookupScaledFormat(value.text, error);
+    if (!error.empty())
+      return file.fail(value.place, error);
+    if (role.scaled)
+      return true;
+    if (isIntegerElement(value.text)) {
+      role.format = lookupElement(registry, value.text, error);
+      return true;
+    }
+  }
+  return readFormatReference(value, role.format);
+}
+
+/// `block(32)`: the elements of a block; 0 for any other word.
+static int32_t blockOf(StringRef text) {
+  int32_t size = 0;
+  if (!text.consume_front("block(") || !text.consume_back(")") ||
+      text.getAsInteger(10, size) || size < 2)
+    return 0;
+  return size;
+}
+
+bool ConfigurationReader::readScale(const YamlNode &value, const Format &scale,
+                                    Role &role) {
+  if (!expectScalar(value))
+    return false;
+  StringRef text = value.text;
+  int32_t block = blockOf(text);
+  bool isPerTensor = text == "per-tensor", isPerChannel = text == "per-channel";
+  if (text == "none")
+    return true;
+  if (!block && !isPerTensor && !isPerChannel)
+    return file.fail(value.place,
+                     "scale is '" + text +
+                         "', expected none, per-tensor, per-channel or "
+                         "block(N) with N elements, 2 or more");
+  Format element =
+      role.format ? role.format : registry.filePolicy.defaultFormat;
+  if (role.scaled || !element)
+    return file.fail(value.place,
+                     role.scaled
+                         ? "'" + Twine(value.key) +
+                               "' has a scaled format already, expected "
+                               "scale none"
+                         : "'scale: " + text +
+                               "' needs a format to scale, expected "
+                               "'default'");
+  role.scaled.element = element;
+  bool isBlock = block != 0;
+  Format own = scale ? scale : isBlock ? powersOfTwo() : formatF32();
+  role.scaled.scaling = defaultScaling(isBlock, own);
+  role.scaled.scaling.block = block;
+  if (role.scaled.scaling.rule == ScaleRule::Range)
+    role.scaled.scaling.rule = ScaleRule::Absmax;
+  role.isPerChannel = isPerChannel;
+  role.format = {};
+  std::string fault = checkScaledFormat(role.scaled);
+  return fault.empty() || file.fail(value.place, fault);
+}
+
+bool ConfigurationReader::readRoles(const YamlNode &section) {
+  Policy &policy = registry.filePolicy;
+  constexpr llvm::StringLiteral names[] = {"weights", "activations", "outputs"};
+  Role *roles[] = {&policy.weights, &policy.activations, &policy.outputs};
+  for (auto [name, role] : llvm::zip_equal(names, roles))
+    if (const YamlNode *value = section.find(name))
+      if (!readRoleFormat(*value, *role))
+        return false;
+  Format scale;
+  if (!readPartOfScaled(section, "scale-format", lookupScale, scale))
+    return false;
+  const YamlNode *scales = section.find("scale");
+  if (!scales)
+    return true;
+  if (!scales->isMapping()) {
+    // Operands; what a contraction gives stays as it is.
+    if (!readScale(*scales, scale, policy.weights) ||
+        !readScale(*scales, scale, policy.activations))
+      return false;
+  } else {
+    if (!checkKeys(*scales, "'scale'", {names[0], names[1], names[2]}))
+      return false;
+    for (auto [name, role] : llvm::zip_equal(names, roles))
+      if (const YamlNode *value = scales->find(name))
+        if (!readScale(*value, scale, *role))
+          return false;
+  }
+  // The numbers between are those of f32: scaled are the tensors.
+  if (policy.weights.scaled || policy.activations.scaled ||
+      policy.outputs.scaled)
+    policy.defaultFormat = {};
+  return true;
+}
+
+bool ConfigurationReader::readScales(const YamlNode &section) {
+  if (!expectMapping(section, "'scales'"))
+    return false;
+  for (const YamlNode &entry : section.items) {
+    std::vector<float> &scales = registry.filePolicy.scales[entry.key];
+    auto readOne = [&](const YamlNode &value) {
+      double number = 0;
+      if (StringRef(value.text).getAsDouble(number) || !(number > 0) ||
+          !std::isfinite(float(number)))
+        return file.fail(value.place, "a scale is '" + Twine(value.text) +
+                                          "', expected a number above 0");
+      scales.push_back(float(number));
+      return true;
+    };
+    if (!readEach(section, entry.key, readOne))
+      return false;
+  }
+  return true;
+}
+
+bool ConfigurationReader::readPolicy(const YamlNode &section) {
+  if (!checkKeys(section, "'policy'",
+                 {"default", "accumulate", "weights", "activations", "outputs",
+                  "scale", "scale-format", "scales"},
+                 {"rules", "fallback"}))
+    return false;
+  Policy &policy = registry.filePolicy;
+  if (const YamlNode *value = section.find("default")) {
+    Role role;
+    if (!readRoleFormat(*value, role))
+      return false;
+    policy.defaultFormat = role.format;
+    policy.defaultScaled = role.scaled;
+  }
+  if (const YamlNode *value = section.find("accumulate"))
+    if (!readAccumulate(*value))
+      return false;
+  if (const YamlNode *scales = section.find("scales"))
+    if (!readScales(*scales))
+      return false;
+  return readRoles(section);
+}

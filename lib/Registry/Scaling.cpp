@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+//
+// The properties of scaled formats, and their spellings:
+//
+//   block<ELEMENT,SIZE[,scale=FORMAT][,rule=RULE][,tensor-scale]>
+//   scaled<ELEMENT[,scale=FORMAT|power-of-two][,rule=RULE]>
+//
+// An element is a name or a spelling of a format, or an integer type, i4 to
+// i32 and u4 to u32.
+
+#include "numera/Registry/Scaling.h"
+#include "numera/Registry/Evaluation.h"
+#include "numera/Registry/Registry.h"
+#include "numera/Registry/ScaleSteps.h"
+#include "numera/Registry/Words.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/bit.h"
+
+using namespace numera;
+using llvm::StringRef;
+using llvm::Twine;
+
+static constexpr Word ruleWords[] = {
+    {"floor", int32_t(ScaleRule::Floor)},
+    {"ceil", int32_t(ScaleRule::Ceil)},
+    {"even", int32_t(ScaleRule::Even)},
+    {"round-up-ceil", int32_t(ScaleRule::RoundUpCeil)},
+    {"absmax", int32_t(ScaleRule::Absmax)},
+    {"range", int32_t(ScaleRule::Range)}};
+
+StringRef numera::nameOf(ScaleRule rule) {
+  return wordFor(ruleWords, int32_t(rule));
+}
+
+std::optional<ScaleRule> numera::scaleRuleFromName(StringRef name) {
+  const Word *word = findWord(ruleWords, name);
+  return word ? std::optional(ScaleRule(word->value)) : std::nullopt;
+}
+
+llvm::SmallVector<StringRef> numera::scaleRuleNames() {
+  return supported(ruleWords);
+}
+
+//===----------------------------------------------------------------------===//
+// Properties
+//===----------------------------------------------------------------------===//
+
+/// A value of a format as a double, rounded where it has to be.
+static double numberOf(const Format &format, uint64_t code) {
+  return llvm::bit_cast<double>(evaluateOperation(
+      Operation::Cast, rulesOf(Operation::Cast, formatF64(), format), format,
+      code));
+}
+
+double numera::fullScale(const Format &element) {
+  const FormatFamily &family = element.getFamily();
+  FormatFamily::Range range = family.range(element);
+  bool isTapered =
+      family.precisionAt(element, range.maxExponent) < range.precision &&
+      family.precisionAt(element, 0) == range.precision;
+  return isTapered ? 1 : numberOf(element, family.largest(element));
+}
+
+int32_t numera::fullScaleExponent(const Format &element) {
+  return std::ilogb(fullScale(element));
+}
+
+Format numera::powersOfTwo() {
+  SpellingError error;
+  static const Format format = parseFormatSpelling("float<8,0,fnu>", error);
+  return format;
+}
+
+Format numera::exponentsWithPrecisionOf(const Format &element) {
+  int32_t bits = element.getFamily().range(element).precision - 1;
+  SpellingError error;
+  return parseFormatSpelling(
+      "float<8," + std::to_string(std::clamp(bits, 0, 23)) + ">", error);
+}
+
+std::optional<Overflow> numera::saturating(const Format &format) {
+  const FormatFamily &family = format.getFamily();
+  bool hasChoice =
+      family.hasArithmetic() && family.withOverflow(format, Overflow::Saturate);
+  return hasChoice ? std::optional(Overflow::Saturate) : std::nullopt;
+}
+
+double numera::smallestScale(const Format &scale) {
+  const FormatFamily &family = scale.getFamily();
+  return numberOf(
+      scale,
+      family.encode(scale,
+                    Unpacked{.kind = Kind::Finite,
+                             .exponent = family.range(scale).leastExponent,
+                             .significand = uint64_t(1) << 63},
+                    Rounding::NearestEven));
+}
+
+double ScaledFormat::bitsPerElement() const {
+  double bits = element.width();
+  return isBlock() ? bits + double(scaling.scale.width()) / scaling.block
+                   : bits;
+}
+
+std::string numera::checkScaledFormat(const ScaledFormat &format) {
+  const Scaling &scaling = format.scaling;
+  if (!format.element.getFamily().hasArithmetic())
+    return "elements in '" + format.element.spelling() +
+           "', which is opaque, have no largest number that a scale could aim "
+           "at; expected a format with arithmetic";
+  if (!scaling.scale.getFamily().hasArithmetic())
+    return "scales in '" + scaling.scale.spelling() +
+           "', which is opaque; expected a format with arithmetic";
+  if (!scaling.scale.getFamily().embedsInF32(scaling.scale))
+    return "scales in '" + scaling.scale.spelling() +
+           "' are not all numbers of f32; expected a narrower format";
+  if (!std::isfinite(float(fullScale(format.element))))
+    return "'" + format.element.spelling() +
+           "' has numbers beyond f32, which scaled values are read as; "
+           "expected a narrower element";
+  if (scaling.rule == ScaleRule::Range &&
+      (scaling.scale != formatF32() || format.isBlock()))
+    return "rule 'range' is for 'scaled' with scale f32; expected floor, ceil, "
+           "even, round-up-ceil or absmax";
+  if (scaling.hasTensorScale && scaling.rule != ScaleRule::Absmax)
+    return "a tensor scale goes with rule 'absmax', found '" +
+           numera::nameOf(scaling.rule).str() + "'";
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Spellings
+//===----------------------------------------------------------------------===//
+
+Scaling numera::defaultScaling(bool isBlock, const Format &scale) {
+  Scaling scaling;
+  bool isPower = scale == powersOfTwo();
+  scaling.scale = scale;
+  if (isBlock)
+    scaling.rule = isPower ? ScaleRule::Floor : ScaleRule::Absmax;
+  else
+    scaling.rule = scale == formatF32() ? ScaleRule::Range
+                   : isPower            ? ScaleRule::RoundUpCeil
+                                        : ScaleRule::Absmax;
+  return scaling;
+}
+
+std::string ScaledFormat::spelling() const {
+  std::string text = isBlock() ? "block<" : "scaled<";
+  text += element.spelling();
+  if (isBlock())
+    text += "," + std::to_string(scaling.block);
+  if (scaling.scale != (isBlock() ? powersOfTwo() : formatF32()))
+    text +=
+        ",scale=" + (scaling.scale == powersOfTwo() ? "power-of-two"
+                                                    : scaling.scale.spelling());
+  if (scaling.rule != defaultScaling(isBlock(), scaling.scale).rule)
+    text += ",rule=" + numera::nameOf(scaling.rule).str();
+  if (scaling.hasTensorScale)
+    text += ",tensor-scale";
+  return text + ">";
+}
+
+bool numera::isScaledSpelling(StringRef text) {
+  StringRef family = text.take_until([](char c) { return c == '<'; }).trim();
+  return text.contains('<') && (family == "block" || family == "scaled");
+}
+
+/// The parts between the commas that stand in no inner brackets.
+static llvm::SmallVector<StringRef> splitArguments(StringRef text) {
+  llvm::SmallVector<StringRef> parts;
+  size_t begin = 0;
+  int depth = 0;
+  for (size_t i = 0; i <= text.size(); ++i) {
+    char c = i < text.size() ? text[i] : ',';
+    depth += (c == '<') - (c == '>');
+    if (c != ',' || (depth > 0 && i < text.size()))
+      continue;
+    parts.push_back(text.slice(begin, i).trim());
+    begin = i + 1;
+  }
+  return parts;
+}
+
+bool numera::isIntegerElement(StringRef text) {
+  unsigned bits = 0;
+  return !text.empty() && (text[0] == 'i' || text[0] == 'u') &&
+         !text.drop_front().getAsInteger(10, bits) && bits >= 2 && bits <= 32;
+}
+
+/// `i8` as fixed point without a fraction; any other text as it is.
+static std::string elementText(StringRef text) {
+  if (!isIntegerElement(text))
+    return text.str();
+  unsigned bits = 0;
+  text.drop_front().getAsInteger(10, bits);
+  return text[0] == 'i' ? "fixed<" + std::to_string(bits - 1) + ",0>"
+                        : "fixed<" + std::to_string(bits) + ",0,unsigned>";
+}
+
+Format numera::lookupElement(const Registry &registry, StringRef text,
+                             std::string &error) {
+  return registry.lookupFormat(elementText(text), error);
+}
+
+Format numera::lookupScale(const Registry &registry, StringRef text,
+                           std::string &error) {
+  return text == "power-of-two" ? powersOfTwo()
+                                : registry.lookupFormat(text, error);
+}
+
+static ScaledFormat parseParts(const Registry &registry, bool isBlock,
+                               llvm::ArrayRef<StringRef> parts,
+                               std::string &error) {
+  ScaledFormat format;
+  auto fail = [&](const Twine &message) {
+    error = message.str();
+    return ScaledFormat();
+  };
+  format.element = lookupElement(registry, parts[0], error);
+  if (!format.element)
+    return {};
+  parts = parts.drop_front();
+  int32_t size = 0;
+  if (isBlock) {
+    if (parts.empty() || parts[0].getAsInteger(10, size) || size < 2)
+      return fail("found '" + (parts.empty() ? StringRef(">") : parts[0]) +
+                  "', expected the elements of a block, 2 or more");
+    parts = parts.drop_front();
+  }
+  Format scale = isBlock ? powersOfTwo() : formatF32();
+  std::optional<ScaleRule> rule;
+  bool hasTensorScale = false;
+  for (StringRef part : parts) {
+    auto [key, value] = part.split('=');
+    if (key == "scale") {
+      if (!(scale = lookupScale(registry, value, error)))
+        return {};
+    } else if (key == "rule") {
+      if (!(rule = scaleRuleFromName(value)))
+        return fail("unknown rule '" + value + "'" +
+                    expectation(value, supported(ruleWords)));
+    } else if (isBlock && part == "tensor-scale") {
+      hasTensorScale = true;
+    } else {
+      return fail("found '" + part + "', expected scale=FORMAT, rule=RULE" +
+                  (isBlock ? " or tensor-scale" : ""));
+    }
+  }
+  format.scaling = defaultScaling(isBlock, scale);
+  format.scaling.block = size;
+  format.scaling.rule = rule.value_or(format.scaling.rule);
+  format.scaling.hasTensorScale = hasTensorScale;
+  error = checkScaledFormat(format);
+  return error.empty() ? format : ScaledFormat();
+}
+
+ScaledFormat numera::parseScaledFormat(const Registry &registry, StringRef text,
+                                       std::string &error) {
+  auto [family, rest] = text.split('<');
+  if (!rest.trim().ends_with(">")) {
+    error = "the spelling '" + text.str() + "' ends, expected '>'";
+    return {};
+  }
+  ScaledFormat format =
+      parseParts(registry, family.trim() == "block",
+                 splitArguments(rest.trim().drop_back()), error);
+  if (!format)
+    error = "in '" + text.str() + "': " + error;
+  return format;
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+//
+// Scaled formats: names, spellings, what configurations say of them, and
+// tensors on the host.
+
+#include "ConfigurationErrors.h"
+#include "numera/Registry/Quantize.h"
+#include "numera/Registry/Registry.h"
+#include <cmath>
+#include <gtest/gtest.h>
+
+using namespace numera;
+using namespace numera::test;
+
+namespace {
+
+ScaledFormat formatOf(const Registry &registry, llvm::StringRef text) {
+  std::string error;
+  ScaledFormat format = registry.lookupScaledFormat(text, error);
+  EXPECT_EQ(error, "") << text.str();
+  return format;
+}
+
+TEST(Scaling, NamesMeanSpellings) {
+  Registry registry;
+  EXPECT_EQ(formatOf(registry, "mxfp4").spelling(),
+            "block<float<2,1,finite>,32>");
+  EXPECT_EQ(formatOf(registry, "nvfp4").spelling(),
+            "block<float<2,1,finite>,16,scale=float<4,3,fn>,tensor-scale>");
+  EXPECT_EQ(formatOf(registry, "mxfp8"), formatOf(registry, "mxfp8e4m3"));
+  EXPECT_EQ(registry.nameOf(formatOf(registry, "mxfp8")), "mxfp8e4m3");
+  EXPECT_EQ(formatOf(registry, "scaled<i8>").spelling(), "scaled<fixed<7,0>>");
+  EXPECT_EQ(formatOf(registry, "scaled<u4, scale=power-of-two>").spelling(),
+            "scaled<fixed<4,0,unsigned>,scale=power-of-two>");
+  std::string error;
+  EXPECT_FALSE(registry.lookupScaledFormat("posit16", error));
+  EXPECT_EQ(error, "");
+}
+
+TEST(Scaling, SpellingsParseBack) {
+  Registry registry;
+  for (const char *text :
+       {"block<posit<8,1>,16>", "block<float<4,3,fn>,32,rule=even>",
+        "block<fixed<3,0>,4,scale=float<8,23>>", "scaled<takum<12>>",
+        "scaled<float<5,2>,scale=power-of-two>",
+        "scaled<fixed<15,0>,scale=float<8,7>>",
+        "scaled<fixed<15,0>,rule=absmax>"})
+    EXPECT_EQ(formatOf(registry, text).spelling(), text);
+}
+
+TEST(Scaling, ErrorsOfSpellings) {
+  Registry registry;
+  auto errorOf = [&](llvm::StringRef text) {
+    std::string error;
+    EXPECT_FALSE(registry.lookupScaledFormat(text, error));
+    return error;
+  };
+  EXPECT_EQ(errorOf("block<i8>"),
+            "in 'block<i8>': found '>', expected the elements of a block, 2 or "
+            "more");
+  EXPECT_EQ(errorOf("block<i8,32,rule=flor>"),
+            "in 'block<i8,32,rule=flor>': unknown rule 'flor', did you mean "
+            "'floor'?");
+  EXPECT_EQ(errorOf("scaled<i8,tensor-scale>"),
+            "in 'scaled<i8,tensor-scale>': found 'tensor-scale', expected "
+            "scale=FORMAT, rule=RULE");
+  EXPECT_EQ(errorOf("block<i8,32,tensor-scale>"),
+            "in 'block<i8,32,tensor-scale>': a tensor scale goes with rule "
+            "'absmax', found 'floor'");
+  EXPECT_EQ(errorOf("scaled<posit17>"),
+            "in 'scaled<posit17>': unknown format 'posit17', did you mean "
+            "'posit16'?");
+  EXPECT_EQ(errorOf("scaled<opaque<\"x\",8>>"),
+            "in 'scaled<opaque<\"x\",8>>': elements in 'opaque<\"x\",8>', "
+            "which is opaque, have no largest number that a scale could aim "
+            "at; expected a format with arithmetic");
+  EXPECT_EQ(errorOf("scaled<f64>"),
+            "in 'scaled<f64>': 'float<11,52>' has numbers beyond f32, which "
+            "scaled values are read as; expected a narrower element");
+}
+
+TEST(Scaling, FormatsOfNumbersAreNoScaledOnes) {
+  Registry registry;
+  std::string error;
+  EXPECT_FALSE(registry.lookupFormat("mxfp8", error));
+  EXPECT_EQ(error, "'mxfp8' is a scaled format, which tensors have; expected a "
+                   "format of numbers");
+}
+
+TEST(Scaling, FullScale) {
+  Registry registry;
+  EXPECT_EQ(fullScale(formatOf(registry, "mxfp8").element), 448);
+  EXPECT_EQ(fullScaleExponent(formatOf(registry, "mxint8").element), 0);
+  EXPECT_EQ(fullScale(formatOf(registry, "scaled<i8>").element), 127);
+  EXPECT_EQ(fullScale(formatOf(registry, "scaled<posit16>").element), 1);
+  EXPECT_EQ(fullScale(formatOf(registry, "scaled<takum<16>>").element), 1);
+  EXPECT_EQ(formatOf(registry, "mxfp4").bitsPerElement(), 4.25);
+}
+
+TEST(Scaling, ConfigurationsOfFormats) {
+  Registry registry;
+  std::string text;
+  llvm::raw_string_ostream errors(text);
+  ASSERT_TRUE(registry.loadText(
+      "formats:\n"
+      "  a: {family: block, element: i4, size: 8, rule: even}\n"
+      "  b: {family: scaled, element: 'posit<12,1>', scale: bf16}\n",
+      "f.yaml", "", errors))
+      << text;
+  EXPECT_EQ(formatOf(registry, "a").spelling(),
+            "block<fixed<3,0>,8,rule=even>");
+  EXPECT_EQ(formatOf(registry, "b").spelling(),
+            "scaled<posit<12,1>,scale=float<8,7>>");
+  EXPECT_EQ(errorOfFormat("a: {family: block, element: i8}"),
+            "f.yaml:2:3: error: 'size' is missing, format 'a' needs it\n");
+  EXPECT_EQ(errorOfFormat("a: {family: block, element: i8, size: 1}"),
+            "f.yaml:2:41: error: size is '1', expected the elements of a "
+            "block, 2 or more\n");
+  EXPECT_EQ(errorOfFormat("a: {family: scaled, element: i8, size: 4}"),
+            "f.yaml:2:36: error: unknown key 'size' of a format of family "
+            "'scaled', expected family, element, scale or rule\n");
+  EXPECT_EQ(errorOfFormat("mxfp8: {family: scaled, element: i8}"),
+            "f.yaml:2:3: error: format 'mxfp8' is built in, choose another "
+            "name\n");
+}
+
+TEST(Scaling, Policies) {
+  Registry registry;
+  std::string text;
+  llvm::raw_string_ostream errors(text);
+  ASSERT_TRUE(registry.loadText(
+      "policy:\n"
+      "  default: f8E4M3FN\n"
+      "  scale: {weights: per-channel, activations: block(16)}\n"
+      "  scales: {conv.lhs: 0.5, conv.rhs: [1, 2.5]}\n",
+      "f.yaml", "", errors))
+      << text;
+  const Policy &policy = registry.policy();
+  EXPECT_TRUE(policy.weights.isPerChannel);
+  EXPECT_EQ(policy.weights.scaled.spelling(),
+            "scaled<float<4,3,fn>,rule=absmax>");
+  EXPECT_EQ(policy.activations.scaled.spelling(), "block<float<4,3,fn>,16>");
+  EXPECT_FALSE(policy.outputs);
+  EXPECT_EQ(policy.scales.lookup("conv.rhs"), (std::vector<float>{1, 2.5}));
+  EXPECT_EQ(errorOf("policy: {scale: per-tensor}\n"),
+            "f.yaml:1:17: error: 'scale: per-tensor' needs a format to scale, "
+            "expected 'default'\n");
+  EXPECT_EQ(errorOf("policy: {weights: mxfp8, default: bf16, scale: "
+                    "per-tensor}\n"),
+            "f.yaml:1:48: error: 'scale' has a scaled format already, expected "
+            "scale none\n");
+  EXPECT_EQ(errorOf("policy: {scales: {a: -1}}\n"),
+            "f.yaml:1:22: error: a scale is '-1', expected a number above 0\n");
+}
+
+/// Blocks of two along the first axis of three rows, the last one short.
+TEST(Scaling, GridOfBlocks) {
+  Registry registry;
+  ScaledFormat format = formatOf(registry, "block<i8,2,scale=f32>");
+  ScaleGrid grid(format.scaling, {3, 2}, 0);
+  EXPECT_EQ(grid.groups(), 4);
+  EXPECT_EQ(grid.shape().vec(), (std::vector<int64_t>{2, 2}));
+  ScaledTensor tensor = quantize(format, grid, {127, -1, 12.7f, 254, -0.5f, 0});
+  EXPECT_EQ(tensor.data, (std::vector<uint64_t>{127, 0, 13, 127, 0x81, 0}));
+  std::vector<float> values = dequantize(format, grid, tensor);
+  EXPECT_EQ(values[0], 127);
+  EXPECT_EQ(values[2], 13);
+  EXPECT_EQ(values[3], 254);
+  EXPECT_EQ(values[4], -0.5f);
+  EXPECT_EQ(values[5], 0);
+}
+
+TEST(Scaling, GivenScales) {
+  Registry registry;
+  ScaledFormat format = formatOf(registry, "scaled<i8,rule=absmax>");
+  ScaleGrid grid(format.scaling, {3}, -1);
+  ScaledTensor tensor = quantize(format, grid, {1, -2, 100}, {0.5f});
+  EXPECT_EQ(tensor.data, (std::vector<uint64_t>{2, 0xfc, 127}));
+  EXPECT_TRUE(std::isnan(dequantize(
+      formatOf(registry, "mxfp4"),
+      ScaleGrid(formatOf(registry, "mxfp4").scaling, {1}, 0),
+      quantize(formatOf(registry, "mxfp4"),
+               ScaleGrid(formatOf(registry, "mxfp4").scaling, {1}, 0),
+               {INFINITY}))[0]));
+}
+
+} // namespace
