@@ -29,11 +29,15 @@ struct CompileOptions {
   std::string cpu = "native";
   std::string outputAs; ///< f32 (default), f64 or storage
   std::string function; ///< empty: every public function
+  /// Return what contractions read, as results behind a function's own.
+  bool observe = false;
 };
 
 /// What was chosen, for reports.
 struct Resolved {
   Format format;
+  /// What numera-retype is told: the spelling of a format or scaled format.
+  std::string to;
   std::string formatName;
   std::string accumulateName;
 };

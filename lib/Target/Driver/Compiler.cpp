@@ -183,17 +183,19 @@ bool Compiler::resolve(const CompileOptions &options, Resolved &resolved,
   if (!policy)
     return fail(error);
   // Another rounding or overflow is another format: its spelling says so.
-  Format format = policy->format;
+  ScaledFormat scaled = policy->scaled;
+  Format &format = scaled ? scaled.element : policy->format;
   if (!withOptions(options, format, error))
     return fail(error);
+  resolved.to = scaled ? scaled.spelling() : format.spelling();
+  std::string name = scaled ? registry.nameOf(scaled) : registry.nameOf(format);
+  resolved.formatName = name.empty() ? resolved.to : name;
   // What accumulates in the format itself has its rounding.
-  policy =
-      resolvePolicy(registry, format.spelling(), options.accumulate, error);
+  policy = resolvePolicy(registry, resolved.to, options.accumulate, error,
+                         options.format.empty());
   if (!policy)
     return fail(error);
-  std::string name = registry.nameOf(format);
-  resolved.format = format;
-  resolved.formatName = name.empty() ? format.spelling() : name;
+  resolved.format = policy->format;
   resolved.accumulateName = policy->accumulateName;
   return true;
 }
@@ -230,8 +232,10 @@ LogicalResult Compiler::retype(ModuleOp module, const CompileOptions &options,
           passes.addPass(createCanonicalizerPass());
         }
         NumeraRetypeOptions retypeOptions;
-        retypeOptions.to = resolved.format.spelling();
+        retypeOptions.to = resolved.to;
         retypeOptions.accumulate = options.accumulate;
+        retypeOptions.keepRoles = options.format.empty();
+        retypeOptions.observe = options.observe;
         if (!options.outputAs.empty())
           retypeOptions.outputAs = options.outputAs;
         passes.addPass(createNumeraRetype(retypeOptions));

@@ -12,17 +12,51 @@ static std::string nameOrSpelling(const Registry &registry,
   return name.empty() ? format.spelling() : name;
 }
 
-std::optional<ResolvedPolicy> resolvePolicy(const Registry &registry,
-                                            llvm::StringRef to,
-                                            llvm::StringRef accumulate,
-                                            std::string &error) {
+/// A model in a scaled format is one in f32 whose contractions read scaled
+/// operands; with scales of the worst case, one in which all is scaled.
+static void moveToScaled(const ScaledFormat &scaled, ResolvedPolicy &resolved) {
+  resolved.scaled = scaled;
+  resolved.format = formatF32();
+  if (resolved.isScaledThroughout() && !resolved.hasRoles())
+    return;
+  Role role;
+  role.scaled = scaled;
+  if (!resolved.weights)
+    resolved.weights = role;
+  if (!resolved.activations)
+    resolved.activations = role;
+}
+
+/// The format of the model and the roles of tensors in it.
+static bool resolveFormat(const Registry &registry, llvm::StringRef to,
+                          bool keepsRoles, ResolvedPolicy &resolved,
+                          std::string &error) {
   const Policy &policy = registry.policy();
-  ResolvedPolicy resolved;
-  if (!to.empty())
+  if (to.empty() || keepsRoles) {
+    resolved.weights = policy.weights;
+    resolved.activations = policy.activations;
+    resolved.outputs = policy.outputs;
+  }
+  resolved.scales = &policy.scales;
+  ScaledFormat scaled = to.empty() ? policy.defaultScaled
+                                   : registry.lookupScaledFormat(to, error);
+  if (!error.empty())
+    return false;
+  if (scaled)
+    moveToScaled(scaled, resolved);
+  else if (!to.empty())
     resolved.format = registry.lookupFormat(to, error);
   else
     resolved.format = policy.defaultFormat ? policy.defaultFormat : formatF32();
-  if (!resolved.format)
+  return static_cast<bool>(resolved.format);
+}
+
+std::optional<ResolvedPolicy>
+resolvePolicy(const Registry &registry, llvm::StringRef to,
+              llvm::StringRef accumulate, std::string &error, bool keepsRoles) {
+  const Policy &policy = registry.policy();
+  ResolvedPolicy resolved;
+  if (!resolveFormat(registry, to, keepsRoles, resolved, error))
     return std::nullopt;
 
   auto isWanted = [&](llvm::StringRef name, Policy::Accumulate named) {

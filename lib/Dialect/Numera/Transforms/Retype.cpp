@@ -172,8 +172,10 @@ namespace {
 
 class Retyper {
 public:
-  Retyper(ModuleOp module, const ResolvedPolicy &policy, Type output)
-      : module(module), policy(policy), rewriter(module.getContext()),
+  Retyper(ModuleOp module, const ResolvedPolicy &policy, Type output,
+          bool observe)
+      : module(module), policy(policy), observe(observe),
+        rewriter(module.getContext()),
         type(typeOfFormat(module.getContext(), policy.format)), output(output) {
   }
 
@@ -192,7 +194,10 @@ public:
     }
     if (failed(replaceOperations()))
       return failure();
-    retypeContractions(module, policy);
+    if (failed(retypeContractions(module, policy, observe)))
+      return failure();
+    if (policy.isScaledThroughout() && !policy.hasRoles() && !observe)
+      propagateScales(module, policy);
     return assignRandomBits(module);
   }
 
@@ -213,6 +218,7 @@ private:
 
   ModuleOp module;
   const ResolvedPolicy &policy;
+  bool observe;
   IRRewriter rewriter;
   Type type;
   Type output; ///< element of what public functions return in place of f32
@@ -412,7 +418,8 @@ struct RetypePass : impl::NumeraRetypeBase<RetypePass> {
   void runOnOperation() override {
     auto *dialect = getContext().getLoadedDialect<NumeraDialect>();
     std::string error;
-    auto policy = resolvePolicy(dialect->getRegistry(), to, accumulate, error);
+    auto policy =
+        resolvePolicy(dialect->getRegistry(), to, accumulate, error, keepRoles);
     if (!policy) {
       getOperation().emitError(error);
       return signalPassFailure();
@@ -428,7 +435,7 @@ struct RetypePass : impl::NumeraRetypeBase<RetypePass> {
           << outputAs << "'; expected f32, f64 or storage";
       return signalPassFailure();
     }
-    if (failed(Retyper(getOperation(), *policy, output).run()))
+    if (failed(Retyper(getOperation(), *policy, output, observe).run()))
       signalPassFailure();
   }
 };

@@ -9,6 +9,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "numera/Dialect/Numera/Transforms/Policy.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace numera {
 
@@ -19,8 +21,59 @@ mlir::Value createConstant(mlir::OpBuilder &builder, mlir::Location loc,
                            const Format &format, mlir::TypedAttr value);
 
 /// Rewrites contractions and sums, already in the policy's format, to its
-/// accumulator.
-void retypeContractions(mlir::ModuleOp module, const ResolvedPolicy &policy);
+/// accumulator. With `observe` contractions are left as they are, and what
+/// they would quantize while the program runs is returned by public functions.
+mlir::LogicalResult retypeContractions(mlir::ModuleOp module,
+                                       const ResolvedPolicy &policy,
+                                       bool observe);
+
+/// Names of contractions, each its own: those that locations have, as the
+/// importer's do, else `contraction`, with a count from the second one on.
+class ContractionNames {
+public:
+  std::string next(mlir::linalg::GenericOp generic);
+
+  /// Remembers that scales were given to a tensor.
+  void use(llvm::StringRef tensor) { scaled.insert(tensor); }
+  bool isUsed(llvm::StringRef tensor) const { return scaled.contains(tensor); }
+
+private:
+  llvm::StringMap<unsigned> used;
+  llvm::StringSet<> scaled;
+};
+
+/// Puts the operands of a contraction whose factors are the arguments `lhs` and
+/// `rhs` of its body, of which `inputs` are the generic's, into what the
+/// policy stores them in.
+mlir::LogicalResult
+storeOperands(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp generic,
+              mlir::Value lhs, mlir::Value rhs, const ResolvedPolicy &policy,
+              ContractionNames &names, const std::string &name,
+              llvm::MutableArrayRef<mlir::Value> inputs);
+/// A contraction's result through what the policy stores it in.
+mlir::FailureOr<mlir::Value>
+storeResult(mlir::IRRewriter &rewriter, mlir::Location loc, mlir::Value result,
+            const ResolvedPolicy &policy, ContractionNames &names,
+            const std::string &name, int64_t channelAxis);
+/// The axis of the result along which weights have their channels.
+int64_t channelAxisOfResult(mlir::linalg::GenericOp generic);
+
+/// Keeps tensors scaled from operation to operation, with scales of the worst
+/// case. Contractions have been retyped, and read f32.
+void propagateScales(mlir::ModuleOp module, const ResolvedPolicy &policy);
+
+/// An operand of a contraction, by the name that scales are given to it.
+struct Observed {
+  std::string name;
+  mlir::Value value;
+};
+/// Appends the operands that are no constants.
+void observeOperands(mlir::linalg::GenericOp generic, mlir::Value lhs,
+                     mlir::Value rhs, const std::string &name,
+                     llvm::SmallVectorImpl<Observed> &observed);
+/// Lets public functions return, after their results, what was observed in
+/// them.
+void returnObserved(mlir::ModuleOp module, llvm::ArrayRef<Observed> observed);
 
 /// A sum over the reduction loops of `generic`, whose body ends in the addition
 /// to its accumulator, in the policy's accumulator and blocked order, cast to

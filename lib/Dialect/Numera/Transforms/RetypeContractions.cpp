@@ -141,8 +141,9 @@ static void rewriteStep(IRRewriter &rewriter, const Sum &sum,
   rewriter.replaceOp(sum.add, added);
 }
 
-static void retypeSum(IRRewriter &rewriter, linalg::GenericOp generic,
-                      const Sum &sum, const ResolvedPolicy &policy) {
+static LogicalResult retypeSum(IRRewriter &rewriter, linalg::GenericOp generic,
+                               const Sum &sum, const ResolvedPolicy &policy,
+                               ContractionNames &names) {
   Location loc = generic.getLoc();
   rewriter.setInsertionPoint(generic);
   bool isBlocked = !sum.lhs && !policy.product && !policy.isExact &&
@@ -150,7 +151,7 @@ static void retypeSum(IRRewriter &rewriter, linalg::GenericOp generic,
   if (Value blocked =
           isBlocked ? createBlockedSum(rewriter, generic, policy) : Value()) {
     rewriter.replaceOp(generic, blocked);
-    return;
+    return success();
   }
   auto resultType = cast<RankedTensorType>(generic.getResult(0).getType());
   Type accumulator =
@@ -159,11 +160,21 @@ static void retypeSum(IRRewriter &rewriter, linalg::GenericOp generic,
           : typeOfFormat(rewriter.getContext(), policy.accumulator);
   Value init = createAccumulator(rewriter, loc, generic.getDpsInits()[0],
                                  policy, accumulator);
+  SmallVector<Value> inputs(generic.getInputs());
+  bool hasRoles = sum.lhs && policy.hasRoles();
+  std::string name = hasRoles ? names.next(generic) : "";
+  int64_t channelAxis = hasRoles ? channelAxisOfResult(generic) : 0;
+  if (hasRoles && failed(storeOperands(rewriter, generic, sum.lhs, sum.rhs,
+                                       policy, names, name, inputs)))
+    return failure();
   auto contraction = linalg::GenericOp::create(
-      rewriter, loc, resultType.clone(accumulator), generic.getInputs(), init,
+      rewriter, loc, resultType.clone(accumulator), inputs, init,
       generic.getIndexingMapsArray(), generic.getIteratorTypesArray());
   rewriter.inlineRegionBefore(generic.getRegion(), contraction.getRegion(),
                               contraction.getRegion().end());
+  for (auto [argument, input] :
+       llvm::zip(contraction.getBody()->getArguments(), inputs))
+    argument.setType(numera::elementType(input.getType()));
   Value argument = contraction.getBody()->getArguments().back();
   argument.setType(accumulator);
   rewriteStep(rewriter, sum, policy, argument);
@@ -179,20 +190,55 @@ static void retypeSum(IRRewriter &rewriter, linalg::GenericOp generic,
            isa<FloatType>(resultType.getElementType()))
     result = CastOp::create(rewriter, loc, TypeRange(resultType),
                             ValueRange(result));
+  if (hasRoles) {
+    FailureOr<Value> stored =
+        storeResult(rewriter, loc, result, policy, names, name, channelAxis);
+    if (failed(stored))
+      return failure();
+    result = *stored;
+  }
   rewriter.replaceOp(generic, result);
+  return success();
 }
 
-void retypeContractions(ModuleOp module, const ResolvedPolicy &policy) {
+/// Scales for tensors that the model does not have are a mistake.
+static LogicalResult checkScales(ModuleOp module, const ResolvedPolicy &policy,
+                                 const ContractionNames &names) {
+  if (!policy.weights.scaled && !policy.activations.scaled &&
+      !policy.outputs.scaled)
+    return success();
+  for (const auto &entry : *policy.scales)
+    if (!names.isUsed(entry.getKey()))
+      return module.emitError("the policy gives a scale to '")
+             << entry.getKey()
+             << "', which is no operand of a contraction that the policy "
+                "scales; leave it out";
+  return success();
+}
+
+LogicalResult retypeContractions(ModuleOp module, const ResolvedPolicy &policy,
+                                 bool observe) {
   IRRewriter rewriter(module.getContext());
+  ContractionNames names;
+  SmallVector<Observed> observed;
   Type type = typeOfFormat(module.getContext(), policy.format);
   SmallVector<linalg::GenericOp> generics;
   module.walk([&](linalg::GenericOp op) { generics.push_back(op); });
   for (linalg::GenericOp generic : generics) {
     auto sum = matchSum(generic);
-    if (sum && generic->getNumResults() == 1 &&
-        numera::elementType(generic.getResult(0).getType()) == type)
-      retypeSum(rewriter, generic, *sum, policy);
+    if (!sum || generic->getNumResults() != 1 ||
+        numera::elementType(generic.getResult(0).getType()) != type)
+      continue;
+    if (observe && sum->lhs)
+      observeOperands(generic, sum->lhs, sum->rhs, names.next(generic),
+                      observed);
+    if (!observe && failed(retypeSum(rewriter, generic, *sum, policy, names)))
+      return failure();
   }
+  if (!observe)
+    return checkScales(module, policy, names);
+  returnObserved(module, observed);
+  return success();
 }
 
 } // namespace numera

@@ -12,6 +12,7 @@
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/TensorEncoding.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/DataLayoutInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
@@ -60,6 +61,17 @@ bool isExactCast(const Format &from, const OperationRules &rules);
 /// The value of an attribute that `numera.constant` and the folders take: the
 /// code as a storage integer, or a float of a machine type.
 mlir::TypedAttr constantOfCode(mlir::Type type, uint64_t code);
+
+/// The encoding of a scaled tensor; null for any other type.
+ScalingAttr scalingOf(mlir::Type type);
+/// Its elements and how they are scaled.
+ScaledFormat scaledFormatOf(mlir::RankedTensorType type);
+/// The type of a tensor of such values in `format`, with scales along `axis`,
+/// or one if that is negative.
+mlir::RankedTensorType scaledType(mlir::RankedTensorType values,
+                                  const ScaledFormat &format, int64_t axis);
+/// The shape of the tensor of its scales.
+llvm::SmallVector<int64_t> scaleShapeOf(mlir::RankedTensorType type);
 
 /// A predicate of arith.cmpf as a set of Relation bits (Numerics/Compare.h).
 int32_t relationsOf(mlir::arith::CmpFPredicate predicate);

@@ -8,6 +8,7 @@
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinTypeInterfaces.td"
 include "mlir/IR/OpBase.td"
+include "mlir/IR/TensorEncoding.td"
 include "mlir/Interfaces/DataLayoutInterfaces.td"
 
 def Numera_Dialect : Dialect {
@@ -60,6 +61,34 @@ def Numera_FormatAttr : AttrDef<Numera_Dialect, "Format"> {
     `#numera.format<opaque<"mybf16", 16>>`. The registry's families validate it.
   }];
   let parameters = (ins AttrParameter<"::numera::Format", "the format">:$format);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Numera_ScalingAttr
+    : AttrDef<Numera_Dialect, "Scaling",
+              [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
+  let mnemonic = "scaling";
+  let summary = "say how the elements of a tensor share scales";
+  let description = [{
+    The encoding of a tensor whose elements are numbers of a format with scales:
+    the rule and the format of the scales, then, as far as there are any, the
+    axis and the elements of a block along it, and `tensor` where the scales of
+    blocks are relative to one of the tensor (docs/Semantics/Scaling.md).
+
+    ```mlir
+    // A power of two for 32 neighbours in a row.
+    #mx = #numera.scaling<floor, float<8, 0, fnu>, axis = 1, block = 32>
+    // One f32 for each column; one f32.
+    #column = #numera.scaling<range, float<8, 23>, axis = 1>
+    #tensor = #numera.scaling<range, float<8, 23>>
+    !mxfp8 = tensor<64x128x!numera.num<float<4, 3, fn>>, #mx>
+    ```
+
+    What reads such a tensor reads values: elements times scales.
+  }];
+  let parameters = (ins
+    AttrParameter<"::numera::Scaling", "how scales are made">:$scaling,
+    AttrParameter<"int64_t", "the axis; -1 if all elements share a scale">:$axis);
   let hasCustomAssemblyFormat = 1;
 }
 

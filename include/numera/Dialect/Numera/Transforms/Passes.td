@@ -25,20 +25,52 @@ def NumeraRetype : Pass<"numera-retype", "::mlir::ModuleOp"> {
     An infinite constant becomes the format's lowest or highest value, which is
     what it stands for in a maximum or a mask.
 
+    Where the policy stores operands or results of contractions in a scaled
+    format, they pass through a `numera.quantize`, the contraction reads what
+    it makes, and everything else is in the policy's format, f32 for a scaled
+    default.
+
     *Ensures:* no operation of arith or math on floats is left.
     *Fails when* an operation has no counterpart; the error names it.
   }];
   let options = [
     Option<"to", "to", "std::string", [{""}],
-           "format, by name or spelling; default: the policy's, else f32">,
+           "format, by name or spelling, or scaled format; default: the "
+           "policy's, else f32">,
     Option<"accumulate", "accumulate", "std::string", [{""}],
            "same, quire, f32, f64 or a format; default: the policy's, else "
            "chosen by the format">,
     Option<"outputAs", "output-as", "std::string", [{"f32"}],
            "what public functions return: f32, f64 or storage (the format "
            "itself)">,
+    Option<"keepRoles", "keep-roles", "bool", [{false}],
+           "store weights, activations and outputs as the policy says, although "
+           "a format is named">,
+    Option<"observe", "observe", "bool", [{false}],
+           "return what would be quantized while the program runs, as results "
+           "of public functions, and quantize nothing">,
   ];
   let dependentDialects = ["::numera::NumeraDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def NumeraExpandScales : Pass<"numera-expand-scales", "::mlir::ModuleOp"> {
+  let summary = "turn scaled tensors into tensors of elements and of scales";
+  let description = [{
+    *Before:* tensors with the encoding `#numera.scaling`, made and read by
+    operations of `numera` and read by contractions (`numera.mac`,
+    `numera.quire_mac`).
+    *After:* plain tensors and elementwise operations. Constants are quantized.
+    A contraction reads the elements where their scale is the same for all of
+    a sum, and its result is multiplied by the scales; where scales change from
+    step to step, it reads the values (Z7).
+    *Fails when* a scaled tensor crosses a function's boundary or goes into an
+    operation that knows no scales.
+  }];
+  let dependentDialects = ["::numera::NumeraDialect",
+                           "::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];

@@ -23,15 +23,31 @@ struct ResolvedPolicy {
   Format product;
   /// How the accumulator was named, for reports: `same`, `quire`, `posit16`.
   std::string accumulateName;
+  /// What operands and results of contractions are stored in; null: `format`.
+  Role weights, activations, outputs;
+  /// The scaled format of the model, whose numbers are in `format` where no
+  /// role says otherwise; null: none.
+  ScaledFormat scaled;
+  /// Calibrated scales, by name; not null.
+  const llvm::StringMap<std::vector<float>> *scales = nullptr;
+
+  /// True if all of the model is scaled, with scales of the worst case.
+  bool isScaledThroughout() const {
+    return scaled && scaled.scaling.rule == ScaleRule::Range;
+  }
+  bool hasRoles() const { return weights || activations || outputs; }
 };
 
-/// Resolves `to` (a name or spelling; empty: the policy's default, else f32)
+/// Resolves `to` (a name or spelling, of a scaled format too; empty: the
+/// policy's default, else f32)
 /// and `accumulate` (`same`, `quire`, a name or spelling; empty: the policy's,
-/// else by the format). A message in `error` and nullopt on failure.
-std::optional<ResolvedPolicy> resolvePolicy(const Registry &registry,
-                                            llvm::StringRef to,
-                                            llvm::StringRef accumulate,
-                                            std::string &error);
+/// else by the format). Whoever names a format decides for all tensors: the
+/// roles of the policy are for its own default, or with `keepsRoles`. A message
+/// in `error` and nullopt on failure.
+std::optional<ResolvedPolicy>
+resolvePolicy(const Registry &registry, llvm::StringRef to,
+              llvm::StringRef accumulate, std::string &error,
+              bool keepsRoles = false);
 
 } // namespace numera
 

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: MIT
+//
+// Scaled tensors become tensors of elements and of scales. What is split into
+// blocks gets one more dimension, the place in the block, so that elements and
+// scales are read along plain dimensions; a last block that is not full is
+// filled up with zeros, which change no largest magnitude.
+
+#include "ExpandScales.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Affine/ViewLikeInterfaceUtils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "numera/Dialect/Numera/Transforms/Passes.h"
+#include "numera/Registry/Quantize.h"
+
+using namespace mlir;
+
+namespace numera {
+#define GEN_PASS_DEF_NUMERAEXPANDSCALES
+#include "numera/Dialect/Numera/Transforms/Passes.h.inc"
+
+//===----------------------------------------------------------------------===//
+// Blocks as a dimension
+//===----------------------------------------------------------------------===//
+
+/// (dimensions before) (axis → blocks, place) (dimensions after).
+static SmallVector<ReassociationIndices> splitting(int64_t rank, int64_t axis) {
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t i = 0; i < rank; ++i) {
+    int64_t first = i + (i > axis);
+    groups.push_back(i == axis ? ReassociationIndices{i, i + 1}
+                               : ReassociationIndices{first});
+  }
+  return groups;
+}
+
+static Value padAxis(OpBuilder &builder, Location loc, Value value,
+                     int64_t axis, OpFoldResult high) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<OpFoldResult> none(type.getRank(), builder.getIndexAttr(0));
+  SmallVector<OpFoldResult> highs(none);
+  highs[axis] = high;
+  Type element = type.getElementType();
+  TypedAttr code = constantOfCode(element, 0);
+  Value zero = isa<NumType>(element)
+                   ? ConstantOp::create(builder, loc, element, code).getResult()
+                   : arith::ConstantOp::create(builder, loc, code).getResult();
+  return tensor::PadOp::create(builder, loc, Type(), value, none, highs, zero);
+}
+
+Value Expander::split(Location loc, Value value, int64_t axis, int64_t block) {
+  auto type = cast<RankedTensorType>(value.getType());
+  // A block that is all of the axis needs no filling up.
+  if (!type.isDynamicDim(axis))
+    block = std::min(block, std::max<int64_t>(type.getDimSize(axis), 1));
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, value);
+  AffineExpr size = builder.getAffineSymbolExpr(0);
+  OpFoldResult blocks = affine::makeComposedFoldedAffineApply(
+      builder, loc, size.ceilDiv(block), {sizes[axis]});
+  if (type.isDynamicDim(axis) || type.getDimSize(axis) % block != 0) {
+    OpFoldResult high = affine::makeComposedFoldedAffineApply(
+        builder, loc, size.ceilDiv(block) * block - size, {sizes[axis]});
+    value = padAxis(builder, loc, value, axis, high);
+    type = cast<RankedTensorType>(value.getType());
+  }
+  sizes[axis] = blocks;
+  sizes.insert(sizes.begin() + axis + 1, builder.getIndexAttr(block));
+  SmallVector<int64_t> shape;
+  SmallVector<Value> dynamic;
+  dispatchIndexOpFoldResults(sizes, dynamic, shape);
+  return tensor::ExpandShapeOp::create(
+      builder, loc, RankedTensorType::get(shape, type.getElementType()), value,
+      splitting(type.getRank(), axis), sizes);
+}
+
+/// The tensor of which `blocks` are the blocks along `axis`; its sizes are
+/// `sizes`.
+Value Expander::join(Location loc, Value blocks, int64_t axis,
+                     ArrayRef<OpFoldResult> sizes, RankedTensorType type) {
+  auto element = cast<RankedTensorType>(blocks.getType()).getElementType();
+  Value joined = tensor::CollapseShapeOp::create(
+      builder, loc, blocks, splitting(type.getRank(), axis));
+  auto plain = RankedTensorType::get(type.getShape(), element);
+  if (joined.getType() == plain)
+    return joined;
+  SmallVector<OpFoldResult> zeros(type.getRank(), builder.getIndexAttr(0));
+  SmallVector<OpFoldResult> ones(type.getRank(), builder.getIndexAttr(1));
+  return tensor::ExtractSliceOp::create(builder, loc, plain, joined, zeros,
+                                        sizes, ones);
+}
+
+Loops Expander::loopsOf(RankedTensorType type) {
+  ScalingAttr scaling = scalingOf(type);
+  int64_t axis = scaling.getAxis();
+  bool hasBlocks = scaling.getScaling().block != 0;
+  Loops loops;
+  loops.rank = unsigned(type.getRank()) + hasBlocks;
+  SmallVector<AffineExpr> scaleLoops;
+  for (unsigned i = 0; i < loops.rank; ++i) {
+    bool isKept = axis >= 0 && (hasBlocks ? i != axis + 1 : i == axis);
+    loops.kept.push_back(isKept);
+    if (isKept)
+      scaleLoops.push_back(builder.getAffineDimExpr(i));
+  }
+  loops.elements = builder.getMultiDimIdentityMap(loops.rank);
+  loops.scales =
+      AffineMap::get(loops.rank, 0, scaleLoops, builder.getContext());
+  loops.none = AffineMap::get(loops.rank, 0, {}, builder.getContext());
+  return loops;
+}
+
+//===----------------------------------------------------------------------===//
+// Quantize and dequantize
+//===----------------------------------------------------------------------===//
+
+static std::optional<std::vector<float>> constantFloats(Value value) {
+  DenseElementsAttr elements;
+  if (!value || !matchPattern(value, m_Constant(&elements)) ||
+      !elements.getElementType().isF32())
+    return std::nullopt;
+  std::vector<float> numbers;
+  numbers.reserve(elements.getNumElements());
+  for (float number : elements.getValues<float>())
+    numbers.push_back(number);
+  return numbers;
+}
+
+static Value constantOfCodes(OpBuilder &builder, Location loc,
+                             ArrayRef<int64_t> shape, const Format &format,
+                             ArrayRef<uint64_t> codes) {
+  Type element = typeOfFormat(builder.getContext(), format);
+  auto type = RankedTensorType::get(shape, element);
+  SmallVector<Attribute> values;
+  if (format == formatF32()) {
+    SmallVector<float> numbers;
+    for (uint64_t code : codes)
+      numbers.push_back(llvm::bit_cast<float>(static_cast<uint32_t>(code)));
+    return arith::ConstantOp::create(
+        builder, loc, DenseElementsAttr::get(type, ArrayRef(numbers)));
+  }
+  unsigned bits = format.storageBits();
+  SmallVector<APInt> integers;
+  for (uint64_t code : codes)
+    integers.push_back(APInt(bits, code, false, true));
+  auto storage = RankedTensorType::get(shape, builder.getIntegerType(bits));
+  return ConstantOp::create(builder, loc, type,
+                            DenseElementsAttr::get(storage, integers));
+}
+
+/// Codes of a tensor with its axis in blocks, zeros behind the last element.
+static Value constantOfBlocks(OpBuilder &builder, Location loc,
+                              RankedTensorType type, const ScaledFormat &format,
+                              ArrayRef<uint64_t> codes) {
+  int64_t axis = scalingOf(type).getAxis(), length = type.getDimSize(axis);
+  int64_t block = std::min<int64_t>(format.scaling.block, length);
+  int64_t blocks = llvm::divideCeil(length, block);
+  SmallVector<int64_t> shape(type.getShape());
+  shape[axis] = blocks;
+  shape.insert(shape.begin() + axis + 1, block);
+  int64_t inner = 1;
+  for (int64_t size : type.getShape().drop_front(axis + 1))
+    inner *= size;
+  std::vector<uint64_t> filled;
+  for (size_t row = 0; row < codes.size(); row += length * inner) {
+    llvm::append_range(filled, codes.slice(row, length * inner));
+    filled.resize(filled.size() + (blocks * block - length) * inner);
+  }
+  return constantOfCodes(builder, loc, shape, format.element, filled);
+}
+
+bool Expander::foldQuantize(QuantizeOp op, Parts &parts) {
+  RankedTensorType type = op.getType();
+  auto values = constantFloats(op.getInput());
+  auto given = constantFloats(op.getScales());
+  if (!values || (op.getScales() && !given))
+    return false;
+  ScaledFormat format = scaledFormatOf(type);
+  ScaleGrid grid(format.scaling, type.getShape(), scalingOf(type).getAxis());
+  ScaledTensor tensor =
+      quantize(format, grid, *values, given ? *given : std::vector<float>());
+  Location loc = op.getLoc();
+  parts.data = constantOfCodes(builder, loc, type.getShape(), format.element,
+                               tensor.data);
+  if (format.isBlock() && type.getNumElements() > 0)
+    parts.blocks = constantOfBlocks(builder, loc, type, format, tensor.data);
+  parts.scales = constantOfCodes(builder, loc, grid.shape(),
+                                 format.scaling.scale, tensor.scales);
+  if (tensor.tensorScale)
+    parts.tensorScale =
+        constantOfCodes(builder, loc, {}, formatF32(),
+                        llvm::bit_cast<uint32_t>(*tensor.tensorScale));
+  return true;
+}
+
+/// What elements are divided by, or read by, for every scale.
+Value Expander::divisors(Location loc, const Parts &parts,
+                         const ScaledFormat &format, bool reciprocal) {
+  auto sizes = tensor::getMixedSizes(builder, loc, parts.scales);
+  auto rank = unsigned(sizes.size());
+  SmallVector<ScaleAccess> operands = {
+      {parts.scales, builder.getMultiDimIdentityMap(rank)}};
+  if (parts.tensorScale)
+    operands.push_back(
+        {parts.tensorScale, AffineMap::get(rank, 0, {}, builder.getContext())});
+  return mapElements(
+      builder, loc, sizes, operands, builder.getF32Type(), format,
+      [&](auto &steps, IRArithmetic &a, ValueRange values) {
+        std::optional<Value> tensorScale;
+        if (values.size() > 1)
+          tensorScale = values[1];
+        Value divisor = steps.divisor(values[0], tensorScale);
+        return reciprocal ? a.binary(Operation::Div, a.constant(formatF32(), 1),
+                                     divisor)
+                          : divisor;
+      });
+}
+
+void Expander::makeScales(QuantizeOp op, Value values, const Loops &loops,
+                          Parts &parts) {
+  Location loc = op.getLoc();
+  ScaledFormat format = scaledFormatOf(op.getType());
+  Type element = typeOfFormat(builder.getContext(), format.scaling.scale);
+  Value from = op.getScales();
+  if (!from)
+    from = largestMagnitude(builder, loc, values, loops.kept);
+  auto sizes = tensor::getMixedSizes(builder, loc, from);
+  auto rank = unsigned(sizes.size());
+  AffineMap none = AffineMap::get(rank, 0, {}, builder.getContext());
+  if (format.scaling.hasTensorScale) {
+    Value amax =
+        largestMagnitude(builder, loc, from, SmallVector<bool>(rank, false));
+    parts.tensorScale =
+        mapElements(builder, loc, {},
+                    {{amax, AffineMap::get(0, 0, {}, builder.getContext())}},
+                    builder.getF32Type(), format,
+                    [](auto &steps, IRArithmetic &, ValueRange v) -> Value {
+                      return steps.tensorScale(v[0]);
+                    });
+  }
+  SmallVector<ScaleAccess> operands = {
+      {from, builder.getMultiDimIdentityMap(rank)}};
+  if (parts.tensorScale)
+    operands.push_back({parts.tensorScale, none});
+  bool isGiven = bool(op.getScales());
+  parts.scales =
+      mapElements(builder, loc, sizes, operands, element, format,
+                  [&](auto &steps, IRArithmetic &a, ValueRange v) -> Value {
+                    if (isGiven)
+                      return a.formatOf(v[0]) == format.scaling.scale
+                                 ? v[0]
+                                 : a.cast(format.scaling.scale, v[0], {});
+                    std::optional<Value> tensorScale;
+                    if (v.size() > 1)
+                      tensorScale = v[1];
+                    return steps.scale(v[0], tensorScale);
+                  });
+}
+
+void Expander::expand(QuantizeOp op) {
+  Parts &parts = expanded[op.getResult()];
+  if (foldQuantize(op, parts))
+    return;
+  Location loc = op.getLoc();
+  RankedTensorType type = op.getType();
+  ScaledFormat format = scaledFormatOf(type);
+  int64_t axis = scalingOf(type).getAxis();
+  Loops loops = loopsOf(type);
+  Value values = op.getInput();
+  parts.sizes = tensor::getMixedSizes(builder, loc, values);
+  if (format.isBlock())
+    values = split(loc, values, axis, format.scaling.block);
+  makeScales(op, values, loops, parts);
+  // A power of two has an exact reciprocal.
+  bool hasReciprocal = format.scaling.scale == powersOfTwo();
+  Value by = divisors(loc, parts, format, hasReciprocal);
+  Value data = mapElements(
+      builder, loc, tensor::getMixedSizes(builder, loc, values),
+      {{values, loops.elements}, {by, loops.scales}}, type.getElementType(),
+      format, [&](auto &steps, IRArithmetic &, ValueRange v) -> Value {
+        return hasReciprocal ? steps.quantizeByReciprocal(v[0], v[1])
+                             : steps.quantize(v[0], v[1]);
+      });
+  if (format.isBlock()) {
+    parts.blocks = data;
+    data = join(loc, data, axis, parts.sizes, type);
+  }
+  parts.data = data;
+}
+
+Value Expander::valuesOf(Location loc, Value scaled) {
+  auto type = cast<RankedTensorType>(scaled.getType());
+  const Parts &parts = expanded.lookup(scaled);
+  ScaledFormat format = scaledFormatOf(type);
+  int64_t axis = scalingOf(type).getAxis();
+  Loops loops = loopsOf(type);
+  Value data = parts.data;
+  if (format.isBlock())
+    data = parts.blocks ? parts.blocks
+                        : split(loc, data, axis, format.scaling.block);
+  Value by = divisors(loc, parts, format, /*reciprocal=*/false);
+  Value values = mapElements(
+      builder, loc, tensor::getMixedSizes(builder, loc, data),
+      {{data, loops.elements}, {by, loops.scales}}, builder.getF32Type(),
+      format, [](auto &steps, IRArithmetic &, ValueRange v) -> Value {
+        return steps.dequantize(v[0], v[1]);
+      });
+  if (!format.isBlock())
+    return values;
+  return join(loc, values, axis,
+              tensor::getMixedSizes(builder, loc, parts.data), type);
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+LogicalResult Expander::expandAny(mlir::Operation *op) {
+  builder.setInsertionPoint(op);
+  if (auto quantize = dyn_cast<QuantizeOp>(op)) {
+    expand(quantize);
+    return success();
+  }
+  if (auto dequantize = dyn_cast<DequantizeOp>(op)) {
+    dequantize.getResult().replaceAllUsesWith(
+        valuesOf(op->getLoc(), dequantize.getInput()));
+    return success();
+  }
+  if (auto generic = dyn_cast<linalg::GenericOp>(op))
+    return expand(generic);
+  if (expandScaledArithmetic(op))
+    return success();
+  return op->emitError("'") << op->getName()
+                            << "' takes a scaled tensor, which no scales are "
+                               "known for; dequantize "
+                               "it first";
+}
+
+static bool usesScaled(mlir::Operation *op) {
+  auto isScaled = [](Type type) { return bool(scalingOf(type)); };
+  return llvm::any_of(op->getOperandTypes(), isScaled) ||
+         llvm::any_of(op->getResultTypes(), isScaled);
+}
+
+LogicalResult Expander::run(ModuleOp module) {
+  SmallVector<mlir::Operation *> work;
+  auto crossing = module.walk([&](mlir::Operation *op) {
+    auto function = dyn_cast<FunctionOpInterface>(op);
+    auto isScaled = [](Type type) { return bool(scalingOf(type)); };
+    if (function && (llvm::any_of(function.getArgumentTypes(), isScaled) ||
+                     llvm::any_of(function.getResultTypes(), isScaled))) {
+      op->emitError("a scaled tensor crosses the boundary of '")
+          << function.getName()
+          << "'; take and return f32, and quantize inside";
+      return WalkResult::interrupt();
+    }
+    if (usesScaled(op))
+      work.push_back(op);
+    return WalkResult::advance();
+  });
+  if (crossing.wasInterrupted())
+    return failure();
+  for (mlir::Operation *op : work)
+    if (failed(expandAny(op)))
+      return failure();
+  for (mlir::Operation *op : llvm::reverse(work))
+    if (!isa<linalg::GenericOp>(op))
+      op->erase();
+  return success();
+}
+
+namespace {
+struct ExpandScalesPass : impl::NumeraExpandScalesBase<ExpandScalesPass> {
+  void runOnOperation() override {
+    if (failed(Expander(&getContext()).run(getOperation())))
+      signalPassFailure();
+  }
+};
+} // namespace
+
+} // namespace numera

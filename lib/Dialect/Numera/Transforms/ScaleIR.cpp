@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+
+#include "ScaleIR.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace numera {
+
+Value IRArithmetic::constant(const Format &format, double number) {
+  Type type = typeOfFormat(builder.getContext(), format);
+  OperationRules rules = rulesOf(Operation::Cast, format, formatF64());
+  uint64_t code = evaluateOperation(Operation::Cast, rules, formatF64(),
+                                    llvm::bit_cast<uint64_t>(number));
+  TypedAttr value = constantOfCode(type, code);
+  if (isa<NumType>(type))
+    return ConstantOp::create(builder, loc, type, value);
+  return arith::ConstantOp::create(builder, loc, value);
+}
+
+Value IRArithmetic::binary(Operation operation, Value x, Value y) {
+  OperationState state(loc, ("numera." + numera::nameOf(operation)).str(),
+                       {x, y}, x.getType());
+  return builder.create(state)->getResult(0);
+}
+
+Value IRArithmetic::unary(Operation operation, Value x) {
+  OperationState state(loc, ("numera." + numera::nameOf(operation)).str(), x,
+                       x.getType());
+  return builder.create(state)->getResult(0);
+}
+
+Value IRArithmetic::cast(const Format &to, Value x, const CastRules &rules) {
+  auto cast =
+      CastOp::create(builder, loc, typeOfFormat(builder.getContext(), to), x);
+  if (rules.rounding)
+    cast.setRounding(numera::nameOf(*rules.rounding));
+  if (rules.overflow && to.getFamily().withOverflow(to, *rules.overflow))
+    cast.setOverflow(numera::nameOf(*rules.overflow));
+  return cast;
+}
+
+Value IRArithmetic::nonzero(Value x, Value other) {
+  Value zero = constant(formatOf(x), 0);
+  Value isZero = CmpOp::create(builder, loc, builder.getI1Type(),
+                               arith::CmpFPredicate::OEQ, x, zero, Attribute(),
+                               ArrayAttr());
+  return arith::SelectOp::create(builder, loc, isZero, other, x);
+}
+
+static Value emptyTensor(OpBuilder &builder, Location loc,
+                         ArrayRef<OpFoldResult> sizes, Type element) {
+  return tensor::EmptyOp::create(builder, loc, sizes, element);
+}
+
+Value mapElements(OpBuilder &builder, Location loc,
+                  ArrayRef<OpFoldResult> sizes, ArrayRef<ScaleAccess> operands,
+                  Type element, const ScaledFormat &format, ScaleBody body) {
+  SmallVector<Value> values;
+  SmallVector<AffineMap> maps;
+  for (const ScaleAccess &operand : operands) {
+    values.push_back(operand.value);
+    maps.push_back(operand.map);
+  }
+  maps.push_back(builder.getMultiDimIdentityMap(unsigned(sizes.size())));
+  SmallVector<utils::IteratorType> loops(sizes.size(),
+                                         utils::IteratorType::parallel);
+  Value init = emptyTensor(builder, loc, sizes, element);
+  auto generic = linalg::GenericOp::create(
+      builder, loc, init.getType(), values, init, maps, loops,
+      [&](OpBuilder &inner, Location where, ValueRange arguments) {
+        IRArithmetic arithmetic{inner, where};
+        ScaleSteps<IRArithmetic> steps(arithmetic, format);
+        Value result = body(steps, arithmetic, arguments.drop_back());
+        linalg::YieldOp::create(inner, where, result);
+      });
+  return generic.getResult(0);
+}
+
+Value largestMagnitude(OpBuilder &builder, Location loc, Value values,
+                       ArrayRef<bool> kept) {
+  auto type = cast<RankedTensorType>(values.getType());
+  auto sizes = tensor::getMixedSizes(builder, loc, values);
+  SmallVector<OpFoldResult> keptSizes;
+  SmallVector<AffineExpr> keptLoops;
+  SmallVector<utils::IteratorType> loops;
+  for (auto [i, isKept] : llvm::enumerate(kept)) {
+    loops.push_back(isKept ? utils::IteratorType::parallel
+                           : utils::IteratorType::reduction);
+    if (!isKept)
+      continue;
+    keptSizes.push_back(sizes[i]);
+    keptLoops.push_back(builder.getAffineDimExpr(unsigned(i)));
+  }
+  auto rank = unsigned(type.getRank());
+  Value zero =
+      arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0));
+  Value init = linalg::FillOp::create(
+                   builder, loc, zero,
+                   emptyTensor(builder, loc, keptSizes, type.getElementType()))
+                   .getResult(0);
+  SmallVector<AffineMap> maps = {
+      builder.getMultiDimIdentityMap(rank),
+      AffineMap::get(rank, 0, keptLoops, builder.getContext())};
+  auto generic = linalg::GenericOp::create(
+      builder, loc, init.getType(), values, init, maps, loops,
+      [&](OpBuilder &inner, Location where, ValueRange arguments) {
+        IRArithmetic arithmetic{inner, where};
+        Value magnitude = arithmetic.unary(Operation::Abs, arguments[0]);
+        linalg::YieldOp::create(
+            inner, where,
+            arithmetic.binary(Operation::Max, arguments[1], magnitude));
+      });
+  return generic.getResult(0);
+}
+
+} // namespace numera

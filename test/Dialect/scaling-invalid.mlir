@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// RUN: numera-opt %s -split-input-file -verify-diagnostics -numera-expand-scales
+
+// expected-error@+1 {{scales along axis 2 of a tensor of rank 2}}
+func.func private @axis(tensor<4x8x!numera.num<float<4, 3, fn>>, #numera.scaling<floor, float<8, 0, fnu>, axis = 2, block = 4>>)
+
+// -----
+
+// expected-error@+1 {{a scaled tensor has elements of type 'f32'; expected a '!numera.num'}}
+func.func private @element(tensor<4xf32, #numera.scaling<range, float<8, 23>>>)
+
+// -----
+
+// expected-error@+1 {{blocks of 1 elements; expected 2 or more, along an axis}}
+func.func private @block(tensor<4x!numera.num<fixed<7, 0>>, #numera.scaling<floor, float<8, 0, fnu>, axis = 0, block = 1>>)
+
+// -----
+
+// expected-error@+1 {{rule 'range' is for 'scaled' with scale f32}}
+func.func private @rule(tensor<4x!numera.num<fixed<7, 0>>, #numera.scaling<range, float<8, 0, fnu>>>)
+
+// -----
+
+// expected-error@+1 {{unknown rule 'flor'}}
+func.func private @word(tensor<4x!numera.num<fixed<7, 0>>, #numera.scaling<flor, float<8, 0, fnu>>>)
+
+// -----
+
+!q = tensor<4x!numera.num<fixed<7, 0>>, #numera.scaling<range, float<8, 23>, axis = 0>>
+func.func @scales(%x: tensor<4xf32>, %s: tensor<f32>) {
+  // expected-error@+1 {{is given scales of type 'tensor<f32>'; expected 'tensor<4xf32>'}}
+  %q = numera.quantize %x scales %s : tensor<4xf32>, tensor<f32> to !q
+  return
+}
+
+// -----
+
+!q = tensor<4x!numera.num<fixed<7, 0>>, #numera.scaling<range, float<8, 23>, axis = 0>>
+func.func @add(%x: tensor<4xf32>) {
+  %q = numera.quantize %x : tensor<4xf32> to !q
+  // expected-error@+1 {{expected one with rule 'range'}}
+  %s = numera.scaled_add %q, %q : !q
+  return
+}
+
+// -----
+
+!q = tensor<4x!numera.num<fixed<7, 0>>, #numera.scaling<range, float<8, 23>>>
+// expected-error@+1 {{a scaled tensor crosses the boundary of 'boundary'; take and return f32, and quantize inside}}
+func.func @boundary(%x: !q) {
+  return
+}
+
+// -----
+
+!q = tensor<4x!numera.num<fixed<7, 0>>, #numera.scaling<range, float<8, 23>>>
+func.func @foreign(%x: tensor<4xf32>) -> tensor<2x!numera.num<fixed<7, 0>>> {
+  %q = numera.quantize %x : tensor<4xf32> to !q
+  // expected-error@+1 {{'tensor.extract_slice' takes a scaled tensor, which no scales are known for; dequantize it first}}
+  %s = tensor.extract_slice %q[0] [2] [1] : !q to tensor<2x!numera.num<fixed<7, 0>>>
+  return %s : tensor<2x!numera.num<fixed<7, 0>>>
+}

@@ -1,0 +1,238 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Quantizes and dequantizes with `numera run`, against NumPy: scaled.py OUT
+
+Every case is a scaled format, an axis and an array. One module, written to OUT,
+has a function for each array, which returns the values of all its scaled
+tensors. The reference computes scales by their definition, with frexp and f64,
+and rounds elements with reference_formats.py. Bits have to agree.
+"""
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import reference_formats
+
+F32 = npt.NDArray[np.float32]
+
+# Element, its largest number, the exponent of that and its significant bits.
+ELEMENTS = {
+    "float<4,3,fn>": (448.0, 8, 4),
+    "float<5,2>": (57344.0, 15, 3),
+    "float<3,2,finite>": (28.0, 4, 3),
+    "float<2,3,finite>": (7.5, 2, 4),
+    "float<2,1,finite>": (6.0, 2, 2),
+    "fixed<1,6>": (127 / 64, 0, 8),
+    "fixed<7,0>": (127.0, 6, 8),
+    "fixed<15,0>": (32767.0, 14, 16),
+    "float<5,10>": (65504.0, 15, 11),
+    "posit<8,2>": (1.0, 0, 4),
+}
+E8M0 = "float<8,0,fnu>"
+F32_NAME = "float<8,23>"
+
+
+@dataclass(frozen=True)
+class Case:
+    element: str
+    rule: str
+    scale: str
+    axis: int = -1
+    block: int = 0
+    tensor: bool = False
+
+    def mlir(self) -> str:
+        rule = f'"{self.rule}"' if "-" in self.rule else self.rule
+        parts = [rule, self.scale]
+        if self.axis >= 0:
+            parts.append(f"axis = {self.axis}")
+        if self.block:
+            parts.append(f"block = {self.block}")
+        if self.tensor:
+            parts.append("tensor")
+        return f"#numera.scaling<{', '.join(parts)}>"
+
+
+def element_round(name: str, x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Nearest, ties to even; beyond the largest number it is that."""
+    if name.startswith("fixed"):
+        fraction = int(name[6:-1].split(",")[1])
+        bits = sum(int(p) for p in name[6:-1].split(","))
+        code = np.rint(x * 2.0**fraction)
+        return np.where(np.isnan(x), 0,
+                        np.clip(code, -(2**bits), 2**bits - 1) + 0.0) / 2.0**fraction
+    if name.startswith("posit"):
+        return reference_formats.parse(name).round(x)
+    largest = ELEMENTS[name][0]
+    rounded = reference_formats.parse(name).round(np.clip(x, -largest, largest))
+    has_nan = "finite" not in name
+    return np.where(np.isnan(x), np.nan if has_nan else 0, rounded)
+
+
+def power(exponent: npt.NDArray[np.float64], emax: int) -> npt.NDArray[np.float64]:
+    """2^(exponent - emax) within what E8M0 has; NaN stays."""
+    return np.exp2(exponent - emax).clip(2.0**-127, 2.0**127)
+
+
+def scale_of(case: Case, amax: F32, tensor: np.float32 | None) -> npt.NDArray[np.float64]:
+    largest, emax, precision = ELEMENTS[case.element]
+    wide = amax.astype(np.float64)
+    fraction, exponent = np.frexp(wide)  # 0.5 <= fraction < 1
+    floor = np.where(wide == 0, -1000, exponent - 1).astype(np.float64)
+    ceil = np.where(fraction == 0.5, floor, floor + 1)
+    ceil = np.where(wide == 0, -1000, ceil)
+    bad = ~np.isfinite(wide)
+    if case.rule == "range":
+        return np.where(wide == 0, 1, wide)
+    quotient = (amax / np.float32(largest)).astype(np.float32)
+    if case.rule == "floor":
+        scale = power(floor, emax)
+    elif case.rule == "ceil":
+        scale = power(ceil, emax)
+    elif case.rule == "even":
+        rounded = np.floor(fraction * 2.0**precision + 0.5) / 2.0**precision
+        scale = power(floor + (rounded >= 1), emax)
+    elif case.rule == "round-up-ceil":
+        f, e = np.frexp(quotient.astype(np.float64))
+        up = np.where(f == 0.5, e - 1, e).astype(np.float64)
+        scale = power(np.where(quotient == 0, -1000, up), 0)
+    elif case.scale == F32_NAME:  # absmax
+        scale = np.where(quotient == 0, 1, quotient).astype(np.float64)
+    else:
+        if tensor is not None:
+            quotient = (quotient / tensor).astype(np.float32)
+        scale = element_round(case.scale, quotient.astype(np.float64))
+        scale = np.maximum(scale, 2.0**-9)
+    return np.where(bad, np.nan if case.scale != F32_NAME else scale, scale)
+
+
+def quantized(case: Case, x: F32) -> tuple[F32, F32]:
+    """Elements as numbers, and what each is divided by."""
+    largest = ELEMENTS[case.element][0]
+    groups = np.zeros(x.shape, np.int64)
+    if case.axis >= 0:
+        along = np.indices(x.shape)[case.axis]
+        if case.block:
+            index = np.indices(x.shape)
+            index[case.axis] = along // case.block
+            groups = np.ravel_multi_index(tuple(index), x.shape)
+        else:
+            groups = along
+    groups = np.unique(groups, return_inverse=True)[1].reshape(x.shape)
+    amax = np.zeros(groups.max() + 1, np.float32)
+    for group in range(len(amax)):
+        amax[group] = np.abs(x[groups == group]).max()
+    tensor = None
+    if case.tensor:
+        tensor = np.float32(np.float32(amax.max()) / np.float32(largest * 448))
+        tensor = tensor if tensor != 0 else np.float32(1)
+    scale = scale_of(case, amax, tensor)[groups].astype(np.float32)
+    if tensor is not None:
+        scale = tensor * scale
+    quotient = x / scale
+    if case.rule == "range":
+        quotient = quotient * np.float32(largest)
+    data = element_round(case.element, quotient.astype(np.float64))
+    return data.astype(np.float32), scale
+
+
+def dequantized(case: Case, data: F32, scale: F32) -> F32:
+    value = data * scale
+    if case.rule == "range":
+        value = value * np.float32(1 / ELEMENTS[case.element][0])
+    return value.astype(np.float32)
+
+
+def arrays() -> dict[str, F32]:
+    rng = np.random.default_rng(7)
+
+    def wide(*shape: int) -> F32:
+        x = rng.standard_normal(shape) * np.exp2(rng.integers(-12, 12, shape))
+        return x.astype(np.float32)
+
+    special = wide(12, 64)
+    special[0] = 0
+    special[1, :40] = -0.0
+    special[2] *= np.float32(1e-38)
+    special[3] *= np.float32(2.0**100)
+    special[4, 5] = np.float32(3.4e38)
+    special[5] = np.exp2(rng.integers(-6, 7, 64))  # powers of two, and ties
+    special[6] = np.float32(1.9375) * np.exp2(rng.integers(-3, 4, 64))
+    special[7] = np.float32(1e-42)
+    special[8, 3] = np.inf
+    special[9, 40] = np.nan
+    special[10] = np.float32(2.0**-127)
+    special[11] = np.nextafter(np.float32(2.0**-119), np.float32(0))
+    return {"even": wide(4, 64), "tail": wide(3, 70), "rows": wide(40, 5),
+            "image": wide(2, 33, 6, 5), "short": wide(2, 7), "special": special}
+
+
+def cases(name: str, x: F32) -> list[Case]:
+    axis = 0 if name == "rows" else 1
+    found = [Case(element, rule, E8M0, axis, 32)
+             for element in ELEMENTS for rule in
+             ("floor", "ceil", "even", "round-up-ceil")]
+    found.append(Case("float<2,1,finite>", "absmax", "float<4,3,fn>", axis, 16))
+    if name == "special":
+        # What 1 / full scale times an f32 near the edges gives is looked at in
+        # the other arrays.
+        return found
+    found.append(Case("float<2,1,finite>", "absmax", "float<4,3,fn>", axis, 16, True))
+    found.append(Case("float<4,3,fn>", "absmax", F32_NAME, axis, 8))
+    for element in ELEMENTS:
+        for granularity in (-1, axis):
+            found += [Case(element, "range", F32_NAME, granularity),
+                      Case(element, "absmax", F32_NAME, granularity),
+                      Case(element, "round-up-ceil", E8M0, granularity)]
+    return found
+
+
+def module(inputs: dict[str, F32]) -> str:
+    text = ""
+    for name, x in inputs.items():
+        shape = "x".join(map(str, x.shape))
+        plain = f"tensor<{shape}xf32>"
+        body, results = "", []
+        for i, case in enumerate(cases(name, x)):
+            scaled = f"tensor<{shape}x!numera.num<{case.element}>, {case.mlir()}>"
+            body += (f"  %q{i} = numera.quantize %x : {plain} to {scaled}\n"
+                     f"  %y{i} = numera.dequantize %q{i} : {scaled} to {plain}\n")
+            results.append(f"%y{i}")
+        types = ", ".join([plain] * len(results))
+        text += (f"func.func @{name}(%x: {plain}) -> ({types}) {{\n{body}"
+                 f"  return {', '.join(results)} : {types}\n}}\n")
+    return text
+
+
+def main(out: Path) -> int:
+    inputs = arrays()
+    model = out / "scaled.mlir"
+    model.write_text(module(inputs))
+    compared = wrong = 0
+    for name, x in inputs.items():
+        np.save(out / f"{name}.npy", x)
+        subprocess.run(["numera", "run", model, "--function", name, "--input",
+                        out / f"{name}.npy", "--output-dir", out / name],
+                       check=True, stdout=subprocess.DEVNULL)
+        for i, case in enumerate(cases(name, x)):
+            got = np.load(out / name / f"output_{i}.npy")
+            with np.errstate(all="ignore"):
+                want = dequantized(case, *quantized(case, x))
+            differ = ~((got == want) & (np.signbit(got) == np.signbit(want)) |
+                       np.isnan(got) & np.isnan(want))
+            compared += x.size
+            wrong += int(differ.sum())
+            if differ.any():
+                at = tuple(np.argwhere(differ)[0])
+                print(f"{name} {case}: at {at} of {x[at]!r}: {got[at]!r}, "
+                      f"expected {want[at]!r}; {int(differ.sum())} differ")
+    print(f"{compared} values compared; {wrong} differ")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
