@@ -48,6 +48,13 @@ constexpr CastFormat kFormats[] = {
     {23, "FLOAT4E2M1", "float<2,1,finite>", Range::Finite},
     {24, "FLOAT8E8M0", "float<8,0,fnu>", Range::PowersOf2},
 };
+
+/// Integers that QuantizeLinear stores and DequantizeLinear reads.
+constexpr std::pair<int64_t, StringRef> kIntegers[] = {
+    {2, "fixed<8,0,unsigned>"},  {3, "fixed<7,0>"},
+    {4, "fixed<16,0,unsigned>"}, {5, "fixed<15,0>"},
+    {21, "fixed<4,0,unsigned>"}, {22, "fixed<3,0>"},
+};
 } // namespace
 
 static const CastFormat *findFormat(int64_t number) {
@@ -56,12 +63,26 @@ static const CastFormat *findFormat(int64_t number) {
   return found == std::end(kFormats) ? nullptr : found;
 }
 
-Type formatElement(MLIRContext *context, int64_t dataType) {
-  const CastFormat *row = findFormat(dataType);
-  if (!row)
-    return {};
+static Format formatOf(int64_t dataType) {
+  StringRef spelling;
+  if (const CastFormat *row = findFormat(dataType))
+    spelling = row->spelling;
+  for (auto [number, integer] : kIntegers)
+    if (number == dataType)
+      spelling = integer;
   SpellingError error;
-  return NumType::get(context, parseFormatSpelling(row->spelling, error));
+  return spelling.empty() ? Format() : parseFormatSpelling(spelling, error);
+}
+
+Type formatElement(MLIRContext *context, int64_t dataType) {
+  Format format = formatOf(dataType);
+  return format ? NumType::get(context, format) : Type();
+}
+
+Format codeFormat(int64_t dataType) {
+  Format format = formatOf(dataType);
+  bool isInteger = dataType >= 2 && dataType <= 5;
+  return format && format.width() <= 8 && !isInteger ? format : Format();
 }
 
 std::string dataTypeName(int64_t dataType) {

@@ -10,13 +10,18 @@
 #define NUMERA_LIB_IMPORT_ONNX_FORMATS_H
 
 #include "mlir/IR/Types.h"
+#include "numera/Registry/FormatFamily.h"
 #include <string>
 
 namespace numera::importer {
 
 /// The element type for a TensorProto.DataType from FLOAT16 to FLOAT8E8M0, or
-/// null where it is not a float that is only cast.
+/// of an integer that is quantized to, of 4, 8 or 16 bits; null for others.
 mlir::Type formatElement(mlir::MLIRContext *context, int64_t dataType);
+
+/// The format of a stored tensor's codes, of 4 or 8 bits, where no other type
+/// of C++ holds its numbers; null for others.
+Format codeFormat(int64_t dataType);
 
 /// How errors name a TensorProto.DataType.
 std::string dataTypeName(int64_t dataType);

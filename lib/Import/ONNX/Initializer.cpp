@@ -7,9 +7,11 @@
 // against the shape before anything is read.
 //
 //===----------------------------------------------------------------------===//
+#include "Formats.h"
 #include "Node.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/Endian.h"
 #include <onnx/onnx_pb.h>
 
@@ -100,6 +102,32 @@ static FailureOr<Shape> readShape(const TensorProto &proto, Report report) {
   return shape;
 }
 
+/// Codes of a format, packed where they have 4 bits, as numbers.
+static FailureOr<Tensor> readCodes(const TensorProto &proto, const Shape &shape,
+                                   int64_t count, const Format &format,
+                                   Report report) {
+  bool isPacked = format.width() == 4;
+  int64_t bytes = isPacked ? (count + 1) / 2 : count;
+  auto codes = readElements<uint8_t>(proto, bytes, proto.int32_data(), report);
+  if (failed(codes))
+    return failure();
+  const FormatFamily &family = format.getFamily();
+  const Format &f32 = formatF32();
+  std::vector<float> floats;
+  floats.reserve(count);
+  for (int64_t i = 0; i < count; ++i) {
+    uint64_t code =
+        isPacked ? (*codes)[i / 2] >> (i % 2 * 4) & 0xf : (*codes)[i];
+    uint64_t bits = f32.getFamily().encode(f32, family.decode(format, code),
+                                           Rounding::NearestEven);
+    floats.push_back(llvm::bit_cast<float>(static_cast<uint32_t>(bits)));
+  }
+  return Tensor::ofFloats(std::move(floats), shape);
+}
+
+static FailureOr<Tensor> readElementsOf(const TensorProto &proto,
+                                        const Shape &shape, Report report);
+
 FailureOr<Tensor> readTensor(const TensorProto &proto, Report report) {
   if (proto.data_location() == TensorProto::EXTERNAL)
     return report("its elements are in another file; expected a model that "
@@ -109,33 +137,42 @@ FailureOr<Tensor> readTensor(const TensorProto &proto, Report report) {
   FailureOr<Shape> shape = readShape(proto, report);
   if (failed(shape))
     return failure();
-  int64_t count = *elementCount(*shape);
+  FailureOr<Tensor> tensor = readElementsOf(proto, *shape, report);
+  if (succeeded(tensor))
+    tensor->dataType = proto.data_type();
+  return tensor;
+}
+
+static FailureOr<Tensor> readElementsOf(const TensorProto &proto,
+                                        const Shape &shape, Report report) {
+  int64_t count = *elementCount(shape);
   const auto &small = proto.int32_data();
+  if (Format format = codeFormat(proto.data_type()))
+    return readCodes(proto, shape, count, format, report);
   switch (proto.data_type()) {
   case TensorProto::FLOAT:
-    return readFloats<float>(proto, *shape, count, proto.float_data(), report);
+    return readFloats<float>(proto, shape, count, proto.float_data(), report);
   case TensorProto::DOUBLE:
-    return readFloats<double>(proto, *shape, count, proto.double_data(),
-                              report);
+    return readFloats<double>(proto, shape, count, proto.double_data(), report);
   case TensorProto::FLOAT16:
-    return readSmallFloats(proto, *shape, count, llvm::APFloat::IEEEhalf(),
+    return readSmallFloats(proto, shape, count, llvm::APFloat::IEEEhalf(),
                            report);
   case TensorProto::BFLOAT16:
-    return readSmallFloats(proto, *shape, count, llvm::APFloat::BFloat(),
+    return readSmallFloats(proto, shape, count, llvm::APFloat::BFloat(),
                            report);
   case TensorProto::INT64:
-    return readInts<int64_t>(proto, *shape, count, proto.int64_data(), report);
+    return readInts<int64_t>(proto, shape, count, proto.int64_data(), report);
   case TensorProto::INT32:
-    return readInts<int32_t>(proto, *shape, count, small, report);
+    return readInts<int32_t>(proto, shape, count, small, report);
   case TensorProto::INT16:
-    return readInts<int16_t>(proto, *shape, count, small, report);
+    return readInts<int16_t>(proto, shape, count, small, report);
   case TensorProto::UINT16:
-    return readInts<uint16_t>(proto, *shape, count, small, report);
+    return readInts<uint16_t>(proto, shape, count, small, report);
   case TensorProto::INT8:
-    return readInts<int8_t>(proto, *shape, count, small, report);
+    return readInts<int8_t>(proto, shape, count, small, report);
   case TensorProto::UINT8:
   case TensorProto::BOOL:
-    return readInts<uint8_t>(proto, *shape, count, small, report);
+    return readInts<uint8_t>(proto, shape, count, small, report);
   default:
     std::string found = "number " + std::to_string(proto.data_type());
     if (TensorProto::DataType_IsValid(proto.data_type()))

@@ -53,6 +53,11 @@ llvm::LogicalResult importSoftmax(Node &node);
 llvm::LogicalResult importAveragePool(Node &node);
 llvm::LogicalResult importMaxPool(Node &node);
 
+// Quantize.cpp
+llvm::LogicalResult importDequantizeLinear(Node &node);
+llvm::LogicalResult importDynamicQuantizeLinear(Node &node);
+llvm::LogicalResult importQuantizeLinear(Node &node);
+
 // Reduction.cpp
 llvm::LogicalResult importGlobalPool(Node &node);
 llvm::LogicalResult importReduce(Node &node);

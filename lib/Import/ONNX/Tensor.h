@@ -73,6 +73,9 @@ struct Tensor {
   /// The element type where it is neither f32 nor i64.
   mlir::Type format;
   mlir::Value value;
+  /// TensorProto.DataType of a tensor that the model stores; 0 where it is
+  /// computed.
+  int64_t dataType = 0;
   std::shared_ptr<const HostData> host;
   std::string name;
 
