@@ -15,6 +15,7 @@ int runCommand(llvm::ArrayRef<const char *> arguments);
 int formatsCommand(llvm::ArrayRef<const char *> arguments);
 int evalCommand(llvm::ArrayRef<const char *> arguments);
 int checkCommand(llvm::ArrayRef<const char *> arguments);
+int calibrateCommand(llvm::ArrayRef<const char *> arguments);
 int newCommand(llvm::ArrayRef<const char *> arguments);
 
 } // namespace numera

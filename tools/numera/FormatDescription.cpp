@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-#include "Decimal.h"
+#include "Description.h"
 #include "FormatFacts.h"
 #include "FormatPages.h"
-#include "HexFloat.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -17,15 +16,38 @@ using namespace numera;
 
 // ---- The list
 
+namespace {
+/// A row of the list.
+struct Row {
+  std::string name, spelling;
+  unsigned storageBits;
+  std::string width; ///< of a scaled format with its part of the scale
+};
+} // namespace
+
+static std::vector<Row> rowsOf(const Registry &registry) {
+  std::vector<Row> rows;
+  for (const Registry::NamedFormat &named : registry.formats())
+    rows.push_back({named.name, named.format.spelling(),
+                    named.format.storageBits(), utostr(named.format.width())});
+  for (const Registry::NamedScaledFormat &named : registry.scaledFormats())
+    rows.push_back({named.name, named.format.spelling(),
+                    named.format.element.storageBits(),
+                    formatv("{0}", named.format.bitsPerElement()).str()});
+  return rows;
+}
+
 static void printListAsJSON(const Registry &registry) {
   json::OStream out(outs(), /*IndentSize=*/2);
   out.array([&] {
-    for (const Registry::NamedFormat &named : registry.formats())
+    for (const Row &row : rowsOf(registry))
       out.object([&] {
-        out.attribute("name", named.name);
-        out.attribute("spelling", named.format.spelling());
-        out.attribute("storage_bits", named.format.storageBits());
-        out.attribute("width", named.format.width());
+        out.attribute("name", row.name);
+        out.attribute("spelling", row.spelling);
+        out.attribute("storage_bits", row.storageBits);
+        out.attributeBegin("width");
+        out.rawValue(row.width);
+        out.attributeEnd();
       });
   });
   outs() << '\n';
@@ -33,9 +55,10 @@ static void printListAsJSON(const Registry &registry) {
 
 static void printList(const Registry &registry) {
   size_t nameWidth = 4, spellingWidth = 8;
-  for (const Registry::NamedFormat &named : registry.formats()) {
-    nameWidth = std::max(nameWidth, named.name.size());
-    spellingWidth = std::max(spellingWidth, named.format.spelling().size());
+  std::vector<Row> rows = rowsOf(registry);
+  for (const Row &row : rows) {
+    nameWidth = std::max(nameWidth, row.name.size());
+    spellingWidth = std::max(spellingWidth, row.spelling.size());
   }
   auto print = [&](StringRef name, StringRef spelling, StringRef storage,
                    StringRef width) {
@@ -44,9 +67,8 @@ static void printList(const Registry &registry) {
            << right_justify(storage, 12) << right_justify(width, 7) << '\n';
   };
   print("name", "spelling", "storage bits", "width");
-  for (const Registry::NamedFormat &named : registry.formats())
-    print(named.name, named.format.spelling(),
-          utostr(named.format.storageBits()), utostr(named.format.width()));
+  for (const Row &row : rows)
+    print(row.name, row.spelling, utostr(row.storageBits), row.width);
 }
 
 void numera::printFormatList(const Registry &registry, bool asJSON) {
@@ -57,61 +79,6 @@ void numera::printFormatList(const Registry &registry, bool asJSON) {
 }
 
 // ---- One format
-
-namespace {
-
-/// Prints a description as JSON, or as a line for each fact: a name with
-/// blanks for underscores, and a value.
-class Description {
-public:
-  explicit Description(json::OStream *json) : json(json) {}
-
-  void text(StringRef key, const Twine &value) {
-    if (json)
-      json->attribute(key, value.str());
-    else
-      line(key, value);
-  }
-  void number(StringRef key, int64_t value) { digits(key, itostr(value)); }
-  /// A number of codes: 2^64 at most.
-  void count(StringRef key, uint128_t value) {
-    digits(key, toString(APInt(128, {uint64_t(value), uint64_t(value >> 64)}),
-                         10, /*Signed=*/false));
-  }
-  void digits(StringRef key, const Twine &number) {
-    if (!json)
-      return line(key, number);
-    json->attributeBegin(key);
-    json->rawValue(number.str());
-    json->attributeEnd();
-  }
-  void truth(StringRef key, bool value) {
-    if (json)
-      json->attribute(key, value);
-    else
-      line(key, value ? "yes" : "no");
-  }
-  /// In JSON the nearest of 53 bits, a format's own where its values are binary
-  /// fractions.
-  void value(StringRef key, const std::optional<Unpacked> &value) {
-    if (json)
-      json->attribute(key, value ? json::Value(printNearestHexFloat(*value))
-                                 : json::Value(nullptr));
-    else if (value)
-      line(key, formatv("{0,-20}  {1}", printRounded(*value, 12),
-                        printHexFloat(*value)));
-  }
-  void line(StringRef key, const Twine &value) {
-    std::string name = key.str();
-    llvm::replace(name, '_', ' ');
-    outs() << left_justify(name, 21) << value << '\n';
-  }
-
-private:
-  json::OStream *json;
-};
-
-} // namespace
 
 /// `truncate-operands 3, rounding up`: the keys and values of a configuration.
 static SmallVector<std::pair<StringRef, std::string>>

@@ -18,6 +18,9 @@ void printFormatList(const Registry &registry, bool asJSON);
 /// `name` is what the user calls it.
 void printFormatDescription(const Registry &registry, const Format &format,
                             llvm::StringRef name, bool asJSON);
+void printScaledDescription(const Registry &registry,
+                            const ScaledFormat &format, llvm::StringRef name,
+                            bool asJSON);
 /// Where each operation of an opaque format comes from; as JSON the attribute
 /// `provisions` of an object that is open.
 void printProvisions(const Registry &registry, const Format &format,

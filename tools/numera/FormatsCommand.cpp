@@ -74,6 +74,19 @@ int numera::formatsCommand(ArrayRef<const char *> arguments) {
     return 0;
   }
   std::string error;
+  ScaledFormat scaled = registry.lookupScaledFormat(names[0], error);
+  if (!error.empty())
+    return fail(error);
+  if (scaled && wantsTable)
+    return fail(
+        "'" + names[0] +
+        "' is a scaled format, whose codes mean "
+        "something only with a scale; see its element: numera formats '" +
+        scaled.element.spelling() + "' --table");
+  if (scaled) {
+    printScaledDescription(registry, scaled, names[0], wantsJSON);
+    return 0;
+  }
   Format format = registry.lookupFormat(names[0], error);
   if (!format)
     return fail(error);

@@ -12,18 +12,20 @@ using namespace numera;
 
 static constexpr StringLiteral help =
     "usage: numera COMMAND …\n\n"
-    "  compile  write a model as MLIR, LLVM IR, assembly, an object, a shared\n"
-    "           object or an executable, in the number format of choice\n"
-    "  run      run a model on NumPy arrays, and say what the format costs\n"
-    "  formats  list the number formats, describe one, or draw several\n"
-    "  eval     a calculator in any format\n"
-    "  check    certify formats and libraries against the exact reference\n"
-    "  new      write a folder with a number format of your own\n\n"
+    "  compile    write a model as MLIR, LLVM IR, assembly, an object, a\n"
+    "             shared object or an executable, in the number format of "
+    "choice\n"
+    "  run        run a model on NumPy arrays, and say what the format costs\n"
+    "  formats    list the number formats, describe one, or draw several\n"
+    "  eval       a calculator in any format\n"
+    "  check      certify formats and libraries against the exact reference\n"
+    "  calibrate  run sample data, and write a policy with scales that fit\n"
+    "  new        write a folder with a number format of your own\n\n"
     "numera COMMAND --help lists the options of a command, numera --version\n"
     "prints the version.\n";
 
-static const StringRef commands[] = {"compile", "run",   "formats",
-                                     "eval",    "check", "new"};
+static const StringRef commands[] = {"compile", "run",       "formats", "eval",
+                                     "check",   "calibrate", "new"};
 
 static int dispatch(ArrayRef<const char *> arguments) {
   if (arguments.empty())
@@ -40,6 +42,8 @@ static int dispatch(ArrayRef<const char *> arguments) {
     return evalCommand(arguments);
   if (command == "check")
     return checkCommand(arguments);
+  if (command == "calibrate")
+    return calibrateCommand(arguments);
   if (command == "new")
     return newCommand(arguments);
   if (command == "--version") {
