@@ -44,10 +44,11 @@ struct ResolvedPolicy {
 /// else by the format). Whoever names a format decides for all tensors: the
 /// roles of the policy are for its own default, or with `keepsRoles`. A message
 /// in `error` and nullopt on failure.
-std::optional<ResolvedPolicy>
-resolvePolicy(const Registry &registry, llvm::StringRef to,
-              llvm::StringRef accumulate, std::string &error,
-              bool keepsRoles = false);
+std::optional<ResolvedPolicy> resolvePolicy(const Registry &registry,
+                                            llvm::StringRef to,
+                                            llvm::StringRef accumulate,
+                                            std::string &error,
+                                            bool keepsRoles = false);
 
 } // namespace numera
 
