@@ -55,3 +55,28 @@ func.func @nothing_is_fused_into_a_reduction(
   } -> tensor<4x!posit16>
   return %1 : tensor<4x!posit16>
 }
+
+// What has one result a row is computed once a row.
+// CHECK-LABEL: func @rows
+// CHECK: linalg.generic
+// CHECK: numera.rsqrt
+// CHECK: linalg.generic
+// CHECK-NOT: numera.rsqrt
+// CHECK: numera.mul
+func.func @rows(%x: tensor<8x64xf32>, %v: tensor<8xf32>) -> tensor<8x64xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%v : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = numera.rsqrt %a : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  %f = tensor.empty() : tensor<8x64xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %s : tensor<8x64xf32>, tensor<8xf32>) outs(%f : tensor<8x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %r = numera.mul %a, %b : f32
+    linalg.yield %r : f32
+  } -> tensor<8x64xf32>
+  return %y : tensor<8x64xf32>
+}

@@ -35,6 +35,16 @@ struct SizeOfDestination : OpRewritePattern<tensor::DimOp> {
   }
 };
 
+/// True if the consumer would compute what it reads again and again: it has
+/// more loops than the producer, which does more than move elements.
+static bool isComputedOnce(OpOperand *operand, linalg::GenericOp consumer,
+                           mlir::Operation *producer) {
+  auto generic = dyn_cast<linalg::GenericOp>(producer);
+  AffineMap map = consumer.getMatchingIndexingMap(operand);
+  return generic && !map.isPermutation() &&
+         !llvm::hasSingleElement(generic.getBody()->getOperations());
+}
+
 struct FusePass : impl::NumeraFuseBase<FusePass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
@@ -43,7 +53,8 @@ struct FusePass : impl::NumeraFuseBase<FusePass> {
           auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
           mlir::Operation *producer = operand->get().getDefiningOp();
           return consumer && consumer.getNumReductionLoops() == 0 && producer &&
-                 producer->hasOneUse();
+                 producer->hasOneUse() &&
+                 !isComputedOnce(operand, consumer, producer);
         });
     patterns.add<SizeOfDestination>(&getContext());
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);

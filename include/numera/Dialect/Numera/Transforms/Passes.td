@@ -103,7 +103,8 @@ def NumeraFuse : Pass<"numera-fuse"> {
   let summary = "fuse elementwise operations on tensors";
   let description = [{
     Upstream's elementwise fusion, kept out of reductions: a producer fused into
-    a contraction would be computed again in every step.
+    a contraction would be computed again in every step. So would one that has
+    fewer loops than its reader, a scale or a mean for a row.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
