@@ -10,8 +10,11 @@
 // CHECK-LABEL: func @blocks
 // CHECK: %[[BLOCKS:.*]] = tensor.expand_shape %{{.*}} {{\[\[}}0], [1, 2]] output_shape [4, 2, 32]
 // CHECK: linalg.generic {{.*}}"reduction"{{.*}} ins(%[[BLOCKS]]
-// CHECK: numera.abs
-// CHECK: numera.max
+// CHECK: arith.bitcast {{.*}} : f32 to i32
+// CHECK: arith.andi
+// CHECK: arith.maxui
+// CHECK: arith.bitcast {{.*}} : i32 to f32
+// CHECK-NEXT: numera.cast {{.*}} : f32 to f32
 // CHECK: numera.cast {{.*}}overflow = "propagate", rounding = "down"{{.*}} : f32 to !f8E8M0FNU
 // CHECK: numera.mul {{.*}} : !f8E8M0FNU
 // CHECK: numera.div

@@ -93,25 +93,45 @@ Value largestMagnitude(OpBuilder &builder, Location loc, Value values,
     keptLoops.push_back(builder.getAffineDimExpr(unsigned(i)));
   }
   auto rank = unsigned(type.getRank());
+  Type bits = builder.getI32Type();
   Value zero =
-      arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0));
-  Value init = linalg::FillOp::create(
-                   builder, loc, zero,
-                   emptyTensor(builder, loc, keptSizes, type.getElementType()))
-                   .getResult(0);
+      arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
+  Value init =
+      linalg::FillOp::create(builder, loc, zero,
+                             emptyTensor(builder, loc, keptSizes, bits))
+          .getResult(0);
   SmallVector<AffineMap> maps = {
       builder.getMultiDimIdentityMap(rank),
       AffineMap::get(rank, 0, keptLoops, builder.getContext())};
-  auto generic = linalg::GenericOp::create(
+  auto largest = linalg::GenericOp::create(
       builder, loc, init.getType(), values, init, maps, loops,
       [&](OpBuilder &inner, Location where, ValueRange arguments) {
-        IRArithmetic arithmetic{inner, where};
-        Value magnitude = arithmetic.unary(Operation::Abs, arguments[0]);
-        linalg::YieldOp::create(
-            inner, where,
-            arithmetic.binary(Operation::Max, arguments[1], magnitude));
+        Value code = arith::BitcastOp::create(inner, where, bits, arguments[0]);
+        Value mask = arith::ConstantOp::create(
+            inner, where, inner.getI32IntegerAttr(0x7fffffff));
+        Value magnitude = arith::AndIOp::create(inner, where, code, mask);
+        Value larger =
+            arith::MaxUIOp::create(inner, where, arguments[1], magnitude);
+        linalg::YieldOp::create(inner, where, larger);
       });
-  return generic.getResult(0);
+  // As a number, with the one NaN.
+  SmallVector<utils::IteratorType> all(keptSizes.size(),
+                                       utils::IteratorType::parallel);
+  AffineMap identity = builder.getMultiDimIdentityMap(unsigned(all.size()));
+  auto number = linalg::GenericOp::create(
+      builder, loc,
+      cast<RankedTensorType>(init.getType()).clone(type.getElementType()),
+      largest.getResult(0),
+      emptyTensor(builder, loc, keptSizes, type.getElementType()),
+      ArrayRef{identity, identity}, all,
+      [&](OpBuilder &inner, Location where, ValueRange arguments) {
+        Value wide = arith::BitcastOp::create(inner, where, inner.getF32Type(),
+                                              arguments[0]);
+        Value canonical =
+            CastOp::create(inner, where, inner.getF32Type(), wide);
+        linalg::YieldOp::create(inner, where, canonical);
+      });
+  return number.getResult(0);
 }
 
 } // namespace numera

@@ -45,7 +45,8 @@ mlir::Value mapElements(mlir::OpBuilder &builder, mlir::Location loc,
                         ScaleBody body);
 
 /// The largest magnitude in `values`, f32, along the loops that `kept` lacks;
-/// 0 where there is none.
+/// 0 where there is none, NaN where one is. Magnitudes are ordered as their
+/// bits are, NaNs last: integers, whose maximum vectorizes in any order.
 mlir::Value largestMagnitude(mlir::OpBuilder &builder, mlir::Location loc,
                              mlir::Value values, llvm::ArrayRef<bool> kept);
 
