@@ -32,6 +32,7 @@ static bool resolveFormat(const Registry &registry, llvm::StringRef to,
                           bool keepsRoles, ResolvedPolicy &resolved,
                           std::string &error) {
   const Policy &policy = registry.policy();
+  error.clear();
   if (to.empty() || keepsRoles) {
     resolved.weights = policy.weights;
     resolved.activations = policy.activations;
