@@ -109,6 +109,10 @@ std::string numera::checkScaledFormat(const ScaledFormat &format) {
     return "elements in '" + format.element.spelling() +
            "', which is opaque, have no largest number that a scale could aim "
            "at; expected a format with arithmetic";
+  if (format.element.getRounding() == Rounding::Stochastic)
+    return "elements in '" + format.element.spelling() +
+           "' round stochastically, which scaled tensors do not; expected "
+           "another rounding";
   if (!scaling.scale.getFamily().hasArithmetic())
     return "scales in '" + scaling.scale.spelling() +
            "', which is opaque; expected a format with arithmetic";

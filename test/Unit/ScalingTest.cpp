@@ -74,6 +74,10 @@ TEST(Scaling, ErrorsOfSpellings) {
             "in 'scaled<opaque<\"x\",8>>': elements in 'opaque<\"x\",8>', "
             "which is opaque, have no largest number that a scale could aim "
             "at; expected a format with arithmetic");
+  EXPECT_EQ(errorOf("scaled<float<4,3,stochastic>>"),
+            "in 'scaled<float<4,3,stochastic>>': elements in "
+            "'float<4,3,stochastic>' round stochastically, which scaled "
+            "tensors do not; expected another rounding");
   EXPECT_EQ(errorOf("scaled<f64>"),
             "in 'scaled<f64>': 'float<11,52>' has numbers beyond f32, which "
             "scaled values are read as; expected a narrower element");
