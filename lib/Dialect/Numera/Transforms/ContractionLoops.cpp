@@ -179,9 +179,8 @@ bool PackedContraction::findLoops(linalg::GenericOp generic) {
                       });
 }
 
-/// The product of the loops' extents; none if one is known only at run time.
-static std::optional<int64_t> extentOf(ArrayRef<int64_t> ranges,
-                                       ArrayRef<unsigned> loops) {
+std::optional<int64_t> extentOf(ArrayRef<int64_t> ranges,
+                                ArrayRef<unsigned> loops) {
   int64_t product = 1;
   for (unsigned loop : loops) {
     if (ShapedType::isDynamic(ranges[loop]))

@@ -16,6 +16,10 @@ namespace numera {
 /// format: the casts are exact, and nothing is registered for the step.
 bool factorsEmbed(MacOp step);
 
+/// The product of the loops' extents; none if one is known only at run time.
+std::optional<int64_t> extentOf(llvm::ArrayRef<int64_t> ranges,
+                                llvm::ArrayRef<unsigned> loops);
+
 /// A contraction in the terms of numera/Runtime/Contraction.h. Loops are
 /// numbers of dimensions of the generic.
 struct PackedContraction {

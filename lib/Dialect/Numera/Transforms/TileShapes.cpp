@@ -6,18 +6,6 @@ using namespace mlir;
 
 namespace numera {
 
-/// The product of the loops' extents; none if one is known only at run time.
-static std::optional<int64_t> extentOf(ArrayRef<int64_t> ranges,
-                                       ArrayRef<unsigned> loops) {
-  int64_t product = 1;
-  for (unsigned loop : loops) {
-    if (ShapedType::isDynamic(ranges[loop]))
-      return std::nullopt;
-    product *= ranges[loop];
-  }
-  return product;
-}
-
 namespace {
 /// What a tile costs for each sum, compared with the largest: the smaller it
 /// is, the more often elements are read.
