@@ -71,6 +71,18 @@ private:
   llvm::json::OStream *json;
 };
 
+/// Prints what `describe` says: to a JSON object that is open, or, given none,
+/// in lines.
+inline void
+printDescription(bool asJSON,
+                 llvm::function_ref<void(llvm::json::OStream *)> describe) {
+  if (!asJSON)
+    return describe(nullptr);
+  llvm::json::OStream json(llvm::outs(), /*IndentSize=*/2);
+  json.object([&] { describe(&json); });
+  llvm::outs() << '\n';
+}
+
 } // namespace numera
 
 #endif // NUMERA_TOOLS_NUMERA_DESCRIPTION_H

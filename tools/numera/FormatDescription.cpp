@@ -212,9 +212,7 @@ static void describe(const Registry &registry, const Format &format,
 void numera::printFormatDescription(const Registry &registry,
                                     const Format &format, StringRef name,
                                     bool asJSON) {
-  if (!asJSON)
-    return describe(registry, format, name, nullptr);
-  json::OStream json(outs(), /*IndentSize=*/2);
-  json.object([&] { describe(registry, format, name, &json); });
-  outs() << '\n';
+  printDescription(asJSON, [&](json::OStream *json) {
+    describe(registry, format, name, json);
+  });
 }

@@ -61,9 +61,7 @@ static void describe(const Registry &registry, const ScaledFormat &format,
 void numera::printScaledDescription(const Registry &registry,
                                     const ScaledFormat &format, StringRef name,
                                     bool asJSON) {
-  if (!asJSON)
-    return describe(registry, format, name, nullptr);
-  json::OStream json(outs(), /*IndentSize=*/2);
-  json.object([&] { describe(registry, format, name, &json); });
-  outs() << '\n';
+  printDescription(asJSON, [&](json::OStream *json) {
+    describe(registry, format, name, json);
+  });
 }
