@@ -35,8 +35,9 @@ llvm::Expected<Compiled> compileModule(
     mlir::ModuleOp lowered, llvm::ArrayRef<FunctionSignature> functions,
     const Registry &registry, const CPUOptions &options, Caller caller);
 
-/// An LLVMContext's handler of diagnostics. LLVM remarks on loops that it leaves
-/// as they are, which is no one's concern; what it calls an error is one line.
+/// An LLVMContext's handler of diagnostics. LLVM remarks on loops that it
+/// leaves as they are, which is no one's concern; what it calls an error is one
+/// line.
 void reportErrors(const llvm::DiagnosticInfo *info, void *);
 
 // ---- EntryPoints.cpp

@@ -257,8 +257,8 @@ void returnObserved(ModuleOp module, ArrayRef<Observed> observed) {
       if (one.value.getParentBlock() != &function.front())
         continue;
       Value wide = inF32(builder, exit.getLoc(), one.value);
-      auto name = builder.getNamedAttr("numera.name",
-                                       builder.getStringAttr(one.name));
+      auto name =
+          builder.getNamedAttr("numera.name", builder.getStringAttr(one.name));
       (void)function.insertResult(function.getNumResults(), wide.getType(),
                                   builder.getDictionaryAttr(name));
       exit.getOperandsMutable().append(wide);
