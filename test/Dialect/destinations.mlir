@@ -52,3 +52,18 @@ func.func @calls(%x: tensor<2xf32>, %m: memref<2xf32>) -> (memref<2xf32>, tensor
   %1 = call @hidden(%0) : (tensor<2xf32>) -> tensor<2xf32>
   return %m, %1 : memref<2xf32>, tensor<2xf32>
 }
+
+// -----
+
+// A result in another shape is written to a view of where it goes.
+// CHECK-LABEL: func.func @reshaped(
+// CHECK-SAME: %[[D0:[a-z0-9]+]]: memref<4x6xf32>, %[[D1:[a-z0-9]+]]: memref<2x2xf32>)
+// CHECK-DAG: %[[V0:.*]] = memref.expand_shape %[[D0]] {{\[\[}}0], [1, 2]] output_shape [4, 2, 3]
+// CHECK-DAG: %[[V1:.*]] = memref.collapse_shape %[[D1]] {{\[\[}}0, 1]]
+// CHECK-DAG: bufferization.materialize_in_destination %{{.*}} in restrict writable %[[V0]] : (tensor<4x2x3xf32>
+// CHECK-DAG: bufferization.materialize_in_destination %{{.*}} in restrict writable %[[V1]] : (tensor<4xf32>
+func.func @reshaped(%x: tensor<4x2x3xf32>, %y: tensor<4xf32>) -> (tensor<4x6xf32>, tensor<2x2xf32>) {
+  %0 = tensor.collapse_shape %x [[0], [1, 2]] : tensor<4x2x3xf32> into tensor<4x6xf32>
+  %1 = tensor.expand_shape %y [[0, 1]] output_shape [2, 2] : tensor<4xf32> into tensor<2x2xf32>
+  return %0, %1 : tensor<4x6xf32>, tensor<2x2xf32>
+}

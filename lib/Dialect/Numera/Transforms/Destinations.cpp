@@ -68,6 +68,30 @@ static std::optional<SmallVector<int64_t>> sourcesOf(OpBuilder &builder,
   return sources;
 }
 
+/// A result that is another tensor in a different shape is written as that one,
+/// to a view of its destination, so that no copy is left.
+static void writeReshaped(OpBuilder &builder, Value &tensor,
+                          Value &destination) {
+  auto viewAs = [&](auto reshape, auto *view) {
+    using View = std::remove_pointer_t<decltype(view)>;
+    RankedTensorType type = reshape.getSrcType();
+    if (!type.hasStaticShape() || !reshape.getResultType().hasStaticShape())
+      return false;
+    auto buffer = MemRefType::get(type.getShape(), type.getElementType());
+    destination = View::create(builder, reshape.getLoc(), buffer, destination,
+                               reshape.getReassociationIndices());
+    tensor = reshape.getSrc();
+    return true;
+  };
+  for (bool isMore = true; isMore;) {
+    isMore = false;
+    if (auto collapse = tensor.getDefiningOp<tensor::CollapseShapeOp>())
+      isMore = viewAs(collapse, static_cast<memref::ExpandShapeOp *>(nullptr));
+    else if (auto expand = tensor.getDefiningOp<tensor::ExpandShapeOp>())
+      isMore = viewAs(expand, static_cast<memref::CollapseShapeOp *>(nullptr));
+  }
+}
+
 /// Gives the function an argument for each result whose sizes are known when it
 /// is called.
 static void passDestinations(func::FuncOp function) {
@@ -89,10 +113,13 @@ static void passDestinations(func::FuncOp function) {
     unsigned last = function.getNumArguments();
     if (failed(function.insertArgument(last, type, {}, result.getLoc())))
       llvm_unreachable("the type of a function can change");
+    builder.setInsertionPointToStart(&function.getBody().front());
+    Value written = result, destination = function.getArgument(last);
+    writeReshaped(builder, written, destination);
     builder.setInsertionPoint(terminator);
     bufferization::MaterializeInDestinationOp::create(
-        builder, result.getLoc(), TypeRange(), result,
-        function.getArgument(last), /*restrict=*/true, /*writable=*/true);
+        builder, result.getLoc(), TypeRange(), written, destination,
+        /*restrict=*/true, /*writable=*/true);
   }
   terminator->eraseOperands(placed);
   if (failed(function.eraseResults(placed)))
