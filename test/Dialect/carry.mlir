@@ -261,3 +261,20 @@ func.func @without_a_carrier(%a: i8, %b: i8) -> i8 {
   %1 = numera.add %0, %b {format = #numera.format<float<4, 3, flush>>} : i8
   return %1 : i8
 }
+
+// A NaN of f32 need not be canonical where what follows makes it so; what is
+// read in memory is.
+// CHECK-LABEL: @nan_of_f32
+// CHECK: %[[P:.*]] = arith.mulf %arg0, %arg1 : f32
+// CHECK-NEXT: %[[R:.*]] = numera.round_to %[[P]]
+// CHECK-NEXT: %[[Q:.*]] = arith.divf %[[R]], %arg1 : f32
+// CHECK-NEXT: %[[Z:.*]] = numera.add %[[Q]], %arg1 : f32
+// CHECK-NEXT: return %[[Z]]
+func.func @nan_of_f32(%a: f32, %b: f32) -> f32 {
+  %0 = numera.mul %a, %b : f32
+  %1 = numera.cast %0 {format = #f16, operand_formats = [#numera.format<float<8, 23>>]} : f32 to i16
+  %2 = numera.cast %1 {format = #numera.format<float<8, 23>>, operand_formats = [#f16]} : i16 to f32
+  %3 = numera.div %2, %b : f32
+  %4 = numera.add %3, %b : f32
+  return %4 : f32
+}

@@ -319,6 +319,44 @@ void Group::carry() {
 }
 
 //===----------------------------------------------------------------------===//
+// NaNs of machine numbers
+//===----------------------------------------------------------------------===//
+
+/// Arithmetic on f32 or f64 that is one instruction, and a canonical NaN.
+static bool isMachineArithmetic(mlir::Operation *op) {
+  if (!isa<AddOp, SubOp, MulOp, DivOp>(op) ||
+      !isMachineNumber(op->getResult(0)))
+    return false;
+  auto interface = cast<FormatOpInterface>(op);
+  OperationRules rules = interface.getRules();
+  return rules.truncation.empty() && isMachineCast(rules) &&
+         !isOverridden(interface) &&
+         llvm::all_of(op->getOperands(), isMachineNumber);
+}
+
+/// True if to the operation all NaNs are one.
+static bool takesAnyNaN(mlir::Operation *op) {
+  if (auto round = dyn_cast<RoundToOp>(op))
+    return !round.getFormat().getFormat().isOpaque();
+  if (auto encode = dyn_cast<EncodeOp>(op))
+    return !encode.getFormat().getFormat().isOpaque();
+  return isMachineArithmetic(op);
+}
+
+/// A NaN need not be canonical where what follows makes it so.
+static void leaveNaN(OpBuilder &builder, mlir::Operation *op) {
+  if (op->use_empty() || !llvm::all_of(op->getUsers(), takesAnyNaN))
+    return;
+  builder.setInsertionPoint(op);
+  Value result = CarrierArithmetic(builder, op->getLoc())
+                     .operate(cast<FormatOpInterface>(op).getFormatOperation(),
+                              Road::Plain, Rounding::NearestEven,
+                              SmallVector<Value>(op->getOperands()));
+  op->replaceAllUsesWith(ValueRange(result));
+  op->erase();
+}
+
+//===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
 
@@ -367,6 +405,14 @@ struct CarryPass : impl::NumeraCarryBase<CarryPass> {
           .first->second.add(op);
     for (auto &[leader, group] : groups)
       group.carry();
+    // In order: what follows still is an operation of the dialect.
+    SmallVector<mlir::Operation *> machine;
+    getOperation()->walk([&](mlir::Operation *op) {
+      if (isMachineArithmetic(op))
+        machine.push_back(op);
+    });
+    for (mlir::Operation *op : machine)
+      leaveNaN(builder, op);
   }
 };
 } // namespace
