@@ -48,10 +48,12 @@ func.func @the_order_of_the_reduction_is_kept(
   return
 }
 
+// The sum stays in a register.
 // CHECK-LABEL: @a_sum_to_a_scalar_is_one_loop
-// CHECK: scf.for %[[I:.*]] = {{.*}} {
+// CHECK: %[[BEFORE:.*]] = memref.load %{{.*}}[] : memref<f32>
+// CHECK: %[[SUM:.*]] = scf.for %[[I:[a-z0-9]+]] = {{.*}} iter_args(%{{.*}} = %[[BEFORE]])
 // CHECK: memref.load %{{.*}}[%[[I]]]
-// CHECK: memref.store %{{.*}}, %{{.*}}[] : memref<f32>
+// CHECK: memref.store %[[SUM]], %{{.*}}[] : memref<f32>
 func.func @a_sum_to_a_scalar_is_one_loop(%x: memref<?xf32>, %sum: memref<f32>) {
   linalg.generic {
       indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>],
@@ -244,6 +246,26 @@ func.func @outer_loops_are_marked(%x: memref<8x9x5xf32>, %sum: memref<8x9xf32>,
       ins(%x : memref<8x9x5xf32>) outs(%last : memref<9x5xf32>) {
   ^bb0(%a: f32, %s: f32):
     linalg.yield %a : f32
+  }
+  return
+}
+
+// The largest of integers is the same in any order: lanes share a row.
+// CHECK-LABEL: @the_largest_of_a_row
+// CHECK: scf.for %[[I:[a-z0-9]+]] =
+// CHECK: %[[MAX:.*]] = scf.for %[[J:[a-z0-9]+]] = {{.*}} iter_args
+// CHECK: memref.load %{{.*}}[%[[I]], %[[J]]]
+// CHECK: arith.maxui
+// CHECK: } {llvm.loop_annotation =
+// CHECK: memref.store %[[MAX]], %{{.*}}[%[[I]]]
+func.func @the_largest_of_a_row(%x: memref<8x32xi32>, %max: memref<8xi32>) {
+  linalg.generic {
+      indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+      iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<8x32xi32>) outs(%max : memref<8xi32>) {
+  ^bb0(%a: i32, %m: i32):
+    %0 = arith.maxui %m, %a : i32
+    linalg.yield %0 : i32
   }
   return
 }

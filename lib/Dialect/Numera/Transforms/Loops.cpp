@@ -5,6 +5,8 @@
 // while neighbouring elements go through the machine's lanes together.
 
 #include "Loops.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -44,8 +46,30 @@ static SmallVector<unsigned> orderWith(unsigned loops, unsigned inner) {
   return order;
 }
 
+bool reducesInLanes(linalg::GenericOp generic) {
+  if (generic.getNumLoops() == 0 || generic.getNumDpsInits() != 1)
+    return false;
+  unsigned last = generic.getNumLoops() - 1;
+  AffineExpr loop = getAffineDimExpr(last, generic.getContext());
+  if (generic.getIteratorTypesArray()[last] != utils::IteratorType::reduction)
+    return false;
+  for (OpOperand *operand : generic.getDpsInputOperands()) {
+    AffineMap map = generic.getMatchingIndexingMap(operand);
+    if (map.getNumResults() == 0 || map.getResults().back() != loop)
+      return false;
+  }
+  auto yield = cast<linalg::YieldOp>(generic.getBody()->getTerminator());
+  mlir::Operation *step = yield.getOperand(0).getDefiningOp();
+  Value sum = generic.getBody()->getArguments().back();
+  return isa_and_nonnull<arith::AddIOp, arith::AndIOp, arith::OrIOp,
+                         arith::MaxSIOp, arith::MaxUIOp, arith::MinSIOp,
+                         arith::MinUIOp>(step) &&
+         llvm::is_contained(step->getOperands(), sum) && sum.hasOneUse();
+}
+
 static void interchange(IRRewriter &rewriter, linalg::GenericOp generic) {
-  if (generic.getNumReductionLoops() == 0 || generic.getNumDpsInits() != 1)
+  if (generic.getNumReductionLoops() == 0 || generic.getNumDpsInits() != 1 ||
+      reducesInLanes(generic))
     return;
   if (auto inner = innerLoop(generic)) {
     rewriter.setInsertionPoint(generic);
@@ -64,7 +88,7 @@ static bool isCollapsible(linalg::GenericOp generic) {
              [](AffineMap map) { return map.isProjectedPermutation(); }) &&
          llvm::all_of(generic->getOperandTypes(), [](Type type) {
            auto buffer = dyn_cast<MemRefType>(type);
-           return !buffer || buffer.getLayout().isIdentity();
+           return !buffer || buffer.areTrailingDimsContiguous(buffer.getRank());
          });
 }
 
@@ -138,6 +162,22 @@ static bool computesOnCodes(scf::ForOp loop) {
       .wasInterrupted();
 }
 
+/// Has a short loop vectorised, with masks or without: unrolled in full before
+/// the vectoriser sees it, it would stay scalar.
+static void keepForVectors(scf::ForOp loop, bool isMasked) {
+  Builder builder(loop.getContext());
+  auto vectorize = LLVM::LoopVectorizeAttr::get(
+      loop.getContext(), /*disable=*/builder.getBoolAttr(false),
+      /*predicateEnable=*/builder.getBoolAttr(isMasked), {}, {}, {}, {}, {});
+  auto unroll = LLVM::LoopUnrollAttr::get(loop.getContext(),
+                                          /*disable=*/builder.getBoolAttr(true),
+                                          {}, {}, {}, {}, {}, {});
+  auto annotation = LLVM::LoopAnnotationAttr::get(
+      loop.getContext(), {}, vectorize, {}, unroll, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {});
+  loop->setAttr("llvm.loop_annotation", annotation);
+}
+
 /// A short loop of long steps whose last vector would be almost full is
 /// vectorised with masks: as scalar code, the rest would take longer. A scalar
 /// step takes about 3.5 times its share of a vector step, masks an eighth of
@@ -149,20 +189,43 @@ static void maskShortLoop(scf::ForOp loop) {
   if (!trips || !computesOnCodes(loop))
     return;
   int64_t count = trips->getSExtValue(), rest = count % lanes;
-  if (rest <= lanes / 3 + (count - rest) / 25)
+  if (rest > lanes / 3 + (count - rest) / 25)
+    keepForVectors(loop, /*isMasked=*/true);
+}
+
+/// An inner loop that reads and writes one element keeps it in a register.
+static void accumulateInRegister(IRRewriter &rewriter, scf::ForOp loop) {
+  for (auto apply : llvm::make_early_inc_range(
+           loop.getBody()->getOps<affine::AffineApplyOp>()))
+    if (apply.getAffineMap().isIdentity())
+      rewriter.replaceOp(apply, apply.getOperand(0));
+  auto stores = llvm::to_vector(loop.getBody()->getOps<memref::StoreOp>());
+  if (stores.size() != 1 || !loop.getInitArgs().empty())
     return;
-  Builder builder(loop.getContext());
-  auto vectorize = LLVM::LoopVectorizeAttr::get(
-      loop.getContext(), /*disable=*/builder.getBoolAttr(false),
-      /*predicateEnable=*/builder.getBoolAttr(true), {}, {}, {}, {}, {});
-  // Unrolled in full before it is vectorised, it would stay scalar.
-  auto unroll = LLVM::LoopUnrollAttr::get(loop.getContext(),
-                                          /*disable=*/builder.getBoolAttr(true),
-                                          {}, {}, {}, {}, {}, {});
-  auto annotation = LLVM::LoopAnnotationAttr::get(
-      loop.getContext(), {}, vectorize, {}, unroll, {}, {}, {}, {}, {}, {}, {},
-      {}, {}, {}, {});
-  loop->setAttr("llvm.loop_annotation", annotation);
+  memref::StoreOp store = stores.front();
+  if (!loop.isDefinedOutsideOfLoop(store.getMemref()) ||
+      !llvm::all_of(store.getIndices(), [&](Value index) {
+        return loop.isDefinedOutsideOfLoop(index);
+      }))
+    return;
+  memref::LoadOp load;
+  for (auto candidate : loop.getBody()->getOps<memref::LoadOp>())
+    if (candidate.getMemref() == store.getMemref()) {
+      if (load || !llvm::equal(candidate.getIndices(), store.getIndices()))
+        return;
+      load = candidate;
+    }
+  if (!load)
+    return;
+  rewriter.moveOpBefore(load, loop);
+  rewriter.moveOpAfter(store, loop);
+  Value sum = store.getValue();
+  auto replaced = loop.replaceWithAdditionalYields(
+      rewriter, load.getResult(), /*replaceInitOperandUsesInLoop=*/true,
+      [&](OpBuilder &, Location, ArrayRef<BlockArgument>) {
+        return SmallVector<Value>{sum};
+      });
+  store.getValueMutable().assign((*replaced)->getResult(0));
 }
 
 /// True if iterations of a loop write to different elements, whatever the rest
@@ -201,6 +264,8 @@ struct LoopsPass : impl::NumeraLoopsBase<LoopsPass> {
     getOperation().walk([&](linalg::LinalgOp op) { work.push_back(op); });
     for (linalg::LinalgOp op : work) {
       rewriter.setInsertionPoint(op);
+      auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+      bool inLanes = generic && reducesInLanes(generic);
       FailureOr<linalg::LinalgLoops> loops =
           linalg::linalgOpToLoops(rewriter, op);
       if (failed(loops)) {
@@ -208,8 +273,14 @@ struct LoopsPass : impl::NumeraLoopsBase<LoopsPass> {
         return signalPassFailure();
       }
       markParallel(op, *loops);
-      if (!loops->empty())
-        maskShortLoop(cast<scf::ForOp>(loops->back()));
+      if (!loops->empty()) {
+        auto inner = cast<scf::ForOp>(loops->back());
+        if (inLanes)
+          keepForVectors(inner, /*isMasked=*/false);
+        else
+          maskShortLoop(inner);
+        accumulateInRegister(rewriter, inner);
+      }
       rewriter.eraseOp(op);
     }
   }

@@ -20,6 +20,10 @@ void collapse(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp generic);
 void replaceStridedCopies(mlir::IRRewriter &rewriter,
                           mlir::func::FuncOp function);
 
+/// True if the last loop is a reduction of integers in any order, along which
+/// what is read is contiguous: lanes can take steps of one sum.
+bool reducesInLanes(mlir::linalg::GenericOp generic);
+
 } // namespace numera
 
 #endif // NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_LOOPS_H
