@@ -77,6 +77,7 @@ void buildNumeraToCPU(OpPassManager &passes, bool checkShapes) {
   // Before the runtime's functions are declared: those are called directly.
   passes.addNestedPass<func::FuncOp>(LLVM::createLLVMRequestCWrappersPass());
   passes.addPass(createNumeraContract());
+  passes.addNestedPass<func::FuncOp>(createNumeraFuseRows());
   passes.addNestedPass<func::FuncOp>(createNumeraLoops());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createNumeraTabulate());

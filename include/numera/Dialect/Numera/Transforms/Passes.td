@@ -275,6 +275,19 @@ def NumeraTabulate : Pass<"numera-tabulate"> {
   let dependentDialects = ["::numera::NumeraDialect"];
 }
 
+def NumeraFuseRows : Pass<"numera-fuse-rows", "::mlir::func::FuncOp"> {
+  let summary = "go through rows of memory with several operations at a time";
+  let description = [{
+    *Before:* linalg on memrefs, operations of constant sizes that follow each
+    other, share memory and have the same number of rows, indices of the outer
+    loop that do not depend on each other.
+    *After:* one loop, `numera.parallel`, over as many rows as the nearest cache
+    holds; inside, the operations on views of these.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
 def NumeraLoops : Pass<"numera-loops", "::mlir::func::FuncOp"> {
   let summary = "turn linalg on memrefs into loops with a parallel inner loop";
   let description = [{

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// RUN: numera-opt %s --pass-pipeline='builtin.module(func.func(numera-fuse-rows,canonicalize))' | FileCheck %s
+
+#all = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+#column = affine_map<(i, j) -> (j)>
+#turned = affine_map<(i, j) -> (j, i)>
+
+// 16 KB at a time: 4 rows of 256 f32, read and written.
+// CHECK-LABEL: @a_reduction_and_what_reads_it
+// CHECK-SAME: (%[[X:.*]]: memref<64x256xi32>, %[[Y:.*]]: memref<64x256xi32>)
+// CHECK: %[[MAX:.*]] = memref.alloc() : memref<64xi32>
+// CHECK: scf.for %[[I:.*]] = %c0 to %c16 step %c1 {
+// CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[I]], %c4
+// CHECK-NEXT: %[[M:.*]] = memref.subview %[[MAX]][%[[FIRST]]] [4] [1]
+// CHECK-NEXT: linalg.fill {{.*}} outs(%[[M]]
+// CHECK: memref.subview %[[X]][%[[FIRST]], 0] [4, 256] [1, 1]
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]
+// CHECK: memref.subview %[[Y]][%[[FIRST]], 0] [4, 256] [1, 1]
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]
+// CHECK: } {numera.parallel}
+func.func @a_reduction_and_what_reads_it(
+    %x: memref<64x256xi32>, %y: memref<64x256xi32>)
+    attributes {numera.destinations = [array<i64: -1, -1, -1, -1>]} {
+  %zero = arith.constant 0 : i32
+  %max = memref.alloc() : memref<64xi32>
+  linalg.fill ins(%zero : i32) outs(%max : memref<64xi32>)
+  linalg.generic {indexing_maps = [#all, #row],
+                  iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<64x256xi32>) outs(%max : memref<64xi32>) {
+  ^bb0(%a: i32, %acc: i32):
+    %0 = arith.maxui %acc, %a : i32
+    linalg.yield %0 : i32
+  }
+  linalg.generic {indexing_maps = [#all, #row, #all],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%x, %max : memref<64x256xi32>, memref<64xi32>)
+      outs(%y : memref<64x256xi32>) {
+  ^bb0(%a: i32, %m: i32, %out: i32):
+    %0 = arith.subi %m, %a : i32
+    linalg.yield %0 : i32
+  }
+  memref.dealloc %max : memref<64xi32>
+  return
+}
+
+// Sums in the order of their steps: rows go through the lanes together.
+// CHECK-LABEL: @sums
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @sums(%x: memref<64x256xf32>, %y: memref<64x256xf32>)
+    attributes {numera.destinations = [array<i64: -1, -1, -1, -1>]} {
+  %zero = arith.constant 0.0 : f32
+  %sum = memref.alloc() : memref<64xf32>
+  linalg.fill ins(%zero : f32) outs(%sum : memref<64xf32>)
+  linalg.generic {indexing_maps = [#all, #row],
+                  iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<64x256xf32>) outs(%sum : memref<64xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %0 = numera.add %acc, %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#all, #row, #all],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%x, %sum : memref<64x256xf32>, memref<64xf32>)
+      outs(%y : memref<64x256xf32>) {
+  ^bb0(%a: f32, %s: f32, %out: f32):
+    %0 = numera.div %a, %s : f32
+    linalg.yield %0 : f32
+  }
+  memref.dealloc %sum : memref<64xf32>
+  return
+}
+
+// A row would need what other rows write.
+// CHECK-LABEL: @columns
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @columns(%x: memref<64x64xf32>, %y: memref<64x64xf32>)
+    attributes {numera.destinations = [array<i64: -1, -1, -1, -1>]} {
+  %t = memref.alloc() : memref<64x64xf32>
+  linalg.generic {indexing_maps = [#all, #all],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<64x64xf32>) outs(%t : memref<64x64xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = numera.mul %a, %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#turned, #all],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%t : memref<64x64xf32>) outs(%y : memref<64x64xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = numera.add %a, %a : f32
+    linalg.yield %0 : f32
+  }
+  memref.dealloc %t : memref<64x64xf32>
+  return
+}
+
+// Arguments may share memory, those for results apart.
+// CHECK-LABEL: @arguments_that_are_written
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @arguments_that_are_written(%x: memref<64x256xf32>,
+                                      %y: memref<64x256xf32>,
+                                      %z: memref<64x256xf32>) {
+  linalg.generic {indexing_maps = [#all, #all],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<64x256xf32>) outs(%y : memref<64x256xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = numera.mul %a, %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#all, #all],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<64x256xf32>) outs(%z : memref<64x256xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = numera.add %a, %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// Between the two, a buffer is freed; and what fits the cache gains nothing.
+// CHECK-LABEL: @freed
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @freed(%x: memref<64x256xf32>, %small: memref<4x4xf32>) {
+  %t = memref.alloc() : memref<64x256xf32>
+  %u = memref.alloc() : memref<64x256xf32>
+  %v = memref.alloc() : memref<4x4xf32>
+  linalg.generic {indexing_maps = [#all, #all],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<64x256xf32>) outs(%t : memref<64x256xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = numera.mul %a, %a : f32
+    linalg.yield %0 : f32
+  }
+  memref.dealloc %t : memref<64x256xf32>
+  linalg.generic {indexing_maps = [#all, #all],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<64x256xf32>) outs(%u : memref<64x256xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = numera.add %a, %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#all, #all],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%small : memref<4x4xf32>) outs(%v : memref<4x4xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = numera.mul %a, %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#all, #all],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%v : memref<4x4xf32>) outs(%v : memref<4x4xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = numera.add %a, %a : f32
+    linalg.yield %0 : f32
+  }
+  memref.dealloc %u : memref<64x256xf32>
+  memref.dealloc %v : memref<4x4xf32>
+  return
+}
