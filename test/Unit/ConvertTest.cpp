@@ -141,4 +141,51 @@ TEST(Cast, OverflowsAsTheFormatSays) {
             closed.nanCode());
 }
 
+/// f8E8M0FNU by definition: the exponent of a number, downward or upward.
+uint64_t exponentOf(float x, bool isUp, Overflow overflow) {
+  bool isInfinity = overflow == Overflow::Infinity;
+  if (std::isnan(x))
+    return 255;
+  if (std::signbit(x) && x != 0)
+    return isInfinity ? 255 : 0;
+  if (std::isinf(x))
+    return overflow == Overflow::Saturate ? 254 : 255;
+  if (x == 0)
+    return 0;
+  int exponent = std::ilogb(x);
+  if (isUp && std::ldexp(1.0, exponent) != x)
+    ++exponent;
+  if (exponent > 127)
+    return isInfinity ? 255 : 254;
+  return static_cast<uint64_t>(std::max(exponent, -127) + 127);
+}
+
+TEST(Convert, ExponentsOfF32) {
+  Tally tally;
+  for (Overflow overflow :
+       {Overflow::Infinity, Overflow::Saturate, Overflow::Propagate}) {
+    FloatFormat f{8, 0, 127, Specials::Fnu, true, false, overflow};
+    auto check = [&](uint32_t bits) {
+      auto x = std::bit_cast<float>(bits);
+      for (Rounding mode : {Rounding::Down, Rounding::Up}) {
+        uint64_t wanted = exponentOf(x, mode == Rounding::Up, overflow);
+        tally.check(encodeFrom<float>(f, x, mode), wanted, "f32", bits,
+                    " to f8E8M0FNU", mode);
+        tally.check(cast(f, Carrier<float>::format, bits, mode), wanted, "f32",
+                    bits, " to f8E8M0FNU, exact", mode);
+      }
+    };
+    if (isSlow())
+      for (uint64_t bits = 0; bits <= 0xffffffff; ++bits)
+        check(static_cast<uint32_t>(bits));
+    for (uint32_t exponent = 0; exponent < 512; ++exponent)
+      for (uint32_t low :
+           {0u, 1u, 2u, 0x3fffffu, 0x400000u, 0x400001u, 0x7ffffeu, 0x7fffffu})
+        check(exponent << 23 | low);
+    Sampler sampler(32, 5);
+    for (uint64_t i = 0; i < samples(20'000); ++i)
+      check(static_cast<uint32_t>(sampler.code()));
+  }
+}
+
 } // namespace

@@ -277,6 +277,32 @@ struct FloatFormat {
     return 0;
   }
 
+  /// From f32 to its exponents alone, f8E8M0FNU, straight-line: downward and
+  /// upward, towards the neighbouring power of two.
+  constexpr bool encodeQuickly(float value, RoundingMode mode,
+                               uint64_t &code) const {
+    bool isExponent = specials == Specials::Fnu && exponentBits == 8 &&
+                      mantissaBits == 0 && bias == 127;
+    if (!isExponent || (mode != Rounding::Down && mode != Rounding::Up))
+      return false;
+    auto word = __builtin_bit_cast(uint32_t, value);
+    uint32_t magnitude = word & 0x7fffffff, infinite = 0x7f800000;
+    uint32_t exponent = magnitude >> 23;
+    if (mode == Rounding::Up) {
+      exponent = (magnitude + 0x7fffff) >> 23;
+      // Of subnormal numbers, those up to 2^-127 go to the least, 2^-127.
+      exponent = magnitude <= 0x400000 ? 0 : exponent;
+      exponent =
+          exponent == 255 ? static_cast<uint32_t>(codeOfOverflow()) : exponent;
+    }
+    exponent = magnitude == infinite ? static_cast<uint32_t>(codeOfInfinite())
+                                     : exponent;
+    if (word != magnitude && magnitude != 0)
+      exponent = static_cast<uint32_t>(negativeIntoUnsigned());
+    code = magnitude > infinite ? nanCode() : exponent;
+    return true;
+  }
+
   /// The magnitude an infinite result takes: infinity where the format has
   /// one, else NaN, else the largest value; the last under `saturate`.
   constexpr uint64_t codeOfInfinite() const {
