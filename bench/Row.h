@@ -34,7 +34,7 @@ private:
 };
 
 using Kernel = void(benchmark::State &, const Row &);
-Kernel conv, elementwise, matmul, model, quantize, quire, threads;
+Kernel conv, elementwise, matmul, model, quantize, quire, scaled, threads;
 
 } // namespace numera::bench
 

@@ -12,9 +12,9 @@ using namespace numera::bench;
 
 static Kernel *kernelOf(const Row &row) {
   static const std::map<std::string, Kernel *> kernels = {
-      {"conv", conv},      {"elementwise", elementwise}, {"matmul", matmul},
-      {"model", model},    {"quantize", quantize},       {"quire", quire},
-      {"threads", threads}};
+      {"conv", conv},     {"elementwise", elementwise}, {"matmul", matmul},
+      {"model", model},   {"quantize", quantize},       {"quire", quire},
+      {"scaled", scaled}, {"threads", threads}};
   auto found = kernels.find(row.text("kernel"));
   return found == kernels.end() ? nullptr : found->second;
 }

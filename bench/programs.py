@@ -6,6 +6,7 @@ moves and computes what it says and nothing else. Those on f32 are what a model
 is: retyped by the options of `numera compile`.
 """
 
+import struct
 import subprocess
 
 
@@ -43,6 +44,42 @@ func.func @run(%a: {a}, %b: {b}) -> {c} {{
   %init = linalg.fill ins(%zero : f32) outs(%empty : {c}) -> {c}
   %c = linalg.matmul ins(%a, %b : {a}, {b}) outs(%init : {c}) -> {c}
   return %c : {c}
+}}
+"""
+
+
+def matmul_weights(m, n, k):
+    """The second operand is a constant."""
+    a, b, c = (tensor(s, "f32") for s in ([m, k], [k, n], [m, n]))
+    state = 1
+    words = []
+    for _ in range(k * n):  # from -1 to 1
+        state = state * 1664525 + 1013904223 & 0xffffffff
+        words.append(state / 2.0**31 - 1)
+    weights = struct.pack(f"<{k * n}f", *words).hex()
+    return f"""
+func.func @run(%a: {a}) -> {c} {{
+  %b = arith.constant dense<"0x{weights}"> : {b}
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : {c}
+  %init = linalg.fill ins(%zero : f32) outs(%empty : {c}) -> {c}
+  %c = linalg.matmul ins(%a, %b : {a}, {b}) outs(%init : {c}) -> {c}
+  return %c : {c}
+}}
+"""
+
+
+def quantize_blocks(shape, element):
+    """To OCP MX and back, blocks along the last axis."""
+    t = tensor(shape, "f32")
+    scaled = (f"tensor<{'x'.join(map(str, shape))}x{num(element)}, "
+              f"#numera.scaling<floor, float<8, 0, fnu>, "
+              f"axis = {len(shape) - 1}, block = 32>>")
+    return f"""
+func.func @run(%x: {t}) -> {t} {{
+  %q = numera.quantize %x : {t} to {scaled}
+  %y = numera.dequantize %q : {scaled} to {t}
+  return %y : {t}
 }}
 """
 
@@ -155,6 +192,12 @@ class Builder:
         """What a user gets: `numera compile`."""
         return self._make(stem, text, lambda source, path: self._run(
             self.build / "bin/numera", "compile", source, *flags, "-o", path))
+
+    def policy(self, stem, text):
+        """A configuration that is a policy alone."""
+        path = self.folder / f"{stem}.yaml"
+        path.write_text(f"policy: {text}\n")
+        return path
 
     def model(self, stem, source, flags=()):
         """The same for a file."""

@@ -242,6 +242,59 @@ def matmul():
         yield matmul_row(form, "f32", cube, None, "f32")
 
 
+# ---- scaled ----------------------------------------------------------------
+
+def scaled_matmul_row(name, flags, bar, size=(512, 512, 512), weights=True,
+                      plain=None):
+    """`flags`, or a policy; against sgemm, or against `plain`, another one."""
+    m, n, k = size
+    label = f"{m}³" if m == n == k else f"{m}×{n}×{k}"
+
+    def make(builder):
+        def program(stem, how):
+            if isinstance(how, str):
+                how = ["--formats", builder.policy(stem, how)]
+            text = (programs.matmul_weights if weights else programs.matmul_f32)(
+                m, n, k)
+            return builder.program(stem, text, how)
+        stem = f"scaled-{m}x{n}x{k}-" + re.sub(r"\W+", "-", name)
+        made = {"program": program(stem, flags)}
+        if plain is not None:
+            made["plain"] = program(stem + "-plain", plain)
+        return made
+
+    return Row("Scaled tensors", f"scaled/matmul/{label}/{name}", "scaled",
+               "OpenBLAS sgemm" if plain is None else "elements not packed",
+               make, {"m": m, "n": n, "k": k, **({"weights": 1} if weights else {})},
+               bar, unit="GFLOP/s", work=2 * m * n * k)
+
+
+def scaled_quantize_row(name, element, largest, bar, shape=MEGA):
+    def make(builder):
+        return {"program": builder.program(f"quantize-{name}",
+                                           programs.quantize_blocks(shape, element)),
+                "scalar": builder.opaque(f"scalar-{name}", element)}
+    return Row("Scaled tensors", f"scaled/quantize/{name}", "scaled", "memcpy", make,
+               {"bits": 8, "largest": largest, **shape_fields(shape)}, bar,
+               work=elements(shape), moved=8)
+
+
+def scaled():
+    for name, element, largest in (("mxfp8", "float<4,3,fn>", 0x7e),
+                                   ("mxfp6", "float<2,3,finite>", 0x1f),
+                                   ("mxfp4", "float<2,1,finite>", 0x7)):
+        yield scaled_quantize_row(name, element, largest, 0.6)
+    yield scaled_matmul_row("mxfp8", ["--format", "mxfp8"], 0.85, weights=False)
+    yield scaled_matmul_row("mxfp8 weights", ["--format", "mxfp8"], 0.85)
+    channels = "{weights: i8, scale: {weights: per-channel}}"
+    yield scaled_matmul_row("i8 weights per channel", channels, 0.85)
+    for name, weights in (("mxfp4", "mxfp4"), ("mxfp6", "mxfp6")):
+        for size in ((512, 512, 512), (1, 4096, 1024)):
+            yield scaled_matmul_row(f"{name} weights packed",
+                                    f"{{weights: {weights}, storage: packed}}", 0.8,
+                                    size, plain=f"{{weights: {weights}}}")
+
+
 # ---- quire -----------------------------------------------------------------
 
 def quire():
@@ -388,7 +441,7 @@ def compile_time():
 
 
 def all_rows():
-    rows = [*elementwise(), *quantize(), *python(), *matmul(), *quire(), *conv(), *model(),
+    rows = [*elementwise(), *quantize(), *python(), *matmul(), *scaled(), *quire(), *conv(), *model(),
             *threads(), *compile_time()]
     names = [row.name for row in rows]
     assert len(set(names)) == len(names)
