@@ -30,6 +30,7 @@ void numera::registerAll(mlir::DialectRegistry &dialects,
   mlir::registerAllDialects(dialects);
   mlir::registerAllExtensions(dialects);
   dialects.insert<NumeraDialect>();
+  registerNumeraBufferization(dialects);
   if (formats)
     dialects.addExtension(mlir::TypeID::get<AttachRegistry>(),
                           std::make_unique<AttachRegistry>(std::move(formats)));

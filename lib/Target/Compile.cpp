@@ -6,6 +6,7 @@
 #include "LibraryTables.h"
 #include "Lookups.h"
 #include "NVPTX/Device.h"
+#include "PackedLoads.h"
 #include "Specialize.h"
 #include "VectorForms.h"
 #include "VectorVariants.h"
@@ -142,6 +143,7 @@ private:
     if (options.makesTables)
       tabulateLibraries(module, machine, program.nativeLibraries);
     defineLookups(module, machine);
+    definePackedLoads(module, machine);
     setTarget(module, machine);
     specializeRuntimeCalls(module, machine);
     optimize(module, machine, options.optimization);

@@ -196,7 +196,6 @@ bool numera::hasLookups(const Module &module) {
 }
 
 void numera::releaseLookups(Module &module) {
-  dropUnusedVariants(module);
   for (Function &function : module)
     if (isLookup(function)) {
       function.removeFnAttr(Attribute::NoInline);

@@ -5,6 +5,8 @@
 
 #include "Compile.h"
 #include "Lookups.h"
+#include "PackedLoads.h"
+#include "VectorVariants.h"
 
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -51,7 +53,9 @@ void numera::setTarget(Module &module, const TargetMachine &machine) {
 namespace {
 struct ReleaseLookups : PassInfoMixin<ReleaseLookups> {
   PreservedAnalyses run(Module &module, ModuleAnalysisManager &) {
+    dropUnusedVariants(module);
     releaseLookups(module);
+    releasePackedLoads(module);
     return PreservedAnalyses::none();
   }
   static bool isRequired() { return true; }
@@ -84,7 +88,7 @@ void numera::optimize(Module &module, TargetMachine &machine, unsigned level) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  if (hasLookups(module))
+  if (hasLookups(module) || hasPackedLoads(module))
     builder.registerOptimizerLastEPCallback(
         [](ModulePassManager &last, OptimizationLevel, ThinOrFullLTOPhase) {
           inlineLookups(last);

@@ -38,12 +38,26 @@ static std::optional<numera_dtype> dtypeOf(Type type) {
   }
 }
 
+/// Codes without gaps as what callers see, bytes; any other type itself.
+static Type withoutPacking(Type type) {
+  if (!isPacked(type))
+    return type;
+  auto tensor = cast<RankedTensorType>(type);
+  int64_t count = tensor.hasStaticShape() ? tensor.getNumElements()
+                                          : ShapedType::kDynamic;
+  auto num = cast<NumType>(tensor.getElementType());
+  return RankedTensorType::get(
+      packedBytes(count, num.getFormat().width()),
+      IntegerType::get(type.getContext(), 8, IntegerType::Unsigned));
+}
+
 static FailureOr<TensorSignature>
 tensorSignature(func::FuncOp function, Type type, DictionaryAttr attributes) {
   TensorSignature tensor;
   if (auto name = attributes ? attributes.getAs<StringAttr>("numera.name")
                              : StringAttr())
     tensor.name = name.str();
+  type = withoutPacking(type);
   auto shaped = dyn_cast<ShapedType>(type);
   auto dtype = dtypeOf(shaped ? shaped.getElementType() : type);
   if (!dtype || (shaped && !shaped.hasRank()) || isa<VectorType>(type))

@@ -104,6 +104,15 @@ LogicalResult lowerOps(ModuleOp module, Target target) {
     lowerings.lower(builder, op);
     op->erase();
   }
+  SmallVector<LoadPackedOp> loads;
+  module.walk([&](LoadPackedOp op) { loads.push_back(op); });
+  for (LoadPackedOp op : loads) {
+    OpBuilder builder(op);
+    if (!isa<MemRefType>(op.getBytes().getType()))
+      return op.emitError("reads a tensor; bufferize it first");
+    op.replaceAllUsesWith(lowerings.lower(builder, op));
+    op->erase();
+  }
   if (failed(lowerQuires(module, lowerings)))
     return failure();
   SmallVector<mlir::Operation *> work;

@@ -27,6 +27,18 @@ public:
         [](NumType type) -> Type { return type.getStorageType(); });
     replacer.addReplacement(
         [](QuireType type) -> Type { return type.getStorageType(); });
+    // Codes without gaps are bytes.
+    replacer.addReplacement([](RankedTensorType type)
+                                -> std::optional<std::pair<Type, WalkResult>> {
+      if (!numera::isPacked(type))
+        return std::nullopt;
+      int64_t count =
+          type.hasStaticShape() ? type.getNumElements() : ShapedType::kDynamic;
+      int64_t width = cast<NumType>(type.getElementType()).getFormat().width();
+      Type bytes = RankedTensorType::get(
+          packedBytes(count, width), IntegerType::get(type.getContext(), 8));
+      return std::pair(bytes, WalkResult::skip());
+    });
     addConversion([this](Type type) { return replacer.replace(type); });
   }
   Attribute convertAttribute(Attribute attribute) const {
@@ -101,6 +113,23 @@ struct ToStorageForm : OpInterfaceConversionPattern<FormatOpInterface> {
     state.attributes.set("format", attributeOf(getContext(), kind));
     if (mixed)
       state.attributes.set("operand_formats", rewriter.getArrayAttr(formats));
+    rewriter.replaceOp(op, rewriter.create(state)->getResults());
+    return success();
+  }
+};
+
+/// `numera.pack` and `numera.unpack` say how wide codes are.
+template <typename Op> struct PackingToStorageForm : OpConversionPattern<Op> {
+  using OpConversionPattern<Op>::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(Op op, typename Op::Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    auto num = cast<NumType>(numera::elementType(op.getInput().getType()));
+    OperationState state(op->getLoc(), op->getName(), adaptor.getOperands(),
+                         this->getTypeConverter()->convertType(op.getType()));
+    state.addAttribute("width",
+                       rewriter.getI32IntegerAttr(num.getFormat().width()));
     rewriter.replaceOp(op, rewriter.create(state)->getResults());
     return success();
   }
@@ -188,7 +217,24 @@ bool mentionsNum(mlir::Operation *op) {
       .wasInterrupted();
 }
 
+/// Only functions, packing and unpacking may know of packed tensors.
+static LogicalResult checkPacked(ModuleOp module) {
+  auto result = module.walk([](mlir::Operation *op) {
+    bool isKnown = isa<PackOp, UnpackOp, CallOpInterface>(op) ||
+                   op->hasTrait<mlir::OpTrait::ReturnLike>();
+    if (isKnown || (llvm::none_of(op->getOperandTypes(), numera::isPacked) &&
+                    llvm::none_of(op->getResultTypes(), numera::isPacked)))
+      return WalkResult::advance();
+    op->emitError("'") << op->getName()
+                       << "' is on a packed tensor; unpack it first";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult lowerTypes(ModuleOp module) {
+  if (failed(checkPacked(module)))
+    return failure();
   MLIRContext *context = module.getContext();
   StorageConverter converter;
   // The conversion's root cannot be rebuilt.
@@ -202,9 +248,9 @@ LogicalResult lowerTypes(ModuleOp module) {
       [](mlir::Operation *op) { return !mentionsNum(op); });
   RewritePatternSet patterns(context);
   patterns.add<RebuildOperation>(converter, context);
-  patterns
-      .add<ToStorageForm, LowerConstant, QuireToStorageForm, LowerQuireZero>(
-          converter, context);
+  patterns.add<ToStorageForm, LowerConstant, QuireToStorageForm, LowerQuireZero,
+               PackingToStorageForm<PackOp>, PackingToStorageForm<UnpackOp>>(
+      converter, context);
   return applyPartialConversion(module, target, std::move(patterns));
 }
 

@@ -58,6 +58,8 @@ public:
   /// The call that reads from the table of `op`.
   mlir::Value lower(mlir::OpBuilder &builder, LookupOp op,
                     mlir::ValueRange values);
+  /// The call that reads a code of `op` in its buffer.
+  mlir::Value lower(mlir::OpBuilder &builder, LoadPackedOp op);
   /// The same for a `decode`, `round_to` or `encode`.
   mlir::Value lowerCarrierOp(mlir::OpBuilder &builder, mlir::Operation *op,
                              mlir::ValueRange values);

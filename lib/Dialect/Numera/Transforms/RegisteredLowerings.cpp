@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "numera/Registry/PackedLoad.h"
 #include "numera/Registry/VectorForm.h"
 
 using namespace mlir;
@@ -175,21 +176,36 @@ Value Lowerings::lower(OpBuilder &builder, RandomOp op) {
               builder.getI32Type());
 }
 
+/// Where the elements of a buffer without offset begin.
+static Value addressOf(OpBuilder &builder, Location loc, Value buffer) {
+  Value address =
+      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, buffer);
+  address =
+      arith::IndexCastOp::create(builder, loc, builder.getI64Type(), address);
+  return LLVM::IntToPtrOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), address);
+}
+
+Value Lowerings::lower(OpBuilder &builder, LoadPackedOp op) {
+  Location loc = op.getLoc();
+  Value index = arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                           op.getIndex());
+  return call(
+      builder, loc,
+      packedLoadSymbol(op.getWidth(), op.getType().getIntOrFloatBitWidth()),
+      {addressOf(builder, loc, op.getBytes()), index}, op.getType());
+}
+
 void Lowerings::lower(OpBuilder &builder, RandomFillOp op) {
   Location loc = op.getLoc();
   auto constant = [&](uint32_t value) -> Value {
     return arith::ConstantIntOp::create(builder, loc, builder.getI32Type(),
                                         static_cast<int32_t>(value));
   };
-  Value address = memref::ExtractAlignedPointerAsIndexOp::create(
-      builder, loc, op.getBuffer());
-  address =
-      arith::IndexCastOp::create(builder, loc, builder.getI64Type(), address);
-  address = LLVM::IntToPtrOp::create(
-      builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), address);
   call(builder, loc, "numera_random_fill_32",
-       {address, op.getSeed(), op.getStep(), constant(op.getId()),
-        op.getSample(), op.getIndex(), op.getCount(), constant(op.getBits())},
+       {addressOf(builder, loc, op.getBuffer()), op.getSeed(), op.getStep(),
+        constant(op.getId()), op.getSample(), op.getIndex(), op.getCount(),
+        constant(op.getBits())},
        {});
 }
 

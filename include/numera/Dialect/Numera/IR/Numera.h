@@ -73,6 +73,12 @@ mlir::RankedTensorType scaledType(mlir::RankedTensorType values,
 /// The shape of the tensor of its scales.
 llvm::SmallVector<int64_t> scaleShapeOf(mlir::RankedTensorType type);
 
+/// True for a tensor of codes without gaps (#numera.packed).
+bool isPacked(mlir::Type type);
+/// The bytes that `count` codes of `width` bits take without gaps; dynamic for
+/// a dynamic count.
+int64_t packedBytes(int64_t count, int64_t width);
+
 /// A predicate of arith.cmpf as a set of Relation bits (Numerics/Compare.h).
 int32_t relationsOf(mlir::arith::CmpFPredicate predicate);
 

@@ -72,8 +72,9 @@ def Numera_ScalingAttr
   let description = [{
     The encoding of a tensor whose elements are numbers of a format with scales:
     the rule and the format of the scales, then, as far as there are any, the
-    axis and the elements of a block along it, and `tensor` where the scales of
-    blocks are relative to one of the tensor (docs/Semantics/Scaling.md).
+    axis and the elements of a block along it, `tensor` where the scales of blocks
+    are relative to one of the tensor (docs/Semantics/Scaling.md), `full`, what
+    scales aim at where it is not the element's own full scale, and `packed` where elements are stored without gaps (`numera.pack`).
 
     ```mlir
     // A power of two for 32 neighbours in a row.
@@ -90,6 +91,22 @@ def Numera_ScalingAttr
     AttrParameter<"::numera::Scaling", "how scales are made">:$scaling,
     AttrParameter<"int64_t", "the axis; -1 if all elements share a scale">:$axis);
   let hasCustomAssemblyFormat = 1;
+}
+
+def Numera_PackedAttr
+    : AttrDef<Numera_Dialect, "Packed",
+              [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
+  let mnemonic = "packed";
+  let summary = "say that codes are stored without gaps";
+  let description = [{
+    The encoding of a tensor whose elements take as many bits in memory as their
+    format has (`numera.pack`). Only `numera.pack` and `numera.unpack` make and
+    read such tensors; functions take and return them, as bytes.
+
+    ```mlir
+    !weights = tensor<64x32x!numera.num<float<2, 1, finite>>, #numera.packed>
+    ```
+  }];
 }
 
 def Numera_NumType : TypeDef<Numera_Dialect, "Num", [

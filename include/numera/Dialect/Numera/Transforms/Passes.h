@@ -20,6 +20,9 @@ namespace numera {
 /// their order does not matter. The loops around it have it too.
 inline constexpr llvm::StringLiteral parallelLoopAttr = "numera.parallel";
 
+/// How operations of the dialect that read tensors read their buffers.
+void registerNumeraBufferization(mlir::DialectRegistry &dialects);
+
 #define GEN_PASS_DECL
 #include "numera/Dialect/Numera/Transforms/Passes.h.inc"
 

@@ -56,6 +56,26 @@ def NumeraRetype : Pass<"numera-retype", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def NumeraExpandPacked : Pass<"numera-expand-packed", "::mlir::ModuleOp"> {
+  let summary = "turn packing and unpacking into linalg on bytes";
+  let description = [{
+    *Requires:* `numera-lower-types`.
+    *Before:* `numera.pack` and `numera.unpack` on storage.
+    *After:* linalg.generic whose steps read a code among the bytes,
+    `numera.load_packed`, or put a byte together from codes. Packed constants
+    are constants of bytes. For nvptx codes are put together from bytes as well.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", [{"cpu"}],
+           "cpu or nvptx: which reads codes by itself">,
+  ];
+  let dependentDialects = ["::numera::NumeraDialect",
+                           "::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def NumeraExpandScales : Pass<"numera-expand-scales", "::mlir::ModuleOp"> {
   let summary = "turn scaled tensors into tensors of elements and of scales";
   let description = [{
