@@ -43,6 +43,8 @@ private:
                                          std::string &),
                         Format &format);
   bool readScaled(const YamlNode &entry);
+  bool readStorage(const YamlNode &value, bool &isPacked);
+  bool readPositive(const YamlNode &value, llvm::StringRef key, float &number);
   bool checkNewName(const YamlNode &entry);
   const FormatFamily *readFamily(const YamlNode &entry);
 
@@ -79,6 +81,7 @@ private:
   bool readRoleFormat(const YamlNode &value, Role &role);
   bool readScale(const YamlNode &value, const Format &scale, Role &role);
   bool readRoles(const YamlNode &section);
+  bool readRoleStorage(const YamlNode &storage);
   bool readScales(const YamlNode &section);
   bool readAccumulate(const YamlNode &value);
 

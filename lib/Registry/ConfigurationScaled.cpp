@@ -32,15 +32,38 @@ bool ConfigurationReader::readPartOfScaled(const YamlNode &entry, StringRef key,
   return format || file.fail(value->place, error);
 }
 
+bool ConfigurationReader::readPositive(const YamlNode &value, StringRef key,
+                                       float &number) {
+  double parsed = 0;
+  if (StringRef(value.text).getAsDouble(parsed) || !(float(parsed) > 0) ||
+      !std::isfinite(float(parsed)))
+    return file.fail(value.place, key + " is '" + Twine(value.text) +
+                                      "', expected a number above 0");
+  number = float(parsed);
+  return true;
+}
+
+/// `packed`, or `plain`: a code in the smallest integer that holds it.
+bool ConfigurationReader::readStorage(const YamlNode &value, bool &isPacked) {
+  if (!expectScalar(value))
+    return false;
+  if (value.text != "packed" && value.text != "plain")
+    return file.fail(value.place, "storage is '" + Twine(value.text) +
+                                      "', expected packed or plain");
+  isPacked = value.text == "packed";
+  return true;
+}
+
 bool ConfigurationReader::readScaled(const YamlNode &entry) {
   bool isBlock = entry.find("family")->text == "block";
   std::string what = "format '" + entry.key + "'";
-  bool hasKnownKeys = isBlock
-                          ? checkKeys(entry, "a format of family 'block'",
-                                      {"family", "element", "size", "scale",
-                                       "rule", "tensor-scale"})
-                          : checkKeys(entry, "a format of family 'scaled'",
-                                      {"family", "element", "scale", "rule"});
+  bool hasKnownKeys =
+      isBlock ? checkKeys(entry, "a format of family 'block'",
+                          {"family", "element", "size", "scale", "rule",
+                           "tensor-scale", "storage", "full-scale"})
+              : checkKeys(entry, "a format of family 'scaled'",
+                          {"family", "element", "scale", "rule", "storage",
+                           "full-scale"});
   if (!hasKnownKeys || !requireScalar(entry, "element", what) ||
       (isBlock && !requireScalar(entry, "size", what)))
     return false;
@@ -72,6 +95,12 @@ bool ConfigurationReader::readScaled(const YamlNode &entry) {
                                         "', expected true or false");
     format.scaling.hasTensorScale = both->text == "true";
   }
+  if (const YamlNode *storage = entry.find("storage"))
+    if (!readStorage(*storage, format.scaling.isPacked))
+      return false;
+  if (const YamlNode *full = entry.find("full-scale"))
+    if (!readPositive(*full, "full-scale", format.scaling.fullScale))
+      return false;
   std::string fault = checkScaledFormat(format);
   if (!fault.empty())
     return file.fail(entry.keyPlace, fault);
@@ -147,11 +176,36 @@ bool ConfigurationReader::readScale(const YamlNode &value, const Format &scale,
   return fault.empty() || file.fail(value.place, fault);
 }
 
+static constexpr llvm::StringLiteral roleNames[] = {"weights", "activations",
+                                                    "outputs"};
+
+/// `storage`: of all roles, or a mapping.
+bool ConfigurationReader::readRoleStorage(const YamlNode &storage) {
+  Policy &policy = registry.filePolicy;
+  Role *roles[] = {&policy.weights, &policy.activations, &policy.outputs};
+  if (storage.isMapping() &&
+      !checkKeys(storage, "'storage'",
+                 {roleNames[0], roleNames[1], roleNames[2]}))
+    return false;
+  for (auto [name, role] : llvm::zip_equal(roleNames, roles)) {
+    const YamlNode *value = storage.isMapping() ? storage.find(name) : &storage;
+    bool isPacked = false;
+    if (!value)
+      continue;
+    if (!readStorage(*value, isPacked))
+      return false;
+    if (role->scaled)
+      role->scaled.scaling.isPacked = isPacked;
+    else
+      role->isPacked = isPacked;
+  }
+  return true;
+}
+
 bool ConfigurationReader::readRoles(const YamlNode &section) {
   Policy &policy = registry.filePolicy;
-  constexpr llvm::StringLiteral names[] = {"weights", "activations", "outputs"};
   Role *roles[] = {&policy.weights, &policy.activations, &policy.outputs};
-  for (auto [name, role] : llvm::zip_equal(names, roles))
+  for (auto [name, role] : llvm::zip_equal(roleNames, roles))
     if (const YamlNode *value = section.find(name))
       if (!readRoleFormat(*value, *role))
         return false;
@@ -159,21 +213,23 @@ bool ConfigurationReader::readRoles(const YamlNode &section) {
   if (!readPartOfScaled(section, "scale-format", lookupScale, scale))
     return false;
   const YamlNode *scales = section.find("scale");
-  if (!scales)
-    return true;
-  if (!scales->isMapping()) {
+  if (scales && !scales->isMapping()) {
     // Operands; what a contraction gives stays as it is.
     if (!readScale(*scales, scale, policy.weights) ||
         !readScale(*scales, scale, policy.activations))
       return false;
-  } else {
-    if (!checkKeys(*scales, "'scale'", {names[0], names[1], names[2]}))
+  } else if (scales) {
+    if (!checkKeys(*scales, "'scale'",
+                   {roleNames[0], roleNames[1], roleNames[2]}))
       return false;
-    for (auto [name, role] : llvm::zip_equal(names, roles))
+    for (auto [name, role] : llvm::zip_equal(roleNames, roles))
       if (const YamlNode *value = scales->find(name))
         if (!readScale(*value, scale, *role))
           return false;
   }
+  if (const YamlNode *storage = section.find("storage"))
+    if (!readRoleStorage(*storage))
+      return false;
   // The numbers between are those of f32: scaled are the tensors.
   if (policy.weights.scaled || policy.activations.scaled ||
       policy.outputs.scaled)
@@ -187,13 +243,7 @@ bool ConfigurationReader::readScales(const YamlNode &section) {
   for (const YamlNode &entry : section.items) {
     std::vector<float> &scales = registry.filePolicy.scales[entry.key];
     auto readOne = [&](const YamlNode &value) {
-      double number = 0;
-      if (StringRef(value.text).getAsDouble(number) || !(number > 0) ||
-          !std::isfinite(float(number)))
-        return file.fail(value.place, "a scale is '" + Twine(value.text) +
-                                          "', expected a number above 0");
-      scales.push_back(float(number));
-      return true;
+      return readPositive(value, "a scale", scales.emplace_back());
     };
     if (!readEach(section, entry.key, readOne))
       return false;
@@ -204,7 +254,7 @@ bool ConfigurationReader::readScales(const YamlNode &section) {
 bool ConfigurationReader::readPolicy(const YamlNode &section) {
   if (!checkKeys(section, "'policy'",
                  {"default", "accumulate", "weights", "activations", "outputs",
-                  "scale", "scale-format", "scales"},
+                  "scale", "scale-format", "scales", "storage"},
                  {"rules", "fallback"}))
     return false;
   Policy &policy = registry.filePolicy;

@@ -77,9 +77,43 @@ static float numberOf(const Value &x) {
   return llvm::bit_cast<float>(static_cast<uint32_t>(x.code));
 }
 
+/// Rule `min-max`.
+static ScaledTensor quantizeWithZeros(const ScaledFormat &format,
+                                      const ScaleGrid &grid,
+                                      llvm::ArrayRef<float> values) {
+  CodeArithmetic arithmetic;
+  Steps steps(arithmetic, format);
+  struct Group {
+    float least = 0, most = 0; ///< both NaN where a value is
+    Value scale, zero;
+  };
+  std::vector<Group> groups(grid.groups());
+  for (auto [i, x] : llvm::enumerate(values)) {
+    Group &group = groups[grid.groupOf(int64_t(i))];
+    group.least = std::isnan(x) || x < group.least ? x : group.least;
+    group.most = std::isnan(x) || x > group.most ? x : group.most;
+  }
+  ScaledTensor tensor;
+  for (Group &group : groups) {
+    Value least = arithmetic.ofFloat(group.least);
+    group.scale = steps.scaleOfRange(least, arithmetic.ofFloat(group.most));
+    group.zero = steps.zeroPoint(least, group.scale);
+    tensor.scales.push_back(group.scale.code);
+    tensor.zeros.push_back(group.zero.code);
+  }
+  for (auto [i, x] : llvm::enumerate(values)) {
+    const Group &group = groups[grid.groupOf(int64_t(i))];
+    tensor.data.push_back(
+        steps.quantize(arithmetic.ofFloat(x), group.scale, group.zero).code);
+  }
+  return tensor;
+}
+
 ScaledTensor numera::quantize(const ScaledFormat &format, const ScaleGrid &grid,
                               llvm::ArrayRef<float> values,
                               llvm::ArrayRef<float> given) {
+  if (format.hasZeroPoint())
+    return quantizeWithZeros(format, grid, values);
   CodeArithmetic arithmetic;
   Steps steps(arithmetic, format);
   ScaledTensor tensor;
@@ -133,8 +167,13 @@ std::vector<float> numera::dequantize(const ScaledFormat &format,
         steps.divisor({format.scaling.scale, scale}, tensorScale));
   std::vector<float> values;
   values.reserve(tensor.data.size());
-  for (auto [i, data] : llvm::enumerate(tensor.data))
-    values.push_back(numberOf(steps.dequantize(
-        {format.element, data}, divisors[grid.groupOf(int64_t(i))])));
+  for (auto [i, data] : llvm::enumerate(tensor.data)) {
+    int64_t group = grid.groupOf(int64_t(i));
+    std::optional<Value> zero;
+    if (format.hasZeroPoint())
+      zero = Value{format.element, tensor.zeros[group]};
+    values.push_back(numberOf(
+        steps.dequantize({format.element, data}, divisors[group], zero)));
+  }
   return values;
 }

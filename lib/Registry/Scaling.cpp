@@ -2,8 +2,10 @@
 //
 // The properties of scaled formats, and their spellings:
 //
-//   block<ELEMENT,SIZE[,scale=FORMAT][,rule=RULE][,tensor-scale]>
-//   scaled<ELEMENT[,scale=FORMAT|power-of-two][,rule=RULE]>
+//   block<ELEMENT,SIZE[,scale=FORMAT][,rule=RULE][,tensor-scale]
+//         [,full-scale=NUMBER][,storage=packed]>
+//   scaled<ELEMENT[,scale=FORMAT|power-of-two][,rule=RULE]
+//          [,full-scale=NUMBER][,storage=packed]>
 //
 // An element is a name or a spelling of a format, or an integer type, i4 to
 // i32 and u4 to u32.
@@ -16,6 +18,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/bit.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace numera;
 using llvm::StringRef;
@@ -27,7 +31,8 @@ static constexpr Word ruleWords[] = {
     {"even", int32_t(ScaleRule::Even)},
     {"round-up-ceil", int32_t(ScaleRule::RoundUpCeil)},
     {"absmax", int32_t(ScaleRule::Absmax)},
-    {"range", int32_t(ScaleRule::Range)}};
+    {"range", int32_t(ScaleRule::Range)},
+    {"min-max", int32_t(ScaleRule::MinMax)}};
 
 StringRef numera::nameOf(ScaleRule rule) {
   return wordFor(ruleWords, int32_t(rule));
@@ -62,8 +67,9 @@ double numera::fullScale(const Format &element) {
   return isTapered ? 1 : numberOf(element, family.largest(element));
 }
 
-int32_t numera::fullScaleExponent(const Format &element) {
-  return std::ilogb(fullScale(element));
+double ScaledFormat::fullScale() const {
+  return scaling.fullScale != 0 ? scaling.fullScale
+                                : numera::fullScale(element);
 }
 
 Format numera::powersOfTwo() {
@@ -77,6 +83,12 @@ Format numera::exponentsWithPrecisionOf(const Format &element) {
   SpellingError error;
   return parseFormatSpelling(
       "float<8," + std::to_string(std::clamp(bits, 0, 23)) + ">", error);
+}
+
+Format numera::integerBeyondElements() {
+  SpellingError error;
+  static const Format format = parseFormatSpelling("fixed<20,0>", error);
+  return format;
 }
 
 std::optional<Overflow> numera::saturating(const Format &format) {
@@ -105,10 +117,13 @@ double ScaledFormat::bitsPerElement() const {
 
 std::string numera::checkScaledFormat(const ScaledFormat &format) {
   const Scaling &scaling = format.scaling;
-  if (!format.element.getFamily().hasArithmetic())
-    return "elements in '" + format.element.spelling() +
-           "', which is opaque, have no largest number that a scale could aim "
-           "at; expected a format with arithmetic";
+  if (format.element.isOpaque() && scaling.fullScale == 0)
+    return "nothing says which number of '" + format.element.spelling() +
+           "', which is opaque, scales aim at; expected 'full-scale'";
+  if (format.element.isOpaque() && scaling.rule == ScaleRule::Even)
+    return "rule 'even' rounds to the precision of an element, and '" +
+           format.element.spelling() +
+           "' is opaque; expected floor, ceil, round-up-ceil or absmax";
   if (format.element.getRounding() == Rounding::Stochastic)
     return "elements in '" + format.element.spelling() +
            "' round stochastically, which scaled tensors do not; expected "
@@ -119,7 +134,7 @@ std::string numera::checkScaledFormat(const ScaledFormat &format) {
   if (!scaling.scale.getFamily().embedsInF32(scaling.scale))
     return "scales in '" + scaling.scale.spelling() +
            "' are not all numbers of f32; expected a narrower format";
-  if (!std::isfinite(float(fullScale(format.element))))
+  if (!std::isfinite(float(format.fullScale())))
     return "'" + format.element.spelling() +
            "' has numbers beyond f32, which scaled values are read as; "
            "expected a narrower element";
@@ -127,6 +142,15 @@ std::string numera::checkScaledFormat(const ScaledFormat &format) {
       (scaling.scale != formatF32() || format.isBlock()))
     return "rule 'range' is for 'scaled' with scale f32; expected floor, ceil, "
            "even, round-up-ceil or absmax";
+  if (format.hasZeroPoint()) {
+    bool isInteger =
+        format.element.getFamily().accumulatesExactly() &&
+        format.element.width() <= 16 &&
+        format.element.getFamily().range(format.element).leastExponent == 0;
+    if (!isInteger || format.isBlock() || scaling.scale != formatF32())
+      return "rule 'min-max' makes zero points, for 'scaled' with integers of "
+             "up to 16 bits and scale f32";
+  }
   if (scaling.hasTensorScale && scaling.rule != ScaleRule::Absmax)
     return "a tensor scale goes with rule 'absmax', found '" +
            numera::nameOf(scaling.rule).str() + "'";
@@ -163,6 +187,12 @@ std::string ScaledFormat::spelling() const {
     text += ",rule=" + numera::nameOf(scaling.rule).str();
   if (scaling.hasTensorScale)
     text += ",tensor-scale";
+  if (scaling.fullScale != 0)
+    text += llvm::formatv(",full-scale={0}",
+                          llvm::format("%.9g", double(scaling.fullScale)))
+                .str();
+  if (scaling.isPacked)
+    text += ",storage=packed";
   return text + ">";
 }
 
@@ -235,7 +265,8 @@ static ScaledFormat parseParts(const Registry &registry, bool isBlock,
   }
   Format scale = isBlock ? powersOfTwo() : formatF32();
   std::optional<ScaleRule> rule;
-  bool hasTensorScale = false;
+  bool hasTensorScale = false, isPacked = false;
+  double fullScale = 0;
   for (StringRef part : parts) {
     auto [key, value] = part.split('=');
     if (key == "scale") {
@@ -247,15 +278,23 @@ static ScaledFormat parseParts(const Registry &registry, bool isBlock,
                     expectation(value, supported(ruleWords)));
     } else if (isBlock && part == "tensor-scale") {
       hasTensorScale = true;
+    } else if (key == "full-scale") {
+      if (value.getAsDouble(fullScale) || !(float(fullScale) > 0))
+        return fail("full-scale is '" + value + "', expected a number above 0");
+    } else if (part == "storage=packed") {
+      isPacked = true;
     } else {
       return fail("found '" + part + "', expected scale=FORMAT, rule=RULE" +
-                  (isBlock ? " or tensor-scale" : ""));
+                  (isBlock ? ", tensor-scale" : "") +
+                  ", full-scale=NUMBER or storage=packed");
     }
   }
   format.scaling = defaultScaling(isBlock, scale);
   format.scaling.block = size;
   format.scaling.rule = rule.value_or(format.scaling.rule);
   format.scaling.hasTensorScale = hasTensorScale;
+  format.scaling.isPacked = isPacked;
+  format.scaling.fullScale = float(fullScale);
   error = checkScaledFormat(format);
   return error.empty() ? format : ScaledFormat();
 }

@@ -35,6 +35,20 @@ func.func @scales(%x: tensor<4xf32>, %s: tensor<f32>) {
 
 // -----
 
+!q = tensor<4x!numera.num<fixed<7, 0>>, #numera.scaling<"min-max", float<8, 23>>>
+func.func @zeros(%x: tensor<4xf32>, %s: tensor<f32>) {
+  // expected-error@+1 {{rule 'min-max' has zero points beside them; expected another rule}}
+  %q = numera.quantize %x scales %s : tensor<4xf32>, tensor<f32> to !q
+  return
+}
+
+// -----
+
+// expected-error@+1 {{rule 'min-max' makes zero points, for 'scaled' with integers of up to 16 bits and scale f32}}
+func.func private @float(tensor<4x!numera.num<float<4, 3, fn>>, #numera.scaling<"min-max", float<8, 23>>>)
+
+// -----
+
 !q = tensor<4x!numera.num<fixed<7, 0>>, #numera.scaling<range, float<8, 23>, axis = 0>>
 func.func @add(%x: tensor<4xf32>) {
   %q = numera.quantize %x : tensor<4xf32> to !q

@@ -32,6 +32,9 @@ ELEMENTS = {
     "float<5,10>": (65504.0, 15, 11),
     "posit<8,2>": (1.0, 0, 4),
 }
+# Integers, their least and largest number.
+INTEGERS = {"fixed<7,0>": (-128, 127), "fixed<8,0,unsigned>": (0, 255),
+            "fixed<4,0,unsigned>": (0, 15), "fixed<15,0>": (-32768, 32767)}
 E8M0 = "float<8,0,fnu>"
 F32_NAME = "float<8,23>"
 
@@ -110,6 +113,22 @@ def scale_of(case: Case, amax: F32, tensor: np.float32 | None) -> npt.NDArray[np
     return np.where(bad, np.nan if case.scale != F32_NAME else scale, scale)
 
 
+def with_zero_points(case: Case, x: F32) -> F32:
+    """Values after rule min-max, every step rounded to f32."""
+    low, high = INTEGERS[case.element]
+    result = np.empty_like(x)
+    for part in ([np.s_[...]] if case.axis < 0 else
+                 [(slice(None),) * case.axis + (i,) for i in range(x.shape[case.axis])]):
+        values = x[part]
+        least, most = np.minimum(values.min(), 0), np.maximum(values.max(), 0)
+        scale = np.float32(np.float32(most - least) / np.float32(high - low))
+        scale = scale if scale != 0 else np.float32(1)
+        zero = np.clip(np.rint(np.float32(low) - np.float32(least / scale)), low, high)
+        data = np.clip(np.rint(values / scale) + zero, low, high)
+        result[part] = (data - zero) * scale
+    return result
+
+
 def quantized(case: Case, x: F32) -> tuple[F32, F32]:
     """Elements as numbers, and what each is divided by."""
     largest = ELEMENTS[case.element][0]
@@ -168,7 +187,9 @@ def arrays() -> dict[str, F32]:
     special[10] = np.float32(2.0**-127)
     special[11] = np.nextafter(np.float32(2.0**-119), np.float32(0))
     return {"even": wide(4, 64), "tail": wide(3, 70), "rows": wide(40, 5),
-            "image": wide(2, 33, 6, 5), "short": wide(2, 7), "special": special}
+            "image": wide(2, 33, 6, 5), "short": wide(2, 7),
+            "positive": np.abs(wide(3, 9)), "zeros": np.zeros((2, 3), np.float32),
+            "special": special}
 
 
 def cases(name: str, x: F32) -> list[Case]:
@@ -188,6 +209,8 @@ def cases(name: str, x: F32) -> list[Case]:
             found += [Case(element, "range", F32_NAME, granularity),
                       Case(element, "absmax", F32_NAME, granularity),
                       Case(element, "round-up-ceil", E8M0, granularity)]
+    found += [Case(element, "min-max", F32_NAME, granularity)
+              for element in INTEGERS for granularity in (-1, axis)]
     return found
 
 
@@ -221,7 +244,8 @@ def main(out: Path) -> int:
         for i, case in enumerate(cases(name, x)):
             got = np.load(out / name / f"output_{i}.npy")
             with np.errstate(all="ignore"):
-                want = dequantized(case, *quantized(case, x))
+                want = (with_zero_points(case, x) if case.rule == "min-max" else
+                        dequantized(case, *quantized(case, x)))
             differ = ~((got == want) & (np.signbit(got) == np.signbit(want)) |
                        np.isnan(got) & np.isnan(want))
             compared += x.size

@@ -63,7 +63,14 @@ TEST(Scaling, ErrorsOfSpellings) {
             "'floor'?");
   EXPECT_EQ(errorOf("scaled<i8,tensor-scale>"),
             "in 'scaled<i8,tensor-scale>': found 'tensor-scale', expected "
-            "scale=FORMAT, rule=RULE");
+            "scale=FORMAT, rule=RULE, full-scale=NUMBER or storage=packed");
+  EXPECT_EQ(errorOf("scaled<i8,full-scale=-1>"),
+            "in 'scaled<i8,full-scale=-1>': full-scale is '-1', expected a "
+            "number above 0");
+  EXPECT_EQ(errorOf("scaled<f8E4M3FN,rule=min-max>"),
+            "in 'scaled<f8E4M3FN,rule=min-max>': rule 'min-max' makes zero "
+            "points, for 'scaled' with integers of up to 16 bits and scale "
+            "f32");
   EXPECT_EQ(errorOf("block<i8,32,tensor-scale>"),
             "in 'block<i8,32,tensor-scale>': a tensor scale goes with rule "
             "'absmax', found 'floor'");
@@ -71,9 +78,9 @@ TEST(Scaling, ErrorsOfSpellings) {
             "in 'scaled<posit17>': unknown format 'posit17', did you mean "
             "'posit16'?");
   EXPECT_EQ(errorOf("scaled<opaque<\"x\",8>>"),
-            "in 'scaled<opaque<\"x\",8>>': elements in 'opaque<\"x\",8>', "
-            "which is opaque, have no largest number that a scale could aim "
-            "at; expected a format with arithmetic");
+            "in 'scaled<opaque<\"x\",8>>': nothing says which number of "
+            "'opaque<\"x\",8>', which is opaque, scales aim at; expected "
+            "'full-scale'");
   EXPECT_EQ(errorOf("scaled<float<4,3,stochastic>>"),
             "in 'scaled<float<4,3,stochastic>>': elements in "
             "'float<4,3,stochastic>' round stochastically, which scaled "
@@ -94,7 +101,8 @@ TEST(Scaling, FormatsOfNumbersAreNoScaledOnes) {
 TEST(Scaling, FullScale) {
   Registry registry;
   EXPECT_EQ(fullScale(formatOf(registry, "mxfp8").element), 448);
-  EXPECT_EQ(fullScaleExponent(formatOf(registry, "mxint8").element), 0);
+  EXPECT_EQ(formatOf(registry, "mxfp8").fullScale(), 448);
+  EXPECT_EQ(formatOf(registry, "scaled<i8,full-scale=100>").fullScale(), 100);
   EXPECT_EQ(fullScale(formatOf(registry, "scaled<i8>").element), 127);
   EXPECT_EQ(fullScale(formatOf(registry, "scaled<posit16>").element), 1);
   EXPECT_EQ(fullScale(formatOf(registry, "scaled<takum<16>>").element), 1);
@@ -108,13 +116,32 @@ TEST(Scaling, ConfigurationsOfFormats) {
   ASSERT_TRUE(registry.loadText(
       "formats:\n"
       "  a: {family: block, element: i4, size: 8, rule: even}\n"
-      "  b: {family: scaled, element: 'posit<12,1>', scale: bf16}\n",
+      "  b: {family: scaled, element: 'posit<12,1>', scale: bf16}\n"
+      "  c: {family: block, element: f4E2M1FN, size: 32, storage: packed}\n"
+      "  d: {family: scaled, element: u8, rule: min-max}\n"
+      "  e: {family: scaled, element: posit8, full-scale: 16.5}\n",
       "f.yaml", "", errors))
       << text;
   EXPECT_EQ(formatOf(registry, "a").spelling(),
             "block<fixed<3,0>,8,rule=even>");
   EXPECT_EQ(formatOf(registry, "b").spelling(),
             "scaled<posit<12,1>,scale=float<8,7>>");
+  EXPECT_EQ(formatOf(registry, "c").spelling(),
+            "block<float<2,1,finite>,32,storage=packed>");
+  EXPECT_EQ(formatOf(registry, "d").spelling(),
+            "scaled<fixed<8,0,unsigned>,rule=min-max>");
+  EXPECT_EQ(formatOf(registry, "e").spelling(),
+            "scaled<posit<8,2>,full-scale=16.5>");
+  for (const char *name : {"a", "b", "c", "d", "e"}) {
+    ScaledFormat format = formatOf(registry, name);
+    EXPECT_EQ(formatOf(registry, format.spelling()), format);
+  }
+  EXPECT_EQ(errorOfFormat("a: {family: scaled, element: i4, storage: dense}"),
+            "f.yaml:2:45: error: storage is 'dense', expected packed or "
+            "plain\n");
+  EXPECT_EQ(errorOfFormat("a: {family: scaled, element: i4, full-scale: 0}"),
+            "f.yaml:2:48: error: full-scale is '0', expected a number above "
+            "0\n");
   EXPECT_EQ(errorOfFormat("a: {family: block, element: i8}"),
             "f.yaml:2:3: error: 'size' is missing, format 'a' needs it\n");
   EXPECT_EQ(errorOfFormat("a: {family: block, element: i8, size: 1}"),
@@ -122,7 +149,8 @@ TEST(Scaling, ConfigurationsOfFormats) {
             "block, 2 or more\n");
   EXPECT_EQ(errorOfFormat("a: {family: scaled, element: i8, size: 4}"),
             "f.yaml:2:36: error: unknown key 'size' of a format of family "
-            "'scaled', expected family, element, scale or rule\n");
+            "'scaled', expected family, element, scale, rule, storage or "
+            "full-scale\n");
   EXPECT_EQ(errorOfFormat("mxfp8: {family: scaled, element: i8}"),
             "f.yaml:2:3: error: format 'mxfp8' is built in, choose another "
             "name\n");

@@ -25,6 +25,9 @@ static StringRef meaningOf(ScaleRule rule) {
     return "amax / full scale";
   case ScaleRule::Range:
     return "amax; a value is data * scale / full scale";
+  case ScaleRule::MinMax:
+    return "(most - least) / the element's range; a value is "
+           "(data - zero point) * scale";
   }
   return {};
 }
@@ -50,11 +53,14 @@ static void describe(const Registry &registry, const ScaledFormat &format,
   out.text("scale", nameOrSpelling(registry, scaling.scale));
   out.number("scale_width", scaling.scale.width());
   out.truth("tensor_scale", scaling.hasTensorScale);
+  out.truth("packed", scaling.isPacked);
   out.text("rule", nameOf(scaling.rule));
   if (!json)
     out.line("scale_of", meaningOf(scaling.rule));
-  out.digits("full_scale", shortest(fullScale(format.element)));
-  out.number("emax", fullScaleExponent(format.element));
+  if (!format.hasZeroPoint()) {
+    out.digits("full_scale", shortest(format.fullScale()));
+    out.number("emax", std::ilogb(format.fullScale()));
+  }
   out.digits("bits_per_element", shortest(format.bitsPerElement()));
 }
 

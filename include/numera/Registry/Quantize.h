@@ -46,10 +46,12 @@ struct ScaledTensor {
   std::vector<uint64_t> scales;
   /// With Scaling::hasTensorScale.
   std::optional<float> tensorScale;
+  /// For each scale, elements; with rule `min-max`.
+  std::vector<uint64_t> zeros;
 };
 
 /// `given` are the scales as f32, where they are not to follow from the values;
-/// not with a tensor scale.
+/// not with a tensor scale or zero points.
 ScaledTensor quantize(const ScaledFormat &format, const ScaleGrid &grid,
                       llvm::ArrayRef<float> values,
                       llvm::ArrayRef<float> given = {});

@@ -108,8 +108,11 @@ struct Role {
   ScaledFormat scaled; ///< null: none
   /// Each channel has a scale; else `scaled` has one, or blocks.
   bool isPerChannel = false;
+  /// Numbers without a scale, of `format` or of the model's, are stored without
+  /// gaps between them; `scaled` says it of its own.
+  bool isPacked = false;
 
-  explicit operator bool() const { return format || scaled; }
+  explicit operator bool() const { return format || scaled || isPacked; }
 };
 
 /// What `numera-retype` does to a model.

@@ -29,6 +29,8 @@ struct CastRules {
 
 /// f32 with the significand of `element`, for rule `even`.
 Format exponentsWithPrecisionOf(const Format &element);
+/// Integers of 20 bits.
+Format integerBeyondElements();
 /// The saturating rule, where the format has a choice of rules.
 std::optional<Overflow> saturating(const Format &format);
 /// The least positive number of a format of scales.
@@ -58,8 +60,25 @@ public:
       return positive(relative(byFullScale(amax), tensorScale));
     case ScaleRule::Range:
       return a.nonzero(amax, a.constant(formatF32(), 1));
+    case ScaleRule::MinMax:
+      break; // of two numbers
     }
     return amax;
+  }
+
+  /// Rule `min-max`: the scale for elements from `least` to `most`, f32, with 0
+  /// among them.
+  Value scaleOfRange(Value least, Value most) {
+    Value steps = a.constant(formatF32(), highest() - lowest());
+    Value range = a.binary(Operation::Sub, most, least);
+    return a.nonzero(a.binary(Operation::Div, range, steps),
+                     a.constant(formatF32(), 1));
+  }
+  /// Its zero point, an element: what 0 becomes.
+  Value zeroPoint(Value least, Value scale) {
+    Value below = a.binary(Operation::Div, least, scale);
+    return element(
+        a.binary(Operation::Sub, a.constant(formatF32(), lowest()), below));
   }
 
   /// The scale of a tensor that those of its blocks are relative to: the one
@@ -79,8 +98,14 @@ public:
   }
 
   /// The element for x, an f32.
-  Value quantize(Value x, Value divisor) {
+  Value quantize(Value x, Value divisor,
+                 std::optional<Value> zero = std::nullopt) {
     Value data = a.binary(Operation::Div, x, divisor);
+    if (zero) {
+      // To an integer, saturating far outside, then moved: exact in f32.
+      Value integer = a.cast(integerBeyondElements(), data, {});
+      return element(a.binary(Operation::Add, wide(integer), wide(*zero)));
+    }
     if (scaling.rule == ScaleRule::Range)
       data = a.binary(Operation::Mul, data, a.constant(formatF32(), full()));
     return element(data);
@@ -91,12 +116,18 @@ public:
   }
   /// An f32 rounded to an element, saturating.
   Value element(Value number) {
+    if (format.element.isOpaque())
+      number = withinFullScale(number);
     return a.cast(format.element, number, {{}, saturating(format.element)});
   }
 
   /// The value of an element, an f32.
-  Value dequantize(Value data, Value divisor) {
-    Value value = a.binary(Operation::Mul, wide(data), divisor);
+  Value dequantize(Value data, Value divisor,
+                   std::optional<Value> zero = std::nullopt) {
+    Value number = wide(data);
+    if (zero)
+      number = a.binary(Operation::Sub, number, wide(*zero));
+    Value value = a.binary(Operation::Mul, number, divisor);
     if (scaling.rule == ScaleRule::Range)
       value = a.binary(Operation::Mul, value, baseScale());
     return value;
@@ -106,7 +137,22 @@ public:
   Value baseScale() { return a.constant(formatF32(), 1 / full()); }
 
 private:
-  double full() const { return fullScale(format.element); }
+  double full() const { return format.fullScale(); }
+  double highest() const { return std::ldexp(1.0, integerBits()) - 1; }
+  /// Of an integer element: -2^n, or 0.
+  double lowest() const {
+    bool isSigned = int32_t(format.element.width()) != integerBits();
+    return isSigned ? -highest() - 1 : 0;
+  }
+  int32_t integerBits() const {
+    return format.element.getFamily().range(format.element).precision;
+  }
+  Value withinFullScale(Value number) {
+    Value least = a.constant(formatF32(), -full());
+    return a.binary(
+        Operation::Max, least,
+        a.binary(Operation::Min, number, a.constant(formatF32(), full())));
+  }
   Value wide(Value x) {
     return a.formatOf(x) == formatF32() ? x : a.cast(formatF32(), x, {});
   }
@@ -114,7 +160,7 @@ private:
     return a.binary(Operation::Div, amax, a.constant(formatF32(), full()));
   }
 
-  int32_t emax() const { return fullScaleExponent(format.element); }
+  int32_t emax() const { return std::ilogb(full()); }
 
   /// 2^(log2 x + shift), where the rounding makes log2 x an integer. The least
   /// power for 0; NaN for infinities and NaN.

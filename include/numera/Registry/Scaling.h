@@ -12,6 +12,7 @@
 #include "numera/Registry/Format.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/bit.h"
 #include <optional>
 #include <string>
 
@@ -26,6 +27,7 @@ enum class ScaleRule {
   RoundUpCeil, ///< amax / full scale, rounded up to a power of two
   Absmax,      ///< amax / full scale, rounded to the scale's format
   Range,       ///< amax itself; values are data · scale / full scale
+  MinMax,      ///< (most - least) / the element's range, with a zero point
 };
 
 /// `floor`, `round-up-ceil`.
@@ -44,11 +46,17 @@ struct Scaling {
   /// The scales of blocks are relative to one more scale, an f32 of the whole
   /// tensor.
   bool hasTensorScale = false;
+  /// Elements are stored without gaps between them.
+  bool isPacked = false;
+  /// What scales aim at; 0: fullScale() of the element.
+  float fullScale = 0;
 
   bool operator==(const Scaling &) const = default;
   friend llvm::hash_code hash_value(const Scaling &scaling) {
     return llvm::hash_combine(scaling.scale, static_cast<int>(scaling.rule),
-                              scaling.block, scaling.hasTensorScale);
+                              scaling.block, scaling.hasTensorScale,
+                              scaling.isPacked,
+                              llvm::bit_cast<uint32_t>(scaling.fullScale));
   }
 };
 
@@ -60,6 +68,9 @@ struct ScaledFormat {
   explicit operator bool() const { return static_cast<bool>(element); }
   bool operator==(const ScaledFormat &) const = default;
   bool isBlock() const { return scaling.block != 0; }
+  bool hasZeroPoint() const { return scaling.rule == ScaleRule::MinMax; }
+  /// What scales aim at.
+  double fullScale() const;
 
   /// `block<float<4,3,fn>,32>`, `scaled<fixed<7,0>,power-of-two>`: what
   /// differs from the family's defaults is named. Parses back.
@@ -68,11 +79,10 @@ struct ScaledFormat {
   double bitsPerElement() const;
 };
 
-/// What scales aim at: the largest number of a format; 1 where numbers lose
-/// significant bits on their way there, as posits and takums do.
+/// What scales aim at where nobody says it: the largest number of a format; 1
+/// where numbers lose significant bits on their way there, as those of posits
+/// and takums do. Not of an opaque format.
 double fullScale(const Format &element);
-/// Its exponent.
-int32_t fullScaleExponent(const Format &element);
 
 class Registry;
 /// The format of a spelling; null, with a message, if it is none.

@@ -5,6 +5,7 @@
 
 #include "FormatSyntax.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
+#include "llvm/Support/Format.h"
 
 using namespace mlir;
 
@@ -14,7 +15,8 @@ namespace numera {
 // #numera.scaling
 //===----------------------------------------------------------------------===//
 
-/// `, axis = 1`, `, block = 32` and `, tensor`, as far as they are there.
+/// `, axis = 1`, `, block = 32`, `, tensor`, `, full = 240.0` and `, packed`,
+/// as far as they are there.
 static ParseResult parseRest(AsmParser &parser, Scaling &scaling,
                              int64_t &axis) {
   while (succeeded(parser.parseOptionalComma())) {
@@ -24,6 +26,13 @@ static ParseResult parseRest(AsmParser &parser, Scaling &scaling,
       return failure();
     if (key == "tensor") {
       scaling.hasTensorScale = true;
+    } else if (key == "packed") {
+      scaling.isPacked = true;
+    } else if (key == "full") {
+      double full = 0;
+      if (parser.parseEqual() || parser.parseFloat(full))
+        return failure();
+      scaling.fullScale = float(full);
     } else if (key == "axis") {
       if (parser.parseEqual() || parser.parseInteger(axis))
         return failure();
@@ -31,7 +40,9 @@ static ParseResult parseRest(AsmParser &parser, Scaling &scaling,
       if (parser.parseEqual() || parser.parseInteger(scaling.block))
         return failure();
     } else {
-      return parser.emitError(place, "expected 'axis', 'block' or 'tensor'");
+      return parser.emitError(place,
+                              "expected 'axis', 'block', 'tensor', 'full' or "
+                              "'packed'");
     }
   }
   return success();
@@ -82,6 +93,11 @@ void ScalingAttr::print(AsmPrinter &printer) const {
     printer << ", block = " << getScaling().block;
   if (getScaling().hasTensorScale)
     printer << ", tensor";
+  if (getScaling().fullScale != 0)
+    printer << ", full = "
+            << llvm::format("%.9e", double(getScaling().fullScale));
+  if (getScaling().isPacked)
+    printer << ", packed";
   printer << '>';
 }
 
@@ -167,6 +183,9 @@ LogicalResult QuantizeOp::verify() {
   if (scalingOf(getType()).getScaling().hasTensorScale)
     return emitOpError("is given scales, which are not relative to one of the "
                        "tensor; expected a result without 'tensor'");
+  if (scaledFormatOf(getType()).hasZeroPoint())
+    return emitOpError("is given scales, and rule 'min-max' has zero points "
+                       "beside them; expected another rule");
   SmallVector<int64_t> shape = scaleShapeOf(getType());
   if (getScales().getType().getShape() != ArrayRef<int64_t>(shape))
     return emitOpError("is given scales of type ")

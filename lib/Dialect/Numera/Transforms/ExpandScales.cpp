@@ -6,6 +6,7 @@
 // filled up with zeros, which change no largest magnitude.
 
 #include "ExpandScales.h"
+#include "ExpandPacked.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/ViewLikeInterfaceUtils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -168,23 +169,36 @@ static Value constantOfBlocks(OpBuilder &builder, Location loc,
   return constantOfCodes(builder, loc, shape, format.element, filled);
 }
 
+/// Elements as the format keeps them in memory.
+Value Expander::stored(Value elements, const ScaledFormat &format) {
+  return format.scaling.isPacked
+             ? throughPacked(builder, elements.getLoc(), elements)
+             : elements;
+}
+
 bool Expander::foldQuantize(QuantizeOp op, Parts &parts) {
   RankedTensorType type = op.getType();
   auto values = constantFloats(op.getInput());
   auto given = constantFloats(op.getScales());
-  if (!values || (op.getScales() && !given))
-    return false;
   ScaledFormat format = scaledFormatOf(type);
+  // What an opaque format's functions give is known when the program runs.
+  if (!values || (op.getScales() && !given) || format.element.isOpaque())
+    return false;
   ScaleGrid grid(format.scaling, type.getShape(), scalingOf(type).getAxis());
   ScaledTensor tensor =
       quantize(format, grid, *values, given ? *given : std::vector<float>());
   Location loc = op.getLoc();
-  parts.data = constantOfCodes(builder, loc, type.getShape(), format.element,
-                               tensor.data);
+  parts.data = stored(constantOfCodes(builder, loc, type.getShape(),
+                                      format.element, tensor.data),
+                      format);
   if (format.isBlock() && type.getNumElements() > 0)
-    parts.blocks = constantOfBlocks(builder, loc, type, format, tensor.data);
+    parts.blocks = stored(
+        constantOfBlocks(builder, loc, type, format, tensor.data), format);
   parts.scales = constantOfCodes(builder, loc, grid.shape(),
                                  format.scaling.scale, tensor.scales);
+  if (format.hasZeroPoint())
+    parts.zeros = constantOfCodes(builder, loc, grid.shape(), format.element,
+                                  tensor.zeros);
   if (tensor.tensorScale)
     parts.tensorScale =
         constantOfCodes(builder, loc, {}, formatF32(),
@@ -215,10 +229,34 @@ Value Expander::divisors(Location loc, const Parts &parts,
       });
 }
 
+/// Rule `min-max`.
+void Expander::makeScalesAndZeros(QuantizeOp op, Value values,
+                                  const Loops &loops, Parts &parts) {
+  Location loc = op.getLoc();
+  ScaledFormat format = scaledFormatOf(op.getType());
+  Range range = rangeWithZero(builder, loc, values, loops.kept);
+  auto sizes = tensor::getMixedSizes(builder, loc, range.least);
+  AffineMap each = builder.getMultiDimIdentityMap(unsigned(sizes.size()));
+  parts.scales = mapElements(
+      builder, loc, sizes, {{range.least, each}, {range.most, each}},
+      builder.getF32Type(), format,
+      [](auto &steps, IRArithmetic &, ValueRange v) -> Value {
+        return steps.scaleOfRange(v[0], v[1]);
+      });
+  parts.zeros = mapElements(
+      builder, loc, sizes, {{range.least, each}, {parts.scales, each}},
+      op.getType().getElementType(), format,
+      [](auto &steps, IRArithmetic &, ValueRange v) -> Value {
+        return steps.zeroPoint(v[0], v[1]);
+      });
+}
+
 void Expander::makeScales(QuantizeOp op, Value values, const Loops &loops,
                           Parts &parts) {
   Location loc = op.getLoc();
   ScaledFormat format = scaledFormatOf(op.getType());
+  if (format.hasZeroPoint())
+    return makeScalesAndZeros(op, values, loops, parts);
   Type element = typeOfFormat(builder.getContext(), format.scaling.scale);
   Value from = op.getScales();
   if (!from)
@@ -256,6 +294,11 @@ void Expander::makeScales(QuantizeOp op, Value values, const Loops &loops,
                   });
 }
 
+/// The zero point, which comes behind an element or a value and its divisor.
+static std::optional<Value> zeroOf(ValueRange values) {
+  return values.size() > 2 ? std::optional(values[2]) : std::nullopt;
+}
+
 void Expander::expand(QuantizeOp op) {
   Parts &parts = expanded[op.getResult()];
   if (foldQuantize(op, parts))
@@ -273,13 +316,19 @@ void Expander::expand(QuantizeOp op) {
   // A power of two has an exact reciprocal.
   bool hasReciprocal = format.scaling.scale == powersOfTwo();
   Value by = divisors(loc, parts, format, hasReciprocal);
-  Value data = mapElements(
-      builder, loc, tensor::getMixedSizes(builder, loc, values),
-      {{values, loops.elements}, {by, loops.scales}}, type.getElementType(),
-      format, [&](auto &steps, IRArithmetic &, ValueRange v) -> Value {
-        return hasReciprocal ? steps.quantizeByReciprocal(v[0], v[1])
-                             : steps.quantize(v[0], v[1]);
-      });
+  SmallVector<ScaleAccess> operands = {{values, loops.elements},
+                                       {by, loops.scales}};
+  if (parts.zeros)
+    operands.push_back({parts.zeros, loops.scales});
+  Value data =
+      mapElements(builder, loc, tensor::getMixedSizes(builder, loc, values),
+                  operands, type.getElementType(), format,
+                  [&](auto &steps, IRArithmetic &, ValueRange v) -> Value {
+                    return hasReciprocal
+                               ? steps.quantizeByReciprocal(v[0], v[1])
+                               : steps.quantize(v[0], v[1], zeroOf(v));
+                  });
+  data = stored(data, format);
   if (format.isBlock()) {
     parts.blocks = data;
     data = join(loc, data, axis, parts.sizes, type);
@@ -298,12 +347,16 @@ Value Expander::valuesOf(Location loc, Value scaled) {
     data = parts.blocks ? parts.blocks
                         : split(loc, data, axis, format.scaling.block);
   Value by = divisors(loc, parts, format, /*reciprocal=*/false);
-  Value values = mapElements(
-      builder, loc, tensor::getMixedSizes(builder, loc, data),
-      {{data, loops.elements}, {by, loops.scales}}, builder.getF32Type(),
-      format, [](auto &steps, IRArithmetic &, ValueRange v) -> Value {
-        return steps.dequantize(v[0], v[1]);
-      });
+  SmallVector<ScaleAccess> operands = {{data, loops.elements},
+                                       {by, loops.scales}};
+  if (parts.zeros)
+    operands.push_back({parts.zeros, loops.scales});
+  Value values =
+      mapElements(builder, loc, tensor::getMixedSizes(builder, loc, data),
+                  operands, builder.getF32Type(), format,
+                  [](auto &steps, IRArithmetic &, ValueRange v) -> Value {
+                    return steps.dequantize(v[0], v[1], zeroOf(v));
+                  });
   if (!format.isBlock())
     return values;
   return join(loc, values, axis,

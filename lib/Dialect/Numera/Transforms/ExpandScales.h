@@ -17,6 +17,7 @@ struct Parts {
   mlir::Value blocks;      ///< elements, the axis in two dimensions; or null
   mlir::Value scales;      ///< one for each group of elements
   mlir::Value tensorScale; ///< tensor<f32>; or null
+  mlir::Value zeros;       ///< the zero point of each scale, elements; or null
   llvm::SmallVector<mlir::OpFoldResult> sizes;
 };
 
@@ -45,9 +46,12 @@ private:
   void expand(RequantizeOp op);
   void expand(WastedBitsOp op);
 
+  mlir::Value stored(mlir::Value elements, const ScaledFormat &format);
   bool foldQuantize(QuantizeOp op, Parts &parts);
   void makeScales(QuantizeOp op, mlir::Value values, const Loops &loops,
                   Parts &parts);
+  void makeScalesAndZeros(QuantizeOp op, mlir::Value values, const Loops &loops,
+                          Parts &parts);
   mlir::Value divisors(mlir::Location loc, const Parts &parts,
                        const ScaledFormat &format, bool reciprocal);
   /// The values of a scaled tensor, f32.

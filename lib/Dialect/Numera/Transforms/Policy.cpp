@@ -19,12 +19,11 @@ static void moveToScaled(const ScaledFormat &scaled, ResolvedPolicy &resolved) {
   resolved.format = formatF32();
   if (resolved.isScaledThroughout() && !resolved.hasRoles())
     return;
-  Role role;
-  role.scaled = scaled;
-  if (!resolved.weights)
-    resolved.weights = role;
-  if (!resolved.activations)
-    resolved.activations = role;
+  for (Role *role : {&resolved.weights, &resolved.activations})
+    if (!role->format && !role->scaled) {
+      role->scaled = scaled;
+      role->scaled.scaling.isPacked |= role->isPacked;
+    }
 }
 
 /// The format of the model and the roles of tensors in it.

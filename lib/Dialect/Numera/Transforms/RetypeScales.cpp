@@ -3,6 +3,7 @@
 // Operands and results of contractions in what the policy stores them in: a
 // scaled format, or one of numbers that is not the model's.
 
+#include "ExpandPacked.h"
 #include "Retype.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -128,12 +129,15 @@ static FailureOr<Value> store(OpBuilder &builder, Location loc,
                               const ResolvedPolicy &policy,
                               ContractionNames &names) {
   auto type = cast<RankedTensorType>(stored.value.getType());
-  if (stored.role.format)
-    return CastOp::create(builder, loc,
-                          type.clone(typeOfFormat(builder.getContext(),
-                                                  stored.role.format)),
-                          stored.value)
-        .getResult();
+  if (!stored.role.scaled) {
+    Value codes = stored.value;
+    if (stored.role.format)
+      codes = CastOp::create(
+          builder, loc,
+          type.clone(typeOfFormat(builder.getContext(), stored.role.format)),
+          codes);
+    return stored.role.isPacked ? throughPacked(builder, loc, codes) : codes;
+  }
   Value wide = inF32(builder, loc, stored.value);
   RankedTensorType scaled = scaledType(cast<RankedTensorType>(wide.getType()),
                                        stored.role.scaled, stored.axis());

@@ -77,8 +77,14 @@ Value mapElements(OpBuilder &builder, Location loc,
   return generic.getResult(0);
 }
 
-Value largestMagnitude(OpBuilder &builder, Location loc, Value values,
-                       ArrayRef<bool> kept) {
+using OnInteger = llvm::function_ref<Value(OpBuilder &, Location, Value)>;
+
+/// Reduces f32 as integers in their order: `toOrder` of their bits, with `Step`
+/// from 0 on, along the loops that `kept` lacks, and back.
+template <typename Step>
+static Value reduceInOrder(OpBuilder &builder, Location loc, Value values,
+                           ArrayRef<bool> kept, OnInteger toOrder,
+                           OnInteger fromOrder) {
   auto type = cast<RankedTensorType>(values.getType());
   auto sizes = tensor::getMixedSizes(builder, loc, values);
   SmallVector<OpFoldResult> keptSizes;
@@ -103,16 +109,13 @@ Value largestMagnitude(OpBuilder &builder, Location loc, Value values,
   SmallVector<AffineMap> maps = {
       builder.getMultiDimIdentityMap(rank),
       AffineMap::get(rank, 0, keptLoops, builder.getContext())};
-  auto largest = linalg::GenericOp::create(
+  auto reduced = linalg::GenericOp::create(
       builder, loc, init.getType(), values, init, maps, loops,
       [&](OpBuilder &inner, Location where, ValueRange arguments) {
         Value code = arith::BitcastOp::create(inner, where, bits, arguments[0]);
-        Value mask = arith::ConstantOp::create(
-            inner, where, inner.getI32IntegerAttr(0x7fffffff));
-        Value magnitude = arith::AndIOp::create(inner, where, code, mask);
-        Value larger =
-            arith::MaxUIOp::create(inner, where, arguments[1], magnitude);
-        linalg::YieldOp::create(inner, where, larger);
+        Value next = Step::create(inner, where, arguments[1],
+                                  toOrder(inner, where, code));
+        linalg::YieldOp::create(inner, where, next);
       });
   // As a number, with the one NaN.
   SmallVector<utils::IteratorType> all(keptSizes.size(),
@@ -121,17 +124,49 @@ Value largestMagnitude(OpBuilder &builder, Location loc, Value values,
   auto number = linalg::GenericOp::create(
       builder, loc,
       cast<RankedTensorType>(init.getType()).clone(type.getElementType()),
-      largest.getResult(0),
+      reduced.getResult(0),
       emptyTensor(builder, loc, keptSizes, type.getElementType()),
       ArrayRef{identity, identity}, all,
       [&](OpBuilder &inner, Location where, ValueRange arguments) {
-        Value wide = arith::BitcastOp::create(inner, where, inner.getF32Type(),
-                                              arguments[0]);
+        Value wide =
+            arith::BitcastOp::create(inner, where, inner.getF32Type(),
+                                     fromOrder(inner, where, arguments[0]));
         Value canonical =
             CastOp::create(inner, where, inner.getF32Type(), wide);
         linalg::YieldOp::create(inner, where, canonical);
       });
   return number.getResult(0);
+}
+
+static Value magnitudeBits(OpBuilder &builder, Location loc, Value code) {
+  Value mask = arith::ConstantOp::create(builder, loc,
+                                         builder.getI32IntegerAttr(0x7fffffff));
+  return arith::AndIOp::create(builder, loc, code, mask);
+}
+
+/// Between the bits of f32 and integers in the order of the numbers: those of
+/// negative ones turned over. Its own inverse.
+static Value inOrder(OpBuilder &builder, Location loc, Value code) {
+  Value places =
+      arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(31));
+  Value sign = arith::ShRSIOp::create(builder, loc, code, places);
+  return arith::XOrIOp::create(builder, loc, code,
+                               magnitudeBits(builder, loc, sign));
+}
+
+Value largestMagnitude(OpBuilder &builder, Location loc, Value values,
+                       ArrayRef<bool> kept) {
+  return reduceInOrder<arith::MaxUIOp>(
+      builder, loc, values, kept, magnitudeBits,
+      [](OpBuilder &, Location, Value code) { return code; });
+}
+
+Range rangeWithZero(OpBuilder &builder, Location loc, Value values,
+                    ArrayRef<bool> kept) {
+  return {reduceInOrder<arith::MinSIOp>(builder, loc, values, kept, inOrder,
+                                        inOrder),
+          reduceInOrder<arith::MaxSIOp>(builder, loc, values, kept, inOrder,
+                                        inOrder)};
 }
 
 } // namespace numera

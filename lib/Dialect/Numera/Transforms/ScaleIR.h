@@ -50,6 +50,14 @@ mlir::Value mapElements(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::Value largestMagnitude(mlir::OpBuilder &builder, mlir::Location loc,
                              mlir::Value values, llvm::ArrayRef<bool> kept);
 
+struct Range {
+  mlir::Value least, most;
+};
+/// The least and the largest of `values`, f32, and 0, along the same loops. One
+/// of the two is NaN where a value is.
+Range rangeWithZero(mlir::OpBuilder &builder, mlir::Location loc,
+                    mlir::Value values, llvm::ArrayRef<bool> kept);
+
 } // namespace numera
 
 #endif // NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_SCALEIR_H

@@ -108,7 +108,7 @@ void Expander::expand(ScaledMatmulOp op) {
   ScaledFormat format = scaledFormatOf(op.getType());
   Type element = op.getType().getElementType();
   auto steps = double(op.getLhs().getType().getDimSize(1));
-  double down = 1 / std::sqrt(steps * fullScale(format.element));
+  double down = 1 / std::sqrt(steps * format.fullScale());
   auto shrink = [&](const Parts &parts) {
     return mapShape(builder, loc, parts.data, parts.data, {}, element, format,
                     [&](auto &made, IRArithmetic &a, ValueRange v) -> Value {
@@ -159,8 +159,7 @@ void Expander::expand(RequantizeOp op) {
   Value used =
       mapNumbers(builder, loc, largest, format,
                  [&](auto &, IRArithmetic &a, ValueRange v) {
-                   Value full =
-                       a.constant(formatF32(), fullScale(format.element));
+                   Value full = a.constant(formatF32(), format.fullScale());
                    return a.binary(Operation::Div, a.nonzero(v[0], full), full);
                  });
   result.data = mapShape(
@@ -199,7 +198,7 @@ void Expander::expand(WastedBitsOp op) {
   Value bits = mapNumbers(
       builder, loc, largest, format,
       [&](auto &, IRArithmetic &a, ValueRange v) {
-        Value full = a.constant(formatF32(), fullScale(format.element));
+        Value full = a.constant(formatF32(), format.fullScale());
         Value count =
             a.unary(Operation::Log2, a.binary(Operation::Div, full, v[0]));
         if (!isUniform(format.element))

@@ -19,13 +19,15 @@ static mlir::Operation *roundingOf(linalg::GenericOp generic) {
 }
 
 /// Where a scale of `type`, read by `map`, is found from the result's indices;
-/// null if it changes along a reduction.
+/// null if it changes along a reduction, or has a zero point beside it.
 static AffineMap scaleOfResult(linalg::GenericOp generic, AffineMap map,
                                RankedTensorType type) {
   ScalingAttr scaling = scalingOf(type);
   AffineMap result = generic.getIndexingMapsArray().back();
   unsigned rank = result.getNumResults();
   MLIRContext *context = generic.getContext();
+  if (scaledFormatOf(type).hasZeroPoint())
+    return {};
   if (scaling.getAxis() < 0)
     return AffineMap::get(rank, 0, {}, context);
   if (scaling.getScaling().block)
