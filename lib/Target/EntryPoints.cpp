@@ -13,6 +13,7 @@
 #include "numera/Runtime/Entry.h"
 
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/IRBuilder.h"
 
 using namespace llvm;
@@ -38,6 +39,7 @@ public:
         return sharedSymbol(signature, *taken);
       makeInvoke(signature, version);
     }
+    renameLikeLibraryFunctions();
     return Error::success();
   }
 
@@ -58,6 +60,16 @@ public:
   }
 
 private:
+  /// LLVM takes a function with the name and type of one of the C library for
+  /// that, even an internal one: an `@abs` of the model is no `abs`.
+  void renameLikeLibraryFunctions() {
+    TargetLibraryInfoImpl library(module.getTargetTriple());
+    LibFunc found;
+    for (Function &function : module)
+      if (!function.isDeclaration() && library.getLibFunc(function, found))
+        function.setName("numera.own." + function.getName());
+  }
+
   Function *interfaceOf(const FunctionSignature &signature) {
     return module.getFunction("_mlir_ciface_" + signature.name);
   }
