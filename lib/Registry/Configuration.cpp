@@ -28,7 +28,7 @@ bool ConfigurationReader::read(const YamlNode &root) {
   }
   // Their functions are those of libraries.
   const YamlNode *formats = root.find("formats");
-  return !formats || readAccumulators(*formats);
+  return !formats || readPartsOfFormats(*formats);
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Lowerings of what is no operation of the dialect, but a function that a
-// library may have beside them: roundings in a carrier, accumulators.
+// library may have beside them: roundings in a carrier, products of whole
+// tensors, identities, accumulators.
 
 #include "ConfigurationReader.h"
 #include "numera/Registry/Derivation.h"
@@ -33,17 +34,33 @@ bool ConfigurationReader::readRoundTo(const YamlNode &entry,
                          "' names none; expected 'carrier: f32' or 'carrier: "
                          "f64' in the entry of the format");
   lowering.operands = {carrier};
-  return true;
+  const YamlNode *equivalent = entry.find("equivalent");
+  if (!equivalent)
+    return true;
+  if (!readFormatReference(*equivalent, lowering.equivalent))
+    return false;
+  const FormatFamily &family = lowering.equivalent.getFamily();
+  bool hasStep =
+      family.hasArithmetic() &&
+      lowering.equivalent.getRoundingMode() == Rounding::NearestEven &&
+      family.carrierStep(lowering.equivalent).bits == 32;
+  return (hasStep && carrier == formatF32()) ||
+         file.fail(equivalent->place,
+                   "'" + Twine(equivalent->text) +
+                       "' is no format whose sums of products Numera rounds "
+                       "in f32, expected one such as bf16, and 'carrier: f32'");
 }
 
 /// `operations: [add, mul]` of a `round_to`.
 bool ConfigurationReader::readCarried(const YamlNode &entry,
                                       Lowering &lowering) {
-  const YamlNode *operations = entry.find("operations");
-  if (operations && lowering.operation != Operation::RoundTo)
-    return file.fail(operations->keyPlace,
-                     "'operations' belongs to 'round_to', found it with '" +
-                         nameOf(lowering.operation) + "'");
+  for (StringRef key : {"operations", "equivalent"}) {
+    const YamlNode *found = entry.find(key);
+    if (found && lowering.operation != Operation::RoundTo)
+      return file.fail(found->keyPlace,
+                       "'" + key + "' belongs to 'round_to', found it with '" +
+                           nameOf(lowering.operation) + "'");
+  }
   llvm::SmallVector<StringRef> names;
   for (Operation operation : carriedOperations())
     names.push_back(nameOf(operation));
@@ -80,15 +97,82 @@ bool ConfigurationReader::checkCarrier(const YamlNode &entry,
 }
 
 //===----------------------------------------------------------------------===//
-// Accumulators
+// Products
 //===----------------------------------------------------------------------===//
 
-bool ConfigurationReader::readAccumulators(const YamlNode &formats) {
+/// `{op: matmul, format: my, target: cpu, call: my_matmul}`: a function on
+/// memory is called by the processor that has it, and draws nothing.
+bool ConfigurationReader::readProduct(const YamlNode &entry,
+                                      const Lowering &lowering) {
+  if (!isProduct(lowering.operation))
+    return true;
+  StringRef name = nameOf(lowering.operation);
+  if (const YamlNode *vector = entry.find("vector"))
+    return file.fail(vector->keyPlace, "'" + name +
+                                           "' works on arrays already, found a "
+                                           "vector variant of it");
+  if (lowering.getRoundingMode() == Rounding::Stochastic)
+    return file.fail(entry.place, "'" + name +
+                                      "' draws no random bits, expected a "
+                                      "format with another rounding");
+  const YamlNode *target = entry.find("target");
+  return lowering.target == Target::CPU ||
+         file.fail(target ? target->place : entry.place,
+                   "'" + name +
+                       "' is a function on tensors in memory, which a GPU's "
+                       "threads have no call for; expected target: cpu");
+}
+
+//===----------------------------------------------------------------------===//
+// Identities and accumulators
+//===----------------------------------------------------------------------===//
+
+bool ConfigurationReader::readPartsOfFormats(const YamlNode &formats) {
   return llvm::all_of(formats.items, [&](const YamlNode &entry) {
-    const YamlNode *section = entry.find("accumulator");
-    return !section ||
-           readAccumulator(*section,
-                           registry.named[registry.byName[entry.key]]);
+    const YamlNode *accumulator = entry.find("accumulator");
+    const YamlNode *identities = entry.find("identities");
+    if (!accumulator && !identities)
+      return true;
+    // An opaque format: no other has these keys.
+    Registry::NamedFormat &named = registry.named[registry.byName[entry.key]];
+    return (!identities || readIdentityFunctions(*identities, named)) &&
+           (!accumulator || readAccumulator(*accumulator, named));
+  });
+}
+
+/// The function that is registered for a part of a format; `section` may name
+/// its library.
+bool ConfigurationReader::readPart(const YamlNode &section,
+                                   const YamlNode &value, Operation part,
+                                   const Format &format) {
+  Lowering lowering{};
+  lowering.operation = part;
+  lowering.result = format;
+  lowering.operands = {format};
+  lowering.location = file.location(value.place);
+  if (!expectScalar(value) || !readLibraryOf(section, lowering))
+    return false;
+  if (!isFormatName(value.text))
+    return file.fail(value.place, "'" + Twine(value.text) +
+                                      "' is no function, expected the name "
+                                      "of a C function");
+  lowering.symbol = value.text;
+  registry.registered.push_back(std::move(lowering));
+  return true;
+}
+
+/// `identities: {zero: my_zero}`, beside those that are codes.
+bool ConfigurationReader::readIdentityFunctions(
+    const YamlNode &section, const Registry::NamedFormat &named) {
+  std::pair<StringRef, Operation> identities[] = {
+#define NUMERA_IDENTITY(enumerator, name, operands)                            \
+  {name, Operation::enumerator},
+#include "numera/Registry/Operations.def"
+  };
+  return llvm::all_of(identities, [&](const auto &identity) {
+    const YamlNode *value = section.find(identity.first);
+    return !value || !isFormatName(value->text) ||
+           readPart(section, *value, identity.second, named.format);
   });
 }
 
@@ -123,19 +207,8 @@ bool ConfigurationReader::readAccumulator(const YamlNode &section,
                                              "' is missing, an accumulator "
                                              "needs it: " +
                                              prototype);
-    Lowering lowering{};
-    lowering.operation = part;
-    lowering.result = named.format;
-    lowering.operands = {named.format};
-    lowering.location = file.location(value->place);
-    if (!expectScalar(*value) || !readLibraryOf(section, lowering))
+    if (!readPart(section, *value, part, named.format))
       return false;
-    if (!isFormatName(value->text))
-      return file.fail(value->place, "'" + Twine(value->text) +
-                                         "' is no function, expected the name "
-                                         "of a C function");
-    lowering.symbol = value->text;
-    registry.registered.push_back(std::move(lowering));
   }
   return true;
 }

@@ -31,7 +31,7 @@ bool ConfigurationReader::readLowering(const YamlNode &entry) {
   if (!checkKeys(entry, "a lowering",
                  {"op", "format", "from", "to", "operands", "result",
                   "predicate", "rounding", "target", "call", "library",
-                  "vector", "operations"}) ||
+                  "vector", "operations", "equivalent"}) ||
       !readOperation(entry, lowering))
     return false;
   auto readTypes = lowering.operation == Operation::Cast
@@ -43,7 +43,8 @@ bool ConfigurationReader::readLowering(const YamlNode &entry) {
       !readPredicate(entry, lowering) || !readRounding(entry, lowering) ||
       !checkChanges(entry, lowering) || !readTarget(entry, lowering) ||
       !readFunctionName(entry, "a lowering", lowering.symbol) ||
-      !readLibraryOf(entry, lowering) || !readVector(entry, lowering))
+      !readProduct(entry, lowering) || !readLibraryOf(entry, lowering) ||
+      !readVector(entry, lowering))
     return false;
   lowering.location = file.location(entry.place);
   registry.registered.push_back(std::move(lowering));
@@ -217,8 +218,12 @@ bool ConfigurationReader::checkChanges(const YamlNode &entry,
   };
   if (!check(lowering.result, lowering.operation))
     return false;
-  if (lowering.operation != Operation::Mac)
+  bool isProductOfTensors = isProduct(lowering.operation);
+  if (lowering.operation != Operation::Mac && !isProductOfTensors)
     return true;
+  for (Operation part : {Operation::Mac, Operation::Mul, Operation::Add})
+    if (isProductOfTensors && !check(lowering.result, part))
+      return false;
   return check(lowering.result, Operation::Fma) &&
          llvm::all_of(lowering.operands, [&](const Format &operand) {
            return check(operand, Operation::Mac);

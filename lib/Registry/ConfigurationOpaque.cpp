@@ -105,7 +105,7 @@ bool ConfigurationReader::readIdentities(const YamlNode &entry,
   if (!section)
     return true;
   if (!checkKeys(*section, "'identities'",
-                 {"zero", "one", "lowest", "highest", "nan"}))
+                 {"zero", "one", "lowest", "highest", "nan", "library"}))
     return false;
   Identities &identities = named.identities;
   std::pair<StringRef, std::optional<uint64_t> *> places[] = {
@@ -121,6 +121,8 @@ bool ConfigurationReader::readIdentities(const YamlNode &entry,
       continue;
     if (!expectScalar(*value))
       return false;
+    if (isFormatName(value->text))
+      continue; // a function, of a library that is read later
     uint64_t code;
     if (StringRef(value->text).getAsInteger(0, code) ||
         (width < 64 && code >> width != 0))

@@ -59,7 +59,12 @@ private:
   bool readLowering(const YamlNode &entry);
   bool readOperation(const YamlNode &entry, Lowering &lowering);
   bool readRoundTo(const YamlNode &entry, Lowering &lowering);
-  bool readAccumulators(const YamlNode &formats);
+  bool readProduct(const YamlNode &entry, const Lowering &lowering);
+  bool readPartsOfFormats(const YamlNode &formats);
+  bool readIdentityFunctions(const YamlNode &section,
+                             const Registry::NamedFormat &named);
+  bool readPart(const YamlNode &section, const YamlNode &value, Operation part,
+                const Format &format);
   bool readAccumulator(const YamlNode &section, Registry::NamedFormat &named);
   bool checkCarrier(const YamlNode &entry, const Lowering &lowering);
   bool readCarried(const YamlNode &entry, Lowering &lowering);

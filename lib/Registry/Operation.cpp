@@ -14,6 +14,7 @@ struct Entry {
 static constexpr Entry entries[] = {
 #define NUMERA_OPERATION(enumerator, name, operands) {name, operands},
 #define NUMERA_FUNCTION(enumerator, name, operands) {name, operands},
+#define NUMERA_IDENTITY(enumerator, name, operands) {name, operands},
 #define NUMERA_PART(enumerator, name, operands) {name, operands},
 #include "numera/Registry/Operations.def"
 };
@@ -41,12 +42,20 @@ std::optional<Operation> numera::operationFromName(llvm::StringRef name) {
 }
 
 std::optional<Operation> numera::libraryFunctionFromName(llvm::StringRef name) {
-  return find(name, operations,
-              static_cast<size_t>(Operation::AccumulatorInit));
+  return find(name, operations, static_cast<size_t>(Operation::IdentityZero));
 }
 
 unsigned numera::operandCount(Operation operation) {
   return entries[static_cast<size_t>(operation)].operands;
+}
+
+bool numera::isProduct(Operation operation) {
+  return operation == Operation::Matmul || operation == Operation::Dot;
+}
+
+bool numera::isIdentity(Operation operation) {
+  return operation >= Operation::IdentityZero &&
+         operation < Operation::AccumulatorInit;
 }
 
 bool numera::isPartOfAccumulator(Operation operation) {

@@ -169,6 +169,11 @@ const Lowering *Registry::findRoundTo(const Format &format,
   return key.operands.front() ? findLowering(key) : nullptr;
 }
 
+Format Registry::roundsAs(const Format &format, Target target) const {
+  const Lowering *rounding = findRoundTo(format, target);
+  return rounding ? rounding->equivalent : Format();
+}
+
 const Lowering *Registry::findPart(Operation part, const Format &format,
                                    Target target) const {
   Lowering key{};
@@ -190,6 +195,28 @@ void Registry::keepBitcode(StringRef library,
   for (Library &each : libs)
     if (each.name == library)
       each.bitcode = bitcode;
+}
+
+std::optional<uint64_t> &Identities::of(Operation identity) {
+  switch (identity) {
+  case Operation::IdentityZero:
+    return zero;
+  case Operation::IdentityOne:
+    return one;
+  case Operation::IdentityLowest:
+    return lowest;
+  case Operation::IdentityHighest:
+    return highest;
+  default:
+    return nan;
+  }
+}
+
+void Registry::keepIdentity(const Format &format, Operation identity,
+                            uint64_t code) {
+  for (NamedFormat &entry : named)
+    if (entry.format == format)
+      entry.identities.of(identity) = code;
 }
 
 RoundingMode Lowering::getOwnRoundingMode() const {

@@ -14,10 +14,14 @@ using namespace numera;
 //===----------------------------------------------------------------------===//
 
 std::string CNumber::name() const {
-  if (memory != Memory::None)
-    return memory == Memory::Written ? "void *"
-           : memory == Memory::Read  ? "const void *"
-                                     : "void";
+  if (memory != Memory::None) {
+    CNumber pointee = *this;
+    pointee.memory = Memory::None;
+    std::string type = bits == 0 ? "void" : pointee.name();
+    return memory == Memory::Nothing   ? "void"
+           : memory == Memory::Written ? type + " *"
+                                       : "const " + type + " *";
+  }
   if (isFloat)
     return bits == 32 ? "float" : "double";
   return (isSigned ? "int" : "uint") + utostr(bits) + "_t";
@@ -39,25 +43,49 @@ static CNumber numberOf(const Format &format, unsigned integer, bool isSigned) {
   return {format.storageBits(), format.getFamily().machineWidth(format) != 0};
 }
 
+using Memory = CNumber::Memory;
+
+static CNumber memoryOf(Memory memory, CNumber number = {0}) {
+  number.memory = memory;
+  return number;
+}
+
 /// `void mac(void *, uint16_t, uint16_t)`, `uint16_t round(const void *)`.
 static CSignature partOf(const Lowering &part) {
-  using Memory = CNumber::Memory;
-  auto memory = [](Memory memory) {
-    CNumber number{64};
-    number.memory = memory;
-    return number;
-  };
   CNumber code = numberOf(part.result, 0, false);
   bool rounds = part.operation == Operation::AccumulatorRound;
   CSignature signature;
-  signature.result = rounds ? code : memory(Memory::Nothing);
-  signature.operands = {memory(rounds ? Memory::Read : Memory::Written)};
+  signature.result = rounds ? code : memoryOf(Memory::Nothing);
+  signature.operands = {memoryOf(rounds ? Memory::Read : Memory::Written)};
   signature.operands.resize(1 + operandCount(part.operation), code);
+  return signature;
+}
+
+/// `void matmul(const uint16_t *a, const uint16_t *b, uint16_t *c, int64_t m,
+/// int64_t n, int64_t k)`, `uint16_t dot(const uint16_t *, const uint16_t *,
+/// int64_t)`.
+static CSignature productOf(const Lowering &product) {
+  CNumber result = numberOf(product.result, 0, false);
+  bool isDot = product.operation == Operation::Dot;
+  CSignature signature;
+  signature.result = isDot ? result : memoryOf(Memory::Nothing);
+  for (const Format &factor : product.operands)
+    signature.operands.push_back(
+        memoryOf(Memory::Read, numberOf(factor, 0, false)));
+  if (!isDot)
+    signature.operands.push_back(memoryOf(Memory::Written, result));
+  signature.operands.resize(isDot ? 3 : 6, CNumber{64, false, true});
   return signature;
 }
 
 CSignature CSignature::of(const Lowering &lowering) {
   CSignature signature;
+  if (isProduct(lowering.operation))
+    return productOf(lowering);
+  if (isIdentity(lowering.operation)) {
+    signature.result = numberOf(lowering.result, 0, false);
+    return signature;
+  }
   if (lowering.operation == Operation::RoundTo) {
     signature.result = numberOf(lowering.operands.front(), 0, false);
     signature.operands = {signature.result};

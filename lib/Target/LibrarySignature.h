@@ -17,7 +17,8 @@ struct CNumber {
   bool isFloat = false;
   bool isSigned = false;
   bool isInteger = false; ///< of a cast: a library may have it in a wider type
-  /// No number: `void *`, `const void *`, or nothing at all.
+  /// No number, but a pointer to such numbers, or to anything where `bits` is
+  /// 0: `void *`, `const uint16_t *`; or nothing at all.
   enum class Memory { None, Written, Read, Nothing } memory = Memory::None;
 
   std::string name() const; ///< `uint16_t`

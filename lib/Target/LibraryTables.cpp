@@ -28,6 +28,7 @@ static std::string operandBits(const Lowering &lowering) {
     return format && format.storageBits() == 8;
   };
   if (!lowering.result || isPartOfAccumulator(lowering.operation) ||
+      isProduct(lowering.operation) || isIdentity(lowering.operation) ||
       lowering.operands.empty() || lowering.operands.size() > 2 ||
       lowering.getRoundingMode() == Rounding::Stochastic ||
       lowering.operation == Operation::Cmp ||

@@ -151,9 +151,10 @@ private:
     Function &function = *request.declaration;
     takeAnyUpperBits(function);
     noteOperandBits(function, loweringsOf(request));
+    // A product may have memory of its own beside what it is given.
     if (isPartOfAccumulator(request.lowering->operation))
       function.setOnlyAccessesArgMemory();
-    else
+    else if (!isProduct(request.lowering->operation))
       function.setDoesNotAccessMemory();
     function.setDoesNotThrow();
     function.setWillReturn();

@@ -68,6 +68,19 @@ static void addFunctions(const Registry &registry, const Format &format,
           {std::move(name), {Provision::Kind::Registered, found, ""}});
   };
   add("round_to", registry.findRoundTo(format, numera::Target::CPU));
+  for (const Lowering &entry : registry.lowerings()) {
+    bool isOfFormat =
+        entry.result == format || is_contained(entry.operands, format);
+    if (!isProduct(entry.operation) || !isOfFormat)
+      continue;
+    std::string name = nameOf(entry.operation).str();
+    if (!all_equal(entry.operands) || entry.operands.front() != entry.result)
+      name += " -> " + nameOrSpelling(registry, entry.result);
+    add(std::move(name), &entry);
+  }
+#define NUMERA_IDENTITY(enumerator, name, operands)                            \
+  add("identity " name,                                                        \
+      registry.findPart(Operation::enumerator, format, numera::Target::CPU));
 #define NUMERA_PART(enumerator, name, operands)                                \
   add("accumulator " name,                                                     \
       registry.findPart(Operation::enumerator, format, numera::Target::CPU));

@@ -14,6 +14,7 @@ namespace numera {
 enum class Operation {
 #define NUMERA_OPERATION(enumerator, name, operands) enumerator,
 #define NUMERA_FUNCTION(enumerator, name, operands) enumerator,
+#define NUMERA_IDENTITY(enumerator, name, operands) enumerator,
 #define NUMERA_PART(enumerator, name, operands) enumerator,
 #include "numera/Registry/Operations.def"
 };
@@ -25,6 +26,10 @@ std::optional<Operation> operationFromName(llvm::StringRef name);
 std::optional<Operation> libraryFunctionFromName(llvm::StringRef name);
 /// How many operands in a format it takes.
 unsigned operandCount(Operation operation);
+/// True for a function on matrices or vectors in memory: `matmul`, `dot`.
+bool isProduct(Operation operation);
+/// True for a function without operands that gives the code of an identity.
+bool isIdentity(Operation operation);
 /// True for a part of an accumulator, which works on memory.
 bool isPartOfAccumulator(Operation operation);
 /// True if an operation computes a value that is then rounded: all but the

@@ -87,6 +87,9 @@ struct Lowering {
   /// Of a `round_to`, a bit for each: operations whose functions are the
   /// carrier's own operation, followed by this rounding.
   uint64_t carried = 0;
+  /// Of a `round_to`: the format whose rounding it is, for every number of the
+  /// carrier; null: none is named.
+  Format equivalent = {};
   std::string library;  ///< name of a Library; empty: the one that defines it
   std::string location; ///< file:line:column of its entry
 
@@ -96,9 +99,11 @@ struct Lowering {
   RoundingMode getOwnRoundingMode() const;
 };
 
-/// Codes of an opaque format that only its entry knows.
+/// Codes of an opaque format that only its entry, or its library, knows.
 struct Identities {
   std::optional<uint64_t> zero, one, lowest, highest, nan;
+
+  std::optional<uint64_t> &of(Operation identity);
 };
 
 /// What the operands or the results of contractions are stored in, where it is
@@ -200,8 +205,11 @@ public:
   /// The function that rounds numbers of the carrier of an opaque format to it,
   /// on that target, with the format's own rounding; null: there is none.
   const Lowering *findRoundTo(const Format &format, Target target) const;
-  /// A part of the accumulator of an opaque format on that target; null: there
-  /// is none.
+  /// The format with arithmetic that the function above names as the one whose
+  /// rounding it is; null: none.
+  Format roundsAs(const Format &format, Target target) const;
+  /// A part of the accumulator of an opaque format on that target, or a
+  /// function for one of its identities; null: there is none.
   const Lowering *findPart(Operation part, const Format &format,
                            Target target) const;
   /// What the entry of a format says; null for one that has none.
@@ -223,6 +231,9 @@ public:
   /// Keeps what a library was compiled to, before the registry is shared.
   void keepBitcode(llvm::StringRef library,
                    std::shared_ptr<const std::string> bitcode);
+  /// Keeps what a library's function for an identity gives, before the registry
+  /// is shared.
+  void keepIdentity(const Format &format, Operation identity, uint64_t code);
   const Policy &policy() const { return filePolicy; }
 
   /// The YAML line that would register a lowering: what an error about a

@@ -11,8 +11,10 @@
 // `…0.load`, `…0.store`, `…0.prefetch` and `…0.step`, whose bodies are
 // operations of `numera` like all others, or calls of the runtime's steps in a
 // carrier. Contractions that differ in sizes only share a kernel. Sums in
-// quires have a kernel and hooks of their own.
+// quires have a kernel and hooks of their own. Those that a user's function
+// computes whole become calls of it first (CallProducts.cpp).
 
+#include "CallProducts.h"
 #include "ContractionHooks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -200,6 +202,8 @@ void KernelCalls::addCarriedSteps(const Twine &name,
 namespace {
 struct ContractPass : impl::NumeraContractBase<ContractPass> {
   void runOnOperation() override {
+    if (failed(callProducts(getOperation())))
+      return signalPassFailure();
     auto *dialect = getContext().getLoadedDialect<NumeraDialect>();
     KernelCalls calls(getOperation(), dialect->getRegistry(), Target::CPU);
     for (const ContractionWork &work :

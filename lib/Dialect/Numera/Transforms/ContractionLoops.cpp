@@ -17,7 +17,8 @@ static bool isRegistered(MacOp mac) {
   return llvm::any_of(
       dialect->getRegistry().lowerings(), [&](const Lowering &lowering) {
         if ((lowering.operation != Operation::Mac &&
-             lowering.operation != Operation::Fma) ||
+             lowering.operation != Operation::Fma &&
+             !isProduct(lowering.operation)) ||
             lowering.result != op.getResultElement().format)
           return false;
         for (auto [i, format] : llvm::enumerate(lowering.operands))
@@ -45,7 +46,7 @@ bool factorsEmbed(MacOp step) {
          embeds(step, 1);
 }
 
-bool PackedContraction::findStep(linalg::GenericOp generic, Target target) {
+bool PackedContraction::findBody(linalg::GenericOp generic) {
   Block *body = generic.getBody();
   if (generic.getNumReductionLoops() == 0 || generic.getNumDpsInputs() != 2 ||
       generic.getNumDpsInits() != 1 || body->getOperations().size() != 2 ||
@@ -56,11 +57,13 @@ bool PackedContraction::findStep(linalg::GenericOp generic, Target target) {
   quireStep = dyn_cast<QuireMacOp>(&body->front());
   if (step)
     return step.getAddend() == sum &&
-           findFactors(body, step.getLhs(), step.getRhs()) &&
-           acceptsMac(target);
+           findFactors(body, step.getLhs(), step.getRhs());
   return quireStep && quireStep.getQuire() == sum &&
-         findFactors(body, quireStep.getLhs(), quireStep.getRhs()) &&
-         acceptsQuire();
+         findFactors(body, quireStep.getLhs(), quireStep.getRhs());
+}
+
+bool PackedContraction::findStep(linalg::GenericOp generic, Target target) {
+  return findBody(generic) && (step ? acceptsMac(target) : acceptsQuire());
 }
 
 /// Each input is a factor.
@@ -133,7 +136,10 @@ void PackedContraction::findCarrier(Target target) {
                       : format.getFamily().carrierStep(format).bits;
   if (bits == 0)
     return;
-  carried = format;
+  // Where an opaque format rounds as one with arithmetic does, in the carrier,
+  // its step is that one's.
+  Format like = format.isOpaque() ? registry.roundsAs(format, target) : format;
+  carried = like ? like : format;
   carrier = bits == 32 ? Type(Float32Type::get(step.getContext()))
                        : Type(Float64Type::get(step.getContext()));
 }
@@ -217,6 +223,14 @@ bool PackedContraction::orient(linalg::GenericOp generic) {
     return loops.empty() || (extent && *extent < fewest);
   };
   return !isShort(rows) && !isShort(columns);
+}
+
+std::optional<PackedContraction>
+PackedContraction::ofProduct(linalg::GenericOp generic) {
+  PackedContraction found;
+  if (!found.findBody(generic) || !found.step || !found.findLoops(generic))
+    return std::nullopt;
+  return found;
 }
 
 std::optional<PackedContraction>

@@ -31,7 +31,8 @@ struct PackedContraction {
   mlir::Type carrier;
   /// Set if every product and sum is rounded to this format in a carrier: the
   /// step is the runtime's (FormatFamily::carrierStep), or of an opaque format
-  /// the carrier's operations and `round_to`.
+  /// the carrier's operations and `round_to`, unless that is known to round as
+  /// this format does.
   Format carried;
   /// Inputs of the generic.
   unsigned rowsInput = 0, columnsInput = 0;
@@ -44,7 +45,13 @@ struct PackedContraction {
   static std::optional<PackedContraction> of(mlir::linalg::GenericOp generic,
                                              Target target = Target::CPU);
 
+  /// The loops of a product that is a function's: any body of one numera.mac of
+  /// both inputs. Nothing but the step, the inputs and the loops is set.
+  static std::optional<PackedContraction>
+  ofProduct(mlir::linalg::GenericOp generic);
+
 private:
+  bool findBody(mlir::linalg::GenericOp generic);
   bool findStep(mlir::linalg::GenericOp generic, Target target);
   bool findFactors(mlir::Block *body, mlir::Value lhs, mlir::Value rhs);
   bool acceptsMac(Target target);

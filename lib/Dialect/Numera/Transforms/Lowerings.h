@@ -71,6 +71,14 @@ public:
                                         Operation part, const Format &,
                                         llvm::ArrayRef<mlir::Value> operands);
 
+  /// Calls the function of a lowering; a null `result` is none.
+  mlir::Value callRegistered(mlir::OpBuilder &, mlir::Location,
+                             const Lowering &, llvm::ArrayRef<mlir::Value>,
+                             mlir::Type result);
+  /// Without the bits above the format's width, whatever a library returns.
+  static mlir::Value masked(mlir::OpBuilder &, mlir::Location, mlir::Value,
+                            const Format &);
+
   /// Calls `numera_<family>_<op>_<bits>`(operands, parameters…, trailing…,
   /// last), or its vector form where an operand is a vector; `result` is a
   /// scalar's type. A null `result` is none, a null `last` no argument.
@@ -118,14 +126,8 @@ private:
                       llvm::ArrayRef<Scalar>, const Derivation &);
   mlir::Value choose(mlir::OpBuilder &, const Request &, llvm::ArrayRef<Scalar>,
                      mlir::Value isLess);
-  /// Without the bits above the format's width, whatever a library returns.
-  static mlir::Value masked(mlir::OpBuilder &, mlir::Location, mlir::Value,
-                            const Format &);
   mlir::Value lowerOpaqueCarrierOp(mlir::OpBuilder &, mlir::Operation *,
                                    mlir::Value);
-  mlir::Value callRegistered(mlir::OpBuilder &, mlir::Location,
-                             const Lowering &, llvm::ArrayRef<mlir::Value>,
-                             mlir::Type result);
   /// True if the result is true or false.
   static bool isTest(Operation operation) {
     return operation == Operation::Cmp || operation == Operation::IsNaN;

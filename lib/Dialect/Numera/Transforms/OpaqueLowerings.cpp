@@ -165,7 +165,8 @@ static Value withCanonicalNaN(OpBuilder &builder, Location loc, Value x) {
 }
 
 /// `decode`, `encode` and `round_to` are the registered casts, or the format's
-/// own `round_to`, for which all NaNs are one.
+/// own `round_to`, for which all NaNs are one, or the rounding that this is
+/// known to be.
 Value Lowerings::lowerOpaqueCarrierOp(OpBuilder &builder, mlir::Operation *op,
                                       Value operand) {
   Location loc = op->getLoc();
@@ -193,6 +194,14 @@ Value Lowerings::lowerOpaqueCarrierOp(OpBuilder &builder, mlir::Operation *op,
   if (isa<DecodeOp>(op))
     return call(Operation::Cast, format, carrier, operand);
   bool hasRounding = registry.findRoundTo(format, target) != nullptr;
+  if (Format like = registry.roundsAs(format, target);
+      like && isa<RoundToOp>(op)) {
+    Value random =
+        arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), 0);
+    return callFamily(builder, loc, like, "round_f32_32", operand,
+                      {like.getRoundingMode().pack()},
+                      getElementTypeOrSelf(operand), random);
+  }
   if (isa<RoundToOp>(op) && hasRounding)
     return call(Operation::RoundTo, carrier, format, operand);
   if (!hasRounding)

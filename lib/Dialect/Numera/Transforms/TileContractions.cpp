@@ -16,6 +16,7 @@
 // with the hooks of runtime/kernels/device/Hooks.h beside it. Contractions that
 // differ in sizes only share a kernel, as long as their elements lie alike.
 
+#include "CallProducts.h"
 #include "ContractionHooks.h"
 #include "KernelModule.h"
 #include "TileShapes.h"
@@ -303,6 +304,8 @@ namespace {
 struct TileContractionsPass
     : impl::NumeraTileContractionsBase<TileContractionsPass> {
   void runOnOperation() override {
+    if (failed(refuseProducts(getOperation(), Target::NVPTX)))
+      return signalPassFailure();
     std::vector<ContractionWork> found =
         findContractions(getOperation(), Target::NVPTX);
     if (found.empty())

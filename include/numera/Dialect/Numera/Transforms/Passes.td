@@ -252,11 +252,17 @@ def NumeraContract : Pass<"numera-contract", "::mlir::ModuleOp"> {
     for windows and quires.
     Products with a vector and depthwise convolutions are left to
     `numera-loops`.
+    Where the configuration registers a `matmul` or a `dot` for the formats of a
+    contraction, it becomes calls of that instead, whatever its sizes, on
+    matrices that lie row by row: what does not is copied.
+    *Fails when* such a contraction is more than sums of products, or its sums
+    start at something that is not known to be zero.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
-                           "::mlir::memref::MemRefDialect"];
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 def NumeraTabulate : Pass<"numera-tabulate"> {
@@ -416,6 +422,8 @@ def NumeraTileContractions : Pass<"numera-tile-contractions",
 
     Products with a vector and depthwise convolutions are left to
     `numera-kernels`.
+    *Fails when* the configuration registers a `matmul` or a `dot` for the
+    formats of a contraction: it is a function of the CPU, with bits of its own.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",
