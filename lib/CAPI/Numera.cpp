@@ -8,6 +8,7 @@
 #include "Options.h"
 #include "numera/Registry/Plugin.h"
 #include "numera/Target/Emit.h"
+#include "numera/Target/Libraries.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstring>
@@ -52,22 +53,32 @@ void numeraStringFree(char *text) { free(text); }
 NumeraRegistry *numeraRegistryCreate(void) { return new NumeraRegistry; }
 void numeraRegistryDestroy(NumeraRegistry *registry) { delete registry; }
 
-int numeraRegistryLoadFile(NumeraRegistry *registry, const char *path,
-                           char **error) {
+/// Loads into a copy, which takes the registry's place if nothing is wrong.
+static int load(NumeraRegistry *registry, char **error,
+                function_ref<bool(Registry &, raw_ostream &)> read) {
   clear(error);
   std::string message;
   raw_string_ostream errors(message);
-  return registry->registry.load(path, errors) || status(fail(error, message));
+  Registry loaded = registry->registry;
+  if (!read(loaded, errors) || !examineLibraries(loaded, errors))
+    return status(fail(error, message));
+  registry->registry = std::move(loaded);
+  return 1;
+}
+
+int numeraRegistryLoadFile(NumeraRegistry *registry, const char *path,
+                           char **error) {
+  return load(registry, error, [&](Registry &loaded, raw_ostream &errors) {
+    return loaded.load(path, errors);
+  });
 }
 
 int numeraRegistryLoadText(NumeraRegistry *registry, const char *yaml,
                            const char *name, const char *directory,
                            char **error) {
-  clear(error);
-  std::string message;
-  raw_string_ostream errors(message);
-  return registry->registry.loadText(yaml, name, directory, errors) ||
-         status(fail(error, message));
+  return load(registry, error, [&](Registry &loaded, raw_ostream &errors) {
+    return loaded.loadText(yaml, name, directory, errors);
+  });
 }
 
 int numeraLoadPlugin(const char *path, char **error) {

@@ -182,7 +182,7 @@ static void runDrivers(Compiled &program, ArrayRef<LibraryRun> runs,
 }
 
 /// Nothing is seen of what a function does, and it ends when we do.
-static void becomeQuiet(pid_t parent) {
+static void becomeQuiet(pid_t parent, unsigned mostSeconds) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent)
     _exit(0);
@@ -197,16 +197,25 @@ static void becomeQuiet(pid_t parent) {
   alarm(mostSeconds);
 }
 
+void numera::runInQuietChild(function_ref<void()> body, unsigned mostSeconds) {
+  pid_t parent = getpid(), child = fork();
+  if (child < 0)
+    return;
+  if (child == 0) {
+    becomeQuiet(parent, mostSeconds);
+    body();
+    _exit(0);
+  }
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR)
+    ;
+}
+
 /// Runs in a child all from `first` on, as far as it comes.
 static void runInChild(const Module &module, TargetMachine &machine,
                        const std::vector<std::string> &nativeLibraries,
                        ArrayRef<LibraryRun> runs, size_t first,
                        SharedResults &results) {
-  pid_t parent = getpid(), child = fork();
-  if (child < 0)
-    return;
-  if (child == 0) {
-    becomeQuiet(parent);
+  auto run = [&] {
     Compiled program;
     program.machine.reset(&machine); // the process ends before it is freed
     program.nativeLibraries = nativeLibraries;
@@ -214,9 +223,8 @@ static void runInChild(const Module &module, TargetMachine &machine,
     program.module = driversOf(module, rest);
     runDrivers(program, rest, first, results);
     _exit(0);
-  }
-  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR)
-    ;
+  };
+  runInQuietChild(run, mostSeconds);
 }
 
 std::vector<std::string>

@@ -5,6 +5,7 @@
 #ifndef NUMERA_LIB_TARGET_LIBRARYRUN_H
 #define NUMERA_LIB_TARGET_LIBRARYRUN_H
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
@@ -23,6 +24,11 @@ struct LibraryRun {
   }
   size_t bytes() const { return size_t{places()} * resultBytes(); }
 };
+
+/// Runs `body` in a child process whose output is dropped, and waits for it.
+/// Memory that both see says how far it came: it may crash, and is ended after
+/// so many seconds.
+void runInQuietChild(llvm::function_ref<void()> body, unsigned mostSeconds);
 
 /// The results of each, as they lie in memory; empty for a function that
 /// crashes, takes more than ten seconds or gives two results for one input, and

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "OpenLibraries.h"
+#include "LibraryExamination.h"
 #include "numera/Registry/Words.h"
 #include "numera/Target/Libraries.h"
 
@@ -177,5 +178,30 @@ bool numera::openLibraries(Registry &registry, raw_ostream &errors,
     WriteBitcodeToFile(*file.module, stream);
     registry.keepBitcode(library.name, std::move(bitcode));
   }
-  return true;
+  return examineLibraries(registry, errors,
+                          misfits ? ArrayRef<std::string>(*misfits)
+                                  : ArrayRef<std::string>());
+}
+
+bool numera::examineLibraries(Registry &registry, raw_ostream &errors,
+                              ArrayRef<std::string> misfits) {
+  std::vector<const Lowering *> identities, roundings;
+  for (const Lowering &lowering : registry.lowerings()) {
+    if (is_contained(misfits, lowering.location))
+      continue;
+    if (isIdentity(lowering.operation))
+      identities.push_back(&lowering);
+    if (lowering.equivalent && lowering.target != numera::Target::NVPTX)
+      roundings.push_back(&lowering);
+  }
+  StringSet<> reported;
+  auto check = [&](Error error, const Lowering &lowering) {
+    if (error)
+      report(std::move(error), registry, lowering.location, reported, errors);
+  };
+  if (!identities.empty())
+    check(findIdentities(registry, identities), *identities.front());
+  for (const Lowering *rounding : roundings)
+    check(proveRounding(registry, *rounding), *rounding);
+  return reported.empty();
 }

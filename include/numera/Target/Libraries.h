@@ -20,6 +20,14 @@ namespace numera {
 bool openLibraries(Registry &registry, llvm::raw_ostream &errors,
                    std::vector<std::string> *misfits = nullptr);
 
+/// Runs what has to be known of libraries before programs are compiled, as
+/// openLibraries does too: functions that give the codes of identities, which
+/// it keeps, and every `round_to` that is stated to be a format's rounding, on
+/// all numbers. False with a line in `errors` for one that gives no code or
+/// rounds otherwise. Those whose places are `misfits` are left out.
+bool examineLibraries(Registry &registry, llvm::raw_ostream &errors,
+                      llvm::ArrayRef<std::string> misfits = {});
+
 } // namespace numera
 
 #endif // NUMERA_TARGET_LIBRARIES_H

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+//
+// What is found out of libraries before programs are compiled.
+
+#ifndef NUMERA_LIB_TARGET_LIBRARYEXAMINATION_H
+#define NUMERA_LIB_TARGET_LIBRARYEXAMINATION_H
+
+#include "numera/Registry/Registry.h"
+#include "llvm/Support/Error.h"
+
+namespace numera {
+
+/// Runs functions for identities and keeps the codes that they give.
+llvm::Error findIdentities(Registry &registry,
+                           llvm::ArrayRef<const Lowering *> identities);
+
+/// Fails unless the `round_to` gives for every f32 what the format that it
+/// names as its equivalent rounds that to, NaN aside, and every code is a
+/// number of that format.
+llvm::Error proveRounding(const Registry &registry, const Lowering &roundTo);
+
+} // namespace numera
+
+#endif // NUMERA_LIB_TARGET_LIBRARYEXAMINATION_H
