@@ -28,11 +28,16 @@ std::string CheckReport::typeName(const CastType &type) const {
                                 : nameOrSpelling(registry, type.format);
 }
 
+static std::string nameOfChecked(const check::Checked &checked) {
+  return (isPartOfAccumulator(checked.operation) ? "accumulator " : "") +
+         nameOf(checked.operation).str();
+}
+
 std::string CheckReport::title(const Result &result) const {
   if (!result.law.empty())
     return result.law;
   const check::Checked &checked = result.checked;
-  std::string name = nameOf(checked.operation).str();
+  std::string name = nameOfChecked(checked);
   if (checked.operation == Operation::Cmp)
     return name + " " + checked.predicate;
   if (checked.operation == Operation::IsNaN)
@@ -115,11 +120,11 @@ std::string CheckReport::describe(const Result &result, const Example &example,
     return with + " gives " + side(example.got) + " and " +
            side(example.expected);
   case Fault::Unsteady:
-    return nameOf(result.checked.operation).str() + with + " is " +
-           side(example.got) + ", before " + side(example.expected);
+    return nameOfChecked(result.checked) + with + " is " + side(example.got) +
+           ", before " + side(example.expected);
   default:
-    return nameOf(result.checked.operation).str() + with + " is " +
-           side(example.got) + ", expected " + side(example.expected);
+    return nameOfChecked(result.checked) + with + " is " + side(example.got) +
+           ", expected " + side(example.expected);
   }
 }
 
@@ -142,7 +147,7 @@ std::string CheckReport::ending(const Result &result) const {
     text = formatv("did not return within {0} s", timeLimit);
     break;
   }
-  std::string name = result.law.empty() ? nameOf(result.checked.operation).str()
+  std::string name = result.law.empty() ? nameOfChecked(result.checked)
                                         : std::string("a function");
   if (result.isLocated)
     return name + "(" + operands(result, result.culprit) + "): " + text;

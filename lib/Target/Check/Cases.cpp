@@ -110,6 +110,7 @@ public:
     addTests();
     addMixed();
     addRoundTo();
+    addAccumulator();
     if (error)
       return std::move(error);
     return std::move(cases);
@@ -297,14 +298,39 @@ private:
     push(checked);
   }
 
+  /// Sums of one product and of one value, with all parts of an accumulator.
+  void addAccumulator() {
+    for (Operation part :
+         {Operation::AccumulatorInit, Operation::AccumulatorRound}) {
+      const Lowering *found =
+          registry.findPart(part, format, numera::Target::CPU);
+      if (found ? !isProvided(*found) : part == Operation::AccumulatorRound)
+        return;
+    }
+    for (Operation part :
+         {Operation::AccumulatorMac, Operation::AccumulatorAdd}) {
+      const Lowering *found =
+          registry.findPart(part, format, numera::Target::CPU);
+      if (!found || !isProvided(*found))
+        continue;
+      Checked checked;
+      checked.operation = part;
+      checked.result.format = format;
+      checked.operands.assign(operandCount(part), checked.result);
+      checked.rounding = found->getRoundingMode();
+      checked.lowering = found;
+      cases.operations.push_back(std::move(checked));
+    }
+  }
+
   /// `operands: [f8, f8, f32], result: f32`.
   void addMixed() {
     for (const Lowering &entry : registry.lowerings()) {
       bool isMixed =
           !all_equal(entry.operands) || entry.operands.front() != entry.result;
       if (!isMixed || entry.operation == Operation::Cast ||
-          entry.operation == Operation::RoundTo ||
-          isPartOfAccumulator(entry.operation) ||
+          entry.operation == Operation::RoundTo || isProduct(entry.operation) ||
+          isIdentity(entry.operation) || isPartOfAccumulator(entry.operation) ||
           entry.target == numera::Target::NVPTX ||
           (entry.result != format && !is_contained(entry.operands, format)))
         continue;

@@ -30,10 +30,13 @@ public:
 
 private:
   Unpacked valueOf(size_t operand, uint64_t bits) const;
+  bool isExcusedSum(const Operands &operands, uint64_t got,
+                    uint64_t expected) const;
   Fault classify(const Operands &operands, uint64_t got,
                  uint64_t expected) const;
 
   const Checked &checked;
+  Operation operation;          ///< of which the result is, for the reference
   std::vector<Format> meanings; ///< of the operands; null: an integer
   Format result;                ///< its meaning; null: an integer or a test
   OperationRules rules;

@@ -11,6 +11,10 @@ static std::optional<Role> roleOf(const Checked &checked) {
   switch (checked.operation) {
   case Operation::RoundTo:
     return Role::RoundTo;
+  case Operation::AccumulatorMac:
+    return Role::SumOfProduct;
+  case Operation::AccumulatorAdd:
+    return Role::SumOfValue;
   case Operation::Add:
     return Role::Add;
   case Operation::Sub:
@@ -137,6 +141,20 @@ static void addZero(const Columns &in, CallRole call, Columns &sides) {
 static void mulOne(const Columns &in, CallRole call, Columns &sides) {
   sides = {call(Role::Mul, {in[0], constant(in, call, 0x3f800000)}), in[0]};
 }
+/// But for the sign of zero, which a sum need not know.
+static void sumOfValue(const Columns &in, CallRole call, Columns &sides) {
+  sides = {call(Role::SumOfValue, in), in[0]};
+  std::vector<uint64_t> minus = constant(in, call, 0x80000000),
+                        zero = constant(in, call, 0);
+  for (size_t i = 0; i < minus.size(); ++i)
+    if (in[0][i] == minus[i] && sides[0][i] == zero[i])
+      sides[0][i] = minus[i];
+}
+static void sumOfOneTimes(const Columns &in, CallRole call, Columns &sides) {
+  std::vector<uint64_t> one = constant(in, call, 0x3f800000);
+  sides = {call(Role::SumOfProduct, {in[0], one}),
+           call(Role::SumOfProduct, {one, in[0]})};
+}
 static void negTwice(const Columns &in, CallRole call, Columns &sides) {
   sides = {call(Role::Neg, {call(Role::Neg, in)}), in[0]};
 }
@@ -196,6 +214,14 @@ std::vector<Law> lawsOf(const Format &format,
       {"x * y = y * x", {Role::Mul}, shape(own, 2, own), mulCommutes},
       {"x + 0 = x", {Role::Add, Role::To}, shape(own, 1, own), addZero},
       {"x * 1 = x", {Role::Mul, Role::To}, shape(own, 1, own), mulOne},
+      {"the sum of x alone is x",
+       {Role::SumOfValue, Role::To},
+       shape(own, 1, own),
+       sumOfValue},
+      {"the sum of x * 1 is that of 1 * x",
+       {Role::SumOfProduct, Role::To},
+       shape(own, 1, own),
+       sumOfOneTimes},
       {"-(-x) = x", {Role::Neg}, shape(own, 1, own), negTwice},
       {"x - y = x + (-y)",
        {Role::Sub, Role::Add, Role::Neg},

@@ -20,6 +20,8 @@ enum class Role {
   FromCarrier,
   ToCarrier,
   RoundTo,
+  SumOfProduct, ///< with the library's accumulator
+  SumOfValue,
   Add,
   Sub,
   Mul,

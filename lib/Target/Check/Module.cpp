@@ -4,6 +4,8 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Registry/ExactValue.h"
@@ -50,7 +52,8 @@ Twins::Twins(const Registry &original) : widened(original) {
 
 CastType Twins::twinOf(const Checked &checked, const CastType &type) const {
   CastType twin = type;
-  if (checked.lowering)
+  // An accumulator is its format's alone.
+  if (checked.lowering && !isPartOfAccumulator(checked.operation))
     for (const auto &[from, to] : twins)
       if (from == type.format)
         twin.format = to;
@@ -66,6 +69,28 @@ static mlir::Type typeOf(mlir::MLIRContext *context, const CastType &type) {
                            ? typeOfFormat(context, type.format)
                            : mlir::IntegerType::get(context, type.integer);
   return mlir::RankedTensorType::get({mlir::ShapedType::kDynamic}, element);
+}
+
+/// The accumulator's sum of one product or of one value.
+static mlir::Value sumOfOne(mlir::OpBuilder &builder, mlir::Location loc,
+                            const Checked &checked, mlir::ValueRange operands,
+                            mlir::Type result) {
+  mlir::Type quire =
+      QuireType::get(builder.getContext(), checked.result.format);
+  mlir::Value begun = QuireZeroOp::create(builder, loc, quire, FormatAttr());
+  mlir::Value empty = mlir::tensor::EmptyOp::create(
+      builder, loc, mlir::tensor::getMixedSizes(builder, loc, operands.front()),
+      quire);
+  mlir::Value sums =
+      mlir::linalg::FillOp::create(builder, loc, begun, empty).getResult(0);
+  if (checked.operation == Operation::AccumulatorMac)
+    sums = QuireMacOp::create(builder, loc, sums.getType(), operands[0],
+                              operands[1], sums, FormatAttr());
+  else
+    sums = QuireAddOp::create(builder, loc, sums.getType(), sums, operands[0],
+                              FormatAttr());
+  return QuireRoundOp::create(builder, loc, mlir::TypeRange(result),
+                              mlir::ValueRange(sums));
 }
 
 static void addFunction(mlir::ModuleOp module, const Twins &twins,
@@ -88,6 +113,12 @@ static void addFunction(mlir::ModuleOp module, const Twins &twins,
                                  builder.getFunctionType(operands, {result}));
   mlir::Block *body = function.addEntryBlock();
   builder.setInsertionPointToEnd(body);
+  if (isPartOfAccumulator(checked.operation)) {
+    mlir::Value sum =
+        sumOfOne(builder, loc, checked, body->getArguments(), result);
+    mlir::func::ReturnOp::create(builder, loc, sum);
+    return;
+  }
   mlir::OperationState state(loc,
                              ("numera." + nameOf(checked.operation)).str());
   state.addOperands(body->getArguments());
@@ -118,6 +149,8 @@ compileOperations(const Twins &twins, ArrayRef<Checked> checked) {
   raw_string_ostream stream(errors);
   Compiler compiler(twins.registry());
   mlir::OwningOpRef<mlir::ModuleOp> module = compiler.emptyModule();
+  module->getContext()
+      ->loadDialect<mlir::linalg::LinalgDialect, mlir::tensor::TensorDialect>();
   for (auto [i, operation] : enumerate(checked))
     addFunction(*module, twins, operation, i);
   CompileOptions options;
