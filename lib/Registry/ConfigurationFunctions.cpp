@@ -81,6 +81,10 @@ bool ConfigurationReader::checkCarrier(const YamlNode &entry,
   if (lowering.operation != Operation::RoundTo)
     return true;
   const Format &carrier = lowering.operands.front();
+  if (lowering.equivalent && lowering.target == Target::NVPTX)
+    return file.fail(entry.find("equivalent")->keyPlace,
+                     "'equivalent' is proven by running the function here, "
+                     "expected target cpu or \"*\"");
   for (auto [from, to] : {std::pair(carrier, lowering.result),
                           std::pair(lowering.result, carrier)}) {
     Lowering cast{};
