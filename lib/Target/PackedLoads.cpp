@@ -35,7 +35,6 @@ static unsigned widthOf(const Function &load) {
 static void becomeInternal(Function &function) {
   function.setLinkage(GlobalValue::InternalLinkage);
   function.setOnlyReadsMemory();
-  function.setOnlyAccessesArgMemory();
   function.setDoesNotThrow();
   function.setWillReturn();
 }
@@ -50,15 +49,14 @@ static void defineScalar(Function &load) {
   Value *first = builder.CreateLShr(bit, 3);
   Value *last = builder.CreateLShr(
       builder.CreateAdd(bit, builder.getInt64(width - 1)), 3);
+  Value *bytes = builder.CreateIntToPtr(load.getArg(0), builder.getPtrTy());
   Value *bits = ConstantInt::get(wide, 0);
   for (unsigned i = 0; i <= (width + 6) / 8; ++i) {
     // A byte behind the last one says nothing: the last will do.
     Value *place = builder.CreateBinaryIntrinsic(
         Intrinsic::umin, builder.CreateAdd(first, builder.getInt64(i)), last);
     Value *loaded = builder.CreateZExt(
-        builder.CreateLoad(byte,
-                           builder.CreateGEP(byte, load.getArg(0), place)),
-        wide);
+        builder.CreateLoad(byte, builder.CreateGEP(byte, bytes, place)), wide);
     bits = builder.CreateOr(bits, builder.CreateShl(loaded, 8 * i));
   }
   Value *shift = builder.CreateAnd(bit, 7);
@@ -70,13 +68,14 @@ static void defineScalar(Function &load) {
 }
 
 /// As many codes as there are lanes, from one that begins at a byte.
-static Value *loadAligned(IRBuilder<> &builder, Function &load, Value *bytes,
+static Value *loadAligned(IRBuilder<> &builder, Function &load, Value *address,
                           Value *index, unsigned lanes) {
   unsigned width = widthOf(load);
   unsigned word = width <= 9 ? 16 : 32, bytesOfWord = word / 8;
   unsigned count = lanes * width / 8;
   Value *first =
       builder.CreateLShr(builder.CreateMul(index, builder.getInt64(width)), 3);
+  Value *bytes = builder.CreateIntToPtr(address, builder.getPtrTy());
   Value *read = builder.CreateAlignedLoad(
       FixedVectorType::get(builder.getInt8Ty(), count),
       builder.CreateGEP(builder.getInt8Ty(), bytes, first), Align(1));
@@ -101,14 +100,14 @@ static Value *loadAligned(IRBuilder<> &builder, Function &load, Value *bytes,
       words, FixedVectorType::get(load.getReturnType(), lanes));
 }
 
-static Value *loadEach(IRBuilder<> &builder, Function &load, Value *bytes,
+static Value *loadEach(IRBuilder<> &builder, Function &load, Value *address,
                        Value *index, unsigned lanes) {
   Value *codes =
       PoisonValue::get(FixedVectorType::get(load.getReturnType(), lanes));
   for (unsigned lane = 0; lane < lanes; ++lane) {
     Value *place = builder.CreateAdd(index, builder.getInt64(lane));
     codes = builder.CreateInsertElement(
-        codes, builder.CreateCall(&load, {bytes, place}), lane);
+        codes, builder.CreateCall(&load, {address, place}), lane);
   }
   return codes;
 }
@@ -125,16 +124,16 @@ static void addVariant(Function &load, unsigned lanes) {
   auto *entry = BasicBlock::Create(context, "", variant);
   auto *aligned = BasicBlock::Create(context, "", variant);
   auto *other = BasicBlock::Create(context, "", variant);
-  Value *bytes = variant->getArg(0), *index = variant->getArg(1);
+  Value *address = variant->getArg(0), *index = variant->getArg(1);
   IRBuilder<> builder(entry);
   Value *bit = builder.CreateMul(index, builder.getInt64(widthOf(load)));
   builder.CreateCondBr(
       builder.CreateICmpEQ(builder.CreateAnd(bit, 7), builder.getInt64(0)),
       aligned, other);
   builder.SetInsertPoint(aligned);
-  builder.CreateRet(loadAligned(builder, load, bytes, index, lanes));
+  builder.CreateRet(loadAligned(builder, load, address, index, lanes));
   builder.SetInsertPoint(other);
-  builder.CreateRet(loadEach(builder, load, bytes, index, lanes));
+  builder.CreateRet(loadEach(builder, load, address, index, lanes));
   numera::nameVariant(load, *variant, lanes, "ul");
 }
 

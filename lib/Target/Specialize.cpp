@@ -23,6 +23,7 @@
 #include "VectorVariants.h"
 #include "Widen.h"
 #include "numera/Registry/Lookup.h"
+#include "numera/Registry/PackedLoad.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Analysis/CFG.h"
@@ -53,7 +54,8 @@ using Constants = SmallVector<ConstantInt *, 12>;
 bool isRuntimeEntry(const Function &function) {
   StringRef name = function.getName();
   return name.starts_with("numera_") && !name.starts_with("numera_exact_") &&
-         !name.starts_with(lookupPrefix) && !function.isDeclaration();
+         !name.starts_with(lookupPrefix) &&
+         !name.starts_with(packedLoadPrefix) && !function.isDeclaration();
 }
 
 Constants constantsOf(const CallBase &call) {

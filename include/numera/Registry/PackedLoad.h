@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Reads of codes without gaps: `numera_load_packed_<width>_<storage bits>`
-// (bytes, index), i64 the index. The dialect calls them, lib/Target defines
-// them.
+// (address of the bytes, index), both i64: LLVM's vectoriser has no vector form
+// of a call with pointers. The dialect calls them, lib/Target defines them.
 
 #ifndef NUMERA_REGISTRY_PACKEDLOAD_H
 #define NUMERA_REGISTRY_PACKEDLOAD_H

@@ -176,14 +176,12 @@ Value Lowerings::lower(OpBuilder &builder, RandomOp op) {
               builder.getI32Type());
 }
 
-/// Where the elements of a buffer without offset begin.
+/// Where the elements of a buffer without offset begin, an i64.
 static Value addressOf(OpBuilder &builder, Location loc, Value buffer) {
   Value address =
       memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, buffer);
-  address =
-      arith::IndexCastOp::create(builder, loc, builder.getI64Type(), address);
-  return LLVM::IntToPtrOp::create(
-      builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), address);
+  return arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                    address);
 }
 
 Value Lowerings::lower(OpBuilder &builder, LoadPackedOp op) {
@@ -202,10 +200,12 @@ void Lowerings::lower(OpBuilder &builder, RandomFillOp op) {
     return arith::ConstantIntOp::create(builder, loc, builder.getI32Type(),
                                         static_cast<int32_t>(value));
   };
+  Value address = LLVM::IntToPtrOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
+      addressOf(builder, loc, op.getBuffer()));
   call(builder, loc, "numera_random_fill_32",
-       {addressOf(builder, loc, op.getBuffer()), op.getSeed(), op.getStep(),
-        constant(op.getId()), op.getSample(), op.getIndex(), op.getCount(),
-        constant(op.getBits())},
+       {address, op.getSeed(), op.getStep(), constant(op.getId()),
+        op.getSample(), op.getIndex(), op.getCount(), constant(op.getBits())},
        {});
 }
 
