@@ -6,17 +6,17 @@
 #column = affine_map<(i, j) -> (j)>
 #turned = affine_map<(i, j) -> (j, i)>
 
-// 16 KB at a time: 4 rows of 256 f32, read and written.
+// 64 KB at a time: of 64 rows of 256 i32, read and written, 16.
 // CHECK-LABEL: @a_reduction_and_what_reads_it
 // CHECK-SAME: (%[[X:.*]]: memref<64x256xi32>, %[[Y:.*]]: memref<64x256xi32>)
 // CHECK: %[[MAX:.*]] = memref.alloc() : memref<64xi32>
-// CHECK: scf.for %[[I:.*]] = %c0 to %c16 step %c1 {
-// CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[I]], %c4
-// CHECK-NEXT: %[[M:.*]] = memref.subview %[[MAX]][%[[FIRST]]] [4] [1]
+// CHECK: scf.for %[[I:.*]] = %c0 to %c4 step %c1 {
+// CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[I]], %c16
+// CHECK-NEXT: %[[M:.*]] = memref.subview %[[MAX]][%[[FIRST]]] [16] [1]
 // CHECK-NEXT: linalg.fill {{.*}} outs(%[[M]]
-// CHECK: memref.subview %[[X]][%[[FIRST]], 0] [4, 256] [1, 1]
+// CHECK: memref.subview %[[X]][%[[FIRST]], 0] [16, 256] [1, 1]
 // CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]
-// CHECK: memref.subview %[[Y]][%[[FIRST]], 0] [4, 256] [1, 1]
+// CHECK: memref.subview %[[Y]][%[[FIRST]], 0] [16, 256] [1, 1]
 // CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]
 // CHECK: } {numera.parallel}
 func.func @a_reduction_and_what_reads_it(

@@ -2,7 +2,7 @@
 //
 // Operations that go through the same memory one after the other, with a loop
 // over rows outside that all of them have, go through it together, some rows
-// at a time, which stay in the nearest cache until the last operation has read
+// at a time, which stay in the core's cache until the last operation has read
 // them:
 //
 //   amax[i] = max over j of x[i, j]       for rows i:
@@ -33,9 +33,10 @@ namespace numera {
 
 namespace {
 
-/// What operations read and write while they stay in the nearest cache; below
-/// that all of it does, anyway.
-constexpr int64_t bytesOfRows = 16 << 10, bytesWorthIt = 64 << 10;
+/// What operations read and write at a time: it stays in a core's own cache,
+/// and neighbouring rows are many enough to be fetched ahead. Less than twice
+/// that stays there anyway.
+constexpr int64_t bytesOfRows = 64 << 10, bytesWorthIt = 2 * bytesOfRows;
 
 /// The buffer that a view is of.
 Value rootOf(Value buffer) {

@@ -307,7 +307,7 @@ def NumeraFuseRows : Pass<"numera-fuse-rows", "::mlir::func::FuncOp"> {
     *Before:* linalg on memrefs, operations of constant sizes that follow each
     other, share memory and have the same number of rows, indices of the outer
     loop that do not depend on each other.
-    *After:* one loop, `numera.parallel`, over as many rows as the nearest cache
+    *After:* one loop, `numera.parallel`, over as many rows as a core's cache
     holds; inside, the operations on views of these.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
