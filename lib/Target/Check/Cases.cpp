@@ -111,6 +111,7 @@ public:
     addMixed();
     addRoundTo();
     addAccumulator();
+    addProducts();
     if (error)
       return std::move(error);
     return std::move(cases);
@@ -319,6 +320,23 @@ private:
       checked.operands.assign(operandCount(part), checked.result);
       checked.rounding = found->getRoundingMode();
       checked.lowering = found;
+      cases.operations.push_back(std::move(checked));
+    }
+  }
+
+  void addProducts() {
+    for (const Lowering &entry : registry.lowerings()) {
+      bool isOfFormat =
+          entry.result == format || is_contained(entry.operands, format);
+      if (!isProduct(entry.operation) || !isOfFormat || !isProvided(entry))
+        continue;
+      Checked checked;
+      checked.operation = entry.operation;
+      checked.result.format = entry.result;
+      for (const Format &operand : entry.operands)
+        checked.operands.emplace_back().format = operand;
+      checked.rounding = entry.getRoundingMode();
+      checked.lowering = &entry;
       cases.operations.push_back(std::move(checked));
     }
   }

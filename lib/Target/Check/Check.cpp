@@ -59,9 +59,11 @@ std::vector<Job> makeJobs(const Registry &registry, const Twins &twins,
   for (const Checked &checked : operations) {
     if (jobs.empty() || jobs.back().items.size() == share)
       begin();
-    // What a rounding in a carrier should be, laws say.
+    // What a rounding in a carrier should be, laws say; what a product of
+    // matrices should be, nobody.
     jobs.back().items.push_back(
-        {checked, nullptr, hasReference && !checked.rounded});
+        {checked, nullptr,
+         hasReference && !checked.rounded && !isProduct(checked.operation)});
     ++slots;
   }
   if (!laws.empty())

@@ -77,7 +77,7 @@ Judge::Judge(const Registry &registry, const Checked &checked)
     meanings.push_back(meaningOf(registry, operand));
     known &= operand.integer != 0 || bool(meanings.back());
   }
-  known &= !checked.rounded;
+  known &= !checked.rounded && !isProduct(operation);
   result = meaningOf(registry, checked.result);
   known &= checked.result.integer != 0 || bool(result);
   if (known && result)

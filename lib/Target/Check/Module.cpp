@@ -93,6 +93,53 @@ static mlir::Value sumOfOne(mlir::OpBuilder &builder, mlir::Location loc,
                               mlir::ValueRange(sums));
 }
 
+/// For each pair, the library's sum of its product, some times: what the sum
+/// is, is the library's affair, but not whether there is one.
+static mlir::Value productOfEqualTerms(mlir::OpBuilder &builder,
+                                       mlir::Location loc, mlir::Value x,
+                                       mlir::Value y, mlir::Type result) {
+  using Kind = mlir::utils::IteratorType;
+  constexpr int64_t terms = 7; // no multiple of what a function unrolls
+  mlir::AffineExpr pair = builder.getAffineDimExpr(0);
+  mlir::AffineMap one = mlir::AffineMap::get(2, 0, pair),
+                  all = builder.getMultiDimIdentityMap(2);
+  mlir::OpFoldResult size =
+      mlir::tensor::getMixedSizes(builder, loc, x).front();
+  auto repeated = [&](mlir::Value value) -> mlir::Value {
+    mlir::Value empty = mlir::tensor::EmptyOp::create(
+        builder, loc, {size, builder.getIndexAttr(terms)},
+        elementType(value.getType()));
+    return mlir::linalg::GenericOp::create(
+               builder, loc, empty.getType(), value, empty, {one, all},
+               {Kind::parallel, Kind::parallel},
+               [](mlir::OpBuilder &builder, mlir::Location loc,
+                  mlir::ValueRange values) {
+                 mlir::linalg::YieldOp::create(builder, loc, values.front());
+               })
+        .getResult(0);
+  };
+  mlir::Type sum = elementType(result);
+  mlir::Value zero =
+      mlir::arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0));
+  if (sum != zero.getType())
+    zero = CastOp::create(builder, loc, mlir::TypeRange(sum),
+                          mlir::ValueRange(zero));
+  mlir::Value empty = mlir::tensor::EmptyOp::create(builder, loc, {size}, sum);
+  mlir::Value begun =
+      mlir::linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
+  return mlir::linalg::GenericOp::create(
+             builder, loc, result, {repeated(x), repeated(y)}, begun,
+             {all, all, one}, {Kind::parallel, Kind::reduction},
+             [&](mlir::OpBuilder &builder, mlir::Location loc,
+                 mlir::ValueRange values) {
+               mlir::Value step = MacOp::create(
+                   builder, loc, mlir::TypeRange(sum),
+                   mlir::ValueRange{values[0], values[1], values[2]});
+               mlir::linalg::YieldOp::create(builder, loc, step);
+             })
+      .getResult(0);
+}
+
 static void addFunction(mlir::ModuleOp module, const Twins &twins,
                         const Checked &checked, size_t i) {
   mlir::MLIRContext *context = module.getContext();
@@ -113,9 +160,12 @@ static void addFunction(mlir::ModuleOp module, const Twins &twins,
                                  builder.getFunctionType(operands, {result}));
   mlir::Block *body = function.addEntryBlock();
   builder.setInsertionPointToEnd(body);
-  if (isPartOfAccumulator(checked.operation)) {
+  bool isSum = isPartOfAccumulator(checked.operation);
+  if (isSum || isProduct(checked.operation)) {
     mlir::Value sum =
-        sumOfOne(builder, loc, checked, body->getArguments(), result);
+        isSum ? sumOfOne(builder, loc, checked, body->getArguments(), result)
+              : productOfEqualTerms(builder, loc, body->getArgument(0),
+                                    body->getArgument(1), result);
     mlir::func::ReturnOp::create(builder, loc, sum);
     return;
   }

@@ -83,3 +83,27 @@ void twelve_matmul(const uint16_t *a, const uint16_t *b, uint16_t *c, int64_t m,
       c[i * n + j] = twelve_from(sum) | 0xa000;
     }
 }
+
+/* What `accumulate: same` is, as a product of matrices and as a sum. */
+uint16_t chain_add(uint16_t x, uint16_t y) {
+  return my_from(my_to(x) + my_to(y));
+}
+uint16_t chain_mul(uint16_t x, uint16_t y) {
+  return my_from(my_to(x) * my_to(y));
+}
+uint16_t chain_dot(const uint16_t *x, const uint16_t *y, int64_t n) {
+  uint16_t sum = 0;
+  for (int64_t i = 0; i < n; ++i)
+    sum = chain_add(sum, chain_mul(x[i], y[i]));
+  return sum;
+}
+void chain_matmul(const uint16_t *a, const uint16_t *b, uint16_t *c, int64_t m,
+                  int64_t n, int64_t k) {
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      uint16_t sum = 0;
+      for (int64_t l = 0; l < k; ++l)
+        sum = chain_add(sum, chain_mul(a[i * k + l], b[l * n + j]));
+      c[i * n + j] = sum;
+    }
+}
