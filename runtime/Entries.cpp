@@ -9,6 +9,7 @@
 #include "numera/Numerics/Compare.h"
 #include "numera/Numerics/Convert.h"
 #include "numera/Numerics/Elementary.h"
+#include "numera/Numerics/Events.h"
 #include "numera/Numerics/Operations.h"
 #include "numera/Numerics/Quire.h"
 #include "numera/Numerics/Steps.h"
@@ -215,6 +216,12 @@ THROUGH_EXACT_1(roundeven)
     return static_cast<CODE(bits)>(FORMAT.encode(Unpacked::unpack(x), MODE));  \
   }
 
+/// What `numera run --stats` counts (Events.h).
+#define EXTREME(unused, bits)                                                  \
+  uint8_t SYMBOL(extreme, bits)(CODE(bits) x, PARAMETERS) {                    \
+    return mayHaveEvents(FORMAT, x);                                                \
+  }
+
 /// The quire of a format (Quire.h), in memory.
 #define QUIRE(unused, bits)                                                    \
   void SYMBOL(quire_clear, bits)(uint64_t *quire, PARAMETERS) {                \
@@ -313,12 +320,20 @@ extern "C" {
 #include "numera/Runtime/ABI.def"
 
 FOR_EACH_STORAGE(OTHERS, )
+FOR_EACH_STORAGE(EXTREME, )
 FOR_EACH_STORAGE(QUIRE, )
 STEP(f32, float, 32)
 STEP(f64, double, 64)
 WINDOWS
 
-// In a carrier: the storage of codes does not matter.
+// On unpacked values and in a carrier: the storage of codes does not matter.
+uint8_t SYMBOL(events, 128)(uint128_t exact, uint128_t x, uint128_t y,
+                            uint128_t z, PARAMETERS, int32_t rounding,
+                            uint32_t random) {
+  const Unpacked operands[] = {Unpacked::unpack(x), Unpacked::unpack(y),
+                               Unpacked::unpack(z)};
+  return eventsOf(FORMAT, Unpacked::unpack(exact), operands, MODE);
+}
 float SYMBOL(round_f32, 32)(float x, PARAMETERS, int32_t rounding,
                             uint32_t random) {
   return roundTo<float>(FORMAT, x, MODE);

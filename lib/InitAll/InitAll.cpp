@@ -8,7 +8,7 @@
 #include "numera/Conversion/NumeraToCPU.h"
 #include "numera/Conversion/NumeraToNVPTX.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
-#include "numera/Dialect/Numera/Transforms/Passes.h"
+#include "numera/Dialect/Numera/Transforms/StatisticsPasses.h"
 
 namespace {
 struct AttachRegistry
@@ -39,6 +39,7 @@ void numera::registerAll(mlir::DialectRegistry &dialects,
 void numera::registerAllPasses() {
   mlir::registerAllPasses();
   registerNumeraPasses();
+  registerNumeraStatisticsPasses();
   registerNumeraToCPU();
   registerNumeraToNVPTX();
 }

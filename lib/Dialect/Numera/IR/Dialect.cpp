@@ -2,7 +2,8 @@
 //
 // Registration, aliases (`!posit16`), and the bridge between types and formats.
 
-#include "numera/Dialect/Numera/IR/Numera.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "numera/Dialect/Numera/IR/Events.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -72,6 +73,10 @@ void NumeraDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "numera/Dialect/Numera/IR/NumeraOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "numera/Dialect/Numera/IR/NumeraEvents.cpp.inc"
       >();
   addInterfaces<Aliases>();
 }

@@ -301,7 +301,7 @@ static std::optional<Value> zeroOf(ValueRange values) {
 
 void Expander::expand(QuantizeOp op) {
   Parts &parts = expanded[op.getResult()];
-  if (foldQuantize(op, parts))
+  if (!counts && foldQuantize(op, parts))
     return;
   Location loc = op.getLoc();
   RankedTensorType type = op.getType();
@@ -412,9 +412,13 @@ LogicalResult Expander::run(ModuleOp module) {
   });
   if (crossing.wasInterrupted())
     return failure();
+  if (counts)
+    nameTensors(work);
   for (mlir::Operation *op : work)
     if (failed(expandAny(op)))
       return failure();
+  if (counts && failed(returnCounts(work)))
+    return failure();
   for (mlir::Operation *op : llvm::reverse(work))
     if (!isa<linalg::GenericOp>(op))
       op->erase();
@@ -424,7 +428,7 @@ LogicalResult Expander::run(ModuleOp module) {
 namespace {
 struct ExpandScalesPass : impl::NumeraExpandScalesBase<ExpandScalesPass> {
   void runOnOperation() override {
-    if (failed(Expander(&getContext()).run(getOperation())))
+    if (failed(Expander(&getContext(), /*counts=*/false).run(getOperation())))
       signalPassFailure();
   }
 };

@@ -30,7 +30,8 @@ struct Loops {
 
 class Expander {
 public:
-  explicit Expander(mlir::MLIRContext *context) : builder(context) {}
+  Expander(mlir::MLIRContext *context, bool counts)
+      : counts(counts), builder(context) {}
 
   mlir::LogicalResult run(mlir::ModuleOp module);
 
@@ -45,6 +46,9 @@ private:
   void expand(ScaledReluOp op);
   void expand(RequantizeOp op);
   void expand(WastedBitsOp op);
+
+  mlir::LogicalResult returnCounts(llvm::ArrayRef<mlir::Operation *> work);
+  static void nameTensors(llvm::ArrayRef<mlir::Operation *> work);
 
   mlir::Value stored(mlir::Value elements, const ScaledFormat &format);
   bool foldQuantize(QuantizeOp op, Parts &parts);
@@ -66,6 +70,7 @@ private:
                    mlir::RankedTensorType type);
   Loops loopsOf(mlir::RankedTensorType type);
 
+  bool counts; ///< what tensors are like is returned
   mlir::OpBuilder builder;
   llvm::DenseMap<mlir::Value, Parts> expanded;
 };

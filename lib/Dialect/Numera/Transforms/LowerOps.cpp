@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "numera/Dialect/Numera/IR/Events.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 
 using namespace mlir;
@@ -117,12 +118,15 @@ LogicalResult lowerOps(ModuleOp module, Target target) {
     return failure();
   SmallVector<mlir::Operation *> work;
   module.walk([&](mlir::Operation *op) {
-    if (isa<FormatOpInterface, DecodeOp, RoundToOp, EncodeOp, LookupOp>(op))
+    if (isa<FormatOpInterface, DecodeOp, RoundToOp, EncodeOp, EventsOp,
+            LookupOp>(op))
       work.push_back(op);
   });
   auto lower = [&](OpBuilder &builder, mlir::Operation *op, ValueRange values) {
     if (auto interface = dyn_cast<FormatOpInterface>(op))
       return lowerings.lower(builder, interface, values);
+    if (auto events = dyn_cast<EventsOp>(op))
+      return lowerings.lower(builder, events, values);
     if (auto lookup = dyn_cast<LookupOp>(op))
       return lowerings.lower(builder, lookup, values);
     return lowerings.lowerCarrierOp(builder, op, values);

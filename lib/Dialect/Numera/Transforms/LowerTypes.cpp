@@ -9,6 +9,7 @@
 #include "LowerTypes.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "numera/Dialect/Numera/IR/Events.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 
@@ -17,6 +18,12 @@ using namespace mlir;
 namespace numera {
 #define GEN_PASS_DEF_NUMERALOWERTYPES
 #include "numera/Dialect/Numera/Transforms/Passes.h.inc"
+
+Attribute attributeOf(MLIRContext *context, const ElementKind &kind) {
+  if (kind.isFormat())
+    return FormatAttr::get(context, kind.format);
+  return TypeAttr::get(kind.integer);
+}
 
 namespace {
 
@@ -84,12 +91,6 @@ struct RebuildOperation : ConversionPattern {
   }
 };
 
-Attribute attributeOf(MLIRContext *context, const ElementKind &kind) {
-  if (kind.isFormat())
-    return FormatAttr::get(context, kind.format);
-  return TypeAttr::get(kind.integer);
-}
-
 /// An operation on values becomes the same operation on storage.
 struct ToStorageForm : OpInterfaceConversionPattern<FormatOpInterface> {
   using OpInterfaceConversionPattern::OpInterfaceConversionPattern;
@@ -131,6 +132,19 @@ template <typename Op> struct PackingToStorageForm : OpConversionPattern<Op> {
     state.addAttribute("width",
                        rewriter.getI32IntegerAttr(num.getFormat().width()));
     rewriter.replaceOp(op, rewriter.create(state)->getResults());
+    return success();
+  }
+};
+
+/// Its attributes say all in either form.
+struct EventsToStorageForm : OpConversionPattern<EventsOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(EventsOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<EventsOp>(
+        op, op->getResultTypes(), adaptor.getOperands(), op->getAttrs());
     return success();
   }
 };
@@ -248,9 +262,9 @@ LogicalResult lowerTypes(ModuleOp module) {
       [](mlir::Operation *op) { return !mentionsNum(op); });
   RewritePatternSet patterns(context);
   patterns.add<RebuildOperation>(converter, context);
-  patterns.add<ToStorageForm, LowerConstant, QuireToStorageForm, LowerQuireZero,
-               PackingToStorageForm<PackOp>, PackingToStorageForm<UnpackOp>>(
-      converter, context);
+  patterns.add<ToStorageForm, EventsToStorageForm, LowerConstant,
+               QuireToStorageForm, LowerQuireZero, PackingToStorageForm<PackOp>,
+               PackingToStorageForm<UnpackOp>>(converter, context);
   return applyPartialConversion(module, target, std::move(patterns));
 }
 

@@ -6,7 +6,7 @@
 #define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_LOWERTYPES_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "numera/Registry/Registry.h"
+#include "numera/Dialect/Numera/IR/Numera.h"
 
 namespace numera {
 
@@ -15,6 +15,10 @@ namespace numera {
 mlir::LogicalResult lowerTypes(mlir::ModuleOp module);
 /// True if the operation's types, attributes or block arguments mention one.
 bool mentionsNum(mlir::Operation *op);
+
+/// What an operation's `format` says of an element.
+mlir::Attribute attributeOf(mlir::MLIRContext *context,
+                            const ElementKind &kind);
 
 class Lowerings;
 /// Turns every operation on quires under `module` into calls of the runtime.

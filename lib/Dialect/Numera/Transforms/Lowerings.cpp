@@ -84,7 +84,17 @@ Lowerings::Request Lowerings::exactCast(FormatOpInterface op,
   return {op, Operation::Cast, result, rules};
 }
 
-/// The operation on operands whose last bits are cut off.
+/// An operand whose last bits are cut off.
+Value Lowerings::truncate(OpBuilder &builder, Location loc,
+                          const Scalar &operand, int32_t count) {
+  const Format &format = operand.kind.format;
+  Value code = callEntry(builder, loc, format, "truncate",
+                         {toBits(builder, loc, operand.value)}, {count},
+                         builder.getIntegerType(format.storageBits()));
+  return fromBits(builder, loc, code, getElementTypeOrSelf(operand.value));
+}
+
+/// The operation on such operands.
 Value Lowerings::truncated(OpBuilder &builder, const Request &request,
                            ArrayRef<Scalar> operands) {
   SmallVector<Scalar, 3> cut(operands);
@@ -93,13 +103,7 @@ Value Lowerings::truncated(OpBuilder &builder, const Request &request,
       continue;
     if (!hasArithmetic(operand.kind))
       return missing(request, operands);
-    const Format &format = operand.kind.format;
-    Location loc = request.op.getLoc();
-    Value code = callEntry(builder, loc, format, "truncate",
-                           {toBits(builder, loc, operand.value)}, {count},
-                           builder.getIntegerType(format.storageBits()));
-    operand.value =
-        fromBits(builder, loc, code, getElementTypeOrSelf(operand.value));
+    operand.value = truncate(builder, request.op.getLoc(), operand, count);
   }
   Request rest = request;
   rest.rules.truncation.clear();

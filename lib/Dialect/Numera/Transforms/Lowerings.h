@@ -42,6 +42,8 @@ unsigned machineWidth(const ElementKind &kind);
 /// True for a format whose operations the runtime knows.
 bool hasArithmetic(const ElementKind &kind);
 
+class EventsOp;
+
 class Lowerings {
 public:
   Lowerings(mlir::ModuleOp module, const Registry &registry, Target target)
@@ -51,6 +53,10 @@ public:
   /// builder's place: on storage, scalars or vectors of one dimension. Null
   /// after an error at `op`.
   mlir::Value lower(mlir::OpBuilder &builder, FormatOpInterface op,
+                    mlir::ValueRange values);
+  /// The events of an operation, i8: from its exact result where the rounded
+  /// one may have any.
+  mlir::Value lower(mlir::OpBuilder &builder, EventsOp op,
                     mlir::ValueRange values);
   /// The call that draws the bits of `op`.
   mlir::Value lower(mlir::OpBuilder &builder, RandomOp op);
@@ -91,6 +97,15 @@ public:
                          llvm::Twine op, llvm::ArrayRef<mlir::Value> operands,
                          llvm::ArrayRef<int32_t> trailing, mlir::Type result,
                          mlir::Value last = {});
+
+  /// A call of a function on scalars, or of its vector form.
+  mlir::Value call(mlir::OpBuilder &, mlir::Location, llvm::StringRef symbol,
+                   llvm::ArrayRef<mlir::Value> operands, mlir::Type result);
+  /// A number as an Unpacked (Numerics/Unpacked.h) in an i128.
+  mlir::Value unpack(mlir::OpBuilder &, mlir::Location, const Scalar &);
+  /// A number whose last `count` bits are cut off.
+  mlir::Value truncate(mlir::OpBuilder &, mlir::Location, const Scalar &,
+                       int32_t count);
 
 private:
   struct Request {
@@ -139,9 +154,6 @@ private:
 
   mlir::Value randomBits(mlir::OpBuilder &, const Request &);
   mlir::func::FuncOp declare(llvm::StringRef symbol, mlir::FunctionType type);
-  mlir::Value call(mlir::OpBuilder &, mlir::Location, llvm::StringRef symbol,
-                   llvm::ArrayRef<mlir::Value> operands, mlir::Type result);
-  mlir::Value unpack(mlir::OpBuilder &, mlir::Location, const Scalar &);
   mlir::Value pack(mlir::OpBuilder &, const Request &, mlir::Value);
   /// The table in memory.
   mlir::LLVM::GlobalOp globalOf(mlir::OpBuilder &, mlir::DenseElementsAttr);

@@ -145,7 +145,11 @@ static FailureOr<Value> store(OpBuilder &builder, Location loc,
       givenScales(builder, loc, stored, scaled, policy, names);
   if (failed(given))
     return failure();
-  return QuantizeOp::create(builder, loc, scaled, wide, *given).getResult();
+  // Reports call the tensor by its name in the policy.
+  return QuantizeOp::create(
+             builder, NameLoc::get(builder.getStringAttr(stored.name), loc),
+             scaled, wide, *given)
+      .getResult();
 }
 
 /// Values of the model's format again.

@@ -35,7 +35,8 @@ def Numera_Dialect : Dialect {
     or tensor of them, as its result is one), whose lowest bits are the draw.
     No other operation has it.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"]; // of events
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let hasConstantMaterializer = 1;
@@ -152,5 +153,17 @@ def Numera_QuireType : TypeDef<Numera_Dialect, "Quire", [
     ::mlir::IntegerType getStorageType() const;
   }];
 }
+
+// Casts also take integers of any width to 64.
+def Numera_Castable
+    : TypeOrValueSemanticsContainer<
+          AnyTypeOf<[Numera_NumType, F32, F64, I1, I8, I16, I32, I64],
+                    "number of a format or integer">, "castable">;
+
+// The bits that a stochastic rounding draws from.
+def Numera_RandomLike : TypeOrValueSemanticsContainer<I32, "i32-like">;
+
+def Numera_StorageAttr : AnyAttrOf<[Numera_FormatAttr, TypeAttr],
+                                   "format, or type of an integer">;
 
 #endif // NUMERA_DIALECT_NUMERA_IR_NUMERABASE

@@ -20,18 +20,6 @@ def Numera_Number : AnyTypeOf<[Numera_NumType, F32, F64, I8, I16, I32, I64],
 def Numera_NumberLike
     : TypeOrValueSemanticsContainer<Numera_Number, "number-like">;
 def Numera_BoolLike : TypeOrValueSemanticsContainer<I1, "i1-like">;
-// Casts also take integers of any width to 64.
-def Numera_Castable
-    : TypeOrValueSemanticsContainer<
-          AnyTypeOf<[Numera_NumType, F32, F64, I1, I8, I16, I32, I64],
-                    "number of a format or integer">, "castable">;
-
-// The bits that a stochastic rounding draws from.
-def Numera_RandomLike : TypeOrValueSemanticsContainer<I32, "i32-like">;
-
-def Numera_StorageAttr : AnyAttrOf<[Numera_FormatAttr, TypeAttr],
-                                   "format, or type of an integer">;
-
 class Numera_Elementwise<string mnemonic, list<Trait> traits = []>
     : Op<Numera_Dialect, mnemonic,
          !listconcat([Pure, SameOperandsAndResultShape,

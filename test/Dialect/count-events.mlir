@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// RUN: numera-opt %s --split-input-file --numera-count-events | FileCheck %s
+// RUN: numera-opt %s --split-input-file --numera-count-events --numera-lower -o /dev/null
+
+!posit16 = !numera.num<posit<16, 2>>
+!f8 = !numera.num<float<4, 3, fn>>
+
+// The function returns, behind its own result, how often each operation was
+// done and had each of four events.
+
+// CHECK-LABEL: @events_of_a_tensor_are_summed_an_axis_at_a_time
+// CHECK-SAME: -> (tensor<3x4x!posit16>, tensor<5xi64>
+// CHECK-SAME: numera.counts = [{format = "posit16", known = 15 : i32, name = "", operation = "add"}]
+func.func @events_of_a_tensor_are_summed_an_axis_at_a_time(
+    %x: tensor<3x4x!posit16>, %y: tensor<3x4x!posit16>)
+    -> tensor<3x4x!posit16> {
+  // CHECK: %[[Z:.*]] = numera.add
+  // CHECK: %[[E:.*]] = numera.events "add"(%{{.*}}, %{{.*}}) gives %[[Z]]
+  // CHECK-SAME: rounding = "nearest-even"
+  // CHECK-SAME: -> tensor<3x4xi8>
+  // CHECK: %[[ROWS:.*]]:4 = linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]} ins(%[[E]] : tensor<3x4xi8>)
+  // CHECK: linalg.generic {{.*}} iterator_types = ["reduction"]} ins(%[[ROWS]]#0,
+  // CHECK: %[[COUNTS:.*]] = tensor.from_elements
+  // CHECK: return %[[Z]], %[[COUNTS]]
+  %z = numera.add %x, %y : tensor<3x4x!posit16>
+  return %z : tensor<3x4x!posit16>
+}
+
+// CHECK-LABEL: @what_has_no_events_is_not_counted
+// CHECK-SAME: -> tensor<4xf32> {
+// CHECK-NOT: numera.events
+func.func @what_has_no_events_is_not_counted(%x: tensor<4x!f8>,
+                                             %y: tensor<4x!f8>) -> tensor<4xf32> {
+  %0 = numera.max %x, %y : tensor<4x!f8>
+  %1 = numera.neg %0 : tensor<4x!f8>
+  %2 = numera.cast %1 : tensor<4x!f8> to tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
+#left = affine_map<(i, j, k) -> (i, k)>
+#right = affine_map<(i, j, k) -> (k, j)>
+#result = affine_map<(i, j, k) -> (i, j)>
+
+// CHECK-LABEL: @a_reduction_counts_beside_its_sum
+// CHECK: linalg.generic {{.*}} outs(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : tensor<2x4x!f8E4M3FN>, tensor<2x4xi64>, tensor<2x4xi64>, tensor<2x4xi64>, tensor<2x4xi64>)
+// CHECK: %[[SUM:.*]] = numera.mac
+// CHECK: numera.events "mac"(%{{.*}}, %{{.*}}, %{{.*}}) gives %[[SUM]]
+// CHECK-SAME: product = #numera.format<float<4, 3, fn>>
+// CHECK: linalg.yield %[[SUM]],
+func.func @a_reduction_counts_beside_its_sum(
+    %a: tensor<2x3x!f8>, %b: tensor<3x4x!f8>, %c: tensor<2x4x!f8>)
+    -> tensor<2x4x!f8> {
+  %0 = linalg.generic {indexing_maps = [#left, #right, #result],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<2x3x!f8>, tensor<3x4x!f8>)
+      outs(%c : tensor<2x4x!f8>) {
+  ^bb0(%x: !f8, %y: !f8, %acc: !f8):
+    %1 = numera.mac %x, %y, %acc {product = #numera.format<float<4, 3, fn>>} : !f8
+    linalg.yield %1 : !f8
+  } -> tensor<2x4x!f8>
+  return %0 : tensor<2x4x!f8>
+}
+
+// CHECK-LABEL: @a_caller_has_the_counts_of_what_it_calls
+// CHECK-SAME: -> (tensor<4x!f8E4M3FN>, tensor<10xi64>
+// CHECK: %[[R:.*]]:2 = call @called
+// CHECK: tensor.extract %[[R]]#1
+func.func @a_caller_has_the_counts_of_what_it_calls(%x: tensor<4x!f8>)
+    -> tensor<4x!f8> {
+  %0 = call @called(%x) : (tensor<4x!f8>) -> tensor<4x!f8>
+  %1 = numera.sqrt %0 : tensor<4x!f8>
+  return %1 : tensor<4x!f8>
+}
+func.func private @called(%x: tensor<4x!f8>) -> tensor<4x!f8> {
+  %0 = numera.exp %x : tensor<4x!f8>
+  return %0 : tensor<4x!f8>
+}
