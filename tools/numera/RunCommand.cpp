@@ -33,12 +33,14 @@ public:
   bool prepare();
   bool readArrays();
   bool measure();
+  bool count();
   bool report();
 
 private:
   bool prepareModel();
   bool choose(ArrayRef<FunctionSignature> functions);
   bool generate(Lowered &lowered, Executable &out);
+  numera_options callOptions(const Executable &called) const;
   bool compareWith(const std::vector<host::Array> &reference,
                    RunReport &out) const;
   bool check(Error error) const {
@@ -48,12 +50,15 @@ private:
   const RunFlags &flags;
   Registry registry;
   std::optional<Compiler> compiler; ///< owns the context of the modules
-  Lowered model, reference;         ///< the latter with `--compare`
-  Executable executable, referenceExecutable;
+  Lowered model;
+  Lowered reference; ///< with `--compare`
+  Lowered counting;  ///< with `--stats`
+  Executable executable, referenceExecutable, countingExecutable;
   std::optional<DataSet> data;
   std::optional<host::Array> labels;
   Measured measured, referenceMeasured;
   std::optional<std::vector<KernelTime>> kernels; ///< with `--profile`
+  std::optional<Statistics> statistics;           ///< with `--stats`
 };
 
 } // namespace
@@ -88,20 +93,26 @@ bool Run::prepareModel() {
     return false;
   if (!flags.compare.empty())
     reference.module = model.module->clone();
+  if (flags.counts)
+    counting.module = model.module->clone();
+  CompileOptions countingOptions = flags.flags.compile;
+  countingOptions.countEvents = true;
 
   auto lower = [&](Lowered &lowered, const CompileOptions &options) {
     return succeeded(compiler->lower(*lowered.module, options, lowered.resolved,
                                      lowered.functions, errs()));
   };
   if (!lower(model, flags.flags.compile) ||
-      (reference.module && !lower(reference, referenceOptions(flags))))
+      (reference.module && !lower(reference, referenceOptions(flags))) ||
+      (counting.module && !lower(counting, countingOptions)))
     return false;
   std::string error;
   const FunctionSignature *function =
       chooseFunction(model.functions, flags.flags.compile.function, error);
   if (!function)
     return fail(flags.model + ": " + error) == 0;
-  executable.function = referenceExecutable.function = *function;
+  executable.function = referenceExecutable.function =
+      countingExecutable.function = *function;
   return true;
 }
 
@@ -138,17 +149,21 @@ bool Run::generate(Lowered &lowered, Executable &out) {
   return true;
 }
 
-bool Run::measure() {
+numera_options Run::callOptions(const Executable &called) const {
   numera_options options = NUMERA_OPTIONS;
   options.threads = uint32_t(flags.threads.value_or(0));
   options.step = flags.step.value_or(0);
+  options.seed = flags.flags.seed.value_or(called.program->metadata().seed);
+  return options;
+}
+
+bool Run::measure() {
   auto run = [&](Lowered &lowered, Executable &what, uint64_t count,
                  Measured &out) {
     if (!what.program && !generate(lowered, what))
       return false;
-    const Metadata &metadata = what.program->metadata();
-    options.seed = flags.flags.seed.value_or(metadata.seed);
-    return check(execute(what, *data, options, count, metadata.format, out));
+    return check(execute(what, *data, callOptions(what), count,
+                         what.program->metadata().format, out));
   };
   KernelProfile profile;
   if (flags.profiles && !check(profile.begin()))
@@ -163,6 +178,22 @@ bool Run::measure() {
   }
   return (!reference.module ||
           run(reference, referenceExecutable, 1, referenceMeasured));
+}
+
+/// Another program counts: the one that is measured stays as it is.
+bool Run::count() {
+  if (!counting.module)
+    return true;
+  if (!generate(counting, countingExecutable))
+    return false;
+  const Executable &what = countingExecutable;
+  Expected<Statistics> counted = collectStatistics(
+      what, *data, callOptions(what),
+      counting.resolved.counts[what.function.name], measured.outputs, registry);
+  if (!counted)
+    return check(counted.takeError());
+  statistics = std::move(*counted);
+  return true;
 }
 
 bool Run::compareWith(const std::vector<host::Array> &reference,
@@ -183,7 +214,9 @@ bool Run::report() {
   out.metadata = executable.program->metadata();
   out.seed = flags.flags.seed.value_or(out.metadata.seed);
   out.seconds = measured.seconds;
+  out.roles = model.resolved.roles;
   out.kernels = kernels;
+  out.statistics = statistics;
   std::vector<std::string> names = outputNames(executable.function.outputs);
   for (auto [index, array] : enumerate(measured.outputs)) {
     const std::string &name = executable.function.outputs[index].name;
@@ -215,6 +248,8 @@ int numera::runCommand(ArrayRef<const char *> arguments) {
   if (std::optional<int> status = parseRunFlags(arguments, flags))
     return *status;
   Run run(flags);
-  return run.prepare() && run.readArrays() && run.measure() && run.report() ? 0
-                                                                            : 1;
+  return run.prepare() && run.readArrays() && run.measure() && run.count() &&
+                 run.report()
+             ? 0
+             : 1;
 }

@@ -23,6 +23,9 @@ static void addRunFlags(CommandLine &line, RunFlags &run) {
             &run.step});
   line.add({"threads", "N", "threads; 0, the default: as many as processors",
             &run.threads});
+  line.add({"stats", "",
+            "count overflow, underflow, invalid operations and x/0",
+            &run.counts});
   line.add({"profile", "",
             "on a GPU: print what each kernel took, and its bytes",
             &run.profiles});
@@ -42,7 +45,8 @@ static int checkCompiled(const RunFlags &run) {
       {"--random-bits", compile.randomBits.has_value()},
       {"--overflow", !compile.overflow.empty()},
       {"--output-as", !compile.outputAs.empty()},
-      {"--compare", !run.compare.empty()}};
+      {"--compare", !run.compare.empty()},
+      {"--stats", run.counts}};
   for (auto [name, isGiven] : given)
     if (isGiven)
       return fail(run.model + " is compiled already: leave out " + name +

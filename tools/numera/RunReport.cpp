@@ -46,6 +46,11 @@ void numera::printJSON(const RunReport &report, raw_ostream &stream) {
   json::OStream json(stream, /*IndentSize=*/2);
   json.object([&] {
     json.attribute("format", report.metadata.format);
+    if (!report.roles.empty())
+      json.attributeObject("roles", [&] {
+        for (const auto &[role, format] : report.roles)
+          json.attribute(role, format);
+      });
     json.attribute("accumulate", report.metadata.accumulate);
     json.attribute("rounding", report.metadata.rounding);
     json.attribute("overflow", report.metadata.overflow);
@@ -64,6 +69,8 @@ void numera::printJSON(const RunReport &report, raw_ostream &stream) {
     });
     if (report.kernels)
       printKernels(*report.kernels, json);
+    if (report.statistics)
+      printStatistics(*report.statistics, json);
   });
   stream << '\n';
 }
@@ -105,6 +112,8 @@ void numera::printText(const RunReport &report, raw_ostream &stream) {
   const Metadata &metadata = report.metadata;
   stream << "format " << metadata.format << ", accumulating in "
          << metadata.accumulate << '\n';
+  for (const auto &[role, format] : report.roles)
+    stream << role << " in " << format << '\n';
   for (const OutputReport &output : report.outputs) {
     stream << output.name << ' ' << printDimensions(output.shape) << '\n';
     if (output.comparison)
@@ -121,4 +130,6 @@ void numera::printText(const RunReport &report, raw_ostream &stream) {
   stream << '\n';
   if (report.kernels)
     printKernels(*report.kernels, stream);
+  if (report.statistics)
+    printStatistics(*report.statistics, stream);
 }

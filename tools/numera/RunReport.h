@@ -7,6 +7,7 @@
 
 #include "KernelProfile.h"
 #include "Metrics.h"
+#include "Statistics.h"
 #include "numera/Target/Program.h"
 
 namespace numera {
@@ -20,11 +21,14 @@ struct OutputReport {
 
 struct RunReport {
   Metadata metadata; ///< format, accumulate, rounding, overflow, target
+  /// Of a model's policy: what weights, activations and outputs are stored in.
+  std::vector<std::pair<std::string, std::string>> roles;
   uint64_t seed = 0;
   std::vector<OutputReport> outputs;
   std::optional<double> top1;  ///< with `--labels`
   std::vector<double> seconds; ///< of each pass, at least one
   std::optional<std::vector<KernelTime>> kernels; ///< with `--profile`
+  std::optional<Statistics> statistics;           ///< `--stats`
 };
 
 void printJSON(const RunReport &report, llvm::raw_ostream &stream);

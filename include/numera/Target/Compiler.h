@@ -10,10 +10,12 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
+#include "numera/Dialect/Numera/Transforms/EventCounts.h"
 #include "numera/Registry/Registry.h"
 #include "numera/Target/Signature.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
+#include <map>
 #include <memory>
 
 namespace numera {
@@ -31,6 +33,8 @@ struct CompileOptions {
   std::string function; ///< empty: every public function
   /// Return what contractions read, as results behind a function's own.
   bool observe = false;
+  /// Return counts of events, as a result behind a function's own.
+  bool countEvents = false;
 };
 
 /// What was chosen, for reports.
@@ -40,6 +44,12 @@ struct Resolved {
   std::string to;
   std::string formatName;
   std::string accumulateName;
+  /// What contractions read and write, where that is not the format itself:
+  /// `weights`, `activations` or `outputs`, and the format.
+  std::vector<std::pair<std::string, std::string>> roles;
+  /// What the last output of a function counts, by the function's name: with
+  /// CompileOptions::countEvents, of those that have anything to count.
+  std::map<std::string, llvm::SmallVector<EventCounts>> counts;
 };
 
 class Compiler {
@@ -86,6 +96,11 @@ private:
                              const CompileOptions &options,
                              const Resolved &resolved,
                              llvm::raw_ostream &errors);
+
+  mlir::LogicalResult countEvents(mlir::ModuleOp module,
+                                  const CompileOptions &options,
+                                  Resolved &resolved,
+                                  llvm::raw_ostream &errors);
 
   const Registry &registry;
   std::unique_ptr<mlir::MLIRContext> context;

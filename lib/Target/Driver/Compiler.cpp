@@ -15,6 +15,7 @@
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 #include "numera/Dialect/Numera/Transforms/Policy.h"
+#include "numera/Dialect/Numera/Transforms/StatisticsPasses.h"
 #include "numera/Import/ONNX.h"
 #include "numera/InitAll.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -171,6 +172,18 @@ static bool withOptions(const CompileOptions &options, Format &format,
   return true;
 }
 
+static void addRole(const Registry &registry, StringRef name, const Role &role,
+                    Resolved &resolved) {
+  if (!role.scaled && !role.format)
+    return;
+  std::string text =
+      role.scaled ? registry.nameOf(role.scaled) : registry.nameOf(role.format);
+  if (text.empty())
+    text = role.scaled ? role.scaled.spelling() : role.format.spelling();
+  resolved.roles.emplace_back(name,
+                              text + (role.isPerChannel ? " per-channel" : ""));
+}
+
 bool Compiler::resolve(const CompileOptions &options, Resolved &resolved,
                        llvm::raw_ostream &errors) const {
   std::string error;
@@ -197,6 +210,9 @@ bool Compiler::resolve(const CompileOptions &options, Resolved &resolved,
     return fail(error);
   resolved.format = policy->format;
   resolved.accumulateName = policy->accumulateName;
+  addRole(registry, "weights", policy->weights, resolved);
+  addRole(registry, "activations", policy->activations, resolved);
+  addRole(registry, "outputs", policy->outputs, resolved);
   return true;
 }
 
@@ -243,6 +259,33 @@ LogicalResult Compiler::retype(ModuleOp module, const CompileOptions &options,
       errors);
 }
 
+/// Behind the passes that would look for an operation alone where it is not.
+LogicalResult Compiler::countEvents(ModuleOp module,
+                                    const CompileOptions &options,
+                                    Resolved &resolved,
+                                    llvm::raw_ostream &errors) {
+  if (failed(run(
+          module,
+          [&](OpPassManager &passes) {
+            passes.addPass(createNumeraCountScales());
+            passes.addPass(createNumeraSimplify());
+            passes.addPass(createNumeraWidenContractions());
+            passes.addPass(createNumeraCountEvents({options.target}));
+          },
+          errors)))
+    return failure();
+  for (auto function : module.getOps<func::FuncOp>()) {
+    auto counts = eventCountsOf(function);
+    if (counts.empty())
+      continue;
+    resolved.counts[function.getName().str()] = std::move(counts);
+    function.removeResultAttr(
+        function.getNumResults() - 1,
+        StringAttr::get(function.getContext(), eventCountsAttribute));
+  }
+  return success();
+}
+
 LogicalResult Compiler::lower(ModuleOp module, const CompileOptions &options,
                               Resolved &resolved,
                               std::vector<FunctionSignature> &signatures,
@@ -260,7 +303,9 @@ LogicalResult Compiler::lower(ModuleOp module, const CompileOptions &options,
           [](OpPassManager &passes) { passes.addPass(createSymbolDCEPass()); },
           errors)))
     return failure();
-  if (failed(retype(module, options, resolved, errors)))
+  if (failed(retype(module, options, resolved, errors)) ||
+      (options.countEvents &&
+       failed(countEvents(module, options, resolved, errors))))
     return failure();
   {
     OneLine oneLine(*context, errors);
