@@ -7,6 +7,7 @@
 #include "Commands.h"
 #include "FormatFacts.h"
 #include "ModelFlags.h"
+#include "ScaledCheck.h"
 
 #include "numera/Runtime/Progress.h"
 #include "numera/Target/Libraries.h"
@@ -90,13 +91,21 @@ static bool readOptions(const CheckFlags &flags, const Registry &registry,
 /// Those asked for; else what the files name: formats, and those for which they
 /// register functions.
 static bool chooseFormats(const CheckFlags &flags, const Registry &registry,
-                          std::vector<Format> &formats) {
+                          std::vector<Format> &formats,
+                          std::vector<ScaledFormat> &scaled) {
   auto add = [&](const Format &format) {
     if (format && !is_contained(formats, format))
       formats.push_back(format);
   };
   for (const std::string &name : flags.formats) {
     std::string error;
+    ScaledFormat found = registry.lookupScaledFormat(name, error);
+    if (found) {
+      scaled.push_back(found);
+      continue;
+    }
+    if (!error.empty())
+      return fail(error) == 0;
     Format format = registry.lookupFormat(name, error);
     if (!format)
       return fail(error) == 0;
@@ -126,10 +135,11 @@ int numera::checkCommand(ArrayRef<const char *> arguments) {
   Registry registry;
   check::Options options;
   std::vector<Format> formats;
+  std::vector<ScaledFormat> scaledFormats;
   if (!loadRegistry(flags.sources, registry) ||
       !openLibraries(registry, errs(), &options.misfits) ||
       !readOptions(flags, registry, options) ||
-      !chooseFormats(flags, registry, formats))
+      !chooseFormats(flags, registry, formats, scaledFormats))
     return 1;
 
   std::vector<check::Report> reports;
@@ -153,7 +163,15 @@ int numera::checkCommand(ArrayRef<const char *> arguments) {
       report->missing.clear();
     reports.push_back(std::move(*report));
   }
-  if (reports.empty())
+  std::vector<ScaledReport> scaled;
+  for (const ScaledFormat &format : scaledFormats) {
+    Expected<ScaledReport> report =
+        checkScaled(registry, format, options.draws, options.seed);
+    if (!report)
+      return fail(toString(report.takeError()));
+    scaled.push_back(std::move(*report));
+  }
+  if (reports.empty() && scaled.empty())
     return fail("library '" + options.library +
                 "' has no function that is registered for the CPU");
 
@@ -161,12 +179,17 @@ int numera::checkCommand(ArrayRef<const char *> arguments) {
   auto isEmpty = [](const check::Report &report) {
     return report.results.empty() && report.laws.empty();
   };
-  if (!options.misfits.empty() && all_of(reports, isEmpty))
+  if (!options.misfits.empty() && scaled.empty() && all_of(reports, isEmpty))
     return 1;
   CheckReport printer(registry, uint64_t(options.timeLimit));
   uint64_t operations = 0, inputs = 0, bad = options.misfits.size();
   for (const check::Report &report : reports) {
     operations += report.results.size() + report.laws.size();
+    inputs += report.tried();
+    bad += report.bad();
+  }
+  for (const ScaledReport &report : scaled) {
+    operations += report.laws.size();
     inputs += report.tried();
     bad += report.bad();
   }
@@ -176,6 +199,8 @@ int numera::checkCommand(ArrayRef<const char *> arguments) {
       json.attributeArray("formats", [&] {
         for (const check::Report &report : reports)
           printer.printJSON(report, json);
+        for (const ScaledReport &report : scaled)
+          printJSON(report, json);
       });
       json.attributeArray("misfits", [&] {
         for (const std::string &place : options.misfits)
@@ -189,9 +214,11 @@ int numera::checkCommand(ArrayRef<const char *> arguments) {
   }
   for (const check::Report &report : reports)
     printer.printText(report, outs());
-  if (reports.size() > 1 || !options.misfits.empty())
-    outs() << reports.size()
-           << (reports.size() == 1 ? " format, " : " formats, ")
+  for (const ScaledReport &report : scaled)
+    printText(report, outs());
+  size_t checked = reports.size() + scaled.size();
+  if (checked > 1 || !options.misfits.empty())
+    outs() << checked << (checked == 1 ? " format, " : " formats, ")
            << CheckReport::summary(operations, inputs, bad) << '\n';
   return bad ? 1 : 0;
 }
