@@ -219,7 +219,7 @@ THROUGH_EXACT_1(roundeven)
 /// What `numera run --stats` counts (Events.h).
 #define EXTREME(unused, bits)                                                  \
   uint8_t SYMBOL(extreme, bits)(CODE(bits) x, PARAMETERS) {                    \
-    return mayHaveEvents(FORMAT, x);                                                \
+    return mayHaveEvents(FORMAT, x);                                           \
   }
 
 /// The quire of a format (Quire.h), in memory.
