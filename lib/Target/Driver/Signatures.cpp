@@ -43,8 +43,8 @@ static Type withoutPacking(Type type) {
   if (!isPacked(type))
     return type;
   auto tensor = cast<RankedTensorType>(type);
-  int64_t count = tensor.hasStaticShape() ? tensor.getNumElements()
-                                          : ShapedType::kDynamic;
+  int64_t count =
+      tensor.hasStaticShape() ? tensor.getNumElements() : ShapedType::kDynamic;
   auto num = cast<NumType>(tensor.getElementType());
   return RankedTensorType::get(
       packedBytes(count, num.getFormat().width()),
