@@ -34,6 +34,10 @@ shared = os.path.join(config.numera_source_root, os.pardir, "shared", "data")
 if os.path.isdir(shared):
     config.available_features.add("shared-data")
     config.substitutions.append(("%shared", os.path.realpath(shared)))
+# A Python that has other implementations of scaled formats.
+if peers := os.environ.get("NUMERA_PEERS"):
+    config.available_features.add("peers")
+    config.substitutions.append(("%peers", peers))
 if shutil.which("valgrind"):
     config.available_features.add("valgrind")
 for tool in ("ptxas", "nvdisasm"):
