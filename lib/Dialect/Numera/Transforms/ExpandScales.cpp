@@ -294,6 +294,17 @@ void Expander::makeScales(QuantizeOp op, Value values, const Loops &loops,
                   });
 }
 
+/// Elements or values, what divides them, and the zero points if there are any.
+static SmallVector<ScaleAccess> withScales(Value values, Value divisors,
+                                           const Parts &parts,
+                                           const Loops &loops) {
+  SmallVector<ScaleAccess> operands = {{values, loops.elements},
+                                       {divisors, loops.scales}};
+  if (parts.zeros)
+    operands.push_back({parts.zeros, loops.scales});
+  return operands;
+}
+
 /// The zero point, which comes behind an element or a value and its divisor.
 static std::optional<Value> zeroOf(ValueRange values) {
   return values.size() > 2 ? std::optional(values[2]) : std::nullopt;
@@ -316,18 +327,13 @@ void Expander::expand(QuantizeOp op) {
   // A power of two has an exact reciprocal.
   bool hasReciprocal = format.scaling.scale == powersOfTwo();
   Value by = divisors(loc, parts, format, hasReciprocal);
-  SmallVector<ScaleAccess> operands = {{values, loops.elements},
-                                       {by, loops.scales}};
-  if (parts.zeros)
-    operands.push_back({parts.zeros, loops.scales});
-  Value data =
-      mapElements(builder, loc, tensor::getMixedSizes(builder, loc, values),
-                  operands, type.getElementType(), format,
-                  [&](auto &steps, IRArithmetic &, ValueRange v) -> Value {
-                    return hasReciprocal
-                               ? steps.quantizeByReciprocal(v[0], v[1])
-                               : steps.quantize(v[0], v[1], zeroOf(v));
-                  });
+  Value data = mapElements(
+      builder, loc, tensor::getMixedSizes(builder, loc, values),
+      withScales(values, by, parts, loops), type.getElementType(), format,
+      [&](auto &steps, IRArithmetic &, ValueRange v) -> Value {
+        return hasReciprocal ? steps.quantizeByReciprocal(v[0], v[1])
+                             : steps.quantize(v[0], v[1], zeroOf(v));
+      });
   data = stored(data, format);
   if (format.isBlock()) {
     parts.blocks = data;
@@ -347,16 +353,12 @@ Value Expander::valuesOf(Location loc, Value scaled) {
     data = parts.blocks ? parts.blocks
                         : split(loc, data, axis, format.scaling.block);
   Value by = divisors(loc, parts, format, /*reciprocal=*/false);
-  SmallVector<ScaleAccess> operands = {{data, loops.elements},
-                                       {by, loops.scales}};
-  if (parts.zeros)
-    operands.push_back({parts.zeros, loops.scales});
-  Value values =
-      mapElements(builder, loc, tensor::getMixedSizes(builder, loc, data),
-                  operands, builder.getF32Type(), format,
-                  [](auto &steps, IRArithmetic &, ValueRange v) -> Value {
-                    return steps.dequantize(v[0], v[1], zeroOf(v));
-                  });
+  Value values = mapElements(
+      builder, loc, tensor::getMixedSizes(builder, loc, data),
+      withScales(data, by, parts, loops), builder.getF32Type(), format,
+      [](auto &steps, IRArithmetic &, ValueRange v) -> Value {
+        return steps.dequantize(v[0], v[1], zeroOf(v));
+      });
   if (!format.isBlock())
     return values;
   return join(loc, values, axis,
