@@ -324,18 +324,24 @@ private:
     }
   }
 
+  /// The operation on the formats that the entry names.
+  static Checked asRegistered(const Lowering &entry) {
+    Checked checked;
+    checked.operation = entry.operation;
+    checked.result.format = entry.result;
+    for (const Format &operand : entry.operands)
+      checked.operands.emplace_back().format = operand;
+    checked.rounding = entry.getRoundingMode();
+    return checked;
+  }
+
   void addProducts() {
     for (const Lowering &entry : registry.lowerings()) {
       bool isOfFormat =
           entry.result == format || is_contained(entry.operands, format);
       if (!isProduct(entry.operation) || !isOfFormat || !isProvided(entry))
         continue;
-      Checked checked;
-      checked.operation = entry.operation;
-      checked.result.format = entry.result;
-      for (const Format &operand : entry.operands)
-        checked.operands.emplace_back().format = operand;
-      checked.rounding = entry.getRoundingMode();
+      Checked checked = asRegistered(entry);
       checked.lowering = &entry;
       cases.operations.push_back(std::move(checked));
     }
@@ -352,12 +358,7 @@ private:
           entry.target == numera::Target::NVPTX ||
           (entry.result != format && !is_contained(entry.operands, format)))
         continue;
-      Checked checked;
-      checked.operation = entry.operation;
-      checked.result.format = entry.result;
-      for (const Format &operand : entry.operands)
-        checked.operands.emplace_back().format = operand;
-      checked.rounding = entry.getRoundingMode();
+      Checked checked = asRegistered(entry);
       checked.lowering = registry.findLowering(keyOf(checked));
       if (checked.lowering == &entry && isProvided(entry) &&
           isChosen(checked.rounding, true))
