@@ -3,24 +3,8 @@
  * bf16 with sums in f32, and their faults: `cut_round` does not round, `add`
  * does not return at one code, `mac` ends the process at another.
  */
-#include <stdint.h>
-#include <stdlib.h>
+#include "bf16.h"
 
-typedef union {
-  float value;
-  uint32_t bits;
-} Number;
-
-float b_to(uint16_t code) {
-  Number f = {.bits = (uint32_t)code << 16};
-  return f.value;
-}
-uint16_t b_from(float x) {
-  Number f = {.value = x};
-  if (x != x)
-    return 0x7fc0;
-  return (uint16_t)((f.bits + 0x7fff + (f.bits >> 16 & 1)) >> 16);
-}
 void sum_mac(float *sum, uint16_t x, uint16_t y) { *sum += b_to(x) * b_to(y); }
 void sum_add(float *sum, uint16_t x) { *sum += b_to(x); }
 uint16_t sum_round(const float *sum) { return b_from(*sum); }

@@ -3,24 +3,8 @@
  * Products of matrices in bf16, and their faults: one ends the process at a
  * code, one does not return at it, one counts its calls.
  */
-#include <stdint.h>
-#include <stdlib.h>
+#include "bf16.h"
 
-typedef union {
-  float value;
-  uint32_t bits;
-} Number;
-
-float b_to(uint16_t code) {
-  Number f = {.bits = (uint32_t)code << 16};
-  return f.value;
-}
-uint16_t b_from(float x) {
-  Number f = {.value = x};
-  if (x != x)
-    return 0x7fc0;
-  return (uint16_t)((f.bits + 0x7fff + (f.bits >> 16 & 1)) >> 16);
-}
 uint16_t right_dot(const uint16_t *x, const uint16_t *y, int64_t n) {
   float sum = 0;
   for (int64_t i = 0; i < n; ++i)
