@@ -8,6 +8,9 @@ import lit.formats
 
 config.name = "Numera"
 config.test_format = lit.formats.ShTest(execute_external=True)
+# Proofs of a test are its own affair, and not of the one who runs it.
+config.environment["XDG_CACHE_HOME"] = os.path.join(
+    config.numera_build_root, "test", "cache")
 config.suffixes = [".mlir", ".test"]
 config.excludes = ["Unit", "Consumer", "Inputs", "Emulation"]
 config.test_source_root = os.path.join(config.numera_source_root, "test")

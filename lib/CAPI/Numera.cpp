@@ -9,6 +9,7 @@
 #include "numera/Registry/Plugin.h"
 #include "numera/Target/Emit.h"
 #include "numera/Target/Libraries.h"
+#include "numera/Target/Proofs.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstring>
@@ -62,6 +63,7 @@ static int load(NumeraRegistry *registry, char **error,
   Registry loaded = registry->registry;
   if (!read(loaded, errors) || !examineLibraries(loaded, errors))
     return status(fail(error, message));
+  loadProofs(loaded, nulls());
   registry->registry = std::move(loaded);
   return 1;
 }

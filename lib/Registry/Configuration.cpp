@@ -263,6 +263,13 @@ bool ConfigurationReader::readAccumulate(const YamlNode &value) {
     policy.accumulator = {};
     return true;
   }
+  for (const Registry::NamedFormat &named : registry.named)
+    if (value.isScalar() && !value.text.empty() &&
+        named.accumulatorName == value.text) {
+      policy.accumulate = Policy::Accumulate::Quire;
+      policy.accumulator = named.format;
+      return true;
+    }
   if (!readFormatReference(value, policy.accumulator))
     return false;
   policy.accumulate = Policy::Accumulate::Named;

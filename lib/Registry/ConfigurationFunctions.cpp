@@ -185,7 +185,7 @@ bool ConfigurationReader::readAccumulator(const YamlNode &section,
                                           Registry::NamedFormat &named) {
   constexpr unsigned most = 512;
   if (!checkKeys(section, "an accumulator",
-                 {"storage", "init", "mac", "add", "round", "library"}))
+                 {"name", "storage", "init", "mac", "add", "round", "library"}))
     return false;
   const YamlNode *storage = requireScalar(section, "storage", "an accumulator");
   if (!storage)

@@ -11,16 +11,17 @@ using llvm::StringRef;
 using llvm::Twine;
 
 bool ConfigurationReader::isOpaqueKey(StringRef key) {
-  return llvm::is_contained({"equivalent", "carrier", "fallback", "derive",
-                             "identities", "accumulator"},
+  return llvm::is_contained({"equivalent", "proofs", "carrier", "fallback",
+                             "derive", "identities", "accumulator"},
                             key);
 }
 
 bool ConfigurationReader::readOpaque(const YamlNode &entry,
                                      Registry::NamedFormat &named) {
   return readEquivalent(entry, named.format, named.equivalent) &&
-         readCarrier(entry, named) && readDerived(entry, named) &&
-         readIdentities(entry, named);
+         readProofs(entry, named) && readCarrier(entry, named) &&
+         readDerived(entry, named) && readIdentities(entry, named) &&
+         readAccumulatorName(entry, named);
 }
 
 /// `equivalent: bf16`: the format that an opaque one's codes are to be read as.
@@ -41,6 +42,24 @@ bool ConfigurationReader::readEquivalent(const YamlNode &entry,
                                      Twine(equivalent.width()) +
                                      " bits, expected a format of " +
                                      Twine(format.width()));
+}
+
+/// `proofs: off`: the functions are called, whatever is known of them.
+bool ConfigurationReader::readProofs(const YamlNode &entry,
+                                     Registry::NamedFormat &named) {
+  const YamlNode *value = entry.find("proofs");
+  if (!value)
+    return true;
+  if (!expectScalar(*value))
+    return false;
+  if (value->text != "on" && value->text != "off")
+    return file.fail(value->place, "proofs is '" + Twine(value->text) +
+                                       "', expected on or off");
+  named.usesProofs = value->text == "on";
+  return named.equivalent ||
+         file.fail(value->keyPlace,
+                   "'proofs' is given without 'equivalent', the format that "
+                   "they are about");
 }
 
 /// `carrier: f32`, `fallback: f32`: where an opaque format computes what it has
@@ -64,6 +83,30 @@ bool ConfigurationReader::readCarrier(const YamlNode &entry,
     carrier = value->text == "f32" ? formatF32() : formatF64();
     named.embedsInCarrier = key == "carrier";
   }
+  return true;
+}
+
+/// `accumulator: {name: my_sum, …}`: what `accumulate` calls it.
+bool ConfigurationReader::readAccumulatorName(const YamlNode &entry,
+                                              Registry::NamedFormat &named) {
+  const YamlNode *section = entry.find("accumulator");
+  const YamlNode *value = section ? section->find("name") : nullptr;
+  if (!value)
+    return true;
+  if (!expectScalar(*value))
+    return false;
+  StringRef name = value->text;
+  bool isTaken = name == named.name || name == "same" || name == "quire" ||
+                 registry.byName.count(name) ||
+                 llvm::any_of(registry.named, [&](const auto &other) {
+                   return other.accumulatorName == name;
+                 });
+  if (isTaken || !isFormatName(value->text))
+    return file.fail(value->place,
+                     "an accumulator is named '" + name +
+                         "', expected a name that nothing else has that "
+                         "'accumulate' may be");
+  named.accumulatorName = name.str();
   return true;
 }
 

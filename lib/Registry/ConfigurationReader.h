@@ -32,6 +32,8 @@ private:
   bool readFormat(const YamlNode &entry);
   bool readEquivalent(const YamlNode &entry, const Format &format,
                       Format &equivalent);
+  bool readProofs(const YamlNode &entry, Registry::NamedFormat &named);
+  bool readAccumulatorName(const YamlNode &entry, Registry::NamedFormat &named);
   bool readCarrier(const YamlNode &entry, Registry::NamedFormat &named);
   static bool isOpaqueKey(llvm::StringRef key);
   bool readOpaque(const YamlNode &entry, Registry::NamedFormat &named);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // `identities: {zero: my_zero}`: a library's functions that give the codes of
-// identities are run once, in a child process, before the first program.
+// identities are run once, in a child process, before the first program. What
+// is a constant in source or bitcode is read.
 
 #include "Compile.h"
 #include "LibraryExamination.h"
 #include "LibraryRun.h"
 #include "LibrarySignature.h"
+#include "OpenLibraries.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/IRBuilder.h"
@@ -52,12 +54,42 @@ run(const Registry &registry, ArrayRef<const Lowering *> identities) {
   return runLibraries(module, machine, *native, runs);
 }
 
+static void keep(Registry &registry, const Lowering &identity, uint64_t code) {
+  unsigned unused = 64 - identity.result.width();
+  registry.keepIdentity(identity.result, identity.operation,
+                        code << unused >> unused);
+}
+
+/// Keeps those that are constants; the others are functions.
+static Expected<std::vector<const Lowering *>>
+readConstants(Registry &registry, ArrayRef<const Lowering *> identities) {
+  LLVMContext context;
+  OpenLibraries libraries(registry, context);
+  std::vector<const Lowering *> functions;
+  for (const Lowering *identity : identities) {
+    Expected<LibraryFile &> file = libraries.find(*identity);
+    if (!file)
+      return file.takeError();
+    if (const ConstantInt *constant = file->constant(identity->symbol))
+      keep(registry, *identity, constant->getZExtValue());
+    else
+      functions.push_back(identity);
+  }
+  return functions;
+}
+
 Error numera::findIdentities(Registry &registry,
                              ArrayRef<const Lowering *> identities) {
-  Expected<std::vector<std::string>> codes = run(registry, identities);
+  Expected<std::vector<const Lowering *>> functions =
+      readConstants(registry, identities);
+  if (!functions)
+    return functions.takeError();
+  if (functions->empty())
+    return Error::success();
+  Expected<std::vector<std::string>> codes = run(registry, *functions);
   if (!codes)
     return codes.takeError();
-  for (auto [identity, bytes] : zip_equal(identities, *codes)) {
+  for (auto [identity, bytes] : zip_equal(*functions, *codes)) {
     if (bytes.empty())
       return createStringError(
           identity->location + ": '" + identity->symbol +
@@ -67,9 +99,7 @@ Error numera::findIdentities(Registry &registry,
     uint64_t code = 0;
     for (unsigned char byte : reverse(bytes))
       code = code << 8 | byte;
-    unsigned unused = 64 - identity->result.width();
-    registry.keepIdentity(identity->result, identity->operation,
-                          code << unused >> unused);
+    keep(registry, *identity, code);
   }
   return Error::success();
 }

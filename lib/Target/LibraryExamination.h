@@ -5,6 +5,7 @@
 #ifndef NUMERA_LIB_TARGET_LIBRARYEXAMINATION_H
 #define NUMERA_LIB_TARGET_LIBRARYEXAMINATION_H
 
+#include "ProofCache.h"
 #include "numera/Registry/Registry.h"
 #include "llvm/Support/Error.h"
 
@@ -16,8 +17,9 @@ llvm::Error findIdentities(Registry &registry,
 
 /// Fails unless the `round_to` gives for every f32 what the format that it
 /// names as its equivalent rounds that to, NaN aside, and every code is a
-/// number of that format.
-llvm::Error proveRounding(const Registry &registry, const Lowering &roundTo);
+/// number of that format. What holds is kept in the cache.
+llvm::Error proveRounding(const Registry &registry, const Lowering &roundTo,
+                          ProofCache &cache);
 
 } // namespace numera
 

@@ -3,6 +3,7 @@
 #include "LibraryFile.h"
 #include "Process.h"
 
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Object/Archive.h"
@@ -58,11 +59,31 @@ Error LibraryFile::openFile(StringRef path, LLVMContext &context) {
   return openBitcode(**buffer, context);
 }
 
+std::string LibraryFile::bitcode() const {
+  std::string bytes;
+  raw_string_ostream stream(bytes);
+  module->setSourceFileName(info->name);
+  WriteBitcodeToFile(*module, stream);
+  return bytes;
+}
+
 Function *LibraryFile::definition(StringRef symbol) const {
   Function *function = module ? module->getFunction(symbol) : nullptr;
   bool isDefined =
       function && !function->isDeclaration() && !function->hasLocalLinkage();
   return isDefined ? function : nullptr;
+}
+
+const ConstantInt *LibraryFile::constant(StringRef symbol) const {
+  const GlobalVariable *variable =
+      module ? module->getGlobalVariable(symbol) : nullptr;
+  if (!variable || !variable->isConstant() || !variable->hasInitializer())
+    return nullptr;
+  const Constant *value = variable->getInitializer();
+  while (value->getType()->isStructTy() &&
+         value->getType()->getStructNumElements() == 1)
+    value = value->getAggregateElement(0u);
+  return dyn_cast<ConstantInt>(value);
 }
 
 std::vector<std::string> LibraryFile::names() const {

@@ -9,6 +9,7 @@
 
 #include "numera/Registry/Registry.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBufferRef.h"
@@ -34,6 +35,8 @@ public:
   const Library &library() const { return *info; }
   /// What sources and bitcode define, as one; null where all is machine code.
   std::unique_ptr<llvm::Module> module;
+  /// The same as bytes, which do not depend on where the files lie.
+  std::string bitcode() const;
   /// What a program is linked with: files of machine code, then `-lm` and such.
   const std::vector<std::string> &native() const { return files; }
 
@@ -42,6 +45,9 @@ public:
   }
   /// The function in bitcode; null for one of machine code, or of none.
   llvm::Function *definition(llvm::StringRef symbol) const;
+  /// The integer, or the only one of a struct, that a constant in bitcode is:
+  /// `const uint16_t my_zero = 0;`. Null for anything else.
+  const llvm::ConstantInt *constant(llvm::StringRef symbol) const;
   /// The functions that there are, and what they may be taken for.
   std::vector<std::string> names() const;
 

@@ -7,7 +7,6 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/LLVMContext.h"
 
@@ -58,6 +57,12 @@ static Error missing(const LibraryFile &file, const Lowering &lowering,
       hint(symbol, file.names()));
 }
 
+/// An identity may be a constant as well.
+static bool defines(const LibraryFile &file, const Lowering &lowering) {
+  return file.defines(lowering.symbol) ||
+         (isIdentity(lowering.operation) && file.constant(lowering.symbol));
+}
+
 Expected<LibraryFile &> OpenLibraries::findOnly(const Lowering &lowering) {
   LibraryFile *only = nullptr;
   std::vector<std::string> names;
@@ -66,7 +71,7 @@ Expected<LibraryFile &> OpenLibraries::findOnly(const Lowering &lowering) {
     if (!file)
       return file.takeError();
     append_range(names, file->names());
-    if (!file->defines(lowering.symbol))
+    if (!defines(*file, lowering))
       continue;
     if (only)
       return createStringError(lowering.location + ": '" + lowering.symbol +
@@ -97,7 +102,7 @@ Expected<LibraryFile &> OpenLibraries::findFile(const Lowering &lowering,
     return createStringError(lowering.location + ": no library '" + name +
                              "' is registered");
   Expected<LibraryFile &> file = open(*library);
-  if (file && !file->defines(lowering.symbol))
+  if (file && !defines(*file, lowering))
     return missing(*file, lowering, lowering.symbol);
   return file;
 }
@@ -119,6 +124,14 @@ Error OpenLibraries::check(const LibraryFile &file,
                              lowering.vector->symbol +
                              "', the vector variant of '" + lowering.symbol +
                              "'" + hint(lowering.vector->symbol, file.names()));
+  const ConstantInt *constant =
+      isIdentity(lowering.operation) ? file.constant(lowering.symbol) : nullptr;
+  if (constant && constant->getBitWidth() != lowering.result.storageBits())
+    return createStringError(
+        lowering.location + ": " + describe(file.library()) + " defines '" +
+        lowering.symbol + "' as a constant of " +
+        Twine(constant->getBitWidth()) + " bits, expected one of " +
+        Twine(lowering.result.storageBits()));
   const Function *definition = file.definition(lowering.symbol);
   if (!definition ||
       CSignature::of(lowering).isServedBy(*definition->getFunctionType()))
@@ -171,12 +184,9 @@ bool numera::openLibraries(Registry &registry, raw_ostream &errors,
     return false;
   for (const Library &library : registry.libraries()) {
     LibraryFile &file = cantFail(libraries.open(library));
-    if (!file.module)
-      continue;
-    auto bitcode = std::make_shared<std::string>();
-    raw_string_ostream stream(*bitcode);
-    WriteBitcodeToFile(*file.module, stream);
-    registry.keepBitcode(library.name, std::move(bitcode));
+    if (file.module)
+      registry.keepBitcode(library.name,
+                           std::make_shared<std::string>(file.bitcode()));
   }
   return examineLibraries(registry, errors,
                           misfits ? ArrayRef<std::string>(*misfits)
@@ -201,7 +211,8 @@ bool numera::examineLibraries(Registry &registry, raw_ostream &errors,
   };
   if (!identities.empty())
     check(findIdentities(registry, identities), *identities.front());
+  ProofCache cache(errors);
   for (const Lowering *rounding : roundings)
-    check(proveRounding(registry, *rounding), *rounding);
+    check(proveRounding(registry, *rounding, cache), *rounding);
   return reported.empty();
 }

@@ -7,6 +7,7 @@
 #include "numera/InitAll.h"
 #include "numera/Registry/Registry.h"
 #include "numera/Target/Libraries.h"
+#include "numera/Target/Proofs.h"
 #include "llvm/Support/CommandLine.h"
 
 using namespace llvm;
@@ -27,6 +28,7 @@ int main(int argc, char **argv) {
   if (!formats.empty() && (!registry->load(formats, errs()) ||
                            !numera::examineLibraries(*registry, errs())))
     return 1;
+  numera::loadProofs(*registry, errs());
   mlir::DialectRegistry dialects;
   numera::registerAll(dialects, registry);
   return failed(mlir::MlirOptMain(argc, argv, input, output, dialects));

@@ -11,6 +11,7 @@
 
 #include "numera/Runtime/Progress.h"
 #include "numera/Target/Libraries.h"
+#include "numera/Target/Proofs.h"
 #include "llvm/ADT/STLExtras.h"
 #include <optional>
 #include <thread>
@@ -24,7 +25,7 @@ struct CheckFlags {
   std::vector<std::string> formats;
   std::string library, rounding;
   std::optional<uint64_t> threads, seconds, seed, draws;
-  bool isSlow = false, wantsJSON = false;
+  bool isSlow = false, wantsProofs = false, wantsJSON = false;
 };
 } // namespace
 
@@ -42,6 +43,10 @@ static std::optional<int> parse(ArrayRef<const char *> arguments,
   line.add({"rounding", "MODE", "check only this rounding", &flags.rounding});
   line.add({"slow", "", "ten times the inputs, every f32 for casts from it",
             &flags.isSlow});
+  line.add({"prove", "",
+            "try all operands of opaque formats of up to 16 bits, and keep "
+            "what is proven: programs then compute it as the built-in format",
+            &flags.wantsProofs});
   line.add({"threads", "NUMBER",
             "processes at a time (default: as many as "
             "there are processors)",
@@ -86,6 +91,36 @@ static bool readOptions(const CheckFlags &flags, const Registry &registry,
   return fail("unknown library '" + flags.library + "', expected " +
               (names.empty() ? "one of a file: --formats F.yaml"
                              : alternatives(names))) == 0;
+}
+
+/// Leaves the formats of which something may be proven; an error for one that
+/// was asked for.
+static bool chooseProvable(const CheckFlags &flags, const Registry &registry,
+                           std::vector<Format> &formats) {
+  auto isProvable = [&](const Format &format) {
+    return format.isOpaque() && format.width() <= 16 &&
+           registry.equivalentOf(format);
+  };
+  for (const Format &format : formats)
+    if (!flags.formats.empty() && !isProvable(format))
+      return fail("'" + nameOrSpelling(registry, format) +
+                  "' cannot be proven to be another format, expected an opaque "
+                  "one of up to 16 bits that names its 'equivalent'") == 0;
+  auto isServed = [&](const Format &format) {
+    return flags.library.empty() ||
+           any_of(registry.lowerings(), [&](const Lowering &lowering) {
+             return (lowering.library.empty() ||
+                     lowering.library == flags.library) &&
+                    (lowering.result == format ||
+                     is_contained(lowering.operands, format));
+           });
+  };
+  erase_if(formats, [&](const Format &format) {
+    return !isProvable(format) || !isServed(format);
+  });
+  return !formats.empty() ||
+         fail("--prove finds no format to prove, expected an opaque one of up "
+              "to 16 bits that names its 'equivalent'") == 0;
 }
 
 /// Those asked for; else what the files name: formats, and those for which they
@@ -139,7 +174,8 @@ int numera::checkCommand(ArrayRef<const char *> arguments) {
   if (!loadRegistry(flags.sources, registry) ||
       !openLibraries(registry, errs(), &options.misfits) ||
       !readOptions(flags, registry, options) ||
-      !chooseFormats(flags, registry, formats, scaledFormats))
+      !chooseFormats(flags, registry, formats, scaledFormats) ||
+      (flags.wantsProofs && !chooseProvable(flags, registry, formats)))
     return 1;
 
   std::vector<check::Report> reports;
@@ -153,7 +189,9 @@ int numera::checkCommand(ArrayRef<const char *> arguments) {
       progress->advance(done - std::exchange(before, done));
     };
     Expected<check::Report> report =
-        check::checkFormat(registry, format, options, tick);
+        flags.wantsProofs
+            ? check::proveFormat(registry, format, options, errs(), tick)
+            : check::checkFormat(registry, format, options, tick);
     progress.reset();
     if (!report)
       return fail(toString(report.takeError()));

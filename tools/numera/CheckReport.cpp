@@ -213,6 +213,10 @@ void CheckReport::printRows(ArrayRef<Result> results, raw_ostream &out) const {
                                       : roundingOf(first.checked).str();
     if (!first.law.empty())
       rounding = "law";
+    else if (first.isProof)
+      rounding = !first.isGood()   ? "no proof"
+                 : first.wasProven ? "proven before"
+                                   : "proven";
     else if (!first.hasReference)
       rounding = "no reference";
     std::string function = functionOf(first);
@@ -263,6 +267,8 @@ void CheckReport::printText(const check::Report &report,
     out << "  missing, to be registered under 'lowerings:'\n";
   for (const std::string &line : report.missing)
     out << "    " << line << '\n';
+  if (!report.untried.empty())
+    out << "  too many operands to try: " << join(report.untried, "; ") << '\n';
   out << name << ": "
       << summary(report.results.size() + report.laws.size(), report.tried(),
                  report.bad())
@@ -321,6 +327,7 @@ void CheckReport::printResult(const Result &result, json::OStream &json) const {
                                  : json::Value(result.checked.slowness));
     }
     json.attribute("has_reference", result.hasReference);
+    json.attribute("proven", result.isProof && result.isGood());
     json.attribute("inputs", int64_t(result.tried));
     json.attribute("mismatches", int64_t(result.mismatches()));
     std::string how = ending(result);
@@ -359,6 +366,10 @@ void CheckReport::printJSON(const check::Report &report,
     });
     json.attributeArray("missing", [&] {
       for (const std::string &line : report.missing)
+        json.value(line);
+    });
+    json.attributeArray("untried", [&] {
+      for (const std::string &line : report.untried)
         json.value(line);
     });
     json.attribute("inputs", int64_t(report.tried()));

@@ -18,6 +18,7 @@ namespace {
 struct Row {
   std::string operation;
   Provision provision;
+  bool isProven = false; ///< to be the equivalent's (Target/Proofs.h)
 };
 } // namespace
 
@@ -33,8 +34,8 @@ static Lowering keyOf(Operation operation, const Format &format) {
 static void addCasts(const Registry &registry, const Format &format,
                      std::vector<Row> &rows) {
   auto add = [&](StringRef from, StringRef to, const Lowering &key) {
-    rows.push_back(
-        {("cast " + from + " -> " + to).str(), provisionOf(registry, key)});
+    rows.push_back({("cast " + from + " -> " + to).str(),
+                    provisionOf(registry, key), registry.isProven(key)});
   };
   std::string name = nameOrSpelling(registry, format);
   for (auto [text, machine] :
@@ -98,14 +99,16 @@ static std::vector<Row> rowsOf(const Registry &registry, const Format &format) {
     if (operation == Operation::Mac && !registry.findLowering(key))
       return;
     if (operation != Operation::Cmp) {
-      rows.push_back({nameOf(operation).str(), provisionOf(registry, key)});
+      rows.push_back({nameOf(operation).str(), provisionOf(registry, key),
+                      registry.isProven(key)});
       return;
     }
     for (StringRef predicate :
          {"oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge",
           "ult", "ule", "une", "uno"}) {
       key.predicate = predicate.str();
-      rows.push_back({("cmp " + predicate).str(), provisionOf(registry, key)});
+      rows.push_back({("cmp " + predicate).str(), provisionOf(registry, key),
+                      registry.isProven(key)});
     }
   };
 #define NUMERA_OPERATION(enumerator, name, operands)                           \
@@ -142,6 +145,9 @@ static std::string libraryOf(const Registry &registry,
 void numera::printProvisions(const Registry &registry, const Format &format,
                              json::OStream *json) {
   std::vector<Row> rows = rowsOf(registry, format);
+  Format equivalent = registry.equivalentOf(format);
+  std::string meaning =
+      equivalent ? nameOrSpelling(registry, equivalent) : std::string();
   auto print = [&](const Row &row) {
     const Provision &provision = row.provision;
     const Lowering *lowering = provision.lowering;
@@ -158,6 +164,7 @@ void numera::printProvisions(const Registry &registry, const Format &format,
         text("library", library);
         text("target", lowering ? nameOf(lowering->target) : "");
         text("origin", provision.origin);
+        text("proven", row.isProven ? meaning : "");
       });
       return;
     }
@@ -166,6 +173,8 @@ void numera::printProvisions(const Registry &registry, const Format &format,
       origin = lowering->symbol + ", " +
                (library.empty() ? "" : library + ", ") + "target " +
                nameOf(lowering->target).str();
+    if (row.isProven)
+      origin += ", proven equal to " + meaning;
     std::string kind = wordOf(provision.kind).str();
     kind.resize(origin.empty() ? kind.size() : 12, ' ');
     outs() << left_justify(row.operation, 21) << kind << origin << '\n';

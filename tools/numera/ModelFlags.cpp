@@ -5,6 +5,7 @@
 #include "numera/Registry/Plugin.h"
 #include "numera/Target/Emit.h"
 #include "numera/Target/Libraries.h"
+#include "numera/Target/Proofs.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -15,6 +16,10 @@ void numera::addFormatsFlags(CommandLine &line, FormatSources &sources) {
             &sources.files});
   line.add({"load-plugin", "FILE.so", "add the family of formats of a plugin",
             &sources.plugins});
+  line.add({"no-proofs", "",
+            "call a library's functions where they are proven to be a built-in "
+            "format's",
+            &sources.ignoresProofs});
 }
 
 void numera::addModelFlags(CommandLine &line, ModelFlags &flags) {
@@ -72,7 +77,11 @@ bool numera::loadRegistry(const FormatSources &sources, Registry &registry) {
 }
 
 bool numera::loadLibraries(const FormatSources &sources, Registry &registry) {
-  return loadRegistry(sources, registry) && openLibraries(registry, errs());
+  if (!loadRegistry(sources, registry) || !openLibraries(registry, errs()))
+    return false;
+  if (!sources.ignoresProofs)
+    loadProofs(registry, errs());
+  return true;
 }
 
 int numera::checkModelFlags(const ModelFlags &flags) {

@@ -16,6 +16,7 @@ namespace numera {
 /// Where formats come from beside the built-in ones.
 struct FormatSources {
   std::vector<std::string> plugins, files;
+  bool ignoresProofs = false;
 };
 
 struct ModelFlags {

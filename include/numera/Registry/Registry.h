@@ -177,6 +177,11 @@ public:
     /// (Derivation.h), a bit for each.
     uint64_t derived = 0;
     Identities identities = {};
+    /// What is proven of the functions of an opaque format is made use of.
+    bool usesProofs = true;
+    /// Of an opaque format's accumulator: the name that `accumulate` may give;
+    /// empty: it has none.
+    std::string accumulatorName = {};
   };
   /// In the order of registration.
   llvm::ArrayRef<NamedFormat> formats() const { return named; }
@@ -236,6 +241,16 @@ public:
   void keepIdentity(const Format &format, Operation identity, uint64_t code);
   const Policy &policy() const { return filePolicy; }
 
+  /// Keeps that an operation with opaque formats gives on the CPU, for all
+  /// operands, what it gives with the formats that they are equivalent to
+  /// (Target/Proofs.h), before the registry is shared.
+  void keepProof(Lowering key) { proven.push_back(std::move(key)); }
+  /// True if that is known of the operation on that target, and its formats let
+  /// it be made use of.
+  bool isProven(const Lowering &key) const;
+  /// Leaves the functions as they are.
+  void dropProofs() { proven.clear(); }
+
   /// The YAML line that would register a lowering: what an error about a
   /// missing one prints, e.g.
   /// `- {op: mul, format: bfloat, target: cpu, call: SYMBOL}`.
@@ -248,6 +263,7 @@ private:
   std::vector<NamedScaledFormat> scaled;
   std::vector<Lowering> registered;
   std::vector<Library> libs;
+  std::vector<Lowering> proven;
   Policy filePolicy;
 };
 

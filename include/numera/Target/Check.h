@@ -110,6 +110,9 @@ struct Result {
   uint64_t tried = 0;
   std::array<Tally, faultCount> faults{};
   Tally otherNaN; ///< NaNs that are not the canonical one: a remark
+  /// It has been run on all operands there are (Proofs.h), or it was in an
+  /// earlier run.
+  bool isProof = false, wasProven = false;
   /// What an element takes in a loop over many, the median; 0: not measured.
   double nanoseconds = 0;
 
@@ -124,6 +127,9 @@ struct Report {
   std::vector<Result> results; ///< operations, in the order of DESIGN 5
   std::vector<Result> laws;    ///< of a format without meaning, and of carriers
   std::vector<std::string> missing; ///< YAML lines that would register them
+  /// Of proofs: operations that have too many operands to try, and how many:
+  /// `fma, 2^48`.
+  std::vector<std::string> untried = {};
 
   uint64_t tried() const;
   /// How many operations and laws are not good.

@@ -24,6 +24,7 @@ static void addOptimisations(OpPassManager &passes, Target target) {
   passes.addPass(createNumeraSimplify());
   passes.addPass(createNumeraWidenContractions());
   passes.addPass(createNumeraLowerTypes());
+  passes.addPass(createNumeraUseProofs({nameOf(target).str()}));
   passes.addPass(createNumeraExpandPacked({nameOf(target).str()}));
   passes.addPass(createConvertElementwiseToLinalgPass());
   passes.addPass(createNumeraFuse());

@@ -23,6 +23,7 @@ namespace numera::check {
 //===----------------------------------------------------------------------===//
 
 Twins::Twins(const Registry &original) : widened(original) {
+  widened.dropProofs(); // the functions themselves are wanted
   auto add = [&](const Format &format) {
     if (!format || format.width() == format.storageBits() ||
         any_of(twins, [&](const auto &pair) { return pair.first == format; }))
@@ -48,6 +49,13 @@ Twins::Twins(const Registry &original) : widened(original) {
     for_each(entry.operands, replace);
     widened.add(std::move(entry));
   }
+}
+
+Twins Twins::none(const Registry &original) {
+  Twins twins;
+  twins.widened = original;
+  twins.widened.dropProofs();
+  return twins;
 }
 
 CastType Twins::twinOf(const Checked &checked, const CastType &type) const {

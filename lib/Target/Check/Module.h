@@ -16,12 +16,16 @@ namespace numera::check {
 class Twins {
 public:
   explicit Twins(const Registry &original);
+  /// None: operations are compiled as programs have them.
+  static Twins none(const Registry &original);
 
   const Registry &registry() const { return widened; }
   /// `type` as the program for `checked` has it.
   CastType twinOf(const Checked &checked, const CastType &type) const;
 
 private:
+  Twins() = default;
+
   Registry widened;
   std::vector<std::pair<Format, Format>> twins;
 };

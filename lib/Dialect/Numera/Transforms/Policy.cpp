@@ -51,6 +51,38 @@ static bool resolveFormat(const Registry &registry, llvm::StringRef to,
   return static_cast<bool>(resolved.format);
 }
 
+/// The format whose library has the accumulator that was named; null: it is
+/// asked for in another way.
+static Format ownerOfAccumulator(const Registry &registry,
+                                 llvm::StringRef accumulate) {
+  const Policy &policy = registry.policy();
+  if (accumulate.empty())
+    return policy.accumulate == Policy::Accumulate::Quire ? policy.accumulator
+                                                          : Format();
+  for (const Registry::NamedFormat &named : registry.formats())
+    if (named.accumulatorName == accumulate)
+      return named.format;
+  return {};
+}
+
+/// Sums in the format's quire or in its library's accumulator.
+static bool resolveExact(const Registry &registry, const Format &owner,
+                         ResolvedPolicy &resolved, std::string &error) {
+  std::string name = owner ? registry.entryOf(owner)->accumulatorName : "quire";
+  if (owner && owner != resolved.format) {
+    error = "accumulator '" + name + "' adds up numbers of '" +
+            nameOrSpelling(registry, owner) + "', found a model in '" +
+            nameOrSpelling(registry, resolved.format) + "'";
+    return false;
+  }
+  if (!hasQuire(registry, resolved.format, error))
+    return false;
+  resolved.accumulator = resolved.format;
+  resolved.isExact = true;
+  resolved.accumulateName = name;
+  return true;
+}
+
 std::optional<ResolvedPolicy>
 resolvePolicy(const Registry &registry, llvm::StringRef to,
               llvm::StringRef accumulate, std::string &error, bool keepsRoles) {
@@ -80,15 +112,12 @@ resolvePolicy(const Registry &registry, llvm::StringRef to,
   }
   bool isUsual =
       accumulate.empty() && policy.accumulate == Policy::Accumulate::Default;
-  if (isWanted("quire", Policy::Accumulate::Quire) ||
-      (isUsual && resolved.format.getFamily().accumulatesExactly())) {
-    if (!hasQuire(registry, resolved.format, error))
-      return std::nullopt;
-    resolved.accumulator = resolved.format;
-    resolved.isExact = true;
-    resolved.accumulateName = "quire";
-    return resolved;
-  }
+  Format owner = ownerOfAccumulator(registry, accumulate);
+  if (owner || isWanted("quire", Policy::Accumulate::Quire) ||
+      (isUsual && resolved.format.getFamily().accumulatesExactly()))
+    return resolveExact(registry, owner, resolved, error)
+               ? std::optional(resolved)
+               : std::nullopt;
   if (!accumulate.empty())
     resolved.accumulator = registry.lookupFormat(accumulate, error);
   else if (policy.accumulate == Policy::Accumulate::Named)

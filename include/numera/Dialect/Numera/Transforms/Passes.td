@@ -129,6 +129,28 @@ def NumeraFuse : Pass<"numera-fuse"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
+def NumeraUseProofs : Pass<"numera-use-proofs", "::mlir::ModuleOp"> {
+  let summary = "compute in built-in formats what is proven to be theirs";
+  let description = [{
+    *Requires:* `numera-lower-types`.
+    *Before:* operations on codes of opaque formats, whose functions a library
+    has.
+    *After:* those of which it is proven that they give, for all operands, what
+    the format gives that the opaque one is equivalent to are operations in that
+    format. All others stay as they are: values are codes, which both formats
+    have alike.
+
+    The step of a contraction is replaced where its product and its sum are
+    proven, or, in f32 and f64, the cast of its factors, and no function is
+    registered for it or for contractions as a whole.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", [{"cpu"}],
+           "cpu or nvptx: whose functions count">,
+  ];
+  let dependentDialects = ["::numera::NumeraDialect"];
+}
+
 def NumeraCarry : Pass<"numera-carry"> {
   let summary = "keep values decoded between operations";
   let description = [{

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+//
+// What is proven of the functions of opaque formats.
+
+#include "numera/Registry/Registry.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace numera;
+
+static bool isOpaque(const Format &format) {
+  return format && format.isOpaque();
+}
+
+/// True if both are the same operation on the same types, rounded as the
+/// format does it.
+static bool isSame(const Lowering &proof, const Lowering &key) {
+  return proof.operation == key.operation && proof.result == key.result &&
+         proof.operands == key.operands &&
+         proof.fromInteger == key.fromInteger &&
+         proof.toInteger == key.toInteger &&
+         (!(key.fromInteger || key.toInteger) ||
+          proof.integerIsSigned == key.integerIsSigned) &&
+         proof.predicate == key.predicate &&
+         proof.getRoundingMode().pack() == key.getRoundingMode().pack();
+}
+
+bool Registry::isProven(const Lowering &key) const {
+  if (llvm::none_of(proven,
+                    [&](const Lowering &proof) { return isSame(proof, key); }))
+    return false;
+  llvm::SmallVector<Format, 4> formats(key.operands.begin(),
+                                       key.operands.end());
+  formats.push_back(key.result);
+  llvm::erase_if(formats, [](const Format &each) { return !isOpaque(each); });
+  for (const Format &format : formats)
+    if (const NamedFormat *entry = entryOf(format); !entry->usesProofs)
+      return false;
+  // The functions were run on the CPU: elsewhere they must be the same.
+  if (key.target == Target::CPU)
+    return true;
+  Lowering onCPU = key;
+  onCPU.target = Target::CPU;
+  const Lowering *here = findLowering(onCPU), *there = findLowering(key);
+  if (here || there)
+    return here == there;
+  return llvm::all_of(registered, [&](const Lowering &lowering) {
+    bool isInvolved = llvm::is_contained(formats, lowering.result) ||
+                      llvm::any_of(lowering.operands, [&](const Format &each) {
+                        return llvm::is_contained(formats, each);
+                      });
+    return !isInvolved || lowering.target == Target::Any;
+  });
+}
