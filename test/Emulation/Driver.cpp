@@ -366,10 +366,10 @@ EXPORT cuModuleLoadData(void **module, const void *image) {
 }
 EXPORT cuModuleGetFunction(void **function, void *module, const char *name) {
   void *handle = static_cast<Module *>(module)->handle;
-  void *entry = dlsym(handle, name);
   auto about = [&](const char *what) {
     return dlsym(handle, (std::string("emulated_") + what + name).c_str());
   };
+  void *entry = about("function_");
   auto *barriers = static_cast<const int *>(about("barriers_"));
   auto *shared = static_cast<const uint64_t *>(about("shared_"));
   if (!entry || !barriers || !shared)

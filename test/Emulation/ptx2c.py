@@ -14,7 +14,7 @@ flush, approximate or may be contracted are refused.
 import re
 import sys
 
-from ptx_instructions import CTYPE, WIDTH, Instructions, literal, name
+from ptx_instructions import CTYPE, WIDTH, Instructions, function, literal, name
 
 PRELUDE = """
 #include <math.h>
@@ -101,9 +101,9 @@ class Function(Instructions):
 
     def signature(self):
         if self.is_entry:
-            return f"void {name(self.name)}(struct thread *T, byte **parameters)"
+            return f"void {function(self.name)}(struct thread *T, byte **parameters)"
         places = ", ".join(f"byte *{p}" for p in self.result + self.parameters)
-        return (f"static void {name(self.name)}(struct thread *T"
+        return (f"static void {function(self.name)}(struct thread *T"
                 f"{', ' if places else ''}{places})")
 
     def text(self):

@@ -19,6 +19,11 @@ def name(text):
     return text.strip().replace("%", "r_").replace("$", "_D_").replace(".", "_")
 
 
+def function(text):
+    """A function's: C has some of its own that it may be called like."""
+    return "emulated_function_" + name(text)
+
+
 def literal(text):
     if re.fullmatch(r"0[fF][0-9a-fA-F]{8}", text):
         return f"0x{text[2:]}u"
@@ -447,7 +452,7 @@ class Instructions:
             results = ops.pop(0).strip("()").split(",")
         arguments = ops[1].strip("()").split(",") if len(ops) > 1 else []
         places = [name(p) for p in results + arguments if p.strip()]
-        return f"{name(ops[0])}({', '.join(['T'] + places)});"
+        return f"{function(ops[0])}({', '.join(['T'] + places)});"
 
     def op_ret(self, parts, ops):
         return "return;"

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 
@@ -48,6 +49,42 @@ private:
 };
 
 } // namespace
+
+/// A function of the model in the place of its call: kernels have no others.
+static LogicalResult inlineCall(func::CallOp call) {
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+      call, call.getCalleeAttr());
+  if (!callee || !callee.getBody().hasOneBlock())
+    return call.emitError("kernels cannot call '")
+           << call.getCallee()
+           << "', expected a function of one block without jumps";
+  Block &body = callee.getBody().front();
+  OpBuilder builder(call);
+  IRMapping values;
+  values.map(body.getArguments(), call.getOperands());
+  for (mlir::Operation &op : body.without_terminator())
+    builder.clone(op, values);
+  for (auto [result, value] :
+       llvm::zip(call.getResults(), body.getTerminator()->getOperands()))
+    result.replaceAllUsesWith(values.lookupOrDefault(value));
+  call.erase();
+  return success();
+}
+
+/// The calls in what becomes a kernel, and those in the functions called.
+static LogicalResult inlineCalls(linalg::GenericOp generic) {
+  constexpr unsigned mostCalls = 10000;
+  for (unsigned i = 0; i < mostCalls; ++i) {
+    func::CallOp found;
+    generic.walk([&](func::CallOp call) { found = call; });
+    if (!found)
+      return success();
+    if (failed(inlineCall(found)))
+      return failure();
+  }
+  return generic.emitError("calls functions without an end, which a kernel "
+                           "cannot; expected none that calls itself");
+}
 
 /// What the kernel has to be given; constants it has itself.
 SmallVector<Value> Outliner::operandsOf(linalg::GenericOp generic,
@@ -156,8 +193,11 @@ LogicalResult Outliner::run(func::FuncOp function) {
     collapse(rewriter, generic);
   }
   function.walk([&](linalg::GenericOp op) { generics.push_back(op); });
-  for (linalg::GenericOp generic : generics)
+  for (linalg::GenericOp generic : generics) {
+    if (failed(inlineCalls(generic)))
+      return failure();
     outline(generic);
+  }
   return success();
 }
 
