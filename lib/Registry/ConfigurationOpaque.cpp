@@ -45,6 +45,7 @@ bool ConfigurationReader::readEquivalent(const YamlNode &entry,
 }
 
 /// `proofs: off`: the functions are called, whatever is known of them.
+/// `proofs: any-nan`: a result that is NaN may be another NaN.
 bool ConfigurationReader::readProofs(const YamlNode &entry,
                                      Registry::NamedFormat &named) {
   const YamlNode *value = entry.find("proofs");
@@ -52,10 +53,14 @@ bool ConfigurationReader::readProofs(const YamlNode &entry,
     return true;
   if (!expectScalar(*value))
     return false;
-  if (value->text != "on" && value->text != "off")
+  using Proofs = Registry::NamedFormat::Proofs;
+  if (value->text == "off")
+    named.proofs = Proofs::Off;
+  else if (value->text == "any-nan")
+    named.proofs = Proofs::AnyNaN;
+  else if (value->text != "on")
     return file.fail(value->place, "proofs is '" + Twine(value->text) +
-                                       "', expected on or off");
-  named.usesProofs = value->text == "on";
+                                       "', expected on, off or any-nan");
   return named.equivalent ||
          file.fail(value->keyPlace,
                    "'proofs' is given without 'equivalent', the format that "

@@ -33,7 +33,8 @@ bool Registry::isProven(const Lowering &key) const {
   formats.push_back(key.result);
   llvm::erase_if(formats, [](const Format &each) { return !isOpaque(each); });
   for (const Format &format : formats)
-    if (const NamedFormat *entry = entryOf(format); !entry->usesProofs)
+    if (const NamedFormat *entry = entryOf(format);
+        entry->proofs == NamedFormat::Proofs::Off)
       return false;
   // The functions were run on the CPU: elsewhere they must be the same.
   if (key.target == Target::CPU)
@@ -43,9 +44,13 @@ bool Registry::isProven(const Lowering &key) const {
   const Lowering *here = findLowering(onCPU), *there = findLowering(key);
   if (here || there)
     return here == there;
+  // What is derived is made of their functions, and of built-in formats'.
   return llvm::all_of(registered, [&](const Lowering &lowering) {
-    bool isInvolved = llvm::is_contained(formats, lowering.result) ||
-                      llvm::any_of(lowering.operands, [&](const Format &each) {
+    llvm::SmallVector<Format, 4> all(lowering.operands.begin(),
+                                     lowering.operands.end());
+    all.push_back(lowering.result);
+    bool isInvolved = llvm::none_of(all, isOpaque) ||
+                      llvm::any_of(all, [&](const Format &each) {
                         return llvm::is_contained(formats, each);
                       });
     return !isInvolved || lowering.target == Target::Any;

@@ -74,11 +74,18 @@ public:
   }
 
 private:
+  /// Of these formats, or of built-in ones alone: what is derived computes in
+  /// those.
   bool isInvolved(const Lowering &lowering) const {
+    auto isOpaque = [](const Format &format) {
+      return format && format.isOpaque();
+    };
     return is_contained(formats, lowering.result) ||
-           any_of(lowering.operands, [&](const Format &operand) {
-             return is_contained(formats, operand);
-           });
+           any_of(lowering.operands,
+                  [&](const Format &operand) {
+                    return is_contained(formats, operand);
+                  }) ||
+           (!isOpaque(lowering.result) && none_of(lowering.operands, isOpaque));
   }
 
   void addArithmetic() {
@@ -98,6 +105,7 @@ private:
     for (const Format &other : {entry->equivalent, entry->carrier})
       whole.add(other ? other.spelling() : "");
     whole.add(uint64_t(entry->embedsInCarrier)).add(entry->derived);
+    whole.add(uint64_t(entry->proofs == Registry::NamedFormat::Proofs::AnyNaN));
     const Identities &identities = entry->identities;
     for (const std::optional<uint64_t> &code :
          {identities.zero, identities.one, identities.lowest,

@@ -148,6 +148,9 @@ void numera::printProvisions(const Registry &registry, const Format &format,
   Format equivalent = registry.equivalentOf(format);
   std::string meaning =
       equivalent ? nameOrSpelling(registry, equivalent) : std::string();
+  const Registry::NamedFormat *entry = registry.entryOf(format);
+  bool isAnyNaN =
+      entry && entry->proofs == Registry::NamedFormat::Proofs::AnyNaN;
   auto print = [&](const Row &row) {
     const Provision &provision = row.provision;
     const Lowering *lowering = provision.lowering;
@@ -174,7 +177,8 @@ void numera::printProvisions(const Registry &registry, const Format &format,
                (library.empty() ? "" : library + ", ") + "target " +
                nameOf(lowering->target).str();
     if (row.isProven)
-      origin += ", proven equal to " + meaning;
+      origin +=
+          ", proven equal to " + meaning + (isAnyNaN ? ", NaNs apart" : "");
     std::string kind = wordOf(provision.kind).str();
     kind.resize(origin.empty() ? kind.size() : 12, ' ');
     outs() << left_justify(row.operation, 21) << kind << origin << '\n';

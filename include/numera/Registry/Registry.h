@@ -177,8 +177,9 @@ public:
     /// (Derivation.h), a bit for each.
     uint64_t derived = 0;
     Identities identities = {};
-    /// What is proven of the functions of an opaque format is made use of.
-    bool usesProofs = true;
+    /// Whether what is proven of the functions of an opaque format is made use
+    /// of, and whether one NaN may stand for another there.
+    enum class Proofs { Off, On, AnyNaN } proofs = Proofs::On;
     /// Of an opaque format's accumulator: the name that `accumulate` may give;
     /// empty: it has none.
     std::string accumulatorName = {};

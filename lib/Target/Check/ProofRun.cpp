@@ -76,6 +76,32 @@ public:
   uint64_t count = 0;
 };
 
+/// Which results stand for each other beside equal ones: none, or NaNs.
+class SameNaNs {
+public:
+  explicit SameNaNs(const ProofSubject &subject)
+      : format(subject.isAnyNaN ? subject.meant.result.format : Format()) {
+    if (!format || format.width() > 16)
+      return;
+    for (uint64_t code = 0; code < uint64_t{1} << format.width(); ++code)
+      codes.push_back(isNaN(code));
+  }
+
+  bool areBoth(uint64_t x, uint64_t y) const {
+    if (!format)
+      return false;
+    return codes.empty() ? isNaN(x) && isNaN(y) : codes[x] && codes[y];
+  }
+
+private:
+  bool isNaN(uint64_t code) const {
+    return format.getFamily().decode(format, code).isNaN();
+  }
+
+  Format format;
+  std::vector<char> codes; ///< of a short format, by code
+};
+
 /// A function of a program, called on parts.
 class Side {
 public:
@@ -106,15 +132,19 @@ public:
     return bits;
   }
 
-  /// The first place, below `count`, at which the other has another result.
-  std::optional<uint64_t> firstDifference(const Side &other,
-                                          uint64_t count) const {
+  /// The first place, below `count`, at which the other has another result;
+  /// `nans`: that does not stand for this one.
+  std::optional<uint64_t>
+  firstDifference(const Side &other, uint64_t count,
+                  const SameNaNs *nans = nullptr) const {
     if (!std::memcmp(results.data(), other.results.data(), count * resultBytes))
       return std::nullopt;
-    uint64_t k = 0;
-    while (result(k) == other.result(k))
-      ++k;
-    return k;
+    for (uint64_t k = 0; k < count; ++k) {
+      uint64_t x = result(k), y = other.result(k);
+      if (x != y && !(nans && nans->areBoth(x, y)))
+        return k;
+    }
+    return std::nullopt;
   }
 
 private:
@@ -159,6 +189,7 @@ void ProofRun::work(const Program &own, const Program &meant, size_t i,
   Part part(subject);
   Side function(own, i, subject.own), again = function,
                                       reference(meant, i, subject.meant);
+  SameNaNs nans(subject);
   uint64_t nanoseconds = 0;
   auto call = [&](Side &side) {
     ++pulse.calls;
@@ -189,7 +220,7 @@ void ProofRun::work(const Program &own, const Program &meant, size_t i,
                      .count());
     if (!call(reference))
       break;
-    auto difference = function.firstDifference(reference, part.count);
+    auto difference = function.firstDifference(reference, part.count, &nans);
     if (difference || at / proofPart % partsToRepeat == 0) {
       if (!call(again))
         break;

@@ -133,7 +133,9 @@ private:
           (provision.kind == Provision::Kind::Derived ? "derived: "
                                                       : "fallback: ") +
           provision.origin;
-    subjects.push_back({checked, asMeant(checked), bits});
+    bool isAnyNaN = registry.entryOf(format)->proofs ==
+                    Registry::NamedFormat::Proofs::AnyNaN;
+    subjects.push_back({checked, asMeant(checked), bits, isAnyNaN});
   }
 
   Checked asMeant(const Checked &checked) const {

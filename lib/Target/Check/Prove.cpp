@@ -110,7 +110,7 @@ void loadProofs(Registry &registry, raw_ostream &warnings) {
   ProofCache cache(warnings);
   std::vector<Lowering> proven;
   for (const Registry::NamedFormat &named : registry.formats()) {
-    if (!named.usesProofs)
+    if (named.proofs == Registry::NamedFormat::Proofs::Off)
       continue;
     std::vector<ProofSubject> subjects =
         proofSubjects(registry, named.format, 32);
