@@ -8,6 +8,7 @@
 // What a real device would not forgive is an error here: memory of the host in
 // a copy that wants the device's, a kernel's arguments outside of it, leaks.
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -77,6 +78,7 @@ struct Thread {
   void (*copy)(Thread *, void *to, const void *from, uint64_t size);
   void (*wait)(Thread *);
   std::vector<struct Copy> *copies;
+  uint32_t (*(*exchange)(Thread *, const uint32_t *words, int count))[8];
 };
 using Entry = void(Thread *, void **parameters);
 
@@ -98,7 +100,8 @@ uint64_t hash(const char *text, uint64_t value = 1469598103934665603u) {
 /// Of the translator: what another one made of the same PTX is not wanted.
 uint64_t hashOfTranslator() {
   uint64_t value = hash(CLANG);
-  for (const char *name : {"ptx2c.py", "ptx_instructions.py"}) {
+  for (const char *name :
+       {"ptx2c.py", "ptx_instructions.py", "ptx_matrix.py"}) {
     std::ifstream file(std::string(PTX2C_FOLDER "/") + name);
     std::string text((std::istreambuf_iterator<char>(file)), {});
     value = hash(text.c_str(), value);
@@ -159,14 +162,24 @@ void waitForCopies(Thread *thread) {
 
 // ---- threads of a block
 
+/// What the threads of a warp show each other: the one table is read while the
+/// next is written.
+struct Warp {
+  uint32_t words[2][32][8];
+};
+
+enum class State { Ready, AtBarrier, AtExchange, Done };
+
 /// A thread of a block with barriers has a stack of its own, and goes on when
-/// all others have come as far.
+/// all others, or those of its warp, have come as far.
 struct Fiber {
   Thread thread;
   ucontext_t context;
   std::vector<char> stack;
   std::vector<Copy> copies;
-  bool isDone = false;
+  Warp *warp = nullptr;
+  unsigned exchanges = 0;
+  State state = State::Ready;
 };
 
 thread_local ucontext_t scheduler;
@@ -175,20 +188,54 @@ thread_local Entry *runningEntry = nullptr;
 thread_local void **runningParameters = nullptr;
 thread_local ucontext_t *escape = nullptr;
 
-void waitForOthers(Thread *) { swapcontext(&running->context, &scheduler); }
+void pause(State state) {
+  running->state = state;
+  swapcontext(&running->context, &scheduler);
+}
+void waitForOthers(Thread *) { pause(State::AtBarrier); }
+
+/// Shows the warp's other threads some words, and returns theirs.
+uint32_t (*exchange(Thread *thread, const uint32_t *words, int count))[8] {
+  auto &table = running->warp->words[running->exchanges++ % 2];
+  std::memcpy(table[thread->tid[0] % 32], words, size_t(count) * 4);
+  pause(State::AtExchange);
+  return table;
+}
 
 void runFiber() {
   runningEntry(&running->thread, runningParameters);
-  running->isDone = true;
-  swapcontext(&running->context, &scheduler);
+  pause(State::Done);
+}
+
+/// If all fibers of the range that are not done are in `state`, they may go on.
+bool release(Fiber *begin, Fiber *end, State state) {
+  bool anyLeft = false;
+  for (Fiber *fiber = begin; fiber != end; ++fiber) {
+    if (fiber->state != state && fiber->state != State::Done)
+      return false;
+    anyLeft |= fiber->state == state;
+  }
+  for (Fiber *fiber = begin; fiber != end; ++fiber)
+    if (fiber->state == state)
+      fiber->state = State::Ready;
+  return anyLeft;
+}
+void runReady(Fiber *begin, Fiber *end) {
+  for (Fiber *fiber = begin; fiber != end; ++fiber)
+    if (fiber->state == State::Ready) {
+      running = fiber;
+      swapcontext(&scheduler, &fiber->context);
+    }
 }
 
 void runWithBarriers(const Function &function, std::vector<Fiber> &fibers,
                      void **parameters) {
   runningEntry = function.entry;
   runningParameters = parameters;
+  std::vector<Warp> warps((fibers.size() + 31) / 32);
   for (Fiber &fiber : fibers) {
-    fiber.isDone = false;
+    fiber.state = State::Ready;
+    fiber.warp = &warps[size_t(&fiber - fibers.data()) / 32];
     fiber.stack.resize(1 << 16);
     getcontext(&fiber.context);
     fiber.context.uc_stack.ss_sp = fiber.stack.data();
@@ -196,23 +243,27 @@ void runWithBarriers(const Function &function, std::vector<Fiber> &fibers,
     fiber.context.uc_link = nullptr;
     makecontext(&fiber.context, runFiber, 0);
   }
-  for (bool isDone = false; !isDone;) {
-    isDone = true;
-    for (Fiber &fiber : fibers) {
-      if (fiber.isDone)
-        continue;
-      running = &fiber;
-      swapcontext(&scheduler, &fiber.context);
-      isDone &= fiber.isDone;
+  Fiber *begin = fibers.data(), *end = begin + fibers.size();
+  do {
+    for (Fiber *warp = begin; warp < end; warp += 32) {
+      Fiber *last = std::min(warp + 32, end);
+      do
+        runReady(warp, last);
+      while (release(warp, last, State::AtExchange));
     }
-  }
+  } while (release(begin, end, State::AtBarrier));
+  for (const Fiber &fiber : fibers)
+    if (fiber.state != State::Done) {
+      std::fprintf(stderr, "emulated GPU: threads wait for each other\n");
+      std::abort();
+    }
 }
 
 /// The instruction `exit`.
 void leave(Thread *) {
   if (escape)
     setcontext(escape);
-  running->isDone = true;
+  running->state = State::Done;
   setcontext(&scheduler);
 }
 
@@ -251,7 +302,8 @@ void runGrid(const Function &function, const unsigned grid[3],
                 leave,
                 startCopy,
                 waitForCopies,
-                &fiber.copies};
+                &fiber.copies,
+                exchange};
       if (!function.hasBarriers)
         runAlone(function, thread, parameters);
     }

@@ -15,6 +15,8 @@ import re
 import sys
 
 from ptx_instructions import CTYPE, WIDTH, Instructions, function, literal, name
+from ptx_matrix import PRELUDE as MATRIX_PRELUDE
+from ptx_matrix import MatrixInstructions
 
 PRELUDE = """
 #include <math.h>
@@ -27,6 +29,7 @@ struct thread {
   void (*copy)(struct thread *, void *to, const void *from, uint64_t size);
   void (*wait)(struct thread *);
   void *copies;
+  uint32_t (*(*exchange)(struct thread *, const uint32_t *words, int count))[8];
 };
 typedef unsigned char byte;
 typedef uint8_t pred;
@@ -78,7 +81,7 @@ static inline uint64_t to_u(double x, int w) {
   return (uint64_t)x; }
 """
 
-class Function(Instructions):
+class Function(Instructions, MatrixInstructions):
     def __init__(self, translator, head, body):
         self.translator = translator
         self.out = []
@@ -272,7 +275,7 @@ class Translator:
                             f"[{count or 1}] {aligned}{initial};")
 
     def text(self):
-        out = [PRELUDE, "static __thread uint64_t carry;"]
+        out = [PRELUDE, MATRIX_PRELUDE, "static __thread uint64_t carry;"]
         out += self.globals
         out += [f.signature() + ";" for f in self.functions]
         out += [f.text() for f in self.functions]
