@@ -53,7 +53,7 @@ std::optional<ModelOptions> numera::readOptions(const char *const *list,
       {"function", &compile.function},
       {"target", &compile.target, {"cpu", "nvptx"}},
       {"cpu", &compile.cpu},
-      {"gpu", &options.gpu.gpu},
+      {"gpu", &compile.gpu},
       {"cuda-path", &options.gpu.cudaPath}};
   SmallVector<StringRef> names;
   for (const Key &key : keys)
@@ -72,5 +72,7 @@ std::optional<ModelOptions> numera::readOptions(const char *const *list,
     if (!error.empty())
       return std::nullopt;
   }
+  if (!compile.gpu.empty())
+    options.gpu.gpu = compile.gpu;
   return options;
 }

@@ -256,13 +256,17 @@ bool ConfigurationReader::readFormat(const YamlNode &entry) {
 
 bool ConfigurationReader::readAccumulate(const YamlNode &value) {
   Policy &policy = registry.filePolicy;
-  bool isQuire = value.isScalar() && value.text == "quire";
-  if (isQuire || (value.isScalar() && value.text == "same")) {
-    policy.accumulate =
-        isQuire ? Policy::Accumulate::Quire : Policy::Accumulate::Same;
-    policy.accumulator = {};
-    return true;
-  }
+  using Accumulate = Policy::Accumulate;
+  constexpr std::pair<StringRef, Accumulate> words[] = {
+      {"same", Accumulate::Same},
+      {"quire", Accumulate::Quire},
+      {"tensorcore", Accumulate::TensorCore}};
+  for (auto [word, meaning] : words)
+    if (value.isScalar() && value.text == word) {
+      policy.accumulate = meaning;
+      policy.accumulator = {};
+      return true;
+    }
   for (const Registry::NamedFormat &named : registry.named)
     if (value.isScalar() && !value.text.empty() &&
         named.accumulatorName == value.text) {

@@ -85,3 +85,39 @@ func.func @floats_are_copied_as_they_are(
   }
   return
 }
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// Factors of matrix instructions stay codes, cast to f16 for a GPU that
+// multiplies none of f8E4M3FN; 16 bytes of them are fetched at once along the
+// steps, 4 elements along columns: 1 + 32 + 64, 1 + 64.
+// CHECK-LABEL: func.func @tensor_cores_take_codes
+// CHECK:         llvm.func @numera.contraction.0.row_layout()
+// CHECK-NEXT:      llvm.mlir.constant(97 : i32)
+// CHECK:         llvm.func @numera.contraction.0.column_layout()
+// CHECK-NEXT:      llvm.mlir.constant(65 : i32)
+// CHECK:         llvm.func @numera.contraction.0.row(
+// CHECK:           numera.cast {{.*}} : i8 to i16
+// CHECK-NOT:     numera.contraction.0.step
+// CHECK:         llvm.func @numera.contraction.0(
+// CHECK-SAME:      numera.kernel = "tensor16", numera.tile = "64x64_f16"
+func.func @tensor_cores_take_codes(
+    %a: memref<100x16xi8>, %b: memref<16x132xi8>, %c: memref<100x132xf32>) {
+  linalg.generic {indexing_maps = [#a, #b, #c],
+                  iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<100x16xi8>, memref<16x132xi8>)
+      outs(%c : memref<100x132xf32>) {
+  ^bb0(%x: i8, %y: i8, %z: f32):
+    %0 = numera.mac %x, %y, %z {format = #numera.format<float<8, 23>>,
+        operand_formats = [#numera.format<float<4, 3, fn>>,
+                           #numera.format<float<4, 3, fn>>,
+                           #numera.format<float<8, 23>>],
+        tensorcore} : (i8, i8, f32) -> f32
+    linalg.yield %0 : f32
+  }
+  return
+}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Contractions through NVIDIA's assembler: ptxas_tiles.py MODEL. Prints what their
+"""Contractions through NVIDIA's assembler: ptxas_tiles.py MODEL [tensorcore]. Prints what their
 kernels take, for several GPUs and accumulators; fails where one spills or takes
 more registers than two blocks have."""
 import os
@@ -13,10 +13,15 @@ JOBS = [("sm_75", "f32", "f32"), ("sm_75", "bf16", "same"),
         ("sm_90", "f32", "f32"), ("sm_90", "bf16", "same"),
         ("sm_90", "posit16", "same"), ("sm_90", "posit16", "quire")]
 
+TENSOR = [("sm_75", "f16"), ("sm_80", "bf16"), ("sm_80", "f8E4M3FN"),
+          ("sm_89", "f8E4M3FN"), ("sm_90", "bf16"), ("sm_90a", "f8E5M2"),
+          ("sm_100", "f8E4M3FN")]
+
 
 def main():
+    jobs = [(*job, "tensorcore") for job in TENSOR] if sys.argv[2:] else JOBS
     ptx = os.path.join(tempfile.mkdtemp(), "tiles.ptx")
-    for gpu, form, sums in JOBS:
+    for gpu, form, sums in jobs:
         subprocess.run(["numera", "compile", sys.argv[1], "--format", form,
                         "--accumulate", sums, "--target", "nvptx", "--gpu",
                         gpu, "-o", ptx], check=True)

@@ -132,7 +132,7 @@ int numera::compileCommand(ArrayRef<const char *> arguments) {
     return 1;
   if (sys::Process::StandardErrIsDisplayed())
     errs() << job.model << ": " << resolved.formatName << ", accumulating in "
-           << resolved.accumulateName << '\n';
+           << accumulatorFor(resolved.accumulateName) << '\n';
   EmitOptions options = {.kind = job.emit,
                          .cpu = cpuOptions(job.flags, resolved)};
   if (job.flags.compile.target == "nvptx")

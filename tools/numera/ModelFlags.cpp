@@ -29,7 +29,8 @@ void numera::addModelFlags(CommandLine &line, ModelFlags &flags) {
             "compute in this format: a name or a spelling such as float<5,7>",
             &compile.format});
   line.add({"accumulate", "FORMAT",
-            "add up matrix products in: same, quire, f32, f64 or a format",
+            "add up matrix products in: same, quire, f32, f64, tensorcore or a "
+            "format",
             &compile.accumulate});
   line.add({"rounding", "MODE",
             "round so, e.g. nearest-even, toward-zero, up, stochastic",
@@ -57,7 +58,7 @@ void numera::addModelFlags(CommandLine &line, ModelFlags &flags) {
        "native (default), x86-64-v3, a CPU as LLVM names it, or several: A,B",
        &compile.cpu});
   line.add({"gpu", "GPU", "with --target nvptx: sm_75, sm_80 (default), sm_90a",
-            &flags.gpu});
+            &compile.gpu});
   line.add({"cuda-path", "FOLDER",
             "CUDA's tools; by default those on PATH or in CUDA_HOME",
             &flags.cudaPath});
@@ -85,7 +86,7 @@ bool numera::loadLibraries(const FormatSources &sources, Registry &registry) {
 }
 
 int numera::checkModelFlags(const ModelFlags &flags) {
-  if (!flags.gpu.empty() && flags.compile.target != "nvptx")
+  if (!flags.compile.gpu.empty() && flags.compile.target != "nvptx")
     return fail("--gpu is for --target nvptx, found --target " +
                 flags.compile.target);
   const std::string &outputAs = flags.compile.outputAs;
@@ -96,10 +97,14 @@ int numera::checkModelFlags(const ModelFlags &flags) {
   return 0;
 }
 
+std::string numera::accumulatorFor(StringRef name) {
+  return name.str() + (name == "tensorcore" ? ": not bit-exact" : "");
+}
+
 GPUOptions numera::gpuOptions(const ModelFlags &flags) {
   GPUOptions options;
-  if (!flags.gpu.empty())
-    options.gpu = flags.gpu;
+  if (!flags.compile.gpu.empty())
+    options.gpu = flags.compile.gpu;
   options.cudaPath = flags.cudaPath;
   return options;
 }

@@ -23,7 +23,6 @@ struct ModelFlags {
   FormatSources formats;
   CompileOptions compile;
   std::optional<uint64_t> seed;
-  std::string gpu; ///< empty: the default
   std::string cudaPath;
 };
 
@@ -42,7 +41,11 @@ int checkModelFlags(const ModelFlags &flags);
 /// What the code generator is told about a lowered model.
 CPUOptions cpuOptions(const ModelFlags &flags, const Resolved &resolved);
 
-/// The same for kernels.
+/// An accumulator as people read it: of one whose bits no document defines,
+/// that too.
+std::string accumulatorFor(llvm::StringRef name);
+
+/// What the code generator is told about kernels.
 GPUOptions gpuOptions(const ModelFlags &flags);
 
 } // namespace numera

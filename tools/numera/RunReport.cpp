@@ -2,6 +2,7 @@
 
 #include "RunReport.h"
 #include "DataSet.h"
+#include "ModelFlags.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
@@ -52,6 +53,8 @@ void numera::printJSON(const RunReport &report, raw_ostream &stream) {
           json.attribute(role, format);
       });
     json.attribute("accumulate", report.metadata.accumulate);
+    if (report.metadata.accumulate == "tensorcore")
+      json.attribute("bit_exact", false);
     json.attribute("rounding", report.metadata.rounding);
     json.attribute("overflow", report.metadata.overflow);
     json.attribute("seed", report.seed);
@@ -111,7 +114,7 @@ static void printComparison(const Comparison &comparison, raw_ostream &stream) {
 void numera::printText(const RunReport &report, raw_ostream &stream) {
   const Metadata &metadata = report.metadata;
   stream << "format " << metadata.format << ", accumulating in "
-         << metadata.accumulate << '\n';
+         << accumulatorFor(metadata.accumulate) << '\n';
   for (const auto &[role, format] : report.roles)
     stream << role << " in " << format << '\n';
   for (const OutputReport &output : report.outputs) {

@@ -11,11 +11,13 @@
 
 namespace numera {
 
-/// Adds the passes of `numera-to-nvptx`; `checkShapes` as for the CPU. What is
+/// Adds the passes of `numera-to-nvptx`; `checkShapes` as for the CPU, `gpu`
+/// where tensor cores are named. What is
 /// in `gpu.module @kernels` then is the device's, in the LLVM and the NVVM
 /// dialect; the rest has the interface that programs for the CPU have, but
 /// every buffer it is given must lie on the device.
-void buildNumeraToNVPTX(mlir::OpPassManager &passes, bool checkShapes = true);
+void buildNumeraToNVPTX(mlir::OpPassManager &passes, bool checkShapes = true,
+                        llvm::StringRef gpu = "sm_80");
 
 /// Makes `numera-to-nvptx` known to pass pipelines.
 void registerNumeraToNVPTX();

@@ -128,7 +128,7 @@ struct Policy {
   /// Scales that are known before a program runs (`numera calibrate`), by the
   /// names of contractions and operands: `conv1.lhs`.
   llvm::StringMap<std::vector<float>> scales;
-  enum class Accumulate { Default, Same, Quire, Named };
+  enum class Accumulate { Default, Same, Quire, TensorCore, Named };
   Accumulate accumulate = Accumulate::Default;
   Format accumulator; ///< with Named
 };

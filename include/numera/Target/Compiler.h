@@ -24,11 +24,12 @@ namespace numera {
 /// format.
 struct CompileOptions {
   std::string format;     ///< name or spelling
-  std::string accumulate; ///< same, or a name or spelling
+  std::string accumulate; ///< same, quire, tensorcore, or a name or spelling
   std::string rounding, overflow;
   std::optional<uint64_t> randomBits; ///< of a stochastic rounding
   std::string target = "cpu";
   std::string cpu = "native";
+  std::string gpu;      ///< empty: that of GPUOptions
   std::string outputAs; ///< f32 (default), f64 or storage
   std::string function; ///< empty: every public function
   /// Return what contractions read, as results behind a function's own.

@@ -18,6 +18,7 @@
 #include "numera/Dialect/Numera/Transforms/StatisticsPasses.h"
 #include "numera/Import/ONNX.h"
 #include "numera/InitAll.h"
+#include "numera/Target/GPU.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -195,6 +196,11 @@ bool Compiler::resolve(const CompileOptions &options, Resolved &resolved,
       resolvePolicy(registry, options.format, options.accumulate, error);
   if (!policy)
     return fail(error);
+  if (policy->usesTensorCores && options.target != "nvptx")
+    return fail("accumulate 'tensorcore' needs the matrix instructions of a "
+                "GPU, found target '" +
+                options.target +
+                "'; choose --target nvptx, or --accumulate f32");
   // Another rounding or overflow is another format: its spelling says so.
   ScaledFormat scaled = policy->scaled;
   Format &format = scaled ? scaled.element : policy->format;
@@ -323,7 +329,9 @@ LogicalResult Compiler::lower(ModuleOp module, const CompileOptions &options,
           module,
           [&](OpPassManager &passes) {
             if (options.target == "nvptx")
-              buildNumeraToNVPTX(passes, checkShapes);
+              buildNumeraToNVPTX(passes, checkShapes,
+                                 options.gpu.empty() ? GPUOptions().gpu
+                                                     : options.gpu);
             else
               buildNumeraToCPU(passes, checkShapes);
           },

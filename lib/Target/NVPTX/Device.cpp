@@ -64,6 +64,17 @@ static Error checkCalls(const Module &module) {
   return Error::success();
 }
 
+/// Of the factors that kernels multiply by matrix instructions the fewest; 0
+/// where there are none.
+static unsigned factorBitsOf(mlir::gpu::GPUModuleOp kernels) {
+  unsigned fewest = 0;
+  for (auto function : kernels.getOps<mlir::LLVM::LLVMFuncOp>())
+    if (auto kind = function->getAttrOfType<mlir::StringAttr>("numera.kernel"))
+      if (StringRef bits = kind.getValue(); bits.consume_front("tensor"))
+        fewest = bits == "8" || fewest == 8 ? 8 : 16;
+  return fewest;
+}
+
 /// Only kernels are called from outside.
 static void hideFunctions(Module &module) {
   for (Function &function : module)
@@ -81,7 +92,8 @@ Expected<Compiled> numera::compileDevice(mlir::ModuleOp lowered,
   Compiled program;
   program.context = std::make_unique<LLVMContext>();
   program.context->setDiagnosticHandlerCallBack(reportErrors);
-  Expected<std::unique_ptr<TargetMachine>> machine = createGPUMachine(options);
+  Expected<std::unique_ptr<TargetMachine>> machine =
+      createGPUMachine(options, factorBitsOf(*modules.begin()));
   if (!machine)
     return machine.takeError();
   program.machine = std::move(*machine);

@@ -11,9 +11,11 @@
 
 namespace numera {
 
-/// The machine for `options.gpu`; an error says what is known.
+/// The machine for `options.gpu`; an error says what is known. PTX is of the
+/// oldest version that knows the GPU, and its matrix instructions on factors of
+/// `factorBits`; 0: on none.
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
-createGPUMachine(const GPUOptions &options);
+createGPUMachine(const GPUOptions &options, unsigned factorBits);
 
 /// The kernels of a lowered module with the runtime's and the libraries'
 /// functions that they call, optimised. Nothing but the kernels is visible.

@@ -24,12 +24,17 @@ void LLVMInitializeNVPTXAsmPrinter();
 /// The oldest GPUs that CUDA still knows.
 static constexpr unsigned oldest = 75;
 
+/// 90 of `sm_90a`; 0 of what is no name.
+static unsigned versionOf(StringRef gpu) {
+  unsigned version = 0;
+  if (!gpu.consume_front("sm_") || gpu.consumeInteger(10, version))
+    return 0;
+  return version;
+}
+
 static bool isKnown(const llvm::Target &target, const Triple &triple,
                     StringRef gpu) {
-  StringRef number = gpu;
-  unsigned version = 0;
-  if (!number.consume_front("sm_") || number.consumeInteger(10, version) ||
-      version < oldest)
+  if (versionOf(gpu) < oldest)
     return false;
   // Asked of an empty subtarget: for an unknown name LLVM prints, and goes on.
   std::unique_ptr<MCSubtargetInfo> known(
@@ -38,7 +43,7 @@ static bool isKnown(const llvm::Target &target, const Triple &triple,
 }
 
 Expected<std::unique_ptr<TargetMachine>>
-numera::createGPUMachine(const GPUOptions &options) {
+numera::createGPUMachine(const GPUOptions &options, unsigned factorBits) {
   LLVMInitializeNVPTXTargetInfo();
   LLVMInitializeNVPTXTarget();
   LLVMInitializeNVPTXTargetMC();
@@ -57,6 +62,11 @@ numera::createGPUMachine(const GPUOptions &options) {
   CodeGenOptLevel level =
       CodeGenOpt::getLevel(int(std::min(options.optimization, 3u)))
           .value_or(CodeGenOptLevel::Aggressive);
+  // LLVM's own choice for other GPUs is as late or later.
+  unsigned version = versionOf(options.gpu);
+  StringRef ptx = factorBits == 8 && version < 100    ? "+ptx84"
+                  : factorBits == 16 && version == 75 ? "+ptx65"
+                                                      : "";
   return std::unique_ptr<TargetMachine>(target->createTargetMachine(
-      triple, options.gpu, "", rules, std::nullopt, std::nullopt, level));
+      triple, options.gpu, ptx, rules, std::nullopt, std::nullopt, level));
 }

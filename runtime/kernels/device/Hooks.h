@@ -7,7 +7,8 @@
 // while a thread computes.
 //
 // NUMERA_CARRIER is the type of a value while it is computed with: float,
-// double, or the unsigned integer of a code.
+// double, or the unsigned integer of a code. NUMERA_FACTOR is that of a factor,
+// where it is another one: the code that tensor cores take.
 
 #ifndef NUMERA_KERNELS_DEVICE_HOOKS_H
 #define NUMERA_KERNELS_DEVICE_HOOKS_H
@@ -16,7 +17,12 @@
 
 namespace numera::kernel {
 
+#ifndef NUMERA_FACTOR
+#define NUMERA_FACTOR NUMERA_CARRIER
+#endif
+
 using Carrier = NUMERA_CARRIER;
+using Factor = NUMERA_FACTOR;
 /// The bits of an element as they lie in memory, zeros above them.
 using Raw = uint64_t;
 
@@ -54,12 +60,12 @@ void numera_hook_mac(void *quire, Raw row, Raw column);
 int32_t numera_hook_row_layout();
 int32_t numera_hook_column_layout();
 /// An element as a value.
-Carrier numera_hook_row(Raw element);
-Carrier numera_hook_column(Raw element);
+Factor numera_hook_row(Raw element);
+Factor numera_hook_column(Raw element);
 /// The sum `index` places behind `base`, and back.
 Carrier numera_hook_load(const void *base, int64_t index);
 void numera_hook_store(void *base, int64_t index, Carrier value);
-/// One step of the contraction.
+/// One step of the contraction; not for tensor cores.
 Carrier numera_hook_step(Carrier sum, Carrier row, Carrier column);
 #endif
 }

@@ -11,8 +11,8 @@
 #ifndef NUMERA_KERNELS_DEVICE_PANEL_H
 #define NUMERA_KERNELS_DEVICE_PANEL_H
 
-#include "Hooks.h"
 #include "Machine.h"
+#include "Sides.h"
 
 namespace numera::kernel {
 
@@ -26,22 +26,6 @@ template <int width> struct Panel {
   alignas(16) Carrier values[slabSteps][pitch];
 };
 
-/// What differs between rows and columns.
-struct RowSide {
-  static Layout layout() { return Layout::of(numera_hook_row_layout()); }
-  static Raw fetch(const void *base, int64_t index) {
-    return numera_hook_fetch_row(base, index);
-  }
-  static Carrier decode(Raw raw) { return numera_hook_row(raw); }
-};
-struct ColumnSide {
-  static Layout layout() { return Layout::of(numera_hook_column_layout()); }
-  static Raw fetch(const void *base, int64_t index) {
-    return numera_hook_fetch_column(base, index);
-  }
-  static Carrier decode(Raw raw) { return numera_hook_column(raw); }
-};
-
 /// A thread's elements of one slab, on their way into a panel.
 template <typename Side, int width, bool isAsync> class Filling {
   using Target = NUMERA_SHARED Panel<width>;
@@ -51,28 +35,30 @@ public:
   static constexpr int count = width * slabSteps / blockThreads;
 
   /// Element (lane, step) lies `lanes[lane] + steps[step]` places behind
-  /// `base`.
+  /// `base`. How many steps there are does not matter: no more are computed.
   void start(Target &panel, const char *base,
              const NUMERA_SHARED int64_t *lanes,
-             const NUMERA_SHARED int64_t *steps) {
+             const NUMERA_SHARED int64_t *steps, int64_t) {
     if (isCopied())
       return startCopies(panel, base, lanes, steps);
     if (Side::layout().isContiguous)
-      return fetchRun(base +
-                      (lanes[lane(0)] + steps[step(0)]) * Side::layout().bytes);
+      return run.fetch(base + (lanes[lane(0)] + steps[step(0)]) *
+                                  Side::layout().bytes,
+                       Side::layout().bytes);
 #pragma unroll
     for (int i = 0; i < count; ++i)
       raw[i] = Side::fetch(base, lanes[lane(i)] + steps[step(i)]);
   }
 
   /// After this, and the barrier that follows, the panel can be read.
-  void finish(Target &panel) const {
+  void finish(Target &panel, int64_t) const {
     if (isCopied())
       return waitForCopies();
 #pragma unroll
     for (int i = 0; i < count; ++i)
-      panel.values[step(i)][lane(i)] =
-          Side::decode(Side::layout().isContiguous ? element(i) : raw[i]);
+      panel.values[step(i)][lane(i)] = Side::decode(
+          Side::layout().isContiguous ? run.element(i, Side::layout().bytes)
+                                      : raw[i]);
   }
 
 private:
@@ -122,47 +108,8 @@ private:
                       base + (lanes[lane(i)] + steps[step(i)]) * size);
   }
 
-  template <typename Word> void take(const char *from, int at) {
-    Word word = *reinterpret_cast<const Word *>(from + at);
-    __builtin_memcpy(words + at / 4, &word, sizeof word);
-  }
-
-  /// All elements in as few loads as there can be.
-  void fetchRun(const char *from) {
-    typedef uint32_t Words __attribute__((ext_vector_type(4)));
-    switch (int total = count * Side::layout().bytes) {
-    case 1:
-      return take<uint8_t>(from, 0);
-    case 2:
-      return take<uint16_t>(from, 0);
-    case 4:
-      return take<uint32_t>(from, 0);
-    case 8:
-      return take<uint64_t>(from, 0);
-    default:
-#pragma unroll
-      for (int at = 0; at < int(sizeof words); at += 16)
-        if (at < total)
-          take<Words>(from, at);
-    }
-  }
-
-  /// The bits of element `i` of what fetchRun took.
-  Raw element(int i) const {
-    switch (Side::layout().bytes) {
-    case 1:
-      return words[i / 4] >> 8 * (i % 4) & 0xff;
-    case 2:
-      return words[i / 2] >> 16 * (i % 2) & 0xffff;
-    case 4:
-      return words[i];
-    default:
-      return words[2 * i] | Raw(words[2 * i + 1]) << 32;
-    }
-  }
-
   Raw raw[count]; ///< elements that were fetched one by one
-  alignas(16) uint32_t words[count < 2 ? 4 : 2 * count]; ///< others
+  Run<count> run; ///< others
 };
 
 } // namespace numera::kernel

@@ -223,6 +223,19 @@ bool drawsRandom(mlir::Operation *op) {
          rulesOf(op).rounding == Rounding::Stochastic;
 }
 
+/// What the matrix instructions of GPUs do.
+static LogicalResult verifyTensorCore(MacOp mac) {
+  if (!mac.getTensorcore())
+    return success();
+  FormatOpInterface op = mac;
+  if (mac.getProduct() || op.drawsRandom() ||
+      op.getResultElement().format != formatF32())
+    return op->emitOpError("is one of tensor cores, which add exact products "
+                           "in f32; expected an accumulator in f32 and no "
+                           "product or random bits");
+  return success();
+}
+
 static LogicalResult verifyRandom(FormatOpInterface op) {
   if (auto mac = dyn_cast<MacOp>(op.getOperation()))
     if (auto product = stepRulesOf(mac).product;
@@ -295,6 +308,8 @@ LogicalResult verifyFormatOp(mlir::Operation *op) {
     if (failed(verifyElement(op, op->getResult(0).getType(), resultElement(op),
                              "result")) ||
         failed(verifyRules(op)))
+      return failure();
+    if (auto mac = dyn_cast<MacOp>(op); mac && failed(verifyTensorCore(mac)))
       return failure();
     return verifyRandom(interface);
   }

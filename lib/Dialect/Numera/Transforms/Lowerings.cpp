@@ -291,6 +291,12 @@ Value Lowerings::cast(OpBuilder &builder, const Request &request,
 Value Lowerings::mac(OpBuilder &builder, const Request &request, MacOp op,
                      ArrayRef<Scalar> operands) {
   FormatOpInterface interface = op;
+  if (op.getTensorcore() && target == Target::CPU) {
+    op.emitError("accumulate 'tensorcore' needs the matrix instructions of a "
+                 "GPU, found target 'cpu'; choose target nvptx, or accumulate "
+                 "f32");
+    return {};
+  }
   Value random = request.random;
   ElementKind accumulator = interface.getResultElement();
   StepRules rules = stepRulesOf(op);

@@ -118,6 +118,12 @@ resolvePolicy(const Registry &registry, llvm::StringRef to,
     return resolveExact(registry, owner, resolved, error)
                ? std::optional(resolved)
                : std::nullopt;
+  if (isWanted("tensorcore", Policy::Accumulate::TensorCore)) {
+    resolved.accumulator = formatF32();
+    resolved.usesTensorCores = true;
+    resolved.accumulateName = "tensorcore";
+    return resolved;
+  }
   if (!accumulate.empty())
     resolved.accumulator = registry.lookupFormat(accumulate, error);
   else if (policy.accumulate == Policy::Accumulate::Named)

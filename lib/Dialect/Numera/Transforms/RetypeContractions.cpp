@@ -127,6 +127,7 @@ static void rewriteStep(IRRewriter &rewriter, const Sum &sum,
     } else {
       auto mac = MacOp::create(rewriter, loc, TypeRange(type),
                                ValueRange{sum.lhs, sum.rhs, accumulator});
+      mac.setTensorcore(policy.usesTensorCores);
       if (policy.product)
         mac.setProductAttr(
             FormatAttr::get(rewriter.getContext(), policy.product));

@@ -19,6 +19,7 @@
 #include "CallProducts.h"
 #include "ContractionHooks.h"
 #include "KernelModule.h"
+#include "TensorCores.h"
 #include "TileShapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -38,15 +39,30 @@ namespace {
 class TiledKernels : HookBuilder {
 public:
   TiledKernels(ModuleOp host, ModuleOp device, const Registry &registry)
-      : HookBuilder(device, registry, Target::NVPTX), host(host) {}
+      : HookBuilder(device, registry, Target::NVPTX), host(host),
+        registry(registry) {}
 
-  void replace(const ContractionWork &work);
+  LogicalResult replace(const ContractionWork &work, StringRef gpu);
 
 private:
-  gpu::GPUFuncOp kernelFor(const ContractionWork &work, const TileShape &shape,
+  /// How a contraction is computed.
+  struct Choice {
+    TileShape shape;
+    TensorFactors tensor; ///< null: step by step
+    std::array<int32_t, 2> layouts;
+
+    /// The entry of runtime/kernels/device.
+    std::string tile() const {
+      return shape.name() + (tensor ? "_" + tensor.name : "");
+    }
+  };
+  gpu::GPUFuncOp kernelFor(const ContractionWork &work, const Choice &choice,
                            TypeRange arguments);
+  LLVM::LLVMFuncOp declareContraction(const Twine &name,
+                                      const ContractionWork &work,
+                                      const Choice &choice);
   void addHooks(const Twine &name, const ContractionWork &work,
-                const std::array<int32_t, 2> &layouts);
+                const Choice &choice);
   void addQuireHooks(const Twine &name, const ContractionWork &work);
   void addFetch(const Twine &name, Type storage);
   void addDecode(const Twine &name, const StoredKind &from, Type carrier,
@@ -57,6 +73,7 @@ private:
   Value blocksFor(const ContractionWork &work, const TileShape &shape);
 
   ModuleOp host;
+  const Registry &registry;
   llvm::StringMap<gpu::GPUFuncOp> kernels; ///< by what they compute, and how
 };
 
@@ -105,18 +122,26 @@ void TiledKernels::addConstant(const Twine &name, int32_t value) {
 }
 
 void TiledKernels::addHooks(const Twine &name, const ContractionWork &work,
-                            const std::array<int32_t, 2> &layouts) {
+                            const Choice &choice) {
   const PackedContraction &contraction = work.contraction;
   ContractionKinds kinds(work.generic, contraction);
-  Type carrier = contraction.carrier;
-  addConstant(name + ".row_layout", layouts[0]);
-  addConstant(name + ".column_layout", layouts[1]);
+  Type carrier = contraction.carrier, factor = carrier;
+  ElementKind row = kinds.value, column = kinds.value;
+  if (choice.tensor) {
+    factor = builder.getIntegerType(choice.tensor.bits);
+    row.format = choice.tensor.row;
+    column.format = choice.tensor.column;
+  }
+  addConstant(name + ".row_layout", choice.layouts[0]);
+  addConstant(name + ".column_layout", choice.layouts[1]);
   addFetch(name + ".fetch_row", kinds.row.storage);
   addFetch(name + ".fetch_column", kinds.column.storage);
-  addDecode(name + ".row", kinds.row, carrier, kinds.value);
-  addDecode(name + ".column", kinds.column, carrier, kinds.value);
+  addDecode(name + ".row", kinds.row, factor, row);
+  addDecode(name + ".column", kinds.column, factor, column);
   addReader(name + ".load", kinds.sum, carrier, kinds.value);
   addWriter(name + ".store", kinds.sum, carrier, kinds.value);
+  if (choice.tensor)
+    return;
   if (contraction.carried)
     addCarriedStep(name + ".step", contraction, carrier);
   else
@@ -186,14 +211,37 @@ void TiledKernels::fillKernel(gpu::GPUFuncOp kernel,
   gpu::ReturnOp::create(builder, loc);
 }
 
+/// With its hooks.
+LLVM::LLVMFuncOp TiledKernels::declareContraction(const Twine &name,
+                                                  const ContractionWork &work,
+                                                  const Choice &choice) {
+  const PackedContraction &contraction = work.contraction;
+  bool isQuire = contraction.quireStep != nullptr;
+  if (isQuire)
+    addQuireHooks(name, work);
+  else
+    addHooks(name, work, choice);
+  Type i32 = builder.getI32Type();
+  SmallVector<Type> types = {pointer, pointer, pointer, pointer, pointer,
+                             i32,     i32,     i32,     i32};
+  if (isQuire)
+    types.push_back(pointer);
+  LLVM::LLVMFuncOp declared = function(name, types, none());
+  std::string kind = "quire";
+  if (choice.tensor)
+    kind = "tensor" + std::to_string(choice.tensor.bits);
+  else if (!isQuire)
+    llvm::raw_string_ostream(kind = "") << contraction.carrier;
+  declared->setAttr("numera.kernel", builder.getStringAttr(kind));
+  declared->setAttr("numera.tile", builder.getStringAttr(choice.tile()));
+  return declared;
+}
+
 gpu::GPUFuncOp TiledKernels::kernelFor(const ContractionWork &work,
-                                       const TileShape &shape,
+                                       const Choice &choice,
                                        TypeRange arguments) {
   const PackedContraction &contraction = work.contraction;
   bool isQuire = contraction.quireStep != nullptr;
-  std::array<int32_t, 2> layouts = {};
-  if (!isQuire)
-    layouts = layoutsOf(work, shape);
   std::string key;
   llvm::raw_string_ostream stream(key);
   if (isQuire)
@@ -202,31 +250,17 @@ gpu::GPUFuncOp TiledKernels::kernelFor(const ContractionWork &work,
         << QuireOpInterface(contraction.quireStep).getQuireFormat().spelling();
   else
     stream << ContractionKinds(work.generic, contraction).key();
-  stream << ' ' << shape.name() << ' ' << layouts[0] << ' ' << layouts[1] << ' '
-         << contraction.batch.size() << ' ' << contraction.rows.size() << ' '
-         << contraction.columns.size() << ' ';
+  stream << ' ' << choice.tile() << ' ' << choice.layouts[0] << ' '
+         << choice.layouts[1] << ' ' << contraction.batch.size() << ' '
+         << contraction.rows.size() << ' ' << contraction.columns.size() << ' ';
   llvm::interleaveComma(arguments, stream);
   auto [place, isNew] = kernels.try_emplace(key);
   if (!isNew)
     return place->second;
 
   std::string number = std::to_string(kernels.size() - 1);
-  std::string name = "numera.contraction." + number;
-  if (isQuire)
-    addQuireHooks(name, work);
-  else
-    addHooks(name, work, layouts);
-  Type i32 = builder.getI32Type();
-  SmallVector<Type> types = {pointer, pointer, pointer, pointer, pointer,
-                             i32,     i32,     i32,     i32};
-  if (isQuire)
-    types.push_back(pointer);
-  LLVM::LLVMFuncOp declared = function(name, types, none());
-  std::string kind = "quire";
-  if (!isQuire)
-    llvm::raw_string_ostream(kind = "") << contraction.carrier;
-  declared->setAttr("numera.kernel", builder.getStringAttr(kind));
-  declared->setAttr("numera.tile", builder.getStringAttr(shape.name()));
+  LLVM::LLVMFuncOp declared =
+      declareContraction("numera.contraction." + number, work, choice);
   gpu::GPUFuncOp kernel =
       createKernel(host, linalg::GenericOp(work.generic).getLoc(),
                    "contraction_" + number, arguments);
@@ -272,10 +306,17 @@ static std::optional<int64_t> bytesOf(linalg::GenericOp generic) {
   return sum;
 }
 
-void TiledKernels::replace(const ContractionWork &work) {
+LogicalResult TiledKernels::replace(const ContractionWork &work,
+                                    StringRef gpu) {
   linalg::GenericOp generic = work.generic;
   const PackedContraction &contraction = work.contraction;
-  TileShape shape = TileShape::of(generic, contraction);
+  FailureOr<TensorFactors> tensor =
+      TensorFactors::of(generic, contraction, registry, gpu);
+  if (failed(tensor))
+    return failure();
+  Choice choice = {TileShape::of(generic, contraction, *tensor), *tensor, {}};
+  if (!contraction.quireStep)
+    choice.layouts = layoutsOf(work, choice.shape, choice.tensor);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(generic);
   SmallVector<Access> accesses;
@@ -287,9 +328,9 @@ void TiledKernels::replace(const ContractionWork &work) {
   if (linalg::FillOp fill = work.fill)
     arguments.push_back(fill.getInputs().front());
   arguments.append(loopWords(builder, work, accesses));
-  Value blocks = blocksFor(work, shape);
+  Value blocks = blocksFor(work, choice.shape);
   gpu::GPUFuncOp kernel =
-      kernelFor(work, shape, ValueRange(arguments).getTypes());
+      kernelFor(work, choice, ValueRange(arguments).getTypes());
   builder.setInsertionPoint(generic);
   gpu::LaunchFuncOp call =
       launch(builder, generic.getLoc(), kernel, blocks, arguments);
@@ -298,11 +339,13 @@ void TiledKernels::replace(const ContractionWork &work) {
   if (linalg::FillOp fill = work.fill)
     fill.erase();
   generic.erase();
+  return success();
 }
 
 namespace {
 struct TileContractionsPass
     : impl::NumeraTileContractionsBase<TileContractionsPass> {
+  using NumeraTileContractionsBase::NumeraTileContractionsBase;
   void runOnOperation() override {
     if (failed(refuseProducts(getOperation(), Target::NVPTX)))
       return signalPassFailure();
@@ -314,7 +357,8 @@ struct TileContractionsPass
     OwningOpRef<ModuleOp> device = ModuleOp::create(getOperation().getLoc());
     TiledKernels kernels(getOperation(), *device, dialect->getRegistry());
     for (const ContractionWork &work : found)
-      kernels.replace(work);
+      if (failed(kernels.replace(work, gpu)))
+        return signalPassFailure();
     auto &made = device->getBody()->getOperations();
     Block *body = kernelModule(getOperation()).getBody();
     body->getOperations().splice(body->end(), made);

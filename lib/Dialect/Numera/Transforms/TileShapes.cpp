@@ -22,7 +22,8 @@ constexpr Candidate large = {{128, 128}, 1}, square = {{64, 64}, 1.25},
 /// fewer places empty and give all processors something to do. (An H200 has
 /// 132; bits do not depend on it.)
 TileShape TileShape::of(linalg::GenericOp generic,
-                        const PackedContraction &contraction) {
+                        const PackedContraction &contraction,
+                        const TensorFactors &tensor) {
   if (contraction.quireStep)
     return {16, 16};
   if (!isa<FloatType>(contraction.carrier))
@@ -40,10 +41,12 @@ TileShape TileShape::of(linalg::GenericOp generic,
     return double(llvm::divideCeil(blocks, processors)) *
            double(tile.shape.rows * tile.shape.columns) * tile.cost;
   };
-  SmallVector<Candidate> candidates = {square, flat};
+  SmallVector<Candidate> candidates = {square};
+  if (!tensor)
+    candidates.push_back(flat);
   // Steps of many instructions, unrolled for so many sums, would not fit into
   // the cache of instructions.
-  if (contraction.carrier.isF32() && !contraction.carried)
+  if (tensor || (contraction.carrier.isF32() && !contraction.carried))
     candidates.push_back(large);
   return llvm::min_element(candidates,
                            [&](const Candidate &a, const Candidate &b) {
@@ -96,14 +99,20 @@ bool isAligned(const Side &side, ArrayRef<unsigned> run,
 
 } // namespace
 
+/// True if consecutive steps have consecutive elements, and lanes have not.
+static bool runsAlongSteps(const Side &side,
+                           const PackedContraction &contraction) {
+  auto goesAlong = [&](ArrayRef<unsigned> loops) {
+    return !loops.empty() && side.access.strides[loops.back()] == 1;
+  };
+  return goesAlong(contraction.steps) && !goesAlong(side.lanes);
+}
+
 /// The bits of kernel::Layout.
 static int32_t pack(const Side &side, const PackedContraction &contraction,
                     ArrayRef<int64_t> ranges, bool isValue) {
   enum { Value = 16, AlongSteps = 32, Contiguous = 64 };
-  auto goesAlong = [&](ArrayRef<unsigned> loops) {
-    return !loops.empty() && side.access.strides[loops.back()] == 1;
-  };
-  bool alongSteps = goesAlong(contraction.steps) && !goesAlong(side.lanes);
+  bool alongSteps = runsAlongSteps(side, contraction);
   ArrayRef<unsigned> loops = alongSteps ? contraction.steps : side.lanes;
   bool contiguous = side.fetched > 1 && isRun(side, loops, ranges) &&
                     isAligned(side, loops, ranges);
@@ -111,21 +120,35 @@ static int32_t pack(const Side &side, const PackedContraction &contraction,
          (alongSteps ? AlongSteps : 0) | (contiguous ? Contiguous : 0);
 }
 
+/// Elements that a thread fetches at once: of a slab of kernel::slabSteps
+/// steps, shared out to the threads of a block. For tensor cores a slab has
+/// kernel::slabBytes of each lane: 16 bytes of one, or a word of several lanes.
+static int64_t fetchedAtOnce(const TensorFactors &tensor, bool alongSteps,
+                             int64_t width) {
+  return tensor && alongSteps ? 128 / tensor.bits : width / 16;
+}
+
 std::array<int32_t, 2> layoutsOf(const ContractionWork &work,
-                                 const TileShape &shape) {
+                                 const TileShape &shape,
+                                 const TensorFactors &tensor) {
   linalg::GenericOp generic = work.generic;
   const PackedContraction &contraction = work.contraction;
   SmallVector<int64_t> ranges = generic.getStaticLoopRanges();
   auto layoutOf = [&](unsigned input, ArrayRef<unsigned> lanes, int64_t width) {
     OpOperand &operand = generic->getOpOperand(input);
     Type storage = cast<MemRefType>(operand.get().getType()).getElementType();
-    // kernel::slabSteps steps, shared out to the threads of a block.
     Side side = {lanes, staticAccessOf(generic, operand),
-                 storage.getIntOrFloatBitWidth() / 8, width / 16};
+                 storage.getIntOrFloatBitWidth() / 8, 0};
+    side.fetched =
+        fetchedAtOnce(tensor, runsAlongSteps(side, contraction), width);
     ContractionKinds kinds(generic, contraction);
-    const StoredKind &kind =
-        input == contraction.rowsInput ? kinds.row : kinds.column;
+    bool isRow = input == contraction.rowsInput;
+    const StoredKind &kind = isRow ? kinds.row : kinds.column;
     bool isValue = storage == contraction.carrier && kind.kind == kinds.value;
+    if (tensor)
+      isValue =
+          haveSameCodes(kind.kind.format, isRow ? tensor.row : tensor.column) &&
+          side.bytes * 8 == tensor.bits;
     return pack(side, contraction, ranges, isValue);
   };
   return {

@@ -6,7 +6,7 @@
 #ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_TILESHAPES_H
 #define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_TILESHAPES_H
 
-#include "ContractionWork.h"
+#include "TensorCores.h"
 #include <array>
 
 namespace numera {
@@ -15,8 +15,10 @@ namespace numera {
 struct TileShape {
   int64_t rows, columns;
 
+  /// `tensor` perhaps null.
   static TileShape of(mlir::linalg::GenericOp generic,
-                      const PackedContraction &contraction);
+                      const PackedContraction &contraction,
+                      const TensorFactors &tensor);
   std::string name() const {
     return std::to_string(rows) + "x" + std::to_string(columns);
   }
@@ -24,7 +26,8 @@ struct TileShape {
 
 /// kernel::Layout of rows and columns, packed; not for sums in quires.
 std::array<int32_t, 2> layoutsOf(const ContractionWork &work,
-                                 const TileShape &shape);
+                                 const TileShape &shape,
+                                 const TensorFactors &tensor);
 
 } // namespace numera
 

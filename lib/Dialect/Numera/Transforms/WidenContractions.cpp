@@ -64,8 +64,9 @@ static bool widen(linalg::GenericOp generic) {
     BlockArgument argument = generic.getMatchingBlockArgument(operand);
     if (argument.getType() == wide || argument.use_empty())
       continue;
-    // What packs its operands decodes them as it does.
-    if (isPacked && !isReadOften(generic, operand))
+    // What packs its operands decodes them as it does, and tensor cores take
+    // them narrow.
+    if (isPacked && (mac.getTensorcore() || !isReadOften(generic, operand)))
       continue;
     auto type = cast<RankedTensorType>(operand->get().getType());
     auto cast =

@@ -215,7 +215,10 @@ def Numera_MacOp
       accumulator's format;
     * with `product = #numera.format<G>`, the product is rounded to G first:
       acc ← round(acc + round_G(lhs · rhs)). `accumulate: same` is the format
-      itself in both places.
+      itself in both places;
+    * with `tensorcore`, in any order, by a GPU's matrix instructions, whose
+      sums in f32 round as the machine does: the one step whose bits are not
+      defined, which the policy must name (`accumulate: tensorcore`).
 
     An accumulator in f32 or f64 may hold a NaN that is not canonical until the
     contraction ends; the elementwise cast that follows makes it canonical.
@@ -223,6 +226,7 @@ def Numera_MacOp
   let arguments = (ins Numera_NumberLike:$lhs, Numera_NumberLike:$rhs,
                    Numera_NumberLike:$addend,
                    OptionalAttr<Numera_FormatAttr>:$product,
+                   UnitAttr:$tensorcore,
                    OptionalAttr<Numera_StorageAttr>:$format,
                    OptionalAttr<ArrayAttr>:$operand_formats,
                    OptionalAttr<StrAttr>:$rounding,

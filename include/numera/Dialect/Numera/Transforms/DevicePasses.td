@@ -31,12 +31,21 @@ def NumeraTileContractions : Pass<"numera-tile-contractions",
     | f32 and f64 else | 64x64, 16x256 |
     | codes | 32x32 |
     | quires | 16x16 |
+    | factors of tensor cores | 128x128, 64x64 |
+
+    A `numera.mac` with `tensorcore` is left to the matrix instructions of
+    `gpu`: `numera.kernel` says how wide the factors are and `numera.tile` what
+    they are. Of f16 and bf16, f8E4M3FN and f8E5M2 (sm_89 and later) as they
+    are, the first that holds the factors exactly is taken; sums are in f32.
 
     Products with a vector and depthwise convolutions are left to
     `numera-kernels`.
     *Fails when* the configuration registers a `matmul` or a `dot` for the
-    formats of a contraction: it is a function of the CPU, with bits of its own.
+    formats of a contraction: it is a function of the CPU, with bits of its own;
+    when tensor cores are named for factors that they do not take.
   }];
+  let options = [Option<"gpu", "gpu", "std::string", /*default=*/"\"sm_80\"",
+                        "the GPU that tensor cores are asked of">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",

@@ -38,8 +38,8 @@ def NumeraRetype : Pass<"numera-retype", "::mlir::ModuleOp"> {
            "format, by name or spelling, or scaled format; default: the "
            "policy's, else f32">,
     Option<"accumulate", "accumulate", "std::string", [{""}],
-           "same, quire, f32, f64 or a format; default: the policy's, else "
-           "chosen by the format">,
+           "same, quire, tensorcore, f32, f64 or a format; default: the "
+           "policy's, else chosen by the format">,
     Option<"outputAs", "output-as", "std::string", [{"f32"}],
            "what public functions return: f32, f64 or storage (the format "
            "itself)">,

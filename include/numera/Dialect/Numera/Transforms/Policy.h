@@ -19,9 +19,13 @@ struct ResolvedPolicy {
   Format accumulator;
   /// Contractions and sums accumulate in the format's quire.
   bool isExact = false;
+  /// Contractions are left to a GPU's matrix instructions, with sums in f32,
+  /// which is `accumulator`: their bits are the machine's.
+  bool usesTensorCores = false;
   /// The format products are rounded to before they are added; null for none.
   Format product;
-  /// How the accumulator was named, for reports: `same`, `quire`, `posit16`.
+  /// How the accumulator was named, for reports: `same`, `quire`,
+  /// `tensorcore`, `posit16`.
   std::string accumulateName;
   /// What operands and results of contractions are stored in; null: `format`.
   Role weights, activations, outputs;
@@ -40,10 +44,10 @@ struct ResolvedPolicy {
 
 /// Resolves `to` (a name or spelling, of a scaled format too; empty: the
 /// policy's default, else f32)
-/// and `accumulate` (`same`, `quire`, a name or spelling; empty: the policy's,
-/// else by the format). Whoever names a format decides for all tensors: the
-/// roles of the policy are for its own default, or with `keepsRoles`. A message
-/// in `error` and nullopt on failure.
+/// and `accumulate` (`same`, `quire`, `tensorcore`, a name or spelling; empty:
+/// the policy's, else by the format). Whoever names a format decides for all
+/// tensors: the roles of the policy are for its own default, or with
+/// `keepsRoles`. A message in `error` and nullopt on failure.
 std::optional<ResolvedPolicy> resolvePolicy(const Registry &registry,
                                             llvm::StringRef to,
                                             llvm::StringRef accumulate,
