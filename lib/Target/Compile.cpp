@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "Compile.h"
+#include "BfloatConversions.h"
 #include "HalfConversions.h"
 #include "LaneInstructions.h"
 #include "LibraryTables.h"
@@ -145,6 +146,7 @@ private:
     defineLookups(module, machine);
     definePackedLoads(module, machine);
     setTarget(module, machine);
+    defineBfloatConversions(module, machine);
     specializeRuntimeCalls(module, machine);
     optimize(module, machine, options.optimization);
     dropUnusedVariants(module);

@@ -3,6 +3,7 @@
 // LLVM's pipeline. Results may not depend on it: no fusion of operations, no
 // fast-math flags.
 
+#include "BfloatConversions.h"
 #include "Compile.h"
 #include "Lookups.h"
 #include "PackedLoads.h"
@@ -56,6 +57,7 @@ struct ReleaseLookups : PassInfoMixin<ReleaseLookups> {
     dropUnusedVariants(module);
     releaseLookups(module);
     releasePackedLoads(module);
+    releaseBfloatConversions(module);
     return PreservedAnalyses::none();
   }
   static bool isRequired() { return true; }
@@ -88,7 +90,7 @@ void numera::optimize(Module &module, TargetMachine &machine, unsigned level) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  if (hasLookups(module) || hasPackedLoads(module))
+  if (hasLookups(module) || hasPackedLoads(module) || bfloatConversion(module))
     builder.registerOptimizerLastEPCallback(
         [](ModulePassManager &last, OptimizationLevel, ThinOrFullLTOPhase) {
           inlineLookups(last);

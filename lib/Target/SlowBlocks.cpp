@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "SlowBlocks.h"
+#include "BfloatConversions.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/ADT/SCCIterator.h"
@@ -42,9 +43,14 @@ bool numera::isNote(const Instruction &instruction) {
                        isa<DbgInfoIntrinsic>(intrinsic));
 }
 
+bool numera::isBfloatConversion(const CallInst &call) {
+  const Function *called = call.getCalledFunction();
+  return called && called == bfloatConversion(*called->getParent());
+}
+
 static bool isWidenableCall(const CallInst &call) {
   Intrinsic::ID id = call.getIntrinsicID();
-  if (isa<WithOverflowInst>(call))
+  if (isa<WithOverflowInst>(call) || isBfloatConversion(call))
     return true;
   if (!isTriviallyVectorizable(id) || call.getType()->isStructTy())
     return false;

@@ -7,7 +7,7 @@
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Function.h"
-#include "llvm/IR/Instruction.h"
+#include "llvm/IR/Instructions.h"
 
 #include <optional>
 
@@ -17,6 +17,9 @@ namespace numera {
 bool isLaneType(const llvm::Type *type);
 /// True for notes to the optimiser, which no lane needs.
 bool isNote(const llvm::Instruction &instruction);
+
+/// True for a conversion to bf16 that has variants on vectors.
+bool isBfloatConversion(const llvm::CallInst &call);
 
 /// An edge that was cut: what is at `block` leaves if `condition` is `sense`.
 struct SlowExit {

@@ -19,6 +19,7 @@
 // exact form, offers its vector form to the loops that call it.
 
 #include "Specialize.h"
+#include "SlowBlocks.h"
 #include "VectorForms.h"
 #include "VectorVariants.h"
 #include "Widen.h"
@@ -131,7 +132,8 @@ FunctionPassManager pruning() {
 /// Calls of what is defined give way to its body, so that the function can be
 /// pruned and widened as one: a user's helpers, and what clang did not inline
 /// into an entry. What calls itself, or becomes too large, keeps calls; so do
-/// the exact forms, which have nothing to prune.
+/// the exact forms, which have nothing to prune, and conversions of which the
+/// vectoriser has a better form.
 void inlineCalls(Function &function) {
   constexpr unsigned maxInstructions = 10000;
   // A call, and the functions in whose bodies it came.
@@ -144,7 +146,8 @@ void inlineCalls(Function &function) {
     auto [call, origin] = calls.pop_back_val();
     Function *callee = call->getCalledFunction();
     if (!callee || callee->isDeclaration() || is_contained(origin, callee) ||
-        callee->getName().starts_with("numera_exact_"))
+        callee->getName().starts_with("numera_exact_") ||
+        isBfloatConversion(cast<CallInst>(*call)))
       continue;
     InlineFunctionInfo info;
     if (function.getInstructionCount() > maxInstructions ||
@@ -274,8 +277,10 @@ bool numera::isStraight(const Function &function) {
   return function.size() <= maxBlocks && backEdges.empty() &&
          function.getInstructionCount() <= maxInstructions &&
          none_of(instructions(function), [](const Instruction &instruction) {
+           auto *call = dyn_cast<CallInst>(&instruction);
            return isa<CallBase>(instruction) &&
-                  !isa<IntrinsicInst>(instruction);
+                  !isa<IntrinsicInst>(instruction) &&
+                  !(call && isBfloatConversion(*call));
          });
 }
 

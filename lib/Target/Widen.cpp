@@ -18,6 +18,7 @@
 //   %z' = %z, but for every lane i of %slow: scalar(lane i of the arguments)
 
 #include "Widen.h"
+#include "BfloatConversions.h"
 #include "SlowBlocks.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
@@ -285,6 +286,12 @@ void Widener::widenCall(CallInst &call) {
   if (none_of(call.args(),
               [&](const Use &argument) { return isWide(at(argument)); }))
     return widenCopy(call);
+  if (isBfloatConversion(call)) {
+    values[&call] =
+        builder.CreateCall(&bfloatVariant(*call.getCalledFunction(), lanes),
+                           splat(at(call.getArgOperand(0))));
+    return;
+  }
   Intrinsic::ID id = call.getIntrinsicID();
   SmallVector<Type *> overloads;
   if (isa<WithOverflowInst>(call))

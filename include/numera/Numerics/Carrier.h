@@ -17,7 +17,8 @@
 namespace numera {
 
 // In bitcode these stay functions of their own: where the machine has an
-// instruction for them, lib/Target (HalfConversions.h) replaces the bodies.
+// instruction for them, lib/Target (HalfConversions.h, BfloatConversions.h)
+// takes it.
 #ifdef NUMERA_BITCODE
 #define NUMERA_REPLACEABLE __attribute__((noinline))
 #else
@@ -29,6 +30,9 @@ fromHalf(uint16_t half) __asm__("numera.from_half");
 /// An f32 as binary16, to nearest-even. The payload of a NaN is open.
 NUMERA_REPLACEABLE constexpr uint16_t
 toHalf(float value) __asm__("numera.to_half");
+/// An f32 as bf16, to nearest-even. NaN is canonical.
+NUMERA_REPLACEABLE constexpr uint16_t
+toBfloat(float value) __asm__("numera.to_bfloat");
 #undef NUMERA_REPLACEABLE
 
 /// The layout of a carrier: f32 or f64.
@@ -109,6 +113,10 @@ template <typename T> struct Carrier {
     return sizeof(T) == sizeof(float) && f.exponentBits == 5 && f.bias == 15 &&
            f.specials == Specials::Ieee && f.hasSubnormals && f.isSigned &&
            f.mantissaBits > 0 && f.mantissaBits <= 10;
+  }
+  /// True if `f` is bf16. A matter of f32 alone.
+  static constexpr bool isBfloat(const FloatFormat &f) {
+    return sizeof(T) == sizeof(float) && isTruncation(f) && f.mantissaBits == 7;
   }
   /// decode() is valid: every value of `f` is a normal number of the carrier,
   /// or `f` is a truncation of it.
@@ -201,6 +209,8 @@ template <typename T> struct Carrier {
     // The last kept bit decides ties; the carry runs into the exponent as it
     // should, from the largest number into infinity, and never into the sign.
     if (isTruncation(f) && overflow == f.infinityCode()) {
+      if (isBfloat(f))
+        return toBfloat(static_cast<float>(x));
       Word rounded = (word + (half - 1) + (word >> cut & 1)) >> cut;
       return x == x ? rounded : canonicalNaN;
     }
@@ -337,6 +347,11 @@ constexpr float fromHalf(uint16_t half) {
 constexpr uint16_t toHalf(float value) {
   return static_cast<uint16_t>(
       Carrier<float>::encodeGrid(FloatFormat{5, 10, 15}, value));
+}
+constexpr uint16_t toBfloat(float value) {
+  auto word = __builtin_bit_cast(uint32_t, value);
+  uint32_t code = (word + 0x7fff + (word >> 16 & 1)) >> 16;
+  return static_cast<uint16_t>(value == value ? code : 0x7fc0);
 }
 
 } // namespace numera
