@@ -3,7 +3,7 @@
 // x86, AVX-512:
 //
 //   copysign(|x| < low ? low : |x|, x)     vrange   larger magnitude, x's sign
-//   x is NaN ? c : x                       vfixupimm
+//   x is NaN ? c : x, or of their bits     vfixupimm
 //   x > y ? c : a - b                      vsub under the mask !(x > y), into c
 //   gather of a table of up to 32 floats   vpermi2ps, vpermps
 //   or integers                            vpermi2d, vpermd
@@ -15,6 +15,7 @@
 // arithmetic instruction, and the bound no NaN.
 
 #include "LaneInstructions.h"
+#include "CanonicalNaNs.h"
 
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IRBuilder.h"
@@ -26,6 +27,7 @@
 
 using namespace llvm;
 using namespace llvm::PatternMatch;
+using namespace numera;
 
 namespace {
 
@@ -183,18 +185,20 @@ Value *Selector::createRange(IRBuilder<> &builder, Value *x, Value *bound,
 }
 
 Value *Selector::selectFix(SelectInst &choice) {
-  CmpPredicate predicate;
-  Value *x, *other;
-  if (!match(choice.getCondition(),
-             m_FCmp(predicate, m_Value(x), m_Value(other))) ||
-      !(x == other || match(other, m_AnyZeroFP())))
+  auto found = matchNaNReplacement(choice);
+  Constant *constant = found ? found->constant->getSplatValue() : nullptr;
+  if (!constant)
     return nullptr;
-  bool isUnordered = predicate == CmpInst::FCMP_UNO;
-  Value *then = choice.getTrueValue(), *otherwise = choice.getFalseValue();
-  const APFloat *replacement;
-  if ((!isUnordered && predicate != CmpInst::FCMP_ORD) ||
-      (isUnordered ? otherwise : then) != x ||
-      !match(isUnordered ? then : otherwise, m_APFloat(replacement)))
+  Value *x = found->x;
+  const APInt *word;
+  const APFloat *number;
+  APFloat replacement(0.0);
+  if (match(constant, m_APFloat(number)))
+    replacement = *number;
+  else if (match(constant, m_APInt(word)))
+    replacement =
+        APFloat(x->getType()->getScalarType()->getFltSemantics(), *word);
+  else
     return nullptr;
   unsigned bits = bitsAtOnce(*cast<FixedVectorType>(x->getType()));
   if (bits == 0)
@@ -218,7 +222,7 @@ Value *Selector::selectFix(SelectInst &choice) {
   SmallVector<Value *> results;
   for (Value *part : partsOf(builder, x, lanes)) {
     SmallVector<Value *> arguments = {
-        ConstantFP::get(part->getType(), *replacement), part,
+        ConstantFP::get(part->getType(), replacement), part,
         ConstantInt::get(FixedVectorType::get(builder.getIntNTy(width), lanes),
                          replaceNaN),
         builder.getInt32(0),
@@ -227,7 +231,8 @@ Value *Selector::selectFix(SelectInst &choice) {
       arguments.push_back(builder.getInt32(4)); // the current rounding
     results.push_back(builder.CreateIntrinsic(id, {}, arguments));
   }
-  return concatenateVectors(builder, results);
+  return builder.CreateBitCast(concatenateVectors(builder, results),
+                               choice.getType());
 }
 
 /// LLVM puts arithmetic under a mask where the mask is set.
@@ -390,6 +395,8 @@ void numera::selectLaneInstructions(Module &module,
   if (!machine.getTargetTriple().isX86())
     return;
   Selector selector(*machine.getMCSubtargetInfo());
-  for (Function &function : module)
+  for (Function &function : module) {
+    dropNaNReplacements(function);
     selector.run(function);
+  }
 }

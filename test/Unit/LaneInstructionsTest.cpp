@@ -133,6 +133,46 @@ TEST_F(LaneInstructions, ReplaceNaN) {
              16, "fixupimm.ps", 0);
 }
 
+TEST_F(LaneInstructions, ReplaceNaNOfBits) {
+  expectSame("define i32 @f(float %x) {\n"
+             "  %c = fcmp ord float %x, 0.0\n"
+             "  %b = bitcast float %x to i32\n"
+             "  %r = select i1 %c, i32 %b, i32 2143289344\n"
+             "  ret i32 %r\n}\n",
+             16, "fixupimm.ps", 1);
+}
+
+TEST_F(LaneInstructions, ReplaceNaNOnce) {
+  // A product of what was replaced, which is replaced, or is not.
+  auto product = [](StringRef last) {
+    return ("define float @f(float %x) {\n"
+            "  %c = fcmp uno float %x, 0.0\n"
+            "  %y = select i1 %c, float 0x7FF8000000000000, float %x\n"
+            "  %z = fmul float %y, -3.0\n" +
+            last + "\n}\n")
+        .str();
+  };
+  expectSame(product("  %d = fcmp ord float %z, 0.0\n"
+                     "  %r = select i1 %d, float %z, float 0x7FF8000000000000\n"
+                     "  ret float %r"),
+             16, "fixupimm.ps", 1);
+  expectSame(product("  ret float %z"), 16, "fixupimm.ps", 1);
+  expectSame(product("  %d = fcmp ord float %z, 0.0\n"
+                     "  %r = select i1 %d, float %z, float 1.0\n"
+                     "  %s = fadd float %r, %z\n"
+                     "  ret float %s"),
+             16, "fixupimm.ps", 2);
+  // Where NaN becomes a number, it has to.
+  expectSame("define float @f(float %x) {\n"
+             "  %c = fcmp uno float %x, 0.0\n"
+             "  %y = select i1 %c, float 1.0, float %x\n"
+             "  %z = fmul float %y, -3.0\n"
+             "  %d = fcmp ord float %z, 0.0\n"
+             "  %r = select i1 %d, float %z, float 0x7FF8000000000000\n"
+             "  ret float %r\n}\n",
+             16, "fixupimm.ps", 2);
+}
+
 TEST_F(LaneInstructions, LeaveWhatIsDefinedForNaN) {
   expectSame(clamp("float", "f32", "olt", "3.0", false), 16, "range.ps", 0);
   expectSame(clamp("float", "f32", "uge", "3.0", true), 16, "range.ps", 0);

@@ -30,7 +30,8 @@
 // below, a is 2^e (1 + f) with f < 2^-D / (1 - 2^-D), less than half a unit
 // even of the format with a bit more, and r is 2^e. NaN is not above c, and
 // comes through. Whatever rounds to a number, and no more, is at most the
-// largest number and half a unit.
+// largest number and half a unit. Where all that is beyond the largest number
+// becomes it, a is brought down to it first.
 //
 // posit: the carrier's word and the posit's bit string are the same piecewise
 // linear function of the number, a unit of the string being 2^cut units of the
@@ -213,25 +214,46 @@ private:
 
   static constexpr T roundByScaling(const FloatFormat &f, T x) {
     int count = mantissa - f.mantissaBits;
-    T a = value(bits(x) & ~sign);
-    T c = value(powerBits(f.minExponent() + count) | Word{1} << (mantissa - 1));
-    T scaled = a * value(powerBits(count));
-    T m = scaled > c ? scaled : c;
-    T r = m - (m - a);
-
-    // Half a unit above the largest number is rounded to the even one.
     Word largest = bits(Base::decode(f, f.maxCode()));
-    T most = value(largest + (Word{1} << (count - 1)) - (f.maxCode() & 1));
     Word infinite = magnitudeOf(f, f.codeOfInfinite());
     Word overflow = magnitudeOf(f, f.codeOfOverflow());
-    // As numbers, not as words: a difference under a mask is one instruction.
-    T rounded = a > most ? value(overflow) : r;
-    if (infinite != overflow)
-      rounded = bits(a) == infinity ? value(infinite) : rounded;
+    bool saturates = infinite == largest && overflow == largest;
+    T a = value(bits(x) & ~sign);
+    if (saturates) // nothing is beyond the largest number then
+      a = a > value(largest) ? value(largest) : a;
+    T m = scaledAtLeast(a, count,
+                        powerBits(f.minExponent() + count) |
+                            Word{1} << (mantissa - 1));
+    T rounded = m - (m - a);
+
+    if (!saturates) {
+      // Half a unit above the largest number is rounded to the even one.
+      T most = value(largest + (Word{1} << (count - 1)) - (f.maxCode() & 1));
+      // As numbers, not as words: a difference under a mask is one instruction.
+      rounded = a > most ? value(overflow) : rounded;
+      if (infinite != overflow)
+        rounded = bits(a) == infinity ? value(infinite) : rounded;
+    }
     T result = withSign(rounded, x);
     if (!f.hasNegativeZero())
       result += T{0};
     return result == result ? result : value(f.hasNaN() ? nan : 0);
+  }
+  /// The larger of 2^count a and c, of which a is a magnitude and c more than
+  /// 2^count times the carrier's least normal number. An f32 is scaled by its
+  /// exponent, as a word: units for integers are more than those that multiply.
+  /// What is wrong then is below c, as it should be, for a subnormal number;
+  /// and for an a whose multiple is beyond the carrier's numbers, which is
+  /// beyond the format's too, a NaN or c.
+  static constexpr T scaledAtLeast(T a, int count, Word c) {
+    if constexpr (sizeof(T) == sizeof(float)) {
+      auto scaled = static_cast<SignedWord>(
+          bits(a) + (static_cast<Word>(count) << mantissa));
+      auto least = static_cast<SignedWord>(c);
+      return value(static_cast<Word>(scaled > least ? scaled : least));
+    }
+    T scaled = a * value(powerBits(count));
+    return scaled > value(c) ? scaled : value(c);
   }
   static constexpr T withSign(T magnitude, T x) {
     if constexpr (sizeof(T) == sizeof(float))
