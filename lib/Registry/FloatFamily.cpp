@@ -115,6 +115,13 @@ public:
     return isPlain ? p3109NameOf(layout(format)) : std::string();
   }
 
+  Effort effort(Operation operation, const Format &format) const override {
+    // FloatFormat::decodeQuickly.
+    return operation == Operation::Cast && layout(format).isExponents()
+               ? Effort::Short
+               : ArithmeticFamily::effort(operation, format);
+  }
+
   Range range(const Format &format) const override {
     Range range = ArithmeticFamily::range(format);
     FloatFormat f = layout(format);

@@ -188,4 +188,12 @@ TEST(Convert, ExponentsOfF32) {
   }
 }
 
+/// f8E8M0FNU by definition: code c is 2^(c - 127), 255 is NaN.
+TEST(Convert, ExponentsToF32) {
+  FloatFormat f{8, 0, 127, Specials::Fnu, true, false};
+  for (uint64_t code = 0; code < 255; ++code)
+    EXPECT_EQ(decodeTo<float>(f, code), std::ldexp(1.0f, int(code) - 127));
+  EXPECT_EQ(std::bit_cast<uint32_t>(decodeTo<float>(f, 255)), 0x7fc00000u);
+}
+
 } // namespace

@@ -277,13 +277,27 @@ struct FloatFormat {
     return 0;
   }
 
-  /// From f32 to its exponents alone, f8E8M0FNU, straight-line: downward and
-  /// upward, towards the neighbouring power of two.
+  /// f8E8M0FNU, the exponents of f32 alone.
+  constexpr bool isExponents() const {
+    return specials == Specials::Fnu && exponentBits == 8 &&
+           mantissaBits == 0 && bias == 127;
+  }
+  /// Its codes as f32, straight-line: code 0 is a subnormal number there.
+  constexpr bool decodeQuickly(uint64_t code, float &value) const {
+    if (!isExponents())
+      return false;
+    auto word = static_cast<uint32_t>(code) << 23;
+    word = code == 0 ? 0x400000 : word;
+    word = code == nanCode() ? 0x7fc00000 : word;
+    value = __builtin_bit_cast(float, word);
+    return true;
+  }
+
+  /// From f32 to f8E8M0FNU, straight-line: downward and upward, towards the
+  /// neighbouring power of two.
   constexpr bool encodeQuickly(float value, RoundingMode mode,
                                uint64_t &code) const {
-    bool isExponent = specials == Specials::Fnu && exponentBits == 8 &&
-                      mantissaBits == 0 && bias == 127;
-    if (!isExponent || (mode != Rounding::Down && mode != Rounding::Up))
+    if (!isExponents() || (mode != Rounding::Down && mode != Rounding::Up))
       return false;
     auto word = __builtin_bit_cast(uint32_t, value);
     uint32_t magnitude = word & 0x7fffffff, infinite = 0x7f800000;
