@@ -265,6 +265,12 @@ struct LoopsPass : impl::NumeraLoopsBase<LoopsPass> {
     for (linalg::LinalgOp op : work) {
       rewriter.setInsertionPoint(op);
       auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+      if (auto loops =
+              generic ? reduceInBlocks(rewriter, generic) : std::nullopt) {
+        markParallel(op, *loops);
+        rewriter.eraseOp(op);
+        continue;
+      }
       bool inLanes = generic && reducesInLanes(generic);
       FailureOr<linalg::LinalgLoops> loops =
           linalg::linalgOpToLoops(rewriter, op);

@@ -24,6 +24,11 @@ void replaceStridedCopies(mlir::IRRewriter &rewriter,
 /// what is read is contiguous: lanes can take steps of one sum.
 bool reducesInLanes(mlir::linalg::GenericOp generic);
 
+/// Loops for such a reduction of short rows that takes sixteen rows at a time,
+/// the outermost first; nothing, and no change, for any other operation.
+std::optional<llvm::SmallVector<mlir::Operation *>>
+reduceInBlocks(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp generic);
+
 } // namespace numera
 
 #endif // NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_LOOPS_H
