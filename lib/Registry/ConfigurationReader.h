@@ -90,6 +90,7 @@ private:
   bool readRoles(const YamlNode &section);
   bool readRoleStorage(const YamlNode &storage);
   bool readScales(const YamlNode &section);
+  bool readZeroPoints(const YamlNode &section);
   bool readAccumulate(const YamlNode &value);
 
   /// `node` is a mapping of known keys, none twice; what stands in `later` is

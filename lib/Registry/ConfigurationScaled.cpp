@@ -251,10 +251,40 @@ bool ConfigurationReader::readScales(const YamlNode &section) {
   return true;
 }
 
+bool ConfigurationReader::readZeroPoints(const YamlNode &section) {
+  if (!expectMapping(section, "'zero-points'"))
+    return false;
+  for (const YamlNode &entry : section.items) {
+    auto scales = registry.filePolicy.scales.find(entry.key);
+    size_t wanted =
+        scales == registry.filePolicy.scales.end() ? 0 : scales->second.size();
+    std::vector<float> &zeros = registry.filePolicy.zeroPoints[entry.key];
+    auto readOne = [&](const YamlNode &value) {
+      int32_t zero = 0;
+      if (!expectScalar(value) ||
+          StringRef(value.text).getAsInteger(10, zero) ||
+          std::abs(zero) > 65535)
+        return file.fail(value.place, "a zero point is '" + value.text +
+                                          "', expected an integer of up to 16 "
+                                          "bits");
+      zeros.push_back(static_cast<float>(zero));
+      return true;
+    };
+    if (!readEach(section, entry.key, readOne))
+      return false;
+    if (zeros.size() != wanted)
+      return file.fail(entry.place, "'" + entry.key + "' has " +
+                                        Twine(zeros.size()) +
+                                        " zero points and " + Twine(wanted) +
+                                        " in 'scales', expected as many");
+  }
+  return true;
+}
+
 bool ConfigurationReader::readPolicy(const YamlNode &section) {
   if (!checkKeys(section, "'policy'",
                  {"default", "accumulate", "weights", "activations", "outputs",
-                  "scale", "scale-format", "scales", "storage"},
+                  "scale", "scale-format", "scales", "storage", "zero-points"},
                  {"rules", "fallback"}))
     return false;
   Policy &policy = registry.filePolicy;
@@ -270,6 +300,9 @@ bool ConfigurationReader::readPolicy(const YamlNode &section) {
       return false;
   if (const YamlNode *scales = section.find("scales"))
     if (!readScales(*scales))
+      return false;
+  if (const YamlNode *zeros = section.find("zero-points"))
+    if (!readZeroPoints(*zeros))
       return false;
   return readRoles(section);
 }

@@ -80,7 +80,9 @@ static float numberOf(const Value &x) {
 /// Rule `min-max`.
 static ScaledTensor quantizeWithZeros(const ScaledFormat &format,
                                       const ScaleGrid &grid,
-                                      llvm::ArrayRef<float> values) {
+                                      llvm::ArrayRef<float> values,
+                                      llvm::ArrayRef<float> scales,
+                                      llvm::ArrayRef<float> zeros) {
   CodeArithmetic arithmetic;
   Steps steps(arithmetic, format);
   struct Group {
@@ -94,10 +96,15 @@ static ScaledTensor quantizeWithZeros(const ScaledFormat &format,
     group.most = std::isnan(x) || x > group.most ? x : group.most;
   }
   ScaledTensor tensor;
-  for (Group &group : groups) {
+  for (auto [i, group] : llvm::enumerate(groups)) {
     Value least = arithmetic.ofFloat(group.least);
-    group.scale = steps.scaleOfRange(least, arithmetic.ofFloat(group.most));
-    group.zero = steps.zeroPoint(least, group.scale);
+    if (scales.empty()) {
+      group.scale = steps.scaleOfRange(least, arithmetic.ofFloat(group.most));
+      group.zero = steps.zeroPoint(least, group.scale);
+    } else {
+      group.scale = arithmetic.ofFloat(scales[i]);
+      group.zero = steps.element(arithmetic.ofFloat(zeros[i]));
+    }
     tensor.scales.push_back(group.scale.code);
     tensor.zeros.push_back(group.zero.code);
   }
@@ -111,9 +118,10 @@ static ScaledTensor quantizeWithZeros(const ScaledFormat &format,
 
 ScaledTensor numera::quantize(const ScaledFormat &format, const ScaleGrid &grid,
                               llvm::ArrayRef<float> values,
-                              llvm::ArrayRef<float> given) {
+                              llvm::ArrayRef<float> scales,
+                              llvm::ArrayRef<float> zeros) {
   if (format.hasZeroPoint())
-    return quantizeWithZeros(format, grid, values);
+    return quantizeWithZeros(format, grid, values, scales, zeros);
   CodeArithmetic arithmetic;
   Steps steps(arithmetic, format);
   ScaledTensor tensor;
@@ -131,10 +139,10 @@ ScaledTensor numera::quantize(const ScaledFormat &format, const ScaleGrid &grid,
   }
   std::vector<Value> divisors;
   for (auto [i, amax] : llvm::enumerate(largest)) {
-    Value scale = given.empty()
+    Value scale = scales.empty()
                       ? steps.scale(arithmetic.ofFloat(amax), tensorScale)
                       : arithmetic.cast(format.scaling.scale,
-                                        arithmetic.ofFloat(given[i]), {});
+                                        arithmetic.ofFloat(scales[i]), {});
     tensor.scales.push_back(scale.code);
     divisors.push_back(steps.divisor(scale, tensorScale));
   }
@@ -151,6 +159,16 @@ float numera::scaleOf(const ScaledFormat &format, float amax) {
   CodeArithmetic arithmetic;
   Steps steps(arithmetic, format);
   return numberOf(steps.divisor(steps.scale(arithmetic.ofFloat(amax))));
+}
+
+ScaleAndZero numera::scaleOfRange(const ScaledFormat &format, float least,
+                                  float most) {
+  CodeArithmetic arithmetic;
+  Steps steps(arithmetic, format);
+  Value low = arithmetic.ofFloat(least);
+  Value scale = steps.scaleOfRange(low, arithmetic.ofFloat(most));
+  Value zero = steps.zeroPoint(low, scale);
+  return {numberOf(scale), numberOf(arithmetic.cast(formatF32(), zero, {}))};
 }
 
 std::vector<float> numera::dequantize(const ScaledFormat &format,

@@ -60,8 +60,26 @@ func.func @add(%x: tensor<4xf32>) {
 // -----
 
 !q = tensor<4x!numera.num<fixed<7, 0>>, #numera.scaling<range, float<8, 23>>>
-// expected-error@+1 {{a scaled tensor crosses the boundary of 'boundary'; take and return f32, and quantize inside}}
+// expected-error@+1 {{a scaled tensor crosses the boundary of 'boundary'; numera-pass-parts passes its parts instead}}
 func.func @boundary(%x: !q) {
+  return
+}
+
+// -----
+
+!q = tensor<4x!numera.num<fixed<7, 0>>, #numera.scaling<range, float<8, 23>>>
+func.func @parts(%e: tensor<4x!numera.num<fixed<7, 0>>>) {
+  // expected-error@+1 {{has parts of type}}
+  %q = numera.scaled_from_parts %e : (tensor<4x!numera.num<fixed<7, 0>>>) -> !q
+  return
+}
+
+// -----
+
+!q = tensor<4x!numera.num<fixed<8, 0, unsigned>>, #numera.scaling<"min-max", float<8, 23>>>
+func.func @zeros(%x: tensor<4xf32>, %s: tensor<f32>) {
+  // expected-error@+1 {{is given scales, and rule 'min-max' has zero points beside them; expected both}}
+  %q = numera.quantize %x scales %s : tensor<4xf32>, tensor<f32> to !q
   return
 }
 

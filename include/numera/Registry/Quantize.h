@@ -50,15 +50,23 @@ struct ScaledTensor {
   std::vector<uint64_t> zeros;
 };
 
-/// `given` are the scales as f32, where they are not to follow from the values;
-/// not with a tensor scale or zero points.
+/// `scales` are the scales as f32, where they are not to follow from the
+/// values; not with a tensor scale. With zero points, `zeros` are as many, the
+/// numbers that the elements stand for.
 ScaledTensor quantize(const ScaledFormat &format, const ScaleGrid &grid,
                       llvm::ArrayRef<float> values,
-                      llvm::ArrayRef<float> given = {});
+                      llvm::ArrayRef<float> scales = {},
+                      llvm::ArrayRef<float> zeros = {});
 
 /// The scale, as a number, of elements of which `amax` is the largest
 /// magnitude; not where it is relative to one of the tensor.
 float scaleOf(const ScaledFormat &format, float amax);
+/// Rule `min-max`: the scale and the zero point, a number, of values from
+/// `least` to `most`, with 0 among them.
+struct ScaleAndZero {
+  float scale, zero;
+};
+ScaleAndZero scaleOfRange(const ScaledFormat &format, float least, float most);
 
 /// The values of a scaled tensor.
 std::vector<float> dequantize(const ScaledFormat &format, const ScaleGrid &grid,

@@ -128,6 +128,8 @@ struct Policy {
   /// Scales that are known before a program runs (`numera calibrate`), by the
   /// names of contractions and operands: `conv1.lhs`.
   llvm::StringMap<std::vector<float>> scales;
+  /// The zero points that go with them, integers, where the format has some.
+  llvm::StringMap<std::vector<float>> zeroPoints;
   enum class Accumulate { Default, Same, Quire, TensorCore, Named };
   Accumulate accumulate = Accumulate::Default;
   Format accumulator; ///< with Named

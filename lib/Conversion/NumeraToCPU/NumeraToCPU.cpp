@@ -20,6 +20,7 @@ using namespace mlir;
 namespace numera {
 
 static void addOptimisations(OpPassManager &passes, Target target) {
+  passes.addPass(createNumeraPassParts());
   passes.addPass(createNumeraExpandScales());
   passes.addPass(createNumeraSimplify());
   passes.addPass(createNumeraWidenContractions());

@@ -306,7 +306,10 @@ LogicalResult Compiler::lower(ModuleOp module, const CompileOptions &options,
   // What nothing calls need not compile.
   if (failed(run(
           module,
-          [](OpPassManager &passes) { passes.addPass(createSymbolDCEPass()); },
+          [](OpPassManager &passes) {
+            passes.addPass(createSymbolDCEPass());
+            passes.addPass(createNumeraPassParts());
+          },
           errors)))
     return failure();
   if (failed(retype(module, options, resolved, errors)) ||

@@ -152,6 +152,27 @@ SmallVector<int64_t> scaleShapeOf(RankedTensorType type) {
   return shape;
 }
 
+SmallVector<ScaledPart> partsOf(RankedTensorType type) {
+  MLIRContext *context = type.getContext();
+  ScaledFormat format = scaledFormatOf(type);
+  Type element = type.getElementType();
+  bool isPacked = format.scaling.isPacked &&
+                  unsigned(format.element.width()) !=
+                      cast<NumType>(element).getStorageType().getWidth();
+  Attribute packed = isPacked ? PackedAttr::get(context) : Attribute();
+  SmallVector<int64_t> shape = scaleShapeOf(type);
+  Type scale = typeOfFormat(context, format.scaling.scale);
+  SmallVector<ScaledPart> parts = {
+      {RankedTensorType::get(type.getShape(), element, packed), ""},
+      {RankedTensorType::get(shape, scale), ".scales"}};
+  if (format.hasZeroPoint())
+    parts.push_back({RankedTensorType::get(shape, element), ".zeros"});
+  if (format.scaling.hasTensorScale)
+    parts.push_back({RankedTensorType::get({}, Float32Type::get(context)),
+                     ".tensor_scale"});
+  return parts;
+}
+
 //===----------------------------------------------------------------------===//
 // Operations
 //===----------------------------------------------------------------------===//
@@ -178,20 +199,46 @@ LogicalResult QuantizeOp::verify() {
   if (failed(verifyScaled(*this, getType())) ||
       failed(verifyShapes(*this, getInput().getType(), getType())))
     return failure();
-  if (!getScales())
-    return success();
-  if (scalingOf(getType()).getScaling().hasTensorScale)
+  if (getScales() && scalingOf(getType()).getScaling().hasTensorScale)
     return emitOpError("is given scales, which are not relative to one of the "
                        "tensor; expected a result without 'tensor'");
-  if (scaledFormatOf(getType()).hasZeroPoint())
-    return emitOpError("is given scales, and rule 'min-max' has zero points "
-                       "beside them; expected another rule");
-  SmallVector<int64_t> shape = scaleShapeOf(getType());
-  if (getScales().getType().getShape() != ArrayRef<int64_t>(shape))
-    return emitOpError("is given scales of type ")
-           << getScales().getType() << "; expected "
-           << RankedTensorType::get(shape, Float32Type::get(getContext()));
+  bool takesZeros = getScales() && scaledFormatOf(getType()).hasZeroPoint();
+  if (takesZeros != bool(getZeros()))
+    return emitOpError(takesZeros
+                           ? "is given scales, and rule 'min-max' has zero "
+                             "points beside them; expected both"
+                           : "is given zero points, which go with scales of "
+                             "rule 'min-max'; expected none");
+  auto expected = RankedTensorType::get(scaleShapeOf(getType()),
+                                        Float32Type::get(getContext()));
+  for (Value given : {getScales(), getZeros()})
+    if (given && given.getType() != expected)
+      return emitOpError("is given ")
+             << (given == getScales() ? "scales" : "zero points") << " of type "
+             << given.getType() << "; expected " << expected;
   return success();
+}
+
+/// `types` are those of the parts of `scaled`.
+static LogicalResult verifyParts(mlir::Operation *op, RankedTensorType scaled,
+                                 TypeRange types) {
+  if (failed(verifyScaled(op, scaled)))
+    return failure();
+  SmallVector<Type> expected;
+  for (const ScaledPart &part : partsOf(scaled))
+    expected.push_back(part.type);
+  if (types == TypeRange(expected))
+    return success();
+  return op->emitOpError("has parts of type ")
+         << types << "; expected " << expected;
+}
+
+LogicalResult ScaledFromPartsOp::verify() {
+  return verifyParts(*this, getType(), getParts().getTypes());
+}
+
+LogicalResult ScaledPartsOp::verify() {
+  return verifyParts(*this, getOperand().getType(), getParts().getTypes());
 }
 
 LogicalResult DequantizeOp::verify() {

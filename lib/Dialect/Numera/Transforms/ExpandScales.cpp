@@ -180,13 +180,16 @@ bool Expander::foldQuantize(QuantizeOp op, Parts &parts) {
   RankedTensorType type = op.getType();
   auto values = constantFloats(op.getInput());
   auto given = constantFloats(op.getScales());
+  auto givenZeros = constantFloats(op.getZeros());
   ScaledFormat format = scaledFormatOf(type);
   // What an opaque format's functions give is known when the program runs.
-  if (!values || (op.getScales() && !given) || format.element.isOpaque())
+  if (!values || (op.getScales() && !given) || (op.getZeros() && !givenZeros) ||
+      format.element.isOpaque())
     return false;
   ScaleGrid grid(format.scaling, type.getShape(), scalingOf(type).getAxis());
   ScaledTensor tensor =
-      quantize(format, grid, *values, given ? *given : std::vector<float>());
+      quantize(format, grid, *values, given.value_or(std::vector<float>()),
+               givenZeros.value_or(std::vector<float>()));
   Location loc = op.getLoc();
   parts.data = stored(constantOfCodes(builder, loc, type.getShape(),
                                       format.element, tensor.data),
@@ -234,6 +237,17 @@ void Expander::makeScalesAndZeros(QuantizeOp op, Value values,
                                   const Loops &loops, Parts &parts) {
   Location loc = op.getLoc();
   ScaledFormat format = scaledFormatOf(op.getType());
+  if (Value given = op.getZeros()) {
+    auto sizes = tensor::getMixedSizes(builder, loc, given);
+    AffineMap each = builder.getMultiDimIdentityMap(unsigned(sizes.size()));
+    parts.scales = op.getScales();
+    parts.zeros = mapElements(
+        builder, loc, sizes, {{given, each}}, op.getType().getElementType(),
+        format, [](auto &steps, IRArithmetic &, ValueRange v) -> Value {
+          return steps.element(v[0]);
+        });
+    return;
+  }
   Range range = rangeWithZero(builder, loc, values, loops.kept);
   auto sizes = tensor::getMixedSizes(builder, loc, range.least);
   AffineMap each = builder.getMultiDimIdentityMap(unsigned(sizes.size()));
@@ -366,6 +380,48 @@ Value Expander::valuesOf(Location loc, Value scaled) {
 }
 
 //===----------------------------------------------------------------------===//
+// Parts that stand in the program
+//===----------------------------------------------------------------------===//
+
+void Expander::expand(ScaledFromPartsOp op) {
+  Location loc = op.getLoc();
+  Parts &parts = expanded[op.getResult()];
+  ScaledFormat format = scaledFormatOf(op.getType());
+  Value data = op.getParts()[0];
+  if (isPacked(data.getType()))
+    data =
+        UnpackOp::create(builder, loc,
+                         RankedTensorType::get(op.getType().getShape(),
+                                               op.getType().getElementType()),
+                         data, ValueRange(), IntegerAttr());
+  parts.data = data;
+  parts.sizes = tensor::getMixedSizes(builder, loc, data);
+  parts.scales = op.getParts()[1];
+  if (format.hasZeroPoint())
+    parts.zeros = op.getParts()[2];
+  if (format.scaling.hasTensorScale)
+    parts.tensorScale = op.getParts()[2];
+}
+
+void Expander::expand(ScaledPartsOp op) {
+  Location loc = op.getLoc();
+  const Parts &parts = expanded.lookup(op.getOperand());
+  SmallVector<Value> values = {parts.data, parts.scales};
+  if (parts.zeros)
+    values.push_back(parts.zeros);
+  if (parts.tensorScale)
+    values.push_back(parts.tensorScale);
+  for (auto [result, value] : llvm::zip_equal(op.getResults(), values)) {
+    Type type = result.getType();
+    if (isPacked(type))
+      value = PackOp::create(builder, loc, type, value, IntegerAttr());
+    else if (value.getType() != type) // sizes that only the value knows
+      value = tensor::CastOp::create(builder, loc, type, value);
+    result.replaceAllUsesWith(value);
+  }
+}
+
+//===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
 
@@ -382,6 +438,14 @@ LogicalResult Expander::expandAny(mlir::Operation *op) {
   }
   if (auto generic = dyn_cast<linalg::GenericOp>(op))
     return expand(generic);
+  if (auto parts = dyn_cast<ScaledFromPartsOp>(op)) {
+    expand(parts);
+    return success();
+  }
+  if (auto parts = dyn_cast<ScaledPartsOp>(op)) {
+    expand(parts);
+    return success();
+  }
   if (expandScaledArithmetic(op))
     return success();
   return op->emitError("'") << op->getName()
@@ -405,7 +469,7 @@ LogicalResult Expander::run(ModuleOp module) {
                      llvm::any_of(function.getResultTypes(), isScaled))) {
       op->emitError("a scaled tensor crosses the boundary of '")
           << function.getName()
-          << "'; take and return f32, and quantize inside";
+          << "'; numera-pass-parts passes its parts instead";
       return WalkResult::interrupt();
     }
     if (usesScaled(op))

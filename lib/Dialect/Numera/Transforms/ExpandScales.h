@@ -38,6 +38,8 @@ public:
 private:
   mlir::LogicalResult expandAny(mlir::Operation *op);
   void expand(QuantizeOp op);
+  void expand(ScaledFromPartsOp op);
+  void expand(ScaledPartsOp op);
   mlir::LogicalResult expand(mlir::linalg::GenericOp generic);
   /// False for an operation of another kind.
   bool expandScaledArithmetic(mlir::Operation *op);

@@ -38,6 +38,7 @@ static bool resolveFormat(const Registry &registry, llvm::StringRef to,
     resolved.outputs = policy.outputs;
   }
   resolved.scales = &policy.scales;
+  resolved.zeroPoints = &policy.zeroPoints;
   ScaledFormat scaled = to.empty() ? policy.defaultScaled
                                    : registry.lookupScaledFormat(to, error);
   if (!error.empty())

@@ -49,7 +49,8 @@ Value Propagation::quantize(Value value) {
   if (auto values = value.getDefiningOp<DequantizeOp>())
     if (values.getInput().getType() == scaled)
       return values.getInput();
-  return QuantizeOp::create(rewriter, value.getLoc(), scaled, value, Value());
+  return QuantizeOp::create(rewriter, value.getLoc(), scaled, value, Value(),
+                            Value());
 }
 
 template <typename Op, typename... Args>

@@ -101,26 +101,54 @@ static Value inF32(OpBuilder &builder, Location loc, Value value) {
                       : CastOp::create(builder, loc, wide, value).getResult();
 }
 
-/// The scales that the policy gives a tensor; null where it gives none.
-static FailureOr<Value> givenScales(OpBuilder &builder, Location loc,
+/// What the policy gives a tensor, as an operand of `quantize`: `numbers` are
+/// its `what`.
+static FailureOr<Value> givenNumbers(OpBuilder &builder, Location loc,
+                                     const Stored &stored,
+                                     RankedTensorType scaled,
+                                     ArrayRef<float> numbers, StringRef what) {
+  auto type = RankedTensorType::get(scaleShapeOf(scaled), builder.getF32Type());
+  auto count = int64_t(numbers.size());
+  if (!type.hasStaticShape() || type.getNumElements() != count)
+    return emitError(loc) << "the policy gives '" << stored.name << "' "
+                          << count << " " << what << "; expected as many as "
+                          << type.getShape() << " has";
+  return arith::ConstantOp::create(builder, loc,
+                                   DenseElementsAttr::get(type, numbers))
+      .getResult();
+}
+
+/// The scales and zero points that the policy gives a tensor; null where it
+/// gives none.
+struct Given {
+  Value scales, zeros;
+};
+static FailureOr<Given> givenScales(OpBuilder &builder, Location loc,
                                     const Stored &stored,
                                     RankedTensorType scaled,
                                     const ResolvedPolicy &policy,
                                     ContractionNames &names) {
   auto found = policy.scales->find(stored.name);
+  auto zeros = policy.zeroPoints->find(stored.name);
   if (found == policy.scales->end())
-    return Value();
+    return Given();
   names.use(stored.name);
-  auto type = RankedTensorType::get(scaleShapeOf(scaled), builder.getF32Type());
-  auto count = int64_t(found->second.size());
-  if (!type.hasStaticShape() || type.getNumElements() != count)
-    return emitError(loc) << "the policy gives '" << stored.name << "' "
-                          << count << " scales; expected as many as "
-                          << type.getShape() << " has";
-  return arith::ConstantOp::create(
-             builder, loc,
-             DenseElementsAttr::get(type, ArrayRef(found->second)))
-      .getResult();
+  bool hasZeros = zeros != policy.zeroPoints->end();
+  if (hasZeros != stored.role.scaled.hasZeroPoint())
+    return emitError(loc) << "the policy gives '" << stored.name
+                          << (hasZeros ? "' zero points, which its format has "
+                                         "not; leave them out"
+                                       : "' scales and no zero points; add "
+                                         "'zero-points'");
+  FailureOr<Value> first =
+      givenNumbers(builder, loc, stored, scaled, found->second, "scales");
+  if (failed(first) || !hasZeros)
+    return failed(first) ? FailureOr<Given>() : Given{*first, Value()};
+  FailureOr<Value> second =
+      givenNumbers(builder, loc, stored, scaled, zeros->second, "zero points");
+  if (failed(second))
+    return failure();
+  return Given{*first, *second};
 }
 
 /// The tensor as its role stores it.
@@ -141,14 +169,14 @@ static FailureOr<Value> store(OpBuilder &builder, Location loc,
   Value wide = inF32(builder, loc, stored.value);
   RankedTensorType scaled = scaledType(cast<RankedTensorType>(wide.getType()),
                                        stored.role.scaled, stored.axis());
-  FailureOr<Value> given =
+  FailureOr<Given> given =
       givenScales(builder, loc, stored, scaled, policy, names);
   if (failed(given))
     return failure();
   // Reports call the tensor by its name in the policy.
   return QuantizeOp::create(
              builder, NameLoc::get(builder.getStringAttr(stored.name), loc),
-             scaled, wide, *given)
+             scaled, wide, given->scales, given->zeros)
       .getResult();
 }
 

@@ -72,6 +72,15 @@ mlir::RankedTensorType scaledType(mlir::RankedTensorType values,
                                   const ScaledFormat &format, int64_t axis);
 /// The shape of the tensor of its scales.
 llvm::SmallVector<int64_t> scaleShapeOf(mlir::RankedTensorType type);
+/// A part of a scaled tensor: a plain tensor, and what its name ends in where
+/// the scaled one has a name.
+struct ScaledPart {
+  mlir::RankedTensorType type;
+  llvm::StringRef suffix;
+};
+/// Its elements, its scales and, where the format has them, its zero points or
+/// the scale of the tensor.
+llvm::SmallVector<ScaledPart> partsOf(mlir::RankedTensorType type);
 
 /// True for a tensor of codes without gaps (#numera.packed).
 bool isPacked(mlir::Type type);

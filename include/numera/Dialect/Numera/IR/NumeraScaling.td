@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The operations that make and read scaled tensors (#numera.scaling). numera-expand-scales turns them into plain tensors of
-// elements and of scales.
+// The operations that make and read scaled tensors (#numera.scaling).
+// numera-expand-scales turns them into plain tensors of elements and of scales.
 
 #ifndef NUMERA_DIALECT_NUMERA_IR_NUMERASCALING
 #define NUMERA_DIALECT_NUMERA_IR_NUMERASCALING
@@ -14,23 +14,64 @@ class Numera_ScalingOp<string mnemonic, string phrase, list<Trait> traits = []>
   let hasVerifier = 1;
 }
 
-def Numera_QuantizeOp : Numera_ScalingOp<"quantize", "scale a tensor"> {
+def Numera_QuantizeOp
+    : Numera_ScalingOp<"quantize", "scale a tensor", [AttrSizedOperandSegments]> {
   let description = [{
     Rounds every element, divided by its scale, to the format of the result's
     elements. The scales follow from the elements by the rule of the result's
-    encoding, unless they are given: f32, one for each scale of the result.
+    encoding, unless they are given: f32, one for each scale of the result, and
+    with rule `min-max` a zero point for each scale as well, f32 too, which is
+    rounded to an element.
 
     ```mlir
     %q = numera.quantize %x : tensor<64x128xf32> to !mxfp8
     %p = numera.quantize %x scales %s : tensor<64x128xf32>, tensor<f32> to !i8
+    %r = numera.quantize %x scales %s zeros %z
+        : tensor<64x128xf32>, tensor<f32>, tensor<f32> to !u8
     ```
   }];
   let arguments = (ins RankedTensorOf<[F32]>:$input,
-                   Optional<RankedTensorOf<[F32]>>:$scales);
+                   Optional<RankedTensorOf<[F32]>>:$scales,
+                   Optional<RankedTensorOf<[F32]>>:$zeros);
   let results = (outs RankedTensorOf<[Numera_NumType]>:$result);
   let assemblyFormat = [{
-    $input (`scales` $scales^)? attr-dict `:` type($input)
-    (`,` type($scales)^)? `to` type($result)
+    $input (`scales` $scales^)? (`zeros` $zeros^)? attr-dict `:` type($input)
+    (`,` type($scales)^)? (`,` type($zeros)^)? `to` type($result)
+  }];
+}
+
+def Numera_ScaledFromPartsOp
+    : Numera_ScalingOp<"scaled_from_parts", "make a scaled tensor of its parts"> {
+  let description = [{
+    The parts are the elements, the scales and, where the format has them, the
+    zero points or the scale of the tensor: plain tensors.
+
+    ```mlir
+    %q = numera.scaled_from_parts %e, %s
+        : (tensor<64x128x!f8>, tensor<64x4x!scale>) -> !mxfp8
+    ```
+  }];
+  let arguments = (ins Variadic<AnyRankedTensor>:$parts);
+  let results = (outs RankedTensorOf<[Numera_NumType]>:$result);
+  let assemblyFormat = [{
+    $parts attr-dict `:` functional-type($parts, results)
+  }];
+}
+
+def Numera_ScaledPartsOp
+    : Numera_ScalingOp<"scaled_parts", "take a scaled tensor apart"> {
+  let description = [{
+    What `scaled_from_parts` takes.
+
+    ```mlir
+    %e, %s = numera.scaled_parts %q
+        : (!mxfp8) -> (tensor<64x128x!f8>, tensor<64x4x!scale>)
+    ```
+  }];
+  let arguments = (ins RankedTensorOf<[Numera_NumType]>:$operand);
+  let results = (outs Variadic<AnyRankedTensor>:$parts);
+  let assemblyFormat = [{
+    $operand attr-dict `:` functional-type(operands, $parts)
   }];
 }
 

@@ -96,6 +96,20 @@ def NumeraExpandScales : Pass<"numera-expand-scales", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def NumeraPassParts : Pass<"numera-pass-parts", "::mlir::ModuleOp"> {
+  let summary = "pass scaled tensors between functions as their parts";
+  let description = [{
+    *Before:* functions of `func` that take and return scaled tensors, and calls
+    of them.
+    *After:* they take and return elements, scales and, where the format has
+    them, zero points or the scale of the tensor, in the place of each scaled
+    tensor (Z15). A name `x` becomes `x`, `x.scales`, `x.zeros` and
+    `x.tensor_scale`.
+  }];
+  let dependentDialects = ["::numera::NumeraDialect",
+                           "::mlir::func::FuncDialect"];
+}
+
 def NumeraSimplify : Pass<"numera-simplify"> {
   let summary = "remove casts that change nothing and fold constants";
   let description = [{
@@ -344,7 +358,8 @@ def NumeraLoops : Pass<"numera-loops", "::mlir::func::FuncOp"> {
     result is contiguous, so that it vectorises although the steps of a
     reduction keep their order: reduction dimensions stay in written order.
     Loops of an elementwise operation along which all its operands are
-    contiguous become one. A short inner loop on codes whose last vector is
+    contiguous become one. Of short rows of integers whose order in a sum does
+    not matter, sixteen go through the lanes at a time. A short inner loop on codes whose last vector is
     almost full is marked to be vectorised with masks. Outer loops
     whose iterations do not depend on each other have the attribute
     `numera.parallel`.
@@ -352,7 +367,8 @@ def NumeraLoops : Pass<"numera-loops", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::memref::MemRefDialect",
-                           "::mlir::scf::SCFDialect"];
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 def NumeraParallelize : Pass<"numera-parallelize", "::mlir::ModuleOp"> {

@@ -32,8 +32,9 @@ struct ResolvedPolicy {
   /// The scaled format of the model, whose numbers are in `format` where no
   /// role says otherwise; null: none.
   ScaledFormat scaled;
-  /// Calibrated scales, by name; not null.
+  /// Calibrated scales and their zero points, by name; not null.
   const llvm::StringMap<std::vector<float>> *scales = nullptr;
+  const llvm::StringMap<std::vector<float>> *zeroPoints = nullptr;
 
   /// True if all of the model is scaled, with scales of the worst case.
   bool isScaledThroughout() const {
