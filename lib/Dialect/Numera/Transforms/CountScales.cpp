@@ -30,10 +30,13 @@ LogicalResult Expander::returnCounts(ArrayRef<mlir::Operation *> work) {
     const Parts &parts = expanded.lookup(op->getResult(0));
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
     auto quantize = dyn_cast<QuantizeOp>(op);
-    Value numbers = quantize && !parts.zeros ? quantize.getInput() : Value();
+    Value numbers = quantize ? quantize.getInput() : Value();
+    Value read =
+        parts.zeros ? valuesOf(op->getLoc(), op->getResult(0)) : parts.data;
     Value by = divisors(op->getLoc(), parts, scaledFormatOf(type),
                         /*reciprocal=*/false);
-    rows[function].push_back(countScales(builder, op, numbers, parts.data, by));
+    rows[function].push_back(
+        countScales(builder, op, numbers, read, parts.data, by));
     for (mlir::Operation *made = last->getNextNode(); made != exit;
          made = made->getNextNode())
       made->walk([](FormatOpInterface own) {

@@ -150,14 +150,14 @@ Value ScaleCounter::bitsOf(OpBuilder &at, Value number) {
   return arith::ExtUIOp::create(at, loc, at.getI64Type(), bits);
 }
 
-/// How many nonzero numbers have the element 0.
+/// How many nonzero numbers are 0 as `read`.
 static Value countZeros(ScaleCounter &counter, OpBuilder &builder, Location loc,
-                        Value numbers, Value elements) {
+                        Value numbers, Value read) {
   Type i64 = builder.getI64Type();
   if (!numbers)
     return arith::ConstantIntOp::create(builder, loc, i64, 0);
   Value zeros =
-      counter.map({numbers, elements}, i64, [&](OpBuilder &at, ValueRange v) {
+      counter.map({numbers, read}, i64, [&](OpBuilder &at, ValueRange v) {
         Value none = arith::ConstantIntOp::create(at, loc, i64, 0);
         auto compare = [&](Value number, arith::CmpIPredicate how) -> Value {
           return arith::CmpIOp::create(at, loc, how, counter.bitsOf(at, number),
@@ -172,7 +172,7 @@ static Value countZeros(ScaleCounter &counter, OpBuilder &builder, Location loc,
 }
 
 Counted countScales(OpBuilder &builder, mlir::Operation *op, Value numbers,
-                    Value elements, Value divisors) {
+                    Value read, Value elements, Value divisors) {
   Location loc = op->getLoc();
   ScaleCounter counter(builder, loc);
   Type i64 = builder.getI64Type();
@@ -198,7 +198,7 @@ Counted countScales(OpBuilder &builder, mlir::Operation *op, Value numbers,
   if (row.description.format.empty())
     row.description.format = format.spelling();
   row.description.isTensor = true;
-  row.numbers = {count, countZeros(counter, builder, loc, numbers, elements),
+  row.numbers = {count, countZeros(counter, builder, loc, numbers, read),
                  counter.least(divisorBits), counter.greatest(divisorBits),
                  counter.greatest(bits(elements))};
   return row;

@@ -29,10 +29,10 @@ std::string nameOfPlace(mlir::Location loc);
 void returnCounted(mlir::func::FuncOp function, llvm::ArrayRef<Counted> rows);
 
 /// The row of the scaled tensor that `op` makes (EventCounts::numbers).
-/// `numbers` are those that elements stand for; null: nobody asks which became
-/// zero.
+/// `numbers` are those that it was made of, and `read`, as many, are 0 where
+/// elements stand for 0; null: nobody asks which became zero.
 Counted countScales(mlir::OpBuilder &builder, mlir::Operation *op,
-                    mlir::Value numbers, mlir::Value elements,
+                    mlir::Value numbers, mlir::Value read, mlir::Value elements,
                     mlir::Value divisors);
 
 } // namespace numera
