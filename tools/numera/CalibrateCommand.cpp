@@ -13,6 +13,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <map>
@@ -59,6 +60,20 @@ static bool say(const Twine &message) { return fail(message) == 0; }
 /// The element and the scales of the tensors, from the flags.
 bool Calibrate::readFormat() {
   std::string error;
+  if (isScaledSpelling(flags.format)) {
+    format = parseScaledFormat(registry, flags.format, error);
+    if (!format)
+      return say(error);
+    if (!format.hasZeroPoint())
+      return say("option '--format' is '" + flags.format +
+                 "', expected a format of elements, as in --format i8, or one "
+                 "with rule=min-max");
+    if (flags.weights == "per-channel")
+      return say("--weights per-channel is for scales without zero points, "
+                 "found --format " +
+                 flags.format);
+    return true;
+  }
   format.element = lookupElement(registry, flags.format, error);
   if (!format.element)
     return say(error);
@@ -132,7 +147,8 @@ bool Calibrate::pass(bool isFirst, host::Progress &progress) {
       if (!isObserved(output))
         continue;
       ArrayRef values(array.data<float>(), array.size());
-      Observation &observation = observations[output.name];
+      Observation &observation =
+          observations.try_emplace(output.name, format).first->second;
       if (!isFirst)
         observation.count(values);
       else if (!observation.see(values))
@@ -172,20 +188,29 @@ bool Calibrate::write() {
   raw_string_ostream out(text);
   std::string name = registry.nameOf(format.element);
   out << "# Scales of " << sys::path::filename(flags.model) << " by "
-      << (flags.method.empty() ? "absmax" : flags.method) << ".\n"
-      << "policy:\n  default: "
-      << quoted(name.empty() ? format.element.spelling() : name)
-      << "\n  accumulate: f32\n  scale: {weights: "
-      << (flags.weights.empty() ? "per-channel" : flags.weights)
-      << ", activations: per-tensor}\n";
+      << (flags.method.empty() ? "absmax" : flags.method) << ".\npolicy:\n";
+  if (format.hasZeroPoint())
+    out << "  accumulate: f32\n  weights: " << quoted(format.spelling())
+        << "\n  activations: " << quoted(format.spelling()) << '\n';
+  else
+    out << "  default: "
+        << quoted(name.empty() ? format.element.spelling() : name)
+        << "\n  accumulate: f32\n  scale: {weights: "
+        << (flags.weights.empty() ? "per-channel" : flags.weights)
+        << ", activations: per-tensor}\n";
   if (format.scaling.scale == powersOfTwo())
     out << "  scale-format: power-of-two\n";
-  out << "  scales:\n";
+  std::string scales, zeros;
   for (const auto &[tensor, observation] : observations) {
-    float amax = observation.choose(method, percentile, format);
-    out << "    " << quoted(tensor) << ": "
-        << llvm::format("%.9g", double(scaleOf(format, amax))) << '\n';
+    auto [scale, zero] =
+        scaleOf(format, observation.choose(method, percentile));
+    std::string key = "    " + quoted(tensor) + ": ";
+    scales += key + formatv("{0}\n", llvm::format("%.9g", double(scale))).str();
+    zeros += key + formatv("{0}\n", int64_t(zero)).str();
   }
+  out << "  scales:\n" << scales;
+  if (format.hasZeroPoint())
+    out << "  zero-points:\n" << zeros;
   if (Error error = writeTextFile(flags.output, text))
     return say(toString(std::move(error)));
   return true;
@@ -201,7 +226,9 @@ static std::optional<int> parse(ArrayRef<const char *> arguments,
   addFormatsFlags(line, flags.formats);
   line.add({"input", "[NAME=]FILE.npy",
             "an array for each input, in order or by name", &flags.inputs});
-  line.add({"format", "FORMAT", "of elements: a format, or i4 to i32",
+  line.add({"format", "FORMAT",
+            "of elements: a format, or i4 to i32; scaled<u8,rule=min-max> for "
+            "zero points",
             &flags.format});
   line.add({"scale-format",
             "FORMAT",
@@ -210,7 +237,8 @@ static std::optional<int> parse(ArrayRef<const char *> arguments,
             {"f32", "power-of-two"}});
   line.add({"weights",
             "HOW",
-            "scales of constants; per-channel by default",
+            "scales of constants; per-channel by default, per-tensor with zero "
+            "points",
             &flags.weights,
             {"per-tensor", "per-channel"}});
   line.add({"method",

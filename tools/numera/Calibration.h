@@ -9,37 +9,51 @@
 
 namespace numera {
 
-/// How the largest magnitude that a scale is for is chosen.
+/// How what a scale is for is chosen.
 enum class CalibrationMethod {
-  Absmax,     ///< the largest that was seen
-  Percentile, ///< one that a share of what was seen does not exceed
+  Absmax,     ///< all that was seen
+  Percentile, ///< a share of what was seen, without the largest
   LeastError, ///< the one with the least mean square error
 };
 
+/// The numbers that a scale is for: from `least`, at most 0, to `most`. Without
+/// zero points they are magnitudes, and `least` is 0.
+struct Span {
+  float least = 0, most = 0;
+
+  Span operator*(float factor) const { return {least * factor, most * factor}; }
+};
+
+/// The scale for a span and, where the format has them, its zero point.
+ScaleAndZero scaleOf(const ScaledFormat &format, Span span);
+
 /// What was seen of one tensor, in two passes over the same values: the first
-/// finds the largest magnitude, the second how many there are of each size.
+/// finds the span, the second how many there are of each size.
 class Observation {
 public:
+  /// For scales of `format`.
+  explicit Observation(const ScaledFormat &format) : format(format) {}
+
   /// False for a value that is NaN or infinite.
   bool see(llvm::ArrayRef<float> values);
   void count(llvm::ArrayRef<float> values);
 
-  float largest() const { return amax; }
-  /// The magnitude that scales are to hold; of no tensor that was all zeros.
-  /// `percentile` is in percent.
-  float choose(CalibrationMethod method, double percentile,
-               const ScaledFormat &format) const;
+  /// The numbers that scales are to hold. `percentile` is in percent.
+  Span choose(CalibrationMethod method, double percentile) const;
 
 private:
   static constexpr size_t bins = 4096;
-  /// The magnitude in the middle of a bin.
-  float middle(size_t bin) const {
-    return amax * (static_cast<float>(bin) + 0.5f) / bins;
+  /// What is told apart of a value.
+  float sizeOf(float value) const;
+  /// The number `bin` bins above the least.
+  float at(float bin) const {
+    return all.least + (all.most - all.least) * bin / bins;
   }
-  float percentileOf(double percentile) const;
-  double errorOf(const ScaledFormat &format, float scale) const;
+  Span percentileOf(double percentile) const;
+  double errorOf(Span span) const;
 
-  float amax = 0;
+  const ScaledFormat &format;
+  Span all;
   std::vector<uint64_t> counts = std::vector<uint64_t>(bins);
 };
 
