@@ -37,7 +37,7 @@ func.func @scales(%x: tensor<4xf32>, %s: tensor<f32>) {
 
 !q = tensor<4x!numera.num<fixed<7, 0>>, #numera.scaling<"min-max", float<8, 23>>>
 func.func @zeros(%x: tensor<4xf32>, %s: tensor<f32>) {
-  // expected-error@+1 {{rule 'min-max' has zero points beside them; expected another rule}}
+  // expected-error@+1 {{rule 'min-max' has zero points beside them; expected both}}
   %q = numera.quantize %x scales %s : tensor<4xf32>, tensor<f32> to !q
   return
 }
