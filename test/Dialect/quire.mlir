@@ -8,12 +8,16 @@
 !posit12 = !numera.quire<posit<12, 1>>
 !f8 = !numera.quire<float<4, 3, fn>>
 !f64 = !numera.quire<float<11, 52>>
+!bf16 = !numera.quire<float<8, 7>>
+!takum16 = !numera.quire<takum<16>>
 
 // The standard's 256 bits; whole words; no flags without infinities; the widest.
+// Above 128 bits multiples of 256, so that a GPU's memory has them at the same
+// distances as the host's.
 // STORAGE-LABEL: func.func private @storage_is_whole_words
-// STORAGE-SAME: (i256, i128, i128, i4352, tensor<2x?xi256>, memref<4xi256, strided<[2]>>)
+// STORAGE-SAME: (i256, i128, i128, i4352, i768, i1280, tensor<2x?xi256>, memref<4xi256, strided<[2]>>)
 func.func private @storage_is_whole_words(
-    !quire_posit16, !posit12, !f8, !f64, tensor<2x?x!quire_posit16>,
+    !quire_posit16, !posit12, !f8, !f64, !bf16, !takum16, tensor<2x?x!quire_posit16>,
     memref<4x!quire_posit16, strided<[2]>>)
 
 // CHECK-LABEL: @every_operation

@@ -19,14 +19,14 @@ static unsigned accumulatorBytes(MLIRContext *context, const Format &format) {
 }
 
 IntegerType QuireType::getStorageType() const {
-  // Memory holds integers above 64 bits at multiples of 16 bytes: an odd number
-  // of words has one behind it that nobody looks at, so that the size is the
-  // same wherever it is asked for.
+  // Memory holds integers above 64 bits at multiples of 16 bytes, and on a GPU
+  // those above 128 bits at multiples of 32: there are as many words more as
+  // make the size the same wherever it is asked for. Nobody looks at them.
   unsigned words = getFormat().isOpaque()
                        ? (accumulatorBytes(getContext(), getFormat()) + 7) / 8
                        : getFormat().getFamily().quire(getFormat()).words();
   return IntegerType::get(getContext(),
-                          64 * (words + (words > 1 && words % 2)));
+                          64 * (words > 2 ? llvm::alignTo(words, 4) : words));
 }
 
 llvm::TypeSize QuireType::getTypeSizeInBits(const DataLayout &,
