@@ -8,7 +8,8 @@
 // What a real device would not forgive is an error here: memory of the host in
 // a copy that wants the device's, a kernel's arguments outside of it, leaks.
 
-#include <algorithm>
+#include "Grid.h"
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -20,8 +21,8 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <sys/mman.h>
 #include <sys/stat.h>
-#include <ucontext.h>
 #include <unistd.h>
 #include <vector>
 
@@ -30,10 +31,13 @@ namespace {
 enum : int {
   success = 0,
   invalidValue = 1,
+  outOfMemory = 2,
   noBinary = 209,
   invalidImage = 200,
   notFound = 500,
 };
+
+constexpr size_t page = 4096;
 
 std::mutex lock;
 /// Sizes of what is allocated, by address.
@@ -49,8 +53,15 @@ bool isOnDevice(uint64_t address, size_t size) {
 }
 
 int allocate(uint64_t *address, size_t size) {
+  // What is touched behind it ends the program.
+  size_t taken = (size + 15) / 16 * 16, room = (taken + page - 1) / page * page;
+  char *area =
+      static_cast<char *>(mmap(nullptr, room + page, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  if (area == MAP_FAILED || mprotect(area + room, page, PROT_NONE) != 0)
+    return outOfMemory;
+  char *block = area + (room - taken);
   // Memory that was never written is not zero on a device.
-  void *block = std::aligned_alloc(256, (size + 255) / 256 * 256);
   std::memset(block, 0xa5, size);
   *address = reinterpret_cast<uint64_t>(block);
   std::lock_guard guard(lock);
@@ -59,38 +70,22 @@ int allocate(uint64_t *address, size_t size) {
 }
 
 int release(uint64_t address) {
-  {
-    std::lock_guard guard(lock);
-    if (memory.erase(address) == 0)
-      return invalidValue;
-  }
-  std::free(reinterpret_cast<void *>(address));
+  std::lock_guard guard(lock);
+  auto found = memory.find(address);
+  if (found == memory.end())
+    return invalidValue;
+  uint64_t area = address / page * page;
+  munmap(reinterpret_cast<void *>(area),
+         (address - area + found->second + page - 1) / page * page + page);
+  memory.erase(found);
   return success;
 }
 
 // ---- modules
 
-/// As ptx2c.py declares it.
-struct Thread {
-  uint32_t tid[3], ctaid[3], ntid[3], nctaid[3];
-  unsigned char *shared;
-  void (*barrier)(Thread *), (*exit)(Thread *);
-  void (*copy)(Thread *, void *to, const void *from, uint64_t size);
-  void (*wait)(Thread *);
-  std::vector<struct Copy> *copies;
-  uint32_t (*(*exchange)(Thread *, const uint32_t *words, int count))[8];
-};
-using Entry = void(Thread *, void **parameters);
-
 struct Module {
   void *handle;
 };
-struct Function {
-  Entry *entry;
-  bool hasBarriers;
-  size_t sharedSize;
-};
-
 uint64_t hash(const char *text, uint64_t value = 1469598103934665603u) {
   for (; *text; ++text)
     value = (value ^ static_cast<unsigned char>(*text)) * 1099511628211u;
@@ -135,183 +130,6 @@ void *compile(const char *ptx) {
   return dlopen((stem + ".so").c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
-// ---- copies into shared memory
-
-/// One that has been asked for. It is made as late as can be, and what is read
-/// before is wrong.
-struct Copy {
-  void *to;
-  const void *from;
-  uint64_t size;
-};
-
-void startCopy(Thread *thread, void *to, const void *from, uint64_t size) {
-  if (reinterpret_cast<uintptr_t>(to) % size != 0 ||
-      reinterpret_cast<uintptr_t>(from) % size != 0) {
-    std::fprintf(stderr, "emulated GPU: a copy is not aligned\n");
-    std::abort();
-  }
-  std::memset(to, 0xa5, size);
-  thread->copies->push_back({to, from, size});
-}
-void waitForCopies(Thread *thread) {
-  for (const Copy &copy : *thread->copies)
-    std::memcpy(copy.to, copy.from, copy.size);
-  thread->copies->clear();
-}
-
-// ---- threads of a block
-
-/// What the threads of a warp show each other: the one table is read while the
-/// next is written.
-struct Warp {
-  uint32_t words[2][32][8];
-};
-
-enum class State { Ready, AtBarrier, AtExchange, Done };
-
-/// A thread of a block with barriers has a stack of its own, and goes on when
-/// all others, or those of its warp, have come as far.
-struct Fiber {
-  Thread thread;
-  ucontext_t context;
-  std::vector<char> stack;
-  std::vector<Copy> copies;
-  Warp *warp = nullptr;
-  unsigned exchanges = 0;
-  State state = State::Ready;
-};
-
-thread_local ucontext_t scheduler;
-thread_local Fiber *running = nullptr;
-thread_local Entry *runningEntry = nullptr;
-thread_local void **runningParameters = nullptr;
-thread_local ucontext_t *escape = nullptr;
-
-void pause(State state) {
-  running->state = state;
-  swapcontext(&running->context, &scheduler);
-}
-void waitForOthers(Thread *) { pause(State::AtBarrier); }
-
-/// Shows the warp's other threads some words, and returns theirs.
-uint32_t (*exchange(Thread *thread, const uint32_t *words, int count))[8] {
-  auto &table = running->warp->words[running->exchanges++ % 2];
-  std::memcpy(table[thread->tid[0] % 32], words, size_t(count) * 4);
-  pause(State::AtExchange);
-  return table;
-}
-
-void runFiber() {
-  runningEntry(&running->thread, runningParameters);
-  pause(State::Done);
-}
-
-/// If all fibers of the range that are not done are in `state`, they may go on.
-bool release(Fiber *begin, Fiber *end, State state) {
-  bool anyLeft = false;
-  for (Fiber *fiber = begin; fiber != end; ++fiber) {
-    if (fiber->state != state && fiber->state != State::Done)
-      return false;
-    anyLeft |= fiber->state == state;
-  }
-  for (Fiber *fiber = begin; fiber != end; ++fiber)
-    if (fiber->state == state)
-      fiber->state = State::Ready;
-  return anyLeft;
-}
-void runReady(Fiber *begin, Fiber *end) {
-  for (Fiber *fiber = begin; fiber != end; ++fiber)
-    if (fiber->state == State::Ready) {
-      running = fiber;
-      swapcontext(&scheduler, &fiber->context);
-    }
-}
-
-void runWithBarriers(const Function &function, std::vector<Fiber> &fibers,
-                     void **parameters) {
-  runningEntry = function.entry;
-  runningParameters = parameters;
-  std::vector<Warp> warps((fibers.size() + 31) / 32);
-  for (Fiber &fiber : fibers) {
-    fiber.state = State::Ready;
-    fiber.warp = &warps[size_t(&fiber - fibers.data()) / 32];
-    fiber.stack.resize(1 << 16);
-    getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = fiber.stack.data();
-    fiber.context.uc_stack.ss_size = fiber.stack.size();
-    fiber.context.uc_link = nullptr;
-    makecontext(&fiber.context, runFiber, 0);
-  }
-  Fiber *begin = fibers.data(), *end = begin + fibers.size();
-  do {
-    for (Fiber *warp = begin; warp < end; warp += 32) {
-      Fiber *last = std::min(warp + 32, end);
-      do
-        runReady(warp, last);
-      while (release(warp, last, State::AtExchange));
-    }
-  } while (release(begin, end, State::AtBarrier));
-  for (const Fiber &fiber : fibers)
-    if (fiber.state != State::Done) {
-      std::fprintf(stderr, "emulated GPU: threads wait for each other\n");
-      std::abort();
-    }
-}
-
-/// The instruction `exit`.
-void leave(Thread *) {
-  if (escape)
-    setcontext(escape);
-  running->state = State::Done;
-  setcontext(&scheduler);
-}
-
-void runAlone(const Function &function, Thread &thread, void **parameters) {
-  // Where `exit` goes on. What has run is not run again.
-  volatile bool hasRun = false;
-  ucontext_t here;
-  getcontext(&here);
-  if (hasRun)
-    return;
-  hasRun = true;
-  escape = &here;
-  function.entry(&thread, parameters);
-  escape = nullptr;
-}
-
-void runGrid(const Function &function, const unsigned grid[3],
-             const unsigned block[3], size_t sharedSize, void **parameters) {
-  size_t threads = size_t(block[0]) * block[1] * block[2];
-  std::vector<Fiber> fibers(function.hasBarriers ? threads : 1);
-  std::vector<unsigned char> shared(function.sharedSize + sharedSize + 16);
-  uint64_t blocks = uint64_t(grid[0]) * grid[1] * grid[2];
-  for (uint64_t b = 0; b < blocks; ++b) {
-    std::memset(shared.data(), 0xa5, shared.size());
-    for (size_t t = 0; t < threads; ++t) {
-      Fiber &fiber = fibers[function.hasBarriers ? t : 0];
-      Thread &thread = fiber.thread;
-      thread = {{unsigned(t % block[0]), unsigned(t / block[0] % block[1]),
-                 unsigned(t / block[0] / block[1])},
-                {unsigned(b % grid[0]), unsigned(b / grid[0] % grid[1]),
-                 unsigned(b / grid[0] / grid[1])},
-                {block[0], block[1], block[2]},
-                {grid[0], grid[1], grid[2]},
-                shared.data(),
-                waitForOthers,
-                leave,
-                startCopy,
-                waitForCopies,
-                &fiber.copies,
-                exchange};
-      if (!function.hasBarriers)
-        runAlone(function, thread, parameters);
-    }
-    if (function.hasBarriers)
-      runWithBarriers(function, fibers, parameters);
-  }
-}
-
 } // namespace
 
 // ---- the driver's interface
@@ -321,6 +139,7 @@ void runGrid(const Function &function, const unsigned grid[3],
 EXPORT cuInit(unsigned) { return success; }
 EXPORT cuGetErrorString(int result, const char **text) {
   *text = result == invalidValue   ? "invalid argument"
+          : result == outOfMemory  ? "out of memory"
           : result == noBinary     ? "no kernel image is available"
           : result == invalidImage ? "device kernel image is invalid"
           : result == notFound     ? "named symbol not found"
