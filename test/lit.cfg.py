@@ -48,3 +48,14 @@ for tool in ("ptxas", "nvdisasm"):
         config.available_features.add(tool)
 if shutil.which("nvidia-smi"):
     config.available_features.add("cuda")
+
+# The tests that nvptx-mirror.test names, once more on the emulated GPU.
+if lit_config.params.get("mirror") == "nvptx":
+    config.name += " on nvptx"
+    emulation = os.path.join(config.test_exec_root, "Emulation")
+    config.environment["LD_LIBRARY_PATH"] = emulation
+    config.environment["NUMERA_MIRRORED"] = os.path.join(tools, "numera")
+    config.environment["PATH"] = os.pathsep.join(
+        [os.path.join(config.test_source_root, "Emulation", "mirror"),
+         config.environment["PATH"]])
+    config.test_exec_root = os.path.join(config.test_exec_root, "nvptx")
