@@ -238,7 +238,7 @@ void ProductCall::copy(const Matrix &matrix, Value outside, bool isBack) {
          Value value = LLVM::LoadOp::create(builder, loc, storage,
                                             places[isBack ? 1 : 0]);
          if (isBack)
-           value = Lowerings::masked(builder, loc, value, product.result);
+           value = Lowerings::canonical(builder, loc, value, product.result);
          LLVM::StoreOp::create(builder, loc, value, places[isBack ? 0 : 1]);
        });
 }
@@ -280,7 +280,7 @@ void ProductCall::callDots(Value a, Value b, Value c) {
          Value value = lowerings.callRegistered(builder, loc, product,
                                                 {places[0], places[1], length},
                                                 storageOf(*sums));
-         value = Lowerings::masked(builder, loc, value, product.result);
+         value = Lowerings::canonical(builder, loc, value, product.result);
          LLVM::StoreOp::create(builder, loc, value, places[2]);
        });
 }

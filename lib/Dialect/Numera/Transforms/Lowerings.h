@@ -44,6 +44,10 @@ bool hasArithmetic(const ElementKind &kind);
 
 class EventsOp;
 
+/// The canonical NaN in place of any other: of f32 or f64.
+mlir::Value withCanonicalNaN(mlir::OpBuilder &builder, mlir::Location loc,
+                             mlir::Value x);
+
 class Lowerings {
 public:
   Lowerings(mlir::ModuleOp module, const Registry &registry, Target target)
@@ -81,9 +85,10 @@ public:
   mlir::Value callRegistered(mlir::OpBuilder &, mlir::Location,
                              const Lowering &, llvm::ArrayRef<mlir::Value>,
                              mlir::Type result);
-  /// Without the bits above the format's width, whatever a library returns.
-  static mlir::Value masked(mlir::OpBuilder &, mlir::Location, mlir::Value,
-                            const Format &);
+  /// Without the bits above the format's width, whatever a library returns; of
+  /// f32 and f64, with one NaN for all.
+  static mlir::Value canonical(mlir::OpBuilder &, mlir::Location, mlir::Value,
+                               const Format &);
 
   /// Calls `numera_<family>_<op>_<bits>`(operands, parameters…, trailing…,
   /// last), or its vector form where an operand is a vector; `result` is a

@@ -151,19 +151,6 @@ Value Lowerings::choose(OpBuilder &builder, const Request &request,
 // Carriers
 //===----------------------------------------------------------------------===//
 
-/// The canonical NaN in place of any other.
-static Value withCanonicalNaN(OpBuilder &builder, Location loc, Value x) {
-  auto type = cast<FloatType>(getElementTypeOrSelf(x));
-  TypedAttr number =
-      builder.getFloatAttr(type, APFloat::getQNaN(type.getFloatSemantics()));
-  if (auto vector = dyn_cast<VectorType>(x.getType()))
-    number = DenseElementsAttr::get(vector, number);
-  Value nan = arith::ConstantOp::create(builder, loc, number);
-  Value isNaN =
-      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, x, x);
-  return arith::SelectOp::create(builder, loc, isNaN, nan, x);
-}
-
 /// `decode`, `encode` and `round_to` are the registered casts, or the format's
 /// own `round_to`, for which all NaNs are one, or the rounding that this is
 /// known to be.
@@ -183,8 +170,8 @@ Value Lowerings::lowerOpaqueCarrierOp(OpBuilder &builder, mlir::Operation *op,
     Type result = storageType(builder.getContext(),
                               {operation == Operation::Cast ? to : from, {}});
     if (found)
-      return masked(builder, loc,
-                    callRegistered(builder, loc, *found, value, result), to);
+      return canonical(builder, loc,
+                       callRegistered(builder, loc, *found, value, result), to);
     op->emitError("no lowering for '")
         << numera::nameOf(operation) << "' of format '"
         << format.getOpaqueName() << "' on target '" << numera::nameOf(target)
@@ -227,9 +214,9 @@ FailureOr<Value> Lowerings::callPart(OpBuilder &builder, mlir::Operation *op,
     return Value();
   }
   Type storage = builder.getIntegerType(format.storageBits());
-  return masked(builder, loc,
-                callRegistered(builder, loc, *found, operands, storage),
-                format);
+  return canonical(builder, loc,
+                   callRegistered(builder, loc, *found, operands, storage),
+                   format);
 }
 
 } // namespace numera

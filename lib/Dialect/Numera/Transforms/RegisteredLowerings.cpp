@@ -62,13 +62,28 @@ Value Lowerings::registered(OpBuilder &builder, const Request &request,
   if (givesTruth)
     return isNonZero(builder, loc, value);
   return request.result.isFormat()
-             ? masked(builder, loc, value, request.result.format)
+             ? canonical(builder, loc, value, request.result.format)
              : value;
 }
 
-Value Lowerings::masked(OpBuilder &builder, Location loc, Value value,
-                        const Format &format) {
+/// The canonical NaN in place of any other.
+Value withCanonicalNaN(OpBuilder &builder, Location loc, Value x) {
+  auto type = cast<FloatType>(getElementTypeOrSelf(x));
+  TypedAttr number =
+      builder.getFloatAttr(type, APFloat::getQNaN(type.getFloatSemantics()));
+  if (auto vector = dyn_cast<VectorType>(x.getType()))
+    number = DenseElementsAttr::get(vector, number);
+  Value nan = arith::ConstantOp::create(builder, loc, number);
+  Value isNaN =
+      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, x, x);
+  return arith::SelectOp::create(builder, loc, isNaN, nan, x);
+}
+
+Value Lowerings::canonical(OpBuilder &builder, Location loc, Value value,
+                           const Format &format) {
   Type result = getElementTypeOrSelf(value);
+  if (isa<FloatType>(result))
+    return withCanonicalNaN(builder, loc, value);
   unsigned width = format.width();
   if (!isa<IntegerType>(result) || width == result.getIntOrFloatBitWidth())
     return value;
