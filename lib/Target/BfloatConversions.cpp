@@ -157,7 +157,7 @@ void numera::defineBfloatConversions(Module &module,
 
 Function *numera::bfloatConversion(const Module &module) {
   Function *conversion = module.getFunction(symbol);
-  return conversion && conversion->hasFnAttribute(Attribute::NoInline)
+  return conversion && conversion->hasFnAttribute(VFABI::MappingsAttrName)
              ? conversion
              : nullptr;
 }

@@ -17,10 +17,10 @@ namespace numera {
 void defineBfloatConversions(llvm::Module &module,
                              const llvm::TargetMachine &machine);
 
-/// The conversion, if it is kept for the vectoriser; else null.
+/// The conversion, if it was given variants; else null.
 llvm::Function *bfloatConversion(const llvm::Module &module);
 
-/// `conversion` on vectors of so many elements.
+/// `conversion`, which was given variants, on vectors of so many elements.
 llvm::Function &bfloatVariant(llvm::Function &conversion, unsigned lanes);
 
 /// What is called for the sake of the vectoriser may be inlined from here on.

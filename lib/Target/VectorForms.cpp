@@ -9,7 +9,6 @@
 // a better one (Specialize.cpp).
 
 #include "VectorForms.h"
-#include "Widen.h"
 #include "numera/Registry/VectorForm.h"
 
 #include "llvm/ADT/SmallVectorExtras.h"
@@ -32,6 +31,31 @@ static Function *findScalar(Function &form, StringRef symbol) {
   auto *found = dyn_cast<Function>(
       form.getParent()->getOrInsertFunction(symbol, scalar).getCallee());
   return found && found->getFunctionType() == scalar ? found : nullptr;
+}
+
+CallInst *numera::callLane(IRBuilder<> &builder, Function &scalar,
+                           Function &form, Value *lane) {
+  SmallVector<Value *> arguments;
+  for (Argument &argument : form.args())
+    arguments.push_back(argument.getType()->isVectorTy()
+                            ? builder.CreateExtractElement(&argument, lane)
+                            : &argument);
+  CallInst *call = builder.CreateCall(&scalar, arguments);
+  call->setAttributes(
+      scalar.getAttributes().removeFnAttributes(scalar.getContext()));
+  return call;
+}
+
+void numera::callEachLane(Function &form, Function &scalar) {
+  IRBuilder<> builder(BasicBlock::Create(form.getContext(), "", &form));
+  auto *type = cast<FixedVectorType>(form.getReturnType());
+  Value *result = PoisonValue::get(type);
+  for (unsigned lane = 0; lane < type->getNumElements(); ++lane) {
+    Value *index = builder.getInt32(lane);
+    result = builder.CreateInsertElement(
+        result, callLane(builder, scalar, form, index), index);
+  }
+  builder.CreateRet(result);
 }
 
 Error numera::defineVectorForms(Module &module) {

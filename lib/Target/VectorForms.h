@@ -3,6 +3,7 @@
 #ifndef NUMERA_LIB_TARGET_VECTORFORMS_H
 #define NUMERA_LIB_TARGET_VECTORFORMS_H
 
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/Error.h"
 
@@ -17,6 +18,14 @@ llvm::Error defineVectorForms(llvm::Module &module);
 /// The scalar function whose vector form `function` is, by that definition;
 /// null where it is none.
 llvm::Function *scalarOf(const llvm::Function &function);
+
+/// scalar(lane `lane` of the arguments of `form`).
+llvm::CallInst *callLane(llvm::IRBuilder<> &builder, llvm::Function &scalar,
+                         llvm::Function &form, llvm::Value *lane);
+
+/// Defines `form`, a declaration of a vector form, as calls of `scalar`, one a
+/// lane and in their order: right for any function.
+void callEachLane(llvm::Function &form, llvm::Function &scalar);
 
 } // namespace numera
 

@@ -20,6 +20,7 @@
 #include "Widen.h"
 #include "BfloatConversions.h"
 #include "SlowBlocks.h"
+#include "VectorForms.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/PostDominators.h"
@@ -70,20 +71,6 @@ Function *declare(Function &scalar, unsigned lanes, ArrayRef<bool> isVector) {
   form->addFnAttr(Attribute::NoUnwind);
   form->addFnAttr(Attribute::AlwaysInline);
   return form;
-}
-
-/// scalar(lane of the arguments of the form).
-CallInst *callLane(IRBuilder<> &builder, Function &scalar, Function &form,
-                   Value *lane) {
-  SmallVector<Value *> arguments;
-  for (Argument &argument : form.args())
-    arguments.push_back(argument.getType()->isVectorTy()
-                            ? builder.CreateExtractElement(&argument, lane)
-                            : &argument);
-  CallInst *call = builder.CreateCall(&scalar, arguments);
-  call->setAttributes(
-      scalar.getAttributes().removeFnAttributes(scalar.getContext()));
-  return call;
 }
 
 class Widener {
@@ -438,16 +425,4 @@ Function *numera::widen(Function &scalar, unsigned lanes,
                      return isLaneType(argument.getType());
                    });
   return isOfLanes ? Widener(scalar, lanes, isVector).run() : nullptr;
-}
-
-void numera::callEachLane(Function &form, Function &scalar) {
-  IRBuilder<> builder(BasicBlock::Create(form.getContext(), "", &form));
-  auto *type = cast<FixedVectorType>(form.getReturnType());
-  Value *result = PoisonValue::get(type);
-  for (unsigned lane = 0; lane < type->getNumElements(); ++lane) {
-    Value *index = builder.getInt32(lane);
-    result = builder.CreateInsertElement(
-        result, callLane(builder, scalar, form, index), index);
-  }
-  builder.CreateRet(result);
 }

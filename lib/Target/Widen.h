@@ -25,10 +25,6 @@ llvm::Type *widenType(llvm::Type *type, unsigned lanes);
 llvm::Function *widen(llvm::Function &scalar, unsigned lanes,
                       llvm::ArrayRef<bool> isVector);
 
-/// Defines `form`, a declaration of a vector form, as calls of `scalar`, one a
-/// lane and in their order: right for any function.
-void callEachLane(llvm::Function &form, llvm::Function &scalar);
-
 } // namespace numera
 
 #endif // NUMERA_LIB_TARGET_WIDEN_H

@@ -4,6 +4,7 @@
 
 #include "Widen.h"
 #include "Lanes.h"
+#include "VectorForms.h"
 
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/InstIterator.h"
