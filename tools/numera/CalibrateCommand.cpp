@@ -68,6 +68,9 @@ bool Calibrate::readFormat() {
       return say("option '--format' is '" + flags.format +
                  "', expected a format of elements, as in --format i8, or one "
                  "with rule=min-max");
+    if (!flags.scale.empty())
+      return say("--scale-format is for a format of elements, found --format " +
+                 flags.format + ", which has a scale's; leave it out");
     if (flags.weights == "per-channel")
       return say("--weights per-channel is for scales without zero points, "
                  "found --format " +
