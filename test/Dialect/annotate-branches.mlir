@@ -19,3 +19,12 @@ func.func @the_annotation_becomes_the_own_one_of_the_branch(%n: index) {
   } {llvm.loop_annotation = #annotation}
   return
 }
+
+// CHECK-LABEL: @pointers_to_memory_apart
+// CHECK-SAME: (%arg0: !llvm.ptr, %arg1: !llvm.ptr {llvm.noalias}, %arg2: i64)
+// CHECK-NOT: numera.apart
+llvm.func @pointers_to_memory_apart(%allocated: !llvm.ptr, %aligned: !llvm.ptr,
+                                    %size: i64)
+    attributes {numera.apart = array<i64: 1>} {
+  llvm.return
+}

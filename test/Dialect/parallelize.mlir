@@ -8,7 +8,7 @@
 // CHECK: llvm.store %{{.*}}, %[[ROOM]] : !llvm.struct<(struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>, struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>)>, !llvm.ptr
 // CHECK: llvm.call @numera_host_parallel(%[[BODY]], %[[ROOM]], %{{.*}}, %{{.*}})
 // CHECK-NOT: scf.for
-// CHECK: func.func private @a_long_loop_is_shared.loop(%[[BEGIN:.*]]: index, %[[END:.*]]: index, %[[X:.*]]: memref<?xi16>, %[[R:.*]]: memref<?xi16> {llvm.noalias})
+// CHECK: func.func private @a_long_loop_is_shared.loop(%[[BEGIN:.*]]: index, %[[END:.*]]: index, %[[X:.*]]: memref<?xi16>, %[[R:.*]]: memref<?xi16>)
 // CHECK-DAG: %[[CODE:.*]] = arith.constant 7 : i16
 // CHECK: scf.for %[[I:.*]] = %[[BEGIN]] to %[[END]] step %{{.*}} {
 // CHECK-NEXT: %[[A:.*]] = memref.load %[[X]][%[[I]]]
@@ -132,7 +132,7 @@ func.func @a_reduction_stays_whole(%x: memref<500x5000xf32>, %sum: memref<500xf3
 // Both arguments reach the memory: neither is alone.
 // CHECK-LABEL: func.func @views_of_one_buffer_are_not_apart
 // CHECK: func.func private @views_of_one_buffer_are_not_apart.loop
-// CHECK-NOT: llvm.noalias
+// CHECK-NOT: numera.apart
 func.func @views_of_one_buffer_are_not_apart() {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -145,5 +145,31 @@ func.func @views_of_one_buffer_are_not_apart() {
     memref.store %a, %high[%i] : memref<1000000xf32, strided<[1], offset: 1000000>>
   } {numera.parallel}
   memref.dealloc %r : memref<2000000xf32>
+  return
+}
+
+// -----
+
+// What the caller keeps for a result is reached by nothing else. Memory on the
+// stack is had once a call.
+// CHECK-LABEL: func.func private @a_destination.loop
+// CHECK-SAME: numera.apart = array<i64: 8>
+// CHECK: memref.alloca
+// CHECK: scf.for
+// CHECK-NOT: memref.alloca
+// CHECK: return
+func.func @a_destination(%x: memref<1000000xi16>, %r: memref<1000000xi16>)
+    attributes {numera.destinations = [array<i64: -1, -1>]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 1000000 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %room = memref.alloca() : memref<1xi16>
+    %a = memref.load %x[%i] : memref<1000000xi16>
+    %b = numera.add %a, %a {format = #numera.format<posit<16, 2>>} : i16
+    memref.store %b, %room[%c0] : memref<1xi16>
+    %c = memref.load %room[%c0] : memref<1xi16>
+    memref.store %c, %r[%i] : memref<1000000xi16>
+  } {numera.parallel}
   return
 }

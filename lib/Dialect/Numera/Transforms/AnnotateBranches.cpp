@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+#include "BufferUses.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 
@@ -20,6 +21,17 @@ struct AnnotateBranchesPass
         branch.setLoopAnnotationAttr(annotation);
         branch->removeAttr(name);
       }
+    });
+    getOperation()->walk([](LLVM::LLVMFuncOp function) {
+      auto pointers =
+          function->getAttrOfType<DenseI64ArrayAttr>(apartAttribute);
+      if (!pointers)
+        return;
+      for (int64_t pointer : pointers.asArrayRef())
+        function.setArgAttr(unsigned(pointer),
+                            LLVM::LLVMDialect::getNoAliasAttrName(),
+                            UnitAttr::get(function.getContext()));
+      function->removeAttr(apartAttribute);
     });
   }
 };

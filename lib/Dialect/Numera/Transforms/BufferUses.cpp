@@ -9,9 +9,7 @@
 using namespace mlir;
 using namespace numera;
 
-/// The memory that a buffer is part of, if it belongs to this function alone:
-/// an operation that uses no view of it does not touch it.
-static Value ownMemoryOf(Value buffer) {
+Value numera::ownMemoryOf(Value buffer) {
   while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
     buffer = view.getViewSource();
   if (buffer.getDefiningOp<memref::AllocOp>())

@@ -10,11 +10,12 @@
 //   y[i, j] = g(x[i, j], scale[i])          y[i, j] = …
 //
 // Rows do not depend on each other, so every element is computed as before, in
-// the same order.
+// the same order. What only they use is then as long as the rows at hand, and
+// on the stack: amax and scale above.
 
+#include "BufferUses.h"
 #include "Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -37,6 +38,9 @@ namespace {
 /// and neighbouring rows are many enough to be fetched ahead. Less than twice
 /// that stays there anyway.
 constexpr int64_t bytesOfRows = 64 << 10, bytesWorthIt = 2 * bytesOfRows;
+
+/// What a function's loops may keep on the stack, in bytes.
+constexpr int64_t bytesOnStack = 32 << 10;
 
 /// The buffer that a view is of.
 Value rootOf(Value buffer) {
@@ -92,26 +96,6 @@ int64_t rowCountOf(linalg::LinalgOp op) {
   return ShapedType::isDynamic(count) ? 0 : count;
 }
 
-/// True for memory that is reached in one way only: what the function
-/// allocates, or what its caller keeps apart for a result.
-bool isApart(Value root) {
-  if (root.getDefiningOp<memref::AllocOp>())
-    return true;
-  auto argument = dyn_cast<BlockArgument>(root);
-  auto function =
-      argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
-               : func::FuncOp();
-  auto destinations =
-      function ? function->getAttrOfType<ArrayAttr>(destinationsAttribute)
-               : ArrayAttr();
-  return destinations &&
-         argument.getArgNumber() + llvm::count_if(destinations,
-                                                  [](Attribute a) {
-                                                    return !isa<UnitAttr>(a);
-                                                  }) >=
-             function.getNumArguments();
-}
-
 /// Operations that may go through their rows together.
 class Group {
 public:
@@ -127,11 +111,14 @@ private:
   };
 
   int64_t bytesOfRow() const;
+  bool isTemporary(Value root, const Use &use) const;
+  void keepRowsOnly(IRRewriter &rewriter, int64_t rows);
 
   SmallVector<linalg::LinalgOp> ops;
   int64_t count = 0;
   llvm::SmallMapVector<Value, Use, 8> memory; ///< by root
   bool isShared = false;
+  llvm::SmallDenseMap<Value, Value> temporaries; ///< of a group's rows
 };
 
 bool Group::add(linalg::LinalgOp op) {
@@ -149,7 +136,7 @@ bool Group::add(linalg::LinalgOp op) {
     Use &use = uses[root];
     if (op.isDpsInit(&operand)) {
       use.isWritten = true;
-      if (!isApart(root))
+      if (!ownMemoryOf(root))
         return false;
     }
     bool isWhole = bytesOf(root) > 0 && bytesOf(buffer) == bytesOf(root);
@@ -176,6 +163,16 @@ int64_t Group::bytesOfRow() const {
   return bytes;
 }
 
+/// True if nothing but the group uses `root`, and its rows one by one.
+bool Group::isTemporary(Value root, const Use &use) const {
+  if (!root.getDefiningOp<memref::AllocOp>() || use.isOutsideRows)
+    return false;
+  return llvm::all_of(root.getUsers(), [&](mlir::Operation *user) {
+    auto op = dyn_cast<linalg::LinalgOp>(user);
+    return isa<memref::DeallocOp>(user) || (op && llvm::is_contained(ops, op));
+  });
+}
+
 /// Rows `first` to `first` + `rows` of a buffer, along `dimension`.
 Value viewOf(OpBuilder &builder, Location loc, Value buffer, int64_t dimension,
              Value first, int64_t rows) {
@@ -187,6 +184,25 @@ Value viewOf(OpBuilder &builder, Location loc, Value buffer, int64_t dimension,
   sizes[dimension] = builder.getIndexAttr(rows);
   return memref::SubViewOp::create(builder, loc, buffer, offsets, sizes,
                                    strides);
+}
+
+/// At the start of the loop's body: temporaries in memory for one group of
+/// rows, as far as the stack goes. numera-parallelize moves it to the start of
+/// the function that each thread calls.
+void Group::keepRowsOnly(IRRewriter &rewriter, int64_t rows) {
+  int64_t room = bytesOnStack;
+  for (const auto &[root, use] : memory) {
+    int64_t bytes = bytesOf(root) / count * rows;
+    if (bytes > room || !isTemporary(root, use))
+      continue;
+    room -= bytes;
+    auto type = cast<MemRefType>(root.getType());
+    SmallVector<int64_t> shape(type.getShape());
+    shape.front() = rows;
+    temporaries[root] =
+        memref::AllocaOp::create(rewriter, root.getLoc(), type.clone(shape),
+                                 rewriter.getI64IntegerAttr(64));
+  }
 }
 
 void Group::fuse(IRRewriter &rewriter) {
@@ -207,9 +223,14 @@ void Group::fuse(IRRewriter &rewriter) {
   rewriter.setInsertionPointToStart(loop.getBody());
   Value first = rewriter.createOrFold<arith::MulIOp>(
       loc, loop.getInductionVar(), constant(rows));
+  keepRowsOnly(rewriter, rows);
   for (linalg::LinalgOp op : ops) {
     SmallVector<Value> operands;
     for (OpOperand &operand : op->getOpOperands()) {
+      if (Value temporary = temporaries.lookup(operand.get())) {
+        operands.push_back(temporary);
+        continue;
+      }
       int64_t dimension = *rowsOf(op.getMatchingIndexingMap(&operand));
       bool isBuffer = isa<MemRefType>(operand.get().getType());
       operands.push_back(isBuffer && dimension >= 0
@@ -219,6 +240,11 @@ void Group::fuse(IRRewriter &rewriter) {
     }
     mlir::clone(rewriter, op, TypeRange(), operands);
     rewriter.eraseOp(op);
+  }
+  for (auto [whole, temporary] : temporaries) {
+    for (mlir::Operation *free : llvm::make_early_inc_range(whole.getUsers()))
+      rewriter.eraseOp(free);
+    rewriter.eraseOp(whole.getDefiningOp());
   }
 }
 

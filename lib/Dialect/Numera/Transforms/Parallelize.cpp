@@ -11,8 +11,10 @@
 //   func.func @f.loop(%begin, %end, %x)          the loop, as it was
 //
 // The loop is a function of its own because arguments can say what the loads of
-// a struct cannot: that memory allocated in the caller is reached by no other.
+// a struct cannot: that memory which belongs to the caller is reached by no
+// other.
 
+#include "BufferUses.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -140,8 +142,8 @@ Value rootOf(Value buffer) {
   return isKnown ? buffer : Value();
 }
 
-/// For each value, true if it is the only one that reaches memory which was
-/// allocated in this function.
+/// For each value, true if it is the only one that reaches memory which belongs
+/// to this function.
 SmallVector<bool> findApart(ArrayRef<Value> values) {
   SmallVector<Value> roots;
   llvm::SmallDenseMap<Value, unsigned> uses;
@@ -155,8 +157,7 @@ SmallVector<bool> findApart(ArrayRef<Value> values) {
   }
   SmallVector<bool> apart;
   for (Value root : roots)
-    apart.push_back(isKnown && root && root.getDefiningOp<memref::AllocOp>() &&
-                    uses[root] == 1);
+    apart.push_back(isKnown && root && ownMemoryOf(root) && uses[root] == 1);
   return apart;
 }
 
@@ -266,11 +267,7 @@ private:
                                          builder.getFunctionType(inputs, {}));
     function.setPrivate();
     symbols.insert(function);
-    for (auto [i, isApart] : llvm::enumerate(findApart(passed)))
-      if (isApart)
-        function.setArgAttr(unsigned(i) + 2,
-                            LLVM::LLVMDialect::getNoAliasAttrName(),
-                            builder.getUnitAttr());
+    noteApart(function);
 
     Block *entry = function.addEntryBlock();
     builder.setInsertionPointToStart(entry);
@@ -284,6 +281,23 @@ private:
     func::ReturnOp::create(builder, loc);
     moveBody(loop, map);
     return function;
+  }
+
+  /// Upstream's lowering keeps no attribute of an argument that becomes
+  /// several: numera-annotate-branches reads where the pointers are then.
+  void noteApart(func::FuncOp function) {
+    SmallVector<int64_t> pointers;
+    int64_t position = 2;
+    for (auto [value, isApart] : llvm::zip_equal(passed, findApart(passed))) {
+      auto buffer = dyn_cast<MemRefType>(value.getType());
+      // Of allocated and aligned pointer, offset, sizes and strides, the
+      // second is what elements are reached by.
+      if (isApart)
+        pointers.push_back(position + 1);
+      position += buffer ? 3 + 2 * buffer.getRank() : 1;
+    }
+    if (!pointers.empty())
+      function->setAttr(apartAttribute, builder.getDenseI64ArrayAttr(pointers));
   }
 
   /// Gives `loop` the body of the nest's innermost loop. An iteration of the
@@ -387,6 +401,19 @@ private:
   LLVM::LLVMStructType contextType;
 };
 
+/// Memory on the stack is had once a call, not once an iteration.
+void moveToEntry(func::FuncOp function) {
+  auto isConstant = [](memref::AllocaOp op) { return !op->getNumOperands(); };
+  SmallVector<memref::AllocaOp> work;
+  function.walk([&](memref::AllocaOp op) {
+    if (isConstant(op))
+      work.push_back(op);
+  });
+  for (memref::AllocaOp op : work)
+    op->moveBefore(&function.getBody().front(),
+                   function.getBody().front().begin());
+}
+
 struct ParallelizePass : impl::NumeraParallelizeBase<ParallelizePass> {
   void runOnOperation() override {
     SmallVector<scf::ForOp> loops;
@@ -401,6 +428,7 @@ struct ParallelizePass : impl::NumeraParallelizeBase<ParallelizePass> {
       outliner.outline(loop);
     getOperation().walk(
         [](scf::ForOp loop) { loop->removeAttr(parallelLoopAttr); });
+    getOperation().walk(moveToEntry);
   }
 };
 
