@@ -269,3 +269,65 @@ func.func @the_largest_of_a_row(%x: memref<8x32xi32>, %max: memref<8xi32>) {
   }
   return
 }
+
+// A choice that is the same along the inner loop is made before it.
+// CHECK-LABEL: func.func @a_choice_for_each_row
+// CHECK: scf.for %[[I:.*]] =
+// CHECK: %[[ROW:.*]] = memref.load %{{.*}}[%[[I]]] : memref<64xi32>
+// CHECK-NEXT: %[[IS:.*]] = arith.cmpi eq, %[[ROW]], %{{.*}} : i32
+// CHECK-NEXT: scf.if %[[IS]] {
+// CHECK-NEXT: scf.for
+// CHECK: arith.addf
+// CHECK-NOT: arith.mulf
+// CHECK: } else {
+// CHECK-NEXT: scf.for
+// CHECK-NOT: arith.addf
+// CHECK: arith.mulf
+func.func @a_choice_for_each_row(%x: memref<64x32xf32>, %row: memref<64xi32>,
+                                 %y: memref<64x32xf32>) {
+  %zero = arith.constant 0 : i32
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>,
+                                   affine_map<(i, j) -> (i)>,
+                                   affine_map<(i, j) -> (i, j)>],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%x, %row : memref<64x32xf32>, memref<64xi32>)
+      outs(%y : memref<64x32xf32>) {
+  ^bb0(%a: f32, %r: i32, %out: f32):
+    %is = arith.cmpi eq, %r, %zero : i32
+    %b = scf.if %is -> f32 {
+      %0 = arith.addf %a, %a : f32
+      scf.yield %0 : f32
+    } else {
+      %0 = arith.mulf %a, %a : f32
+      scf.yield %0 : f32
+    }
+    linalg.yield %b : f32
+  }
+  return
+}
+
+// One that is not stays.
+// CHECK-LABEL: func.func @a_choice_for_each_element
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK-NOT: scf.for
+// CHECK: scf.if
+func.func @a_choice_for_each_element(%x: memref<64x64xf32>,
+                                     %y: memref<64x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>,
+                                   affine_map<(i, j) -> (j, i)>],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<64x64xf32>) outs(%y : memref<64x64xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %is = arith.cmpf oeq, %a, %zero : f32
+    %b = scf.if %is -> f32 {
+      scf.yield %zero : f32
+    } else {
+      %0 = arith.mulf %a, %a : f32
+      scf.yield %0 : f32
+    }
+    linalg.yield %b : f32
+  }
+  return
+}

@@ -31,6 +31,8 @@ static void addOptimisations(OpPassManager &passes, Target target) {
   passes.addPass(createNumeraFuse());
   passes.addPass(createNumeraSimplify());
   passes.addPass(createNumeraCarry({nameOf(target).str()}));
+  if (target == Target::CPU)
+    passes.addPass(createNumeraRoundBlocks());
   passes.addPass(createNumeraDestinations());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());

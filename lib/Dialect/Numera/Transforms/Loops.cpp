@@ -15,6 +15,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 
@@ -229,6 +231,52 @@ static void accumulateInRegister(IRRewriter &rewriter, scf::ForOp loop) {
   store.getValueMutable().assign((*replaced)->getResult(0));
 }
 
+/// Moves what is the same in all iterations in front of a loop, loads too: what
+/// an elementwise operation writes, it reads at no other place.
+static void moveInvariantsOut(IRRewriter &rewriter, scf::ForOp loop) {
+  moveLoopInvariantCode(loop);
+  for (auto load :
+       llvm::make_early_inc_range(loop.getBody()->getOps<memref::LoadOp>()))
+    if (llvm::all_of(load->getOperands(), [&](Value operand) {
+          return loop.isDefinedOutsideOfLoop(operand);
+        }))
+      rewriter.moveOpBefore(load, loop);
+  moveLoopInvariantCode(loop);
+}
+
+/// Puts the operations of the branch that is taken in the place of a choice.
+static void take(IRRewriter &rewriter, scf::IfOp choice, bool isTrue) {
+  Block *branch = isTrue ? choice.thenBlock() : choice.elseBlock();
+  SmallVector<Value> results(branch->getTerminator()->getOperands());
+  rewriter.eraseOp(branch->getTerminator());
+  rewriter.inlineBlockBefore(branch, choice);
+  rewriter.replaceOp(choice, results);
+}
+
+/// A choice in the innermost loop of an elementwise operation that is the same
+/// for all its iterations is made before it, of two loops.
+static void chooseBefore(IRRewriter &rewriter, scf::ForOp loop) {
+  auto choices = llvm::to_vector(loop.getBody()->getOps<scf::IfOp>());
+  if (choices.size() != 1 || !choices[0].elseBlock() ||
+      !loop.getInitArgs().empty())
+    return;
+  moveInvariantsOut(rewriter, loop);
+  Value condition = choices[0].getCondition();
+  if (!loop.isDefinedOutsideOfLoop(condition))
+    return;
+  rewriter.setInsertionPoint(loop);
+  auto either = scf::IfOp::create(rewriter, loop.getLoc(), condition,
+                                  /*withElseRegion=*/true);
+  for (bool isTrue : {true, false}) {
+    Block *branch = isTrue ? either.thenBlock() : either.elseBlock();
+    rewriter.setInsertionPointToStart(branch);
+    auto copy = cast<scf::ForOp>(rewriter.clone(*loop));
+    take(rewriter, *copy.getBody()->getOps<scf::IfOp>().begin(), isTrue);
+    moveLoopInvariantCode(copy);
+  }
+  rewriter.eraseOp(loop);
+}
+
 /// True if iterations of a loop write to different elements, whatever the rest
 /// of them does.
 static bool isIndependent(linalg::LinalgOp op, unsigned loop) {
@@ -287,6 +335,8 @@ struct LoopsPass : impl::NumeraLoopsBase<LoopsPass> {
         else
           maskShortLoop(inner);
         accumulateInRegister(rewriter, inner);
+        if (op.getNumReductionLoops() == 0)
+          chooseBefore(rewriter, inner);
       }
       rewriter.eraseOp(op);
     }

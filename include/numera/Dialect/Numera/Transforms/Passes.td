@@ -337,6 +337,24 @@ def NumeraTabulate : Pass<"numera-tabulate"> {
   let dependentDialects = ["::numera::NumeraDialect"];
 }
 
+def NumeraRoundBlocks : Pass<"numera-round-blocks", "::mlir::ModuleOp"> {
+  let summary = "round to the elements of blocks without scaling";
+  let description = [{
+    *Before:* numbers times the reciprocals of scales, powers of two, rounded to
+    a float of few bits that saturates, times the scales; blocks along the last
+    dimension, whose scales come from their largest magnitudes.
+    *After:* where a block's scale and numbers allow it, which `scf.if` asks
+    once an element, the numbers are rounded to what elements stand for in their
+    block, by five integer operations, a subtraction and an addition. Other
+    blocks are scaled as before. Every result has the same bits: the proof
+    stands in RoundBlocks.cpp.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def NumeraFuseRows : Pass<"numera-fuse-rows", "::mlir::func::FuncOp"> {
   let summary = "go through rows of memory with several operations at a time";
   let description = [{
@@ -344,7 +362,8 @@ def NumeraFuseRows : Pass<"numera-fuse-rows", "::mlir::func::FuncOp"> {
     other, share memory and have the same number of rows, indices of the outer
     loop that do not depend on each other.
     *After:* one loop, `numera.parallel`, over as many rows as a core's cache
-    holds; inside, the operations on views of these.
+    holds; inside, the operations on views of these. Buffers that nothing else
+    uses are as long as these rows, on the stack.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect",
@@ -359,10 +378,11 @@ def NumeraLoops : Pass<"numera-loops", "::mlir::func::FuncOp"> {
     reduction keep their order: reduction dimensions stay in written order.
     Loops of an elementwise operation along which all its operands are
     contiguous become one. Of short rows of integers whose order in a sum does
-    not matter, sixteen go through the lanes at a time. A short inner loop on codes whose last vector is
-    almost full is marked to be vectorised with masks. Outer loops
-    whose iterations do not depend on each other have the attribute
-    `numera.parallel`.
+    not matter, sixteen go through the lanes at a time. A choice in an innermost
+    loop that is the same for all its iterations is made before it, of two
+    loops. A short inner loop on codes whose last vector is almost full is marked
+    to be vectorised with masks. Outer loops whose iterations do not depend on
+    each other have the attribute `numera.parallel`.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::linalg::LinalgDialect",
@@ -428,7 +448,9 @@ def NumeraAnnotateBranches : Pass<"numera-annotate-branches"> {
   let description = [{
     *Before:* `llvm.br` with the discardable attribute `llvm.loop_annotation`,
     as upstream's lowering of scf leaves it.
-    *After:* the branch's own attribute, which becomes LLVM's loop metadata.
+    *After:* the branch's own attribute, which becomes LLVM's loop metadata. The
+    pointers that a function's `numera.apart` names, by their places among its
+    arguments, are `llvm.noalias`.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }

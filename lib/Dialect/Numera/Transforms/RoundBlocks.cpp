@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: MIT
+//
+// Numbers become elements of a block and numbers again without being scaled:
+//
+//   q = x · 2^-e        a number for the element format F
+//   r = round_to<F> q
+//   y = r · 2^e
+//
+// is x rounded to F's numbers times 2^e. What rounds to F in f32 (CarrierRound,
+// roundByScaling) is, with magnitudes a = |x| and K = 24 - precision of F,
+//
+//   a = min(a, largest)
+//   m = max(2^K a, c)            c = 1.5 · 2^(K + exponent of F's least normal)
+//   y = m - (m - a), with the sign of x
+//
+// and every step of it times 2^e is the same step with `largest` and c times
+// 2^e: no result is rounded otherwise as long as none is subnormal, unless it
+// is exact, and none overflows. That holds where
+//
+//   2^e · least normal number of F >= 2^-126      a subnormal a is then below
+//       F's normal numbers, where m is c: that 2^K a is not computed right for
+//       it, as an integer added to its exponent, does not matter. y is a
+//       multiple of F's least number times 2^e, at least 2^-149: exact.
+//   2^K · 2^e · largest < 2^128                   m is finite
+//   x is finite                                   NaN and infinities keep their
+//                                                 way through q
+//
+// Of a block without a number but 0 every e is right. Where one of these does
+// not hold, a block's elements go the long way. Largest magnitudes are known
+// where scales come from them, as words of f32, NaNs last: one comparison sees
+// that all numbers are finite.
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "numera/Dialect/Numera/IR/Numera.h"
+#include "numera/Dialect/Numera/Transforms/Passes.h"
+#include "numera/Registry/Scaling.h"
+
+using namespace mlir;
+
+namespace numera {
+#define GEN_PASS_DEF_NUMERAROUNDBLOCKS
+#include "numera/Dialect/Numera/Transforms/Passes.h.inc"
+
+namespace {
+
+/// Of f32.
+constexpr int32_t mantissa = 23, bias = 127, leastNormal = -126;
+constexpr uint32_t infinity = 0x7f800000, magnitudes = 0x7fffffff;
+
+/// What rounding to a format takes, for a scale of 1, as words of f32.
+struct Steps {
+  uint32_t largest, least; ///< the largest number, and c
+  int32_t count;           ///< K
+  /// Codes of the scales, 2^(code - 127), with which no step goes wrong.
+  int32_t firstCode, lastCode;
+};
+
+uint32_t numberOf(const Format &format, uint64_t code) {
+  OperationRules rules = rulesOf(Operation::Cast, formatF32(), format);
+  return uint32_t(evaluateOperation(Operation::Cast, rules, format, code));
+}
+
+/// Nothing for a format that the steps above do not round to.
+std::optional<Steps> stepsOf(const Format &format) {
+  const FormatFamily &family = format.getFamily();
+  if (format.isOpaque() || !family.hasArithmetic() ||
+      format.getRoundingMode() != Rounding::NearestEven)
+    return std::nullopt;
+  FormatFamily::Range range = family.range(format);
+  if (!range.normalExponent || !range.hasNegativeZero || range.precision < 2)
+    return std::nullopt;
+  // Beyond the largest number all is the largest number.
+  uint64_t largest = family.largest(format);
+  OperationRules rules = rulesOf(Operation::Cast, format, formatF32());
+  if (evaluateOperation(Operation::Cast, rules, formatF32(), infinity) !=
+      largest)
+    return std::nullopt;
+  Steps steps;
+  steps.count = mantissa + 1 - range.precision;
+  steps.largest = numberOf(format, largest);
+  int32_t exponent = *range.normalExponent + steps.count;
+  steps.least = uint32_t(exponent + bias) << mantissa | 1u << (mantissa - 1);
+  steps.firstCode = std::max(0, leastNormal - *range.normalExponent + bias);
+  steps.lastCode = bias - range.maxExponent - steps.count + bias;
+  // Two bits more than the precision below its last, and q's that are subnormal
+  // in f32 far below F's least number.
+  bool isNarrow = range.precision + 2 <= steps.count &&
+                  range.leastExponent > leastNormal + 2 && exponent < bias &&
+                  steps.firstCode < steps.lastCode;
+  return isNarrow ? std::optional(steps) : std::nullopt;
+}
+
+/// An elementwise operation on one tensor; null if `value` is not its result.
+linalg::GenericOp mapOf(Value value) {
+  auto generic = value.getDefiningOp<linalg::GenericOp>();
+  bool isMap = generic && generic.getNumDpsInputs() == 1 &&
+               generic.getNumDpsInits() == 1 &&
+               generic.getNumReductionLoops() == 0 &&
+               !generic.hasIndexSemantics() &&
+               llvm::all_of(generic.getIndexingMapsArray(),
+                            [](AffineMap map) { return map.isIdentity(); });
+  return isMap ? generic : linalg::GenericOp();
+}
+
+mlir::Operation *yieldedBy(linalg::GenericOp generic) {
+  return generic.getBody()->getTerminator()->getOperand(0).getDefiningOp();
+}
+
+bool isCastFromScale(mlir::Operation *op) {
+  auto cast = dyn_cast_or_null<CastOp>(op);
+  if (!cast || !cast.getType().isF32() ||
+      !isa<BlockArgument>(cast.getOperand()))
+    return false;
+  FormatOpInterface interface = cast;
+  ElementKind from = interface.getOperandElement(0);
+  return from.isFormat() && from.format == powersOfTwo();
+}
+
+/// The codes of which `scales` are the values; null if they are something else.
+Value codesOf(Value scales) {
+  linalg::GenericOp map = mapOf(scales);
+  return map && isCastFromScale(yieldedBy(map)) ? map.getInputs()[0] : Value();
+}
+
+/// The codes of which `numbers` are one divided by the values; null likewise.
+Value codesOfReciprocals(Value numbers) {
+  linalg::GenericOp map = mapOf(numbers);
+  auto div = map ? dyn_cast_or_null<DivOp>(yieldedBy(map)) : DivOp();
+  llvm::APFloat one(0.0f);
+  bool isReciprocal =
+      div && matchPattern(div.getLhs(), m_ConstantFloat(&one)) &&
+      one.isExactlyValue(1.0) && isCastFromScale(div.getRhs().getDefiningOp());
+  return isReciprocal ? map.getInputs()[0] : Value();
+}
+
+/// The largest magnitudes, as words, that `codes` are made from.
+linalg::GenericOp magnitudesBehind(Value codes) {
+  linalg::GenericOp map = mapOf(codes);
+  auto maxima = map ? map.getInputs()[0].getDefiningOp<linalg::GenericOp>()
+                    : linalg::GenericOp();
+  if (!maxima || maxima.getNumDpsInputs() != 1 ||
+      maxima.getNumReductionLoops() != 1)
+    return {};
+  // max(sum, bits of x & 0x7fffffff)
+  Block &body = *maxima.getBody();
+  auto max = dyn_cast_or_null<arith::MaxUIOp>(yieldedBy(maxima));
+  Value word =
+      max ? (max.getLhs() == body.getArgument(1) ? max.getRhs() : max.getLhs())
+          : Value();
+  auto mask = word ? word.getDefiningOp<arith::AndIOp>() : arith::AndIOp();
+  llvm::APInt bits;
+  if (!mask || !matchPattern(mask.getRhs(), m_ConstantInt(&bits)) ||
+      bits != magnitudes)
+    return {};
+  auto cast = mask.getLhs().getDefiningOp<arith::BitcastOp>();
+  bool isOfNumber = cast && cast.getIn() == body.getArgument(0) &&
+                    cast.getIn().getType().isF32();
+  return isOfNumber ? maxima : linalg::GenericOp();
+}
+
+/// A number on its way through its element.
+struct RoundTrip {
+  Value number;         ///< f32, an argument of the body
+  arith::MulFOp scaled; ///< by the reciprocal of the scale
+  RoundToOp round;
+  MulOp result;             ///< times the scale
+  linalg::GenericOp maxima; ///< what the scales come from
+  Value codes;              ///< of the scales
+  AffineMap access;         ///< of the scales
+  Steps steps;
+};
+
+std::optional<RoundTrip> roundTripOf(linalg::GenericOp generic, MulOp result) {
+  auto inputOf = [&](Value value) -> OpOperand * {
+    auto argument = dyn_cast<BlockArgument>(value);
+    bool isInput = argument && argument.getOwner() == generic.getBody() &&
+                   argument.getArgNumber() < generic.getNumDpsInputs();
+    return isInput ? &generic->getOpOperand(argument.getArgNumber()) : nullptr;
+  };
+  auto round = result.getLhs().getDefiningOp<RoundToOp>();
+  if (!round || round.getRandom() || round.getRounding() ||
+      !round.getType().isF32())
+    return std::nullopt;
+  auto scaled = round.getOperand().getDefiningOp<arith::MulFOp>();
+  if (!scaled)
+    return std::nullopt;
+  OpOperand *number = inputOf(scaled.getLhs()),
+            *reciprocal = inputOf(scaled.getRhs()),
+            *scale = inputOf(result.getRhs());
+  auto steps = stepsOf(round.getFormat().getFormat());
+  if (!number || !reciprocal || !scale || !steps)
+    return std::nullopt;
+  Value codes = codesOf(scale->get());
+  AffineMap access = generic.getMatchingIndexingMap(scale);
+  if (!codes || codes != codesOfReciprocals(reciprocal->get()) ||
+      access != generic.getMatchingIndexingMap(reciprocal))
+    return std::nullopt;
+  // A block along the last dimension, all of whose numbers are finite if its
+  // largest magnitude is.
+  linalg::GenericOp maxima = magnitudesBehind(codes);
+  if (!maxima || maxima.getInputs()[0] != number->get())
+    return std::nullopt;
+  AffineMap all = generic.getMatchingIndexingMap(number);
+  SmallVector<AffineMap> maps = maxima.getIndexingMapsArray();
+  bool isLast = all.isIdentity() && maps[0].isIdentity() &&
+                access == all.dropResult(all.getNumResults() - 1) &&
+                maps[1] == access;
+  if (!isLast)
+    return std::nullopt;
+  return RoundTrip{scaled.getLhs(), scaled, round,  result,
+                   maxima,          codes,  access, *steps};
+}
+
+/// What each block is given, as words. Three of them, so that a processor can
+/// load one to ask and two into all lanes.
+enum { longWay, largestOfBlock, leastOfBlock, wordsOfBlock };
+
+/// Writes what replaces one.
+class Writer {
+public:
+  Writer(OpBuilder &builder, RoundTrip trip)
+      : builder(builder), loc(trip.result.getLoc()), trip(trip) {}
+
+  /// 0, or one more than the scale's code for blocks that go the long way;
+  /// largest · 2^e; c · 2^e.
+  ValueRange blocks();
+  /// In the body: the result, with a block's words.
+  Value result(ValueRange words);
+
+private:
+  Value word(uint32_t value) {
+    return arith::ConstantOp::create(builder, loc,
+                                     builder.getI32IntegerAttr(int32_t(value)));
+  }
+  template <typename Op> Value op(Value x, Value y) {
+    return Op::create(builder, loc, x, y);
+  }
+  template <typename Op> Value op(Value x, uint32_t y) {
+    return op<Op>(x, word(y));
+  }
+  Value compare(arith::CmpIPredicate predicate, Value x, uint32_t y) {
+    return arith::CmpIOp::create(builder, loc, predicate, x, word(y));
+  }
+  Value asWord(Value x) {
+    return arith::BitcastOp::create(builder, loc, builder.getI32Type(), x);
+  }
+  Value asNumber(Value x) {
+    return arith::BitcastOp::create(builder, loc, builder.getF32Type(), x);
+  }
+  SmallVector<Value> wordsOf(Value most, Value code);
+  Value unscaled(Value largest, Value least);
+  Value scaled(Value code);
+
+  OpBuilder &builder;
+  Location loc;
+  RoundTrip trip;
+};
+
+SmallVector<Value> Writer::wordsOf(Value most, Value code) {
+  using enum arith::CmpIPredicate;
+  const Steps &steps = trip.steps;
+  code = arith::ExtUIOp::create(builder, loc, builder.getI32Type(), code);
+  Value isPlain =
+      op<arith::AndIOp>(compare(ult, op<arith::SubIOp>(code, steps.firstCode),
+                                steps.lastCode - steps.firstCode + 1),
+                        compare(ult, most, infinity));
+  isPlain = op<arith::OrIOp>(isPlain, compare(eq, most, 0));
+  SmallVector<Value> words(wordsOfBlock);
+  words[longWay] = arith::SelectOp::create(builder, loc, isPlain, word(0),
+                                           op<arith::AddIOp>(code, 1));
+  Value power = op<arith::ShLIOp>(code, mantissa);
+  constexpr uint32_t one = bias << mantissa;
+  words[largestOfBlock] = op<arith::AddIOp>(power, steps.largest - one);
+  words[leastOfBlock] = op<arith::AddIOp>(power, steps.least - one);
+  return words;
+}
+
+ValueRange Writer::blocks() {
+  Value most = trip.maxima.getResult(0);
+  auto sizes = tensor::getMixedSizes(builder, loc, most);
+  Value init =
+      tensor::EmptyOp::create(builder, loc, sizes, builder.getI32Type());
+  auto rank = unsigned(sizes.size());
+  SmallVector<AffineMap> maps(2 + wordsOfBlock,
+                              builder.getMultiDimIdentityMap(rank));
+  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
+  SmallVector<Value> inits(wordsOfBlock, init);
+  auto generic = linalg::GenericOp::create(
+      builder, loc, ValueRange(inits).getTypes(), ValueRange{most, trip.codes},
+      inits, maps, loops);
+  OpBuilder::InsertionGuard guard(builder);
+  SmallVector<Type> types = {builder.getI32Type(),
+                             getElementTypeOrSelf(trip.codes)};
+  types.append(wordsOfBlock, builder.getI32Type());
+  Block *body = builder.createBlock(&generic.getRegion(), {}, types,
+                                    SmallVector<Location>(types.size(), loc));
+  linalg::YieldOp::create(builder, loc,
+                          wordsOf(body->getArgument(0), body->getArgument(1)));
+  return generic.getResults();
+}
+
+/// The steps at the top of this file, on words as far as they go: units for
+/// integers are more than those for f32.
+Value Writer::unscaled(Value largest, Value least) {
+  Value x = asWord(trip.number);
+  Value a = op<arith::AndIOp>(x, magnitudes);
+  a = op<arith::MinSIOp>(a, largest);
+  Value m = op<arith::AddIOp>(a, uint32_t(trip.steps.count) << mantissa);
+  m = asNumber(op<arith::MaxSIOp>(m, least));
+  Value rounded = op<arith::AddFOp>(op<arith::SubFOp>(asNumber(a), m), m);
+  Value sign = op<arith::AndIOp>(x, ~magnitudes);
+  return asNumber(op<arith::OrIOp>(asWord(rounded), sign));
+}
+
+/// As it was, with the scale and its reciprocal from its code.
+Value Writer::scaled(Value code) {
+  auto body = trip.result->getParentOfType<linalg::GenericOp>();
+  auto inlined = [&](Value argument) {
+    unsigned number = cast<BlockArgument>(argument).getArgNumber();
+    auto map = body.getInputs()[number].getDefiningOp<linalg::GenericOp>();
+    IRMapping values;
+    values.map(map.getBody()->getArgument(0), code);
+    for (mlir::Operation &op : map.getBody()->without_terminator())
+      builder.clone(op, values);
+    return values.lookup(map.getBody()->getTerminator()->getOperand(0));
+  };
+  IRMapping values;
+  for (Value scale : {trip.scaled.getRhs(), trip.result.getRhs()})
+    values.map(scale, inlined(scale));
+  for (mlir::Operation *op :
+       {trip.scaled.getOperation(), trip.round.getOperation(),
+        trip.result.getOperation()})
+    builder.clone(*op, values);
+  return values.lookup(trip.result.getResult());
+}
+
+Value Writer::result(ValueRange words) {
+  Value isPlain = compare(arith::CmpIPredicate::eq, words[longWay], 0);
+  auto choice = scf::IfOp::create(builder, loc, builder.getF32Type(), isPlain,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  scf::YieldOp::create(builder, loc,
+                       unscaled(words[largestOfBlock], words[leastOfBlock]));
+  builder.setInsertionPointToStart(choice.elseBlock());
+  Value code = op<arith::SubIOp>(words[longWay], 1);
+  Type type = getElementTypeOrSelf(trip.codes);
+  code = arith::TruncIOp::create(builder, loc, type, code);
+  scf::YieldOp::create(builder, loc, scaled(code));
+  return choice.getResult(0);
+}
+
+/// The generic then reads what its blocks have in place of their scales.
+void rewrite(IRRewriter &rewriter, linalg::GenericOp generic, RoundTrip trip) {
+  rewriter.setInsertionPoint(generic);
+  ValueRange blocks = Writer(rewriter, trip).blocks();
+  unsigned inputs = generic.getNumDpsInputs();
+  Block *body = generic.getBody();
+  SmallVector<Value> words;
+  for (auto [i, block] : llvm::enumerate(blocks))
+    words.push_back(body->insertArgument(
+        inputs + unsigned(i), rewriter.getI32Type(), generic.getLoc()));
+  rewriter.setInsertionPoint(trip.result);
+  Value result = Writer(rewriter, trip).result(words);
+  rewriter.replaceOp(trip.result, result);
+  for (mlir::Operation *op :
+       {trip.round.getOperation(), trip.scaled.getOperation()})
+    if (op->use_empty())
+      rewriter.eraseOp(op);
+
+  SmallVector<Value> operands(generic.getInputs());
+  SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
+  llvm::append_range(operands, blocks);
+  maps.insert(maps.begin() + inputs, wordsOfBlock, trip.access);
+  for (unsigned input = inputs; input-- > 0;)
+    if (body->getArgument(input).use_empty()) {
+      body->eraseArgument(input);
+      operands.erase(operands.begin() + input);
+      maps.erase(maps.begin() + input);
+    }
+  generic.getInputsMutable().assign(operands);
+  generic.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+}
+
+struct RoundBlocksPass : impl::NumeraRoundBlocksBase<RoundBlocksPass> {
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    SmallVector<linalg::GenericOp> work;
+    getOperation().walk([&](linalg::GenericOp op) { work.push_back(op); });
+    for (linalg::GenericOp generic : work) {
+      if (!generic.hasPureTensorSemantics() || generic.getNumDpsInits() != 1 ||
+          generic.getNumReductionLoops() != 0 || generic.hasIndexSemantics())
+        continue;
+      for (auto mul :
+           llvm::make_early_inc_range(generic.getBody()->getOps<MulOp>()))
+        if (auto trip = roundTripOf(generic, mul)) {
+          rewrite(rewriter, generic, *trip);
+          break;
+        }
+    }
+  }
+};
+
+} // namespace
+} // namespace numera

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// RUN: numera-opt %s --numera-expand-scales --numera-simplify --numera-lower-types --convert-elementwise-to-linalg --numera-fuse --numera-carry=target=cpu --numera-round-blocks --canonicalize --cse | FileCheck %s
+
+// MXFP8: 20 = 24 - 4 bits of precision; codes 7 to 226; 448 · 2^(code - 127),
+// from 448 / 2^127 on; 1.5 · 2^14 likewise.
+// CHECK-LABEL: func.func @mxfp8
+// CHECK-SAME: (%[[X:.*]]: tensor<64x32xf32>)
+// CHECK-DAG: %[[WORDS:.*]] = arith.constant 2147483647 : i32
+// CHECK-DAG: %[[SIGN:.*]] = arith.constant -2147483648 : i32
+// CHECK-DAG: %[[SHIFT:.*]] = arith.constant 167772160 : i32
+// CHECK-DAG: %[[FIRST:.*]] = arith.constant 7 : i32
+// CHECK-DAG: %[[COUNT:.*]] = arith.constant 220 : i32
+// CHECK-DAG: %[[INFINITY:.*]] = arith.constant 2139095040 : i32
+// CHECK-DAG: %[[LARGEST:.*]] = arith.constant 73400320 : i32
+// CHECK-DAG: %[[LEAST:.*]] = arith.constant 121634816 : i32
+// CHECK: %[[MAX:.*]] = linalg.generic {{.*}}"reduction"
+// CHECK: %[[CODES:.*]] = linalg.generic {{.*}} ins(%[[MAX]]
+// CHECK: numera.mul
+// CHECK: %[[BLOCKS:.*]]:3 = linalg.generic {{.*}} ins(%[[MAX]], %[[CODES]]
+// CHECK-NEXT: ^bb0(%[[MOST:.*]]: i32, %[[CODE:.*]]: i8
+// CHECK-NEXT: %[[C:.*]] = arith.extui %[[CODE]] : i8 to i32
+// CHECK-NEXT: %[[BEHIND:.*]] = arith.subi %[[C]], %[[FIRST]]
+// CHECK-NEXT: %[[WITHIN:.*]] = arith.cmpi ult, %[[BEHIND]], %[[COUNT]]
+// CHECK-NEXT: %[[FINITE:.*]] = arith.cmpi ult, %[[MOST]], %[[INFINITY]]
+// CHECK-NEXT: %[[BOTH:.*]] = arith.andi %[[WITHIN]], %[[FINITE]]
+// CHECK-NEXT: %[[ZERO:.*]] = arith.cmpi eq, %[[MOST]], %c0_i32
+// CHECK-NEXT: %[[PLAIN:.*]] = arith.ori %[[BOTH]], %[[ZERO]]
+// CHECK-NEXT: %[[NEXT:.*]] = arith.addi %[[C]], %c1_i32
+// CHECK-NEXT: arith.select %[[PLAIN]], %c0_i32, %[[NEXT]]
+// CHECK-NEXT: arith.shli %[[C]], %c23_i32
+// CHECK: arith.addi %{{.*}}, %[[LARGEST]]
+// CHECK: arith.addi %{{.*}}, %[[LEAST]]
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %[[BLOCKS]]#0, %[[BLOCKS]]#1, %[[BLOCKS]]#2 :
+// CHECK-NEXT: ^bb0(%[[A:.*]]: f32, %[[LONG:.*]]: i32, %[[L:.*]]: i32, %[[M:.*]]: i32
+// CHECK-NEXT: %[[IS:.*]] = arith.cmpi eq, %[[LONG]], %c0_i32
+// CHECK-NEXT: scf.if %[[IS]] -> (f32) {
+// CHECK: arith.andi %{{.*}}, %[[WORDS]]
+// CHECK-NEXT: arith.minsi %{{.*}}, %[[L]]
+// CHECK-NEXT: arith.addi %{{.*}}, %[[SHIFT]]
+// CHECK-NEXT: arith.maxsi %{{.*}}, %[[M]]
+// CHECK: arith.subf
+// CHECK-NEXT: arith.addf
+// CHECK-NOT: numera
+// CHECK: } else {
+// CHECK: numera.cast
+// CHECK: numera.div
+// CHECK: arith.mulf
+// CHECK-NEXT: numera.round_to
+// CHECK-NEXT: numera.mul
+func.func @mxfp8(%x: tensor<64x32xf32>) -> tensor<64x32xf32> {
+  %q = numera.quantize %x : tensor<64x32xf32> to tensor<64x32x!numera.num<float<4,3,fn>>, #numera.scaling<floor, float<8,0,fnu>, axis = 1, block = 32>>
+  %y = numera.dequantize %q : tensor<64x32x!numera.num<float<4,3,fn>>, #numera.scaling<floor, float<8,0,fnu>, axis = 1, block = 32>> to tensor<64x32xf32>
+  return %y : tensor<64x32xf32>
+}
+
+// Steps along another dimension are of other blocks.
+// CHECK-LABEL: func.func @columns
+// CHECK-NOT: scf.if
+// CHECK: return
+func.func @columns(%x: tensor<64x32xf32>) -> tensor<64x32xf32> {
+  %q = numera.quantize %x : tensor<64x32xf32> to tensor<64x32x!numera.num<float<4,3,fn>>, #numera.scaling<floor, float<8,0,fnu>, axis = 0, block = 32>>
+  %y = numera.dequantize %q : tensor<64x32x!numera.num<float<4,3,fn>>, #numera.scaling<floor, float<8,0,fnu>, axis = 0, block = 32>> to tensor<64x32xf32>
+  return %y : tensor<64x32xf32>
+}
+
+// Scales that are given say nothing of the numbers: a NaN may be among them.
+// CHECK-LABEL: func.func @given
+// CHECK-NOT: scf.if
+// CHECK: return
+func.func @given(%x: tensor<64x32xf32>, %s: tensor<64x1xf32>) -> tensor<64x32xf32> {
+  %q = numera.quantize %x scales %s : tensor<64x32xf32>, tensor<64x1xf32> to tensor<64x32x!numera.num<float<4,3,fn>>, #numera.scaling<floor, float<8,0,fnu>, axis = 1, block = 32>>
+  %y = numera.dequantize %q : tensor<64x32x!numera.num<float<4,3,fn>>, #numera.scaling<floor, float<8,0,fnu>, axis = 1, block = 32>> to tensor<64x32xf32>
+  return %y : tensor<64x32xf32>
+}
+
+// Integers and floats with one zero are rounded in another way.
+// CHECK-LABEL: func.func @other_elements
+// CHECK-NOT: scf.if
+// CHECK: return
+func.func @other_elements(%x: tensor<64x32xf32>) -> (tensor<64x32xf32>, tensor<64x32xf32>) {
+  %q = numera.quantize %x : tensor<64x32xf32> to tensor<64x32x!numera.num<fixed<1,6>>, #numera.scaling<floor, float<8,0,fnu>, axis = 1, block = 32>>
+  %y = numera.dequantize %q : tensor<64x32x!numera.num<fixed<1,6>>, #numera.scaling<floor, float<8,0,fnu>, axis = 1, block = 32>> to tensor<64x32xf32>
+  %p = numera.quantize %x : tensor<64x32xf32> to tensor<64x32x!numera.num<float<4,3,fnuz>>, #numera.scaling<floor, float<8,0,fnu>, axis = 1, block = 32>>
+  %z = numera.dequantize %p : tensor<64x32x!numera.num<float<4,3,fnuz>>, #numera.scaling<floor, float<8,0,fnu>, axis = 1, block = 32>> to tensor<64x32xf32>
+  return %y, %z : tensor<64x32xf32>, tensor<64x32xf32>
+}
