@@ -37,9 +37,11 @@ public:
   }
 
   bool accumulatesExactly() const override { return true; }
-  /// Integers of the machine.
+  /// Integers of the machine, which it turns into its floats and back.
   Effort effort(Operation operation, const Format &format) const override {
     using enum Operation;
+    if (operation == Cast)
+      return Effort::Short;
     return operation == Add || operation == Sub || operation == Mul
                ? Effort::Codes
                : ArithmeticFamily::effort(operation, format);

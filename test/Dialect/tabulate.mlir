@@ -133,7 +133,7 @@ func.func @by_bytes(%x: i8, %y: i8) -> i8 {
 // CHECK-NOT: lookup
 // CHECK: return
 func.func @stays(%x: i8, %y: i8, %z: i16, %w: f32, %random: i32)
-    -> (i8, i8, i8, i16, i16, f32, i8, f32, i8) {
+    -> (i8, i8, i8, i16, i16, f32, i8, f32, i8, f32) {
   %0 = numera.neg %x {format = #f8} : i8
   %1 = numera.max %x, %y {format = #f4} : i8
   %2 = numera.mul %x, %y {format = #q4} : i8
@@ -143,8 +143,9 @@ func.func @stays(%x: i8, %y: i8, %z: i16, %w: f32, %random: i32)
   %6 = numera.exp %x random %random {format = #f8, rounding = "stochastic"} : i8
   %7 = numera.cast %z {format = #f32, operand_formats = [#takum16]} : i16 to f32
   %8 = numera.mac %x, %y, %x {format = #f8, product = #f8} : i8
-  return %0, %1, %2, %3, %4, %5, %6, %7, %8
-      : i8, i8, i8, i16, i16, f32, i8, f32, i8
+  %9 = numera.cast %x {format = #f32, operand_formats = [#q4]} : i8 to f32
+  return %0, %1, %2, %3, %4, %5, %6, %7, %8, %9
+      : i8, i8, i8, i16, i16, f32, i8, f32, i8, f32
 }
 
 // FOLD-LABEL: @a_constant_place_folds

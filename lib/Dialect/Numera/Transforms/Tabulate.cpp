@@ -25,11 +25,14 @@ namespace {
 
 using Effort = FormatFamily::Effort;
 
+/// Of a cast, that of the format which the machine does not have.
 Effort effortOf(FormatOpInterface op) {
   auto effort = [&](const ElementKind &kind) {
-    return kind.isFormat() ? kind.format.getFamily().effort(
-                                 op.getFormatOperation(), kind.format)
-                           : Effort::Short;
+    bool isMachine =
+        !kind.isFormat() || kind.format.getFamily().machineWidth(kind.format);
+    return isMachine ? Effort::Short
+                     : kind.format.getFamily().effort(op.getFormatOperation(),
+                                                      kind.format);
   };
   return std::max(effort(op.getResultElement()),
                   effort(op.getOperandElement(0)));
