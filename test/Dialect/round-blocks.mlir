@@ -73,14 +73,45 @@ func.func @given(%x: tensor<64x32xf32>, %s: tensor<64x1xf32>) -> tensor<64x32xf3
   return %y : tensor<64x32xf32>
 }
 
-// Integers and floats with one zero are rounded in another way.
+// MXINT8: 127/64 and -2, 1.5 · 2^(23 - 6), times 2^-127; codes 1 to 237.
+// CHECK-LABEL: func.func @mxint8
+// CHECK-DAG: arith.constant 8257536 : i32
+// CHECK-DAG: arith.constant -2139095040 : i32
+// CHECK-DAG: arith.constant 146800640 : i32
+// CHECK-DAG: arith.constant 1 : i32
+// CHECK-DAG: arith.constant 237 : i32
+// CHECK: linalg.generic
+// CHECK: scf.if
+// CHECK: arith.cmpf olt
+// CHECK-NEXT: arith.select
+// CHECK: arith.cmpf ogt
+// CHECK-NEXT: arith.select
+// CHECK: arith.addf
+// CHECK-NEXT: arith.subf
+// CHECK: } else {
+// CHECK: numera.cast
+// CHECK: numera.div
+// CHECK: numera.mul
+// CHECK-NEXT: numera.cast
+// CHECK-NEXT: numera.cast
+// CHECK-NEXT: numera.mul
+func.func @mxint8(%x: tensor<64x32xf32>) -> tensor<64x32xf32> {
+  %q = numera.quantize %x : tensor<64x32xf32> to tensor<64x32x!numera.num<fixed<1,6>>, #numera.scaling<floor, float<8,0,fnu>, axis = 1, block = 32>>
+  %y = numera.dequantize %q : tensor<64x32x!numera.num<fixed<1,6>>, #numera.scaling<floor, float<8,0,fnu>, axis = 1, block = 32>> to tensor<64x32xf32>
+  return %y : tensor<64x32xf32>
+}
+
+// Floats with one zero, posits and what has no negative numbers are rounded in
+// another way.
 // CHECK-LABEL: func.func @other_elements
 // CHECK-NOT: scf.if
 // CHECK: return
-func.func @other_elements(%x: tensor<64x32xf32>) -> (tensor<64x32xf32>, tensor<64x32xf32>) {
-  %q = numera.quantize %x : tensor<64x32xf32> to tensor<64x32x!numera.num<fixed<1,6>>, #numera.scaling<floor, float<8,0,fnu>, axis = 1, block = 32>>
-  %y = numera.dequantize %q : tensor<64x32x!numera.num<fixed<1,6>>, #numera.scaling<floor, float<8,0,fnu>, axis = 1, block = 32>> to tensor<64x32xf32>
+func.func @other_elements(%x: tensor<64x32xf32>) -> (tensor<64x32xf32>, tensor<64x32xf32>, tensor<64x32xf32>) {
+  %o = numera.quantize %x : tensor<64x32xf32> to tensor<64x32x!numera.num<fixed<8,0,unsigned>>, #numera.scaling<floor, float<8,0,fnu>, axis = 1, block = 32>>
+  %x2 = numera.dequantize %o : tensor<64x32x!numera.num<fixed<8,0,unsigned>>, #numera.scaling<floor, float<8,0,fnu>, axis = 1, block = 32>> to tensor<64x32xf32>
   %p = numera.quantize %x : tensor<64x32xf32> to tensor<64x32x!numera.num<float<4,3,fnuz>>, #numera.scaling<floor, float<8,0,fnu>, axis = 1, block = 32>>
-  %z = numera.dequantize %p : tensor<64x32x!numera.num<float<4,3,fnuz>>, #numera.scaling<floor, float<8,0,fnu>, axis = 1, block = 32>> to tensor<64x32xf32>
-  return %y, %z : tensor<64x32xf32>, tensor<64x32xf32>
+  %y = numera.dequantize %p : tensor<64x32x!numera.num<float<4,3,fnuz>>, #numera.scaling<floor, float<8,0,fnu>, axis = 1, block = 32>> to tensor<64x32xf32>
+  %q = numera.quantize %x : tensor<64x32xf32> to tensor<64x32x!numera.num<posit<8,2>>, #numera.scaling<floor, float<8,0,fnu>, axis = 1, block = 32>>
+  %z = numera.dequantize %q : tensor<64x32x!numera.num<posit<8,2>>, #numera.scaling<floor, float<8,0,fnu>, axis = 1, block = 32>> to tensor<64x32xf32>
+  return %x2, %y, %z : tensor<64x32xf32>, tensor<64x32xf32>, tensor<64x32xf32>
 }

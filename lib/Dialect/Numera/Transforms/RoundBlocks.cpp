@@ -25,6 +25,14 @@
 //   x is finite                                   NaN and infinities keep their
 //                                                 way through q
 //
+// What is not a float but a multiple of one number, an integer or fixed point,
+// is rounded where f32's units are those multiples, at 1.5 · 2^23 of them:
+//
+//   a = min(max(x, lowest), highest)
+//   y = (a + m) - m               m = 1.5 · 2^23 · least number
+//
+// again with all but x times 2^e, where these are normal numbers of f32.
+//
 // Of a block without a number but 0 every e is right. Where one of these does
 // not hold, a block's elements go the long way. Largest magnitudes are known
 // where scales come from them, as words of f32, NaNs last: one comparison sees
@@ -52,47 +60,88 @@ namespace {
 constexpr int32_t mantissa = 23, bias = 127, leastNormal = -126;
 constexpr uint32_t infinity = 0x7f800000, magnitudes = 0x7fffffff;
 
-/// What rounding to a format takes, for a scale of 1, as words of f32.
+/// How numbers are rounded to an element.
 struct Steps {
-  uint32_t largest, least; ///< the largest number, and c
-  int32_t count;           ///< K
+  bool isFloat;
+  /// As words of f32, for a scale of 1: of a float the largest number and c; of
+  /// other elements the highest and the lowest number and m.
+  SmallVector<uint32_t, 3> words;
+  int32_t count; ///< of a float: K
   /// Codes of the scales, 2^(code - 127), with which no step goes wrong.
   int32_t firstCode, lastCode;
 };
+
+uint32_t powerOf(int32_t exponent) {
+  return uint32_t(exponent + bias) << mantissa;
+}
 
 uint32_t numberOf(const Format &format, uint64_t code) {
   OperationRules rules = rulesOf(Operation::Cast, formatF32(), format);
   return uint32_t(evaluateOperation(Operation::Cast, rules, format, code));
 }
 
-/// Nothing for a format that the steps above do not round to.
-std::optional<Steps> stepsOf(const Format &format) {
+std::optional<Steps> stepsOfFloat(const Format &format) {
   const FormatFamily &family = format.getFamily();
-  if (format.isOpaque() || !family.hasArithmetic() ||
-      format.getRoundingMode() != Rounding::NearestEven)
-    return std::nullopt;
   FormatFamily::Range range = family.range(format);
-  if (!range.normalExponent || !range.hasNegativeZero || range.precision < 2)
-    return std::nullopt;
-  // Beyond the largest number all is the largest number.
-  uint64_t largest = family.largest(format);
-  OperationRules rules = rulesOf(Operation::Cast, format, formatF32());
-  if (evaluateOperation(Operation::Cast, rules, formatF32(), infinity) !=
-      largest)
-    return std::nullopt;
-  Steps steps;
-  steps.count = mantissa + 1 - range.precision;
-  steps.largest = numberOf(format, largest);
-  int32_t exponent = *range.normalExponent + steps.count;
-  steps.least = uint32_t(exponent + bias) << mantissa | 1u << (mantissa - 1);
-  steps.firstCode = std::max(0, leastNormal - *range.normalExponent + bias);
-  steps.lastCode = bias - range.maxExponent - steps.count + bias;
+  int32_t count = mantissa + 1 - range.precision;
+  int32_t exponent = *range.normalExponent + count;
   // Two bits more than the precision below its last, and q's that are subnormal
   // in f32 far below F's least number.
-  bool isNarrow = range.precision + 2 <= steps.count &&
-                  range.leastExponent > leastNormal + 2 && exponent < bias &&
-                  steps.firstCode < steps.lastCode;
-  return isNarrow ? std::optional(steps) : std::nullopt;
+  if (!range.hasNegativeZero || range.precision < 2 ||
+      range.precision + 2 > count || range.leastExponent <= leastNormal + 2 ||
+      exponent >= bias)
+    return std::nullopt;
+  Steps steps;
+  steps.isFloat = true;
+  steps.words = {numberOf(format, family.largest(format)),
+                 powerOf(exponent) | 1u << (mantissa - 1)};
+  steps.count = count;
+  steps.firstCode = leastNormal - *range.normalExponent + bias;
+  steps.lastCode = bias - range.maxExponent - count + bias;
+  return steps;
+}
+
+std::optional<Steps> stepsOfMultiples(const Format &format) {
+  const FormatFamily &family = format.getFamily();
+  FormatFamily::Range range = family.range(format);
+  int32_t least = range.leastExponent, most = range.maxExponent;
+  // All multiples, few and not too small; the lowest one negative.
+  if (family.precisionAt(format, least) != 1 ||
+      family.precisionAt(format, most) != most - least + 1 ||
+      most - least > mantissa - 3 || least < 1 - mantissa || most > mantissa)
+    return std::nullopt;
+  Steps steps;
+  steps.isFloat = false;
+  steps.words = {numberOf(format, family.largest(format)),
+                 numberOf(format, family.lowest(format)),
+                 powerOf(least + mantissa) | 1u << (mantissa - 1)};
+  if (!(steps.words[1] & ~magnitudes))
+    return std::nullopt;
+  steps.count = 0;
+  steps.firstCode = leastNormal - most + bias;
+  steps.lastCode = std::min(bias - mantissa - least, bias) + bias;
+  return steps;
+}
+
+/// Nothing for a format that the steps above do not round to; `rules` are those
+/// of the cast to it.
+std::optional<Steps> stepsOf(const Format &format,
+                             const OperationRules &rules) {
+  if (format.isOpaque() || !format.getFamily().hasArithmetic() ||
+      rules.rounding != Rounding::NearestEven || !rules.truncation.empty())
+    return std::nullopt;
+  // Beyond the largest number all is the largest number.
+  const FormatFamily &family = format.getFamily();
+  if (evaluateOperation(Operation::Cast, rules, formatF32(), infinity) !=
+      family.largest(format))
+    return std::nullopt;
+  auto steps = family.range(format).normalExponent ? stepsOfFloat(format)
+                                                   : stepsOfMultiples(format);
+  if (!steps)
+    return std::nullopt;
+  steps->firstCode = std::max(0, steps->firstCode);
+  bool hasCodes = steps->firstCode < steps->lastCode;
+  return hasCodes ? steps : std::nullopt;
 }
 
 /// An elementwise operation on one tensor; null if `value` is not its result.
@@ -163,17 +212,53 @@ linalg::GenericOp magnitudesBehind(Value codes) {
   return isOfNumber ? maxima : linalg::GenericOp();
 }
 
-/// A number on its way through its element.
+/// A number on its way through its element: what stands between `scaled` and
+/// `result` is `rounding`.
 struct RoundTrip {
-  Value number;         ///< f32, an argument of the body
-  arith::MulFOp scaled; ///< by the reciprocal of the scale
-  RoundToOp round;
+  Value number;            ///< f32, an argument of the body
+  mlir::Operation *scaled; ///< by the reciprocal of the scale
+  SmallVector<mlir::Operation *, 2> rounding;
   MulOp result;             ///< times the scale
   linalg::GenericOp maxima; ///< what the scales come from
   Value codes;              ///< of the scales
   AffineMap access;         ///< of the scales
   Steps steps;
 };
+
+/// `rounded` as a cast to a format and back, or as both in one. Null if it is
+/// neither.
+mlir::Operation *findRounding(Value rounded, RoundTrip &trip) {
+  if (auto round = rounded.getDefiningOp<RoundToOp>()) {
+    if (round.getRandom() || round.getRounding())
+      return nullptr;
+    Format format = round.getFormat().getFormat();
+    auto steps = stepsOf(format, rulesOf(Operation::Cast, format, formatF32()));
+    if (!steps)
+      return nullptr;
+    trip.steps = *steps;
+    trip.rounding = {round};
+    return round;
+  }
+  auto back = rounded.getDefiningOp<CastOp>();
+  auto there = back ? back.getOperand().getDefiningOp<CastOp>() : CastOp();
+  if (!there || !there.getOperand().getType().isF32() ||
+      !back.getType().isF32() || there.getRandom() || isOverridden(there) ||
+      isOverridden(back))
+    return nullptr;
+  FormatOpInterface interface = there;
+  Format format = interface.getRules().encoding;
+  ElementKind from = interface.getOperandElement(0);
+  if (!from.isFormat() || from.format != formatF32() ||
+      FormatOpInterface(back).getOperandElement(0) !=
+          interface.getResultElement())
+    return nullptr;
+  auto steps = stepsOf(format, interface.getRules());
+  if (!steps)
+    return nullptr;
+  trip.steps = *steps;
+  trip.rounding = {there, back};
+  return there;
+}
 
 std::optional<RoundTrip> roundTripOf(linalg::GenericOp generic, MulOp result) {
   auto inputOf = [&](Value value) -> OpOperand * {
@@ -182,43 +267,38 @@ std::optional<RoundTrip> roundTripOf(linalg::GenericOp generic, MulOp result) {
                    argument.getArgNumber() < generic.getNumDpsInputs();
     return isInput ? &generic->getOpOperand(argument.getArgNumber()) : nullptr;
   };
-  auto round = result.getLhs().getDefiningOp<RoundToOp>();
-  if (!round || round.getRandom() || round.getRounding() ||
-      !round.getType().isF32())
+  RoundTrip trip;
+  trip.result = result;
+  mlir::Operation *rounding = findRounding(result.getLhs(), trip);
+  trip.scaled = rounding ? rounding->getOperand(0).getDefiningOp() : nullptr;
+  if (!isa_and_nonnull<arith::MulFOp, MulOp>(trip.scaled) ||
+      isOverridden(result))
     return std::nullopt;
-  auto scaled = round.getOperand().getDefiningOp<arith::MulFOp>();
-  if (!scaled)
+  if (auto mul = dyn_cast<MulOp>(trip.scaled); mul && isOverridden(mul))
     return std::nullopt;
-  OpOperand *number = inputOf(scaled.getLhs()),
-            *reciprocal = inputOf(scaled.getRhs()),
+  trip.number = trip.scaled->getOperand(0);
+  OpOperand *number = inputOf(trip.number),
+            *reciprocal = inputOf(trip.scaled->getOperand(1)),
             *scale = inputOf(result.getRhs());
-  auto steps = stepsOf(round.getFormat().getFormat());
-  if (!number || !reciprocal || !scale || !steps)
+  if (!number || !reciprocal || !scale)
     return std::nullopt;
-  Value codes = codesOf(scale->get());
-  AffineMap access = generic.getMatchingIndexingMap(scale);
-  if (!codes || codes != codesOfReciprocals(reciprocal->get()) ||
-      access != generic.getMatchingIndexingMap(reciprocal))
+  trip.codes = codesOf(scale->get());
+  trip.access = generic.getMatchingIndexingMap(scale);
+  if (!trip.codes || trip.codes != codesOfReciprocals(reciprocal->get()) ||
+      trip.access != generic.getMatchingIndexingMap(reciprocal))
     return std::nullopt;
   // A block along the last dimension, all of whose numbers are finite if its
   // largest magnitude is.
-  linalg::GenericOp maxima = magnitudesBehind(codes);
-  if (!maxima || maxima.getInputs()[0] != number->get())
+  trip.maxima = magnitudesBehind(trip.codes);
+  if (!trip.maxima || trip.maxima.getInputs()[0] != number->get())
     return std::nullopt;
   AffineMap all = generic.getMatchingIndexingMap(number);
-  SmallVector<AffineMap> maps = maxima.getIndexingMapsArray();
+  SmallVector<AffineMap> maps = trip.maxima.getIndexingMapsArray();
   bool isLast = all.isIdentity() && maps[0].isIdentity() &&
-                access == all.dropResult(all.getNumResults() - 1) &&
-                maps[1] == access;
-  if (!isLast)
-    return std::nullopt;
-  return RoundTrip{scaled.getLhs(), scaled, round,  result,
-                   maxima,          codes,  access, *steps};
+                trip.access == all.dropResult(all.getNumResults() - 1) &&
+                maps[1] == trip.access;
+  return isLast ? std::optional(std::move(trip)) : std::nullopt;
 }
-
-/// What each block is given, as words. Three of them, so that a processor can
-/// load one to ask and two into all lanes.
-enum { longWay, largestOfBlock, leastOfBlock, wordsOfBlock };
 
 /// Writes what replaces one.
 class Writer {
@@ -226,8 +306,9 @@ public:
   Writer(OpBuilder &builder, RoundTrip trip)
       : builder(builder), loc(trip.result.getLoc()), trip(trip) {}
 
-  /// 0, or one more than the scale's code for blocks that go the long way;
-  /// largest · 2^e; c · 2^e.
+  /// 0, or one more than the scale's code for blocks that go the long way; then
+  /// the words of the steps, times 2^e. One to ask and others to load into all
+  /// lanes: a processor does not get them there from a register.
   ValueRange blocks();
   /// In the body: the result, with a block's words.
   Value result(ValueRange words);
@@ -253,7 +334,8 @@ private:
     return arith::BitcastOp::create(builder, loc, builder.getF32Type(), x);
   }
   SmallVector<Value> wordsOf(Value most, Value code);
-  Value unscaled(Value largest, Value least);
+  Value toFloat(Value largest, Value least);
+  Value toMultiple(Value highest, Value lowest, Value m);
   Value scaled(Value code);
 
   OpBuilder &builder;
@@ -270,13 +352,11 @@ SmallVector<Value> Writer::wordsOf(Value most, Value code) {
                                 steps.lastCode - steps.firstCode + 1),
                         compare(ult, most, infinity));
   isPlain = op<arith::OrIOp>(isPlain, compare(eq, most, 0));
-  SmallVector<Value> words(wordsOfBlock);
-  words[longWay] = arith::SelectOp::create(builder, loc, isPlain, word(0),
-                                           op<arith::AddIOp>(code, 1));
+  SmallVector<Value> words = {arith::SelectOp::create(
+      builder, loc, isPlain, word(0), op<arith::AddIOp>(code, 1))};
   Value power = op<arith::ShLIOp>(code, mantissa);
-  constexpr uint32_t one = bias << mantissa;
-  words[largestOfBlock] = op<arith::AddIOp>(power, steps.largest - one);
-  words[leastOfBlock] = op<arith::AddIOp>(power, steps.least - one);
+  for (uint32_t number : steps.words)
+    words.push_back(op<arith::AddIOp>(power, number - powerOf(0)));
   return words;
 }
 
@@ -286,17 +366,17 @@ ValueRange Writer::blocks() {
   Value init =
       tensor::EmptyOp::create(builder, loc, sizes, builder.getI32Type());
   auto rank = unsigned(sizes.size());
-  SmallVector<AffineMap> maps(2 + wordsOfBlock,
-                              builder.getMultiDimIdentityMap(rank));
+  size_t count = 1 + trip.steps.words.size();
+  SmallVector<AffineMap> maps(2 + count, builder.getMultiDimIdentityMap(rank));
   SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
-  SmallVector<Value> inits(wordsOfBlock, init);
+  SmallVector<Value> inits(count, init);
   auto generic = linalg::GenericOp::create(
       builder, loc, ValueRange(inits).getTypes(), ValueRange{most, trip.codes},
       inits, maps, loops);
   OpBuilder::InsertionGuard guard(builder);
   SmallVector<Type> types = {builder.getI32Type(),
                              getElementTypeOrSelf(trip.codes)};
-  types.append(wordsOfBlock, builder.getI32Type());
+  types.append(count, builder.getI32Type());
   Block *body = builder.createBlock(&generic.getRegion(), {}, types,
                                     SmallVector<Location>(types.size(), loc));
   linalg::YieldOp::create(builder, loc,
@@ -306,7 +386,7 @@ ValueRange Writer::blocks() {
 
 /// The steps at the top of this file, on words as far as they go: units for
 /// integers are more than those for f32.
-Value Writer::unscaled(Value largest, Value least) {
+Value Writer::toFloat(Value largest, Value least) {
   Value x = asWord(trip.number);
   Value a = op<arith::AndIOp>(x, magnitudes);
   a = op<arith::MinSIOp>(a, largest);
@@ -315,6 +395,18 @@ Value Writer::unscaled(Value largest, Value least) {
   Value rounded = op<arith::AddFOp>(op<arith::SubFOp>(asNumber(a), m), m);
   Value sign = op<arith::AndIOp>(x, ~magnitudes);
   return asNumber(op<arith::OrIOp>(asWord(rounded), sign));
+}
+
+Value Writer::toMultiple(Value highest, Value lowest, Value m) {
+  auto choose = [&](arith::CmpFPredicate predicate, Value x, Value limit) {
+    limit = asNumber(limit);
+    Value isInside = arith::CmpFOp::create(builder, loc, predicate, x, limit);
+    return arith::SelectOp::create(builder, loc, isInside, x, limit);
+  };
+  Value a = choose(arith::CmpFPredicate::OLT, trip.number, highest);
+  a = choose(arith::CmpFPredicate::OGT, a, lowest);
+  m = asNumber(m);
+  return op<arith::SubFOp>(op<arith::AddFOp>(a, m), m);
 }
 
 /// As it was, with the scale and its reciprocal from its code.
@@ -330,25 +422,27 @@ Value Writer::scaled(Value code) {
     return values.lookup(map.getBody()->getTerminator()->getOperand(0));
   };
   IRMapping values;
-  for (Value scale : {trip.scaled.getRhs(), trip.result.getRhs()})
+  for (Value scale : {trip.scaled->getOperand(1), trip.result.getRhs()})
     values.map(scale, inlined(scale));
-  for (mlir::Operation *op :
-       {trip.scaled.getOperation(), trip.round.getOperation(),
-        trip.result.getOperation()})
+  builder.clone(*trip.scaled, values);
+  for (mlir::Operation *op : trip.rounding)
     builder.clone(*op, values);
+  builder.clone(*trip.result, values);
   return values.lookup(trip.result.getResult());
 }
 
 Value Writer::result(ValueRange words) {
-  Value isPlain = compare(arith::CmpIPredicate::eq, words[longWay], 0);
+  Value isPlain = compare(arith::CmpIPredicate::eq, words[0], 0);
   auto choice = scf::IfOp::create(builder, loc, builder.getF32Type(), isPlain,
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(choice.thenBlock());
   scf::YieldOp::create(builder, loc,
-                       unscaled(words[largestOfBlock], words[leastOfBlock]));
+                       trip.steps.isFloat
+                           ? toFloat(words[1], words[2])
+                           : toMultiple(words[1], words[2], words[3]));
   builder.setInsertionPointToStart(choice.elseBlock());
-  Value code = op<arith::SubIOp>(words[longWay], 1);
+  Value code = op<arith::SubIOp>(words[0], 1);
   Type type = getElementTypeOrSelf(trip.codes);
   code = arith::TruncIOp::create(builder, loc, type, code);
   scf::YieldOp::create(builder, loc, scaled(code));
@@ -368,15 +462,15 @@ void rewrite(IRRewriter &rewriter, linalg::GenericOp generic, RoundTrip trip) {
   rewriter.setInsertionPoint(trip.result);
   Value result = Writer(rewriter, trip).result(words);
   rewriter.replaceOp(trip.result, result);
-  for (mlir::Operation *op :
-       {trip.round.getOperation(), trip.scaled.getOperation()})
+  trip.rounding.insert(trip.rounding.begin(), trip.scaled);
+  for (mlir::Operation *op : llvm::reverse(trip.rounding))
     if (op->use_empty())
       rewriter.eraseOp(op);
 
   SmallVector<Value> operands(generic.getInputs());
   SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
   llvm::append_range(operands, blocks);
-  maps.insert(maps.begin() + inputs, wordsOfBlock, trip.access);
+  maps.insert(maps.begin() + inputs, words.size(), trip.access);
   for (unsigned input = inputs; input-- > 0;)
     if (body->getArgument(input).use_empty()) {
       body->eraseArgument(input);

@@ -327,7 +327,7 @@ def NumeraTabulate : Pass<"numera-tabulate"> {
     | `FormatFamily::effort` | operations | computed | tables |
     |---|---|---|---|
     | `Codes` | neg, abs, min, max, cmp, isnan; add, sub, mul of fixed point | 0.04 to 0.3 | none |
-    | `Short` | arithmetic and casts of floats; div of fixed point | 0.2 to 0.5 (0.3 to 1.4) | of 8 bits, results of 8: sqrt, casts, two operands of 4; on bytes: add, sub, mul, div of floats of 8, 0.06 to 0.15 |
+    | `Short` | arithmetic and casts of floats; casts and div of fixed point | 0.2 to 0.5 (0.3 to 1.4) | of 8 bits, results of 8: sqrt, casts, two operands of 4; on bytes: add, sub, mul, div of floats of 8, 0.06 to 0.15 |
     | `Long` | arithmetic and casts of posits; mul, div of lns | 0.5 to 0.7 (0.9 to 1.4) | of operands of 8 bits |
     | `Slow` | functions, rem, integral values; takums; add, sub and casts of lns | 1.3 to 150 | all, up to 128 KiB |
 
@@ -341,12 +341,13 @@ def NumeraRoundBlocks : Pass<"numera-round-blocks", "::mlir::ModuleOp"> {
   let summary = "round to the elements of blocks without scaling";
   let description = [{
     *Before:* numbers times the reciprocals of scales, powers of two, rounded to
-    a float of few bits that saturates, times the scales; blocks along the last
-    dimension, whose scales come from their largest magnitudes.
+    a float of few bits, an integer or fixed point that saturates, times the
+    scales; blocks along the last dimension, whose scales come from their
+    largest magnitudes.
     *After:* where a block's scale and numbers allow it, which `scf.if` asks
     once an element, the numbers are rounded to what elements stand for in their
-    block, by five integer operations, a subtraction and an addition. Other
-    blocks are scaled as before. Every result has the same bits: the proof
+    block: to a float by five integer operations, a subtraction and an addition.
+    Other blocks are scaled as before. Every result has the same bits: the proof
     stands in RoundBlocks.cpp.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
