@@ -73,7 +73,8 @@ Value Expander::join(Location loc, Value blocks, int64_t axis,
   Value joined = tensor::CollapseShapeOp::create(
       builder, loc, blocks, splitting(type.getRank(), axis));
   auto plain = RankedTensorType::get(type.getShape(), element);
-  if (joined.getType() == plain)
+  // Of a dynamic size it is not known here that the last block is full.
+  if (!type.isDynamicDim(axis) && joined.getType() == plain)
     return joined;
   SmallVector<OpFoldResult> zeros(type.getRank(), builder.getIndexAttr(0));
   SmallVector<OpFoldResult> ones(type.getRank(), builder.getIndexAttr(1));
