@@ -2,7 +2,7 @@
 // A vector operation stays whole: no call, and the machine's full width.
 // RUN: numera compile %s --emit asm --cpu x86-64-v4 -o %t.s
 // RUN: FileCheck %s --input-file=%t.s
-// CHECK: vplzcntd {{.*}}%zmm
+// CHECK: vcvtdq2ps {{.*}}%zmm
 // CHECK-NOT: call
 // CHECK: vpmovdw %zmm
 !posit16 = !numera.num<posit<16, 2>>

@@ -186,11 +186,17 @@ template <typename T> struct Carrier {
       return encodeGrid(f, x);
     T rounded = x;
     if (f.mantissaBits < 10) {
-      // Then it is a binary16, or overflows as one does.
+      // Then it is a binary16, or overflows as one does. CarrierRound.h has the
+      // proof: D is 13 and more.
+      int count = mantissa - f.mantissaBits;
       Word magnitude = bits(x) & ~sign, bound = powerBits(16);
       magnitude = magnitude < bound ? magnitude : bound;
-      T m = value(gridOf(f, magnitude));
-      rounded = (value(magnitude) + m) - m;
+      auto scaled = static_cast<SignedWord>(
+          magnitude + (static_cast<Word>(count) << mantissa));
+      auto least = static_cast<SignedWord>(powerBits(f.minExponent() + count) |
+                                           Word{1} << (mantissa - 1));
+      T m = value(static_cast<Word>(scaled > least ? scaled : least));
+      rounded = m - (m - value(magnitude));
       rounded = value(bits(rounded) | (bits(x) & sign));
     }
     auto code = static_cast<uint64_t>(toHalf(static_cast<float>(rounded)) >>
@@ -275,69 +281,98 @@ template <typename T> struct Carrier {
     return result == result ? result : value(nan);
   }
 
+  // Below 1 a posit's code c, as an integer, has its regime in the number of
+  // its leading zeros: the conversion of c to a float finds it. The float's
+  // exponent counts regimes, and its fraction is the posit's exponent and
+  // fraction, so that the word of the value is
+  //
+  //     w(c) = (bits(float(c)) << es) + a constant.
+  //
+  // From 1 on codes and words are the same, mirrored at 1: w(2^(bits-1) - c) =
+  // 2 w(1) - w(c). Words and codes ascend together, in pieces that are
+  // straight, so that rounding the float to an integer rounds the posit.
+
   static constexpr T decodeAny(const PositFormat &f, uint64_t code) {
     auto top =
-        static_cast<SignedWord>(static_cast<Word>(code) << (width - f.bits));
-    Word magnitude = static_cast<Word>(top < 0 ? 0 - static_cast<Word>(top)
-                                               : static_cast<Word>(top));
-    Word string = magnitude << 1; // the regime to the top
-    // All ones if the regime is a run of ones.
-    Word run =
-        static_cast<Word>(static_cast<SignedWord>(string) >> (width - 1));
-    int length = leadingZeros((string ^ run) | 1);
-    auto regime = static_cast<SignedWord>(static_cast<Word>(length - 1) ^ ~run);
-    Word rest = string << length << 1;
-    // The exponent's es bits add onto the regime's multiple of 2^es.
-    Word result = (static_cast<Word>(regime) << (mantissa + f.es)) +
-                  (static_cast<Word>(bias) << mantissa) +
-                  (rest >> (width - mantissa - f.es));
-    result |= static_cast<Word>(top) & sign;
+        static_cast<int32_t>(static_cast<uint32_t>(code) << (32 - f.bits));
     // 0, and NaR as all ones, which is a NaN.
-    Word sides = static_cast<Word>(top >> (width - 1));
-    return value(string == 0 ? sides : result);
+    auto sides = static_cast<Word>(static_cast<SignedWord>(top >> 31));
+    return value(folded(top) == 0 ? sides : wordOf(f, top, /*hasZero=*/false));
+  }
+  /// The same; NaR may be any number.
+  static constexpr T decodeNumber(const PositFormat &f, uint64_t code) {
+    auto top =
+        static_cast<int32_t>(static_cast<uint32_t>(code) << (32 - f.bits));
+    return value(wordOf(f, top, /*hasZero=*/true));
   }
 
   /// Nearest-even, from any value of the carrier.
   static constexpr uint64_t encode(const PositFormat &f, T x) {
+    bool isReal = (bits(x) & ~sign) < infinity;
+    return isReal ? encodeNumber(f, x) : f.nanCode();
+  }
+  /// The same from any number.
+  static constexpr uint64_t encodeNumber(const PositFormat &f, T x) {
     Word word = bits(x);
     Word magnitude = word & ~sign;
-    // Posits saturate at both ends; between them no code is 0 or NaR.
-    Word least = powerBits(f.leastExponent()),
-         most = powerBits(f.maxExponent());
-    Word clamped = magnitude < least ? least : magnitude;
-    clamped = clamped > most ? most : clamped;
-    // The exponent as a fixed-point number, the fraction behind it.
-    auto exponent = static_cast<SignedWord>(
-        clamped - (static_cast<Word>(bias) << mantissa));
-    SignedWord regime = exponent >> (mantissa + f.es);
-    auto below = static_cast<Word>(exponent >> (width - 1)); // 1: all ones
-    // Its last es bits and the fraction, behind 10 or 01. 10… shifted
-    // arithmetically is a run of ones and its zero, 01… a run of zeros and its
-    // one.
-    Word body = static_cast<Word>(exponent) << (width - 2 - mantissa - f.es);
-    Word string =
-        (body & (~Word{0} >> 2)) | ((below ^ sign) & ~(~Word{0} >> 2));
-    // What can never be kept becomes one sticky bit as well, high enough to
-    // survive the shift by the regime.
-    int spare = width - f.bits + 1; // behind the code without its sign
-    Word low = (Word{1} << (spare - 1)) - 1;
-    string |= static_cast<Word>((string & low) != 0) << (spare - 2);
-    SignedWord shift = regime ^ static_cast<SignedWord>(below);
-    Word code = static_cast<Word>(static_cast<SignedWord>(string) >> shift);
-    code += (Word{1} << (spare - 1)) - 1 + (code >> spare & 1);
-    code >>= spare;
-    code = word & sign ? 0 - code : code;
-    code = magnitude == 0 ? 0 : code & static_cast<Word>(f.mask());
-    auto notReal = static_cast<Word>(f.nanCode());
-    return magnitude >= infinity ? notReal : code;
+    auto offset = static_cast<SignedWord>(magnitude - one);
+    // Codes of negative numbers and of those from 1 on descend with the float.
+    Word codes =
+        codesOf(f, offset) | ((word ^ static_cast<Word>(offset)) & sign);
+    // The last bits of the difference are the code, of numbers below 1; half of
+    // all codes further for the others.
+    Word code = bits(value(wholeCodes(f)) - value(codes));
+    code = magnitude == 0 ? 0 : code;
+    code ^= ~(static_cast<Word>(offset) >> (width - f.bits)) &
+            Word{1} << (f.bits - 1);
+    return code & static_cast<Word>(f.mask());
   }
 
-private:
-  static constexpr int leadingZeros(Word word) {
-    if constexpr (sizeof(Word) == 4)
-      return __builtin_clz(word);
-    else
-      return __builtin_clzll(word);
+protected:
+  static constexpr Word one = static_cast<Word>(bias) << mantissa;
+
+  /// Twice the magnitude of a code, which `top` begins with: 2^31 for 1, and
+  /// what is above 1 is negative, and mirrored.
+  static constexpr int32_t folded(int32_t top) {
+    auto magnitude = static_cast<uint32_t>(top);
+    magnitude = top < 0 ? 0 - magnitude : magnitude;
+    return static_cast<int32_t>(magnitude << 1);
+  }
+  /// Of a code that is not NaR; nor 0, unless `hasZero`.
+  static constexpr Word wordOf(const PositFormat &f, int32_t top,
+                               bool hasZero) {
+    int32_t code = folded(top);
+    Word distance = (bits(static_cast<T>(code)) & ~sign) << f.es;
+    Word ofOne = static_cast<Word>(bias + 31) << (mantissa + f.es);
+    Word below = hasZero && code == 0 ? 0 : distance + (one - ofOne);
+    Word result = code < 0 ? one + ofOne - distance : below;
+    return result | (static_cast<Word>(static_cast<SignedWord>(top)) & sign);
+  }
+
+  /// The float that codesOf() has for 1, whose integers are codes: 2^(bits-2)
+  /// times a power of two that is the same for all.
+  static constexpr SignedWord codesOfOne = SignedWord{1} << (width - 2);
+  static constexpr int32_t exponentOfOne(const PositFormat &f) {
+    return static_cast<int32_t>(codesOfOne >> (mantissa + f.es));
+  }
+  /// The code of a magnitude, before it is rounded, as a float; of the mirrored
+  /// one, if it is above 1. `offset` is its word less that of 1. Never less
+  /// than the code 1, which is the least posit, or the largest. What is shifted
+  /// out only tells ties from what is beyond them.
+  static constexpr Word codesOf(const PositFormat &f, SignedWord offset) {
+    SignedWord least = static_cast<SignedWord>(exponentOfOne(f) - (f.bits - 2))
+                       << (mantissa + f.es);
+    SignedWord codes = codesOfOne - (offset < 0 ? -offset : offset);
+    codes = codes < least ? least : codes;
+    Word low = (Word{1} << f.es) - 1;
+    return (static_cast<Word>(codes) >> f.es) |
+           (static_cast<Word>(codes) & low);
+  }
+  /// A number whose last bit is a code's, and which has room for all codes.
+  static constexpr Word wholeCodes(const PositFormat &f) {
+    int32_t exponent = exponentOfOne(f) - (f.bits - 2) + mantissa;
+    return (static_cast<Word>(exponent) << mantissa) | Word{1}
+                                                           << (mantissa - 1);
   }
 };
 

@@ -126,6 +126,16 @@ template <typename T> struct CarrierRound : Carrier<T> {
   static constexpr T round(const PositFormat &f, T x, RoundingMode mode) {
     Word word = bits(x);
     Word magnitude = word & ~sign;
+    if (mode == Rounding::NearestEven) {
+      auto offset = static_cast<SignedWord>(magnitude - Base::one);
+      T whole = value(Base::wholeCodes(f));
+      T codes = value(Base::codesOf(f, offset)) + whole;
+      auto distance =
+          static_cast<Word>(Base::codesOfOne) - (bits(codes - whole) << f.es);
+      Word rounded = offset < 0 ? Base::one - distance : Base::one + distance;
+      rounded = magnitude == 0 ? 0 : rounded | (word & sign);
+      return value(magnitude >= infinity ? nan : rounded);
+    }
     Word least = powerBits(f.leastExponent()),
          most = powerBits(f.maxExponent());
     Word clamped = magnitude < least ? least : magnitude;
@@ -147,12 +157,8 @@ template <typename T> struct CarrierRound : Carrier<T> {
       origin += Word{1} << regimeUnit;
     Word string = clamped + origin;
     Word unit = Word{1} << count, low = unit - 1, half = unit >> 1;
-    bool odd = (string & unit) != 0;
     bool inward = roundsInward(mode, (word & sign) != 0);
     switch (mode.rounding) {
-    case Rounding::NearestEven:
-      string += half - 1 + odd;
-      break;
     case Rounding::NearestAway:
       string += half;
       break;
@@ -183,25 +189,6 @@ template <typename T> struct CarrierRound : Carrier<T> {
     if (!Base::isTruncation(f))
       return Base::encode(f, x);
     return (x == x ? bits(x) : nan) >> (mantissa - f.mantissaBits);
-  }
-  static constexpr uint64_t encodeExact(const PositFormat &f, T x) {
-    Word word = bits(x);
-    Word magnitude = word & ~sign;
-    // As Carrier::encode; what is shifted out is zero.
-    auto exponent = static_cast<SignedWord>(
-        magnitude - (static_cast<Word>(bias) << mantissa));
-    SignedWord regime = exponent >> (mantissa + f.es);
-    auto below = static_cast<Word>(exponent >> (width - 1));
-    Word body = static_cast<Word>(exponent) << (width - 2 - mantissa - f.es);
-    Word lead = ~(~Word{0} >> 2);
-    Word string = (body & ~lead) | ((below ^ sign) & lead);
-    SignedWord shift = (regime ^ static_cast<SignedWord>(below)) & (width - 1);
-    Word code = static_cast<Word>(static_cast<SignedWord>(string) >> shift) >>
-                (width - f.bits + 1);
-    code = word & sign ? 0 - code : code;
-    code = magnitude == 0 ? 0 : code & static_cast<Word>(f.mask());
-    auto notReal = static_cast<Word>(f.nanCode());
-    return magnitude >= infinity ? notReal : code;
   }
 
 private:

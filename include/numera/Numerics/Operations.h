@@ -83,6 +83,22 @@ constexpr uint64_t inLane(const F &f, RoundingMode mode, Operation operation,
   return Lane<T>::finish(f, operation(Lane<T>::decodeAny(f, codes)...), mode);
 }
 
+/// The same for an operation that has a number for all numbers, and NaN else:
+/// where NaN is one code, codes tell it for less.
+template <typename T, typename F, typename Operation>
+constexpr uint64_t numbersInLane(const F &f, RoundingMode mode,
+                                 Operation operation, uint64_t x, uint64_t y) {
+  if constexpr (requires { Lane<T>::decodeNumber(f, x); })
+    if (mode == Rounding::NearestEven) {
+      T result =
+          operation(Lane<T>::decodeNumber(f, x), Lane<T>::decodeNumber(f, y));
+      uint64_t code = Lane<T>::encodeNumber(f, result);
+      bool isNaN = f.isNaN(x & f.mask()) | f.isNaN(y & f.mask());
+      return isNaN ? f.nanCode() : code;
+    }
+  return inLane<T>(f, mode, operation, x, y);
+}
+
 template <typename F>
 constexpr uint64_t add(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
   if constexpr (requires { f.add(x, y, mode); })
@@ -93,9 +109,9 @@ constexpr uint64_t add(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
     return canonical(machine<double>(x) + machine<double>(y));
   auto sum = [&]<typename T>(T a, T b) { return Lane<T>::sum(f, a, b, mode); };
   if (usesLanes() && Lane<float>::addition(f, mode) != Road::None)
-    return inLane<float>(f, mode, sum, x, y);
+    return numbersInLane<float>(f, mode, sum, x, y);
   if (usesLanes() && Lane<double>::addition(f, mode) != Road::None)
-    return inLane<double>(f, mode, sum, x, y);
+    return numbersInLane<double>(f, mode, sum, x, y);
   return reference::add(f, x, y, mode);
 }
 
@@ -111,9 +127,9 @@ constexpr uint64_t sub(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
     return Lane<T>::sum(f, a, -b, mode);
   };
   if (usesLanes() && Lane<float>::addition(f, mode) != Road::None)
-    return inLane<float>(f, mode, difference, x, y);
+    return numbersInLane<float>(f, mode, difference, x, y);
   if (usesLanes() && Lane<double>::addition(f, mode) != Road::None)
-    return inLane<double>(f, mode, difference, x, y);
+    return numbersInLane<double>(f, mode, difference, x, y);
   return reference::sub(f, x, y, mode);
 }
 
@@ -129,9 +145,9 @@ constexpr uint64_t mul(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
     return Lane<T>::product(f, a, b, mode);
   };
   if (usesLanes() && Lane<float>::multiplication(f, mode) != Road::None)
-    return inLane<float>(f, mode, product, x, y);
+    return numbersInLane<float>(f, mode, product, x, y);
   if (usesLanes() && Lane<double>::multiplication(f, mode) != Road::None)
-    return inLane<double>(f, mode, product, x, y);
+    return numbersInLane<double>(f, mode, product, x, y);
   return reference::mul(f, x, y, mode);
 }
 
