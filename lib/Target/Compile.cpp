@@ -2,6 +2,7 @@
 
 #include "Compile.h"
 #include "BfloatConversions.h"
+#include "EvenLanes.h"
 #include "HalfConversions.h"
 #include "LaneInstructions.h"
 #include "LibraryTables.h"
@@ -150,6 +151,7 @@ private:
     specializeRuntimeCalls(module, machine);
     optimize(module, machine, options.optimization);
     dropUnusedVariants(module);
+    separateEvenLanes(module, machine);
     selectLaneInstructions(module, machine);
     if (Linker::linkModules(*program.module, std::move(*translated)))
       return createStringError("cannot link the versions of the program");
