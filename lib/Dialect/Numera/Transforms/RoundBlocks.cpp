@@ -6,38 +6,11 @@
 //   r = round_to<F> q
 //   y = r · 2^e
 //
-// is x rounded to F's numbers times 2^e. What rounds to F in f32 (CarrierRound,
-// roundByScaling) is, with magnitudes a = |x| and K = 24 - precision of F,
-//
-//   a = min(a, largest)
-//   m = max(2^K a, c)            c = 1.5 · 2^(K + exponent of F's least normal)
-//   y = m - (m - a), with the sign of x
-//
-// and every step of it times 2^e is the same step with `largest` and c times
-// 2^e: no result is rounded otherwise as long as none is subnormal, unless it
-// is exact, and none overflows. That holds where
-//
-//   2^e · least normal number of F >= 2^-126      a subnormal a is then below
-//       F's normal numbers, where m is c: that 2^K a is not computed right for
-//       it, as an integer added to its exponent, does not matter. y is a
-//       multiple of F's least number times 2^e, at least 2^-149: exact.
-//   2^K · 2^e · largest < 2^128                   m is finite
-//   x is finite                                   NaN and infinities keep their
-//                                                 way through q
-//
-// What is not a float but a multiple of one number, an integer or fixed point,
-// is rounded where f32's units are those multiples, at 1.5 · 2^23 of them:
-//
-//   a = min(max(x, lowest), highest)
-//   y = (a + m) - m               m = 1.5 · 2^23 · least number
-//
-// again with all but x times 2^e, where these are normal numbers of f32.
-//
-// Of a block without a number but 0 every e is right. Where one of these does
-// not hold, a block's elements go the long way. Largest magnitudes are known
-// where scales come from them, as words of f32, NaNs last: one comparison sees
-// that all numbers are finite.
+// is x rounded to F's numbers times 2^e, which BlockSteps.h does at once for
+// most blocks. Largest magnitudes are known where scales come from them, as
+// words of f32, NaNs last: one comparison sees that all numbers are finite.
 
+#include "BlockSteps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -55,94 +28,6 @@ namespace numera {
 #include "numera/Dialect/Numera/Transforms/Passes.h.inc"
 
 namespace {
-
-/// Of f32.
-constexpr int32_t mantissa = 23, bias = 127, leastNormal = -126;
-constexpr uint32_t infinity = 0x7f800000, magnitudes = 0x7fffffff;
-
-/// How numbers are rounded to an element.
-struct Steps {
-  bool isFloat;
-  /// As words of f32, for a scale of 1: of a float the largest number and c; of
-  /// other elements the highest and the lowest number and m.
-  SmallVector<uint32_t, 3> words;
-  int32_t count; ///< of a float: K
-  /// Codes of the scales, 2^(code - 127), with which no step goes wrong.
-  int32_t firstCode, lastCode;
-};
-
-uint32_t powerOf(int32_t exponent) {
-  return uint32_t(exponent + bias) << mantissa;
-}
-
-uint32_t numberOf(const Format &format, uint64_t code) {
-  OperationRules rules = rulesOf(Operation::Cast, formatF32(), format);
-  return uint32_t(evaluateOperation(Operation::Cast, rules, format, code));
-}
-
-std::optional<Steps> stepsOfFloat(const Format &format) {
-  const FormatFamily &family = format.getFamily();
-  FormatFamily::Range range = family.range(format);
-  int32_t count = mantissa + 1 - range.precision;
-  int32_t exponent = *range.normalExponent + count;
-  // Two bits more than the precision below its last, and q's that are subnormal
-  // in f32 far below F's least number.
-  if (!range.hasNegativeZero || range.precision < 2 ||
-      range.precision + 2 > count || range.leastExponent <= leastNormal + 2 ||
-      exponent >= bias)
-    return std::nullopt;
-  Steps steps;
-  steps.isFloat = true;
-  steps.words = {numberOf(format, family.largest(format)),
-                 powerOf(exponent) | 1u << (mantissa - 1)};
-  steps.count = count;
-  steps.firstCode = leastNormal - *range.normalExponent + bias;
-  steps.lastCode = bias - range.maxExponent - count + bias;
-  return steps;
-}
-
-std::optional<Steps> stepsOfMultiples(const Format &format) {
-  const FormatFamily &family = format.getFamily();
-  FormatFamily::Range range = family.range(format);
-  int32_t least = range.leastExponent, most = range.maxExponent;
-  // All multiples, few and not too small; the lowest one negative.
-  if (family.precisionAt(format, least) != 1 ||
-      family.precisionAt(format, most) != most - least + 1 ||
-      most - least > mantissa - 3 || least < 1 - mantissa || most > mantissa)
-    return std::nullopt;
-  Steps steps;
-  steps.isFloat = false;
-  steps.words = {numberOf(format, family.largest(format)),
-                 numberOf(format, family.lowest(format)),
-                 powerOf(least + mantissa) | 1u << (mantissa - 1)};
-  if (!(steps.words[1] & ~magnitudes))
-    return std::nullopt;
-  steps.count = 0;
-  steps.firstCode = leastNormal - most + bias;
-  steps.lastCode = std::min(bias - mantissa - least, bias) + bias;
-  return steps;
-}
-
-/// Nothing for a format that the steps above do not round to; `rules` are those
-/// of the cast to it.
-std::optional<Steps> stepsOf(const Format &format,
-                             const OperationRules &rules) {
-  if (format.isOpaque() || !format.getFamily().hasArithmetic() ||
-      rules.rounding != Rounding::NearestEven || !rules.truncation.empty())
-    return std::nullopt;
-  // Beyond the largest number all is the largest number.
-  const FormatFamily &family = format.getFamily();
-  if (evaluateOperation(Operation::Cast, rules, formatF32(), infinity) !=
-      family.largest(format))
-    return std::nullopt;
-  auto steps = family.range(format).normalExponent ? stepsOfFloat(format)
-                                                   : stepsOfMultiples(format);
-  if (!steps)
-    return std::nullopt;
-  steps->firstCode = std::max(0, steps->firstCode);
-  bool hasCodes = steps->firstCode < steps->lastCode;
-  return hasCodes ? steps : std::nullopt;
-}
 
 /// An elementwise operation on one tensor; null if `value` is not its result.
 linalg::GenericOp mapOf(Value value) {
@@ -167,7 +52,8 @@ bool isCastFromScale(mlir::Operation *op) {
     return false;
   FormatOpInterface interface = cast;
   ElementKind from = interface.getOperandElement(0);
-  return from.isFormat() && from.format == powersOfTwo();
+  return from.isFormat() && from.format == powersOfTwo() &&
+         !isOverridden(interface);
 }
 
 /// The codes of which `scales` are the values; null if they are something else.
@@ -181,9 +67,10 @@ Value codesOfReciprocals(Value numbers) {
   linalg::GenericOp map = mapOf(numbers);
   auto div = map ? dyn_cast_or_null<DivOp>(yieldedBy(map)) : DivOp();
   llvm::APFloat one(0.0f);
-  bool isReciprocal =
-      div && matchPattern(div.getLhs(), m_ConstantFloat(&one)) &&
-      one.isExactlyValue(1.0) && isCastFromScale(div.getRhs().getDefiningOp());
+  bool isReciprocal = div && !isOverridden(div) &&
+                      matchPattern(div.getLhs(), m_ConstantFloat(&one)) &&
+                      one.isExactlyValue(1.0) &&
+                      isCastFromScale(div.getRhs().getDefiningOp());
   return isReciprocal ? map.getInputs()[0] : Value();
 }
 
@@ -204,7 +91,7 @@ linalg::GenericOp magnitudesBehind(Value codes) {
   auto mask = word ? word.getDefiningOp<arith::AndIOp>() : arith::AndIOp();
   llvm::APInt bits;
   if (!mask || !matchPattern(mask.getRhs(), m_ConstantInt(&bits)) ||
-      bits != magnitudes)
+      bits != BlockSteps::magnitudes)
     return {};
   auto cast = mask.getLhs().getDefiningOp<arith::BitcastOp>();
   bool isOfNumber = cast && cast.getIn() == body.getArgument(0) &&
@@ -222,7 +109,7 @@ struct RoundTrip {
   linalg::GenericOp maxima; ///< what the scales come from
   Value codes;              ///< of the scales
   AffineMap access;         ///< of the scales
-  Steps steps;
+  BlockSteps steps;
 };
 
 /// `rounded` as a cast to a format and back, or as both in one. Null if it is
@@ -232,7 +119,8 @@ mlir::Operation *findRounding(Value rounded, RoundTrip &trip) {
     if (round.getRandom() || round.getRounding())
       return nullptr;
     Format format = round.getFormat().getFormat();
-    auto steps = stepsOf(format, rulesOf(Operation::Cast, format, formatF32()));
+    auto steps =
+        blockStepsOf(format, rulesOf(Operation::Cast, format, formatF32()));
     if (!steps)
       return nullptr;
     trip.steps = *steps;
@@ -252,7 +140,7 @@ mlir::Operation *findRounding(Value rounded, RoundTrip &trip) {
       FormatOpInterface(back).getOperandElement(0) !=
           interface.getResultElement())
     return nullptr;
-  auto steps = stepsOf(format, interface.getRules());
+  auto steps = blockStepsOf(format, interface.getRules());
   if (!steps)
     return nullptr;
   trip.steps = *steps;
@@ -345,18 +233,18 @@ private:
 
 SmallVector<Value> Writer::wordsOf(Value most, Value code) {
   using enum arith::CmpIPredicate;
-  const Steps &steps = trip.steps;
+  const BlockSteps &steps = trip.steps;
   code = arith::ExtUIOp::create(builder, loc, builder.getI32Type(), code);
   Value isPlain =
       op<arith::AndIOp>(compare(ult, op<arith::SubIOp>(code, steps.firstCode),
                                 steps.lastCode - steps.firstCode + 1),
-                        compare(ult, most, infinity));
+                        compare(ult, most, BlockSteps::infinity));
   isPlain = op<arith::OrIOp>(isPlain, compare(eq, most, 0));
   SmallVector<Value> words = {arith::SelectOp::create(
       builder, loc, isPlain, word(0), op<arith::AddIOp>(code, 1))};
-  Value power = op<arith::ShLIOp>(code, mantissa);
+  Value power = op<arith::ShLIOp>(code, BlockSteps::mantissa);
   for (uint32_t number : steps.words)
-    words.push_back(op<arith::AddIOp>(power, number - powerOf(0)));
+    words.push_back(op<arith::AddIOp>(power, number - BlockSteps::powerOf(0)));
   return words;
 }
 
@@ -388,12 +276,13 @@ ValueRange Writer::blocks() {
 /// integers are more than those for f32.
 Value Writer::toFloat(Value largest, Value least) {
   Value x = asWord(trip.number);
-  Value a = op<arith::AndIOp>(x, magnitudes);
+  Value a = op<arith::AndIOp>(x, BlockSteps::magnitudes);
   a = op<arith::MinSIOp>(a, largest);
-  Value m = op<arith::AddIOp>(a, uint32_t(trip.steps.count) << mantissa);
+  Value m =
+      op<arith::AddIOp>(a, uint32_t(trip.steps.count) << BlockSteps::mantissa);
   m = asNumber(op<arith::MaxSIOp>(m, least));
   Value rounded = op<arith::AddFOp>(op<arith::SubFOp>(asNumber(a), m), m);
-  Value sign = op<arith::AndIOp>(x, ~magnitudes);
+  Value sign = op<arith::AndIOp>(x, ~BlockSteps::magnitudes);
   return asNumber(op<arith::OrIOp>(asWord(rounded), sign));
 }
 

@@ -348,7 +348,7 @@ def NumeraRoundBlocks : Pass<"numera-round-blocks", "::mlir::ModuleOp"> {
     once an element, the numbers are rounded to what elements stand for in their
     block: to a float by five integer operations, a subtraction and an addition.
     Other blocks are scaled as before. Every result has the same bits: the proof
-    stands in RoundBlocks.cpp.
+    stands in BlockSteps.h.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
