@@ -61,10 +61,7 @@ Error numera::linkKernels(Module &module, const KernelKinds &kernels,
 
 /// True for GPUs that copy while their threads go on: sm_80 and later.
 static bool copiesAsynchronously(const TargetMachine &machine) {
-  StringRef number = machine.getTargetCPU();
-  unsigned version = 0;
-  return number.consume_front("sm_") && !number.consumeInteger(10, version) &&
-         version >= 80;
+  return versionOf(machine.getTargetCPU()) >= 80;
 }
 
 Error numera::linkDeviceKernels(Module &module, mlir::gpu::GPUModuleOp kernels,

@@ -96,7 +96,7 @@ uint64_t hash(const char *text, uint64_t value = 1469598103934665603u) {
 uint64_t hashOfTranslator() {
   uint64_t value = hash(CLANG);
   for (const char *name :
-       {"ptx2c.py", "ptx_instructions.py", "ptx_matrix.py"}) {
+       {"ptx2c.py", "ptx_halves.py", "ptx_instructions.py", "ptx_matrix.py"}) {
     std::ifstream file(std::string(PTX2C_FOLDER "/") + name);
     std::string text((std::istreambuf_iterator<char>(file)), {});
     value = hash(text.c_str(), value);
@@ -164,6 +164,7 @@ EXPORT cuDevicePrimaryCtxRetain(void **context, int) {
   return success;
 }
 EXPORT cuCtxPushCurrent_v2(void *) { return success; }
+EXPORT cuCtxSetCurrent(void *) { return success; }
 EXPORT cuCtxPopCurrent_v2(void **context) {
   *context = &lock;
   return success;
@@ -191,6 +192,7 @@ EXPORT cuEventRecord(void *event, void *) {
       std::chrono::duration<double, std::milli>(now).count();
   return success;
 }
+EXPORT cuEventSynchronize(void *) { return success; }
 EXPORT cuEventElapsedTime(float *milliseconds, void *begin, void *end) {
   double from = *static_cast<double *>(begin), to = *static_cast<double *>(end);
   *milliseconds = float(to - from);
@@ -223,6 +225,13 @@ EXPORT cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size, void *) {
     return invalidValue;
   std::memmove(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from),
                size);
+  return success;
+}
+EXPORT cuMemsetD32_v2(uint64_t to, unsigned value, size_t count) {
+  if (!isOnDevice(to, count * sizeof value))
+    return invalidValue;
+  auto *words = reinterpret_cast<unsigned *>(to);
+  std::fill(words, words + count, value);
   return success;
 }
 EXPORT cuModuleLoadData(void **module, const void *image) {

@@ -14,6 +14,8 @@ flush, approximate or may be contracted are refused.
 import re
 import sys
 
+from ptx_halves import PRELUDE as HALVES_PRELUDE
+from ptx_halves import HalfInstructions
 from ptx_instructions import CTYPE, WIDTH, Instructions, function, literal, name
 from ptx_matrix import PRELUDE as MATRIX_PRELUDE
 from ptx_matrix import MatrixInstructions
@@ -81,7 +83,7 @@ static inline uint64_t to_u(double x, int w) {
   return (uint64_t)x; }
 """
 
-class Function(Instructions, MatrixInstructions):
+class Function(HalfInstructions, MatrixInstructions, Instructions):
     def __init__(self, translator, head, body):
         self.translator = translator
         self.out = []
@@ -275,7 +277,7 @@ class Translator:
                             f"[{count or 1}] {aligned}{initial};")
 
     def text(self):
-        out = [PRELUDE, MATRIX_PRELUDE, "static __thread uint64_t carry;"]
+        out = [PRELUDE, MATRIX_PRELUDE, HALVES_PRELUDE, "static __thread uint64_t carry;"]
         out += self.globals
         out += [f.signature() + ";" for f in self.functions]
         out += [f.text() for f in self.functions]

@@ -5,8 +5,10 @@
 // its functions under their constant parameters are inlined here as there.
 
 #include "Device.h"
+#include "../HalfConversions.h"
 #include "../Process.h"
 #include "../Specialize.h"
+#include "numera/Registry/VectorForm.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -75,6 +77,13 @@ static unsigned factorBitsOf(mlir::gpu::GPUModuleOp kernels) {
   return fewest;
 }
 
+static KernelNeeds needsOf(mlir::gpu::GPUModuleOp kernels) {
+  auto functions = kernels.getOps<mlir::LLVM::LLVMFuncOp>();
+  return {factorBitsOf(kernels), any_of(functions, [](auto function) {
+            return VectorForm::parse(function.getName()).has_value();
+          })};
+}
+
 /// Only kernels are called from outside.
 static void hideFunctions(Module &module) {
   for (Function &function : module)
@@ -93,7 +102,7 @@ Expected<Compiled> numera::compileDevice(mlir::ModuleOp lowered,
   program.context = std::make_unique<LLVMContext>();
   program.context->setDiagnosticHandlerCallBack(reportErrors);
   Expected<std::unique_ptr<TargetMachine>> machine =
-      createGPUMachine(options, factorBitsOf(*modules.begin()));
+      createGPUMachine(options, needsOf(*modules.begin()));
   if (!machine)
     return machine.takeError();
   program.machine = std::move(*machine);
@@ -107,12 +116,15 @@ Expected<Compiled> numera::compileDevice(mlir::ModuleOp lowered,
   if (Error error =
           linkDeviceKernels(module, *modules.begin(), *program.machine))
     return std::move(error);
+  if (Error error = defineDeviceForms(module, registry, versionOf(options.gpu)))
+    return std::move(error);
   Expected<std::vector<std::string>> native = linkLibraries(
       module, registry, librariesOf(*modules.begin()), *program.machine);
   if (!native)
     return native.takeError();
   if (Error error = linkDeviceRuntime(module))
     return std::move(error);
+  replaceHalfConversions(module, *program.machine);
   hideFunctions(module);
   setTarget(module, *program.machine);
   specializeRuntimeCalls(module, *program.machine);

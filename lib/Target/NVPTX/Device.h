@@ -11,11 +11,24 @@
 
 namespace numera {
 
+/// 90 of `sm_90a`; 0 of what is no name.
+unsigned versionOf(llvm::StringRef gpu);
+
+/// Instructions of kernels that not every PTX of their GPU has.
+struct KernelNeeds {
+  unsigned factorBits = 0; ///< of matrix instructions; 0: there are none
+  bool isOnBytes = false;  ///< four 8-bit floats in a word (Bytes.cpp)
+};
+
 /// The machine for `options.gpu`; an error says what is known. PTX is of the
-/// oldest version that knows the GPU, and its matrix instructions on factors of
-/// `factorBits`; 0: on none.
+/// oldest version that knows the GPU and what kernels need.
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
-createGPUMachine(const GPUOptions &options, unsigned factorBits);
+createGPUMachine(const GPUOptions &options, const KernelNeeds &needs);
+
+/// Defines the vector forms that kernels call, for a GPU of `version`. Runs
+/// before libraries and the runtime are linked.
+llvm::Error defineDeviceForms(llvm::Module &module, const Registry &registry,
+                              unsigned version);
 
 /// The kernels of a lowered module with the runtime's and the libraries'
 /// functions that they call, optimised. Nothing but the kernels is visible.

@@ -24,8 +24,7 @@ void LLVMInitializeNVPTXAsmPrinter();
 /// The oldest GPUs that CUDA still knows.
 static constexpr unsigned oldest = 75;
 
-/// 90 of `sm_90a`; 0 of what is no name.
-static unsigned versionOf(StringRef gpu) {
+unsigned numera::versionOf(StringRef gpu) {
   unsigned version = 0;
   if (!gpu.consume_front("sm_") || gpu.consumeInteger(10, version))
     return 0;
@@ -43,7 +42,7 @@ static bool isKnown(const llvm::Target &target, const Triple &triple,
 }
 
 Expected<std::unique_ptr<TargetMachine>>
-numera::createGPUMachine(const GPUOptions &options, unsigned factorBits) {
+numera::createGPUMachine(const GPUOptions &options, const KernelNeeds &needs) {
   LLVMInitializeNVPTXTargetInfo();
   LLVMInitializeNVPTXTarget();
   LLVMInitializeNVPTXTargetMC();
@@ -64,9 +63,11 @@ numera::createGPUMachine(const GPUOptions &options, unsigned factorBits) {
           .value_or(CodeGenOptLevel::Aggressive);
   // LLVM's own choice for other GPUs is as late or later.
   unsigned version = versionOf(options.gpu);
-  StringRef ptx = factorBits == 8 && version < 100    ? "+ptx84"
-                  : factorBits == 16 && version == 75 ? "+ptx65"
-                                                      : "";
+  bool isOld = version == 75 && (needs.factorBits == 16 || needs.isOnBytes);
+  StringRef ptx = needs.factorBits == 8 && version < 100 ? "+ptx84"
+                  : needs.isOnBytes && version == 89     ? "+ptx81"
+                  : isOld                                ? "+ptx65"
+                                                         : "";
   return std::unique_ptr<TargetMachine>(target->createTargetMachine(
       triple, options.gpu, ptx, rules, std::nullopt, std::nullopt, level));
 }

@@ -20,6 +20,7 @@
 // thread's own memory, and goes to the result at the end.
 
 #include "KernelBody.h"
+#include "KernelBytes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -372,6 +373,13 @@ void KernelBody::computeRun() {
     operands.push_back(op.payloadUsesValueFromOperand(&operand)
                            ? loadRun(operand)
                            : SmallVector<Value>());
+  if (isOnBytes(generic)) {
+    for (auto [values, init] :
+         llvm::zip_equal(cloneOnBytes(builder, generic, operands),
+                         llvm::make_pointer_range(op.getDpsInitsMutable())))
+      storeRun(values, *init);
+    return;
+  }
   unsigned last = loops.parallel.back();
   Value begin = iterators[last];
   for (int64_t i = 0; i < loops.width; ++i) {

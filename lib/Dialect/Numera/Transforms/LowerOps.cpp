@@ -3,6 +3,7 @@
 // Every operation of `numera` becomes its lowering: a call on scalars, or the
 // same call on vectors.
 
+#include "KernelBytes.h"
 #include "LowerTypes.h"
 #include "Lowerings.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -62,7 +63,7 @@ static Value lowerWhole(OpBuilder &builder, mlir::Operation *op,
   return lowered ? cast(lowered, type.getShape()) : Value();
 }
 
-/// Replaces an operation by its lowering. GPUs have no vectors: theirs are
+/// Replaces an operation by its lowering. GPUs have few vectors: all others are
 /// taken apart.
 static LogicalResult replace(mlir::Operation *op, LowerOn lower,
                              Target target) {
@@ -77,7 +78,7 @@ static LogicalResult replace(mlir::Operation *op, LowerOn lower,
   Value lowered;
   if (!isa<VectorType>(type))
     lowered = lower(builder, op, op->getOperands());
-  else if (target == Target::NVPTX)
+  else if (target == Target::NVPTX && !isOnBytes(op))
     lowered = unroll(builder, op, lower);
   else
     lowered = lowerWhole(builder, op, lower);
