@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What cuBLAS takes for C = A * B: gpu-sgemm SIZE f32|bf16|f16, in f32 without
- * TF32, else with sums in f32 by tensor cores. Prints the least milliseconds of
- * a few. Both libraries are looked for when it runs: where one is missing it
- * says so, and ends with 1.
+ * What cuBLAS takes for C = A * B: gpu-sgemm SIZE f32|bf16|f16|f8E4M3FN, in f32
+ * without TF32, else with sums in f32 by tensor cores (f8E4M3FN by cuBLASLt,
+ * with results in bf16). Prints the least milliseconds of a few. The libraries
+ * are looked for when it runs: where one is missing it says so, and ends
+ * with 1.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -36,17 +37,78 @@ static void fail(const char *what, int result) {
       fail(name, result);                                                      \
   } while (0)
 
+/* cudaDataType and cublasComputeType_t */
+enum { R32F = 0, R16F = 2, R16BF = 14, R8E4M3 = 28, Compute32F = 68 };
+
+static int kindOf(const char *type) {
+  static const struct {
+    const char *name;
+    int kind;
+  } kinds[] = {
+      {"f32", R32F}, {"f16", R16F}, {"bf16", R16BF}, {"f8E4M3FN", R8E4M3}};
+  for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; ++i)
+    if (strcmp(type, kinds[i].name) == 0)
+      return kinds[i].kind;
+  fail("a type that is not f32, bf16, f16 or f8E4M3FN", 0);
+  return -1;
+}
+
+static const float one = 1, zero = 0;
+
+/* One product of f32, bf16 or f16. */
+static void multiply(void *cublas, Handle handle, int kind, int size,
+                     const uint64_t *matrices) {
+  if (kind == R32F)
+    CALL(cublas, "cublasSgemm_v2",
+         (Handle, int, int, int, int, int, const float *, uint64_t, int,
+          uint64_t, int, const float *, uint64_t, int),
+         handle, 0, 0, size, size, size, &one, matrices[0], size, matrices[1],
+         size, &zero, matrices[2], size);
+  else /* CUBLAS_GEMM_DEFAULT */
+    CALL(cublas, "cublasGemmEx",
+         (Handle, int, int, int, int, int, const float *, uint64_t, int, int,
+          uint64_t, int, int, const float *, uint64_t, int, int, int, int),
+         handle, 0, 0, size, size, size, &one, matrices[0], kind, size,
+         matrices[1], kind, size, &zero, matrices[2], kind, size, Compute32F,
+         -1);
+}
+
+/* One of f8E4M3FN: cuBLASLt wants the first factor transposed. */
+static Handle description, factors, results;
+static void describe(void *blasLt, int size) {
+  int transposed = 1; /* CUBLAS_OP_T, as CUBLASLT_MATMUL_DESC_TRANSA */
+  uint64_t side = (uint64_t)size;
+  CALL(blasLt, "cublasLtMatmulDescCreate", (Handle *, int, int), &description,
+       Compute32F, R32F);
+  CALL(blasLt, "cublasLtMatmulDescSetAttribute",
+       (Handle, int, const void *, size_t), description, 3, &transposed,
+       sizeof transposed);
+  CALL(blasLt, "cublasLtMatrixLayoutCreate",
+       (Handle *, int, uint64_t, uint64_t, int64_t), &factors, R8E4M3, side,
+       side, size);
+  CALL(blasLt, "cublasLtMatrixLayoutCreate",
+       (Handle *, int, uint64_t, uint64_t, int64_t), &results, R16BF, side,
+       side, size);
+}
+static void multiplyBytes(void *blasLt, Handle handle,
+                          const uint64_t *matrices) {
+  CALL(blasLt, "cublasLtMatmul",
+       (Handle, Handle, const float *, uint64_t, Handle, uint64_t, Handle,
+        const float *, uint64_t, Handle, uint64_t, Handle, const void *, void *,
+        size_t, Handle),
+       handle, description, &one, matrices[0], factors, matrices[1], factors,
+       &zero, matrices[2], results, matrices[2], results, NULL, NULL, 0, NULL);
+}
+
 int main(int count, char **words) {
   static const char *const drivers[] = {"libcuda.so.1", NULL};
-  static const char *const blas[] = {"libcublas.so.13", "libcublas.so.12",
-                                     "libcublas.so.11", "libcublas.so", NULL};
+  static const char *const names[][5] = {
+      {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11", "libcublas.so",
+       NULL},
+      {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so", NULL}};
   int size = count > 1 ? atoi(words[1]) : 4096;
-  const char *type = count > 2 ? words[2] : "f32";
-  int isF32 = strcmp(type, "f32") == 0, isBF16 = strcmp(type, "bf16") == 0;
-  if (!isF32 && !isBF16 && strcmp(type, "f16") != 0)
-    fail("a type that is not f32, bf16 or f16", 0);
-  int kind = isBF16 ? 14 : 2; /* cudaDataType: CUDA_R_16BF, CUDA_R_16F */
-  void *cuda = library(drivers), *cublas = library(blas);
+  int kind = kindOf(count > 2 ? words[2] : "f32"), isByte = kind == R8E4M3;
+  void *cuda = library(drivers), *cublas = library(names[isByte]);
   if (!cuda || !cublas)
     fail(cuda ? "no libcublas on this machine" : "no libcuda.so.1", 0);
   int device = 0;
@@ -64,25 +126,22 @@ int main(int count, char **words) {
   }
   CALL(cuda, "cuEventCreate", (Handle *, unsigned), &begin, 0);
   CALL(cuda, "cuEventCreate", (Handle *, unsigned), &end, 0);
-  CALL(cublas, "cublasCreate_v2", (Handle *), &handle);
-  CALL(cublas, "cublasSetMathMode", (Handle, int), handle,
-       isF32 ? 2 /* pedantic */ : 0);
-  float one = 1, zero = 0, least = 1e30f;
+  if (isByte) {
+    CALL(cublas, "cublasLtCreate", (Handle *), &handle);
+    describe(cublas, size);
+  } else {
+    CALL(cublas, "cublasCreate_v2", (Handle *), &handle);
+    CALL(cublas, "cublasSetMathMode", (Handle, int), handle,
+         kind == R32F ? 2 /* pedantic */ : 0);
+  }
+  float least = 1e30f;
   for (int i = 0; i < 10; ++i) {
     float milliseconds = 0;
     CALL(cuda, "cuEventRecord", (Handle, Handle), begin, NULL);
-    if (isF32)
-      CALL(cublas, "cublasSgemm_v2",
-           (Handle, int, int, int, int, int, const float *, uint64_t, int,
-            uint64_t, int, const float *, uint64_t, int),
-           handle, 0, 0, size, size, size, &one, matrices[0], size, matrices[1],
-           size, &zero, matrices[2], size);
-    else /* CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT */
-      CALL(cublas, "cublasGemmEx",
-           (Handle, int, int, int, int, int, const float *, uint64_t, int, int,
-            uint64_t, int, int, const float *, uint64_t, int, int, int, int),
-           handle, 0, 0, size, size, size, &one, matrices[0], kind, size,
-           matrices[1], kind, size, &zero, matrices[2], kind, size, 68, -1);
+    if (isByte)
+      multiplyBytes(cublas, handle, matrices);
+    else
+      multiply(cublas, handle, kind, size, matrices);
     CALL(cuda, "cuEventRecord", (Handle, Handle), end, NULL);
     CALL(cuda, "cuEventSynchronize", (Handle), end);
     CALL(cuda, "cuEventElapsedTime", (float *, Handle, Handle), &milliseconds,
