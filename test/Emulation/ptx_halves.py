@@ -34,7 +34,15 @@ OPERATORS = {"add": "+", "sub": "-", "mul": "*"}
 class HalfInstructions:
     """A part of ptx_instructions.Instructions, before it."""
 
+    def read(self, text, kind):
+        if kind == "f16":
+            return f"f16({super().read(text, 'b16')})"
+        return super().read(text, kind)
+
     def half_arithmetic(self, parts, ops):
+        if parts[1:] == ["rn", "f16"]:
+            a, b = (self.read(o, "f16") for o in ops[1:3])
+            return self.write(ops[0], f"bits16({a} {OPERATORS[parts[0]]} {b})")
         if parts[1:] != ["rn", "f16x2"]:
             raise SystemExit(f"ptx2c: {self.name}: rounding: {parts}")
         a, b = (self.read(o, "b32") for o in ops[1:3])
@@ -43,17 +51,17 @@ class HalfInstructions:
         return self.write(ops[0], f"halves({part[0]}, {part[1]})")
 
     def op_add(self, parts, ops):
-        if parts[-1] == "f16x2":
+        if parts[-1] in ("f16", "f16x2"):
             return self.half_arithmetic(parts, ops)
         return super().op_add(parts, ops)
 
     def op_sub(self, parts, ops):
-        if parts[-1] == "f16x2":
+        if parts[-1] in ("f16", "f16x2"):
             return self.half_arithmetic(parts, ops)
         return super().op_sub(parts, ops)
 
     def op_mul(self, parts, ops):
-        if parts[-1] == "f16x2":
+        if parts[-1] in ("f16", "f16x2"):
             return self.half_arithmetic(parts, ops)
         return super().op_mul(parts, ops)
 
@@ -75,6 +83,9 @@ class HalfInstructions:
             a = self.read(ops[1], "b32")
             return self.write(ops[0], f"to_e4m3(half_of({a}, 0)) | "
                                       f"to_e4m3(half_of({a}, 1)) << 8")
+        if parts[1:] == ["rn", "f16x2", "f32"]:
+            high, low = (self.read(o, "f32") for o in ops[1:3])
+            return self.write(ops[0], f"halves((_Float16){low}, (_Float16){high})")
         if parts[1:] == ["f32", "f16"]:
             return self.write(ops[0], f"(float)f16({self.read(ops[1], 'b16')})", "f32")
         if parts[1:] == ["rn", "f16", "f32"]:

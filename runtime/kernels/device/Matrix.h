@@ -52,6 +52,10 @@ struct HalvesTwice {
   }
 };
 
+/// Until the other threads of the warp are here; nor does the assembler move
+/// matrix instructions across it.
+inline void waitForWarp() { asm volatile("bar.warp.sync 0xffffffff;"); }
+
 /// Four matrices of 8 rows of 16 bytes: thread t names row t % 8 of matrix t /
 /// 8, and is given word t % 4 of row t / 4 of each.
 inline void loadMatrices(uint32_t (&words)[4], const NUMERA_SHARED void *row) {

@@ -27,7 +27,9 @@ public:
   static constexpr int rows = rowCount, columns = columnCount;
 
   void computeAll(const RowPanel &rowPanel, const ColumnPanel &columnPanel) {
-#pragma unroll
+    // One after the other where the machine turns bytes into halves first: it
+    // has no registers for more of those.
+#pragma unroll(sizeof(Factor) == 1 ? 1 : 2)
     for (int word = 0; word < slabWords; word += 8)
       step(rowPanel, columnPanel, word);
   }
@@ -51,11 +53,7 @@ private:
   /// 32 bytes of each row and column.
   void step(const RowPanel &rowPanel, const ColumnPanel &columnPanel,
             int word) {
-    uint32_t a[down][4], b[across][2];
-#pragma unroll
-    for (int r = 0; r < down; ++r)
-      loadMatrices(a[r], &rowPanel.words[firstRow + r * 16 + thread % 16]
-                                        [word + thread / 16 * 4]);
+    uint32_t b[across][2];
 #pragma unroll
     for (int c = 0; c < across; c += 2) {
       uint32_t two[4];
@@ -68,10 +66,17 @@ private:
       b[c + 1][1] = two[3];
     }
 #pragma unroll
-    for (int r = 0; r < down; ++r)
+    for (int r = 0; r < down; ++r) {
+      uint32_t a[4];
+      loadMatrices(a, &rowPanel.words[firstRow + r * 16 + thread % 16]
+                                     [word + thread / 16 * 4]);
 #pragma unroll
       for (int c = 0; c < across; ++c)
-        Matrix::step(sums[r][c], a[r], b[c]);
+        Matrix::step(sums[r][c], a, b[c]);
+      // Which is to say: not all of them at once, with sums of their own.
+      if (sizeof(Factor) == 1)
+        waitForWarp();
+    }
   }
 
   int thread = threadNumber() % warpThreads;
