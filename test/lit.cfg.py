@@ -59,3 +59,6 @@ if lit_config.params.get("mirror") == "nvptx":
         [os.path.join(config.test_source_root, "Emulation", "mirror"),
          config.environment["PATH"]])
     config.test_exec_root = os.path.join(config.test_exec_root, "nvptx")
+    # What ran for the GPU, a line a command.
+    config.environment["NUMERA_MIRROR_LOG"] = os.path.join(
+        config.test_exec_root, lit_config.params.get("log", "log"))
