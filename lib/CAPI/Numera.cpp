@@ -61,8 +61,8 @@ static int load(NumeraRegistry *registry, char **error,
   std::string message;
   raw_string_ostream errors(message);
   Registry loaded = registry->registry;
-  if (!read(loaded, errors) || !examineLibraries(loaded, errors))
-    return status(fail(error, message));
+  if (!read(loaded, errors) || !openLibraries(loaded, errors))
+    return status(fail(error, StringRef(message).split('\n').first));
   loadProofs(loaded, nulls());
   registry->registry = std::move(loaded);
   return 1;

@@ -212,7 +212,12 @@ bool ConfigurationReader::readFormat(const YamlNode &entry) {
   for (const YamlNode &item : entry.items) {
     if (item.key == "family" && entry.find("family") == &item)
       continue;
-    if (!family->hasArithmetic() && isOpaqueKey(item.key)) {
+    if (!family->hasArithmetic() && item.key != "bits") {
+      if (!llvm::is_contained(opaqueKeys(), item.key))
+        return file.fail(item.keyPlace,
+                         "unknown key '" + Twine(item.key) +
+                             "' of family 'opaque'" +
+                             expectation(item.key, opaqueKeys()));
       if (entry.find(item.key) != &item)
         return file.fail(item.keyPlace, "'" + Twine(item.key) +
                                             "' is given twice, give it once");

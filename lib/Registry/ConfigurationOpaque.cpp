@@ -10,10 +10,11 @@ using namespace numera;
 using llvm::StringRef;
 using llvm::Twine;
 
-bool ConfigurationReader::isOpaqueKey(StringRef key) {
-  return llvm::is_contained({"equivalent", "proofs", "carrier", "fallback",
-                             "derive", "identities", "accumulator"},
-                            key);
+llvm::ArrayRef<StringRef> ConfigurationReader::opaqueKeys() {
+  static constexpr StringRef keys[] = {"bits",       "carrier",    "fallback",
+                                       "derive",     "proofs",     "identities",
+                                       "equivalent", "accumulator"};
+  return keys;
 }
 
 bool ConfigurationReader::readOpaque(const YamlNode &entry,

@@ -35,7 +35,7 @@ private:
   bool readProofs(const YamlNode &entry, Registry::NamedFormat &named);
   bool readAccumulatorName(const YamlNode &entry, Registry::NamedFormat &named);
   bool readCarrier(const YamlNode &entry, Registry::NamedFormat &named);
-  static bool isOpaqueKey(llvm::StringRef key);
+  static llvm::ArrayRef<llvm::StringRef> opaqueKeys();
   bool readOpaque(const YamlNode &entry, Registry::NamedFormat &named);
   bool readDerived(const YamlNode &entry, Registry::NamedFormat &named);
   bool readIdentities(const YamlNode &entry, Registry::NamedFormat &named);

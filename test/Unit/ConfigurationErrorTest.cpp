@@ -113,7 +113,11 @@ TEST(ConfigurationError, ParametersOfAFormat) {
             "'nearest-even'?\n");
   EXPECT_EQ(errorOfFormat("a: {family: opaque, bits: 8, rounding: up}"),
             "f.yaml:2:32: error: unknown key 'rounding' of family 'opaque', "
-            "expected bits\n");
+            "expected bits, carrier, fallback, derive, proofs, identities, "
+            "equivalent or accumulator\n");
+  EXPECT_EQ(errorOfFormat("a: {family: opaque, bits: 8, carier: f32}"),
+            "f.yaml:2:32: error: unknown key 'carier' of family 'opaque', did "
+            "you mean 'carrier'?\n");
 }
 
 TEST(ConfigurationError, ParametersOfFixedPointAndTakums) {
@@ -192,7 +196,8 @@ TEST(ConfigurationError, OperationsOfAFormat) {
             "arithmetic such as bf16\n");
   EXPECT_EQ(errorOfFormat("a: {family: opaque, bits: 8, operations: {}}"),
             "f.yaml:2:32: error: unknown key 'operations' of family 'opaque', "
-            "expected bits\n");
+            "expected bits, carrier, fallback, derive, proofs, identities, "
+            "equivalent or accumulator\n");
 }
 
 TEST(ConfigurationError, Libraries) {
