@@ -24,10 +24,12 @@ static bool isSame(const Lowering &proof, const Lowering &key) {
          proof.getRoundingMode().pack() == key.getRoundingMode().pack();
 }
 
-bool Registry::isProven(const Lowering &key) const {
-  if (llvm::none_of(proven,
-                    [&](const Lowering &proof) { return isSame(proof, key); }))
-    return false;
+const Proof *Registry::findProof(const Lowering &key) const {
+  auto known = llvm::find_if(
+      proven, [&](const Proof &proof) { return isSame(proof.key, key); });
+  if (known == proven.end())
+    return nullptr;
+  const Proof *proof = &*known;
   llvm::SmallVector<Format, 4> formats(key.operands.begin(),
                                        key.operands.end());
   formats.push_back(key.result);
@@ -35,17 +37,17 @@ bool Registry::isProven(const Lowering &key) const {
   for (const Format &format : formats)
     if (const NamedFormat *entry = entryOf(format);
         entry->proofs == NamedFormat::Proofs::Off)
-      return false;
+      return nullptr;
   // The functions were run on the CPU: elsewhere they must be the same.
   if (key.target == Target::CPU)
-    return true;
+    return proof;
   Lowering onCPU = key;
   onCPU.target = Target::CPU;
   const Lowering *here = findLowering(onCPU), *there = findLowering(key);
   if (here || there)
-    return here == there;
+    return here == there ? proof : nullptr;
   // What is derived is made of their functions, and of built-in formats'.
-  return llvm::all_of(registered, [&](const Lowering &lowering) {
+  bool areThere = llvm::all_of(registered, [&](const Lowering &lowering) {
     llvm::SmallVector<Format, 4> all(lowering.operands.begin(),
                                      lowering.operands.end());
     all.push_back(lowering.result);
@@ -55,4 +57,5 @@ bool Registry::isProven(const Lowering &key) const {
                       });
     return !isInvolved || lowering.target == Target::Any;
   });
+  return areThere ? proof : nullptr;
 }

@@ -55,7 +55,7 @@ public:
       : registry(registry), formats(formats) {}
 
   Expected<Fingerprint> run() {
-    whole.add("numera proofs, 1").add(version());
+    whole.add("numera proofs, 2").add(version());
     addArithmetic();
     for (const Format &format : formats)
       addFormat(format);
@@ -105,7 +105,6 @@ private:
     for (const Format &other : {entry->equivalent, entry->carrier})
       whole.add(other ? other.spelling() : "");
     whole.add(uint64_t(entry->embedsInCarrier)).add(entry->derived);
-    whole.add(uint64_t(entry->proofs == Registry::NamedFormat::Proofs::AnyNaN));
     const Identities &identities = entry->identities;
     for (const std::optional<uint64_t> &code :
          {identities.zero, identities.one, identities.lowest,

@@ -25,6 +25,38 @@ static json::Array printTensors(ArrayRef<TensorSignature> tensors) {
   return array;
 }
 
+json::Array numera::printUses(ArrayRef<LibraryUse> uses) {
+  json::Array array;
+  for (const LibraryUse &use : uses) {
+    json::Object object{{"operation", use.operation},
+                        {"format", json::fixUTF8(use.format)},
+                        {"equivalent", nullptr},
+                        {"proven", use.isProven}};
+    if (!use.equivalent.empty())
+      object["equivalent"] = use.equivalent;
+    if (use.isProven)
+      object["exceptions"] = int64_t(use.exceptions);
+    array.push_back(std::move(object));
+  }
+  return array;
+}
+
+static std::vector<LibraryUse> parseUses(const json::Array *array) {
+  std::vector<LibraryUse> uses;
+  for (const json::Value &value : array ? *array : json::Array()) {
+    const json::Object *object = value.getAsObject();
+    if (!object)
+      continue;
+    auto text = [&](StringRef key) {
+      return object->getString(key).value_or("").str();
+    };
+    uses.push_back({text("operation"), text("format"), text("equivalent"),
+                    object->getBoolean("proven").value_or(false),
+                    unsigned(object->getInteger("exceptions").value_or(0))});
+  }
+  return uses;
+}
+
 std::string numera::printMetadata(const numera::Metadata &metadata) {
   json::Array functions;
   for (const FunctionSignature &function : metadata.functions)
@@ -43,6 +75,8 @@ std::string numera::printMetadata(const numera::Metadata &metadata) {
                       {"overflow", metadata.overflow},
                       {"seed", metadata.seed},
                       {"functions", std::move(functions)}};
+  if (!metadata.libraryUses.empty())
+    object["library_uses"] = printUses(metadata.libraryUses);
   return formatv("{0}", json::Value(std::move(object)));
 }
 
@@ -104,6 +138,7 @@ Expected<numera::Metadata> numera::parseMetadata(StringRef text) {
     *field = object->getString(key).value_or("").str();
   if (const json::Value *seed = object->get("seed"))
     metadata.seed = seed->getAsUINT64().value_or(0);
+  metadata.libraryUses = parseUses(object->getArray("library_uses"));
   for (const json::Value &function : *functions)
     if (!parseFunction(function, metadata.functions.emplace_back()))
       return createStringError("metadata of a function is malformed");

@@ -2,10 +2,13 @@
 //
 // A file, of lines:
 //
-//   numera proof 1
+//   numera proof 2
 //   subject add of my as posit<16,1>
 //   verdict equal                               or: other
 //   inputs 4294967296
+//   except 8000 7f800000 7fc00000               code, result, the equivalent's
+//   nan 7e01 fe01 7e00                          the same of two NaNs
+//   nans many                                   more than these
 //   file DIGITS PATH                            for each that was loaded
 //   sum DIGITS                                  of the lines above, and its key
 
@@ -23,7 +26,7 @@
 using namespace llvm;
 using namespace numera;
 
-static constexpr StringLiteral firstLine = "numera proof 1";
+static constexpr StringLiteral firstLine = "numera proof 2";
 
 /// The folder; empty where the environment names none.
 static std::string proofFolder() {
@@ -65,6 +68,17 @@ static std::optional<StringRef> checkedLines(StringRef text,
   return isWhole ? std::optional(lines) : std::nullopt;
 }
 
+static std::optional<ProofException> parseException(StringRef text) {
+  ProofException exception;
+  SmallVector<StringRef, 3> numbers;
+  text.split(numbers, ' ');
+  if (numbers.size() != 3 || numbers[0].getAsInteger(16, exception.operands) ||
+      numbers[1].getAsInteger(16, exception.result) ||
+      numbers[2].getAsInteger(16, exception.expected))
+    return std::nullopt;
+  return exception;
+}
+
 /// Nothing where a file has changed.
 static std::optional<ProofRecord> parse(StringRef lines) {
   ProofRecord record;
@@ -81,6 +95,13 @@ static std::optional<ProofRecord> parse(StringRef lines) {
     } else if (key == "inputs") {
       if (value.getAsInteger(10, record.inputs))
         return std::nullopt;
+    } else if (key == "except" || key == "nan") {
+      std::optional<ProofException> exception = parseException(value);
+      if (!exception)
+        return std::nullopt;
+      (key == "nan" ? record.nans : record.exceptions).push_back(*exception);
+    } else if (key == "nans") {
+      record.hasManyNaNs = true;
     } else if (key == "file") {
       auto [digits, path] = value.split(' ');
       Expected<std::string> now = fingerprintOfFile(path);
@@ -120,6 +141,16 @@ void ProofCache::keep(const Fingerprint &about, const ProofRecord &record) {
   stream << firstLine << "\nsubject " << record.subject << "\nverdict "
          << (record.holds ? "equal" : "other") << "\ninputs " << record.inputs
          << '\n';
+  auto list = [&](StringRef key, ArrayRef<ProofException> exceptions) {
+    for (const ProofException &each : exceptions)
+      stream << key << ' ' << utohexstr(each.operands, true) << ' '
+             << utohexstr(each.result, true) << ' '
+             << utohexstr(each.expected, true) << '\n';
+  };
+  list("except", record.exceptions);
+  list("nan", record.nans);
+  if (record.hasManyNaNs)
+    stream << "nans many\n";
   for (const std::string &file : record.files) {
     Expected<std::string> digits = fingerprintOfFile(file);
     if (!digits) // a temporary one of its own

@@ -13,11 +13,23 @@
 
 namespace numera {
 
+/// Operands that give something else than the equivalent does.
+struct ProofException {
+  uint64_t operands; ///< the code, or of two the place among all pairs
+  uint64_t result, expected;
+};
+/// How many there may be in a proof.
+inline constexpr uint32_t mostExceptions = 8;
+
 /// What is known of a function.
 struct ProofRecord {
   std::string subject; ///< for readers: `add of my as posit<16,1>`
+  /// The results are equal, but for `exceptions`, and for `nans` where both are
+  /// NaNs.
   bool holds = false;
   uint64_t inputs = 0; ///< that were tried
+  std::vector<ProofException> exceptions = {}, nans = {};
+  bool hasManyNaNs = false; ///< more than `nans` has
   /// Files that were loaded with the library: others that it needs.
   std::vector<std::string> files = {};
 };

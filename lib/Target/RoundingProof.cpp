@@ -41,9 +41,9 @@ struct Finding {
   uint32_t place; ///< an f32, or a code
 };
 
-class Proof {
+class RoundingProof {
 public:
-  Proof(const Registry &registry, const Lowering &roundTo)
+  RoundingProof(const Registry &registry, const Lowering &roundTo)
       : registry(registry), roundTo(roundTo), module("rounding", context),
         builder(context) {}
 
@@ -272,7 +272,7 @@ Error numera::proveRounding(const Registry &registry, const Lowering &roundTo,
   about->add("round_to").add(registry.suggest(roundTo)).add(roundTo.symbol);
   if (auto known = cache.find(*about); known && known->holds)
     return Error::success();
-  if (Error error = Proof(registry, roundTo).run())
+  if (Error error = RoundingProof(registry, roundTo).run())
     return error;
   std::string subject = "round_to of " + registry.nameOf(roundTo.result) +
                         " as " + roundTo.equivalent.spelling();

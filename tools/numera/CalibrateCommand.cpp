@@ -129,7 +129,7 @@ bool Calibrate::prepare() {
        !(percentile > 0 && percentile <= 100)))
     return say("option '--percentile' is '" + flags.percentile +
                "', expected a number above 0, to 100");
-  return loadRegistry(flags.formats, registry) && readFormat() && compile();
+  return loadLibraries(flags.formats, registry) && readFormat() && compile();
 }
 
 /// The tensors that were asked for stand behind the function's own results.

@@ -147,6 +147,8 @@ std::string CheckReport::ending(const Result &result) const {
     text = formatv("did not return within {0} s", timeLimit);
     break;
   }
+  if (!result.place.empty())
+    return result.place + ": " + text;
   std::string name = result.law.empty() ? nameOfChecked(result.checked)
                                         : std::string("a function");
   if (result.isLocated)
@@ -169,7 +171,15 @@ void CheckReport::printFindings(const Result &result, raw_ostream &out) const {
   std::string how = ending(result);
   if (!how.empty())
     out << "    " << how << '\n';
-  for (size_t i = 0; i < check::faultCount; ++i)
+  for (const Example &exception : result.exceptions)
+    out << "    but for " << describe(result, exception, Fault::OtherCode)
+        << '\n';
+  if (result.isEqualButNaNs)
+    out << "    equal, NaNs apart: 'proofs: any-nan' in the format's entry "
+           "makes use of it\n";
+  if (!result.finding.empty())
+    out << "    " << result.finding << '\n';
+  for (size_t i = 0; i < check::faultCount && result.finding.empty(); ++i)
     if (const check::Tally &tally = result.faults[i]; tally.count)
       out << "    " << nameOf(Fault(i)) << ", " << tally.count << ": "
           << describe(result, tally.first, Fault(i)) << '\n';
@@ -328,13 +338,22 @@ void CheckReport::printResult(const Result &result, json::OStream &json) const {
     }
     json.attribute("has_reference", result.hasReference);
     json.attribute("proven", result.isProof && result.isGood());
+    if (result.isProof)
+      json.attribute("equal_but_nans", result.isEqualButNaNs);
+    json.attributeArray("exceptions", [&] {
+      for (const Example &exception : result.exceptions)
+        json.object(
+            [&] { printExample(result, exception, json, /*hasResult=*/true); });
+    });
     json.attribute("inputs", int64_t(result.tried));
     json.attribute("mismatches", int64_t(result.mismatches()));
     std::string how = ending(result);
+    if (!result.finding.empty())
+      how = result.finding;
     json.attribute("failure",
                    how.empty() ? json::Value(nullptr) : json::Value(how));
     json.attributeArray("kinds", [&] {
-      for (size_t i = 0; i < check::faultCount; ++i)
+      for (size_t i = 0; i < check::faultCount && result.finding.empty(); ++i)
         if (result.faults[i].count)
           kind(nameOf(Fault(i)), result.faults[i]);
     });

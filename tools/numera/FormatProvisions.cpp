@@ -18,7 +18,7 @@ namespace {
 struct Row {
   std::string operation;
   Provision provision;
-  bool isProven = false; ///< to be the equivalent's (Target/Proofs.h)
+  const Proof *proof = nullptr; ///< that it is the equivalent's; null: none
 };
 } // namespace
 
@@ -35,7 +35,7 @@ static void addCasts(const Registry &registry, const Format &format,
                      std::vector<Row> &rows) {
   auto add = [&](StringRef from, StringRef to, const Lowering &key) {
     rows.push_back({("cast " + from + " -> " + to).str(),
-                    provisionOf(registry, key), registry.isProven(key)});
+                    provisionOf(registry, key), registry.findProof(key)});
   };
   std::string name = nameOrSpelling(registry, format);
   for (auto [text, machine] :
@@ -100,7 +100,7 @@ static std::vector<Row> rowsOf(const Registry &registry, const Format &format) {
       return;
     if (operation != Operation::Cmp) {
       rows.push_back({nameOf(operation).str(), provisionOf(registry, key),
-                      registry.isProven(key)});
+                      registry.findProof(key)});
       return;
     }
     for (StringRef predicate :
@@ -108,7 +108,7 @@ static std::vector<Row> rowsOf(const Registry &registry, const Format &format) {
           "ult", "ule", "une", "uno"}) {
       key.predicate = predicate.str();
       rows.push_back({("cmp " + predicate).str(), provisionOf(registry, key),
-                      registry.isProven(key)});
+                      registry.findProof(key)});
     }
   };
 #define NUMERA_OPERATION(enumerator, name, operands)                           \
@@ -167,7 +167,9 @@ void numera::printProvisions(const Registry &registry, const Format &format,
         text("library", library);
         text("target", lowering ? nameOf(lowering->target) : "");
         text("origin", provision.origin);
-        text("proven", row.isProven ? meaning : "");
+        text("proven", row.proof ? meaning : "");
+        if (row.proof)
+          json->attribute("exceptions", int64_t(row.proof->exceptions.size()));
       });
       return;
     }
@@ -176,9 +178,14 @@ void numera::printProvisions(const Registry &registry, const Format &format,
       origin = lowering->symbol + ", " +
                (library.empty() ? "" : library + ", ") + "target " +
                nameOf(lowering->target).str();
-    if (row.isProven)
-      origin +=
-          ", proven equal to " + meaning + (isAnyNaN ? ", NaNs apart" : "");
+    if (row.proof) {
+      origin += ", proven equal to " + meaning;
+      size_t exceptions = row.proof->exceptions.size();
+      if (exceptions)
+        origin += " but for " + std::to_string(exceptions) +
+                  (exceptions == 1 ? " code" : " codes");
+      origin += isAnyNaN ? ", NaNs apart" : "";
+    }
     std::string kind = wordOf(provision.kind).str();
     kind.resize(origin.empty() ? kind.size() : 12, ' ');
     outs() << left_justify(row.operation, 21) << kind << origin << '\n';

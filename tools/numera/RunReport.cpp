@@ -4,8 +4,12 @@
 #include "DataSet.h"
 #include "ModelFlags.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
@@ -55,6 +59,8 @@ void numera::printJSON(const RunReport &report, raw_ostream &stream) {
     json.attribute("accumulate", report.metadata.accumulate);
     if (report.metadata.accumulate == "tensorcore")
       json.attribute("bit_exact", false);
+    if (!report.metadata.libraryUses.empty())
+      json.attribute("library_uses", printUses(report.metadata.libraryUses));
     json.attribute("rounding", report.metadata.rounding);
     json.attribute("overflow", report.metadata.overflow);
     json.attribute("seed", report.seed);
@@ -111,12 +117,39 @@ static void printComparison(const Comparison &comparison, raw_ostream &stream) {
            << ": infinite or NaN on one side\n";
 }
 
+/// `sp16 by proof as posit<16,1>: add, mul`, `sp16 by its library: sqrt`.
+static void printUsesText(ArrayRef<LibraryUse> uses, raw_ostream &stream) {
+  MapVector<StringRef, std::array<std::vector<std::string>, 2>> formats;
+  StringMap<StringRef> equivalents;
+  for (const LibraryUse &use : uses) {
+    std::string text = use.operation;
+    if (use.exceptions)
+      text += formatv(" (but for {0} code{1})", use.exceptions,
+                      use.exceptions == 1 ? "" : "s");
+    formats[use.format][use.isProven].push_back(text);
+    equivalents[use.format] = use.equivalent;
+  }
+  for (const auto &[format, lists] : formats) {
+    const auto &[called, proven] = lists;
+    StringRef equivalent = equivalents[format];
+    if (!proven.empty())
+      stream << format << " by proof as " << equivalent << ": "
+             << join(proven, ", ") << '\n';
+    if (!called.empty())
+      stream << format << " by its library: " << join(called, ", ") << '\n';
+    if (proven.empty() && !equivalent.empty())
+      stream << "  numera check --prove may show once that it is " << equivalent
+             << ", which takes less time\n";
+  }
+}
+
 void numera::printText(const RunReport &report, raw_ostream &stream) {
   const Metadata &metadata = report.metadata;
   stream << "format " << metadata.format << ", accumulating in "
          << accumulatorFor(metadata.accumulate) << '\n';
   for (const auto &[role, format] : report.roles)
     stream << role << " in " << format << '\n';
+  printUsesText(metadata.libraryUses, stream);
   for (const OutputReport &output : report.outputs) {
     stream << output.name << ' ' << printDimensions(output.shape) << '\n';
     if (output.comparison)

@@ -99,6 +99,17 @@ struct Lowering {
   RoundingMode getOwnRoundingMode() const;
 };
 
+/// An operation with opaque formats gives on the CPU, for all operands, what it
+/// gives with the formats that they are equivalent to (Target/Proofs.h).
+struct Proof {
+  Lowering key;
+  /// Of one operand: the few codes that give something else.
+  struct Exception {
+    uint64_t operand, result;
+  };
+  std::vector<Exception> exceptions = {};
+};
+
 /// Codes of an opaque format that only its entry, or its library, knows.
 struct Identities {
   std::optional<uint64_t> zero, one, lowest, highest, nan;
@@ -244,13 +255,16 @@ public:
   void keepIdentity(const Format &format, Operation identity, uint64_t code);
   const Policy &policy() const { return filePolicy; }
 
-  /// Keeps that an operation with opaque formats gives on the CPU, for all
-  /// operands, what it gives with the formats that they are equivalent to
-  /// (Target/Proofs.h), before the registry is shared.
-  void keepProof(Lowering key) { proven.push_back(std::move(key)); }
-  /// True if that is known of the operation on that target, and its formats let
-  /// it be made use of.
-  bool isProven(const Lowering &key) const;
+  /// Keeps a proof, before the registry is shared.
+  void keepProof(Proof proof) { proven.push_back(std::move(proof)); }
+  /// What is known of the operation on that target, if its formats let it be
+  /// made use of, else null.
+  const Proof *findProof(const Lowering &key) const;
+  /// True if that is known without exceptions.
+  bool isProven(const Lowering &key) const {
+    const Proof *proof = findProof(key);
+    return proof && proof->exceptions.empty();
+  }
   /// Leaves the functions as they are.
   void dropProofs() { proven.clear(); }
 
@@ -266,7 +280,7 @@ private:
   std::vector<NamedScaledFormat> scaled;
   std::vector<Lowering> registered;
   std::vector<Library> libs;
-  std::vector<Lowering> proven;
+  std::vector<Proof> proven;
   Policy filePolicy;
 };
 

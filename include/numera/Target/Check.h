@@ -102,6 +102,8 @@ enum class Outcome {
 struct Result {
   Checked checked;
   std::string law; ///< `x + 0 = x`; empty: an operation
+  /// Of a law on tensors: the shape at which it ended, and what is wrong.
+  std::string place, finding;
   bool hasReference = true;
   Outcome outcome = Outcome::NotRun;
   int signal = 0;
@@ -113,6 +115,10 @@ struct Result {
   /// It has been run on all operands there are (Proofs.h), or it was in an
   /// earlier run.
   bool isProof = false, wasProven = false;
+  /// Of a proof: the codes that give something else, which programs tell apart.
+  std::vector<Example> exceptions = {};
+  /// Of no proof: nothing but NaNs differs, from other NaNs.
+  bool isEqualButNaNs = false;
   /// What an element takes in a loop over many, the median; 0: not measured.
   double nanoseconds = 0;
 

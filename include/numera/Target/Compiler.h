@@ -11,6 +11,7 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
 #include "numera/Dialect/Numera/Transforms/EventCounts.h"
+#include "numera/Registry/LibraryUse.h"
 #include "numera/Registry/Registry.h"
 #include "numera/Target/Signature.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -51,6 +52,8 @@ struct Resolved {
   /// What the last output of a function counts, by the function's name: with
   /// CompileOptions::countEvents, of those that have anything to count.
   std::map<std::string, llvm::SmallVector<EventCounts>> counts;
+  /// Operations of opaque formats.
+  std::vector<LibraryUse> libraryUses;
 };
 
 class Compiler {

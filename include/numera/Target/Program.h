@@ -8,12 +8,17 @@
 #define NUMERA_TARGET_PROGRAM_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "numera/Registry/LibraryUse.h"
 #include "numera/Registry/Registry.h"
 #include "numera/Runtime/Npy.h"
 #include "numera/Target/GPU.h"
 #include "numera/Target/Signature.h"
 #include "llvm/Support/Error.h"
 #include <memory>
+
+namespace llvm::json {
+class Array;
+}
 
 namespace numera {
 
@@ -26,11 +31,13 @@ struct Metadata {
   std::string rounding;
   std::string overflow;
   uint64_t seed = 0;
+  std::vector<LibraryUse> libraryUses; ///< operations of opaque formats
   std::vector<FunctionSignature> functions;
 };
 
 /// The same as JSON, as a program has it.
 std::string printMetadata(const Metadata &metadata);
+llvm::json::Array printUses(llvm::ArrayRef<LibraryUse> uses);
 /// Numera's version.
 llvm::StringRef version();
 

@@ -4,6 +4,7 @@
 
 #include "numera/Target/Check.h"
 #include "Job.h"
+#include "ProductLaws.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include <csignal>
@@ -133,6 +134,18 @@ Result resultOf(const Item &item, const Slot &slot) {
   return result;
 }
 
+/// A product of matrices calls it: a `matmul` goes before a `dot`.
+bool isReached(const Registry &registry, const Checked &product) {
+  return product.operation == Operation::Matmul ||
+         none_of(registry.lowerings(), [&](const Lowering &other) {
+           return other.operation == Operation::Matmul &&
+                  other.target != numera::Target::NVPTX &&
+                  other.result == product.result.format &&
+                  other.operands[0] == product.operands[0].format &&
+                  other.operands[1] == product.operands[1].format;
+         });
+}
+
 } // namespace
 
 Expected<Report> checkFormat(const Registry &registry, const Format &format,
@@ -180,6 +193,15 @@ Expected<Report> checkFormat(const Registry &registry, const Format &format,
         return createStringError(Twine(slot.message));
       (item.law ? report.laws : report.results).push_back(resultOf(item, slot));
     }
+  for (const Checked &checked : cases->operations) {
+    if (!isProduct(checked.operation) || !isReached(registry, checked))
+      continue;
+    Expected<std::vector<Result>> found =
+        checkProduct(registry, checked, options);
+    if (!found)
+      return found.takeError();
+    append_range(report.laws, std::move(*found));
+  }
   return report;
 }
 

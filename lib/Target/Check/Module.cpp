@@ -101,6 +101,16 @@ static mlir::Value sumOfOne(mlir::OpBuilder &builder, mlir::Location loc,
                               mlir::ValueRange(sums));
 }
 
+static mlir::Value zeroOf(mlir::OpBuilder &builder, mlir::Location loc,
+                          mlir::Type type) {
+  mlir::Value zero =
+      mlir::arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0));
+  if (type == zero.getType())
+    return zero;
+  return CastOp::create(builder, loc, mlir::TypeRange(type),
+                        mlir::ValueRange(zero));
+}
+
 /// For each pair, the library's sum of its product, some times: what the sum
 /// is, is the library's affair, but not whether there is one.
 static mlir::Value productOfEqualTerms(mlir::OpBuilder &builder,
@@ -127,14 +137,10 @@ static mlir::Value productOfEqualTerms(mlir::OpBuilder &builder,
         .getResult(0);
   };
   mlir::Type sum = elementType(result);
-  mlir::Value zero =
-      mlir::arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0));
-  if (sum != zero.getType())
-    zero = CastOp::create(builder, loc, mlir::TypeRange(sum),
-                          mlir::ValueRange(zero));
   mlir::Value empty = mlir::tensor::EmptyOp::create(builder, loc, {size}, sum);
-  mlir::Value begun =
-      mlir::linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
+  mlir::Value begun = mlir::linalg::FillOp::create(
+                          builder, loc, zeroOf(builder, loc, sum), empty)
+                          .getResult(0);
   return mlir::linalg::GenericOp::create(
              builder, loc, result, {repeated(x), repeated(y)}, begun,
              {all, all, one}, {Kind::parallel, Kind::reduction},
@@ -201,16 +207,16 @@ static void addFunction(mlir::ModuleOp module, const Twins &twins,
   mlir::func::ReturnOp::create(builder, loc, op->getResults());
 }
 
-Expected<std::unique_ptr<Program>>
-compileOperations(const Twins &twins, ArrayRef<Checked> checked) {
+/// `fill` adds functions to a module.
+static Expected<std::unique_ptr<Program>>
+compile(const Registry &registry, function_ref<void(mlir::ModuleOp)> fill) {
   std::string errors;
   raw_string_ostream stream(errors);
-  Compiler compiler(twins.registry());
+  Compiler compiler(registry);
   mlir::OwningOpRef<mlir::ModuleOp> module = compiler.emptyModule();
   module->getContext()
       ->loadDialect<mlir::linalg::LinalgDialect, mlir::tensor::TensorDialect>();
-  for (auto [i, operation] : enumerate(checked))
-    addFunction(*module, twins, operation, i);
+  fill(*module);
   CompileOptions options;
   // Formats are in the types: there is nothing to retype.
   options.format = options.accumulate = "f32";
@@ -224,7 +230,76 @@ compileOperations(const Twins &twins, ArrayRef<Checked> checked) {
   CPUOptions cpu;
   cpu.metadata.format = "f32";
   cpu.makesTables = false; // the functions themselves are wanted
-  return Program::compile(*module, signatures, twins.registry(), cpu);
+  return Program::compile(*module, signatures, registry, cpu);
+}
+
+Expected<std::unique_ptr<Program>>
+compileOperations(const Twins &twins, ArrayRef<Checked> checked) {
+  return compile(twins.registry(), [&](mlir::ModuleOp module) {
+    for (auto [i, operation] : enumerate(checked))
+      addFunction(module, twins, operation, i);
+  });
+}
+
+/// `product(a: m x k, b: k x n) -> m x n`.
+static void addProduct(mlir::ModuleOp module, const Checked &product) {
+  using Kind = mlir::utils::IteratorType;
+  mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(module.getBody());
+  mlir::Location loc = builder.getUnknownLoc();
+  auto matrix = [&](const CastType &type) -> mlir::Type {
+    constexpr int64_t any = mlir::ShapedType::kDynamic;
+    return mlir::RankedTensorType::get(
+        {any, any}, typeOfFormat(module.getContext(), type.format));
+  };
+  mlir::Type result = matrix(product.result), sum = elementType(result);
+  auto function = mlir::func::FuncOp::create(
+      builder, loc, "product",
+      builder.getFunctionType(
+          {matrix(product.operands[0]), matrix(product.operands[1])},
+          {result}));
+  mlir::Block *body = function.addEntryBlock();
+  builder.setInsertionPointToEnd(body);
+  mlir::Value a = body->getArgument(0), b = body->getArgument(1);
+  mlir::Value empty = mlir::tensor::EmptyOp::create(
+      builder, loc,
+      {mlir::tensor::getMixedSizes(builder, loc, a)[0],
+       mlir::tensor::getMixedSizes(builder, loc, b)[1]},
+      sum);
+  mlir::Value begun = mlir::linalg::FillOp::create(
+                          builder, loc, zeroOf(builder, loc, sum), empty)
+                          .getResult(0);
+  auto dims = [&](unsigned first, unsigned second) {
+    return mlir::AffineMap::get(
+        3, 0,
+        {builder.getAffineDimExpr(first), builder.getAffineDimExpr(second)},
+        module.getContext());
+  };
+  mlir::Value made =
+      mlir::linalg::GenericOp::create(
+          builder, loc, result, mlir::ValueRange{a, b}, begun,
+          ArrayRef{dims(0, 2), dims(2, 1), dims(0, 1)},
+          ArrayRef{Kind::parallel, Kind::parallel, Kind::reduction},
+          [&](mlir::OpBuilder &builder, mlir::Location loc,
+              mlir::ValueRange values) {
+            mlir::Value step = MacOp::create(
+                builder, loc, mlir::TypeRange(sum),
+                mlir::ValueRange{values[0], values[1], values[2]});
+            mlir::linalg::YieldOp::create(builder, loc, step);
+          })
+          .getResult(0);
+  mlir::func::ReturnOp::create(builder, loc, made);
+}
+
+Expected<std::unique_ptr<Program>> compileProduct(const Registry &registry,
+                                                  const Checked &product,
+                                                  ArrayRef<Checked> casts) {
+  Twins none = Twins::none(registry);
+  return compile(none.registry(), [&](mlir::ModuleOp module) {
+    for (auto [i, cast] : enumerate(casts))
+      if (cast.operands.front().format != cast.result.format)
+        addFunction(module, none, cast, i);
+    addProduct(module, product);
+  });
 }
 
 //===----------------------------------------------------------------------===//

@@ -34,6 +34,12 @@ private:
 llvm::Expected<std::unique_ptr<Program>>
 compileOperations(const Twins &twins, llvm::ArrayRef<Checked> checked);
 
+/// The same of casts, without those that are none, and a function `product` of
+/// two matrices, which calls a registered `matmul` or `dot`.
+llvm::Expected<std::unique_ptr<Program>>
+compileProduct(const Registry &registry, const Checked &product,
+               llvm::ArrayRef<Checked> casts);
+
 /// Calls function `i` on `count` inputs, stored one behind the other; false
 /// with a message where the program refuses.
 class Caller {

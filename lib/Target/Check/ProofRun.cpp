@@ -23,6 +23,15 @@ using Clock = std::chrono::steady_clock;
 /// on more than its operands.
 static constexpr uint64_t partsToRepeat = 16;
 
+std::vector<ProofException> Differences::sorted() const {
+  uint32_t size = std::min(count.load(), mostExceptions);
+  std::vector<ProofException> all(kept, kept + size);
+  sort(all, [](const ProofException &a, const ProofException &b) {
+    return a.operands < b.operands;
+  });
+  return all;
+}
+
 Operands operandsOf(const ProofSubject &subject, uint64_t index) {
   Operands operands{};
   unsigned shift = subject.bits;
@@ -76,11 +85,11 @@ public:
   uint64_t count = 0;
 };
 
-/// Which results stand for each other beside equal ones: none, or NaNs.
+/// Which results are both NaNs.
 class SameNaNs {
 public:
   explicit SameNaNs(const ProofSubject &subject)
-      : format(subject.isAnyNaN ? subject.meant.result.format : Format()) {
+      : format(subject.meant.result.format) {
     if (!format || format.width() > 16)
       return;
     for (uint64_t code = 0; code < uint64_t{1} << format.width(); ++code)
@@ -132,19 +141,15 @@ public:
     return bits;
   }
 
-  /// The first place, below `count`, at which the other has another result;
-  /// `nans`: that does not stand for this one.
-  std::optional<uint64_t>
-  firstDifference(const Side &other, uint64_t count,
-                  const SameNaNs *nans = nullptr) const {
+  /// Calls `found` with each place below `count` at which the other has another
+  /// result, until it returns false.
+  void differences(const Side &other, uint64_t count,
+                   function_ref<bool(uint64_t)> found) const {
     if (!std::memcmp(results.data(), other.results.data(), count * resultBytes))
-      return std::nullopt;
-    for (uint64_t k = 0; k < count; ++k) {
-      uint64_t x = result(k), y = other.result(k);
-      if (x != y && !(nans && nans->areBoth(x, y)))
-        return k;
-    }
-    return std::nullopt;
+      return;
+    for (uint64_t k = 0; k < count; ++k)
+      if (result(k) != other.result(k) && !found(k))
+        return;
   }
 
 private:
@@ -199,16 +204,30 @@ void ProofRun::work(const Program &own, const Program &meant, size_t i,
     slot.isRefused |= !isDone;
     return isDone;
   };
-  auto note = [&](std::atomic<uint64_t> &place, uint64_t k, uint64_t got,
-                  uint64_t expected) {
-    if (lower(place, at + k)) {
-      slot.got = got;
-      slot.expected = expected;
+  auto isRefuted = [&] { return slot.numbers.count > allowanceOf(subject); };
+  auto isBehind = [&] {
+    return at >= subject.inputs() || at >= slot.unsteady ||
+           (isRefuted() && at >= slot.numbers.first);
+  };
+  // False: the others are of no interest.
+  auto note = [&](uint64_t k) {
+    uint64_t got = function.result(k), expected = reference.result(k);
+    bool areNaNs = nans.areBoth(got, expected);
+    Differences &kind = areNaNs ? slot.nans : slot.numbers;
+    if (kind.count <= mostExceptions) {
+      uint32_t place = kind.count++;
+      if (place < mostExceptions)
+        kind.kept[place] = {at + k, got, expected};
     }
+    if (lower(kind.first, at + k)) {
+      kind.got = got;
+      kind.expected = expected;
+    }
+    return areNaNs || !isRefuted();
   };
   for (;;) {
     at = slot.next.fetch_add(proofPart);
-    if (at >= subject.inputs() || at >= slot.differs || at >= slot.unsteady)
+    if (isBehind())
       break;
     part.fill(at, std::min(proofPart, subject.inputs() - at));
     auto begin = Clock::now();
@@ -220,19 +239,26 @@ void ProofRun::work(const Program &own, const Program &meant, size_t i,
                      .count());
     if (!call(reference))
       break;
-    auto difference = function.firstDifference(reference, part.count, &nans);
-    if (difference || at / proofPart % partsToRepeat == 0) {
+    bool differs = false;
+    function.differences(reference, part.count, [&](uint64_t k) {
+      return !(differs =
+                   !nans.areBoth(function.result(k), reference.result(k)));
+    });
+    if (differs || at / proofPart % partsToRepeat == 0) {
       if (!call(again))
         break;
-      if (auto changed = function.firstDifference(again, part.count)) {
-        note(slot.unsteady, *changed, again.result(*changed),
-             function.result(*changed));
+      bool isSteady = true;
+      function.differences(again, part.count, [&](uint64_t k) {
+        if (lower(slot.unsteady, at + k)) {
+          slot.got = again.result(k);
+          slot.before = function.result(k);
+        }
+        return isSteady = false;
+      });
+      if (!isSteady)
         break;
-      }
     }
-    if (difference)
-      note(slot.differs, *difference, function.result(*difference),
-           reference.result(*difference));
+    function.differences(reference, part.count, note);
     slot.done += part.count;
   }
   slot.nanoseconds += nanoseconds;
@@ -372,7 +398,9 @@ void ProofRun::conduct() {
       loaded += (file + "\n").str();
   std::snprintf(files[0].text, sizeof files[0].text, "%s", loaded.c_str());
   for (size_t i = 0; i < subjects.size(); ++i) {
-    slots[i].differs = slots[i].unsteady = nowhere;
+    for (std::atomic<uint64_t> *place :
+         {&slots[i].numbers.first, &slots[i].nans.first, &slots[i].unsteady})
+      *place = nowhere;
     tryAll(**own, **meant, i);
     slots[i].isFinished = true;
   }

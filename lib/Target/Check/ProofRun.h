@@ -7,6 +7,7 @@
 #ifndef NUMERA_LIB_TARGET_CHECK_PROOFRUN_H
 #define NUMERA_LIB_TARGET_CHECK_PROOFRUN_H
 
+#include "../ProofCache.h"
 #include "Module.h"
 #include "ProofSubjects.h"
 #include "Sandbox.h"
@@ -20,15 +21,26 @@ inline constexpr uint64_t proofPart = 1 << 14;
 /// Beyond all operands.
 inline constexpr uint64_t nowhere = ~uint64_t{0};
 
+/// Results that differ, of one kind.
+struct Differences {
+  std::atomic<uint64_t> first;         ///< place of the first
+  uint64_t got, expected;              ///< there
+  std::atomic<uint32_t> count;         ///< up to one more than are kept
+  ProofException kept[mostExceptions]; ///< in no order
+
+  /// The order of operands.
+  std::vector<ProofException> sorted() const;
+};
+
 /// What is found of one operation, where parent and children see it.
 struct ProofSlot {
   std::atomic<uint64_t> next; ///< the first operands that nobody has taken
   std::atomic<uint64_t> done;
-  std::atomic<uint64_t> differs;     ///< the first difference
+  Differences numbers, nans;         ///< `nans`: both results are NaNs
   std::atomic<uint64_t> unsteady;    ///< the first whose result changed
   std::atomic<uint64_t> nanoseconds; ///< of the function, all calls together
   std::atomic<bool> isFinished;
-  uint64_t got, expected; ///< at `differs`, or two results at `unsteady`
+  uint64_t got, before; ///< two results at `unsteady`
   Outcome outcome;
   int signal;
   bool isLocated;
@@ -36,6 +48,12 @@ struct ProofSlot {
   bool isRefused;
   char message[512]; ///< why
 };
+
+/// How many codes may give something else where the others are equal: it must
+/// pay to tell them apart.
+inline uint32_t allowanceOf(const ProofSubject &subject) {
+  return subject.own.operands.size() == 1 ? mostExceptions : 0;
+}
 
 /// What is loaded for the program and was not there before, a path a line.
 struct LoadedFiles {

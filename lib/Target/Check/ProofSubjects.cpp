@@ -133,9 +133,7 @@ private:
           (provision.kind == Provision::Kind::Derived ? "derived: "
                                                       : "fallback: ") +
           provision.origin;
-    bool isAnyNaN = registry.entryOf(format)->proofs ==
-                    Registry::NamedFormat::Proofs::AnyNaN;
-    subjects.push_back({checked, asMeant(checked), bits, isAnyNaN});
+    subjects.push_back({checked, asMeant(checked), bits});
   }
 
   Checked asMeant(const Checked &checked) const {

@@ -15,7 +15,6 @@ namespace numera::check {
 struct ProofSubject {
   Checked own, meant;
   unsigned bits; ///< of all operands
-  bool isAnyNaN; ///< a NaN is as good as another one
 
   uint64_t inputs() const { return uint64_t{1} << bits; }
   /// The operation as programs look it up.

@@ -35,10 +35,36 @@ static Expected<Fingerprint> fingerprintOf(const Registry &registry,
                                {format, registry.equivalentOf(format)});
 }
 
-static bool isEqual(const ProofSlot &slot, const ProofSubject &subject) {
-  return slot.outcome == Outcome::Finished && slot.differs == nowhere &&
-         slot.unsteady == nowhere && !slot.isRefused &&
-         slot.done == subject.inputs();
+static ProofRecord recordOf(const ProofSubject &subject,
+                            const ProofSlot &slot) {
+  ProofRecord record;
+  record.holds = slot.outcome == Outcome::Finished &&
+                 slot.unsteady == nowhere && !slot.isRefused &&
+                 slot.done == subject.inputs() &&
+                 slot.numbers.count <= allowanceOf(subject);
+  record.inputs = slot.done;
+  if (!record.holds)
+    return record;
+  record.exceptions = slot.numbers.sorted();
+  record.nans = slot.nans.sorted();
+  record.hasManyNaNs = slot.nans.count > allowanceOf(subject);
+  if (record.hasManyNaNs) // the first stands for all
+    record.nans = {{slot.nans.first, slot.nans.got, slot.nans.expected}};
+  return record;
+}
+
+/// The codes that programs must tell apart; nothing where there is no proof.
+static std::optional<std::vector<ProofException>>
+usableExceptions(const ProofRecord &record,
+                 Registry::NamedFormat::Proofs rule) {
+  if (!record.holds)
+    return std::nullopt;
+  std::vector<ProofException> all = record.exceptions;
+  if (rule == Registry::NamedFormat::Proofs::AnyNaN)
+    return all;
+  append_range(all, record.nans);
+  bool isUsable = !record.hasManyNaNs && all.size() <= mostExceptions;
+  return isUsable ? std::optional(all) : std::nullopt;
 }
 
 namespace {
@@ -48,7 +74,8 @@ class Prover {
 public:
   Prover(const Registry &registry, const Format &format, ProofCache &cache,
          std::vector<ProofSubject> all)
-      : registry(registry), format(format), cache(cache),
+      : registry(registry), format(format),
+        rule(registry.entryOf(format)->proofs), cache(cache),
         subjects(std::move(all)) {}
 
   /// Finds what is in the cache.
@@ -62,10 +89,24 @@ public:
     return Error::success();
   }
 
-  bool isProven(size_t i) const { return known[i] && known[i]->holds; }
+  /// What is proven of it.
+  std::optional<std::vector<ProofException>> proof(size_t i) const {
+    return known[i] ? usableExceptions(*known[i], rule) : std::nullopt;
+  }
+
+  /// Adds what is proven.
+  void collect(std::vector<Proof> &proofs) const {
+    for (size_t i = 0; i < subjects.size(); ++i)
+      if (auto exceptions = proof(i)) {
+        Proof &added = proofs.emplace_back();
+        added.key = subjects[i].key();
+        for (const ProofException &each : *exceptions)
+          added.exceptions.push_back({each.operands, each.result});
+      }
+  }
 
   /// Runs those of which nothing is known, or with `again` all that are not
-  /// proven.
+  /// equal, NaNs apart.
   Error run(const Options &options, bool again,
             function_ref<void(size_t, const ProofSlot &)> finished,
             function_ref<void(uint64_t, uint64_t)> progress) {
@@ -82,11 +123,9 @@ public:
       return Error::success();
     ProofRun run(registry, open, options);
     auto finish = [&](size_t k) {
-      ProofRecord record;
+      ProofRecord record = recordOf(open[k], run.slot(k));
       record.subject = describe(registry, open[k].own) + " as " +
                        registry.equivalentOf(format).spelling();
-      record.holds = isEqual(run.slot(k), open[k]);
-      record.inputs = run.slot(k).done;
       record.files = run.loadedFiles();
       cache.keep(fingerprintOf(base, registry, open[k]), record);
       known[places[k]] = record;
@@ -97,6 +136,7 @@ public:
 
   const Registry &registry;
   Format format;
+  Registry::NamedFormat::Proofs rule;
   ProofCache &cache;
   std::vector<ProofSubject> subjects;
   std::vector<std::optional<ProofRecord>> known;
@@ -108,7 +148,7 @@ public:
 void loadProofs(Registry &registry, raw_ostream &warnings) {
   registry.dropProofs(); // of functions that other ones may stand before now
   ProofCache cache(warnings);
-  std::vector<Lowering> proven;
+  std::vector<Proof> proven;
   for (const Registry::NamedFormat &named : registry.formats()) {
     if (named.proofs == Registry::NamedFormat::Proofs::Off)
       continue;
@@ -133,21 +173,32 @@ void loadProofs(Registry &registry, raw_ostream &warnings) {
       consumeError(now.run(
           options, /*again=*/false, [](size_t, const ProofSlot &) {},
           [](uint64_t, uint64_t) {}));
-      for (size_t i = 0; i < now.subjects.size(); ++i)
-        if (now.isProven(i))
-          proven.push_back(now.subjects[i].key());
+      now.collect(proven);
     }
-    for (size_t i = 0; i < prover.subjects.size(); ++i)
-      if (prover.isProven(i))
-        proven.push_back(prover.subjects[i].key());
+    prover.collect(proven);
   }
-  for (Lowering &key : proven)
-    registry.keepProof(std::move(key));
+  for (Proof &proof : proven)
+    registry.keepProof(std::move(proof));
 }
 
 namespace check {
 
-/// In the words of a check.
+/// What is known, in the words of a check.
+static void addRecord(const ProofSubject &subject, const ProofRecord &record,
+                      Registry::NamedFormat::Proofs rule, Result &result) {
+  auto example = [&](const ProofException &each) {
+    return Example{operandsOf(subject, each.operands), each.result,
+                   each.expected};
+  };
+  if (auto exceptions = usableExceptions(record, rule)) {
+    for (const ProofException &each : *exceptions)
+      result.exceptions.push_back(example(each));
+  } else if (record.holds && !record.nans.empty()) {
+    result.isEqualButNaNs = true;
+    result.faults[size_t(Fault::OtherCode)] = {1, example(record.nans.front())};
+  }
+}
+
 static Result resultOf(const Registry &registry, const ProofSubject &subject,
                        const ProofSlot &slot) {
   Result result;
@@ -160,20 +211,22 @@ static Result resultOf(const Registry &registry, const ProofSubject &subject,
     result.nanoseconds = double(slot.nanoseconds) / double(slot.done);
   result.isLocated = slot.isLocated;
   result.culprit.operands = operandsOf(subject, slot.culprit);
-  auto note = [&](Fault fault, uint64_t place) {
+  auto note = [&](Fault fault, uint64_t place, uint64_t got,
+                  uint64_t expected) {
     result.faults[size_t(fault)] = {
-        1, {operandsOf(subject, place), slot.got, slot.expected}};
+        1, {operandsOf(subject, place), got, expected}};
   };
+  const Differences &numbers = slot.numbers;
   if (slot.unsteady != nowhere) {
-    note(Fault::Unsteady, slot.unsteady);
-  } else if (slot.differs != nowhere) {
+    note(Fault::Unsteady, slot.unsteady, slot.got, slot.before);
+  } else if (numbers.count > allowanceOf(subject)) {
     Fault fault{};
     uint64_t expected = 0;
-    Operands operands = operandsOf(subject, slot.differs);
-    auto verdict =
-        Judge(registry, subject.own).judge(operands, slot.got, fault, expected);
+    Operands operands = operandsOf(subject, numbers.first);
+    auto verdict = Judge(registry, subject.own)
+                       .judge(operands, numbers.got, fault, expected);
     note(verdict == Judge::Verdict::Right ? Fault::OtherCode : fault,
-         slot.differs);
+         numbers.first, numbers.got, numbers.expected);
   }
   return result;
 }
@@ -202,7 +255,7 @@ Expected<Report> proveFormat(const Registry &registry, const Format &format,
     result.isProof = true;
   }
   for (size_t i = 0; i < prover.subjects.size(); ++i)
-    if (prover.isProven(i)) {
+    if (prover.known[i] && prover.known[i]->holds) {
       report.results[i].wasProven = true;
       report.results[i].outcome = Outcome::Finished;
       report.results[i].tried = prover.known[i]->inputs;
@@ -214,6 +267,10 @@ Expected<Report> proveFormat(const Registry &registry, const Format &format,
           },
           progress))
     return std::move(error);
+  for (size_t i = 0; i < prover.subjects.size(); ++i)
+    if (prover.known[i])
+      addRecord(prover.subjects[i], *prover.known[i], prover.rule,
+                report.results[i]);
   return report;
 }
 

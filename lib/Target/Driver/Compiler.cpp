@@ -13,6 +13,7 @@
 #include "numera/Conversion/NumeraToCPU.h"
 #include "numera/Conversion/NumeraToNVPTX.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
+#include "numera/Dialect/Numera/Transforms/LibraryUses.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 #include "numera/Dialect/Numera/Transforms/Policy.h"
 #include "numera/Dialect/Numera/Transforms/StatisticsPasses.h"
@@ -340,6 +341,7 @@ LogicalResult Compiler::lower(ModuleOp module, const CompileOptions &options,
           },
           errors)))
     return failure();
+  resolved.libraryUses = takeLibraryUses(module);
   readDestinations(module, signatures);
   return success();
 }

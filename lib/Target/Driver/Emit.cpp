@@ -23,6 +23,7 @@ CPUOptions numera::cpuOptions(const CompileOptions &options,
     made.metadata.overflow = nameOf(family.overflow(format)).str();
   }
   made.metadata.seed = seed;
+  made.metadata.libraryUses = resolved.libraryUses;
   return made;
 }
 

@@ -4,11 +4,17 @@
 // which every result is known to be the one of another format, becomes the
 // operation in that format, with all that is known of how to compute it. The
 // codes are the same, so operations are replaced one by one, and what is not
-// proven stays as it is beside them.
+// proven stays as it is beside them. The few codes that a proof excepts are
+// told apart.
 
 #include "CallProducts.h"
 #include "LowerTypes.h"
+#include "TellApart.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "numera/Dialect/Numera/Transforms/LibraryUses.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
+#include <set>
 
 using namespace mlir;
 
@@ -23,14 +29,39 @@ public:
   ProofUser(const Registry &registry, Target target)
       : registry(registry), target(target) {}
 
-  void visit(FormatOpInterface op) const {
-    if (isReplaceable(op))
-      replace(op);
+  void visit(FormatOpInterface op) {
+    if (!mentionsOpaque(op))
+      return;
+    LibraryUse use = describe(op);
+    if (auto step = dyn_cast<MacOp>(op.getOperation()))
+      widenFactors(step);
+    std::optional<Exceptions> exceptions = Exceptions();
+    if (mentionsOpaque(op))
+      exceptions = proofOf(op);
+    use.isProven = exceptions.has_value();
+    use.exceptions = exceptions ? unsigned(exceptions->size()) : 0;
+    uses.insert(std::move(use));
+    if (!exceptions || !mentionsOpaque(op))
+      return;
+    Format operand = meaningOf(op.getOperandElement(0)).format;
+    replace(op);
+    if (!exceptions->empty())
+      tellApart(op, operand, *exceptions);
   }
 
+  /// What was seen, in the order of names.
+  std::vector<LibraryUse> takeUses() { return {uses.begin(), uses.end()}; }
+
 private:
+  using Exceptions = ArrayRef<Proof::Exception>;
+
   static bool isOpaque(const ElementKind &kind) {
     return kind.isFormat() && kind.format.isOpaque();
+  }
+
+  static bool mentionsOpaque(FormatOpInterface op) {
+    return isOpaque(op.getResultElement()) ||
+           llvm::any_of(operandsOf(op), isOpaque);
   }
 
   /// The format that a kind is proven to be.
@@ -62,25 +93,66 @@ private:
     return key;
   }
 
-  bool isReplaceable(FormatOpInterface op) const {
+  /// The opaque format that an operation is of: its result, else an operand.
+  static ElementKind opaqueOf(FormatOpInterface op) {
+    ElementKind result = op.getResultElement();
+    if (isOpaque(result))
+      return result;
+    return *llvm::find_if(operandsOf(op), isOpaque);
+  }
+
+  std::string nameOf(const ElementKind &kind) const {
+    if (!kind.isFormat())
+      return "i" + std::to_string(kind.integer.getWidth());
+    if (kind.format.isOpaque())
+      return kind.format.getOpaqueName().str();
+    std::string name = registry.nameOf(kind.format);
+    return name.empty() ? kind.format.spelling() : name;
+  }
+
+  LibraryUse describe(FormatOpInterface op) const {
+    LibraryUse use;
+    ElementKind own = opaqueOf(op), result = op.getResultElement();
+    use.format = own.format.getOpaqueName().str();
+    if (const auto *entry = registry.entryOf(own.format);
+        entry && entry->equivalent && own.format.width() <= 16 &&
+        entry->proofs != Registry::NamedFormat::Proofs::Off)
+      use.equivalent = nameOf({entry->equivalent, {}});
+    use.operation = numera::nameOf(op.getFormatOperation()).str();
+    if (auto cmp = dyn_cast<CmpOp>(op.getOperation()))
+      use.operation +=
+          " " + arith::stringifyCmpFPredicate(cmp.getPredicate()).str();
+    else if (isa<CastOp>(op.getOperation()))
+      use.operation += own == result ? " of " + nameOf(op.getOperandElement(0))
+                                     : " to " + nameOf(result);
+    else if (isa<MacOp>(op.getOperation()) && own != result)
+      use.operation += " in " + nameOf(result);
+    return use;
+  }
+
+  /// Nothing where it must be computed as it stands.
+  std::optional<Exceptions> proofOf(FormatOpInterface op) const {
     SmallVector<ElementKind, 3> operands = operandsOf(op);
     ElementKind result = op.getResultElement();
-    if (!isOpaque(result) && llvm::none_of(operands, isOpaque))
-      return false;
     // Proofs are about the rounding that the format has by itself.
     if (op->hasAttr("rounding") || op->hasAttr("random_bits") ||
         op->hasAttr("overflow") || op.drawsRandom())
-      return false;
-    if (auto step = dyn_cast<MacOp>(op.getOperation()))
-      return isOpaque(result) ? isOwnStep(step, operands, result)
-                              : isWideStep(step, operands, result);
+      return std::nullopt;
+    if (auto step = dyn_cast<MacOp>(op.getOperation())) {
+      bool isProven = isOpaque(result) ? isOwnStep(step, operands, result)
+                                       : isWideStep(step, operands, result);
+      return isProven ? std::optional(Exceptions()) : std::nullopt;
+    }
     Lowering wanted = key(op.getFormatOperation(), operands, result);
     if (auto cmp = dyn_cast<CmpOp>(op.getOperation()))
       wanted.predicate =
           arith::stringifyCmpFPredicate(cmp.getPredicate()).str();
     if (auto cast = dyn_cast<CastOp>(op.getOperation()))
       wanted.integerIsSigned = !cast.getIsUnsigned();
-    return registry.isProven(wanted);
+    const Proof *proof = registry.findProof(wanted);
+    if (!proof || (!proof->exceptions.empty() && !canTellApart(op)))
+      return std::nullopt;
+    return Exceptions(proof->exceptions);
   }
 
   /// `accumulate: same`: the product and the sum, each with its rounding; or
@@ -108,6 +180,16 @@ private:
   /// A sum in f32 or f64: its factors are cast to it, both exactly.
   bool isWideStep(MacOp step, ArrayRef<ElementKind> operands,
                   const ElementKind &result) const {
+    return isWide(step, operands, result) &&
+           llvm::all_of(operands.take_front(2), [&](const ElementKind &factor) {
+             return !isOpaque(factor) ||
+                    (exactCast(factor, result) &&
+                     exactCast(factor, result)->exceptions.empty());
+           });
+  }
+
+  bool isWide(MacOp step, ArrayRef<ElementKind> operands,
+              const ElementKind &result) const {
     StepRules rules = stepRulesOf(step);
     if (!result.isFormat() ||
         !result.format.getFamily().machineWidth(result.format) ||
@@ -121,30 +203,86 @@ private:
               key(operation, operands.take_front(isPair ? 2 : 3), result)))
         return false;
     }
-    return llvm::all_of(operands.take_front(2), [&](const ElementKind &factor) {
-      ElementKind meaning = meaningOf(factor);
-      return !isOpaque(factor) ||
-             (meaning.format && isExactCast(meaning.format, result.format) &&
-              !meaning.format.changeOf(Operation::Mac) &&
-              registry.isProven(key(Operation::Cast, factor, result)));
-    });
+    return true;
+  }
+
+  /// The proof of the cast of a factor that each of its numbers survives.
+  const Proof *exactCast(const ElementKind &factor,
+                         const ElementKind &result) const {
+    ElementKind meaning = meaningOf(factor);
+    if (!meaning.format || !isExactCast(meaning.format, result.format) ||
+        meaning.format.changeOf(Operation::Mac))
+      return nullptr;
+    return registry.findProof(key(Operation::Cast, factor, result));
+  }
+
+  /// Casts a whole factor where its cast has exceptions, which no step tells
+  /// apart; the cast is visited then.
+  void widenFactors(MacOp step) {
+    auto generic = dyn_cast<linalg::GenericOp>(step->getParentOp());
+    SmallVector<ElementKind, 3> operands = operandsOf(step);
+    ElementKind result = FormatOpInterface(step).getResultElement();
+    bool takesInputs =
+        isa<BlockArgument>(step.getLhs()) && isa<BlockArgument>(step.getRhs());
+    if (!generic || !takesInputs || !generic.hasPureTensorSemantics() ||
+        isOpaque(result) || !isWide(step, operands, result))
+      return;
+    for (OpOperand *operand : generic.getDpsInputOperands()) {
+      BlockArgument argument = generic.getMatchingBlockArgument(operand);
+      unsigned place = argument == step.getLhs() ? 0 : 1;
+      if (!argument.hasOneUse() || *argument.user_begin() != step ||
+          !isOpaque(operands[place]))
+        continue;
+      const Proof *proof = exactCast(operands[place], result);
+      if (!proof || proof->exceptions.empty())
+        continue;
+      operand->set(castWhole(step, operand->get(), operands[place], result));
+      argument.setType(step.getType());
+      operands[place] = result;
+    }
+    setFormats(step, operands, result);
+  }
+
+  /// `numera.cast` of a tensor of codes, which has been visited.
+  Value castWhole(MacOp step, Value codes, const ElementKind &from,
+                  const ElementKind &to) {
+    OpBuilder builder(step->getParentOp());
+    auto type = cast<RankedTensorType>(codes.getType());
+    OperationState state(step->getLoc(), CastOp::getOperationName(), codes,
+                         {type.clone(step.getType())}, {});
+    auto made = cast<FormatOpInterface>(builder.create(state));
+    setFormats(made, from, to);
+    // What reads it will read what the visit makes of it.
+    Value result = made->getResult(0);
+    auto reader = tensor::CastOp::create(builder, step->getLoc(),
+                                         result.getType(), result);
+    visit(made);
+    Value value = reader.getSource();
+    reader.erase();
+    return value;
+  }
+
+  static void setFormats(FormatOpInterface op, ArrayRef<ElementKind> operands,
+                         const ElementKind &result) {
+    MLIRContext *context = op->getContext();
+    SmallVector<Attribute> attributes;
+    for (const ElementKind &operand : operands)
+      attributes.push_back(attributeOf(context, operand));
+    op->setAttr("format", attributeOf(context, result));
+    if (llvm::all_of(operands, [&](const ElementKind &operand) {
+          return operand == result;
+        }))
+      op->removeAttr("operand_formats");
+    else
+      op->setAttr("operand_formats", ArrayAttr::get(context, attributes));
   }
 
   void replace(FormatOpInterface op) const {
     MLIRContext *context = op->getContext();
-    SmallVector<Attribute> operands;
-    bool isMixed = false;
-    ElementKind result = meaningOf(op.getResultElement());
-    for (const ElementKind &operand : operandsOf(op)) {
-      ElementKind meaning = meaningOf(operand);
-      isMixed |= meaning != result;
-      operands.push_back(attributeOf(context, meaning));
-    }
-    op->setAttr("format", attributeOf(context, result));
-    if (isMixed)
-      op->setAttr("operand_formats", ArrayAttr::get(context, operands));
-    else
-      op->removeAttr("operand_formats");
+    SmallVector<ElementKind, 3> operands = operandsOf(op);
+    for (ElementKind &operand : operands)
+      operand = meaningOf(operand);
+    setFormats(op, operands, meaningOf(op.getResultElement()));
     if (auto step = dyn_cast<MacOp>(op.getOperation());
         step && step.getProduct()) {
       ElementKind product{step.getProduct()->getFormat(), {}};
@@ -154,6 +292,7 @@ private:
 
   const Registry &registry;
   Target target;
+  std::set<LibraryUse> uses;
 };
 
 struct UseProofsPass : impl::NumeraUseProofsBase<UseProofsPass> {
@@ -165,7 +304,12 @@ struct UseProofsPass : impl::NumeraUseProofsBase<UseProofsPass> {
       return signalPassFailure();
     auto *dialect = getContext().getLoadedDialect<NumeraDialect>();
     ProofUser user(dialect->getRegistry(), *parsed);
-    getOperation().walk([&](FormatOpInterface op) { user.visit(op); });
+    SmallVector<FormatOpInterface> operations;
+    getOperation().walk(
+        [&](FormatOpInterface op) { operations.push_back(op); });
+    for (FormatOpInterface op : operations)
+      user.visit(op);
+    setLibraryUses(getOperation(), user.takeUses());
   }
 };
 

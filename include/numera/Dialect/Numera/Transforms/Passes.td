@@ -152,17 +152,24 @@ def NumeraUseProofs : Pass<"numera-use-proofs", "::mlir::ModuleOp"> {
     *After:* those of which it is proven that they give, for all operands, what
     the format gives that the opaque one is equivalent to are operations in that
     format. All others stay as they are: values are codes, which both formats
-    have alike.
+    have alike. Where a few codes of one operand are known to give something
+    else, `arith.select` gives that.
 
     The step of a contraction is replaced where its product and its sum are
     proven, or, in f32 and f64, the cast of its factors, and no function is
     registered for it or for contractions as a whole.
+
+    The module's attribute `numera.library_uses` lists the operations of opaque
+    formats: `operation`, `format`, the `equivalent` that it may be proven to be
+    one of, and where it is, `exceptions`, how many codes are told apart.
   }];
   let options = [
     Option<"target", "target", "std::string", [{"cpu"}],
            "cpu or nvptx: whose functions count">,
   ];
-  let dependentDialects = ["::numera::NumeraDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::numera::NumeraDialect"];
 }
 
 def NumeraCarry : Pass<"numera-carry"> {
