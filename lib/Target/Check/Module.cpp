@@ -111,6 +111,14 @@ static mlir::Value zeroOf(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::ValueRange(zero));
 }
 
+/// The body of a sum of products, in the order of its steps.
+static void addMac(mlir::OpBuilder &builder, mlir::Location loc,
+                   mlir::ValueRange values) {
+  mlir::Value step =
+      MacOp::create(builder, loc, mlir::TypeRange(values[2].getType()), values);
+  mlir::linalg::YieldOp::create(builder, loc, step);
+}
+
 /// For each pair, the library's sum of its product, some times: what the sum
 /// is, is the library's affair, but not whether there is one.
 static mlir::Value productOfEqualTerms(mlir::OpBuilder &builder,
@@ -143,14 +151,7 @@ static mlir::Value productOfEqualTerms(mlir::OpBuilder &builder,
                           .getResult(0);
   return mlir::linalg::GenericOp::create(
              builder, loc, result, {repeated(x), repeated(y)}, begun,
-             {all, all, one}, {Kind::parallel, Kind::reduction},
-             [&](mlir::OpBuilder &builder, mlir::Location loc,
-                 mlir::ValueRange values) {
-               mlir::Value step = MacOp::create(
-                   builder, loc, mlir::TypeRange(sum),
-                   mlir::ValueRange{values[0], values[1], values[2]});
-               mlir::linalg::YieldOp::create(builder, loc, step);
-             })
+             {all, all, one}, {Kind::parallel, Kind::reduction}, addMac)
       .getResult(0);
 }
 
@@ -278,14 +279,7 @@ static void addProduct(mlir::ModuleOp module, const Checked &product) {
       mlir::linalg::GenericOp::create(
           builder, loc, result, mlir::ValueRange{a, b}, begun,
           ArrayRef{dims(0, 2), dims(2, 1), dims(0, 1)},
-          ArrayRef{Kind::parallel, Kind::parallel, Kind::reduction},
-          [&](mlir::OpBuilder &builder, mlir::Location loc,
-              mlir::ValueRange values) {
-            mlir::Value step = MacOp::create(
-                builder, loc, mlir::TypeRange(sum),
-                mlir::ValueRange{values[0], values[1], values[2]});
-            mlir::linalg::YieldOp::create(builder, loc, step);
-          })
+          ArrayRef{Kind::parallel, Kind::parallel, Kind::reduction}, addMac)
           .getResult(0);
   mlir::func::ReturnOp::create(builder, loc, made);
 }

@@ -23,6 +23,8 @@ struct Scalar {
   ElementKind kind;
 };
 
+/// What a diagnostic or a report calls a kind of element.
+std::string nameOf(const Registry &registry, const ElementKind &kind);
 /// The scalar type that holds an element on storage: a machine float for f32
 /// and f64, else the integer.
 mlir::Type storageType(mlir::MLIRContext *context, const ElementKind &kind);

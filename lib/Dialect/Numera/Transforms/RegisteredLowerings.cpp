@@ -257,7 +257,7 @@ Value Lowerings::lowerCarrierOp(OpBuilder &builder, mlir::Operation *op,
                     operand, {round.getRoundingMode().pack()}, result, random);
 }
 
-static std::string nameOf(const Registry &registry, const ElementKind &kind) {
+std::string nameOf(const Registry &registry, const ElementKind &kind) {
   if (!kind.isFormat())
     return "i" + std::to_string(kind.integer.getWidth());
   if (kind.format.isOpaque())

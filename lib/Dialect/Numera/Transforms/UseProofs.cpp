@@ -9,6 +9,7 @@
 
 #include "CallProducts.h"
 #include "LowerTypes.h"
+#include "Lowerings.h"
 #include "TellApart.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -101,15 +102,6 @@ private:
     return *llvm::find_if(operandsOf(op), isOpaque);
   }
 
-  std::string nameOf(const ElementKind &kind) const {
-    if (!kind.isFormat())
-      return "i" + std::to_string(kind.integer.getWidth());
-    if (kind.format.isOpaque())
-      return kind.format.getOpaqueName().str();
-    std::string name = registry.nameOf(kind.format);
-    return name.empty() ? kind.format.spelling() : name;
-  }
-
   LibraryUse describe(FormatOpInterface op) const {
     LibraryUse use;
     ElementKind own = opaqueOf(op), result = op.getResultElement();
@@ -117,16 +109,17 @@ private:
     if (const auto *entry = registry.entryOf(own.format);
         entry && entry->equivalent && own.format.width() <= 16 &&
         entry->proofs != Registry::NamedFormat::Proofs::Off)
-      use.equivalent = nameOf({entry->equivalent, {}});
+      use.equivalent = nameOf(registry, {entry->equivalent, {}});
     use.operation = numera::nameOf(op.getFormatOperation()).str();
     if (auto cmp = dyn_cast<CmpOp>(op.getOperation()))
       use.operation +=
           " " + arith::stringifyCmpFPredicate(cmp.getPredicate()).str();
     else if (isa<CastOp>(op.getOperation()))
-      use.operation += own == result ? " of " + nameOf(op.getOperandElement(0))
-                                     : " to " + nameOf(result);
+      use.operation += own == result
+                           ? " of " + nameOf(registry, op.getOperandElement(0))
+                           : " to " + nameOf(registry, result);
     else if (isa<MacOp>(op.getOperation()) && own != result)
-      use.operation += " in " + nameOf(result);
+      use.operation += " in " + nameOf(registry, result);
     return use;
   }
 
