@@ -333,9 +333,16 @@ static Value *halfAt(IRBuilder<> &builder, Value *whole, unsigned first,
                                      createSequentialMask(first, count, 0));
 }
 
+/// What is narrowed, as words of 32 bits: it may come from wider ones.
+static Value *asWords(Value *lanes, IRBuilder<> &builder) {
+  Type *type =
+      VectorType::get(builder.getInt32Ty(), cast<VectorType>(lanes->getType()));
+  return builder.CreateZExtOrTrunc(lanes, type);
+}
+
 void Region::narrow(TruncInst &trunc) {
   IRBuilder<> builder(&trunc);
-  Value *words = trunc.getOperand(0);
+  Value *words = asWords(trunc.getOperand(0), builder);
   Value *even = halfAt(builder, words, 0, lanes / 2);
   Value *odd = halfAt(builder, words, lanes / 2, lanes / 2);
   Value *codes = builder.CreateOr(builder.CreateAnd(even, 0xffff),
@@ -359,7 +366,7 @@ void Region::narrow(IntrinsicInst &conversion) {
 /// Codes that are chosen, as words, in the order of this region.
 Value *Region::wordsOf(Value *codes, IRBuilder<> &builder) {
   if (auto *trunc = dyn_cast<TruncInst>(codes))
-    return trunc->getOperand(0);
+    return asWords(trunc->getOperand(0), builder);
   auto *select = dyn_cast<SelectInst>(codes);
   if (!select)
     return builder.CreateZExt(

@@ -7,6 +7,8 @@ import sys
 import numpy as np
 
 FORMATS = {"posit16": "posit<16, 2>", "posit12": "posit<12, 1>",
+           # Products in f64: what is narrowed is words of 64 bits.
+           "posit16_1": "posit<16, 1>", "posit16_0": "posit<16, 0>",
            "float69": "float<6, 9>", "float57": "float<5, 7>",
            "bf16": "float<8, 7>", "fixed": "fixed<4, 11>"}
 COUNT = 200_003
