@@ -39,8 +39,8 @@ namespace {
 /// that stays there anyway.
 constexpr int64_t bytesOfRows = 64 << 10, bytesWorthIt = 2 * bytesOfRows;
 
-/// What a function's loops may keep on the stack, in bytes.
-constexpr int64_t bytesOnStack = 32 << 10;
+/// What a loop may keep on the stack, and all those of a function, in bytes.
+constexpr int64_t bytesOnStack = 32 << 10, mostOnStack = 8 * bytesOnStack;
 
 /// The buffer that a view is of.
 Value rootOf(Value buffer) {
@@ -101,8 +101,9 @@ class Group {
 public:
   /// Adds the next operation; false if it does not belong here.
   bool add(linalg::LinalgOp op);
-  /// One loop for all of them, if that gains something.
-  void fuse(IRRewriter &rewriter);
+  /// One loop for all of them, if that gains something. Takes from `room`,
+  /// bytes on the stack.
+  void fuse(IRRewriter &rewriter, int64_t &room);
 
 private:
   struct Use {
@@ -112,7 +113,7 @@ private:
 
   int64_t bytesOfRow() const;
   bool isTemporary(Value root, const Use &use) const;
-  void keepRowsOnly(IRRewriter &rewriter, int64_t rows);
+  int64_t keepRowsOnly(IRRewriter &rewriter, int64_t rows, int64_t room);
 
   SmallVector<linalg::LinalgOp> ops;
   int64_t count = 0;
@@ -187,10 +188,10 @@ Value viewOf(OpBuilder &builder, Location loc, Value buffer, int64_t dimension,
 }
 
 /// At the start of the loop's body: temporaries in memory for one group of
-/// rows, as far as the stack goes. numera-parallelize moves it to the start of
-/// the function that each thread calls.
-void Group::keepRowsOnly(IRRewriter &rewriter, int64_t rows) {
-  int64_t room = bytesOnStack;
+/// rows, as far as `room` on the stack goes; what they took. numera-parallelize
+/// moves it to the start of the function that each thread calls.
+int64_t Group::keepRowsOnly(IRRewriter &rewriter, int64_t rows, int64_t room) {
+  int64_t all = room;
   for (const auto &[root, use] : memory) {
     int64_t bytes = bytesOf(root) / count * rows;
     if (bytes > room || !isTemporary(root, use))
@@ -203,9 +204,10 @@ void Group::keepRowsOnly(IRRewriter &rewriter, int64_t rows) {
         memref::AllocaOp::create(rewriter, root.getLoc(), type.clone(shape),
                                  rewriter.getI64IntegerAttr(64));
   }
+  return all - room;
 }
 
-void Group::fuse(IRRewriter &rewriter) {
+void Group::fuse(IRRewriter &rewriter, int64_t &room) {
   int64_t bytes = bytesOfRow();
   if (!isShared || bytes * count < bytesWorthIt)
     return;
@@ -223,7 +225,7 @@ void Group::fuse(IRRewriter &rewriter) {
   rewriter.setInsertionPointToStart(loop.getBody());
   Value first = rewriter.createOrFold<arith::MulIOp>(
       loc, loop.getInductionVar(), constant(rows));
-  keepRowsOnly(rewriter, rows);
+  room -= keepRowsOnly(rewriter, rows, std::min(room, bytesOnStack));
   for (linalg::LinalgOp op : ops) {
     SmallVector<Value> operands;
     for (OpOperand &operand : op->getOpOperands()) {
@@ -257,6 +259,7 @@ bool isHarmless(mlir::Operation &op) {
 struct FuseRowsPass : impl::NumeraFuseRowsBase<FuseRowsPass> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
+    int64_t room = mostOnStack;
     SmallVector<Block *> blocks;
     getOperation().walk([&](Block *block) { blocks.push_back(block); });
     for (Block *block : blocks) {
@@ -274,7 +277,7 @@ struct FuseRowsPass : impl::NumeraFuseRowsBase<FuseRowsPass> {
           (void)groups.back().add(linalgOp);
       }
       for (Group &group : groups)
-        group.fuse(rewriter);
+        group.fuse(rewriter, room);
     }
   }
 };
