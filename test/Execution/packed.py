@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Codes without gaps against NumPy: packed.py OUT [TARGET]
+"""Codes without gaps against NumPy: packed.py OUT
 
 Codes of every width, in tensors whose rows begin at bytes and in others, are
 packed and unpacked by `numera run`; NumPy lays their bits one behind the other.
@@ -36,9 +36,8 @@ def storage(width: int) -> npt.DTypeLike:
     return next(np.dtype(f"u{size}") for size in (1, 2, 4, 8) if width <= 8 * size)
 
 
-def run(target: str, *arguments: str | Path) -> None:
-    subprocess.run(["numera", "run", *arguments, "--target", target], check=True,
-                   stdout=subprocess.DEVNULL)
+def run(*arguments: str | Path) -> None:
+    subprocess.run(["numera", "run", *arguments], check=True, stdout=subprocess.DEVNULL)
 
 
 def function(name: str, op: str, sources: list[str], results: list[str]) -> str:
@@ -50,7 +49,7 @@ def function(name: str, op: str, sources: list[str], results: list[str]) -> str:
             f"  return {values} : {', '.join(results)}\n}}\n")
 
 
-def check_codes(out: Path, target: str) -> tuple[int, int]:
+def check_codes(out: Path) -> tuple[int, int]:
     rng = np.random.default_rng(5)
     compared = wrong = 0
     for width, spelling in FORMATS.items():
@@ -69,7 +68,7 @@ def check_codes(out: Path, target: str) -> tuple[int, int]:
             for i, array in enumerate(inputs):
                 np.save(out / f"in{i}.npy", array)
                 flags += ["--input", out / f"in{i}.npy"]
-            run(target, model, "--function", name, *flags, "--output-as", "storage",
+            run(model, "--function", name, *flags, "--output-as", "storage",
                 "--output-dir", out / "codes")
             for i, want in enumerate(outputs):
                 got = np.load(out / "codes" / f"output_{i}.npy")
@@ -93,7 +92,7 @@ func.func @main(%x: tensor<9x70xf32>) -> tensor<9x24xf32> {
 """
 
 
-def check_products(out: Path, target: str) -> tuple[int, int]:
+def check_products(out: Path) -> tuple[int, int]:
     rng = np.random.default_rng(6)
     weights = rng.standard_normal((70, 24)).astype("<f4")
     (out / "product.mlir").write_text(
@@ -106,7 +105,7 @@ def check_products(out: Path, target: str) -> tuple[int, int]:
         dense = plain[:-1] + ",storage=packed>"
         results = []
         for name, spelling in (("plain", plain), ("dense", dense)):
-            run(target, out / "product.mlir", "--format", spelling, "--input",
+            run(out / "product.mlir", "--format", spelling, "--input",
                 out / "x.npy", "--output-dir", out / name)
             results.append(np.load(out / name / "output_0.npy").view(np.uint32))
         compared += results[0].size
@@ -117,7 +116,7 @@ def check_products(out: Path, target: str) -> tuple[int, int]:
     for storage_of in ("packed", "{weights: packed}", "plain"):
         policy.write_text("policy: {default: f6E3M2FN, accumulate: f32, "
                           f"storage: {storage_of}}}\n")
-        run(target, out / "product.mlir", "--formats", policy, "--input", out / "x.npy",
+        run(out / "product.mlir", "--formats", policy, "--input", out / "x.npy",
             "--output-dir", out / "policy")
         results.append(np.load(out / "policy" / "output_0.npy").view(np.uint32))
     compared += 2 * results[-1].size
@@ -128,12 +127,11 @@ def check_products(out: Path, target: str) -> tuple[int, int]:
     return compared, wrong
 
 
-def main(out: Path, target: str) -> int:
-    compared, wrong = (a + b for a, b in zip(check_codes(out, target),
-                                             check_products(out, target)))
+def main(out: Path) -> int:
+    compared, wrong = (a + b for a, b in zip(check_codes(out), check_products(out)))
     print(f"{compared} values compared; {wrong} arrays differ")
     return 1 if wrong else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "cpu"))
+    sys.exit(main(Path(sys.argv[1])))
