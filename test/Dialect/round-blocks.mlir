@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// RUN: numera-opt %s --numera-expand-scales --numera-simplify --numera-lower-types --convert-elementwise-to-linalg --numera-fuse --numera-carry=target=cpu --numera-round-blocks --canonicalize --cse | FileCheck %s
+// RUN: numera-opt %s --numera-pass-parts --numera-expand-scales --numera-simplify --numera-lower-types --convert-elementwise-to-linalg --numera-fuse --numera-carry=target=cpu --numera-round-blocks --canonicalize --cse | FileCheck %s
 
 // MXFP8: 20 = 24 - 4 bits of precision; codes 7 to 226; 448 · 2^(code - 127),
 // from 448 / 2^127 on; 1.5 · 2^14 likewise.
@@ -27,7 +27,8 @@
 // CHECK-NEXT: %[[PLAIN:.*]] = arith.ori %[[BOTH]], %[[ZERO]]
 // CHECK-NEXT: %[[NEXT:.*]] = arith.addi %[[C]], %c1_i32
 // CHECK-NEXT: arith.select %[[PLAIN]], %c0_i32, %[[NEXT]]
-// CHECK-NEXT: arith.shli %[[C]], %c23_i32
+// CHECK-NEXT: %[[OF_ZERO:.*]] = arith.select %[[ZERO]], %c127_i32, %[[C]]
+// CHECK-NEXT: arith.shli %[[OF_ZERO]], %c23_i32
 // CHECK: arith.addi %{{.*}}, %[[LARGEST]]
 // CHECK: arith.addi %{{.*}}, %[[LEAST]]
 // CHECK: linalg.generic {{.*}} ins(%{{.*}}, %[[BLOCKS]]#0, %[[BLOCKS]]#1, %[[BLOCKS]]#2 :
@@ -73,6 +74,38 @@ func.func @given(%x: tensor<64x32xf32>, %s: tensor<64x1xf32>) -> tensor<64x32xf3
   return %y : tensor<64x32xf32>
 }
 
+// The code, without a number between: 160 · 2^20 + 2^22 makes exponents those
+// of c with 1.5 as fraction; 20 and 24 bring exponent and sign to their places.
+// CHECK-LABEL: func.func @codes
+// CHECK-DAG: %[[INFINITY:.*]] = arith.constant 2139095040 : i32
+// CHECK-DAG: %[[M:.*]] = arith.constant 171966464 : i32
+// CHECK-DAG: %[[WORDS:.*]] = arith.constant 2147483647 : i32
+// CHECK: linalg.generic {{.*}}"reduction"
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}}#0, %{{.*}}#1, %{{.*}}#2 :
+// CHECK-NEXT: ^bb0(%[[A:.*]]: f32, %[[LONG:.*]]: i32, %[[L:.*]]: i32, %[[C:.*]]: i32
+// CHECK: scf.if {{.*}} -> (i8) {
+// CHECK-NEXT: %[[X:.*]] = arith.bitcast %[[A]]
+// CHECK-NEXT: %[[MAGNITUDE:.*]] = arith.andi %[[X]], %[[WORDS]]
+// CHECK-NEXT: %[[LEAST:.*]] = arith.minsi %[[MAGNITUDE]], %[[L]]
+// CHECK-NEXT: %[[E:.*]] = arith.andi %[[LEAST]], %[[INFINITY]]
+// CHECK-NEXT: %[[UP:.*]] = arith.addi %[[E]], %[[M]]
+// CHECK-NEXT: arith.maxsi %[[UP]], %[[C]]
+// CHECK: arith.addf
+// CHECK: %[[D:.*]] = arith.subi %{{.*}}, %[[C]]
+// CHECK-NEXT: %[[BINADES:.*]] = arith.shrui %[[D]], %c20_i32
+// CHECK-NEXT: arith.addi %[[BINADES]], %[[D]]
+// CHECK-NEXT: %[[S:.*]] = arith.shrui %[[X]], %c24_i32
+// CHECK-NEXT: arith.andi %[[S]], %c128_i32
+// CHECK-NEXT: arith.ori
+// CHECK-NEXT: arith.trunci
+// CHECK: } else {
+// CHECK: numera.cast {{.*}} : f32 to i8
+// CHECK: return
+func.func @codes(%x: tensor<64x32xf32>) -> tensor<64x32x!numera.num<float<4,3,fn>>, #numera.scaling<floor, float<8,0,fnu>, axis = 1, block = 32>> {
+  %q = numera.quantize %x : tensor<64x32xf32> to tensor<64x32x!numera.num<float<4,3,fn>>, #numera.scaling<floor, float<8,0,fnu>, axis = 1, block = 32>>
+  return %q : tensor<64x32x!numera.num<float<4,3,fn>>, #numera.scaling<floor, float<8,0,fnu>, axis = 1, block = 32>>
+}
+
 // MXINT8: 127/64 and -2, 1.5 · 2^(23 - 6), times 2^-127; codes 1 to 237.
 // CHECK-LABEL: func.func @mxint8
 // CHECK-DAG: arith.constant 8257536 : i32
@@ -101,11 +134,12 @@ func.func @mxint8(%x: tensor<64x32xf32>) -> tensor<64x32xf32> {
   return %y : tensor<64x32xf32>
 }
 
-// Floats with one zero, posits and what has no negative numbers are rounded in
-// another way.
+// Floats with one zero or without subnormal numbers, posits and what has no
+// negative numbers are rounded in another way.
 // CHECK-LABEL: func.func @other_elements
 // CHECK-NOT: scf.if
-// CHECK: return
+// CHECK-LABEL: func.func @flushed
+// CHECK-NOT: scf.if
 func.func @other_elements(%x: tensor<64x32xf32>) -> (tensor<64x32xf32>, tensor<64x32xf32>, tensor<64x32xf32>) {
   %o = numera.quantize %x : tensor<64x32xf32> to tensor<64x32x!numera.num<fixed<8,0,unsigned>>, #numera.scaling<floor, float<8,0,fnu>, axis = 1, block = 32>>
   %x2 = numera.dequantize %o : tensor<64x32x!numera.num<fixed<8,0,unsigned>>, #numera.scaling<floor, float<8,0,fnu>, axis = 1, block = 32>> to tensor<64x32xf32>
@@ -114,4 +148,10 @@ func.func @other_elements(%x: tensor<64x32xf32>) -> (tensor<64x32xf32>, tensor<6
   %q = numera.quantize %x : tensor<64x32xf32> to tensor<64x32x!numera.num<posit<8,2>>, #numera.scaling<floor, float<8,0,fnu>, axis = 1, block = 32>>
   %z = numera.dequantize %q : tensor<64x32x!numera.num<posit<8,2>>, #numera.scaling<floor, float<8,0,fnu>, axis = 1, block = 32>> to tensor<64x32xf32>
   return %x2, %y, %z : tensor<64x32xf32>, tensor<64x32xf32>, tensor<64x32xf32>
+}
+
+func.func @flushed(%x: tensor<64x32xf32>) -> tensor<64x32xf32> {
+  %q = numera.quantize %x : tensor<64x32xf32> to tensor<64x32x!numera.num<float<4,3,fn,flush>>, #numera.scaling<floor, float<8,0,fnu>, axis = 1, block = 32>>
+  %y = numera.dequantize %q : tensor<64x32x!numera.num<float<4,3,fn,flush>>, #numera.scaling<floor, float<8,0,fnu>, axis = 1, block = 32>> to tensor<64x32xf32>
+  return %y : tensor<64x32xf32>
 }

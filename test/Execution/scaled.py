@@ -4,7 +4,8 @@
 
 Every case is a scaled format, an axis and an array. One module, written to OUT,
 has a function for each array, which returns the values of all its scaled
-tensors. The reference computes scales by their definition, with frexp and f64,
+tensors; for some arrays also one that returns the tensors of blocks, as codes
+and scales, and one that takes them. The reference computes scales by their definition, with frexp and f64,
 and rounds elements with reference_formats.py. Bits have to agree.
 """
 
@@ -22,6 +23,7 @@ F32 = npt.NDArray[np.float32]
 # Element, its largest number, the exponent of that and its significant bits.
 ELEMENTS = {
     "float<4,3,fn>": (448.0, 8, 4),
+    "float<4,3,fn,flush>": (448.0, 8, 4),
     "float<5,2>": (57344.0, 15, 3),
     "float<3,2,finite>": (28.0, 4, 3),
     "float<2,3,finite>": (7.5, 2, 4),
@@ -71,7 +73,12 @@ def element_round(name: str, x: npt.NDArray[np.float64]) -> npt.NDArray[np.float
     if name.startswith("posit"):
         return reference_formats.parse(name).round(x)
     largest = ELEMENTS[name][0]
-    rounded = reference_formats.parse(name).round(np.clip(x, -largest, largest))
+    plain = name.replace(",flush", "")
+    rounded = reference_formats.parse(plain).round(np.clip(x, -largest, largest))
+    if plain != name:  # below the least normal number it or 0, a tie is 0
+        least = 2.0**-6
+        rounded = np.where(np.abs(x) >= least, rounded,
+                           np.copysign(least * (np.abs(x) > least / 2), x))
     has_nan = "finite" not in name
     return np.where(np.isnan(x), np.nan if has_nan else 0, rounded)
 
@@ -194,7 +201,8 @@ def arrays() -> dict[str, F32]:
     below[:, 7] = 0
     significand = 1 + rng.integers(0, 32, (277, 32)) / 32
     edges = significand * np.exp2(exponents - below) * rng.choice([-1, 1], (277, 32))
-    return {"dynamic": wide(3, 70), "edges": edges.astype(np.float32),"even": wide(4, 64), "tail": wide(3, 70), "rows": wide(40, 5),
+    return {"dynamic": wide(3, 70), "edges": edges.astype(np.float32),
+            "even": wide(4, 64), "tail": wide(3, 70), "rows": wide(40, 5),
             "image": wide(2, 33, 6, 5), "short": wide(2, 7),
             "positive": np.abs(wide(3, 9)), "zeros": np.zeros((2, 3), np.float32),
             "special": special}
@@ -222,6 +230,10 @@ def cases(name: str, x: F32) -> list[Case]:
     return found
 
 
+def blocks(name: str, x: F32) -> list[Case]:
+    return [case for case in cases(name, x) if case.block and not case.tensor]
+
+
 def module(inputs: dict[str, F32]) -> str:
     text = ""
     for name, x in inputs.items():
@@ -239,29 +251,72 @@ def module(inputs: dict[str, F32]) -> str:
     return text
 
 
+def module_of_parts(name: str, x: F32) -> str:
+    """NAME_codes, whose results are scaled tensors q0, q1, …, and NAME_values,
+    which takes them."""
+    plain = f"tensor<{'x'.join(map(str, x.shape))}xf32>"
+    found = blocks(name, x)
+    types = [f"{plain[:-4]}!numera.num<{case.element}>, {case.mlir()}>" for case in found]
+    named = ", ".join(f'{t} {{numera.name = "q{i}"}}' for i, t in enumerate(types))
+    quantize = "".join(f"  %q{i} = numera.quantize %x : {plain} to {t}\n"
+                       for i, t in enumerate(types))
+    taken = ", ".join(f"%q{i}: {t}" for i, t in enumerate(types))
+    dequantize = "".join(f"  %y{i} = numera.dequantize %q{i} : {t} to {plain}\n"
+                         for i, t in enumerate(types))
+    values = ", ".join([plain] * len(types))
+    q, y = (", ".join(f"%{letter}{i}" for i in range(len(types))) for letter in "qy")
+    return (f"func.func @{name}_codes(%x: {plain}) -> ({named}) {{\n{quantize}"
+            f"  return {q} : {', '.join(types)}\n}}\n"
+            f"func.func @{name}_values({taken}) -> ({values}) {{\n{dequantize}"
+            f"  return {y} : {values}\n}}\n")
+
+
+def run(model: Path, function: str, inputs: list[Path], out: Path) -> None:
+    flags = [word for path in inputs for word in ("--input", path)]
+    subprocess.run(["numera", "run", model, "--function", function, *flags,
+                    "--output-dir", out], check=True, stdout=subprocess.DEVNULL)
+
+
+def differing(name: str, x: F32, found: list[Case], folder: Path) -> int:
+    """How many values differ from the reference; prints the first of a case."""
+    wrong = 0
+    for i, case in enumerate(found):
+        got = np.load(folder / f"output_{i}.npy")
+        with np.errstate(all="ignore"):
+            want = (with_zero_points(case, x) if case.rule == "min-max" else
+                    dequantized(case, *quantized(case, x)))
+        differ = ~((got == want) & (np.signbit(got) == np.signbit(want)) |
+                   np.isnan(want) & (got.view(np.uint32) == 0x7fc00000))
+        wrong += int(differ.sum())
+        if differ.any():
+            at = tuple(np.argwhere(differ)[0])
+            print(f"{name} {case}: at {at} of {x[at]!r}: {got[at]!r}, "
+                  f"expected {want[at]!r}; {int(differ.sum())} differ")
+    return wrong
+
+
 def main(out: Path) -> int:
     inputs = arrays()
+    in_parts = ("edges", "special", "tail")
     model = out / "scaled.mlir"
-    model.write_text(module(inputs))
+    model.write_text(module(inputs) + "".join(module_of_parts(name, inputs[name])
+                                              for name in in_parts))
     compared = wrong = 0
     for name, x in inputs.items():
-        np.save(out / f"{name}.npy", x)
-        subprocess.run(["numera", "run", model, "--function", name, "--input",
-                        out / f"{name}.npy", "--output-dir", out / name],
-                       check=True, stdout=subprocess.DEVNULL)
-        for i, case in enumerate(cases(name, x)):
-            got = np.load(out / name / f"output_{i}.npy")
-            with np.errstate(all="ignore"):
-                want = (with_zero_points(case, x) if case.rule == "min-max" else
-                        dequantized(case, *quantized(case, x)))
-            differ = ~((got == want) & (np.signbit(got) == np.signbit(want)) |
-                       np.isnan(want) & (got.view(np.uint32) == 0x7fc00000))
-            compared += x.size
-            wrong += int(differ.sum())
-            if differ.any():
-                at = tuple(np.argwhere(differ)[0])
-                print(f"{name} {case}: at {at} of {x[at]!r}: {got[at]!r}, "
-                      f"expected {want[at]!r}; {int(differ.sum())} differ")
+        given = out / f"{name}.npy"
+        np.save(given, x)
+        run(model, name, [given], out / name)
+        wrong += differing(name, x, cases(name, x), out / name)
+        compared += x.size * len(cases(name, x))
+    for name in in_parts:
+        codes, values = out / f"{name}_codes", out / f"{name}_values"
+        found = blocks(name, inputs[name])
+        run(model, codes.name, [out / f"{name}.npy"], codes)
+        run(model, values.name,
+            [codes / f"q{i}{part}.npy" for i in range(len(found))
+             for part in ("", ".scales")], values)
+        wrong += differing(values.name, inputs[name], found, values)
+        compared += inputs[name].size * len(found)
     print(f"{compared} values compared; {wrong} differ")
     return 1 if wrong else 0
 

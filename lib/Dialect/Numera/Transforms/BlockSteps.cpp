@@ -26,14 +26,21 @@ static std::optional<BlockSteps> stepsOfFloat(const Format &format) {
   int32_t exponent = *range.normalExponent + count;
   // Two bits more than the precision below its last, and q's that are subnormal
   // in f32 far below F's least number.
-  if (!range.hasNegativeZero || range.precision < 2 ||
+  bool hasSubnormals =
+      range.leastExponent == *range.normalExponent + 1 - range.precision;
+  if (!range.hasNegativeZero || !hasSubnormals || range.precision < 2 ||
       range.precision + 2 > count || range.leastExponent <= leastNormal + 2 ||
       exponent >= bias)
+    return std::nullopt;
+  // Codes count from zero through subnormal to normal numbers.
+  if (numberOf(format, 1) != powerOf(range.leastExponent) ||
+      numberOf(format, 1u << (range.precision - 1)) !=
+          powerOf(*range.normalExponent))
     return std::nullopt;
   BlockSteps steps;
   steps.isFloat = true;
   steps.words = {numberOf(format, family.largest(format)),
-                 powerOf(exponent) | 1u << (mantissa - 1)};
+                 powerOf(exponent) | BlockSteps::half};
   steps.count = count;
   steps.firstCode = leastNormal - *range.normalExponent + bias;
   steps.lastCode = bias - range.maxExponent - count + bias;
@@ -53,7 +60,7 @@ static std::optional<BlockSteps> stepsOfMultiples(const Format &format) {
   steps.isFloat = false;
   steps.words = {numberOf(format, family.largest(format)),
                  numberOf(format, family.lowest(format)),
-                 powerOf(least + mantissa) | 1u << (mantissa - 1)};
+                 powerOf(least + mantissa) | BlockSteps::half};
   if (!(steps.words[1] & ~magnitudes))
     return std::nullopt;
   steps.count = 0;
@@ -78,6 +85,7 @@ std::optional<BlockSteps> blockStepsOf(const Format &format,
       range.normalExponent ? stepsOfFloat(format) : stepsOfMultiples(format);
   if (!steps)
     return std::nullopt;
+  steps->width = format.width();
   steps->firstCode = std::max(0, steps->firstCode);
   bool hasCodes = steps->firstCode < steps->lastCode;
   return hasCodes ? steps : std::nullopt;

@@ -23,16 +23,30 @@
 //   x is finite                                   NaN and infinities keep their
 //                                                 way through q
 //
+// The code of y comes from another m, with the same exponents and 1.5 as its
+// fraction everywhere:
+//
+//   m = max(1.5 · 2^(K + exponent of a), c)
+//   s = a + m             s has m's exponent, since a < 2^(1 - K) m and K > 2
+//   d = word of s - word of c
+//
+// The last unit of s is that of F's numbers at a, so that a is rounded to n
+// units; d is n + 2^23 times the binades between F's least normal number and a.
+// Each of them has 2^(precision - 1) codes, and n at most twice as many: the
+// code is d + (d shifted down by K), in its last bits.
+//
 // What is not a float but a multiple of one number, an integer or fixed point,
 // is rounded where f32's units are those multiples, at 1.5 · 2^23 of them:
 //
 //   a = min(max(x, lowest), highest)
 //   y = (a + m) - m               m = 1.5 · 2^23 · least number
 //
-// again with all but x times 2^e, where these are normal numbers of f32.
+// and the last bits of a + m are the code, again with all but x times 2^e, where
+// these are normal numbers of f32.
 //
-// Of a block without a number but 0 every e is right. Where one of these does
-// not hold, numbers are scaled, rounded and scaled back.
+// A block without a number but 0 has the same result with every e: it is taken
+// as 0. Where one of these does not hold, numbers are scaled, rounded and scaled
+// back.
 
 #ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_BLOCKSTEPS_H
 #define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_BLOCKSTEPS_H
@@ -47,7 +61,8 @@ namespace numera {
 struct BlockSteps {
   // Of f32.
   static constexpr int32_t mantissa = 23, bias = 127, leastNormal = -126;
-  static constexpr uint32_t infinity = 0x7f800000, magnitudes = 0x7fffffff;
+  static constexpr uint32_t infinity = 0x7f800000, magnitudes = 0x7fffffff,
+                            half = 0x00400000; ///< the fraction of 1.5
   /// The word of a power of two.
   static constexpr uint32_t powerOf(int32_t exponent) {
     return uint32_t(exponent + bias) << mantissa;
@@ -57,7 +72,8 @@ struct BlockSteps {
   /// As words of f32, for a scale of 1: of a float the largest number and c; of
   /// other elements the highest and the lowest number and m.
   llvm::SmallVector<uint32_t, 3> words;
-  int32_t count; ///< of a float: K
+  int32_t count;  ///< of a float: K
+  uint32_t width; ///< bits of a code
   /// Codes of the scales, 2^(code - 127), with which no step goes wrong.
   int32_t firstCode, lastCode;
 };

@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// Numbers become elements of a block and numbers again without being scaled:
-//
-//   q = x · 2^-e        a number for the element format F
-//   r = round_to<F> q
-//   y = r · 2^e
-//
-// is x rounded to F's numbers times 2^e, which BlockSteps.h does at once for
+// Numbers become elements of a block, and numbers again (RoundTrips.h), without
+// being scaled: x is rounded to F's numbers times 2^e at once (BlockSteps.h) in
 // most blocks. Largest magnitudes are known where scales come from them, as
 // words of f32, NaNs last: one comparison sees that all numbers are finite.
 
-#include "BlockSteps.h"
+#include "RoundTrips.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
-#include "numera/Registry/Scaling.h"
 
 using namespace mlir;
 
@@ -29,170 +22,11 @@ namespace numera {
 
 namespace {
 
-/// An elementwise operation on one tensor; null if `value` is not its result.
-linalg::GenericOp mapOf(Value value) {
-  auto generic = value.getDefiningOp<linalg::GenericOp>();
-  bool isMap = generic && generic.getNumDpsInputs() == 1 &&
-               generic.getNumDpsInits() == 1 &&
-               generic.getNumReductionLoops() == 0 &&
-               !generic.hasIndexSemantics() &&
-               llvm::all_of(generic.getIndexingMapsArray(),
-                            [](AffineMap map) { return map.isIdentity(); });
-  return isMap ? generic : linalg::GenericOp();
-}
-
-mlir::Operation *yieldedBy(linalg::GenericOp generic) {
-  return generic.getBody()->getTerminator()->getOperand(0).getDefiningOp();
-}
-
-bool isCastFromScale(mlir::Operation *op) {
-  auto cast = dyn_cast_or_null<CastOp>(op);
-  if (!cast || !cast.getType().isF32() ||
-      !isa<BlockArgument>(cast.getOperand()))
-    return false;
-  FormatOpInterface interface = cast;
-  ElementKind from = interface.getOperandElement(0);
-  return from.isFormat() && from.format == powersOfTwo() &&
-         !isOverridden(interface);
-}
-
-/// The codes of which `scales` are the values; null if they are something else.
-Value codesOf(Value scales) {
-  linalg::GenericOp map = mapOf(scales);
-  return map && isCastFromScale(yieldedBy(map)) ? map.getInputs()[0] : Value();
-}
-
-/// The codes of which `numbers` are one divided by the values; null likewise.
-Value codesOfReciprocals(Value numbers) {
-  linalg::GenericOp map = mapOf(numbers);
-  auto div = map ? dyn_cast_or_null<DivOp>(yieldedBy(map)) : DivOp();
-  llvm::APFloat one(0.0f);
-  bool isReciprocal = div && !isOverridden(div) &&
-                      matchPattern(div.getLhs(), m_ConstantFloat(&one)) &&
-                      one.isExactlyValue(1.0) &&
-                      isCastFromScale(div.getRhs().getDefiningOp());
-  return isReciprocal ? map.getInputs()[0] : Value();
-}
-
-/// The largest magnitudes, as words, that `codes` are made from.
-linalg::GenericOp magnitudesBehind(Value codes) {
-  linalg::GenericOp map = mapOf(codes);
-  auto maxima = map ? map.getInputs()[0].getDefiningOp<linalg::GenericOp>()
-                    : linalg::GenericOp();
-  if (!maxima || maxima.getNumDpsInputs() != 1 ||
-      maxima.getNumReductionLoops() != 1)
-    return {};
-  // max(sum, bits of x & 0x7fffffff)
-  Block &body = *maxima.getBody();
-  auto max = dyn_cast_or_null<arith::MaxUIOp>(yieldedBy(maxima));
-  Value word =
-      max ? (max.getLhs() == body.getArgument(1) ? max.getRhs() : max.getLhs())
-          : Value();
-  auto mask = word ? word.getDefiningOp<arith::AndIOp>() : arith::AndIOp();
-  llvm::APInt bits;
-  if (!mask || !matchPattern(mask.getRhs(), m_ConstantInt(&bits)) ||
-      bits != BlockSteps::magnitudes)
-    return {};
-  auto cast = mask.getLhs().getDefiningOp<arith::BitcastOp>();
-  bool isOfNumber = cast && cast.getIn() == body.getArgument(0) &&
-                    cast.getIn().getType().isF32();
-  return isOfNumber ? maxima : linalg::GenericOp();
-}
-
-/// A number on its way through its element: what stands between `scaled` and
-/// `result` is `rounding`.
-struct RoundTrip {
-  Value number;            ///< f32, an argument of the body
-  mlir::Operation *scaled; ///< by the reciprocal of the scale
-  SmallVector<mlir::Operation *, 2> rounding;
-  MulOp result;             ///< times the scale
-  linalg::GenericOp maxima; ///< what the scales come from
-  Value codes;              ///< of the scales
-  AffineMap access;         ///< of the scales
-  BlockSteps steps;
-};
-
-/// `rounded` as a cast to a format and back, or as both in one. Null if it is
-/// neither.
-mlir::Operation *findRounding(Value rounded, RoundTrip &trip) {
-  if (auto round = rounded.getDefiningOp<RoundToOp>()) {
-    if (round.getRandom() || round.getRounding())
-      return nullptr;
-    Format format = round.getFormat().getFormat();
-    auto steps =
-        blockStepsOf(format, rulesOf(Operation::Cast, format, formatF32()));
-    if (!steps)
-      return nullptr;
-    trip.steps = *steps;
-    trip.rounding = {round};
-    return round;
-  }
-  auto back = rounded.getDefiningOp<CastOp>();
-  auto there = back ? back.getOperand().getDefiningOp<CastOp>() : CastOp();
-  if (!there || !there.getOperand().getType().isF32() ||
-      !back.getType().isF32() || there.getRandom() || isOverridden(there) ||
-      isOverridden(back))
-    return nullptr;
-  FormatOpInterface interface = there;
-  Format format = interface.getRules().encoding;
-  ElementKind from = interface.getOperandElement(0);
-  if (!from.isFormat() || from.format != formatF32() ||
-      FormatOpInterface(back).getOperandElement(0) !=
-          interface.getResultElement())
-    return nullptr;
-  auto steps = blockStepsOf(format, interface.getRules());
-  if (!steps)
-    return nullptr;
-  trip.steps = *steps;
-  trip.rounding = {there, back};
-  return there;
-}
-
-std::optional<RoundTrip> roundTripOf(linalg::GenericOp generic, MulOp result) {
-  auto inputOf = [&](Value value) -> OpOperand * {
-    auto argument = dyn_cast<BlockArgument>(value);
-    bool isInput = argument && argument.getOwner() == generic.getBody() &&
-                   argument.getArgNumber() < generic.getNumDpsInputs();
-    return isInput ? &generic->getOpOperand(argument.getArgNumber()) : nullptr;
-  };
-  RoundTrip trip;
-  trip.result = result;
-  mlir::Operation *rounding = findRounding(result.getLhs(), trip);
-  trip.scaled = rounding ? rounding->getOperand(0).getDefiningOp() : nullptr;
-  if (!isa_and_nonnull<arith::MulFOp, MulOp>(trip.scaled) ||
-      isOverridden(result))
-    return std::nullopt;
-  if (auto mul = dyn_cast<MulOp>(trip.scaled); mul && isOverridden(mul))
-    return std::nullopt;
-  trip.number = trip.scaled->getOperand(0);
-  OpOperand *number = inputOf(trip.number),
-            *reciprocal = inputOf(trip.scaled->getOperand(1)),
-            *scale = inputOf(result.getRhs());
-  if (!number || !reciprocal || !scale)
-    return std::nullopt;
-  trip.codes = codesOf(scale->get());
-  trip.access = generic.getMatchingIndexingMap(scale);
-  if (!trip.codes || trip.codes != codesOfReciprocals(reciprocal->get()) ||
-      trip.access != generic.getMatchingIndexingMap(reciprocal))
-    return std::nullopt;
-  // A block along the last dimension, all of whose numbers are finite if its
-  // largest magnitude is.
-  trip.maxima = magnitudesBehind(trip.codes);
-  if (!trip.maxima || trip.maxima.getInputs()[0] != number->get())
-    return std::nullopt;
-  AffineMap all = generic.getMatchingIndexingMap(number);
-  SmallVector<AffineMap> maps = trip.maxima.getIndexingMapsArray();
-  bool isLast = all.isIdentity() && maps[0].isIdentity() &&
-                trip.access == all.dropResult(all.getNumResults() - 1) &&
-                maps[1] == trip.access;
-  return isLast ? std::optional(std::move(trip)) : std::nullopt;
-}
-
 /// Writes what replaces one.
 class Writer {
 public:
   Writer(OpBuilder &builder, RoundTrip trip)
-      : builder(builder), loc(trip.result.getLoc()), trip(trip) {}
+      : builder(builder), loc(trip.result->getLoc()), trip(trip) {}
 
   /// 0, or one more than the scale's code for blocks that go the long way; then
   /// the words of the steps, times 2^e. One to ask and others to load into all
@@ -221,9 +55,18 @@ private:
   Value asNumber(Value x) {
     return arith::BitcastOp::create(builder, loc, builder.getF32Type(), x);
   }
+  /// Only as many bits as a code has are kept.
+  Value asCode(Value x) {
+    Type type = trip.result->getResult(0).getType();
+    return arith::TruncIOp::create(builder, loc, type, x);
+  }
   SmallVector<Value> wordsOf(Value most, Value code);
   Value toFloat(Value largest, Value least);
+  Value toFloatCode(Value largest, Value least);
+  Value sumWithMultiples(Value highest, Value lowest, Value m);
   Value toMultiple(Value highest, Value lowest, Value m);
+  Value toMultipleCode(Value highest, Value lowest, Value m);
+  Value plain(ValueRange words);
   Value scaled(Value code);
 
   OpBuilder &builder;
@@ -239,9 +82,12 @@ SmallVector<Value> Writer::wordsOf(Value most, Value code) {
       op<arith::AndIOp>(compare(ult, op<arith::SubIOp>(code, steps.firstCode),
                                 steps.lastCode - steps.firstCode + 1),
                         compare(ult, most, BlockSteps::infinity));
-  isPlain = op<arith::OrIOp>(isPlain, compare(eq, most, 0));
+  Value isZero = compare(eq, most, 0);
+  isPlain = op<arith::OrIOp>(isPlain, isZero);
   SmallVector<Value> words = {arith::SelectOp::create(
       builder, loc, isPlain, word(0), op<arith::AddIOp>(code, 1))};
+  code = arith::SelectOp::create(builder, loc, isZero, word(BlockSteps::bias),
+                                 code);
   Value power = op<arith::ShLIOp>(code, BlockSteps::mantissa);
   for (uint32_t number : steps.words)
     words.push_back(op<arith::AddIOp>(power, number - BlockSteps::powerOf(0)));
@@ -286,7 +132,26 @@ Value Writer::toFloat(Value largest, Value least) {
   return asNumber(op<arith::OrIOp>(asWord(rounded), sign));
 }
 
-Value Writer::toMultiple(Value highest, Value lowest, Value m) {
+Value Writer::toFloatCode(Value largest, Value least) {
+  const BlockSteps &steps = trip.steps;
+  Value x = asWord(trip.number);
+  Value a = op<arith::AndIOp>(x, BlockSteps::magnitudes);
+  a = op<arith::MinSIOp>(a, largest);
+  Value m = op<arith::AndIOp>(a, BlockSteps::infinity);
+  m = op<arith::AddIOp>(m, BlockSteps::powerOf(steps.count - BlockSteps::bias) |
+                               BlockSteps::half);
+  m = op<arith::MaxSIOp>(m, least);
+  Value s = asWord(op<arith::AddFOp>(asNumber(a), asNumber(m)));
+  Value d = op<arith::SubIOp>(s, least);
+  Value code =
+      op<arith::AddIOp>(op<arith::ShRUIOp>(d, uint32_t(steps.count)), d);
+  Value sign = op<arith::ShRUIOp>(x, 32 - steps.width);
+  sign = op<arith::AndIOp>(sign, 1u << (steps.width - 1));
+  return asCode(op<arith::OrIOp>(code, sign));
+}
+
+/// The sum's last bits are the multiple.
+Value Writer::sumWithMultiples(Value highest, Value lowest, Value m) {
   auto choose = [&](arith::CmpFPredicate predicate, Value x, Value limit) {
     limit = asNumber(limit);
     Value isInside = arith::CmpFOp::create(builder, loc, predicate, x, limit);
@@ -294,13 +159,22 @@ Value Writer::toMultiple(Value highest, Value lowest, Value m) {
   };
   Value a = choose(arith::CmpFPredicate::OLT, trip.number, highest);
   a = choose(arith::CmpFPredicate::OGT, a, lowest);
-  m = asNumber(m);
-  return op<arith::SubFOp>(op<arith::AddFOp>(a, m), m);
+  return op<arith::AddFOp>(a, asNumber(m));
+}
+
+Value Writer::toMultiple(Value highest, Value lowest, Value m) {
+  Value sum = sumWithMultiples(highest, lowest, m);
+  return op<arith::SubFOp>(sum, asNumber(m));
+}
+
+Value Writer::toMultipleCode(Value highest, Value lowest, Value m) {
+  Value code = asWord(sumWithMultiples(highest, lowest, m));
+  return asCode(op<arith::AndIOp>(code, ~0u >> (32 - trip.steps.width)));
 }
 
 /// As it was, with the scale and its reciprocal from its code.
 Value Writer::scaled(Value code) {
-  auto body = trip.result->getParentOfType<linalg::GenericOp>();
+  auto body = trip.scaled->getParentOfType<linalg::GenericOp>();
   auto inlined = [&](Value argument) {
     unsigned number = cast<BlockArgument>(argument).getArgNumber();
     auto map = body.getInputs()[number].getDefiningOp<linalg::GenericOp>();
@@ -311,25 +185,34 @@ Value Writer::scaled(Value code) {
     return values.lookup(map.getBody()->getTerminator()->getOperand(0));
   };
   IRMapping values;
-  for (Value scale : {trip.scaled->getOperand(1), trip.result.getRhs()})
+  SmallVector<Value, 2> scales = {trip.scaled->getOperand(1)};
+  if (!trip.isToCode())
+    scales.push_back(trip.result->getOperand(1));
+  for (Value scale : scales)
     values.map(scale, inlined(scale));
   builder.clone(*trip.scaled, values);
   for (mlir::Operation *op : trip.rounding)
     builder.clone(*op, values);
   builder.clone(*trip.result, values);
-  return values.lookup(trip.result.getResult());
+  return values.lookup(trip.result->getResult(0));
+}
+
+Value Writer::plain(ValueRange words) {
+  if (trip.steps.isFloat)
+    return trip.isToCode() ? toFloatCode(words[0], words[1])
+                           : toFloat(words[0], words[1]);
+  return trip.isToCode() ? toMultipleCode(words[0], words[1], words[2])
+                         : toMultiple(words[0], words[1], words[2]);
 }
 
 Value Writer::result(ValueRange words) {
   Value isPlain = compare(arith::CmpIPredicate::eq, words[0], 0);
-  auto choice = scf::IfOp::create(builder, loc, builder.getF32Type(), isPlain,
-                                  /*withElseRegion=*/true);
+  auto choice =
+      scf::IfOp::create(builder, loc, trip.result->getResult(0).getType(),
+                        isPlain, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(choice.thenBlock());
-  scf::YieldOp::create(builder, loc,
-                       trip.steps.isFloat
-                           ? toFloat(words[1], words[2])
-                           : toMultiple(words[1], words[2], words[3]));
+  scf::YieldOp::create(builder, loc, plain(words.drop_front()));
   builder.setInsertionPointToStart(choice.elseBlock());
   Value code = op<arith::SubIOp>(words[0], 1);
   Type type = getElementTypeOrSelf(trip.codes);
@@ -379,9 +262,8 @@ struct RoundBlocksPass : impl::NumeraRoundBlocksBase<RoundBlocksPass> {
       if (!generic.hasPureTensorSemantics() || generic.getNumDpsInits() != 1 ||
           generic.getNumReductionLoops() != 0 || generic.hasIndexSemantics())
         continue;
-      for (auto mul :
-           llvm::make_early_inc_range(generic.getBody()->getOps<MulOp>()))
-        if (auto trip = roundTripOf(generic, mul)) {
+      for (mlir::Operation &op : llvm::make_early_inc_range(*generic.getBody()))
+        if (auto trip = roundTripOf(generic, &op)) {
           rewrite(rewriter, generic, *trip);
           break;
         }

@@ -11,14 +11,14 @@ def NumeraRoundBlocks : Pass<"numera-round-blocks", "::mlir::ModuleOp"> {
   let summary = "round to the elements of blocks without scaling";
   let description = [{
     *Before:* numbers times the reciprocals of scales, powers of two, rounded to
-    a float of few bits, an integer or fixed point that saturates, times the
-    scales; blocks along the last dimension, whose scales come from their
-    largest magnitudes.
+    a float of few bits, an integer or fixed point that saturates: to codes, or
+    to numbers that are multiplied by the scales; blocks along the last dimension,
+    whose scales come from their largest magnitudes.
     *After:* where a block's scale and numbers allow it, which `scf.if` asks
     once an element, the numbers are rounded to what elements stand for in their
-    block: to a float by five integer operations, a subtraction and an addition.
-    Other blocks are scaled as before. Every result has the same bits: the proof
-    stands in BlockSteps.h.
+    block: to a float by five integer operations, a subtraction and an addition,
+    to its code by eleven and an addition. Other blocks are scaled as before.
+    Every result has the same bits: the proof stands in BlockSteps.h.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
