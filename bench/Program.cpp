@@ -72,9 +72,8 @@ Library::Library(const std::string &path)
 void *Library::find(const char *symbol) const { return dlsym(handle, symbol); }
 
 Program::Program(const std::string &path, std::vector<Array *> arrays,
-                 Array &result, uint32_t threads)
-    : entry(Library(path).function<numera_entry>("run")),
-      output(result.tensor()) {
+                 std::vector<Array *> results, uint32_t threads)
+    : entry(Library(path).function<numera_entry>("run")) {
   if (!entry) {
     std::fprintf(stderr, "numera-bench: %s has no function 'run'\n",
                  path.c_str());
@@ -82,13 +81,15 @@ Program::Program(const std::string &path, std::vector<Array *> arrays,
   }
   for (const Array *array : arrays)
     inputs.push_back(array->tensor());
+  for (const Array *result : results)
+    outputs.push_back(result->tensor());
   options.threads = threads;
 }
 
 void Program::run() {
   char error[256];
-  if (entry(inputs.data(), inputs.size(), &output, 1, &options, error,
-            sizeof error) == 0)
+  if (entry(inputs.data(), inputs.size(), outputs.data(), outputs.size(),
+            &options, error, sizeof error) == 0)
     return;
   std::fprintf(stderr, "numera-bench: %s\n", error);
   std::exit(1);

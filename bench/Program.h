@@ -61,18 +61,20 @@ private:
 };
 
 /// The function `run` of a compiled program. Every call writes to the same
-/// output, whose memory the caller owns.
+/// outputs, whose memory the caller owns.
 class Program {
 public:
+  Program(const std::string &path, std::vector<Array *> inputs,
+          std::vector<Array *> outputs, uint32_t threads = 1);
   Program(const std::string &path, std::vector<Array *> inputs, Array &output,
-          uint32_t threads = 1);
+          uint32_t threads = 1)
+      : Program(path, std::move(inputs), std::vector{&output}, threads) {}
   /// Ends the program with the function's message if it fails.
   void run();
 
 private:
   numera_entry *entry;
-  std::vector<numera_tensor> inputs;
-  numera_tensor output;
+  std::vector<numera_tensor> inputs, outputs;
   numera_options options = NUMERA_OPTIONS;
 };
 

@@ -69,12 +69,19 @@ func.func @run(%a: {a}) -> {c} {{
 """
 
 
-def quantize_blocks(shape, element):
-    """To OCP MX and back, blocks along the last axis."""
+def quantize_blocks(shape, element, back=True):
+    """To OCP MX and back, or to codes and scales; blocks along the last axis."""
     t = tensor(shape, "f32")
     scaled = (f"tensor<{'x'.join(map(str, shape))}x{num(element)}, "
               f"#numera.scaling<floor, float<8, 0, fnu>, "
               f"axis = {len(shape) - 1}, block = 32>>")
+    if not back:
+        return f"""
+func.func @run(%x: {t}) -> {scaled} {{
+  %q = numera.quantize %x : {t} to {scaled}
+  return %q : {scaled}
+}}
+"""
     return f"""
 func.func @run(%x: {t}) -> {t} {{
   %q = numera.quantize %x : {t} to {scaled}

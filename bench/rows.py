@@ -269,14 +269,18 @@ def scaled_matmul_row(name, flags, bar, size=(512, 512, 512), weights=True,
                bar, unit="GFLOP/s", work=2 * m * n * k)
 
 
-def scaled_quantize_row(name, element, largest, bar, shape=MEGA):
+def scaled_quantize_row(name, element, largest, bar, shape=MEGA, back=True):
+    """f32 to f32, or to codes and scales, whose bytes are fewer than memcpy's."""
     def make(builder):
-        return {"program": builder.program(f"quantize-{name}",
-                                           programs.quantize_blocks(shape, element)),
+        text = programs.quantize_blocks(shape, element, back)
+        stem = f"quantize-{name}" + ("" if back else "-codes")
+        return {"program": builder.program(stem, text),
                 "scalar": builder.opaque(f"scalar-{name}", element)}
-    return Row("Scaled tensors", f"scaled/quantize/{name}", "scaled", "memcpy", make,
-               {"bits": 8, "largest": largest, **shape_fields(shape)}, bar,
-               work=elements(shape), moved=8)
+    return Row("Scaled tensors", f"scaled/quantize/{name}" + ("" if back else "/codes"),
+               "scaled", "memcpy", make,
+               {"bits": 8, "largest": largest, **({} if back else {"codes": 1}),
+                **shape_fields(shape)}, bar,
+               work=elements(shape), moved=8 if back else 5)
 
 
 def scaled():
@@ -284,6 +288,7 @@ def scaled():
                                    ("mxfp6", "float<2,3,finite>", 0x1f),
                                    ("mxfp4", "float<2,1,finite>", 0x7)):
         yield scaled_quantize_row(name, element, largest, 0.6)
+        yield scaled_quantize_row(name, element, largest, 0.6, back=False)
     yield scaled_matmul_row("mxfp8", ["--format", "mxfp8"], 0.85, weights=False)
     yield scaled_matmul_row("mxfp8 weights", ["--format", "mxfp8"], 0.85)
     channels = "{weights: i8, scale: {weights: per-channel}}"

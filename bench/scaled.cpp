@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Scaled tensors: f32 in, f32 out. Against a memcpy of what is quantized,
-// OpenBLAS sgemm of the same size, or the same program without packed storage.
+// Scaled tensors: f32 in, f32 out, or codes and scales. Against a memcpy of
+// what is quantized, OpenBLAS sgemm of the same size, or the same program
+// without packed storage.
 
 #include "Contest.h"
 #include "Program.h"
@@ -21,14 +22,20 @@ public:
       : scalar(row), largest(scalar.decode(uint32_t(row.number("largest")))),
         emax(std::ilogb(largest)) {}
 
-  float at(const float *row, size_t index) const {
+  int exponentAt(const float *row, size_t index) const {
     size_t first = index / 32 * 32;
     float most = 0;
     for (size_t i = first; i < first + 32; ++i)
       most = std::max(most, std::fabs(row[i]));
-    float scale = std::ldexp(1.0f, std::ilogb(most) - emax);
-    float element = std::clamp(row[index] / scale, -largest, largest);
-    return scalar.decode(scalar.encode(element)) * scale;
+    return std::ilogb(most) - emax;
+  }
+  uint32_t codeAt(const float *row, size_t index) const {
+    float scale = std::ldexp(1.0f, exponentAt(row, index));
+    return scalar.encode(std::clamp(row[index] / scale, -largest, largest));
+  }
+  float at(const float *row, size_t index) const {
+    return std::ldexp(scalar.decode(codeAt(row, index)),
+                      exponentAt(row, index));
   }
 
 private:
@@ -36,6 +43,13 @@ private:
   float largest;
   int emax;
 };
+
+Contender copyOf(Array &x, Array &z) {
+  return {[&] {
+    std::memcpy(z.as<void>(), x.as<void>(), z.bytes());
+    benchmark::ClobberMemory();
+  }};
+}
 
 void quantizeBlocks(benchmark::State &state, const Row &row) {
   Blocks blocks(row);
@@ -52,10 +66,28 @@ void quantizeBlocks(benchmark::State &state, const Row &row) {
       return;
     }
   }
-  contest(state, row, {[&] { program.run(); }}, {[&] {
-            std::memcpy(z.as<void>(), x.as<void>(), z.bytes());
-            benchmark::ClobberMemory();
-          }});
+  contest(state, row, {[&] { program.run(); }}, copyOf(x, z));
+}
+
+void quantizeToCodes(benchmark::State &state, const Row &row) {
+  Blocks blocks(row);
+  std::vector<int64_t> shape = row.numbers("shape"), scaleShape = shape;
+  scaleShape.back() /= 32;
+  Array x(NUMERA_F32, shape), copied(NUMERA_F32, shape),
+      codes(NUMERA_U8, shape), scales(NUMERA_U8, scaleShape);
+  fillNormal(x, 1);
+  Program program(row.text("program"), {&x}, {&codes, &scales});
+  program.run();
+  for (size_t i = 0; i < codes.elements(); i += 37) {
+    uint64_t expected = blocks.codeAt(x.as<float>(), i),
+             exponent = uint64_t(blocks.exponentAt(x.as<float>(), i) + 127);
+    if (codes.code(i) != expected || scales.code(i / 32) != exponent) {
+      fail(state, row, i, codes.code(i) << 8 | scales.code(i / 32),
+           expected << 8 | exponent);
+      return;
+    }
+  }
+  contest(state, row, {[&] { program.run(); }}, copyOf(x, copied));
 }
 
 /// A program with one operand, whose weights are constants, or with two.
@@ -88,5 +120,10 @@ void multiply(benchmark::State &state, const Row &row) {
 } // namespace
 
 void numera::bench::scaled(benchmark::State &state, const Row &row) {
-  row.has("shape") ? quantizeBlocks(state, row) : multiply(state, row);
+  if (row.has("codes"))
+    quantizeToCodes(state, row);
+  else if (row.has("shape"))
+    quantizeBlocks(state, row);
+  else
+    multiply(state, row);
 }
