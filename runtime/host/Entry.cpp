@@ -151,10 +151,11 @@ private:
   const char *invoke() {
     DefaultFloatingPoint scope;
     Team team(options.threads);
-    return runWith(&team, [this] {
+    const char *failure = runWith(&team, [this] {
       version->invoke(arguments, returned, options.seed, options.step,
                       options.sample);
     });
+    return failure ? failure : findOtherEnvironment();
   }
 
   /// The message, begun with the function's name.

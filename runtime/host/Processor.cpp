@@ -70,6 +70,10 @@ void numera_processor_set_control(uint64_t control) {
   __builtin_ia32_ldmxcsr(uint32_t(control));
 }
 uint64_t numera_processor_default_control() { return 0x1F80; }
+/// The low six bits note what has happened.
+bool numera_processor_has_default_control() {
+  return (__builtin_ia32_stmxcsr() & 0xFFC0) == 0x1F80;
+}
 void numera_processor_relax() { __builtin_ia32_pause(); }
 
 #elif defined(__aarch64__)
@@ -86,6 +90,9 @@ void numera_processor_set_control(uint64_t control) {
   asm volatile("msr fpcr, %0" : : "r"(control) : "memory");
 }
 uint64_t numera_processor_default_control() { return 0; }
+bool numera_processor_has_default_control() {
+  return numera_processor_get_control() == 0;
+}
 /// `yield` does nothing on most; this takes some tens of cycles.
 void numera_processor_relax() { asm volatile("isb" : : : "memory"); }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What differs from one machine to the next, in four functions. The rest of
+// What differs from one machine to the next, in some functions. The rest of
 // runtime/host is compiled once, and its bitcode serves every 64-bit
 // little-endian Linux: it includes headers of the machine that builds Numera,
 // whose sizes of the C library's types may be less than elsewhere. Roomy makes
@@ -20,6 +20,8 @@ uint64_t numera_processor_get_control();
 void numera_processor_set_control(uint64_t control);
 /// Rounds to nearest, flushes no subnormals, masks all exceptions.
 uint64_t numera_processor_default_control();
+/// True where the register says so, whatever has happened since.
+bool numera_processor_has_default_control();
 /// Lets a loop that waits for a change of memory rest.
 void numera_processor_relax();
 }
@@ -38,6 +40,17 @@ public:
 private:
   uint64_t saved = numera_processor_get_control();
 };
+
+/// Within that scope, when a part of the work is done: what went wrong, else
+/// null. A library that leaves another environment behind has rounded what came
+/// after.
+inline const char *findOtherEnvironment() {
+  if (numera_processor_has_default_control())
+    return nullptr;
+  numera_processor_set_control(numera_processor_default_control());
+  return "a function that it called changed the processor's rounding, flushing "
+         "or traps, and left them so";
+}
 
 /// An object of the C library that is handed to it by address alone, with room
 /// for what it is on any machine: jmp_buf takes 200 bytes on x86-64, and 312 on

@@ -68,6 +68,8 @@ void Loop::work() {
     const char *said = runWith(
         /*team=*/nullptr, [this, begin, end] { body(context, begin, end); });
     if (!said)
+      said = findOtherEnvironment();
+    if (!said)
       continue;
     // Chunks before this one were taken earlier: they are done or will be.
     Locked lock(mutex);

@@ -102,7 +102,8 @@ enum class Outcome {
 struct Result {
   Checked checked;
   std::string law; ///< `x + 0 = x`; empty: an operation
-  /// Of a law on tensors: the shape at which it ended, and what is wrong.
+  /// Of a law on tensors: the shape at which it ended, and what is wrong; of
+  /// others, why the program did not go on.
   std::string place, finding;
   bool hasReference = true;
   Outcome outcome = Outcome::NotRun;
@@ -125,6 +126,10 @@ struct Result {
   uint64_t mismatches() const;
   bool isGood() const { return outcome == Outcome::Finished && !mismatches(); }
 };
+
+/// Notes that the program refused to go on, as it does where a function leaves
+/// another rounding behind; `message` is the program's.
+void noteRefusal(llvm::StringRef message, Result &result);
 
 /// What was found of a format.
 struct Report {

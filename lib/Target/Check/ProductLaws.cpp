@@ -381,10 +381,10 @@ Expected<std::vector<Result>> checkProduct(const Registry &registry,
   if (loaded != Outcome::Finished)
     return createStringError("a library crashed while it was loaded");
   std::vector<Result> results;
+  if (outcomes[0] == Outcome::NotRun && found[0].isRefused)
+    return createStringError(Twine(found[0].refusal));
   for (auto [i, law] : enumerate(productLaws)) {
     Found &one = found[i];
-    if (one.isRefused)
-      return createStringError(Twine(one.refusal));
     if (!knowsNumbers && law.kind != ProductLaw::Alone)
       continue;
     Result &result = results.emplace_back();
@@ -397,6 +397,8 @@ Expected<std::vector<Result>> checkProduct(const Registry &registry,
     result.faults[size_t(Fault::Law)].count = one.wrong;
     if (one.wrong)
       result.finding = one.message;
+    if (one.isRefused)
+      noteRefusal(one.refusal, result);
   }
   return results;
 }

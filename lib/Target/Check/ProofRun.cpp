@@ -418,7 +418,7 @@ Error ProofRun::run(function_ref<void(size_t)> finished,
                     function_ref<void(uint64_t)> progress) {
   if (!slots || !files)
     return createStringError("no memory for the proofs");
-  pid_t child = startChild([&] { conduct(); }, /*isQuiet=*/false);
+  pid_t child = startChild([&] { conduct(); }, /*isQuiet=*/true);
   if (child < 0)
     return createStringError("cannot start a process");
   size_t next = 0;

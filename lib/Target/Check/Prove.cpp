@@ -217,6 +217,8 @@ static Result resultOf(const Registry &registry, const ProofSubject &subject,
         1, {operandsOf(subject, place), got, expected}};
   };
   const Differences &numbers = slot.numbers;
+  if (slot.isRefused)
+    noteRefusal(slot.message, result);
   if (slot.unsteady != nowhere) {
     note(Fault::Unsteady, slot.unsteady, slot.got, slot.before);
   } else if (numbers.count > allowanceOf(subject)) {
