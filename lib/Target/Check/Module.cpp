@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
+#include "numera/Dialect/Numera/Transforms/LibraryUses.h"
 #include "numera/Registry/ExactValue.h"
 #include "numera/Target/Compiler.h"
 #include "llvm/ADT/STLExtras.h"
@@ -155,6 +156,13 @@ static mlir::Value productOfEqualTerms(mlir::OpBuilder &builder,
       .getResult(0);
 }
 
+/// A `matmul` that is registered beside it would be called in its place.
+static void wantProduct(mlir::func::FuncOp function, const Checked &checked) {
+  if (checked.operation == Operation::Dot)
+    function->setAttr(dotsAttribute,
+                      mlir::UnitAttr::get(function.getContext()));
+}
+
 static void addFunction(mlir::ModuleOp module, const Twins &twins,
                         const Checked &checked, size_t i) {
   mlir::MLIRContext *context = module.getContext();
@@ -173,6 +181,7 @@ static void addFunction(mlir::ModuleOp module, const Twins &twins,
   auto function =
       mlir::func::FuncOp::create(builder, loc, "operation_" + std::to_string(i),
                                  builder.getFunctionType(operands, {result}));
+  wantProduct(function, checked);
   mlir::Block *body = function.addEntryBlock();
   builder.setInsertionPointToEnd(body);
   bool isSum = isPartOfAccumulator(checked.operation);
@@ -258,6 +267,7 @@ static void addProduct(mlir::ModuleOp module, const Checked &product) {
       builder.getFunctionType(
           {matrix(product.operands[0]), matrix(product.operands[1])},
           {result}));
+  wantProduct(function, product);
   mlir::Block *body = function.addEntryBlock();
   builder.setInsertionPointToEnd(body);
   mlir::Value a = body->getArgument(0), b = body->getArgument(1);

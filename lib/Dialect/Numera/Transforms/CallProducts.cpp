@@ -19,6 +19,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "numera/Dialect/Numera/Transforms/LibraryUses.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 
 using namespace mlir;
@@ -38,7 +39,11 @@ const Lowering *registeredProduct(MacOp step) {
                   op.getOperandElement(1).format};
   OperationRules rules = op.getRules();
   key.rounding = rules.rounding.rounding;
+  auto function = step->getParentOfType<func::FuncOp>();
+  bool wantsDots = function && function->hasAttr(dotsAttribute);
   for (Operation product : {Operation::Matmul, Operation::Dot}) {
+    if (product == Operation::Matmul && wantsDots)
+      continue;
     key.operation = product;
     const Lowering *found = registryOf(step).findLowering(key);
     // It knows no other overflow rule than its format's.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What numera-use-proofs says of a module.
+// What numera-use-proofs says of a module, and what a function may say of its
+// products.
 
 #ifndef NUMERA_DIALECT_NUMERA_TRANSFORMS_LIBRARYUSES_H
 #define NUMERA_DIALECT_NUMERA_TRANSFORMS_LIBRARYUSES_H
@@ -10,6 +11,10 @@
 #include <vector>
 
 namespace numera {
+
+/// On a function: its products of matrices are a registered `dot`'s, although
+/// there is a `matmul`. `numera check` tries the one beside the other.
+inline constexpr llvm::StringLiteral dotsAttribute = "numera.dots";
 
 /// Sets the module's `numera.library_uses`, a list of dictionaries with
 /// `operation`, `format`, `equivalent` where there is one, and `exceptions`
