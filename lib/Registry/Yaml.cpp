@@ -91,6 +91,8 @@ private:
   bool buildMapping(yaml::MappingNode &from, YamlNode &into, unsigned depth);
   bool buildItem(yaml::KeyValueNode &from, YamlNode &into, unsigned depth);
   bool buildSequence(yaml::SequenceNode &from, YamlNode &into, unsigned depth);
+  bool hasNoGap(const YamlNode &list, llvm::SMLoc item);
+  bool hasNoGapAtEnd(const YamlNode &list);
 
   /// The deepest a configuration nests is 6.
   static constexpr unsigned maxDepth = 16;
@@ -134,6 +136,7 @@ bool TreeBuilder::build(yaml::Node *from, YamlNode &into, unsigned depth) {
   llvm::SmallString<64> storage;
   if (auto *scalar = llvm::dyn_cast<yaml::ScalarNode>(from)) {
     into.kind = YamlNode::Kind::Scalar;
+    into.end = from->getSourceRange().End;
     into.text = scalar->getValue(storage).str();
   } else if (auto *block = llvm::dyn_cast<yaml::BlockScalarNode>(from)) {
     into.kind = YamlNode::Kind::Scalar;
@@ -162,24 +165,52 @@ bool TreeBuilder::buildItem(yaml::KeyValueNode &from, YamlNode &into,
   return build(from.getValue(), into, depth + 1);
 }
 
+/// `{a: 1,, b: 2}`, `[, 1]`, `[1,,]`: the library passes over entries that are
+/// not there.
+bool TreeBuilder::hasNoGap(const YamlNode &list, llvm::SMLoc item) {
+  const char *begin = list.place.getPointer();
+  if (*begin != '{' && *begin != '[')
+    return true; // no commas in between
+  llvm::StringRef before(begin, size_t(item.getPointer() - begin));
+  before = before.rtrim();
+  if (!before.consume_back(","))
+    return true;
+  llvm::SMLoc comma = llvm::SMLoc::getFromPointer(before.end());
+  before = before.rtrim();
+  if (!before.ends_with(",") && before.size() > 1)
+    return true;
+  return file.fail(comma, "found ',' where an entry is expected");
+}
+
+bool TreeBuilder::hasNoGapAtEnd(const YamlNode &list) {
+  if (list.items.empty() || !list.items.back().isScalar())
+    return true;
+  llvm::StringRef after(list.items.back().end.getPointer());
+  after = after.ltrim();
+  return !after.consume_front(",") || !after.ltrim().starts_with(",") ||
+         hasNoGap(list, llvm::SMLoc::getFromPointer(after.ltrim().data() + 1));
+}
+
 bool TreeBuilder::buildMapping(yaml::MappingNode &from, YamlNode &into,
                                unsigned depth) {
   for (yaml::KeyValueNode &item : from) {
     into.items.emplace_back();
-    if (!buildItem(item, into.items.back(), depth))
+    if (!buildItem(item, into.items.back(), depth) ||
+        !hasNoGap(into, into.items.back().keyPlace))
       return false;
   }
-  return !stream.failed();
+  return !stream.failed() && hasNoGapAtEnd(into);
 }
 
 bool TreeBuilder::buildSequence(yaml::SequenceNode &from, YamlNode &into,
                                 unsigned depth) {
   for (yaml::Node &item : from) {
     into.items.emplace_back();
-    if (!build(&item, into.items.back(), depth + 1))
+    if (!build(&item, into.items.back(), depth + 1) ||
+        !hasNoGap(into, into.items.back().place))
       return false;
   }
-  return !stream.failed();
+  return !stream.failed() && hasNoGapAtEnd(into);
 }
 
 bool YamlFile::parse(YamlNode &root) {

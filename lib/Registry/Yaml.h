@@ -24,6 +24,7 @@ struct YamlNode {
   enum class Kind { Nothing, Scalar, Sequence, Mapping };
   Kind kind = Kind::Nothing;
   llvm::SMLoc place;
+  llvm::SMLoc end;             ///< of a scalar
   std::string text;            ///< of a scalar, without quotes
   std::vector<YamlNode> items; ///< of a sequence or a mapping
   std::string key;             ///< of an item of a mapping

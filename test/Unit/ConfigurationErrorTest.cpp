@@ -38,6 +38,29 @@ TEST(ConfigurationError, Syntax) {
             "levels\n");
 }
 
+TEST(ConfigurationError, EntriesThatAreNotThere) {
+  EXPECT_EQ(errorOfLowering("{op: add,, format: my, call: f}"),
+            "f.yaml:4:14: error: found ',' where an entry is expected\n");
+  EXPECT_EQ(errorOfLowering("{,op: add, format: my, call: f}"),
+            "f.yaml:4:6: error: found ',' where an entry is expected\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: my,\n     , call: f}"),
+            "f.yaml:5:6: error: found ',' where an entry is expected\n");
+  EXPECT_EQ(errorOfLowering("{op: add, operands: [my, , my], call: f}"),
+            "f.yaml:4:30: error: found ',' where an entry is expected\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: my, call: f,,}"),
+            "f.yaml:4:35: error: found ',' where an entry is expected\n");
+  // In quotes, and behind the last entry, a comma is one.
+  Registry registry;
+  std::string errors;
+  llvm::raw_string_ostream stream(errors);
+  EXPECT_TRUE(registry.loadText(
+      "formats: {a: {family: posit, bits: 8,}, 'b': {family: float, "
+      "exponent: 4, mantissa: 3,},}\npolicy:\n  default: 'float<4,3>'\n  "
+      "accumulate: f32\n",
+      "f.yaml", "", stream))
+      << errors;
+}
+
 TEST(ConfigurationError, UnknownSection) {
   EXPECT_EQ(errorOf("format: {}\n"), "f.yaml:1:1: error: unknown key 'format' "
                                      "of a configuration, did you mean "
