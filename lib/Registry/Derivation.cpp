@@ -183,6 +183,8 @@ std::optional<Derivation> Deriver::run() const {
     break;
   case Operation::Min:
   case Operation::Max:
+  case Operation::MinNum:
+  case Operation::MaxNum:
     found = choice();
     break;
   default:

@@ -124,25 +124,30 @@ Value Lowerings::derived(OpBuilder &builder, const Request &request,
   return choose(builder, request, operands, holds);
 }
 
-/// min or max where `isLess` says whether the first operand is the lesser. Of
-/// equal ones it is the first; NaN stays NaN.
+/// min, max, minnum or maxnum where `isLess` says whether the first operand is
+/// the lesser. Of equal ones it is the first. NaN stays NaN, or makes way for
+/// the other operand.
 Value Lowerings::choose(OpBuilder &builder, const Request &request,
                         ArrayRef<Scalar> operands, Value isLess) {
   Location loc = request.op.getLoc();
   Value x = operands[0].value, y = operands[1].value;
-  Value chosen = request.operation == Operation::Max
-                     ? arith::SelectOp::create(builder, loc, isLess, y, x)
-                     : arith::SelectOp::create(builder, loc, isLess, x, y);
+  bool isMax = request.operation == Operation::Max ||
+               request.operation == Operation::MaxNum;
+  bool keepsNaN = request.operation == Operation::Min ||
+                  request.operation == Operation::Max;
+  Value chosen = isMax ? arith::SelectOp::create(builder, loc, isLess, y, x)
+                       : arith::SelectOp::create(builder, loc, isLess, x, y);
   const Format &format = request.result.format;
   APInt code(format.storageBits(), *registry.entryOf(format)->identities.nan);
   TypedAttr bits = builder.getIntegerAttr(getElementTypeOrSelf(x), code);
   if (auto type = dyn_cast<VectorType>(x.getType()))
     bits = DenseElementsAttr::get(type, code);
   Value nan = arith::ConstantOp::create(builder, loc, bits);
-  for (Value operand : {y, x}) {
+  for (auto [operand, other] : {std::pair(y, x), std::pair(x, y)}) {
     Value isNaN = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                         operand, nan);
-    chosen = arith::SelectOp::create(builder, loc, isNaN, nan, chosen);
+    chosen = arith::SelectOp::create(builder, loc, isNaN,
+                                     keepsNaN ? nan : other, chosen);
   }
   return chosen;
 }
