@@ -2,6 +2,7 @@
 
 #include "LibraryFile.h"
 #include "Process.h"
+#include "SourceCode.h"
 
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IRReader/IRReader.h"
@@ -16,38 +17,75 @@
 using namespace llvm;
 using namespace numera;
 
+/// Where the system's libraries mostly are; where else, the linker knows.
+static bool isInUsualPlace(StringRef name) {
+  for (StringRef folder : {"/usr/lib/x86_64-linux-gnu", "/lib/x86_64-linux-gnu",
+                           "/usr/lib64", "/usr/lib", "/usr/local/lib"})
+    for (StringRef extension : {".so", ".a"})
+      if (sys::fs::exists(folder + "/lib" + name + extension))
+        return true;
+  return false;
+}
+
+/// An object is linked later, perhaps by somebody else: what is missing is said
+/// here.
+static Error checkSystemLibrary(StringRef name) {
+  if (isInUsualPlace(name))
+    return Error::success();
+  Expected<TemporaryFile> probe = TemporaryFile::create("so");
+  if (!probe)
+    return probe.takeError();
+  Error error =
+      runClang(/*cxx=*/false, {"-shared", "-nostdlib", ("-l" + name).str(),
+                               "-o", probe->path()});
+  if (!error)
+    return Error::success();
+  consumeError(std::move(error));
+  return createStringError("the linker finds no library '" + name +
+                           "' ('link: " + name + "' is -l" + name + ")");
+}
+
 Expected<LibraryFile> LibraryFile::open(const Library &library,
                                         LLVMContext &context) {
   LibraryFile file(library);
-  if (library.bitcode)
-    if (Error error = file.openBitcode(
-            MemoryBufferRef(*library.bitcode, library.name), context))
-      return std::move(error);
-  for (StringRef path : library.paths)
-    if (Error error = file.openFile(path, context))
-      return createStringError(library.location + ": library '" + library.name +
-                               "': " + toString(std::move(error)));
-  for (const std::string &name : library.links)
-    file.files.push_back("-l" + name);
-  if (any_of(library.paths, [](StringRef path) {
-        return isLibrarySource(path) && sys::path::extension(path) != ".c";
-      }))
-    file.files.push_back("-lstdc++");
+  if (Error error = file.openAll(context))
+    return createStringError(library.location + ": library '" + library.name +
+                             "': " + toString(std::move(error)));
   return file;
 }
 
-Error LibraryFile::openFile(StringRef path, LLVMContext &context) {
+Error LibraryFile::openAll(LLVMContext &context) {
   // A directory opens, and is then read as an empty file.
-  if (!sys::fs::exists(path))
-    return createStringError("no file '" + path + "'");
+  for (StringRef path : info->paths)
+    if (!sys::fs::exists(path))
+      return createStringError("no file '" + path + "'");
+  if (Error error = info->bitcode ? openBitcode(MemoryBufferRef(*info->bitcode,
+                                                                info->name),
+                                                context)
+                                  : openSources(context))
+    return error;
+  for (StringRef path : info->paths)
+    if (Error error = openFile(path, context))
+      return error;
+  for (const std::string &name : info->links) {
+    if (Error error = checkSystemLibrary(name))
+      return error;
+    files.push_back("-l" + name);
+  }
+  if (any_of(info->paths, [](StringRef path) {
+        return isLibrarySource(path) && sys::path::extension(path) != ".c";
+      }))
+    files.push_back("-lstdc++");
+  return Error::success();
+}
+
+Error LibraryFile::openFile(StringRef path, LLVMContext &context) {
   if (isMachineCode(path)) {
     files.push_back(path.str());
     return openMachineCode(path);
   }
-  if (info->bitcode)
+  if (info->bitcode || isLibrarySource(path))
     return Error::success();
-  if (isLibrarySource(path))
-    return openSource(path, context);
   if (!is_contained({".bc", ".ll"}, sys::path::extension(path)))
     return createStringError(
         "'" + path + "' has the extension '" + sys::path::extension(path) +
@@ -98,48 +136,31 @@ std::vector<std::string> LibraryFile::names() const {
   return names;
 }
 
-Error numera::compileSource(const Library &library, StringRef path,
-                            StringRef output) {
-  bool cxx = sys::path::extension(path) != ".c";
-  std::vector<std::string> arguments;
-  for (StringRef flag : sourceFlags)
-    arguments.push_back(flag.str());
-  // A standard is one of C or one of C++, and there may be sources of both.
-  bool isForCxx = StringRef(library.standard).contains("++");
-  if (!library.standard.empty() && isForCxx == cxx)
-    arguments.push_back("-std=" + library.standard);
-  else
-    arguments.push_back(cxx ? "-std=c++20" : "-std=gnu17");
-  for (const std::string &folder : library.includes)
-    arguments.push_back("-I" + folder);
-  for (const std::string &define : library.defines)
-    arguments.push_back("-D" + define);
-  append_range(arguments, library.flags);
-  arguments.insert(arguments.end(), {"-c", path.str(), "-o", output.str()});
-  return runClang(cxx, arguments);
-}
-
-Error LibraryFile::openSource(StringRef path, LLVMContext &context) {
-  Expected<TemporaryFile> bitcode = TemporaryFile::create("bc");
-  if (!bitcode)
-    return bitcode.takeError();
-  if (Error error = compileSource(*info, path, bitcode->path()))
-    return error;
-  ErrorOr<std::unique_ptr<MemoryBuffer>> buffer =
-      MemoryBuffer::getFile(bitcode->path());
-  if (!buffer)
-    return createStringError("cannot read '" + bitcode->path() +
-                             "': " + buffer.getError().message());
-  return openBitcode(**buffer, context);
+/// Sources come before the other files.
+Error LibraryFile::openSources(LLVMContext &context) {
+  std::vector<std::string> sources;
+  copy_if(info->paths, std::back_inserter(sources), isLibrarySource);
+  auto compiled = compileSources(*info, sources);
+  if (!compiled)
+    return compiled.takeError();
+  for (auto [path, buffer] : zip_equal(sources, *compiled))
+    if (Error error =
+            openBitcode(MemoryBufferRef(buffer->getBuffer(), path), context))
+      return error;
+  return Error::success();
 }
 
 Error LibraryFile::openBitcode(MemoryBufferRef buffer, LLVMContext &context) {
   SMDiagnostic diagnostic;
   std::unique_ptr<Module> part = parseIR(buffer, diagnostic, context);
-  if (!part)
-    return createStringError(buffer.getBufferIdentifier() + ":" +
-                             Twine(diagnostic.getLineNo()) + ": " +
-                             diagnostic.getMessage());
+  if (!part) {
+    // Bitcode has no lines.
+    std::string place = buffer.getBufferIdentifier().str();
+    if (diagnostic.getLineNo() > 0)
+      place += ":" + std::to_string(diagnostic.getLineNo()) + ":" +
+               std::to_string(diagnostic.getColumnNo() + 1);
+    return createStringError(place + ": " + diagnostic.getMessage());
+  }
   const Triple &triple = part->getTargetTriple();
   if (triple.getArch() != Triple::UnknownArch && !triple.isX86_64())
     return createStringError("bitcode for " + triple.str() +
@@ -188,20 +209,43 @@ static Error addSymbols(iterator_range<object::basic_symbol_iterator> list,
   return Error::success();
 }
 
+static Error noCode(StringRef path) {
+  return createStringError("'" + path + "' holds no code for x86_64");
+}
+
+/// Of an archive's members the first one tells.
+static Error checkMembers(const object::Archive &archive, StringRef path) {
+  Error error = Error::success();
+  for (const object::Archive::Child &child : archive.children(error)) {
+    Expected<std::unique_ptr<object::Binary>> member = child.getAsBinary();
+    if (!member) {
+      consumeError(member.takeError());
+      continue;
+    }
+    auto *file = dyn_cast<object::ObjectFile>(member->get());
+    if (file && file->getArch() != Triple::x86_64)
+      return joinErrors(std::move(error), noCode(path));
+    break;
+  }
+  return error;
+}
+
 Error LibraryFile::openMachineCode(StringRef path) {
   Expected<object::OwningBinary<object::Binary>> binary =
       object::createBinary(path);
   if (!binary)
-    return binary.takeError();
+    return createStringError("'" + path + "': " + toString(binary.takeError()));
   object::Binary *file = binary->getBinary();
   if (auto *archive = dyn_cast<object::Archive>(file)) {
+    if (Error error = checkMembers(*archive, path))
+      return error;
     for (const object::Archive::Symbol &symbol : archive->symbols())
       symbols.insert(symbol.getName());
     return Error::success();
   }
   auto *objectFile = dyn_cast<object::ObjectFile>(file);
   if (!objectFile || objectFile->getArch() != Triple::x86_64)
-    return createStringError("'" + path + "' holds no code for x86_64");
+    return noCode(path);
   if (auto *elf = dyn_cast<object::ELFObjectFileBase>(file);
       elf && sys::path::extension(path) == ".so") {
     auto list = elf->getDynamicSymbolIterators();

@@ -16,16 +16,6 @@
 
 namespace numera {
 
-/// The flags for sources: those of the runtime, as arithmetic is arithmetic.
-inline constexpr llvm::StringLiteral sourceFlags[] = {"-O2",
-                                                      "-fPIC",
-                                                      "-ffp-contract=off",
-                                                      "-fno-exceptions",
-                                                      "-fno-math-errno",
-                                                      "-fno-vectorize",
-                                                      "-fno-slp-vectorize",
-                                                      "-emit-llvm"};
-
 class LibraryFile {
 public:
   /// Errors begin with the library's place in the configuration.
@@ -53,7 +43,8 @@ public:
 
 private:
   explicit LibraryFile(const Library &library) : info(&library) {}
-  llvm::Error openSource(llvm::StringRef path, llvm::LLVMContext &context);
+  llvm::Error openAll(llvm::LLVMContext &context);
+  llvm::Error openSources(llvm::LLVMContext &context);
   llvm::Error openBitcode(llvm::MemoryBufferRef buffer,
                           llvm::LLVMContext &context);
   llvm::Error openMachineCode(llvm::StringRef path);
@@ -63,10 +54,6 @@ private:
   llvm::StringSet<> symbols; ///< of machine code
   std::vector<std::string> files;
 };
-
-/// Compiles a source with what its library says, to bitcode at `output`.
-llvm::Error compileSource(const Library &library, llvm::StringRef path,
-                          llvm::StringRef output);
 
 } // namespace numera
 

@@ -167,8 +167,8 @@ bool numera::openLibraries(Registry &registry, raw_ostream &errors,
   StringSet<> reported;
   for (const Library &library : registry.libraries()) {
     Expected<LibraryFile &> file = libraries.open(library);
-    if (!file)
-      report(file.takeError(), registry, "", reported, errors);
+    if (Error error = file ? tryToLoad(library) : file.takeError())
+      report(std::move(error), registry, "", reported, errors);
   }
   if (!reported.empty())
     return false;

@@ -8,6 +8,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
 
 using namespace llvm;
@@ -88,6 +89,21 @@ Expected<TemporaryFile> TemporaryFile::create(StringRef suffix) {
 TemporaryFile::~TemporaryFile() {
   if (!name.empty())
     sys::fs::remove(name);
+}
+
+std::string numera::cacheFolder(StringRef name) {
+  SmallString<128> folder;
+  std::optional<std::string> cache = sys::Process::GetEnv("XDG_CACHE_HOME");
+  std::optional<std::string> home = sys::Process::GetEnv("HOME");
+  // By its rules, a path that is not absolute is to be ignored.
+  if (cache && sys::path::is_absolute(*cache))
+    folder = *cache;
+  else if (home && sys::path::is_absolute(*home))
+    sys::path::append(folder, *home, ".cache");
+  else
+    return "";
+  sys::path::append(folder, "numera", name);
+  return folder.str().str();
 }
 
 /// A device or a pipe is no file to be replaced: the bytes go into it.

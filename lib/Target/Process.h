@@ -39,6 +39,10 @@ private:
   std::string name;
 };
 
+/// `$XDG_CACHE_HOME/numera/NAME`, or `~/.cache/numera/NAME`, where what can be
+/// made again is kept; empty where the environment names neither.
+std::string cacheFolder(llvm::StringRef name);
+
 /// Has `write` make a file beside `path`, and renames it to `path` if that
 /// succeeds. `isExecutable` gives it the permissions of a program.
 llvm::Error

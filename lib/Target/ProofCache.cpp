@@ -21,31 +21,14 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Process.h"
 
 using namespace llvm;
 using namespace numera;
 
 static constexpr StringLiteral firstLine = "numera proof 2";
 
-/// The folder; empty where the environment names none.
-static std::string proofFolder() {
-  SmallString<128> folder;
-  std::optional<std::string> cache = sys::Process::GetEnv("XDG_CACHE_HOME");
-  std::optional<std::string> home = sys::Process::GetEnv("HOME");
-  // By its rules, a path that is not absolute is to be ignored.
-  if (cache && sys::path::is_absolute(*cache))
-    folder = *cache;
-  else if (home && sys::path::is_absolute(*home))
-    sys::path::append(folder, *home, ".cache");
-  else
-    return "";
-  sys::path::append(folder, "numera", "proofs");
-  return folder.str().str();
-}
-
 ProofCache::ProofCache(raw_ostream &warnings)
-    : warnings(warnings), folder(proofFolder()) {}
+    : warnings(warnings), folder(cacheFolder("proofs")) {}
 
 std::string ProofCache::pathOf(const Fingerprint &about) const {
   SmallString<128> path(folder);
