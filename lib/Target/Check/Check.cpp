@@ -184,7 +184,9 @@ Expected<Report> checkFormat(const Registry &registry, const Format &format,
     roles = rolesOf(cases->operations,
                     roundTo ? roundTo->operands.front() : Format());
   if (!report.meaning)
-    laws = lawsOf(format, roles);
+    laws = lawsOf(format, roles,
+                  registry.exactCarrierOf(format) == formatF32() &&
+                      roles.count(Role::To) && roles.count(Role::From));
   if (const auto *entry = registry.entryOf(format); entry && !report.meaning)
     append_range(laws, identityLaws(format, entry->identities, roles));
   if (roundTo)

@@ -141,6 +141,15 @@ static void addZero(const Columns &in, CallRole call, Columns &sides) {
 static void mulOne(const Columns &in, CallRole call, Columns &sides) {
   sides = {call(Role::Mul, {in[0], constant(in, call, 0x3f800000)}), in[0]};
 }
+/// A law on codes of numbers that f32 holds: other codes are excused.
+template <void (*law)(const Columns &, CallRole, Columns &)>
+static void ofNumbers(const Columns &in, CallRole call, Columns &sides) {
+  law(in, call, sides);
+  std::vector<uint64_t> back = call(Role::To, {call(Role::From, in)});
+  for (size_t i = 0; i < back.size(); ++i)
+    if (back[i] != in[0][i])
+      sides[0][i] = sides[1][i];
+}
 /// But for the sign of zero, which a sum need not know.
 static void sumOfValue(const Columns &in, CallRole call, Columns &sides) {
   sides = {call(Role::SumOfValue, in), in[0]};
@@ -185,7 +194,7 @@ static void transitive(const Columns &in, CallRole call, Columns &sides) {
 }
 
 std::vector<Law> lawsOf(const Format &format,
-                        const std::map<Role, Checked> &roles) {
+                        const std::map<Role, Checked> &roles, bool isInF32) {
   CastType own, machine, truth;
   own.format = format;
   machine.format = formatF32();
@@ -212,8 +221,14 @@ std::vector<Law> lawsOf(const Format &format,
        monotonic},
       {"x + y = y + x", {Role::Add}, shape(own, 2, own), addCommutes},
       {"x * y = y * x", {Role::Mul}, shape(own, 2, own), mulCommutes},
-      {"x + 0 = x", {Role::Add, Role::To}, shape(own, 1, own), addZero},
-      {"x * 1 = x", {Role::Mul, Role::To}, shape(own, 1, own), mulOne},
+      {"x + 0 = x",
+       {Role::Add, Role::To},
+       shape(own, 1, own),
+       isInF32 ? ofNumbers<addZero> : addZero},
+      {"x * 1 = x",
+       {Role::Mul, Role::To},
+       shape(own, 1, own),
+       isInF32 ? ofNumbers<mulOne> : mulOne},
       {"the sum of x alone is x",
        {Role::SumOfValue, Role::To},
        shape(own, 1, own),

@@ -62,9 +62,11 @@ struct Law {
 std::map<Role, Checked> rolesOf(llvm::ArrayRef<Checked> operations,
                                 const Format &carrier);
 
-/// The laws of a format for which there are the operations.
+/// The laws of a format for which there are the operations. `isInF32`: casts to
+/// f32 are exact, so that a code which does not come back is no number of the
+/// format, but of the wider type that stores it.
 std::vector<Law> lawsOf(const Format &format,
-                        const std::map<Role, Checked> &roles);
+                        const std::map<Role, Checked> &roles, bool isInF32);
 
 /// What the codes that the entry of a format names have to be to its
 /// operations.
