@@ -88,7 +88,13 @@ private:
   bool readRoleFormat(const YamlNode &value, Role &role);
   bool readScale(const YamlNode &value, const Format &scale, Role &role);
   bool readRoles(const YamlNode &section);
+  /// One word for all roles, or a mapping of roles to words.
+  bool readOfRoles(const YamlNode &node,
+                   llvm::function_ref<bool(const YamlNode &value,
+                                           llvm::StringRef name, Role &role)>
+                       readOne);
   bool readRoleStorage(const YamlNode &storage);
+  bool readRoleAxis(const YamlNode &axis);
   bool readScales(const YamlNode &section);
   bool readZeroPoints(const YamlNode &section);
   bool readAccumulate(const YamlNode &value);

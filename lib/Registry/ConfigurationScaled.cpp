@@ -179,27 +179,75 @@ bool ConfigurationReader::readScale(const YamlNode &value, const Format &scale,
 static constexpr llvm::StringLiteral roleNames[] = {"weights", "activations",
                                                     "outputs"};
 
-/// `storage`: of all roles, or a mapping.
-bool ConfigurationReader::readRoleStorage(const YamlNode &storage) {
+bool ConfigurationReader::readOfRoles(
+    const YamlNode &node,
+    llvm::function_ref<bool(const YamlNode &, StringRef, Role &)> readOne) {
   Policy &policy = registry.filePolicy;
   Role *roles[] = {&policy.weights, &policy.activations, &policy.outputs};
-  if (storage.isMapping() &&
-      !checkKeys(storage, "'storage'",
+  if (node.isMapping() &&
+      !checkKeys(node, "'" + node.key + "'",
                  {roleNames[0], roleNames[1], roleNames[2]}))
     return false;
   for (auto [name, role] : llvm::zip_equal(roleNames, roles)) {
-    const YamlNode *value = storage.isMapping() ? storage.find(name) : &storage;
-    bool isPacked = false;
-    if (!value)
-      continue;
-    if (!readStorage(*value, isPacked))
+    const YamlNode *value = node.isMapping() ? node.find(name) : &node;
+    if (value && !(expectScalar(*value) && readOne(*value, name, *role)))
       return false;
-    if (role->scaled)
-      role->scaled.scaling.isPacked = isPacked;
-    else
-      role->isPacked = isPacked;
   }
   return true;
+}
+
+bool ConfigurationReader::readRoleStorage(const YamlNode &storage) {
+  return readOfRoles(
+      storage, [&](const YamlNode &value, StringRef, Role &role) {
+        return readStorage(value, role.scaled ? role.scaled.scaling.isPacked
+                                              : role.isPacked);
+      });
+}
+
+/// Nothing for what is no axis.
+static std::optional<BlockAxis> blockAxisOf(StringRef text) {
+  BlockAxis axis{BlockAxis::Kind::Number};
+  if (text == "summed")
+    return BlockAxis{BlockAxis::Kind::Summed};
+  if (text == "channel")
+    return BlockAxis{BlockAxis::Kind::Channel};
+  if (text == "last")
+    axis.number = -1;
+  else if (text != "first" && text.getAsInteger(10, axis.number))
+    return std::nullopt;
+  return axis;
+}
+
+bool ConfigurationReader::readRoleAxis(const YamlNode &node) {
+  const Policy &policy = registry.filePolicy;
+  bool isOfAny = false;
+  auto readOne = [&](const YamlNode &value, StringRef name, Role &role) {
+    auto axis = blockAxisOf(value.text);
+    if (!axis)
+      return file.fail(value.place, "axis is '" + Twine(value.text) +
+                                        "', expected summed, channel, first, "
+                                        "last or a number");
+    bool isOutput = &role == &policy.outputs;
+    bool hasDefault = !role.scaled && !role.format && !isOutput;
+    bool hasBlocks =
+        hasDefault ? policy.defaultScaled.isBlock() : role.scaled.isBlock();
+    if (!hasBlocks && node.isMapping())
+      return file.fail(value.place, "axis of '" + name +
+                                        "', which has no blocks; expected a "
+                                        "block format or scale block(N)");
+    if (hasBlocks && isOutput && axis->kind == BlockAxis::Kind::Summed)
+      return file.fail(value.place,
+                       "axis of 'outputs' is 'summed', which results do not "
+                       "have; expected channel, first, last or a number");
+    role.blockAxis = *axis;
+    isOfAny |= hasBlocks;
+    return true;
+  };
+  if (!readOfRoles(node, readOne))
+    return false;
+  return isOfAny || file.fail(node.place, "axis of a policy without blocks; "
+                                          "expected a block format or scale "
+                                          "block(N)");
 }
 
 bool ConfigurationReader::readRoles(const YamlNode &section) {
@@ -229,6 +277,9 @@ bool ConfigurationReader::readRoles(const YamlNode &section) {
   }
   if (const YamlNode *storage = section.find("storage"))
     if (!readRoleStorage(*storage))
+      return false;
+  if (const YamlNode *axis = section.find("axis"))
+    if (!readRoleAxis(*axis))
       return false;
   // The numbers between are those of f32: scaled are the tensors.
   if (policy.weights.scaled || policy.activations.scaled ||
@@ -283,8 +334,9 @@ bool ConfigurationReader::readZeroPoints(const YamlNode &section) {
 
 bool ConfigurationReader::readPolicy(const YamlNode &section) {
   if (!checkKeys(section, "'policy'",
-                 {"default", "accumulate", "weights", "activations", "outputs",
-                  "scale", "scale-format", "scales", "storage", "zero-points"},
+                 {"default", "accumulate", "axis", "weights", "activations",
+                  "outputs", "scale", "scale-format", "scales", "storage",
+                  "zero-points"},
                  {"rules", "fallback"}))
     return false;
   Policy &policy = registry.filePolicy;

@@ -41,7 +41,8 @@ func.func @conv(%x: tensor<1x{c}x{s}x{s}xf32>) -> tensor<1x{f}x{r}x{r}xf32> {{
 """
 
 # A policy, and for each operand (x, w): element, rule, scale, and whether its
-# scales lie along the axis of sums (s), of results (r) or nowhere.
+# scales lie along the axis of sums (s), of results (r), the last one (l) or
+# nowhere.
 POLICIES = {
     "mx": ("default: mxfp8", ("float<4,3,fn>", "floor", E8M0, "s", 32),
            ("float<4,3,fn>", "floor", E8M0, "s", 32)),
@@ -61,16 +62,23 @@ POLICIES = {
     "blocks": ("default: f8E4M3FN, scale: block(16)",
                ("float<4,3,fn>", "floor", E8M0, "s", 16),
                ("float<4,3,fn>", "floor", E8M0, "s", 16)),
+    "other axes": ("default: mxfp8, axis: {weights: channel, activations: 0}",
+                   ("float<4,3,fn>", "floor", E8M0, "r", 32),
+                   ("float<4,3,fn>", "floor", E8M0, "r", 32)),
+    "last axes": ("weights: mxfp4, activations: f8E5M2, axis: last, "
+                  "scale: {activations: block(4)}",
+                  ("float<5,2>", "floor", E8M0, "l", 4),
+                  ("float<2,1,finite>", "floor", E8M0, "l", 32)),
 }
 
 
 def operand(spec, x: F32, sums: int, results: int):
     """The numbers a step reads, and the scales a sum is multiplied by."""
     element, rule, scale, axis, block = spec
-    along = {"s": sums, "r": results, "": -1}[axis]
+    along = {"s": sums, "r": results, "l": x.ndim - 1, "": -1}[axis]
     case = Case(element, rule, scale, along, block)
     data, divisor = quantized(case, x)
-    if axis == "s":
+    if axis == "s" or block:
         return dequantized(case, data, divisor), np.float32(1), False
     kept = [0] * x.ndim
     if along >= 0:

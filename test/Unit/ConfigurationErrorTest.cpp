@@ -349,6 +349,18 @@ TEST(ConfigurationError, Policy) {
   EXPECT_EQ(errorOf("policy: {scale: big}\n"),
             "f.yaml:1:17: error: scale is 'big', expected none, per-tensor, "
             "per-channel or block(N) with N elements, 2 or more\n");
+  EXPECT_EQ(errorOf("policy: {default: mxfp8, axis: rows}\n"),
+            "f.yaml:1:32: error: axis is 'rows', expected summed, channel, "
+            "first, last or a number\n");
+  EXPECT_EQ(errorOf("policy: {weights: mxfp8, axis: {activations: last}}\n"),
+            "f.yaml:1:46: error: axis of 'activations', which has no blocks; "
+            "expected a block format or scale block(N)\n");
+  EXPECT_EQ(errorOf("policy: {outputs: mxfp8, axis: summed}\n"),
+            "f.yaml:1:32: error: axis of 'outputs' is 'summed', which results "
+            "do not have; expected channel, first, last or a number\n");
+  EXPECT_EQ(errorOf("policy: {default: f8E4M3FN, axis: last}\n"),
+            "f.yaml:1:35: error: axis of a policy without blocks; expected a "
+            "block format or scale block(N)\n");
 }
 
 TEST(ConfigurationError, WhatIsNotSupportedYet) {

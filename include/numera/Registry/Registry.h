@@ -117,6 +117,14 @@ struct Identities {
   std::optional<uint64_t> &of(Operation identity);
 };
 
+/// The axis of a tensor along which its blocks lie.
+struct BlockAxis {
+  /// Usual: of operands the axis that is summed over, of results the channels'.
+  enum class Kind { Usual, Summed, Channel, Number };
+  Kind kind = Kind::Usual;
+  int32_t number = 0; ///< with Number; below 0 counted from behind the last
+};
+
 /// What the operands or the results of contractions are stored in, where it is
 /// not the format of the model.
 struct Role {
@@ -124,6 +132,7 @@ struct Role {
   ScaledFormat scaled; ///< null: none
   /// Each channel has a scale; else `scaled` has one, or blocks.
   bool isPerChannel = false;
+  BlockAxis blockAxis; ///< where `scaled` has blocks
   /// Numbers without a scale, of `format` or of the model's, are stored without
   /// gaps between them; `scaled` says it of its own.
   bool isPacked = false;

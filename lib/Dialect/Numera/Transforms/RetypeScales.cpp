@@ -82,17 +82,35 @@ namespace {
 struct Stored {
   Value value;
   const Role &role;
-  int64_t channelAxis, blockAxis;
+  int64_t channelAxis, usualAxis; ///< the latter of blocks
   std::string name;
 
-  int64_t axis() const {
-    if (role.scaled.isBlock())
-      return blockAxis;
-    return role.isPerChannel ? channelAxis : -1;
-  }
+  /// -1 where all elements share a scale.
+  FailureOr<int64_t> axis(Location loc) const;
 };
 
 } // namespace
+
+FailureOr<int64_t> Stored::axis(Location loc) const {
+  if (!role.scaled.isBlock())
+    return role.isPerChannel ? channelAxis : -1;
+  switch (role.blockAxis.kind) {
+  case BlockAxis::Kind::Usual:
+  case BlockAxis::Kind::Summed:
+    return usualAxis;
+  case BlockAxis::Kind::Channel:
+    return channelAxis;
+  case BlockAxis::Kind::Number:
+    break;
+  }
+  int64_t number = role.blockAxis.number;
+  int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
+  if (number < -rank || number >= rank)
+    return emitError(loc) << "the policy has blocks along axis " << number
+                          << " of '" << name << "'; expected " << -rank
+                          << " to " << rank - 1;
+  return number < 0 ? number + rank : number;
+}
 
 static Value inF32(OpBuilder &builder, Location loc, Value value) {
   auto type = cast<RankedTensorType>(value.getType());
@@ -167,8 +185,11 @@ static FailureOr<Value> store(OpBuilder &builder, Location loc,
     return stored.role.isPacked ? throughPacked(builder, loc, codes) : codes;
   }
   Value wide = inF32(builder, loc, stored.value);
+  FailureOr<int64_t> axis = stored.axis(loc);
+  if (failed(axis))
+    return failure();
   RankedTensorType scaled = scaledType(cast<RankedTensorType>(wide.getType()),
-                                       stored.role.scaled, stored.axis());
+                                       stored.role.scaled, *axis);
   FailureOr<Given> given =
       givenScales(builder, loc, stored, scaled, policy, names);
   if (failed(given))
