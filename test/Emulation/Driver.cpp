@@ -95,8 +95,8 @@ uint64_t hash(const char *text, uint64_t value = 1469598103934665603u) {
 /// Of the translator: what another one made of the same PTX is not wanted.
 uint64_t hashOfTranslator() {
   uint64_t value = hash(CLANG);
-  for (const char *name :
-       {"ptx2c.py", "ptx_halves.py", "ptx_instructions.py", "ptx_matrix.py"}) {
+  for (const char *name : {"ptx2c.py", "ptx_halves.py", "ptx_instructions.py",
+                           "ptx_matrix.py", "ptx_warpgroup.py"}) {
     std::ifstream file(std::string(PTX2C_FOLDER "/") + name);
     std::string text((std::istreambuf_iterator<char>(file)), {});
     value = hash(text.c_str(), value);
@@ -251,11 +251,12 @@ EXPORT cuModuleGetFunction(void **function, void *module, const char *name) {
   };
   void *entry = about("function_");
   auto *barriers = static_cast<const int *>(about("barriers_"));
+  auto *warpgroups = static_cast<const int *>(about("warpgroups_"));
   auto *shared = static_cast<const uint64_t *>(about("shared_"));
-  if (!entry || !barriers || !shared)
+  if (!entry || !barriers || !warpgroups || !shared)
     return notFound;
   *function = new Function{reinterpret_cast<Entry *>(entry), *barriers != 0,
-                           size_t(*shared)};
+                           *warpgroups != 0, size_t(*shared)};
   return success;
 }
 EXPORT cuFuncSetAttribute(void *, int, int) { return success; }

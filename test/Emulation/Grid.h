@@ -6,6 +6,8 @@
 #ifndef NUMERA_TEST_EMULATION_GRID_H
 #define NUMERA_TEST_EMULATION_GRID_H
 
+#include "Warpgroup.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -28,12 +30,17 @@ struct Thread {
   void (*wait)(Thread *);
   std::vector<struct Copy> *copies;
   uint32_t (*(*exchange)(Thread *, const uint32_t *words, int count))[8];
+  void (*wrote)(Thread *, const void *shared, uint64_t size);
+  void (*fenceProxy)(Thread *);
+  void (*multiply)(Thread *, const MatrixInstruction *);
+  void (*waitForMatrices)(Thread *);
 };
 using Entry = void(Thread *, void **parameters);
 
 struct Function {
   Entry *entry;
   bool hasBarriers;
+  bool hasWarpgroups; ///< so that writes to shared memory are told
   size_t sharedSize;
 };
 
@@ -47,6 +54,9 @@ struct Copy {
   uint64_t size;
 };
 
+/// The thread's, if its kernel has matrix instructions of warpgroups.
+void wrote(Thread *, const void *shared, uint64_t size);
+
 void startCopy(Thread *thread, void *to, const void *from, uint64_t size) {
   if (reinterpret_cast<uintptr_t>(to) % size != 0 ||
       reinterpret_cast<uintptr_t>(from) % size != 0) {
@@ -54,11 +64,14 @@ void startCopy(Thread *thread, void *to, const void *from, uint64_t size) {
     std::abort();
   }
   std::memset(to, 0xa5, size);
+  wrote(thread, to, size);
   thread->copies->push_back({to, from, size});
 }
 void waitForCopies(Thread *thread) {
-  for (const Copy &copy : *thread->copies)
+  for (const Copy &copy : *thread->copies) {
     std::memcpy(copy.to, copy.from, copy.size);
+    wrote(thread, copy.to, copy.size);
+  }
   thread->copies->clear();
 }
 
@@ -93,6 +106,12 @@ public:
   void *const begin;
 };
 
+/// What a block has for matrix instructions of warpgroups.
+struct Warpgroups {
+  SharedWrites shared;
+  std::vector<WarpgroupAgreement> agreements;
+};
+
 /// A thread of a block with barriers has a stack of its own, and goes on when
 /// all others, or those of its warp, have come as far.
 struct Fiber {
@@ -102,6 +121,10 @@ struct Fiber {
   std::vector<Copy> copies;
   Warp *warp = nullptr;
   unsigned exchanges = 0;
+  Warpgroups *warpgroups = nullptr; ///< of the block; perhaps null
+  SharedWrites::Chunks unfenced;
+  MatrixWork matrices;
+  size_t matrixCount = 0;
   State state = State::Ready;
 };
 
@@ -123,6 +146,24 @@ uint32_t (*exchange(Thread *thread, const uint32_t *words, int count))[8] {
   std::memcpy(table[thread->tid[0] % 32], words, size_t(count) * 4);
   pause(State::AtExchange);
   return table;
+}
+
+void wrote(Thread *, const void *shared, uint64_t size) {
+  if (Warpgroups *block = running ? running->warpgroups : nullptr)
+    block->shared.write(running->unfenced, shared, size);
+}
+void fenceProxy(Thread *) {
+  if (Warpgroups *block = running->warpgroups)
+    block->shared.fence(running->unfenced);
+}
+void multiply(Thread *thread, const MatrixInstruction *instruction) {
+  Warpgroups &block = *running->warpgroups;
+  block.agreements.at(thread->tid[0] / 128)
+      .check(running->matrixCount++, *instruction);
+  running->matrices.start(block.shared, thread->tid[0], *instruction);
+}
+void waitForMatrices(Thread *thread) {
+  running->matrices.finish(running->warpgroups->shared, thread->tid[0]);
 }
 
 void runFiber() {
@@ -159,6 +200,8 @@ void runWithBarriers(const Function &function, std::vector<Fiber> &fibers,
   for (Fiber &fiber : fibers) {
     fiber.state = State::Ready;
     fiber.warp = &warps[size_t(&fiber - fibers.data()) / 32];
+    fiber.unfenced.clear();
+    fiber.matrixCount = 0;
     if (!fiber.stack)
       fiber.stack = std::make_unique<Stack>();
     getcontext(&fiber.context);
@@ -175,6 +218,8 @@ void runWithBarriers(const Function &function, std::vector<Fiber> &fibers,
         runReady(warp, last);
       while (release(warp, last, State::AtExchange));
     }
+    if (begin->warpgroups)
+      begin->warpgroups->shared.barrier();
   } while (release(begin, end, State::AtBarrier));
   for (const Fiber &fiber : fibers)
     if (fiber.state != State::Done) {
@@ -208,10 +253,16 @@ void runGrid(const Function &function, const unsigned grid[3],
              const unsigned block[3], size_t sharedSize, void **parameters) {
   size_t threads = size_t(block[0]) * block[1] * block[2];
   std::vector<Fiber> fibers(function.hasBarriers ? threads : 1);
-  std::vector<unsigned char> shared(function.sharedSize + sharedSize + 16);
+  // Patterns of matrices begin at multiples of 1024 at most.
+  size_t bytes = (function.sharedSize + sharedSize + 1024) / 1024 * 1024;
+  std::unique_ptr<unsigned char, decltype(&std::free)> shared(
+      static_cast<unsigned char *>(std::aligned_alloc(1024, bytes)), std::free);
+  Warpgroups warpgroups;
   uint64_t blocks = uint64_t(grid[0]) * grid[1] * grid[2];
   for (uint64_t b = 0; b < blocks; ++b) {
-    std::memset(shared.data(), 0xa5, shared.size());
+    std::memset(shared.get(), 0xa5, bytes);
+    warpgroups.shared.reset(shared.get(), bytes);
+    warpgroups.agreements.assign(threads / 128, {});
     for (size_t t = 0; t < threads; ++t) {
       Fiber &fiber = fibers[function.hasBarriers ? t : 0];
       Thread &thread = fiber.thread;
@@ -221,13 +272,18 @@ void runGrid(const Function &function, const unsigned grid[3],
                  unsigned(b / grid[0] / grid[1])},
                 {block[0], block[1], block[2]},
                 {grid[0], grid[1], grid[2]},
-                shared.data(),
+                shared.get(),
                 waitForOthers,
                 leave,
                 startCopy,
                 waitForCopies,
                 &fiber.copies,
-                exchange};
+                exchange,
+                wrote,
+                fenceProxy,
+                multiply,
+                waitForMatrices};
+      fiber.warpgroups = function.hasWarpgroups ? &warpgroups : nullptr;
       if (!function.hasBarriers)
         runAlone(function, thread, parameters);
     }

@@ -19,11 +19,14 @@ from ptx_halves import HalfInstructions
 from ptx_instructions import CTYPE, WIDTH, Instructions, function, literal, name
 from ptx_matrix import PRELUDE as MATRIX_PRELUDE
 from ptx_matrix import MatrixInstructions
+from ptx_warpgroup import PRELUDE as WARPGROUP_PRELUDE
+from ptx_warpgroup import WarpgroupInstructions
 
 PRELUDE = """
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+struct matrix_instruction;
 struct thread {
   uint32_t tid[3], ctaid[3], ntid[3], nctaid[3];
   unsigned char *shared;
@@ -32,6 +35,10 @@ struct thread {
   void (*wait)(struct thread *);
   void *copies;
   uint32_t (*(*exchange)(struct thread *, const uint32_t *words, int count))[8];
+  void (*wrote)(struct thread *, const void *shared, uint64_t size);
+  void (*fence_proxy)(struct thread *);
+  void (*multiply)(struct thread *, const struct matrix_instruction *);
+  void (*wait_for_matrices)(struct thread *);
 };
 typedef unsigned char byte;
 typedef uint8_t pred;
@@ -83,13 +90,22 @@ static inline uint64_t to_u(double x, int w) {
   return (uint64_t)x; }
 """
 
-class Function(HalfInstructions, MatrixInstructions, Instructions):
+def aligned(size, alignment):
+    """The next place in shared memory, at 16 bytes or what PTX says."""
+    step = max(16, int(alignment or 1))
+    return -(-size // step) * step
+
+
+class Function(WarpgroupInstructions, HalfInstructions, MatrixInstructions,
+               Instructions):
     def __init__(self, translator, head, body):
         self.translator = translator
         self.out = []
         self.tables = {}
         self.shared, self.shared_size = {}, translator.shared_size
         self.has_barriers = False
+        self.has_warpgroups = "wgmma." in body
+        self.begin_block()
         self.head(head)
         self.block(body)
 
@@ -119,6 +135,7 @@ class Function(HalfInstructions, MatrixInstructions, Instructions):
             label = name(self.name)
             lines = [f"const uint64_t emulated_shared_{label} = {self.shared_size};",
                      f"const int emulated_barriers_{label} = {int(self.has_barriers)};",
+                     f"const int emulated_warpgroups_{label} = {int(self.has_warpgroups)};",
                      *lines]
         return "\n".join(lines + self.out + ["return;", "}"])
 
@@ -145,6 +162,7 @@ class Function(HalfInstructions, MatrixInstructions, Instructions):
                     self.tables[before] = [t.strip() for t in targets.split(",")]
                     position, start = end, end + 1
                 else:
+                    self.begin_block()
                     self.out.append(f"{name(before)}:;")
                     start = position + 1
             position += 1
@@ -163,6 +181,7 @@ class Function(HalfInstructions, MatrixInstructions, Instructions):
             else text.partition("\t")
         opcode = opcode.strip()
         operands = self.split(rest)
+        self.watch(opcode, text)
         code = self.instruction(opcode.split("."), operands, text)
         self.out.append(f"{condition}{{ {code} }}")
 
@@ -201,8 +220,9 @@ class Function(HalfInstructions, MatrixInstructions, Instructions):
             raise SystemExit(f"ptx2c: {self.name}: unknown directive: {text}")
         size = int(match[5] or 1) * WIDTH[match[3]] // 8
         if match[1] == "shared":
+            self.shared_size = aligned(self.shared_size, match[2])
             self.shared[match[4]] = self.shared_size
-            self.shared_size += -(-size // 16) * 16
+            self.shared_size += size
             return
         self.out.append(f"byte {name(match[4])}[{size}] "
                         "__attribute__((aligned(16)));")
@@ -261,11 +281,12 @@ class Translator:
             return
         size = int(count or 1) * WIDTH[kind] // 8
         if space == "shared":
+            self.shared_size = aligned(self.shared_size, match[3])
             self.static_shared[label] = self.shared_size
-            self.shared_size += -(-size // 16) * 16
+            self.shared_size += size
             return
         storage = "" if "visible" in prefix else "static "
-        aligned = "__attribute__((aligned(16)))"
+        attribute = "__attribute__((aligned(16)))"
         initial = ""
         if value:
             numbers = value.strip("{} ").split(",")
@@ -274,10 +295,10 @@ class Translator:
         if "extern" in prefix:
             return
         self.globals.append(f"{storage}{CTYPE['b' + kind[1:]]} {name(label)}"
-                            f"[{count or 1}] {aligned}{initial};")
+                            f"[{count or 1}] {attribute}{initial};")
 
     def text(self):
-        out = [PRELUDE, MATRIX_PRELUDE, HALVES_PRELUDE, "static __thread uint64_t carry;"]
+        out = [PRELUDE, MATRIX_PRELUDE, WARPGROUP_PRELUDE, HALVES_PRELUDE, "static __thread uint64_t carry;"]
         out += self.globals
         out += [f.signature() + ";" for f in self.functions]
         out += [f.text() for f in self.functions]

@@ -50,6 +50,18 @@ class HalfInstructions:
                 for i in range(2)]
         return self.write(ops[0], f"halves({part[0]}, {part[1]})")
 
+    def op_setp(self, parts, ops):
+        if parts[-1] != "f16x2":
+            return super().op_setp(parts, ops)
+        if parts[1:] != ["num", "f16x2"]:
+            raise SystemExit(f"ptx2c: {self.name}: unknown comparison: {parts}")
+        a, b = (self.read(o, "b32") for o in ops[1:3])
+        ordered = [f"half_of({a}, {i}) == half_of({a}, {i}) && "
+                   f"half_of({b}, {i}) == half_of({b}, {i})" for i in range(2)]
+        return (f"pred low = {ordered[0]}, high = {ordered[1]}; "
+                + "".join(self.write(target.strip(), value) for target, value
+                          in zip(ops[0].split("|"), ("low", "high"))))
+
     def op_add(self, parts, ops):
         if parts[-1] in ("f16", "f16x2"):
             return self.half_arithmetic(parts, ops)

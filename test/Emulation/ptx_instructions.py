@@ -419,7 +419,9 @@ class Instructions:
         address = self.address(ops[0])
         sources = self.list_of(ops[1]) if ops[1].startswith("{") else [ops[1]]
         size = WIDTH[k] // 8
-        return f"byte *p = (byte *){address}; " + " ".join(
+        told = f"T->wrote(T, p, {size * len(sources)}); " \
+            if self.has_warpgroups and "shared" in parts else ""
+        return f"byte *p = (byte *){address}; {told}" + " ".join(
             f"{{ {CTYPE[k]} v = {self.read(s, k)}; "
             f"memcpy(p + {i * size}, &v, {size}); }}" for i, s in enumerate(sources))
 
