@@ -39,6 +39,8 @@ NUMERA_KERNELS(NUMERA_EMBED_KERNEL)
   ENTRY(i64, "i64")                                                            \
   ENTRY(tensor16, "tensor16")                                                  \
   ENTRY(tensor8, "tensor8")                                                    \
+  ENTRY(warpgroup16, "warpgroup16")                                            \
+  ENTRY(warpgroup8, "warpgroup8")                                              \
   ENTRY(quire, "quire")
 NUMERA_DEVICE_KERNELS(NUMERA_EMBED_DEVICE_KERNEL)
 NUMERA_EMBED(numera_embedded_main, NUMERA_EMBED_DIR "/numera-main.o")

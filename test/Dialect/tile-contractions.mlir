@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 // RUN: numera-opt %s --numera-tile-contractions --canonicalize \
 // RUN:     --split-input-file | FileCheck %s
+// RUN: numera-opt %s --numera-tile-contractions=gpu=sm_90a \
+// RUN:     --split-input-file | FileCheck %s --check-prefix=SM90A
+// RUN: numera-opt %s --numera-tile-contractions=gpu=sm_100a \
+// RUN:     --split-input-file | FileCheck %s --check-prefix=SM100A
 
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
@@ -105,6 +109,8 @@ func.func @floats_are_copied_as_they_are(
 // CHECK-NOT:     numera.contraction.0.step
 // CHECK:         llvm.func @numera.contraction.0(
 // CHECK-SAME:      numera.kernel = "tensor16", numera.tile = "64x64_f16"
+// SM90A: numera.kernel = "warpgroup8", numera.tile = "64x64_e4m3_e4m3"
+// SM100A: numera.kernel = "tensor8", numera.tile = "64x64_e4m3_e4m3"
 func.func @tensor_cores_take_codes(
     %a: memref<100x16xi8>, %b: memref<16x132xi8>, %c: memref<100x132xf32>) {
   linalg.generic {indexing_maps = [#a, #b, #c],

@@ -4,7 +4,8 @@
 // while the threads compute with one slab of both operands, the elements of the
 // next are on their way into the memory that they share.
 //
-// Panel.h or MatrixPanel.h, whichever is included before, says what a slab is.
+// Panel.h, PaddedPanel.h or SwizzledPanel.h, whichever is included before, says
+// what a slab is.
 
 #ifndef NUMERA_KERNELS_DEVICE_BLOCK_H
 #define NUMERA_KERNELS_DEVICE_BLOCK_H
@@ -13,6 +14,14 @@
 
 namespace numera::kernel {
 
+/// What there is of a tile, and of its sums. Here it takes no registers from
+/// them.
+struct Extents {
+  int64_t steps;
+  int rows, columns;
+  int missing; ///< steps of the first slab
+};
+
 /// Two panels of each operand: one is computed with while the other is filled.
 template <int rowCount, int columnCount> struct Shared {
   Panel<rowCount> rows[2];
@@ -20,14 +29,18 @@ template <int rowCount, int columnCount> struct Shared {
   int64_t rowSteps[2][slabSteps], columnSteps[2][slabSteps];
   int64_t rowPlaces[rowCount], columnPlaces[columnCount];
   int64_t rowSums[rowCount], columnSums[columnCount];
+  Extents extents;
 };
 template <int rowCount, int columnCount>
 [[clang::loader_uninitialized]] NUMERA_SHARED Shared<rowCount, columnCount>
     shared;
 
 /// `Sums` has a thread's sums of a tile of Sums::rows x Sums::columns, and
-///   compute(rows, columns, count): the first `count` steps of two panels
-///   computeAll(rows, columns): all of them
+///   compute(rows, columns, extents, count): the first `count` steps of two
+///     panels
+///   computeAll(rows, columns, extents): all of them
+///   isPadded: true if the first slab may be the short one, whose panels have
+///     zeros for steps that are missing; else the last one is
 ///   forEach(use): use(sum, row, column) for each sum, its place in the tile
 template <typename Sums, bool isAsync> class TileKernel {
   using RowFilling = Filling<RowSide, Sums::rows, isAsync>;
@@ -39,24 +52,31 @@ public:
         tile(BlockTile::of(problem, Sums::rows, Sums::columns)) {}
 
   void run() {
+    // Fewer than 2^31: no sum has 2^35 steps.
+    int slabs = int((tile.steps + slabSteps - 1) / slabSteps);
+    int missing = 0;
+    if (Sums::isPadded)
+      missing = int(int64_t(slabs) * slabSteps - tile.steps);
     findPlaces();
-    if (tile.steps > 0)
-      findSteps(0);
+    if (threadNumber() == 0)
+      memory().extents = {tile.steps, within(tile.rowCount, Sums::rows),
+                          within(tile.columnCount, Sums::columns), missing};
+    if (slabs > 0)
+      findSteps(0, tile.steps, 0);
     waitForBlock();
     load();
-    int64_t slabs = (tile.steps + slabSteps - 1) / slabSteps;
     if (slabs > 0) {
-      fill(0, [&] { findSteps(1); });
-      for (int64_t slab = 0; slab + 1 < slabs; ++slab)
-        fill(slab + 1, [&] {
+      fill(0, slabSteps - missing, [&] { findSteps(1); });
+      for (int slab = 0; slab + 1 < slabs; ++slab)
+        fill(slab + 1, slabSteps, [&] {
           findSteps(slab + 2);
           auto &s = memory();
-          sums.computeAll(s.rows[slab & 1], s.columns[slab & 1]);
+          sums.computeAll(s.rows[slab & 1], s.columns[slab & 1], s.extents);
         });
-      int64_t last = slabs - 1;
+      int last = slabs - 1;
       auto &s = memory();
-      sums.compute(s.rows[last & 1], s.columns[last & 1],
-                   int(tile.steps - last * slabSteps));
+      sums.compute(s.rows[last & 1], s.columns[last & 1], s.extents,
+                   int(s.extents.steps - int64_t(last) * slabSteps));
     }
     store();
   }
@@ -82,38 +102,44 @@ private:
   }
 
   /// What the steps of a slab add to that. After the last ones they come again.
-  void findSteps(int64_t slab) {
+  void findSteps(int slab) {
+    if (threadNumber() < slabSteps)
+      findSteps(slab, memory().extents.steps, memory().extents.missing);
+  }
+  void findSteps(int slab, int64_t steps, int missing) {
     if (threadNumber() >= slabSteps)
       return;
-    int64_t index = slab * slabSteps + threadNumber();
-    Place place = problem.step(inside(index, tile.steps));
+    int64_t index = int64_t(slab) * slabSteps + threadNumber() - missing;
+    Place place = problem.step(inside(index, steps));
     memory().rowSteps[slab & 1][threadNumber()] = place.rows;
     memory().columnSteps[slab & 1][threadNumber()] = place.columns;
   }
 
-  /// Fills the panels of a slab; `meanwhile` is what can be done until the
-  /// elements are there.
+  /// Fills the panels of a slab, of which the first `count` steps are there;
+  /// `meanwhile` is what can be done until the elements are.
   template <typename Meanwhile>
-  void fill(int64_t slab, const Meanwhile &meanwhile) {
+  void fill(int slab, int count, const Meanwhile &meanwhile) {
     auto &s = memory();
     int half = slab & 1;
-    int64_t left = tile.steps - slab * slabSteps;
     RowFilling rows;
     ColumnFilling columns;
-    rows.start(s.rows[half], problem.rows, s.rowPlaces, s.rowSteps[half], left);
+    rows.start(s.rows[half], problem.rows, s.rowPlaces, s.rowSteps[half],
+               count);
     columns.start(s.columns[half], problem.columns, s.columnPlaces,
-                  s.columnSteps[half], left);
+                  s.columnSteps[half], count);
     meanwhile();
-    rows.finish(s.rows[half], left);
-    columns.finish(s.columns[half], left);
+    rows.finish(s.rows[half], count);
+    columns.finish(s.columns[half], count);
+    Panel<Sums::rows>::publish();
     waitForBlock();
   }
 
   /// Calls use(sum, place) for the thread's sums that there are.
   template <typename Use> void forEachSum(const Use &use) {
     auto &s = memory();
+    int rowCount = s.extents.rows, columnCount = s.extents.columns;
     sums.forEach([&](Carrier &sum, int i, int j) {
-      if (i < tile.rowCount && j < tile.columnCount)
+      if (i < rowCount && j < columnCount)
         use(sum, s.rowSums[i] + s.columnSums[j]);
     });
   }

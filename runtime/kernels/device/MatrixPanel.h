@@ -3,6 +3,8 @@
 // A slab of one operand in a block's shared memory, for matrix instructions:
 // of `width` rows (or columns) 64 bytes each, the factors of 32 or 64 steps one
 // behind the other. Factors are bits, and those behind the last step are zeros.
+// Where a word of them lies is what PaddedPanel.h or SwizzledPanel.h says,
+// whichever is included.
 //
 // A thread fills words (16 bytes each, where steps lie in a row in memory), and
 // fetches what belongs there first, as in Panel.h.
@@ -21,12 +23,9 @@ constexpr int slabSteps = slabBytes / int(sizeof(Factor));
 constexpr int wordSteps = 4 / int(sizeof(Factor));
 constexpr int slabWords = slabBytes / 4;
 
-template <int width> struct Panel {
-  /// Lanes 20 words apart: the 16 bytes of any eight below each other that
-  /// loadMatrices reads lie in different banks.
-  static constexpr int pitch = slabWords + 4;
-  alignas(16) uint32_t words[width][pitch];
-};
+/// `at(panel, lane, word)` is the word's place. The four that begin at a
+/// multiple of four lie in a row, at a multiple of 16 bytes.
+template <int width> struct Panel;
 
 /// A thread's elements of one slab, on their way into a panel.
 template <typename Side, int width, bool isAsync> class Filling {
@@ -42,10 +41,10 @@ template <typename Side, int width, bool isAsync> class Filling {
 
 public:
   /// Element (lane, step) lies `lanes[lane] + steps[step]` places behind
-  /// `base`. `left` steps are there, perhaps more than the slab has.
+  /// `base`. The first `there` steps are there.
   void start(Target &panel, const char *base,
              const NUMERA_SHARED int64_t *lanes,
-             const NUMERA_SHARED int64_t *steps, int64_t left) {
+             const NUMERA_SHARED int64_t *steps, int there) {
     Layout layout = Side::layout();
     if (isAlongSteps()) {
 #pragma unroll
@@ -54,10 +53,10 @@ public:
         const char *from = base + (lanes[lane] + steps[step]) * layout.bytes;
         if (!isCopied())
           stepRuns[i].fetch(from, layout.bytes);
-        else if (step < left)
-          startCopy<16>(&panel.words[lane][runWord(i)], from);
+        else if (step < there)
+          startCopy<16>(at(panel, lane, runWord(i)), from);
         else
-          *(NUMERA_SHARED Words *)&panel.words[lane][runWord(i)] = 0;
+          *(NUMERA_SHARED Words *)at(panel, lane, runWord(i)) = 0;
       }
     } else if (layout.isContiguous) {
 #pragma unroll
@@ -76,14 +75,14 @@ public:
   }
 
   /// After this, and the barrier that follows, the panel can be read.
-  void finish(Target &panel, int64_t left) const {
+  void finish(Target &panel, int there) const {
     if (isCopied())
       return waitForCopies();
-    if (left >= slabSteps)
+    if (there == slabSteps)
       write(panel, [](uint32_t word, int) { return word; });
     else
-      write(panel, [left = int(left)](uint32_t word, int step) {
-        int bytes = (left - step) * int(sizeof(Factor));
+      write(panel, [there](uint32_t word, int step) {
+        int bytes = (there - step) * int(sizeof(Factor));
         uint32_t mask = bytes <= 0   ? 0
                         : bytes >= 4 ? ~0u
                                      : (1u << 8 * bytes) - 1;
@@ -92,6 +91,9 @@ public:
   }
 
 private:
+  static NUMERA_SHARED uint32_t *at(Target &panel, int lane, int word) {
+    return Panel<width>::at(panel, lane, word);
+  }
   static bool isAlongSteps() {
     return Side::layout().isContiguous && Side::layout().runsAlongSteps;
   }
@@ -142,6 +144,34 @@ private:
     return word;
   }
 
+  /// Runs along lanes, of a step each, to words along steps, of a lane each.
+  /// `pick` has a byte of the result in 4 bits, those of `b` behind `a`'s.
+  void turn(uint32_t (&turned)[count]) const {
+    auto pick = [](uint32_t a, uint32_t b, uint32_t which) {
+      return uint32_t(__nvvm_prmt(int(a), int(b), int(which)));
+    };
+    if constexpr (sizeof(Factor) == 2) {
+#pragma unroll
+      for (int i = 0; i < count; i += 2) {
+        uint32_t a = laneRuns[0].word(i / 2), b = laneRuns[1].word(i / 2);
+        turned[i] = pick(a, b, 0x5410);
+        turned[i + 1] = pick(a, b, 0x7632);
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < count; i += 4) {
+        uint32_t a = laneRuns[0].word(i / 4), b = laneRuns[1].word(i / 4),
+                 c = laneRuns[2].word(i / 4), d = laneRuns[3].word(i / 4);
+        uint32_t low = pick(a, b, 0x5140), lowBehind = pick(c, d, 0x5140),
+                 high = pick(a, b, 0x7362), highBehind = pick(c, d, 0x7362);
+        turned[i] = pick(low, lowBehind, 0x5410);
+        turned[i + 1] = pick(low, lowBehind, 0x7632);
+        turned[i + 2] = pick(high, highBehind, 0x5410);
+        turned[i + 3] = pick(high, highBehind, 0x7632);
+      }
+    }
+  }
+
   /// `cut(word, step)` is what is written of a word that begins at `step`.
   template <typename Cut> void write(Target &panel, const Cut &cut) const {
     int bytes = Side::layout().bytes;
@@ -155,7 +185,7 @@ private:
                           return stepRuns[i].element(w * wordSteps + j, bytes);
                         }),
                         (runWord(i) + w) * wordSteps);
-        *(NUMERA_SHARED Words *)&panel.words[runLane(i)][runWord(i)] = four;
+        *(NUMERA_SHARED Words *)at(panel, runLane(i), runWord(i)) = four;
       }
       return;
     }
@@ -164,14 +194,23 @@ private:
       for (int i = 0; i < count; ++i) {
         Raw elements[wordSteps];
         fetchSingles(i, elements);
-        panel.words[lane(i)][word(i)] =
+        *at(panel, lane(i), word(i)) =
             cut(pack([&](int j) { return elements[j]; }), word(i) * wordSteps);
       }
       return;
     }
+    if (Side::layout().isContiguous && Side::layout().isValue &&
+        (sizeof(Factor) == 2 || Panel<width>::turnsBytes)) {
+      uint32_t turned[count];
+      turn(turned);
+#pragma unroll
+      for (int i = 0; i < count; ++i)
+        *at(panel, lane(i), word(i)) = cut(turned[i], word(i) * wordSteps);
+      return;
+    }
 #pragma unroll
     for (int i = 0; i < count; ++i)
-      panel.words[lane(i)][word(i)] =
+      *at(panel, lane(i), word(i)) =
           cut(pack([&](int j) {
                 return Side::layout().isContiguous
                            ? laneRuns[j].element(i, bytes)

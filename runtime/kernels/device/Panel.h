@@ -24,6 +24,9 @@ template <int width> struct Panel {
   /// for each other, and at multiples of 16 bytes.
   static constexpr int pitch = width + 16 / int(sizeof(Carrier));
   alignas(16) Carrier values[slabSteps][pitch];
+
+  /// Nothing: the barrier is enough.
+  static void publish() {}
 };
 
 /// A thread's elements of one slab, on their way into a panel.
@@ -38,7 +41,7 @@ public:
   /// `base`. How many steps there are does not matter: no more are computed.
   void start(Target &panel, const char *base,
              const NUMERA_SHARED int64_t *lanes,
-             const NUMERA_SHARED int64_t *steps, int64_t) {
+             const NUMERA_SHARED int64_t *steps, int) {
     if (isCopied())
       return startCopies(panel, base, lanes, steps);
     if (Side::layout().isContiguous)
@@ -51,7 +54,7 @@ public:
   }
 
   /// After this, and the barrier that follows, the panel can be read.
-  void finish(Target &panel, int64_t) const {
+  void finish(Target &panel, int) const {
     if (isCopied())
       return waitForCopies();
 #pragma unroll

@@ -63,6 +63,12 @@ inline int64_t inside(int64_t index, int64_t count) {
   return index < count ? index : count - run + (index & (run - 1));
 }
 
+/// Of a tile's `size` rows or columns those that there are, if `count` are
+/// left.
+inline int within(int64_t count, int size) {
+  return count < size ? int(count) : size;
+}
+
 /// What is asked for, as on the CPU.
 struct Problem {
   const char *rows, *columns;

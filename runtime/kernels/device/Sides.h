@@ -48,6 +48,9 @@ public:
     }
   }
 
+  /// Four bytes of what was fetched.
+  uint32_t word(int i) const { return words[i]; }
+
   /// The bits of element `i` of what was fetched.
   Raw element(int i, int bytes) const {
     switch (bytes) {

@@ -7,7 +7,7 @@
 // Compiled for factors of 16 bits and of 8, which NUMERA_FACTOR is; sums are
 // in f32.
 
-#include "MatrixPanel.h"
+#include "PaddedPanel.h"
 
 #include "Block.h"
 #include "Matrix.h"
@@ -25,17 +25,19 @@ template <int rowCount, int columnCount, typename Matrix> class MatrixSums {
 
 public:
   static constexpr int rows = rowCount, columns = columnCount;
+  static constexpr bool isPadded = true;
 
-  void computeAll(const RowPanel &rowPanel, const ColumnPanel &columnPanel) {
+  void computeAll(const RowPanel &rowPanel, const ColumnPanel &columnPanel,
+                  const NUMERA_SHARED Extents &) {
     // One after the other where the machine turns bytes into halves first: it
     // has no registers for more of those.
 #pragma unroll(sizeof(Factor) == 1 ? 1 : 2)
     for (int word = 0; word < slabWords; word += 8)
       step(rowPanel, columnPanel, word);
   }
-  /// What is behind the last step is zero.
-  void compute(const RowPanel &rowPanel, const ColumnPanel &columnPanel, int) {
-    computeAll(rowPanel, columnPanel);
+  void compute(const RowPanel &rowPanel, const ColumnPanel &columnPanel,
+               const NUMERA_SHARED Extents &extents, int) {
+    computeAll(rowPanel, columnPanel, extents);
   }
 
   template <typename Use> void forEach(const Use &use) {

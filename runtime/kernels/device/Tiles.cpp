@@ -63,14 +63,17 @@ template <typename Shape> class StepSums {
 
 public:
   static constexpr int rows = Shape::rows, columns = Shape::columns;
+  static constexpr bool isPadded = false;
 
-  void computeAll(const RowPanel &rows, const ColumnPanel &columns) {
+  void computeAll(const RowPanel &rows, const ColumnPanel &columns,
+                  const NUMERA_SHARED Extents &) {
 #pragma unroll(Shape::unrolled)
     for (int k = 0; k < slabSteps; ++k)
       step(rows, columns, k);
   }
 
-  void compute(const RowPanel &rows, const ColumnPanel &columns, int count) {
+  void compute(const RowPanel &rows, const ColumnPanel &columns,
+               const NUMERA_SHARED Extents &, int count) {
 #pragma unroll 1
     for (int k = 0; k < count; ++k)
       step(rows, columns, k);

@@ -42,16 +42,18 @@ FailureOr<TensorFactors> TensorFactors::of(linalg::GenericOp generic,
   ContractionKinds kinds(generic, contraction);
   const Format &row = kinds.row.kind.format, &column = kinds.column.kind.format;
   unsigned version = versionOf(gpu);
+  bool ofWarpgroups = gpu == "sm_90a";
   StringRef rowByte = byteFactor(registry, row),
             columnByte = byteFactor(registry, column);
   if (version >= 89 && !rowByte.empty() && !columnByte.empty())
-    return TensorFactors{row, column, (rowByte + "_" + columnByte).str(), 8};
+    return TensorFactors{row, column, (rowByte + "_" + columnByte).str(), 8,
+                         ofWarpgroups};
   for (auto [name, oldest] : {std::pair("f16", 75u), {"bf16", 80u}}) {
     Format carrier = named(registry, name);
     if (!isExactCast(row, carrier) || !isExactCast(column, carrier))
       continue;
     if (version >= oldest)
-      return TensorFactors{carrier, carrier, name, 16};
+      return TensorFactors{carrier, carrier, name, 16, ofWarpgroups};
     return generic.emitError("accumulate 'tensorcore' of ")
            << name << " needs sm_" << oldest << " or later, found '" << gpu
            << "'; choose another --gpu, or accumulate f32";

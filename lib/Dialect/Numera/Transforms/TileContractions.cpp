@@ -229,7 +229,7 @@ LLVM::LLVMFuncOp TiledKernels::declareContraction(const Twine &name,
   LLVM::LLVMFuncOp declared = function(name, types, none());
   std::string kind = "quire";
   if (choice.tensor)
-    kind = "tensor" + std::to_string(choice.tensor.bits);
+    kind = choice.tensor.kind();
   else if (!isQuire)
     llvm::raw_string_ostream(kind = "") << contraction.carrier;
   declared->setAttr("numera.kernel", builder.getStringAttr(kind));

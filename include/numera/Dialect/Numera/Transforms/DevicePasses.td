@@ -34,9 +34,11 @@ def NumeraTileContractions : Pass<"numera-tile-contractions",
     | factors of tensor cores | 128x128, 64x64 |
 
     A `numera.mac` with `tensorcore` is left to the matrix instructions of
-    `gpu`: `numera.kernel` says how wide the factors are and `numera.tile` what
-    they are. Of f16 and bf16, f8E4M3FN and f8E5M2 (sm_89 and later) as they
-    are, the first that holds the factors exactly is taken; sums are in f32.
+    `gpu`, which are those of a warp (`mma.sync`) or of a warpgroup (`wgmma`, of
+    sm_90a alone): `numera.kernel` says of which and how wide the factors are,
+    `numera.tile` what they are. Of f16 and bf16, f8E4M3FN and f8E5M2 (sm_89
+    and later) as they are, the first that holds the factors exactly is taken;
+    sums are in f32.
 
     Products with a vector and depthwise convolutions are left to
     `numera-kernels`.
