@@ -46,6 +46,15 @@ static bool isContraction(linalg::GenericOp generic) {
          isa<MacOp, QuireMacOp>(first);
 }
 
+/// Where the values of an operand are computed: beside its scales if nothing
+/// else reads it, so that numera-fuse-rows finds them together.
+static mlir::Operation *placeOfValues(linalg::GenericOp generic, Value scaled) {
+  auto quantize = scaled.getDefiningOp<QuantizeOp>();
+  bool isOwn = quantize && scaled.hasOneUse() &&
+               quantize->getBlock() == generic->getBlock();
+  return isOwn ? quantize.getOperation() : generic.getOperation();
+}
+
 LogicalResult Expander::expand(linalg::GenericOp generic) {
   mlir::Operation *rounding = roundingOf(generic);
   bool takesElements =
@@ -56,8 +65,8 @@ LogicalResult Expander::expand(linalg::GenericOp generic) {
     auto type = cast<RankedTensorType>(operand->get().getType());
     if (!scalingOf(type))
       continue;
-    builder.setInsertionPoint(generic);
     Value scaled = operand->get();
+    builder.setInsertionPoint(placeOfValues(generic, scaled));
     AffineMap map = generic.getMatchingIndexingMap(operand);
     AffineMap place =
         takesElements ? scaleOfResult(generic, map, type) : AffineMap();
