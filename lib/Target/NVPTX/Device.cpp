@@ -17,6 +17,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/Instructions.h"
 
 using namespace llvm;
@@ -46,12 +47,26 @@ static NamedLibraries librariesOf(mlir::gpu::GPUModuleOp kernels) {
   return named;
 }
 
+/// Functions of the C library that clang has as intrinsics: the device has none
+/// of them, or an approximation.
+static bool isElementary(Intrinsic::ID intrinsic) {
+  return is_contained(
+      {Intrinsic::acos,  Intrinsic::asin,  Intrinsic::atan,   Intrinsic::atan2,
+       Intrinsic::cos,   Intrinsic::cosh,  Intrinsic::exp,    Intrinsic::exp10,
+       Intrinsic::exp2,  Intrinsic::frexp, Intrinsic::ldexp,  Intrinsic::log,
+       Intrinsic::log10, Intrinsic::log2,  Intrinsic::modf,   Intrinsic::pow,
+       Intrinsic::powi,  Intrinsic::sin,   Intrinsic::sincos, Intrinsic::sinh,
+       Intrinsic::tan,   Intrinsic::tanh},
+      intrinsic);
+}
+
 /// What a library calls and the device does not have: a CPU's instructions, the
 /// C library.
 static Error checkCalls(const Module &module) {
   for (const Function &function : module) {
     bool isForeign = function.isIntrinsic()
-                         ? function.getName().starts_with("llvm.x86.")
+                         ? function.getName().starts_with("llvm.x86.") ||
+                               isElementary(function.getIntrinsicID())
                          : function.isDeclaration();
     if (!isForeign || function.use_empty())
       continue;
@@ -59,7 +74,12 @@ static Error checkCalls(const Module &module) {
     for (const User *user : function.users())
       if (const auto *call = dyn_cast<CallBase>(user))
         callers = call->getFunction()->getName().str();
-    return createStringError("'" + function.getName() +
+    StringRef name = function.getName();
+    if (isElementary(function.getIntrinsicID())) { // llvm.exp2.f64
+      name.consume_front("llvm.");
+      name = name.split('.').first;
+    }
+    return createStringError("'" + name +
                              "' is not there on target nvptx, but '" + callers +
                              "' calls it");
   }
