@@ -11,8 +11,8 @@
 
 namespace numera {
 
-/// Loads the shared objects of a library in a child process. The error says that
-/// this crashed, ended the process, took too long or was refused.
+/// Loads the shared objects of a library in a child process. The error says
+/// that this crashed, ended the process, took too long or was refused.
 llvm::Error tryToLoad(const Library &library);
 
 /// Runs functions for identities and keeps the codes that they give.

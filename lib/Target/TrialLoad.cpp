@@ -3,6 +3,7 @@
 // A shared object runs code of its own when it is loaded, which may crash, end
 // the process or not return: it is loaded in a child first.
 
+#include "Child.h"
 #include "LibraryExamination.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -13,8 +14,6 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,16 +25,7 @@ static constexpr int mostSeconds = 10;
 /// In the child: says through the pipe what the loader said, or nothing.
 [[noreturn]] static void loadAll(ArrayRef<std::string> paths, int mode,
                                  pid_t parent, int pipe) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent)
-    _exit(1);
-  rlimit none{0, 0};
-  setrlimit(RLIMIT_CORE, &none);
-  for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP})
-    std::signal(signal, SIG_DFL);
-  int null = open("/dev/null", O_RDWR);
-  for (int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    dup2(null, file);
+  prepareChild(parent, /*isQuiet=*/true);
   std::string said = "+";
   for (const std::string &path : paths)
     if (!dlopen(path.c_str(), mode)) {

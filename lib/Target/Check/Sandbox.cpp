@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 
 #include "Sandbox.h"
+#include "Child.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <fcntl.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,19 +21,7 @@ pid_t startChild(llvm::function_ref<void()> body, bool isQuiet) {
   pid_t child = fork();
   if (child != 0)
     return child;
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent)
-    _exit(1);
-  rlimit none{0, 0};
-  setrlimit(RLIMIT_CORE, &none);
-  for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP})
-    std::signal(signal, SIG_DFL);
-  if (isQuiet) {
-    int null = open("/dev/null", O_RDWR);
-    dup2(null, STDIN_FILENO);
-    dup2(null, STDOUT_FILENO);
-    dup2(null, STDERR_FILENO);
-  }
+  prepareChild(parent, isQuiet);
   body();
   _exit(finishedStatus);
 }

@@ -41,12 +41,12 @@
 //   a = min(max(x, lowest), highest)
 //   y = (a + m) - m               m = 1.5 · 2^23 · least number
 //
-// and the last bits of a + m are the code, again with all but x times 2^e, where
-// these are normal numbers of f32.
+// and the last bits of a + m are the code, again with all but x times 2^e,
+// where these are normal numbers of f32.
 //
 // A block without a number but 0 has the same result with every e: it is taken
-// as 0. Where one of these does not hold, numbers are scaled, rounded and scaled
-// back.
+// as 0. Where one of these does not hold, numbers are scaled, rounded and
+// scaled back.
 
 #ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_BLOCKSTEPS_H
 #define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_BLOCKSTEPS_H
