@@ -18,8 +18,9 @@ include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 include_directories(${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
 
 # Contraction would change results between hosts; Numerics relies on every
-# operation being rounded as it is written.
-add_compile_options(-ffp-contract=off -fno-exceptions -Wall -Wextra
+# operation being rounded as it is written. Executables are -fPIC as well, so
+# that they share precompiled headers with the libraries.
+add_compile_options(-fPIC -ffp-contract=off -fno-exceptions -Wall -Wextra
                     -Wno-unused-parameter)
 if(NUMERA_SANITIZE)
   add_compile_options(-fsanitize=${NUMERA_SANITIZE} -fno-omit-frame-pointer

@@ -153,7 +153,7 @@ static void printJSON(StringRef name, const Result &result,
       out.attributeArray("steps", [&] {
         for (const CalculatorStep &step : steps)
           out.object([&] {
-            const Instruction &instruction = step.instruction;
+            const numera::Instruction &instruction = step.instruction;
             out.attribute("operation", nameOf(instruction.operation));
             out.attribute("format", instruction.result.spelling());
             out.attributeArray("operands", [&] {
@@ -188,13 +188,13 @@ static int evaluate(StringRef text, const Registry &registry,
   format = withFlags(format, flags);
   if (!format)
     return 1;
-  std::optional<std::vector<Instruction>> program =
+  std::optional<std::vector<numera::Instruction>> program =
       parseExpression(text, front->end, format, registry, error);
   if (!program)
     return fail(error);
   uint64_t seed = flags.seed.value_or(0);
   std::vector<CalculatorStep> steps = calculate(*program, seed);
-  const Instruction &last = program->back();
+  const numera::Instruction &last = program->back();
   Result result = {last.result,
                    last.isConstant ? last.code : steps.back().result,
                    last.isTruth()};

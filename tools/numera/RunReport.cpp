@@ -42,7 +42,7 @@ static void printOutput(const OutputReport &output, json::OStream &json) {
 }
 
 /// `cpu` of `cpu znver4`.
-static StringRef targetOf(const Metadata &metadata) {
+static StringRef targetOf(const numera::Metadata &metadata) {
   StringRef target = StringRef(metadata.target).split(' ').first;
   return target.empty() ? "cpu" : target;
 }
@@ -144,7 +144,7 @@ static void printUsesText(ArrayRef<LibraryUse> uses, raw_ostream &stream) {
 }
 
 void numera::printText(const RunReport &report, raw_ostream &stream) {
-  const Metadata &metadata = report.metadata;
+  const numera::Metadata &metadata = report.metadata;
   stream << "format " << metadata.format << ", accumulating in "
          << accumulatorFor(metadata.accumulate) << '\n';
   for (const auto &[role, format] : report.roles)
