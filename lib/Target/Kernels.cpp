@@ -12,6 +12,8 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 
 using namespace llvm;
@@ -25,13 +27,29 @@ KernelKinds numera::kernelsOf(mlir::ModuleOp lowered) {
   return kernels;
 }
 
+/// True for a step that needs no registers but those of its operands: a fused
+/// multiply-add, or a multiplication and an addition.
+static bool isBrief(const Function *step) {
+  auto isOne = [](const Instruction &instruction) {
+    auto *call = dyn_cast<IntrinsicInst>(&instruction);
+    return isa<BinaryOperator, ReturnInst>(instruction) ||
+           (call && call->getIntrinsicID() == Intrinsic::fma);
+  };
+  return step && step->getInstructionCount() <= 3 &&
+         all_of(instructions(*step), isOne);
+}
+
 /// The tile that the machine's registers hold (Contraction.cpp lists them).
-static StringRef tileFor(const TargetMachine &machine, StringRef kind) {
+static StringRef tileFor(const TargetMachine &machine, StringRef kind,
+                         const Function *step) {
   const MCSubtargetInfo &features = *machine.getMCSubtargetInfo();
   if (!machine.getTargetTriple().isX86())
     return "6x1";
-  if (features.checkFeatures("+avx512f"))
-    return kind.ends_with("-short") ? "8x1" : "8x2";
+  if (features.checkFeatures("+avx512f")) {
+    if (kind.ends_with("-short"))
+      return "8x1";
+    return isBrief(step) ? "8x3" : "8x2";
+  }
   return features.checkFeatures("+avx2") ? "6x1" : "3x1";
 }
 
@@ -53,8 +71,9 @@ static Error linkKernel(Module &module, StringRef name, MemoryBufferRef bitcode,
 Error numera::linkKernels(Module &module, const KernelKinds &kernels,
                           const TargetMachine &machine) {
   for (auto &[name, kind] : kernels)
-    if (Error error = linkKernel(module, name, embeddedKernel(kind),
-                                 tileFor(machine, kind)))
+    if (Error error = linkKernel(
+            module, name, embeddedKernel(kind),
+            tileFor(machine, kind, module.getFunction(name + ".step"))))
       return error;
   return Error::success();
 }

@@ -188,7 +188,7 @@ private:
     }
   }
 
-  /// A panel of columns: of all the tile's vectors, or of one, at the edge.
+  /// A panel of columns: of all the tile's vectors, or of fewer, at the edge.
   template <int vectors> struct Panel {
     using TheTile = Tile<tileRows, vectors, rowPitch>;
     static constexpr int64_t columns = vectors * lanes;
@@ -310,12 +310,13 @@ private:
     }
   };
 
-  template <typename Use>
+  /// Of as many vectors as the columns that are left need.
+  template <int vectors = 1, typename Use>
   static void withPanel(int64_t columns, const Use &use) {
-    if constexpr (tileVectors > 1)
-      if (columns <= lanes)
-        return use(Panel<1>());
-    use(Panel<tileVectors>());
+    if constexpr (vectors < tileVectors)
+      if (columns > vectors * lanes)
+        return withPanel<vectors + 1>(columns, use);
+    use(Panel<vectors>());
   }
 
 #if NUMERA_SHORT_STEPS
@@ -335,9 +336,12 @@ private:
 
 } // namespace numera::kernel
 
-/// One entry a shape of tile: 32 registers of 64 bytes hold 8 x 2 vectors, 16
-/// of 32 bytes 6 x 2 halves, 16 of 16 bytes 3 x 4 quarters. Short steps use an
-/// element of a row once a tile in 8 x 1: as an operand in memory.
+/// One entry a shape of tile: 32 registers of 64 bytes hold 8 x 2 vectors, and
+/// 8 x 3 if a step is one instruction or two: then 11 loads serve 24 of them,
+/// and not 10 loads 16. 16 registers of 32 bytes hold 6 x 2 halves, 16 of 16
+/// bytes 3 x 4 quarters. Short steps use an element of a row once a tile in
+/// 8 x 1: as an operand in memory.
+NUMERA_CONTRACT_ENTRY(Kernel, 8, 3)
 NUMERA_CONTRACT_ENTRY(Kernel, 8, 2)
 NUMERA_CONTRACT_ENTRY(Kernel, 8, 1)
 NUMERA_CONTRACT_ENTRY(Kernel, 6, 1)

@@ -60,7 +60,7 @@ void layOut(const auto &take, Block &block, int64_t count, int64_t steps,
 /// the last-level cache holds, each panel once; then every one packs its own
 /// part of the other side, and runs its tiles.
 template <typename Kernel, typename Common, typename Own> class Sharing {
-  static constexpr int64_t mostCommon = 1024 - 1024 % Common::width;
+  static constexpr int64_t mostPanels = (1023 + Common::width) / Common::width;
   static constexpr int64_t mostBytes = 8 << 20;
   /// Elements to pack, steps to take: what handing them to a thread is worth.
   static constexpr int64_t packingOfChunk = 1 << 17, stepsOfChunk = 1 << 21;
@@ -78,13 +78,22 @@ public:
 
 private:
   explicit Sharing(const Kernel &kernel)
-      : kernel(kernel), mostInCommon(least(mostCommon, Common::count(kernel))),
+      : kernel(kernel), mostInCommon(evenShare(Common::count(kernel))),
         mostBlocks(blocksAtOnce()), memory([this](const auto &take) {
           layOut<Common>(take, common, mostInCommon, this->kernel.blockSteps,
                          mostBlocks);
           take(rowSteps, mostBlocks * this->kernel.blockSteps);
           take(columnSteps, mostBlocks * this->kernel.blockSteps);
         }) {}
+
+  /// The other side is packed once for each of these shares: the fewer, the
+  /// better, and none is much smaller than another.
+  static int64_t evenShare(int64_t count) {
+    int64_t panels = panelsOf<Common>(count);
+    int64_t shares = (panels + mostPanels - 1) / mostPanels;
+    return least((panels + shares - 1) / (shares + !shares) * Common::width,
+                 count);
+  }
 
   int64_t blocksAtOnce() const {
     int64_t bytes = panelsOf<Common>(mostInCommon) *

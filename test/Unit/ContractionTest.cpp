@@ -42,8 +42,8 @@ namespace {
 
 using Entry = void(const void *, const void *, void *, const void *,
                    const Loop *, int32_t, int32_t, int32_t, int32_t);
-extern "C" Entry numera_contract_8x2, numera_contract_8x1, numera_contract_6x1,
-    numera_contract_3x1;
+extern "C" Entry numera_contract_8x3, numera_contract_8x2, numera_contract_8x1,
+    numera_contract_6x1, numera_contract_3x1;
 
 struct Problem {
   std::vector<Loop> loops;
@@ -118,7 +118,8 @@ TEST_P(Contraction, matrix_products_of_any_size_and_layout) {
                          {7, 33, 17},
                          {130, 65, 519},
                          {17, 1060, 70},
-                         {260, 31, 1030}})
+                         {260, 31, 1030},
+                         {1090, 1100, 2}}) // more than are packed at a time
     for (int layout = 0; layout < 8; ++layout)
       check(product(m, n, k, layout & 1, layout & 2, layout & 4));
 }
@@ -180,7 +181,8 @@ TEST_P(Contraction, columns_may_be_the_filters) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Tiles, Contraction,
-                         testing::Values(numera_contract_8x2,
+                         testing::Values(numera_contract_8x3,
+                                         numera_contract_8x2,
                                          numera_contract_8x1,
                                          numera_contract_6x1,
                                          numera_contract_3x1));
