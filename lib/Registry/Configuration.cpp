@@ -13,8 +13,11 @@ bool ConfigurationReader::read(const YamlNode &root) {
   if (root.isNothing())
     return true;
   if (!checkKeys(root, "a configuration",
-                 {"formats", "libraries", "lowerings", "policy"}, {"fallback"}))
+                 {"formats", "libraries", "lowerings", "policy", "fallback"}))
     return false;
+  if (const YamlNode *value = root.find("fallback"))
+    if (!readFallback(*value, fallback))
+      return false;
   using Section = bool (ConfigurationReader::*)(const YamlNode &);
   constexpr std::pair<llvm::StringLiteral, Section> sections[] = {
       {"formats", &ConfigurationReader::readFormats},

@@ -68,27 +68,35 @@ bool ConfigurationReader::readProofs(const YamlNode &entry,
                    "they are about");
 }
 
+/// f32 or f64.
+bool ConfigurationReader::readFallback(const YamlNode &value, Format &format) {
+  if (!expectScalar(value))
+    return false;
+  if (value.text != "f32" && value.text != "f64")
+    return file.fail(value.place, Twine(value.key) + " is '" + value.text +
+                                      "', expected f32 or f64");
+  format = value.text == "f32" ? formatF32() : formatF64();
+  return true;
+}
+
 /// `carrier: f32`, `fallback: f32`: where an opaque format computes what it has
 /// no function for. The first says as well that the cast is exact.
 bool ConfigurationReader::readCarrier(const YamlNode &entry,
                                       Registry::NamedFormat &named) {
-  Format &carrier = named.carrier;
   for (StringRef key : {"carrier", "fallback"}) {
     const YamlNode *value = entry.find(key);
     if (!value)
       continue;
-    if (!expectScalar(*value))
-      return false;
-    if (carrier)
+    if (named.carrier)
       return file.fail(value->keyPlace,
                        "'fallback' is given beside 'carrier', which computes "
                        "the same; expected one of them");
-    if (value->text != "f32" && value->text != "f64")
-      return file.fail(value->place, key + " is '" + Twine(value->text) +
-                                         "', expected f32 or f64");
-    carrier = value->text == "f32" ? formatF32() : formatF64();
+    if (!readFallback(*value, named.carrier))
+      return false;
     named.embedsInCarrier = key == "carrier";
   }
+  if (!named.carrier)
+    named.carrier = fallback;
   return true;
 }
 

@@ -35,6 +35,7 @@ private:
   bool readProofs(const YamlNode &entry, Registry::NamedFormat &named);
   bool readAccumulatorName(const YamlNode &entry, Registry::NamedFormat &named);
   bool readCarrier(const YamlNode &entry, Registry::NamedFormat &named);
+  bool readFallback(const YamlNode &value, Format &format);
   static llvm::ArrayRef<llvm::StringRef> opaqueKeys();
   bool readOpaque(const YamlNode &entry, Registry::NamedFormat &named);
   bool readDerived(const YamlNode &entry, Registry::NamedFormat &named);
@@ -122,6 +123,7 @@ private:
   llvm::StringRef directory;
   bool isBuiltin;
   Registry &registry;
+  Format fallback; ///< of opaque formats that name none; null: they have none
 };
 
 } // namespace numera

@@ -337,7 +337,7 @@ bool ConfigurationReader::readPolicy(const YamlNode &section) {
                  {"default", "accumulate", "axis", "weights", "activations",
                   "outputs", "scale", "scale-format", "scales", "storage",
                   "zero-points"},
-                 {"rules", "fallback"}))
+                 {"rules"}))
     return false;
   Policy &policy = registry.filePolicy;
   if (const YamlNode *value = section.find("default")) {

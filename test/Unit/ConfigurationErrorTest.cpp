@@ -67,7 +67,7 @@ TEST(ConfigurationError, UnknownSection) {
                                      "'formats'?\n");
   EXPECT_EQ(errorOf("things: {}\n"),
             "f.yaml:1:1: error: unknown key 'things' of a configuration, "
-            "expected formats, libraries, lowerings or policy\n");
+            "expected formats, libraries, lowerings, policy or fallback\n");
   EXPECT_EQ(errorOf("formats: {}\nformats: {}\n"),
             "f.yaml:2:1: error: 'formats' is given twice, give it once\n");
 }
@@ -366,9 +366,14 @@ TEST(ConfigurationError, Policy) {
 TEST(ConfigurationError, WhatIsNotSupportedYet) {
   EXPECT_EQ(errorOf("policy:\n  rules: []\n"),
             "f.yaml:2:3: error: 'rules' is not supported yet, leave it out\n");
-  EXPECT_EQ(errorOf("fallback: f32\n"),
-            "f.yaml:1:1: error: 'fallback' is not supported yet, leave it "
-            "out\n");
+}
+
+TEST(ConfigurationError, FallbackOfAll) {
+  EXPECT_EQ(errorOf("fallback: bf16\n"),
+            "f.yaml:1:11: error: fallback is 'bf16', expected f32 or f64\n");
+  EXPECT_EQ(errorOf("fallback: {a: f32}\n"),
+            "f.yaml:1:11: error: 'fallback' holds a mapping, expected a word "
+            "or a number\n");
 }
 
 } // namespace
