@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "LibraryFile.h"
+#include "BfloatOfC.h"
 #include "Process.h"
 #include "SourceCode.h"
 
@@ -171,6 +172,7 @@ Error LibraryFile::openBitcode(MemoryBufferRef buffer, LLVMContext &context) {
       function.removeFnAttr(Attribute::OptimizeNone);
       function.removeFnAttr(Attribute::NoInline);
     }
+  expandBfloat(*part);
   if (!module) {
     module = std::move(part);
     return Error::success();

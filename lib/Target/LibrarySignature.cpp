@@ -147,6 +147,8 @@ static std::string cNameOf(const Type &type) {
     return "void *";
   if (type.isFloatTy() || type.isDoubleTy())
     return type.isFloatTy() ? "float" : "double";
+  if (type.is16bitFPTy())
+    return type.isHalfTy() ? "_Float16" : "__bf16";
   if (type.isIntegerTy(1))
     return "bool";
   if (type.isIntegerTy())
@@ -164,7 +166,8 @@ std::string numera::prototypeOf(const Function &function) {
                operands);
 }
 
-/// An integer of a cast may be `int_fast32_t`, of 64 bits.
+/// An integer of a cast may be `int_fast32_t`, of 64 bits; a code of 16 bits
+/// `_Float16` or `__bf16`.
 static bool converts(const CNumber &number, const Type &type) {
   if (number.memory != CNumber::Memory::None)
     return number.memory == CNumber::Memory::Nothing ? type.isVoidTy()
@@ -172,10 +175,11 @@ static bool converts(const CNumber &number, const Type &type) {
   if (number.isFloat)
     return type.isIntegerTy(number.bits) ||
            (number.bits == 32 ? type.isFloatTy() : type.isDoubleTy());
-  return type.isIntegerTy(number.bits) ||
-         (number.isInteger && type.isIntegerTy() &&
-          type.getIntegerBitWidth() > number.bits &&
-          type.getIntegerBitWidth() <= 64);
+  bool isCode = type.isIntegerTy(number.bits) ||
+                (type.is16bitFPTy() && number.bits == 16 && !number.isInteger);
+  return isCode || (number.isInteger && type.isIntegerTy() &&
+                    type.getIntegerBitWidth() > number.bits &&
+                    type.getIntegerBitWidth() <= 64);
 }
 
 bool CSignature::isServedBy(const FunctionType &definition) const {
