@@ -5,15 +5,17 @@
 #ifndef NUMERA_LIB_TARGET_LIBRARYEXAMINATION_H
 #define NUMERA_LIB_TARGET_LIBRARYEXAMINATION_H
 
+#include "LibraryFile.h"
 #include "ProofCache.h"
 #include "numera/Registry/Registry.h"
 #include "llvm/Support/Error.h"
 
 namespace numera {
 
-/// Loads the shared objects of a library in a child process. The error says
-/// that this crashed, ended the process, took too long or was refused.
-llvm::Error tryToLoad(const Library &library);
+/// Loads the shared objects of a library in a child process, and runs the
+/// constructors of its bitcode. The error says that this crashed, ended the
+/// process, took too long or was refused.
+llvm::Error tryToLoad(const LibraryFile &file);
 
 /// Runs functions for identities and keeps the codes that they give.
 llvm::Error findIdentities(Registry &registry,

@@ -167,7 +167,7 @@ bool numera::openLibraries(Registry &registry, raw_ostream &errors,
   StringSet<> reported;
   for (const Library &library : registry.libraries()) {
     Expected<LibraryFile &> file = libraries.open(library);
-    if (Error error = file ? tryToLoad(library) : file.takeError())
+    if (Error error = file ? tryToLoad(*file) : file.takeError())
       report(std::move(error), registry, "", reported, errors);
   }
   if (!reported.empty())

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// A shared object runs code of its own when it is loaded, which may crash, end
-// the process or not return: it is loaded in a child first.
+// A shared object runs code of its own when it is loaded, and so does a program
+// that has a library's constructors from source or bitcode. It may crash, end
+// the process or not return: it is run in a child first.
 
 #include "Child.h"
+#include "JIT.h"
 #include "LibraryExamination.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 #include <csignal>
 #include <cstring>
@@ -22,20 +27,14 @@ using namespace numera;
 
 static constexpr int mostSeconds = 10;
 
-/// In the child: says through the pipe what the loader said, or nothing.
-[[noreturn]] static void loadAll(ArrayRef<std::string> paths, int mode,
-                                 pid_t parent, int pipe) {
-  prepareChild(parent, /*isQuiet=*/true);
-  std::string said = "+";
+/// What the loader said; empty: nothing.
+static std::string loadAll(ArrayRef<std::string> paths, int mode) {
   for (const std::string &path : paths)
     if (!dlopen(path.c_str(), mode)) {
       const char *why = dlerror();
-      said = why ? why : "cannot be loaded";
-      break;
+      return why ? why : "cannot be loaded";
     }
-  ssize_t written = write(pipe, said.data(), said.size());
-  // Destructors are none of our affair.
-  _exit(written < 0);
+  return "";
 }
 
 /// What comes out of the pipe until it is closed; nothing where that takes too
@@ -57,21 +56,21 @@ static std::optional<std::string> readAll(int pipe) {
   }
 }
 
-Error numera::tryToLoad(const Library &library) {
-  SmallVector<std::string> paths;
-  for (const std::string &path : library.paths)
-    if (sys::path::extension(path) == ".so")
-      paths.push_back(path.find('/') == std::string::npos ? "./" + path : path);
+/// Runs `load` in a child, which says through a pipe what it returned behind a
+/// "+", or nothing. What that is, or that it does not return.
+static Expected<std::string> tryInChild(const Library &library,
+                                        function_ref<std::string()> load) {
   int ends[2];
-  if (paths.empty() || pipe2(ends, O_CLOEXEC) != 0)
-    return Error::success();
-  // Symbols may be those of the library's other files.
-  bool isAlone = library.paths.size() == 1 && library.links.empty();
-  int mode = (isAlone ? RTLD_NOW : RTLD_LAZY) | RTLD_GLOBAL;
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return "";
   pid_t parent = getpid(), child = fork();
   if (child == 0) {
     close(ends[0]);
-    loadAll(paths, mode, parent, ends[1]);
+    prepareChild(parent, /*isQuiet=*/true);
+    std::string said = "+" + load();
+    ssize_t written = write(ends[1], said.data(), said.size());
+    // Destructors are none of our affair.
+    _exit(written < 0);
   }
   close(ends[1]);
   std::optional<std::string> said =
@@ -88,12 +87,57 @@ Error numera::tryToLoad(const Library &library) {
   };
   if (!said)
     return fail("did not return within " + Twine(mostSeconds) + " s");
-  if (*said == "+")
-    return Error::success();
   if (!said->empty())
-    return createStringError(library.location + ": library '" + library.name +
-                             "' cannot be loaded: " + *said);
+    return said->substr(1);
   if (WIFSIGNALED(status))
     return fail(Twine("crashed (") + strsignal(WTERMSIG(status)) + ")");
   return fail("ended the process");
+}
+
+static Error tryShared(const Library &library) {
+  SmallVector<std::string> paths;
+  for (const std::string &path : library.paths)
+    if (sys::path::extension(path) == ".so")
+      paths.push_back(path.find('/') == std::string::npos ? "./" + path : path);
+  if (paths.empty())
+    return Error::success();
+  // Symbols may be those of the library's other files.
+  bool isAlone = library.paths.size() == 1 && library.links.empty();
+  int mode = (isAlone ? RTLD_NOW : RTLD_LAZY) | RTLD_GLOBAL;
+  Expected<std::string> said =
+      tryInChild(library, [&] { return loadAll(paths, mode); });
+  if (!said)
+    return said.takeError();
+  if (said->empty())
+    return Error::success();
+  return createStringError(library.location + ": library '" + library.name +
+                           "' cannot be loaded: " + *said);
+}
+
+/// Constructors of sources and bitcode, without the programs that get them.
+static Error tryConstructors(const LibraryFile &file) {
+  if (!file.module || !file.module->getGlobalVariable("llvm.global_ctors"))
+    return Error::success();
+  Expected<Machines> machines = createMachines(CPUOptions());
+  if (!machines)
+    return machines.takeError();
+  auto load = [&]() -> std::string {
+    Compiled program;
+    program.module = CloneModule(*file.module);
+    program.machine = std::move(machines->baseline);
+    program.nativeLibraries = file.native();
+    setTarget(*program.module, *program.machine);
+    // What does not link is said of the program that needs it.
+    auto jit = numera::load(program);
+    if (!jit)
+      consumeError(jit.takeError());
+    return "";
+  };
+  return tryInChild(file.library(), load).takeError();
+}
+
+Error numera::tryToLoad(const LibraryFile &file) {
+  if (Error error = tryShared(file.library()))
+    return error;
+  return tryConstructors(file);
 }
