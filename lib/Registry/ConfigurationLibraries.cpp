@@ -45,7 +45,7 @@ bool ConfigurationReader::readLibrary(const YamlNode &entry) {
                                          ", choose another name");
   if (!checkKeys(entry, "a library",
                  {"path", "include", "defines", "standard", "flags", "link",
-                  "floats"}))
+                  "floats", "codes"}))
     return false;
   if (!entry.find("path"))
     return file.fail(entry.keyPlace, "'path' is missing, library '" +
@@ -54,7 +54,7 @@ bool ConfigurationReader::readLibrary(const YamlNode &entry) {
   library.name = entry.key;
   library.location = file.location(entry.keyPlace);
   if (!readFiles(entry, library) || !readCompilation(entry, library) ||
-      !readFloats(entry, library))
+      !readFloats(entry, library) || !readCodes(entry, library))
     return false;
   registry.libs.push_back(std::move(library));
   return true;
@@ -183,4 +183,19 @@ bool ConfigurationReader::readFloats(const YamlNode &entry, Library &library) {
                    "floats is '" + Twine(floats->text) +
                        "', expected machine (float and double) or bits "
                        "(uint32_t and uint64_t, or structs of them)");
+}
+
+/// `codes: signed`: what C type of a code's width functions take and return.
+bool ConfigurationReader::readCodes(const YamlNode &entry, Library &library) {
+  const YamlNode *codes = entry.find("codes");
+  if (!codes)
+    return true;
+  if (!expectScalar(*codes))
+    return false;
+  library.hasSignedCodes = codes->text == "signed";
+  return library.hasSignedCodes || codes->text == "unsigned" ||
+         file.fail(codes->place,
+                   "codes is '" + Twine(codes->text) +
+                       "', expected unsigned (uint8_t to uint64_t) or signed "
+                       "(int8_t to int64_t)");
 }

@@ -57,6 +57,7 @@ private:
   bool readCompilation(const YamlNode &entry, Library &library);
   bool readDefines(const YamlNode &entry, Library &library);
   bool readFloats(const YamlNode &entry, Library &library);
+  bool readCodes(const YamlNode &entry, Library &library);
 
   bool readLowerings(const YamlNode &section);
   bool readLowering(const YamlNode &entry);

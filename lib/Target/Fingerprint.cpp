@@ -123,6 +123,7 @@ private:
 
   Error addLibrary(const Library &library) {
     whole.add(library.name).add(uint64_t(library.passesBits));
+    whole.add(uint64_t(library.hasSignedCodes));
     for (const std::vector<std::string> *words :
          {&library.defines, &library.flags, &library.links})
       for (const std::string &word : *words)

@@ -64,8 +64,8 @@ static void addDriver(Module &module, Function &function, const LibraryRun &run,
   PHINode *place = builder.CreatePHI(builder.getInt32Ty(), 2);
   CallInst *call =
       builder.CreateCall(&function, codesAt(builder, place, run.operandBits));
-  for (unsigned i = 0; i < call->arg_size(); ++i)
-    call->addParamAttr(i, Attribute::ZExt);
+  // With operands extended as the function has them.
+  call->setAttributes(function.getAttributes().removeFnAttributes(context));
   builder.CreateStore(
       call, builder.CreateGEP(call->getType(), driver->getArg(0), place));
   Value *next = builder.CreateAdd(place, builder.getInt32(1));

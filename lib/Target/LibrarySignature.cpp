@@ -37,82 +37,106 @@ Type *CNumber::type(LLVMContext &context) const {
   return Type::getIntNTy(context, bits);
 }
 
-static CNumber numberOf(const Format &format, unsigned integer, bool isSigned) {
-  if (!format)
-    return {integer, false, isSigned, true};
-  return {format.storageBits(), format.getFamily().machineWidth(format) != 0};
-}
+namespace {
 
 using Memory = CNumber::Memory;
 
-static CNumber memoryOf(Memory memory, CNumber number = {0}) {
+CNumber memoryOf(Memory memory, CNumber number = {0}) {
   number.memory = memory;
   return number;
 }
 
-/// `void mac(void *, uint16_t, uint16_t)`, `uint16_t round(const void *)`.
-static CSignature partOf(const Lowering &part) {
-  CNumber code = numberOf(part.result, 0, false);
-  bool rounds = part.operation == Operation::AccumulatorRound;
-  CSignature signature;
-  signature.result = rounds ? code : memoryOf(Memory::Nothing);
-  signature.operands = {memoryOf(rounds ? Memory::Read : Memory::Written)};
-  signature.operands.resize(1 + operandCount(part.operation), code);
-  return signature;
-}
+/// Prototypes in a library's types.
+class Prototypes {
+public:
+  explicit Prototypes(bool hasSignedCodes) : hasSignedCodes(hasSignedCodes) {}
 
-/// `void matmul(const uint16_t *a, const uint16_t *b, uint16_t *c, int64_t m,
-/// int64_t n, int64_t k)`, `uint16_t dot(const uint16_t *, const uint16_t *,
-/// int64_t)`.
-static CSignature productOf(const Lowering &product) {
-  CNumber result = numberOf(product.result, 0, false);
-  bool isDot = product.operation == Operation::Dot;
-  CSignature signature;
-  signature.result = isDot ? result : memoryOf(Memory::Nothing);
-  for (const Format &factor : product.operands)
-    signature.operands.push_back(
-        memoryOf(Memory::Read, numberOf(factor, 0, false)));
-  if (!isDot)
-    signature.operands.push_back(memoryOf(Memory::Written, result));
-  signature.operands.resize(isDot ? 3 : 6, CNumber{64, false, true});
-  return signature;
-}
+  CSignature of(const Lowering &lowering) const {
+    CSignature signature;
+    if (isProduct(lowering.operation))
+      return productOf(lowering);
+    if (isIdentity(lowering.operation)) {
+      signature.result = numberOf(lowering.result);
+      return signature;
+    }
+    if (lowering.operation == Operation::RoundTo) {
+      signature.result = numberOf(lowering.operands.front());
+      signature.operands = {signature.result};
+      return signature;
+    }
+    if (isPartOfAccumulator(lowering.operation))
+      return partOf(lowering);
+    return operationOf(lowering);
+  }
 
-CSignature CSignature::of(const Lowering &lowering) {
-  CSignature signature;
-  if (isProduct(lowering.operation))
-    return productOf(lowering);
-  if (isIdentity(lowering.operation)) {
-    signature.result = numberOf(lowering.result, 0, false);
+private:
+  CNumber numberOf(const Format &format) const {
+    bool isFloat = format.getFamily().machineWidth(format) != 0;
+    return {format.storageBits(), isFloat, hasSignedCodes && !isFloat};
+  }
+
+  CSignature operationOf(const Lowering &lowering) const {
+    auto typeOf = [&](const Format &format, unsigned integer) {
+      return format ? numberOf(format)
+                    : CNumber{integer, false, lowering.integerIsSigned, true};
+    };
+    CSignature signature;
+    signature.isTest = lowering.operation == Operation::Cmp ||
+                       lowering.operation == Operation::IsNaN;
+    signature.result = signature.isTest
+                           ? CNumber{8}
+                           : typeOf(lowering.result, lowering.toInteger);
+    for (const Format &operand : lowering.operands)
+      signature.operands.push_back(typeOf(operand, lowering.fromInteger));
+    if (lowering.getRoundingMode() == Rounding::Stochastic)
+      signature.operands.push_back({32});
     return signature;
   }
-  if (lowering.operation == Operation::RoundTo) {
-    signature.result = numberOf(lowering.operands.front(), 0, false);
-    signature.operands = {signature.result};
+
+  /// `void mac(void *, uint16_t, uint16_t)`, `uint16_t round(const void *)`.
+  CSignature partOf(const Lowering &part) const {
+    CNumber code = numberOf(part.result);
+    bool rounds = part.operation == Operation::AccumulatorRound;
+    CSignature signature;
+    signature.result = rounds ? code : memoryOf(Memory::Nothing);
+    signature.operands = {memoryOf(rounds ? Memory::Read : Memory::Written)};
+    signature.operands.resize(1 + operandCount(part.operation), code);
     return signature;
   }
-  if (isPartOfAccumulator(lowering.operation))
-    return partOf(lowering);
-  signature.isTest = lowering.operation == Operation::Cmp ||
-                     lowering.operation == Operation::IsNaN;
-  signature.result = signature.isTest
-                         ? CNumber{8}
-                         : numberOf(lowering.result, lowering.toInteger,
-                                    lowering.integerIsSigned);
-  for (const Format &operand : lowering.operands)
-    signature.operands.push_back(
-        numberOf(operand, lowering.fromInteger, lowering.integerIsSigned));
-  if (lowering.getRoundingMode() == Rounding::Stochastic)
-    signature.operands.push_back({32});
-  return signature;
+
+  /// `void matmul(const uint16_t *a, const uint16_t *b, uint16_t *c, int64_t m,
+  /// int64_t n, int64_t k)`, `uint16_t dot(const uint16_t *, const uint16_t *,
+  /// int64_t)`.
+  CSignature productOf(const Lowering &product) const {
+    CNumber result = numberOf(product.result);
+    bool isDot = product.operation == Operation::Dot;
+    CSignature signature;
+    signature.result = isDot ? result : memoryOf(Memory::Nothing);
+    for (const Format &factor : product.operands)
+      signature.operands.push_back(memoryOf(Memory::Read, numberOf(factor)));
+    if (!isDot)
+      signature.operands.push_back(memoryOf(Memory::Written, result));
+    signature.operands.resize(isDot ? 3 : 6, CNumber{64, false, true});
+    return signature;
+  }
+
+  bool hasSignedCodes;
+};
+
+} // namespace
+
+CSignature CSignature::of(const Lowering &lowering, bool hasSignedCodes) {
+  return Prototypes(hasSignedCodes).of(lowering);
 }
 
-CSignature CSignature::withBits() const {
-  CSignature bits = *this;
-  bits.result.isFloat = false;
-  for (CNumber &operand : bits.operands)
+CSignature CSignature::of(const Lowering &lowering, const Library &library) {
+  CSignature signature = of(lowering, library.hasSignedCodes);
+  if (!library.passesBits)
+    return signature;
+  signature.result.isFloat = false;
+  for (CNumber &operand : signature.operands)
     operand.isFloat = false;
-  return bits;
+  return signature;
 }
 
 static std::string print(StringRef result, StringRef symbol,

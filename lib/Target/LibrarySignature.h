@@ -31,9 +31,11 @@ struct CSignature {
   std::vector<CNumber> operands;
   bool isTest = false; ///< the result is true or false
 
-  static CSignature of(const Lowering &lowering);
-  /// f32 and f64 as the integers of their bits.
-  CSignature withBits() const;
+  /// As a library has it whose codes are signed or unsigned integers.
+  static CSignature of(const Lowering &lowering, bool hasSignedCodes = false);
+  /// As a library says of itself: codes by their sign, f32 and f64 perhaps as
+  /// the integers of their bits.
+  static CSignature of(const Lowering &lowering, const Library &library);
   /// `uint16_t my_add(uint16_t, uint16_t)`.
   std::string prototype(llvm::StringRef symbol) const;
   llvm::FunctionType *type(llvm::LLVMContext &context) const;

@@ -142,14 +142,12 @@ private:
           "' and '" + library.name + "' both define '" + request.symbol +
           "', which machine code cannot tell apart; give one as source "
           "or bitcode, or rename it");
+    CSignature signature = CSignature::of(*request.lowering, library);
     if (library.passesBits)
-      adapt(request, request.symbol,
-            CSignature::of(*request.lowering)
-                .withBits()
-                .type(module.getContext()));
+      adapt(request, request.symbol, signature.type(module.getContext()));
     useName(request, request.symbol);
     Function &function = *request.declaration;
-    takeAnyUpperBits(function);
+    extend(function, signature);
     noteOperandBits(function, loweringsOf(request));
     // A product may have memory of its own beside what it is given.
     if (isPartOfAccumulator(request.lowering->operation))
@@ -169,14 +167,29 @@ private:
     return Error::success();
   }
 
-  /// Machine code may leave anything above a narrow result: the System V ABI
-  /// says nothing of those bits, and a struct of one integer has them as they
-  /// come out of the arithmetic.
-  static void takeAnyUpperBits(Function &function) {
-    function.removeRetAttr(Attribute::ZExt);
+  /// Machine code that clang has compiled takes narrow arguments as callers
+  /// have extended them, by their sign where they have one. It may leave
+  /// anything above a narrow result: the System V ABI says nothing of those
+  /// bits, and a struct of one integer has them as they come out of the
+  /// arithmetic.
+  static void extend(Function &function, const CSignature &signature) {
+    auto clear = [](auto &site, unsigned count) {
+      for (Attribute::AttrKind kind : {Attribute::ZExt, Attribute::SExt}) {
+        site.removeRetAttr(kind);
+        for (unsigned i = 0; i < count; ++i)
+          site.removeParamAttr(i, kind);
+      }
+    };
+    // Calls are as the declaration says.
     for (User *user : function.users())
       if (auto *call = dyn_cast<CallBase>(user))
-        call->removeRetAttr(Attribute::ZExt);
+        clear(*call, call->arg_size());
+    clear(function, function.arg_size());
+    for (auto [i, number] : enumerate(signature.operands))
+      if (number.memory == CNumber::Memory::None && !number.isFloat &&
+          number.bits < 32)
+        function.addParamAttr(i, number.isSigned ? Attribute::SExt
+                                                 : Attribute::ZExt);
   }
 
   Error linkBitcode(LibraryFile &file, std::vector<Request> &requests) {

@@ -28,12 +28,8 @@ static std::string describe(const Library &library) {
   return "library '" + library.name + "' (" + library.files() + ")";
 }
 
-static std::string expected(const Lowering &lowering, StringRef symbol,
-                            bool passesBits = false) {
-  CSignature signature = CSignature::of(lowering);
-  return "expected '" +
-         (passesBits ? signature.withBits() : signature).prototype(symbol) +
-         "'";
+static std::string expected(const CSignature &signature, StringRef symbol) {
+  return "expected '" + signature.prototype(symbol) + "'";
 }
 
 /// What `symbol` may have been meant to be.
@@ -53,7 +49,7 @@ static Error missing(const LibraryFile &file, const Lowering &lowering,
   return createStringError(
       lowering.location + ": " + describe(file.library()) +
       " does not define '" + symbol + "'" + what + ", " +
-      expected(lowering, symbol, file.library().passesBits) +
+      expected(CSignature::of(lowering, file.library()), symbol) +
       hint(symbol, file.names()));
 }
 
@@ -86,7 +82,7 @@ Expected<LibraryFile &> OpenLibraries::findOnly(const Lowering &lowering) {
     return missing(files.begin()->second, lowering, lowering.symbol);
   return createStringError(lowering.location + ": no library defines '" +
                            lowering.symbol + "', " +
-                           expected(lowering, lowering.symbol) +
+                           expected(CSignature::of(lowering), lowering.symbol) +
                            (names.empty() ? "; no library is registered"
                                           : hint(lowering.symbol, names)));
 }
@@ -136,9 +132,10 @@ Error OpenLibraries::check(const LibraryFile &file,
   if (!definition ||
       CSignature::of(lowering).isServedBy(*definition->getFunctionType()))
     return Error::success();
-  return createStringError(lowering.location + ": " + describe(file.library()) +
-                           " defines '" + prototypeOf(*definition) + "', " +
-                           expected(lowering, lowering.symbol));
+  return createStringError(
+      lowering.location + ": " + describe(file.library()) + " defines '" +
+      prototypeOf(*definition) + "', " +
+      expected(CSignature::of(lowering, file.library()), lowering.symbol));
 }
 
 /// `place: message` as `place: error: message`.

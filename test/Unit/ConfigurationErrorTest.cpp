@@ -264,6 +264,9 @@ TEST(ConfigurationError, Libraries) {
   EXPECT_EQ(errorIn("libraries:\n  a: {path: lib.c, floats: soft}\n"),
             "f.yaml:2:28: error: floats is 'soft', expected machine (float and "
             "double) or bits (uint32_t and uint64_t, or structs of them)\n");
+  EXPECT_EQ(errorIn("libraries:\n  a: {path: lib.c, codes: int}\n"),
+            "f.yaml:2:27: error: codes is 'int', expected unsigned (uint8_t to "
+            "uint64_t) or signed (int8_t to int64_t)\n");
   EXPECT_EQ(errorIn("libraries: {a: {path: lib.so}}\nlowerings:\n  - {op: add, "
                     "format: f16, target: nvptx, call: f, library: a}\n"),
             "f.yaml:3:61: error: library 'a' is a .so of the host, expected "

@@ -165,6 +165,26 @@ std::string CheckReport::summary(uint64_t operations, uint64_t inputs,
          (bad ? utostr(bad) + " not as expected" : "no mismatch");
 }
 
+/// Machine code that clang has compiled from `int16_t f(int16_t)` goes wrong
+/// where codes have the top bit and it gets them as `uint16_t`.
+std::string CheckReport::hint(const Result &result) const {
+  auto hasTopBit = [&](const Example &example) {
+    return any_of(enumerate(result.checked.operands), [&](auto operand) {
+      const Format &format = operand.value().format;
+      return format && format.isOpaque() && format.storageBits() < 32 &&
+             example.operands[operand.index()] >> (format.storageBits() - 1);
+    });
+  };
+  bool isLikely = result.checked.takesUnsignedCodes && result.mismatches() &&
+                  all_of(result.faults, [&](const check::Tally &tally) {
+                    return !tally.count || hasTopBit(tally.first);
+                  });
+  if (!isLikely)
+    return "";
+  return "if its codes are signed in C, int8_t or int16_t, its library's entry "
+         "wants 'codes: signed'";
+}
+
 // ---- Text
 
 void CheckReport::printFindings(const Result &result, raw_ostream &out) const {
@@ -183,6 +203,8 @@ void CheckReport::printFindings(const Result &result, raw_ostream &out) const {
     if (const check::Tally &tally = result.faults[i]; tally.count)
       out << "    " << nameOf(Fault(i)) << ", " << tally.count << ": "
           << describe(result, tally.first, Fault(i)) << '\n';
+  if (std::string text = hint(result); !text.empty())
+    out << "    remark: " << text << '\n';
   if (result.otherNaN.count)
     out << "    remark: a NaN that is not the canonical one, "
         << result.otherNaN.count << ": "
@@ -352,6 +374,9 @@ void CheckReport::printResult(const Result &result, json::OStream &json) const {
       how = result.finding;
     json.attribute("failure",
                    how.empty() ? json::Value(nullptr) : json::Value(how));
+    std::string remark = hint(result);
+    json.attribute("hint",
+                   remark.empty() ? json::Value(nullptr) : json::Value(remark));
     json.attributeArray("kinds", [&] {
       for (size_t i = 0; i < check::faultCount && result.finding.empty(); ++i)
         if (result.faults[i].count)

@@ -38,6 +38,7 @@ private:
   std::string describe(const check::Result &result,
                        const check::Example &example, check::Fault fault) const;
   /// How running it ended; empty if it finished.
+  std::string hint(const check::Result &result) const;
   std::string ending(const check::Result &result) const;
   void printRows(llvm::ArrayRef<check::Result> results,
                  llvm::raw_ostream &out) const;

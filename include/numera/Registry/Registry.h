@@ -38,6 +38,9 @@ struct Library {
   /// Functions have f32 and f64 as the integers of their bits, as those of
   /// Berkeley SoftFloat do (`struct { uint32_t v; }`).
   bool passesBits = false;
+  /// Codes are signed integers in C, `int16_t` as libtakum's: callers extend
+  /// narrow ones by their sign.
+  bool hasSignedCodes = false;
   /// What its sources and bitcode are as one, where somebody has compiled them
   /// (Target/Libraries.h).
   std::shared_ptr<const std::string> bitcode = nullptr;

@@ -47,6 +47,8 @@ struct Checked {
   std::string origin = {};
   /// Why a call takes longer than it need; empty: nothing is known.
   std::string slowness = {};
+  /// Machine code that gets codes of 8 or 16 bits as unsigned numbers.
+  bool takesUnsignedCodes = false;
 
   bool drawsRandom() const { return rounding.rounding == Rounding::Stochastic; }
   /// The operands without the draw.

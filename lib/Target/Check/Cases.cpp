@@ -92,6 +92,21 @@ public:
                : "loops, calls or branches that keep loops from vectorising";
   }
 
+  /// A .so does not tell whether its codes are signed in C.
+  bool takesUnsignedCodes(const Lowering &lowering) {
+    Expected<LibraryFile &> file = libraries.find(lowering);
+    if (!file) {
+      consumeError(file.takeError());
+      return false;
+    }
+    auto isNarrow = [](const Format &format) {
+      return format && format.isOpaque() && format.storageBits() < 32;
+    };
+    return !file->definition(lowering.symbol) &&
+           !file->library().hasSignedCodes &&
+           any_of(lowering.operands, isNarrow);
+  }
+
 private:
   const Registry &registry;
   LLVMContext context;
@@ -171,8 +186,11 @@ private:
   }
 
   void push(Checked checked) {
-    if (checked.lowering)
+    if (checked.lowering) {
       checked.slowness = providers.slownessOf(*checked.lowering);
+      checked.takesUnsignedCodes =
+          providers.takesUnsignedCodes(*checked.lowering);
+    }
     if (checked.drawsRandom())
       checked.operands.push_back(*integerFromName("u32"));
     cases.operations.push_back(std::move(checked));

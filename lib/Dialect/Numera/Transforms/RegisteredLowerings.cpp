@@ -95,14 +95,45 @@ Value Lowerings::canonical(OpBuilder &builder, Location loc, Value value,
                                arith::ConstantOp::create(builder, loc, bits));
 }
 
+/// True if the library that the lowering names, or the only one, has codes as
+/// signed integers.
+static bool hasSignedCodes(const Registry &registry, const Lowering &lowering) {
+  const Library *library = registry.libraries().size() == 1
+                               ? registry.libraries().data()
+                               : registry.findLibrary(lowering.library);
+  return library && library->hasSignedCodes;
+}
+
+/// Has narrow numbers that are signed in C extended by their sign.
+static void extendBySign(func::FuncOp function, const Lowering &lowering,
+                         bool hasSignedCodes) {
+  MLIRContext *context = function.getContext();
+  StringAttr zeroExtended = StringAttr::get(context, "llvm.zeroext");
+  StringAttr signExtended = StringAttr::get(context, "llvm.signext");
+  bool takesSigned =
+      lowering.fromInteger != 0 ? lowering.integerIsSigned : hasSignedCodes;
+  bool givesSigned =
+      lowering.toInteger != 0 ? lowering.integerIsSigned : hasSignedCodes;
+  for (unsigned i = 0; takesSigned && i < function.getNumArguments(); ++i)
+    if (function.removeArgAttr(i, zeroExtended))
+      function.setArgAttr(i, signExtended, UnitAttr::get(context));
+  bool givesTruth = lowering.operation == Operation::Cmp ||
+                    lowering.operation == Operation::IsNaN;
+  if (givesSigned && !givesTruth && function.getNumResults() != 0 &&
+      function.removeResultAttr(0, zeroExtended))
+    function.setResultAttr(0, signExtended, UnitAttr::get(context));
+}
+
 Value Lowerings::callRegistered(OpBuilder &builder, Location loc,
                                 const Lowering &lowering,
                                 ArrayRef<Value> values, Type result) {
   std::string symbol = registry.symbolOf(lowering);
   Value value = call(builder, loc, symbol, values, result);
+  auto function = module.lookupSymbol<func::FuncOp>(symbol);
   if (!lowering.library.empty())
-    module.lookupSymbol(symbol)->setAttr(
-        "numera.library", builder.getStringAttr(lowering.library));
+    function->setAttr("numera.library",
+                      builder.getStringAttr(lowering.library));
+  extendBySign(function, lowering, hasSignedCodes(registry, lowering));
   return value;
 }
 
