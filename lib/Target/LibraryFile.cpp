@@ -2,10 +2,13 @@
 
 #include "LibraryFile.h"
 #include "BfloatOfC.h"
+#include "Child.h"
 #include "Process.h"
 #include "SourceCode.h"
 
 #include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/IR/Verifier.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Object/Archive.h"
@@ -14,6 +17,8 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
+
+#include <sys/resource.h>
 
 using namespace llvm;
 using namespace numera;
@@ -80,6 +85,50 @@ Error LibraryFile::openAll(LLVMContext &context) {
   return Error::success();
 }
 
+static Expected<std::unique_ptr<Module>> parse(MemoryBufferRef buffer,
+                                               LLVMContext &context) {
+  SMDiagnostic diagnostic;
+  if (std::unique_ptr<Module> module = parseIR(buffer, diagnostic, context))
+    return module;
+  StringRef file = buffer.getBufferIdentifier();
+  // Bitcode has no lines.
+  if (diagnostic.getLineNo() <= 0)
+    return createStringError(file + ": " + diagnostic.getMessage() +
+                             "; expected bitcode of LLVM " +
+                             Twine(LLVM_VERSION_MAJOR) + " or older");
+  return createStringError(file + ":" + Twine(diagnostic.getLineNo()) + ":" +
+                           Twine(diagnostic.getColumnNo() + 1) + ": " +
+                           diagnostic.getMessage());
+}
+
+/// LLVM's readers take what they are given to be of LLVM: of a damaged file
+/// they may crash, or ask for all memory. That a child finds out.
+static Error tryToRead(MemoryBufferRef buffer) {
+  auto read = [&]() -> std::string {
+#if !LLVM_ADDRESS_SANITIZER_BUILD // which has all addresses
+    rlimit most{rlim_t{8} << 30, rlim_t{8} << 30};
+    setrlimit(RLIMIT_AS, &most);
+#endif
+    LLVMContext context;
+    Expected<std::unique_ptr<Module>> module = parse(buffer, context);
+    if (!module)
+      return toString(module.takeError());
+    std::string text;
+    raw_string_ostream stream(text);
+    if (!verifyModule(**module, &stream))
+      return "";
+    return (buffer.getBufferIdentifier() +
+            ": no valid LLVM IR: " + StringRef(text).split('\n').first)
+        .str();
+  };
+  Expected<std::string> said = tryInChild(read);
+  if (said)
+    return said->empty() ? Error::success() : createStringError(*said);
+  return createStringError(buffer.getBufferIdentifier() +
+                           ": is damaged; LLVM's reader " +
+                           toString(said.takeError()));
+}
+
 Error LibraryFile::openFile(StringRef path, LLVMContext &context) {
   if (isMachineCode(path)) {
     files.push_back(path.str());
@@ -95,6 +144,8 @@ Error LibraryFile::openFile(StringRef path, LLVMContext &context) {
   if (!buffer)
     return createStringError("cannot read '" + path +
                              "': " + buffer.getError().message());
+  if (Error error = tryToRead(**buffer))
+    return error;
   return openBitcode(**buffer, context);
 }
 
@@ -152,16 +203,10 @@ Error LibraryFile::openSources(LLVMContext &context) {
 }
 
 Error LibraryFile::openBitcode(MemoryBufferRef buffer, LLVMContext &context) {
-  SMDiagnostic diagnostic;
-  std::unique_ptr<Module> part = parseIR(buffer, diagnostic, context);
-  if (!part) {
-    // Bitcode has no lines.
-    std::string place = buffer.getBufferIdentifier().str();
-    if (diagnostic.getLineNo() > 0)
-      place += ":" + std::to_string(diagnostic.getLineNo()) + ":" +
-               std::to_string(diagnostic.getColumnNo() + 1);
-    return createStringError(place + ": " + diagnostic.getMessage());
-  }
+  Expected<std::unique_ptr<Module>> read = parse(buffer, context);
+  if (!read)
+    return read.takeError();
+  std::unique_ptr<Module> part = std::move(*read);
   const Triple &triple = part->getTargetTriple();
   if (triple.getArch() != Triple::UnknownArch && !triple.isX86_64())
     return createStringError("bitcode for " + triple.str() +

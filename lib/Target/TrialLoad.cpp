@@ -8,24 +8,15 @@
 #include "JIT.h"
 #include "LibraryExamination.h"
 
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
-#include <csignal>
-#include <cstring>
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 using namespace llvm;
 using namespace numera;
-
-static constexpr int mostSeconds = 10;
 
 /// What the loader said; empty: nothing.
 static std::string loadAll(ArrayRef<std::string> paths, int mode) {
@@ -37,61 +28,10 @@ static std::string loadAll(ArrayRef<std::string> paths, int mode) {
   return "";
 }
 
-/// What comes out of the pipe until it is closed; nothing where that takes too
-/// long.
-static std::optional<std::string> readAll(int pipe) {
-  std::string text;
-  for (;;) {
-    pollfd waiting{pipe, POLLIN, 0};
-    int ready = poll(&waiting, 1, mostSeconds * 1000);
-    if (ready < 0 && errno == EINTR)
-      continue;
-    if (ready <= 0)
-      return std::nullopt;
-    char buffer[512];
-    ssize_t count = read(pipe, buffer, sizeof buffer);
-    if (count <= 0)
-      return text;
-    text.append(buffer, size_t(count));
-  }
-}
-
-/// Runs `load` in a child, which says through a pipe what it returned behind a
-/// "+", or nothing. What that is, or that it does not return.
-static Expected<std::string> tryInChild(const Library &library,
-                                        function_ref<std::string()> load) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0)
-    return "";
-  pid_t parent = getpid(), child = fork();
-  if (child == 0) {
-    close(ends[0]);
-    prepareChild(parent, /*isQuiet=*/true);
-    std::string said = "+" + load();
-    ssize_t written = write(ends[1], said.data(), said.size());
-    // Destructors are none of our affair.
-    _exit(written < 0);
-  }
-  close(ends[1]);
-  std::optional<std::string> said =
-      child < 0 ? std::optional<std::string>("+") : readAll(ends[0]);
-  close(ends[0]);
-  if (!said)
-    kill(child, SIGKILL);
-  int status = 0;
-  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-    ;
-  auto fail = [&](const Twine &what) {
-    return createStringError(library.location + ": library '" + library.name +
-                             "' " + what + " when it was loaded");
-  };
-  if (!said)
-    return fail("did not return within " + Twine(mostSeconds) + " s");
-  if (!said->empty())
-    return said->substr(1);
-  if (WIFSIGNALED(status))
-    return fail(Twine("crashed (") + strsignal(WTERMSIG(status)) + ")");
-  return fail("ended the process");
+static Error notLoaded(const Library &library, Error how) {
+  return createStringError(library.location + ": library '" + library.name +
+                           "' " + toString(std::move(how)) +
+                           " when it was loaded");
 }
 
 static Error tryShared(const Library &library) {
@@ -104,10 +44,9 @@ static Error tryShared(const Library &library) {
   // Symbols may be those of the library's other files.
   bool isAlone = library.paths.size() == 1 && library.links.empty();
   int mode = (isAlone ? RTLD_NOW : RTLD_LAZY) | RTLD_GLOBAL;
-  Expected<std::string> said =
-      tryInChild(library, [&] { return loadAll(paths, mode); });
+  Expected<std::string> said = tryInChild([&] { return loadAll(paths, mode); });
   if (!said)
-    return said.takeError();
+    return notLoaded(library, said.takeError());
   if (said->empty())
     return Error::success();
   return createStringError(library.location + ": library '" + library.name +
@@ -133,7 +72,8 @@ static Error tryConstructors(const LibraryFile &file) {
       consumeError(jit.takeError());
     return "";
   };
-  return tryInChild(file.library(), load).takeError();
+  Expected<std::string> said = tryInChild(load);
+  return said ? Error::success() : notLoaded(file.library(), said.takeError());
 }
 
 Error numera::tryToLoad(const LibraryFile &file) {
