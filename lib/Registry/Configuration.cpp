@@ -51,6 +51,14 @@ bool ConfigurationReader::expectScalar(const YamlNode &node) {
                        ", expected a word or a number");
 }
 
+bool ConfigurationReader::checkQuotes(const YamlNode &item) {
+  return !StringRef(item.key).ends_with(">") || !item.isNothing() ||
+         file.fail(item.keyPlace,
+                   "found '" + Twine(item.key) +
+                       "', a spelling with commas needs quotes, as in "
+                       "'posit<16,2>'");
+}
+
 bool ConfigurationReader::checkKeys(const YamlNode &node, StringRef what,
                                     Names known, Names later) {
   if (!expectMapping(node, what))
@@ -60,11 +68,8 @@ bool ConfigurationReader::checkKeys(const YamlNode &node, StringRef what,
     if (llvm::is_contained(later, key))
       return file.fail(item.keyPlace,
                        "'" + key + "' is not supported yet, leave it out");
-    if (key.ends_with(">") && item.isNothing())
-      return file.fail(item.keyPlace,
-                       "found '" + key +
-                           "', a spelling with commas needs quotes, as in "
-                           "'posit<16,2>'");
+    if (!checkQuotes(item))
+      return false;
     if (!llvm::is_contained(known, key))
       return file.fail(item.keyPlace, "unknown key '" + key + "' of " + what +
                                           expectation(key, known));
@@ -215,6 +220,8 @@ bool ConfigurationReader::readFormat(const YamlNode &entry) {
   for (const YamlNode &item : entry.items) {
     if (item.key == "family" && entry.find("family") == &item)
       continue;
+    if (!checkQuotes(item))
+      return false;
     if (!family->hasArithmetic() && item.key != "bits") {
       if (!llvm::is_contained(opaqueKeys(), item.key))
         return file.fail(item.keyPlace,

@@ -105,6 +105,8 @@ private:
   /// for a version to come. `what` names the mapping in messages.
   bool checkKeys(const YamlNode &node, llvm::StringRef what, Names known,
                  Names later = {});
+  /// `equivalent: float<8,7>` in a mapping of one line has a key `7>`.
+  bool checkQuotes(const YamlNode &item);
   bool expectMapping(const YamlNode &node, llvm::StringRef what);
   bool expectScalar(const YamlNode &node);
   /// Reads the scalar at `key` of a mapping, or each of a list of them; true

@@ -49,9 +49,13 @@ void YamlFile::handleSyntaxError(const llvm::SMDiagnostic &diagnostic,
                                  void *file) {
   auto *self = static_cast<YamlFile *>(file);
   llvm::StringRef message = diagnostic.getMessage();
-  bool isStar = message.contains("alias");
+  llvm::StringRef hint =
+      message.contains("alias")               ? llvm::StringRef(starHint)
+      : message.contains("Flow Mapping End")  ? "; is a '}' missing before it?"
+      : message.contains("Flow Sequence End") ? "; is a ']' missing before it?"
+                                              : "";
   self->fail(diagnostic.getLoc(),
-             "not valid YAML: " + restyled(message) + (isStar ? starHint : ""));
+             "not valid YAML: " + restyled(message) + hint);
 }
 
 std::string YamlFile::location(llvm::SMLoc place) const {

@@ -23,7 +23,12 @@ TEST(ConfigurationError, FileThatIsNotThere) {
 TEST(ConfigurationError, Syntax) {
   EXPECT_EQ(errorOf("formats: {a: {family: posit\n"),
             "f.yaml:1:28: error: not valid YAML: unexpected token, expected "
-            "Key, Flow Entry, or Flow Mapping End\n");
+            "Key, Flow Entry, or Flow Mapping End; is a '}' missing before "
+            "it?\n");
+  EXPECT_EQ(errorOf("formats:\n  a: {family: opaque, bits: 16, equivalent: "
+                    "float<8,7>}\n"),
+            "f.yaml:2:53: error: found '7>', a spelling with commas needs "
+            "quotes, as in 'posit<16,2>'\n");
   EXPECT_EQ(errorOf("formats: &x {}\n"),
             "f.yaml:1:13: error: found the anchor 'x', expected a value "
             "without anchor\n");
