@@ -6,9 +6,13 @@
 #include "numera/Target/Libraries.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LLVMContext.h"
+
+#include <dlfcn.h>
 
 using namespace llvm;
 using namespace numera;
@@ -106,10 +110,71 @@ Expected<LibraryFile &> OpenLibraries::findFile(const Lowering &lowering,
 Expected<LibraryFile &> OpenLibraries::find(const Lowering &lowering,
                                             StringRef library) {
   Expected<LibraryFile &> file = findFile(lowering, library);
-  if (file)
-    if (Error error = check(*file, lowering))
-      return std::move(error);
+  if (!file)
+    return file;
+  if (Error error = check(*file, lowering))
+    return std::move(error);
+  if (Error error = checkCalls(*file, lowering))
+    return std::move(error);
   return file;
+}
+
+/// The functions outside of its module that a function calls, perhaps through
+/// others.
+static std::vector<const Function *> outsideOf(const Function &definition) {
+  SmallPtrSet<const Constant *, 32> seen = {&definition};
+  SmallVector<const Constant *> work = {&definition};
+  std::vector<const Function *> outside;
+  auto visit = [&](const User &user) {
+    for (const Value *operand : user.operands())
+      if (auto *constant = dyn_cast<Constant>(operand);
+          constant && seen.insert(constant).second)
+        work.push_back(constant);
+  };
+  while (!work.empty()) {
+    const Constant *constant = work.pop_back_val();
+    visit(*constant);
+    auto *function = dyn_cast<Function>(constant);
+    if (!function)
+      continue;
+    if (function->isDeclaration() && !function->isIntrinsic() &&
+        !function->hasExternalWeakLinkage())
+      outside.push_back(function);
+    for (const Instruction &instruction : instructions(*function))
+      visit(instruction);
+  }
+  return outside;
+}
+
+Error OpenLibraries::checkCalls(const LibraryFile &file,
+                                const Lowering &lowering) {
+  const Function *definition = file.definition(lowering.symbol);
+  auto isShared = [](StringRef path) { return path.ends_with(".so"); };
+  // What they bring along, the linker knows.
+  if (!definition || lowering.target == numera::Target::NVPTX ||
+      !file.library().links.empty() || any_of(file.library().paths, isShared))
+    return Error::success();
+  for (const Function *callee : outsideOf(*definition)) {
+    std::string name = callee->getName().str();
+    // C++'s own, and compilers'.
+    if (StringRef(name).starts_with("_Z") ||
+        StringRef(name).starts_with("__") || dlsym(RTLD_DEFAULT, name.c_str()))
+      continue;
+    bool isDefined = any_of(registry.libraries(), [&](const Library &library) {
+      Expected<LibraryFile &> other = open(library);
+      if (other)
+        return !other->definition(name) && other->defines(name);
+      consumeError(other.takeError());
+      return true;
+    });
+    if (!isDefined)
+      return createStringError(
+          lowering.location + ": " + describe(file.library()) + ": '" +
+          lowering.symbol + "' calls '" + name +
+          "', which none of its files defines; add the file that does to "
+          "'path', or the system's library to 'link'");
+  }
+  return Error::success();
 }
 
 Error OpenLibraries::check(const LibraryFile &file,

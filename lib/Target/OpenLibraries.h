@@ -29,6 +29,9 @@ private:
                                          llvm::StringRef library);
   llvm::Expected<LibraryFile &> findOnly(const Lowering &lowering);
   llvm::Error check(const LibraryFile &file, const Lowering &lowering) const;
+  /// What a function of bitcode calls is defined somewhere, as far as that can
+  /// be seen.
+  llvm::Error checkCalls(const LibraryFile &file, const Lowering &lowering);
 
   const Registry &registry;
   llvm::LLVMContext &context;
