@@ -84,19 +84,22 @@ def cycles_of(lines, llvm):
     return int(match[1]) / iterations
 
 
-def halves_vectors():
-    """True on a processor that takes 512 bits through pipes of 256, twice: Zen 4
-    (AMD's optimisation guide for family 19h). llvm-mca's model of it does not, and
-    shares out instructions among pipes that take no such ones."""
-    info = pathlib.Path("/proc/cpuinfo").read_text()
-    return "AuthenticAMD" in info and bool(re.search(r"cpu family\s*: 25\b", info))
+@dataclass
+class Processor:
+    """The pipes for vectors, as pipes.py measures them."""
+    all_pipes: tuple    # those of 512 bits
+    passes: list        # (pattern, {pipes: passes}): the first that matches counts
+    others: dict        # of instructions that none of them matches
+    simulated: bool     # llvm-mca's model has the units that it has
+    issued: int = 8     # instructions a cycle
+    loaded: int = 2     # vectors a cycle
 
 
-# Which of the four pipes of Zen 4 take an instruction, and in how many passes
-# of 256 bits where it is one of 512; as pipes.py measures them. The first
-# pattern that a mnemonic begins with counts; any pipe takes what none matches.
+# Takes 512 bits through pipes of 256, twice (AMD's optimisation guide for family
+# 19h). llvm-mca's model does not, and shares out instructions among pipes that
+# take no such ones.
 MULTIPLY, ADD, PERMUTE, SHUFFLE = (0, 1), (2, 3), (1, 2), (1, 2, 3)
-PASSES = [
+ZEN_4 = Processor((0, 1, 2, 3), [
     (r"vcvt(ps2ph|ne2?ps2bf16)", {ADD: 3, PERMUTE: 2}),
     (r"vcvtph2ps", {ADD: 2.5, PERMUTE: 2}),
     (r"v(pmov[sz]x|pmov[dqw][bdw]|p?perm|p?pack|p?extract|p?insert|align|pshufb|"
@@ -106,28 +109,63 @@ PASSES = [
     (r"v(mul|div|sqrt|fn?m|cmp|pcmp|ptest|fpclass|fixup|plzcnt|popcnt|pabs|pro[lr]|"
      r"pmul|pmadd|padd(us|s)[bw]|psub(us|s)[bw]|psh[lr]d|gf2p8|pdp|pmov.2m)",
      {MULTIPLY: 2}),
-]
-ANY = {(0, 1, 2, 3): 2}
+], {(0, 1, 2, 3): 2}, simulated=True)
+
+# Ports 0 (with 1) and 5, both with a multiplier; llvm-mca's model is the client's,
+# which has none at 5. Instructions of 256 bits have a third port.
+P0, P5, P05 = (0,), (5,), (0, 5)
+ICE_LAKE = Processor((0, 5), [
+    (r"vcvt(ps2ph|ph2ps)", {P5: 1, P05: 1}),
+    (r"v(pmov[dqw][bdw]|p?compress|p?expand)", {P5: 2}),
+    (r"vperm[it]2[bw]", {P5: 2, P05: 1}),
+    (r"vpermw", {P5: 1, P05: 1}),
+    (r"v(pmov[sz]x|p?perm|p?pack|p?extract|p?insert|align|pshuf|punpck|unpck|shuf|"
+     r"cmp|pcmp|ptest|fpclass|pmultishift)", {P5: 1}),
+    (r"v(pmulld|rndscale)", {P05: 2}),
+    (r"v(ps[lr]|pro[lr]|psh[lr]d|p(max|min)|padd(us|s)|psub(us|s)|pabs|gf2p8|pmov.2m)",
+     {P0: 1}),
+    (r"vdivp[sd]", {P0: 8}),
+], {P05: 1}, simulated=False, issued=5)
 
 
-def cycles_of_pipes(lines):
-    """What the vector pipes take at least: of any pipes, the passes of what only
-    they take, shared evenly. Moves without a mask are renamings, loads and
-    stores."""
+def processor():
+    """None where llvm-mca's word is all there is."""
+    info = pathlib.Path("/proc/cpuinfo").read_text()
+    if "AuthenticAMD" in info and re.search(r"cpu family\s*: 25\b", info):
+        return ZEN_4
+    if "GenuineIntel" in info and re.search(r"\bmodel\s*: (106|108)\b", info):
+        return ICE_LAKE
+    return None
+
+
+def cycles_of_pipes(lines, machine):
+    """What vector pipes, issue and loads take at least: of any pipes, the passes of
+    what only they take, shared evenly. Moves without a mask are renamings, loads
+    and stores."""
     demand = {}
     for line in lines:
         if (not re.search(r"[xyz]mm\d", line) or
                 re.match(r"v(movdq|movap|movup|movs[sd]|p?broadcast)[^{]*$", line)):
             continue
         share = 1 if "zmm" in line else 0.5
-        passes = next((found for pattern, found in PASSES if re.match(pattern, line)),
-                      ANY)
+        passes = next((found for pattern, found in machine.passes
+                       if re.match(pattern, line)), machine.others)
         for pipes, count in passes.items():
             demand[pipes] = demand.get(pipes, 0) + share * count
-    subsets = [set(pipes) for size in range(1, 5)
-               for pipes in itertools.combinations(range(4), size)]
-    return max(sum(count for pipes, count in demand.items() if set(pipes) <= subset) /
-               len(subset) for subset in subsets)
+    subsets = [set(pipes) for size in range(1, len(machine.all_pipes) + 1)
+               for pipes in itertools.combinations(machine.all_pipes, size)]
+    loads = sum(1 for line in lines if re.search(r"\(.*\).*,", line))
+    return max(len(lines) / machine.issued, loads / machine.loaded,
+               *(sum(count for pipes, count in demand.items() if set(pipes) <= subset) /
+                 len(subset) for subset in subsets))
+
+
+def least_cycles(lines, llvm):
+    machine = processor()
+    if not machine:
+        return cycles_of(lines, llvm)
+    bound = cycles_of_pipes(lines, machine)
+    return max(bound, cycles_of(lines, llvm)) if machine.simulated else bound
 
 
 def bound_of(library, trace, work, llvm, least=1.0):
@@ -136,9 +174,6 @@ def bound_of(library, trace, work, llvm, least=1.0):
     found = []
     for addresses, count in inner_loops(counts_of(trace), least):
         lines = disassemble(library, addresses, llvm)
-        cycles = cycles_of(lines, llvm)
-        if halves_vectors():
-            cycles = max(cycles, cycles_of_pipes(lines))
-        found.append(Bound(len(lines), cycles, work / count))
+        found.append(Bound(len(lines), least_cycles(lines, llvm), work / count))
     found[0].others = tuple(found[1:])
     return found[0]

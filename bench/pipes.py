@@ -6,7 +6,8 @@
 prints how many cycles an instruction takes, alone and beside a multiplication,
 an addition, a permutation and a logical operation. What shares pipes with one
 of those takes the sum, what does not takes the longer of the two. The tables
-of bounds.py are what this printed on Zen 4 (AMD family 19h)."""
+of bounds.py are what this printed on Zen 4 (AMD family 19h) and Ice Lake (Intel
+family 6, model 106)."""
 
 import pathlib
 import subprocess
@@ -72,9 +73,13 @@ def function(name, lines):
 
 
 def main():
-    chosen = sys.argv[1:] or list(FORMS)
-    # A chain of multiplications of 3 cycles each says how long a cycle is.
-    functions = [function("chain", ["imul $3, %rax, %rax"] * 4)]
+    flags = pathlib.Path("/proc/cpuinfo").read_text()
+    chosen = sys.argv[1:] or [name for name in FORMS
+                              if "bf16" not in name or "avx512_bf16" in flags]
+    # A chain of multiplications of 3 cycles each says how long a cycle is, beside
+    # vectors, which may slow the clock.
+    functions = [function("chain", ["imul $3, %rax, %rax",
+                                    "vmulps %zmm30, %zmm1, %zmm1"] * 4)]
     declarations, prints = ["void chain(long);"], []
     for i, name in enumerate(chosen):
         prints.append(f'  printf("%-16s", "{name}");')
