@@ -35,7 +35,11 @@ float @NAME@_to_f32(Code code) {
   uint32_t rebias = (127u - BIAS) << 23;
   Float normal = {.bits = (magnitude << (23 - MANTISSA)) + rebias};
   Float special = {.bits = 0x7f800000};
-  float tiny = (float)magnitude * __builtin_ldexpf(1, 1 - BIAS - MANTISSA);
+  /* Below the smallest normal number: 1.m of its binade, less 1. A product with
+   * a subnormal number takes CPUs a hundred times as long. */
+  Float above = {.bits = normal.bits + (1u << 23)};
+  Float one = {.bits = rebias + (1u << 23)};
+  float tiny = above.value - one.value;
   Float result = {.value = exponent == 0 ? tiny : normal.value};
   result = exponent == (1 << EXPONENT) - 1 ? special : result;
   result.bits |= code & SIGN ? 0x80000000 : 0;
