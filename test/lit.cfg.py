@@ -20,6 +20,12 @@ tools = os.path.join(config.numera_build_root, "bin")
 config.environment["PATH"] = os.pathsep.join(
     [tools, config.llvm_bindir, "/usr/bin", config.environment["PATH"]])
 
+# The emulated GPU and its tools (test/Emulation).
+emulation = os.path.join(config.test_exec_root, "Emulation")
+emulated_path = os.pathsep.join(
+    [os.path.join(config.test_source_root, "Emulation", "tools"),
+     config.environment["PATH"]])
+
 config.substitutions += [
     ("%python", "/usr/bin/python3"),
     ("%numera_import", "numera compile --emit mlir --stage import -o -"),
@@ -27,8 +33,7 @@ config.substitutions += [
     ("%examples", os.path.join(config.numera_source_root, "examples")),
     ("%build", config.numera_build_root),
     ("%runtime", os.path.join(config.numera_build_root, "lib", "libnumera_rt.so")),
-    ("%emulated", "env LD_LIBRARY_PATH="
-     + os.path.join(config.test_exec_root, "Emulation")),
+    ("%emulated", f"env LD_LIBRARY_PATH={emulation} PATH={emulated_path}"),
     ("%include", os.path.join(config.numera_source_root, "include")),
 ]
 
@@ -41,6 +46,9 @@ if os.path.isdir(shared):
 if peers := os.environ.get("NUMERA_PEERS"):
     config.available_features.add("peers")
     config.substitutions.append(("%peers", peers))
+# The whole of lists of which the suite has time for a part (chosen.py).
+if slow := os.environ.get("NUMERA_SLOW_TESTS"):
+    config.environment["NUMERA_SLOW_TESTS"] = slow
 if shutil.which("valgrind"):
     config.available_features.add("valgrind")
 for tool in ("ptxas", "nvdisasm"):
@@ -52,12 +60,12 @@ if shutil.which("nvidia-smi"):
 # The tests that nvptx-mirror.test names, once more on the emulated GPU.
 if lit_config.params.get("mirror") == "nvptx":
     config.name += " on nvptx"
-    emulation = os.path.join(config.test_exec_root, "Emulation")
+    config.available_features.add("mirror")
     config.environment["LD_LIBRARY_PATH"] = emulation
     config.environment["NUMERA_MIRRORED"] = os.path.join(tools, "numera")
     config.environment["PATH"] = os.pathsep.join(
         [os.path.join(config.test_source_root, "Emulation", "mirror"),
-         config.environment["PATH"]])
+         emulated_path])
     config.test_exec_root = os.path.join(config.test_exec_root, "nvptx")
     # What ran for the GPU, a line a command.
     config.environment["NUMERA_MIRROR_LOG"] = os.path.join(

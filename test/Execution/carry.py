@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from chosen import chosen
 from entries import call
 
 # Format, bits. f32, f64 and sums rounded to odd as carriers; every mode.
@@ -180,7 +181,7 @@ def check(model, spelling, inputs, *flags):
 def main():
     out = Path(sys.argv[1])
     out.mkdir(parents=True, exist_ok=True)
-    for number, (spelling, bits) in enumerate(FORMATS):
+    for number, (spelling, bits) in enumerate(chosen(FORMATS, mirrored=slice(1, None, 4))):
         inputs = [codes(bits, seed) for seed in (1, 2, 3)]
         check(out / f"{number}.mlir", spelling, inputs)
 

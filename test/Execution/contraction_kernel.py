@@ -6,23 +6,24 @@ runs them with `numera` of the PATH and compares all bits.
 """
 
 import argparse
-import os
 import pathlib
 import subprocess
 import sys
 
 import numpy as np
+from chosen import chosen
 
 ROWS, STEPS, COLUMNS = 21, 300, 45
-CASES = [(name, accumulate)
-         for name in ("bf16", "f8E4M3FN", "f8E5M2", "f16", "float<5,7>",
-                      "float<6,9>", "float<3,4>", "posit8", "posit16",
-                      "posit<12,1>", "posit<24,2>", "fixed<4,11>", "takum<16>",
-                      "float<5,7,flush>", "float<4,3,finite>")
-         for accumulate in ("same", "f32")
-         if (name, accumulate) != ("takum<16>", "f32")] + [
-             ("f32", "f32"), ("f32", "same"), ("bf16", "f64"),
-             ("f8E4M3FN", "float<5,7>"), ("posit8", "posit16")]
+# Formats that differ in how they are decoded, and those that do not.
+NAMES = ["bf16", "f8E4M3FN", "float<6,9>", "posit16", "posit<24,2>", "fixed<4,11>"]
+OTHERS = ["f8E5M2", "f16", "float<5,7>", "float<3,4>", "posit8", "posit<12,1>",
+          "float<5,7,flush>", "float<4,3,finite>"]
+CASES = [(name, "same") for name in [*NAMES, *OTHERS, "takum<16>"]] + [
+    (name, "f32") for name in NAMES] + [
+    ("f32", "f32"), ("f32", "same"), ("bf16", "f64"),
+    ("f8E4M3FN", "float<5,7>"), ("posit8", "posit16")] + [
+    (name, "f32") for name in OTHERS]
+QUICK = slice(-len(OTHERS))
 
 
 def product(rows):
@@ -84,8 +85,7 @@ def main():
         (directory / "whole.mlir").write_text(product(ROWS))
         (directory / "row.mlir").write_text(product(1))
         return
-    # The emulated GPU (nvptx-mirror.test) takes its time.
-    for name, accumulate in CASES[:: 5 if "NUMERA_MIRRORED" in os.environ else 1]:
+    for name, accumulate in chosen(CASES, QUICK, slice(None, None, 5)):
         whole = run(directory, directory / "whole.mlir", name, accumulate,
                     ["a.npy", "b.npy"], directory / "whole")
         # The rows are a data set, fed to the program one at a time.

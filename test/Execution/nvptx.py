@@ -76,10 +76,10 @@ def compare(folder, number, model, options):
         np.save(path, draw(random, entry))
         inputs += ["--input", path]
     results = []
-    for target, given in (("cpu", for_cpu), ("nvptx", options)):
+    for target, given in (("cpu", [program] + (["--function", function] if function else [])),
+                          ("nvptx", [model, *options, "--target", "nvptx"])):
         out = os.path.join(folder, target)
-        run("numera", "run", model, *given, "--target", target,
-            "--output-dir", out, *inputs)
+        run("numera", "run", *given, "--output-dir", out, *inputs)
         results.append(outputs(out))
     cpu, gpu = results
     assert cpu and cpu.keys() == gpu.keys(), (model, cpu.keys(), gpu.keys())

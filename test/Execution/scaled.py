@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import reference_formats
+from chosen import chosen
 
 F32 = npt.NDArray[np.float32]
 
@@ -204,14 +205,23 @@ def arrays() -> dict[str, F32]:
     return {"dynamic": wide(3, 70), "edges": edges.astype(np.float32),
             "even": wide(4, 64), "tail": wide(3, 70), "rows": wide(40, 5),
             "image": wide(2, 33, 6, 5), "short": wide(2, 7),
-            "positive": np.abs(wide(3, 9)), "zeros": np.zeros((2, 3), np.float32),
+            "positive": np.abs(wide(2, 7)), "zeros": np.zeros((2, 7), np.float32),
             "special": special}
+
+
+def function(name: str) -> str:
+    """What an array is given to: those of one shape share it."""
+    return "short" if name in ("positive", "zeros") else name
 
 
 def cases(name: str, x: F32) -> list[Case]:
     axis = 0 if name == "rows" else 1
+    # What is about shapes is so in every element.
+    parts = {"even": 0, "rows": 1, "image": 2, "short": 0}
+    first = parts.get(function(name))
+    elements = chosen(list(ELEMENTS), slice(first, None, first if first is None else 3))
     found = [Case(element, rule, E8M0, axis, 32)
-             for element in ELEMENTS for rule in
+             for element in elements for rule in
              ("floor", "ceil", "even", "round-up-ceil")]
     found.append(Case("float<2,1,finite>", "absmax", "float<4,3,fn>", axis, 16))
     if name in ("special", "edges"):
@@ -220,7 +230,7 @@ def cases(name: str, x: F32) -> list[Case]:
         return found
     found.append(Case("float<2,1,finite>", "absmax", "float<4,3,fn>", axis, 16, True))
     found.append(Case("float<4,3,fn>", "absmax", F32_NAME, axis, 8))
-    for element in ELEMENTS:
+    for element in elements:
         for granularity in (-1, axis):
             found += [Case(element, "range", F32_NAME, granularity),
                       Case(element, "absmax", F32_NAME, granularity),
@@ -237,6 +247,8 @@ def blocks(name: str, x: F32) -> list[Case]:
 def module(inputs: dict[str, F32]) -> str:
     text = ""
     for name, x in inputs.items():
+        if name != function(name):
+            continue
         shape = "?x?" if name == "dynamic" else "x".join(map(str, x.shape))
         plain = f"tensor<{shape}xf32>"
         body, results = "", []
@@ -277,11 +289,12 @@ def run(model: Path, function: str, inputs: list[Path], out: Path) -> None:
                     "--output-dir", out], check=True, stdout=subprocess.DEVNULL)
 
 
-def differing(name: str, x: F32, found: list[Case], folder: Path) -> int:
-    """How many values differ from the reference; prints the first of a case."""
+def differing(name: str, x: F32, found: list[Case], folder: Path, first: int = 0) -> int:
+    """How many values differ from the reference, in the outputs' rows from `first`
+    on; prints the first of a case."""
     wrong = 0
     for i, case in enumerate(found):
-        got = np.load(folder / f"output_{i}.npy")
+        got = np.load(folder / f"output_{i}.npy")[first:first + len(x)]
         with np.errstate(all="ignore"):
             want = (with_zero_points(case, x) if case.rule == "min-max" else
                     dequantized(case, *quantized(case, x)))
@@ -303,11 +316,16 @@ def main(out: Path) -> int:
                                               for name in in_parts))
     compared = wrong = 0
     for name, x in inputs.items():
-        given = out / f"{name}.npy"
-        np.save(given, x)
-        run(model, name, [given], out / name)
-        wrong += differing(name, x, cases(name, x), out / name)
-        compared += x.size * len(cases(name, x))
+        if name != function(name):
+            continue
+        # Rows of the other arrays are a data set, slice by slice.
+        same = [other for other in inputs if function(other) == name]
+        np.save(out / f"{name}.npy", np.concatenate([inputs[other] for other in same]))
+        run(model, name, [out / f"{name}.npy"], out / name)
+        for i, other in enumerate(same):
+            found = cases(other, inputs[other])
+            wrong += differing(other, inputs[other], found, out / name, i * len(x))
+            compared += x.size * len(found)
     for name in in_parts:
         codes, values = out / f"{name}_codes", out / f"{name}_values"
         found = blocks(name, inputs[name])

@@ -4,12 +4,12 @@
 codes and all pairs of codes: tables.py LIBRARY OUT"""
 
 import ctypes
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+from chosen import chosen
 from entries import call
 
 # Spelling, bits, family, parameters of the entry.
@@ -110,10 +110,8 @@ def check(spelling, bits, family, parameters, library, folder):
 def main(library, folder):
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    # The emulated GPU (nvptx-mirror.test) takes its time.
     # takum<8>, a float and lns.
-    chosen = FORMATS[2::3] if "NUMERA_MIRRORED" in os.environ else FORMATS
-    for form in chosen:
+    for form in chosen(FORMATS, mirrored=slice(2, None, 3)):
         check(*form, library, folder)
 
 
