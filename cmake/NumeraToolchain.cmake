@@ -22,9 +22,11 @@ include_directories(${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
 # that they share precompiled headers with the libraries.
 add_compile_options(-fPIC -ffp-contract=off -fno-exceptions -Wall -Wextra
                     -Wno-unused-parameter)
+# LLVM's libraries have no sanitizers, and classes with casts of their own: types of
+# objects are not looked at.
 if(NUMERA_SANITIZE)
   add_compile_options(-fsanitize=${NUMERA_SANITIZE} -fno-omit-frame-pointer
-                      -fno-sanitize-recover=all)
+                      -fno-sanitize-recover=all -fno-sanitize=vptr)
   add_link_options(-fsanitize=${NUMERA_SANITIZE})
 endif()
 

@@ -20,6 +20,12 @@ tools = os.path.join(config.numera_build_root, "bin")
 config.environment["PATH"] = os.pathsep.join(
     [tools, config.llvm_bindir, "/usr/bin", config.environment["PATH"]])
 
+# A build with sanitizers.
+if config.numera_sanitize:
+    config.available_features.add("sanitized")
+    config.environment.setdefault("ASAN_OPTIONS", config.asan_options)
+    config.environment.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
+
 # The emulated GPU and its tools (test/Emulation).
 emulation = os.path.join(config.test_exec_root, "Emulation")
 emulated_path = os.pathsep.join(
