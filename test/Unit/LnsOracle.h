@@ -41,9 +41,8 @@ public:
     return (static_cast<uint64_t>(k) & low) | uint64_t{negative} << bits;
   }
   int64_t logarithm(uint64_t code) const {
-    uint64_t low = code & ((uint64_t{1} << bits) - 1);
-    return static_cast<int64_t>(low) -
-           (low >> (bits - 1) ? int64_t{1} << bits : 0);
+    // Of 63 bits too, of which 2^63 could not be taken off.
+    return static_cast<int64_t>(code << (64 - bits)) >> (64 - bits);
   }
 
   /// 2^(k / 2^places), to the precision of `value`, which holds k.
