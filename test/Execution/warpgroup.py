@@ -168,7 +168,7 @@ MISTAKES = {
     "written while read": ("wgmma.wait_group.sync.aligned 0;\n",
                            "wgmma.wait_group.sync.aligned 0;\nst.shared.b32 [%to], %t;\n"),
     "pattern not at its boundary": ("mov.u64 %at, room;", "mov.u64 %at, room+128;"),
-    "threads differ": ("shr.u64 %at, %at, 4;", "shr.u64 %at, %at, 4;\nadd.u64 %at, %at, %offset;"),
+    "threads differ": ("shr.u64 %at, %at, 4;", "shr.u64 %at, %at, 4;\nxor.b64 %at, %at, %offset;"),
 }
 
 
