@@ -174,6 +174,23 @@ static bool withOptions(const CompileOptions &options, Format &format,
   return true;
 }
 
+/// As a policy names it; nothing where it is the usual one.
+static std::string describe(const BlockAxis &axis) {
+  switch (axis.kind) {
+  case BlockAxis::Kind::Usual:
+    return "";
+  case BlockAxis::Kind::Summed:
+    return ", axis summed";
+  case BlockAxis::Kind::Channel:
+    return ", axis channel";
+  case BlockAxis::Kind::Number:
+    break;
+  }
+  return ", axis " + (axis.number == -1  ? "last"
+                      : axis.number == 0 ? "first"
+                                         : std::to_string(axis.number));
+}
+
 static void addRole(const Registry &registry, StringRef name, const Role &role,
                     Resolved &resolved) {
   if (!role.scaled && !role.format)
@@ -183,7 +200,8 @@ static void addRole(const Registry &registry, StringRef name, const Role &role,
   if (text.empty())
     text = role.scaled ? role.scaled.spelling() : role.format.spelling();
   resolved.roles.emplace_back(name,
-                              text + (role.isPerChannel ? " per-channel" : ""));
+                              text + (role.isPerChannel ? " per-channel" : "") +
+                                  describe(role.blockAxis));
 }
 
 bool Compiler::resolve(const CompileOptions &options, Resolved &resolved,
