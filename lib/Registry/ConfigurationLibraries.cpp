@@ -37,6 +37,14 @@ bool ConfigurationReader::readLibraries(const YamlNode &section) {
       section.items, [&](const YamlNode &entry) { return readLibrary(entry); });
 }
 
+/// How functions take and return f32 and f64.
+static constexpr LibraryChoice floatsOfLibrary = {
+    "floats", "machine", "float and double", "bits",
+    "uint32_t and uint64_t, or structs of them"};
+/// What C type of a code's width functions take and return.
+static constexpr LibraryChoice codesOfLibrary = {
+    "codes", "unsigned", "uint8_t to uint64_t", "signed", "int8_t to int64_t"};
+
 bool ConfigurationReader::readLibrary(const YamlNode &entry) {
   if (const Library *other = registry.findLibrary(entry.key))
     return file.fail(entry.keyPlace, "library '" + Twine(entry.key) +
@@ -54,7 +62,8 @@ bool ConfigurationReader::readLibrary(const YamlNode &entry) {
   library.name = entry.key;
   library.location = file.location(entry.keyPlace);
   if (!readFiles(entry, library) || !readCompilation(entry, library) ||
-      !readFloats(entry, library) || !readCodes(entry, library))
+      !readChoice(entry, floatsOfLibrary, library.passesBits) ||
+      !readChoice(entry, codesOfLibrary, library.hasSignedCodes))
     return false;
   registry.libs.push_back(std::move(library));
   return true;
@@ -170,32 +179,18 @@ bool ConfigurationReader::readDefines(const YamlNode &entry, Library &library) {
   });
 }
 
-/// `floats: bits`: how functions take and return f32 and f64.
-bool ConfigurationReader::readFloats(const YamlNode &entry, Library &library) {
-  const YamlNode *floats = entry.find("floats");
-  if (!floats)
+bool ConfigurationReader::readChoice(const YamlNode &entry,
+                                     const LibraryChoice &choice,
+                                     bool &isSpecial) {
+  const YamlNode *value = entry.find(choice.key);
+  if (!value)
     return true;
-  if (!expectScalar(*floats))
+  if (!expectScalar(*value))
     return false;
-  library.passesBits = floats->text == "bits";
-  return library.passesBits || floats->text == "machine" ||
-         file.fail(floats->place,
-                   "floats is '" + Twine(floats->text) +
-                       "', expected machine (float and double) or bits "
-                       "(uint32_t and uint64_t, or structs of them)");
-}
-
-/// `codes: signed`: what C type of a code's width functions take and return.
-bool ConfigurationReader::readCodes(const YamlNode &entry, Library &library) {
-  const YamlNode *codes = entry.find("codes");
-  if (!codes)
-    return true;
-  if (!expectScalar(*codes))
-    return false;
-  library.hasSignedCodes = codes->text == "signed";
-  return library.hasSignedCodes || codes->text == "unsigned" ||
-         file.fail(codes->place,
-                   "codes is '" + Twine(codes->text) +
-                       "', expected unsigned (uint8_t to uint64_t) or signed "
-                       "(int8_t to int64_t)");
+  isSpecial = value->text == choice.special;
+  return isSpecial || value->text == choice.usual ||
+         file.fail(value->place,
+                   Twine(choice.key) + " is '" + value->text + "', expected " +
+                       choice.usual + " (" + choice.usualTypes + ") or " +
+                       choice.special + " (" + choice.specialTypes + ")");
 }

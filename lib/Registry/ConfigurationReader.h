@@ -14,6 +14,13 @@
 
 namespace numera {
 
+/// A key of a library with two words, and the C types that each stands for.
+struct LibraryChoice {
+  const char *key;
+  const char *usual, *usualTypes;
+  const char *special, *specialTypes;
+};
+
 class ConfigurationReader {
 public:
   ConfigurationReader(YamlFile &file, llvm::StringRef directory, bool isBuiltin,
@@ -56,8 +63,8 @@ private:
   bool readFiles(const YamlNode &entry, Library &library);
   bool readCompilation(const YamlNode &entry, Library &library);
   bool readDefines(const YamlNode &entry, Library &library);
-  bool readFloats(const YamlNode &entry, Library &library);
-  bool readCodes(const YamlNode &entry, Library &library);
+  bool readChoice(const YamlNode &entry, const LibraryChoice &choice,
+                  bool &isSpecial);
 
   bool readLowerings(const YamlNode &section);
   bool readLowering(const YamlNode &entry);
