@@ -18,9 +18,11 @@ template <int tileRows, int tileVectors> class Kernel {
 
   static constexpr int64_t tileColumns = tileVectors * lanes;
   static constexpr int64_t rowForms = NUMERA_SHORT_STEPS ? 2 : 1;
-  /// Panels of rows stay in the first-level cache: 16 KiB.
+  /// Panels of rows stay in the first-level cache: 16 KiB. Those of short steps
+  /// come from the second one, in time for 24 or more operations a step, and a
+  /// tile has 512 to pay for its beginning and its end.
   static constexpr int64_t mostSteps =
-      16 * 1024 / (8 * rowForms * int64_t(sizeof(Carrier)));
+      16 * 1024 / (8 * int64_t(sizeof(Carrier)));
   /// Not a multiple of 4 KiB: rows of a panel would share a cache set.
   static constexpr int64_t rowPitch = mostSteps + 64 / sizeof(Carrier);
 
