@@ -10,6 +10,7 @@
 #include "NVPTX/Device.h"
 #include "PackedLoads.h"
 #include "Specialize.h"
+#include "Tuning.h"
 #include "VectorForms.h"
 #include "VectorVariants.h"
 
@@ -144,6 +145,7 @@ private:
 
     if (options.makesTables)
       tabulateLibraries(module, machine, program.nativeLibraries);
+    defineAnswers(module, machine);
     defineLookups(module, machine);
     definePackedLoads(module, machine);
     setTarget(module, machine);

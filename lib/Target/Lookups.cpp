@@ -16,6 +16,7 @@
 // loop.
 
 #include "Lookups.h"
+#include "Tuning.h"
 #include "VectorVariants.h"
 #include "numera/Registry/Lookup.h"
 
@@ -148,17 +149,13 @@ static bool has(const TargetMachine &machine, StringRef features) {
   return machine.getTargetTriple().isX86() &&
          machine.getMCSubtargetInfo()->checkFeatures(features.str());
 }
-static bool permutesBytes(const TargetMachine &machine) {
-  return has(machine, "+avx512vbmi,+avx512bw");
-}
-
 /// Adds the variants that the CPU is fast at.
 static void addVariants(Function &lookup, const TargetMachine &machine) {
   unsigned placeBits = placeBitsOf(lookup);
   bool isOfBytes =
       placeBits <= 8 && lookup.getReturnType()->getScalarSizeInBits() == 8;
   bool isSmall = lookup.getReturnType()->getScalarSizeInBits() < gatherBits;
-  if (!isSmall || (isOfBytes ? !permutesBytes(machine)
+  if (!isSmall || (isOfBytes ? !numera::permutesBytes(machine)
                              : !has(machine, "+avx512f,+avx512bw")))
     return lookup.addFnAttr(Attribute::AlwaysInline);
   lookup.addFnAttr(Attribute::NoInline);
@@ -175,13 +172,6 @@ static void addVariants(Function &lookup, const TargetMachine &machine) {
 }
 
 void numera::defineLookups(Module &module, const TargetMachine &machine) {
-  if (Function *question = module.getFunction(numera::hasByteLookupsSymbol);
-      question && question->isDeclaration()) {
-    becomeInternal(*question);
-    question->addFnAttr(Attribute::AlwaysInline);
-    IRBuilder<> builder(BasicBlock::Create(module.getContext(), "", question));
-    builder.CreateRet(builder.getInt1(permutesBytes(machine)));
-  }
   for (Function &lookup : make_early_inc_range(module)) {
     if (!lookup.isDeclaration() || !isLookup(lookup) || lookup.use_empty())
       continue;

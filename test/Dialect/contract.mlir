@@ -89,6 +89,35 @@ func.func @a_convolution_is_one_with_other_strides(
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
+// Which of two short steps is the faster, the CPU says.
+// CHECK-LABEL: func.func @sums_are_fused_or_split
+// CHECK:       llvm.func @numera_fuses_additions() -> i1
+// CHECK-LABEL: llvm.func @numera.contraction.0.short(
+// CHECK:         %[[FUSES:.*]] = llvm.call @numera_fuses_additions()
+// CHECK:         %[[FUSED:.*]] = {{.*}}call @_ZGV_LLVM_N16vvvv{{u+}}_numera_float_step_short_f32_32(
+// CHECK:         %[[SPLIT:.*]] = {{.*}}call @_ZGV_LLVM_N16vvvv{{u+}}_numera_float_step_short_f32_32(
+// CHECK:         llvm.select %[[FUSES]], %[[FUSED]], %[[SPLIT]]
+func.func @sums_are_fused_or_split(
+    %a: memref<8x16xi16>, %b: memref<16x32xi16>, %c: memref<8x32xi16>) {
+  linalg.generic {indexing_maps = [#a, #b, #c],
+                  iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<8x16xi16>, memref<16x32xi16>)
+      outs(%c : memref<8x32xi16>) {
+  ^bb0(%x: i16, %y: i16, %sum: i16):
+    %next = numera.mac %x, %y, %sum {
+        format = #numera.format<float<8, 7>>,
+        product = #numera.format<float<8, 7>>} : i16
+    linalg.yield %next : i16
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
 // Every sum starts with the element at `initial`: its memory is not filled.
 // CHECK-LABEL: func.func @sums_need_no_fill
 // CHECK-DAG:     %[[ONE:.*]] = arith.constant 1.000000e+00 : f32

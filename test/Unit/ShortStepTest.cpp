@@ -17,7 +17,7 @@ namespace {
 constexpr StepForm forms[] = {StepForm::Gradual,     StepForm::Normal,
                               StepForm::Saturating,  StepForm::Computed,
                               StepForm::Overflowing, StepForm::AnyProduct,
-                              StepForm::AnySum};
+                              StepForm::AnySum,      StepForm::Fused};
 
 // ---- floats --------------------------------------------------
 
@@ -127,7 +127,8 @@ TEST(FloatStep, StaysDeclined) {
   Tally tally;
   for (const Case &c : smallFormats())
     if (const auto *f = std::get_if<FloatFormat>(&c.format))
-      for (StepForm form : {StepForm::Gradual, StepForm::Normal})
+      for (StepForm form :
+           {StepForm::Gradual, StepForm::Normal, StepForm::Fused})
         if (FloatStep<float> step{*f, form}; step.exists())
           for (uint64_t a = 0; a <= f->mask(); ++a)
             for (uint64_t b = 0; b <= f->mask(); ++b)
@@ -182,7 +183,8 @@ void checkSums(std::span<const Case> cases, std::span<const StepForm> of,
 }
 
 TEST(FloatStep, MayBeRepeatedWithoutTests) {
-  constexpr StepForm some[] = {StepForm::Gradual, StepForm::Saturating};
+  constexpr StepForm some[] = {StepForm::Gradual, StepForm::Saturating,
+                               StepForm::Normal, StepForm::Fused};
   checkSums<float, FloatFormat>(sixteenBitFormats(), some, 75);
   // Also past an overflow.
   constexpr StepForm all[] = {StepForm::Overflowing, StepForm::Saturating};
@@ -267,8 +269,8 @@ TEST(ShortStep, ComputesTheSameOnVectors) {
   Tally tally;
   constexpr FloatFormat f{
       5, 10, 15, Specials::Ieee, true, true, Overflow::Saturate};
-  for (StepForm form :
-       {StepForm::Gradual, StepForm::Normal, StepForm::Saturating})
+  for (StepForm form : {StepForm::Gradual, StepForm::Normal,
+                        StepForm::Saturating, StepForm::Fused})
     checkVectors(tally, f, form);
   checkVectors(tally, PositFormat{{16}, 2}, StepForm::Gradual);
   checkVectors(tally, PositFormat{{16}, 1}, StepForm::Gradual);

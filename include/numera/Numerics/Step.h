@@ -38,6 +38,9 @@ enum class StepForm : int32_t {
   AnyProduct = 5,
   /// The same with sums of every regime: more operations.
   AnySum = 6,
+  /// As Normal, in fewer operations, of which one alone is an addition: for
+  /// machines that have no other units for additions than for products.
+  Fused = 7,
 };
 
 /// The bounds of a block's finite operands or products.

@@ -84,7 +84,8 @@ template <typename T> struct FloatStep {
 
   /// True if the steps of this format and form are exact.
   constexpr bool exists() const {
-    if (form > StepForm::Saturating && form != StepForm::Overflowing)
+    if (form > StepForm::Saturating && form != StepForm::Overflowing &&
+        form != StepForm::Fused)
       return false; // a posit's
     // With one significant bit, ties would go by the exponent. Without
     // subnormals, sums would need care too.
@@ -109,7 +110,7 @@ template <typename T> struct FloatStep {
   /// True if the form takes care of all products between these; where it does
   /// not, the result may be wrong although it is finite.
   constexpr bool admits(Magnitudes<T> products) const {
-    if (form == StepForm::Normal) {
+    if (productsAreNormal()) {
       int32_t least = format.minExponent(),
               normal = Traits::format.minExponent();
       return products.least >= power(least < normal ? normal : least);
@@ -126,13 +127,13 @@ template <typename T> struct FloatStep {
 
   /// The first factor's two prepared forms, exact or infinite.
   constexpr T first(T a) const {
-    if (form != StepForm::Normal)
+    if (!productsAreNormal())
       return a * power(scaleOfA());
     // p + D bits
     return a * power(scaleOfA() - cut()) * (power(cut()) + 1);
   }
   constexpr T second(T a) const {
-    if (form != StepForm::Normal)
+    if (!productsAreNormal())
       return -a * power(scaleOfA() - cut());
     return -a * power(scaleOfA());
   }
@@ -159,9 +160,11 @@ template <typename T> struct FloatStep {
   /// One step on prepared numbers. V is T or a vector of T.
   template <typename V>
   constexpr V operator()(V c, V first, V second, V b) const {
-    if (form == StepForm::Normal) {
+    if (productsAreNormal()) {
       V above = first * b;
       V sum = c + step::fma(second, b, above);
+      if (form == StepForm::Fused)
+        return step::roundByShifting(sum, static_cast<V>(power(cut())));
       return step::roundBySplitting(sum, power(cut()) + 1);
     }
     T magic = power(format.leastExponent() + scaleOfC() + q - 1) * T{1.5};
@@ -186,6 +189,9 @@ private:
   static constexpr int32_t floor = Traits::format.leastExponent();
 
   constexpr int32_t cut() const { return q - format.precision(); }
+  constexpr bool productsAreNormal() const {
+    return form == StepForm::Normal || form == StepForm::Fused;
+  }
   /// How far below the carrier's infinity 2^emax is; for sums that pass it,
   /// 2^(emax + 1).
   constexpr int32_t headroom() const {

@@ -25,8 +25,9 @@ namespace numera {
 /// The forms of the short step that a format has, the one to take first.
 template <typename T, typename F>
 llvm::SmallVector<int32_t, 3> shortForms(const F &f) {
-  llvm::SmallVector<StepForm, 4> order = {StepForm::Gradual, StepForm::Normal,
-                                          StepForm::Saturating};
+  llvm::SmallVector<StepForm, 5> order = {StepForm::Gradual, StepForm::Normal,
+                                          StepForm::Saturating,
+                                          StepForm::Fused};
   if constexpr (requires { ShortStep<T, F>::preferred(f); })
     order.insert(order.begin(), ShortStep<T, F>::preferred(f));
   llvm::SmallVector<int32_t, 3> forms;

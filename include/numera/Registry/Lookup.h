@@ -14,9 +14,6 @@ namespace numera {
 
 inline constexpr char lookupPrefix[] = "numera_lookup_";
 
-/// The CPU looks up many bytes at once: `i1 ()`, a constant.
-inline constexpr char hasByteLookupsSymbol[] = "numera_has_byte_lookups";
-
 /// How a table is read.
 struct Lookup {
   /// Of a place, 8 or 16; 6 or 7 of bytes in a table that is so small, where

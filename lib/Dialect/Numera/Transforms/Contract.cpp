@@ -19,6 +19,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
+#include "numera/Numerics/Step.h"
+#include "numera/Registry/Tuning.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -195,8 +197,15 @@ void KernelCalls::addCarriedSteps(const Twine &name,
   for (StringRef part : {"first", "second", "prepared", "start", "result"})
     addEntry(name + "." + part, contraction, ("step_" + part).str(), {scalar},
              scalar, form);
-  addEntry(name + ".short", contraction, "step_short",
-           {vector, vector, vector, vector}, vector, form);
+  SmallVector<Type, 4> operands(4, vector);
+  constexpr auto normal = int32_t(StepForm::Normal),
+                 fused = int32_t(StepForm::Fused);
+  if (form.front() == normal && is_contained(shortForms, fused))
+    addEitherEntry(name + ".short", contraction, "step_short", operands, vector,
+                   fusesAdditionsSymbol, fused, normal);
+  else
+    addEntry(name + ".short", contraction, "step_short", operands, vector,
+             form);
 }
 
 namespace {

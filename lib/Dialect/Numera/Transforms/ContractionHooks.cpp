@@ -69,14 +69,40 @@ void HookBuilder::addEntry(const Twine &name,
                            const PackedContraction &contraction,
                            StringRef entry, ArrayRef<Type> arguments,
                            Type result, ArrayRef<int32_t> trailing) {
-  Location loc = module.getLoc();
   Block *body = hook(name, arguments, result);
-  unsigned bits = contraction.carrier.getIntOrFloatBitWidth();
-  SmallVector<Value> operands(body->getArguments());
   Value value =
-      lowerings.callFamily(builder, loc, contraction.carried,
-                           entry + "_f" + Twine(bits) + "_" + Twine(bits),
-                           operands, trailing, getElementTypeOrSelf(result));
+      callEntry(contraction, entry, body->getArguments(), result, trailing);
+  LLVM::ReturnOp::create(builder, module.getLoc(), value);
+}
+
+Value HookBuilder::callEntry(const PackedContraction &contraction,
+                             StringRef entry, ValueRange arguments, Type result,
+                             ArrayRef<int32_t> trailing) {
+  unsigned bits = contraction.carrier.getIntOrFloatBitWidth();
+  SmallVector<Value> operands(arguments);
+  return lowerings.callFamily(builder, module.getLoc(), contraction.carried,
+                              entry + "_f" + Twine(bits) + "_" + Twine(bits),
+                              operands, trailing, getElementTypeOrSelf(result));
+}
+
+void HookBuilder::addEitherEntry(const Twine &name,
+                                 const PackedContraction &contraction,
+                                 StringRef entry, ArrayRef<Type> arguments,
+                                 Type result, StringRef question,
+                                 int32_t ifTrue, int32_t ifFalse) {
+  Location loc = module.getLoc();
+  auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(question);
+  if (!function)
+    function = this->function(question, {}, builder.getI1Type());
+  Block *body = hook(name, arguments, result);
+  auto call = [&](int32_t trailing) {
+    return callEntry(contraction, entry, body->getArguments(), result,
+                     trailing);
+  };
+  Value answer =
+      LLVM::CallOp::create(builder, loc, function, ValueRange()).getResult();
+  Value value =
+      LLVM::SelectOp::create(builder, loc, answer, call(ifTrue), call(ifFalse));
   LLVM::ReturnOp::create(builder, loc, value);
 }
 

@@ -53,6 +53,14 @@ protected:
   void addEntry(const llvm::Twine &name, const PackedContraction &contraction,
                 llvm::StringRef entry, llvm::ArrayRef<mlir::Type> arguments,
                 mlir::Type result, llvm::ArrayRef<int32_t> trailing);
+  /// A hook that is an entry with one trailing argument or another, as the CPU
+  /// answers `question` (Registry/Tuning.h).
+  void addEitherEntry(const llvm::Twine &name,
+                      const PackedContraction &contraction,
+                      llvm::StringRef entry,
+                      llvm::ArrayRef<mlir::Type> arguments, mlir::Type result,
+                      llvm::StringRef question, int32_t ifTrue,
+                      int32_t ifFalse);
   /// type f(type sum, type row, type column): the step with both roundings in
   /// the carrier or a vector of it.
   void addCarriedStep(const llvm::Twine &name,
@@ -68,6 +76,9 @@ protected:
   mlir::LLVM::LLVMPointerType pointer;
 
 private:
+  mlir::Value callEntry(const PackedContraction &contraction,
+                        llvm::StringRef entry, mlir::ValueRange arguments,
+                        mlir::Type result, llvm::ArrayRef<int32_t> trailing);
   void addQuireReader(const llvm::Twine &name, const Format &format,
                       mlir::Type storage);
   mlir::Value codeAt(mlir::Value base, mlir::Value index, mlir::Type storage);

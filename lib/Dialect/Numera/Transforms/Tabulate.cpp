@@ -11,6 +11,7 @@
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 #include "numera/Registry/Lookup.h"
+#include "numera/Registry/Tuning.h"
 #include "llvm/ADT/DenseMap.h"
 
 #include <numeric>
@@ -262,7 +263,7 @@ private:
   }
 
   /// Whether the CPU is fast at lookups of bytes: a function that lib/Target
-  /// defines (Registry/Lookup.h).
+  /// defines (Registry/Tuning.h).
   func::FuncOp question() {
     if (auto known = module.lookupSymbol<func::FuncOp>(hasByteLookupsSymbol))
       return known;

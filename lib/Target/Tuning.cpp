@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+
+#include "Tuning.h"
+#include "numera/Registry/Tuning.h"
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+
+using namespace llvm;
+
+bool numera::permutesBytes(const TargetMachine &machine) {
+  return machine.getMCSubtargetInfo()->checkFeatures("+avx512vbmi,+avx512bw");
+}
+
+/// AMD's Zen adds in two pipes and multiplies in two others (bench/pipes.py);
+/// Intel's cores do both in the same ones. What is for any CPU is for either,
+/// and loses less by a choice that is wrong on Intel.
+static bool fusesAdditions(const TargetMachine &machine) {
+  StringRef cpu = machine.getTargetCPU();
+  bool isNamed = !cpu.empty() && cpu != "generic" && !cpu.starts_with("x86-64");
+  return machine.getTargetTriple().isX86() && isNamed &&
+         !cpu.starts_with("znver") &&
+         machine.getMCSubtargetInfo()->checkFeatures("+fma");
+}
+
+void numera::defineAnswers(Module &module, const TargetMachine &machine) {
+  auto define = [&](StringRef question, bool answer) {
+    Function *function = module.getFunction(question);
+    if (!function || !function->isDeclaration())
+      return;
+    function->setLinkage(GlobalValue::InternalLinkage);
+    function->addFnAttr(Attribute::AlwaysInline);
+    IRBuilder<> builder(BasicBlock::Create(module.getContext(), "", function));
+    builder.CreateRet(builder.getInt1(answer));
+  };
+  define(hasByteLookupsSymbol, permutesBytes(machine));
+  define(fusesAdditionsSymbol, fusesAdditions(machine));
+}
