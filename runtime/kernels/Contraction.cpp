@@ -111,20 +111,23 @@ private:
     }
   };
 
-  /// One thread's memory.
-  template <typename Own> struct Workspace {
-    Block own;
+  /// One panel each, for a tile done again.
+  struct Again {
 #if NUMERA_SHORT_STEPS
-    Carrier *rowPanel, *columnPanel; ///< one each, for a tile done again
+    Carrier *rowPanel, *columnPanel;
 #endif
+  };
+  /// One thread's memory.
+  template <typename Own> struct Workspace : Again {
+    Block own;
     Memory memory;
 
     explicit Workspace(int64_t steps)
         : memory([&](const auto &take) {
             layOut<Own>(take, own, Own::block, steps, 1);
 #if NUMERA_SHORT_STEPS
-            take(rowPanel, tileRows * rowPitch);
-            take(columnPanel, tileColumns * steps);
+            take(this->rowPanel, tileRows * rowPitch);
+            take(this->columnPanel, tileColumns * steps);
 #endif
           }) {
     }
@@ -178,7 +181,7 @@ private:
 
   /// A block of rows stays in the second-level cache, while the tiles go
   /// through all columns.
-  void runTiles(const auto &space, const Block &rows, const Block &columns,
+  void runTiles(const Again &space, const Block &rows, const Block &columns,
                 const Steps &steps) const {
     for (int64_t first = 0; first < rows.count; first += Rows::block) {
       int64_t last = least(first + Rows::block, rows.count);
@@ -205,7 +208,10 @@ private:
           steps.columns, steps.count, steps.columnsAreContiguous);
     }
 
-    static void run(const Kernel &kernel, const auto &space, const Block &rows,
+    /// One for both ways of sharing: a tile outweighs a call, and what is
+    /// inlined twice is compiled twice.
+    [[gnu::noinline]]
+    static void run(const Kernel &kernel, const Again &space, const Block &rows,
                     int64_t r, const Block &block, int64_t c,
                     const Steps &steps) {
       const int64_t *rowSums = rows.sums + r, *sums = block.sums + c;
@@ -226,9 +232,9 @@ private:
 
   private:
 #if NUMERA_SHORT_STEPS
-    static void runSteps(const Kernel &kernel, const auto &space, Carrier *tile,
-                         const Block &rows, int64_t r, const Block &block,
-                         int64_t c, const Steps &steps) {
+    static void runSteps(const Kernel &kernel, const Again &space,
+                         Carrier *tile, const Block &rows, int64_t r,
+                         const Block &block, int64_t c, const Steps &steps) {
       const Magnitudes &row = rows.magnitudes[r / tileRows];
       const Magnitudes &column = block.magnitudes[c / tileColumns];
       auto tryShort = [&](const Products &products) {
@@ -265,7 +271,7 @@ private:
       return true;
     }
 #else
-    static void runSteps(const Kernel &, const auto &, Carrier *tile,
+    static void runSteps(const Kernel &, const Again &, Carrier *tile,
                          const Block &rows, int64_t r, const Block &block,
                          int64_t c, const Steps &steps) {
       TheTile::template run<WholeStep>(tile, rows.panels + r * rowPitch,
