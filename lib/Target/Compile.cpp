@@ -52,6 +52,25 @@ static NamedLibraries librariesOf(mlir::ModuleOp lowered) {
   return named;
 }
 
+/// Gives constant tensors one dimension. Of an array of arrays, LLVM would keep
+/// a constant for each inner one, some million for the weights of a model, and
+/// go through them in many passes. Places in them do not change.
+static void flattenConstants(mlir::ModuleOp lowered) {
+  for (auto global : lowered.getOps<mlir::LLVM::GlobalOp>()) {
+    auto type = dyn_cast<mlir::LLVM::LLVMArrayType>(global.getGlobalType());
+    auto elements =
+        dyn_cast_or_null<mlir::DenseElementsAttr>(global.getValueOrNull());
+    if (!type || !isa<mlir::LLVM::LLVMArrayType>(type.getElementType()) ||
+        !elements)
+      continue;
+    mlir::Type element = elements.getElementType();
+    int64_t count = elements.getNumElements();
+    global.setValueAttr(
+        elements.reshape(mlir::RankedTensorType::get({count}, element)));
+    global.setGlobalType(mlir::LLVM::LLVMArrayType::get(element, count));
+  }
+}
+
 static Expected<std::unique_ptr<Module>> translate(mlir::ModuleOp lowered,
                                                    LLVMContext &context) {
   mlir::DialectRegistry registry;
@@ -59,6 +78,7 @@ static Expected<std::unique_ptr<Module>> translate(mlir::ModuleOp lowered,
   mlir::registerLLVMDialectTranslation(registry);
   lowered.getContext()->appendDialectRegistry(registry);
   FirstError error(lowered.getContext());
+  flattenConstants(lowered);
   std::unique_ptr<Module> module =
       mlir::translateModuleToLLVMIR(lowered, context, "program");
   if (module)
