@@ -18,6 +18,7 @@
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 
 using namespace llvm;
@@ -60,6 +61,78 @@ static bool isElementary(Intrinsic::ID intrinsic) {
       intrinsic);
 }
 
+/// What these refer to, and what that refers to.
+static SmallPtrSet<const Constant *, 32>
+referencesOf(SmallVector<const Constant *> open) {
+  SmallPtrSet<const Constant *, 32> found;
+  while (!open.empty()) {
+    const Constant *next = open.pop_back_val();
+    if (!found.insert(next).second)
+      continue;
+    auto follow = [&](const User &user) {
+      for (const Value *operand : user.operands())
+        if (const auto *constant = dyn_cast<Constant>(operand))
+          open.push_back(constant);
+    };
+    follow(*next);
+    if (const auto *function = dyn_cast<Function>(next))
+      for (const Instruction &instruction : instructions(*function))
+        follow(instruction);
+  }
+  return found;
+}
+
+/// What would run when a program is loaded; nullptr: nothing.
+static ConstantArray *constructorsOf(const Module &module) {
+  GlobalVariable *list = module.getGlobalVariable("llvm.global_ctors");
+  return list ? dyn_cast<ConstantArray>(list->getInitializer()) : nullptr;
+}
+
+static Constant *constructorOf(const Use &entry) {
+  return cast<Constant>(cast<ConstantStruct>(entry)->getOperand(1));
+}
+
+/// Nothing runs a library's constructors on a device. Those that set nothing
+/// that kernels read go, as the one of <iostream>.
+static void dropIdleConstructors(Module &module) {
+  ConstantArray *entries = constructorsOf(module);
+  if (!entries)
+    return;
+  SmallVector<const Constant *> kernels;
+  for (const Function &function : module)
+    if (function.getCallingConv() == CallingConv::PTX_Kernel)
+      kernels.push_back(&function);
+  auto read = referencesOf(kernels);
+  SmallVector<Constant *> kept;
+  for (const Use &entry : entries->operands())
+    if (any_of(referencesOf({constructorOf(entry)}), [&](const Constant *set) {
+          const auto *variable = dyn_cast<GlobalVariable>(set);
+          return variable && !variable->isConstant() && read.contains(variable);
+        }))
+      kept.push_back(cast<Constant>(entry));
+  GlobalVariable *list = module.getGlobalVariable("llvm.global_ctors");
+  if (!kept.empty()) {
+    auto *type = ArrayType::get(kept.front()->getType(), kept.size());
+    auto *rest =
+        new GlobalVariable(module, type, list->isConstant(), list->getLinkage(),
+                           ConstantArray::get(type, kept));
+    rest->takeName(list);
+  }
+  list->eraseFromParent();
+}
+
+/// Those that are left were too much to be run by the compiler.
+static Error checkConstructors(const Module &module) {
+  ConstantArray *entries = constructorsOf(module);
+  if (!entries)
+    return Error::success();
+  return createStringError(
+      "the constructor '" +
+      constructorOf(entries->getOperandUse(0))->getName() +
+      "' of a library sets what kernels read, and nothing runs it on target "
+      "nvptx: define constants instead");
+}
+
 /// What a library calls and the device does not have: a CPU's instructions, the
 /// C library.
 static Error checkCalls(const Module &module) {
@@ -83,6 +156,21 @@ static Error checkCalls(const Module &module) {
                              "' is not there on target nvptx, but '" + callers +
                              "' calls it");
   }
+  return Error::success();
+}
+
+/// C's long double, of which a library's source has the one of the CPU.
+static Error checkTypes(const Module &module) {
+  auto isForeign = [](const Value *value) {
+    Type *type = value->getType()->getScalarType();
+    return type->isX86_FP80Ty() || type->isFP128Ty();
+  };
+  for (const Function &function : module)
+    for (const Instruction &instruction : instructions(function))
+      if (isForeign(&instruction) || any_of(instruction.operands(), isForeign))
+        return createStringError("'long double' is not there on target nvptx, "
+                                 "but '" +
+                                 function.getName() + "' computes in it");
   return Error::success();
 }
 
@@ -146,10 +234,15 @@ Expected<Compiled> numera::compileDevice(mlir::ModuleOp lowered,
     return std::move(error);
   replaceHalfConversions(module, *program.machine);
   hideFunctions(module);
+  dropIdleConstructors(module);
   setTarget(module, *program.machine);
   specializeRuntimeCalls(module, *program.machine);
   optimize(module, *program.machine, options.optimization);
+  if (Error error = checkConstructors(module))
+    return std::move(error);
   if (Error error = checkCalls(module))
+    return std::move(error);
+  if (Error error = checkTypes(module))
     return std::move(error);
   return program;
 }
