@@ -21,6 +21,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/ValueHandle.h"
 #include "llvm/Support/Format.h"
 
 #include <atomic>
@@ -95,6 +96,7 @@ private:
         builder.CreateCall(module.getOrInsertFunction(symbol, type), operand);
     if (operand->getType()->isIntegerTy())
       call->addParamAttr(0, Attribute::ZExt);
+    calls.emplace_back(call);
     return call;
   }
 
@@ -156,12 +158,18 @@ private:
         linkLibraries(module, registry, libraries, *machine);
     if (!native)
       return native.takeError();
-    if (!native->empty())
+    // System libraries are there beside sources as well.
+    if (any_of(calls, [](const WeakTrackingVH &value) {
+          const auto *call = dyn_cast_or_null<CallInst>(value);
+          return !call || !call->getCalledFunction() ||
+                 call->getCalledFunction()->isDeclaration();
+        }))
       return createStringError(
           roundTo.location +
           ": 'equivalent' is proven with all numbers of "
           "f32, which machine code is too slow for; give '" +
           roundTo.symbol + "' as source or bitcode");
+    nativeLibraries = std::move(*native);
     if (Error error = linkRuntime(module))
       return error;
     setTarget(module, *machine);
@@ -175,6 +183,7 @@ private:
     Compiled program;
     program.module.reset(&module); // the process ends before they are freed
     program.machine.reset(machine.release());
+    program.nativeLibraries = nativeLibraries;
     auto jit = load(program);
     if (!jit)
       return consumeError(jit.takeError());
@@ -258,6 +267,8 @@ private:
   Module module;
   IRBuilder<> builder;
   NamedLibraries libraries;
+  SmallVector<WeakTrackingVH> calls; ///< of the library's functions
+  std::vector<std::string> nativeLibraries;
   std::unique_ptr<TargetMachine> machine;
 };
 
