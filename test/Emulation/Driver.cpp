@@ -95,8 +95,9 @@ uint64_t hash(const char *text, uint64_t value = 1469598103934665603u) {
 /// Of the translator: what another one made of the same PTX is not wanted.
 uint64_t hashOfTranslator() {
   uint64_t value = hash(CLANG);
-  for (const char *name : {"ptx2c.py", "ptx_halves.py", "ptx_instructions.py",
-                           "ptx_matrix.py", "ptx_warpgroup.py"}) {
+  for (const char *name :
+       {"ptx2c.py", "ptx_bits.py", "ptx_halves.py", "ptx_instructions.py",
+        "ptx_matrix.py", "ptx_warpgroup.py"}) {
     std::ifstream file(std::string(PTX2C_FOLDER "/") + name);
     std::string text((std::istreambuf_iterator<char>(file)), {});
     value = hash(text.c_str(), value);

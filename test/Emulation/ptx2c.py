@@ -14,6 +14,7 @@ flush, approximate or may be contracted are refused.
 import re
 import sys
 
+from ptx_bits import BitInstructions
 from ptx_halves import PRELUDE as HALVES_PRELUDE
 from ptx_halves import HalfInstructions
 from ptx_instructions import CTYPE, WIDTH, Instructions, function, literal, name
@@ -97,7 +98,7 @@ def aligned(size, alignment):
 
 
 class Function(WarpgroupInstructions, HalfInstructions, MatrixInstructions,
-               Instructions):
+               BitInstructions, Instructions):
     def __init__(self, translator, head, body):
         self.translator = translator
         self.out = []

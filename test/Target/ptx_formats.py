@@ -5,7 +5,8 @@ usage: ptx_formats.py OPERATIONS.mlir GPU FOLDER [FORMAT…]
 
 Without formats: those of the list below. Prints for each the kernels, the most
 registers one has, and the bytes that are spilled; fails where PTX does not
-assemble, or flushes, approximates, or leaves a rounding open.
+assemble, or flushes, approximates, or leaves a rounding open, or has an instruction
+that the emulated GPU does not know.
 """
 
 import json
@@ -14,6 +15,9 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "Emulation"))
+from ptx2c import Translator  # noqa: E402
 
 FORBIDDEN = re.compile(r"\.ftz|\.approx|\b(?:add|sub|mul|fma|div|sqrt)\.f(?:32|64)\b")
 
@@ -42,6 +46,7 @@ def main():
         text = ptx.read_text(encoding="utf-8")
         found = FORBIDDEN.search(text)
         assert not found, f"{name}: {found.group()} in PTX"
+        Translator(text.rstrip("\0"))
         report = run("ptxas", "-v", f"-arch={gpu}", str(ptx), "-o", "/dev/null").stderr
         registers = [int(n) for n in re.findall(r"Used (\d+) registers", report)]
         spilled = sum(int(n) for n in re.findall(r"(\d+) bytes spill", report))
