@@ -37,6 +37,7 @@ NUMERA_KERNELS(NUMERA_EMBED_KERNEL)
   ENTRY(i16, "i16")                                                            \
   ENTRY(i32, "i32")                                                            \
   ENTRY(i64, "i64")                                                            \
+  ENTRY(pairs, "pairs")                                                        \
   ENTRY(tensor16, "tensor16")                                                  \
   ENTRY(tensor8, "tensor8")                                                    \
   ENTRY(warpgroup16, "warpgroup16")                                            \

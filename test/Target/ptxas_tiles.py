@@ -8,10 +8,11 @@ import subprocess
 import sys
 import tempfile
 
-JOBS = [("sm_75", "f32", "f32"), ("sm_75", "bf16", "same"),
+JOBS = [("sm_75", "f32", "f32"), ("sm_75", "bf16", "same"), ("sm_75", "f16", "same"),
         ("sm_75", "posit16", "quire"), ("sm_80", "f8E4M3FN", "f32"),
-        ("sm_90", "f32", "f32"), ("sm_90", "bf16", "same"),
-        ("sm_90", "posit16", "same"), ("sm_90", "posit16", "quire")]
+        ("sm_80", "bf16", "same"), ("sm_90", "f32", "f32"), ("sm_90", "bf16", "same"),
+        ("sm_90", "float<5,7>", "same"), ("sm_90", "posit16", "same"),
+        ("sm_90", "posit16", "quire"), ("sm_100", "bf16", "same")]
 
 TENSOR = [("sm_75", "f16"), ("sm_80", "bf16"), ("sm_80", "f8E4M3FN"),
           ("sm_89", "f8E4M3FN"), ("sm_90", "bf16"), ("sm_90a", "f8E5M2"),

@@ -65,9 +65,16 @@ public:
   }
 
 private:
-  /// Past the registers.
+  /// Elements in a row along lanes, of which a copy has 16 bytes or fewer.
+  static constexpr int size = sizeof(Carrier);
+  static constexpr int copied = count * size % 16 == 0 ? 16 : count * size;
+  static bool isWide() {
+    return Side::layout().isContiguous && !Side::layout().runsAlongSteps;
+  }
+  /// Past the registers. The least that a copy has is 4 bytes.
   static bool isCopied() {
-    return isAsync && sizeof(Carrier) >= 4 && Side::layout().isValue;
+    return isAsync && Side::layout().isValue &&
+           (size >= 4 || (copied >= 4 && isWide()));
   }
 
   /// The places of a thread's elements. Neighbouring threads have neighbouring
@@ -95,20 +102,19 @@ private:
   static void startCopies(Target &panel, const char *base,
                           const NUMERA_SHARED int64_t *lanes,
                           const NUMERA_SHARED int64_t *steps) {
-    Layout layout = Side::layout();
-    constexpr int size = sizeof(Carrier) == 8 ? 8 : 4, at16 = 16 / size;
-    bool isWide = layout.isContiguous && !layout.runsAlongSteps;
-    if (count % at16 == 0 && isWide) {
-      const char *from = base + (lanes[lane(0)] + steps[step(0)]) * size;
+    if constexpr (copied % 4 == 0 && copied <= 16)
+      if (isWide()) {
+        const char *from = base + (lanes[lane(0)] + steps[step(0)]) * size;
 #pragma unroll
-      for (int i = 0; i < count; i += at16)
-        startCopy<16>(&panel.values[step(i)][lane(i)], from + i * size);
-      return;
-    }
+        for (int i = 0; i < count * size; i += copied)
+          startCopy<copied>(&panel.values[step(0)][lane(i / size)], from + i);
+        return;
+      }
+    if constexpr (size >= 4)
 #pragma unroll
-    for (int i = 0; i < count; ++i)
-      startCopy<size>(&panel.values[step(i)][lane(i)],
-                      base + (lanes[lane(i)] + steps[step(i)]) * size);
+      for (int i = 0; i < count; ++i)
+        startCopy<size>(&panel.values[step(i)][lane(i)],
+                        base + (lanes[lane(i)] + steps[step(i)]) * size);
   }
 
   Raw raw[count]; ///< elements that were fetched one by one

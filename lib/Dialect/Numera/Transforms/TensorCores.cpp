@@ -6,8 +6,7 @@ using namespace mlir;
 
 namespace numera {
 
-/// 89 of `sm_89` and `sm_90a`; 0 of anything else.
-static unsigned versionOf(StringRef gpu) {
+unsigned gpuVersion(StringRef gpu) {
   unsigned version = 0;
   if (!gpu.consume_front("sm_") || gpu.consumeInteger(10, version))
     return 0;
@@ -41,7 +40,7 @@ FailureOr<TensorFactors> TensorFactors::of(linalg::GenericOp generic,
     return TensorFactors();
   ContractionKinds kinds(generic, contraction);
   const Format &row = kinds.row.kind.format, &column = kinds.column.kind.format;
-  unsigned version = versionOf(gpu);
+  unsigned version = gpuVersion(gpu);
   bool ofWarpgroups = gpu == "sm_90a";
   StringRef rowByte = byteFactor(registry, row),
             columnByte = byteFactor(registry, column);

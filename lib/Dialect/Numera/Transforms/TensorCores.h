@@ -11,6 +11,9 @@
 
 namespace numera {
 
+/// 89 of `sm_89` and `sm_90a`; 0 of anything else.
+unsigned gpuVersion(llvm::StringRef gpu);
+
 /// The factors that an instruction is given.
 struct TensorFactors {
   Format row, column;

@@ -19,6 +19,7 @@
 #include "CallProducts.h"
 #include "ContractionHooks.h"
 #include "KernelModule.h"
+#include "PairSteps.h"
 #include "TensorCores.h"
 #include "TileShapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -42,17 +43,20 @@ public:
       : HookBuilder(device, registry, Target::NVPTX), host(host),
         registry(registry) {}
 
-  LogicalResult replace(const ContractionWork &work, StringRef gpu);
+  LogicalResult replace(ContractionWork work, StringRef gpu);
 
 private:
   /// How a contraction is computed.
   struct Choice {
     TileShape shape;
     TensorFactors tensor; ///< null: step by step
+    StringRef pairs;      ///< instructions on pairs of sums (pairSteps)
     std::array<int32_t, 2> layouts;
 
     /// The entry of runtime/kernels/device.
     std::string tile() const {
+      if (!pairs.empty())
+        return (shape.name() + "_" + pairs).str();
       return shape.name() + (tensor ? "_" + tensor.name : "");
     }
   };
@@ -140,7 +144,7 @@ void TiledKernels::addHooks(const Twine &name, const ContractionWork &work,
   addDecode(name + ".column", kinds.column, factor, column);
   addReader(name + ".load", kinds.sum, carrier, kinds.value);
   addWriter(name + ".store", kinds.sum, carrier, kinds.value);
-  if (choice.tensor)
+  if (choice.tensor || !choice.pairs.empty())
     return;
   if (contraction.carried)
     addCarriedStep(name + ".step", contraction, carrier);
@@ -230,6 +234,8 @@ LLVM::LLVMFuncOp TiledKernels::declareContraction(const Twine &name,
   std::string kind = "quire";
   if (choice.tensor)
     kind = choice.tensor.kind();
+  else if (!choice.pairs.empty())
+    kind = "pairs";
   else if (!isQuire)
     llvm::raw_string_ostream(kind = "") << contraction.carrier;
   declared->setAttr("numera.kernel", builder.getStringAttr(kind));
@@ -306,15 +312,25 @@ static std::optional<int64_t> bytesOf(linalg::GenericOp generic) {
   return sum;
 }
 
-LogicalResult TiledKernels::replace(const ContractionWork &work,
-                                    StringRef gpu) {
+LogicalResult TiledKernels::replace(ContractionWork work, StringRef gpu) {
   linalg::GenericOp generic = work.generic;
-  const PackedContraction &contraction = work.contraction;
+  PackedContraction &contraction = work.contraction;
   FailureOr<TensorFactors> tensor =
       TensorFactors::of(generic, contraction, registry, gpu);
   if (failed(tensor))
     return failure();
-  Choice choice = {TileShape::of(generic, contraction, *tensor), *tensor, {}};
+  StringRef pairs = pairSteps(generic, contraction, registry, gpu);
+  bool isBrief =
+      !pairs.empty() || (contraction.carrier.isF32() && !contraction.carried);
+  if (!pairs.empty()) { // which are of codes
+    contraction.carrier =
+        builder.getIntegerType(contraction.carried.storageBits());
+    contraction.carried = {};
+  }
+  Choice choice = {TileShape::of(generic, contraction, *tensor, isBrief),
+                   *tensor,
+                   pairs,
+                   {}};
   if (!contraction.quireStep)
     choice.layouts = layoutsOf(work, choice.shape, choice.tensor);
   OpBuilder::InsertionGuard guard(builder);

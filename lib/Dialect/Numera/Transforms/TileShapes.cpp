@@ -23,10 +23,10 @@ constexpr Candidate large = {{128, 128}, 1}, square = {{64, 64}, 1.25},
 /// 132; bits do not depend on it.)
 TileShape TileShape::of(linalg::GenericOp generic,
                         const PackedContraction &contraction,
-                        const TensorFactors &tensor) {
+                        const TensorFactors &tensor, bool isBrief) {
   if (contraction.quireStep)
     return {16, 16};
-  if (!isa<FloatType>(contraction.carrier))
+  if (!isa<FloatType>(contraction.carrier) && !isBrief)
     return {32, 32};
   SmallVector<int64_t> ranges = generic.getStaticLoopRanges();
   std::optional<int64_t> height = extentOf(ranges, contraction.rows);
@@ -46,7 +46,7 @@ TileShape TileShape::of(linalg::GenericOp generic,
     candidates.push_back(flat);
   // Steps of many instructions, unrolled for so many sums, would not fit into
   // the cache of instructions.
-  if (tensor || (contraction.carrier.isF32() && !contraction.carried))
+  if (tensor || isBrief)
     candidates.push_back(large);
   return llvm::min_element(candidates,
                            [&](const Candidate &a, const Candidate &b) {

@@ -15,10 +15,10 @@ namespace numera {
 struct TileShape {
   int64_t rows, columns;
 
-  /// `tensor` perhaps null.
+  /// `tensor` perhaps null. `isBrief`: a step is an instruction or two.
   static TileShape of(mlir::linalg::GenericOp generic,
                       const PackedContraction &contraction,
-                      const TensorFactors &tensor);
+                      const TensorFactors &tensor, bool isBrief);
   std::string name() const {
     return std::to_string(rows) + "x" + std::to_string(columns);
   }

@@ -29,7 +29,8 @@ def NumeraTileContractions : Pass<"numera-tile-contractions",
     |---|---|
     | f32, one instruction a step | 128x128, or what leaves fewer places empty: 64x64, 16x256 |
     | f32 and f64 else | 64x64, 16x256 |
-    | codes | 32x32 |
+    | codes of f16, and from sm_80 on of bf16, each product and sum rounded | as f32 with one instruction a step |
+    | codes else | 32x32 |
     | quires | 16x16 |
     | factors of tensor cores | 128x128, 64x64 |
 
@@ -40,6 +41,11 @@ def NumeraTileContractions : Pass<"numera-tile-contractions",
     and later) as they are, the first that holds the factors exactly is taken;
     sums are in f32.
 
+    Where every product and sum is rounded to f16 or bf16 as their built-in
+    formats say, steps are the instructions of `gpu` on two codes in a register:
+    there is no `.step`, `numera.kernel` is `pairs`, and `numera.tile` has the
+    format's name behind the size.
+
     Products with a vector and depthwise convolutions are left to
     `numera-kernels`.
     *Fails when* the configuration registers a `matmul` or a `dot` for the
@@ -47,7 +53,7 @@ def NumeraTileContractions : Pass<"numera-tile-contractions",
     when tensor cores are named for factors that they do not take.
   }];
   let options = [Option<"gpu", "gpu", "std::string", /*default=*/"\"sm_80\"",
-                        "the GPU that tensor cores are asked of">];
+                        "the GPU whose instructions are asked for">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
