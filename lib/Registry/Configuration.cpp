@@ -60,14 +60,11 @@ bool ConfigurationReader::checkQuotes(const YamlNode &item) {
 }
 
 bool ConfigurationReader::checkKeys(const YamlNode &node, StringRef what,
-                                    Names known, Names later) {
+                                    Names known) {
   if (!expectMapping(node, what))
     return false;
   for (const YamlNode &item : node.items) {
     StringRef key = item.key;
-    if (llvm::is_contained(later, key))
-      return file.fail(item.keyPlace,
-                       "'" + key + "' is not supported yet, leave it out");
     if (!checkQuotes(item))
       return false;
     if (!llvm::is_contained(known, key))
@@ -269,8 +266,9 @@ bool ConfigurationReader::readFormat(const YamlNode &entry) {
 // policy
 //===----------------------------------------------------------------------===//
 
-bool ConfigurationReader::readAccumulate(const YamlNode &value) {
-  Policy &policy = registry.filePolicy;
+bool ConfigurationReader::readAccumulate(const YamlNode &value,
+                                         Policy::Accumulate &accumulate,
+                                         Format &accumulator) {
   using Accumulate = Policy::Accumulate;
   constexpr std::pair<StringRef, Accumulate> words[] = {
       {"same", Accumulate::Same},
@@ -278,19 +276,19 @@ bool ConfigurationReader::readAccumulate(const YamlNode &value) {
       {"tensorcore", Accumulate::TensorCore}};
   for (auto [word, meaning] : words)
     if (value.isScalar() && value.text == word) {
-      policy.accumulate = meaning;
-      policy.accumulator = {};
+      accumulate = meaning;
+      accumulator = {};
       return true;
     }
   for (const Registry::NamedFormat &named : registry.named)
     if (value.isScalar() && !value.text.empty() &&
         named.accumulatorName == value.text) {
-      policy.accumulate = Policy::Accumulate::Quire;
-      policy.accumulator = named.format;
+      accumulate = Accumulate::Quire;
+      accumulator = named.format;
       return true;
     }
-  if (!readFormatReference(value, policy.accumulator))
+  if (!readFormatReference(value, accumulator))
     return false;
-  policy.accumulate = Policy::Accumulate::Named;
+  accumulate = Accumulate::Named;
   return true;
 }

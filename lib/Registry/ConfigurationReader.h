@@ -106,12 +106,16 @@ private:
   bool readRoleAxis(const YamlNode &axis);
   bool readScales(const YamlNode &section);
   bool readZeroPoints(const YamlNode &section);
-  bool readAccumulate(const YamlNode &value);
+  bool readAccumulate(const YamlNode &value, Policy::Accumulate &accumulate,
+                      Format &accumulator);
+  bool readRules(const YamlNode &section);
+  bool readRule(const YamlNode &entry);
+  bool readMatch(const YamlNode &value, Policy::Rule &rule);
+  bool readPattern(const YamlNode &value, std::string &pattern);
 
-  /// `node` is a mapping of known keys, none twice; what stands in `later` is
-  /// for a version to come. `what` names the mapping in messages.
-  bool checkKeys(const YamlNode &node, llvm::StringRef what, Names known,
-                 Names later = {});
+  /// `node` is a mapping of known keys, none twice. `what` names the mapping in
+  /// messages.
+  bool checkKeys(const YamlNode &node, llvm::StringRef what, Names known);
   /// `equivalent: float<8,7>` in a mapping of one line has a key `7>`.
   bool checkQuotes(const YamlNode &item);
   bool expectMapping(const YamlNode &node, llvm::StringRef what);

@@ -335,9 +335,8 @@ bool ConfigurationReader::readZeroPoints(const YamlNode &section) {
 bool ConfigurationReader::readPolicy(const YamlNode &section) {
   if (!checkKeys(section, "'policy'",
                  {"default", "accumulate", "axis", "weights", "activations",
-                  "outputs", "scale", "scale-format", "scales", "storage",
-                  "zero-points"},
-                 {"rules"}))
+                  "outputs", "rules", "scale", "scale-format", "scales",
+                  "storage", "zero-points"}))
     return false;
   Policy &policy = registry.filePolicy;
   if (const YamlNode *value = section.find("default")) {
@@ -348,13 +347,16 @@ bool ConfigurationReader::readPolicy(const YamlNode &section) {
     policy.defaultScaled = role.scaled;
   }
   if (const YamlNode *value = section.find("accumulate"))
-    if (!readAccumulate(*value))
+    if (!readAccumulate(*value, policy.accumulate, policy.accumulator))
       return false;
   if (const YamlNode *scales = section.find("scales"))
     if (!readScales(*scales))
       return false;
   if (const YamlNode *zeros = section.find("zero-points"))
     if (!readZeroPoints(*zeros))
+      return false;
+  if (const YamlNode *rules = section.find("rules"))
+    if (!readRules(*rules))
       return false;
   return readRoles(section);
 }

@@ -371,9 +371,52 @@ TEST(ConfigurationError, Policy) {
             "block format or scale block(N)\n");
 }
 
-TEST(ConfigurationError, WhatIsNotSupportedYet) {
-  EXPECT_EQ(errorOf("policy:\n  rules: []\n"),
-            "f.yaml:2:3: error: 'rules' is not supported yet, leave it out\n");
+/// An entry of `rules`, which begins at line 3, column 7.
+static std::string errorOfRule(llvm::StringRef rule) {
+  return errorOf("policy:\n  rules:\n    - " + rule.str() + "\n");
+}
+
+TEST(ConfigurationError, Rules) {
+  EXPECT_EQ(errorOf("policy:\n  rules: bf16\n"),
+            "f.yaml:2:10: error: found a scalar, 'rules' is a list: begin each "
+            "with '- '\n");
+  EXPECT_EQ(errorOf("policy:\n  rules:\n"),
+            "f.yaml:2:3: error: found nothing, 'rules' is a list: begin each "
+            "with '- '\n");
+  EXPECT_EQ(errorOfRule("conv1"),
+            "f.yaml:3:7: error: found a scalar, a rule is a mapping\n");
+  EXPECT_EQ(errorOfRule("{match: conv1, formats: bf16}"),
+            "f.yaml:3:22: error: unknown key 'formats' of a rule, did you mean "
+            "'format'?\n");
+  EXPECT_EQ(errorOfRule("{format: bf16}"),
+            "f.yaml:3:7: error: 'match' is missing, a rule needs it\n");
+  EXPECT_EQ(errorOfRule("{match: conv1}"),
+            "f.yaml:3:7: error: the rule changes nothing, expected format, "
+            "accumulate, weights, activations or outputs beside 'match'\n");
+  EXPECT_EQ(errorOfRule("{match: [conv1], format: bf16}"),
+            "f.yaml:3:15: error: 'match' holds a list, expected a word or a "
+            "number\n");
+  EXPECT_EQ(errorOfRule("{match: \"\", format: bf16}"),
+            "f.yaml:3:15: error: 'match' is empty, expected a name, in which * "
+            "stands for any characters and ? for one\n");
+  EXPECT_EQ(errorOfRule("{match: {}, format: bf16}"),
+            "f.yaml:3:15: error: 'match' is empty, expected op or name\n");
+  EXPECT_EQ(
+      errorOfRule("{match: {operator: softmax}, format: bf16}"),
+      "f.yaml:3:16: error: unknown key 'operator' of 'match', expected op "
+      "or name\n");
+  EXPECT_EQ(errorOfRule("{match: {op: \"\"}, format: bf16}"),
+            "f.yaml:3:20: error: 'op' is empty, expected a name, in which * "
+            "stands for any characters and ? for one\n");
+  EXPECT_EQ(errorOfRule("{match: conv1, format: posit17}"),
+            "f.yaml:3:30: error: unknown format 'posit17', did you "
+            "mean 'posit16'?\n");
+  EXPECT_EQ(errorOfRule("{match: conv1, accumulate: posit17}"),
+            "f.yaml:3:34: error: unknown format 'posit17', did you "
+            "mean 'posit16'?\n");
+  EXPECT_EQ(errorOfRule("{match: *, format: bf16}"),
+            "f.yaml:3:15: error: not valid YAML: got empty alias or anchor; a "
+            "star is written \"*\"\n");
 }
 
 TEST(ConfigurationError, FallbackOfAll) {

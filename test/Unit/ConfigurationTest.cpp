@@ -176,4 +176,63 @@ TEST(Configuration, AccumulatesExactly) {
   EXPECT_FALSE(registry.policy().accumulator);
 }
 
+TEST(Configuration, RulesOfAPolicy) {
+  Registry registry;
+  ASSERT_TRUE(registry.loadText(R"(
+policy:
+  rules:
+    - {match: "conv1*", format: 'float<5,7>', accumulate: same}
+    - {match: {op: softmax}, format: mxfp8}
+    - {match: {name: "*/fc", op: gemm}, weights: bf16, outputs: mxfp4}
+)",
+                                "f.yaml", "", llvm::errs()));
+  const std::vector<Policy::Rule> &rules = registry.policy().rules;
+  ASSERT_EQ(rules.size(), 3u);
+  EXPECT_EQ(rules[0].pattern(), "conv1*");
+  EXPECT_EQ(rules[0].format.spelling(), "float<5,7>");
+  EXPECT_EQ(rules[0].accumulate, Policy::Accumulate::Same);
+  EXPECT_EQ(rules[0].location, "f.yaml:4:7");
+  EXPECT_EQ(rules[1].pattern(), "op softmax");
+  EXPECT_EQ(rules[1].scaled.spelling(), "block<float<4,3,fn>,32>");
+  EXPECT_EQ(rules[2].pattern(), "op gemm, name */fc");
+  EXPECT_FALSE(rules[2].hasFormat());
+  EXPECT_EQ(rules[2].weights.format.spelling(), "float<8,7>");
+  EXPECT_TRUE(rules[2].outputs.scaled);
+  // A later file's rules stand for those of an earlier one.
+  ASSERT_TRUE(
+      registry.loadText("policy: {rules: []}", "g.yaml", "", llvm::errs()));
+  EXPECT_TRUE(registry.policy().rules.empty());
+}
+
+TEST(Configuration, PatternsOfRules) {
+  auto matches = [](const char *pattern, const char *name) {
+    Policy::Rule rule;
+    rule.name = pattern;
+    return rule.matches(name, "onnx.Conv");
+  };
+  EXPECT_TRUE(matches("conv1", "conv1"));
+  EXPECT_FALSE(matches("conv1", "conv10"));
+  EXPECT_FALSE(matches("conv1", "Conv1"));
+  EXPECT_TRUE(matches("conv1*", "conv1"));
+  EXPECT_TRUE(matches("conv?", "conv1"));
+  EXPECT_FALSE(matches("conv?", "conv"));
+  EXPECT_TRUE(matches("*/b*c/?", "a/b/bbc/d"));
+  EXPECT_FALSE(matches("*/b*c/?", "a/b/bbc/"));
+  EXPECT_TRUE(matches("*", ""));
+  EXPECT_FALSE(matches("?", ""));
+  auto isOf = [](const char *pattern, const char *operation) {
+    Policy::Rule rule;
+    rule.operation = pattern;
+    return rule.matches("", operation);
+  };
+  EXPECT_TRUE(isOf("softmax", "onnx.Softmax"));
+  EXPECT_TRUE(isOf("ONNX.softmax", "onnx.Softmax"));
+  EXPECT_FALSE(isOf("max", "onnx.Softmax"));
+  EXPECT_FALSE(isOf("softmax", "onnx.LogSoftmax"));
+  EXPECT_TRUE(isOf("*softmax", "onnx.LogSoftmax"));
+  EXPECT_TRUE(isOf("linalg.matmul", "linalg.matmul"));
+  EXPECT_TRUE(isOf("matmul", "linalg.matmul"));
+  EXPECT_FALSE(isOf("linalg", "linalg.matmul"));
+}
+
 } // namespace

@@ -156,6 +156,28 @@ struct Policy {
   enum class Accumulate { Default, Same, Quire, TensorCore, Named };
   Accumulate accumulate = Accumulate::Default;
   Format accumulator; ///< with Named
+
+  /// What some operations are rewritten to instead. With a format it is a
+  /// policy of its own; else it changes what it names.
+  struct Rule {
+    std::string name;      ///< a pattern of names of operations; empty: any
+    std::string operation; ///< a pattern of operators; empty: any
+    Format format;         ///< null, as the next: not named
+    ScaledFormat scaled;
+    Role weights, activations, outputs;
+    Accumulate accumulate = Accumulate::Default;
+    Format accumulator;
+    std::string location; ///< file:line:column of its entry
+
+    bool hasFormat() const { return format || scaled; }
+    /// True for an operation of that name, of an operator (`onnx.Softmax`,
+    /// `linalg.matmul`) that may be named without its dialect, in any case.
+    bool matches(llvm::StringRef name, llvm::StringRef operatorName) const;
+    /// `conv1*`, `op softmax`, `conv1* of op conv`, for messages.
+    std::string pattern() const;
+  };
+  /// The first one that matches holds.
+  std::vector<Rule> rules;
 };
 
 class Registry {
