@@ -19,7 +19,8 @@
 //    with the rounding and the overflow of the ONNX standard, and a tensor of
 //    them may be an input or output of the model.
 //  * Each operation is located at NameLoc(<node name>), or the node's first
-//    output where it has no name; constants at their initializer's name.
+//    output where it has no name, and keeps its operator, `onnx.Softmax`
+//    (Operator.h); constants at their initializer's name.
 //
 //===----------------------------------------------------------------------===//
 #ifndef NUMERA_IMPORT_ONNX_H

@@ -5,6 +5,7 @@
 #include "Formats.h"
 #include "Operators.h"
 #include "mlir/IR/Diagnostics.h"
+#include "numera/Dialect/Numera/IR/Operator.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <onnx/onnx_pb.h>
@@ -156,7 +157,9 @@ LogicalResult Graph::importNode(const onnx::NodeProto &nodeProto) {
                         "initializer or earlier node defines");
     node.inputs.push_back(known == tensors.end() ? nullptr : &known->second);
   }
-  builder.setLoc(NameLoc::get(builder.getStringAttr(node.name()), file));
+  builder.setLoc(
+      withOperator(NameLoc::get(builder.getStringAttr(node.name()), file),
+                   ("onnx." + node.op()).str()));
   if (failed(importer::importNode(node)))
     return failure();
   for (auto [i, name] : llvm::enumerate(nodeProto.output())) {
