@@ -27,18 +27,17 @@ static void moveToScaled(const ScaledFormat &scaled, ResolvedPolicy &resolved) {
 }
 
 /// The format of the model and the roles of tensors in it.
-static bool resolveFormat(const Registry &registry, llvm::StringRef to,
-                          bool keepsRoles, ResolvedPolicy &resolved,
-                          std::string &error) {
-  const Policy &policy = registry.policy();
+static bool resolveFormat(const Registry &registry, const Policy &policy,
+                          llvm::StringRef to, bool keepsRoles,
+                          ResolvedPolicy &resolved, std::string &error) {
   error.clear();
   if (to.empty() || keepsRoles) {
     resolved.weights = policy.weights;
     resolved.activations = policy.activations;
     resolved.outputs = policy.outputs;
   }
-  resolved.scales = &policy.scales;
-  resolved.zeroPoints = &policy.zeroPoints;
+  resolved.scales = &registry.policy().scales;
+  resolved.zeroPoints = &registry.policy().zeroPoints;
   ScaledFormat scaled = to.empty() ? policy.defaultScaled
                                    : registry.lookupScaledFormat(to, error);
   if (!error.empty())
@@ -54,9 +53,8 @@ static bool resolveFormat(const Registry &registry, llvm::StringRef to,
 
 /// The format whose library has the accumulator that was named; null: it is
 /// asked for in another way.
-static Format ownerOfAccumulator(const Registry &registry,
+static Format ownerOfAccumulator(const Registry &registry, const Policy &policy,
                                  llvm::StringRef accumulate) {
-  const Policy &policy = registry.policy();
   if (accumulate.empty())
     return policy.accumulate == Policy::Accumulate::Quire ? policy.accumulator
                                                           : Format();
@@ -84,12 +82,12 @@ static bool resolveExact(const Registry &registry, const Format &owner,
   return true;
 }
 
-std::optional<ResolvedPolicy>
-resolvePolicy(const Registry &registry, llvm::StringRef to,
-              llvm::StringRef accumulate, std::string &error, bool keepsRoles) {
-  const Policy &policy = registry.policy();
+/// All but the rules.
+static std::optional<ResolvedPolicy>
+resolve(const Registry &registry, const Policy &policy, llvm::StringRef to,
+        llvm::StringRef accumulate, std::string &error, bool keepsRoles) {
   ResolvedPolicy resolved;
-  if (!resolveFormat(registry, to, keepsRoles, resolved, error))
+  if (!resolveFormat(registry, policy, to, keepsRoles, resolved, error))
     return std::nullopt;
 
   auto isWanted = [&](llvm::StringRef name, Policy::Accumulate named) {
@@ -113,7 +111,7 @@ resolvePolicy(const Registry &registry, llvm::StringRef to,
   }
   bool isUsual =
       accumulate.empty() && policy.accumulate == Policy::Accumulate::Default;
-  Format owner = ownerOfAccumulator(registry, accumulate);
+  Format owner = ownerOfAccumulator(registry, policy, accumulate);
   if (owner || isWanted("quire", Policy::Accumulate::Quire) ||
       (isUsual && resolved.format.getFamily().accumulatesExactly()))
     return resolveExact(registry, owner, resolved, error)
@@ -134,6 +132,54 @@ resolvePolicy(const Registry &registry, llvm::StringRef to,
   if (!resolved.accumulator)
     return std::nullopt;
   resolved.accumulateName = nameOrSpelling(registry, resolved.accumulator);
+  return resolved;
+}
+
+/// A rule with a format is a policy of its own; one without changes what it
+/// names of the model's.
+static std::optional<ResolvedPolicy> resolveRule(const Registry &registry,
+                                                 const Policy::Rule &rule,
+                                                 llvm::StringRef to,
+                                                 llvm::StringRef accumulate,
+                                                 std::string &error) {
+  Policy policy;
+  if (!rule.hasFormat())
+    policy = registry.policy();
+  else {
+    to = accumulate = "";
+    policy.defaultFormat = rule.format;
+    policy.defaultScaled = rule.scaled;
+  }
+  if (rule.weights)
+    policy.weights = rule.weights;
+  if (rule.activations)
+    policy.activations = rule.activations;
+  if (rule.outputs)
+    policy.outputs = rule.outputs;
+  if (rule.accumulate != Policy::Accumulate::Default) {
+    accumulate = "";
+    policy.accumulate = rule.accumulate;
+    policy.accumulator = rule.accumulator;
+  }
+  return resolve(registry, policy, to, accumulate, error, /*keepsRoles=*/true);
+}
+
+std::optional<ResolvedPolicy>
+resolvePolicy(const Registry &registry, llvm::StringRef to,
+              llvm::StringRef accumulate, std::string &error, bool keepsRoles) {
+  auto resolved =
+      resolve(registry, registry.policy(), to, accumulate, error, keepsRoles);
+  if (!resolved || (!to.empty() && !keepsRoles))
+    return resolved;
+  for (const Policy::Rule &rule : registry.policy().rules) {
+    auto own = resolveRule(registry, rule, to, accumulate, error);
+    if (!own) {
+      error =
+          "rule '" + rule.pattern() + "' at " + rule.location + ": " + error;
+      return std::nullopt;
+    }
+    resolved->rules.push_back({&rule, std::move(*own)});
+  }
   return resolved;
 }
 

@@ -6,6 +6,7 @@
 // stays as it was.
 
 #include "Retype.h"
+#include "RetypeRules.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -19,10 +20,14 @@ namespace {
 
 class Propagation {
 public:
-  Propagation(ModuleOp module, const ResolvedPolicy &policy)
-      : module(module), policy(policy), rewriter(module.getContext()) {}
+  Propagation(MLIRContext *context, const ResolvedPolicy &policy)
+      : policy(policy), rewriter(context) {}
 
-  void run();
+  void convert(linalg::GenericOp generic) {
+    rewriter.setInsertionPoint(generic);
+    (void)(convertProduct(generic) || scaleFactors(generic) ||
+           convertSum(generic) || convertRelu(generic));
+  }
 
 private:
   bool convertProduct(linalg::GenericOp generic);
@@ -35,7 +40,6 @@ private:
   template <typename Op, typename... Args>
   void replace(linalg::GenericOp generic, Args... args);
 
-  ModuleOp module;
   const ResolvedPolicy &policy;
   IRRewriter rewriter;
 };
@@ -144,10 +148,10 @@ bool Propagation::convertRelu(linalg::GenericOp generic) {
 bool Propagation::convertProduct(linalg::GenericOp generic) {
   auto mac = dyn_cast<MacOp>(&generic.getBody()->front());
   AffineExpr m, n, k;
-  bindDims(module.getContext(), m, n, k);
+  bindDims(rewriter.getContext(), m, n, k);
   auto maps = AffineMap::inferFromExprList(
       ArrayRef<ArrayRef<AffineExpr>>{{m, k}, {k, n}, {m, n}},
-      module.getContext());
+      rewriter.getContext());
   if (!mac || generic.getNumDpsInputs() != 2 ||
       generic.getIndexingMapsArray() != maps ||
       mac.getLhs() != generic.getBody()->getArgument(0) ||
@@ -165,7 +169,7 @@ bool Propagation::convertProduct(linalg::GenericOp generic) {
   Value y = quantize(generic.getInputs()[1]);
   auto product = ScaledMatmulOp::create(
       rewriter, generic.getLoc(), scaledType(type, policy.scaled, -1), x, y,
-      FormatAttr::get(module.getContext(), policy.accumulator));
+      FormatAttr::get(rewriter.getContext(), policy.accumulator));
   rewriter.replaceOpWithNewOp<DequantizeOp>(rounded, type, product.getResult());
   rewriter.eraseOp(generic);
   return true;
@@ -187,20 +191,15 @@ bool Propagation::scaleFactors(linalg::GenericOp generic) {
   return true;
 }
 
-void Propagation::run() {
+void propagateScales(ModuleOp module, const Policies &policies) {
   SmallVector<linalg::GenericOp> generics;
   module.walk([&](linalg::GenericOp generic) { generics.push_back(generic); });
   for (linalg::GenericOp generic : generics) {
-    if (!generic.hasPureTensorSemantics() || generic.getNumResults() != 1)
-      continue;
-    rewriter.setInsertionPoint(generic);
-    (void)(convertProduct(generic) || scaleFactors(generic) ||
-           convertSum(generic) || convertRelu(generic));
+    const ResolvedPolicy &policy = policies.of(generic);
+    if (policy.isScaledThroughout() && !policy.hasRoles() &&
+        generic.hasPureTensorSemantics() && generic.getNumResults() == 1)
+      Propagation(module.getContext(), policy).convert(generic);
   }
-}
-
-void propagateScales(ModuleOp module, const ResolvedPolicy &policy) {
-  Propagation(module, policy).run();
 }
 
 } // namespace numera

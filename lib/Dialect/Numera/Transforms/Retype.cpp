@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // An f32 model becomes the same model in a format, in place:
-//   1. named linalg operations become generics, so that there is one way in
-//      which a computation is written;
+//   1. every operation gets its policy, the model's or a rule's
+//      (RetypeRules.cpp), and named linalg operations become generics, so that
+//      there is one way in which a computation is written;
 //   2. every f32 value inside a function changes its type, with casts where
-//      values cross the function's boundary;
+//      values cross the function's boundary and where formats meet;
 //   3. operations of arith and math on floats become those of `numera`, and
 //      constants are encoded;
 //   4. contractions and sums move to the accumulator (RetypeContractions.cpp);
@@ -12,6 +13,7 @@
 //      (RetypeRandom.cpp).
 
 #include "Retype.h"
+#include "RetypeRules.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -74,94 +76,6 @@ static bool isFloatLike(Type type) {
   return isa<FloatType>(numera::elementType(type));
 }
 
-/// Sums and products of f32 in a dense attribute, one code an element.
-static DenseElementsAttr encodeElements(const Format &format,
-                                        DenseElementsAttr values) {
-  auto code = [&](const APFloat &value) {
-    const Format &f32 = formatF32();
-    const FormatFamily &family = format.getFamily();
-    if (value.isInfinity())
-      return value.isNegative() ? family.lowest(format)
-                                : family.highest(format);
-    Unpacked exact =
-        f32.getFamily().decode(f32, value.bitcastToAPInt().getZExtValue());
-    return family.encode(format, exact, format.getConstantRounding());
-  };
-  unsigned bits = format.storageBits();
-  auto type =
-      values.getType().clone(IntegerType::get(values.getContext(), bits));
-  SmallVector<APInt> codes;
-  if (values.isSplat())
-    codes.push_back(
-        APInt(bits, code(values.getSplatValue<APFloat>()), false, true));
-  else
-    for (const APFloat &value : values.getValues<APFloat>())
-      codes.push_back(APInt(bits, code(value), false, true));
-  return DenseElementsAttr::get(type, codes);
-}
-
-/// The code that the entry of an opaque format gives for a number; none where
-/// it gives none.
-static std::optional<uint64_t>
-identityOf(OpBuilder &builder, const Format &format, Attribute value) {
-  auto *dialect = builder.getContext()->getOrLoadDialect<NumeraDialect>();
-  const Registry::NamedFormat *entry = dialect->getRegistry().entryOf(format);
-  auto number = dyn_cast<FloatAttr>(value);
-  if (!entry || !number)
-    return std::nullopt;
-  const APFloat &exact = number.getValue();
-  const Identities &identities = entry->identities;
-  if (exact.isNaN())
-    return identities.nan;
-  if (exact.isInfinity())
-    return exact.isNegative() ? identities.lowest : identities.highest;
-  if (exact.isPosZero())
-    return identities.zero;
-  return exact.isExactlyValue(1.0) ? identities.one : std::nullopt;
-}
-
-/// A constant of an opaque format: what its entry gives, else a cast.
-static Value createOpaqueConstant(OpBuilder &builder, Location loc, Type type,
-                                  const Format &format, TypedAttr value) {
-  auto elements = dyn_cast<DenseElementsAttr>(value);
-  Attribute number = value;
-  if (elements)
-    number =
-        elements.isSplat() ? elements.getSplatValue<Attribute>() : Attribute();
-  std::optional<uint64_t> code =
-      number ? identityOf(builder, format, number) : std::nullopt;
-  if (!code)
-    return CastOp::create(builder, loc, type,
-                          arith::ConstantOp::create(builder, loc, value));
-  Type storage = builder.getIntegerType(format.storageBits());
-  TypedAttr bits = builder.getIntegerAttr(storage, *code);
-  if (elements)
-    bits = DenseElementsAttr::get(elements.getType().clone(storage), bits);
-  return ConstantOp::create(builder, loc, type, bits);
-}
-
-Value createConstant(OpBuilder &builder, Location loc, const Format &format,
-                     TypedAttr value) {
-  Type element = typeOfFormat(builder.getContext(), format);
-  auto shaped = dyn_cast<ShapedType>(value.getType());
-  Type type = shaped ? Type(shaped.clone(element)) : element;
-  if (format == formatF32())
-    return arith::ConstantOp::create(builder, loc, value);
-  if (!format.getFamily().hasArithmetic())
-    return createOpaqueConstant(builder, loc, type, format, value);
-  if (isa<FloatType>(element))
-    return CastOp::create(builder, loc, type,
-                          arith::ConstantOp::create(builder, loc, value));
-  if (shaped)
-    return ConstantOp::create(
-        builder, loc, type,
-        encodeElements(format, cast<DenseElementsAttr>(value)));
-  auto one = RankedTensorType::get({1}, value.getType());
-  auto codes = encodeElements(format, DenseElementsAttr::get(one, value));
-  return ConstantOp::create(builder, loc, type,
-                            cast<TypedAttr>(codes.getSplatValue<Attribute>()));
-}
-
 static Type withElement(Type old, Type element) {
   if (auto shaped = dyn_cast<ShapedType>(old))
     return shaped.clone(element);
@@ -174,54 +88,62 @@ class Retyper {
 public:
   Retyper(ModuleOp module, const ResolvedPolicy &policy, Type output,
           bool observe)
-      : module(module), policy(policy), observe(observe),
-        rewriter(module.getContext()),
-        type(typeOfFormat(module.getContext(), policy.format)), output(output) {
-  }
+      : module(module), policies(module, policy), observe(observe),
+        rewriter(module.getContext()), output(output) {}
 
   LogicalResult run() {
+    policies.match();
     if (failed(generalize()))
       return failure();
     for (auto function : module.getOps<func::FuncOp>()) {
       if (function.isExternal())
         continue;
+      policies.settle(function);
       // A function that others call as well keeps its type.
-      if (function.isPublic() && !output.isF32() &&
+      if (function.isPublic() && !(output && output.isF32()) &&
           SymbolTable::symbolKnownUseEmpty(function, module))
         changeOutputs(function);
       if (failed(retypeValues(function)))
         return failure();
     }
-    if (failed(replaceOperations()))
+    if (failed(replaceOperations()) ||
+        failed(retypeContractions(module, policies, observe)))
       return failure();
-    if (failed(retypeContractions(module, policy, observe)))
-      return failure();
-    if (policy.isScaledThroughout() && !policy.hasRoles() && !observe)
-      propagateScales(module, policy);
+    if (!observe)
+      propagateScales(module, policies);
+    policies.finish();
     return assignRandomBits(module);
   }
 
 private:
-  Type convert(Type old) const {
+  static Type convert(Type old, const ResolvedPolicy &policy) {
     bool isMemory = isa<BaseMemRefType>(old); // memory stays as it is
     return numera::elementType(old).isF32() && !isMemory
-               ? withElement(old, type)
+               ? withElement(old, typeOfFormat(old.getContext(), policy.format))
                : old;
+  }
+  /// The type of a value inside a function: in the format that it is in, or the
+  /// model's for one from outside.
+  Type typeInside(Value value) const {
+    const ResolvedPolicy *policy = policies.of(value);
+    return convert(value.getType(), policy ? *policy : policies.ofModel());
   }
 
   LogicalResult generalize();
   LogicalResult retypeValues(func::FuncOp function);
   void castUses(mlir::Operation *boundary);
+  void castWhereFormatsMeet(Value value);
   void changeOutputs(func::FuncOp function);
   LogicalResult replaceOperations();
   LogicalResult replace(mlir::Operation *op);
 
   ModuleOp module;
-  const ResolvedPolicy &policy;
+  Policies policies;
   bool observe;
   IRRewriter rewriter;
-  Type type;
-  Type output; ///< element of what public functions return in place of f32
+  /// Element of what public functions return in place of f32; null: that of the
+  /// format in which they have it.
+  Type output;
 };
 
 } // namespace
@@ -269,7 +191,7 @@ void Retyper::castUses(mlir::Operation *boundary) {
     Type outside = isReturn
                        ? function.getResultTypes()[operand.getOperandNumber()]
                        : value.getType();
-    if (convert(value.getType()) != outside)
+    if (typeInside(value) != outside)
       operand.set(createCast(rewriter, boundary->getLoc(), outside, value));
   }
 }
@@ -277,16 +199,12 @@ void Retyper::castUses(mlir::Operation *boundary) {
 /// The results of a public function that are f32 become `output`.
 void Retyper::changeOutputs(func::FuncOp function) {
   SmallVector<Type> results(function.getResultTypes());
-  for (Type &result : results)
+  mlir::Operation *exit = function.back().getTerminator();
+  for (auto [result, value] : llvm::zip_equal(results, exit->getOperands()))
     if (numera::elementType(result).isF32())
-      result = withElement(result, output);
+      result = output ? withElement(result, output) : typeInside(value);
   function.setFunctionType(
       rewriter.getFunctionType(function.getArgumentTypes(), results));
-}
-
-/// What moves values between a function and others, or memory.
-static bool isBoundary(mlir::Operation *op) {
-  return isa<func::CallOp, func::ReturnOp, memref::LoadOp, memref::StoreOp>(op);
 }
 
 /// An operation that computes on f32 in memory, which is not retyped: one whose
@@ -300,6 +218,31 @@ static bool computesInMemory(mlir::Operation *op) {
          llvm::any_of(op->getOperandTypes(), inMemory);
 }
 
+/// One cast to each format that the value is read in and is not in.
+void Retyper::castWhereFormatsMeet(Value value) {
+  bool isOutside = !policies.of(value);
+  Type type = isOutside ? value.getType() : typeInside(value);
+  llvm::MapVector<Type, SmallVector<OpOperand *>> uses;
+  SmallVector<OpOperand *> indifferent;
+  for (OpOperand &use : value.getUses())
+    if (const ResolvedPolicy *wanted = policies.wantedBy(use))
+      uses[convert(value.getType(), *wanted)].push_back(&use);
+    else
+      indifferent.push_back(&use);
+  // Who asks for a size of an argument asks the tensor that is computed with.
+  if (isOutside && !indifferent.empty())
+    llvm::append_range(
+        uses[uses.empty() ? typeInside(value) : uses.front().first],
+        indifferent);
+  for (auto &[wanted, users] : uses) {
+    if (wanted == type)
+      continue;
+    Value inside = createCast(rewriter, value.getLoc(), wanted, value);
+    for (OpOperand *use : users)
+      use->set(inside);
+  }
+}
+
 LogicalResult Retyper::retypeValues(func::FuncOp function) {
   SmallVector<Value> values;
   SmallVector<mlir::Operation *> boundaries;
@@ -310,7 +253,7 @@ LogicalResult Retyper::retypeValues(func::FuncOp function) {
       boundaries.push_back(op);
       return;
     }
-    if (computesInMemory(op))
+    if (computesInMemory(op) && policies.of(op).format != formatF32())
       inMemory = op;
     if (op == function || isa<arith::ConstantOp>(op))
       return; // constants are replaced with their values
@@ -320,7 +263,7 @@ LogicalResult Retyper::retypeValues(func::FuncOp function) {
     if (block != &entry)
       llvm::append_range(values, block->getArguments());
   });
-  if (inMemory && !type.isF32())
+  if (inMemory)
     return inMemory->emitError("'")
            << inMemory->getName()
            << "' computes on f32 in memory, which cannot be retyped; write it "
@@ -328,23 +271,20 @@ LogicalResult Retyper::retypeValues(func::FuncOp function) {
   for (mlir::Operation *boundary : boundaries)
     castUses(boundary);
   // What comes in: arguments, and results of calls.
-  auto castIn = [&](Value value) {
-    if (convert(value.getType()) == value.getType() || value.use_empty())
-      return;
-    Value inside =
-        createCast(rewriter, value.getLoc(), convert(value.getType()), value);
-    value.replaceAllUsesExcept(inside, inside.getDefiningOp());
-  };
   rewriter.setInsertionPointToStart(&entry);
   for (Value argument : entry.getArguments())
-    castIn(argument);
+    castWhereFormatsMeet(argument);
   for (mlir::Operation *boundary : boundaries) {
     rewriter.setInsertionPointAfter(boundary);
     for (Value result : boundary->getResults())
-      castIn(result);
+      castWhereFormatsMeet(result);
+  }
+  for (Value value : values) {
+    rewriter.setInsertionPointAfterValue(value);
+    castWhereFormatsMeet(value);
   }
   for (Value value : values)
-    value.setType(convert(value.getType()));
+    value.setType(typeInside(value));
   return success();
 }
 
@@ -364,7 +304,9 @@ LogicalResult Retyper::replaceOperations() {
 LogicalResult Retyper::replace(mlir::Operation *op) {
   rewriter.setInsertionPoint(op);
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    if (!numera::elementType(constant.getType()).isF32() || type.isF32())
+    const Format &format = policies.of(op).format;
+    if (!numera::elementType(constant.getType()).isF32() ||
+        format == formatF32())
       return success();
     if (isa<ShapedType>(constant.getType()) &&
         !isa<DenseElementsAttr>(constant.getValue()))
@@ -372,7 +314,7 @@ LogicalResult Retyper::replace(mlir::Operation *op) {
              << constant.getType()
              << " has no dense elements, which retyping encodes; expected "
                 "dense<...>";
-    rewriter.replaceOp(op, createConstant(rewriter, op->getLoc(), policy.format,
+    rewriter.replaceOp(op, createConstant(rewriter, op->getLoc(), format,
                                           constant.getValue()));
     return success();
   }
@@ -424,13 +366,11 @@ struct RetypePass : impl::NumeraRetypeBase<RetypePass> {
       getOperation().emitError(error);
       return signalPassFailure();
     }
-    Type output =
-        StringSwitch<Type>(outputAs)
-            .Cases({"", "f32"}, Float32Type::get(&getContext()))
-            .Case("f64", Float64Type::get(&getContext()))
-            .Case("storage", typeOfFormat(&getContext(), policy->format))
-            .Default({});
-    if (!output) {
+    Type output = StringSwitch<Type>(outputAs)
+                      .Cases({"", "f32"}, Float32Type::get(&getContext()))
+                      .Case("f64", Float64Type::get(&getContext()))
+                      .Default({});
+    if (!output && outputAs != "storage") {
       getOperation().emitError("unknown output-as '")
           << outputAs << "'; expected f32, f64 or storage";
       return signalPassFailure();

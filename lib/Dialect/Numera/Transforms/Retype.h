@@ -20,12 +20,14 @@ namespace numera {
 mlir::Value createConstant(mlir::OpBuilder &builder, mlir::Location loc,
                            const Format &format, mlir::TypedAttr value);
 
-/// Rewrites contractions and sums, already in the policy's format, to its
-/// accumulator. With `observe` contractions are left as they are, and what
-/// they would quantize while the program runs is returned by public functions.
+class Policies;
+
+/// Rewrites contractions and sums, already in the formats of their policies, to
+/// the accumulators of these. With `observe` contractions are left as they are,
+/// and what they would quantize while the program runs is returned by public
+/// functions.
 mlir::LogicalResult retypeContractions(mlir::ModuleOp module,
-                                       const ResolvedPolicy &policy,
-                                       bool observe);
+                                       const Policies &policies, bool observe);
 
 /// Names of contractions, each its own: those that locations have, as the
 /// importer's do, else `contraction`, with a count from the second one on.
@@ -58,9 +60,10 @@ storeResult(mlir::IRRewriter &rewriter, mlir::Location loc, mlir::Value result,
 /// The axis of the result along which weights have their channels.
 int64_t channelAxisOfResult(mlir::linalg::GenericOp generic);
 
-/// Keeps tensors scaled from operation to operation, with scales of the worst
-/// case. Contractions have been retyped, and read f32.
-void propagateScales(mlir::ModuleOp module, const ResolvedPolicy &policy);
+/// Keeps tensors scaled from operation to operation where policies are scaled
+/// throughout, with scales of the worst case. Contractions have been retyped,
+/// and read f32.
+void propagateScales(mlir::ModuleOp module, const Policies &policies);
 
 /// An operand of a contraction, by the name that scales are given to it.
 struct Observed {

@@ -5,6 +5,7 @@
 // numera.add), and a cast to the format follows.
 
 #include "Retype.h"
+#include "RetypeRules.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -143,8 +144,9 @@ static void rewriteStep(IRRewriter &rewriter, const Sum &sum,
 }
 
 static LogicalResult retypeSum(IRRewriter &rewriter, linalg::GenericOp generic,
-                               const Sum &sum, const ResolvedPolicy &policy,
+                               const Sum &sum, const Policies &policies,
                                ContractionNames &names) {
+  const ResolvedPolicy &policy = policies.of(generic);
   Location loc = generic.getLoc();
   rewriter.setInsertionPoint(generic);
   bool isBlocked = !sum.lhs && !policy.product && !policy.isExact &&
@@ -162,8 +164,12 @@ static LogicalResult retypeSum(IRRewriter &rewriter, linalg::GenericOp generic,
   Value init = createAccumulator(rewriter, loc, generic.getDpsInits()[0],
                                  policy, accumulator);
   SmallVector<Value> inputs(generic.getInputs());
+  // Each counts, so that a name does not hang on what is scaled.
+  std::string name = sum.lhs ? names.next(generic) : "";
+  if (&policy != &policies.ofModel())
+    for (const char *tensor : {".lhs", ".rhs", ".result"})
+      names.use(name + tensor);
   bool hasRoles = sum.lhs && policy.hasRoles();
-  std::string name = hasRoles ? names.next(generic) : "";
   int64_t channelAxis = hasRoles ? channelAxisOfResult(generic) : 0;
   if (hasRoles && failed(storeOperands(rewriter, generic, sum.lhs, sum.rhs,
                                        policy, names, name, inputs)))
@@ -202,7 +208,8 @@ static LogicalResult retypeSum(IRRewriter &rewriter, linalg::GenericOp generic,
   return success();
 }
 
-/// Scales for tensors that the model does not have are a mistake.
+/// Scales for tensors that the model does not have are a mistake; for those of
+/// contractions under a rule they are what calibration found.
 static LogicalResult checkScales(ModuleOp module, const ResolvedPolicy &policy,
                                  const ContractionNames &names) {
   if (!policy.weights.scaled && !policy.activations.scaled &&
@@ -217,15 +224,15 @@ static LogicalResult checkScales(ModuleOp module, const ResolvedPolicy &policy,
   return success();
 }
 
-LogicalResult retypeContractions(ModuleOp module, const ResolvedPolicy &policy,
+LogicalResult retypeContractions(ModuleOp module, const Policies &policies,
                                  bool observe) {
   IRRewriter rewriter(module.getContext());
   ContractionNames names;
   SmallVector<Observed> observed;
-  Type type = typeOfFormat(module.getContext(), policy.format);
   SmallVector<linalg::GenericOp> generics;
   module.walk([&](linalg::GenericOp op) { generics.push_back(op); });
   for (linalg::GenericOp generic : generics) {
+    Type type = typeOfFormat(module.getContext(), policies.of(generic).format);
     auto sum = matchSum(generic);
     if (!sum || generic->getNumResults() != 1 ||
         numera::elementType(generic.getResult(0).getType()) != type)
@@ -233,11 +240,11 @@ LogicalResult retypeContractions(ModuleOp module, const ResolvedPolicy &policy,
     if (observe && sum->lhs)
       observeOperands(generic, sum->lhs, sum->rhs, names.next(generic),
                       observed);
-    if (!observe && failed(retypeSum(rewriter, generic, *sum, policy, names)))
+    if (!observe && failed(retypeSum(rewriter, generic, *sum, policies, names)))
       return failure();
   }
   if (!observe)
-    return checkScales(module, policy, names);
+    return checkScales(module, policies.ofModel(), names);
   returnObserved(module, observed);
   return success();
 }

@@ -3,6 +3,7 @@
 // Operands and results of contractions in what the policy stores them in: a
 // scaled format, or one of numbers that is not the model's.
 
+#include "Counted.h"
 #include "ExpandPacked.h"
 #include "Retype.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -62,14 +63,7 @@ static std::optional<unsigned> ownLoop(linalg::GenericOp generic, AffineMap own,
 }
 
 std::string ContractionNames::next(linalg::GenericOp generic) {
-  std::string name;
-  generic.getLoc()->walk([&](Location inner) {
-    auto named = dyn_cast<NameLoc>(inner);
-    if (!named)
-      return WalkResult::advance();
-    name = named.getName().str();
-    return WalkResult::interrupt();
-  });
+  std::string name = nameOfPlace(generic.getLoc());
   if (name.empty())
     name = "contraction";
   unsigned count = used[name]++;

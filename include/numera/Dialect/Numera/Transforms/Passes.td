@@ -30,6 +30,15 @@ def NumeraRetype : Pass<"numera-retype", "::mlir::ModuleOp"> {
     it makes, and everything else is in the policy's format, f32 for a scaled
     default.
 
+    An operation that a rule of the policy matches, by the name in its location
+    or by its operator, is rewritten as the rule says (docs/Configuration.md).
+    Where formats meet there is one `numera.cast` from the one to the other.
+    What only moves values (tensor operations, a generic whose body is a yield)
+    takes the format of what it moves; constants, empty tensors, fills with
+    constants and function arguments, also moved ones, that of what reads them,
+    once for each format. The module's attribute `numera.rules` lists for each
+    rule the operations that it was for; a rule for none is a warning.
+
     *Ensures:* no operation of arith or math on floats is left.
     *Fails when* an operation has no counterpart; the error names it.
   }];
@@ -44,8 +53,8 @@ def NumeraRetype : Pass<"numera-retype", "::mlir::ModuleOp"> {
            "what public functions return: f32, f64 or storage (the format "
            "itself)">,
     Option<"keepRoles", "keep-roles", "bool", [{false}],
-           "store weights, activations and outputs as the policy says, although "
-           "a format is named">,
+           "store weights, activations and outputs as the policy says, and "
+           "follow its rules, although a format is named">,
     Option<"observe", "observe", "bool", [{false}],
            "return what would be quantized while the program runs, as results "
            "of public functions, and quantize nothing">,

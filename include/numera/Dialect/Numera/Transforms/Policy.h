@@ -11,6 +11,8 @@
 
 namespace numera {
 
+struct ResolvedRule;
+
 /// What a model is rewritten to.
 struct ResolvedPolicy {
   Format format;
@@ -35,6 +37,8 @@ struct ResolvedPolicy {
   /// Calibrated scales and their zero points, by name; not null.
   const llvm::StringMap<std::vector<float>> *scales = nullptr;
   const llvm::StringMap<std::vector<float>> *zeroPoints = nullptr;
+  /// What operations are rewritten to that a rule matches, in the file's order.
+  std::vector<ResolvedRule> rules;
 
   /// True if all of the model is scaled, with scales of the worst case.
   bool isScaledThroughout() const {
@@ -43,12 +47,17 @@ struct ResolvedPolicy {
   bool hasRoles() const { return weights || activations || outputs; }
 };
 
+struct ResolvedRule {
+  const Policy::Rule *rule; ///< the registry's
+  ResolvedPolicy policy;
+};
+
 /// Resolves `to` (a name or spelling, of a scaled format too; empty: the
 /// policy's default, else f32)
 /// and `accumulate` (`same`, `quire`, `tensorcore`, a name or spelling; empty:
 /// the policy's, else by the format). Whoever names a format decides for all
-/// tensors: the roles of the policy are for its own default, or with
-/// `keepsRoles`. A message in `error` and nullopt on failure.
+/// tensors: the roles and the rules of the policy are for its own default, or
+/// with `keepsRoles`. A message in `error` and nullopt on failure.
 std::optional<ResolvedPolicy> resolvePolicy(const Registry &registry,
                                             llvm::StringRef to,
                                             llvm::StringRef accumulate,

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+//
+// Constants of a model, encoded at compile time.
+
+#include "Retype.h"
+#include "numera/Dialect/Numera/IR/Numera.h"
+
+using namespace mlir;
+
+namespace numera {
+
+/// Sums and products of f32 in a dense attribute, one code an element.
+static DenseElementsAttr encodeElements(const Format &format,
+                                        DenseElementsAttr values) {
+  auto code = [&](const APFloat &value) {
+    const Format &f32 = formatF32();
+    const FormatFamily &family = format.getFamily();
+    if (value.isInfinity())
+      return value.isNegative() ? family.lowest(format)
+                                : family.highest(format);
+    Unpacked exact =
+        f32.getFamily().decode(f32, value.bitcastToAPInt().getZExtValue());
+    return family.encode(format, exact, format.getConstantRounding());
+  };
+  unsigned bits = format.storageBits();
+  auto type =
+      values.getType().clone(IntegerType::get(values.getContext(), bits));
+  SmallVector<APInt> codes;
+  if (values.isSplat())
+    codes.push_back(
+        APInt(bits, code(values.getSplatValue<APFloat>()), false, true));
+  else
+    for (const APFloat &value : values.getValues<APFloat>())
+      codes.push_back(APInt(bits, code(value), false, true));
+  return DenseElementsAttr::get(type, codes);
+}
+
+/// The code that the entry of an opaque format gives for a number; none where
+/// it gives none.
+static std::optional<uint64_t>
+identityOf(OpBuilder &builder, const Format &format, Attribute value) {
+  auto *dialect = builder.getContext()->getOrLoadDialect<NumeraDialect>();
+  const Registry::NamedFormat *entry = dialect->getRegistry().entryOf(format);
+  auto number = dyn_cast<FloatAttr>(value);
+  if (!entry || !number)
+    return std::nullopt;
+  const APFloat &exact = number.getValue();
+  const Identities &identities = entry->identities;
+  if (exact.isNaN())
+    return identities.nan;
+  if (exact.isInfinity())
+    return exact.isNegative() ? identities.lowest : identities.highest;
+  if (exact.isPosZero())
+    return identities.zero;
+  return exact.isExactlyValue(1.0) ? identities.one : std::nullopt;
+}
+
+/// A constant of an opaque format: what its entry gives, else a cast.
+static Value createOpaqueConstant(OpBuilder &builder, Location loc, Type type,
+                                  const Format &format, TypedAttr value) {
+  auto elements = dyn_cast<DenseElementsAttr>(value);
+  Attribute number = value;
+  if (elements)
+    number =
+        elements.isSplat() ? elements.getSplatValue<Attribute>() : Attribute();
+  std::optional<uint64_t> code =
+      number ? identityOf(builder, format, number) : std::nullopt;
+  if (!code)
+    return CastOp::create(builder, loc, type,
+                          arith::ConstantOp::create(builder, loc, value));
+  Type storage = builder.getIntegerType(format.storageBits());
+  TypedAttr bits = builder.getIntegerAttr(storage, *code);
+  if (elements)
+    bits = DenseElementsAttr::get(elements.getType().clone(storage), bits);
+  return ConstantOp::create(builder, loc, type, bits);
+}
+
+Value createConstant(OpBuilder &builder, Location loc, const Format &format,
+                     TypedAttr value) {
+  Type element = typeOfFormat(builder.getContext(), format);
+  auto shaped = dyn_cast<ShapedType>(value.getType());
+  Type type = shaped ? Type(shaped.clone(element)) : element;
+  if (format == formatF32())
+    return arith::ConstantOp::create(builder, loc, value);
+  if (!format.getFamily().hasArithmetic())
+    return createOpaqueConstant(builder, loc, type, format, value);
+  if (isa<FloatType>(element))
+    return CastOp::create(builder, loc, type,
+                          arith::ConstantOp::create(builder, loc, value));
+  if (shaped)
+    return ConstantOp::create(
+        builder, loc, type,
+        encodeElements(format, cast<DenseElementsAttr>(value)));
+  auto one = RankedTensorType::get({1}, value.getType());
+  auto codes = encodeElements(format, DenseElementsAttr::get(one, value));
+  return ConstantOp::create(builder, loc, type,
+                            cast<TypedAttr>(codes.getSplatValue<Attribute>()));
+}
+
+} // namespace numera
