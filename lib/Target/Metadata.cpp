@@ -57,6 +57,47 @@ static std::vector<LibraryUse> parseUses(const json::Array *array) {
   return uses;
 }
 
+json::Array numera::printRules(ArrayRef<RuleUse> rules) {
+  json::Array array;
+  for (const RuleUse &rule : rules) {
+    json::Array operations;
+    for (const std::string &name : rule.operations)
+      operations.push_back(json::fixUTF8(name));
+    json::Object object{{"match", json::fixUTF8(rule.match)},
+                        {"format", json::fixUTF8(rule.format)},
+                        {"accumulate", json::fixUTF8(rule.accumulate)},
+                        {"operations", std::move(operations)}};
+    json::Object roles;
+    for (const auto &[role, format] : rule.roles)
+      roles[role] = json::fixUTF8(format);
+    if (!roles.empty())
+      object["roles"] = std::move(roles);
+    array.push_back(std::move(object));
+  }
+  return array;
+}
+
+static std::vector<RuleUse> parseRules(const json::Array *array) {
+  std::vector<RuleUse> rules;
+  for (const json::Value &value : array ? *array : json::Array()) {
+    const json::Object *object = value.getAsObject();
+    if (!object)
+      continue;
+    RuleUse &rule = rules.emplace_back();
+    rule.match = object->getString("match").value_or("").str();
+    rule.format = object->getString("format").value_or("").str();
+    rule.accumulate = object->getString("accumulate").value_or("").str();
+    if (const json::Object *roles = object->getObject("roles"))
+      for (const auto &[role, format] : *roles)
+        rule.roles.emplace_back(role.str(),
+                                format.getAsString().value_or("").str());
+    if (const json::Array *operations = object->getArray("operations"))
+      for (const json::Value &name : *operations)
+        rule.operations.push_back(name.getAsString().value_or("").str());
+  }
+  return rules;
+}
+
 std::string numera::printMetadata(const numera::Metadata &metadata) {
   json::Array functions;
   for (const FunctionSignature &function : metadata.functions)
@@ -77,6 +118,8 @@ std::string numera::printMetadata(const numera::Metadata &metadata) {
                       {"functions", std::move(functions)}};
   if (!metadata.libraryUses.empty())
     object["library_uses"] = printUses(metadata.libraryUses);
+  if (!metadata.rules.empty())
+    object["rules"] = printRules(metadata.rules);
   return formatv("{0}", json::Value(std::move(object)));
 }
 
@@ -139,6 +182,7 @@ Expected<numera::Metadata> numera::parseMetadata(StringRef text) {
   if (const json::Value *seed = object->get("seed"))
     metadata.seed = seed->getAsUINT64().value_or(0);
   metadata.libraryUses = parseUses(object->getArray("library_uses"));
+  metadata.rules = parseRules(object->getArray("rules"));
   for (const json::Value &function : *functions)
     if (!parseFunction(function, metadata.functions.emplace_back()))
       return createStringError("metadata of a function is malformed");

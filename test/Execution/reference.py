@@ -5,13 +5,16 @@
     reference.py --self-test
     reference.py MODEL [--input X.npy] [--rows N] --write-input X.npy
     reference.py MODEL --format F --accumulate A --input X.npy [--rows N]
-                 [--output Y.npy] [--expect Y.npy [--relative R]]
+                 [--rule 'PATTERN F A']... [--output Y.npy]
+                 [--expect Y.npy [--relative R]]
 
 The first form checks the rounding against exact fractions. The second writes
 an input for both sides: rows of another array, or numbers from 0 to 1. The
 third computes the model's first output as f32 and, with --expect, exits 1 with
 the first element that differs unless all bits are equal; all NaNs are one.
-A is `same`, `quire`, f32, f64 or a format. An array is a .npy or, as the ONNX project
+A is `same`, `quire`, f32, f64 or a format. A rule has another format and
+accumulator for nodes whose name matches the pattern, or, as `op:softmax`, whose
+operator has that name. An array is a .npy or, as the ONNX project
 ships its test data, a TensorProto in a .pb.
 """
 
@@ -26,7 +29,7 @@ from onnx import numpy_helper
 
 import reference_selftest
 from reference_formats import parse, parse_accumulator
-from reference_operators import Evaluator, F32Array
+from reference_operators import Evaluator, F32Array, Rule
 
 SEED = 1
 
@@ -86,6 +89,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--self-test", action="store_true")
     parser.add_argument("--format", default="f32")
     parser.add_argument("--accumulate", default="same")
+    parser.add_argument("--rule", action="append", default=[], type=Rule)
     parser.add_argument("--input", type=Path)
     parser.add_argument("--rows", type=int, help="only the first N rows")
     parser.add_argument("--write-input", type=Path)
@@ -111,7 +115,12 @@ def run(arguments: argparse.Namespace) -> str | None:
     if arguments.write_input:
         np.save(arguments.write_input, data)
         return None
-    evaluator = Evaluator(model, parse(arguments.format), parse_accumulator(arguments.accumulate))
+    evaluator = Evaluator(
+        model,
+        parse(arguments.format),
+        parse_accumulator(arguments.accumulate),
+        arguments.rule,
+    )
     result = evaluator.run(data)
     if arguments.output:
         np.save(arguments.output, result)

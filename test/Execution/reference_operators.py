@@ -11,6 +11,7 @@ All loops run over the terms of a sum and treat its positions as one array.
 """
 
 import decimal
+import fnmatch
 import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
@@ -22,7 +23,7 @@ import numpy.typing as npt
 import onnx
 from onnx import helper, numpy_helper
 
-from reference_formats import Array, Exact, Format, maximum, minimum, parse
+from reference_formats import Array, Exact, Format, maximum, minimum, parse, parse_accumulator
 
 F32Array = npt.NDArray[np.float32]
 AnyArray = npt.NDArray[Any]
@@ -159,8 +160,8 @@ class Node:
         return self.constant(self.raw(index))
 
     def constant(self, array: AnyArray) -> Array:
-        """`array` cast to the format where it is f32."""
-        if array.dtype == np.float32:
+        """`array` cast to the format where it is f32, or of another format."""
+        if array.dtype in (np.float32, np.float64):
             return self.on.target.round(array.astype(np.float64))
         return array
 
@@ -358,10 +359,32 @@ OPERATORS: dict[str, Callable[[Node], AnyArray]] = {
 }
 
 
-class Evaluator:
-    """A model with one input, run in a format."""
+class Rule:
+    """`PATTERN FORMAT ACCUMULATOR`, where a pattern is that of a name, or
+    `op:NAME`: nodes that another format is for."""
 
-    def __init__(self, model: onnx.ModelProto, target: Format, accumulator: Format | None) -> None:
+    def __init__(self, text: str) -> None:
+        self.pattern, target, accumulator = text.split()
+        self.on = Arithmetic(parse(target), parse_accumulator(accumulator))
+
+    def matches(self, proto: onnx.NodeProto) -> bool:
+        if self.pattern.startswith("op:"):
+            return proto.op_type.lower() == self.pattern.removeprefix("op:")
+        return fnmatch.fnmatchcase(proto.name or proto.output[0], self.pattern)
+
+
+class Evaluator:
+    """A model with one input, run in a format; the first rule that matches a
+    node has another one for it."""
+
+    def __init__(
+        self,
+        model: onnx.ModelProto,
+        target: Format,
+        accumulator: Format | None,
+        rules: Sequence[Rule] = (),
+    ) -> None:
+        self.rules = rules
         self.graph = model.graph
         self.opset = next(o.version for o in model.opset_import if o.domain in ("", "ai.onnx"))
         self.on = Arithmetic(target, accumulator)
@@ -383,7 +406,8 @@ class Evaluator:
             if proto.op_type not in OPERATORS:
                 raise ValueError(f"the reference has no operator {proto.op_type}")
             inputs = [values[name] if name else None for name in proto.input]
-            node = Node(proto, inputs, self.opset, self.on)
+            rule = next((rule for rule in self.rules if rule.matches(proto)), self)
+            node = Node(proto, inputs, self.opset, rule.on)
             values[proto.output[0]] = OPERATORS[proto.op_type](node)
         result = values[self.graph.output[0].name]
         if result.dtype == np.float32:  # A constant or the input itself.

@@ -130,9 +130,12 @@ int numera::compileCommand(ArrayRef<const char *> arguments) {
   if (failed(compiler.lower(*module, job.flags.compile, resolved, functions,
                             errs())))
     return 1;
-  if (sys::Process::StandardErrIsDisplayed())
+  if (sys::Process::StandardErrIsDisplayed()) {
     errs() << job.model << ": " << resolved.formatName << ", accumulating in "
            << accumulatorFor(resolved.accumulateName) << '\n';
+    for (const RuleUse &rule : resolved.rules)
+      errs() << describe(rule) << '\n';
+  }
   EmitOptions options = {.kind = job.emit,
                          .cpu = cpuOptions(job.flags, resolved)};
   if (job.flags.compile.target == "nvptx")

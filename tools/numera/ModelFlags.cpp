@@ -6,6 +6,7 @@
 #include "numera/Target/Emit.h"
 #include "numera/Target/Libraries.h"
 #include "numera/Target/Proofs.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -99,6 +100,20 @@ int numera::checkModelFlags(const ModelFlags &flags) {
 
 std::string numera::accumulatorFor(StringRef name) {
   return name.str() + (name == "tensorcore" ? ": not bit-exact" : "");
+}
+
+std::string numera::describe(const RuleUse &rule) {
+  constexpr size_t most = 8;
+  std::string text = "rule " + rule.match + ": " + rule.format +
+                     ", accumulating in " + accumulatorFor(rule.accumulate);
+  for (const auto &[role, format] : rule.roles)
+    text += ", " + role + " in " + format;
+  ArrayRef<std::string> names = rule.operations;
+  text += ", for " +
+          (names.empty() ? "nothing" : join(names.take_front(most), ", "));
+  if (names.size() > most)
+    text += " and " + std::to_string(names.size() - most) + " more";
+  return text;
 }
 
 GPUOptions numera::gpuOptions(const ModelFlags &flags) {

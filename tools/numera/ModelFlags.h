@@ -45,6 +45,9 @@ CPUOptions cpuOptions(const ModelFlags &flags, const Resolved &resolved);
 /// that too.
 std::string accumulatorFor(llvm::StringRef name);
 
+/// `rule conv1*: bf16, accumulating in f32, for conv1, conv1b`.
+std::string describe(const RuleUse &rule);
+
 /// What the code generator is told about kernels.
 GPUOptions gpuOptions(const ModelFlags &flags);
 

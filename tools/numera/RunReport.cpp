@@ -57,8 +57,15 @@ void numera::printJSON(const RunReport &report, raw_ostream &stream) {
           json.attribute(role, format);
       });
     json.attribute("accumulate", report.metadata.accumulate);
-    if (report.metadata.accumulate == "tensorcore")
+    bool usesTensorCores =
+        report.metadata.accumulate == "tensorcore" ||
+        any_of(report.metadata.rules, [](const RuleUse &rule) {
+          return rule.accumulate == "tensorcore";
+        });
+    if (usesTensorCores)
       json.attribute("bit_exact", false);
+    if (!report.metadata.rules.empty())
+      json.attribute("rules", printRules(report.metadata.rules));
     if (!report.metadata.libraryUses.empty())
       json.attribute("library_uses", printUses(report.metadata.libraryUses));
     json.attribute("rounding", report.metadata.rounding);
@@ -149,6 +156,8 @@ void numera::printText(const RunReport &report, raw_ostream &stream) {
          << accumulatorFor(metadata.accumulate) << '\n';
   for (const auto &[role, format] : report.roles)
     stream << role << " in " << format << '\n';
+  for (const RuleUse &rule : metadata.rules)
+    stream << describe(rule) << '\n';
   printUsesText(metadata.libraryUses, stream);
   for (const OutputReport &output : report.outputs) {
     stream << output.name << ' ' << printDimensions(output.shape) << '\n';

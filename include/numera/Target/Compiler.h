@@ -13,7 +13,9 @@
 #include "numera/Dialect/Numera/Transforms/EventCounts.h"
 #include "numera/Registry/LibraryUse.h"
 #include "numera/Registry/Registry.h"
+#include "numera/Registry/RuleUse.h"
 #include "numera/Target/Signature.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 #include <map>
@@ -49,6 +51,8 @@ struct Resolved {
   /// What contractions read and write, where that is not the format itself:
   /// `weights`, `activations` or `outputs`, and the format.
   std::vector<std::pair<std::string, std::string>> roles;
+  /// The policy's rules, with the operations that they were for.
+  std::vector<RuleUse> rules;
   /// What the last output of a function counts, by the function's name: with
   /// CompileOptions::countEvents, of those that have anything to count.
   std::map<std::string, llvm::SmallVector<EventCounts>> counts;
@@ -97,8 +101,7 @@ private:
                           llvm::function_ref<void(mlir::OpPassManager &)> build,
                           llvm::raw_ostream &errors);
   mlir::LogicalResult retype(mlir::ModuleOp module,
-                             const CompileOptions &options,
-                             const Resolved &resolved,
+                             const CompileOptions &options, Resolved &resolved,
                              llvm::raw_ostream &errors);
 
   mlir::LogicalResult countEvents(mlir::ModuleOp module,
@@ -108,6 +111,7 @@ private:
 
   const Registry &registry;
   std::unique_ptr<mlir::MLIRContext> context;
+  llvm::StringSet<> warned; ///< lines that were printed, each once
 };
 
 } // namespace numera

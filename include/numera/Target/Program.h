@@ -10,6 +10,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "numera/Registry/LibraryUse.h"
 #include "numera/Registry/Registry.h"
+#include "numera/Registry/RuleUse.h"
 #include "numera/Runtime/Npy.h"
 #include "numera/Target/GPU.h"
 #include "numera/Target/Signature.h"
@@ -32,12 +33,14 @@ struct Metadata {
   std::string overflow;
   uint64_t seed = 0;
   std::vector<LibraryUse> libraryUses; ///< operations of opaque formats
+  std::vector<RuleUse> rules;          ///< of the policy
   std::vector<FunctionSignature> functions;
 };
 
 /// The same as JSON, as a program has it.
 std::string printMetadata(const Metadata &metadata);
 llvm::json::Array printUses(llvm::ArrayRef<LibraryUse> uses);
+llvm::json::Array printRules(llvm::ArrayRef<RuleUse> rules);
 /// Numera's version.
 llvm::StringRef version();
 

@@ -13,9 +13,11 @@
 #include "numera/Conversion/NumeraToCPU.h"
 #include "numera/Conversion/NumeraToNVPTX.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
+#include "numera/Dialect/Numera/IR/Operator.h"
 #include "numera/Dialect/Numera/Transforms/LibraryUses.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 #include "numera/Dialect/Numera/Transforms/Policy.h"
+#include "numera/Dialect/Numera/Transforms/RuleUses.h"
 #include "numera/Dialect/Numera/Transforms/StatisticsPasses.h"
 #include "numera/Import/ONNX.h"
 #include "numera/InitAll.h"
@@ -29,24 +31,35 @@ namespace numera {
 
 namespace {
 
-/// Prints the first error of its lifetime in one line, `place: error: …`.
+/// Prints the first error of its lifetime in one line, `place: error: …`; with
+/// `warned`, warnings as well that do not stand in it yet.
 class OneLine {
 public:
-  OneLine(MLIRContext &context, llvm::raw_ostream &errors)
-      : handler(&context, [this, &errors](Diagnostic &diagnostic) {
-          if (diagnostic.getSeverity() != DiagnosticSeverity::Error || printed)
+  OneLine(MLIRContext &context, llvm::raw_ostream &errors,
+          llvm::StringSet<> *warned = nullptr)
+      : handler(&context, [this, &errors, warned](Diagnostic &diagnostic) {
+          DiagnosticSeverity severity = diagnostic.getSeverity();
+          if (severity == DiagnosticSeverity::Warning && warned) {
+            std::string line = lineOf(diagnostic, "warning");
+            if (warned->insert(line).second)
+              errors << line;
+          }
+          if (severity != DiagnosticSeverity::Error || printed)
             return;
           printed = true;
-          std::string place = placeOf(diagnostic.getLocation());
-          std::string text = diagnostic.str();
-          for (char &c : text)
-            c = c == '\n' ? ' ' : c;
-          errors << (place.empty() ? "" : place + ": ") << "error: " << text
-                 << '\n';
+          errors << lineOf(diagnostic, "error");
         }) {}
   bool anyPrinted() const { return printed; }
 
 private:
+  static std::string lineOf(Diagnostic &diagnostic, StringRef severity) {
+    std::string place = placeOf(diagnostic.getLocation());
+    std::string text = diagnostic.str();
+    for (char &c : text)
+      c = c == '\n' ? ' ' : c;
+    return (place.empty() ? "" : place + ": ") + severity.str() + ": " + text +
+           "\n";
+  }
   static std::string placeOf(Location location) {
     std::string place;
     location->walk([&](Location inner) {
@@ -191,17 +204,29 @@ static std::string describe(const BlockAxis &axis) {
                                          : std::to_string(axis.number));
 }
 
-static void addRole(const Registry &registry, StringRef name, const Role &role,
-                    Resolved &resolved) {
-  if (!role.scaled && !role.format)
-    return;
-  std::string text =
-      role.scaled ? registry.nameOf(role.scaled) : registry.nameOf(role.format);
-  if (text.empty())
-    text = role.scaled ? role.scaled.spelling() : role.format.spelling();
-  resolved.roles.emplace_back(name,
-                              text + (role.isPerChannel ? " per-channel" : "") +
-                                  describe(role.blockAxis));
+/// A name, or a spelling.
+template <typename AnyFormat>
+static std::string nameIn(const Registry &registry, const AnyFormat &format) {
+  std::string name = registry.nameOf(format);
+  return name.empty() ? format.spelling() : name;
+}
+
+/// What contractions read and write, where it is not the format itself.
+static std::vector<std::pair<std::string, std::string>>
+rolesOf(const Registry &registry, const ResolvedPolicy &policy) {
+  std::vector<std::pair<std::string, std::string>> roles;
+  for (auto [name, role] :
+       {std::pair<StringRef, const Role *>{"weights", &policy.weights},
+        {"activations", &policy.activations},
+        {"outputs", &policy.outputs}}) {
+    if (!role->scaled && !role->format)
+      continue;
+    std::string text = role->scaled ? nameIn(registry, role->scaled)
+                                    : nameIn(registry, role->format);
+    roles.emplace_back(name, text + (role->isPerChannel ? " per-channel" : "") +
+                                 describe(role->blockAxis));
+  }
+  return roles;
 }
 
 bool Compiler::resolve(const CompileOptions &options, Resolved &resolved,
@@ -215,7 +240,12 @@ bool Compiler::resolve(const CompileOptions &options, Resolved &resolved,
       resolvePolicy(registry, options.format, options.accumulate, error);
   if (!policy)
     return fail(error);
-  if (policy->usesTensorCores && options.target != "nvptx")
+  bool usesTensorCores =
+      policy->usesTensorCores ||
+      llvm::any_of(policy->rules, [](const ResolvedRule &rule) {
+        return rule.policy.usesTensorCores;
+      });
+  if (usesTensorCores && options.target != "nvptx")
     return fail("accumulate 'tensorcore' needs the matrix instructions of a "
                 "GPU, found target '" +
                 options.target +
@@ -226,8 +256,8 @@ bool Compiler::resolve(const CompileOptions &options, Resolved &resolved,
   if (!withOptions(options, format, error))
     return fail(error);
   resolved.to = scaled ? scaled.spelling() : format.spelling();
-  std::string name = scaled ? registry.nameOf(scaled) : registry.nameOf(format);
-  resolved.formatName = name.empty() ? resolved.to : name;
+  resolved.formatName =
+      scaled ? nameIn(registry, scaled) : nameIn(registry, format);
   // What accumulates in the format itself has its rounding.
   policy = resolvePolicy(registry, resolved.to, options.accumulate, error,
                          options.format.empty());
@@ -235,16 +265,22 @@ bool Compiler::resolve(const CompileOptions &options, Resolved &resolved,
     return fail(error);
   resolved.format = policy->format;
   resolved.accumulateName = policy->accumulateName;
-  addRole(registry, "weights", policy->weights, resolved);
-  addRole(registry, "activations", policy->activations, resolved);
-  addRole(registry, "outputs", policy->outputs, resolved);
+  resolved.roles = rolesOf(registry, *policy);
+  resolved.rules.clear();
+  for (const auto &[rule, own] : policy->rules)
+    resolved.rules.push_back({rule->pattern(),
+                              own.scaled ? nameIn(registry, own.scaled)
+                                         : nameIn(registry, own.format),
+                              own.accumulateName,
+                              rolesOf(registry, own),
+                              {}});
   return true;
 }
 
 LogicalResult Compiler::run(ModuleOp module,
                             llvm::function_ref<void(OpPassManager &)> build,
                             llvm::raw_ostream &errors) {
-  OneLine oneLine(*context, errors);
+  OneLine oneLine(*context, errors, &warned);
   PassManager passes(context.get());
   build(passes);
   if (succeeded(passes.run(module)))
@@ -255,13 +291,15 @@ LogicalResult Compiler::run(ModuleOp module,
 }
 
 LogicalResult Compiler::retype(ModuleOp module, const CompileOptions &options,
-                               const Resolved &resolved,
-                               llvm::raw_ostream &errors) {
+                               Resolved &resolved, llvm::raw_ostream &errors) {
   bool usesTosa = false;
   module.walk([&](mlir::Operation *op) {
-    usesTosa |= isa<tosa::TosaDialect>(op->getDialect());
+    if (!isa<tosa::TosaDialect>(op->getDialect()))
+      return;
+    usesTosa = true;
+    op->setLoc(withOperator(op->getLoc(), op->getName().getStringRef()));
   });
-  return run(
+  LogicalResult result = run(
       module,
       [&](OpPassManager &passes) {
         if (usesTosa) {
@@ -282,6 +320,10 @@ LogicalResult Compiler::retype(ModuleOp module, const CompileOptions &options,
         passes.addPass(createNumeraRetype(retypeOptions));
       },
       errors);
+  for (auto [rule, operations] :
+       llvm::zip(resolved.rules, takeRuleUses(module)))
+    rule.operations = operations;
+  return result;
 }
 
 /// Behind the passes that would look for an operation alone where it is not.

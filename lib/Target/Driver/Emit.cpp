@@ -24,6 +24,7 @@ CPUOptions numera::cpuOptions(const CompileOptions &options,
   }
   made.metadata.seed = seed;
   made.metadata.libraryUses = resolved.libraryUses;
+  made.metadata.rules = resolved.rules;
   return made;
 }
 
