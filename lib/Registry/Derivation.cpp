@@ -198,6 +198,11 @@ std::optional<Derivation> numera::derive(const Registry &registry,
   return Deriver(registry, key).run();
 }
 
+bool numera::isTotallyOrdered(const Registry &registry, const Format &format) {
+  Format meaning = registry.equivalentOf(format);
+  return meaning && meaning.getFamily().isTotallyOrdered();
+}
+
 llvm::ArrayRef<Operation> numera::carriedOperations() {
   static constexpr Operation operations[] = {
       Operation::Add, Operation::Sub,  Operation::Mul, Operation::Div,

@@ -38,6 +38,10 @@ bool isDerivable(Operation operation);
 /// format does not allow that or what it takes is not registered.
 std::optional<Derivation> derive(const Registry &registry, const Lowering &key);
 
+/// True if NaN of the format is NaR, which equals itself and is below all; of
+/// an opaque format what its entry calls equivalent says so.
+bool isTotallyOrdered(const Registry &registry, const Format &format);
+
 /// Operations that a carrier may compute, so that a `round_to` may name them.
 llvm::ArrayRef<Operation> carriedOperations();
 

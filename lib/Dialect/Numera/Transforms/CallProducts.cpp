@@ -15,6 +15,7 @@
 #include "BufferUses.h"
 #include "ContractionWork.h"
 #include "Lowerings.h"
+#include "OpaqueCarriers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -25,10 +26,6 @@
 using namespace mlir;
 
 namespace numera {
-
-static const Registry &registryOf(mlir::Operation *op) {
-  return op->getContext()->getLoadedDialect<NumeraDialect>()->getRegistry();
-}
 
 const Lowering *registeredProduct(MacOp step) {
   FormatOpInterface op = step;

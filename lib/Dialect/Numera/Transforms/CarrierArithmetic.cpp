@@ -162,15 +162,14 @@ Value CarrierArithmetic::isNaN(Value x) {
   return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, x, x);
 }
 
+Value CarrierArithmetic::ordered(Value x) {
+  Value below = constant(x.getType(), -std::numeric_limits<double>::infinity());
+  return arith::SelectOp::create(builder, loc, isNaN(x), below, x);
+}
 Value CarrierArithmetic::compare(arith::CmpFPredicate predicate, Value x,
-                                 Value y, const Format &format) {
-  // NaR equals itself and is below all: as the infinity that no number is.
-  if (format.getFamily().isTotallyOrdered()) {
-    Value below =
-        constant(x.getType(), -std::numeric_limits<double>::infinity());
-    x = arith::SelectOp::create(builder, loc, isNaN(x), below, x);
-    y = arith::SelectOp::create(builder, loc, isNaN(y), below, y);
-  }
+                                 Value y, bool isTotallyOrdered) {
+  if (isTotallyOrdered)
+    x = ordered(x), y = ordered(y);
   return arith::CmpFOp::create(builder, loc, predicate, x, y);
 }
 

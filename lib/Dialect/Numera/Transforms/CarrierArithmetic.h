@@ -29,9 +29,12 @@ public:
   mlir::Value minimum(mlir::Value x, mlir::Value y);
   mlir::Value maximum(mlir::Value x, mlir::Value y);
   mlir::Value isNaN(mlir::Value x);
-  /// `numera.cmp` on values of `format`.
+  /// NaR as the infinity that no number of its format is: it equals itself and
+  /// is below all.
+  mlir::Value ordered(mlir::Value x);
+  /// `numera.cmp` on values of a format, totally ordered or not.
   mlir::Value compare(mlir::arith::CmpFPredicate predicate, mlir::Value x,
-                      mlir::Value y, const Format &format);
+                      mlir::Value y, bool isTotallyOrdered);
   /// Between f32 and f64: exact, or one rounding to nearest-even.
   mlir::Value convert(mlir::Value x, mlir::Type type);
 

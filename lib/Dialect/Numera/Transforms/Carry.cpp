@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Iterators.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
+#include "numera/Registry/Derivation.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -257,7 +258,8 @@ Value Group::rewrite(mlir::Operation *op, bool &isRounded) {
     return arithmetic.isNaN(x);
   Value y = carrierOf(op->getOperand(1), format);
   if (auto cmp = dyn_cast<CmpOp>(op))
-    return arithmetic.compare(cmp.getPredicate(), x, y, format);
+    return arithmetic.compare(cmp.getPredicate(), x, y,
+                              isTotallyOrdered(registryOf(op), format));
   return isa<MinOp>(op) ? arithmetic.minimum(x, y) : arithmetic.maximum(x, y);
 }
 

@@ -3,16 +3,13 @@
 #include "Judgement.h"
 #include "Counted.h"
 #include "LowerTypes.h"
+#include "OpaqueCarriers.h"
 #include "numera/Dialect/Numera/IR/Events.h"
 #include "numera/Numerics/Event.h"
 
 using namespace mlir;
 
 namespace numera {
-
-static const Registry &registryOf(mlir::Operation *op) {
-  return op->getContext()->getLoadedDialect<NumeraDialect>()->getRegistry();
-}
 
 static bool hasArithmetic(const ElementKind &kind) {
   return !kind.isFormat() || kind.format.getFamily().hasArithmetic();

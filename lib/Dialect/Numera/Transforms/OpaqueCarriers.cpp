@@ -5,6 +5,10 @@
 
 namespace numera {
 
+const Registry &registryOf(mlir::Operation *op) {
+  return op->getContext()->getLoadedDialect<NumeraDialect>()->getRegistry();
+}
+
 Format opaqueFormatOf(FormatOpInterface op) {
   auto isOpaque = [](const Format &format) {
     return format && format.isOpaque();
@@ -24,8 +28,7 @@ static unsigned widthOfCarrier(const Registry &registry, const Format &format) {
 }
 
 bool runsInOpaqueCarrier(FormatOpInterface op, unsigned width, Target target) {
-  auto *dialect = op->getContext()->getLoadedDialect<NumeraDialect>();
-  const Registry &registry = dialect->getRegistry();
+  const Registry &registry = registryOf(op);
   OperationRules rules = op.getRules();
   if (widthOfCarrier(registry, opaqueFormatOf(op)) != width ||
       rules.encoding != rules.result || rules.rounding == Rounding::Stochastic)

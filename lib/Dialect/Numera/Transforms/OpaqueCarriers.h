@@ -10,6 +10,8 @@
 
 namespace numera {
 
+const Registry &registryOf(mlir::Operation *op);
+
 /// The opaque format among those of operands and result; null: there is none.
 Format opaqueFormatOf(FormatOpInterface op);
 

@@ -5,7 +5,9 @@
 // f32`): the operands' registered casts to the carrier, the operation there,
 // and the registered cast back.
 
+#include "CarrierArithmetic.h"
 #include "Lowerings.h"
+#include "numera/Registry/Derivation.h"
 
 using namespace mlir;
 
@@ -71,6 +73,9 @@ Value Lowerings::throughFormat(OpBuilder &builder, const Request &request,
                       : dispatch(builder, exactCast(request.op, wide), operand);
     if (!value)
       return {};
+    if (request.operation == Operation::Cmp && operand.kind.isFormat() &&
+        isTotallyOrdered(registry, operand.kind.format))
+      value = CarrierArithmetic(builder, request.op.getLoc()).ordered(value);
     decoded.push_back({value, wide});
   }
   Request last = request;
