@@ -277,17 +277,25 @@ bool Compiler::resolve(const CompileOptions &options, Resolved &resolved,
   return true;
 }
 
-LogicalResult Compiler::run(ModuleOp module,
-                            llvm::function_ref<void(OpPassManager &)> build,
-                            llvm::raw_ostream &errors) {
-  OneLine oneLine(*context, errors, &warned);
-  PassManager passes(context.get());
+/// Runs what `build` adds; with `warned`, warnings are printed, each once.
+static LogicalResult runPasses(ModuleOp module,
+                               llvm::function_ref<void(OpPassManager &)> build,
+                               llvm::raw_ostream &errors,
+                               llvm::StringSet<> *warned) {
+  OneLine oneLine(*module.getContext(), errors, warned);
+  PassManager passes(module.getContext());
   build(passes);
   if (succeeded(passes.run(module)))
     return success();
   if (!oneLine.anyPrinted())
     errors << "error: the model could not be lowered\n";
   return failure();
+}
+
+LogicalResult Compiler::run(ModuleOp module,
+                            llvm::function_ref<void(OpPassManager &)> build,
+                            llvm::raw_ostream &errors) {
+  return runPasses(module, build, errors, /*warned=*/nullptr);
 }
 
 LogicalResult Compiler::retype(ModuleOp module, const CompileOptions &options,
@@ -299,7 +307,7 @@ LogicalResult Compiler::retype(ModuleOp module, const CompileOptions &options,
     usesTosa = true;
     op->setLoc(withOperator(op->getLoc(), op->getName().getStringRef()));
   });
-  LogicalResult result = run(
+  LogicalResult result = runPasses(
       module,
       [&](OpPassManager &passes) {
         if (usesTosa) {
@@ -319,7 +327,7 @@ LogicalResult Compiler::retype(ModuleOp module, const CompileOptions &options,
           retypeOptions.outputAs = options.outputAs;
         passes.addPass(createNumeraRetype(retypeOptions));
       },
-      errors);
+      errors, &warned);
   for (auto [rule, operations] :
        llvm::zip(resolved.rules, takeRuleUses(module)))
     rule.operations = operations;
