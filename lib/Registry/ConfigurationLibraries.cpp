@@ -5,6 +5,7 @@
 #include "ConfigurationReader.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/GlobPattern.h"
 #include "llvm/Support/Path.h"
 
 using namespace numera;
@@ -98,20 +99,61 @@ bool ConfigurationReader::readFiles(const YamlNode &entry, Library &library) {
   if (const YamlNode *path = entry.find("path");
       path->isSequence() && path->items.empty())
     return file.fail(path->place, "'path' is empty, expected files");
-  return readEach(entry, "path", [&](const YamlNode &path) {
-    StringRef extension = llvm::sys::path::extension(path.text);
-    if (!llvm::is_contained(extensions, extension))
-      return file.fail(path.place, "the library file '" + Twine(path.text) +
-                                       "' has the extension '" + extension +
-                                       "', expected " + listed(extensions));
-    std::string full = resolve(path.text);
-    if (!llvm::sys::fs::exists(full) || llvm::sys::fs::is_directory(full))
-      return file.fail(path.place, "there is no library file '" +
-                                       Twine(path.text) + "', tried '" + full +
-                                       "'");
-    library.paths.push_back(std::move(full));
-    return true;
-  });
+  return readEach(entry, "path",
+                  [&](const YamlNode &path) {
+                    StringRef extension = llvm::sys::path::extension(path.text);
+                    if (!llvm::is_contained(extensions, extension))
+                      return file.fail(path.place,
+                                       "the library file '" + Twine(path.text) +
+                                           "' has the extension '" + extension +
+                                           "', expected " + listed(extensions));
+                    std::string full = resolve(path.text);
+                    if (llvm::sys::fs::exists(full) &&
+                        !llvm::sys::fs::is_directory(full)) {
+                      library.paths.push_back(std::move(full));
+                      return true;
+                    }
+                    if (StringRef name = path.text;
+                        name.starts_with("!") ||
+                        name.find_first_of("*?[{") != StringRef::npos)
+                      return readPattern(path, library);
+                    return file.fail(path.place, "there is no library file '" +
+                                                     Twine(path.text) +
+                                                     "', tried '" + full + "'");
+                  }) &&
+         (!library.paths.empty() ||
+          file.fail(entry.find("path")->place,
+                    "no file is left of library '" + Twine(entry.key) +
+                        "', expected patterns that leave some"));
+}
+
+bool ConfigurationReader::readPattern(const YamlNode &path, Library &library) {
+  StringRef text = path.text;
+  bool removes = text.consume_front("!");
+  std::string full = resolve(text);
+  StringRef folder = llvm::sys::path::parent_path(full);
+  llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(
+      llvm::sys::path::filename(full), /*MaxSubPatterns=*/1024);
+  if (!pattern)
+    return file.fail(path.place, "'" + Twine(text) + "' is no pattern: " +
+                                     llvm::toString(pattern.takeError()));
+  std::error_code error;
+  std::vector<std::string> found;
+  for (llvm::sys::fs::directory_iterator it(folder, error), end;
+       !error && it != end; it.increment(error))
+    if (pattern->match(llvm::sys::path::filename(it->path())) &&
+        !llvm::sys::fs::is_directory(it->path()))
+      found.push_back(it->path());
+  if (found.empty())
+    return file.fail(path.place, "no library file is like '" + Twine(text) +
+                                     "', tried the names in '" + folder + "'");
+  llvm::sort(found); // a folder has no order
+  for (std::string &name : found)
+    if (removes)
+      llvm::erase(library.paths, name);
+    else if (!llvm::is_contained(library.paths, name))
+      library.paths.push_back(std::move(name));
+  return true;
 }
 
 bool ConfigurationReader::readCompilation(const YamlNode &entry,

@@ -61,6 +61,8 @@ private:
   bool readLibraries(const YamlNode &section);
   bool readLibrary(const YamlNode &entry);
   bool readFiles(const YamlNode &entry, Library &library);
+  /// Files of one folder, or `!` and those that are not meant.
+  bool readPattern(const YamlNode &path, Library &library);
   bool readCompilation(const YamlNode &entry, Library &library);
   bool readDefines(const YamlNode &entry, Library &library);
   bool readChoice(const YamlNode &entry, const LibraryChoice &choice,

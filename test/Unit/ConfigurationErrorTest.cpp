@@ -240,6 +240,16 @@ TEST(ConfigurationError, Libraries) {
   EXPECT_EQ(errorIn("libraries:\n  a: {path: none.c}\n"),
             "f.yaml:2:13: error: there is no library file 'none.c', tried '" +
                 (folder.path + "/none.c'\n").str());
+  EXPECT_EQ(errorIn("libraries:\n  a: {path: 'none*.c'}\n"),
+            "f.yaml:2:13: error: no library file is like 'none*.c', tried the "
+            "names in '" +
+                (folder.path + "'\n").str());
+  EXPECT_EQ(errorIn("libraries:\n  a: {path: 'lib[.c'}\n"),
+            "f.yaml:2:13: error: 'lib[.c' is no pattern: invalid glob "
+            "pattern, unmatched '['\n");
+  EXPECT_EQ(errorIn("libraries:\n  a: {path: [lib.c, '!lib.c']}\n"),
+            "f.yaml:2:13: error: no file is left of library 'a', expected "
+            "patterns that leave some\n");
   EXPECT_EQ(errorIn("libraries:\n  a: {path: lib.py}\n"),
             "f.yaml:2:13: error: the library file 'lib.py' has the extension "
             "'.py', expected .c, .cc, .cpp, .cxx, .bc, .ll, .a, .o or "

@@ -4,6 +4,7 @@
 
 #include "TestFolder.h"
 #include "numera/Registry/Registry.h"
+#include "llvm/Support/Path.h"
 
 using namespace numera;
 using namespace numera::test;
@@ -27,6 +28,30 @@ TEST(Configuration, SaysWhatAnOpaqueFormatsCodesMean) {
   EXPECT_EQ(equivalent("b"), "float<5,7,up>");
   EXPECT_EQ(equivalent("c"), "");
   EXPECT_EQ(equivalent("posit16"), "posit<16,2>");
+}
+
+TEST(Configuration, FilesOfLibrariesMayBePatterns) {
+  Folder folder;
+  for (const char *name : {"b.c", "a.c", "a_x2.c", "c.cpp", "note.txt"})
+    folder.write(name, "");
+  auto filesOf = [&](llvm::StringRef path) {
+    Registry registry;
+    EXPECT_TRUE(
+        registry.loadText(("libraries: {l: {path: " + path + "}}").str(),
+                          "f.yaml", folder.path, llvm::errs()));
+    std::vector<std::string> names;
+    for (llvm::StringRef file : registry.findLibrary("l")->paths)
+      names.push_back(llvm::sys::path::filename(file).str());
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  // By name, and each once.
+  EXPECT_EQ(filesOf("'*.c'"), Names({"a.c", "a_x2.c", "b.c", "lib.c"}));
+  EXPECT_EQ(filesOf("[b.c, '*.c']"), Names({"b.c", "a.c", "a_x2.c", "lib.c"}));
+  EXPECT_EQ(filesOf("['*.c', '!*_x2.c', '!lib.c']"), Names({"a.c", "b.c"}));
+  EXPECT_EQ(filesOf("'[ab].c'"), Names({"a.c", "b.c"}));
+  EXPECT_EQ(filesOf("['{b,lib}.c', '?.cpp']"),
+            Names({"b.c", "lib.c", "c.cpp"}));
 }
 
 TEST(Configuration, ReadsEverySection) {
