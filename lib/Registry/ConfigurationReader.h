@@ -139,6 +139,7 @@ private:
   llvm::StringRef directory;
   bool isBuiltin;
   Registry &registry;
+  bool scalesDefault = false; ///< of the policy: `default` is what is scaled
   Format fallback; ///< of opaque formats that name none; null: they have none
 };
 

@@ -163,6 +163,7 @@ bool ConfigurationReader::readScale(const YamlNode &value, const Format &scale,
                          : "'scale: " + text +
                                "' needs a format to scale, expected "
                                "'default'");
+  scalesDefault |= !role.format;
   role.scaled.element = element;
   bool isBlock = block != 0;
   Format own = scale ? scale : isBlock ? powersOfTwo() : formatF32();
@@ -281,9 +282,8 @@ bool ConfigurationReader::readRoles(const YamlNode &section) {
   if (const YamlNode *axis = section.find("axis"))
     if (!readRoleAxis(*axis))
       return false;
-  // The numbers between are those of f32: scaled are the tensors.
-  if (policy.weights.scaled || policy.activations.scaled ||
-      policy.outputs.scaled)
+  // Scaled are the tensors; the numbers between are those of f32.
+  if (scalesDefault)
     policy.defaultFormat = {};
   return true;
 }

@@ -42,7 +42,8 @@ func.func @conv(%x: tensor<1x{c}x{s}x{s}xf32>) -> tensor<1x{f}x{r}x{r}xf32> {{
 
 # A policy, and for each operand (x, w): element, rule, scale, and whether its
 # scales lie along the axis of sums (s), of results (r), the last one (l) or
-# nowhere.
+# nowhere; or the format it has without scales. Then the results' format, where
+# it is not f32.
 POLICIES = {
     "mx": ("default: mxfp8", ("float<4,3,fn>", "floor", E8M0, "s", 32),
            ("float<4,3,fn>", "floor", E8M0, "s", 32)),
@@ -69,11 +70,19 @@ POLICIES = {
                   "scale: {activations: block(4)}",
                   ("float<5,2>", "floor", E8M0, "l", 4),
                   ("float<2,1,finite>", "floor", E8M0, "l", 32)),
+    "weights alone": ("default: bf16, weights: mxfp4", "bf16",
+                      ("float<2,1,finite>", "floor", E8M0, "s", 32), "bf16"),
 }
+
+
+def rounded(spelling: str, x: F32) -> F32:
+    return parse(spelling).round(x.astype(np.float64)).astype(np.float32)
 
 
 def operand(spec, x: F32, sums: int, results: int):
     """The numbers a step reads, and the scales a sum is multiplied by."""
+    if isinstance(spec, str):
+        return rounded(spec, x), np.float32(1), False
     element, rule, scale, axis, block = spec
     along = {"s": sums, "r": results, "l": x.ndim - 1, "": -1}[axis]
     case = Case(element, rule, scale, along, block)
@@ -152,6 +161,8 @@ def main(out: Path) -> int:
                            check=True, stdout=subprocess.DEVNULL)
             got = np.load(out / "results" / "output_0.npy")
             want = (matmul if function == "matmul" else conv)(policy, x, w)
+            if len(policy) > 3:
+                want = rounded(policy[3], want)
             differ = int((got.view(np.int32) != want.view(np.int32)).sum())
             compared += got.size
             wrong += differ

@@ -112,6 +112,7 @@ public:
     if (!observe)
       propagateScales(module, policies);
     policies.finish();
+    dropOrigins(module);
     return assignRandomBits(module);
   }
 
@@ -314,8 +315,11 @@ LogicalResult Retyper::replace(mlir::Operation *op) {
              << constant.getType()
              << " has no dense elements, which retyping encodes; expected "
                 "dense<...>";
-    rewriter.replaceOp(op, createConstant(rewriter, op->getLoc(), format,
-                                          constant.getValue()));
+    Value encoded =
+        createConstant(rewriter, op->getLoc(), format, constant.getValue());
+    if (policies.of(op).weights)
+      keepOrigin(encoded, constant.getValue());
+    rewriter.replaceOp(op, encoded);
     return success();
   }
   auto isOther = [](Type t) {

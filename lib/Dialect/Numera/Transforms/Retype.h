@@ -20,6 +20,15 @@ namespace numera {
 mlir::Value createConstant(mlir::OpBuilder &builder, mlir::Location loc,
                            const Format &format, mlir::TypedAttr value);
 
+/// Notes on an encoded constant what it was made from, for `fromOrigin`.
+void keepOrigin(mlir::Value constant, mlir::TypedAttr value);
+void dropOrigins(mlir::ModuleOp module);
+/// A tensor of `format` made from the f32 of a constant, and moved as `value`
+/// is, which has been rounded to another format; null where `value` comes from
+/// something else as well.
+mlir::Value fromOrigin(mlir::OpBuilder &builder, mlir::Value value,
+                       const Format &format);
+
 class Policies;
 
 /// Rewrites contractions and sums, already in the formats of their policies, to

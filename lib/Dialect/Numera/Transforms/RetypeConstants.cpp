@@ -3,6 +3,9 @@
 // Constants of a model, encoded at compile time.
 
 #include "Retype.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 
 using namespace mlir;
@@ -73,6 +76,67 @@ static Value createOpaqueConstant(OpBuilder &builder, Location loc, Type type,
   if (elements)
     bits = DenseElementsAttr::get(elements.getType().clone(storage), bits);
   return ConstantOp::create(builder, loc, type, bits);
+}
+
+/// On a constant that has been encoded, the f32 that it was made from.
+static constexpr llvm::StringLiteral originName = "numera.origin";
+
+void keepOrigin(Value constant, TypedAttr value) {
+  if (auto encoded = constant.getDefiningOp<ConstantOp>())
+    encoded->setAttr(originName, value);
+}
+void dropOrigins(ModuleOp module) {
+  module.walk([](ConstantOp op) { op->removeAttr(originName); });
+}
+
+static Type withElement(Type old, Type element) {
+  return cast<ShapedType>(old).clone(element);
+}
+
+Value fromOrigin(OpBuilder &builder, Value value, const Format &format) {
+  mlir::Operation *op = value.getDefiningOp();
+  Type element = typeOfFormat(builder.getContext(), format);
+  if (!op || !isa<RankedTensorType>(value.getType()))
+    return {};
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return numera::elementType(constant.getType()).isF32()
+               ? createConstant(builder, op->getLoc(), format,
+                                constant.getValue())
+               : Value();
+  if (isa<ConstantOp>(op)) {
+    auto origin = op->getAttrOfType<TypedAttr>(originName);
+    return origin ? createConstant(builder, op->getLoc(), format, origin)
+                  : Value();
+  }
+  if (auto empty = dyn_cast<tensor::EmptyOp>(op))
+    return tensor::EmptyOp::create(
+        builder, op->getLoc(),
+        cast<RankedTensorType>(withElement(empty.getType(), element)),
+        empty.getDynamicSizes());
+  if (auto cast = dyn_cast<CastOp>(op))
+    return fromOrigin(builder, cast->getOperand(0), format);
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (op->getNumResults() != 1 || (op->getNumRegions() > 0 && !generic) ||
+      (generic && generic.getBody()->getOperations().size() != 1))
+    return {};
+  IRMapping mapping;
+  for (Value operand : op->getOperands()) {
+    if (!isa<TensorType>(operand.getType()) ||
+        numera::elementType(operand.getType()) !=
+            numera::elementType(value.getType()))
+      continue;
+    Value again = fromOrigin(builder, operand, format);
+    if (!again)
+      return {};
+    mapping.map(operand, again);
+  }
+  mlir::Operation *copy = builder.clone(*op, mapping);
+  copy->getResult(0).setType(withElement(value.getType(), element));
+  if (generic)
+    for (Value argument :
+         cast<linalg::GenericOp>(copy).getBody()->getArguments())
+      argument.setType(element);
+  return copy->getResult(0);
 }
 
 Value createConstant(OpBuilder &builder, Location loc, const Format &format,

@@ -171,11 +171,11 @@ static FailureOr<Value> store(OpBuilder &builder, Location loc,
   auto type = cast<RankedTensorType>(stored.value.getType());
   if (!stored.role.scaled) {
     Value codes = stored.value;
-    if (stored.role.format)
-      codes = CastOp::create(
-          builder, loc,
-          type.clone(typeOfFormat(builder.getContext(), stored.role.format)),
-          codes);
+    Type element = stored.role.format
+                       ? typeOfFormat(builder.getContext(), stored.role.format)
+                       : type.getElementType();
+    if (element != type.getElementType())
+      codes = CastOp::create(builder, loc, type.clone(element), codes);
     return stored.role.isPacked ? throughPacked(builder, loc, codes) : codes;
   }
   Value wide = inF32(builder, loc, stored.value);
@@ -236,6 +236,11 @@ LogicalResult storeOperands(IRRewriter &rewriter, linalg::GenericOp generic,
     Stored stored{input, role, channel ? axisOf(map, *channel) : last,
                   steps ? axisOf(map, *steps) : last, name + "." + side.str()};
     Location loc = generic.getLoc();
+    // A weight is rounded once (V7), not to the model's format first.
+    Format stays = role.scaled ? formatF32() : role.format;
+    if (isConstant && stays)
+      if (Value exact = fromOrigin(rewriter, input, stays))
+        stored.value = exact;
     FailureOr<Value> result = store(rewriter, loc, stored, policy, names);
     if (failed(result))
       return failure();
