@@ -8,8 +8,14 @@
 
 using namespace llvm;
 
+/// Features of other machines are no question to ask.
+static bool isX86With(const TargetMachine &machine, StringRef features) {
+  return machine.getTargetTriple().isX86() &&
+         machine.getMCSubtargetInfo()->checkFeatures(features.str());
+}
+
 bool numera::permutesBytes(const TargetMachine &machine) {
-  return machine.getMCSubtargetInfo()->checkFeatures("+avx512vbmi,+avx512bw");
+  return isX86With(machine, "+avx512vbmi,+avx512bw");
 }
 
 /// AMD's Zen adds in two pipes and multiplies in two others (bench/pipes.py);
@@ -18,9 +24,7 @@ bool numera::permutesBytes(const TargetMachine &machine) {
 static bool fusesAdditions(const TargetMachine &machine) {
   StringRef cpu = machine.getTargetCPU();
   bool isNamed = !cpu.empty() && cpu != "generic" && !cpu.starts_with("x86-64");
-  return machine.getTargetTriple().isX86() && isNamed &&
-         !cpu.starts_with("znver") &&
-         machine.getMCSubtargetInfo()->checkFeatures("+fma");
+  return isNamed && !cpu.starts_with("znver") && isX86With(machine, "+fma");
 }
 
 void numera::defineAnswers(Module &module, const TargetMachine &machine) {
