@@ -240,7 +240,8 @@ private:
       auto tryShort = [&](const Products &products) {
         return products.areAdmitted() &&
                runShort(tile, rows.panels + r * rowForms * rowPitch,
-                        block.panels + c * steps.count, steps.count);
+                        block.panels + c * steps.count, steps.count,
+                        numera_hook_confines(products.least, products.most));
       };
       auto outer = Products::of(row, column);
       if (tryShort(outer))
@@ -256,13 +257,17 @@ private:
     }
 
     /// False, and the tile as it was, if it cannot be done so.
-    static bool runShort(Carrier *tile, const Carrier *rows,
-                         const Carrier *columns, int64_t steps) {
+    [[gnu::noinline]] static bool runShort(Carrier *tile, const Carrier *rows,
+                                           const Carrier *columns,
+                                           int64_t steps, bool areConfined) {
       alignas(64) Carrier sums[TheTile::size];
       prepare<numera_hook_start>(sums, tile, TheTile::size);
       if (Magnitudes::of(sums, TheTile::size).hasNaN())
         return false;
-      TheTile::template run<ShortStep>(sums, rows, columns, steps);
+      if (areConfined)
+        TheTile::template run<ConfinedStep>(sums, rows, columns, steps);
+      else
+        TheTile::template run<ShortStep>(sums, rows, columns, steps);
       prepare<numera_hook_result>(sums, sums, TheTile::size);
       if (Magnitudes::of(sums, TheTile::size).hasNaN())
         return false;

@@ -48,6 +48,11 @@ Carrier numera_hook_start(Carrier sum);
 Carrier numera_hook_result(Carrier sum);
 Vector numera_hook_short(Vector sum, Vector first, Vector second,
                          Vector column);
+/// True if products between these suit the confined form, on the same prepared
+/// values, too.
+uint8_t numera_hook_confines(Carrier least, Carrier most);
+Vector numera_hook_confined(Vector sum, Vector first, Vector second,
+                            Vector column);
 #endif
 
 #if NUMERA_QUIRES

@@ -26,6 +26,13 @@ struct ShortStep {
     return numera_hook_short(sum, row[0], row[1], column);
   }
 };
+/// And that of products with which no sum grows too large.
+struct ConfinedStep {
+  static constexpr int rowForms = 2;
+  static Vector next(Vector sum, const Vector (&row)[2], Vector column) {
+    return numera_hook_confined(sum, row[0], row[1], column);
+  }
+};
 #endif
 
 /// A tile has `tileRows` rows of `tileVectors` vectors. A row's panel has

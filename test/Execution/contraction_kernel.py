@@ -58,6 +58,9 @@ def data():
     a[15] = np.float32(2.0) ** random.integers(-126, 127, STEPS).astype(np.float32)
     a[16, 1:] = 0
     a[17, ::2] = -a[17, 1::2]
+    # Sums that grow until their products are too small for them.
+    a[18] = 3.5 * np.sign(b[:, 0])
+    a[19] = -4.5 * np.sign(b[:, 1])
     return a, b
 
 

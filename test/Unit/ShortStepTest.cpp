@@ -14,10 +14,10 @@ using namespace numera::test;
 
 namespace {
 
-constexpr StepForm forms[] = {StepForm::Gradual,     StepForm::Normal,
-                              StepForm::Saturating,  StepForm::Computed,
-                              StepForm::Overflowing, StepForm::AnyProduct,
-                              StepForm::AnySum,      StepForm::Fused};
+constexpr StepForm forms[] = {
+    StepForm::Gradual,  StepForm::Normal,      StepForm::Saturating,
+    StepForm::Computed, StepForm::Overflowing, StepForm::AnyProduct,
+    StepForm::AnySum,   StepForm::Fused,       StepForm::Confined};
 
 // ---- floats --------------------------------------------------
 
@@ -45,6 +45,8 @@ template <typename T>
 bool mustFinish(const FloatStep<T> &step, const Operands<T> &x) {
   if (step.form == StepForm::Saturating || step.form == StepForm::Overflowing)
     return true;
+  if (step.form == StepForm::Confined)
+    return std::isfinite(x.c);
   T limit = std::ldexp(T{1}, step.format.maxExponent());
   for (T number : {x.a, x.b, x.c, x.product, x.sum})
     if (!(std::abs(number) < limit)) // just below it, t may overflow
@@ -187,7 +189,8 @@ TEST(FloatStep, MayBeRepeatedWithoutTests) {
                                StepForm::Normal, StepForm::Fused};
   checkSums<float, FloatFormat>(sixteenBitFormats(), some, 75);
   // Also past an overflow.
-  constexpr StepForm all[] = {StepForm::Overflowing, StepForm::Saturating};
+  constexpr StepForm all[] = {StepForm::Overflowing, StepForm::Saturating,
+                              StepForm::Confined};
   checkSums<float, FloatFormat>(smallFormats(), all, 99);
   checkSums<float, FloatFormat>(stepEdges, all, 99);
 }
@@ -269,8 +272,9 @@ TEST(ShortStep, ComputesTheSameOnVectors) {
   Tally tally;
   constexpr FloatFormat f{
       5, 10, 15, Specials::Ieee, true, true, Overflow::Saturate};
-  for (StepForm form : {StepForm::Gradual, StepForm::Normal,
-                        StepForm::Saturating, StepForm::Fused})
+  for (StepForm form :
+       {StepForm::Gradual, StepForm::Normal, StepForm::Saturating,
+        StepForm::Fused, StepForm::Confined})
     checkVectors(tally, f, form);
   checkVectors(tally, PositFormat{{16}, 2}, StepForm::Gradual);
   checkVectors(tally, PositFormat{{16}, 1}, StepForm::Gradual);

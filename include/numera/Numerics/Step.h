@@ -41,6 +41,10 @@ enum class StepForm : int32_t {
   /// As Normal, in fewer operations, of which one alone is an addition: for
   /// machines that have no other units for additions than for products.
   Fused = 7,
+  /// As Saturating or Overflowing, whichever the format has, on the same
+  /// prepared numbers, in fewer operations: products must be so small that no
+  /// sum passes the largest value.
+  Confined = 8,
 };
 
 /// The bounds of a block's finite operands or products.
@@ -63,9 +67,11 @@ template <typename V, typename S> constexpr V roundBySplitting(V x, S split) {
   V high = x * split;
   return high - (high - x);
 }
-/// The same where `shift` is 2^D, for D >= p + 2 if p bits stay.
+/// The same where `shift` is 2^D, for D >= p + 2 if p bits stay. A product of
+/// x and 2^D - 1 is fma(x, shift, -x) in an instruction that leaves x where it
+/// is: copies that a processor fails to rename took a tenth of a loop's time.
 template <typename V> constexpr V roundByShifting(V x, V shift) {
-  V below = fma(x, shift, -x);
+  V below = x * (shift - 1);
   return fma(x, shift, -below);
 }
 

@@ -62,6 +62,12 @@
 // too, but its bound is not. As u is one product here, it is as in `below`:
 // (2^D - 1) x and 2^D x - x are one number.
 //
+// Confined: in the top binade, from 2^emax on, a step of values is
+// 2^(emax + 1 - p). A product below half of that leaves any c there which it
+// would raise, as c is the nearest value to the sum; and from below 2^emax no
+// sum is rounded to more than that. So |c| never passes the larger of 2^emax
+// and its start, and nothing has to look after it.
+//
 // Zeros: c is never -0 unless it starts so (nearest sums that cancel are +0),
 // and to any other c it is the same whether +0 or -0 is added.
 
@@ -84,6 +90,9 @@ template <typename T> struct FloatStep {
 
   /// True if the steps of this format and form are exact.
   constexpr bool exists() const {
+    if (form == StepForm::Confined)
+      return FloatStep{format, StepForm::Saturating}.exists() ||
+             FloatStep{format, StepForm::Overflowing}.exists();
     if (form > StepForm::Saturating && form != StepForm::Overflowing &&
         form != StepForm::Fused)
       return false; // a posit's
@@ -115,6 +124,8 @@ template <typename T> struct FloatStep {
               normal = Traits::format.minExponent();
       return products.least >= power(least < normal ? normal : least);
     }
+    if (form == StepForm::Confined)
+      return products.most <= lastToConfine();
     if (form == StepForm::Saturating)
       return products.most <= largest();
     return form != StepForm::Overflowing || products.most <= lastToLargest();
@@ -179,7 +190,7 @@ template <typename T> struct FloatStep {
       return step::fma(sum, static_cast<V>(power(cut())),
                        step::atMost(sum * -times, bound));
     }
-    // Where additions are the scarcer operations, two fused ones serve better.
+    // Where additions are the scarcer operations, a product serves better.
     return step::roundByShifting(sum, static_cast<V>(power(cut())));
   }
 
@@ -195,7 +206,8 @@ private:
   /// How far below the carrier's infinity 2^emax is; for sums that pass it,
   /// 2^(emax + 1).
   constexpr int32_t headroom() const {
-    bool passes = form == StepForm::Saturating || form == StepForm::Overflowing;
+    bool passes = form == StepForm::Saturating ||
+                  form == StepForm::Overflowing || form == StepForm::Confined;
     return ceiling - format.maxExponent() - passes;
   }
   constexpr T largest() const { return decodeTo<T>(format, format.maxCode()); }
@@ -203,6 +215,12 @@ private:
   constexpr T lastToLargest() const {
     return largest() + power(format.maxExponent() - format.precision()) -
            power(format.leastExponent());
+  }
+  /// The last value below half a step of the top binade; negative for none.
+  constexpr T lastToConfine() const {
+    int32_t half = format.maxExponent() - format.precision();
+    int32_t unit = half - format.precision(), least = format.leastExponent();
+    return power(half) - power(unit > least ? unit : least);
   }
   /// 2^exponent, a normal number.
   static constexpr T power(int32_t exponent) {

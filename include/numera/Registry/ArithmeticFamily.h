@@ -26,8 +26,8 @@ namespace numera {
 template <typename T, typename F>
 llvm::SmallVector<int32_t, 3> shortForms(const F &f) {
   llvm::SmallVector<StepForm, 5> order = {StepForm::Gradual, StepForm::Normal,
-                                          StepForm::Saturating,
-                                          StepForm::Fused};
+                                          StepForm::Saturating, StepForm::Fused,
+                                          StepForm::Confined};
   if constexpr (requires { ShortStep<T, F>::preferred(f); })
     order.insert(order.begin(), ShortStep<T, F>::preferred(f));
   llvm::SmallVector<int32_t, 3> forms;

@@ -48,6 +48,8 @@ private:
   void addPrefetch(const Twine &name, Type storage);
   void addCarriedSteps(const Twine &name, const PackedContraction &contraction,
                        ArrayRef<int32_t> shortForms);
+  void addConfinedStep(const Twine &name, const PackedContraction &contraction,
+                       ArrayRef<int32_t> shortForms, Type vector);
 
   llvm::StringMap<LLVM::LLVMFuncOp> kernels; ///< by what they compute
 };
@@ -206,6 +208,29 @@ void KernelCalls::addCarriedSteps(const Twine &name,
   else
     addEntry(name + ".short", contraction, "step_short", operands, vector,
              form);
+  addConfinedStep(name, contraction, shortForms, vector);
+}
+
+/// i8 f(carrier least, carrier most) and the step for the products that it is
+/// true of: of none, where the format has no such form.
+void KernelCalls::addConfinedStep(const Twine &name,
+                                  const PackedContraction &contraction,
+                                  ArrayRef<int32_t> shortForms, Type vector) {
+  constexpr auto confined = int32_t(StepForm::Confined);
+  bool exists = is_contained(shortForms, confined);
+  int32_t form = exists ? confined : shortForms.front();
+  SmallVector<Type, 4> operands(4, vector);
+  addEntry(name + ".confined", contraction, "step_short", operands, vector,
+           form);
+  SmallVector<Type, 2> bounds(2, contraction.carrier);
+  Type i8 = builder.getI8Type();
+  if (exists)
+    return addEntry(name + ".confines", contraction, "step_admits", bounds, i8,
+                    form);
+  hook(name + ".confines", bounds, i8);
+  Location loc = module.getLoc();
+  Value never = LLVM::ConstantOp::create(builder, loc, i8, 0);
+  LLVM::ReturnOp::create(builder, loc, never);
 }
 
 namespace {
