@@ -56,6 +56,11 @@ Unpacked numera::exactValue(Operation operation,
   case Operation::Cmp:
   case Operation::IsNaN:
     break; // their operands have one format
+#define NUMERA_FUNCTION(enumerator, name, operands) case Operation::enumerator:
+#define NUMERA_IDENTITY(enumerator, name, operands) case Operation::enumerator:
+#define NUMERA_PART(enumerator, name, operands) case Operation::enumerator:
+#include "numera/Registry/Operations.def"
+    break; // a library's alone
   }
   return Unpacked::nan();
 }

@@ -17,7 +17,7 @@ namespace numera {
 struct ScaledLaw {
   std::string law;
   uint64_t tried = 0, mismatches = 0;
-  std::string example; ///< the first mismatch
+  std::string example = {}; ///< the first mismatch
 };
 
 struct ScaledReport {

@@ -93,7 +93,9 @@ constexpr uint64_t numbersInLane(const F &f, RoundingMode mode,
       T result =
           operation(Lane<T>::decodeNumber(f, x), Lane<T>::decodeNumber(f, y));
       uint64_t code = Lane<T>::encodeNumber(f, result);
-      bool isNaN = f.isNaN(x & f.mask()) | f.isNaN(y & f.mask());
+      // Both, so that there is no branch.
+      bool xIsNaN = f.isNaN(x & f.mask()), yIsNaN = f.isNaN(y & f.mask());
+      bool isNaN = int{xIsNaN} | int{yIsNaN};
       return isNaN ? f.nanCode() : code;
     }
   return inLane<T>(f, mode, operation, x, y);

@@ -138,6 +138,11 @@ uint64_t evaluate(const F &f, Operation operation,
   case Operation::Pow:
     return f.encode(exact::pow(f.decode(x).operand(), f.decode(y).operand()),
                     mode);
+#define NUMERA_FUNCTION(enumerator, name, operands) case Operation::enumerator:
+#define NUMERA_IDENTITY(enumerator, name, operands) case Operation::enumerator:
+#define NUMERA_PART(enumerator, name, operands) case Operation::enumerator:
+#include "numera/Registry/Operations.def"
+    break; // a library's alone
   }
   return f.nanCode();
 }

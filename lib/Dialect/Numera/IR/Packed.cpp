@@ -68,7 +68,7 @@ LogicalResult PackOp::verify() {
 
 LogicalResult UnpackOp::verify() {
   auto type = cast<RankedTensorType>(getType());
-  if (int64_t(getSizes().size()) != type.getNumDynamicDims())
+  if (getSizes().size() != size_t(type.getNumDynamicDims()))
     return emitOpError("has ") << getSizes().size() << " sizes; expected "
                                << type.getNumDynamicDims();
   return verifyPacking(

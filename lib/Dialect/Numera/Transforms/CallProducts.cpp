@@ -58,8 +58,8 @@ struct Matrix {
   SmallVector<unsigned> order;
   Access access = {};
   bool isDense = false;
-  Value copy = {};                 ///< a memref; null where it is dense
-  SmallVector<Value> denseStrides; ///< by place in `order`, i64
+  Value copy = {};                      ///< a memref; null where it is dense
+  SmallVector<Value> denseStrides = {}; ///< by place in `order`, i64
 };
 
 class ProductCall {
