@@ -31,8 +31,10 @@ static void addOptimisations(OpPassManager &passes, Target target) {
   passes.addPass(createNumeraFuse());
   passes.addPass(createNumeraSimplify());
   passes.addPass(createNumeraCarry({nameOf(target).str()}));
-  if (target == Target::CPU)
+  if (target == Target::CPU) {
     passes.addPass(createNumeraRoundBlocks());
+    passes.addPass(createNumeraWriteInPlace());
+  }
   passes.addPass(createNumeraDestinations());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());

@@ -85,6 +85,16 @@ def NumeraParallelize : Pass<"numera-parallelize", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def NumeraWriteInPlace : Pass<"numera-write-in-place"> {
+  let summary = "let elementwise operations write where they read";
+  let description = [{
+    *Before:* an elementwise `linalg.generic` that writes a new tensor
+    (`tensor.empty`) and reads another of the same type, in the same order, that
+    an operation of linalg in the same block has made and nothing else uses.
+    *After:* it writes to that tensor, which bufferization makes one memory.
+  }];
+}
+
 def NumeraDestinations : Pass<"numera-destinations", "::mlir::ModuleOp"> {
   let summary = "let public functions write results where the caller wants them";
   let description = [{
