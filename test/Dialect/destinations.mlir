@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // RUN: numera-opt %s --numera-destinations --canonicalize --cse --split-input-file | FileCheck %s
+// RUN: numera-opt %s --numera-destinations --split-input-file | FileCheck %s --check-prefix=ALONE
 
 // Constant sizes, those of an argument, and those that follow from one.
 // CHECK-LABEL: func.func @results(
@@ -66,4 +67,32 @@ func.func @reshaped(%x: tensor<4x2x3xf32>, %y: tensor<4xf32>) -> (tensor<4x6xf32
   %0 = tensor.collapse_shape %x [[0], [1, 2]] : tensor<4x2x3xf32> into tensor<4x6xf32>
   %1 = tensor.expand_shape %y [[0, 1]] output_shape [2, 2] : tensor<4xf32> into tensor<2x2xf32>
   return %0, %1 : tensor<4x6xf32>, tensor<2x2xf32>
+}
+
+// -----
+
+// What two results begin with is made for each of them: in the memory of one it
+// would be gone when the other is written.
+// CHECK-LABEL: func.func @begun_together(
+// ALONE-LABEL: func.func @begun_together(
+// ALONE: %[[F:.*]] = linalg.fill
+// ALONE: %[[F0:.*]] = linalg.fill
+// ALONE: linalg.matmul {{.*}} outs(%[[F0]] :
+// ALONE: linalg.matmul {{.*}} outs(%[[F]] :
+// ALONE-LABEL: func.func @begun_with_a_result(
+// ALONE: %[[P:.*]] = linalg.matmul
+// ALONE: %[[C:.*]] = linalg.copy ins(%[[P]]
+// ALONE: linalg.matmul {{.*}} outs(%[[C]] :
+func.func @begun_together(%a: tensor<2x2xf32>, %b: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x2xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<2x2xf32>) -> tensor<2x2xf32>
+  %p = linalg.matmul ins(%a, %b : tensor<2x2xf32>, tensor<2x2xf32>) outs(%f : tensor<2x2xf32>) -> tensor<2x2xf32>
+  %q = linalg.matmul ins(%b, %a : tensor<2x2xf32>, tensor<2x2xf32>) outs(%f : tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %p, %q : tensor<2x2xf32>, tensor<2x2xf32>
+}
+func.func @begun_with_a_result(%a: tensor<2x2xf32>, %b: tensor<2x2xf32>, %f: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
+  %p = linalg.matmul ins(%a, %b : tensor<2x2xf32>, tensor<2x2xf32>) outs(%f : tensor<2x2xf32>) -> tensor<2x2xf32>
+  %q = linalg.matmul ins(%b, %a : tensor<2x2xf32>, tensor<2x2xf32>) outs(%p : tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %p, %q : tensor<2x2xf32>, tensor<2x2xf32>
 }

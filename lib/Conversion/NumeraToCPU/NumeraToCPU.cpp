@@ -35,9 +35,11 @@ static void addOptimisations(OpPassManager &passes, Target target) {
     passes.addPass(createNumeraRoundBlocks());
     passes.addPass(createNumeraWriteInPlace());
   }
-  passes.addPass(createNumeraDestinations());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
+  // What it makes twice is to stay so.
+  passes.addPass(createNumeraDestinations());
+  passes.addPass(createCanonicalizerPass());
 }
 
 static void addBufferization(OpPassManager &passes) {

@@ -7,8 +7,10 @@
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
@@ -92,6 +94,39 @@ static void writeReshaped(OpBuilder &builder, Value &tensor,
   }
 }
 
+/// The same tensor once more.
+static Value duplicate(OpBuilder &builder, Value tensor) {
+  if (auto fill = tensor.getDefiningOp<linalg::FillOp>())
+    return builder.clone(*fill)->getResult(0);
+  Location loc = tensor.getLoc();
+  auto type = cast<RankedTensorType>(tensor.getType());
+  Value empty = tensor::EmptyOp::create(
+      builder, loc, tensor::getMixedSizes(builder, loc, tensor),
+      type.getElementType());
+  return linalg::CopyOp::create(builder, loc, tensor, empty).getResult(0);
+}
+
+/// Has the tensors that `tensor` is written over, one after the other, serve it
+/// alone. Bufferization lets all of them have the memory of its destination,
+/// and it does not see that another result which begins with one of them would
+/// be there too when the destination is written.
+static void beginAlone(OpBuilder &builder, Value tensor) {
+  for (auto result = dyn_cast<OpResult>(tensor); result;) {
+    auto writer = dyn_cast<DestinationStyleOpInterface>(result.getOwner());
+    if (!writer)
+      return;
+    OpOperand *init = writer.getTiedOpOperand(result);
+    auto before = dyn_cast<OpResult>(init->get());
+    if (before && !before.hasOneUse() &&
+        isa<DestinationStyleOpInterface>(before.getOwner())) {
+      builder.setInsertionPoint(writer);
+      before = cast<OpResult>(duplicate(builder, before));
+      init->set(before);
+    }
+    result = before;
+  }
+}
+
 /// Gives the function an argument for each result whose sizes are known when it
 /// is called.
 static void passDestinations(func::FuncOp function) {
@@ -116,6 +151,7 @@ static void passDestinations(func::FuncOp function) {
     builder.setInsertionPointToStart(&function.getBody().front());
     Value written = result, destination = function.getArgument(last);
     writeReshaped(builder, written, destination);
+    beginAlone(builder, written);
     builder.setInsertionPoint(terminator);
     bufferization::MaterializeInDestinationOp::create(
         builder, result.getLoc(), TypeRange(), written, destination,

@@ -103,10 +103,12 @@ def NumeraDestinations : Pass<"numera-destinations", "::mlir::ModuleOp"> {
     *After:* for every result whose sizes are constant or those of arguments,
     one argument more, a memref that the result is materialised in, and one
     result less. `numera.destinations` says which, and where the sizes come
-    from. The memrefs share no memory with any argument.
+    from. The memrefs share no memory with any argument. A tensor that several
+    results begin with, such as a fill, is made once for each of them.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::bufferization::BufferizationDialect",
+                           "::mlir::linalg::LinalgDialect",
                            "::mlir::memref::MemRefDialect",
                            "::mlir::tensor::TensorDialect"];
 }
