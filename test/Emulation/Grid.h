@@ -253,10 +253,14 @@ void runGrid(const Function &function, const unsigned grid[3],
              const unsigned block[3], size_t sharedSize, void **parameters) {
   size_t threads = size_t(block[0]) * block[1] * block[2];
   std::vector<Fiber> fibers(function.hasBarriers ? threads : 1);
-  // Patterns of matrices begin at multiples of 1024 at most.
+  // Patterns of matrices begin at multiples of 1024 at most, and descriptors
+  // hold 18 bits of an address, in which places must follow each other.
+  constexpr size_t window = size_t{1} << 18;
   size_t bytes = (function.sharedSize + sharedSize + 1024) / 1024 * 1024;
   std::unique_ptr<unsigned char, decltype(&std::free)> shared(
-      static_cast<unsigned char *>(std::aligned_alloc(1024, bytes)), std::free);
+      static_cast<unsigned char *>(
+          std::aligned_alloc(window, (bytes + window - 1) / window * window)),
+      std::free);
   Warpgroups warpgroups;
   uint64_t blocks = uint64_t(grid[0]) * grid[1] * grid[2];
   for (uint64_t b = 0; b < blocks; ++b) {
