@@ -4,7 +4,7 @@
 
 // Constant sizes, those of an argument, and those that follow from one.
 // CHECK-LABEL: func.func @results(
-// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<?x3xf32>, %[[D0:[a-z0-9]+]]: memref<4xf32>, %[[D1:[a-z0-9]+]]: memref<3x?xf32>)
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<?x3xf32> {bufferization.writable = false}, %[[D0:[a-z0-9]+]]: memref<4xf32>, %[[D1:[a-z0-9]+]]: memref<3x?xf32>)
 // CHECK-SAME: attributes {numera.destinations = [array<i64: -1, -1>, array<i64: -1, -1, 0, 0>]}
 // CHECK: %[[T:.*]] = linalg.transpose ins(%[[X]]
 // CHECK-DAG: bufferization.materialize_in_destination %{{.*}} in restrict writable %[[D0]]
@@ -23,7 +23,7 @@ func.func @results(%x: tensor<?x3xf32>) -> (tensor<4xf32>, tensor<3x?xf32>) {
 
 // A size that is computed is known too late.
 // CHECK-LABEL: func.func @a_computed_size(
-// CHECK-SAME: %{{[a-z0-9]+}}: tensor<?xf32>, %[[D:[a-z0-9]+]]: memref<f32>) -> tensor<?xf32>
+// CHECK-SAME: %{{[a-z0-9]+}}: tensor<?xf32> {{.*}}, %[[D:[a-z0-9]+]]: memref<f32>) -> tensor<?xf32>
 // CHECK-SAME: {numera.destinations = [unit, array<i64>]}
 func.func @a_computed_size(%x: tensor<?xf32>) -> (tensor<?xf32>, tensor<f32>) {
   %c0 = arith.constant 0 : index
@@ -38,9 +38,9 @@ func.func @a_computed_size(%x: tensor<?xf32>) -> (tensor<?xf32>, tensor<f32>) {
 // -----
 
 // What the module calls, what is private, and results that are no tensors stay.
-// CHECK-LABEL: func.func @called(%{{.*}}: tensor<2xf32>) -> tensor<2xf32>
+// CHECK-LABEL: func.func @called(%{{.*}}: tensor<2xf32> {bufferization.writable = false}) -> tensor<2xf32>
 // CHECK-LABEL: func.func private @hidden(%{{.*}}: tensor<2xf32>) -> tensor<2xf32>
-// CHECK-LABEL: func.func @calls(%{{.*}}: tensor<2xf32>, %{{.*}}: memref<2xf32>, %{{.*}}: memref<2xf32>) -> memref<2xf32>
+// CHECK-LABEL: func.func @calls(%{{.*}}: tensor<2xf32> {{.*}}, %{{.*}}: memref<2xf32>, %{{.*}}: memref<2xf32>) -> memref<2xf32>
 // CHECK-SAME: {numera.destinations = [unit, array<i64: -1, -1>]}
 func.func @called(%x: tensor<2xf32>) -> tensor<2xf32> {
   return %x : tensor<2xf32>
@@ -83,6 +83,11 @@ func.func @reshaped(%x: tensor<4x2x3xf32>, %y: tensor<4xf32>) -> (tensor<4x6xf32
 // ALONE: %[[P:.*]] = linalg.matmul
 // ALONE: %[[C:.*]] = linalg.copy ins(%[[P]]
 // ALONE: linalg.matmul {{.*}} outs(%[[C]] :
+// ALONE-LABEL: func.func @looped(
+// ALONE: %[[F:.*]] = linalg.fill
+// ALONE: %[[F0:.*]] = linalg.fill
+// ALONE: scf.for {{.*}} = %[[F0]])
+// ALONE: scf.for {{.*}} = %[[F]])
 func.func @begun_together(%a: tensor<2x2xf32>, %b: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<2x2xf32>
@@ -91,8 +96,37 @@ func.func @begun_together(%a: tensor<2x2xf32>, %b: tensor<2x2xf32>) -> (tensor<2
   %q = linalg.matmul ins(%b, %a : tensor<2x2xf32>, tensor<2x2xf32>) outs(%f : tensor<2x2xf32>) -> tensor<2x2xf32>
   return %p, %q : tensor<2x2xf32>, tensor<2x2xf32>
 }
-func.func @begun_with_a_result(%a: tensor<2x2xf32>, %b: tensor<2x2xf32>, %f: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
+func.func @begun_with_a_result(%a: tensor<2x2xf32>, %b: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
+  %f = tensor.empty() : tensor<2x2xf32>
   %p = linalg.matmul ins(%a, %b : tensor<2x2xf32>, tensor<2x2xf32>) outs(%f : tensor<2x2xf32>) -> tensor<2x2xf32>
   %q = linalg.matmul ins(%b, %a : tensor<2x2xf32>, tensor<2x2xf32>) outs(%p : tensor<2x2xf32>) -> tensor<2x2xf32>
   return %p, %q : tensor<2x2xf32>, tensor<2x2xf32>
+}
+func.func @looped(%a: tensor<2x2xf32>, %n: index, %x: f32) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = tensor.empty() : tensor<2x2xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<2x2xf32>) -> tensor<2x2xf32>
+  %p = scf.for %i = %c0 to %n step %c1 iter_args(%t = %f) -> tensor<2x2xf32> {
+    %next = tensor.insert %x into %t[%i, %c0] : tensor<2x2xf32>
+    scf.yield %next : tensor<2x2xf32>
+  }
+  %q = scf.for %i = %c0 to %n step %c1 iter_args(%t = %f) -> tensor<2x2xf32> {
+    %next = tensor.insert %x into %t[%i, %c1] : tensor<2x2xf32>
+    scf.yield %next : tensor<2x2xf32>
+  }
+  return %p, %q : tensor<2x2xf32>, tensor<2x2xf32>
+}
+
+// -----
+
+// An input is copied to where the result that begins with it goes, once.
+// CHECK-LABEL: func.func @begun_with_an_input(
+// CHECK-SAME: tensor<2x2xf32> {{.*}}, %[[X:[a-z0-9]+]]: tensor<2x2xf32> {
+// CHECK: %[[C:.*]] = linalg.copy ins(%[[X]]
+// CHECK: linalg.matmul {{.*}} outs(%[[C]] :
+func.func @begun_with_an_input(%a: tensor<2x2xf32>, %x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %p = linalg.matmul ins(%a, %a : tensor<2x2xf32>, tensor<2x2xf32>) outs(%x : tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %p : tensor<2x2xf32>
 }

@@ -5,13 +5,14 @@
 // the function; a copy of a result costs as much as a whole elementwise
 // operation.
 
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 
@@ -27,6 +28,11 @@ struct Source {
   int64_t argument = -1, dimension = -1;
 };
 } // namespace
+
+static bool isInput(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
+}
 
 /// Where a dynamic size comes from. What it creates on the way is left behind.
 static std::optional<Source> sourceOf(OpBuilder &builder, Value tensor,
@@ -45,10 +51,9 @@ static std::optional<Source> sourceOf(OpBuilder &builder, Value tensor,
     tensor = dim.getSource();
     dimension = *index;
   }
-  auto argument = cast<BlockArgument>(tensor);
-  if (!isa<func::FuncOp>(argument.getOwner()->getParentOp()))
+  if (!isInput(tensor))
     return std::nullopt;
-  return Source{argument.getArgNumber(), dimension};
+  return Source{cast<BlockArgument>(tensor).getArgNumber(), dimension};
 }
 
 /// What the attribute says of a destination: the source of each size, or -1, -1
@@ -106,24 +111,58 @@ static Value duplicate(OpBuilder &builder, Value tensor) {
   return linalg::CopyOp::create(builder, loc, tensor, empty).getResult(0);
 }
 
-/// Has the tensors that `tensor` is written over, one after the other, serve it
+/// Whether `use` keeps its tensor until the function returns: as another tensor
+/// in the same memory, or by itself.
+static bool isKeptBy(const bufferization::AnalysisState &state,
+                     OpOperand &use) {
+  return isa<func::ReturnOp, bufferization::MaterializeInDestinationOp>(
+             use.getOwner()) ||
+         state.getAliasingValues(use).getNumAliases() > 0;
+}
+
+static bool isInLoop(Value value) {
+  for (Region *region = value.getParentRegion(); region;
+       region = region->getParentRegion()) {
+    if (isa<LoopLikeOpInterface>(region->getParentOp()))
+      return true;
+  }
+  return false;
+}
+
+/// Has the tensors that `result` is written over, one after the other, serve it
 /// alone. Bufferization lets all of them have the memory of its destination,
 /// and it does not see that another result which begins with one of them would
-/// be there too when the destination is written.
-static void beginAlone(OpBuilder &builder, Value tensor) {
-  for (auto result = dyn_cast<OpResult>(tensor); result;) {
-    auto writer = dyn_cast<DestinationStyleOpInterface>(result.getOwner());
-    if (!writer)
+/// be there too when the destination is written. What a loop makes in one step
+/// stays as it is: it leaves the loop only as the equivalent of an argument.
+static void beginAlone(OpBuilder &builder, OpOperand &result) {
+  bufferization::BufferizationOptions options;
+  bufferization::AnalysisState state(options);
+  bufferization::TraversalConfig config;
+  config.alwaysIncludeLeaves = false;
+  config.followSameTypeOrCastsOnly = true;
+  auto isShared = [&](Value value) {
+    if (value == result.get() || value.getDefiningOp<tensor::EmptyOp>() ||
+        isInLoop(value))
+      return false;
+    if (isInput(value))
+      return true;
+    auto isKept = [&](OpOperand &use) { return isKeptBy(state, use); };
+    return llvm::count_if(value.getUses(), isKept) > 1;
+  };
+  for (;;) {
+    llvm::DenseSet<OpOperand *> uses;
+    SetVector<Value> shared =
+        state.findValueInReverseUseDefChain(&result, isShared, config, &uses);
+    if (shared.empty())
       return;
-    OpOperand *init = writer.getTiedOpOperand(result);
-    auto before = dyn_cast<OpResult>(init->get());
-    if (before && !before.hasOneUse() &&
-        isa<DestinationStyleOpInterface>(before.getOwner())) {
-      builder.setInsertionPoint(writer);
-      before = cast<OpResult>(duplicate(builder, before));
-      init->set(before);
+    for (Value value : shared) {
+      for (OpOperand &use : llvm::make_early_inc_range(value.getUses())) {
+        if (!uses.contains(&use))
+          continue;
+        builder.setInsertionPoint(use.getOwner());
+        use.set(duplicate(builder, value));
+      }
     }
-    result = before;
   }
 }
 
@@ -135,6 +174,7 @@ static void passDestinations(func::FuncOp function) {
   OpBuilder builder(function.getContext());
   SmallVector<Attribute> destinations;
   llvm::BitVector placed(function.getNumResults());
+  SmallVector<OpOperand *> written;
   for (auto [i, result] : llvm::enumerate(terminator.getOperands())) {
     std::optional<SmallVector<int64_t>> sources = sourcesOf(builder, result);
     if (!sources) {
@@ -149,18 +189,30 @@ static void passDestinations(func::FuncOp function) {
     if (failed(function.insertArgument(last, type, {}, result.getLoc())))
       llvm_unreachable("the type of a function can change");
     builder.setInsertionPointToStart(&function.getBody().front());
-    Value written = result, destination = function.getArgument(last);
-    writeReshaped(builder, written, destination);
-    beginAlone(builder, written);
+    Value source = result, destination = function.getArgument(last);
+    writeReshaped(builder, source, destination);
     builder.setInsertionPoint(terminator);
-    bufferization::MaterializeInDestinationOp::create(
-        builder, result.getLoc(), TypeRange(), written, destination,
+    auto materialize = bufferization::MaterializeInDestinationOp::create(
+        builder, result.getLoc(), TypeRange(), source, destination,
         /*restrict=*/true, /*writable=*/true);
+    written.push_back(&materialize.getSourceMutable());
   }
   terminator->eraseOperands(placed);
   if (failed(function.eraseResults(placed)))
     llvm_unreachable("the type of a function can change");
+  for (OpOperand *result : written)
+    beginAlone(builder, *result);
   function->setAttr(destinationsAttribute, builder.getArrayAttr(destinations));
+}
+
+/// Whoever calls the function keeps its inputs as they are.
+static void keepInputs(func::FuncOp function) {
+  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
+    if (isa<TensorType>(type))
+      function.setArgAttr(
+          unsigned(i), bufferization::BufferizationDialect::kWritableAttrName,
+          BoolAttr::get(function.getContext(), false));
+  }
 }
 
 namespace {
@@ -169,8 +221,10 @@ struct DestinationsPass : impl::NumeraDestinationsBase<DestinationsPass> {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       bool isCalled =
           !SymbolTable::symbolKnownUseEmpty(function, getOperation());
-      if (function.isPublic() && !function.isExternal() && !isCalled &&
-          llvm::hasSingleElement(function.getBody()))
+      if (!function.isPublic() || function.isExternal())
+        continue;
+      keepInputs(function);
+      if (!isCalled && llvm::hasSingleElement(function.getBody()))
         passDestinations(function);
     }
   }

@@ -104,7 +104,9 @@ def NumeraDestinations : Pass<"numera-destinations", "::mlir::ModuleOp"> {
     one argument more, a memref that the result is materialised in, and one
     result less. `numera.destinations` says which, and where the sizes come
     from. The memrefs share no memory with any argument. A tensor that several
-    results begin with, such as a fill, is made once for each of them.
+    results begin with, such as a fill, is made once for each of them, and an
+    input that one begins with is copied. No public function writes its inputs
+    (`bufferization.writable = false`).
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::bufferization::BufferizationDialect",
