@@ -67,29 +67,33 @@ static Error addLibrary(orc::LLJIT &jit, const std::string &path) {
 }
 
 static constexpr StringLiteral initializer = "numera.initialize";
+static constexpr StringLiteral finalizer = "numera.finalize";
 
-/// What would run when a shared object is loaded, as a function of the program.
-static bool addInitializer(Module &module) {
-  GlobalVariable *list = module.getGlobalVariable("llvm.global_ctors");
+/// What would run when a shared object is loaded or closed, `listName`, as a
+/// function of the program. False: nothing would.
+static bool addFunctionOf(StringRef listName, StringRef name, Module &module) {
+  GlobalVariable *list = module.getGlobalVariable(listName);
   auto *entries =
       list ? dyn_cast<ConstantArray>(list->getInitializer()) : nullptr;
   if (!entries)
     return false;
-  // By priority; those of one in their order.
-  std::multimap<uint64_t, Constant *> constructors;
+  // By priority; those of one in their order. What ends goes back.
+  std::multimap<uint64_t, Constant *> functions;
   for (const Use &use : entries->operands()) {
     auto *entry = cast<ConstantStruct>(use);
-    constructors.emplace(
-        cast<ConstantInt>(entry->getOperand(0))->getZExtValue(),
-        entry->getOperand(1));
+    functions.emplace(cast<ConstantInt>(entry->getOperand(0))->getZExtValue(),
+                      entry->getOperand(1));
   }
   IRBuilder<> builder(module.getContext());
   auto *type = FunctionType::get(builder.getVoidTy(), false);
   auto *function =
-      Function::Create(type, GlobalValue::ExternalLinkage, initializer, module);
+      Function::Create(type, GlobalValue::ExternalLinkage, name, module);
   builder.SetInsertPoint(BasicBlock::Create(module.getContext(), "", function));
-  for (auto &[priority, constructor] : constructors)
-    builder.CreateCall(type, constructor);
+  auto call = [&](auto &entry) { builder.CreateCall(type, entry.second); };
+  if (name == finalizer)
+    for_each(reverse(functions), call);
+  else
+    for_each(functions, call);
   builder.CreateRetVoid();
   list->eraseFromParent();
   return true;
@@ -135,8 +139,31 @@ static Error defineAtExit(orc::LLJIT &jit) {
   return jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(symbols)));
 }
 
-Expected<std::unique_ptr<orc::LLJIT>> numera::load(Compiled &program) {
-  bool hasInitializer = addInitializer(*program.module);
+static Expected<void (*)()> findFunction(orc::LLJIT &jit, StringRef name) {
+  auto address = jit.lookup(name);
+  if (!address)
+    return address.takeError();
+  return address->toPtr<void (*)()>();
+}
+
+LoadedProgram::LoadedProgram(std::unique_ptr<orc::LLJIT> jit,
+                             void (*finalize)())
+    : jit(std::move(jit)), finalize(finalize) {}
+
+LoadedProgram::~LoadedProgram() {
+  if (finalize)
+    finalize();
+}
+
+Expected<orc::ExecutorAddr> LoadedProgram::lookup(StringRef symbol) {
+  return jit->lookup(symbol);
+}
+
+Expected<std::unique_ptr<LoadedProgram>> numera::load(Compiled &program) {
+  bool hasInitializer =
+      addFunctionOf("llvm.global_ctors", initializer, *program.module);
+  bool hasFinalizer =
+      addFunctionOf("llvm.global_dtors", finalizer, *program.module);
   SmallVector<char, 0> code;
   raw_svector_ostream stream(code);
   if (Error error = generate(program, CodeGenFileType::ObjectFile, stream))
@@ -164,10 +191,17 @@ Expected<std::unique_ptr<orc::LLJIT>> numera::load(Compiled &program) {
   if (Error error = materialize(**jit, *program.module))
     return std::move(error);
   if (hasInitializer) {
-    auto initialize = (*jit)->lookup(initializer);
+    auto initialize = findFunction(**jit, initializer);
     if (!initialize)
       return initialize.takeError();
-    initialize->toPtr<void (*)()>()();
+    (*initialize)();
   }
-  return jit;
+  void (*finalize)() = nullptr;
+  if (hasFinalizer) {
+    auto found = findFunction(**jit, finalizer);
+    if (!found)
+      return found.takeError();
+    finalize = *found;
+  }
+  return std::make_unique<LoadedProgram>(std::move(*jit), finalize);
 }

@@ -7,7 +7,6 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Object/ObjectFile.h"
 
@@ -26,15 +25,16 @@ namespace {
 /// Compiled in this process.
 class CompiledProgram : public Program {
 public:
-  CompiledProgram(std::unique_ptr<orc::LLJIT> jit, numera::Metadata metadata)
-      : jit(std::move(jit)) {
+  CompiledProgram(std::unique_ptr<LoadedProgram> loaded,
+                  numera::Metadata metadata)
+      : loaded(std::move(loaded)) {
     info = std::move(metadata);
   }
 
   Error findEntries() {
     for (const FunctionSignature &function : info.functions) {
       Expected<orc::ExecutorAddr> address =
-          jit->lookup(entrySymbol(function.name));
+          loaded->lookup(entrySymbol(function.name));
       if (!address)
         return address.takeError();
       entries.push_back(address->toPtr<numera_entry *>());
@@ -43,7 +43,7 @@ public:
   }
 
 private:
-  std::unique_ptr<orc::LLJIT> jit;
+  std::unique_ptr<LoadedProgram> loaded;
 };
 
 /// Looks for the metadata before the file is loaded: loading runs the
@@ -116,11 +116,11 @@ Program::compile(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
     return compiled.takeError();
   if (Error error = checkNative(*compiled))
     return std::move(error);
-  Expected<std::unique_ptr<orc::LLJIT>> jit = load(*compiled);
-  if (!jit)
-    return jit.takeError();
+  Expected<std::unique_ptr<LoadedProgram>> loaded = load(*compiled);
+  if (!loaded)
+    return loaded.takeError();
   auto program = std::make_unique<CompiledProgram>(
-      std::move(*jit), std::move(compiled->metadata));
+      std::move(*loaded), std::move(compiled->metadata));
   if (Error error = program->findEntries())
     return std::move(error);
   return program;

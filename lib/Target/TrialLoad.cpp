@@ -9,7 +9,6 @@
 #include "LibraryExamination.h"
 
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 

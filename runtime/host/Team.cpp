@@ -5,6 +5,7 @@
 #include "Running.h"
 
 #include <cstdlib>
+#include <new>
 #include <sched.h>
 #include <signal.h>
 #include <unistd.h>
@@ -25,19 +26,11 @@ private:
   Roomy<pthread_mutex_t> &mutex;
 };
 
-/// Those that this thread may run on.
-uint32_t processors() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0)
-    return uint32_t(CPU_COUNT(&set));
-  long online = sysconf(_SC_NPROCESSORS_ONLN);
-  return online > 1 ? uint32_t(online) : 1;
-}
-
-/// Looks at a condition for some ten microseconds, within which the next loop
-/// of a model mostly comes: waking a thread takes as long.
+/// Looks at a condition for about a millisecond, within which the next loop of
+/// a model mostly comes, and the next call of a program that makes one after
+/// the other: a processor that sleeps takes up to as long to wake.
 template <typename Condition> void spin(const Condition &holds) {
-  for (int i = 0; i < 3000 && !holds(); ++i)
+  for (int i = 0; i < 20000 && !holds(); ++i)
     numera_processor_relax();
 }
 
@@ -82,10 +75,62 @@ void Loop::work() {
 
 // ---- the threads
 
-const char *Team::run(LoopBody *body, void *context, int64_t count,
+Crew::Processors::Processors() {
+  CPU_ZERO(&set);
+  sched_getaffinity(0, sizeof set, &set);
+}
+
+uint32_t Crew::Processors::count() const {
+  if (int known = CPU_COUNT(&set))
+    return uint32_t(known);
+  long online = sysconf(_SC_NPROCESSORS_ONLN);
+  return online > 1 ? uint32_t(online) : 1;
+}
+
+Crew::Crew(uint32_t wanted)
+    : wanted(wanted), process(getpid()),
+      threads(wanted ? wanted : processors.count()),
+      // Where threads take turns, one that looks keeps another from working.
+      spins(threads <= processors.count()) {}
+
+/// What one call leaves to the next.
+static std::atomic<Crew *> atRest = nullptr;
+
+Crew *Crew::take(uint32_t wanted) {
+  if (Crew *crew = atRest.exchange(nullptr)) {
+    Processors ours;
+    if (crew->wanted == wanted && crew->process == getpid() &&
+        CPU_EQUAL(&crew->processors.set, &ours.set))
+      return crew;
+    disband(crew);
+  }
+  void *memory = std::malloc(sizeof(Crew));
+  return memory ? new (memory) Crew(wanted) : nullptr;
+}
+
+void Crew::leave(Crew *crew) {
+  Crew *none = nullptr;
+  if (!atRest.compare_exchange_strong(none, crew))
+    disband(crew);
+}
+
+void Crew::endRest() {
+  if (Crew *crew = atRest.exchange(nullptr))
+    disband(crew);
+}
+
+void Crew::disband(Crew *crew) {
+  // A fork leaves the helpers behind, and the mutex as they had it.
+  if (crew->process != getpid())
+    return;
+  crew->~Crew();
+  std::free(crew);
+}
+
+__attribute__((destructor)) static void endThreads() { Crew::endRest(); }
+
+const char *Crew::run(LoopBody *body, void *context, int64_t count,
                       int64_t grain) {
-  if (!isCounted)
-    countThreads();
   if (threads == 1) {
     body(context, 0, count);
     return nullptr;
@@ -112,23 +157,14 @@ const char *Team::run(LoopBody *body, void *context, int64_t count,
   return shared.failure();
 }
 
-void Team::countThreads() {
-  uint32_t available = processors();
-  if (threads == 0)
-    threads = available;
-  // Where threads take turns, one that looks keeps another from working.
-  spins = threads <= available;
-  isCounted = true;
-}
-
 /// As many as the loop can use. Where the system has no more, fewer do.
-void Team::makeHelpers(int64_t wanted) {
-  if (wanted > int64_t(threads) - 1)
-    wanted = int64_t(threads) - 1;
-  if (wanted <= int64_t(helperCount))
+void Crew::makeHelpers(int64_t most) {
+  if (most > int64_t(threads) - 1)
+    most = int64_t(threads) - 1;
+  if (most <= int64_t(helperCount))
     return;
   auto *larger = static_cast<pthread_t *>(
-      std::realloc(helpers, size_t(wanted) * sizeof(pthread_t)));
+      std::realloc(helpers, size_t(most) * sizeof(pthread_t)));
   if (!larger)
     return;
   helpers = larger;
@@ -136,13 +172,13 @@ void Team::makeHelpers(int64_t wanted) {
   sigset_t all, previous;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &previous);
-  while (int64_t(helperCount) < wanted &&
+  while (int64_t(helperCount) < most &&
          pthread_create(helpers + helperCount, nullptr, helperMain, this) == 0)
     ++helperCount;
   pthread_sigmask(SIG_SETMASK, &previous, nullptr);
 }
 
-Team::~Team() {
+Crew::~Crew() {
   {
     Locked lock(mutex);
     isEnding = true;
@@ -153,13 +189,13 @@ Team::~Team() {
   std::free(helpers);
 }
 
-void *Team::helperMain(void *team) {
+void *Crew::helperMain(void *crew) {
   DefaultFloatingPoint scope;
-  static_cast<Team *>(team)->help();
+  static_cast<Crew *>(crew)->help();
   return nullptr;
 }
 
-void Team::help() {
+void Crew::help() {
   for (uint64_t seen = 0;;) {
     if (spins)
       spin([this, seen] { return isNew(seen); });
@@ -179,6 +215,16 @@ void Team::help() {
     if (--active == 0)
       pthread_cond_signal(&idle.value);
   }
+}
+
+const char *Team::run(LoopBody *body, void *context, int64_t count,
+                      int64_t grain) {
+  if (!crew && threads != 1)
+    crew = Crew::take(threads);
+  if (crew)
+    return crew->run(body, context, count, grain);
+  body(context, 0, count);
+  return nullptr;
 }
 
 // ---- the entry

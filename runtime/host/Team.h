@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The threads of one call of a compiled function. They are made by the first
-// loop that can use them, serve the loops that follow, and end with the call:
-// nothing of a program runs while none of its functions does, so that a shared
-// object can be closed, a program in memory freed, and a process forked. Making
-// a thread takes 10 to 40 microseconds, which is what a loop worth sharing
-// takes many times over.
+// The threads that work on a call of a compiled function. They are made by the
+// first loop that can use them and serve the loops that follow, those of later
+// calls as well: making a thread takes 10 to 40 microseconds, waking one almost
+// as much, and a small model is through in a hundred. Between calls they look
+// for the next for a while, then sleep; they end when the shared object is
+// closed, the program in memory freed, or the process over, and a forked
+// process makes its own.
 
 #ifndef NUMERA_RUNTIME_HOST_TEAM_H
 #define NUMERA_RUNTIME_HOST_TEAM_H
@@ -16,6 +17,8 @@
 
 #include <atomic>
 #include <pthread.h>
+#include <sched.h>
+#include <sys/types.h>
 
 namespace numera::host {
 
@@ -44,27 +47,46 @@ private:
   const char *message = nullptr; ///< and `limit`
 };
 
-class Team {
+/// A thread that calls, and others that help it.
+class Crew {
 public:
-  /// At most `threads` of them, this one included; 0: as many as there are
-  /// processors.
-  explicit Team(uint32_t threads) : threads(threads) {}
-  ~Team();
-  Team(const Team &) = delete;
+  /// Those that rest since the last call, if they are as many as are wanted and
+  /// may run where this thread may; else new ones. Null: there is no memory.
+  /// \p wanted counts this thread; 0: as many as there are processors.
+  static Crew *take(uint32_t wanted);
+  /// The call is over. One crew rests; the helpers of others end.
+  static void leave(Crew *crew);
+  /// Ends the helpers of the crew that rests.
+  static void endRest();
 
   /// Runs a loop; what numera_host_fail said in it, else null.
   const char *run(LoopBody *body, void *context, int64_t count, int64_t grain);
 
 private:
-  static void *helperMain(void *team);
+  /// Where a thread may run.
+  struct Processors {
+    Processors();
+    uint32_t count() const;
+    cpu_set_t set;
+  };
+
+  explicit Crew(uint32_t wanted);
+  ~Crew();
+  Crew(const Crew &) = delete;
+
+  static void disband(Crew *crew);
+  static void *helperMain(void *crew);
   void help();
   bool isNew(uint64_t seen) const { return epoch != seen || isEnding; }
-  void countThreads();
-  void makeHelpers(int64_t wanted);
+  void makeHelpers(int64_t most);
 
-  uint32_t threads;
-  bool isCounted = false; ///< `threads` is not 0, `spins` is set
-  bool spins = false; ///< a thread looks for a while before it goes to sleep
+  /// What the next call must agree with.
+  const uint32_t wanted;
+  const pid_t process;
+  const Processors processors;
+
+  const uint32_t threads; ///< that may work, the caller's included
+  const bool spins; ///< a thread looks for a while before it goes to sleep
   pthread_t *helpers = nullptr;
   uint32_t helperCount = 0;
 
@@ -76,6 +98,25 @@ private:
   std::atomic<bool> isEnding = false;
   std::atomic<uint32_t> active = 0; ///< helpers inside the loop
   Loop *loop = nullptr;             ///< null: helpers may not enter it
+};
+
+/// The crew of one call, from its first loop on.
+class Team {
+public:
+  /// At most `threads`, this one included; 0: as many as there are processors.
+  explicit Team(uint32_t threads) : threads(threads) {}
+  ~Team() {
+    if (crew)
+      Crew::leave(crew);
+  }
+  Team(const Team &) = delete;
+
+  /// Runs a loop; what numera_host_fail said in it, else null.
+  const char *run(LoopBody *body, void *context, int64_t count, int64_t grain);
+
+private:
+  const uint32_t threads;
+  Crew *crew = nullptr;
 };
 
 } // namespace numera::host

@@ -9,8 +9,10 @@
 
 #include <atomic>
 #include <cfenv>
+#include <chrono>
 #include <functional>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <string>
 #include <sys/wait.h>
@@ -19,6 +21,9 @@
 #include <vector>
 
 using namespace numera::host;
+
+/// A forked process makes threads again.
+extern "C" const char *__tsan_default_options() { return "die_after_fork=0"; }
 
 namespace {
 
@@ -121,6 +126,58 @@ TEST(Team, ServesManyLoopsWithTheSameThreads) {
       expected = expected * 3 + uint64_t(i);
     EXPECT_EQ(uint64_t(values[size_t(i)]), expected) << i;
   }
+}
+
+/// The helper of a call with two threads.
+pthread_t findHelper() {
+  std::atomic<int> inside = 0;
+  std::atomic<pthread_t> helper{};
+  call(2, [&] {
+    pthread_t caller = pthread_self();
+    parallel(2, 1, [&](int64_t, int64_t) {
+      if (!pthread_equal(caller, pthread_self()))
+        helper = pthread_self();
+      ++inside;
+      while (inside < 2)
+        std::this_thread::yield();
+    });
+  });
+  return helper;
+}
+
+TEST(Team, ServesManyCallsWithTheSameThreads) {
+  pthread_t helper = findHelper();
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(pthread_equal(findHelper(), helper));
+    // Now and then it has gone to sleep.
+    if (i % 20 == 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+TEST(Team, WorksWhereTheCallerMayRun) {
+  cpu_set_t all, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  if (CPU_COUNT(&all) < 2)
+    GTEST_SKIP() << "one processor";
+  findHelper();
+  int last = CPU_SETSIZE;
+  while (!CPU_ISSET(--last, &all))
+    ;
+  CPU_ZERO(&one);
+  CPU_SET(last, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  std::atomic<int> inside = 0, elsewhere = 0;
+  call(2, [&] {
+    parallel(2, 1, [&](int64_t, int64_t) {
+      elsewhere += sched_getcpu() != last;
+      ++inside;
+      while (inside < 2)
+        std::this_thread::yield();
+    });
+  });
+  EXPECT_EQ(sched_setaffinity(0, sizeof all, &all), 0);
+  EXPECT_EQ(elsewhere, 0);
 }
 
 TEST(Team, RunsALoopInsideALoopInOneThread) {
