@@ -140,6 +140,7 @@ private:
       return translated.takeError();
     Module &module = **translated;
     setTarget(module, machine);
+    keepMemory(module);
     // Before their hooks are hidden.
     if (Error error = linkKernels(module, kernelsOf(lowered), machine))
       return error;

@@ -59,6 +59,12 @@ llvm::Error addInvokes(llvm::Module &module,
 llvm::Error addEntryPoints(llvm::Module &module, const Metadata &metadata,
                            llvm::ArrayRef<VersionInfo> versions, Caller caller);
 
+// ---- Allocations.cpp
+
+/// Has the functions of a model, alone in the module yet, allocate by
+/// numera_host_allocate and free by numera_host_release.
+void keepMemory(llvm::Module &module);
+
 // ---- LinkRuntime.cpp
 
 /// Links what `module` needs of `library`, as internal symbols.

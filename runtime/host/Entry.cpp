@@ -5,6 +5,7 @@
 // default one, and results change hands. Linked as bitcode into every program,
 // so it needs the C library and nothing else.
 
+#include "Memory.h"
 #include "Message.h"
 #include "Processor.h"
 #include "Running.h"
@@ -123,6 +124,7 @@ public:
     for (size_t i = 0; succeeded && i < function.outputCount; ++i)
       deliver(i);
     discard();
+    trimMemory();
     return succeeded;
   }
 
@@ -280,7 +282,8 @@ private:
       return false;
     tensor.data = outputs[i].data;
     if (!tensor.data || overlaps(i, bytes)) {
-      tensor.data = results[i].owned = std::malloc(bytes ? bytes : 1);
+      tensor.data = results[i].owned =
+          numera_host_try_allocate(alignof(max_align_t), bytes ? bytes : 1);
       if (!tensor.data)
         return fault().add("out of memory");
     }
@@ -383,7 +386,7 @@ private:
       if (result.buffer && result.buffer != outputs[i].data &&
           result.buffer != result.owned)
         std::free(result.buffer);
-      std::free(result.owned);
+      numera_host_release(result.owned);
       result.buffer = result.owned = nullptr;
     }
   }

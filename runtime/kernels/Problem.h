@@ -8,7 +8,6 @@
 #include "Panels.h"
 #include "numera/Runtime/Entry.h"
 
-#include <stdlib.h>
 #include <type_traits>
 
 namespace numera::kernel {
@@ -95,11 +94,11 @@ public:
       size += size_t(roundUp(count * int64_t(sizeof(Element)), 64));
     };
     layOut(take); // to know the size
-    memory = static_cast<char *>(aligned_alloc(64, size));
+    memory = static_cast<char *>(host::numera_host_try_allocate(64, size));
     size = 0;
     layOut(take);
   }
-  ~Memory() { free(memory); }
+  ~Memory() { host::numera_host_release(memory); }
   Memory(const Memory &) = delete;
 
   /// Else there is not enough, and no array may be used.

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+//
+// The memory of tensors inside a program. What is released is kept for the next
+// that asks for as much, in this call or a later one: memory from the system
+// comes in cleared pages, one fault each, and those of a whole model cost as
+// much as its elementwise operations. Blocks are malloc's, so that a caller can
+// be given one, and free it.
+
+#ifndef NUMERA_RUNTIME_HOST_MEMORY_H
+#define NUMERA_RUNTIME_HOST_MEMORY_H
+
+namespace numera::host {
+
+/// At the end of a call: blocks that the last calls had no use for go back to
+/// the system.
+void trimMemory();
+
+} // namespace numera::host
+
+#endif // NUMERA_RUNTIME_HOST_MEMORY_H
