@@ -93,13 +93,14 @@ TEST(Team, SharesALoop) {
 
 TEST(Team, ServesManyLoopsWithTheSameThreads) {
   constexpr int64_t count = 64;
-  std::vector<int64_t> values(count, 0);
+  std::vector<uint64_t> values(count, 0);
   ASSERT_EQ(call(3,
                  [&] {
                    for (int loop = 0; loop < 2000; ++loop)
                      parallel(count, 1, [&](int64_t begin, int64_t end) {
                        for (int64_t i = begin; i < end; ++i)
-                         values[size_t(i)] = values[size_t(i)] * 3 + i;
+                         values[size_t(i)] =
+                             values[size_t(i)] * 3 + uint64_t(i);
                      });
                  }),
             "");
@@ -107,7 +108,7 @@ TEST(Team, ServesManyLoopsWithTheSameThreads) {
     uint64_t expected = 0;
     for (int loop = 0; loop < 2000; ++loop)
       expected = expected * 3 + uint64_t(i);
-    EXPECT_EQ(uint64_t(values[size_t(i)]), expected) << i;
+    EXPECT_EQ(values[size_t(i)], expected) << i;
   }
 }
 
