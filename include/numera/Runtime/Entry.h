@@ -106,9 +106,9 @@ int numera_host_call(const FunctionInfo *function, const numera_tensor *inputs,
 void numera_host_parallel(LoopBody *body, void *context, int64_t count,
                           int64_t grain);
 
-/// Memory, from malloc: a caller may be given it, and frees it. Its contents are
-/// any. `alignment` is a power of two, `bytes` a multiple of it. Null if there is
-/// none.
+/// Memory, from malloc: a caller may be given it, and frees it. Its contents
+/// are any. `alignment` is a power of two, `bytes` a multiple of it. Null if
+/// there is none.
 void *numera_host_try_allocate(uint64_t alignment, uint64_t bytes);
 /// The same for a function's tensors: ends the call if there is none.
 void *numera_host_allocate(uint64_t alignment, uint64_t bytes);
