@@ -28,6 +28,25 @@ double measure(const Contender &contender, Clock clock) {
   return (now(clock) - start) / contender.batch / contender.share;
 }
 
+/// Cycles a nanosecond, in some 40 us: multiplications that wait for each other
+/// take three each. With vectors beside them, which keep the clock where it was
+/// for those before.
+double clockRate() {
+  constexpr int64_t iterations = 10'000;
+  bool hasVectors = __builtin_cpu_supports("avx512f");
+  int64_t product = 1;
+  double start = now(Clock::Thread);
+  for (int64_t k = 0; k < iterations; ++k) {
+    asm volatile("imul $3, %0, %0\n imul $3, %0, %0\n"
+                 "imul $3, %0, %0\n imul $3, %0, %0"
+                 : "+r"(product));
+    if (hasVectors)
+      asm volatile(".rept 10\n vmulps %%zmm0, %%zmm0, %%zmm1\n .endr" ::
+                       : "xmm1");
+  }
+  return 12e-9 * double(iterations) / (now(Clock::Thread) - start);
+}
+
 /// Longer than what reading the clock and a cold cache cost.
 constexpr double shortestBatch = 1e-3;
 
@@ -63,7 +82,7 @@ void numera::bench::contest(
   unsigned rounds = unsigned(std::clamp(row.seconds() / round, fewest, 1001.0));
 
   std::vector<std::vector<double>> times(contenders.size());
-  std::vector<double> ratios, current(contenders.size());
+  std::vector<double> ratios, clocks, current(contenders.size());
   for (auto _ : state) {
     for (unsigned i = 0; i < rounds; ++i) {
       // Each goes first as often as the others.
@@ -75,12 +94,16 @@ void numera::bench::contest(
           contender.run();
         current[turn] = measure(contender, clock);
         times[turn].push_back(current[turn]);
+        if (turn == 0 && clock == Clock::Thread)
+          clocks.push_back(clockRate());
       }
       ratios.push_back(ratioOf(current));
     }
     state.SetIterationTime(quantile(times[0], 0.5));
   }
   state.counters["ours"] = quantile(times[0], 0.5);
+  state.counters["least"] = quantile(times[0], 0);
+  state.counters["ghz"] = clocks.empty() ? 0 : quantile(clocks, 0.5);
   state.counters["peer"] = quantile(times[1], 0.5);
   state.counters["ratio"] = quantile(ratios, 0.5);
   state.counters["low"] = quantile(ratios, 0.25);

@@ -4,9 +4,7 @@
 
 #include "Row.h"
 
-#include <algorithm>
 #include <cstdio>
-#include <ctime>
 
 using namespace numera::bench;
 
@@ -17,32 +15,6 @@ static Kernel *kernelOf(const Row &row) {
       {"scaled", scaled}, {"threads", threads}};
   auto found = kernels.find(row.text("kernel"));
   return found == kernels.end() ? nullptr : found->second;
-}
-
-/// Cycles a nanosecond: multiplications that wait for each other take three
-/// each. With vectors beside them, which may slow the clock.
-static double clockRate() {
-  constexpr int64_t iterations = 4'000'000;
-  bool hasVectors = __builtin_cpu_supports("avx512f");
-  double best = 0;
-  for (int i = 0; i < 5; ++i) {
-    timespec start, end;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
-    int64_t product = 1;
-    for (int64_t k = 0; k < iterations; ++k) {
-      asm volatile("imul $3, %0, %0\n imul $3, %0, %0\n"
-                   "imul $3, %0, %0\n imul $3, %0, %0"
-                   : "+r"(product));
-      if (hasVectors)
-        asm volatile(".rept 10\n vmulps %%zmm0, %%zmm0, %%zmm1\n .endr" ::
-                         : "xmm1");
-    }
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
-    double time = double(end.tv_sec - start.tv_sec) * 1e9 +
-                  double(end.tv_nsec - start.tv_nsec);
-    best = std::max(best, 12 * double(iterations) / time);
-  }
-  return best;
 }
 
 int main(int count, char **words) {
@@ -64,7 +36,6 @@ int main(int count, char **words) {
         ->UseManualTime()
         ->Iterations(1);
   }
-  benchmark::AddCustomContext("ghz", std::to_string(clockRate()));
   benchmark::RunSpecifiedBenchmarks();
   return 0;
 }

@@ -19,7 +19,8 @@ class Result:
     high: float = None
     failure: str = None
     limit: object = None   # bounds.Bound
-    ghz: float = None
+    ghz: float = None      # the clock beside ours
+    least: float = None    # the least time of ours
 
     @staticmethod
     def of(row, measured, limit=None, failure=None):
@@ -31,7 +32,8 @@ class Result:
             return Result(row, failure=failure)
         return Result(row, *(measured[key] for key in
                              ("ours", "peer", "ratio", "low", "high")),
-                      limit=limit, ghz=measured.get("ghz"))
+                      limit=limit, ghz=measured.get("ghz"),
+                      least=measured.get("least"))
 
     @property
     def verdict(self):
@@ -43,25 +45,27 @@ class Result:
 
     def bounds(self):
         """What the row's bytes take at memcpy's speed, and what the inner
-        loop's instructions allow; seconds."""
+        loop's instructions allow; seconds, each with the time of ours that it
+        is a bound of: memcpy shares the machine as ours does, and a loop of
+        instructions reaches its bound at best while no one else does."""
         found = {}
         if not self.failure and self.row.moved and self.row.peer == "memcpy":
-            found[f"{self.row.moved} B"] = self.peer
+            found[f"{self.row.moved} B"] = self.peer, self.ours
         if not self.failure and self.limit:
             text = " + ".join(
                 f"{loop.instructions} instr, {short(loop.cycles)} cyc"
                 for loop in self.limit.loops())
-            found[text] = self.limit.seconds(self.row, self.ghz)
+            found[text] = self.limit.seconds(self.row, self.ghz), self.least
         return found
 
     def bound(self):
         return "; ".join(f"{what}: {short(self.row.figure(seconds))}"
-                         for what, seconds in self.bounds().items())
+                         for what, (seconds, _) in self.bounds().items())
 
     def of_bound(self):
         """How much of the tighter bound is reached."""
-        found = self.bounds().values()
-        return f"{max(found) / self.ours:.0%}" if found else ""
+        found = [bound / time for bound, time in self.bounds().values()]
+        return f"{max(found):.0%}" if found else ""
 
     def cells(self):
         bar = "" if self.row.bar is None else short(self.row.bar)
@@ -75,11 +79,13 @@ class Result:
 
     def as_json(self):
         fields = {key: getattr(self, key) for key in
-                  ("ours", "peer", "ratio", "low", "high", "failure")}
+                  ("ours", "peer", "ratio", "low", "high", "failure",
+                   "least", "ghz")}
         return {"name": self.row.name, "section": self.row.section,
                 "peer_name": self.row.peer, "bar": self.row.bar,
                 "unit": self.row.unit, "verdict": self.verdict,
-                "bounds": self.bounds(), **fields}
+                "bounds": {what: seconds for what, (seconds, _)
+                           in self.bounds().items()}, **fields}
 
 
 def short(value):
