@@ -11,18 +11,31 @@
 
 namespace numera::kernel {
 
+/// True if one of the values is NaN.
+inline bool haveNaN(const Carrier *values, int64_t count) {
+  bool found = false;
+#pragma clang loop vectorize(enable) unroll(disable)
+  for (int64_t i = 0; i < count; ++i)
+    found |= values[i] != values[i];
+  return found;
+}
+
 /// The bounds of the magnitudes of finite, nonzero elements. They are kept as
 /// the words of floats, which are in the order of their values, NaN above all.
 class Magnitudes {
   using Word = std::conditional_t<sizeof(Carrier) == 4, uint32_t, uint64_t>;
 
 public:
+  /// Of `rows` times `count` elements.
+  template <int rows, int64_t rowPitch>
   static Magnitudes of(const Carrier *values, int64_t count) {
     Magnitudes found;
     // Unrolled first, it would be vectorised with strides.
 #pragma clang loop vectorize(enable) unroll(disable)
     for (int64_t i = 0; i < count; ++i)
-      found.add(__builtin_bit_cast(Word, values[i]));
+#pragma clang loop unroll(full)
+      for (int r = 0; r < rows; ++r)
+        found.add(__builtin_bit_cast(Word, values[r * rowPitch + i]));
     return found;
   }
   void join(const Magnitudes &other) {
@@ -32,7 +45,6 @@ public:
   }
 
   bool isFinite() const { return greatest < infinity; }
-  bool hasNaN() const { return greatest > infinity; }
   Carrier least() const { // infinity where all are zero
     return valueOf(leastLessOne >= infinity ? infinity : leastLessOne + 1);
   }
@@ -55,6 +67,26 @@ private:
   Word greatest = 0;
 };
 
+/// Those of a panel, and of parts of it: where values are spread widely, the
+/// largest of rows and the largest of columns seldom meet.
+struct PanelMagnitudes : Magnitudes {
+  static constexpr int64_t partSteps = 16, mostParts = 32;
+  Magnitudes parts[mostParts];
+
+  /// Of `rows` times `count` elements, a part of which has `partSize`.
+  template <int rows, int64_t rowPitch>
+  static PanelMagnitudes of(const Carrier *values, int64_t count,
+                            int64_t partSize) {
+    PanelMagnitudes found;
+    for (int64_t first = 0, part = 0; first < count; first += partSize) {
+      int64_t size = count - first < partSize ? count - first : partSize;
+      found.parts[part] = Magnitudes::of<rows, rowPitch>(values + first, size);
+      found.join(found.parts[part++]);
+    }
+    return found;
+  }
+};
+
 /// The magnitudes of the nonzero products that a tile has, as far as the
 /// carrier tells them.
 struct Products {
@@ -62,6 +94,17 @@ struct Products {
 
   static Products of(const Magnitudes &rows, const Magnitudes &columns) {
     return {rows.least() * columns.least(), rows.most() * columns.most()};
+  }
+  /// Of finite panels, closer: only factors of one part meet.
+  static Products ofParts(const PanelMagnitudes &rows,
+                          const PanelMagnitudes &columns, int64_t steps) {
+    Products found = of(rows.parts[0], columns.parts[0]);
+    for (int64_t i = 1; i * PanelMagnitudes::partSteps < steps; ++i) {
+      Products part = of(rows.parts[i], columns.parts[i]);
+      found.least = part.least < found.least ? part.least : found.least;
+      found.most = part.most > found.most ? part.most : found.most;
+    }
+    return found;
   }
   /// Of finite panels: `rows` of `rowPitch` elements, and `width` elements a
   /// step. Closer, as only factors of one step meet.
@@ -96,6 +139,9 @@ struct Products {
   }
 
   bool areAdmitted() const { return numera_hook_admits(least, most); }
+  bool areConfined() const { return numera_hook_confines(least, most); }
+  /// True if any are, in this format.
+  static bool mayBeConfined() { return numera_hook_confines(0, 0); }
 };
 
 } // namespace numera::kernel

@@ -23,6 +23,10 @@ template <int tileRows, int tileVectors> class Kernel {
   /// tile has 512 to pay for its beginning and its end.
   static constexpr int64_t mostSteps =
       16 * 1024 / (8 * int64_t(sizeof(Carrier)));
+#if NUMERA_SHORT_STEPS
+  static_assert(mostSteps <=
+                PanelMagnitudes::partSteps * PanelMagnitudes::mostParts);
+#endif
   /// Not a multiple of 4 KiB: rows of a panel would share a cache set.
   static constexpr int64_t rowPitch = mostSteps + 64 / sizeof(Carrier);
 
@@ -138,15 +142,14 @@ private:
     Carrier *panel = rows.panels + index * Rows::panelSize(steps.count);
     decodeRows(panel, rows, index * tileRows, steps);
 #if NUMERA_SHORT_STEPS
-    Magnitudes all;
+    rows.magnitudes[index] = PanelMagnitudes::of<tileRows, rowPitch>(
+        panel, steps.count, PanelMagnitudes::partSteps);
     for (int64_t i = 0; i < tileRows; ++i) {
       Carrier *values = panel + i * rowPitch;
-      all.join(Magnitudes::of(values, steps.count));
       prepare<numera_hook_second>(values + tileRows * rowPitch, values,
                                   steps.count);
       prepare<numera_hook_first>(values, values, steps.count);
     }
-    rows.magnitudes[index] = all;
 #endif
   }
 
@@ -157,7 +160,8 @@ private:
       panel.decode(*this, values, columns, index * tileColumns, steps);
 #if NUMERA_SHORT_STEPS
       int64_t size = panel.columns * steps.count;
-      columns.magnitudes[index] = Magnitudes::of(values, size);
+      columns.magnitudes[index] = PanelMagnitudes::of<1, 0>(
+          values, size, PanelMagnitudes::partSteps * panel.columns);
       prepare<numera_hook_prepared>(values, values, size);
 #endif
     });
@@ -235,20 +239,23 @@ private:
     static void runSteps(const Kernel &kernel, const Again &space,
                          Carrier *tile, const Block &rows, int64_t r,
                          const Block &block, int64_t c, const Steps &steps) {
-      const Magnitudes &row = rows.magnitudes[r / tileRows];
-      const Magnitudes &column = block.magnitudes[c / tileColumns];
+      const PanelMagnitudes &row = rows.magnitudes[r / tileRows];
+      const PanelMagnitudes &column = block.magnitudes[c / tileColumns];
+      bool areFinite = row.isFinite() && column.isFinite();
       auto tryShort = [&](const Products &products) {
         return products.areAdmitted() &&
                runShort(tile, rows.panels + r * rowForms * rowPitch,
                         block.panels + c * steps.count, steps.count,
-                        numera_hook_confines(products.least, products.most));
+                        products.areConfined());
       };
       auto outer = Products::of(row, column);
+      if (areFinite && Products::mayBeConfined() && !outer.areConfined())
+        outer = Products::ofParts(row, column, steps.count);
       if (tryShort(outer))
         return;
       kernel.decodeRows(space.rowPanel, rows, r, steps);
       decode(kernel, space.columnPanel, block, c, steps);
-      if (!outer.areAdmitted() && row.isFinite() && column.isFinite() &&
+      if (!outer.areAdmitted() && areFinite &&
           tryShort(Products::template of<tileRows, rowPitch, columns>(
               space.rowPanel, space.columnPanel, steps.count)))
         return;
@@ -262,14 +269,14 @@ private:
                                            int64_t steps, bool areConfined) {
       alignas(64) Carrier sums[TheTile::size];
       prepare<numera_hook_start>(sums, tile, TheTile::size);
-      if (Magnitudes::of(sums, TheTile::size).hasNaN())
+      if (haveNaN(sums, TheTile::size))
         return false;
       if (areConfined)
         TheTile::template run<ConfinedStep>(sums, rows, columns, steps);
       else
         TheTile::template run<ShortStep>(sums, rows, columns, steps);
       prepare<numera_hook_result>(sums, sums, TheTile::size);
-      if (Magnitudes::of(sums, TheTile::size).hasNaN())
+      if (haveNaN(sums, TheTile::size))
         return false;
       for (int64_t i = 0; i < TheTile::size; ++i)
         tile[i] = sums[i];

@@ -35,7 +35,7 @@ struct Block {
   int64_t *sums;   ///< and in the sums
   Carrier *panels;
 #if NUMERA_SHORT_STEPS
-  Magnitudes *magnitudes; ///< one a panel
+  PanelMagnitudes *magnitudes; ///< one a panel
 #endif
 };
 

@@ -13,7 +13,7 @@ import sys
 import numpy as np
 from chosen import chosen
 
-ROWS, STEPS, COLUMNS = 21, 300, 45
+ROWS, STEPS, COLUMNS = 40, 300, 45
 # Formats that differ in how they are decoded, and those that do not.
 NAMES = ["bf16", "f8E4M3FN", "float<6,9>", "posit16", "posit<24,2>", "fixed<4,11>"]
 OTHERS = ["f8E5M2", "f16", "float<5,7>", "float<3,4>", "posit8", "posit<12,1>",
@@ -61,6 +61,11 @@ def data():
     # Sums that grow until their products are too small for them.
     a[18] = 3.5 * np.sign(b[:, 0])
     a[19] = -4.5 * np.sign(b[:, 1])
+    # Sums that pass 448, not 512, and come back: in one panel each, in its last
+    # steps, and across its first 16.
+    for row, first in ((30, STEPS - 3), (33, 14)):
+        b[first:first + 3, 44] = [4, 4, -4]
+        a[row, first:first + 3] = [64, 56, 52]
     return a, b
 
 
