@@ -10,6 +10,7 @@
 #include "NVPTX/Device.h"
 #include "PackedLoads.h"
 #include "Specialize.h"
+#include "SubnormalProducts.h"
 #include "Tuning.h"
 #include "VectorForms.h"
 #include "VectorVariants.h"
@@ -174,6 +175,7 @@ private:
     specializeRuntimeCalls(module, machine);
     optimize(module, machine, options.optimization);
     dropUnusedVariants(module);
+    spareSubnormalProducts(module, machine);
     separateEvenLanes(module, machine);
     selectLaneInstructions(module, machine);
     if (Linker::linkModules(*program.module, std::move(*translated)))
