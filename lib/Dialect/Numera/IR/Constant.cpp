@@ -193,7 +193,20 @@ LogicalResult ConstantOp::verify() {
   return success();
 }
 
-OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
+OpFoldResult ConstantOp::fold(FoldAdaptor) {
+  return CodesAttr::get(getContext(), getValue());
+}
+
+Attribute valueOfConstant(Attribute folded) {
+  auto codes = dyn_cast_or_null<CodesAttr>(folded);
+  return codes ? codes.getValue() : folded;
+}
+
+Attribute valueOfConstant(Value operand) {
+  Attribute folded;
+  return matchPattern(operand, m_Constant(&folded)) ? valueOfConstant(folded)
+                                                    : Attribute();
+}
 
 void ConstantOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
   setName(getResult(), "cst");

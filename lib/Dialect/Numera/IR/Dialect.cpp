@@ -84,7 +84,7 @@ void NumeraDialect::initialize() {
 mlir::Operation *NumeraDialect::materializeConstant(OpBuilder &builder,
                                                     Attribute value, Type type,
                                                     Location loc) {
-  auto typed = cast<TypedAttr>(value);
+  auto typed = cast<TypedAttr>(valueOfConstant(value));
   if (isa<NumType>(numera::elementType(type)))
     return ConstantOp::create(builder, loc, type, typed);
   return arith::ConstantOp::materialize(builder, typed, type, loc);

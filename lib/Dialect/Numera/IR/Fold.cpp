@@ -14,7 +14,8 @@ using namespace mlir;
 namespace numera {
 
 /// Element `index` of a constant operand, as a code or as an integer's bits.
-static std::optional<uint64_t> codeAt(Attribute constant, int64_t index) {
+static std::optional<uint64_t> codeAt(Attribute folded, int64_t index) {
+  Attribute constant = valueOfConstant(folded);
   if (auto dense = dyn_cast_or_null<DenseElementsAttr>(constant)) {
     auto element = dense.isSplat() ? 0 : index;
     if (isa<FloatType>(dense.getElementType()))
@@ -45,7 +46,7 @@ OpFoldResult foldElements(
     return {};
   Type element = storageOf(numera::elementType(type));
   bool splat = llvm::all_of(operands, [](Attribute operand) {
-    auto dense = dyn_cast<DenseElementsAttr>(operand);
+    auto dense = dyn_cast<DenseElementsAttr>(valueOfConstant(operand));
     return !dense || dense.isSplat();
   });
   int64_t count = !shaped || splat ? 1 : shaped.getNumElements();

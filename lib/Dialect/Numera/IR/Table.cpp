@@ -47,7 +47,7 @@ LogicalResult LookupOp::verify() {
 OpFoldResult LookupOp::fold(FoldAdaptor adaptor) {
   SmallVector<uint64_t, 2> codes;
   for (Attribute operand : adaptor.getOperands()) {
-    auto code = dyn_cast_or_null<IntegerAttr>(operand);
+    auto code = dyn_cast_or_null<IntegerAttr>(valueOfConstant(operand));
     if (!code)
       return {};
     codes.push_back(code.getValue().getZExtValue());

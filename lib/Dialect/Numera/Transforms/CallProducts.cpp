@@ -346,12 +346,10 @@ static bool isZero(const Registry &registry, const Format &format,
                    Value value) {
   if (auto cast = value.getDefiningOp<CastOp>())
     value = cast.getOperand();
-  Attribute constant;
-  if (!matchPattern(value, m_Constant(&constant)))
-    return false;
-  if (auto number = dyn_cast<FloatAttr>(constant))
+  Attribute constant = valueOfConstant(value);
+  if (auto number = dyn_cast_or_null<FloatAttr>(constant))
     return number.getValue().isPosZero();
-  auto code = dyn_cast<IntegerAttr>(constant);
+  auto code = dyn_cast_or_null<IntegerAttr>(constant);
   if (!code)
     return false;
   uint64_t bits = code.getValue().getZExtValue();

@@ -260,7 +260,6 @@ struct ExpandPackedPass : impl::NumeraExpandPackedBase<ExpandPackedPass> {
     });
     for (mlir::Operation *op : work) {
       builder.setInsertionPoint(op);
-      DenseElementsAttr constant;
       if (auto unpack = dyn_cast<UnpackOp>(op)) {
         if (!unpackReshaped(builder, unpack, *parsed))
           unpack.replaceAllUsesWith(
@@ -269,7 +268,8 @@ struct ExpandPackedPass : impl::NumeraExpandPackedBase<ExpandPackedPass> {
                           cast<RankedTensorType>(unpack.getType()),
                           unpack.getSizes(), *unpack.getWidth(), *parsed));
       } else if (auto pack = cast<PackOp>(op);
-                 matchPattern(pack.getInput(), m_Constant(&constant))) {
+                 auto constant = dyn_cast_or_null<DenseElementsAttr>(
+                     valueOfConstant(pack.getInput()))) {
         pack.replaceAllUsesWith(
             arith::ConstantOp::create(builder, op->getLoc(),
                                       packConstant(constant, *pack.getWidth()))

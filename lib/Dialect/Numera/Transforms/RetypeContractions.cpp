@@ -57,12 +57,10 @@ static bool isZeroFill(Value init) {
   Value value = fill.getInputs()[0];
   if (auto cast = value.getDefiningOp<CastOp>())
     value = cast.getOperand();
-  Attribute constant;
-  if (!matchPattern(value, m_Constant(&constant)))
-    return false;
-  if (auto integer = dyn_cast<IntegerAttr>(constant))
+  Attribute constant = valueOfConstant(value);
+  if (auto integer = dyn_cast_or_null<IntegerAttr>(constant))
     return integer.getValue().isZero();
-  auto number = dyn_cast<FloatAttr>(constant);
+  auto number = dyn_cast_or_null<FloatAttr>(constant);
   return number && number.getValue().isPosZero();
 }
 

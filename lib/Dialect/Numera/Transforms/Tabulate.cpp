@@ -157,12 +157,10 @@ private:
 
   /// The element of a constant that has one value; else null.
   static Attribute splatOf(Value value) {
-    Attribute constant;
-    if (!matchPattern(value, m_Constant(&constant)))
-      return {};
-    if (isa<IntegerAttr>(constant))
+    Attribute constant = valueOfConstant(value);
+    if (isa_and_nonnull<IntegerAttr>(constant))
       return constant;
-    auto dense = dyn_cast<DenseIntElementsAttr>(constant);
+    auto dense = dyn_cast_or_null<DenseIntElementsAttr>(constant);
     return dense && dense.isSplat() ? dense.getSplatValue<Attribute>()
                                     : Attribute();
   }

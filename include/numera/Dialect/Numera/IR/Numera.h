@@ -61,6 +61,10 @@ bool isExactCast(const Format &from, const OperationRules &rules);
 /// The value of an attribute that `numera.constant` and the folders take: the
 /// code as a storage integer, or a float of a machine type.
 mlir::TypedAttr constantOfCode(mlir::Type type, uint64_t code);
+/// What an operand that is a constant folds to, as `numera.constant` and
+/// arith's hold it; null for none.
+mlir::Attribute valueOfConstant(mlir::Attribute folded);
+mlir::Attribute valueOfConstant(mlir::Value operand);
 
 /// The encoding of a scaled tensor; null for any other type.
 ScalingAttr scalingOf(mlir::Type type);
