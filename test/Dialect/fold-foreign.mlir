@@ -7,8 +7,10 @@
 // RUN: numera run %s --function reshaped --input %t/x.npy --output-dir %t/reshaped
 // RUN: numera run %s --function splat --input %t/x.npy --output-dir %t/splat
 // RUN: numera run %s --function element --input %t/x.npy --output-dir %t/element
-// RUN: %python -c 'import numpy; print(*(numpy.unique(numpy.load("%t/" + f + "/output_0.npy")) for f in ("reshaped", "splat", "element")))' | FileCheck %s --check-prefix=CODES
-// CODES: {{\[2080\] \[2080\] \[2112\]}}
+// RUN: %python -c 'import numpy; numpy.save("%t/two.npy", numpy.full(2, 1920, "u2"))'
+// RUN: numera run %s --function elements --input %t/two.npy --output-dir %t/elements
+// RUN: %python -c 'import numpy; print(*(numpy.unique(numpy.load("%t/" + f + "/output_0.npy")) for f in ("reshaped", "splat", "element", "elements")))' | FileCheck %s --check-prefix=CODES
+// CODES: {{\[2080\] \[2080\] \[2112\] \[2048 2112\]}}
 
 !num = !numera.num<float<5, 7>>
 
@@ -45,4 +47,16 @@ func.func @element(%x: tensor<4x8x!num>) -> tensor<4x8x!num> {
   %s = tensor.splat %e : tensor<4x8x!num>
   %r = numera.add %x, %s : tensor<4x8x!num>
   return %r : tensor<4x8x!num>
+}
+
+// CHECK-LABEL: @elements
+// CHECK: numera.add
+// LOWER-LABEL: @elements
+// LOWER: arith.constant dense<[1920, 2048]> : tensor<2xi16>
+func.func @elements(%x: tensor<2x!num>) -> tensor<2x!num> {
+  %one = numera.constant 1.0 : !num
+  %two = numera.constant 2.0 : !num
+  %c = tensor.from_elements %one, %two : tensor<2x!num>
+  %r = numera.add %x, %c : tensor<2x!num>
+  return %r : tensor<2x!num>
 }

@@ -193,13 +193,42 @@ LogicalResult ConstantOp::verify() {
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Folding
+//===----------------------------------------------------------------------===//
+
+// Upstream's folders take an IntegerAttr for a number of the operand's type,
+// and an elements attribute for such numbers. None of them looks into a
+// CodesAttr, but tensor.from_elements, which makes strings of what is neither
+// an integer nor a float. So a scalar is one.
+
 OpFoldResult ConstantOp::fold(FoldAdaptor) {
+  if (auto code = dyn_cast<IntegerAttr>(getValue()))
+    return StringAttr::get(
+        llvm::toString(code.getValue(), /*Radix=*/10, /*Signed=*/false),
+        code.getType());
   return CodesAttr::get(getContext(), getValue());
 }
 
+static APInt codeOf(StringRef text, IntegerType storage) {
+  return APInt(storage.getWidth(), text, /*radix=*/10);
+}
+
 Attribute valueOfConstant(Attribute folded) {
-  auto codes = dyn_cast_or_null<CodesAttr>(folded);
-  return codes ? codes.getValue() : folded;
+  if (auto codes = dyn_cast_or_null<CodesAttr>(folded))
+    return codes.getValue();
+  if (auto code = dyn_cast_or_null<StringAttr>(folded))
+    return IntegerAttr::get(
+        code.getType(),
+        codeOf(code.getValue(), cast<IntegerType>(code.getType())));
+  auto strings = dyn_cast_or_null<DenseStringElementsAttr>(folded);
+  if (!strings)
+    return folded;
+  auto storage = cast<NumType>(strings.getElementType()).getStorageType();
+  SmallVector<APInt> codes;
+  for (StringRef text : strings.getValues<StringRef>())
+    codes.push_back(codeOf(text, storage));
+  return DenseElementsAttr::get(strings.getType().clone(storage), codes);
 }
 
 Attribute valueOfConstant(Value operand) {

@@ -194,12 +194,14 @@ struct LowerQuireZero : OpConversionPattern<QuireZeroOp> {
   }
 };
 
-struct LowerConstant : OpConversionPattern<ConstantOp> {
-  using OpConversionPattern::OpConversionPattern;
+/// numera.constant, and what upstream's folders make of several of them.
+template <typename Op> struct LowerConstant : OpConversionPattern<Op> {
+  using OpConversionPattern<Op>::OpConversionPattern;
   LogicalResult
-  matchAndRewrite(ConstantOp op, OpAdaptor,
+  matchAndRewrite(Op op, typename Op::Adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, op.getValue());
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(
+        op, cast<TypedAttr>(valueOfConstant(op.getValue())));
     return success();
   }
 };
@@ -262,9 +264,11 @@ LogicalResult lowerTypes(ModuleOp module) {
       [](mlir::Operation *op) { return !mentionsNum(op); });
   RewritePatternSet patterns(context);
   patterns.add<RebuildOperation>(converter, context);
-  patterns.add<ToStorageForm, EventsToStorageForm, LowerConstant,
-               QuireToStorageForm, LowerQuireZero, PackingToStorageForm<PackOp>,
-               PackingToStorageForm<UnpackOp>>(converter, context);
+  patterns
+      .add<ToStorageForm, EventsToStorageForm, LowerConstant<ConstantOp>,
+           LowerConstant<arith::ConstantOp>, QuireToStorageForm, LowerQuireZero,
+           PackingToStorageForm<PackOp>, PackingToStorageForm<UnpackOp>>(
+          converter, context);
   return applyPartialConversion(module, target, std::move(patterns));
 }
 

@@ -114,9 +114,9 @@ def Numera_CodesAttr : AttrDef<Numera_Dialect, "Codes"> {
   let mnemonic = "codes";
   let summary = "hold the codes of a constant while operations are folded";
   let description = [{
-    What `numera.constant` folds to: its attribute, one storage integer or many,
-    which other dialects would take for a value of the constant's type. No
-    operation holds one.
+    What a `numera.constant` of many elements folds to: its attribute, which other
+    dialects would take for values of the constant's type. No operation holds
+    one.
   }];
   let parameters = (ins AttrParameter<"::mlir::Attribute", "the codes">:$value);
   let assemblyFormat = "`<` $value `>`";
