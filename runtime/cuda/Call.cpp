@@ -140,9 +140,9 @@ extern "C" void numera::cuda::numera_cuda_call(const DeviceFunction *function,
     session.profile.begin();
     uploadArguments(*function, arguments, session.arguments);
     function->invoke(session.arguments, results, seed, step, sample);
+    checkAssertions(session);
     downloadDestinations(*function, arguments, session.arguments);
     downloadResults(*function, results, session.results);
-    checkAssertions(session);
     handOver(*function, results, session.results);
   } else if (session.results) {
     for (uint64_t i = 0; i < function->resultCount; ++i)

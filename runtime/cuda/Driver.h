@@ -30,6 +30,8 @@ enum : int {
   poolReleaseThreshold = 4,   // CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
   dynamicSharedSize = 8,      // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_…
   streamNonBlocking = 1,      // CU_STREAM_NON_BLOCKING
+  compilerLog = 5,            // CU_JIT_ERROR_LOG_BUFFER
+  compilerLogSize = 6,        // CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES
 };
 
 /// name, type, symbol. The versions that a name stands for in cuda.h.
@@ -45,7 +47,8 @@ enum : int {
         "cuDevicePrimaryCtxRetain")                                            \
   ENTRY(contextPush, Result(Context), "cuCtxPushCurrent_v2")                   \
   ENTRY(contextPop, Result(Context *), "cuCtxPopCurrent_v2")                   \
-  ENTRY(moduleLoad, Result(Module *, const void *), "cuModuleLoadData")        \
+  ENTRY(moduleLoad, Result(Module *, const void *, unsigned, int *, void **),  \
+        "cuModuleLoadDataEx")                                                  \
   ENTRY(moduleFunction, Result(Function *, Module, const char *),              \
         "cuModuleGetFunction")                                                 \
   ENTRY(functionSet, Result(Function, int, int), "cuFuncSetAttribute")         \

@@ -56,9 +56,12 @@ extern "C" void numera::cuda::numera_cuda_read(void *to, const void *from,
 
 extern "C" void numera::cuda::numera_cuda_write(void *to, const void *from,
                                                 int64_t bytes) {
-  if (bytes > 0)
-    check(driver.upload(addressOf(to), from, size_t(bytes), current().stream),
-          "cuMemcpyHtoDAsync");
+  if (bytes <= 0)
+    return;
+  check(driver.upload(addressOf(to), from, size_t(bytes), current().stream),
+        "cuMemcpyHtoDAsync");
+  // The caller may write to that memory again.
+  synchronize();
 }
 
 extern "C" void *numera::cuda::numera_cuda_constant(uint64_t *slot,

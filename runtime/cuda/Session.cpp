@@ -3,6 +3,7 @@
 #include "Session.h"
 
 #include <cstdio>
+#include <cstring>
 #include <pthread.h>
 
 using namespace numera;
@@ -96,12 +97,27 @@ void numera::cuda::openDevice(DeviceProgram &program) {
     keepPool(device);
 }
 
+/// The first image that the driver takes: machine code may be for another GPU,
+/// or newer than the driver, and PTX follows it.
 void numera::cuda::loadModule(DeviceProgram &program) {
   lockAll();
   Result result = program.module ? 0 : noBinaryForGPU;
-  for (uint64_t i = 0; i < program.imageCount && result == noBinaryForGPU; ++i)
-    result = driver.moduleLoad(&program.module, program.images[i]);
-  checkUnlocked(result, "cuModuleLoadData");
+  char log[sizeof Thread().message / 2] = "";
+  for (uint64_t i = 0; i < program.imageCount && result != 0; ++i) {
+    int options[] = {compilerLog, compilerLogSize};
+    void *values[] = {log, reinterpret_cast<void *>(sizeof log)};
+    Module module = nullptr;
+    result = driver.moduleLoad(&module, program.images[i], 2, options, values);
+    if (result == 0)
+      program.module = module;
+  }
+  // Of what the driver's compiler says, the first line.
+  log[sizeof log - 1] = 0;
+  log[std::strcspn(log, "\n")] = 0;
+  char what[sizeof log + 32];
+  std::snprintf(what, sizeof what, "cuModuleLoadDataEx%s%s", *log ? ": " : "",
+                log);
+  checkUnlocked(result, what);
   unlockAll();
 }
 

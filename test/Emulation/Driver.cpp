@@ -10,6 +10,7 @@
 
 #include "Grid.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +35,7 @@ enum : int {
   outOfMemory = 2,
   noBinary = 209,
   invalidImage = 200,
+  invalidPTX = 218,
   notFound = 500,
 };
 
@@ -50,6 +52,23 @@ bool isOnDevice(uint64_t address, size_t size) {
     return false;
   auto [begin, bytes] = *std::prev(next);
   return address + size <= begin + bytes;
+}
+
+/// What a block has of static shared memory on any GPU, or a test gives it.
+size_t mostShared() {
+  const char *given = getenv("NUMERA_EMULATED_SHARED");
+  return given ? strtoul(given, nullptr, 10) : 48 << 10;
+}
+
+/// The largest array of `.shared .align 16 .b8 name[bytes]`.
+size_t sharedBytesOf(const char *ptx) {
+  size_t most = 0;
+  while ((ptx = strstr(ptx, ".shared .align"))) {
+    ptx += strcspn(ptx, "[;");
+    if (*ptx == '[')
+      most = std::max(most, size_t(strtoul(ptx + 1, nullptr, 10)));
+  }
+  return most;
 }
 
 int allocate(uint64_t *address, size_t size) {
@@ -142,6 +161,7 @@ EXPORT cuGetErrorString(int result, const char **text) {
   *text = result == invalidValue   ? "invalid argument"
           : result == outOfMemory  ? "out of memory"
           : result == noBinary     ? "no kernel image is available"
+          : result == invalidPTX   ? "a PTX JIT compilation failed"
           : result == invalidImage ? "device kernel image is invalid"
           : result == notFound     ? "named symbol not found"
                                    : "unknown error";
@@ -235,15 +255,30 @@ EXPORT cuMemsetD32_v2(uint64_t to, unsigned value, size_t count) {
   std::fill(words, words + count, value);
   return success;
 }
-EXPORT cuModuleLoadData(void **module, const void *image) {
+EXPORT cuModuleLoadDataEx(void **module, const void *image, unsigned count,
+                          const int *options, void **values) {
   const char *text = static_cast<const char *>(image);
+  // A cubin: the PTX comes after it. One that is newer than the driver is
+  // invalid to it.
   if (std::memcmp(text, "\177ELF", 4) == 0)
-    return noBinary; // a cubin: the PTX comes after it
+    return getenv("NUMERA_EMULATED_OLD_DRIVER") ? invalidImage : noBinary;
+  constexpr int log = 5, logSize = 6; // CU_JIT_ERROR_LOG_BUFFER…
+  if (size_t shared = sharedBytesOf(text); shared > mostShared()) {
+    if (count == 2 && options[0] == log && options[1] == logSize)
+      snprintf(static_cast<char *>(values[0]),
+               reinterpret_cast<size_t>(values[1]),
+               "error: uses too much shared data (%zu bytes, %zu max)\n",
+               shared, mostShared());
+    return invalidPTX;
+  }
   void *handle = compile(text);
   if (!handle)
     return invalidImage;
   *module = new Module{handle};
   return success;
+}
+EXPORT cuModuleLoadData(void **module, const void *image) {
+  return cuModuleLoadDataEx(module, image, 0, nullptr, nullptr);
 }
 EXPORT cuModuleGetFunction(void **function, void *module, const char *name) {
   void *handle = static_cast<Module *>(module)->handle;

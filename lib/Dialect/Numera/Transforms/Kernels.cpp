@@ -139,6 +139,12 @@ static void leaveFailures(gpu::GPUFuncOp kernel, Value place) {
     Location loc = call.getLoc();
     Value value = arith::ConstantIntOp::create(
         builder, loc, builder.getI32Type(), number + 1);
+    // What a kernel before this one has left says why.
+    Value left = LLVM::LoadOp::create(builder, loc, value.getType(), place);
+    Value none = arith::ConstantIntOp::create(builder, loc, value.getType(), 0);
+    Value isFirst = arith::CmpIOp::create(builder, loc,
+                                          arith::CmpIPredicate::eq, left, none);
+    value = arith::SelectOp::create(builder, loc, isFirst, value, left);
     LLVM::StoreOp::create(builder, loc, value, place);
     LLVM::CallIntrinsicOp::create(
         builder, loc, builder.getStringAttr("llvm.nvvm.exit"), ValueRange());

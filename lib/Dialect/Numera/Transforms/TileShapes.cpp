@@ -42,7 +42,9 @@ TileShape TileShape::of(linalg::GenericOp generic,
            double(tile.shape.rows * tile.shape.columns) * tile.cost;
   };
   SmallVector<Candidate> candidates = {square};
-  if (!tensor)
+  // Its panels of 64 bits would be more than the 48 KiB of shared memory that a
+  // block has without asking.
+  if (!tensor && contraction.carrier.getIntOrFloatBitWidth() <= 32)
     candidates.push_back(flat);
   // Steps of many instructions, unrolled for so many sums, would not fit into
   // the cache of instructions.
