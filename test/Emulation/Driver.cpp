@@ -248,12 +248,8 @@ EXPORT cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size, void *) {
                size);
   return success;
 }
-EXPORT cuMemsetD32_v2(uint64_t to, unsigned value, size_t count) {
-  if (!isOnDevice(to, count * sizeof value))
-    return invalidValue;
-  auto *words = reinterpret_cast<unsigned *>(to);
-  std::fill(words, words + count, value);
-  return success;
+EXPORT cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size) {
+  return cuMemcpyHtoDAsync_v2(to, from, size, nullptr);
 }
 EXPORT cuModuleLoadDataEx(void **module, const void *image, unsigned count,
                           const int *options, void **values) {
