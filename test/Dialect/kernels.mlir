@@ -124,9 +124,13 @@ llvm.func @numera_host_fail(!llvm.ptr)
 // CHECK:         gpu.launch_func {{.*}} %[[WORD]] : !llvm.ptr)
 // CHECK-LABEL: gpu.func @a_failure_leaves_its_number
 // CHECK-SAME:      %[[WORD:[a-z0-9]*]]: !llvm.ptr)
+// CHECK-DAG:     %[[ZERO:.*]] = arith.constant 0 : i32
 // CHECK-DAG:     %[[NUMBER:.*]] = arith.constant 4 : i32
 // CHECK:         scf.if
-// CHECK:           llvm.store %[[NUMBER]], %[[WORD]] : i32, !llvm.ptr
+// CHECK:           %[[LEFT:.*]] = llvm.load %[[WORD]] : !llvm.ptr -> i32
+// CHECK:           %[[FIRST:.*]] = arith.cmpi eq, %[[LEFT]], %[[ZERO]] : i32
+// CHECK:           %[[WHY:.*]] = arith.select %[[FIRST]], %[[NUMBER]], %[[LEFT]] : i32
+// CHECK:           llvm.store %[[WHY]], %[[WORD]] : i32, !llvm.ptr
 // CHECK:           llvm.call_intrinsic "llvm.nvvm.exit"()
 // CHECK-NOT:     numera_host_fail
 func.func @a_failure_leaves_its_number(%x: memref<4xi1>) {

@@ -29,17 +29,18 @@ check(named["quantize/float<5,7>/stochastic-16"].bar, 0.5)
 check(named["matmul/1000×777×1023/posit16/f32"].bar, 0.85)
 check(all(row.moved for row in table if row.peer == "memcpy"), True)
 
-# A row in figures: a million elements in 0.5 ms, memcpy in 0.25.
+# A row in figures: a million elements in 0.5 ms, at least 0.4, memcpy in 0.25.
 row = named["add/bf16/memcpy"]
 times = {"ours": 0.0005 * 1.048576, "peer": 0.00025 * 1.048576, "ratio": 0.5,
-         "low": 0.49, "high": 0.51, "ghz": 4.0}
+         "low": 0.49, "high": 0.51, "ghz": 4.0,
+         "least": 0.0004 * 1.048576}
 loop = bounds.Bound(instructions=14, cycles=32, work=32)
 fill = bounds.Bound(instructions=7, cycles=8, work=16)
 drawn = bounds.Bound(14, 32, 32, others=(fill,))
 check(drawn.seconds(row, 4.0), 1.5 * loop.seconds(row, 4.0))
 slow = report.Result.of(row, times, loop)
 check(slow.cells(), ["add/bf16/memcpy", "6 B: 0.250; 14 instr, 32 cyc: 0.250",
-                     "0.500", "50%", "memcpy", "0.250", "0.500", "0.900",
+                     "0.500", "62%", "memcpy", "0.250", "0.500", "0.900",
                      "not met"])
 fast = report.Result.of(row, {**times, "ratio": 0.9})
 check(fast.verdict, "met")
