@@ -135,11 +135,13 @@ def machine():
     return f"{os.cpu_count()} cores"
 
 
-def markdown(results):
+def markdown(results, duration):
+    """`duration`: how long a row was measured."""
     lines = ["<!-- SPDX-License-Identifier: MIT -->",
              "<!-- Written by ./dev bench --write; do not edit. -->",
              "# Results", "",
-             f"{machine()}; {datetime.date.today().isoformat()}. "
+             f"{machine()}; {datetime.date.today().isoformat()}; a row for "
+             f"{duration}. "
              "[README](README.md) says how to read this. "
              f"Of the rows with a bar: {summary(results)}.", "",
              "![Ratios over their bars](results.svg)"]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Measures ours and the peers side by side, and writes the results.
 
-    ./dev bench [--only PATTERN] [--list] [--seconds S] [--bounds] [--json] [--write]
+    ./dev bench [--only PATTERN] [--list] [--seconds S] [--passes N] [--bounds] [--json] [--write]
 
 Compiles the programs of rows.py, runs numera-bench on them pinned to a core,
 and prints a table; --write puts it into RESULTS.md with a plot beside it.
@@ -29,13 +29,23 @@ HERE = pathlib.Path(__file__).resolve().parent
 LEAST_SECONDS_OF_THREADS = 3
 
 
+def positive(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is less than 1")
+    return number
+
+
 def arguments():
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__)
     parser.add_argument("--only", default="", metavar="PATTERN",
                         help="rows whose name matches this regular expression")
     parser.add_argument("--list", action="store_true", help="print row names")
     parser.add_argument("--seconds", type=float, default=1.0,
-                        help="how long to measure a row")
+                        help="how long to measure a row in a pass")
+    parser.add_argument("--passes", type=positive, default=1, metavar="N",
+                        help="measure all rows so many times, in turn; a "
+                        "row's result is that of its median ratio")
     parser.add_argument("--json", action="store_true",
                         help="results for scripts, in place of the table")
     parser.add_argument("--write", action="store_true",
@@ -88,6 +98,18 @@ def measure(lines, program, folder, cores):
     results = json.loads(out.read_text())
     return {b["run_name"].removesuffix("/iterations:1/manual_time"): b
             for b in results["benchmarks"]}
+
+
+def median_of(passes):
+    """Of a row's results, that of the median ratio, with what bounds are
+    compared with: the least time, and the fastest clock."""
+    for result in passes:
+        if result is None or result.get("error_occurred"):
+            return result
+    result = sorted(passes, key=lambda found: found["ratio"])[(len(passes) - 1) // 2]
+    return result | {key: best(found[key] for found in passes)
+                     for key, best in (("least", min), ("ghz", max))
+                     if key in result}
 
 
 def find_bounds(rows, builder, program, cores):
@@ -186,6 +208,7 @@ def main():
         measured |= got
         failures |= failed
     rest = [row for row in rows if row.kernel not in ("compile", "python")]
+    plans = []
     for count in sorted({row.cores for row in rest}):
         group = [row for row in rest if row.cores == count]
         cores = [args.core] if count == 1 else list(range(count))
@@ -194,12 +217,18 @@ def main():
         lines, failed = plan_of(group, builder, seconds)
         failures |= failed
         if lines:
-            measured |= measure(lines, args.build / "bin/numera-bench", folder,
-                                cores)
+            plans.append((lines, cores))
+    program = args.build / "bin/numera-bench"
+    passes = [{name: result for lines, cores in plans for name, result
+               in measure(lines, program, folder, cores).items()}
+              for _ in range(args.passes)]
+    for row in rest:
+        measured[row.name] = median_of([found.get(row.name)
+                                        for found in passes])
     found = {}
     if args.bounds:
         found = find_bounds([row for row in rows if row.small], builder,
-                            args.build / "bin/numera-bench", [args.core])
+                            program, [args.core])
     results = [report.Result.of(row, measured.get(row.name), found.get(row.name),
                                 failures.get(row.name)) for row in rows]
     if args.json:
@@ -207,7 +236,9 @@ def main():
     else:
         print(report.text(results))
     if args.write:
-        (HERE / "RESULTS.md").write_text(report.markdown(results))
+        duration = (f"{args.passes} times " if args.passes > 1 else "") + \
+            f"{args.seconds:g} s"
+        (HERE / "RESULTS.md").write_text(report.markdown(results, duration))
         (HERE / "results.svg").write_text(report.plot(results))
 
 

@@ -11,6 +11,7 @@ import models
 import programs
 import report
 import rows
+import run
 
 
 def check(got, expected):
@@ -49,13 +50,21 @@ broken = report.Result.of(row, {"error_occurred": True,
 check(broken.cells()[-1], "failed: element 3 is 0x1")
 check(report.Result.of(row, None).failure, "not measured")
 check(report.summary([slow, fast, broken]), "1 not met, 1 met, 1 failed")
+
+# Of several passes the one in the middle, but the best of what has a bound.
+passes = [{**times, "ratio": ratio, "least": least, "ghz": ghz}
+          for ratio, least, ghz in ((0.9, 3, 2.5), (0.2, 2, 3.5), (0.5, 4, 3))]
+check(run.median_of(passes), {**times, "ratio": 0.5, "least": 2, "ghz": 3.5})
+check(run.median_of([*passes, {"error_occurred": True}]), {"error_occurred": True})
+check(run.median_of([None]), None)
+
 matrix = report.Result.of(named["matmul/512³/bf16/f32"], {
     **times, "ours": 2 * 512**3 / 90e9, "peer": 2 * 512**3 / 100e9})
 check(matrix.cells()[2:6], ["90", "", "OpenBLAS sgemm", "100"])
 check([report.short(x) for x in (0.01234, 250.0, 1234.5, 3, 0)],
       ["0.0123", "250", "1234", "3", "0"])
 
-text = report.markdown([slow, fast, matrix])
+text = report.markdown([slow, fast, matrix], "5 times 0.1 s")
 check("| add/bf16/memcpy | 6 B: 0.250 |" in text, True)
 check("## Matmul, f32 accumulation" in text, True)
 pathlib.Path(sys.argv[2]).write_text(report.plot([slow, fast, matrix, broken]))
