@@ -10,6 +10,8 @@
 #include "Hooks.h"
 #include "numera/Runtime/Contraction.h"
 
+#include <utility>
+
 namespace numera::kernel {
 
 /// The iterations of a product of loops in row-major order, from any start.
@@ -103,6 +105,33 @@ inline void decodeRun(Carrier *out, const void *base, int64_t first) {
     out[i] = hook(base, first + i * stride);
 }
 
+/// The even lanes of the result come from `a`, from lane `first` on, the odd
+/// ones from `b`.
+template <int first, int... lane>
+inline Vector zip(Vector a, Vector b, std::integer_sequence<int, lane...>) {
+  return __builtin_shufflevector(a, b,
+                                 (first + lane / 2 + lane % 2 * lanes)...);
+}
+
+/// Lane j of vector i and lane i of vector j change places: zipping all vectors
+/// moves one bit of the vector's number into the lane's, and one back.
+inline void transpose(Vector (&vectors)[lanes]) {
+  using All = std::make_integer_sequence<int, lanes>;
+#pragma unroll
+  for (int bit = 1; bit < lanes; bit *= 2) {
+    Vector zipped[lanes];
+#pragma unroll
+    for (int i = 0; i < lanes / 2; ++i) {
+      Vector a = vectors[i], b = vectors[i + lanes / 2];
+      zipped[2 * i] = zip<0>(a, b, All());
+      zipped[2 * i + 1] = zip<lanes / 2>(a, b, All());
+    }
+#pragma unroll
+    for (int i = 0; i < lanes; ++i)
+      vectors[i] = zipped[i];
+  }
+}
+
 /// The layout of a panel: the value of lane l in step k lies at
 /// l * lanePitch + k * stepPitch. One of the two is 1.
 template <int64_t panelLanes, int64_t lanePitch, int64_t stepPitch, auto hook>
@@ -113,7 +142,7 @@ struct Packing {
       stepPitch == 1 ? 2 * numera::kernel::lanes : 64;
 
   /// `places` of the lanes, and what each step adds to all of them. Lanes from
-  /// `count` on are left as they are.
+  /// `count` on are 0 before and after.
   static void pack(Carrier *panel, const void *base, const int64_t *places,
                    int64_t count, const int64_t *steps, int64_t stepCount,
                    bool stepsAreContiguous) {
@@ -155,17 +184,39 @@ private:
         decodeRun<hook>(panel + lane * lanePitch + whole, base,
                         places[lane] + first + whole, stepCount - whole, 1);
     } else {
-      Carrier values[panelLanes][chunk];
+      alignas(64) Carrier values[panelLanes][chunk];
+      for (int64_t lane = count; lane < panelLanes; ++lane)
+        for (int64_t i = 0; i < chunk; ++i)
+          values[lane][i] = 0;
       for (int64_t k = 0; k < stepCount; k += chunk) {
         int64_t length = stepCount - k < chunk ? stepCount - k : chunk;
         for (int64_t lane = 0; lane < count; ++lane)
-          decodeRun<hook>(values[lane], base, places[lane] + first + k, length,
-                          1);
-        for (int64_t i = 0; i < length; ++i)
-          for (int64_t lane = 0; lane < count; ++lane)
-            panel[lane + (k + i) * stepPitch] = values[lane][i];
+          if (length == chunk)
+            decodeRun<hook, chunk, 1>(values[lane], base,
+                                      places[lane] + first + k);
+          else
+            decodeRun<hook>(values[lane], base, places[lane] + first + k,
+                            length, 1);
+        for (int64_t lane = 0; lane < panelLanes; lane += lanes)
+          for (int64_t i = 0; i < length; i += lanes)
+            packSquare(panel + lane + (k + i) * stepPitch, values[lane] + i,
+                       length - i);
       }
     }
+  }
+
+  /// As many lanes by as many steps, or by those that are left.
+  [[gnu::noinline]] static void
+  packSquare(Carrier *panel, const Carrier *values, int64_t stepCount) {
+    Vector vectors[lanes];
+#pragma unroll
+    for (int lane = 0; lane < lanes; ++lane)
+      vectors[lane] = *reinterpret_cast<const Vector *>(values + lane * chunk);
+    transpose(vectors);
+#pragma unroll
+    for (int step = 0; step < lanes; ++step)
+      if (step < stepCount)
+        *reinterpret_cast<Vector *>(panel + step * stepPitch) = vectors[step];
   }
 
   static void packAlongLanes(Carrier *panel, const void *base, const Run *runs,

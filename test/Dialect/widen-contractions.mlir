@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// RUN: numera-opt %s --numera-widen-contractions | FileCheck %s
+// RUN: numera-opt %s --numera-widen-contractions | FileCheck %s --check-prefixes=CHECK,CPU
+// RUN: numera-opt %s --numera-widen-contractions=target=nvptx | FileCheck %s --check-prefixes=CHECK,GPU
 
 !f8 = !numera.num<float<4, 3, fn>>
 !posit16 = !numera.num<posit<16, 2>>
@@ -101,4 +102,57 @@ func.func @factors_that_are_cut_stay(
     linalg.yield %1 : f32
   } -> tensor<2x4xf32>
   return %0 : tensor<2x4xf32>
+}
+
+// A matrix and a vector are left to loops, which run along the result; on the
+// CPU not where what they read lies in the order of the steps.
+// CHECK-LABEL: @a_matrix_and_a_vector
+// CHECK-COUNT-2: numera.cast {{.*}}x!f8E4M3FN> to {{.*}}xf32>
+func.func @a_matrix_and_a_vector(
+    %a: tensor<1x64x!f8>, %b: tensor<64x32x!f8>, %c: tensor<1x32xf32>)
+    -> tensor<1x32xf32> {
+  %0 = linalg.generic {indexing_maps = [#left, #right, #result],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<1x64x!f8>, tensor<64x32x!f8>)
+      outs(%c : tensor<1x32xf32>) {
+  ^bb0(%x: !f8, %y: !f8, %acc: f32):
+    %1 = numera.mac %x, %y, %acc : (!f8, !f8, f32) -> f32
+    linalg.yield %1 : f32
+  } -> tensor<1x32xf32>
+  return %0 : tensor<1x32xf32>
+}
+
+// CHECK-LABEL: @a_column
+// CPU-NOT: numera.cast
+// GPU-COUNT-2: numera.cast {{.*}}x!f8E4M3FN> to {{.*}}xf32>
+func.func @a_column(
+    %a: tensor<32x64x!f8>, %b: tensor<64x1x!f8>, %c: tensor<32x1xf32>)
+    -> tensor<32x1xf32> {
+  %0 = linalg.generic {indexing_maps = [#left, #right, #result],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<32x64x!f8>, tensor<64x1x!f8>)
+      outs(%c : tensor<32x1xf32>) {
+  ^bb0(%x: !f8, %y: !f8, %acc: f32):
+    %1 = numera.mac %x, %y, %acc : (!f8, !f8, f32) -> f32
+    linalg.yield %1 : f32
+  } -> tensor<32x1xf32>
+  return %0 : tensor<32x1xf32>
+}
+
+// CHECK-LABEL: @a_transposed_row
+// CPU-NOT: numera.cast
+// GPU-COUNT-2: numera.cast {{.*}}x!f8E4M3FN> to {{.*}}xf32>
+func.func @a_transposed_row(
+    %a: tensor<1x64x!f8>, %b: tensor<32x64x!f8>, %c: tensor<1x32xf32>)
+    -> tensor<1x32xf32> {
+  %0 = linalg.generic {
+      indexing_maps = [#left, affine_map<(i, j, k) -> (j, k)>, #result],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<1x64x!f8>, tensor<32x64x!f8>)
+      outs(%c : tensor<1x32xf32>) {
+  ^bb0(%x: !f8, %y: !f8, %acc: f32):
+    %1 = numera.mac %x, %y, %acc : (!f8, !f8, f32) -> f32
+    linalg.yield %1 : f32
+  } -> tensor<1x32xf32>
+  return %0 : tensor<1x32xf32>
 }

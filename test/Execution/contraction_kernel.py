@@ -26,11 +26,20 @@ CASES = [(name, "same") for name in [*NAMES, *OTHERS, "takum<16>"]] + [
 QUICK = slice(-len(OTHERS))
 
 
-def product(rows):
-    """A program that multiplies `rows` x STEPS and STEPS x COLUMNS."""
+def product(rows, transposed=False):
+    """A program that multiplies `rows` x STEPS and STEPS x COLUMNS; or
+    COLUMNS x STEPS, transposed."""
+    right = f"""%b: tensor<{STEPS}x{COLUMNS}xf32>"""
+    turn = ""
+    if transposed:
+        right = f"""%t: tensor<{COLUMNS}x{STEPS}xf32>"""
+        turn = f"""
+  %turned = tensor.empty() : tensor<{STEPS}x{COLUMNS}xf32>
+  %b = linalg.transpose ins(%t : tensor<{COLUMNS}x{STEPS}xf32>)
+      outs(%turned : tensor<{STEPS}x{COLUMNS}xf32>) permutation = [1, 0]"""
     return f"""
-func.func @product(%a: tensor<{rows}x{STEPS}xf32>, %b: tensor<{STEPS}x{COLUMNS}xf32>)
-    -> tensor<{rows}x{COLUMNS}xf32> {{
+func.func @product(%a: tensor<{rows}x{STEPS}xf32>, {right})
+    -> tensor<{rows}x{COLUMNS}xf32> {{{turn}
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<{rows}x{COLUMNS}xf32>
   %sums = linalg.fill ins(%zero : f32) outs(%empty : tensor<{rows}x{COLUMNS}xf32>)
@@ -69,14 +78,16 @@ def data():
     return a, b
 
 
-def run(directory, program, name, accumulate, inputs, out):
-    command = ["numera", "run", str(program), "--format", name, "--accumulate",
-               accumulate, "--output-as", "storage", "--output-dir", str(out)]
-    for array in inputs:
-        command += ["--input", str(directory / array)]
+def run(directory, program, name, accumulate):
+    right = "t.npy" if program.endswith("-t") else "b.npy"
+    out = directory / program
+    command = ["numera", "run", str(directory / f"{program}.mlir"), "--format",
+               name, "--accumulate", accumulate, "--output-as", "storage",
+               "--input", str(directory / "a.npy"), "--input",
+               str(directory / right), "--output-dir", str(out)]
     result = subprocess.run(command, capture_output=True, text=True)
     if result.returncode != 0:
-        sys.exit(f"{name} {accumulate}: {result.stderr.strip()}")
+        sys.exit(f"{program}, {name} {accumulate}: {result.stderr.strip()}")
     return np.load(out / "output_0.npy")
 
 
@@ -90,22 +101,25 @@ def main():
         a, b = data()
         np.save(directory / "a.npy", a)
         np.save(directory / "b.npy", b)
+        np.save(directory / "t.npy", np.ascontiguousarray(b.T))
         (directory / "whole.mlir").write_text(product(ROWS))
         (directory / "row.mlir").write_text(product(1))
+        (directory / "whole-t.mlir").write_text(product(ROWS, True))
+        (directory / "row-t.mlir").write_text(product(1, True))
         return
     for name, accumulate in chosen(CASES, QUICK, slice(None, None, 5)):
-        whole = run(directory, directory / "whole.mlir", name, accumulate,
-                    ["a.npy", "b.npy"], directory / "whole")
         # The rows are a data set, fed to the program one at a time.
-        rows = run(directory, directory / "row.mlir", name, accumulate,
-                   ["a.npy", "b.npy"], directory / "row")
-        bits = f"u{whole.dtype.itemsize}"
-        differ = whole.view(bits) != rows.view(bits)
-        if differ.any():
-            at = tuple(int(i) for i in np.argwhere(differ)[0])
-            sys.exit(f"{name}, accumulate {accumulate}: {differ.sum()} of "
-                     f"{differ.size} differ, the first at {at}: "
-                     f"{whole.view(bits)[at]:#x}, by loops {rows.view(bits)[at]:#x}")
+        loops = run(directory, "row", name, accumulate)
+        bits = f"u{loops.dtype.itemsize}"
+        for program in ("whole", "whole-t", "row-t"):
+            packed = run(directory, program, name, accumulate)
+            differ = packed.view(bits) != loops.view(bits)
+            if differ.any():
+                at = tuple(int(i) for i in np.argwhere(differ)[0])
+                sys.exit(f"{program}, {name}, accumulate {accumulate}: "
+                         f"{differ.sum()} of {differ.size} differ, the first "
+                         f"at {at}: {packed.view(bits)[at]:#x}, by loops "
+                         f"{loops.view(bits)[at]:#x}")
 
 
 if __name__ == "__main__":

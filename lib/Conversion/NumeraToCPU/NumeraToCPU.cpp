@@ -23,7 +23,9 @@ static void addOptimisations(OpPassManager &passes, Target target) {
   passes.addPass(createNumeraPassParts());
   passes.addPass(createNumeraExpandScales());
   passes.addPass(createNumeraSimplify());
-  passes.addPass(createNumeraWidenContractions());
+  if (target == Target::CPU)
+    passes.addPass(createNumeraFoldTransposes());
+  passes.addPass(createNumeraWidenContractions({nameOf(target).str()}));
   passes.addPass(createNumeraLowerTypes());
   passes.addPass(createNumeraUseProofs({nameOf(target).str()}));
   passes.addPass(createNumeraExpandPacked({nameOf(target).str()}));

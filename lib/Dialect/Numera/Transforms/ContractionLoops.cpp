@@ -196,19 +196,28 @@ std::optional<int64_t> extentOf(ArrayRef<int64_t> ranges,
   return product;
 }
 
+/// The loop that goes through what lies side by side, if one alone does.
+static std::optional<unsigned> innermostLoop(AffineMap map) {
+  if (map.getNumResults() == 0)
+    return std::nullopt;
+  auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
+  return last ? std::optional(last.getPosition()) : std::nullopt;
+}
+
 /// Columns are what vectors run along: where the result is contiguous, unless
 /// that fills them badly.
-bool PackedContraction::orient(linalg::GenericOp generic) {
+bool PackedContraction::orient(linalg::GenericOp generic, Target target) {
   SmallVector<int64_t> ranges = generic.getStaticLoopRanges();
-  auto last = dyn_cast_or_null<AffineDimExpr>(
-      generic.getIndexingMapsArray()[2].getResults().empty()
-          ? AffineExpr()
-          : generic.getIndexingMapsArray()[2].getResults().back());
+  SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
   auto swap = [&] {
     std::swap(rows, columns);
     std::swap(rowsInput, columnsInput);
   };
-  if (last && llvm::is_contained(rows, last.getPosition()))
+  auto isIn = [&](ArrayRef<unsigned> loops, unsigned operand) {
+    std::optional<unsigned> loop = innermostLoop(maps[operand]);
+    return loop && llvm::is_contained(loops, *loop);
+  };
+  if (isIn(rows, 2))
     swap();
   std::optional<int64_t> height = extentOf(ranges, rows);
   std::optional<int64_t> width = extentOf(ranges, columns);
@@ -222,7 +231,14 @@ bool PackedContraction::orient(linalg::GenericOp generic) {
     std::optional<int64_t> extent = extentOf(ranges, loops);
     return loops.empty() || (extent && *extent < fewest);
   };
-  return !isShort(rows) && !isShort(columns);
+  if (!isShort(rows) && !isShort(columns))
+    return true;
+  if (isShort(columns))
+    swap();
+  if (target != Target::CPU || quireStep || isShort(columns))
+    return false;
+  // Loops run along what is contiguous, and here that is the steps.
+  return isIn(steps, columnsInput);
 }
 
 std::optional<PackedContraction>
@@ -237,7 +253,7 @@ std::optional<PackedContraction>
 PackedContraction::of(linalg::GenericOp generic, Target target) {
   PackedContraction found;
   if (!found.findStep(generic, target) || !found.findLoops(generic) ||
-      !found.orient(generic))
+      !found.orient(generic, target))
     return std::nullopt;
   return found;
 }

@@ -40,7 +40,8 @@ struct PackedContraction {
 
   /// Null for what is left to loops: another body, an operand that is no exact
   /// value of the accumulator, a product of a matrix and a vector (its operand
-  /// is read once, which packing would only delay), a depthwise convolution.
+  /// is read once, which packing would only delay, unless each sum's elements
+  /// lie side by side), a depthwise convolution.
   /// `target` says whose lowerings of an opaque format count.
   static std::optional<PackedContraction> of(mlir::linalg::GenericOp generic,
                                              Target target = Target::CPU);
@@ -58,7 +59,7 @@ private:
   bool acceptsQuire();
   void findCarrier(Target target);
   bool findLoops(mlir::linalg::GenericOp generic);
-  bool orient(mlir::linalg::GenericOp generic);
+  bool orient(mlir::linalg::GenericOp generic, Target target);
 };
 
 } // namespace numera

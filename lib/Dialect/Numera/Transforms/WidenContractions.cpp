@@ -6,6 +6,7 @@
 // decodes what it packs, and only an image is packed many times.
 
 #include "ContractionLoops.h"
+#include "LowerTypes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 
@@ -52,12 +53,12 @@ static bool isReadOften(linalg::GenericOp generic, OpOperand *operand) {
   return times > 2;
 }
 
-static bool widen(linalg::GenericOp generic) {
+static bool widen(linalg::GenericOp generic, Target target) {
   MacOp mac = widenable(generic);
   if (!mac)
     return false;
   Type wide = mac.getType();
-  bool isPacked = PackedContraction::of(generic).has_value();
+  bool isPacked = PackedContraction::of(generic, target).has_value();
   bool changed = false;
   OpBuilder builder(generic);
   for (OpOperand *operand : generic.getDpsInputOperands()) {
@@ -85,8 +86,14 @@ static bool widen(linalg::GenericOp generic) {
 namespace {
 struct WidenContractionsPass
     : impl::NumeraWidenContractionsBase<WidenContractionsPass> {
+  using Base::Base;
+
   void runOnOperation() override {
-    getOperation()->walk([](linalg::GenericOp generic) { widen(generic); });
+    FailureOr<Target> parsed = parseTarget(getOperation(), target);
+    if (failed(parsed))
+      return signalPassFailure();
+    getOperation()->walk(
+        [&](linalg::GenericOp generic) { widen(generic, *parsed); });
   }
 };
 } // namespace

@@ -128,6 +128,19 @@ def NumeraSimplify : Pass<"numera-simplify"> {
   }];
 }
 
+def NumeraFoldTransposes : Pass<"numera-fold-transposes"> {
+  let summary = "let contractions read what is transposed for them in place";
+  let description = [{
+    *Before:* `linalg.transpose`, or a `linalg.generic` that only moves
+    elements, and a contraction (`numera.mac`, `numera.quire_mac`) that reads
+    its result.
+    *After:* the contraction's indexing map goes through what was transposed.
+    Constants are left: they are transposed by the compiler.
+  }];
+  let dependentDialects = ["::numera::NumeraDialect",
+                           "::mlir::linalg::LinalgDialect"];
+}
+
 def NumeraWidenContractions : Pass<"numera-widen-contractions"> {
   let summary = "cast the operands of contractions to their accumulator";
   let description = [{
@@ -137,6 +150,10 @@ def NumeraWidenContractions : Pass<"numera-widen-contractions"> {
     and the step is uniform. Exact: it applies only where every value of the
     operands' format is one of the accumulator's.
   }];
+  let options = [
+    Option<"target", "target", "std::string", [{"cpu"}],
+           "cpu or nvptx: whose kernels take narrow operands">,
+  ];
   let dependentDialects = ["::numera::NumeraDialect",
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
