@@ -9,11 +9,18 @@
 //   blocks   [p…, steps, 32]   collapsed, padded with zeros, split
 //   partial  [p…, 32]   one reduction over the steps
 //   tree     [p…, 16] … [p…, 1]
+//
+// Of 32 terms or fewer, every partial sum is 0 plus a term or 0, and adding 0
+// changes no sum: they are added where the result is computed.
+//
+//   result   [p…] = ((0 + x0) + (0 + x1)) + ((0 + x2) + …) …
 
+#include "OpaqueCarriers.h"
 #include "Retype.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Utils/Utils.h"
+#include "mlir/IR/IRMapping.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 
 using namespace mlir;
@@ -47,11 +54,25 @@ public:
   }
 
   Value build() {
+    if (isShort())
+      return addShort();
     Value blocks = split(collapse(createTerms()));
     return createResult(reduceInPairs(createPartialSums(blocks)));
   }
 
 private:
+  /// True if the sum is short enough to be written out.
+  bool isShort();
+  Value addShort();
+  Value addTree(OpBuilder &builder, Value zero, ArrayRef<Value> arguments,
+                size_t terms);
+  /// The indices of the terms, in order.
+  SmallVector<SmallVector<int64_t>> placesOfTerms();
+  /// Where the result has what lies at (p…).
+  AffineMap layoutOfResult();
+  Value castToResult(OpBuilder &builder, Location loc, Value sum);
+  Value emptyResult();
+
   Value empty(Sizes sizes, ArrayRef<int64_t> trailing, Type element) {
     for (int64_t size : trailing)
       sizes.push_back(rewriter.getIndexAttr(size));
@@ -214,29 +235,147 @@ Value BlockedSum::reduceInPairs(Value partial) {
   return partial;
 }
 
-/// [p…, 1] in the layout of the generic's result, cast to the format. On f32
-/// and f64 the cast makes NaNs canonical.
-Value BlockedSum::createResult(Value sum) {
+/// Of the parallel loops alone.
+AffineMap BlockedSum::layoutOfResult() {
   SmallVector<AffineExpr> places(generic.getNumLoops(),
                                  rewriter.getAffineConstantExpr(0));
   for (auto [i, loop] : llvm::enumerate(parallel))
     places[loop] = rewriter.getAffineDimExpr(i);
-  AffineMap layout =
-      generic.getIndexingMapsArray().back().replaceDimsAndSymbols(
-          places, {}, parallel.size(), 0);
-  Value init = tensor::EmptyOp::create(
+  return generic.getIndexingMapsArray().back().replaceDimsAndSymbols(
+      places, {}, parallel.size(), 0);
+}
+
+Value BlockedSum::emptyResult() {
+  return tensor::EmptyOp::create(
       rewriter, loc,
       tensor::getMixedSizes(rewriter, loc, generic.getDpsInits()[0]), format);
+}
+
+/// On f32 and f64 the cast makes NaNs canonical.
+Value BlockedSum::castToResult(OpBuilder &builder, Location loc, Value sum) {
+  if (accumulator == format && !isa<FloatType>(format))
+    return sum;
+  return CastOp::create(builder, loc, format, sum);
+}
+
+/// [p…, 1] in the layout of the generic's result, cast to the format.
+Value BlockedSum::createResult(Value sum) {
   SmallVector<utils::IteratorType> iterators(parallel.size(),
                                              utils::IteratorType::parallel);
   return createGeneric(
-      sum, init,
-      {withLast(parallel.size(), rewriter.getAffineConstantExpr(0)), layout},
+      sum, emptyResult(),
+      {withLast(parallel.size(), rewriter.getAffineConstantExpr(0)),
+       layoutOfResult()},
       iterators, [&](OpBuilder &builder, Location loc, ValueRange arguments) {
-        if (accumulator == format && !isa<FloatType>(format))
-          return arguments[0];
-        return Value(CastOp::create(builder, loc, format, arguments[0]));
+        return castToResult(builder, loc, arguments[0]);
       });
+}
+
+/// True if x + 0 is x for every sum x: the rounding is that of the accumulator,
+/// of which x is a value, and nobody says what else an addition does. (Where
+/// rounding goes down and x is -0, the sum of both zeros is -0, too; elsewhere
+/// 0 + x has made it +0.)
+static bool keepsSumWithZero(const Registry &registry,
+                             const Format &accumulator) {
+  const FormatFamily &family = accumulator.getFamily();
+  return family.hasArithmetic() && accumulator.getChanges().empty() &&
+         accumulator.getRounding() != Rounding::Stochastic &&
+         family.specialCodes(accumulator).zero > 0 &&
+         llvm::none_of(registry.lowerings(), [&](const Lowering &lowering) {
+           return lowering.operation == Operation::Add &&
+                  lowering.result == accumulator;
+         });
+}
+
+bool BlockedSum::isShort() {
+  int64_t terms = 1;
+  for (unsigned loop : reduction)
+    terms *= generic.getStaticLoopRanges()[loop];
+  // What terms are made of is written out for each, and so is the addition,
+  // long code where the machine has none. Without a term there is nothing to
+  // add; random bits hang on loops.
+  constexpr int64_t mostOperations = 128, mostInSoftware = 9;
+  int64_t operations = int64_t(generic.getBody()->getOperations().size());
+  int64_t most = isa<FloatType>(accumulator) ? lanes : mostInSoftware;
+  return terms > 0 && terms <= most && terms * operations <= mostOperations &&
+         !generic.hasIndexSemantics() &&
+         policy.format.getRounding() != Rounding::Stochastic &&
+         keepsSumWithZero(registryOf(generic), policy.accumulator);
+}
+
+SmallVector<SmallVector<int64_t>> BlockedSum::placesOfTerms() {
+  SmallVector<int64_t> ranges = generic.getStaticLoopRanges();
+  SmallVector<SmallVector<int64_t>> places = {
+      SmallVector<int64_t>(generic.getNumLoops(), 0)};
+  for (unsigned loop : reduction) {
+    SmallVector<SmallVector<int64_t>> longer;
+    for (SmallVector<int64_t> &place : places)
+      for (place[loop] = 0; place[loop] < ranges[loop]; ++place[loop])
+        longer.push_back(place);
+    places = std::move(longer);
+  }
+  return places;
+}
+
+Value BlockedSum::addShort() {
+  Value zero = createConstant(rewriter, loc, policy.accumulator,
+                              rewriter.getF32FloatAttr(0));
+  SmallVector<SmallVector<int64_t>> terms = placesOfTerms();
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  for (const SmallVector<int64_t> &term : terms) {
+    SmallVector<AffineExpr> places;
+    for (int64_t index : term)
+      places.push_back(rewriter.getAffineConstantExpr(index));
+    for (auto [i, loop] : llvm::enumerate(parallel))
+      places[loop] = rewriter.getAffineDimExpr(i);
+    for (OpOperand *input : generic.getDpsInputOperands()) {
+      inputs.push_back(input->get());
+      maps.push_back(
+          generic.getMatchingIndexingMap(input).replaceDimsAndSymbols(
+              places, {}, parallel.size(), 0));
+    }
+  }
+  maps.push_back(layoutOfResult());
+  SmallVector<utils::IteratorType> iterators(parallel.size(),
+                                             utils::IteratorType::parallel);
+  return createGeneric(
+      inputs, emptyResult(), maps, iterators,
+      [&](OpBuilder &builder, Location loc, ValueRange arguments) {
+        SmallVector<Value> values(arguments);
+        return castToResult(builder, loc,
+                            addTree(builder, zero, values, terms.size()));
+      });
+}
+
+/// Neighbours in pairs, as long as there are two; `arguments` are the inputs of
+/// each term, in turn.
+Value BlockedSum::addTree(OpBuilder &builder, Value zero,
+                          ArrayRef<Value> arguments, size_t terms) {
+  Block *body = generic.getBody();
+  auto last = cast<AddOp>(body->getTerminator()->getOperand(0).getDefiningOp());
+  Value sum = body->getArguments().back();
+  Value added = last.getLhs() == sum ? last.getRhs() : last.getLhs();
+  size_t inputs = body->getNumArguments() - 1;
+  SmallVector<Value> sums;
+  for (size_t term = 0; term < terms; ++term) {
+    IRMapping map;
+    map.map(body->getArguments().drop_back(),
+            arguments.slice(term * inputs, inputs));
+    for (mlir::Operation &op : body->without_terminator())
+      if (&op != last)
+        builder.clone(op, map);
+    sums.push_back(
+        add(builder, loc, accumulator, zero, map.lookupOrDefault(added)));
+  }
+  while (sums.size() > 1) {
+    for (size_t i = 0; i + 1 < sums.size(); i += 2)
+      sums[i / 2] = add(builder, loc, accumulator, sums[i], sums[i + 1]);
+    if (sums.size() % 2 == 1)
+      sums[sums.size() / 2] = sums.back();
+    sums.resize((sums.size() + 1) / 2);
+  }
+  return sums[0];
 }
 
 Value createBlockedSum(IRRewriter &rewriter, linalg::GenericOp generic,
