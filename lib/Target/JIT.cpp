@@ -8,19 +8,44 @@
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
+
+#include <dlfcn.h>
+#include <gnu/libc-version.h>
 #include <map>
 
 using namespace llvm;
 using namespace numera;
 
+/// The shared object of this process that `address` lies in.
+static void *objectOf(const void *address) {
+  Dl_info info;
+  return dladdr(address, &info) ? info.dli_fbase : nullptr;
+}
+
+/// What a library has from the C library is left to the process: it may have
+/// another one in its place, as a preloaded malloc, and memory goes back and
+/// forth.
 static Error addSharedObject(orc::LLJIT &jit, const std::string &path) {
-  auto generator = orc::DynamicLibrarySearchGenerator::Load(
-      path.c_str(), jit.getDataLayout().getGlobalPrefix());
-  if (!generator)
-    return generator.takeError();
-  jit.getMainJITDylib().addGenerator(std::move(*generator));
+  std::string error;
+  auto library = sys::DynamicLibrary::getPermanentLibrary(path.c_str(), &error);
+  if (!library.isValid())
+    return createStringError(error);
+  char prefix = jit.getDataLayout().getGlobalPrefix();
+  void *cLibrary =
+      objectOf(reinterpret_cast<const void *>(&gnu_get_libc_version));
+  auto isOwn = [=](const orc::SymbolStringPtr &name) mutable {
+    StringRef symbol = *name;
+    if (prefix)
+      symbol.consume_front(StringRef(&prefix, 1));
+    void *address = library.getAddressOfSymbol(symbol.str().c_str());
+    return address && objectOf(address) != cLibrary;
+  };
+  jit.getMainJITDylib().addGenerator(
+      std::make_unique<orc::DynamicLibrarySearchGenerator>(library, prefix,
+                                                           isOwn));
   return Error::success();
 }
 
