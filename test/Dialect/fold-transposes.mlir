@@ -2,6 +2,8 @@
 // RUN: numera-opt %s --numera-fold-transposes | FileCheck %s
 
 !bf16 = !numera.num<float<8,7>>
+!f8 = !numera.num<float<4,3,fn>>
+!posit16 = !numera.num<posit<16,2>>
 
 #ik = affine_map<(i, j, k) -> (i, k)>
 #kj = affine_map<(i, j, k) -> (k, j)>
@@ -107,4 +109,24 @@ func.func @left_alone(%a: tensor<4x8x!bf16>, %s: tensor<6x4xf32>,
       outs(%ex : tensor<4x8xf32>) permutation = [1, 0]
   %r = numera.add %tx, %tx : tensor<4x8xf32>
   return %c, %r : tensor<4x6xf32>, tensor<4x8xf32>
+}
+
+// Loops would go through it in strides: posit16 has values that are no f8.
+// CHECK-LABEL: func @loops(
+// CHECK: %[[T:.*]] = linalg.transpose
+// CHECK: indexing_maps = [#[[$IK]], #[[$KJ]], #[[$IJ]]]
+// CHECK-SAME: ins(%{{.*}}, %[[T]] :
+func.func @loops(%a: tensor<4x8x!posit16>, %b: tensor<6x8x!posit16>,
+                 %s: tensor<4x6x!f8>) -> tensor<4x6x!f8> {
+  %e = tensor.empty() : tensor<8x6x!posit16>
+  %t = linalg.transpose ins(%b : tensor<6x8x!posit16>)
+      outs(%e : tensor<8x6x!posit16>) permutation = [1, 0]
+  %c = linalg.generic #matmul
+      ins(%a, %t : tensor<4x8x!posit16>, tensor<8x6x!posit16>)
+      outs(%s : tensor<4x6x!f8>) {
+  ^bb0(%x: !posit16, %y: !posit16, %z: !f8):
+    %n = numera.mac %x, %y, %z : (!posit16, !posit16, !f8) -> !f8
+    linalg.yield %n : !f8
+  } -> tensor<4x6x!f8>
+  return %c : tensor<4x6x!f8>
 }

@@ -4,9 +4,8 @@
 //     becomes
 //   linalg.generic {(i,j,k) -> (j,k), … numera.mac …} on %b
 
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "ContractionLoops.h"
 #include "mlir/IR/Matchers.h"
-#include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 
 using namespace mlir;
@@ -57,8 +56,12 @@ static bool isContraction(linalg::GenericOp generic) {
          isa<MacOp, QuireMacOp>(generic.getBody()->front());
 }
 
+/// Loops would go through what is transposed in strides, and once for every
+/// element of the other factor.
 static void foldInto(linalg::GenericOp generic) {
-  SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
+  SmallVector<AffineMap> before = generic.getIndexingMapsArray();
+  SmallVector<Value> operands = generic.getDpsInputs();
+  SmallVector<AffineMap> maps = before;
   for (OpOperand *operand : generic.getDpsInputOperands())
     while (auto moved = movedBy(operand->get())) {
       if (isConstant(moved->source))
@@ -67,8 +70,14 @@ static void foldInto(linalg::GenericOp generic) {
       map = moved->map.compose(map);
       operand->set(moved->source);
     }
-  generic.setIndexingMapsAttr(
-      Builder(generic.getContext()).getAffineMapArrayAttr(maps));
+  if (maps == before)
+    return;
+  Builder builder(generic.getContext());
+  generic.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
+  if (PackedContraction::of(generic))
+    return;
+  generic.getInputsMutable().assign(operands);
+  generic.setIndexingMapsAttr(builder.getAffineMapArrayAttr(before));
 }
 
 namespace {

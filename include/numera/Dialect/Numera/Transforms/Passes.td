@@ -135,7 +135,8 @@ def NumeraFoldTransposes : Pass<"numera-fold-transposes"> {
     elements, and a contraction (`numera.mac`, `numera.quire_mac`) that reads
     its result.
     *After:* the contraction's indexing map goes through what was transposed.
-    Constants are left: they are transposed by the compiler.
+    Constants are left: they are transposed by the compiler. So are contractions
+    that are left to loops.
   }];
   let dependentDialects = ["::numera::NumeraDialect",
                            "::mlir::linalg::LinalgDialect"];
