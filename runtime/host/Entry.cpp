@@ -153,11 +153,12 @@ private:
   const char *invoke() {
     DefaultFloatingPoint scope;
     Team team(options.threads);
-    const char *failure = runWith(&team, [this] {
+    return runWith(&team, [this] {
       version->invoke(arguments, returned, options.seed, options.step,
                       options.sample);
+      if (const char *other = findOtherEnvironment())
+        numera_host_fail(other);
     });
-    return failure ? failure : findOtherEnvironment();
   }
 
   /// The message, begun with the function's name.

@@ -91,7 +91,54 @@ void *fromSystem(uint64_t alignment, uint64_t bytes) {
              : std::aligned_alloc(alignment, bytes);
 }
 
+/// Of what runs in this thread, and of what that runs in.
+void forgetOpen(void *memory) {
+  for (Running *running = Running::current(); running; running = running->outer)
+    if (running->memory.remove(memory))
+      return;
+}
+
+void release(void *memory) {
+  uint64_t size = memory ? malloc_usable_size(memory) : 0;
+  if (size < leastKept || !withStore([&] { store.keep(memory, size); }))
+    std::free(memory);
+}
+
 } // namespace
+
+void OpenBlocks::add(void *block) {
+  if (count == capacity) {
+    size_t more = capacity ? 2 * capacity : 16;
+    void *grown = std::realloc(blocks, more * sizeof(void *));
+    if (!grown)
+      return; // lost, if there is a message
+    blocks = static_cast<void **>(grown);
+    capacity = more;
+  }
+  blocks[count++] = block;
+}
+
+bool OpenBlocks::remove(void *block) {
+  // What was taken last is released first, nearly always.
+  for (size_t i = count; i-- > 0;)
+    if (blocks[i] == block) {
+      blocks[i] = blocks[--count];
+      return true;
+    }
+  return false;
+}
+
+void OpenBlocks::releaseAll() {
+  for (size_t i = 0; i < count; ++i)
+    release(blocks[i]);
+  forget();
+}
+
+void OpenBlocks::forget() {
+  std::free(blocks);
+  blocks = nullptr;
+  count = capacity = 0;
+}
 
 void numera::host::trimMemory() {
   withStore([] { store.trim(); });
@@ -113,6 +160,8 @@ extern "C" void *numera::host::numera_host_try_allocate(uint64_t alignment,
     withStore([] { store.clear(); });
     memory = fromSystem(alignment, bytes);
   }
+  if (Running *running = memory ? Running::current() : nullptr)
+    running->memory.add(memory);
   return memory;
 }
 
@@ -125,7 +174,7 @@ extern "C" void *numera::host::numera_host_allocate(uint64_t alignment,
 }
 
 extern "C" void numera::host::numera_host_release(void *memory) {
-  uint64_t size = memory ? malloc_usable_size(memory) : 0;
-  if (size < leastKept || !withStore([&] { store.keep(memory, size); }))
-    std::free(memory);
+  if (memory)
+    forgetOpen(memory);
+  release(memory);
 }

@@ -9,7 +9,25 @@
 #ifndef NUMERA_RUNTIME_HOST_MEMORY_H
 #define NUMERA_RUNTIME_HOST_MEMORY_H
 
+#include <cstddef>
+
 namespace numera::host {
+
+/// The blocks that what runs in a thread has taken and not released. They are
+/// released for it if it ends with a message.
+class OpenBlocks {
+public:
+  void add(void *block);
+  /// False if it is not one of them.
+  bool remove(void *block);
+  void releaseAll();
+  /// The blocks are whoever has them.
+  void forget();
+
+private:
+  void **blocks;
+  size_t count, capacity;
+};
 
 /// At the end of a call: blocks that the last calls had no use for go back to
 /// the system.

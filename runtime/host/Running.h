@@ -6,6 +6,7 @@
 #ifndef NUMERA_RUNTIME_HOST_RUNNING_H
 #define NUMERA_RUNTIME_HOST_RUNNING_H
 
+#include "Memory.h"
 #include "Processor.h"
 
 #include <csetjmp>
@@ -20,13 +21,26 @@ class Team;
 struct Running {
   Roomy<jmp_buf> escape;
   const char *volatile message = nullptr; ///< of numera_host_fail
-  Team *team = nullptr; ///< null: parallel loops run in this thread alone
+  Team *team = nullptr;     ///< null: parallel loops run in this thread alone
+  Running *outer = nullptr; ///< that this one runs in, in the same thread
+  OpenBlocks memory = {};
 
   static Running *current() {
     return static_cast<Running *>(pthread_getspecific(key()));
   }
   static void setCurrent(Running *running) {
     pthread_setspecific(key(), running);
+  }
+  /// The message of what runs in this thread, which is over. By its pointer:
+  /// nothing known of it from before setjmp holds.
+  static const char *end() {
+    Running *running = current();
+    setCurrent(running->outer);
+    if (running->message)
+      running->memory.releaseAll();
+    else
+      running->memory.forget();
+    return running->message;
   }
 
 private:
@@ -39,15 +53,16 @@ private:
 };
 
 /// Calls `work` in this thread; what numera_host_fail was called with, else
-/// null. No object with a destructor may live in what is left that way.
+/// null. No object with a destructor may live in what is left that way; memory
+/// that was not released is, then.
 template <typename Work> const char *runWith(Team *team, const Work &work) {
-  Running running, *outer = Running::current();
+  Running running;
   running.team = team;
+  running.outer = Running::current();
   Running::setCurrent(&running);
   if (setjmp(running.escape.value) == 0)
     work();
-  Running::setCurrent(outer);
-  return running.message;
+  return Running::end();
 }
 
 } // namespace numera::host

@@ -58,10 +58,11 @@ void Loop::work() {
     int64_t begin = index * chunk;
     int64_t end = index == chunkCount - 1 ? count : begin + chunk;
     // Loops inside this one run in this thread alone.
-    const char *said = runWith(
-        /*team=*/nullptr, [this, begin, end] { body(context, begin, end); });
-    if (!said)
-      said = findOtherEnvironment();
+    const char *said = runWith(/*team=*/nullptr, [this, begin, end] {
+      body(context, begin, end);
+      if (const char *other = findOtherEnvironment())
+        numera_host_fail(other);
+    });
     if (!said)
       continue;
     // Chunks before this one were taken earlier: they are done or will be.

@@ -4,6 +4,7 @@
 
 #include "HostCall.h"
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -139,6 +140,53 @@ TEST(Memory, EndsTheCallWhereThereIsNone) {
   EXPECT_EQ(
       call(1, [] { EXPECT_EQ(numera_host_try_allocate(64, much), nullptr); }),
       "");
+}
+
+TEST(Memory, OfACallThatEndsWithAMessageIsReleased) {
+  forget();
+  void *block = nullptr;
+  EXPECT_EQ(call(1,
+                 [&] {
+                   block = numera_host_allocate(64, mega);
+                   numera_host_fail("no");
+                 }),
+            "f: no");
+  EXPECT_EQ(blockOfCall(mega), block);
+}
+
+TEST(Memory, OfALoopThatEndsWithAMessageIsReleasedOnce) {
+  for (uint32_t threads : {1, 2}) {
+    forget();
+    void *block = nullptr;
+    static std::atomic<void *> taken;
+    EXPECT_EQ(call(threads,
+                   [&] {
+                     block = numera_host_allocate(64, 4 * mega);
+                     numera_host_release(numera_host_allocate(64, 2 * mega));
+                     numera_host_parallel(
+                         [](void *, int64_t begin, int64_t) {
+                           if (begin > 0)
+                             return;
+                           taken = numera_host_allocate(64, mega);
+                           numera_host_fail("no");
+                         },
+                         nullptr, 2, 1);
+                   }),
+              "f: no");
+    EXPECT_EQ(blockOfCall(mega), taken);
+    EXPECT_EQ(blockOfCall(4 * mega), block);
+    EXPECT_NE(numera_host_try_allocate(64, 4 * mega),
+              numera_host_try_allocate(64, 4 * mega));
+  }
+}
+
+TEST(Memory, OfAResultIsTheCallers) {
+  forget();
+  void *result = nullptr;
+  EXPECT_EQ(call(1, [&] { result = numera_host_allocate(64, mega); }), "");
+  std::memset(result, 7, mega);
+  EXPECT_NE(blockOfCall(mega), result);
+  std::free(result);
 }
 
 } // namespace
