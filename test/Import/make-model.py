@@ -124,6 +124,8 @@ MODELS = {
         "Reshape", [2, 3], [4, 2], inits=[ints("s", 4, -1)]),
     "dynamic-inner": lambda: unary("Relu", ["N", "length"], ["N", "length"]),
     "opset": lambda: unary("Relu", [2], [2], opset=6),
+    "transpose-scalar": lambda: unary("Transpose", [], []),
+    "softmax-scalar": lambda: unary("Softmax", [], []),
 }
 
 

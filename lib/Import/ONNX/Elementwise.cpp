@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 //===----------------------------------------------------------------------===//
 //
-// Each operator is one linalg.generic. Sigmoid is 1 / (1 + exp(-x)) as negf,
-// exp, addf, divf in one body: numera-retype recognises the sequence.
+// Each operator is one linalg.generic. What is no operation by itself is a
+// sequence of them, each rounded (docs/Semantics/Elementary.md).
 //
 //===----------------------------------------------------------------------===//
 #include "Operators.h"

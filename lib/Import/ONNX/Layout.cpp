@@ -48,6 +48,8 @@ Tensor Emitter::transpose(const Tensor &tensor, ArrayRef<int64_t> permutation) {
       strides.push_back(from[axis]);
     return gatherStrided(tensor, shape, strides, 0);
   }
+  if (permutation.empty()) // which no linalg.transpose may be
+    return tensor;
   auto op =
       linalg::TransposeOp::create(b, value(tensor), empty(shape), permutation);
   return result(op->getResult(0), shape);

@@ -190,6 +190,10 @@ LogicalResult Node::checkRank(unsigned i, int64_t rank) {
 int64_t Node::axis(int64_t axis, int64_t rank) {
   if (axis >= -rank && axis < rank)
     return axis < 0 ? axis + rank : axis;
+  if (rank == 0) {
+    (void)error("axis " + Twine(axis) + " of a scalar, which has none");
+    return 0;
+  }
   (void)error("axis " + Twine(axis) + " is out of range; expected " +
               Twine(-rank) + " to " + Twine(rank - 1));
   return 0;
