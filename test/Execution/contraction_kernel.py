@@ -18,7 +18,11 @@ ROWS, STEPS, COLUMNS = 40, 300, 45
 NAMES = ["bf16", "f8E4M3FN", "float<6,9>", "posit16", "posit<24,2>", "fixed<4,11>"]
 OTHERS = ["f8E5M2", "f16", "float<5,7>", "float<3,4>", "posit8", "posit<12,1>",
           "float<5,7,flush>", "float<4,3,finite>"]
-CASES = [(name, "same") for name in [*NAMES, *OTHERS, "takum<16>"]] + [
+# Those of which sums that overflow end in a number, or in NaN.
+BOUNDED = ["f8E5M2FNUZ", "float<8,7,saturate>", "float<5,10,saturate>", "float<8,7,fn>",
+           "float<4,3,bias=3>", "float<9,14,saturate>", "float<6,9,saturate>",
+           "float<8,23,saturate>", "float<5,7,fn>", "float<6,5,finite>"]
+CASES = [(name, "same") for name in [*NAMES, *OTHERS, "takum<16>", *BOUNDED]] + [
     (name, "f32") for name in NAMES] + [
     ("f32", "f32"), ("f32", "same"), ("bf16", "f64"),
     ("f8E4M3FN", "float<5,7>"), ("posit8", "posit16")] + [
@@ -70,6 +74,8 @@ def data():
     # Sums that grow until their products are too small for them.
     a[18] = 3.5 * np.sign(b[:, 0])
     a[19] = -4.5 * np.sign(b[:, 1])
+    # Products from the largest numbers to the least, and below.
+    a[20:30] *= np.float32(2.0) ** -(4 * np.arange(10, dtype=np.float32)[:, None])
     # Sums that pass 448, not 512, and come back: in one panel each, in its last
     # steps, and across its first 16.
     for row, first in ((30, STEPS - 3), (33, 14)):

@@ -202,6 +202,27 @@ TEST(PositStep, MayBeRepeatedWithoutTests) {
   checkSums<float, PositFormat>(smallFormats(), any, 99);
 }
 
+/// A kernel prepares numbers for the form that it takes first.
+TEST(FloatStep, KnowsForWhichFormsItsNumbersAre) {
+  int alike = 0, different = 0;
+  for (const Case &c : stepEdges)
+    if (const auto *f = std::get_if<FloatFormat>(&c.format))
+      for (StepForm from : forms)
+        for (StepForm to : {StepForm::Fused, StepForm::Confined}) {
+          FloatStep<float> x{*f, from}, y{*f, to};
+          if (!x.exists() || !y.exists())
+            continue;
+          bool same = x.first(1) == y.first(1) && x.second(1) == y.second(1) &&
+                      x.prepared(1) == y.prepared(1) &&
+                      x.start(1) == y.start(1);
+          EXPECT_EQ(x.preparesFor(to), same)
+              << c.name << ' ' << int(from) << ' ' << int(to);
+          ++(same ? alike : different);
+        }
+  EXPECT_GE(alike, 20);
+  EXPECT_GE(different, 20);
+}
+
 /// No number of products of the other sign brings a sum back.
 TEST(FloatStep, OverflowsForGood) {
   Tally tally;

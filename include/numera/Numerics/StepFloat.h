@@ -131,6 +131,13 @@ template <typename T> struct FloatStep {
     return form != StepForm::Overflowing || products.most <= lastToLargest();
   }
 
+  /// True if numbers that are prepared for this form are what `other` takes.
+  constexpr bool preparesFor(StepForm other) const {
+    FloatStep that{format, other};
+    return headroom() == that.headroom() &&
+           productsAreNormal() == that.productsAreNormal();
+  }
+
   /// Numbers are prepared times 2^scale.
   constexpr int32_t scaleOfC() const { return headroom() - cut(); }
   constexpr int32_t scaleOfB() const { return headroom() / 2; }

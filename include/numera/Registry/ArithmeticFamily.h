@@ -22,6 +22,15 @@
 
 namespace numera {
 
+/// True if a kernel that prepares numbers for `first` may take `form` as well:
+/// Fused and Confined are for these, the others for themselves.
+template <typename Step> bool mayFollow(const Step &first, StepForm form) {
+  if constexpr (requires { first.preparesFor(form); })
+    return (form != StepForm::Fused && form != StepForm::Confined) ||
+           first.preparesFor(form);
+  return true;
+}
+
 /// The forms of the short step that a format has, the one to take first.
 template <typename T, typename F>
 llvm::SmallVector<int32_t, 3> shortForms(const F &f) {
@@ -34,7 +43,10 @@ llvm::SmallVector<int32_t, 3> shortForms(const F &f) {
   if constexpr (HasShortSteps<T, F>)
     for (StepForm form : order)
       if (ShortStep<T, F>{{f, form}}.exists() &&
-          !llvm::is_contained(forms, static_cast<int32_t>(form)))
+          !llvm::is_contained(forms, static_cast<int32_t>(form)) &&
+          (forms.empty() ||
+           mayFollow(ShortStep<T, F>{{f, static_cast<StepForm>(forms[0])}},
+                     form)))
         forms.push_back(static_cast<int32_t>(form));
   return forms;
 }

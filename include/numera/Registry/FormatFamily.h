@@ -156,8 +156,8 @@ public:
     /// that embeds the format; 0 if steps had better stay on codes.
     unsigned bits = 0;
     /// The forms of the short step, the first one the best (Numerics/Step.h).
-    /// Where it is Normal, Fused is the better one on some CPUs; Confined is
-    /// for the blocks that it admits.
+    /// Fused is the better one on some CPUs, Confined is for the blocks that
+    /// it admits; both take the numbers that are prepared for the first.
     llvm::SmallVector<int32_t, 3> shortForms;
   };
   virtual CarrierStep carrierStep(const Format &) const { return {}; }
