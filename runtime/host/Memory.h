@@ -21,7 +21,7 @@ public:
   /// False if it is not one of them.
   bool remove(void *block);
   void releaseAll();
-  /// The blocks are whoever has them.
+  /// The blocks stay taken: results are their caller's.
   void forget();
 
 private:

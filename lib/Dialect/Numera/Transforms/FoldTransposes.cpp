@@ -56,8 +56,8 @@ static bool isContraction(linalg::GenericOp generic) {
          isa<MacOp, QuireMacOp>(generic.getBody()->front());
 }
 
-/// Loops would go through what is transposed in strides, and once for every
-/// element of the other factor.
+/// If the contraction is then packed: loops would go through what is transposed
+/// in strides, and once for every element of the other factor.
 static void foldInto(linalg::GenericOp generic) {
   SmallVector<AffineMap> before = generic.getIndexingMapsArray();
   SmallVector<Value> operands = generic.getDpsInputs();
