@@ -82,7 +82,7 @@ void numera::bench::contest(
   unsigned rounds = unsigned(std::clamp(row.seconds() / round, fewest, 1001.0));
 
   std::vector<std::vector<double>> times(contenders.size());
-  std::vector<double> ratios, clocks, current(contenders.size());
+  std::vector<double> ratios, clocks, cycles, current(contenders.size());
   for (auto _ : state) {
     for (unsigned i = 0; i < rounds; ++i) {
       // Each goes first as often as the others.
@@ -94,16 +94,20 @@ void numera::bench::contest(
           contender.run();
         current[turn] = measure(contender, clock);
         times[turn].push_back(current[turn]);
-        if (turn == 0 && clock == Clock::Thread)
+        if (turn == 0 && clock == Clock::Thread) {
           clocks.push_back(clockRate());
+          cycles.push_back(current[0] * clocks.back());
+        }
       }
       ratios.push_back(ratioOf(current));
     }
     state.SetIterationTime(quantile(times[0], 0.5));
   }
   state.counters["ours"] = quantile(times[0], 0.5);
-  state.counters["least"] = quantile(times[0], 0);
-  state.counters["ghz"] = clocks.empty() ? 0 : quantile(clocks, 1);
+  double ghz = clocks.empty() ? 0 : quantile(clocks, 0.5);
+  state.counters["least"] =
+      clocks.empty() ? quantile(times[0], 0) : quantile(cycles, 0.25) / ghz;
+  state.counters["ghz"] = ghz;
   state.counters["peer"] = quantile(times[1], 0.5);
   state.counters["ratio"] = quantile(ratios, 0.5);
   state.counters["low"] = quantile(ratios, 0.25);

@@ -30,10 +30,11 @@ enum class Clock { Thread, Wall };
 /// Runs the contenders in turn for as long as the row says, at least three
 /// times each unless that takes minutes, and hands each round's times, in
 /// seconds for the whole work, to `ratioOf`. Leaves in the state's counters the
-/// median time of the first two in seconds (`ours`, `peer`), the least of the
-/// first (`least`), the median of the ratios (`ratio`) and its quartiles
-/// (`low`, `high`), the fastest clock there was after a run of the first
-/// (`ghz`; 0 for Wall), and the number of rounds.
+/// median time of the first two in seconds (`ours`, `peer`), the median of the
+/// ratios (`ratio`) and its quartiles (`low`, `high`), the median clock after
+/// runs of the first (`ghz`; 0 for Wall), what the first takes at that clock in
+/// the quarter of its runs with the fewest cycles (`least`; for Wall, the least
+/// time), and the number of rounds.
 void contest(benchmark::State &state, const Row &row,
              std::span<Contender> contenders, Clock clock,
              const std::function<double(std::span<const double>)> &ratioOf);

@@ -127,6 +127,14 @@ ICE_LAKE = Processor((0, 5), [
     (r"vdivp[sd]", {P0: 8}),
 ], {P05: 1}, simulated=False, issued=5)
 
+# The same pipes in Sapphire and Emerald Rapids, where a model of llvm-mca's has half
+# of the additions; division is slower, and conversions to bf16 are instructions.
+SAPPHIRE_RAPIDS = Processor((0, 5), [
+    (r"vcvtne2ps2bf16", {P5: 2, P05: 2}),
+    (r"vdivp[sd]", {P0: 10}),
+    *ICE_LAKE.passes,
+], {P05: 1}, simulated=False, issued=6)
+
 
 def processor():
     """None where llvm-mca's word is all there is."""
@@ -135,6 +143,8 @@ def processor():
         return ZEN_4
     if "GenuineIntel" in info and re.search(r"\bmodel\s*: (106|108)\b", info):
         return ICE_LAKE
+    if "GenuineIntel" in info and re.search(r"\bmodel\s*: (143|207)\b", info):
+        return SAPPHIRE_RAPIDS
     return None
 
 

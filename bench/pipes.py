@@ -6,8 +6,8 @@
 prints how many cycles an instruction takes, alone and beside a multiplication,
 an addition, a permutation and a logical operation. What shares pipes with one
 of those takes the sum, what does not takes the longer of the two. The tables
-of bounds.py are what this printed on Zen 4 (AMD family 19h) and Ice Lake (Intel
-family 6, model 106)."""
+of bounds.py are what this printed on Zen 4 (AMD family 19h), Ice Lake and Emerald
+Rapids (Intel family 6, models 106 and 207)."""
 
 import pathlib
 import subprocess

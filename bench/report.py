@@ -20,7 +20,7 @@ class Result:
     failure: str = None
     limit: object = None   # bounds.Bound
     ghz: float = None      # the clock beside ours
-    least: float = None    # the least time of ours
+    least: float = None    # what ours takes at that clock, undisturbed
 
     @staticmethod
     def of(row, measured, limit=None, failure=None):
@@ -126,13 +126,18 @@ def summary(results):
     return ", ".join(f"{count} {what}" for what, count in counts.items())
 
 
+def cpu(key):
+    """What the system says of the CPU; empty where it does not."""
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name.strip() == key:
+            return value.strip()
+    return ""
+
+
 def machine():
     """The model of the CPU, and how many cores are used."""
-    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            model = line.split(":", 1)[1].strip()
-            return f"{model}, {os.cpu_count()} cores"
-    return f"{os.cpu_count()} cores"
+    return ", ".join(filter(None, [cpu("model name"), f"{os.cpu_count()} cores"]))
 
 
 def markdown(results, duration):

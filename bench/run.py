@@ -78,12 +78,21 @@ def line_of(row, fields):
     return "\t".join([row.name, *(f"{k}={v}" for k, v in fields.items())])
 
 
+def blas_core():
+    """The kernels OpenBLAS shall use: on a machine newer than itself it takes
+    its oldest ones, of SSE3, whatever the machine has."""
+    if "OPENBLAS_CORETYPE" in os.environ or "avx512vl" not in report.cpu("flags").split():
+        return {}
+    return {"OPENBLAS_CORETYPE": "SkylakeX"}
+
+
 def measure(lines, program, folder, cores):
     """Runs numera-bench pinned to `cores`; its benchmarks by name."""
     plan, out = folder / "plan.txt", folder / "out.json"
     plan.write_text("".join(line + "\n" for line in lines))
     # Its threads would look for work for 0.1 s, in what is measured next.
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": str(len(cores)),
+    environment = {**os.environ, **blas_core(),
+                   "OPENBLAS_NUM_THREADS": str(len(cores)),
                    "OPENBLAS_THREAD_TIMEOUT": "20"}
     command = ["taskset", "-c", ",".join(map(str, cores)), str(program),
                str(plan), f"--benchmark_out={out}",
@@ -102,14 +111,16 @@ def measure(lines, program, folder, cores):
 
 def median_of(passes):
     """Of a row's results, that of the median ratio, with what bounds are
-    compared with: the least time, and the fastest clock."""
+    compared with, from the pass of the fewest cycles."""
     for result in passes:
         if result is None or result.get("error_occurred"):
             return result
     result = sorted(passes, key=lambda found: found["ratio"])[(len(passes) - 1) // 2]
-    return result | {key: best(found[key] for found in passes)
-                     for key, best in (("least", min), ("ghz", max))
-                     if key in result}
+    if "least" not in result:
+        return result
+    least = min(passes, key=lambda found: (found["least"] * found["ghz"],
+                                           found["least"]))
+    return result | {key: least[key] for key in ("least", "ghz")}
 
 
 def find_bounds(rows, builder, program, cores):
