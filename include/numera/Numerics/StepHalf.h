@@ -64,6 +64,7 @@ struct HalfStep {
       return false;
     return 2 * format.precision() + 2 <= q &&
            format.leastExponent() >= leastExponent &&
+           format.maxExponent() <= greatestExponent &&
            format.maxExponent() + cut() + scale() <= greatestExponent;
   }
   /// True if the form takes care of all products between these.

@@ -7,6 +7,7 @@
 
 #include "numera/Numerics/StepFixed.h"
 #include "numera/Numerics/StepFloat.h"
+#include "numera/Numerics/StepHalf.h"
 #include "numera/Numerics/StepPosit.h"
 
 namespace numera {
@@ -15,6 +16,10 @@ namespace numera {
 /// ShortStep<T, F>{{f, form}}.exists() says it.
 template <typename T, typename F>
 concept HasShortSteps = requires(ShortStep<T, F> step) { step.exists(); };
+
+/// True if the family of F has steps in binary16, for some formats and forms.
+template <typename F>
+concept HasHalfSteps = requires(F f) { HalfStep{f, StepForm::Confined}; };
 
 } // namespace numera
 
