@@ -12,7 +12,9 @@ set(NUMERA_BITCODE_FLAGS -std=c++20 -O2 -fno-exceptions -fno-rtti
 # Entries are inlined whole, so that constant parameters prune them
 # (lib/Target/Specialize.cpp). Exact.cpp's are called.
 set(NUMERA_ENTRY_FLAGS -mllvm -inline-threshold=1000000)
-set(NUMERA_FLAGS_x86_64 -nostdlib --target=x86_64-linux-gnu)
+# _Float16 is binary16 after every operation, as on a machine that has it.
+set(NUMERA_FLAGS_x86_64 -nostdlib --target=x86_64-linux-gnu
+    -fexcess-precision=16)
 set(NUMERA_FLAGS_nvptx64 --target=nvptx64-nvidia-cuda -nostdlibinc)
 
 # numera_bitcode(NAME SOURCE flags…): one bitcode file.

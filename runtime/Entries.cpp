@@ -310,6 +310,17 @@ static constexpr T useShortStep(const Format &f, int32_t form, Use use) {
     return SHORT(T, T(step.admits({least, most}))) == 1;                       \
   }
 
+/// The same in binary16 (StepHalf.h).
+template <typename Result, typename F, typename Use>
+static constexpr Result useHalfStep(const F &f, int32_t form, Use use) {
+  if constexpr (HasHalfSteps<F>)
+    return use(HalfStep{f, static_cast<StepForm>(form)});
+  return 0;
+}
+#define HALF(Result, expression)                                               \
+  useHalfStep<Result>(FORMAT, form,                                            \
+                      [=](const auto &step) { return expression; })
+
 extern "C" {
 
 #define NUMERA_UNARY(op) FOR_EACH_STORAGE(UNARY, op)
@@ -324,6 +335,29 @@ FOR_EACH_STORAGE(EXTREME, )
 FOR_EACH_STORAGE(QUIRE, )
 STEP(f32, float, 32)
 STEP(f64, double, 64)
+_Float16 SYMBOL(half_short_f32, 32)(_Float16 c, _Float16 first, _Float16 second,
+                                    _Float16 b, PARAMETERS, int32_t form) {
+  return HALF(_Float16, step(c, first, second, b));
+}
+_Float16 SYMBOL(half_first_f32, 32)(float a, PARAMETERS, int32_t form) {
+  return HALF(_Float16, step.first(a));
+}
+_Float16 SYMBOL(half_second_f32, 32)(float a, PARAMETERS, int32_t form) {
+  return HALF(_Float16, step.second(a));
+}
+_Float16 SYMBOL(half_prepared_f32, 32)(float b, PARAMETERS, int32_t form) {
+  return HALF(_Float16, step.prepared(b));
+}
+_Float16 SYMBOL(half_start_f32, 32)(float c, PARAMETERS, int32_t form) {
+  return HALF(_Float16, step.start(c));
+}
+float SYMBOL(half_result_f32, 32)(_Float16 c, PARAMETERS, int32_t form) {
+  return HALF(float, step.result(c));
+}
+uint8_t SYMBOL(half_admits_f32, 32)(float least, float most, PARAMETERS,
+                                    int32_t form) {
+  return HALF(bool, step.admits({least, most}));
+}
 WINDOWS
 
 // On unpacked values and in a carrier: the storage of codes does not matter.

@@ -20,6 +20,7 @@ NUMERA_EMBED(numera_embedded_aarch64_entry,
   ENTRY(f32, "f32")                                                            \
   ENTRY(f64, "f64")                                                            \
   ENTRY(f32_short, "f32-short")                                                \
+  ENTRY(f32_half, "f32-half")                                                  \
   ENTRY(f64_short, "f64-short")                                                \
   ENTRY(i8, "i8")                                                              \
   ENTRY(i16, "i16")                                                            \

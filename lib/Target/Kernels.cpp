@@ -8,6 +8,8 @@
 #include "Compile.h"
 #include "Embedded.h"
 #include "NVPTX/Device.h"
+#include "Tuning.h"
+#include "numera/Registry/Tuning.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -53,9 +55,10 @@ static StringRef tileFor(const TargetMachine &machine, StringRef kind,
   return features.checkFeatures("+avx2") ? "6x1" : "3x1";
 }
 
-/// Links `bitcode` as the contraction `name`, with tiles of that shape.
+/// Links `bitcode` as the contraction `name`, with tiles of that shape. Hooks
+/// that begin with `preferred` are taken before others.
 static Error linkKernel(Module &module, StringRef name, MemoryBufferRef bitcode,
-                        StringRef tile) {
+                        StringRef tile, StringRef preferred = "") {
   Expected<std::unique_ptr<Module>> kernel =
       parseBitcodeFile(bitcode, module.getContext());
   if (!kernel)
@@ -63,18 +66,28 @@ static Error linkKernel(Module &module, StringRef name, MemoryBufferRef bitcode,
   Function *entry = (*kernel)->getFunction(("numera_contract_" + tile).str());
   entry->setName(name);
   for (Function &function : **kernel)
-    if (StringRef hook = function.getName(); hook.consume_front("numera_hook_"))
-      function.setName(name + "." + hook);
+    if (StringRef hook = function.getName();
+        hook.consume_front("numera_hook_")) {
+      std::string own = (name + "." + preferred + hook).str();
+      function.setName(module.getFunction(own) ? own
+                                               : (name + "." + hook).str());
+    }
   return linkInternal(module, std::move(*kernel));
 }
 
 Error numera::linkKernels(Module &module, const KernelKinds &kernels,
                           const TargetMachine &machine) {
-  for (auto &[name, kind] : kernels)
-    if (Error error = linkKernel(
-            module, name, embeddedKernel(kind),
-            tileFor(machine, kind, module.getFunction(name + ".step"))))
+  for (auto &[name, kind] : kernels) {
+    std::string halves = name + "." + halfHooks + ".";
+    bool takesHalves =
+        computesInHalves(machine) && module.getFunction(halves + "short");
+    StringRef tile = tileFor(machine, kind, module.getFunction(name + ".step"));
+    if (Error error =
+            takesHalves ? linkKernel(module, name, embeddedKernel("f32-half"),
+                                     tile, std::string(halfHooks) + ".")
+                        : linkKernel(module, name, embeddedKernel(kind), tile))
       return error;
+  }
   return Error::success();
 }
 

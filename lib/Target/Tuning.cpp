@@ -18,6 +18,10 @@ bool numera::permutesBytes(const TargetMachine &machine) {
   return isX86With(machine, "+avx512vbmi,+avx512bw");
 }
 
+bool numera::computesInHalves(const TargetMachine &machine) {
+  return isX86With(machine, "+avx512fp16");
+}
+
 /// AMD's Zen adds in two pipes and multiplies in two others (bench/pipes.py);
 /// Intel's cores do both in the same ones. What is for any CPU is for either,
 /// and loses less by a choice that is wrong on Intel.

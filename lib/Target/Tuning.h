@@ -11,6 +11,9 @@ namespace numera {
 /// VPERMI2B: 64 bytes of a table of 128 at once.
 bool permutesBytes(const llvm::TargetMachine &machine);
 
+/// AVX512-FP16.
+bool computesInHalves(const llvm::TargetMachine &machine);
+
 /// Answers what the program asks about the CPU (Registry/Tuning.h).
 void defineAnswers(llvm::Module &module, const llvm::TargetMachine &machine);
 

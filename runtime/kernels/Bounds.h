@@ -12,7 +12,7 @@
 namespace numera::kernel {
 
 /// True if one of the values is NaN.
-inline bool haveNaN(const Carrier *values, int64_t count) {
+template <typename T> bool haveNaN(const T *values, int64_t count) {
   bool found = false;
 #pragma clang loop vectorize(enable) unroll(disable)
   for (int64_t i = 0; i < count; ++i)

@@ -16,8 +16,9 @@ namespace numera::kernel {
 template <int tileRows, int tileVectors> class Kernel {
   template <typename, typename, typename> friend class Sharing;
 
-  static constexpr int64_t tileColumns = tileVectors * lanes;
+  static constexpr int64_t tileColumns = tileVectors * preparedLanes;
   static constexpr int64_t rowForms = NUMERA_SHORT_STEPS ? 2 : 1;
+  static constexpr int64_t valuesInRow = sizeof(RowValue) / sizeof(Prepared);
   /// Panels of rows stay in the first-level cache: 16 KiB. Those of short steps
   /// come from the second one, in time for 24 or more operations a step, and a
   /// tile has 512 to pay for its beginning and its end.
@@ -78,7 +79,13 @@ private:
   struct Rows {
     static constexpr int64_t width = tileRows, block = 16 * width;
 
-    static int64_t panelSize(int64_t) { return rowForms * width * rowPitch; }
+    static int64_t panelSize(int64_t) {
+      return rowForms * width * rowPitch * valuesInRow;
+    }
+    static const RowValue *panel(const Block &rows, int64_t r) {
+      return reinterpret_cast<const RowValue *>(rows.panels) +
+             r * rowForms * rowPitch;
+    }
     static int64_t count(const Kernel &kernel) { return kernel.rowCount; }
     static void pack(const Kernel &kernel, const Block &rows, int64_t index,
                      const Steps &steps) {
@@ -139,32 +146,48 @@ private:
 
   void packRowPanel(const Block &rows, int64_t index,
                     const Steps &steps) const {
-    Carrier *panel = rows.panels + index * Rows::panelSize(steps.count);
-    decodeRows(panel, rows, index * tileRows, steps);
+    Prepared *panel = rows.panels + index * Rows::panelSize(steps.count);
+    withValues<tileRows * rowPitch>(panel, [&](Carrier *values) {
+      decodeRows(values, rows, index * tileRows, steps);
 #if NUMERA_SHORT_STEPS
-    rows.magnitudes[index] = PanelMagnitudes::of<tileRows, rowPitch>(
-        panel, steps.count, PanelMagnitudes::partSteps);
-    for (int64_t i = 0; i < tileRows; ++i) {
-      Carrier *values = panel + i * rowPitch;
-      prepare<numera_hook_second>(values + tileRows * rowPitch, values,
-                                  steps.count);
-      prepare<numera_hook_first>(values, values, steps.count);
-    }
+      rows.magnitudes[index] = PanelMagnitudes::of<tileRows, rowPitch>(
+          values, steps.count, PanelMagnitudes::partSteps);
+      for (int64_t i = 0; i < tileRows; ++i) {
+        const Carrier *row = values + i * rowPitch;
+        RowValue *first = reinterpret_cast<RowValue *>(panel) + i * rowPitch;
+        prepare<rowOf<numera_hook_second>>(first + tileRows * rowPitch, row,
+                                           steps.count);
+        prepare<rowOf<numera_hook_first>>(first, row, steps.count);
+      }
 #endif
+    });
   }
 
   void packColumnPanel(const Block &columns, int64_t index,
                        const Steps &steps) const {
-    Carrier *values = columns.panels + index * tileColumns * steps.count;
+    Prepared *prepared = columns.panels + index * tileColumns * steps.count;
     withPanel(columns.count - index * tileColumns, [&](auto panel) {
-      panel.decode(*this, values, columns, index * tileColumns, steps);
+      withValues<panel.columns * mostSteps>(prepared, [&](Carrier *values) {
+        panel.decode(*this, values, columns, index * tileColumns, steps);
 #if NUMERA_SHORT_STEPS
-      int64_t size = panel.columns * steps.count;
-      columns.magnitudes[index] = PanelMagnitudes::of<1, 0>(
-          values, size, PanelMagnitudes::partSteps * panel.columns);
-      prepare<numera_hook_prepared>(values, values, size);
+        int64_t size = panel.columns * steps.count;
+        columns.magnitudes[index] = PanelMagnitudes::of<1, 0>(
+            values, size, PanelMagnitudes::partSteps * panel.columns);
+        prepare<numera_hook_prepared>(prepared, values, size);
 #endif
+      });
     });
+  }
+
+  /// Memory for a panel's values: the panel, if it is of their type.
+  template <int64_t size, typename Use>
+  static void withValues(Prepared *panel, const Use &use) {
+    if constexpr (std::is_same_v<Prepared, Carrier>) {
+      use(panel);
+    } else {
+      alignas(64) Carrier values[size];
+      use(values);
+    }
   }
 
   void decodeRows(Carrier *panel, const Block &rows, int64_t first,
@@ -199,8 +222,8 @@ private:
 
   /// A panel of columns: of all the tile's vectors, or of fewer, at the edge.
   template <int vectors> struct Panel {
-    using TheTile = Tile<tileRows, vectors, rowPitch>;
-    static constexpr int64_t columns = vectors * lanes;
+    static constexpr int64_t columns = vectors * preparedLanes;
+    using TheTile = Tile<tileRows, columns, rowPitch>;
 
     static void decode(const Kernel &kernel, Carrier *panel, const Block &block,
                        int64_t first, const Steps &steps) {
@@ -244,7 +267,7 @@ private:
       bool areFinite = row.isFinite() && column.isFinite();
       auto tryShort = [&](const Products &products) {
         return products.areAdmitted() &&
-               runShort(tile, rows.panels + r * rowForms * rowPitch,
+               runShort(tile, Rows::panel(rows, r),
                         block.panels + c * steps.count, steps.count,
                         products.areConfined());
       };
@@ -264,10 +287,10 @@ private:
     }
 
     /// False, and the tile as it was, if it cannot be done so.
-    [[gnu::noinline]] static bool runShort(Carrier *tile, const Carrier *rows,
-                                           const Carrier *columns,
+    [[gnu::noinline]] static bool runShort(Carrier *tile, const RowValue *rows,
+                                           const Prepared *columns,
                                            int64_t steps, bool areConfined) {
-      alignas(64) Carrier sums[TheTile::size];
+      alignas(64) Prepared sums[TheTile::size];
       prepare<numera_hook_start>(sums, tile, TheTile::size);
       if (haveNaN(sums, TheTile::size))
         return false;
@@ -275,18 +298,19 @@ private:
         TheTile::template run<ConfinedStep>(sums, rows, columns, steps);
       else
         TheTile::template run<ShortStep>(sums, rows, columns, steps);
-      prepare<numera_hook_result>(sums, sums, TheTile::size);
-      if (haveNaN(sums, TheTile::size))
+      alignas(64) Carrier results[TheTile::size];
+      prepare<numera_hook_result>(results, sums, TheTile::size);
+      if (haveNaN(results, TheTile::size))
         return false;
       for (int64_t i = 0; i < TheTile::size; ++i)
-        tile[i] = sums[i];
+        tile[i] = results[i];
       return true;
     }
 #else
     static void runSteps(const Kernel &, const Again &, Carrier *tile,
                          const Block &rows, int64_t r, const Block &block,
                          int64_t c, const Steps &steps) {
-      TheTile::template run<WholeStep>(tile, rows.panels + r * rowPitch,
+      TheTile::template run<WholeStep>(tile, Rows::panel(rows, r),
                                        block.panels + c * steps.count,
                                        steps.count);
     }
@@ -334,14 +358,17 @@ private:
   template <int vectors = 1, typename Use>
   static void withPanel(int64_t columns, const Use &use) {
     if constexpr (vectors < tileVectors)
-      if (columns > vectors * lanes)
+      if (columns > vectors * preparedLanes)
         return withPanel<vectors + 1>(columns, use);
     use(Panel<vectors>());
   }
 
 #if NUMERA_SHORT_STEPS
-  template <auto form>
-  static void prepare(Carrier *out, const Carrier *values, int64_t count) {
+  template <auto form> static RowValue rowOf(Carrier value) {
+    return rowValue(form(value));
+  }
+  template <auto form, typename Out, typename In>
+  static void prepare(Out *out, const In *values, int64_t count) {
 #pragma clang loop vectorize(assume_safety)
     for (int64_t i = 0; i < count; ++i)
       out[i] = form(values[i]);

@@ -10,7 +10,8 @@
 // with the step itself. NUMERA_SHORT_STEPS is 1 for kernels of those.
 //
 // NUMERA_CARRIER is the type of a value while it is computed with: float,
-// double, or the unsigned integer of a code.
+// double, or the unsigned integer of a code. NUMERA_PREPARED, if it is another,
+// is that of prepared values: _Float16 (Numerics/StepHalf.h).
 
 #ifndef NUMERA_KERNELS_HOOKS_H
 #define NUMERA_KERNELS_HOOKS_H
@@ -23,6 +24,37 @@ using Carrier = NUMERA_CARRIER;
 /// Values in the lanes of a vector, whatever the carrier: 16 for float.
 constexpr int lanes = sizeof(Carrier) == 8 ? 8 : 16;
 typedef Carrier Vector __attribute__((ext_vector_type(lanes)));
+
+/// What panels hold. A load spreads 32 bits to all lanes, and not fewer: rows
+/// have a value of 16 bits twice.
+#ifdef NUMERA_PREPARED
+using Prepared = NUMERA_PREPARED;
+constexpr int preparedLanes = 64 / sizeof(Prepared);
+using RowValue = uint32_t;
+#else
+using Prepared = Carrier;
+constexpr int preparedLanes = lanes;
+using RowValue = Prepared;
+#endif
+typedef Prepared PreparedVector __attribute__((ext_vector_type(preparedLanes)));
+
+inline RowValue rowValue(Prepared value) {
+#ifdef NUMERA_PREPARED
+  static_assert(sizeof(Prepared) == 2);
+  return RowValue{__builtin_bit_cast(uint16_t, value)} * 0x10001;
+#else
+  return value;
+#endif
+}
+inline PreparedVector spread(RowValue value) {
+#ifdef NUMERA_PREPARED
+  typedef RowValue Spread
+      __attribute__((ext_vector_type(64 / sizeof(RowValue))));
+  return __builtin_bit_cast(PreparedVector, Spread(value));
+#else
+  return value;
+#endif
+}
 
 extern "C" {
 /// The element `index` places behind `base`, as a value.
@@ -40,19 +72,20 @@ Vector numera_hook_step(Vector sum, Vector row, Vector column);
 /// form; the greatest is infinite or NaN where an element is.
 uint8_t numera_hook_admits(Carrier least, Carrier most);
 /// An element of a row as the short form takes it, twice.
-Carrier numera_hook_first(Carrier row);
-Carrier numera_hook_second(Carrier row);
-Carrier numera_hook_prepared(Carrier column);
+Prepared numera_hook_first(Carrier row);
+Prepared numera_hook_second(Carrier row);
+Prepared numera_hook_prepared(Carrier column);
 /// A sum as the short form takes it, and back; NaN where it does not.
-Carrier numera_hook_start(Carrier sum);
-Carrier numera_hook_result(Carrier sum);
-Vector numera_hook_short(Vector sum, Vector first, Vector second,
-                         Vector column);
+Prepared numera_hook_start(Carrier sum);
+Carrier numera_hook_result(Prepared sum);
+PreparedVector numera_hook_short(PreparedVector sum, PreparedVector first,
+                                 PreparedVector second, PreparedVector column);
 /// True if products between these suit the confined form, on the same prepared
 /// values, too.
 uint8_t numera_hook_confines(Carrier least, Carrier most);
-Vector numera_hook_confined(Vector sum, Vector first, Vector second,
-                            Vector column);
+PreparedVector numera_hook_confined(PreparedVector sum, PreparedVector first,
+                                    PreparedVector second,
+                                    PreparedVector column);
 #endif
 
 #if NUMERA_QUIRES

@@ -20,7 +20,9 @@ namespace numera::kernel {
 /// with or without a fused multiply-add, which would be a call where the
 /// machine has none, the result is the same.
 template <bool isFused> struct WindowStep {
+  using Lanes = Vector;
   static constexpr int rowForms = 1;
+  static Vector spread(Carrier value) { return value; }
   static Vector next(Vector sum, const Vector (&row)[1], Vector column) {
     if constexpr (isFused)
       return __builtin_elementwise_fma(row[0], column, sum);
@@ -105,7 +107,7 @@ template <int tileRows, int tileVectors> class QuireKernel {
   /// Not a multiple of 4 KiB: rows of a panel would share a cache set.
   static constexpr int64_t rowPitch = blockSteps + lanes;
   static constexpr int64_t rowPanelSize = tileRows * rowPitch;
-  using TheTile = Tile<tileRows, tileVectors, rowPitch>;
+  using TheTile = Tile<tileRows, tileColumns, rowPitch>;
   using TheWindows = Windows<double>;
   /// The smallest tile is for machines without a fused multiply-add.
   using Step = WindowStep<(tileRows > 3)>;

@@ -33,7 +33,7 @@ struct Block {
   int64_t count;
   int64_t *places; ///< of each, in its operand
   int64_t *sums;   ///< and in the sums
-  Carrier *panels;
+  Prepared *panels;
 #if NUMERA_SHORT_STEPS
   PanelMagnitudes *magnitudes; ///< one a panel
 #endif
@@ -98,7 +98,7 @@ private:
   int64_t blocksAtOnce() const {
     int64_t bytes = panelsOf<Common>(mostInCommon) *
                     Common::panelSize(kernel.blockSteps) *
-                    int64_t(sizeof(Carrier));
+                    int64_t(sizeof(Prepared));
     return least(kernel.stepBlocks, mostBytes / (bytes + 1) + 1);
   }
 

@@ -8,11 +8,15 @@
 
 #include "Hooks.h"
 
+#include <type_traits>
+
 namespace numera::kernel {
 
 /// The contraction's own step.
 struct WholeStep {
+  using Lanes = Vector;
   static constexpr int rowForms = 1;
+  static Vector spread(Carrier value) { return value; }
   static Vector next(Vector sum, const Vector (&row)[1], Vector column) {
     return numera_hook_step(sum, row[0], column);
   }
@@ -21,31 +25,44 @@ struct WholeStep {
 #if NUMERA_SHORT_STEPS
 /// Its short form, on prepared values.
 struct ShortStep {
+  using Lanes = PreparedVector;
   static constexpr int rowForms = 2;
-  static Vector next(Vector sum, const Vector (&row)[2], Vector column) {
+  static Lanes spread(RowValue value) { return kernel::spread(value); }
+  static Lanes next(Lanes sum, const Lanes (&row)[2], Lanes column) {
     return numera_hook_short(sum, row[0], row[1], column);
   }
 };
 /// And that of products with which no sum grows too large.
 struct ConfinedStep {
+  using Lanes = PreparedVector;
   static constexpr int rowForms = 2;
-  static Vector next(Vector sum, const Vector (&row)[2], Vector column) {
+  static Lanes spread(RowValue value) { return kernel::spread(value); }
+  static Lanes next(Lanes sum, const Lanes (&row)[2], Lanes column) {
     return numera_hook_confined(sum, row[0], row[1], column);
   }
 };
 #endif
 
-/// A tile has `tileRows` rows of `tileVectors` vectors. A row's panel has
+/// A tile has `tileRows` rows of `columns` elements. A row's panel has
 /// `rowPitch` elements a row, and after all rows those of its next form; a
-/// column panel has `tileVectors` vectors a step.
-template <int tileRows, int tileVectors, int64_t rowPitch> struct Tile {
-  static constexpr int columns = tileVectors * lanes;
+/// column panel has `columns` a step.
+template <int tileRows, int columns, int64_t rowPitch> struct Tile {
   static constexpr int size = tileRows * columns;
 
-  /// `sums` is tileRows x columns, updated in place.
-  template <typename Step>
-  static void run(Carrier *sums, const Carrier *rows, const Carrier *columnsOf,
-                  int64_t steps) {
+  /// `sums` is tileRows x columns, updated in place. The elements are those of
+  /// the step's vectors.
+  template <typename Step, typename Element, typename RowElement>
+  static void run(Element *sums, const RowElement *rows,
+                  const Element *columnsOf, int64_t steps) {
+    using Vector = Step::Lanes;
+    constexpr int lanes = sizeof(Vector) / sizeof(Element);
+    constexpr int tileVectors = columns / lanes;
+    auto vectorAt = [](auto *place) -> auto & {
+      using Place = std::remove_pointer_t<decltype(place)>;
+      using At =
+          std::conditional_t<std::is_const_v<Place>, const Vector, Vector>;
+      return *reinterpret_cast<At *>(place);
+    };
     Vector tile[tileRows][tileVectors];
 #pragma unroll
     for (int r = 0; r < tileRows; ++r)
@@ -62,7 +79,7 @@ template <int tileRows, int tileVectors, int64_t rowPitch> struct Tile {
         Vector row[Step::rowForms];
 #pragma unroll
         for (int form = 0; form < Step::rowForms; ++form)
-          row[form] = rows[(form * tileRows + r) * rowPitch + k];
+          row[form] = Step::spread(rows[(form * tileRows + r) * rowPitch + k]);
 #pragma unroll
         for (int v = 0; v < tileVectors; ++v)
           tile[r][v] = Step::next(tile[r][v], row, column[v]);
@@ -73,14 +90,6 @@ template <int tileRows, int tileVectors, int64_t rowPitch> struct Tile {
 #pragma unroll
       for (int v = 0; v < tileVectors; ++v)
         vectorAt(sums + r * columns + v * lanes) = tile[r][v];
-  }
-
-private:
-  static Vector &vectorAt(Carrier *place) {
-    return *reinterpret_cast<Vector *>(place);
-  }
-  static const Vector &vectorAt(const Carrier *place) {
-    return *reinterpret_cast<const Vector *>(place);
   }
 };
 

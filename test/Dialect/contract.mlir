@@ -89,8 +89,44 @@ func.func @a_convolution_is_one_with_other_strides(
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
+// In binary16 too, for CPUs that compute in it: the same in 32 lanes. A format
+// of more than four bits has no such hooks.
+// CHECK-LABEL: func.func @small_floats_have_steps_in_binary16
+// CHECK-LABEL: llvm.func @numera.contraction.0.short(
+// CHECK-SAME:      vector<16xf32>
+// CHECK-LABEL: llvm.func @numera.contraction.0.half.first(
+// CHECK-SAME:      f32) -> f16
+// CHECK:         call @numera_float_half_first_f32_32(
+// CHECK-LABEL: llvm.func @numera.contraction.0.half.result(
+// CHECK-SAME:      f16) -> f32
+// CHECK-LABEL: llvm.func @numera.contraction.0.half.short(
+// CHECK-SAME:      vector<32xf16>
+// CHECK:         call @_ZGV_LLVM_N32vvvv{{u+}}_numera_float_half_short_f32_32(
+// CHECK:       attributes {numera.kernel = "f32-short"}
+func.func @small_floats_have_steps_in_binary16(
+    %a: memref<8x16xi8>, %b: memref<16x32xi8>, %c: memref<8x32xi8>) {
+  linalg.generic {indexing_maps = [#a, #b, #c],
+                  iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<8x16xi8>, memref<16x32xi8>)
+      outs(%c : memref<8x32xi8>) {
+  ^bb0(%x: i8, %y: i8, %sum: i8):
+    %next = numera.mac %x, %y, %sum {
+        format = #numera.format<float<5, 2>>,
+        product = #numera.format<float<5, 2>>} : i8
+    linalg.yield %next : i8
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
 // Which of two short steps is the faster, the CPU says.
 // CHECK-LABEL: func.func @sums_are_fused_or_split
+// CHECK-NOT:   .half.
 // CHECK:       llvm.func @numera_fuses_additions() -> i1
 // CHECK-LABEL: llvm.func @numera.contraction.0.short(
 // CHECK:         %[[FUSES:.*]] = llvm.call @numera_fuses_additions()

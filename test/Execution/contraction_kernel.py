@@ -22,7 +22,10 @@ OTHERS = ["f8E5M2", "f16", "float<5,7>", "float<3,4>", "posit8", "posit<12,1>",
 BOUNDED = ["f8E5M2FNUZ", "float<8,7,saturate>", "float<5,10,saturate>", "float<8,7,fn>",
            "float<4,3,bias=3>", "float<9,14,saturate>", "float<6,9,saturate>",
            "float<8,23,saturate>", "float<5,7,fn>", "float<6,5,finite>"]
-CASES = [(name, "same") for name in [*NAMES, *OTHERS, "takum<16>", *BOUNDED]] + [
+# Those that are computed in binary16 where a CPU has it, to the ends of what that holds.
+HALVES = ["float<5,3>", "float<5,3,saturate>", "float<5,1>", "f8E4M3", "f8E4M3FNUZ",
+          "float<4,3,bias=21>", "f6E2M3FN"]
+CASES = [(name, "same") for name in [*NAMES, *OTHERS, "takum<16>", *BOUNDED, *HALVES]] + [
     (name, "f32") for name in NAMES] + [
     ("f32", "f32"), ("f32", "same"), ("bf16", "f64"),
     ("f8E4M3FN", "float<5,7>"), ("posit8", "posit16")] + [

@@ -51,6 +51,17 @@ llvm::SmallVector<int32_t, 3> shortForms(const F &f) {
   return forms;
 }
 
+/// Those of its steps in binary16.
+template <typename F> llvm::SmallVector<int32_t, 2> halfForms(const F &f) {
+  llvm::SmallVector<int32_t, 2> forms;
+  if constexpr (HasHalfSteps<F>)
+    for (StepForm form :
+         {StepForm::Saturating, StepForm::Overflowing, StepForm::Confined})
+      if (HalfStep{f, form}.exists())
+        forms.push_back(static_cast<int32_t>(form));
+  return forms;
+}
+
 template <typename F> class ArithmeticFamily : public FormatFamily {
 public:
   unsigned width(const Format &format) const override {
@@ -230,9 +241,10 @@ public:
     // The exact step may go through f64 and start and end in f32.
     auto inF32 = shortForms<float>(f);
     if (stepsInLane<float>(f) || (embedsInF32(format) && !inF32.empty()))
-      return {32, inF32};
+      return {32, inF32,
+              inF32.empty() ? decltype(halfForms(f)){} : halfForms(f)};
     if (stepsInLane<double>(f))
-      return {64, shortForms<double>(f)};
+      return {64, shortForms<double>(f), {}};
     return {};
   }
 

@@ -159,6 +159,9 @@ public:
     /// Fused is the better one on some CPUs, Confined is for the blocks that
     /// it admits; both take the numbers that are prepared for the first.
     llvm::SmallVector<int32_t, 3> shortForms;
+    /// Those of the steps in binary16 (Numerics/StepHalf.h), beside those in
+    /// f32: the one for all products that they admit, and Confined.
+    llvm::SmallVector<int32_t, 2> halfForms;
   };
   virtual CarrierStep carrierStep(const Format &) const { return {}; }
 

@@ -16,6 +16,10 @@ inline constexpr char hasByteLookupsSymbol[] = "numera_has_byte_lookups";
 /// are.
 inline constexpr char fusesAdditionsSymbol[] = "numera_fuses_additions";
 
+/// What stands between the name of a contraction and those of its hooks for
+/// CPUs that compute in binary16.
+inline constexpr char halfHooks[] = "half";
+
 } // namespace numera
 
 #endif // NUMERA_REGISTRY_TUNING_H

@@ -47,7 +47,9 @@ private:
   LLVM::LLVMFuncOp declareKernel(const Twine &name, StringRef kind);
   void addPrefetch(const Twine &name, Type storage);
   void addCarriedSteps(const Twine &name, const PackedContraction &contraction,
-                       ArrayRef<int32_t> shortForms);
+                       const FormatFamily::CarrierStep &step);
+  void addHalfSteps(const Twine &name, const PackedContraction &contraction,
+                    ArrayRef<int32_t> forms);
   void addConfinedStep(const Twine &name, const PackedContraction &contraction,
                        ArrayRef<int32_t> shortForms, Type vector);
 
@@ -152,24 +154,22 @@ LLVM::LLVMFuncOp KernelCalls::kernelFor(linalg::GenericOp generic,
 
   std::string name = "numera.contraction." + std::to_string(kernels.size() - 1);
   Type carrier = contraction.carrier;
-  SmallVector<int32_t, 3> shortForms;
+  FormatFamily::CarrierStep step;
   if (contraction.carried)
-    shortForms = contraction.carried.getFamily()
-                     .carrierStep(contraction.carried)
-                     .shortForms;
+    step = contraction.carried.getFamily().carrierStep(contraction.carried);
   addReader(name + ".row", kinds.row, carrier, kinds.value);
   addReader(name + ".column", kinds.column, carrier, kinds.value);
   addReader(name + ".load", kinds.sum, carrier, kinds.value);
   addWriter(name + ".store", kinds.sum, carrier, kinds.value);
   addPrefetch(name + ".prefetch", kinds.sum.storage);
   if (contraction.carried)
-    addCarriedSteps(name, contraction, shortForms);
+    addCarriedSteps(name, contraction, step);
   else
     addStep(name + ".step", contraction,
             VectorType::get(lanesOf(carrier), carrier));
   std::string kind;
   llvm::raw_string_ostream(kind)
-      << carrier << (shortForms.empty() ? "" : "-short");
+      << carrier << (step.shortForms.empty() ? "" : "-short");
   return place->second = declareKernel(name, kind);
 }
 
@@ -187,7 +187,8 @@ void KernelCalls::addPrefetch(const Twine &name, Type storage) {
 /// The step with both roundings in a carrier, and its short form.
 void KernelCalls::addCarriedSteps(const Twine &name,
                                   const PackedContraction &contraction,
-                                  ArrayRef<int32_t> shortForms) {
+                                  const FormatFamily::CarrierStep &step) {
+  ArrayRef<int32_t> shortForms = step.shortForms;
   Type scalar = contraction.carrier;
   Type vector = VectorType::get(lanesOf(scalar), scalar);
   addCarriedStep(name + ".step", contraction, vector);
@@ -209,6 +210,30 @@ void KernelCalls::addCarriedSteps(const Twine &name,
     addEntry(name + ".short", contraction, "step_short", operands, vector,
              form);
   addConfinedStep(name, contraction, shortForms, vector);
+  if (!step.halfForms.empty())
+    addHalfSteps(name + "." + halfHooks, contraction, step.halfForms);
+}
+
+/// The same in binary16, for CPUs that compute in it.
+void KernelCalls::addHalfSteps(const Twine &name,
+                               const PackedContraction &contraction,
+                               ArrayRef<int32_t> forms) {
+  Type value = contraction.carrier, half = builder.getF16Type();
+  Type vector = VectorType::get(32, half);
+  SmallVector<Type, 4> operands(4, vector);
+  int32_t all = forms.front(), confined = forms.back();
+  auto add = [&](StringRef hook, StringRef entry, ArrayRef<Type> arguments,
+                 Type result, int32_t form) {
+    addEntry(name + "." + hook, contraction, ("half_" + entry).str(), arguments,
+             result, form);
+  };
+  for (StringRef part : {"first", "second", "prepared", "start"})
+    add(part, part, value, half, all);
+  add("result", "result", half, value, all);
+  add("admits", "admits", {value, value}, builder.getI8Type(), all);
+  add("confines", "admits", {value, value}, builder.getI8Type(), confined);
+  add("short", "short", operands, vector, all);
+  add("confined", "short", operands, vector, confined);
 }
 
 /// i8 f(carrier least, carrier most) and the step for the products that it is
