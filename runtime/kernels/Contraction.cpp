@@ -310,9 +310,15 @@ private:
     static void runSteps(const Kernel &, const Again &, Carrier *tile,
                          const Block &rows, int64_t r, const Block &block,
                          int64_t c, const Steps &steps) {
+      // The next panel of columns comes from the last-level cache: each tile
+      // of a block fetches a part of it.
+      int64_t after = c + tileColumns < block.count ? c + tileColumns : 0;
+      const auto *next =
+          reinterpret_cast<const char *>(block.panels + after * steps.count);
+      next += r % Rows::block / tileRows * steps.count * TheTile::fetched;
       TheTile::template run<WholeStep>(tile, Rows::panel(rows, r),
                                        block.panels + c * steps.count,
-                                       steps.count);
+                                       steps.count, next);
     }
 #endif
 

@@ -22,6 +22,7 @@ namespace numera::kernel {
 template <bool isFused> struct WindowStep {
   using Lanes = Vector;
   static constexpr int rowForms = 1;
+  static constexpr bool fetches = false;
   static Vector spread(Carrier value) { return value; }
   static Vector next(Vector sum, const Vector (&row)[1], Vector column) {
     if constexpr (isFused)

@@ -16,6 +16,7 @@ namespace numera::kernel {
 struct WholeStep {
   using Lanes = Vector;
   static constexpr int rowForms = 1;
+  static constexpr bool fetches = !NUMERA_SHORT_STEPS;
   static Vector spread(Carrier value) { return value; }
   static Vector next(Vector sum, const Vector (&row)[1], Vector column) {
     return numera_hook_step(sum, row[0], column);
@@ -27,6 +28,7 @@ struct WholeStep {
 struct ShortStep {
   using Lanes = PreparedVector;
   static constexpr int rowForms = 2;
+  static constexpr bool fetches = false;
   static Lanes spread(RowValue value) { return kernel::spread(value); }
   static Lanes next(Lanes sum, const Lanes (&row)[2], Lanes column) {
     return numera_hook_short(sum, row[0], row[1], column);
@@ -36,6 +38,7 @@ struct ShortStep {
 struct ConfinedStep {
   using Lanes = PreparedVector;
   static constexpr int rowForms = 2;
+  static constexpr bool fetches = false;
   static Lanes spread(RowValue value) { return kernel::spread(value); }
   static Lanes next(Lanes sum, const Lanes (&row)[2], Lanes column) {
     return numera_hook_confined(sum, row[0], row[1], column);
@@ -49,11 +52,17 @@ struct ConfinedStep {
 template <int tileRows, int columns, int64_t rowPitch> struct Tile {
   static constexpr int size = tileRows * columns;
 
+  /// What a step fetches: a line of the first-level cache.
+  static constexpr int fetched = 64;
+
   /// `sums` is tileRows x columns, updated in place. The elements are those of
-  /// the step's vectors.
+  /// the step's vectors. Each step fetches a line from `next` on into the
+  /// second-level cache, if the step is of a kind that takes its panels fast
+  /// enough for that to count.
   template <typename Step, typename Element, typename RowElement>
   static void run(Element *sums, const RowElement *rows,
-                  const Element *columnsOf, int64_t steps) {
+                  const Element *columnsOf, int64_t steps,
+                  const char *next = nullptr) {
     using Vector = Step::Lanes;
     constexpr int lanes = sizeof(Vector) / sizeof(Element);
     constexpr int tileVectors = columns / lanes;
@@ -70,6 +79,8 @@ template <int tileRows, int columns, int64_t rowPitch> struct Tile {
       for (int v = 0; v < tileVectors; ++v)
         tile[r][v] = vectorAt(sums + r * columns + v * lanes);
     for (int64_t k = 0; k < steps; ++k) {
+      if constexpr (Step::fetches)
+        __builtin_prefetch(next + k * fetched, /*rw=*/0, /*locality=*/2);
       Vector column[tileVectors];
 #pragma unroll
       for (int v = 0; v < tileVectors; ++v)
