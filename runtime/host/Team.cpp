@@ -40,14 +40,24 @@ template <typename Condition> void spin(const Condition &holds) {
 
 Loop::Loop(LoopBody *body, void *context, int64_t count, int64_t grain,
            uint32_t threads)
-    : body(body), context(context), count(count) {
+    : body(body), context(context), count(count), grain(grain) {
   // Several for each thread: one that is late, or has the dear part, keeps the
-  // others waiting for a chunk at most.
+  // others waiting for a chunk at most. As many for each, and of one size as
+  // far as that goes: none is left over that one thread alone would have.
   constexpr int64_t chunksPerThread = 4;
-  int64_t fair = count / (chunksPerThread * int64_t(threads));
-  chunk = fair > grain ? fair - fair % grain : grain;
-  chunkCount = count / chunk + (count % chunk != 0);
+  int64_t most = chunksPerThread * int64_t(threads);
+  grains = count / grain + (count % grain != 0);
+  chunkCount = grains < most ? grains : most;
   limit = chunkCount;
+}
+
+// Where a chunk begins, and the one before it ends.
+int64_t Loop::beginOf(int64_t index) const {
+  if (index == chunkCount)
+    return count;
+  // Without the product of two large numbers.
+  int64_t each = grains / chunkCount, rest = grains % chunkCount;
+  return (index * each + index * rest / chunkCount) * grain;
 }
 
 void Loop::work() {
@@ -55,8 +65,7 @@ void Loop::work() {
     int64_t index = next.fetch_add(1, std::memory_order_relaxed);
     if (index >= limit.load(std::memory_order_relaxed))
       return;
-    int64_t begin = index * chunk;
-    int64_t end = index == chunkCount - 1 ? count : begin + chunk;
+    int64_t begin = beginOf(index), end = beginOf(index + 1);
     // Loops inside this one run in this thread alone.
     const char *said = runWith(/*team=*/nullptr, [this, begin, end] {
       body(context, begin, end);

@@ -22,8 +22,8 @@
 
 namespace numera::host {
 
-/// A loop cut into chunks, which threads take one after the other. Every chunk
-/// but the last has the same size, a multiple of the grain.
+/// A loop cut into chunks, which threads take one after the other. Chunks
+/// differ by a grain at most.
 class Loop {
 public:
   Loop(LoopBody *body, void *context, int64_t count, int64_t grain,
@@ -37,10 +37,13 @@ public:
   const char *failure() const { return message; }
 
 private:
+  int64_t beginOf(int64_t index) const;
+
   LoopBody *const body;
   void *const context;
   const int64_t count;
-  int64_t chunk, chunkCount;
+  const int64_t grain;
+  int64_t grains, chunkCount;
   std::atomic<int64_t> next = 0; ///< chunk to be taken
   std::atomic<int64_t> limit;    ///< first chunk that is not to be taken
   Roomy<pthread_mutex_t> mutex;  ///< writing what follows

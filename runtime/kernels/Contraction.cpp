@@ -66,8 +66,9 @@ private:
                                            int64_t end) {
     const auto &kernel = *static_cast<const Kernel *>(context);
     // What many columns have in common are the rows, and the other way round.
+    // Of as many, threads share out the rows, whose panels are the narrower.
     bool succeeded =
-        kernel.columnCount >= kernel.rowCount
+        kernel.columnCount > kernel.rowCount
             ? Sharing<Kernel, Rows, Columns>::run(kernel, begin, end)
             : Sharing<Kernel, Columns, Rows>::run(kernel, begin, end);
     if (!succeeded)

@@ -8,9 +8,11 @@
 
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cfenv>
 #include <chrono>
+#include <mutex>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -74,6 +76,28 @@ TEST(Team, CountsToTheLargestNumber) {
                  }),
             "");
   EXPECT_EQ(sum, most);
+}
+
+/// Eleven chunks of two would be six for one thread, and five for the other.
+TEST(Team, CutsALoopIntoAsManyChunksForEachThread) {
+  for (int64_t count : {22, 23, 39, 1000})
+    for (int64_t grain : {1, 3}) {
+      std::mutex mutex;
+      std::vector<int64_t> sizes;
+      ASSERT_EQ(call(2,
+                     [&] {
+                       parallel(count, grain, [&](int64_t begin, int64_t end) {
+                         std::lock_guard lock(mutex);
+                         EXPECT_EQ(begin % grain, 0);
+                         sizes.push_back((end - begin + grain - 1) / grain);
+                       });
+                     }),
+                "");
+      int64_t grains = (count + grain - 1) / grain;
+      EXPECT_EQ(sizes.size(), size_t(std::min<int64_t>(8, grains)));
+      auto [least, most] = std::ranges::minmax(sizes);
+      EXPECT_LE(most - least, 1) << count << ' ' << grain;
+    }
 }
 
 TEST(Team, SharesALoop) {
