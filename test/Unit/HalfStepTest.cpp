@@ -46,12 +46,6 @@ template <typename Check> int forSteps(const Check &check) {
   return count;
 }
 
-Magnitudes<float> magnitudesOf(float a, float b) {
-  float magnitude = std::abs(a * b);
-  if (std::isnan(magnitude))
-    magnitude = INFINITY;
-  return {a == 0 || b == 0 ? INFINITY : magnitude, magnitude};
-}
 _Float16 next(const HalfStep &step, _Float16 c, float a, float b) {
   return step(c, step.first(a), step.second(a), step.prepared(b));
 }

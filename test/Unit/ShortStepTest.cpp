@@ -21,15 +21,6 @@ constexpr StepForm forms[] = {
 
 // ---- floats --------------------------------------------------
 
-/// Those of an exact product, as a block's.
-template <typename T> Magnitudes<T> magnitudesOf(T a, T b) {
-  T infinity = std::numeric_limits<T>::infinity();
-  T magnitude = std::abs(a * b);
-  if (std::isnan(magnitude))
-    magnitude = infinity;
-  return {a == 0 || b == 0 ? infinity : magnitude, magnitude};
-}
-
 /// What a step makes of operands: nothing where it is not to be asked.
 template <typename T, typename Step>
 std::optional<T> run(const Step &step, const Operands<T> &x) {

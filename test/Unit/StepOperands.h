@@ -7,7 +7,10 @@
 #define NUMERA_TEST_UNIT_STEPOPERANDS_H
 
 #include "Sweep.h"
+#include "numera/Numerics/Step.h"
 
+#include <cmath>
+#include <limits>
 #include <tuple>
 #include <vector>
 
@@ -112,6 +115,15 @@ Operands<T> decoded(const F &f, uint64_t a, uint64_t b, uint64_t product,
 }
 template <typename T, typename F> uint64_t codeOf(const F &f, T x) {
   return encodeFrom<T>(f, x, Rounding::NearestEven);
+}
+
+/// Those of an exact product, as a block's.
+template <typename T> Magnitudes<T> magnitudesOf(T a, T b) {
+  T infinity = std::numeric_limits<T>::infinity();
+  T magnitude = std::abs(a * b);
+  if (std::isnan(magnitude))
+    magnitude = infinity;
+  return {a == 0 || b == 0 ? infinity : magnitude, magnitude};
 }
 
 template <typename T, typename F> bool embeds(const F &f) {

@@ -57,12 +57,11 @@ struct HalfStep {
     bool saturates = format.codeOfOverflow() == format.maxCode();
     bool overflows = format.hasInfinity() &&
                      format.codeOfOverflow() == format.infinityCode();
-    if (form == StepForm::Saturating ? !saturates
-        : form == StepForm::Overflowing
-            ? !overflows
-            : form != StepForm::Confined || !(saturates || overflows))
-      return false;
-    return 2 * format.precision() + 2 <= q &&
+    bool suits = form == StepForm::Saturating    ? saturates
+                 : form == StepForm::Overflowing ? overflows
+                 : form == StepForm::Confined    ? saturates || overflows
+                                                 : false;
+    return suits && 2 * format.precision() + 2 <= q &&
            format.leastExponent() >= leastExponent &&
            format.maxExponent() <= greatestExponent &&
            format.maxExponent() + cut() + scale() <= greatestExponent;
