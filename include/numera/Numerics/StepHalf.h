@@ -90,23 +90,25 @@ struct HalfStep {
     return static_cast<float>(c) * power(-scale());
   }
 
-  /// One step on prepared numbers.
-  constexpr Half operator()(Half c, Half first, Half second, Half b) const {
-    Half above = first * b;
-    Half sum = c + (above - step::fma(second, b, above));
-    Half greatest = scaled(largest(), scale());
+  /// One step on prepared numbers. H is Half: a template, as builtins of
+  /// clang's are nothing to compilers that only read this.
+  template <typename H>
+  constexpr H operator()(H c, H first, H second, H b) const {
+    H above = first * b;
+    H sum = c + (above - step::fma(second, b, above));
+    H greatest = scaled(largest(), scale());
     if (form == StepForm::Saturating) {
       sum = sum < greatest ? sum : greatest;
       sum = sum > -greatest ? sum : -greatest;
     }
-    auto shift = static_cast<Half>(power(cut()));
-    Half rounded = step::roundByShifting(sum, shift);
+    auto shift = static_cast<H>(power(cut()));
+    H rounded = step::roundByShifting(sum, shift);
     if (form != StepForm::Overflowing)
       return rounded;
     return __builtin_elementwise_abs(rounded) <= greatest
                ? rounded
                : __builtin_elementwise_copysign(
-                     static_cast<Half>(__builtin_inff()), sum);
+                     static_cast<H>(__builtin_inff()), sum);
   }
 
 private:
