@@ -21,7 +21,8 @@ llvm::MemoryBufferRef embeddedEntry();
 /// The same for AArch64.
 llvm::MemoryBufferRef embeddedAArch64Entry();
 /// runtime/kernels for a carrier: f32, f64, i8, i16, i32 or i64; with short
-/// steps, f32-short or f64-short, or f32-half for those in binary16; quire for sums in quires.
+/// steps, f32-short or f64-short, or f32-half for those in binary16; quire for
+/// sums in quires.
 llvm::MemoryBufferRef embeddedKernel(llvm::StringRef kind);
 /// runtime/kernels/device for a carrier: f32, f64, i8, i16, i32 or i64; quire
 /// for sums in quires.

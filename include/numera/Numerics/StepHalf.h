@@ -32,7 +32,9 @@
 // Overflowing: 2^D - 1 times x may become infinite; then x is more than what is
 // rounded to v, and R(x) is infinite or NaN. A sum is infinite if R(x) is not
 // one of the values up to v, with the sign of x.
-// Confined: as there: no sum passes v by half a step or more.
+// Confined: as there: no sum passes v by half a step or more. So x is less than
+// 2^(emax + 1) (1 - 2^-(p + 1)), and 2^D - 1 times x, as held, than
+// 2^16 (1 - 2^-5), which is finite.
 
 #ifndef NUMERA_NUMERICS_STEPHALF_H
 #define NUMERA_NUMERICS_STEPHALF_H
