@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
-# One folder is one target, and a target knows its own layer and lower ones
-# only (docs/Architecture.md). `add_numera_library` rejects an upward link at
-# configure time.
+# One folder is one target. A target knows its own layer and lower ones only
+# (docs/Architecture.md), and of its own layer those that it names: what it links
+# stands before it, so that there are no circles. Configuring fails otherwise,
+# and where a source includes a header of a folder that its target does not link.
 
-# add_numera_library(NumeraX LAYER n SOURCES … [LINK NumeraY …]
+# add_numera_library(NumeraX LAYER n [FOLDERS folder …] SOURCES … [LINK NumeraY …]
 #                    [EXTERNAL lib …] [DEPENDS target …])
+# Its headers are those of FOLDERS, under lib and include/numera; by default the
+# current one.
 function(add_numera_library name)
-  cmake_parse_arguments(ARG "" "LAYER" "SOURCES;LINK;EXTERNAL;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "LAYER" "FOLDERS;SOURCES;LINK;EXTERNAL;DEPENDS" ${ARGN})
   if(NOT DEFINED ARG_LAYER)
     message(FATAL_ERROR "${name}: add_numera_library needs LAYER")
   endif()
@@ -16,6 +19,8 @@ function(add_numera_library name)
     if(ARG_LAYER GREATER 1)
       numera_precompile(${name})
     endif()
+    # "Folder/Header.h" is a header of a folder beside this one.
+    target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/..)
   else()
     add_library(${name} INTERFACE)
     set(scope INTERFACE)
@@ -37,6 +42,10 @@ function(add_numera_library name)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
   set_property(GLOBAL APPEND PROPERTY NUMERA_LIBRARIES ${name})
+  if(NOT ARG_FOLDERS AND ARG_SOURCES)
+    file(RELATIVE_PATH ARG_FOLDERS ${PROJECT_SOURCE_DIR}/lib ${CMAKE_CURRENT_SOURCE_DIR})
+  endif()
+  numera_check_includes(${name} "${ARG_LINK}" ${ARG_FOLDERS})
 endfunction()
 
 # Fails at configure time when `name` of layer `layer` links a higher layer.
@@ -50,6 +59,47 @@ function(numera_check_layer name layer lower)
       "${name} (layer ${layer}) links ${lower} (layer ${below}): "
       "layers only look down")
   endif()
+endfunction()
+
+# numera_check_includes(NAME "LINKED…" FOLDER…): the headers of these folders are
+# the target's; fails when a file there includes a header of a folder of Numera
+# that the target neither owns nor links, perhaps through another.
+function(numera_check_includes name links)
+  set(known ${name})
+  foreach(lower ${links})
+    get_property(below GLOBAL PROPERTY NUMERA_KNOWN_BY_${lower})
+    list(APPEND known ${lower} ${below})
+  endforeach()
+  list(REMOVE_DUPLICATES known)
+  set_property(GLOBAL PROPERTY NUMERA_KNOWN_BY_${name} ${known})
+  foreach(folder ${ARGN})
+    set_property(GLOBAL PROPERTY NUMERA_OWNER_OF_${folder} ${name})
+  endforeach()
+  foreach(folder ${ARGN})
+    get_filename_component(above ${folder} DIRECTORY)
+    file(GLOB files ${PROJECT_SOURCE_DIR}/lib/${folder}/*.h
+         ${PROJECT_SOURCE_DIR}/lib/${folder}/*.cpp
+         ${PROJECT_SOURCE_DIR}/include/numera/${folder}/*.h)
+    foreach(file ${files})
+      file(STRINGS ${file} lines REGEX "^ *#include [\"<][A-Za-z/]+/[A-Za-z0-9]+\\.(h|def)[\">]")
+      foreach(line ${lines})
+        string(REGEX REPLACE "^.*[\"<](.*)/[^/]*$" "\\1" of "${line}")
+        if(of MATCHES "^numera/(.*)")
+          set(of ${CMAKE_MATCH_1})
+        else()
+          set(of ${above}/${of})
+        endif()
+        get_property(owner GLOBAL PROPERTY NUMERA_OWNER_OF_${of})
+        if(owner AND NOT owner IN_LIST known)
+          message(FATAL_ERROR "${file}: ${line}: ${name} does not link ${owner}")
+        elseif(NOT owner AND (EXISTS ${PROJECT_SOURCE_DIR}/include/numera/${of}
+                              OR EXISTS ${PROJECT_SOURCE_DIR}/lib/${of}))
+          message(FATAL_ERROR "${file}: ${line}: no target that is defined "
+                  "before ${name} has the headers of ${of}")
+        endif()
+      endforeach()
+    endforeach()
+  endforeach()
 endfunction()
 
 # add_numera_tool(numera-x SOURCES … LINK …): an executable of layer 5.

@@ -10,7 +10,7 @@ set(NUMERA_BITCODE_FLAGS -std=c++20 -O2 -fno-exceptions -fno-rtti
     -fno-math-errno -fno-vectorize -fno-slp-vectorize -ffp-contract=off -fPIC
     -DNUMERA_BITCODE -Wall -Wextra)
 # Entries are inlined whole, so that constant parameters prune them
-# (lib/Target/Specialize.cpp). Exact.cpp's are called.
+# (lib/Target/Vectorize/Specialize.cpp). Exact.cpp's are called.
 set(NUMERA_ENTRY_FLAGS -mllvm -inline-threshold=1000000)
 # _Float16 is binary16 after every operation, as on a machine that has it.
 set(NUMERA_FLAGS_x86_64 -nostdlib --target=x86_64-linux-gnu

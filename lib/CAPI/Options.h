@@ -5,8 +5,8 @@
 #ifndef NUMERA_LIB_CAPI_OPTIONS_H
 #define NUMERA_LIB_CAPI_OPTIONS_H
 
-#include "numera/Target/Compiler.h"
-#include "numera/Target/GPU.h"
+#include "numera/Target/Driver/Compiler.h"
+#include "numera/Target/NVPTX/GPU.h"
 
 namespace numera {
 

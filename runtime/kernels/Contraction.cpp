@@ -5,8 +5,8 @@
 // a block of rows stays in the second-level cache while the tiles go through
 // the panels of a block of columns. Blocks of steps follow one another, so that
 // every sum runs in written order, whatever the sizes and the number of
-// threads. Compiled once for each carrier, and by lib/Target/Kernels.cpp linked
-// once for each kind of contraction in a program, with its hooks.
+// threads. Compiled once for each carrier, and by lib/Target/Link/Kernels.cpp
+// linked once for each kind of contraction in a program, with its hooks.
 
 #include "Sharing.h"
 #include "Tile.h"

@@ -2,7 +2,8 @@
 //
 // What the compiler supplies to a contraction: how elements become values of
 // the carrier and back, and one step on a vector of them. Every contraction is
-// compiled with its own (lib/Target/Kernels.cpp renames them); all are inlined.
+// compiled with its own (lib/Target/Link/Kernels.cpp renames them); all are
+// inlined.
 //
 // A contraction may have a short form of its step as well (Numerics/Step.h), on
 // values that are prepared once, when they are packed. Its results carry their

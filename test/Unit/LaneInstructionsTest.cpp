@@ -3,10 +3,12 @@
 // Lane operations as instructions of AVX-512, against the scalar code, on
 // every class of operands. Skipped on a machine without.
 
-#include "LaneInstructions.h"
-#include "Compile.h"
+#include "Peephole/LaneInstructions.h"
+#include "Codegen/Machines.h"
 #include "Lanes.h"
-#include "Widen.h"
+#include "Link/LinkRuntime.h"
+#include "Peephole/Optimize.h"
+#include "Vectorize/Widen.h"
 
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/InstIterator.h"

@@ -3,8 +3,8 @@
 // The user's libraries in a program: from source, bitcode and machine code, and
 // every way in which they can be wrong.
 
-#include "numera/Target/Libraries.h"
-#include "numera/Target/Program.h"
+#include "numera/Target/Libraries/Examine/Libraries.h"
+#include "numera/Target/Program/Program.h"
 
 #include "Lowered.h"
 

@@ -5,7 +5,7 @@
 #ifndef NUMERA_TEST_UNIT_PROGRAMS_H
 #define NUMERA_TEST_UNIT_PROGRAMS_H
 
-#include "numera/Target/Program.h"
+#include "numera/Target/Program/Program.h"
 
 #include "Lowered.h"
 

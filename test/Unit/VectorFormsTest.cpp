@@ -3,10 +3,12 @@
 // The vector forms of the runtime's entries, as programs get them: declared,
 // linked, specialised and widened, against the same entries on scalars.
 
-#include "VectorForms.h"
-#include "Compile.h"
+#include "Vectorize/VectorForms.h"
+#include "Codegen/Machines.h"
 #include "Lanes.h"
-#include "Specialize.h"
+#include "Link/LinkRuntime.h"
+#include "Peephole/Optimize.h"
+#include "Vectorize/Specialize.h"
 #include "numera/Registry/Registry.h"
 #include "numera/Registry/VectorForm.h"
 #include "llvm/ADT/SmallVectorExtras.h"

@@ -2,9 +2,9 @@
 //
 // Widened functions against the scalar ones, each compiled, on random bits.
 
-#include "Widen.h"
+#include "Vectorize/Widen.h"
 #include "Lanes.h"
-#include "VectorForms.h"
+#include "Vectorize/VectorForms.h"
 
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/InstIterator.h"

@@ -6,8 +6,8 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "numera/InitAll.h"
 #include "numera/Registry/Registry.h"
-#include "numera/Target/Libraries.h"
-#include "numera/Target/Proofs.h"
+#include "numera/Target/Check/Proofs.h"
+#include "numera/Target/Libraries/Examine/Libraries.h"
 #include "llvm/Support/CommandLine.h"
 
 using namespace llvm;

@@ -10,6 +10,7 @@
 #include "ModelFlags.h"
 
 #include "numera/Runtime/Progress.h"
+#include "numera/Target/Support/TextFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Format.h"

@@ -10,8 +10,8 @@
 #include "ScaledCheck.h"
 
 #include "numera/Runtime/Progress.h"
-#include "numera/Target/Libraries.h"
-#include "numera/Target/Proofs.h"
+#include "numera/Target/Check/Proofs.h"
+#include "numera/Target/Libraries/Examine/Libraries.h"
 #include "llvm/ADT/STLExtras.h"
 #include <optional>
 #include <thread>

@@ -5,7 +5,7 @@
 #ifndef NUMERA_TOOLS_NUMERA_CHECKREPORT_H
 #define NUMERA_TOOLS_NUMERA_CHECKREPORT_H
 
-#include "numera/Target/Check.h"
+#include "numera/Target/Check/Check.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 

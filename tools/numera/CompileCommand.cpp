@@ -5,7 +5,8 @@
 #include "Commands.h"
 #include "ModelFlags.h"
 
-#include "numera/Target/Emit.h"
+#include "numera/Target/Driver/Emit.h"
+#include "numera/Target/Support/TextFile.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"

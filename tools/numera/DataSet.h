@@ -14,7 +14,7 @@
 #define NUMERA_TOOLS_NUMERA_DATASET_H
 
 #include "numera/Runtime/Npy.h"
-#include "numera/Target/Signature.h"
+#include "numera/Target/Interface/Signature.h"
 
 namespace numera {
 

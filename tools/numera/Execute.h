@@ -4,7 +4,7 @@
 #define NUMERA_TOOLS_NUMERA_EXECUTE_H
 
 #include "DataSet.h"
-#include "numera/Target/Program.h"
+#include "numera/Target/Program/Program.h"
 
 namespace numera {
 

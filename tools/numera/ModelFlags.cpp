@@ -3,9 +3,9 @@
 #include "ModelFlags.h"
 
 #include "numera/Registry/Plugin.h"
-#include "numera/Target/Emit.h"
-#include "numera/Target/Libraries.h"
-#include "numera/Target/Proofs.h"
+#include "numera/Target/Check/Proofs.h"
+#include "numera/Target/Driver/Emit.h"
+#include "numera/Target/Libraries/Examine/Libraries.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 

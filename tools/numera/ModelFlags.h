@@ -7,9 +7,9 @@
 #define NUMERA_TOOLS_NUMERA_MODELFLAGS_H
 
 #include "CommandLine.h"
-#include "numera/Target/Compiler.h"
-#include "numera/Target/GPU.h"
-#include "numera/Target/Program.h"
+#include "numera/Target/Driver/Compiler.h"
+#include "numera/Target/NVPTX/GPU.h"
+#include "numera/Target/Program/Program.h"
 
 namespace numera {
 

@@ -7,7 +7,7 @@
 #include "Commands.h"
 
 #include "numera/Registry/Registry.h"
-#include "numera/Target/Program.h"
+#include "numera/Target/Support/TextFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"

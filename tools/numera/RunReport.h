@@ -8,7 +8,7 @@
 #include "KernelProfile.h"
 #include "Metrics.h"
 #include "Statistics.h"
-#include "numera/Target/Program.h"
+#include "numera/Target/Program/Program.h"
 
 namespace numera {
 

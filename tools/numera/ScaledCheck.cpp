@@ -6,8 +6,8 @@
 
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Registry/Quantize.h"
-#include "numera/Target/Compiler.h"
-#include "numera/Target/Program.h"
+#include "numera/Target/Driver/Compiler.h"
+#include "numera/Target/Program/Program.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>

@@ -9,7 +9,7 @@
 
 #include "DataSet.h"
 #include "Execute.h"
-#include "numera/Dialect/Numera/Transforms/EventCounts.h"
+#include "numera/Dialect/Numera/Transforms/Statistics/EventCounts.h"
 #include "llvm/Support/JSON.h"
 #include <array>
 

@@ -12,8 +12,8 @@ namespace numera {
 struct LibraryUse {
   std::string operation; ///< `add`, `cmp olt`, `cast to f32`
   std::string format;    ///< the name of the opaque one
-  /// The format whose operation may be proven to be this one (Target/Proofs.h);
-  /// empty: none is named, or it has too many codes.
+  /// The format whose operation may be proven to be this one
+  /// (Target/Check/Proofs.h); empty: none is named, or it has too many codes.
   std::string equivalent;
   bool isProven = false;   ///< it stands for the library's functions
   unsigned exceptions = 0; ///< codes that are told apart

@@ -42,7 +42,7 @@ struct Library {
   /// narrow ones by their sign.
   bool hasSignedCodes = false;
   /// What its sources and bitcode are as one, where somebody has compiled them
-  /// (Target/Libraries.h).
+  /// (Target/Libraries/Libraries.h).
   std::shared_ptr<const std::string> bitcode = nullptr;
 
   /// The first file, and that there are more: for messages.
@@ -103,7 +103,7 @@ struct Lowering {
 };
 
 /// An operation with opaque formats gives on the CPU, for all operands, what it
-/// gives with the formats that they are equivalent to (Target/Proofs.h).
+/// gives with the formats that they are equivalent to (Target/Check/Proofs.h).
 struct Proof {
   Lowering key;
   /// Of one operand: the few codes that give something else.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // The seam between a compiled function and runtime/host: the compiler emits a
-// FunctionInfo for every public function (lib/Target/EntryPoints.cpp mirrors
-// these structs in LLVM IR), and an entry that passes it to numera_host_call.
-// Both come from one build, so nothing here is an ABI.
+// FunctionInfo for every public function (lib/Target/Link/EntryPoints.cpp
+// mirrors these structs in LLVM IR), and an entry that passes it to
+// numera_host_call. Both come from one build, so nothing here is an ABI.
 
 #ifndef NUMERA_RUNTIME_ENTRY_H
 #define NUMERA_RUNTIME_ENTRY_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 #include "Cases.h"
-#include "OpenLibraries.h"
-#include "Specialize.h"
+#include "Libraries/OpenLibraries.h"
+#include "Vectorize/Specialize.h"
 
 #include "numera/Registry/Derivation.h"
 #include "numera/Registry/ExactValue.h"

@@ -5,7 +5,7 @@
 #ifndef NUMERA_LIB_TARGET_CHECK_CASES_H
 #define NUMERA_LIB_TARGET_CHECK_CASES_H
 
-#include "numera/Target/Check.h"
+#include "numera/Target/Check/Check.h"
 
 namespace numera::check {
 

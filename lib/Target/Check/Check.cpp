@@ -2,7 +2,7 @@
 //
 // A check in parts, as many at a time as there are threads to be used.
 
-#include "numera/Target/Check.h"
+#include "numera/Target/Check/Check.h"
 #include "Job.h"
 #include "ProductLaws.h"
 

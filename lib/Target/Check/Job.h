@@ -9,7 +9,7 @@
 #include "Laws.h"
 #include "Module.h"
 #include "Sandbox.h"
-#include "numera/Target/Check.h"
+#include "numera/Target/Check/Check.h"
 
 namespace numera::check {
 

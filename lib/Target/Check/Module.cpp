@@ -8,9 +8,9 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
-#include "numera/Dialect/Numera/Transforms/LibraryUses.h"
+#include "numera/Dialect/Numera/Transforms/Lowering/RegisteredProducts.h"
 #include "numera/Registry/ExactValue.h"
-#include "numera/Target/Compiler.h"
+#include "numera/Target/Driver/Compiler.h"
 #include "llvm/ADT/STLExtras.h"
 #include <chrono>
 #include <cstring>

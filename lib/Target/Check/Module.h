@@ -7,7 +7,7 @@
 #define NUMERA_LIB_TARGET_CHECK_MODULE_H
 
 #include "Cases.h"
-#include "numera/Target/Program.h"
+#include "numera/Target/Program/Program.h"
 
 namespace numera::check {
 

@@ -7,7 +7,7 @@
 #ifndef NUMERA_LIB_TARGET_CHECK_PROOFRUN_H
 #define NUMERA_LIB_TARGET_CHECK_PROOFRUN_H
 
-#include "../ProofCache.h"
+#include "Libraries/ProofCache.h"
 #include "Module.h"
 #include "ProofSubjects.h"
 #include "Sandbox.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 #include "Judge.h"
-#include "ProofCache.h"
+#include "Libraries/ProofCache.h"
 #include "ProofRun.h"
-#include "numera/Target/Proofs.h"
+#include "numera/Target/Check/Proofs.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include <thread>

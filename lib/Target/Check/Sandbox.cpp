@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "Sandbox.h"
-#include "Child.h"
+#include "Support/Child.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -7,7 +7,7 @@
 #ifndef NUMERA_LIB_TARGET_CHECK_SANDBOX_H
 #define NUMERA_LIB_TARGET_CHECK_SANDBOX_H
 
-#include "numera/Target/Check.h"
+#include "numera/Target/Check/Check.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <atomic>
 #include <new>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-#include "numera/Target/Compiler.h"
+#include "numera/Target/Driver/Compiler.h"
 #include "Signatures.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
@@ -14,14 +14,14 @@
 #include "numera/Conversion/NumeraToNVPTX.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/IR/Operator.h"
-#include "numera/Dialect/Numera/Transforms/LibraryUses.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
-#include "numera/Dialect/Numera/Transforms/Policy.h"
-#include "numera/Dialect/Numera/Transforms/RuleUses.h"
+#include "numera/Dialect/Numera/Transforms/Proofs/LibraryUses.h"
+#include "numera/Dialect/Numera/Transforms/Retype/Policy.h"
+#include "numera/Dialect/Numera/Transforms/Retype/RuleUses.h"
 #include "numera/Dialect/Numera/Transforms/StatisticsPasses.h"
 #include "numera/Import/ONNX.h"
 #include "numera/InitAll.h"
-#include "numera/Target/GPU.h"
+#include "numera/Target/NVPTX/GPU.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 

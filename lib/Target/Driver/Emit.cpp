@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-#include "numera/Target/Emit.h"
+#include "numera/Target/Driver/Emit.h"
+#include "numera/Target/Support/TextFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"

@@ -4,7 +4,7 @@
 #define NUMERA_LIB_TARGET_DRIVER_SIGNATURES_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "numera/Target/Signature.h"
+#include "numera/Target/Interface/Signature.h"
 
 namespace numera {
 

@@ -2,8 +2,8 @@
 //
 // PTX, and what NVIDIA's tools make of it. PTX needs none of them.
 
-#include "../Process.h"
 #include "Device.h"
+#include "Support/Process.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/MemoryBuffer.h"

@@ -9,8 +9,8 @@
 // becomes four calls of @numera_bytes_mul_e4m3 (runtime/nvptx/Bytes.cpp). Any
 // other one gives way to the calls of its lanes.
 
-#include "../VectorForms.h"
 #include "Device.h"
+#include "Vectorize/VectorForms.h"
 #include "numera/Registry/VectorForm.h"
 
 #include "llvm/IR/IRBuilder.h"

@@ -5,9 +5,14 @@
 // its functions under their constant parameters are inlined here as there.
 
 #include "Device.h"
-#include "../HalfConversions.h"
-#include "../Process.h"
-#include "../Specialize.h"
+#include "Codegen/Tuning.h"
+#include "Libraries/LinkLibraries.h"
+#include "Link/Kernels.h"
+#include "Link/LinkRuntime.h"
+#include "Peephole/Optimize.h"
+#include "Support/Process.h"
+#include "Vectorize/HalfConversions.h"
+#include "Vectorize/Specialize.h"
 #include "numera/Registry/VectorForm.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

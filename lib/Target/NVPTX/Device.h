@@ -5,14 +5,11 @@
 #ifndef NUMERA_LIB_TARGET_NVPTX_DEVICE_H
 #define NUMERA_LIB_TARGET_NVPTX_DEVICE_H
 
-#include "../Compile.h"
+#include "Codegen/Compiled.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "numera/Target/GPU.h"
+#include "numera/Target/NVPTX/GPU.h"
 
 namespace numera {
-
-/// 90 of `sm_90a`; 0 of what is no name.
-unsigned versionOf(llvm::StringRef gpu);
 
 /// Instructions of kernels that not every PTX of their GPU has.
 struct KernelNeeds {
@@ -35,12 +32,6 @@ llvm::Error defineDeviceForms(llvm::Module &module, const Registry &registry,
 llvm::Expected<Compiled> compileDevice(mlir::ModuleOp lowered,
                                        const Registry &registry,
                                        const GPUOptions &options);
-
-/// Links the contractions that the kernels declare, with their hooks
-/// (Kernels.cpp).
-llvm::Error linkDeviceKernels(llvm::Module &module,
-                              mlir::gpu::GPUModuleOp kernels,
-                              const llvm::TargetMachine &machine);
 
 /// Makes the functions of a version's module launch kernels: what Entry.h calls
 /// Invoke goes through the launcher, which is linked.

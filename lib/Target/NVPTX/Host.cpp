@@ -9,8 +9,9 @@
 //
 // and @device.program, with the images of the kernels, for all of them.
 
-#include "../Embedded.h"
 #include "Device.h"
+#include "Link/LinkRuntime.h"
+#include "Support/Embedded.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

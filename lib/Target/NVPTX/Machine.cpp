@@ -3,6 +3,7 @@
 // The target machines of kernels. Results may not depend on them: no fusion of
 // operations, no flushing, no approximation.
 
+#include "Codegen/Tuning.h"
 #include "Device.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -23,13 +24,6 @@ void LLVMInitializeNVPTXAsmPrinter();
 
 /// The oldest GPUs that CUDA still knows.
 static constexpr unsigned oldest = 75;
-
-unsigned numera::versionOf(StringRef gpu) {
-  unsigned version = 0;
-  if (!gpu.consume_front("sm_") || gpu.consumeInteger(10, version))
-    return 0;
-  return version;
-}
 
 static bool isKnown(const llvm::Target &target, const Triple &triple,
                     StringRef gpu) {

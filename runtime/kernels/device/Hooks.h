@@ -2,7 +2,7 @@
 //
 // What the compiler supplies to a contraction on a GPU, as Hooks.h beside it
 // for the CPU: every contraction is compiled with its own
-// (lib/Target/Kernels.cpp renames them), and all are inlined. Reading an
+// (lib/Target/Link/Kernels.cpp renames them), and all are inlined. Reading an
 // element and decoding it are two hooks, so that elements can be on their way
 // while a thread computes.
 //

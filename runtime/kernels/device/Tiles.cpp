@@ -6,9 +6,9 @@
 // one slab, the elements of the next are on their way. Every sum runs through
 // its steps in written order: its bits are those of the CPU, whatever the tile.
 //
-// Compiled once for each carrier, and by lib/Target/Kernels.cpp linked once for
-// each kind of contraction in a program, with its hooks. NUMERA_FLOATS is the
-// bits of a carrier that is a machine float, else 0.
+// Compiled once for each carrier, and by lib/Target/Link/Kernels.cpp linked
+// once for each kind of contraction in a program, with its hooks. NUMERA_FLOATS
+// is the bits of a carrier that is a machine float, else 0.
 
 #include "Panel.h"
 
@@ -70,7 +70,8 @@ private:
 } // namespace numera::kernel
 
 /// The entries of a shape of tile, for any GPU and for those with asynchronous
-/// copies. lib/Dialect/Numera/Transforms/TileContractions.cpp has their names.
+/// copies. lib/Dialect/Numera/Transforms/GPU/TileContractions.cpp has their
+/// names.
 #define NUMERA_TILES(rows, columns, ...)                                       \
   NUMERA_TILES_ENTRY(rows##x##columns, false,                                  \
                      StepSums<Shape<rows, columns, __VA_ARGS__>>)              \

@@ -114,6 +114,37 @@ Format formatOfType(Type type) {
   return {};
 }
 
+Attribute attributeOf(MLIRContext *context, const ElementKind &kind) {
+  if (kind.isFormat())
+    return FormatAttr::get(context, kind.format);
+  return TypeAttr::get(kind.integer);
+}
+
+const Registry &registryOf(mlir::Operation *op) {
+  return op->getContext()->getLoadedDialect<NumeraDialect>()->getRegistry();
+}
+
+FailureOr<Target> parseTarget(mlir::Operation *op, StringRef name) {
+  if (name == "cpu")
+    return Target::CPU;
+  if (name == "nvptx")
+    return Target::NVPTX;
+  return op->emitError("unknown target '")
+         << name << "'; expected cpu or nvptx";
+}
+
+std::string nodeNameOf(Location loc) {
+  std::string name;
+  loc->walk([&](Location inner) {
+    auto named = dyn_cast<NameLoc>(inner);
+    if (!named)
+      return WalkResult::advance();
+    name = named.getName().str();
+    return WalkResult::interrupt();
+  });
+  return name;
+}
+
 Type typeOfFormat(MLIRContext *context, const Format &format) {
   if (format == formatF32())
     return Float32Type::get(context);

@@ -39,6 +39,19 @@ struct ElementKind {
   bool operator==(const ElementKind &) const = default;
 };
 
+/// What an operation's `format` attribute says of an element.
+mlir::Attribute attributeOf(mlir::MLIRContext *context,
+                            const ElementKind &kind);
+
+/// The registry of the context of `op`.
+const Registry &registryOf(mlir::Operation *op);
+
+/// `cpu` or `nvptx`, else an error at `op`.
+mlir::FailureOr<Target> parseTarget(mlir::Operation *op, llvm::StringRef name);
+
+/// The name of the model's node that a location gives; empty if it gives none.
+std::string nodeNameOf(mlir::Location loc);
+
 /// The element type of a vector or tensor; any other type itself.
 inline mlir::Type elementType(mlir::Type type) {
   return mlir::getElementTypeOrSelf(type);

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+
+#ifndef NUMERA_TARGET_CODEGEN_CPUOPTIONS_H
+#define NUMERA_TARGET_CODEGEN_CPUOPTIONS_H
+
+#include "numera/Target/Interface/Metadata.h"
+
+namespace numera {
+
+struct DeviceCode;
+
+/// How code for the CPU is made. `metadata` holds what the caller knows:
+/// format, accumulate, rounding, overflow and seed; the rest is filled in.
+struct CPUOptions {
+  /// `native`, `x86-64-v2`, `x86-64-v3`, `x86-64-v4`, or LLVM's name of a CPU.
+  std::string cpu = "native";
+  /// 0 to 3, as clang's -O.
+  unsigned optimization = 3;
+  /// Libraries are run at compile time, for tables of what they compute.
+  bool makesTables = true;
+  Metadata metadata;
+  /// Of a program for a GPU, whose functions launch them; else null.
+  const DeviceCode *device = nullptr;
+};
+
+} // namespace numera
+
+#endif // NUMERA_TARGET_CODEGEN_CPUOPTIONS_H

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+//
+// From a model file to a module in the LLVM dialect: what `numera compile` and
+// `numera run` share.
+
+#ifndef NUMERA_TARGET_DRIVER_COMPILER_H
+#define NUMERA_TARGET_DRIVER_COMPILER_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Pass/PassManager.h"
+#include "numera/Dialect/Numera/Transforms/Statistics/EventCounts.h"
+#include "numera/Registry/LibraryUse.h"
+#include "numera/Registry/Registry.h"
+#include "numera/Registry/RuleUse.h"
+#include "numera/Target/Interface/Signature.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+#include <map>
+#include <memory>
+
+namespace numera {
+
+/// What a user may choose; an empty string leaves it to the policy and the
+/// format.
+struct CompileOptions {
+  std::string format;     ///< name or spelling
+  std::string accumulate; ///< same, quire, tensorcore, or a name or spelling
+  std::string rounding, overflow;
+  std::optional<uint64_t> randomBits; ///< of a stochastic rounding
+  std::string target = "cpu";
+  std::string cpu = "native";
+  std::string gpu;      ///< empty: that of GPUOptions
+  std::string outputAs; ///< f32 (default), f64 or storage
+  std::string function; ///< empty: every public function
+  /// Return what contractions read, as results behind a function's own.
+  bool observe = false;
+  /// Return counts of events, as a result behind a function's own.
+  bool countEvents = false;
+};
+
+/// What was chosen, for reports.
+struct Resolved {
+  Format format;
+  /// What numera-retype is told: the spelling of a format or scaled format.
+  std::string to;
+  std::string formatName;
+  std::string accumulateName;
+  /// What contractions read and write, where that is not the format itself:
+  /// `weights`, `activations` or `outputs`, and the format.
+  std::vector<std::pair<std::string, std::string>> roles;
+  /// The policy's rules, with the operations that they were for.
+  std::vector<RuleUse> rules;
+  /// What the last output of a function counts, by the function's name: with
+  /// CompileOptions::countEvents, of those that have anything to count.
+  std::map<std::string, llvm::SmallVector<EventCounts>> counts;
+  /// Operations of opaque formats.
+  std::vector<LibraryUse> libraryUses;
+};
+
+class Compiler {
+public:
+  /// Owns a context with everything registered and `registry` attached.
+  explicit Compiler(const Registry &registry);
+
+  /// Reads a model, `.onnx` or `.mlir`; tosa becomes linalg. One line to
+  /// `errors` and null on failure.
+  mlir::OwningOpRef<mlir::ModuleOp> load(llvm::StringRef path,
+                                         llvm::raw_ostream &errors);
+
+  /// The same of MLIR in memory, under a name for messages.
+  mlir::OwningOpRef<mlir::ModuleOp> loadText(llvm::StringRef text,
+                                             llvm::StringRef name,
+                                             llvm::raw_ostream &errors);
+
+  /// A module without functions, for callers that build their own from the
+  /// dialects arith, func and numera.
+  mlir::OwningOpRef<mlir::ModuleOp> emptyModule();
+
+  /// Retypes the model and lowers it to the LLVM dialect, collecting the
+  /// signatures of its public functions on the way.
+  mlir::LogicalResult lower(mlir::ModuleOp module,
+                            const CompileOptions &options, Resolved &resolved,
+                            std::vector<FunctionSignature> &signatures,
+                            llvm::raw_ostream &errors);
+
+  /// The same up to a stage, for `--emit mlir`: `import`, `retype` or
+  /// `lowered`.
+  mlir::LogicalResult lowerTo(mlir::ModuleOp module, llvm::StringRef stage,
+                              const CompileOptions &options,
+                              llvm::raw_ostream &errors);
+
+private:
+  mlir::OwningOpRef<mlir::ModuleOp>
+  parse(std::unique_ptr<llvm::MemoryBuffer> buffer);
+  bool resolve(const CompileOptions &options, Resolved &resolved,
+               llvm::raw_ostream &errors) const;
+  mlir::LogicalResult run(mlir::ModuleOp module,
+                          llvm::function_ref<void(mlir::OpPassManager &)> build,
+                          llvm::raw_ostream &errors);
+  mlir::LogicalResult retype(mlir::ModuleOp module,
+                             const CompileOptions &options, Resolved &resolved,
+                             llvm::raw_ostream &errors);
+
+  mlir::LogicalResult countEvents(mlir::ModuleOp module,
+                                  const CompileOptions &options,
+                                  Resolved &resolved,
+                                  llvm::raw_ostream &errors);
+
+  const Registry &registry;
+  std::unique_ptr<mlir::MLIRContext> context;
+  llvm::StringSet<> warned; ///< lines that were printed, each once
+};
+
+} // namespace numera
+
+#endif // NUMERA_TARGET_DRIVER_COMPILER_H

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+//
+// A contraction with a wide accumulator reads each operand many times: its
+// operands are cast to the accumulator's format once, outside. The product of
+// the casts is the product, so that the bits are the same. A packed kernel
+// decodes what it packs, and only an image is packed many times.
+
+#include "ContractionLoops.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "numera/Dialect/Numera/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace numera {
+#define GEN_PASS_DEF_NUMERAWIDENCONTRACTIONS
+#include "numera/Dialect/Numera/Transforms/Passes.h.inc"
+
+/// The step if the body of `generic` is one, on inputs that all embed in the
+/// accumulator.
+static MacOp widenable(linalg::GenericOp generic) {
+  Block *body = generic.getBody();
+  if (generic.getNumReductionLoops() == 0 ||
+      body->getOperations().size() != 2 || !generic.hasPureTensorSemantics())
+    return {};
+  auto mac = dyn_cast<MacOp>(&body->front());
+  bool takesInputs = mac && isa<BlockArgument>(mac.getLhs()) &&
+                     isa<BlockArgument>(mac.getRhs());
+  return takesInputs && factorsEmbed(mac) ? mac : MacOp();
+}
+
+/// True if a kernel that packs its operands reads each element of this one many
+/// times, as it does an image's where windows overlap.
+static bool isReadOften(linalg::GenericOp generic, OpOperand *operand) {
+  SmallVector<int64_t> ranges = generic.getStaticLoopRanges();
+  auto type = cast<RankedTensorType>(operand->get().getType());
+  AffineMap map = generic.getMatchingIndexingMap(operand);
+  double times = 1;
+  for (auto [expr, size] : llvm::zip_equal(map.getResults(), type.getShape())) {
+    if (isa<AffineDimExpr>(expr))
+      continue;
+    double reads = 1;
+    for (unsigned loop = 0; loop < ranges.size(); ++loop)
+      if (expr.isFunctionOfDim(loop)) {
+        if (ShapedType::isDynamic(ranges[loop]))
+          return false;
+        reads *= static_cast<double>(ranges[loop]);
+      }
+    if (ShapedType::isDynamic(size))
+      return false;
+    times *= reads / static_cast<double>(size);
+  }
+  return times > 2;
+}
+
+static bool widen(linalg::GenericOp generic, Target target) {
+  MacOp mac = widenable(generic);
+  if (!mac)
+    return false;
+  Type wide = mac.getType();
+  bool isPacked = PackedContraction::of(generic, target).has_value();
+  bool changed = false;
+  OpBuilder builder(generic);
+  for (OpOperand *operand : generic.getDpsInputOperands()) {
+    BlockArgument argument = generic.getMatchingBlockArgument(operand);
+    if (argument.getType() == wide || argument.use_empty())
+      continue;
+    // What packs its operands decodes them as it does, and tensor cores take
+    // them narrow.
+    if (isPacked && (mac.getTensorcore() || !isReadOften(generic, operand)))
+      continue;
+    auto type = cast<RankedTensorType>(operand->get().getType());
+    auto cast =
+        CastOp::create(builder, generic.getLoc(), TypeRange(type.clone(wide)),
+                       ValueRange(operand->get()));
+    // Exact, so that it takes no random bits.
+    if (FormatOpInterface(cast).drawsRandom())
+      cast.setRounding(numera::nameOf(Rounding::NearestEven));
+    operand->set(cast);
+    argument.setType(wide);
+    changed = true;
+  }
+  return changed;
+}
+
+namespace {
+struct WidenContractionsPass
+    : impl::NumeraWidenContractionsBase<WidenContractionsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    FailureOr<Target> parsed = parseTarget(getOperation(), target);
+    if (failed(parsed))
+      return signalPassFailure();
+    getOperation()->walk(
+        [&](linalg::GenericOp generic) { widen(generic, *parsed); });
+  }
+};
+} // namespace
+
+} // namespace numera

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+//
+// What is chosen for a contraction on a GPU when it is compiled: the tile of a
+// block, and how elements are fetched.
+
+#ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_GPU_TILESHAPES_H
+#define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_GPU_TILESHAPES_H
+
+#include "TensorCores.h"
+#include <array>
+
+namespace numera {
+
+/// One of those that runtime/kernels/device has.
+struct TileShape {
+  int64_t rows, columns;
+
+  /// `tensor` perhaps null. `isBrief`: a step is an instruction or two.
+  static TileShape of(mlir::linalg::GenericOp generic,
+                      const PackedContraction &contraction,
+                      const TensorFactors &tensor, bool isBrief);
+  std::string name() const {
+    return std::to_string(rows) + "x" + std::to_string(columns);
+  }
+};
+
+/// kernel::Layout of rows and columns, packed; not for sums in quires.
+std::array<int32_t, 2> layoutsOf(const ContractionWork &work,
+                                 const TileShape &shape,
+                                 const TensorFactors &tensor);
+
+} // namespace numera
+
+#endif // NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_GPU_TILESHAPES_H

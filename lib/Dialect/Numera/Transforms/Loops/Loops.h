@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+//
+// What loops and kernels have in common: linalg on memrefs before it becomes
+// the one or the other.
+
+#ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_LOOPS_LOOPS_H
+#define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_LOOPS_LOOPS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace numera {
+
+/// Loops of an elementwise operation that every operand goes through as through
+/// one become one.
+void collapse(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp generic);
+
+/// A copy of or into a part of a buffer becomes linalg; one between whole
+/// buffers stays.
+void replaceStridedCopies(mlir::IRRewriter &rewriter,
+                          mlir::func::FuncOp function);
+
+/// True if the last loop is a reduction of integers in any order, along which
+/// what is read is contiguous: lanes can take steps of one sum.
+bool reducesInLanes(mlir::linalg::GenericOp generic);
+
+/// Loops for such a reduction of short rows that takes sixteen rows at a time,
+/// the outermost first; nothing, and no change, for any other operation.
+std::optional<llvm::SmallVector<mlir::Operation *>>
+reduceInBlocks(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp generic);
+
+} // namespace numera
+
+#endif // NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_LOOPS_LOOPS_H

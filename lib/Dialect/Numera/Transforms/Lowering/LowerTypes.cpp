@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+//
+// Every `!numera.num` and `!numera.quire` becomes its storage integer.
+// Operations of other dialects are rebuilt as they are, with converted
+// operands, results, attributes and regions: tensor, linalg, scf, memref,
+// vector and func need no pattern of their own. Operations of `numera` keep
+// their definition and say in attributes what the integers mean.
+
+#include "LowerTypes.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "numera/Dialect/Numera/IR/Events.h"
+#include "numera/Dialect/Numera/IR/Numera.h"
+#include "numera/Dialect/Numera/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace numera {
+#define GEN_PASS_DEF_NUMERALOWERTYPES
+#include "numera/Dialect/Numera/Transforms/Passes.h.inc"
+
+namespace {
+
+class StorageConverter : public TypeConverter {
+public:
+  StorageConverter() {
+    replacer.addReplacement(
+        [](NumType type) -> Type { return type.getStorageType(); });
+    replacer.addReplacement(
+        [](QuireType type) -> Type { return type.getStorageType(); });
+    // Codes without gaps are bytes.
+    replacer.addReplacement([](RankedTensorType type)
+                                -> std::optional<std::pair<Type, WalkResult>> {
+      if (!numera::isPacked(type))
+        return std::nullopt;
+      int64_t count =
+          type.hasStaticShape() ? type.getNumElements() : ShapedType::kDynamic;
+      int64_t width = cast<NumType>(type.getElementType()).getFormat().width();
+      Type bytes = RankedTensorType::get(
+          packedBytes(count, width), IntegerType::get(type.getContext(), 8));
+      return std::pair(bytes, WalkResult::skip());
+    });
+    addConversion([this](Type type) { return replacer.replace(type); });
+  }
+  Attribute convertAttribute(Attribute attribute) const {
+    // A format names a format, in either form.
+    return isa<FormatAttr>(attribute) ? attribute : replacer.replace(attribute);
+  }
+
+private:
+  mutable AttrTypeReplacer replacer;
+};
+
+/// Rebuilds an operation of any dialect.
+struct RebuildOperation : ConversionPattern {
+  RebuildOperation(const StorageConverter &converter, MLIRContext *context)
+      : ConversionPattern(converter, MatchAnyOpTypeTag(), 0, context) {}
+
+  LogicalResult
+  matchAndRewrite(mlir::Operation *op, ArrayRef<Value> operands,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (isa_and_nonnull<NumeraDialect>(op->getDialect()))
+      return failure();
+    auto &converter = *getTypeConverter<StorageConverter>();
+    OperationState state(op->getLoc(), op->getName());
+    SmallVector<Type> results;
+    if (failed(converter.convertTypes(op->getResultTypes(), results)))
+      return failure();
+    state.addOperands(operands);
+    state.addTypes(results);
+    state.addSuccessors(op->getSuccessors());
+    for (NamedAttribute attribute : op->getAttrDictionary())
+      state.addAttribute(attribute.getName(),
+                         converter.convertAttribute(attribute.getValue()));
+    for (unsigned i = 0; i < op->getNumRegions(); ++i)
+      state.addRegion();
+    mlir::Operation *rebuilt = rewriter.create(state);
+    for (auto [from, to] : llvm::zip(op->getRegions(), rebuilt->getRegions())) {
+      rewriter.inlineRegionBefore(from, to, to.end());
+      if (failed(rewriter.convertRegionTypes(&to, converter)))
+        return failure();
+    }
+    rewriter.replaceOp(op, rebuilt->getResults());
+    return success();
+  }
+};
+
+/// An operation on values becomes the same operation on storage.
+struct ToStorageForm : OpInterfaceConversionPattern<FormatOpInterface> {
+  using OpInterfaceConversionPattern::OpInterfaceConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(FormatOpInterface op, ArrayRef<Value> operands,
+                  ConversionPatternRewriter &rewriter) const override {
+    OperationState state(op->getLoc(), op->getName());
+    Type result = getTypeConverter()->convertType(op->getResult(0).getType());
+    state.addOperands(operands);
+    state.addTypes(result);
+    state.addAttributes(op->getAttrs());
+    ElementKind kind = op.getResultElement();
+    SmallVector<Attribute> formats;
+    bool mixed = false;
+    for (unsigned i = 0; i < op.getFormatOperandCount(); ++i) {
+      ElementKind operand = op.getOperandElement(i);
+      mixed |= operand != kind;
+      formats.push_back(attributeOf(getContext(), operand));
+    }
+    state.attributes.set("format", attributeOf(getContext(), kind));
+    if (mixed)
+      state.attributes.set("operand_formats", rewriter.getArrayAttr(formats));
+    rewriter.replaceOp(op, rewriter.create(state)->getResults());
+    return success();
+  }
+};
+
+/// `numera.pack` and `numera.unpack` say how wide codes are.
+template <typename Op> struct PackingToStorageForm : OpConversionPattern<Op> {
+  using OpConversionPattern<Op>::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(Op op, typename Op::Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    auto num = cast<NumType>(numera::elementType(op.getInput().getType()));
+    OperationState state(op->getLoc(), op->getName(), adaptor.getOperands(),
+                         this->getTypeConverter()->convertType(op.getType()));
+    state.addAttribute("width",
+                       rewriter.getI32IntegerAttr(num.getFormat().width()));
+    rewriter.replaceOp(op, rewriter.create(state)->getResults());
+    return success();
+  }
+};
+
+/// Its attributes say all in either form.
+struct EventsToStorageForm : OpConversionPattern<EventsOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(EventsOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<EventsOp>(
+        op, op->getResultTypes(), adaptor.getOperands(), op->getAttrs());
+    return success();
+  }
+};
+
+struct QuireToStorageForm : OpInterfaceConversionPattern<QuireOpInterface> {
+  using OpInterfaceConversionPattern::OpInterfaceConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(QuireOpInterface op, ArrayRef<Value> operands,
+                  ConversionPatternRewriter &rewriter) const override {
+    Type result = getTypeConverter()->convertType(op->getResult(0).getType());
+    Format format = op.getQuireFormat();
+    OperationState state(op->getLoc(), op->getName(), operands, result,
+                         op->getAttrs());
+    state.attributes.set("format", FormatAttr::get(getContext(), format));
+    if (auto round = dyn_cast<QuireRoundOp>(op.getOperation()))
+      if (Format rounded = round.getRoundedFormat(); rounded != format)
+        state.attributes.set("result_format",
+                             FormatAttr::get(getContext(), rounded));
+    rewriter.replaceOp(op, rewriter.create(state)->getResults());
+    return success();
+  }
+};
+
+struct LowerQuireZero : OpConversionPattern<QuireZeroOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(QuireZeroOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    auto type = dyn_cast<QuireType>(op.getType());
+    if (!type)
+      return failure();
+    Format format = type.getFormat();
+    auto *dialect = op->getContext()->getLoadedDialect<NumeraDialect>();
+    bool hasInit = llvm::any_of(
+        dialect->getRegistry().lowerings(), [&](const Lowering &lowering) {
+          return lowering.operation == Operation::AccumulatorInit &&
+                 lowering.result == format;
+        });
+    if (hasInit)
+      rewriter.replaceOpWithNewOp<QuireZeroOp>(
+          op, type.getStorageType(), FormatAttr::get(getContext(), format));
+    else
+      rewriter.replaceOpWithNewOp<arith::ConstantOp>(
+          op, rewriter.getIntegerAttr(type.getStorageType(), 0));
+    return success();
+  }
+};
+
+/// numera.constant, and what upstream's folders make of several of them.
+template <typename Op> struct LowerConstant : OpConversionPattern<Op> {
+  using OpConversionPattern<Op>::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(Op op, typename Op::Adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(
+        op, cast<TypedAttr>(valueOfConstant(op.getValue())));
+    return success();
+  }
+};
+
+} // namespace
+
+static bool holdsNum(Type type) {
+  return type
+      .walk([](Type part) {
+        return isa<NumType, QuireType>(part) ? WalkResult::interrupt()
+                                             : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+bool mentionsNum(mlir::Operation *op) {
+  if (llvm::any_of(op->getOperandTypes(), holdsNum) ||
+      llvm::any_of(op->getResultTypes(), holdsNum))
+    return true;
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      if (llvm::any_of(block.getArgumentTypes(), holdsNum))
+        return true;
+  return op->getAttrDictionary()
+      .walk([](Type part) {
+        return isa<NumType, QuireType>(part) ? WalkResult::interrupt()
+                                             : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Only functions, packing and unpacking may know of packed tensors.
+static LogicalResult checkPacked(ModuleOp module) {
+  auto result = module.walk([](mlir::Operation *op) {
+    bool isKnown = isa<PackOp, UnpackOp, CallOpInterface>(op) ||
+                   op->hasTrait<mlir::OpTrait::ReturnLike>();
+    if (isKnown || (llvm::none_of(op->getOperandTypes(), numera::isPacked) &&
+                    llvm::none_of(op->getResultTypes(), numera::isPacked)))
+      return WalkResult::advance();
+    op->emitError("'") << op->getName()
+                       << "' is on a packed tensor; unpack it first";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult lowerTypes(ModuleOp module) {
+  if (failed(checkPacked(module)))
+    return failure();
+  MLIRContext *context = module.getContext();
+  StorageConverter converter;
+  // The conversion's root cannot be rebuilt.
+  module.walk([&](ModuleOp op) {
+    for (NamedAttribute attribute : op->getDiscardableAttrDictionary())
+      op->setDiscardableAttr(attribute.getName(),
+                             converter.convertAttribute(attribute.getValue()));
+  });
+  ConversionTarget target(*context);
+  target.markUnknownOpDynamicallyLegal(
+      [](mlir::Operation *op) { return !mentionsNum(op); });
+  RewritePatternSet patterns(context);
+  patterns.add<RebuildOperation>(converter, context);
+  patterns
+      .add<ToStorageForm, EventsToStorageForm, LowerConstant<ConstantOp>,
+           LowerConstant<arith::ConstantOp>, QuireToStorageForm, LowerQuireZero,
+           PackingToStorageForm<PackOp>, PackingToStorageForm<UnpackOp>>(
+          converter, context);
+  return applyPartialConversion(module, target, std::move(patterns));
+}
+
+namespace {
+struct LowerTypesPass : impl::NumeraLowerTypesBase<LowerTypesPass> {
+  void runOnOperation() override {
+    if (failed(lowerTypes(getOperation())))
+      return signalPassFailure();
+    getOperation().walk([&](mlir::Operation *op) {
+      if (mentionsNum(op)) {
+        op->emitError("a type of numera is left in '") << op->getName() << "'";
+        signalPassFailure();
+      }
+    });
+  }
+};
+} // namespace
+
+} // namespace numera

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+//
+// The steps of numera-retype.
+
+#ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_RETYPE_RETYPE_H
+#define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_RETYPE_RETYPE_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/PatternMatch.h"
+#include "numera/Dialect/Numera/Transforms/Retype/Policy.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace numera {
+
+/// A constant of `format` with the value of an f32 attribute; an infinite one
+/// becomes the lowest or highest value. For opaque formats, whose codes only
+/// their library knows, an f32 constant and a cast.
+mlir::Value createConstant(mlir::OpBuilder &builder, mlir::Location loc,
+                           const Format &format, mlir::TypedAttr value);
+
+/// Notes on an encoded constant what it was made from, for `fromOrigin`.
+void keepOrigin(mlir::Value constant, mlir::TypedAttr value);
+void dropOrigins(mlir::ModuleOp module);
+/// A tensor of `format` made from the f32 of a constant, and moved as `value`
+/// is, which has been rounded to another format; null where `value` comes from
+/// something else as well.
+mlir::Value fromOrigin(mlir::OpBuilder &builder, mlir::Value value,
+                       const Format &format);
+
+class Policies;
+
+/// Rewrites contractions and sums, already in the formats of their policies, to
+/// the accumulators of these. With `observe` contractions are left as they are,
+/// and what they would quantize while the program runs is returned by public
+/// functions.
+mlir::LogicalResult retypeContractions(mlir::ModuleOp module,
+                                       const Policies &policies, bool observe);
+
+/// Names of contractions, each its own: those that locations have, as the
+/// importer's do, else `contraction`, with a count from the second one on.
+class ContractionNames {
+public:
+  std::string next(mlir::linalg::GenericOp generic);
+
+  /// Remembers that scales were given to a tensor.
+  void use(llvm::StringRef tensor) { scaled.insert(tensor); }
+  bool isUsed(llvm::StringRef tensor) const { return scaled.contains(tensor); }
+
+private:
+  llvm::StringMap<unsigned> used;
+  llvm::StringSet<> scaled;
+};
+
+/// Puts the operands of a contraction whose factors are the arguments `lhs` and
+/// `rhs` of its body, of which `inputs` are the generic's, into what the
+/// policy stores them in.
+mlir::LogicalResult
+storeOperands(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp generic,
+              mlir::Value lhs, mlir::Value rhs, const ResolvedPolicy &policy,
+              ContractionNames &names, const std::string &name,
+              llvm::MutableArrayRef<mlir::Value> inputs);
+/// A contraction's result through what the policy stores it in.
+mlir::FailureOr<mlir::Value>
+storeResult(mlir::IRRewriter &rewriter, mlir::Location loc, mlir::Value result,
+            const ResolvedPolicy &policy, ContractionNames &names,
+            const std::string &name, int64_t channelAxis);
+/// The axis of the result along which weights have their channels.
+int64_t channelAxisOfResult(mlir::linalg::GenericOp generic);
+
+/// Keeps tensors scaled from operation to operation where policies are scaled
+/// throughout, with scales of the worst case. Contractions have been retyped,
+/// and read f32.
+void propagateScales(mlir::ModuleOp module, const Policies &policies);
+
+/// An operand of a contraction, by the name that scales are given to it.
+struct Observed {
+  std::string name;
+  mlir::Value value;
+};
+/// Appends the operands that are no constants.
+void observeOperands(mlir::linalg::GenericOp generic, mlir::Value lhs,
+                     mlir::Value rhs, const std::string &name,
+                     llvm::SmallVectorImpl<Observed> &observed);
+/// Lets public functions return, after their results, what was observed in
+/// them.
+void returnObserved(mlir::ModuleOp module, llvm::ArrayRef<Observed> observed);
+
+/// A sum over the reduction loops of `generic`, whose body ends in the addition
+/// to its accumulator, in the policy's accumulator and blocked order, cast to
+/// the format; null where a reduced size is not known.
+mlir::Value createBlockedSum(mlir::IRRewriter &rewriter,
+                             mlir::linalg::GenericOp generic,
+                             const ResolvedPolicy &policy);
+
+/// Gives every operation that rounds stochastically, and has none, its random
+/// bits, drawn by a numera.random with an id of its own. Functions that draw
+/// take seed, step and sample as three trailing i64 and have the attribute
+/// `numera.draws`.
+llvm::LogicalResult assignRandomBits(mlir::ModuleOp module);
+
+} // namespace numera
+
+#endif // NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_RETYPE_RETYPE_H

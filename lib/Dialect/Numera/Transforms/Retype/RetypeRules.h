@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+//
+// Which policy holds for which operation of a model.
+
+#ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_RETYPE_RETYPERULES_H
+#define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_RETYPE_RETYPERULES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "numera/Dialect/Numera/Transforms/Retype/Policy.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace numera {
+
+/// True for what moves values between a function and others, or memory: they
+/// are f32 there.
+bool isBoundary(mlir::Operation *op);
+
+/// The model's policy, and those of its rules. Which one an operation is under
+/// stands in its location until `finish`, so that what it is rewritten to is
+/// under the same.
+class Policies {
+public:
+  Policies(mlir::ModuleOp module, const ResolvedPolicy &model)
+      : module(module), model(model), matches(model.rules.size()) {}
+
+  /// The first rule that matches each operation, before it becomes others.
+  void match();
+  /// What only moves values takes the policy of what it moves; what is the same
+  /// in all formats but for a rounding, constants and arguments that were
+  /// moved, that of what reads it, and is there once for each of their formats.
+  void settle(mlir::func::FuncOp function);
+  /// Warns of rules that were for nothing, and writes into the module what the
+  /// others were for.
+  void finish();
+
+  /// The policy for this operation.
+  const ResolvedPolicy &of(mlir::Operation *op) const;
+  /// The policy in whose format a value is; null for one that comes from
+  /// outside: an argument, the result of a call, an element of memory.
+  const ResolvedPolicy *of(mlir::Value value) const;
+  /// The policy in whose format a value is read; null where any will do.
+  const ResolvedPolicy *wantedBy(mlir::OpOperand &use) const;
+  const ResolvedPolicy &ofModel() const { return model; }
+
+private:
+  /// What a rule matched.
+  struct Match {
+    bool isFirst = false; ///< of an operation at least
+    bool isAny = false;
+    llvm::SetVector<mlir::StringAttr> operations; ///< that it was for
+  };
+
+  std::optional<unsigned> ruleBehind(mlir::Value value) const;
+  bool isFree(mlir::Value value) const;
+  void decide(mlir::Operation *op);
+  void followReaders(mlir::Operation *op);
+  void warn(const Policy::Rule &rule, const Match &match);
+
+  mlir::ModuleOp module;
+  const ResolvedPolicy &model;
+  llvm::SmallVector<Match> matches;
+  llvm::SetVector<mlir::StringAttr> names, operators; ///< of the model
+  /// What takes the format of its readers, while it has none.
+  llvm::SetVector<mlir::Operation *> free;
+};
+
+} // namespace numera
+
+#endif // NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_RETYPE_RETYPERULES_H

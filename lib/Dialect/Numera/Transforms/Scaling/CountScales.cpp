@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+//
+// What scaled tensors are like, as one more result of a function: a row of
+// numbers for each (Counted.h), computed from the parts that it is expanded to.
+
+#include "Scaling/ExpandScales.h"
+#include "Statistics/Counted.h"
+#include "numera/Dialect/Numera/Transforms/StatisticsPasses.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace numera {
+#define GEN_PASS_DEF_NUMERACOUNTSCALES
+#include "numera/Dialect/Numera/Transforms/StatisticsPasses.h.inc"
+
+/// Behind everything that makes scaled tensors.
+LogicalResult Expander::returnCounts(ArrayRef<mlir::Operation *> work) {
+  llvm::MapVector<func::FuncOp, SmallVector<Counted>> rows;
+  for (mlir::Operation *op : work) {
+    if (op->getNumResults() != 1 || !expanded.contains(op->getResult(0)))
+      continue;
+    auto function = dyn_cast<func::FuncOp>(op->getParentOp());
+    if (!function || !function.getBody().hasOneBlock())
+      return op->emitError("in a loop or a branch, where nothing can be "
+                           "counted; expected it in the body of its function");
+    mlir::Operation *exit = function.front().getTerminator();
+    mlir::Operation *last = exit->getPrevNode();
+    builder.setInsertionPoint(exit);
+    const Parts &parts = expanded.lookup(op->getResult(0));
+    auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    auto quantize = dyn_cast<QuantizeOp>(op);
+    Value numbers = quantize ? quantize.getInput() : Value();
+    Value read =
+        parts.zeros ? valuesOf(op->getLoc(), op->getResult(0)) : parts.data;
+    Value by = divisors(op->getLoc(), parts, scaledFormatOf(type),
+                        /*reciprocal=*/false);
+    rows[function].push_back(
+        countScales(builder, op, numbers, read, parts.data, by));
+    for (mlir::Operation *made = last->getNextNode(); made != exit;
+         made = made->getNextNode())
+      made->walk([](FormatOpInterface own) {
+        own->setAttr(uncountedAttribute, UnitAttr::get(own->getContext()));
+      });
+  }
+  for (auto &[function, counted] : rows)
+    returnCounted(function, counted);
+  return success();
+}
+
+/// What is counted is found by its name: where the model gives none, by a
+/// number.
+void Expander::nameTensors(ArrayRef<mlir::Operation *> work) {
+  int64_t number = 0;
+  for (mlir::Operation *op : work)
+    if (op->getNumResults() == 1 && scalingOf(op->getResult(0).getType()) &&
+        nodeNameOf(op->getLoc()).empty()) {
+      auto name = StringAttr::get(op->getContext(),
+                                  "tensor" + std::to_string(++number));
+      op->setLoc(NameLoc::get(name, op->getLoc()));
+    }
+}
+
+namespace {
+struct CountScalesPass : impl::NumeraCountScalesBase<CountScalesPass> {
+  void runOnOperation() override {
+    if (failed(Expander(&getContext(), /*counts=*/true).run(getOperation())))
+      signalPassFailure();
+  }
+};
+} // namespace
+
+} // namespace numera

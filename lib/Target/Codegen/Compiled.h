@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+//
+// A program as an LLVM module, and its code.
+
+#ifndef NUMERA_LIB_TARGET_CODEGEN_COMPILED_H
+#define NUMERA_LIB_TARGET_CODEGEN_COMPILED_H
+
+#include "numera/Target/Interface/Metadata.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/CodeGen.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace numera {
+
+/// A module ready for code generation.
+struct Compiled {
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::Module> module;
+  std::unique_ptr<llvm::TargetMachine> machine;
+  /// Libraries in machine code that the program needs: .a, .o, .so.
+  std::vector<std::string> nativeLibraries;
+  Metadata metadata;
+};
+
+/// An LLVMContext's handler of diagnostics. LLVM remarks on loops that it
+/// leaves as they are, which is no one's concern; what it calls an error is one
+/// line.
+void reportErrors(const llvm::DiagnosticInfo *info, void *);
+
+/// Writes the code of a program, an object or assembly.
+llvm::Error generate(Compiled &program, llvm::CodeGenFileType type,
+                     llvm::raw_pwrite_stream &stream);
+
+/// Fails where code for another architecture than this machine's would be run
+/// or linked.
+llvm::Error checkNative(const Compiled &program);
+
+} // namespace numera
+
+#endif // NUMERA_LIB_TARGET_CODEGEN_COMPILED_H

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+
+#include "JIT.h"
+#include "Support/Process.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/Support/DynamicLibrary.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+
+#include <dlfcn.h>
+#include <gnu/libc-version.h>
+#include <map>
+
+using namespace llvm;
+using namespace numera;
+
+/// The shared object of this process that `address` lies in.
+static void *objectOf(const void *address) {
+  Dl_info info;
+  return dladdr(address, &info) ? info.dli_fbase : nullptr;
+}
+
+/// What a library has from the C library is left to the process: it may have
+/// another one in its place, as a preloaded malloc, and memory goes back and
+/// forth.
+static Error addSharedObject(orc::LLJIT &jit, const std::string &path) {
+  std::string error;
+  auto library = sys::DynamicLibrary::getPermanentLibrary(path.c_str(), &error);
+  if (!library.isValid())
+    return createStringError(error);
+  char prefix = jit.getDataLayout().getGlobalPrefix();
+  void *cLibrary =
+      objectOf(reinterpret_cast<const void *>(&gnu_get_libc_version));
+  auto isOwn = [=](const orc::SymbolStringPtr &name) mutable {
+    StringRef symbol = *name;
+    if (prefix)
+      symbol.consume_front(StringRef(&prefix, 1));
+    void *address = library.getAddressOfSymbol(symbol.str().c_str());
+    return address && objectOf(address) != cLibrary;
+  };
+  jit.getMainJITDylib().addGenerator(
+      std::make_unique<orc::DynamicLibrarySearchGenerator>(library, prefix,
+                                                           isOwn));
+  return Error::success();
+}
+
+/// A library of the system, `-lm`: where it is, only the linker knows. What it
+/// links to nothing depends on the library, and brings it along.
+static Error addSystemLibrary(orc::LLJIT &jit, const std::string &flag) {
+  // This process has them.
+  if (is_contained({"-lm", "-lc", "-lstdc++", "-lpthread", "-ldl"}, flag))
+    return Error::success();
+  Expected<TemporaryFile> file = TemporaryFile::create("so");
+  if (!file)
+    return file.takeError();
+  if (Error error = runClang(/*cxx=*/false, {"-shared", "-Wl,--no-as-needed",
+                                             flag, "-o", file->path()}))
+    return error;
+  return addSharedObject(jit, file->path());
+}
+
+/// The user's libraries in machine code.
+static Error addLibrary(orc::LLJIT &jit, const std::string &path) {
+  orc::JITDylib &main = jit.getMainJITDylib();
+  if (StringRef(path).starts_with("-l"))
+    return addSystemLibrary(jit, path);
+  StringRef extension = sys::path::extension(path);
+  if (extension == ".o") {
+    ErrorOr<std::unique_ptr<MemoryBuffer>> buffer = MemoryBuffer::getFile(path);
+    if (!buffer)
+      return createStringError("cannot read " + path + ": " +
+                               buffer.getError().message());
+    return jit.addObjectFile(std::move(*buffer));
+  }
+  if (extension == ".a") {
+    auto generator = orc::StaticLibraryDefinitionGenerator::Load(
+        jit.getObjLinkingLayer(), path.c_str());
+    if (!generator)
+      return generator.takeError();
+    main.addGenerator(std::move(*generator));
+    return Error::success();
+  }
+  // A name without a slash would be looked for where the system's libraries
+  // are.
+  std::string file = path.find('/') == std::string::npos ? "./" + path : path;
+  return addSharedObject(jit, file);
+}
+
+static constexpr StringLiteral initializer = "numera.initialize";
+static constexpr StringLiteral finalizer = "numera.finalize";
+
+/// What would run when a shared object is loaded or closed, `listName`, as a
+/// function of the program. False: nothing would.
+static bool addFunctionOf(StringRef listName, StringRef name, Module &module) {
+  GlobalVariable *list = module.getGlobalVariable(listName);
+  auto *entries =
+      list ? dyn_cast<ConstantArray>(list->getInitializer()) : nullptr;
+  if (!entries)
+    return false;
+  // By priority; those of one in their order. What ends goes back.
+  std::multimap<uint64_t, Constant *> functions;
+  for (const Use &use : entries->operands()) {
+    auto *entry = cast<ConstantStruct>(use);
+    functions.emplace(cast<ConstantInt>(entry->getOperand(0))->getZExtValue(),
+                      entry->getOperand(1));
+  }
+  IRBuilder<> builder(module.getContext());
+  auto *type = FunctionType::get(builder.getVoidTy(), false);
+  auto *function =
+      Function::Create(type, GlobalValue::ExternalLinkage, name, module);
+  builder.SetInsertPoint(BasicBlock::Create(module.getContext(), "", function));
+  auto call = [&](auto &entry) { builder.CreateCall(type, entry.second); };
+  if (name == finalizer)
+    for_each(reverse(functions), call);
+  else
+    for_each(functions, call);
+  builder.CreateRetVoid();
+  list->eraseFromParent();
+  return true;
+}
+
+/// Has everything linked; an error is what the linker reported first.
+static Error materialize(orc::LLJIT &jit, const Module &module) {
+  auto isExported = [](const Function &function) {
+    return !function.isDeclaration() && function.hasExternalLinkage() &&
+           function.hasDefaultVisibility();
+  };
+  auto exported = find_if(module, isExported);
+  if (exported == module.end())
+    return Error::success();
+  std::string first;
+  orc::ExecutionSession &session = jit.getExecutionSession();
+  session.setErrorReporter([&](Error error) {
+    std::string text = toString(std::move(error));
+    if (first.empty())
+      first = text;
+  });
+  auto address = jit.lookup(exported->getName());
+  session.setErrorReporter(consumeError);
+  if (address)
+    return Error::success();
+  if (first.empty())
+    return address.takeError();
+  consumeError(address.takeError());
+  return createStringError(
+      "cannot link the program: " + StringRef(first).split('\n').first +
+      (StringRef(first).contains("relocation") ? "; compile it with -fPIC"
+                                               : ""));
+}
+
+/// Destructors of what an initializer makes would run when this process ends,
+/// long after the program is gone: they are left out.
+static int dropDestructor(void (*)(void *), void *, void *) { return 0; }
+
+static Error defineAtExit(orc::LLJIT &jit) {
+  orc::SymbolMap symbols;
+  symbols[jit.mangleAndIntern("__cxa_atexit")] = {
+      orc::ExecutorAddr::fromPtr(&dropDestructor), JITSymbolFlags::Exported};
+  return jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(symbols)));
+}
+
+static Expected<void (*)()> findFunction(orc::LLJIT &jit, StringRef name) {
+  auto address = jit.lookup(name);
+  if (!address)
+    return address.takeError();
+  return address->toPtr<void (*)()>();
+}
+
+LoadedProgram::LoadedProgram(std::unique_ptr<orc::LLJIT> jit,
+                             void (*finalize)())
+    : jit(std::move(jit)), finalize(finalize) {}
+
+LoadedProgram::~LoadedProgram() {
+  if (finalize)
+    finalize();
+}
+
+Expected<orc::ExecutorAddr> LoadedProgram::lookup(StringRef symbol) {
+  return jit->lookup(symbol);
+}
+
+Expected<std::unique_ptr<LoadedProgram>> numera::load(Compiled &program) {
+  bool hasInitializer =
+      addFunctionOf("llvm.global_ctors", initializer, *program.module);
+  bool hasFinalizer =
+      addFunctionOf("llvm.global_dtors", finalizer, *program.module);
+  SmallVector<char, 0> code;
+  raw_svector_ostream stream(code);
+  if (Error error = generate(program, CodeGenFileType::ObjectFile, stream))
+    return std::move(error);
+
+  Expected<std::unique_ptr<orc::LLJIT>> jit = orc::LLJITBuilder().create();
+  if (!jit)
+    return jit.takeError();
+  if (hasInitializer)
+    if (Error error = defineAtExit(**jit))
+      return std::move(error);
+  // The user's libraries come first, as on a linker's command line.
+  for (const std::string &library : program.nativeLibraries)
+    if (Error error = addLibrary(**jit, library))
+      return std::move(error);
+  auto process = orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+      (*jit)->getDataLayout().getGlobalPrefix());
+  if (!process)
+    return process.takeError();
+  (*jit)->getMainJITDylib().addGenerator(std::move(*process));
+  if (Error error =
+          (*jit)->addObjectFile(std::make_unique<SmallVectorMemoryBuffer>(
+              std::move(code), "program")))
+    return std::move(error);
+  if (Error error = materialize(**jit, *program.module))
+    return std::move(error);
+  if (hasInitializer) {
+    auto initialize = findFunction(**jit, initializer);
+    if (!initialize)
+      return initialize.takeError();
+    (*initialize)();
+  }
+  void (*finalize)() = nullptr;
+  if (hasFinalizer) {
+    auto found = findFunction(**jit, finalizer);
+    if (!found)
+      return found.takeError();
+    finalize = *found;
+  }
+  return std::make_unique<LoadedProgram>(std::move(*jit), finalize);
+}

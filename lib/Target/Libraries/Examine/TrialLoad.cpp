@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+//
+// A shared object runs code of its own when it is loaded, and so does a program
+// that has a library's constructors from source or bitcode. It may crash, end
+// the process or not return: it is run in a child first.
+
+#include "Codegen/JIT.h"
+#include "Codegen/Machines.h"
+#include "LibraryExamination.h"
+#include "Peephole/Optimize.h"
+#include "Support/Child.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+#include <dlfcn.h>
+
+using namespace llvm;
+using namespace numera;
+
+/// What the loader said; empty: nothing.
+static std::string loadAll(ArrayRef<std::string> paths, int mode) {
+  for (const std::string &path : paths)
+    if (!dlopen(path.c_str(), mode)) {
+      const char *why = dlerror();
+      return why ? why : "cannot be loaded";
+    }
+  return "";
+}
+
+static Error notLoaded(const Library &library, Error how) {
+  return createStringError(library.location + ": library '" + library.name +
+                           "' " + toString(std::move(how)) +
+                           " when it was loaded");
+}
+
+static Error tryShared(const Library &library) {
+  SmallVector<std::string> paths;
+  for (const std::string &path : library.paths)
+    if (sys::path::extension(path) == ".so")
+      paths.push_back(path.find('/') == std::string::npos ? "./" + path : path);
+  if (paths.empty())
+    return Error::success();
+  // Symbols may be those of the library's other files.
+  bool isAlone = library.paths.size() == 1 && library.links.empty();
+  int mode = (isAlone ? RTLD_NOW : RTLD_LAZY) | RTLD_GLOBAL;
+  Expected<std::string> said = tryInChild([&] { return loadAll(paths, mode); });
+  if (!said)
+    return notLoaded(library, said.takeError());
+  if (said->empty())
+    return Error::success();
+  return createStringError(library.location + ": library '" + library.name +
+                           "' cannot be loaded: " + *said);
+}
+
+/// Constructors of sources and bitcode, without the programs that get them.
+static Error tryConstructors(const LibraryFile &file) {
+  if (!file.module || !file.module->getGlobalVariable("llvm.global_ctors"))
+    return Error::success();
+  Expected<Machines> machines = createMachines(CPUOptions());
+  if (!machines)
+    return machines.takeError();
+  auto load = [&]() -> std::string {
+    Compiled program;
+    program.module = CloneModule(*file.module);
+    program.machine = std::move(machines->baseline);
+    program.nativeLibraries = file.native();
+    setTarget(*program.module, *program.machine);
+    // What does not link is said of the program that needs it.
+    auto jit = numera::load(program);
+    if (!jit)
+      consumeError(jit.takeError());
+    return "";
+  };
+  Expected<std::string> said = tryInChild(load);
+  return said ? Error::success() : notLoaded(file.library(), said.takeError());
+}
+
+Error numera::tryToLoad(const LibraryFile &file) {
+  if (Error error = tryShared(file.library()))
+    return error;
+  return tryConstructors(file);
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+//
+// What the truth of a proof about a library's functions depends on, as one
+// number: proofs are kept under it, and one byte of difference is another one.
+
+#ifndef NUMERA_LIB_TARGET_LIBRARIES_FINGERPRINT_H
+#define NUMERA_LIB_TARGET_LIBRARIES_FINGERPRINT_H
+
+#include "numera/Registry/Registry.h"
+#include "llvm/Support/BLAKE3.h"
+#include "llvm/Support/Error.h"
+
+namespace numera {
+
+/// BLAKE3 of a sequence of texts.
+class Fingerprint {
+public:
+  /// Two texts are not the one that they make together.
+  Fingerprint &add(llvm::StringRef text);
+  Fingerprint &add(uint64_t number);
+  std::string digits() const; ///< 64 of base 16
+
+private:
+  llvm::BLAKE3 hasher;
+};
+
+/// Of functions on these formats: the code of the libraries that have them,
+/// what the configuration says of these formats, the runtime's arithmetic and
+/// what it is compiled with, and this machine. An error names a file that
+/// cannot be read.
+llvm::Expected<Fingerprint> fingerprintOf(const Registry &registry,
+                                          llvm::ArrayRef<Format> formats);
+
+/// Of the bytes of a file.
+llvm::Expected<std::string> fingerprintOfFile(llvm::StringRef path);
+
+} // namespace numera
+
+#endif // NUMERA_LIB_TARGET_LIBRARIES_FINGERPRINT_H

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+//
+// What is kept of a source is a file of lines, and bitcode behind them:
+//
+//   numera bitcode 1
+//   file DIGITS PATH          of the source and of each header that it includes
+//   code DIGITS               of the bitcode
+//
+// under a hash of the command line. Where one of the files has changed or is
+// gone, the source is compiled again; a header that appears in a folder before
+// the one that was found is not seen.
+
+#include "SourceCode.h"
+#include "Fingerprint.h"
+#include "Support/Process.h"
+#include "numera/Target/Interface/Metadata.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+
+#include <atomic>
+#include <thread>
+
+using namespace llvm;
+using namespace numera;
+
+static constexpr StringLiteral firstLine = "numera bitcode 1";
+
+static bool isCxx(StringRef path) { return sys::path::extension(path) != ".c"; }
+
+static std::vector<std::string> flagsOf(const Library &library,
+                                        StringRef path) {
+  bool cxx = isCxx(path);
+  std::vector<std::string> arguments;
+  for (StringRef flag : sourceFlags)
+    arguments.push_back(flag.str());
+  // A standard is one of C or one of C++, and there may be sources of both.
+  bool isForCxx = StringRef(library.standard).contains("++");
+  if (!library.standard.empty() && isForCxx == cxx)
+    arguments.push_back("-std=" + library.standard);
+  else
+    arguments.push_back(cxx ? "-std=c++20" : "-std=gnu17");
+  for (const std::string &folder : library.includes)
+    arguments.push_back("-I" + folder);
+  for (const std::string &define : library.defines)
+    arguments.push_back("-D" + define);
+  append_range(arguments, library.flags);
+  arguments.insert(arguments.end(), {"-c", path.str()});
+  return arguments;
+}
+
+namespace {
+
+/// One source: compiled, or as it was.
+class Source {
+public:
+  Source(const Library &library, StringRef path)
+      : path(path), arguments(flagsOf(library, path)) {
+    std::string folder = cacheFolder("bitcode");
+    if (folder.empty())
+      return;
+    SmallString<128> file(folder);
+    sys::path::append(file, key());
+    kept = file.str().str();
+  }
+
+  Expected<std::unique_ptr<MemoryBuffer>> bitcode() {
+    if (std::unique_ptr<MemoryBuffer> found = find())
+      return found;
+    Expected<TemporaryFile> code = TemporaryFile::create("bc"),
+                            rule = TemporaryFile::create("d");
+    if (!code || !rule)
+      return joinErrors(code.takeError(), rule.takeError());
+    append_range(arguments, std::vector<std::string>{"-o", code->path(), "-MD",
+                                                     "-MF", rule->path()});
+    if (Error error = runClang(isCxx(path), arguments))
+      return std::move(error);
+    ErrorOr<std::unique_ptr<MemoryBuffer>> buffer =
+        MemoryBuffer::getFile(code->path());
+    if (!buffer)
+      return createStringError("cannot read '" + code->path() +
+                               "': " + buffer.getError().message());
+    keep(rule->path(), (*buffer)->getBuffer());
+    return std::move(*buffer);
+  }
+
+private:
+  std::string key() const {
+    Fingerprint all;
+    all.add(firstLine)
+        .add(version())
+        .add(LLVM_VERSION_STRING)
+        .add(uint64_t(isCxx(path)));
+    for (const std::string &argument : arguments)
+      all.add(argument);
+    // Paths in arguments may be relative ones.
+    SmallString<128> current;
+    sys::fs::current_path(current);
+    all.add(current);
+    // Where clang finds headers beside.
+    for (StringRef name : {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"})
+      all.add(sys::Process::GetEnv(name).value_or(""));
+    return all.digits();
+  }
+
+  std::unique_ptr<MemoryBuffer> find() const {
+    if (kept.empty())
+      return nullptr;
+    ErrorOr<std::unique_ptr<MemoryBuffer>> buffer = MemoryBuffer::getFile(kept);
+    if (!buffer)
+      return nullptr;
+    auto [first, rest] = (*buffer)->getBuffer().split('\n');
+    if (first != firstLine)
+      return nullptr;
+    for (;;) {
+      auto [line, after] = rest.split('\n');
+      auto [kind, value] = line.split(' ');
+      if (kind == "code") {
+        if (Fingerprint().add(after).digits() != value)
+          return nullptr;
+        return MemoryBuffer::getMemBufferCopy(after, path);
+      }
+      auto [digits, file] = value.split(' ');
+      if (kind != "file" || !isUnchanged(file, digits))
+        return nullptr;
+      rest = after;
+    }
+  }
+
+  static bool isUnchanged(StringRef file, StringRef digits) {
+    Expected<std::string> now = fingerprintOfFile(file);
+    if (now)
+      return *now == digits;
+    consumeError(now.takeError());
+    return false;
+  }
+
+  /// Where nothing can be kept, the next run compiles again.
+  void keep(StringRef rule, StringRef code) const {
+    ErrorOr<std::unique_ptr<MemoryBuffer>> buffer = MemoryBuffer::getFile(rule);
+    if (kept.empty() || !buffer ||
+        sys::fs::create_directories(sys::path::parent_path(kept)))
+      return;
+    std::string lines = (firstLine + "\n").str();
+    for (const std::string &file : filesOf((*buffer)->getBuffer())) {
+      Expected<std::string> digits = fingerprintOfFile(file);
+      if (!digits)
+        return consumeError(digits.takeError());
+      lines += "file " + *digits + " " + file + "\n";
+    }
+    lines += "code " + Fingerprint().add(code).digits() + "\n";
+    consumeError(writeFile(kept, [&](raw_pwrite_stream &stream) {
+      stream << lines << code;
+      return Error::success();
+    }));
+  }
+
+  /// The files of a rule of make, `x.o: a.c my\ header.h \`.
+  static std::vector<std::string> filesOf(StringRef rule) {
+    std::vector<std::string> files;
+    std::string file;
+    auto finish = [&] {
+      if (!file.empty())
+        files.push_back(std::exchange(file, ""));
+    };
+    rule = rule.substr(rule.find(": ") + 1);
+    for (size_t i = 0; i < rule.size(); ++i) {
+      char c = rule[i], next = i + 1 < rule.size() ? rule[i + 1] : '\n';
+      if ((c == '\\' && (next == ' ' || next == '#' || next == '\\')) ||
+          (c == '$' && next == '$'))
+        file += rule[++i];
+      else if (c == ' ' || c == '\n')
+        finish();
+      else if (c != '\\')
+        file += c;
+    }
+    finish();
+    return files;
+  }
+
+  std::string path;
+  std::vector<std::string> arguments;
+  std::string kept; ///< empty: there is no place
+};
+
+} // namespace
+
+Expected<std::vector<std::unique_ptr<MemoryBuffer>>>
+numera::compileSources(const Library &library, ArrayRef<std::string> paths) {
+  std::vector<std::unique_ptr<MemoryBuffer>> code(paths.size());
+  std::vector<std::string> errors(paths.size());
+  std::atomic<size_t> next = 0;
+  std::atomic<bool> isFailed = false;
+  auto work = [&] {
+    for (size_t i; !isFailed && (i = next++) < paths.size();) {
+      auto found = Source(library, paths[i]).bitcode();
+      if (found) {
+        code[i] = std::move(*found);
+        continue;
+      }
+      errors[i] = toString(found.takeError());
+      isFailed = true;
+    }
+  };
+  std::vector<std::thread> helpers;
+  size_t processors = std::max(1u, std::thread::hardware_concurrency());
+  for (size_t i = 1; i < std::min(processors, paths.size()); ++i)
+    helpers.emplace_back(work);
+  work();
+  for (std::thread &helper : helpers)
+    helper.join();
+  for (const std::string &error : errors)
+    if (!error.empty())
+      return createStringError(Twine(error));
+  return code;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+
+#ifndef NUMERA_LIB_TARGET_LINK_KERNELS_H
+#define NUMERA_LIB_TARGET_LINK_KERNELS_H
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Target/TargetMachine.h"
+#include <map>
+#include <string>
+
+namespace numera {
+
+/// The kernels that a lowered module declares, and the kind of each
+/// (embeddedKernel).
+using KernelKinds = std::map<std::string, std::string>;
+KernelKinds kernelsOf(mlir::ModuleOp lowered);
+/// Links each of them, with its hooks, in the form that suits the machine.
+llvm::Error linkKernels(llvm::Module &module, const KernelKinds &kernels,
+                        const llvm::TargetMachine &machine);
+
+/// Links the contractions that the kernels declare, with their hooks
+///.
+llvm::Error linkDeviceKernels(llvm::Module &module,
+                              mlir::gpu::GPUModuleOp kernels,
+                              const llvm::TargetMachine &machine);
+
+} // namespace numera
+
+#endif // NUMERA_LIB_TARGET_LINK_KERNELS_H

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+//
+// LLVM's pipeline. Results may not depend on it: no fusion of operations, no
+// fast-math flags.
+
+#include "Optimize.h"
+#include "Lookups.h"
+#include "PackedLoads.h"
+#include "Vectorize/BfloatConversions.h"
+#include "Vectorize/VectorVariants.h"
+
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+
+using namespace llvm;
+using namespace numera;
+
+static OptimizationLevel pipelineLevel(unsigned level) {
+  switch (level) {
+  case 0:
+    return OptimizationLevel::O0;
+  case 1:
+    return OptimizationLevel::O1;
+  case 2:
+    return OptimizationLevel::O2;
+  default:
+    return OptimizationLevel::O3;
+  }
+}
+
+void numera::setTarget(Module &module, const TargetMachine &machine) {
+  module.setTargetTriple(machine.getTargetTriple());
+  module.setDataLayout(machine.createDataLayout());
+  // LLVM prefers 256 bits on several CPUs that have 512, for the sake of other
+  // code's clock; loops over formats are long and all vector.
+  bool isWide =
+      machine.getTargetTriple().isX86() &&
+      machine.getMCSubtargetInfo()->checkFeatures("+avx512f,+avx512vl");
+  for (Function &function : module) {
+    if (function.isDeclaration() || function.hasFnAttribute("target-cpu"))
+      continue;
+    function.addFnAttr("target-cpu", machine.getTargetCPU());
+    if (!machine.getTargetFeatureString().empty())
+      function.addFnAttr("target-features", machine.getTargetFeatureString());
+    if (isWide)
+      function.addFnAttr("prefer-vector-width", "512");
+  }
+}
+
+namespace {
+struct ReleaseLookups : PassInfoMixin<ReleaseLookups> {
+  PreservedAnalyses run(Module &module, ModuleAnalysisManager &) {
+    dropUnusedVariants(module);
+    releaseLookups(module);
+    releasePackedLoads(module);
+    releaseBfloatConversions(module);
+    return PreservedAnalyses::none();
+  }
+  static bool isRequired() { return true; }
+};
+} // namespace
+
+/// What the vectoriser has seen as calls; a table is loaded once a loop.
+static void inlineLookups(ModulePassManager &passes) {
+  passes.addPass(ReleaseLookups());
+  passes.addPass(AlwaysInlinerPass());
+  FunctionPassManager clean;
+  clean.addPass(EarlyCSEPass());
+  clean.addPass(InstCombinePass());
+  clean.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()),
+                                                /*UseMemorySSA=*/true));
+  passes.addPass(createModuleToFunctionPassAdaptor(std::move(clean)));
+}
+
+void numera::optimize(Module &module, TargetMachine &machine, unsigned level) {
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager components;
+  ModuleAnalysisManager modules;
+  PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.SLPVectorization = level >= 2;
+  tuning.LoopInterleaving = tuning.LoopUnrolling = level >= 2;
+  PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  if (hasLookups(module) || hasPackedLoads(module) || bfloatConversion(module))
+    builder.registerOptimizerLastEPCallback(
+        [](ModulePassManager &last, OptimizationLevel, ThinOrFullLTOPhase) {
+          inlineLookups(last);
+        });
+  ModulePassManager passes =
+      level == 0 ? builder.buildO0DefaultPipeline(OptimizationLevel::O0)
+                 : builder.buildPerModuleDefaultPipeline(pipelineLevel(level));
+  passes.run(module, modules);
+}

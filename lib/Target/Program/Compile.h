@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+//
+// From the LLVM dialect to an optimised LLVM module, the same for every kind of
+// output.
+
+#ifndef NUMERA_LIB_TARGET_PROGRAM_COMPILE_H
+#define NUMERA_LIB_TARGET_PROGRAM_COMPILE_H
+
+#include "Codegen/Compiled.h"
+#include "Link/EntryPoints.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "numera/Registry/Registry.h"
+#include "numera/Target/Codegen/CPUOptions.h"
+
+namespace numera {
+
+llvm::Expected<Compiled> compileModule(
+    mlir::ModuleOp lowered, llvm::ArrayRef<FunctionSignature> functions,
+    const Registry &registry, const CPUOptions &options, Caller caller);
+
+} // namespace numera
+
+#endif // NUMERA_LIB_TARGET_PROGRAM_COMPILE_H

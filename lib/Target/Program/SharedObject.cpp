@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+//
+// Files. Linking goes through clang as the driver, which knows where the C
+// library is; the result knows nothing of LLVM.
+
+#include "Compile.h"
+#include "Support/Embedded.h"
+#include "Support/Process.h"
+#include "numera/Target/Program/Program.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+using namespace numera;
+
+Error numera::emitLLVM(mlir::ModuleOp lowered,
+                       ArrayRef<FunctionSignature> functions,
+                       const Registry &registry, const CPUOptions &options,
+                       StringRef path) {
+  Expected<Compiled> program =
+      compileModule(lowered, functions, registry, options, Caller::Library);
+  if (!program)
+    return program.takeError();
+  return writeFile(path, [&](raw_pwrite_stream &stream) {
+    program->module->print(stream, nullptr);
+    return Error::success();
+  });
+}
+
+static Error emitCode(mlir::ModuleOp lowered,
+                      ArrayRef<FunctionSignature> functions,
+                      const Registry &registry, const CPUOptions &options,
+                      CodeGenFileType type, StringRef path) {
+  Expected<Compiled> program =
+      compileModule(lowered, functions, registry, options, Caller::Library);
+  if (!program)
+    return program.takeError();
+  return writeFile(path, [&](raw_pwrite_stream &stream) {
+    return generate(*program, type, stream);
+  });
+}
+
+Error numera::emitAssembly(mlir::ModuleOp lowered,
+                           ArrayRef<FunctionSignature> functions,
+                           const Registry &registry, const CPUOptions &options,
+                           StringRef path) {
+  return emitCode(lowered, functions, registry, options,
+                  CodeGenFileType::AssemblyFile, path);
+}
+
+Error numera::emitObject(mlir::ModuleOp lowered,
+                         ArrayRef<FunctionSignature> functions,
+                         const Registry &registry, const CPUOptions &options,
+                         StringRef path) {
+  return emitCode(lowered, functions, registry, options,
+                  CodeGenFileType::ObjectFile, path);
+}
+
+/// The user's libraries, and where the shared ones are found at run time.
+static void addNativeLibraries(ArrayRef<std::string> libraries,
+                               std::vector<std::string> &arguments) {
+  for (const std::string &library : libraries) {
+    if (StringRef(library).starts_with("-l")) {
+      arguments.push_back(library);
+      continue;
+    }
+    SmallString<128> path(library);
+    sys::fs::make_absolute(path);
+    arguments.push_back(path.str().str());
+    if (sys::path::extension(path) == ".so")
+      arguments.push_back("-Wl,-rpath," + sys::path::parent_path(path).str());
+  }
+}
+
+/// Compiles, and has clang link the object with `arguments` into `path`.
+static Error link(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
+                  const Registry &registry, const CPUOptions &options,
+                  Caller caller, StringRef path) {
+  Expected<Compiled> program =
+      compileModule(lowered, functions, registry, options, caller);
+  if (!program)
+    return program.takeError();
+  if (Error error = checkNative(*program))
+    return error;
+  Expected<TemporaryFile> object = TemporaryFile::create("o");
+  if (!object)
+    return object.takeError();
+  if (Error error = writeFile(object->path(), [&](raw_pwrite_stream &stream) {
+        return generate(*program, CodeGenFileType::ObjectFile, stream);
+      }))
+    return error;
+
+  bool isExecutable = caller == Caller::Executable;
+  Expected<TemporaryFile> main = TemporaryFile::create("o");
+  if (!main)
+    return main.takeError();
+  std::vector<std::string> arguments = {object->path(), "-Wl,--gc-sections",
+                                        "-Wl,--as-needed", "-Wl,-z,defs"};
+  if (hasLLD())
+    arguments.push_back("-fuse-ld=lld");
+  if (isExecutable) {
+    if (Error error = writeFile(main->path(), [](raw_pwrite_stream &stream) {
+          stream << embeddedMain().getBuffer();
+          return Error::success();
+        }))
+      return error;
+    // The C++ library of the main goes into the program: it runs elsewhere too.
+    for (StringRef argument :
+         {StringRef(main->path()), StringRef("-static-libstdc++"),
+          StringRef("-static-libgcc")})
+      arguments.push_back(argument.str());
+  } else {
+    arguments.insert(arguments.end(), {"-shared", "-Wl,-Bsymbolic"});
+  }
+  // The driver links the C++ library of an executable.
+  if (isExecutable)
+    erase(program->nativeLibraries, "-lstdc++");
+  addNativeLibraries(program->nativeLibraries, arguments);
+  arguments.push_back("-lm");
+  return replaceFile(
+      path, /*isExecutable=*/true, [&](StringRef temporary) -> Error {
+        arguments.insert(arguments.end(), {"-o", temporary.str()});
+        if (Error error = runClang(/*cxx=*/isExecutable, arguments))
+          return createStringError("cannot link " + path + ": " +
+                                   toString(std::move(error)));
+        return Error::success();
+      });
+}
+
+Error numera::emitSharedObject(mlir::ModuleOp lowered,
+                               ArrayRef<FunctionSignature> functions,
+                               const Registry &registry,
+                               const CPUOptions &options, StringRef path) {
+  return link(lowered, functions, registry, options, Caller::Library, path);
+}
+
+Error numera::emitExecutable(mlir::ModuleOp lowered,
+                             ArrayRef<FunctionSignature> functions,
+                             const Registry &registry,
+                             const CPUOptions &options, StringRef path) {
+  return link(lowered, functions, registry, options, Caller::Executable, path);
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+//
+// Files that the compiler carries inside itself, so that it needs none beside
+// it when it runs.
+
+#ifndef NUMERA_LIB_TARGET_SUPPORT_EMBEDDED_H
+#define NUMERA_LIB_TARGET_SUPPORT_EMBEDDED_H
+
+#include "llvm/Support/MemoryBufferRef.h"
+
+namespace numera {
+
+/// The runtime's arithmetic, bitcode for x86-64.
+llvm::MemoryBufferRef embeddedRuntime();
+/// The same for NVPTX.
+llvm::MemoryBufferRef embeddedDeviceRuntime();
+/// What launches kernels (runtime/cuda), bitcode for x86-64.
+llvm::MemoryBufferRef embeddedLauncher();
+/// What stands around functions (runtime/host), bitcode for x86-64.
+llvm::MemoryBufferRef embeddedEntry();
+/// The same for AArch64.
+llvm::MemoryBufferRef embeddedAArch64Entry();
+/// runtime/kernels for a carrier: f32, f64, i8, i16, i32 or i64; with short
+/// steps, f32-short or f64-short, or f32-half for those in binary16; quire for
+/// sums in quires.
+llvm::MemoryBufferRef embeddedKernel(llvm::StringRef kind);
+/// runtime/kernels/device for a carrier: f32, f64, i8, i16, i32 or i64; quire
+/// for sums in quires.
+llvm::MemoryBufferRef embeddedDeviceKernel(llvm::StringRef kind);
+/// The main of executables, a relocatable object.
+llvm::MemoryBufferRef embeddedMain();
+/// The text of numera.h.
+llvm::MemoryBufferRef embeddedHeader();
+
+} // namespace numera
+
+#endif // NUMERA_LIB_TARGET_SUPPORT_EMBEDDED_H

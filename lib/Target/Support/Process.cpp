@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+
+#include "Process.h"
+#include "numera/Target/Support/TextFile.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Program.h"
+
+using namespace llvm;
+using namespace numera;
+
+/// The clang of the LLVM that Numera was built with, else one on PATH.
+static Expected<std::string> findClang(bool cxx) {
+  StringRef name = cxx ? "clang++" : "clang";
+  if (ErrorOr<std::string> path =
+          sys::findProgramByName(name, {NUMERA_LLVM_BINDIR}))
+    return *path;
+  std::string versioned = (name + "-" + Twine(LLVM_VERSION_MAJOR)).str();
+  for (StringRef candidate : {StringRef(versioned), name})
+    if (ErrorOr<std::string> path = sys::findProgramByName(candidate))
+      return *path;
+  return createStringError(
+      "no " + name +
+      " on PATH: it compiles libraries and links programs; "
+      "install clang-" +
+      Twine(LLVM_VERSION_MAJOR));
+}
+
+/// The line of a tool's output that says what is wrong.
+static std::string summary(StringRef output) {
+  SmallVector<StringRef> lines;
+  output.split(lines, '\n', -1, /*KeepEmpty=*/false);
+  // The driver's own word, that the linker failed, comes last and says nothing.
+  for (StringRef line : lines)
+    if (line.contains("error:") && !line.contains("linker command failed"))
+      return line.trim().str();
+  return lines.empty() ? "" : lines.front().trim().str();
+}
+
+bool numera::hasLLD() {
+  return bool(sys::findProgramByName("ld.lld", {NUMERA_LLVM_BINDIR})) ||
+         bool(sys::findProgramByName("ld.lld"));
+}
+
+Error numera::runClang(bool cxx, ArrayRef<std::string> arguments) {
+  Expected<std::string> clang = findClang(cxx);
+  if (!clang)
+    return clang.takeError();
+  return runTool(*clang, arguments);
+}
+
+Error numera::runTool(const std::string &tool,
+                      ArrayRef<std::string> arguments) {
+  Expected<TemporaryFile> log = TemporaryFile::create("log");
+  if (!log)
+    return log.takeError();
+  SmallVector<StringRef> command = {tool};
+  append_range(command, arguments);
+  std::string message;
+  std::optional<StringRef> redirects[] = {StringRef(""), StringRef(log->path()),
+                                          StringRef(log->path())};
+  int status =
+      sys::ExecuteAndWait(tool, command, std::nullopt, redirects,
+                          /*SecondsToWait=*/0, /*MemoryLimit=*/0, &message);
+  if (status == 0)
+    return Error::success();
+  if (ErrorOr<std::unique_ptr<MemoryBuffer>> output =
+          MemoryBuffer::getFile(log->path()))
+    if (std::string line = summary((*output)->getBuffer()); !line.empty())
+      return createStringError(line);
+  return createStringError(tool + " failed" +
+                           (message.empty() ? "" : ": " + message));
+}
+
+Expected<TemporaryFile> TemporaryFile::create(StringRef suffix) {
+  SmallString<128> path;
+  if (std::error_code code =
+          sys::fs::createTemporaryFile("numera", suffix, path))
+    return createStringError("cannot create a temporary file: " +
+                             code.message());
+  return TemporaryFile(path.str().str());
+}
+
+TemporaryFile::~TemporaryFile() {
+  if (!name.empty())
+    sys::fs::remove(name);
+}
+
+std::string numera::cacheFolder(StringRef name) {
+  SmallString<128> folder;
+  std::optional<std::string> cache = sys::Process::GetEnv("XDG_CACHE_HOME");
+  std::optional<std::string> home = sys::Process::GetEnv("HOME");
+  // By its rules, a path that is not absolute is to be ignored.
+  if (cache && sys::path::is_absolute(*cache))
+    folder = *cache;
+  else if (home && sys::path::is_absolute(*home))
+    sys::path::append(folder, *home, ".cache");
+  else
+    return "";
+  sys::path::append(folder, "numera", name);
+  return folder.str().str();
+}
+
+/// A device or a pipe is no file to be replaced: the bytes go into it.
+static Error writeThrough(StringRef path,
+                          function_ref<Error(StringRef)> write) {
+  Expected<TemporaryFile> temporary = TemporaryFile::create("out");
+  if (!temporary)
+    return temporary.takeError();
+  if (Error error = write(temporary->path()))
+    return error;
+  ErrorOr<std::unique_ptr<MemoryBuffer>> bytes =
+      MemoryBuffer::getFile(temporary->path());
+  std::error_code code = bytes.getError();
+  raw_fd_ostream stream(path, code, sys::fs::CD_OpenExisting);
+  if (code)
+    return createStringError("cannot write " + path + ": " + code.message());
+  stream << (*bytes)->getBuffer();
+  stream.close();
+  code = stream.error();
+  stream.clear_error();
+  if (code)
+    return createStringError("cannot write " + path + ": " + code.message());
+  return Error::success();
+}
+
+Error numera::replaceFile(StringRef path, bool isExecutable,
+                          function_ref<Error(StringRef)> write) {
+  if (sys::fs::exists(path) && !sys::fs::is_regular_file(path))
+    return writeThrough(path, write);
+  unsigned mode = sys::fs::all_read | sys::fs::all_write;
+  if (isExecutable)
+    mode |= sys::fs::all_exe;
+  Expected<sys::fs::TempFile> temporary = sys::fs::TempFile::create(
+      path + ".tmp%%%%%%", mode & ~sys::fs::getUmask());
+  if (!temporary) {
+    consumeError(temporary.takeError());
+    return createStringError(
+        "cannot write " + path + ": " +
+        std::error_code(errno, std::generic_category()).message());
+  }
+  if (Error error = write(temporary->TmpName)) {
+    consumeError(temporary->discard());
+    return error;
+  }
+  return temporary->keep(path);
+}
+
+Error numera::writeFile(StringRef path,
+                        function_ref<Error(raw_pwrite_stream &)> write) {
+  if (path == "-") {
+    SmallString<0> text;
+    raw_svector_ostream stream(text);
+    Error error = write(stream);
+    outs() << text;
+    return error;
+  }
+  return replaceFile(path, /*isExecutable=*/false, [&](StringRef temporary) {
+    std::error_code code;
+    raw_fd_ostream stream(temporary, code);
+    if (code)
+      return createStringError("cannot write " + path + ": " + code.message());
+    Error error = write(stream);
+    stream.close();
+    if (!error && stream.has_error())
+      error = createStringError("cannot write " + path + ": " +
+                                stream.error().message());
+    stream.clear_error();
+    return error;
+  });
+}
+
+Error numera::writeTextFile(StringRef path, StringRef text) {
+  return writeFile(path, [&](raw_pwrite_stream &stream) {
+    stream << text;
+    return Error::success();
+  });
+}
