@@ -41,7 +41,6 @@ function(add_numera_library name)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
-  set_property(GLOBAL APPEND PROPERTY NUMERA_LIBRARIES ${name})
   if(NOT ARG_FOLDERS AND ARG_SOURCES)
     file(RELATIVE_PATH ARG_FOLDERS ${PROJECT_SOURCE_DIR}/lib ${CMAKE_CURRENT_SOURCE_DIR})
   endif()
@@ -116,7 +115,9 @@ endfunction()
 # all of the registry, and shows it to them.
 function(numera_accept_plugins name)
   set_target_properties(${name} PROPERTIES ENABLE_EXPORTS ON)
-  target_link_options(${name} PRIVATE
-    LINKER:--whole-archive $<TARGET_FILE:NumeraRegistry>
+  target_link_options(${name} PRIVATE LINKER:--whole-archive
+    $<TARGET_FILE:NumeraRegistry> $<TARGET_FILE:NumeraRegistryConfiguration>
+    $<TARGET_FILE:NumeraRegistryFormats> $<TARGET_FILE:NumeraRegistryLowerings>
+    $<TARGET_FILE:NumeraRegistryScaling> $<TARGET_FILE:NumeraRegistryTables>
     LINKER:--no-whole-archive)
 endfunction()

@@ -10,7 +10,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/numera/Numerics
         FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
 # What numera_add_family compiles.
 install(FILES ${PROJECT_SOURCE_DIR}/runtime/Entries.cpp
-              ${PROJECT_SOURCE_DIR}/runtime/PluginEntry.cpp
+              ${PROJECT_SOURCE_DIR}/lib/Registry/Formats/PluginEntry.cpp
         DESTINATION ${CMAKE_INSTALL_DATADIR}/numera)
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Numera)

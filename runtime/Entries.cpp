@@ -6,14 +6,14 @@
 // header, struct and number of parameters defined on the command line.
 
 #include NUMERA_FAMILY_HEADER
-#include "numera/Numerics/Compare.h"
-#include "numera/Numerics/Convert.h"
-#include "numera/Numerics/Elementary.h"
-#include "numera/Numerics/Events.h"
-#include "numera/Numerics/Operations.h"
-#include "numera/Numerics/Quire.h"
-#include "numera/Numerics/Steps.h"
-#include "numera/Numerics/Windows.h"
+#include "numera/Numerics/Exact/Compare.h"
+#include "numera/Numerics/Exact/Quire.h"
+#include "numera/Numerics/Flags/Events.h"
+#include "numera/Numerics/MultiplyAdd/Steps.h"
+#include "numera/Numerics/MultiplyAdd/Windows.h"
+#include "numera/Numerics/Operations/Convert.h"
+#include "numera/Numerics/Operations/Elementary.h"
+#include "numera/Numerics/Operations/Operations.h"
 
 using namespace numera;
 

@@ -4,7 +4,7 @@
 // before any rounding to a format. They serve mixed formats, and every entry of
 // Entries.cpp that has no faster road.
 
-#include "numera/Numerics/Exact.h"
+#include "numera/Numerics/Elementary/Exact.h"
 
 using namespace numera;
 

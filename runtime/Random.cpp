@@ -4,7 +4,7 @@
 // small: it is inlined, and what depends on seed and step alone leaves the
 // loops.
 
-#include "numera/Numerics/RandomFill.h"
+#include "numera/Numerics/Random/RandomFill.h"
 
 extern "C" uint32_t numera_random_32(uint64_t seed, uint64_t step, uint32_t id,
                                      uint64_t sample, uint64_t index,

@@ -7,7 +7,7 @@
 #ifndef NUMERA_TOOLS_PLUGINOPTION_H
 #define NUMERA_TOOLS_PLUGINOPTION_H
 
-#include "numera/Registry/Plugin.h"
+#include "numera/Registry/Formats/Plugin.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/WithColor.h"
 

@@ -19,7 +19,7 @@
 #ifndef BPOSIT_H
 #define BPOSIT_H
 
-#include "numera/Numerics/Projective.h"
+#include "numera/Numerics/Formats/Projective.h"
 
 namespace numera {
 

@@ -3,7 +3,7 @@
 // The family `bposit` (BPosit.h): bposit<32,6,5>, bposit<16,6,2,up>.
 
 #include "BPosit.h"
-#include "numera/Registry/ArithmeticFamily.h"
+#include "numera/Registry/Formats/ArithmeticFamily.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace numera;

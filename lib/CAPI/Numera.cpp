@@ -6,7 +6,7 @@
 
 #include "numera-c/Numera.h"
 #include "Options.h"
-#include "numera/Registry/Plugin.h"
+#include "numera/Registry/Formats/Plugin.h"
 #include "numera/Target/Check/Proofs.h"
 #include "numera/Target/Driver/Emit.h"
 #include "numera/Target/Libraries/Examine/Libraries.h"

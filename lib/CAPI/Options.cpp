@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "Options.h"
-#include "numera/Registry/Words.h"
+#include "numera/Registry/Formats/Words.h"
 #include "llvm/ADT/StringRef.h"
 #include <variant>
 

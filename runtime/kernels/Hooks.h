@@ -5,14 +5,15 @@
 // compiled with its own (lib/Target/Link/Kernels.cpp renames them); all are
 // inlined.
 //
-// A contraction may have a short form of its step as well (Numerics/Step.h), on
-// values that are prepared once, when they are packed. Its results carry their
-// own proof: a tile that ends without NaN is right, any other is done again
-// with the step itself. NUMERA_SHORT_STEPS is 1 for kernels of those.
+// A contraction may have a short form of its step as well
+// (Numerics/MultiplyAdd/Step.h), on values that are prepared once, when they
+// are packed. Its results carry their own proof: a tile that ends without NaN
+// is right, any other is done again with the step itself. NUMERA_SHORT_STEPS is
+// 1 for kernels of those.
 //
 // NUMERA_CARRIER is the type of a value while it is computed with: float,
 // double, or the unsigned integer of a code. NUMERA_PREPARED, if it is another,
-// is that of prepared values: _Float16 (Numerics/StepHalf.h).
+// is that of prepared values: _Float16 (Numerics/MultiplyAdd/StepHalf.h).
 
 #ifndef NUMERA_KERNELS_HOOKS_H
 #define NUMERA_KERNELS_HOOKS_H
@@ -93,7 +94,8 @@ PreparedVector numera_hook_confined(PreparedVector sum, PreparedVector first,
 /// The numera::Span, packed, of elements whose nonzero magnitudes have these
 /// bounds.
 uint64_t numera_hook_span(Carrier least, Carrier most);
-/// Adds windows (Numerics/Windows.h) to the quire `index` places behind `sums`.
+/// Adds windows (Numerics/MultiplyAdd/Windows.h) to the quire `index` places
+/// behind `sums`.
 void numera_hook_add(void *sums, int64_t index, const Carrier *windows,
                      int32_t count);
 /// Adds the product of two elements, which may be special, to a quire.

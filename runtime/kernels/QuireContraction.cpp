@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
 // A contraction whose sums are quires, by exact windows of f64
-// (Numerics/Windows.h). Blocks of both operands are decoded into panels, as in
-// Contraction.cpp. For each tile the spans of its two panels say how many
-// windows hold its sums through a block of steps: the tile runs once for each,
-// from zero, on pieces of the panels, and the windows are added to the quires
-// in memory. Sums of a row or column with NaN or an infinity, and tiles that
-// span too many bits for windows, add every product to its quire. All of it is
-// exact, so that neither the order of steps nor the way that a tile takes is
-// seen in the result.
+// (Numerics/MultiplyAdd/Windows.h). Blocks of both operands are decoded into
+// panels, as in Contraction.cpp. For each tile the spans of its two panels say
+// how many windows hold its sums through a block of steps: the tile runs once
+// for each, from zero, on pieces of the panels, and the windows are added to
+// the quires in memory. Sums of a row or column with NaN or an infinity, and
+// tiles that span too many bits for windows, add every product to its quire.
+// All of it is exact, so that neither the order of steps nor the way that a
+// tile takes is seen in the result.
 
 #include "Problem.h"
 #include "Tile.h"
-#include "numera/Numerics/Windows.h"
+#include "numera/Numerics/MultiplyAdd/Windows.h"
 
 namespace numera::kernel {
 

@@ -44,7 +44,7 @@ func.func @what_is_exact_takes_no_rounding(%x: i16) -> i16 {
   return %1 : i16
 }
 
-// Less is 4 and Unordered 8 (Numerics/Compare.h).
+// Less is 4 and Unordered 8 (Numerics/Exact/Compare.h).
 // CHECK-LABEL: @a_predicate_is_a_set_of_relations
 // CHECK: %[[SET:.*]] = arith.constant 12 : i32
 // CHECK: %[[C:.*]] = call @numera_posit_cmp_16(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[SET]]) : (i16, i16, i32, i32, i32) -> i8

@@ -2,9 +2,9 @@
 //
 // Programs on bytes against the exact road, on all pairs of codes.
 
-#include "numera/Registry/ByteProgram.h"
-#include "numera/Numerics/Operations.h"
-#include "numera/Registry/FormatFamily.h"
+#include "numera/Registry/Tables/ByteProgram.h"
+#include "numera/Numerics/Operations/Operations.h"
+#include "numera/Registry/Formats/FormatFamily.h"
 #include "gtest/gtest.h"
 
 using namespace numera;

@@ -3,12 +3,12 @@
 // The calculator: notation, formats, draws; and decimals against printf, which
 // is exact.
 
-#include "Calculator.h"
-#include "Decimal.h"
-#include "FormatFacts.h"
-#include "HexFloat.h"
-#include "numera/Numerics/Random.h"
-#include "numera/Registry/Number.h"
+#include "Eval/Calculator.h"
+#include "Formats/FormatFacts.h"
+#include "Support/Decimal.h"
+#include "Support/HexFloat.h"
+#include "numera/Numerics/Random/Random.h"
+#include "numera/Registry/Formats/Number.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>

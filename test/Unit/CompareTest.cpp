@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-#include "numera/Numerics/Compare.h"
+#include "numera/Numerics/Exact/Compare.h"
 #include "Sweep.h"
 
 using namespace numera;

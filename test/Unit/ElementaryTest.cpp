@@ -5,11 +5,11 @@
 // an Unpacked promises. Formats of up to 16 bits are also rounded in every mode
 // by the oracle, all inputs of them.
 
-#include "numera/Numerics/ErrorFunction.h"
-#include "numera/Numerics/Exponential.h"
-#include "numera/Numerics/Hyperbolic.h"
-#include "numera/Numerics/Logarithm.h"
-#include "numera/Numerics/Trigonometric.h"
+#include "numera/Numerics/Elementary/ErrorFunction.h"
+#include "numera/Numerics/Elementary/Exponential.h"
+#include "numera/Numerics/Elementary/Hyperbolic.h"
+#include "numera/Numerics/Elementary/Logarithm.h"
+#include "numera/Numerics/Elementary/Trigonometric.h"
 
 #include "MpfrOracle.h"
 #include "Sweep.h"

@@ -4,7 +4,7 @@
 // Operations by the rules of their format, and on mixed formats, against the
 // oracle: every pair of codes of small operand formats, in every mode.
 
-#include "numera/Registry/Evaluation.h"
+#include "numera/Registry/Formats/Evaluation.h"
 #include "Oracle.h"
 #include "Sweep.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-#include "numera/Numerics/Fixed.h"
+#include "numera/Numerics/Formats/Fixed.h"
 #include "Neighbours.h"
-#include "numera/Numerics/Compare.h"
-#include "numera/Numerics/Convert.h"
+#include "numera/Numerics/Exact/Compare.h"
+#include "numera/Numerics/Operations/Convert.h"
 
 #include <gmpxx.h>
 

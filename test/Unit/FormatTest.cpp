@@ -3,7 +3,7 @@
 // The facts of formats, embedding, accumulators, evaluation.
 
 #include "Spellings.h"
-#include "numera/Numerics/Compare.h"
+#include "numera/Numerics/Exact/Compare.h"
 
 #include <cmath>
 
@@ -303,7 +303,7 @@ TEST(Evaluate, KnowsEveryOperation) {
 #define NUMERA_OPERATION(enumerator, name, operands)                           \
   EXPECT_FALSE(family.decode(format, evaluate(Operation::enumerator)).isNaN()) \
       << text << " " << name;
-#include "numera/Registry/Operations.def"
+#include "numera/Registry/Formats/Operations.def"
   }
 }
 

@@ -4,7 +4,7 @@
 // says so.
 
 #include "StepOperands.h"
-#include "numera/Numerics/StepHalf.h"
+#include "numera/Numerics/MultiplyAdd/StepHalf.h"
 
 #include <cmath>
 

@@ -4,7 +4,7 @@
 
 #include "LnsOracle.h"
 #include "Sweep.h"
-#include "numera/Numerics/Lns.h"
+#include "numera/Numerics/Formats/Lns.h"
 
 using namespace numera;
 using namespace numera::test;

@@ -11,7 +11,7 @@
 #define NUMERA_TEST_UNIT_LNSORACLE_H
 
 #include "Oracle.h"
-#include "numera/Numerics/Rounding.h"
+#include "numera/Numerics/Core/Rounding.h"
 
 #include <algorithm>
 #include <deque>

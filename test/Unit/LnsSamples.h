@@ -6,7 +6,7 @@
 #define NUMERA_TEST_UNIT_LNSSAMPLES_H
 
 #include "LnsOracle.h"
-#include "numera/Numerics/Lns.h"
+#include "numera/Numerics/Formats/Lns.h"
 
 namespace numera::test {
 

@@ -2,10 +2,10 @@
 //
 // Logarithmic formats: codes, order and rounding, held against LnsOracle.h.
 
-#include "numera/Numerics/Lns.h"
+#include "numera/Numerics/Formats/Lns.h"
 #include "LnsSamples.h"
 #include "Sweep.h"
-#include "numera/Numerics/Compare.h"
+#include "numera/Numerics/Exact/Compare.h"
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-#include "Metrics.h"
+#include "Run/Metrics.h"
 
 #include <algorithm>
 #include <cmath>

@@ -7,7 +7,7 @@
 #define NUMERA_TEST_UNIT_MPFRORACLE_H
 
 #include "Oracle.h"
-#include "numera/Numerics/Wide.h"
+#include "numera/Numerics/Core/Wide.h"
 
 #include <mpfr.h>
 

@@ -3,8 +3,8 @@
 // Literals: what is a number, and its value. The oracle writes values down as
 // integers times powers of two; rounding is checked through f64 and strtod.
 
-#include "numera/Registry/Number.h"
-#include "numera/Registry/FormatFamily.h"
+#include "numera/Registry/Formats/Number.h"
+#include "numera/Registry/Formats/FormatFamily.h"
 
 #include <cmath>
 #include <cstdlib>

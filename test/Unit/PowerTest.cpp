@@ -4,7 +4,7 @@
 // significand and the sticky that Power.h promises; 16-bit formats are also
 // rounded in every mode by the oracle.
 
-#include "numera/Numerics/Power.h"
+#include "numera/Numerics/Elementary/Power.h"
 
 #include "MpfrOracle.h"
 #include "Sweep.h"

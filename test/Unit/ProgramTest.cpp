@@ -4,7 +4,7 @@
 
 #include "Programs.h"
 
-#include "numera/Numerics/Operations.h"
+#include "numera/Numerics/Operations/Operations.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Program.h"
 #include "gtest/gtest.h"

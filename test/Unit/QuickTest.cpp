@@ -4,12 +4,12 @@
 // MPFR): the largest relative error over seeded random arguments must stay
 // under 2^-50, 16 times below what Quick.h promises.
 
-#include "numera/Numerics/Quick.h"
+#include "numera/Numerics/Elementary/Quick.h"
 
-#include "numera/Numerics/Exponential.h"
-#include "numera/Numerics/Float.h"
-#include "numera/Numerics/Hyperbolic.h"
-#include "numera/Numerics/Logarithm.h"
+#include "numera/Numerics/Elementary/Exponential.h"
+#include "numera/Numerics/Elementary/Hyperbolic.h"
+#include "numera/Numerics/Elementary/Logarithm.h"
+#include "numera/Numerics/Formats/Float.h"
 
 #include <gtest/gtest.h>
 

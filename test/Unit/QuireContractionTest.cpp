@@ -6,8 +6,8 @@
 
 #include "Hooks.h"
 #include "KernelHost.h"
-#include "numera/Numerics/Posit.h"
-#include "numera/Numerics/Windows.h"
+#include "numera/Numerics/Formats/Posit.h"
+#include "numera/Numerics/MultiplyAdd/Windows.h"
 #include "numera/Runtime/Contraction.h"
 #include "gtest/gtest.h"
 #include <array>

@@ -3,7 +3,7 @@
 // Quires against ExactSum.h.
 // Clauses: Q1 Q2 Q3 Q4 Q5 Q6.
 
-#include "numera/Numerics/Quire.h"
+#include "numera/Numerics/Exact/Quire.h"
 #include "ExactSum.h"
 
 #include <algorithm>

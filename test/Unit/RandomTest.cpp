@@ -3,9 +3,9 @@
 // Draws against a second transcription of the paper and of docs/Semantics/
 // Stochastic.md, and their frequencies.
 
-#include "numera/Numerics/Float.h"
-#include "numera/Numerics/Posit.h"
-#include "numera/Numerics/RandomFill.h"
+#include "numera/Numerics/Formats/Float.h"
+#include "numera/Numerics/Formats/Posit.h"
+#include "numera/Numerics/Random/RandomFill.h"
 #include "gtest/gtest.h"
 #include <algorithm>
 #include <array>

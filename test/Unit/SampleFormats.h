@@ -7,10 +7,10 @@
 #define NUMERA_TEST_UNIT_SAMPLEFORMATS_H
 
 #include "Oracle.h"
-#include "numera/Numerics/Fixed.h"
-#include "numera/Numerics/Float.h"
-#include "numera/Numerics/Posit.h"
-#include "numera/Numerics/Takum.h"
+#include "numera/Numerics/Formats/Fixed.h"
+#include "numera/Numerics/Formats/Float.h"
+#include "numera/Numerics/Formats/Posit.h"
+#include "numera/Numerics/Formats/Takum.h"
 
 #include <span>
 #include <variant>

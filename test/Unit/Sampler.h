@@ -6,7 +6,7 @@
 #ifndef NUMERA_TEST_UNIT_SAMPLER_H
 #define NUMERA_TEST_UNIT_SAMPLER_H
 
-#include "numera/Numerics/Unpacked.h"
+#include "numera/Numerics/Core/Unpacked.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -4,8 +4,8 @@
 // tensors on the host.
 
 #include "ConfigurationErrors.h"
-#include "numera/Registry/Quantize.h"
 #include "numera/Registry/Registry.h"
+#include "numera/Registry/Scaling/Quantize.h"
 #include <cmath>
 #include <gtest/gtest.h>
 

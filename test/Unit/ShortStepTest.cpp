@@ -4,7 +4,7 @@
 // NaN) only where its header says so.
 
 #include "StepOperands.h"
-#include "numera/Numerics/Steps.h"
+#include "numera/Numerics/MultiplyAdd/Steps.h"
 
 #include <cmath>
 #include <optional>

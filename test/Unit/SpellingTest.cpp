@@ -3,7 +3,7 @@
 // Spellings: what they parse to, how they print, and what is said about wrong
 // ones.
 
-#include "numera/Registry/FormatFamily.h"
+#include "numera/Registry/Formats/FormatFamily.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #ifndef NUMERA_TEST_UNIT_SPELLINGS_H
 #define NUMERA_TEST_UNIT_SPELLINGS_H
 
-#include "numera/Registry/FormatFamily.h"
+#include "numera/Registry/Formats/FormatFamily.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #define NUMERA_TEST_UNIT_STEPOPERANDS_H
 
 #include "Sweep.h"
-#include "numera/Numerics/Step.h"
+#include "numera/Numerics/MultiplyAdd/Step.h"
 
 #include <cmath>
 #include <limits>

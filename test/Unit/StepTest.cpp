@@ -3,7 +3,7 @@
 // The whole multiply-add step in carriers against the oracle, and the two ways
 // in which short steps round.
 
-#include "numera/Numerics/Step.h"
+#include "numera/Numerics/MultiplyAdd/Step.h"
 #include "StepOperands.h"
 
 #include <cmath>

@@ -9,7 +9,7 @@
 #include "SampleFormats.h"
 #include "Sampler.h"
 #include "Tally.h"
-#include "numera/Numerics/Convert.h"
+#include "numera/Numerics/Operations/Convert.h"
 
 #include <iterator>
 #include <span>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-#include "numera/Numerics/Takum.h"
+#include "numera/Numerics/Formats/Takum.h"
 #include "Neighbours.h"
-#include "numera/Numerics/Compare.h"
+#include "numera/Numerics/Exact/Compare.h"
 
 using namespace numera;
 using namespace numera::test;

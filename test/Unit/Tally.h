@@ -6,7 +6,7 @@
 #ifndef NUMERA_TEST_UNIT_TALLY_H
 #define NUMERA_TEST_UNIT_TALLY_H
 
-#include "numera/Numerics/Rounding.h"
+#include "numera/Numerics/Core/Rounding.h"
 
 #include <gtest/gtest.h>
 

@@ -3,10 +3,10 @@
 // Elementary.h gives the bits of the exact form alone, whichever phase decides:
 // every input of 16-bit formats, random ones of f32.
 
-#include "numera/Numerics/Elementary.h"
-#include "numera/Numerics/Exponential.h"
-#include "numera/Numerics/Hyperbolic.h"
-#include "numera/Numerics/Logarithm.h"
+#include "numera/Numerics/Elementary/Exponential.h"
+#include "numera/Numerics/Elementary/Hyperbolic.h"
+#include "numera/Numerics/Elementary/Logarithm.h"
+#include "numera/Numerics/Operations/Elementary.h"
 #include "gtest/gtest.h"
 #include <random>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-#include "numera/Numerics/Unpacked.h"
-#include "numera/Numerics/Rounding.h"
+#include "numera/Numerics/Core/Unpacked.h"
+#include "numera/Numerics/Core/Rounding.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include "Peephole/Optimize.h"
 #include "Vectorize/Specialize.h"
 #include "numera/Registry/Registry.h"
-#include "numera/Registry/VectorForm.h"
+#include "numera/Registry/Symbols/VectorForm.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/StringExtras.h"
 

@@ -5,11 +5,11 @@
 
 #include "MpfrOracle.h"
 
-#include "numera/Numerics/ErrorFunction.h"
-#include "numera/Numerics/Hyperbolic.h"
-#include "numera/Numerics/Logarithm.h"
-#include "numera/Numerics/Power.h"
-#include "numera/Numerics/Trigonometric.h"
+#include "numera/Numerics/Elementary/ErrorFunction.h"
+#include "numera/Numerics/Elementary/Hyperbolic.h"
+#include "numera/Numerics/Elementary/Logarithm.h"
+#include "numera/Numerics/Elementary/Power.h"
+#include "numera/Numerics/Elementary/Trigonometric.h"
 
 #include <gtest/gtest.h>
 

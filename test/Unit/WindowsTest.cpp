@@ -2,7 +2,7 @@
 //
 // Sums in windows against quires, word for word, and against GMP's integers.
 
-#include "numera/Numerics/Windows.h"
+#include "numera/Numerics/MultiplyAdd/Windows.h"
 #include "ExactSum.h"
 
 #include <cmath>

@@ -2,8 +2,8 @@
 //
 // `numera`: compiles and runs models in number formats (docs/CommandLine.md).
 
-#include "CommandLine.h"
-#include "Commands.h"
+#include "Commands/Commands.h"
+#include "Support/CommandLine.h"
 
 #include "llvm/Support/raw_ostream.h"
 

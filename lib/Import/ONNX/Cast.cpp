@@ -10,7 +10,7 @@
 #include "Formats.h"
 #include "Operators.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
-#include "numera/Registry/FormatFamily.h"
+#include "numera/Registry/Formats/FormatFamily.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>

@@ -10,7 +10,7 @@
 #define NUMERA_LIB_IMPORT_ONNX_FORMATS_H
 
 #include "mlir/IR/Types.h"
-#include "numera/Registry/FormatFamily.h"
+#include "numera/Registry/Formats/FormatFamily.h"
 #include <string>
 
 namespace numera::importer {

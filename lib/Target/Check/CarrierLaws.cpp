@@ -3,7 +3,7 @@
 // What a `round_to` asserts of a library, in the arithmetic of this machine.
 
 #include "Laws.h"
-#include "numera/Registry/Derivation.h"
+#include "numera/Registry/Lowerings/Derivation.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"

@@ -4,8 +4,8 @@
 #include "Libraries/OpenLibraries.h"
 #include "Vectorize/Specialize.h"
 
-#include "numera/Registry/Derivation.h"
-#include "numera/Registry/ExactValue.h"
+#include "numera/Registry/Formats/ExactValue.h"
+#include "numera/Registry/Lowerings/Derivation.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/LLVMContext.h"
 
@@ -218,7 +218,7 @@ private:
   void addOperations() {
 #define NUMERA_OPERATION(enumerator, name, operands)                           \
   addUniform(Operation::enumerator, operands);
-#include "numera/Registry/Operations.def"
+#include "numera/Registry/Formats/Operations.def"
   }
 
   void addUniform(Operation operation, unsigned count) {

@@ -2,9 +2,9 @@
 
 #include "Judge.h"
 
-#include "numera/Numerics/Compare.h"
-#include "numera/Numerics/Integral.h"
-#include "numera/Registry/ExactValue.h"
+#include "numera/Numerics/Exact/Compare.h"
+#include "numera/Numerics/Exact/Integral.h"
+#include "numera/Registry/Formats/ExactValue.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 

@@ -6,7 +6,7 @@
 #define NUMERA_LIB_TARGET_CHECK_JUDGE_H
 
 #include "Cases.h"
-#include "numera/Registry/Evaluation.h"
+#include "numera/Registry/Formats/Evaluation.h"
 #include <optional>
 
 namespace numera::check {

@@ -9,7 +9,7 @@
 #include "mlir/IR/Builders.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/Transforms/Lowering/RegisteredProducts.h"
-#include "numera/Registry/ExactValue.h"
+#include "numera/Registry/Formats/ExactValue.h"
 #include "numera/Target/Driver/Compiler.h"
 #include "llvm/ADT/STLExtras.h"
 #include <chrono>

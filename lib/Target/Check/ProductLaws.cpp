@@ -12,7 +12,7 @@
 #include "ProductLaws.h"
 #include "Sandbox.h"
 
-#include "numera/Registry/Derivation.h"
+#include "numera/Registry/Lowerings/Derivation.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 

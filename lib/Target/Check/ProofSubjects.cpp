@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "ProofSubjects.h"
-#include "numera/Registry/Derivation.h"
+#include "numera/Registry/Lowerings/Derivation.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -28,7 +28,7 @@ public:
     addCasts();
 #define NUMERA_OPERATION(enumerator, name, operands)                           \
   addUniform(Operation::enumerator, operands);
-#include "numera/Registry/Operations.def"
+#include "numera/Registry/Formats/Operations.def"
     addTests();
     return std::move(subjects);
   }

@@ -2,7 +2,7 @@
 
 #include "Values.h"
 
-#include "numera/Numerics/Integral.h"
+#include "numera/Numerics/Exact/Integral.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "Tuning.h"
-#include "numera/Registry/Tuning.h"
+#include "numera/Registry/Symbols/Tuning.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/MC/MCSubtargetInfo.h"

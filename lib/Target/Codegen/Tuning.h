@@ -16,7 +16,7 @@ bool computesInHalves(const llvm::TargetMachine &machine);
 
 /// 90 of `sm_90a`; 0 of what is no name.
 unsigned versionOf(llvm::StringRef gpu);
-/// Answers what the program asks about the CPU (Registry/Tuning.h).
+/// Answers what the program asks about the CPU (Registry/Symbols/Tuning.h).
 void defineAnswers(llvm::Module &module, const llvm::TargetMachine &machine);
 
 } // namespace numera

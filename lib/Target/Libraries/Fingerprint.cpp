@@ -3,7 +3,7 @@
 #include "Fingerprint.h"
 #include "LibraryFile.h"
 #include "Support/Embedded.h"
-#include "numera/Registry/Plugin.h"
+#include "numera/Registry/Formats/Plugin.h"
 #include "numera/Target/Interface/Metadata.h"
 
 #include "llvm/ADT/STLExtras.h"

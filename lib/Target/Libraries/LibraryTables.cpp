@@ -9,7 +9,7 @@
 #include "LibraryTables.h"
 #include "LibraryRun.h"
 #include "Vectorize/Specialize.h"
-#include "numera/Registry/Lookup.h"
+#include "numera/Registry/Symbols/Lookup.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

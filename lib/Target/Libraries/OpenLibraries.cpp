@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "OpenLibraries.h"
-#include "numera/Registry/Words.h"
+#include "numera/Registry/Formats/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"

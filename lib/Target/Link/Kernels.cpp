@@ -9,7 +9,7 @@
 #include "Codegen/Tuning.h"
 #include "LinkRuntime.h"
 #include "Support/Embedded.h"
-#include "numera/Registry/Tuning.h"
+#include "numera/Registry/Symbols/Tuning.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

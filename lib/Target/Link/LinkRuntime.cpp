@@ -5,7 +5,7 @@
 
 #include "LinkRuntime.h"
 #include "Support/Embedded.h"
-#include "numera/Registry/Plugin.h"
+#include "numera/Registry/Formats/Plugin.h"
 
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"

@@ -11,7 +11,7 @@
 
 #include "Device.h"
 #include "Vectorize/VectorForms.h"
-#include "numera/Registry/VectorForm.h"
+#include "numera/Registry/Symbols/VectorForm.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"

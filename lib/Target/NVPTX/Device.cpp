@@ -13,7 +13,7 @@
 #include "Support/Process.h"
 #include "Vectorize/HalfConversions.h"
 #include "Vectorize/Specialize.h"
-#include "numera/Registry/VectorForm.h"
+#include "numera/Registry/Symbols/VectorForm.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -8,9 +8,9 @@
 
 namespace numera {
 
-/// Gives the lane operations of Numerics/LaneOperations.h that are on vectors
-/// the instructions the machine has for them. Runs after the optimiser, which
-/// knows nothing of these instructions. The bits stay the same.
+/// Gives the lane operations of Numerics/Carrier/LaneOperations.h that are on
+/// vectors the instructions the machine has for them. Runs after the optimiser,
+/// which knows nothing of these instructions. The bits stay the same.
 void selectLaneInstructions(llvm::Module &module,
                             const llvm::TargetMachine &machine);
 

@@ -18,7 +18,7 @@
 #include "Lookups.h"
 #include "Codegen/Tuning.h"
 #include "Vectorize/VectorVariants.h"
-#include "numera/Registry/Lookup.h"
+#include "numera/Registry/Symbols/Lookup.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/IRBuilder.h"

@@ -13,7 +13,7 @@
 
 #include "PackedLoads.h"
 #include "Vectorize/VectorVariants.h"
-#include "numera/Registry/PackedLoad.h"
+#include "numera/Registry/Symbols/PackedLoad.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/MC/MCSubtargetInfo.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "Embedded.h"
-#include "numera/Registry/Embed.h"
+#include "numera/Registry/Formats/Embed.h"
 
 #include "llvm/Support/ErrorHandling.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The rounding of f32 to bf16, numera.to_bfloat of Numerics/Carrier.h, by an
-// instruction for vectors.
+// The rounding of f32 to bf16, numera.to_bfloat of Numerics/Carrier/Carrier.h,
+// by an instruction for vectors.
 
 #ifndef NUMERA_LIB_TARGET_VECTORIZE_BFLOATCONVERSIONS_H
 #define NUMERA_LIB_TARGET_VECTORIZE_BFLOATCONVERSIONS_H

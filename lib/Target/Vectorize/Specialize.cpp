@@ -23,8 +23,8 @@
 #include "VectorForms.h"
 #include "VectorVariants.h"
 #include "Widen.h"
-#include "numera/Registry/Lookup.h"
-#include "numera/Registry/PackedLoad.h"
+#include "numera/Registry/Symbols/Lookup.h"
+#include "numera/Registry/Symbols/PackedLoad.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Analysis/CFG.h"

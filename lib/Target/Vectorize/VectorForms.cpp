@@ -9,7 +9,7 @@
 // a better one (Specialize.cpp).
 
 #include "VectorForms.h"
-#include "numera/Registry/VectorForm.h"
+#include "numera/Registry/Symbols/VectorForm.h"
 
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/IR/InstIterator.h"

@@ -9,10 +9,11 @@
 
 namespace numera {
 
-/// Defines every vector form that the module declares (Registry/VectorForm.h),
-/// as calls of the scalar function, which then is linked as any other is.
-/// Runs before the libraries and the runtime are linked. Fails where the
-/// program has another function of the scalar one's name.
+/// Defines every vector form that the module declares
+/// (Registry/Symbols/VectorForm.h), as calls of the scalar function, which then
+/// is linked as any other is. Runs before the libraries and the runtime are
+/// linked. Fails where the program has another function of the scalar one's
+/// name.
 llvm::Error defineVectorForms(llvm::Module &module);
 
 /// The scalar function whose vector form `function` is, by that definition;

@@ -16,7 +16,7 @@
 // that are off get the code 0.
 
 #include "VectorVariants.h"
-#include "numera/Registry/VectorForm.h"
+#include "numera/Registry/Symbols/VectorForm.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

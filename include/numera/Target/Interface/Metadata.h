@@ -6,8 +6,8 @@
 #ifndef NUMERA_TARGET_INTERFACE_METADATA_H
 #define NUMERA_TARGET_INTERFACE_METADATA_H
 
-#include "numera/Registry/LibraryUse.h"
-#include "numera/Registry/RuleUse.h"
+#include "numera/Registry/Lowerings/LibraryUse.h"
+#include "numera/Registry/Lowerings/RuleUse.h"
 #include "numera/Target/Interface/Signature.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"

@@ -3,7 +3,7 @@
 // numera.constant: its syntax and the encoding of literals.
 
 #include "numera/Dialect/Numera/IR/Numera.h"
-#include "numera/Registry/Number.h"
+#include "numera/Registry/Formats/Number.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"
 

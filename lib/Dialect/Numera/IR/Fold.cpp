@@ -5,9 +5,9 @@
 
 #include "FoldElements.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
-#include "numera/Numerics/Compare.h"
-#include "numera/Numerics/Integral.h"
-#include "numera/Numerics/Random.h"
+#include "numera/Numerics/Exact/Compare.h"
+#include "numera/Numerics/Exact/Integral.h"
+#include "numera/Numerics/Random/Random.h"
 
 using namespace mlir;
 

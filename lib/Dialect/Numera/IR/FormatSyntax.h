@@ -6,7 +6,7 @@
 #define NUMERA_LIB_DIALECT_NUMERA_IR_FORMATSYNTAX_H
 
 #include "mlir/IR/OpImplementation.h"
-#include "numera/Registry/Format.h"
+#include "numera/Registry/Formats/Format.h"
 
 namespace numera {
 

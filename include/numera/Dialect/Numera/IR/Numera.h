@@ -17,7 +17,7 @@
 #include "mlir/Interfaces/DataLayoutInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "numera/Registry/Evaluation.h"
+#include "numera/Registry/Formats/Evaluation.h"
 #include "numera/Registry/Registry.h"
 
 #include "numera/Dialect/Numera/IR/NumeraDialect.h.inc"
@@ -105,7 +105,8 @@ bool isPacked(mlir::Type type);
 /// a dynamic count.
 int64_t packedBytes(int64_t count, int64_t width);
 
-/// A predicate of arith.cmpf as a set of Relation bits (Numerics/Compare.h).
+/// A predicate of arith.cmpf as a set of Relation bits
+/// (Numerics/Exact/Compare.h).
 int32_t relationsOf(mlir::arith::CmpFPredicate predicate);
 
 /// The attribute of a function whose last three arguments, i64, are the seed,

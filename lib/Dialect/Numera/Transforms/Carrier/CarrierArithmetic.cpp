@@ -54,7 +54,7 @@ Value CarrierArithmetic::negative(Value x) {
   return arith::NegFOp::create(builder, loc, x);
 }
 
-// What Lane<T> (Numerics/Lane.h) does, operation by operation.
+// What Lane<T> (Numerics/Carrier/Lane.h) does, operation by operation.
 
 Value CarrierArithmetic::toOdd(Value nearest, Value error) {
   Type type = nearest.getType(), words = wordType(type);

@@ -2,7 +2,7 @@
 //
 // Values that go from one operation to the next stay in a carrier, the f32 or
 // f64 into which their format embeds. Which operations may run there is the
-// family's to say (Numerics/Lane.h), and for an opaque format the
+// family's to say (Numerics/Carrier/Lane.h), and for an opaque format the
 // configuration's (OpaqueCarriers.h). What is gained is a matter of neighbours:
 // an operation alone between memory and memory stays one on codes, and so does
 // a group that only chooses among codes.
@@ -12,7 +12,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Iterators.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
-#include "numera/Registry/Derivation.h"
+#include "numera/Registry/Lowerings/Derivation.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "OpaqueCarriers.h"
-#include "numera/Registry/Derivation.h"
+#include "numera/Registry/Lowerings/Derivation.h"
 
 namespace numera {
 

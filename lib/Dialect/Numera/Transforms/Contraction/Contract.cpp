@@ -19,8 +19,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
-#include "numera/Numerics/Step.h"
-#include "numera/Registry/Tuning.h"
+#include "numera/Numerics/MultiplyAdd/Step.h"
+#include "numera/Registry/Symbols/Tuning.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;

@@ -54,7 +54,7 @@ protected:
                 llvm::StringRef entry, llvm::ArrayRef<mlir::Type> arguments,
                 mlir::Type result, llvm::ArrayRef<int32_t> trailing);
   /// A hook that is an entry with one trailing argument or another, as the CPU
-  /// answers `question` (Registry/Tuning.h).
+  /// answers `question` (Registry/Symbols/Tuning.h).
   void addEitherEntry(const llvm::Twine &name,
                       const PackedContraction &contraction,
                       llvm::StringRef entry,

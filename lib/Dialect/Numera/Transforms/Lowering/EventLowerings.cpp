@@ -13,7 +13,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "numera/Dialect/Numera/IR/Events.h"
-#include "numera/Numerics/Event.h"
+#include "numera/Numerics/Flags/Event.h"
 
 using namespace mlir;
 

@@ -11,7 +11,7 @@
 
 #include "Lowerings.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "numera/Registry/Lookup.h"
+#include "numera/Registry/Symbols/Lookup.h"
 
 using namespace mlir;
 

@@ -8,9 +8,9 @@
 //      operand exactly, mixed operands are cast to the result's format where
 //      that is exact, else computed on unpacked values.
 // Each step is exact or is the operation's one rounding. What a format changes
-// in the operation (Registry/Evaluation.h) comes before: bits are cut off the
-// operands as their own formats have them. An operation on vectors becomes the
-// same steps on vectors.
+// in the operation (Registry/Formats/Evaluation.h) comes before: bits are cut
+// off the operands as their own formats have them. An operation on vectors
+// becomes the same steps on vectors.
 
 #include "Lowerings.h"
 #include "mlir/Dialect/Math/IR/Math.h"

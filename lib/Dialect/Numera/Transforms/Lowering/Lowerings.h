@@ -12,7 +12,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
-#include "numera/Registry/Derivation.h"
+#include "numera/Registry/Lowerings/Derivation.h"
 
 namespace numera {
 
@@ -108,7 +108,7 @@ public:
   /// A call of a function on scalars, or of its vector form.
   mlir::Value call(mlir::OpBuilder &, mlir::Location, llvm::StringRef symbol,
                    llvm::ArrayRef<mlir::Value> operands, mlir::Type result);
-  /// A number as an Unpacked (Numerics/Unpacked.h) in an i128.
+  /// A number as an Unpacked (Numerics/Core/Unpacked.h) in an i128.
   mlir::Value unpack(mlir::OpBuilder &, mlir::Location, const Scalar &);
   /// A number whose last `count` bits are cut off.
   mlir::Value truncate(mlir::OpBuilder &, mlir::Location, const Scalar &,

@@ -7,7 +7,7 @@
 
 #include "Carrier/CarrierArithmetic.h"
 #include "Lowerings.h"
-#include "numera/Registry/Derivation.h"
+#include "numera/Registry/Lowerings/Derivation.h"
 
 using namespace mlir;
 

@@ -7,8 +7,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "numera/Registry/PackedLoad.h"
-#include "numera/Registry/VectorForm.h"
+#include "numera/Registry/Symbols/PackedLoad.h"
+#include "numera/Registry/Symbols/VectorForm.h"
 
 using namespace mlir;
 

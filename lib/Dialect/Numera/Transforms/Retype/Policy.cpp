@@ -2,7 +2,7 @@
 
 #include "numera/Dialect/Numera/Transforms/Retype/Policy.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
-#include "numera/Registry/Evaluation.h"
+#include "numera/Registry/Formats/Evaluation.h"
 
 namespace numera {
 

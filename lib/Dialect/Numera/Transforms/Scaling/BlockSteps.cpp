@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 #include "BlockSteps.h"
-#include "numera/Registry/Evaluation.h"
-#include "numera/Registry/FormatFamily.h"
+#include "numera/Registry/Formats/Evaluation.h"
+#include "numera/Registry/Formats/FormatFamily.h"
 #include <algorithm>
 
 namespace numera {

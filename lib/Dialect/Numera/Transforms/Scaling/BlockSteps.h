@@ -51,7 +51,7 @@
 #ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_SCALING_BLOCKSTEPS_H
 #define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_SCALING_BLOCKSTEPS_H
 
-#include "numera/Registry/Evaluation.h"
+#include "numera/Registry/Formats/Evaluation.h"
 #include "llvm/ADT/SmallVector.h"
 #include <optional>
 

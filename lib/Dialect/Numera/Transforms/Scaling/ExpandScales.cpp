@@ -12,7 +12,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
-#include "numera/Registry/Quantize.h"
+#include "numera/Registry/Scaling/Quantize.h"
 
 using namespace mlir;
 

@@ -3,7 +3,7 @@
 #include "RoundTrips.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
-#include "numera/Registry/Scaling.h"
+#include "numera/Registry/Scaling/Scaling.h"
 
 using namespace mlir;
 

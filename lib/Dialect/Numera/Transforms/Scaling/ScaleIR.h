@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// The steps of scales (Registry/ScaleSteps.h) as IR, and loops over a tensor
-// and its scales.
+// The steps of scales (Registry/Scaling/ScaleSteps.h) as IR, and loops over a
+// tensor and its scales.
 
 #ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_SCALING_SCALEIR_H
 #define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_SCALING_SCALEIR_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
-#include "numera/Registry/ScaleSteps.h"
+#include "numera/Registry/Scaling/ScaleSteps.h"
 
 namespace numera {
 

@@ -3,7 +3,7 @@
 #include "Judgement.h"
 #include "Counted.h"
 #include "numera/Dialect/Numera/IR/Events.h"
-#include "numera/Numerics/Event.h"
+#include "numera/Numerics/Flags/Event.h"
 
 using namespace mlir;
 
@@ -13,8 +13,8 @@ static bool hasArithmetic(const ElementKind &kind) {
   return !kind.isFormat() || kind.format.getFamily().hasArithmetic();
 }
 
-/// True where Numerics/Events.h knows what is beyond a format's numbers: not of
-/// families out of tree.
+/// True where Numerics/Flags/Events.h knows what is beyond a format's numbers:
+/// not of families out of tree.
 static bool hasRange(const ElementKind &kind) {
   static constexpr StringLiteral families[] = {"float", "posit", "fixed",
                                                "takum", "lns"};

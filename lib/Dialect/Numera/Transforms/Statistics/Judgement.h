@@ -12,8 +12,8 @@ namespace numera {
 
 /// What can be known of an operation.
 struct Judgement {
-  /// The events that can be told, as bits (Numerics/Event.h): of an opaque
-  /// format's operation, and of one that a library has, NaNs at most.
+  /// The events that can be told, as bits (Numerics/Flags/Event.h): of an
+  /// opaque format's operation, and of one that a library has, NaNs at most.
   uint8_t known = 0;
   Format format; ///< of the result; null for an integer
 };

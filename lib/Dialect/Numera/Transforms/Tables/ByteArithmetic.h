@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Builds programs on bytes (Registry/ByteProgram.h), for scalars and vectors.
+// Builds programs on bytes (Registry/Tables/ByteProgram.h), for scalars and
+// vectors.
 
 #ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_TABLES_BYTEARITHMETIC_H
 #define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_TABLES_BYTEARITHMETIC_H
 
 #include "mlir/IR/Builders.h"
-#include "numera/Registry/ByteProgram.h"
+#include "numera/Registry/Tables/ByteProgram.h"
 
 namespace numera {
 

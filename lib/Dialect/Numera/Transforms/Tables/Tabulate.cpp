@@ -10,8 +10,8 @@
 #include "mlir/IR/Matchers.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
-#include "numera/Registry/Lookup.h"
-#include "numera/Registry/Tuning.h"
+#include "numera/Registry/Symbols/Lookup.h"
+#include "numera/Registry/Symbols/Tuning.h"
 #include "llvm/ADT/DenseMap.h"
 
 #include <numeric>
@@ -261,7 +261,7 @@ private:
   }
 
   /// Whether the CPU is fast at lookups of bytes: a function that lib/Target
-  /// defines (Registry/Tuning.h).
+  /// defines (Registry/Symbols/Tuning.h).
   func::FuncOp question() {
     if (auto known = module.lookupSymbol<func::FuncOp>(hasByteLookupsSymbol))
       return known;

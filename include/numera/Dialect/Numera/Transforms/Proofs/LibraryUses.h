@@ -6,7 +6,7 @@
 #define NUMERA_DIALECT_NUMERA_TRANSFORMS_PROOFS_LIBRARYUSES_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "numera/Registry/LibraryUse.h"
+#include "numera/Registry/Lowerings/LibraryUse.h"
 #include <vector>
 
 namespace numera {

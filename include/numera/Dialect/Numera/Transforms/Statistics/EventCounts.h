@@ -16,8 +16,9 @@ inline constexpr llvm::StringLiteral eventCountsAttribute = "numera.counts";
 
 /// An operation that is counted, or a scaled tensor.
 struct EventCounts {
-  /// How many kinds of events there are: each has a bit of Numerics/Event.h, 0
-  /// to 3, and a count behind that of how often the operation was done.
+  /// How many kinds of events there are: each has a bit of
+  /// Numerics/Flags/Event.h, 0 to 3, and a count behind that of how often the
+  /// operation was done.
   static constexpr unsigned kinds = 4;
   /// So many i64 a row: that count and those of the kinds. Of a scaled tensor:
   /// how many elements there are, how many numbers became zero, and, as the

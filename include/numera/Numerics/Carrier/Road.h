@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+//
+// How an operation runs in a carrier (Lane.h), for those who only ask.
+
+#ifndef NUMERA_NUMERICS_CARRIER_ROAD_H
+#define NUMERA_NUMERICS_CARRIER_ROAD_H
+
+namespace numera {
+
+enum class Road {
+  None,  ///< not at all
+  Plain, ///< the carrier's own operation, to nearest-even
+  ToOdd, ///< its result is rounded to odd
+};
+
+} // namespace numera
+
+#endif // NUMERA_NUMERICS_CARRIER_ROAD_H

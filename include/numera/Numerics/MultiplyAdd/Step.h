@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+//
+// The step of a contraction with `accumulate: same` on values in a carrier,
+//
+//     c <- round(c + round(a * b))       both to the format, nearest-even.
+//
+// fullStep is exact for all values. StepFloat.h and StepPosit.h have the short
+// forms that a block of a contraction runs; what they share is here. They are
+// templates over V, a carrier or a vector of carriers
+// (`float __attribute__((ext_vector_type(16)))`), and compute in both alike.
+
+#ifndef NUMERA_NUMERICS_MULTIPLYADD_STEP_H
+#define NUMERA_NUMERICS_MULTIPLYADD_STEP_H
+
+#include "numera/Numerics/Carrier/CarrierRound.h"
+#include "numera/Numerics/Carrier/LaneOperations.h"
+#include "numera/Numerics/Operations/Convert.h"
+
+namespace numera {
+
+/// What a short step takes care of. The numbers are part of the runtime ABI.
+enum class StepForm : int32_t {
+  /// Every product; sums and products that pass 2^emax end in infinity or NaN.
+  Gradual = 0,
+  /// The same without products below the least normal number: fewer operations.
+  Normal = 1,
+  /// Sums that pass the largest value become it. Products must not, and NaN and
+  /// infinities must not occur, in the prepared start neither: they are lost.
+  Saturating = 2,
+  /// As Gradual, for machines whose vectors have no look-up of 32 entries:
+  /// what a posit's step looks up is computed.
+  Computed = 3,
+  /// Sums that pass the largest value become infinite, and stay so. Products
+  /// must not.
+  Overflowing = 4,
+  /// Posits: products of every regime, also those without a bit of fraction;
+  /// sums as Gradual. The start must not be NaN: it is lost.
+  AnyProduct = 5,
+  /// The same with sums of every regime: more operations.
+  AnySum = 6,
+  /// As Normal, in fewer operations, of which one alone is an addition: for
+  /// machines that have no other units for additions than for products.
+  Fused = 7,
+  /// As Saturating or Overflowing, whichever the format has, on the same
+  /// prepared numbers, in fewer operations: products must be so small that no
+  /// sum passes the largest value.
+  Confined = 8,
+};
+
+/// The bounds of a block's finite operands or products.
+template <typename T> struct Magnitudes {
+  T least; ///< of the nonzero ones
+  T most;  ///< infinity if an operand is infinite or NaN
+};
+
+namespace step {
+
+using lane::atLeast, lane::atMost, lane::IntegersOf, lane::WordsOf;
+
+template <typename V> constexpr V fma(V x, V y, V z) {
+  return __builtin_elementwise_fma(x, y, z);
+}
+
+/// x without its last D bits, nearest-even, where `split` is 2^D + 1. The proof
+/// is in StepFloat.h.
+template <typename V, typename S> constexpr V roundBySplitting(V x, S split) {
+  V high = x * split;
+  return high - (high - x);
+}
+/// The same where `shift` is 2^D, for D >= p + 2 if p bits stay. A product of
+/// x and 2^D - 1 is fma(x, shift, -x) in an instruction that leaves x where it
+/// is: copies that a processor fails to rename took a tenth of a loop's time.
+template <typename V> constexpr V roundByShifting(V x, V shift) {
+  V below = x * (shift - 1);
+  return fma(x, shift, -below);
+}
+
+} // namespace step
+
+/// True if the step of a format may run in carrier T, both roundings of it in
+/// straight-line code (Lane.h: the product is exact, the sum exact or odd).
+template <typename T, typename F> constexpr bool stepsInLane(const F &f) {
+  int32_t p = f.precision(), q = Carrier<T>::format.precision();
+  return Lane<T>::spans(f) && 2 * p <= q && p + 2 <= q &&
+         CarrierRound<T>::rounds(f, Rounding::NearestEven);
+}
+
+/// round(c + round(a * b)) for all values of a format that T embeds.
+template <typename T, typename F>
+constexpr T fullStep(const F &f, T c, T a, T b) {
+  constexpr auto even = Rounding::NearestEven;
+  auto inLane = [&]<typename L>(L c, L a, L b) {
+    L product = CarrierRound<L>::round(f, a * b, even);
+    bool plain = 2 * f.precision() + 2 <= Carrier<L>::format.precision();
+    L sum = plain ? c + product : Lane<L>::sumToOdd(c, product);
+    return static_cast<T>(CarrierRound<L>::round(f, sum, even));
+  };
+  if (stepsInLane<float>(f))
+    return inLane(static_cast<float>(c), static_cast<float>(a),
+                  static_cast<float>(b));
+  if (stepsInLane<double>(f))
+    return inLane(static_cast<double>(c), static_cast<double>(a),
+                  static_cast<double>(b));
+  auto code = [&](T x) { return encodeFrom<T>(f, x, even); };
+  uint64_t product = mul(f, code(a), code(b), even);
+  return decodeTo<T>(f, add(f, code(c), product, even));
+}
+
+/// The short steps of a format, if its family has any: see StepFloat.h.
+template <typename T, typename F> struct ShortStep;
+
+} // namespace numera
+
+#endif // NUMERA_NUMERICS_MULTIPLYADD_STEP_H

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+//
+// Casts between formats, and between formats and the machine's types. Each
+// rounds once, to the result's format.
+
+#ifndef NUMERA_NUMERICS_OPERATIONS_CONVERT_H
+#define NUMERA_NUMERICS_OPERATIONS_CONVERT_H
+
+#include "numera/Numerics/Operations/Operations.h"
+
+namespace numera {
+
+/// The value of `code` in format `from`, in format `to`.
+template <typename To, typename From>
+constexpr uint64_t cast(const To &to, const From &from, uint64_t code,
+                        RoundingMode mode) {
+  return to.encode(from.decode(code), mode);
+}
+
+// A family without carriers may have roads of its own that decide for most
+// numbers: decodeQuickly and encodeQuickly.
+
+/// A code as a machine number. Exact where Carrier<T>::embeds(f) holds; else
+/// rounded to nearest-even.
+template <typename T, typename F>
+constexpr T decodeTo(const F &f, uint64_t code) {
+  if (isMachine<T>(f))
+    return machine<T>(code);
+  if (Carrier<T>::embeds(f))
+    return Carrier<T>::decode(f, code);
+  if (sizeof(T) < sizeof(double) && Carrier<double>::embeds(f))
+    return static_cast<T>(Carrier<double>::decode(f, code));
+  if constexpr (requires(T value) { f.decodeQuickly(code, value); }) {
+    T value{};
+    if (f.decodeQuickly(code, value))
+      return value;
+  }
+  return machine<T>(cast(Carrier<T>::format, f, code, Rounding::NearestEven));
+}
+
+/// A machine number rounded to format `f`.
+template <typename T, typename F>
+constexpr uint64_t encodeFrom(const F &f, T value, RoundingMode mode) {
+  if (isMachine<T>(f))
+    return canonical(value);
+  if (mode == Rounding::NearestEven && Carrier<T>::encodes(f))
+    return Carrier<T>::encode(f, value);
+  if (Lane<T>::finishes(f, mode))
+    return Lane<T>::finish(f, value, mode);
+  // Exact, and f64 may have what f32 has not.
+  if (sizeof(T) < sizeof(double) && Lane<double>::finishes(f, mode))
+    return Lane<double>::finish(f, static_cast<double>(value), mode);
+  if constexpr (requires(uint64_t code) {
+                  f.encodeQuickly(value, mode, code);
+                }) {
+    uint64_t code = 0;
+    if (f.encodeQuickly(value, mode, code))
+      return code;
+  }
+  return cast(f, Carrier<T>::format, Carrier<T>::bits(value), mode);
+}
+
+/// A machine number rounded to a value of `f` that remains a machine number:
+/// what decoding its code would give. Exact where Carrier<T>::embeds(f) holds.
+template <typename T, typename F>
+constexpr T roundTo(const F &f, T value, RoundingMode mode) {
+  if (isMachine<T>(f) && mode == Rounding::NearestEven)
+    return value == value ? value : machine<T>(Carrier<T>::nan);
+  if (CarrierRound<T>::rounds(f, mode))
+    return CarrierRound<T>::round(f, value, mode);
+  return decodeTo<T>(f, encodeFrom<T>(f, value, mode));
+}
+
+/// The code of a machine number that is a value of `f`, or a NaN.
+template <typename T, typename F>
+constexpr uint64_t encodeExactly(const F &f, T value) {
+  if (isMachine<T>(f))
+    return canonical(value);
+  if (Carrier<T>::encodes(f))
+    return CarrierRound<T>::encodeExact(f, value);
+  return encodeFrom<T>(f, value, Rounding::NearestEven);
+}
+
+template <typename F>
+constexpr uint64_t fromSigned(const F &f, int64_t value, RoundingMode mode) {
+  return f.encode(exact::fromSigned(value), mode);
+}
+template <typename F>
+constexpr uint64_t fromUnsigned(const F &f, uint64_t value, RoundingMode mode) {
+  return f.encode(exact::fromUnsigned(value), mode);
+}
+template <typename F>
+constexpr uint64_t toInteger(const F &f, uint64_t code, int32_t width,
+                             bool isSigned) {
+  return exact::toInteger(f.decode(code), width, isSigned);
+}
+
+} // namespace numera
+
+#endif // NUMERA_NUMERICS_OPERATIONS_CONVERT_H

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+//
+// Elementary functions on codes of a format, correctly rounded in two phases
+// (Ziv, 1991): the quick one computes in f64 with a known error, and where both
+// ends of that interval round to one code, the exact value between them does,
+// since rounding is monotone in every mode. Else the exact form decides.
+
+#ifndef NUMERA_NUMERICS_OPERATIONS_ELEMENTARY_H
+#define NUMERA_NUMERICS_OPERATIONS_ELEMENTARY_H
+
+#include "numera/Numerics/Elementary/Quick.h"
+#include "numera/Numerics/Operations/Convert.h"
+
+namespace numera {
+
+/// Where a quick function is valid, zero left out: its sign is the exact form's
+/// affair.
+struct QuickRange {
+  double least;
+  double most;
+};
+
+namespace quick {
+inline constexpr double largest = 0x1.fffffffffffffp1023;
+inline constexpr QuickRange expRange{-700, 700};
+inline constexpr QuickRange exp2Range{-1020, 1020};
+inline constexpr QuickRange expm1Range{-700, 700};
+inline constexpr QuickRange logRange{0x1p-1022, largest};
+inline constexpr QuickRange tanhRange{-largest, largest};
+inline constexpr QuickRange sigmoidRange{-700, largest};
+} // namespace quick
+
+/// f(code) rounded once. `approximate` is of Quick.h, valid in `range` (and for
+/// magnitudes from 2^-1000, which a format that embeds in f64 with room does
+/// not fall below); `exact` maps Unpacked and a rounding to
+/// Unpacked.
+template <typename F, typename Exact>
+constexpr uint64_t elementary(const F &f, uint64_t code, RoundingMode mode,
+                              double (*approximate)(double), QuickRange range,
+                              Exact exact) {
+  if (Carrier<double>::embeds(f) && Carrier<double>::encodes(f) &&
+      f.leastExponent() >= -1000) {
+    double x = Carrier<double>::decode(f, code);
+    if (x != 0 && x >= range.least && x <= range.most) {
+      double y = approximate(x);
+      uint64_t low = encodeFrom(f, y * (1 - quick::relativeError), mode);
+      uint64_t high = encodeFrom(f, y * (1 + quick::relativeError), mode);
+      if (low == high)
+        return low;
+    }
+  }
+  return f.encode(exact(f.decode(code).operand(), mode), mode);
+}
+
+} // namespace numera
+
+#endif // NUMERA_NUMERICS_OPERATIONS_ELEMENTARY_H

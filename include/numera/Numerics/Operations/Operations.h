@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+//
+// The operations of the `numera` dialect on codes of one format: decode, the
+// exact operation, one rounding. Where Lane.h proves that a carrier gives the
+// same bits, they take that road; tests compare the two.
+//
+// A format F here is FloatFormat, PositFormat or any other struct with their
+// members. A family whose values are no binary fractions, or whose arithmetic
+// is simpler on codes, brings operations of its own as members of these names.
+// Formats and rounding are ordinary arguments: compiled programs pass
+// constants, and inlining specialises everything away.
+
+#ifndef NUMERA_NUMERICS_OPERATIONS_OPERATIONS_H
+#define NUMERA_NUMERICS_OPERATIONS_OPERATIONS_H
+
+#include "numera/Numerics/Carrier/Lane.h"
+#include "numera/Numerics/Exact/Divide.h"
+#include "numera/Numerics/Exact/Integral.h"
+#include "numera/Numerics/Exact/Multiply.h"
+#include "numera/Numerics/Exact/SquareRoot.h"
+
+namespace numera {
+
+/// The exact road, for every format and mode; also what tests hold the lanes
+/// against.
+namespace reference {
+template <typename F>
+constexpr uint64_t add(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
+  return f.encode(exact::add(f.decode(x), f.decode(y), mode), mode);
+}
+template <typename F>
+constexpr uint64_t sub(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
+  return f.encode(exact::sub(f.decode(x), f.decode(y), mode), mode);
+}
+template <typename F>
+constexpr uint64_t mul(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
+  return f.encode(exact::mul(f.decode(x), f.decode(y)), mode);
+}
+template <typename F>
+constexpr uint64_t div(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
+  return f.encode(exact::div(f.decode(x), f.decode(y), mode), mode);
+}
+template <typename F>
+constexpr uint64_t sqrt(const F &f, uint64_t x, RoundingMode mode) {
+  return f.encode(exact::sqrt(f.decode(x), mode), mode);
+}
+template <typename F>
+constexpr uint64_t fma(const F &f, uint64_t x, uint64_t y, uint64_t z,
+                       RoundingMode mode) {
+  return f.encode(exact::fma(f.decode(x), f.decode(y), f.decode(z), mode),
+                  mode);
+}
+} // namespace reference
+
+/// True if the format is the machine's own f32 or f64, whose arithmetic is
+/// IEEE 754's and only needs its NaNs made canonical.
+template <typename T, typename F> constexpr bool isMachine(const F &) {
+  return false;
+}
+template <typename T> constexpr bool isMachine(const FloatFormat &f) {
+  return f == Carrier<T>::format;
+}
+
+/// A machine result as a code.
+template <typename T> constexpr uint64_t canonical(T value) {
+  return value == value ? Carrier<T>::bits(value) : Carrier<T>::nan;
+}
+template <typename T> constexpr T machine(uint64_t code) {
+  return Carrier<T>::value(static_cast<typename Carrier<T>::Word>(code));
+}
+
+/// True where carrier arithmetic may stand for the exact road at all.
+constexpr bool usesLanes() { return !__builtin_is_constant_evaluated(); }
+/// True where the machine's own operations do.
+constexpr bool usesMachine(RoundingMode mode) {
+  return mode == Rounding::NearestEven && usesLanes();
+}
+
+/// Applies `operation` to the carriers of the operands and rounds once more.
+template <typename T, typename F, typename Operation, typename... Codes>
+constexpr uint64_t inLane(const F &f, RoundingMode mode, Operation operation,
+                          Codes... codes) {
+  return Lane<T>::finish(f, operation(Lane<T>::decodeAny(f, codes)...), mode);
+}
+
+/// The same for an operation that has a number for all numbers, and NaN else:
+/// where NaN is one code, codes tell it for less.
+template <typename T, typename F, typename Operation>
+constexpr uint64_t numbersInLane(const F &f, RoundingMode mode,
+                                 Operation operation, uint64_t x, uint64_t y) {
+  if constexpr (requires { Lane<T>::decodeNumber(f, x); })
+    if (mode == Rounding::NearestEven) {
+      T result =
+          operation(Lane<T>::decodeNumber(f, x), Lane<T>::decodeNumber(f, y));
+      uint64_t code = Lane<T>::encodeNumber(f, result);
+      // Both, so that there is no branch.
+      bool xIsNaN = f.isNaN(x & f.mask()), yIsNaN = f.isNaN(y & f.mask());
+      bool isNaN = int{xIsNaN} | int{yIsNaN};
+      return isNaN ? f.nanCode() : code;
+    }
+  return inLane<T>(f, mode, operation, x, y);
+}
+
+template <typename F>
+constexpr uint64_t add(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
+  if constexpr (requires { f.add(x, y, mode); })
+    return f.add(x, y, mode);
+  if (usesMachine(mode) && isMachine<float>(f))
+    return canonical(machine<float>(x) + machine<float>(y));
+  if (usesMachine(mode) && isMachine<double>(f))
+    return canonical(machine<double>(x) + machine<double>(y));
+  auto sum = [&]<typename T>(T a, T b) { return Lane<T>::sum(f, a, b, mode); };
+  if (usesLanes() && Lane<float>::addition(f, mode) != Road::None)
+    return numbersInLane<float>(f, mode, sum, x, y);
+  if (usesLanes() && Lane<double>::addition(f, mode) != Road::None)
+    return numbersInLane<double>(f, mode, sum, x, y);
+  return reference::add(f, x, y, mode);
+}
+
+template <typename F>
+constexpr uint64_t sub(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
+  if constexpr (requires { f.sub(x, y, mode); })
+    return f.sub(x, y, mode);
+  if (usesMachine(mode) && isMachine<float>(f))
+    return canonical(machine<float>(x) - machine<float>(y));
+  if (usesMachine(mode) && isMachine<double>(f))
+    return canonical(machine<double>(x) - machine<double>(y));
+  auto difference = [&]<typename T>(T a, T b) {
+    return Lane<T>::sum(f, a, -b, mode);
+  };
+  if (usesLanes() && Lane<float>::addition(f, mode) != Road::None)
+    return numbersInLane<float>(f, mode, difference, x, y);
+  if (usesLanes() && Lane<double>::addition(f, mode) != Road::None)
+    return numbersInLane<double>(f, mode, difference, x, y);
+  return reference::sub(f, x, y, mode);
+}
+
+template <typename F>
+constexpr uint64_t mul(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
+  if constexpr (requires { f.mul(x, y, mode); })
+    return f.mul(x, y, mode);
+  if (usesMachine(mode) && isMachine<float>(f))
+    return canonical(machine<float>(x) * machine<float>(y));
+  if (usesMachine(mode) && isMachine<double>(f))
+    return canonical(machine<double>(x) * machine<double>(y));
+  auto product = [&]<typename T>(T a, T b) {
+    return Lane<T>::product(f, a, b, mode);
+  };
+  if (usesLanes() && Lane<float>::multiplication(f, mode) != Road::None)
+    return numbersInLane<float>(f, mode, product, x, y);
+  if (usesLanes() && Lane<double>::multiplication(f, mode) != Road::None)
+    return numbersInLane<double>(f, mode, product, x, y);
+  return reference::mul(f, x, y, mode);
+}
+
+/// True if dividing by `y` gives NaN whatever is divided.
+template <typename F> constexpr bool isPole(const F &f, uint64_t y) {
+  if constexpr (requires { f.polesAreNaN(); })
+    return f.polesAreNaN() && f.isZero(y);
+  return false;
+}
+
+template <typename F>
+constexpr uint64_t div(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
+  if constexpr (requires { f.div(x, y, mode); })
+    return f.div(x, y, mode);
+  if (usesLanes() && isPole(f, y))
+    return f.nanCode();
+  if (usesMachine(mode) && isMachine<float>(f))
+    return canonical(machine<float>(x) / machine<float>(y));
+  if (usesMachine(mode) && isMachine<double>(f))
+    return canonical(machine<double>(x) / machine<double>(y));
+  auto quotient = [&]<typename T>(T a, T b) {
+    return Lane<T>::quotient(f, a, b, mode);
+  };
+  if (usesLanes() && Lane<float>::division(f, mode) != Road::None)
+    return inLane<float>(f, mode, quotient, x, y);
+  if (usesLanes() && Lane<double>::division(f, mode) != Road::None)
+    return inLane<double>(f, mode, quotient, x, y);
+  return reference::div(f, x, y, mode);
+}
+
+template <typename F>
+constexpr uint64_t sqrt(const F &f, uint64_t x, RoundingMode mode) {
+  if constexpr (requires { f.sqrt(x, mode); })
+    return f.sqrt(x, mode);
+  if (usesMachine(mode) && isMachine<float>(f))
+    return canonical(__builtin_sqrtf(machine<float>(x)));
+  if (usesMachine(mode) && isMachine<double>(f))
+    return canonical(__builtin_sqrt(machine<double>(x)));
+  if (usesLanes() && Lane<float>::root(f, mode) != Road::None)
+    return inLane<float>(
+        f, mode, [](float a) { return __builtin_sqrtf(a); }, x);
+  if (usesLanes() && Lane<double>::root(f, mode) != Road::None)
+    return inLane<double>(
+        f, mode, [](double a) { return __builtin_sqrt(a); }, x);
+  return reference::sqrt(f, x, mode);
+}
+
+template <typename F>
+constexpr uint64_t fma(const F &f, uint64_t x, uint64_t y, uint64_t z,
+                       RoundingMode mode) {
+  if constexpr (requires { f.fma(x, y, z, mode); })
+    return f.fma(x, y, z, mode);
+  if (usesMachine(mode) && isMachine<float>(f))
+    return canonical(__builtin_fmaf(machine<float>(x), machine<float>(y),
+                                    machine<float>(z)));
+  if (usesMachine(mode) && isMachine<double>(f))
+    return canonical(__builtin_fma(machine<double>(x), machine<double>(y),
+                                   machine<double>(z)));
+  auto fused = [&]<typename T>(T a, T b, T c) {
+    return Lane<T>::fused(a, b, c, mode);
+  };
+  if (usesLanes() && Lane<float>::fusion(f, mode) != Road::None)
+    return inLane<float>(f, mode, fused, x, y, z);
+  if (usesLanes() && Lane<double>::fusion(f, mode) != Road::None)
+    return inLane<double>(f, mode, fused, x, y, z);
+  return reference::fma(f, x, y, z, mode);
+}
+
+template <typename F>
+constexpr uint64_t rem(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
+  if constexpr (requires { f.rem(x, y, mode); })
+    return f.rem(x, y, mode);
+  return f.encode(exact::rem(f.decode(x).operand(), f.decode(y).operand()),
+                  mode);
+}
+template <typename F>
+constexpr uint64_t rsqrt(const F &f, uint64_t x, RoundingMode mode) {
+  if constexpr (requires { f.rsqrt(x, mode); })
+    return f.rsqrt(x, mode);
+  return f.encode(exact::rsqrt(f.decode(x), mode), mode);
+}
+template <typename F>
+constexpr uint64_t roundToIntegral(const F &f, uint64_t x, Rounding integral,
+                                   RoundingMode mode) {
+  return f.encode(exact::roundToIntegral(f.decode(x), integral), mode);
+}
+template <typename F> constexpr uint64_t neg(const F &f, uint64_t x) {
+  return f.negate(x);
+}
+template <typename F> constexpr uint64_t abs(const F &f, uint64_t x) {
+  return f.absolute(x);
+}
+
+} // namespace numera
+
+#endif // NUMERA_NUMERICS_OPERATIONS_OPERATIONS_H

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+//
+// A family of formats: its parameters, their validation and spelling, and the
+// host-side codec. Adding one takes its own files and a line in
+// cmake/Families.cmake, or a plugin (Plugin.h); nothing above this layer
+// switches on families.
+
+#ifndef NUMERA_REGISTRY_FORMATS_FORMATFAMILY_H
+#define NUMERA_REGISTRY_FORMATS_FORMATFAMILY_H
+
+#include "numera/Numerics/Carrier/Road.h"
+#include "numera/Numerics/Exact/Quire.h"
+#include "numera/Registry/Formats/Format.h"
+#include "numera/Registry/Formats/Operation.h"
+
+namespace numera {
+
+/// A parameter as written: `exponent: 5` in a file, `5` or `bias=9` in a
+/// spelling. The key is resolved; the value is text.
+struct Parameter {
+  std::string key;
+  std::string value;
+};
+
+/// What is wrong with which parameter.
+struct ParameterError {
+  /// Index into the parameters; negative: the whole (a missing key, say).
+  int index = -1;
+  /// True if the key, not the value, is at fault.
+  bool atKey = false;
+  /// Lower case, no full stop, with the value found and what was expected.
+  std::string message;
+};
+
+class ParameterReader;
+
+class FormatFamily {
+public:
+  virtual ~FormatFamily() = default;
+
+  /// The name in spellings, files and runtime symbols: `float`.
+  virtual llvm::StringRef name() const = 0;
+  /// The keys that stand without their name at the front of a spelling, in
+  /// order: {"exponent", "mantissa"}.
+  virtual llvm::ArrayRef<llvm::StringLiteral> positionalKeys() const = 0;
+  /// The key a bare word of a spelling belongs to (`fn` → `specials`, `up` →
+  /// `rounding`); empty if it is none of this family's.
+  llvm::StringRef keyOfWord(llvm::StringRef word) const;
+  /// The words that stand for a parameter by themselves, for messages.
+  llvm::SmallVector<llvm::StringRef> words() const;
+
+  /// Validates and derives; a null Format and `error` on failure. `name` is
+  /// the name in the configuration, which only opaque formats keep. Beside the
+  /// family's own keys every family with arithmetic has `rounding`,
+  /// `random-bits` and changes of operations, `mul.truncate-operands`.
+  Format create(llvm::ArrayRef<Parameter> parameters, llvm::StringRef name,
+                ParameterError &error) const;
+
+  /// Names of formats that a standard makes by a rule, so that no list has
+  /// them (`p3109_k8p3se`): true if `name` is one, or is meant to be one.
+  virtual bool isRuledName(llvm::StringRef) const { return false; }
+  /// The format of such a name; null with a message if it is none.
+  virtual Format formatOfRuledName(llvm::StringRef, std::string &) const {
+    return {};
+  }
+  /// The name by such a rule; empty if there is none.
+  virtual std::string ruledName(const Format &) const { return {}; }
+
+  /// The canonical spelling.
+  std::string spelling(const Format &format) const;
+  virtual unsigned width(const Format &format) const = 0;
+
+  /// A part of a code, from the top: `sign`, `exponent`, `significand`.
+  struct Field {
+    llvm::StringLiteral name;
+    unsigned bits;
+  };
+  /// The fields of a code, whose widths add up to the format's. They may differ
+  /// from code to code (a posit's regime).
+  virtual llvm::SmallVector<Field> fields(const Format &format,
+                                          uint64_t code) const = 0;
+
+  /// False for formats whose arithmetic only a registered library knows: the
+  /// functions below must not be called for them, and no runtime entry exists.
+  virtual bool hasArithmetic() const { return true; }
+
+  /// The exact value of a code.
+  virtual Unpacked decode(const Format &format, uint64_t code) const = 0;
+  /// A value rounded once to the format.
+  virtual uint64_t encode(const Format &format, const Unpacked &value,
+                          RoundingMode mode) const = 0;
+  /// The operation on codes of one format, by the same code the compiled
+  /// program runs. `cmp` takes a set of Relation bits as `extra`; `cmp` and
+  /// `isnan` give 0 or 1; `mac` is a * b + acc, rounded once.
+  virtual uint64_t evaluate(Operation operation, const Format &format,
+                            llvm::ArrayRef<uint64_t> operands,
+                            RoundingMode mode, int32_t extra = 0) const = 0;
+  /// The same by the definition alone: decode, the exact operation, one
+  /// rounding. What faster roads are held against (`numera check`).
+  virtual uint64_t evaluateExactly(Operation operation, const Format &format,
+                                   llvm::ArrayRef<uint64_t> operands,
+                                   RoundingMode mode, int32_t extra = 0) const {
+    return evaluate(operation, format, operands, mode, extra);
+  }
+  /// The code without the last `count` bits of its significand: what
+  /// `truncate-operands` does to an operand.
+  virtual uint64_t truncate(const Format &format, uint64_t code,
+                            int32_t count) const = 0;
+  /// The same format with another overflow rule; null where the family has no
+  /// such rule.
+  virtual Format withOverflow(const Format &format,
+                              Overflow overflow) const = 0;
+  /// What becomes of numbers too large.
+  virtual Overflow overflow(const Format &format) const = 0;
+  /// True if a value of the format may be no binary fraction: decode gives its
+  /// first 96 bits, and only casts and operations of its own are exact.
+  virtual bool isIrrational() const { return false; }
+
+  /// Significant bits, and the exponents of the least and of the largest
+  /// finite value: what decides whether one format embeds in another.
+  struct Range {
+    int32_t precision, leastExponent, maxExponent;
+    bool hasInfinity, hasNaN, hasNegativeZero;
+    /// Of the smallest number with a hidden bit, where the format's numbers
+    /// are normal or subnormal.
+    std::optional<int32_t> normalExponent = std::nullopt;
+  };
+  virtual Range range(const Format &format) const = 0;
+  /// Significant bits of the values in [2^exponent, 2^(exponent + 1)); 0 if
+  /// there are none.
+  virtual int32_t precisionAt(const Format &format, int32_t exponent) const = 0;
+  /// How many codes are NaN, infinite or zero. Every other code is a finite
+  /// number that has no other code.
+  struct SpecialCodes {
+    uint64_t nan, infinity, zero;
+  };
+  virtual SpecialCodes specialCodes(const Format &format) const = 0;
+  /// The code of the largest finite number.
+  virtual uint64_t largest(const Format &format) const = 0;
+
+  /// Codes of the identities: the lowest value is -infinity where there is
+  /// one, else the most negative number.
+  virtual uint64_t lowest(const Format &format) const = 0;
+  virtual uint64_t highest(const Format &format) const = 0;
+
+  /// True if `numera_<family>_decode_f32_<bits>` (or f64) is exact.
+  virtual bool embedsInF32(const Format &format) const = 0;
+  virtual bool embedsInF64(const Format &format) const = 0;
+  /// 32 or 64 if the format is the machine's f32 or f64, else 0.
+  virtual unsigned machineWidth(const Format &) const { return 0; }
+
+  /// How the step of a contraction runs on values in a carrier, where both of
+  /// its roundings are to the format, nearest-even.
+  struct CarrierStep {
+    /// 32 or 64 if `numera_<family>_step_f<bits>_<bits>` is straight-line code
+    /// that embeds the format; 0 if steps had better stay on codes.
+    unsigned bits = 0;
+    /// The forms of the short step, the first one the best
+    /// (Numerics/MultiplyAdd/Step.h). Fused is the better one on some CPUs,
+    /// Confined is for the blocks that it admits; both take the numbers that
+    /// are prepared for the first.
+    llvm::SmallVector<int32_t, 3> shortForms;
+    /// Those of the steps in binary16 (Numerics/MultiplyAdd/StepHalf.h), beside
+    /// those in f32: the one for all products that they admit, and Confined.
+    llvm::SmallVector<int32_t, 2> halfForms;
+  };
+  virtual CarrierStep carrierStep(const Format &) const { return {}; }
+
+  // Carriers: the machine format of `width` bits, 32 or 64, in which values of
+  // the format may stay between operations (Numerics/Carrier/Carrier.h). `bits`
+  // are those of a machine number.
+
+  /// True if every value is a number of the carrier, and codes and carriers
+  /// turn into each other in straight-line code.
+  virtual bool hasCarrier(const Format &, unsigned) const { return false; }
+  /// True if a number of the carrier can be rounded in it.
+  virtual bool roundsInCarrier(const Format &, unsigned, RoundingMode) const {
+    return false;
+  }
+  /// How the carrier's own operation, followed by one rounding, gives the
+  /// operation on values of one format.
+  virtual Road roadInCarrier(Operation, const Format &, unsigned,
+                             RoundingMode) const {
+    return Road::None;
+  }
+  virtual uint64_t decodeToCarrier(const Format &, unsigned, uint64_t) const {
+    return 0;
+  }
+  virtual uint64_t roundInCarrier(const Format &, unsigned, uint64_t,
+                                  RoundingMode) const {
+    return 0;
+  }
+  /// The code of a number that is a value of the format, or a NaN.
+  virtual uint64_t encodeFromCarrier(const Format &, unsigned, uint64_t) const {
+    return 0;
+  }
+  /// True if NaN equals itself and is below every number.
+  virtual bool isTotallyOrdered() const { return false; }
+
+  /// What an operation takes on codes of up to 8 bits, for an element of a
+  /// vector loop: what a table is weighed against. Of a cast, what decoding or
+  /// encoding takes.
+  enum class Effort {
+    Codes, ///< a few instructions on integers: 0.05 to 0.3 ns
+    Short, ///< decoded, computed and encoded, no branch: 0.2 to 0.5 ns
+    Long,  ///< the same where fields have no fixed place: 0.5 to 0.9 ns
+    Slow,  ///< a loop, a call, the exact form: more than 1 ns
+  };
+  virtual Effort effort(Operation, const Format &) const {
+    return Effort::Slow;
+  }
+
+  /// The quire of a format with arithmetic whose values are binary fractions,
+  /// whatever its size: see quireOf().
+  virtual QuireLayout quire(const Format &format) const = 0;
+  /// True if sums of the family are exact where nobody names an accumulator.
+  virtual bool accumulatesExactly() const { return false; }
+
+protected:
+  /// Every key of the family itself, positional ones included.
+  virtual llvm::SmallVector<llvm::StringRef> keys() const = 0;
+  /// The family's own words: pairs of word and key.
+  virtual llvm::SmallVector<std::pair<llvm::StringRef, llvm::StringRef>>
+  ownWords() const {
+    return {};
+  }
+  /// Reads the family's keys into the parameters of a Format; false after a
+  /// fault.
+  virtual bool read(ParameterReader &reader,
+                    llvm::SmallVectorImpl<int32_t> &parameters) const = 0;
+  /// The family's part of the canonical spelling: `5,7` of float<5,7,up>.
+  virtual std::string spell(const Format &format) const = 0;
+};
+
+/// Every family, in the order of cmake/Families.cmake, and then those that
+/// plugins registered.
+llvm::ArrayRef<const FormatFamily *> allFamilies();
+/// Adds a family, which must live as long as the process, under a name that no
+/// other has. Like loadPlugin, its caller, it must come before every lookup.
+void registerFamily(const FormatFamily &family);
+/// The family of that name, or null.
+const FormatFamily *findFamily(llvm::StringRef name);
+
+/// Where a spelling is wrong: the column (from 0) and what was expected.
+struct SpellingError {
+  size_t column = 0;
+  std::string message;
+};
+
+/// Parses `family<…>`; a null Format and `error` on failure. `opaque` is
+/// spelled `opaque<"name",bits>`.
+Format parseFormatSpelling(llvm::StringRef text, SpellingError &error);
+
+/// True if `text` may name a format: letters, digits and '_', no digit first.
+bool isFormatName(llvm::StringRef text);
+
+/// The f32 and f64 formats.
+const Format &formatF32();
+const Format &formatF64();
+
+/// True if every finite value of `format` is a finite value of `into`, with
+/// NaN, infinities and -0 (where `format` has them) represented as well.
+bool embeds(const Format &format, const Format &into);
+
+/// The layout of the format's quire; nullopt with the reason in `error` where
+/// there is none.
+std::optional<QuireLayout> quireOf(const Format &format, std::string &error);
+
+/// The accumulator that a contraction uses where nobody names one (DESIGN 3.3),
+/// unless the family accumulates exactly: the first of f32 and f64 that embeds
+/// the format's values and holds its products exactly, exponent range aside;
+/// else the format itself.
+Format defaultAccumulator(const Format &format);
+
+} // namespace numera
+
+#endif // NUMERA_REGISTRY_FORMATS_FORMATFAMILY_H

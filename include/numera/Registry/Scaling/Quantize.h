@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+//
+// Scaled tensors on the host: constants of a program, and the reports of the
+// tools. The steps are those that programs run (ScaleSteps.h).
+
+#ifndef NUMERA_REGISTRY_SCALING_QUANTIZE_H
+#define NUMERA_REGISTRY_SCALING_QUANTIZE_H
+
+#include "numera/Registry/Scaling/Scaling.h"
+#include "llvm/ADT/ArrayRef.h"
+#include <vector>
+
+namespace numera {
+
+/// Which elements of a row-major tensor share a scale.
+class ScaleGrid {
+public:
+  /// Along `axis`, so many neighbours as `scaling` says, the last of them
+  /// perhaps fewer; without blocks each index of the axis has a scale, or, with
+  /// a negative `axis`, the whole tensor.
+  ScaleGrid(const Scaling &scaling, llvm::ArrayRef<int64_t> shape,
+            int64_t axis);
+
+  int64_t elements() const { return outer * length * inner; }
+  int64_t groups() const { return isShared ? blocks : outer * blocks * inner; }
+  /// The scale of element `index`.
+  int64_t groupOf(int64_t index) const {
+    int64_t along = index / inner % length / block;
+    return isShared ? along
+                    : (index / (inner * length) * blocks + along) * inner +
+                          index % inner;
+  }
+  /// The shape of the tensor of scales.
+  llvm::ArrayRef<int64_t> shape() const { return scaleShape; }
+
+private:
+  int64_t outer = 1, length = 1, inner = 1; ///< before, along, after the axis
+  int64_t block = 1, blocks = 1;
+  bool isShared = false; ///< all along the other axes share one
+  std::vector<int64_t> scaleShape;
+};
+
+/// A tensor in a scaled format: codes, row-major.
+struct ScaledTensor {
+  std::vector<uint64_t> data;
+  std::vector<uint64_t> scales;
+  /// With Scaling::hasTensorScale.
+  std::optional<float> tensorScale;
+  /// For each scale, elements; with rule `min-max`.
+  std::vector<uint64_t> zeros;
+};
+
+/// `scales` are the scales as f32, where they are not to follow from the
+/// values; not with a tensor scale. With zero points, `zeros` are as many, the
+/// numbers that the elements stand for.
+ScaledTensor quantize(const ScaledFormat &format, const ScaleGrid &grid,
+                      llvm::ArrayRef<float> values,
+                      llvm::ArrayRef<float> scales = {},
+                      llvm::ArrayRef<float> zeros = {});
+
+/// The scale, as a number, of elements of which `amax` is the largest
+/// magnitude; not where it is relative to one of the tensor.
+float scaleOf(const ScaledFormat &format, float amax);
+/// Rule `min-max`: the scale and the zero point, a number, of values from
+/// `least` to `most`, with 0 among them.
+struct ScaleAndZero {
+  float scale, zero;
+};
+ScaleAndZero scaleOfRange(const ScaledFormat &format, float least, float most);
+
+/// The values of a scaled tensor.
+std::vector<float> dequantize(const ScaledFormat &format, const ScaleGrid &grid,
+                              const ScaledTensor &tensor);
+
+} // namespace numera
+
+#endif // NUMERA_REGISTRY_SCALING_QUANTIZE_H

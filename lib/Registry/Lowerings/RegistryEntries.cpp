@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+
+#include "numera/Registry/Lowerings/RegistryEntries.h"
+#include "numera/Registry/Formats/Words.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include <tuple>
+
+using namespace numera;
+using llvm::StringRef;
+
+StringRef numera::nameOf(Target target) {
+  switch (target) {
+  case Target::Any:
+    return "*";
+  case Target::CPU:
+    return "cpu";
+  case Target::NVPTX:
+    return "nvptx";
+  }
+  return {};
+}
+
+std::optional<CastType> numera::integerFromName(StringRef name) {
+  StringRef bits = name.drop_front(name.empty() ? 0 : 1);
+  if ((!name.starts_with("i") && !name.starts_with("u")) ||
+      !llvm::is_contained({"8", "16", "32", "64"}, bits))
+    return std::nullopt;
+  CastType type;
+  type.isSigned = name.front() == 'i';
+  bits.getAsInteger(10, type.integer);
+  return type;
+}
+
+Format RegistryEntries::lookupFormat(StringRef text, std::string &error) const {
+  auto found = byName.find(text);
+  if (found != byName.end())
+    return named[found->second].format;
+  auto isName = [&](const NamedScaledFormat &other) {
+    return other.name == text;
+  };
+  if (isScaledSpelling(text) || llvm::any_of(scaled, isName)) {
+    error = "'" + text.str() +
+            "' is a scaled format, which tensors have; expected a format of "
+            "numbers";
+    return {};
+  }
+  if (text.contains('<')) {
+    SpellingError fault;
+    Format format = parseFormatSpelling(text, fault);
+    if (!format)
+      error = "in '" + text.str() + "': " + fault.message;
+    return format;
+  }
+  for (const FormatFamily *family : allFamilies())
+    if (family->isRuledName(text))
+      return family->formatOfRuledName(text, error);
+  llvm::SmallVector<StringRef> names;
+  for (const NamedFormat &format : named)
+    names.push_back(format.name);
+  for (const NamedScaledFormat &format : scaled)
+    names.push_back(format.name);
+  StringRef near = nearest(text, names);
+  error = "unknown format '" + text.str() + "'";
+  error += near.empty() ? ", expected a name such as posit16 or a spelling "
+                          "such as posit<16,2>"
+                        : ", did you mean '" + near.str() + "'?";
+  return {};
+}
+
+ScaledFormat RegistryEntries::lookupScaledFormat(StringRef text,
+                                                 std::string &error) const {
+  for (const NamedScaledFormat &candidate : scaled)
+    if (candidate.name == text)
+      return candidate.format;
+  return isScaledSpelling(text) ? parseScaledFormat(
+                                      [&](StringRef name, std::string &fault) {
+                                        return lookupFormat(name, fault);
+                                      },
+                                      text, error)
+                                : ScaledFormat();
+}
+
+std::string RegistryEntries::nameOf(const ScaledFormat &format) const {
+  for (const NamedScaledFormat &candidate : scaled)
+    if (candidate.format == format)
+      return candidate.name;
+  return {};
+}
+
+std::string RegistryEntries::nameOf(const Format &format) const {
+  for (const NamedFormat &candidate : named)
+    if (candidate.format == format)
+      return candidate.name;
+  return format.getFamily().ruledName(format);
+}
+
+const RegistryEntries::NamedFormat *
+RegistryEntries::entryOf(const Format &format) const {
+  auto found = llvm::find_if(named, [&](const NamedFormat &candidate) {
+    return candidate.format == format;
+  });
+  return found == named.end() ? nullptr : &*found;
+}
+
+Format RegistryEntries::equivalentOf(const Format &format) const {
+  if (format.getFamily().hasArithmetic())
+    return format;
+  const NamedFormat *entry = entryOf(format);
+  return entry ? entry->equivalent : Format();
+}
+
+Format RegistryEntries::carrierOf(const Format &format) const {
+  const NamedFormat *entry = entryOf(format);
+  return entry ? entry->carrier : Format();
+}
+
+Format RegistryEntries::exactCarrierOf(const Format &format) const {
+  const NamedFormat *entry = entryOf(format);
+  return entry && entry->embedsInCarrier ? entry->carrier : Format();
+}
+
+const Lowering *RegistryEntries::findRoundTo(const Format &format,
+                                             Target target) const {
+  Lowering key{};
+  key.operation = Operation::RoundTo;
+  key.target = target;
+  key.operands = {carrierOf(format)};
+  key.result = format;
+  return key.operands.front() ? findLowering(key) : nullptr;
+}
+
+Format RegistryEntries::roundsAs(const Format &format, Target target) const {
+  const Lowering *rounding = findRoundTo(format, target);
+  return rounding ? rounding->equivalent : Format();
+}
+
+const Lowering *RegistryEntries::findPart(Operation part, const Format &format,
+                                          Target target) const {
+  Lowering key{};
+  key.operation = part;
+  key.target = target;
+  key.operands = {format};
+  key.result = format;
+  return findLowering(key);
+}
+
+const Library *RegistryEntries::findLibrary(StringRef name) const {
+  auto found = llvm::find_if(
+      libs, [&](const Library &library) { return library.name == name; });
+  return found == libs.end() ? nullptr : &*found;
+}
+
+void RegistryEntries::keepBitcode(StringRef library,
+                                  std::shared_ptr<const std::string> bitcode) {
+  for (Library &each : libs)
+    if (each.name == library)
+      each.bitcode = bitcode;
+}
+
+std::optional<uint64_t> &Identities::of(Operation identity) {
+  switch (identity) {
+  case Operation::IdentityZero:
+    return zero;
+  case Operation::IdentityOne:
+    return one;
+  case Operation::IdentityLowest:
+    return lowest;
+  case Operation::IdentityHighest:
+    return highest;
+  default:
+    return nan;
+  }
+}
+
+void RegistryEntries::keepIdentity(const Format &format, Operation identity,
+                                   uint64_t code) {
+  for (NamedFormat &entry : named)
+    if (entry.format == format)
+      entry.identities.of(identity) = code;
+}
+
+RoundingMode Lowering::getOwnRoundingMode() const {
+  if (!result)
+    return Rounding::TowardZero; // to an integer
+  const OperationChange *change = result.changeOf(operation);
+  if (change && change->rounding)
+    return {*change->rounding, change->randomBits};
+  return result.getRoundingMode();
+}
+
+RoundingMode Lowering::getRoundingMode() const {
+  RoundingMode own = getOwnRoundingMode();
+  if (!rounding)
+    return own;
+  if (rounding != Rounding::Stochastic)
+    return *rounding;
+  int32_t usual = own.randomBits ? own.randomBits : defaultRandomBits;
+  return {*rounding, randomBits ? randomBits : usual};
+}
+
+/// True if `entry` serves what `key` asks for.
+static bool serves(const Lowering &entry, const Lowering &key) {
+  bool hasInteger = key.fromInteger != 0 || key.toInteger != 0;
+  return entry.operation == key.operation &&
+         (entry.target == key.target || entry.target == Target::Any) &&
+         entry.result == key.result && entry.operands == key.operands &&
+         entry.fromInteger == key.fromInteger &&
+         entry.toInteger == key.toInteger &&
+         (!hasInteger || entry.integerIsSigned == key.integerIsSigned) &&
+         entry.getRoundingMode().pack() == key.getRoundingMode().pack() &&
+         (entry.predicate.empty() || entry.predicate == key.predicate);
+}
+
+const Lowering *RegistryEntries::findLowering(const Lowering &key) const {
+  const Lowering *best = nullptr;
+  auto rank = [](const Lowering &entry) {
+    return std::tuple(entry.target != Target::Any, !entry.predicate.empty());
+  };
+  for (const Lowering &entry : registered)
+    if (serves(entry, key) && (!best || rank(entry) >= rank(*best)))
+      best = &entry;
+  return best;
+}
+
+std::string RegistryEntries::symbolOf(const Lowering &lowering) const {
+  bool isShared = llvm::any_of(registered, [&](const Lowering &other) {
+    return other.symbol == lowering.symbol && other.library != lowering.library;
+  });
+  return isShared ? lowering.library + "::" + lowering.symbol : lowering.symbol;
+}
+
+std::string RegistryEntries::suggest(const Lowering &key) const {
+  // Spellings have commas, which end a value in a YAML flow mapping.
+  auto formatText = [&](const Format &format) {
+    std::string name = nameOf(format);
+    return name.empty() ? "'" + format.spelling() + "'" : name;
+  };
+  auto integerText = [&](unsigned bits) {
+    return (key.integerIsSigned ? "i" : "u") + llvm::utostr(bits);
+  };
+  std::string text = "- {op: " + numera::nameOf(key.operation).str();
+  if (key.operation == Operation::Cast) {
+    text += ", from: " + (key.fromInteger ? integerText(key.fromInteger)
+                                          : formatText(key.operands[0]));
+    text += ", to: " + (key.toInteger ? integerText(key.toInteger)
+                                      : formatText(key.result));
+  } else if (llvm::all_equal(key.operands) && key.operands[0] == key.result) {
+    text += ", format: " + formatText(key.result);
+  } else {
+    std::vector<std::string> operands;
+    for (const Format &operand : key.operands)
+      operands.push_back(formatText(operand));
+    text += ", operands: [" + llvm::join(operands, ", ") +
+            "], result: " + formatText(key.result);
+  }
+  if (!key.predicate.empty())
+    text += ", predicate: " + key.predicate;
+  RoundingMode mode = key.getRoundingMode();
+  if (mode.pack() != key.getOwnRoundingMode().pack())
+    text += ", rounding: " + numera::nameOf(mode.rounding).str();
+  text += ", target: ";
+  text += key.target == Target::Any ? "\"*\"" : numera::nameOf(key.target);
+  return text + ", call: SYMBOL}";
+}

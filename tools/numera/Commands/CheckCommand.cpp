@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+//
+// `numera check`: certifies formats and libraries against the exact reference.
+
+#include "Check/CheckReport.h"
+#include "Check/ScaledCheck.h"
+#include "Commands.h"
+#include "Formats/FormatFacts.h"
+#include "Support/CommandLine.h"
+#include "Support/ModelFlags.h"
+
+#include "numera/Runtime/Progress.h"
+#include "numera/Target/Check/Proofs.h"
+#include "numera/Target/Libraries/Examine/Libraries.h"
+#include "llvm/ADT/STLExtras.h"
+#include <optional>
+#include <thread>
+
+using namespace llvm;
+using namespace numera;
+
+namespace {
+struct CheckFlags {
+  FormatSources sources;
+  std::vector<std::string> formats;
+  std::string library, rounding;
+  std::optional<uint64_t> threads, seconds, seed, draws;
+  bool isSlow = false, wantsProofs = false, wantsJSON = false;
+};
+} // namespace
+
+static std::optional<int> parse(ArrayRef<const char *> arguments,
+                                CheckFlags &flags) {
+  CommandLine line("check --formats F.yaml [options]",
+                   "Runs every operation of a format, compiled as a program's "
+                   "are, and compares\nwith the exact reference.");
+  addFormatsFlags(line, flags.sources);
+  line.add({"format", "FORMAT",
+            "check this one (a name or a spelling), not all of the files'",
+            &flags.formats});
+  line.add({"library", "NAME", "check only the functions of this library",
+            &flags.library});
+  line.add({"rounding", "MODE", "check only this rounding", &flags.rounding});
+  line.add({"slow", "", "ten times the inputs, every f32 for casts from it",
+            &flags.isSlow});
+  line.add({"prove", "",
+            "try all operands of opaque formats of up to 16 bits, and keep "
+            "what is proven: programs then compute it as the built-in format",
+            &flags.wantsProofs});
+  line.add({"threads", "NUMBER",
+            "processes at a time (default: as many as "
+            "there are processors)",
+            &flags.threads});
+  line.add({"draws", "NUMBER",
+            "random inputs of an operation (default: 1000000)", &flags.draws});
+  line.add({"time-limit", "SECONDS", "how long a call may take (default: 10)",
+            &flags.seconds});
+  line.add({"seed", "NUMBER", "seed of the random inputs (default: 1)",
+            &flags.seed});
+  line.add({"json", "", "print JSON", &flags.wantsJSON});
+  if (std::optional<int> status = line.parse(arguments))
+    return status;
+  if (!line.positional().empty())
+    return fail("found '" + line.positional()[0] +
+                "', expected options: numera check --formats F.yaml");
+  return std::nullopt;
+}
+
+static bool readOptions(const CheckFlags &flags, const Registry &registry,
+                        check::Options &options) {
+  unsigned processors = std::max(1u, std::thread::hardware_concurrency());
+  options.threads = unsigned(
+      std::clamp<uint64_t>(flags.threads.value_or(processors), 1, 256));
+  options.timeLimit = double(std::max<uint64_t>(flags.seconds.value_or(10), 1));
+  options.seed = flags.seed.value_or(1);
+  options.isSlow = flags.isSlow;
+  options.draws = flags.draws.value_or(flags.isSlow ? 10'000'000 : 1'000'000);
+  options.library = flags.library;
+  if (!flags.rounding.empty()) {
+    options.rounding = roundingFromName(flags.rounding);
+    if (!options.rounding)
+      return fail("unknown rounding '" + flags.rounding +
+                  "', expected a mode such as nearest-even or toward-zero") ==
+             0;
+  }
+  if (flags.library.empty() || registry.findLibrary(flags.library))
+    return true;
+  std::vector<StringRef> names;
+  for (const Library &library : registry.libraries())
+    names.push_back(library.name);
+  return fail("unknown library '" + flags.library + "', expected " +
+              (names.empty() ? "one of a file: --formats F.yaml"
+                             : alternatives(names))) == 0;
+}
+
+/// Leaves the formats of which something may be proven; an error for one that
+/// was asked for.
+static bool chooseProvable(const CheckFlags &flags, const Registry &registry,
+                           std::vector<Format> &formats) {
+  auto isProvable = [&](const Format &format) {
+    return format.isOpaque() && format.width() <= 16 &&
+           registry.equivalentOf(format);
+  };
+  for (const Format &format : formats)
+    if (!flags.formats.empty() && !isProvable(format))
+      return fail("'" + nameOrSpelling(registry, format) +
+                  "' cannot be proven to be another format, expected an opaque "
+                  "one of up to 16 bits that names its 'equivalent'") == 0;
+  auto isServed = [&](const Format &format) {
+    return flags.library.empty() ||
+           any_of(registry.lowerings(), [&](const Lowering &lowering) {
+             return (lowering.library.empty() ||
+                     lowering.library == flags.library) &&
+                    (lowering.result == format ||
+                     is_contained(lowering.operands, format));
+           });
+  };
+  erase_if(formats, [&](const Format &format) {
+    return !isProvable(format) || !isServed(format);
+  });
+  return !formats.empty() ||
+         fail("--prove finds no format to prove, expected an opaque one of up "
+              "to 16 bits that names its 'equivalent'") == 0;
+}
+
+/// Those asked for; else what the files name: formats, and those for which they
+/// register functions.
+static bool chooseFormats(const CheckFlags &flags, const Registry &registry,
+                          std::vector<Format> &formats,
+                          std::vector<ScaledFormat> &scaled) {
+  auto add = [&](const Format &format) {
+    if (format && !is_contained(formats, format))
+      formats.push_back(format);
+  };
+  for (const std::string &name : flags.formats) {
+    std::string error;
+    ScaledFormat found = registry.lookupScaledFormat(name, error);
+    if (found) {
+      scaled.push_back(found);
+      continue;
+    }
+    if (!error.empty())
+      return fail(error) == 0;
+    Format format = registry.lookupFormat(name, error);
+    if (!format)
+      return fail(error) == 0;
+    add(format);
+  }
+  if (!flags.formats.empty())
+    return true;
+  for (const Registry::NamedFormat &named : registry.formats())
+    if (!named.isBuiltin)
+      add(named.format);
+  for (const Lowering &entry : registry.lowerings())
+    for (const Format &format : {entry.result, entry.operands.front()})
+      // A cast's machine number is the other side's affair, as is a carrier.
+      if ((entry.operation != Operation::Cast &&
+           entry.operation != Operation::RoundTo) ||
+          (format != formatF32() && format != formatF64()))
+        add(format);
+  return !formats.empty() ||
+         fail("no format to check, name one with --format, or a file of them "
+              "with --formats") == 0;
+}
+
+int numera::checkCommand(ArrayRef<const char *> arguments) {
+  CheckFlags flags;
+  if (std::optional<int> status = parse(arguments, flags))
+    return *status;
+  Registry registry;
+  check::Options options;
+  std::vector<Format> formats;
+  std::vector<ScaledFormat> scaledFormats;
+  if (!loadRegistry(flags.sources, registry) ||
+      !openLibraries(registry, errs(), &options.misfits) ||
+      !readOptions(flags, registry, options) ||
+      !chooseFormats(flags, registry, formats, scaledFormats) ||
+      (flags.wantsProofs && !chooseProvable(flags, registry, formats)))
+    return 1;
+
+  std::vector<check::Report> reports;
+  for (const Format &format : formats) {
+    std::string name = nameOrSpelling(registry, format);
+    std::optional<host::Progress> progress;
+    uint64_t before = 0;
+    auto tick = [&](uint64_t done, uint64_t total) {
+      if (!progress)
+        progress.emplace(name, total);
+      progress->advance(done - std::exchange(before, done));
+    };
+    Expected<check::Report> report =
+        flags.wantsProofs
+            ? check::proveFormat(registry, format, options, errs(), tick)
+            : check::checkFormat(registry, format, options, tick);
+    progress.reset();
+    if (!report)
+      return fail(toString(report.takeError()));
+    if (!options.library.empty() && report->results.empty())
+      continue;
+    if (!options.library.empty())
+      report->missing.clear();
+    reports.push_back(std::move(*report));
+  }
+  std::vector<ScaledReport> scaled;
+  for (const ScaledFormat &format : scaledFormats) {
+    Expected<ScaledReport> report =
+        checkScaled(registry, format, options.draws, options.seed);
+    if (!report)
+      return fail(toString(report.takeError()));
+    scaled.push_back(std::move(*report));
+  }
+  if (reports.empty() && scaled.empty())
+    return fail("library '" + options.library +
+                "' has no function that is registered for the CPU");
+
+  // The functions that cannot be called have had their lines.
+  auto isEmpty = [](const check::Report &report) {
+    return report.results.empty() && report.laws.empty();
+  };
+  if (!options.misfits.empty() && scaled.empty() && all_of(reports, isEmpty))
+    return 1;
+  CheckReport printer(registry, uint64_t(options.timeLimit));
+  uint64_t operations = 0, inputs = 0, bad = options.misfits.size();
+  for (const check::Report &report : reports) {
+    operations += report.results.size() + report.laws.size();
+    inputs += report.tried();
+    bad += report.bad();
+  }
+  for (const ScaledReport &report : scaled) {
+    operations += report.laws.size();
+    inputs += report.tried();
+    bad += report.bad();
+  }
+  if (flags.wantsJSON) {
+    json::OStream json(outs(), /*IndentSize=*/2);
+    json.object([&] {
+      json.attributeArray("formats", [&] {
+        for (const check::Report &report : reports)
+          printer.printJSON(report, json);
+        for (const ScaledReport &report : scaled)
+          printJSON(report, json);
+      });
+      json.attributeArray("misfits", [&] {
+        for (const std::string &place : options.misfits)
+          json.value(place);
+      });
+      json.attribute("inputs", int64_t(inputs));
+      json.attribute("not_as_expected", int64_t(bad));
+    });
+    outs() << '\n';
+    return bad ? 1 : 0;
+  }
+  for (const check::Report &report : reports)
+    printer.printText(report, outs());
+  for (const ScaledReport &report : scaled)
+    printText(report, outs());
+  size_t checked = reports.size() + scaled.size();
+  if (checked > 1 || !options.misfits.empty())
+    outs() << checked << (checked == 1 ? " format, " : " formats, ")
+           << CheckReport::summary(operations, inputs, bad) << '\n';
+  return bad ? 1 : 0;
+}

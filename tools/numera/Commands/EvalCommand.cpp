@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+//
+// `numera eval`: a calculator in any format.
+
+#include "Commands.h"
+#include "Eval/Calculator.h"
+#include "Formats/FormatFacts.h"
+#include "Support/CommandLine.h"
+#include "Support/Decimal.h"
+#include "Support/HexFloat.h"
+#include "Support/ModelFlags.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace numera;
+
+namespace {
+
+struct EvalFlags {
+  FormatSources sources;
+  std::string rounding, overflow;
+  std::optional<uint64_t> randomBits, seed;
+  bool bits = false, steps = false, json = false;
+};
+
+/// What an expression comes to.
+struct Result {
+  Format format;
+  uint64_t code;
+  bool isTruth;
+};
+
+} // namespace
+
+/// One line with the place, as compilers have it.
+static int fail(const ExpressionError &error) {
+  // Messages quote the user's text, which may have line breaks in it.
+  std::string line = error.message;
+  for (char &c : line)
+    c = static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  errs() << "expression:1:" << error.column + 1 << ": error: " << line << '\n';
+  return 1;
+}
+
+/// The format with the rounding and the overflow rule of the command line; null
+/// after one line of error.
+static Format withFlags(Format format, const EvalFlags &flags) {
+  std::string spelling = format.spelling();
+  if (!flags.overflow.empty()) {
+    std::optional<Overflow> rule = overflowFromName(flags.overflow);
+    Format changed =
+        rule ? format.getFamily().withOverflow(format, *rule) : Format();
+    if (!changed) {
+      fail("overflow '" + flags.overflow + "' does not go with " + spelling);
+      return {};
+    }
+    format = changed;
+  }
+  if (!flags.rounding.empty()) {
+    std::optional<Rounding> rounding = roundingFromName(flags.rounding);
+    if (!rounding) {
+      fail("rounding '" + flags.rounding +
+           "' is unknown, expected nearest-even, nearest-away, nearest-zero, "
+           "toward-zero, up, down, to-odd or stochastic");
+      return {};
+    }
+    int32_t bits = rounding == Rounding::Stochastic ? defaultRandomBits : 0;
+    format = format.withRounding(*rounding, bits);
+  }
+  if (!flags.randomBits)
+    return format;
+  if (format.getRounding() != Rounding::Stochastic) {
+    fail("--random-bits is for stochastic rounding, but " + spelling +
+         " rounds " + nameOf(format.getRounding()));
+    return {};
+  }
+  if (*flags.randomBits < 1 || *flags.randomBits > 32) {
+    fail("option '--random-bits' is '" + Twine(*flags.randomBits) +
+         "', expected 1 to 32");
+    return {};
+  }
+  return format.withRounding(Rounding::Stochastic, int32_t(*flags.randomBits));
+}
+
+// ---- Printing
+
+/// A code for people: the shortest number, and the exact one where it is
+/// another and not long.
+static std::string printValue(const Format &format, uint64_t code) {
+  std::string shortest = printShortest(format, code);
+  Unpacked value = format.getFamily().decode(format, code);
+  std::string exact = printDecimal(value);
+  if (exact == shortest || exact.size() > 40)
+    return shortest;
+  return shortest + (value.sticky ? " (" : " (exactly ") + exact + ")";
+}
+
+/// `2: add(0.3333, 2) = 2.333`.
+static std::string printStep(size_t number, const CalculatorStep &step) {
+  std::string text =
+      formatv("{0}: {1}(", number, nameOf(step.instruction.operation));
+  StringRef separator = "";
+  for (uint64_t operand : step.operands) {
+    text += separator.str() + printShortest(step.instruction.operands, operand);
+    separator = ", ";
+  }
+  return text + ") = " +
+         (step.instruction.isTruth()
+              ? std::to_string(step.result)
+              : printShortest(step.instruction.result, step.result));
+}
+
+static void printText(const Result &result, ArrayRef<CalculatorStep> steps,
+                      const EvalFlags &flags) {
+  if (flags.steps)
+    for (auto [index, step] : enumerate(steps))
+      outs() << printStep(index + 1, step) << '\n';
+  if (result.isTruth) {
+    outs() << result.code << '\n';
+    return;
+  }
+  outs() << printValue(result.format, result.code) << '\n';
+  if (flags.bits)
+    outs() << printCode(result.format, result.code) << "  "
+           << printFields(result.format, result.code) << '\n';
+}
+
+static void printJSON(StringRef name, const Result &result,
+                      ArrayRef<CalculatorStep> steps, const EvalFlags &flags) {
+  json::OStream out(outs(), /*IndentSize=*/2);
+  const Format &format = result.format;
+  out.object([&] {
+    out.attribute("format", name);
+    out.attribute("spelling", format.spelling());
+    out.attribute("rounding", nameOf(format.getRounding()));
+    out.attribute("overflow", overflowOf(format));
+    out.attribute("seed", flags.seed.value_or(0));
+    if (result.isTruth) {
+      out.attribute("truth", result.code != 0);
+    } else {
+      Unpacked value = format.getFamily().decode(format, result.code);
+      out.attribute("code", printCode(format, result.code));
+      out.attribute("bits", printFields(format, result.code));
+      out.attribute("value", printNearestHexFloat(value));
+      out.attribute("shortest", printShortest(format, result.code));
+      out.attribute("decimal", printDecimal(value));
+    }
+    if (flags.steps)
+      out.attributeArray("steps", [&] {
+        for (const CalculatorStep &step : steps)
+          out.object([&] {
+            const numera::Instruction &instruction = step.instruction;
+            out.attribute("operation", nameOf(instruction.operation));
+            out.attribute("format", instruction.result.spelling());
+            out.attributeArray("operands", [&] {
+              for (uint64_t operand : step.operands)
+                out.value(printCode(instruction.operands, operand));
+            });
+            if (instruction.isTruth())
+              out.attribute("truth", step.result != 0);
+            else
+              out.attribute("result",
+                            printCode(instruction.result, step.result));
+          });
+      });
+  });
+  outs() << '\n';
+}
+
+// ---- The command
+
+static int evaluate(StringRef text, const Registry &registry,
+                    const EvalFlags &flags) {
+  ExpressionError error;
+  std::optional<ExpressionFormat> front = formatOf(text, error);
+  if (!front)
+    return fail(error);
+  Format format = registry.lookupFormat(front->name, error.message);
+  error.column = front->column;
+  if (!format)
+    return fail(error);
+  if (!format.getFamily().hasArithmetic())
+    return fail({front->column, opaqueInExpression(front->name)});
+  format = withFlags(format, flags);
+  if (!format)
+    return 1;
+  std::optional<std::vector<numera::Instruction>> program =
+      parseExpression(text, front->end, format, registry, error);
+  if (!program)
+    return fail(error);
+  uint64_t seed = flags.seed.value_or(0);
+  std::vector<CalculatorStep> steps = calculate(*program, seed);
+  const numera::Instruction &last = program->back();
+  Result result = {last.result,
+                   last.isConstant ? last.code : steps.back().result,
+                   last.isTruth()};
+  if (flags.json)
+    printJSON(front->name, result, steps, flags);
+  else
+    printText(result, steps, flags);
+  return 0;
+}
+
+int numera::evalCommand(ArrayRef<const char *> arguments) {
+  EvalFlags flags;
+  CommandLine line("eval 'FORMAT: EXPRESSION' [options]",
+                   "A calculator: numera eval 'posit16: 1/3 + 2'. Each "
+                   "operation rounds once.");
+  addFormatsFlags(line, flags.sources);
+  line.add({"rounding", "MODE", "round so, e.g. nearest-even, stochastic, up",
+            &flags.rounding});
+  line.add({"random-bits", "N", "random bits of stochastic rounding, 1 to 32",
+            &flags.randomBits});
+  line.add({"seed", "NUMBER", "seed of stochastic rounding", &flags.seed});
+  line.add({"overflow", "RULE", "infinity, saturate, propagate or wrap",
+            &flags.overflow});
+  line.add({"bits", "", "print the code and its fields, too", &flags.bits});
+  line.add({"steps", "", "print each operation", &flags.steps});
+  line.add({"json", "", "print JSON", &flags.json});
+  if (std::optional<int> status = line.parse(arguments))
+    return *status;
+  if (line.positional().size() != 1)
+    return fail("expected one expression, as in numera eval 'posit16: 1/3 + "
+                "2', found " +
+                Twine(line.positional().size()));
+  Registry registry;
+  if (!loadRegistry(flags.sources, registry))
+    return 1;
+  return evaluate(line.positional()[0], registry, flags);
+}

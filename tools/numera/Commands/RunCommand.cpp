@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+//
+// `numera run`: compiles a model in memory, or opens a compiled one, and feeds
+// it arrays. What the user got wrong comes to light before what takes time:
+// arrays are read after lowering and before code generation.
+
+#include "Commands.h"
+#include "Run/Arrays.h"
+#include "Run/Execute.h"
+#include "Run/RunFlags.h"
+#include "Run/RunReport.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace numera;
+
+namespace {
+
+/// A model on its way to a program.
+struct Lowered {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  Resolved resolved;
+  std::vector<FunctionSignature> functions;
+};
+
+/// The run, step by step. Each step that fails has printed why.
+class Run {
+public:
+  explicit Run(const RunFlags &flags) : flags(flags) {}
+
+  bool prepare();
+  bool readArrays();
+  bool measure();
+  bool count();
+  bool report();
+
+private:
+  bool prepareModel();
+  bool choose(ArrayRef<FunctionSignature> functions);
+  bool generate(Lowered &lowered, Executable &out);
+  numera_options callOptions(const Executable &called) const;
+  bool compareWith(const std::vector<host::Array> &reference,
+                   RunReport &out) const;
+  bool check(Error error) const {
+    return !error || fail(toString(std::move(error))) == 0;
+  }
+
+  const RunFlags &flags;
+  Registry registry;
+  std::optional<Compiler> compiler; ///< owns the context of the modules
+  Lowered model;
+  Lowered reference; ///< with `--compare`
+  Lowered counting;  ///< with `--stats`
+  Executable executable, referenceExecutable, countingExecutable;
+  std::optional<DataSet> data;
+  std::optional<host::Array> labels;
+  Measured measured, referenceMeasured;
+  std::optional<std::vector<KernelTime>> kernels; ///< with `--profile`
+  std::optional<Statistics> statistics;           ///< with `--stats`
+};
+
+} // namespace
+
+/// The same model in the format of `--compare`, accumulating in it as well.
+static CompileOptions referenceOptions(const RunFlags &flags) {
+  CompileOptions options = flags.flags.compile;
+  options.format = options.accumulate = flags.compare;
+  options.rounding = options.overflow = "";
+  options.randomBits.reset();
+  return options;
+}
+
+bool Run::prepare() {
+  if (!flags.isCompiled())
+    return prepareModel();
+  if (!check(openShared(flags.model, flags.flags.compile.function, executable)))
+    return false;
+  StringRef target = executable.program->metadata().target;
+  if (flags.profiles && !target.starts_with("nvptx"))
+    return fail(flags.model + " is compiled for " + target +
+                ": --profile is for programs for a GPU") == 0;
+  return true;
+}
+
+bool Run::prepareModel() {
+  if (!loadLibraries(flags.flags.formats, registry))
+    return false;
+  compiler.emplace(registry);
+  model.module = compiler->load(flags.model, errs());
+  if (!model.module)
+    return false;
+  if (!flags.compare.empty())
+    reference.module = model.module->clone();
+  if (flags.counts)
+    counting.module = model.module->clone();
+  CompileOptions countingOptions = flags.flags.compile;
+  countingOptions.countEvents = true;
+
+  auto lower = [&](Lowered &lowered, const CompileOptions &options) {
+    return succeeded(compiler->lower(*lowered.module, options, lowered.resolved,
+                                     lowered.functions, errs()));
+  };
+  if (!lower(model, flags.flags.compile) ||
+      (reference.module && !lower(reference, referenceOptions(flags))) ||
+      (counting.module && !lower(counting, countingOptions)))
+    return false;
+  std::string error;
+  const FunctionSignature *function =
+      chooseFunction(model.functions, flags.flags.compile.function, error);
+  if (!function)
+    return fail(flags.model + ": " + error) == 0;
+  executable.function = referenceExecutable.function =
+      countingExecutable.function = *function;
+  return true;
+}
+
+bool Run::readArrays() {
+  std::string error;
+  data = readInputs(executable.function, flags.inputs, error);
+  if (!data)
+    return fail(error) == 0;
+  if (!flags.labels.empty() &&
+      !host::readNpy(flags.labels.c_str(), labels.emplace(), error))
+    return fail(error) == 0;
+  if (!flags.outputFolder.empty() &&
+      !makeOutputFolder(flags.outputFolder, error))
+    return fail(error) == 0;
+  return true;
+}
+
+bool Run::generate(Lowered &lowered, Executable &out) {
+  CPUOptions options = cpuOptions(flags.flags, lowered.resolved);
+  DeviceCode device;
+  if (flags.flags.compile.target == "nvptx") {
+    Expected<DeviceCode> code =
+        takeDeviceCode(*lowered.module, registry, gpuOptions(flags.flags));
+    if (!code)
+      return check(code.takeError());
+    device = std::move(*code);
+    options.device = &device;
+  }
+  Expected<std::unique_ptr<Program>> program =
+      Program::compile(*lowered.module, lowered.functions, registry, options);
+  if (!program)
+    return check(program.takeError());
+  out.program = std::move(*program);
+  return true;
+}
+
+numera_options Run::callOptions(const Executable &called) const {
+  numera_options options = NUMERA_OPTIONS;
+  options.threads = uint32_t(flags.threads.value_or(0));
+  options.step = flags.step.value_or(0);
+  options.seed = flags.flags.seed.value_or(called.program->metadata().seed);
+  return options;
+}
+
+bool Run::measure() {
+  auto run = [&](Lowered &lowered, Executable &what, uint64_t count,
+                 Measured &out) {
+    if (!what.program && !generate(lowered, what))
+      return false;
+    return check(execute(what, *data, callOptions(what), count,
+                         what.program->metadata().format, out));
+  };
+  KernelProfile profile;
+  if (flags.profiles && !check(profile.begin()))
+    return false;
+  if (!run(model, executable, flags.repeat.value_or(1), measured))
+    return false;
+  if (flags.profiles) {
+    Expected<std::vector<KernelTime>> found = profile.end();
+    if (!found)
+      return check(found.takeError());
+    kernels = std::move(*found);
+  }
+  return (!reference.module ||
+          run(reference, referenceExecutable, 1, referenceMeasured));
+}
+
+/// Another program counts: the one that is measured stays as it is.
+bool Run::count() {
+  if (!counting.module)
+    return true;
+  if (!generate(counting, countingExecutable))
+    return false;
+  const Executable &what = countingExecutable;
+  Expected<Statistics> counted = collectStatistics(
+      what, *data, callOptions(what),
+      counting.resolved.counts[what.function.name], measured.outputs, registry);
+  if (!counted)
+    return check(counted.takeError());
+  statistics = std::move(*counted);
+  return true;
+}
+
+bool Run::compareWith(const std::vector<host::Array> &reference,
+                      RunReport &out) const {
+  for (auto [report, result, expected] :
+       zip_equal(out.outputs, measured.outputs, reference)) {
+    if (result.shape != expected.shape)
+      return fail("output '" + report.name + "' has shape " +
+                  printDimensions(result.shape) + ", in " + flags.compare +
+                  " it has " + printDimensions(expected.shape)) == 0;
+    report.comparison = compare(result, expected);
+  }
+  return true;
+}
+
+bool Run::report() {
+  RunReport out;
+  out.metadata = executable.program->metadata();
+  out.seed = flags.flags.seed.value_or(out.metadata.seed);
+  out.seconds = measured.seconds;
+  out.roles = model.resolved.roles;
+  out.kernels = kernels;
+  out.statistics = statistics;
+  std::vector<std::string> names = outputNames(executable.function.outputs);
+  for (auto [index, array] : enumerate(measured.outputs)) {
+    const std::string &name = executable.function.outputs[index].name;
+    out.outputs.push_back({.name = name.empty() ? names[index] : name,
+                           .shape = array.shape,
+                           .nan = countNaN(array),
+                           .comparison = std::nullopt});
+  }
+  if (reference.module && !compareWith(referenceMeasured.outputs, out))
+    return false;
+  std::string error;
+  if (labels) {
+    if (measured.outputs.empty())
+      return fail("labels are compared with the first output, '" +
+                  executable.function.name + "' has none") == 0;
+    out.top1 = top1(measured.outputs.front(), *labels, error);
+    if (!error.empty())
+      return fail(flags.labels + ": " + error) == 0;
+  }
+  if (!flags.outputFolder.empty() &&
+      !writeOutputs(flags.outputFolder, names, measured.outputs, error))
+    return fail(error) == 0;
+  (flags.wantsJSON ? printJSON : printText)(out, outs());
+  return true;
+}
+
+int numera::runCommand(ArrayRef<const char *> arguments) {
+  RunFlags flags;
+  if (std::optional<int> status = parseRunFlags(arguments, flags))
+    return *status;
+  Run run(flags);
+  return run.prepare() && run.readArrays() && run.measure() && run.count() &&
+                 run.report()
+             ? 0
+             : 1;
+}

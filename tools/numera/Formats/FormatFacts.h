@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+//
+// What follows from a format: what `numera formats NAME` prints. Everything is
+// asked of the family, at any width, and no family is named here.
+
+#ifndef NUMERA_TOOLS_FORMATS_FORMATFACTS_H
+#define NUMERA_TOOLS_FORMATS_FORMATFACTS_H
+
+#include "numera/Registry/Registry.h"
+#include <optional>
+#include <string>
+
+namespace numera {
+
+/// Facts of a format with arithmetic of its own.
+struct FormatFacts {
+  FormatFamily::Range range;
+  Unpacked largest;
+  Unpacked lowest;   ///< finite
+  Unpacked smallest; ///< above zero
+  /// The least number with a hidden bit; none where precision tapers.
+  std::optional<Unpacked> smallestNormal;
+  /// From 1 to the next number; none where one of them is out of range.
+  std::optional<Unpacked> epsilon;
+  /// log10 of the largest over the smallest.
+  double decades;
+  FormatFamily::SpecialCodes codes;
+  uint64_t subnormalCodes;
+  uint128_t finiteValues;  ///< distinct; 2^64 at most
+  std::string accumulator; ///< name or spelling
+  std::string rounding, overflow;
+};
+
+/// `format` must have arithmetic.
+FormatFacts factsOf(const Registry &registry, const Format &format);
+
+/// The least number of the format above zero.
+Unpacked smallestOf(const Format &format);
+/// The next number of the format above a finite `value`, where there is one.
+std::optional<Unpacked> nextAbove(const Format &format, const Unpacked &value);
+
+/// What becomes of numbers too large. `format` must have arithmetic.
+std::string overflowOf(const Format &format);
+
+/// The registered name, else the spelling.
+std::string nameOrSpelling(const Registry &registry, const Format &format);
+
+/// `0x41`, with as many digits as the format's codes have.
+std::string printCode(const Format &format, uint64_t code);
+/// Its bits, split by field: `0 1000 001`.
+std::string printFields(const Format &format, uint64_t code);
+
+} // namespace numera
+
+#endif // NUMERA_TOOLS_FORMATS_FORMATFACTS_H

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+
+#ifndef NUMERA_TOOLS_SUPPORT_HEXFLOAT_H
+#define NUMERA_TOOLS_SUPPORT_HEXFLOAT_H
+
+#include "numera/Numerics/Core/Unpacked.h"
+#include <string>
+
+namespace numera {
+
+/// The exact value in C's hexadecimal notation, the leading digit 1 whatever
+/// the exponent: `0x1.8p+1`, `-0x1p-16445`; also `0x0p+0`, `-0x0p+0`, `inf`,
+/// `-inf`, `nan`. A value that goes on behind its 96 bits ends in `…`.
+std::string printHexFloat(const Unpacked &value);
+
+/// The same of the nearest number of 53 significant bits, which is the value
+/// itself in all formats whose values are binary fractions.
+std::string printNearestHexFloat(const Unpacked &value);
+
+} // namespace numera
+
+#endif // NUMERA_TOOLS_SUPPORT_HEXFLOAT_H

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+
+#include "ModelFlags.h"
+
+#include "numera/Registry/Formats/Plugin.h"
+#include "numera/Target/Check/Proofs.h"
+#include "numera/Target/Driver/Emit.h"
+#include "numera/Target/Libraries/Examine/Libraries.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace numera;
+
+void numera::addFormatsFlags(CommandLine &line, FormatSources &sources) {
+  line.add({"formats", "FILE", "read formats and lowerings from a YAML file",
+            &sources.files});
+  line.add({"load-plugin", "FILE.so", "add the family of formats of a plugin",
+            &sources.plugins});
+  line.add({"no-proofs", "",
+            "call a library's functions where they are proven to be a built-in "
+            "format's",
+            &sources.ignoresProofs});
+}
+
+void numera::addModelFlags(CommandLine &line, ModelFlags &flags) {
+  CompileOptions &compile = flags.compile;
+  addFormatsFlags(line, flags.formats);
+  line.add({"format", "FORMAT",
+            "compute in this format: a name or a spelling such as float<5,7>",
+            &compile.format});
+  line.add({"accumulate", "FORMAT",
+            "add up matrix products in: same, quire, f32, f64, tensorcore or a "
+            "format",
+            &compile.accumulate});
+  line.add({"rounding", "MODE",
+            "round so, e.g. nearest-even, toward-zero, up, stochastic",
+            &compile.rounding});
+  line.add({"random-bits", "N",
+            "random bits of stochastic rounding, 1 to 32 (default)",
+            &compile.randomBits});
+  line.add({"overflow", "RULE", "infinity, saturate, propagate or wrap",
+            &compile.overflow});
+  line.add({"seed", "NUMBER", "seed of stochastic rounding", &flags.seed});
+  line.add({"output-as",
+            "KIND",
+            "results as f32 (default), f64 or the format's storage",
+            &compile.outputAs,
+            {"f32", "f64", "storage"}});
+  line.add(
+      {"function", "NAME", "this function of the model", &compile.function});
+  line.add({"target",
+            "TARGET",
+            "cpu (default) or nvptx, an NVIDIA GPU",
+            &compile.target,
+            {"cpu", "nvptx"}});
+  line.add(
+      {"cpu", "CPU",
+       "native (default), x86-64-v3, a CPU as LLVM names it, or several: A,B",
+       &compile.cpu});
+  line.add({"gpu", "GPU", "with --target nvptx: sm_75, sm_80 (default), sm_90a",
+            &compile.gpu});
+  line.add({"cuda-path", "FOLDER",
+            "CUDA's tools; by default those on PATH or in CUDA_HOME",
+            &flags.cudaPath});
+}
+
+bool numera::loadRegistry(const FormatSources &sources, Registry &registry) {
+  std::string error;
+  for (const std::string &plugin : sources.plugins)
+    if (!loadPlugin(plugin, error)) {
+      fail(error);
+      return false;
+    }
+  for (const std::string &file : sources.files)
+    if (!registry.load(file, errs()))
+      return false;
+  return true;
+}
+
+bool numera::loadLibraries(const FormatSources &sources, Registry &registry) {
+  if (!loadRegistry(sources, registry) || !openLibraries(registry, errs()))
+    return false;
+  if (!sources.ignoresProofs)
+    loadProofs(registry, errs());
+  return true;
+}
+
+int numera::checkModelFlags(const ModelFlags &flags) {
+  if (!flags.compile.gpu.empty() && flags.compile.target != "nvptx")
+    return fail("--gpu is for --target nvptx, found --target " +
+                flags.compile.target);
+  const std::string &outputAs = flags.compile.outputAs;
+  if (!outputAs.empty() && outputAs != "f32" && outputAs != "f64" &&
+      outputAs != "storage")
+    return fail("option '--output-as' is '" + outputAs +
+                "', expected f32, f64 or storage");
+  return 0;
+}
+
+std::string numera::accumulatorFor(StringRef name) {
+  return name.str() + (name == "tensorcore" ? ": not bit-exact" : "");
+}
+
+std::string numera::describe(const RuleUse &rule) {
+  constexpr size_t most = 8;
+  std::string text = "rule " + rule.match + ": " + rule.format +
+                     ", accumulating in " + accumulatorFor(rule.accumulate);
+  for (const auto &[role, format] : rule.roles)
+    text += ", " + role + " in " + format;
+  ArrayRef<std::string> names = rule.operations;
+  text += ", for " +
+          (names.empty() ? "nothing" : join(names.take_front(most), ", "));
+  if (names.size() > most)
+    text += " and " + std::to_string(names.size() - most) + " more";
+  return text;
+}
+
+GPUOptions numera::gpuOptions(const ModelFlags &flags) {
+  GPUOptions options;
+  if (!flags.compile.gpu.empty())
+    options.gpu = flags.compile.gpu;
+  options.cudaPath = flags.cudaPath;
+  return options;
+}
+
+CPUOptions numera::cpuOptions(const ModelFlags &flags,
+                              const Resolved &resolved) {
+  return cpuOptions(flags.compile, resolved, flags.seed.value_or(0));
+}
