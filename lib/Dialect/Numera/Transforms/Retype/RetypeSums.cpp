@@ -60,11 +60,15 @@ public:
   }
 
 private:
+  OpFoldResult sizeOf(unsigned loop);
   /// True if the sum is short enough to be written out.
   bool isShort();
   Value addShort();
   Value addTree(OpBuilder &builder, Value zero, ArrayRef<Value> arguments,
                 size_t terms);
+  /// `source` as far as the loops go, where `map`, which was `before`, has
+  /// come to have a loop alone.
+  Value cutToLoops(Value source, AffineMap before, AffineMap map);
   /// The indices of the terms, in order.
   SmallVector<SmallVector<int64_t>> placesOfTerms();
   /// Where the result has what lies at (p…).
@@ -124,17 +128,21 @@ static Value add(OpBuilder &builder, Location loc, Type type, Value x,
   return AddOp::create(builder, loc, type, x, y);
 }
 
+OpFoldResult BlockedSum::sizeOf(unsigned loop) {
+  int64_t known = generic.getStaticLoopRanges()[loop];
+  if (ShapedType::isStatic(known))
+    return rewriter.getIndexAttr(known);
+  return cast<linalg::LinalgOp>(generic.getOperation())
+      .createLoopRanges(rewriter, loc)[loop]
+      .size;
+}
+
 /// The generic without its last addition, over all loops in parallel.
 Value BlockedSum::createTerms() {
-  SmallVector<int64_t> known = generic.getStaticLoopRanges();
-  SmallVector<Range> ranges = cast<linalg::LinalgOp>(generic.getOperation())
-                                  .createLoopRanges(rewriter, loc);
   SmallVector<AffineExpr> results;
   Sizes sizes;
   for (unsigned loop : llvm::concat<unsigned>(parallel, reduction)) {
-    sizes.push_back(ShapedType::isDynamic(known[loop])
-                        ? ranges[loop].size
-                        : OpFoldResult(rewriter.getIndexAttr(known[loop])));
+    sizes.push_back(sizeOf(loop));
     results.push_back(rewriter.getAffineDimExpr(loop));
   }
   parallelSizes.assign(sizes.begin(), sizes.begin() + parallel.size());
@@ -316,10 +324,40 @@ SmallVector<SmallVector<int64_t>> BlockedSum::placesOfTerms() {
   return places;
 }
 
+/// linalg takes the extent of a loop from a dimension that the loop alone
+/// goes through. Of a window with stride 1 that dimension is the image's, which
+/// is longer: `d + k` has become `d` where k is 0.
+Value BlockedSum::cutToLoops(Value source, AffineMap before, AffineMap map) {
+  auto type = cast<RankedTensorType>(source.getType());
+  SmallVector<int64_t> known = generic.getStaticLoopRanges();
+  Sizes sizes = tensor::getMixedSizes(rewriter, loc, source);
+  bool cuts = false;
+  for (auto [i, places] :
+       llvm::enumerate(llvm::zip(before.getResults(), map.getResults()))) {
+    auto [old, place] = places;
+    auto loop = dyn_cast<AffineDimExpr>(place);
+    if (!loop || isa<AffineDimExpr>(old))
+      continue;
+    int64_t size = known[parallel[loop.getPosition()]];
+    if (ShapedType::isStatic(size) && size == type.getDimSize(i))
+      continue;
+    sizes[i] = parallelSizes[loop.getPosition()];
+    cuts = true;
+  }
+  if (!cuts)
+    return source;
+  Sizes offsets(sizes.size(), rewriter.getIndexAttr(0));
+  Sizes strides(sizes.size(), rewriter.getIndexAttr(1));
+  return tensor::ExtractSliceOp::create(rewriter, loc, source, offsets, sizes,
+                                        strides);
+}
+
 Value BlockedSum::addShort() {
   Value zero = createConstant(rewriter, loc, policy.accumulator,
                               rewriter.getF32FloatAttr(0));
   SmallVector<SmallVector<int64_t>> terms = placesOfTerms();
+  for (unsigned loop : parallel)
+    parallelSizes.push_back(sizeOf(loop));
   SmallVector<Value> inputs;
   SmallVector<AffineMap> maps;
   for (const SmallVector<int64_t> &term : terms) {
@@ -329,10 +367,9 @@ Value BlockedSum::addShort() {
     for (auto [i, loop] : llvm::enumerate(parallel))
       places[loop] = rewriter.getAffineDimExpr(i);
     for (OpOperand *input : generic.getDpsInputOperands()) {
-      inputs.push_back(input->get());
-      maps.push_back(
-          generic.getMatchingIndexingMap(input).replaceDimsAndSymbols(
-              places, {}, parallel.size(), 0));
+      AffineMap map = generic.getMatchingIndexingMap(input);
+      maps.push_back(map.replaceDimsAndSymbols(places, {}, parallel.size(), 0));
+      inputs.push_back(cutToLoops(input->get(), map, maps.back()));
     }
   }
   maps.push_back(layoutOfResult());
