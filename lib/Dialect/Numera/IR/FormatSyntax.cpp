@@ -15,6 +15,12 @@ namespace numera {
 /// One argument of a spelling: `5`, `fn`, `bias=9`, `"toward-zero"`.
 static ParseResult parseArgument(AsmParser &parser, bool isOpaque,
                                  std::string &text) {
+  // Before numbers: MLIR's parser reads these two as 0 and 1.
+  for (StringRef word : {"true", "false"})
+    if (succeeded(parser.parseOptionalKeyword(word))) {
+      text += word;
+      return success();
+    }
   int64_t number;
   OptionalParseResult integer = parser.parseOptionalInteger(number);
   if (integer.has_value()) {
