@@ -87,7 +87,8 @@ std::optional<BlockSteps> stepsOf(CastOp there) {
     return std::nullopt;
   FormatOpInterface interface = there;
   ElementKind from = interface.getOperandElement(0);
-  if (!from.isFormat() || from.format != formatF32())
+  if (!from.isFormat() || from.format != formatF32() ||
+      !interface.getResultElement().isFormat())
     return std::nullopt;
   return blockStepsOf(interface.getRules().encoding, interface.getRules());
 }
