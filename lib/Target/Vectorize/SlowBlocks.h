@@ -8,6 +8,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/ValueHandle.h"
 
 #include <optional>
 
@@ -24,7 +25,9 @@ bool isBfloatConversion(const llvm::CallInst &call);
 /// An edge that was cut: what is at `block` leaves if `condition` is `sense`.
 struct SlowExit {
   llvm::BasicBlock *block;
-  llvm::Value *condition;
+  /// Followed where it is replaced: a phi is by its only value once the blocks
+  /// that were cut off are gone.
+  llvm::WeakTrackingVH condition;
   bool sense;
 };
 
