@@ -372,6 +372,7 @@ LogicalResult Compiler::lower(ModuleOp module, const CompileOptions &options,
     if (failed(keepFunction(module, options.function)))
       return failure();
   }
+  passNumbersAsTensors(module);
   // What nothing calls need not compile.
   if (failed(run(
           module,

@@ -60,11 +60,17 @@ tensorSignature(func::FuncOp function, Type type, DictionaryAttr attributes) {
   type = withoutPacking(type);
   auto shaped = dyn_cast<ShapedType>(type);
   auto dtype = dtypeOf(shaped ? shaped.getElementType() : type);
-  if (!dtype || (shaped && !shaped.hasRank()) || isa<VectorType>(type))
+  // Numbers have become tensors, but where the function's address is taken.
+  if (dtype && !shaped)
     return function.emitError("function '")
            << function.getName() << "' has " << type
-           << " at its boundary; expected tensors or memrefs of known rank, of "
-              "f32, f64 or integers of 1, 8, 16, 32 or 64 bits";
+           << " at its boundary and is used otherwise than by calls; expected "
+              "tensors or memrefs";
+  if (!dtype || !shaped.hasRank() || isa<VectorType>(type))
+    return function.emitError("function '")
+           << function.getName() << "' has " << type
+           << " at its boundary; expected numbers, or tensors or memrefs of "
+              "known rank, of f32, f64 or integers of 1, 8, 16, 32 or 64 bits";
   tensor.dtype = *dtype;
   if (shaped)
     for (int64_t size : shaped.getShape())

@@ -8,6 +8,10 @@
 
 namespace numera {
 
+/// Numbers at the boundary of public functions become tensors of rank 0, inside
+/// of them and where they are called.
+void passNumbersAsTensors(mlir::ModuleOp module);
+
 /// The signatures of the public functions with a body, in order, taking the
 /// names of tensors (`numera.name`) off the functions. Boundary types without a
 /// dtype are an error at the function.
