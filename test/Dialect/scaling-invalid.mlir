@@ -92,3 +92,19 @@ func.func @foreign(%x: tensor<4xf32>) -> tensor<2x!numera.num<fixed<7, 0>>> {
   %s = tensor.extract_slice %q[0] [2] [1] : !q to tensor<2x!numera.num<fixed<7, 0>>>
   return %s : tensor<2x!numera.num<fixed<7, 0>>>
 }
+
+// -----
+
+// expected-error@+1 {{rule 'even' rounds to the precision of an element, and 'float<8,0,fnu>' has 1 significant bit; expected floor, ceil, round-up-ceil or absmax}}
+func.func private @even(tensor<4x!numera.num<float<8, 0, fnu>>, #numera.scaling<even, float<8, 0, fnu>>>)
+
+// -----
+
+// Comparing gives bits, which share no scales.
+!q = tensor<4x!numera.num<fixed<7, 0>>, #numera.scaling<range, float<8, 23>>>
+func.func @compare(%x: tensor<4xf32>) -> tensor<4xi1> {
+  %q = numera.quantize %x : tensor<4xf32> to !q
+  // expected-error@+1 {{'numera.cmp' takes a scaled tensor, which no scales are known for; dequantize it first}}
+  %c = numera.cmp olt, %q, %q : !q
+  return %c : tensor<4xi1>
+}

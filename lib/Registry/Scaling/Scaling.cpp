@@ -123,6 +123,12 @@ std::string numera::checkScaledFormat(const ScaledFormat &format) {
     return "rule 'even' rounds to the precision of an element, and '" +
            format.element.spelling() +
            "' is opaque; expected floor, ceil, round-up-ceil or absmax";
+  if (scaling.rule == ScaleRule::Even &&
+      format.element.getFamily().range(format.element).precision < 2)
+    return "rule 'even' rounds to the precision of an element, and '" +
+           format.element.spelling() +
+           "' has 1 significant bit; expected floor, ceil, round-up-ceil or "
+           "absmax";
   if (format.element.getRounding() == Rounding::Stochastic)
     return "elements in '" + format.element.spelling() +
            "' round stochastically, which scaled tensors do not; expected "

@@ -72,9 +72,13 @@ static void printUniformTypes(OpAsmPrinter &p, mlir::Operation *, Type x,
   printUniform(p, {x, y, z}, result);
 }
 
-/// An integer of `bits` in the shape of `type`.
+/// An integer of `bits` in the shape of `type`. Encodings that say what codes
+/// mean say nothing of it.
 static Type integerLike(Type type, unsigned bits) {
   auto integer = IntegerType::get(type.getContext(), bits);
+  if (scalingOf(type) || isPacked(type))
+    return RankedTensorType::get(cast<RankedTensorType>(type).getShape(),
+                                 integer);
   if (auto shaped = dyn_cast<ShapedType>(type))
     return shaped.clone(integer);
   return integer;
