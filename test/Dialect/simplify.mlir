@@ -2,6 +2,8 @@
 // Clauses: V2 V3 R6.
 // RUN: numera-opt %s --numera-simplify | FileCheck %s
 
+#id = affine_map<(d0) -> (d0)>
+
 !posit16 = !numera.num<posit<16, 2>>
 !posit32 = !numera.num<posit<32, 2>>
 !bf16 = !numera.num<float<8, 7>>
@@ -17,6 +19,57 @@ func.func @a_cast_to_a_wider_format_and_back_is_nothing(%x: tensor<4x!posit16>)
   %0 = numera.cast %x : tensor<4x!posit16> to tensor<4xf32>
   %1 = numera.cast %0 : tensor<4xf32> to tensor<4x!posit16>
   return %1 : tensor<4x!posit16>
+}
+
+// An argument may hold any NaN: one cast is left, which makes it canonical.
+// CHECK-LABEL: @any_nan_becomes_the_canonical_one
+// CHECK-SAME: (%[[X:.*]]: !bf16)
+// CHECK-NEXT: %[[Y:.*]] = numera.cast %[[X]] : !bf16
+// CHECK-NEXT: return %[[Y]]
+func.func @any_nan_becomes_the_canonical_one(%x: !bf16) -> !bf16 {
+  %0 = numera.cast %x : !bf16 to f32
+  %1 = numera.cast %0 : f32 to !bf16
+  return %1 : !bf16
+}
+
+// CHECK-LABEL: @what_an_operation_gives_is_canonical
+// CHECK-NEXT: %[[Y:.*]] = numera.add
+// CHECK-NEXT: return %[[Y]]
+func.func @what_an_operation_gives_is_canonical(%x: !bf16) -> !bf16 {
+  %0 = numera.add %x, %x : !bf16
+  %1 = numera.cast %0 : !bf16 to f32
+  %2 = numera.cast %1 : f32 to !bf16
+  %3 = numera.cast %2 : !bf16 to !bf16
+  return %3 : !bf16
+}
+
+// Through what moves elements and into bodies.
+// CHECK-LABEL: @results_are_followed_through_tensors
+// CHECK: linalg.generic
+// CHECK: %[[SUM:.*]] = numera.add
+// CHECK-NEXT: linalg.yield %[[SUM]]
+// CHECK: linalg.generic
+// CHECK-NEXT: ^bb0(%[[Y:.*]]: !bf16, %{{.*}}: !bf16):
+// CHECK-NEXT: linalg.yield %[[Y]]
+func.func @results_are_followed_through_tensors(%x: tensor<8x!bf16>)
+    -> tensor<4x!bf16> {
+  %e = tensor.empty() : tensor<8x!bf16>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : tensor<8x!bf16>) outs(%e : tensor<8x!bf16>) {
+  ^bb0(%a: !bf16, %out: !bf16):
+    %b = numera.add %a, %a : !bf16
+    linalg.yield %b : !bf16
+  } -> tensor<8x!bf16>
+  %1 = tensor.extract_slice %0[0] [4] [1] : tensor<8x!bf16> to tensor<4x!bf16>
+  %f = tensor.empty() : tensor<4x!bf16>
+  %2 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%1 : tensor<4x!bf16>) outs(%f : tensor<4x!bf16>) {
+  ^bb0(%a: !bf16, %out: !bf16):
+    %b = numera.cast %a : !bf16 to f32
+    %c = numera.cast %b : f32 to !bf16
+    linalg.yield %c : !bf16
+  } -> tensor<4x!bf16>
+  return %2 : tensor<4x!bf16>
 }
 
 // CHECK-LABEL: @a_cast_through_a_wider_format_is_one_cast

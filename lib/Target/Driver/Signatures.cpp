@@ -117,6 +117,14 @@ FailureOr<std::vector<FunctionSignature>> collectSignatures(ModuleOp module) {
     signature.sharesBatch = false;
     signature.takesSeed = function->hasAttr(drawsAttribute);
     ArrayRef<Type> arguments = function.getArgumentTypes();
+    if (signature.takesSeed &&
+        (arguments.size() < 3 ||
+         !llvm::all_of(arguments.take_back(3),
+                       [](Type type) { return type.isInteger(64); })))
+      return function.emitError("function '")
+             << function.getName() << "' has the attribute '" << drawsAttribute
+             << "'; expected three arguments of type i64 at its end, for seed, "
+                "step and sample";
     arguments = arguments.drop_back(signature.takesSeed ? 3 : 0);
     for (auto [i, type] : llvm::enumerate(arguments)) {
       auto tensor = tensorSignature(function, type, function.getArgAttrDict(i));

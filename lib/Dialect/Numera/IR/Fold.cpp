@@ -4,6 +4,7 @@
 // the format's family; nothing is folded that a library may define.
 
 #include "FoldElements.h"
+#include "numera/Dialect/Numera/IR/CanonicalCodes.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Numerics/Exact/Compare.h"
 #include "numera/Numerics/Exact/Integral.h"
@@ -217,14 +218,15 @@ static OpFoldResult foldElementwise(FormatOpInterface op,
 }
 
 OpFoldResult CastOp::fold(FoldAdaptor adaptor) {
-  // A cast to the same format changes nothing, except that on f32 and f64 it
-  // makes NaNs canonical, and that some formats saturate infinities.
+  // A cast to the same format changes nothing, except that it makes codes
+  // canonical, and that some formats saturate infinities.
   FormatOpInterface cast = *this;
   ElementKind kind = cast.getResultElement();
   if (getOperand().getType() == getType() &&
       cast.getOperandElement(0) == kind && kind.isFormat() &&
       isExactCast(kind.format, cast.getRules()) &&
-      !isa<FloatType>(numera::elementType(getType())))
+      !isa<FloatType>(numera::elementType(getType())) &&
+      hasCanonicalCodes(getOperand(), kind.format))
     return getOperand();
   return foldElementwise(cast, adaptor.getOperands());
 }

@@ -122,9 +122,10 @@ def NumeraPassParts : Pass<"numera-pass-parts", "::mlir::ModuleOp"> {
 def NumeraSimplify : Pass<"numera-simplify"> {
   let summary = "remove casts that change nothing and fold constants";
   let description = [{
-    *Before / after:* `cast B→A (cast A→B x)` becomes `x` where every value of
-    A is one of B; `cast B→C (cast A→B x)` becomes `cast A→C x` under the same
-    condition. Constants fold. No rounding is dropped.
+    *Before / after:* `cast B→C (cast A→B x)` becomes `cast A→C x` where every
+    value of A is one of B. `cast A→A x` becomes `x` where each value of A has
+    one code, or x comes from an operation: an argument may hold any of the
+    codes of NaN. Constants fold. No rounding is dropped.
   }];
 }
 

@@ -3,7 +3,10 @@
 // Casts that change nothing disappear. Folding constants is the greedy
 // driver's: every operation has its folder.
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "numera/Dialect/Numera/IR/CanonicalCodes.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 
@@ -13,11 +16,76 @@ namespace numera {
 #define GEN_PASS_DEF_NUMERASIMPLIFY
 #include "numera/Dialect/Numera/Transforms/Passes.h.inc"
 
+/// The values that the elements of `value` come from, unchanged; false if that
+/// is not known.
+static bool traceElements(Value value, SmallVectorImpl<Value> &sources) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto op = dyn_cast<linalg::LinalgOp>(argument.getOwner()->getParentOp());
+    if (!op)
+      return false;
+    OpOperand *operand = op.getMatchingOpOperand(argument);
+    sources.push_back(operand->get());
+    if (op.isDpsInit(operand)) // what the last step left
+      sources.push_back(op.getMatchingYieldValue(operand)->get());
+    return true;
+  }
+  mlir::Operation *op = value.getDefiningOp();
+  if (auto linalg = dyn_cast<linalg::LinalgOp>(op)) {
+    OpOperand *init =
+        linalg.getDpsInitOperand(cast<OpResult>(value).getResultNumber());
+    sources.push_back(linalg.getMatchingYieldValue(init)->get());
+    if (linalg.getNumReductionLoops() != 0) // there may be no step
+      sources.push_back(init->get());
+    return true;
+  }
+  if (isa<tensor::EmptyOp>(op))
+    return true;
+  if (isa<tensor::ExtractSliceOp, tensor::CollapseShapeOp,
+          tensor::ExpandShapeOp, tensor::CastOp, tensor::ExtractOp>(op)) {
+    sources.push_back(op->getOperand(0));
+    return true;
+  }
+  if (isa<tensor::InsertSliceOp, tensor::InsertOp>(op)) {
+    sources.append({op->getOperand(0), op->getOperand(1)});
+    return true;
+  }
+  if (auto pad = dyn_cast<tensor::PadOp>(op)) {
+    sources.push_back(pad.getSource());
+    sources.push_back(pad.getBody()->getTerminator()->getOperand(0));
+    return true;
+  }
+  return false;
+}
+
+/// True if a cast of `value`, of `type`, to its own format changes no code.
+static bool needsNoCast(Value value, const Format &format, Type type) {
+  return !isa<FloatType>(numera::elementType(type)) &&
+         hasCanonicalCodes(value, format, traceElements);
+}
+
 namespace {
 
+/// A cast to the operand's format that changes nothing. The folder knows fewer.
+struct RemoveIdentity : OpRewritePattern<CastOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(CastOp cast,
+                                PatternRewriter &rewriter) const override {
+    FormatOpInterface op = cast;
+    ElementKind kind = op.getResultElement();
+    if (cast.getOperand().getType() != cast.getType() ||
+        op.getOperandElement(0) != kind || !kind.isFormat() ||
+        !isExactCast(kind.format, op.getRules()) || isOverridden(op) ||
+        !needsNoCast(cast.getOperand(), kind.format, cast.getType()))
+      return failure();
+    rewriter.replaceOp(cast, cast.getOperand());
+    return success();
+  }
+};
+
 /// cast B→C (cast A→B x) is cast A→C x where every value of A is one of B: the
-/// inner cast is then exact. With C = A nothing is left, except on f32 and f64,
-/// where the cast keeps making NaNs canonical.
+/// inner cast is then exact. With C = A nothing is left but a cast that makes
+/// codes canonical, where they may be others.
 struct ComposeCasts : OpRewritePattern<CastOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -37,7 +105,7 @@ struct ComposeCasts : OpRewritePattern<CastOp> {
       return failure();
     if (from == to && inner.getOperand().getType() == outer.getType() &&
         isExactCast(to.format, out.getRules()) &&
-        !isa<FloatType>(numera::elementType(outer.getType()))) {
+        needsNoCast(inner.getOperand(), to.format, outer.getType())) {
       rewriter.replaceOp(outer, inner.getOperand());
       return success();
     }
@@ -58,7 +126,7 @@ struct ComposeCasts : OpRewritePattern<CastOp> {
 struct SimplifyPass : impl::NumeraSimplifyBase<SimplifyPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<ComposeCasts>(&getContext());
+    patterns.add<ComposeCasts, RemoveIdentity>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
