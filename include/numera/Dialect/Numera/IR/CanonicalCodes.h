@@ -6,7 +6,7 @@
 #define NUMERA_DIALECT_NUMERA_IR_CANONICALCODES_H
 
 #include "mlir/IR/Value.h"
-#include "numera/Registry/Format.h"
+#include "numera/Registry/Formats/Format.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
