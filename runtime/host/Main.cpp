@@ -6,6 +6,7 @@
 
 #include "DataSet.h"
 
+#include "numera/Runtime/Convert.h"
 #include "numera/Runtime/Entry.h"
 
 #include <charconv>
@@ -100,6 +101,19 @@ bool findInput(const FunctionInfo &function, std::string &file, size_t &next,
   return false;
 }
 
+/// Numbers for an input of f32 or f64. What else does not fit, the function
+/// says.
+bool convertInput(const TensorInfo &input, const std::string &file,
+                  Array &array, std::string &error) {
+  bool isFloat = input.dtype == NUMERA_F32 || input.dtype == NUMERA_F64;
+  if (!isFloat ||
+      convertNumbers(array, input.dtype == NUMERA_F32 ? DType::f4 : DType::f8,
+                     error))
+    return true;
+  error = file + ": " + error;
+  return false;
+}
+
 bool readInputs(const FunctionInfo &function, Arguments &arguments,
                 std::vector<Array> &arrays, std::string &error) {
   arrays.resize(function.inputCount);
@@ -107,7 +121,8 @@ bool readInputs(const FunctionInfo &function, Arguments &arguments,
   for (std::string &file : arguments.files) {
     size_t index = 0;
     if (!findInput(function, file, next, index, error) ||
-        !readNpy(file.c_str(), arrays[index], error))
+        !readNpy(file.c_str(), arrays[index], error) ||
+        !convertInput(function.inputs[index], file, arrays[index], error))
       return false;
   }
   for (size_t i = 0; i < function.inputCount; ++i)

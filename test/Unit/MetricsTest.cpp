@@ -132,10 +132,12 @@ TEST(Metrics, ArgmaxIsTheFirstOfEqualsAndNeverANaN) {
   EXPECT_EQ(compare(rows, rows).top1Agreement, 0.75);
 }
 
-TEST(Metrics, LabelsMayBeAnyIntegers) {
+TEST(Metrics, LabelsMayBeAnyNumbersThatAreWhole) {
   Array rows = floats({2, 2}, {0, 1, 1, 0});
   EXPECT_EQ(top1Share(rows, make<uint8_t>(DType::u1, {2}, {1, 0})), 1);
   EXPECT_EQ(top1Share(rows, make<int64_t>(DType::i8, {2}, {1, 1})), 0.5);
+  EXPECT_EQ(top1Share(rows, floats({2}, {1, 0})), 1);
+  EXPECT_EQ(top1Share(rows, make<uint8_t>(DType::b1, {2}, {1, 0})), 1);
 }
 
 TEST(Metrics, LabelsAreOneARowAndInRange) {
@@ -150,9 +152,10 @@ TEST(Metrics, LabelsAreOneARowAndInRange) {
             "label 2 of row 1, expected 0 to 1");
   EXPECT_EQ(top1Error(rows, labels({-1, 0})),
             "label -1 of row 0, expected 0 to 1");
-  EXPECT_EQ(top1Error(rows, floats({2}, {1, 0})),
-            "labels are '<f4', expected integers: save numpy's "
-            "labels.astype('i8')");
+  EXPECT_EQ(top1Error(rows, floats({2}, {1, 0.5F})),
+            "label 0.500000 of row 1, expected a whole number from 0 to 1");
+  EXPECT_EQ(top1Error(rows, floats({2}, {nan, 0})),
+            "label nan of row 0, expected a whole number from 0 to 1");
 }
 
 TEST(Metrics, CountsNaN) {

@@ -10,6 +10,7 @@
 #include "Run/RunFlags.h"
 #include "Run/RunReport.h"
 
+#include "numera/Runtime/Convert.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -122,7 +123,9 @@ bool Run::readArrays() {
   if (!data)
     return fail(error) == 0;
   if (!flags.labels.empty() &&
-      !host::readNpy(flags.labels.c_str(), labels.emplace(), error))
+      (!host::readNpy(flags.labels.c_str(), labels.emplace(), error) ||
+       (labels->dtype == host::DType::f2 &&
+        !host::convertNumbers(*labels, host::DType::f4, error))))
     return fail(error) == 0;
   if (!flags.outputFolder.empty() &&
       !makeOutputFolder(flags.outputFolder, error))

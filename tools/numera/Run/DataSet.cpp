@@ -2,6 +2,8 @@
 
 #include "DataSet.h"
 
+#include "numera/Runtime/Convert.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -32,16 +34,31 @@ static bool isSameType(DType found, DType expected) {
                                sizeOf(found) == sizeOf(expected));
 }
 
-static bool checkType(const TensorSignature &wanted, const std::string &name,
-                      const DataSet::Input &input, std::string &error) {
+static bool isFloat(DType dtype) { return dtype <= DType::f8; }
+
+/// Numbers become f32 or f64; integers may be codes, and stay what they are.
+static bool convertType(const TensorSignature &wanted, const std::string &name,
+                        DataSet::Input &input, std::string &error) {
   DType expected = numpyType(wanted.dtype);
   if (isSameType(input.array.dtype, expected))
     return true;
+  if (host::convertsNumbers(input.array.dtype, expected)) {
+    if (host::convertNumbers(input.array, expected, error))
+      return true;
+    error = input.path + ": " + error;
+    return false;
+  }
   std::string word(spelling(expected));
   error = input.path + ": elements are '" +
           std::string(spelling(input.array.dtype)) + "', expected '" + word +
-          "' for " + name + "; convert with numpy.save(\"" + input.path +
-          "\", numpy.load(\"" + input.path + "\").astype(\"" + word + "\"))";
+          "' for " + name + "; ";
+  // Where the program takes codes, converting numbers would make others.
+  if (isFloat(input.array.dtype))
+    error += "numbers are not made integers or codes: save an array of '" +
+             word + "'";
+  else
+    error += "convert with numpy.save(\"" + input.path + "\", numpy.load(\"" +
+             input.path + "\").astype(\"" + word + "\"))";
   return false;
 }
 
@@ -87,7 +104,7 @@ bool DataSet::joinDataSet(const Input &input, int64_t inputBatch,
 
 bool DataSet::addInput(const TensorSignature &wanted, const std::string &name,
                        bool hasBatch, Input input, std::string &error) {
-  if (!checkType(wanted, name, input, error))
+  if (!convertType(wanted, name, input, error))
     return false;
   bool isSliced = false;
   if (!fits(input.array.shape, wanted.shape, isSliced)) {

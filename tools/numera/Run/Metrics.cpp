@@ -125,12 +125,6 @@ uint64_t numera::countNaN(const Array &array) {
 }
 
 static bool checkLabels(const Array &labels, size_t rows, std::string &error) {
-  if (labels.dtype == DType::f2 || labels.dtype == DType::f4 ||
-      labels.dtype == DType::f8 || labels.dtype == DType::b1) {
-    error = "labels are '" + std::string(spelling(labels.dtype)) +
-            "', expected integers: save numpy's labels.astype('i8')";
-    return false;
-  }
   if (labels.shape.size() == 1 && labels.size() == rows)
     return true;
   error =
@@ -151,6 +145,12 @@ std::optional<double> numera::top1(const Array &result, const Array &labels,
   size_t right = 0;
   for (size_t row = 0; row < rows.count; ++row) {
     double label = wanted[row];
+    if (!std::isfinite(label) || label != std::trunc(label)) {
+      error = "label " + std::to_string(label) + " of row " +
+              std::to_string(row) + ", expected a whole number from 0 to " +
+              std::to_string(rows.length - 1);
+      return std::nullopt;
+    }
     if (label < 0 || label >= double(rows.length)) {
       error = "label " + std::to_string(int64_t(label)) + " of row " +
               std::to_string(row) + ", expected 0 to " +

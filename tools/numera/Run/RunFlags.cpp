@@ -8,7 +8,7 @@ using namespace numera;
 static void addRunFlags(CommandLine &line, RunFlags &run) {
   line.add({"input", "[NAME=]FILE.npy",
             "an array for each input, in order or by name", &run.inputs});
-  line.add({"labels", "FILE.npy", "integers, one a row: measures top-1",
+  line.add({"labels", "FILE.npy", "whole numbers, one a row: measures top-1",
             &run.labels});
   line.add({"output-dir", "FOLDER", "write each output as FOLDER/NAME.npy",
             &run.outputFolder});
