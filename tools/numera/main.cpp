@@ -7,6 +7,8 @@
 
 #include "llvm/Support/raw_ostream.h"
 
+#include <csignal>
+
 using namespace llvm;
 using namespace numera;
 
@@ -58,7 +60,25 @@ static int dispatch(ArrayRef<const char *> arguments) {
               alternatives(commands) + "; see numera --help");
 }
 
+static void blockSignals() {
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  // A file over the limit is an error of the write; in tools that are run from
+  // here as well.
+  sigaddset(&blocked, SIGXFSZ);
+  // What is ignored (nohup, a job in the background) stays so: LLVM's handlers,
+  // which remove temporary files, would take it back.
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action{};
+    if (sigaction(signal, nullptr, &action) == 0 &&
+        action.sa_handler == SIG_IGN)
+      sigaddset(&blocked, signal);
+  }
+  sigprocmask(SIG_BLOCK, &blocked, nullptr);
+}
+
 int main(int argc, char **argv) {
+  blockSignals();
   int status = dispatch(ArrayRef<const char *>(argv, argc).drop_front());
   // A full disk behind a redirection is an error of ours, not of LLVM's.
   outs().flush();

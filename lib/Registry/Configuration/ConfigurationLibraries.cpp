@@ -21,8 +21,16 @@ bool numera::isLibrarySource(StringRef path) {
 }
 
 bool numera::isMachineCode(StringRef path) {
-  return llvm::is_contained({".a", ".o", ".so"},
-                            llvm::sys::path::extension(path));
+  return llvm::is_contained({".a", ".o"}, llvm::sys::path::extension(path)) ||
+         isSharedObject(path);
+}
+
+bool numera::isSharedObject(StringRef path) {
+  StringRef name = llvm::sys::path::filename(path);
+  size_t end = name.rfind(".so");
+  return end != StringRef::npos && end != 0 &&
+         (name.size() == end + 3 || name[end + 3] == '.') &&
+         name.find_first_not_of(".0123456789", end + 3) == StringRef::npos;
 }
 
 std::string Library::files() const {
@@ -102,7 +110,8 @@ bool ConfigurationReader::readFiles(const YamlNode &entry, Library &library) {
   return readEach(entry, "path",
                   [&](const YamlNode &path) {
                     StringRef extension = llvm::sys::path::extension(path.text);
-                    if (!llvm::is_contained(extensions, extension))
+                    if (!llvm::is_contained(extensions, extension) &&
+                        !isSharedObject(path.text))
                       return file.fail(path.place,
                                        "the library file '" + Twine(path.text) +
                                            "' has the extension '" + extension +

@@ -61,7 +61,8 @@ Inputs::Inputs(const Registry &registry, const Checked &checked,
   draws = drawsOf(checked, options.draws);
   // All of what is no more than is drawn at random; of f32, when asked.
   bool isUnary = widths.size() == 1;
-  isExhaustive = bits <= 16 || (bits < 64 && uint64_t{1} << bits <= draws) ||
+  isExhaustive = (bits <= 16 && uint64_t{1} << bits <= options.draws) ||
+                 (bits < 64 && uint64_t{1} << bits <= draws) ||
                  (isUnary && bits <= 32 && options.isSlow);
   if (isExhaustive) {
     boundaries = uint64_t{1} << bits;
@@ -69,7 +70,7 @@ Inputs::Inputs(const Registry &registry, const Checked &checked,
     return;
   }
   Format result = meaningOf(registry, checked.result);
-  boundaries = 1;
+  combinations = 1;
   for (const CastType &operand : checked.operands) {
     Format meaning = meaningOf(registry, operand);
     bool isMachine = meaning == formatF32() || meaning == formatF64();
@@ -87,8 +88,9 @@ Inputs::Inputs(const Registry &registry, const Checked &checked,
         append_range(combined.back(),
                      notableCodes(meaning, operand.format.width()));
     }
-    boundaries *= combined.back().size();
+    combinations *= combined.back().size();
   }
+  boundaries = std::min(combinations, options.draws);
 }
 
 /// A third anywhere, a third around a boundary value, a third around the
@@ -118,6 +120,8 @@ Operands Inputs::at(uint64_t index) const {
     return operands;
   }
   if (index < boundaries) {
+    // Where there are too many, some of all parts of the list.
+    index = uint64_t(__uint128_t(index) * combinations / boundaries);
     for (size_t j = combined.size(); j-- > 0; index /= combined[j].size())
       operands[j] = combined[j][index % combined[j].size()];
     return operands;

@@ -27,7 +27,9 @@ private:
   std::vector<unsigned> widths;
   std::vector<std::vector<uint64_t>> lists;    ///< boundary values, by operand
   std::vector<std::vector<uint64_t>> combined; ///< those tried in combination
-  uint64_t boundaries = 0, draws = 0, seed;
+  uint64_t combinations = 0;                   ///< of boundary values
+  uint64_t boundaries = 0;                     ///< as many of them as are tried
+  uint64_t draws = 0, seed;
 };
 
 } // namespace numera::check

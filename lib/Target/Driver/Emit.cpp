@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "numera/Target/Driver/Emit.h"
-#include "numera/Target/Support/TextFile.h"
+#include "Support/Process.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
@@ -52,16 +52,14 @@ static Error emitWithHeader(mlir::ModuleOp lowered,
                             ArrayRef<FunctionSignature> functions,
                             const Registry &registry, const CPUOptions &options,
                             StringRef path) {
-  // The header first: without it, nothing is to be left.
   SmallString<128> header(path);
   sys::path::replace_extension(header, "h");
-  if (Error error =
-          writeTextFile(header, renderHeader(functions, sys::path::stem(path))))
-    return error;
-  Error error = emitSharedObject(lowered, functions, registry, options, path);
-  if (error)
-    sys::fs::remove(header);
-  return error;
+  // The header is written first and appears last: where it cannot be written,
+  // or nothing comes of the object, neither is left.
+  return writeFile(header, [&](raw_pwrite_stream &stream) {
+    stream << renderHeader(functions, sys::path::stem(path));
+    return emitSharedObject(lowered, functions, registry, options, path);
+  });
 }
 
 static Error emitForCPU(mlir::ModuleOp lowered,

@@ -294,7 +294,7 @@ Error LibraryFile::openMachineCode(StringRef path) {
   if (!objectFile || objectFile->getArch() != Triple::x86_64)
     return noCode(path);
   if (auto *elf = dyn_cast<object::ELFObjectFileBase>(file);
-      elf && sys::path::extension(path) == ".so") {
+      elf && isSharedObject(path)) {
     auto list = elf->getDynamicSymbolIterators();
     return addSymbols({list.begin(), list.end()}, symbols);
   }

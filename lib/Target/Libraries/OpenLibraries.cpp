@@ -146,10 +146,10 @@ static std::vector<const Function *> outsideOf(const Function &definition) {
 Error OpenLibraries::checkCalls(const LibraryFile &file,
                                 const Lowering &lowering) {
   const Function *definition = file.definition(lowering.symbol);
-  auto isShared = [](StringRef path) { return path.ends_with(".so"); };
   // What they bring along, the linker knows.
   if (!definition || lowering.target == numera::Target::NVPTX ||
-      !file.library().links.empty() || any_of(file.library().paths, isShared))
+      !file.library().links.empty() ||
+      any_of(file.library().paths, isSharedObject))
     return Error::success();
   for (const Function *callee : outsideOf(*definition)) {
     std::string name = callee->getName().str();

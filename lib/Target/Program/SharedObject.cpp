@@ -69,7 +69,7 @@ static void addNativeLibraries(ArrayRef<std::string> libraries,
     SmallString<128> path(library);
     sys::fs::make_absolute(path);
     arguments.push_back(path.str().str());
-    if (sys::path::extension(path) == ".so")
+    if (isSharedObject(path))
       arguments.push_back("-Wl,-rpath," + sys::path::parent_path(path).str());
   }
 }
@@ -99,7 +99,9 @@ static Error link(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
   std::vector<std::string> arguments = {object->path(), "-Wl,--gc-sections",
                                         "-Wl,--as-needed", "-Wl,-z,defs"};
   if (hasLLD())
-    arguments.push_back("-fuse-ld=lld");
+    // A full disk is an error of a write, and a fault of a map.
+    arguments.insert(arguments.end(),
+                     {"-fuse-ld=lld", "-Wl,--no-mmap-output-file"});
   if (isExecutable) {
     if (Error error = writeFile(main->path(), [](raw_pwrite_stream &stream) {
           stream << embeddedMain().getBuffer();
@@ -122,10 +124,15 @@ static Error link(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
   return replaceFile(
       path, /*isExecutable=*/true, [&](StringRef temporary) -> Error {
         arguments.insert(arguments.end(), {"-o", temporary.str()});
-        if (Error error = runClang(/*cxx=*/isExecutable, arguments))
-          return createStringError("cannot link " + path + ": " +
-                                   toString(std::move(error)));
-        return Error::success();
+        Error error = runClang(/*cxx=*/isExecutable, arguments);
+        if (!error)
+          return Error::success();
+        std::string reason = toString(std::move(error));
+        uint64_t size = 0;
+        if (!sys::fs::file_size(object->path(), size))
+          if (std::string full = findNoRoom(temporary, size); !full.empty())
+            return createStringError("cannot write " + path + ": " + full);
+        return createStringError("cannot link " + path + ": " + reason);
       });
 }
 

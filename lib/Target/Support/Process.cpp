@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "Process.h"
+#include "Interrupt.h"
 #include "numera/Target/Support/TextFile.h"
 
 #include "llvm/ADT/SmallString.h"
@@ -10,6 +11,10 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
+#include "llvm/Support/Signals.h"
+
+#include <fcntl.h>
+#include <unistd.h>
 
 using namespace llvm;
 using namespace numera;
@@ -54,6 +59,22 @@ Error numera::runClang(bool cxx, ArrayRef<std::string> arguments) {
   return runTool(*clang, arguments);
 }
 
+/// The exit status; an interrupt ends the tool first.
+static int runToEnd(StringRef tool, ArrayRef<StringRef> command,
+                    ArrayRef<std::optional<StringRef>> redirects,
+                    std::string &message) {
+  InterruptScope scope;
+  bool failed = false;
+  sys::ProcessInfo process = sys::ExecuteNoWait(
+      tool, command, std::nullopt, redirects, /*MemoryLimit=*/0, &message,
+      &failed, /*AffinityMask=*/nullptr, /*DetachProcess=*/true);
+  if (failed)
+    return -1;
+  scope.watch(process.Pid);
+  return sys::Wait(process, /*SecondsToWait=*/std::nullopt, &message)
+      .ReturnCode;
+}
+
 Error numera::runTool(const std::string &tool,
                       ArrayRef<std::string> arguments) {
   Expected<TemporaryFile> log = TemporaryFile::create("log");
@@ -64,10 +85,7 @@ Error numera::runTool(const std::string &tool,
   std::string message;
   std::optional<StringRef> redirects[] = {StringRef(""), StringRef(log->path()),
                                           StringRef(log->path())};
-  int status =
-      sys::ExecuteAndWait(tool, command, std::nullopt, redirects,
-                          /*SecondsToWait=*/0, /*MemoryLimit=*/0, &message);
-  if (status == 0)
+  if (runToEnd(tool, command, redirects, message) == 0)
     return Error::success();
   if (ErrorOr<std::unique_ptr<MemoryBuffer>> output =
           MemoryBuffer::getFile(log->path()))
@@ -83,12 +101,15 @@ Expected<TemporaryFile> TemporaryFile::create(StringRef suffix) {
           sys::fs::createTemporaryFile("numera", suffix, path))
     return createStringError("cannot create a temporary file: " +
                              code.message());
+  sys::RemoveFileOnSignal(path);
   return TemporaryFile(path.str().str());
 }
 
 TemporaryFile::~TemporaryFile() {
-  if (!name.empty())
-    sys::fs::remove(name);
+  if (name.empty())
+    return;
+  sys::fs::remove(name);
+  sys::DontRemoveFileOnSignal(name);
 }
 
 std::string numera::cacheFolder(StringRef name) {
@@ -109,6 +130,8 @@ std::string numera::cacheFolder(StringRef name) {
 /// A device or a pipe is no file to be replaced: the bytes go into it.
 static Error writeThrough(StringRef path,
                           function_ref<Error(StringRef)> write) {
+  if (sys::fs::is_directory(path))
+    return createStringError("cannot write " + path + ": is a folder");
   Expected<TemporaryFile> temporary = TemporaryFile::create("out");
   if (!temporary)
     return temporary.takeError();
@@ -149,6 +172,17 @@ Error numera::replaceFile(StringRef path, bool isExecutable,
     return error;
   }
   return temporary->keep(path);
+}
+
+std::string numera::findNoRoom(StringRef path, uint64_t bytes) {
+  int file = open(path.str().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0)
+    return "";
+  int code = posix_fallocate(file, 0, off_t(bytes));
+  close(file);
+  return code == ENOSPC || code == EFBIG || code == EDQUOT
+             ? std::error_code(code, std::generic_category()).message()
+             : "";
 }
 
 Error numera::writeFile(StringRef path,

@@ -54,6 +54,10 @@ llvm::Error
 writeFile(llvm::StringRef path,
           llvm::function_ref<llvm::Error(llvm::raw_pwrite_stream &)> write);
 
+/// Why `path` cannot be `bytes` long, if that is for want of room; else empty.
+/// For a tool that has failed: some crash where the disk is full.
+std::string findNoRoom(llvm::StringRef path, uint64_t bytes);
+
 } // namespace numera
 
 #endif // NUMERA_LIB_TARGET_SUPPORT_PROCESS_H

@@ -52,7 +52,9 @@ static std::optional<int> parse(ArrayRef<const char *> arguments,
             "there are processors)",
             &flags.threads});
   line.add({"draws", "NUMBER",
-            "random inputs of an operation (default: 1000000)", &flags.draws});
+            "random inputs of an operation, and no more boundary values than "
+            "that (default: 1000000)",
+            &flags.draws});
   line.add({"time-limit", "SECONDS", "how long a call may take (default: 10)",
             &flags.seconds});
   line.add({"seed", "NUMBER", "seed of the random inputs (default: 1)",
@@ -73,7 +75,8 @@ static bool readOptions(const CheckFlags &flags, const Registry &registry,
       std::clamp<uint64_t>(flags.threads.value_or(processors), 1, 256));
   options.timeLimit = double(std::max<uint64_t>(flags.seconds.value_or(10), 1));
   options.seed = flags.seed.value_or(1);
-  options.isSlow = flags.isSlow;
+  // A number of inputs is meant for all operations.
+  options.isSlow = flags.isSlow && !flags.draws;
   options.draws = flags.draws.value_or(flags.isSlow ? 10'000'000 : 1'000'000);
   options.library = flags.library;
   if (!flags.rounding.empty()) {

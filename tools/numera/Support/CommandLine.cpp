@@ -114,6 +114,10 @@ int CommandLine::assign(const Flag &flag, StringRef text) {
   if (!flag.choices.empty() && !is_contained(flag.choices, text))
     return fail("option '" + dashed(flag.name) + "' is '" + text +
                 "', expected " + alternatives(flag.choices));
+  // Empty is what an option that is not given is.
+  if (text.empty())
+    return fail("option '" + dashed(flag.name) + "' is empty, expected " +
+                dashed(flag.name) + " " + flag.value);
   if (std::string *const *target = std::get_if<std::string *>(&flag.target)) {
     **target = text.str();
     return 0;

@@ -42,6 +42,9 @@ struct Library {
 bool isLibrarySource(llvm::StringRef path);
 bool isMachineCode(llvm::StringRef path);
 
+/// True for `libx.so`, and with a version, `libx.so.1.0.1`.
+bool isSharedObject(llvm::StringRef path);
+
 } // namespace numera
 
 #endif // NUMERA_REGISTRY_LOWERINGS_LIBRARY_H

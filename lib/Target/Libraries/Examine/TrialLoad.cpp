@@ -38,7 +38,7 @@ static Error notLoaded(const Library &library, Error how) {
 static Error tryShared(const Library &library) {
   SmallVector<std::string> paths;
   for (const std::string &path : library.paths)
-    if (sys::path::extension(path) == ".so")
+    if (isSharedObject(path))
       paths.push_back(path.find('/') == std::string::npos ? "./" + path : path);
   if (paths.empty())
     return Error::success();
