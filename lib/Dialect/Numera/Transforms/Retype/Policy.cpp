@@ -3,6 +3,7 @@
 #include "numera/Dialect/Numera/Transforms/Retype/Policy.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Registry/Formats/Evaluation.h"
+#include "numera/Registry/Lowerings/Derivation.h"
 
 namespace numera {
 
@@ -49,6 +50,50 @@ static bool resolveFormat(const Registry &registry, const Policy &policy,
   else
     resolved.format = policy.defaultFormat ? policy.defaultFormat : formatF32();
   return static_cast<bool>(resolved.format);
+}
+
+/// True if the library of an opaque format says how its contractions add up:
+/// by functions of its own on tensors, or a step.
+static bool hasOwnProducts(const Registry &registry, const Format &format) {
+  return llvm::any_of(registry.lowerings(), [&](const Lowering &lowering) {
+    switch (lowering.operation) {
+    case Operation::Matmul:
+    case Operation::Dot:
+    case Operation::Mac:
+      return lowering.result == format;
+    default:
+      return false;
+    }
+  });
+}
+
+static bool hasCast(const Registry &registry, const Format &from,
+                    const Format &to) {
+  Lowering key{.operation = Operation::Cast,
+               .target = numera::Target::CPU,
+               .result = to,
+               .operands = {from}};
+  Provision::Kind kind = provisionOf(registry, key).kind;
+  // A fallback would round twice, or be computed in another type unasked.
+  return kind == Provision::Kind::Registered ||
+         kind == Provision::Kind::Derived;
+}
+
+/// The accumulator where nobody names one. An opaque format has that of the
+/// format that it is equivalent to, where its library has the casts.
+static Format usualAccumulator(const Registry &registry, const Format &format) {
+  Format meaning = registry.equivalentOf(format);
+  if (!meaning || meaning == format)
+    return defaultAccumulator(format);
+  if (meaning.getFamily().accumulatesExactly())
+    return format; // the library's own quire, if any, is asked for by name
+  Format wide = defaultAccumulator(meaning);
+  bool isWider = wide != meaning;
+  return isWider && hasCast(registry, format, wide) &&
+                 hasCast(registry, wide, format) &&
+                 !hasOwnProducts(registry, format)
+             ? wide
+             : format;
 }
 
 /// The format whose library has the accumulator that was named; null: it is
@@ -128,7 +173,7 @@ resolve(const Registry &registry, const Policy &policy, llvm::StringRef to,
   else if (policy.accumulate == Policy::Accumulate::Named)
     resolved.accumulator = policy.accumulator;
   else
-    resolved.accumulator = defaultAccumulator(resolved.format);
+    resolved.accumulator = usualAccumulator(registry, resolved.format);
   if (!resolved.accumulator)
     return std::nullopt;
   resolved.accumulateName = nameOrSpelling(registry, resolved.accumulator);
