@@ -10,6 +10,7 @@
 #include "Peephole/Optimize.h"
 #include "Vectorize/Widen.h"
 
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -238,35 +239,35 @@ TEST_F(LaneInstructions, LookWordsOfDoublesUp) {
 
 /// What clang makes of LaneOperations.h is what is looked for.
 TEST_F(LaneInstructions, AreFoundInWhatIsCompiled) {
-  auto compile = [](StringRef body) {
+  auto expectCompiled = [&](StringRef body, StringRef instruction) {
     SmallString<64> folder;
-    sys::fs::createUniqueDirectory("numera", folder);
+    ASSERT_FALSE(sys::fs::createUniqueDirectory("numera", folder));
+    auto cleanup =
+        llvm::scope_exit([&] { sys::fs::remove_directories(folder); });
     std::string source = (folder + "/f.cpp").str(), out = source + ".ll";
-    std::ofstream(source) << "#include \"numera/Numerics/LaneOperations.h\"\n"
-                             "extern \"C\" float f(float x) { x += x; return "
-                          << body.str() << "; }\n";
+    std::ofstream(source)
+        << "#include \"numera/Numerics/Carrier/LaneOperations.h\"\n"
+           "extern \"C\" float f(float x) { x += x; return "
+        << body.str() << "; }\n";
     std::string program = *sys::findProgramByName("clang++-22");
-    EXPECT_EQ(sys::ExecuteAndWait(program, {program, "-std=c++20", "-O2", "-S",
+    ASSERT_EQ(sys::ExecuteAndWait(program, {program, "-std=c++20", "-O2", "-S",
                                             "-emit-llvm", "-fno-vectorize",
                                             "-ffp-contract=off",
                                             "-I" NUMERA_SOURCE_DIR "/include",
                                             source, "-o", out}),
               0);
-    std::string text = (*MemoryBuffer::getFile(out))->getBuffer().str();
-    sys::fs::remove_directories(folder);
-    return text;
+    expectSame((*MemoryBuffer::getFile(out))->getBuffer(), 16, instruction, 1);
   };
-  expectSame(compile("numera::lane::atLeast(x, 0x1.8p-10f)"), 16, "range.ps",
-             1);
-  expectSame(compile("numera::lane::atMost(x, 0x1.8p10f)"), 16, "range.ps", 1);
-  expectSame(compile("numera::lane::lookup(__builtin_bit_cast(uint32_t, x) >> "
-                     "23 & 31, [](int32_t i) { return 1.0f / (3 + i * i); })"),
-             16, "vpermi2var.ps", 1);
-  expectSame(compile("__builtin_bit_cast(float, numera::lane::lookup("
-                     "__builtin_bit_cast(uint32_t, x) >> 25 & 31, "
-                     "[](uint32_t i) { return i * i * 7; }) ^ "
-                     "__builtin_bit_cast(uint32_t, x))"),
-             16, "vpermi2var.d", 1);
+  expectCompiled("numera::lane::atLeast(x, 0x1.8p-10f)", "range.ps");
+  expectCompiled("numera::lane::atMost(x, 0x1.8p10f)", "range.ps");
+  expectCompiled("numera::lane::lookup(__builtin_bit_cast(uint32_t, x) >> "
+                 "23 & 31, [](int32_t i) { return 1.0f / (3 + i * i); })",
+                 "vpermi2var.ps");
+  expectCompiled("__builtin_bit_cast(float, numera::lane::lookup("
+                 "__builtin_bit_cast(uint32_t, x) >> 25 & 31, "
+                 "[](uint32_t i) { return i * i * 7; }) ^ "
+                 "__builtin_bit_cast(uint32_t, x))",
+                 "vpermi2var.d");
 }
 
 } // namespace
