@@ -51,6 +51,63 @@ def NumeraTileContractions : Pass<"numera-tile-contractions",
     *Fails when* the configuration registers a `matmul` or a `dot` for the
     formats of a contraction: it is a function of the CPU, with bits of its own;
     when tensor cores are named for factors that they do not take.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-tile-contractions --canonicalize --cse
+    #row = affine_map<(i, j, k) -> (i, k)>
+    #column = affine_map<(i, j, k) -> (k, j)>
+    #sum = affine_map<(i, j, k) -> (i, j)>
+    #posit16 = #numera.format<posit<16, 2>>
+    #f32 = #numera.format<float<8, 23>>
+    func.func @f(%a: memref<8x16xi16>, %b: memref<16x32xi16>,
+                 %c: memref<8x32xf32>) {
+      linalg.generic {
+          indexing_maps = [#row, #column, #sum],
+          iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%a, %b : memref<8x16xi16>, memref<16x32xi16>)
+          outs(%c : memref<8x32xf32>) {
+      ^bb0(%x: i16, %y: i16, %s: f32):
+        %0 = numera.mac %x, %y, %s {
+            format = #f32, operand_formats = [#posit16, #posit16, #f32]}
+            : (i16, i16, f32) -> f32
+        linalg.yield %0 : f32
+      }
+      return
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    module attributes {gpu.container_module} {
+      func.func @f(%arg0: memref<8x16xi16>, %arg1: memref<16x32xi16>, %arg2: memref<8x32xf32>) {
+        // …
+        gpu.launch_func  @kernels::@contraction_0 blocks in (%c1, %c1, %c1) threads in (%c256, %c1, %c1)  args(…) …
+        return
+      }
+      gpu.module @kernels {
+        gpu.func @contraction_0(…) kernel attributes {known_block_size = array<i32: 256, 1, 1>, …} {
+          // …
+          llvm.call @numera.contraction.0(%arg0, %arg1, %arg2, %0, %2, …) : …
+          gpu.return
+        }
+        // …
+        llvm.func @numera.contraction.0.row(%arg0: i64) -> f32 … {
+          %0 = llvm.trunc %arg0 : i64 to i16
+          %1 = numera.cast %0 {…, operand_formats = [#numera.format<posit<16, 2>>]} : i16 to f32
+          llvm.return %1 : f32
+        }
+        // …
+        llvm.func @numera.contraction.0.step(%arg0: f32, %arg1: f32, %arg2: f32) -> f32 … {
+          %0 = numera.mac %arg1, %arg2, %arg0 {format = #numera.format<float<8, 23>>} : f32
+          llvm.return %0 : f32
+        }
+        llvm.func @numera.contraction.0(…) attributes {numera.kernel = "f32", numera.tile = "64x64"}
+      }
+    }
+    ```
   }];
   let options = [Option<"gpu", "gpu", "std::string", /*default=*/"\"sm_80\"",
                         "the GPU whose instructions are asked for">];
@@ -73,6 +130,51 @@ def NumeraKernels : Pass<"numera-kernels", "::mlir::ModuleOp"> {
     bytes hold, reads all of them at once, and writes them at once. A failed
     assertion in a kernel ends its thread and leaves the assertion's number where
     its last argument points, a word of the call (`numera_cuda_failure`).
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-kernels --canonicalize --cse
+    #posit16 = #numera.format<posit<16, 2>>
+    func.func @f(%x: memref<1000x3xi16>, %y: memref<1000xi16>) {
+      linalg.generic {
+          indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+          iterator_types = ["parallel", "reduction"]}
+          ins(%x : memref<1000x3xi16>) outs(%y : memref<1000xi16>) {
+      ^bb0(%a: i16, %sum: i16):
+        %0 = numera.add %sum, %a {format = #posit16} : i16
+        linalg.yield %0 : i16
+      }
+      return
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    module attributes {gpu.container_module} {
+      func.func @f(%arg0: memref<1000x3xi16>, %arg1: memref<1000xi16>) {
+        // …
+        gpu.launch_func  @kernels::@f blocks in (%c4, %c1, %c1) threads in (%c256, %c1, %c1)  args(%arg0 : memref<1000x3xi16>, %arg1 : memref<1000xi16>)
+        return
+      }
+      gpu.module @kernels {
+        gpu.func @f(%arg0: memref<1000x3xi16>, %arg1: memref<1000xi16>) kernel … {
+          // …
+          scf.if %2 {
+            %3 = memref.load %arg1[%1] : memref<1000xi16>
+            %4 = scf.for %arg2 = %c0 to %c3 step %c1 iter_args(%arg3 = %3) -> (i16) {
+              %5 = memref.load %arg0[%1, %arg2] : memref<1000x3xi16>
+              %6 = numera.add %arg3, %5 {format = #numera.format<posit<16, 2>>} : i16
+              scf.yield %6 : i16
+            }
+            memref.store %4, %arg1[%1] : memref<1000xi16>
+          }
+          gpu.return
+        }
+      }
+    }
+    ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::affine::AffineDialect",
@@ -90,6 +192,36 @@ def NumeraLowerKernels : Pass<"numera-lower-kernels", "::mlir::ModuleOp"> {
     the functions that it calls.
     *Ensures:* no operation of `numera` is left in a `gpu.module`.
     *Fails when* an operation has no lowering for nvptx.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-lower-kernels
+    gpu.module @kernels {
+      gpu.func @f(%x: i16, %y: memref<i16>) kernel {
+        %0 = numera.add %x, %x {format = #numera.format<posit<16, 2>>} : i16
+        memref.store %0, %y[] : memref<i16>
+        gpu.return
+      }
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    gpu.module @kernels {
+      llvm.func @numera_posit_add_16(i16 {llvm.zeroext}, i16 {llvm.zeroext}, i32, i32, i32, i32) -> (i16 {llvm.zeroext})
+      gpu.func @f(%arg0: i16, %arg1: memref<i16>) kernel {
+        %c0_i32 = arith.constant 0 : i32
+        %c16_i32 = arith.constant 16 : i32
+        %c2_i32 = arith.constant 2 : i32
+        %c0_i32_0 = arith.constant 0 : i32
+        %0 = llvm.call @numera_posit_add_16(%arg0, %arg0, %c16_i32, %c2_i32, %c0_i32_0, %c0_i32) : (i16, i16, i32, i32, i32, i32) -> i16
+        memref.store %0, %arg1[] : memref<i16>
+        gpu.return
+      }
+    }
+    ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",
@@ -107,6 +239,44 @@ def NumeraOffload : Pass<"numera-offload", "::mlir::ModuleOp"> {
     copied and freed by calls of `runtime/cuda`, constants are uploaded once,
     and `gpu.launch_func` is `numera_cuda_launch`. A load or a store here moves
     one element between the device and the host.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-offload --reconcile-unrealized-casts --canonicalize
+    module attributes {gpu.container_module} {
+      func.func @f(%x: memref<4xi16>) {
+        %c1 = arith.constant 1 : index
+        %c256 = arith.constant 256 : index
+        gpu.launch_func @kernels::@g blocks in (%c1, %c1, %c1)
+            threads in (%c256, %c1, %c1) args(%x : memref<4xi16>)
+        return
+      }
+      gpu.module @kernels {
+        gpu.func @g(%x: memref<4xi16>) kernel {
+          gpu.return
+        }
+      }
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    module attributes {gpu.container_module} {
+      // …
+      llvm.func @f(%arg0: !llvm.ptr, %arg1: !llvm.ptr, %arg2: i64, %arg3: i64, %arg4: i64) {
+        // …
+        llvm.call @numera_cuda_launch(%3, %2, %6, %6, %6, %5, %4, %8, %22) : …
+        llvm.return
+      }
+      gpu.module @kernels {
+        gpu.func @g(%arg0: memref<4xi16>) kernel {
+          gpu.return
+        }
+      }
+    }
+    ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }

@@ -19,6 +19,49 @@ def NumeraRoundBlocks : Pass<"numera-round-blocks", "::mlir::ModuleOp"> {
     block: to a float by five integer operations, a subtraction and an addition,
     to its code by eleven and an addition. Other blocks are scaled as before.
     Every result has the same bits: the proof stands in BlockSteps.h.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-expand-scales --numera-simplify --numera-lower-types --convert-elementwise-to-linalg --numera-fuse --numera-carry --numera-round-blocks --canonicalize --cse
+    #mx = #numera.scaling<floor, float<8, 0, fnu>, axis = 1, block = 32>
+    !mx = tensor<4x32x!numera.num<float<4, 3, fn>>, #mx>
+    func.func @f(%x: tensor<4x32xf32>) -> tensor<4x32xf32> {
+      %0 = numera.quantize %x : tensor<4x32xf32> to !mx
+      %1 = numera.dequantize %0 : !mx to tensor<4x32xf32>
+      return %1 : tensor<4x32xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    // …
+      %7 = linalg.generic {…} ins(%expanded, %6#0, %6#1, %6#2 : …) outs(%5 : tensor<4x1x32xf32>) {
+      ^bb0(%in: f32, %in_0: i32, %in_1: i32, %in_2: i32, %out: f32):
+        %8 = arith.cmpi eq, %in_0, %c0_i32 : i32
+        %9 = scf.if %8 -> (f32) {
+          // …
+          %12 = arith.minsi %11, %in_1 : i32
+          %13 = arith.addi %12, %c167772160_i32 : i32
+          %14 = arith.maxsi %13, %in_2 : i32
+          %15 = arith.bitcast %14 : i32 to f32
+          %16 = arith.bitcast %12 : i32 to f32
+          %17 = arith.subf %16, %15 : f32
+          %18 = arith.addf %17, %15 : f32
+          // …
+        } else {
+          // …
+          %13 = numera.div %cst, %12 : f32
+          %14 = arith.mulf %in, %13 : f32
+          %15 = numera.round_to %14 {format = #numera.format<float<4, 3, fn>>} : f32
+          %16 = numera.mul %15, %12 : f32
+          scf.yield %16 : f32
+        }
+        linalg.yield %9 : f32
+      } -> tensor<4x1x32xf32>
+    // …
+    ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
@@ -35,6 +78,55 @@ def NumeraFuseRows : Pass<"numera-fuse-rows", "::mlir::func::FuncOp"> {
     *After:* one loop, `numera.parallel`, over as many rows as a core's cache
     holds; inside, the operations on views of these. Buffers that nothing else
     uses are as long as these rows, on the stack.
+
+    For example,
+
+    ```mlir
+    // numera-opt --pass-pipeline='builtin.module(func.func(numera-fuse-rows,canonicalize))'
+    #all = affine_map<(i, j) -> (i, j)>
+    #row = affine_map<(i, j) -> (i)>
+    func.func @f(%x: memref<64x256xi32>, %y: memref<64x256xi32>)
+        attributes {numera.destinations = [array<i64: -1, -1, -1, -1>]} {
+      %zero = arith.constant 0 : i32
+      %max = memref.alloc() : memref<64xi32>
+      linalg.fill ins(%zero : i32) outs(%max : memref<64xi32>)
+      linalg.generic {indexing_maps = [#all, #row],
+                      iterator_types = ["parallel", "reduction"]}
+          ins(%x : memref<64x256xi32>) outs(%max : memref<64xi32>) {
+      ^bb0(%a: i32, %m: i32):
+        %0 = arith.maxui %m, %a : i32
+        linalg.yield %0 : i32
+      }
+      linalg.generic {indexing_maps = [#all, #row, #all],
+                      iterator_types = ["parallel", "parallel"]}
+          ins(%x, %max : memref<64x256xi32>, memref<64xi32>)
+          outs(%y : memref<64x256xi32>) {
+      ^bb0(%a: i32, %m: i32, %out: i32):
+        %0 = arith.subi %m, %a : i32
+        linalg.yield %0 : i32
+      }
+      memref.dealloc %max : memref<64xi32>
+      return
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    // …
+      scf.for %arg2 = %c0 to %c4 step %c1 {
+        %0 = arith.muli %arg2, %c16 : index
+        %alloca = memref.alloca() {alignment = 64 : i64} : memref<16xi32>
+        linalg.fill ins(%c0_i32 : i32) outs(%alloca : memref<16xi32>)
+        %subview = memref.subview %arg0[%0, 0] [16, 256] [1, 1] : memref<64x256xi32> to memref<16x256xi32, …>
+        linalg.generic {…, iterator_types = ["parallel", "reduction"]} ins(%subview : …) outs(%alloca : memref<16xi32>) {
+        // …
+        linalg.generic {…, iterator_types = ["parallel", "parallel"]} ins(%subview_0, %alloca : …) outs(%subview_1 : …) {
+        // …
+      } {numera.parallel}
+      return
+    }
+    ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect",
@@ -55,6 +147,52 @@ def NumeraLoops : Pass<"numera-loops", "::mlir::func::FuncOp"> {
     loops. A short inner loop on codes whose last vector is almost full is marked
     to be vectorised with masks. Outer loops whose iterations do not depend on
     each other have the attribute `numera.parallel`.
+
+    For example,
+
+    ```mlir
+    // numera-opt --pass-pipeline='builtin.module(func.func(numera-loops,canonicalize))'
+    #row = affine_map<(i, j, k) -> (i, k)>
+    #column = affine_map<(i, j, k) -> (k, j)>
+    #sum = affine_map<(i, j, k) -> (i, j)>
+
+    func.func @f(%a: memref<2x3xf32>, %b: memref<3x16xf32>, %c: memref<2x16xf32>) {
+      linalg.generic {
+          indexing_maps = [#row, #column, #sum],
+          iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%a, %b : memref<2x3xf32>, memref<3x16xf32>)
+          outs(%c : memref<2x16xf32>) {
+      ^bb0(%x: f32, %y: f32, %s: f32):
+        %0 = numera.mac %x, %y, %s : f32
+        linalg.yield %0 : f32
+      }
+      return
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%arg0: memref<2x3xf32>, %arg1: memref<3x16xf32>, %arg2: memref<2x16xf32>) {
+      %c0 = arith.constant 0 : index
+      %c2 = arith.constant 2 : index
+      %c1 = arith.constant 1 : index
+      %c3 = arith.constant 3 : index
+      %c16 = arith.constant 16 : index
+      scf.for %arg3 = %c0 to %c2 step %c1 {
+        scf.for %arg4 = %c0 to %c3 step %c1 {
+          scf.for %arg5 = %c0 to %c16 step %c1 {
+            %0 = memref.load %arg0[%arg3, %arg4] : memref<2x3xf32>
+            %1 = memref.load %arg1[%arg4, %arg5] : memref<3x16xf32>
+            %2 = memref.load %arg2[%arg3, %arg5] : memref<2x16xf32>
+            %3 = numera.mac %0, %1, %2 : f32
+            memref.store %3, %arg2[%arg3, %arg5] : memref<2x16xf32>
+          }
+        }
+      } {numera.parallel}
+      return
+    }
+    ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::linalg::LinalgDialect",
@@ -77,6 +215,47 @@ def NumeraParallelize : Pass<"numera-parallelize", "::mlir::ModuleOp"> {
 
     An iteration stays as it is, in one thread: sums keep their order, and bits
     do not depend on the number of threads.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-parallelize --canonicalize
+    func.func @f(%x: memref<1000000xf32>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %n = arith.constant 1000000 : index
+      scf.for %i = %c0 to %n step %c1 {
+        %0 = memref.load %x[%i] : memref<1000000xf32>
+        %1 = arith.negf %0 : f32
+        memref.store %1, %x[%i] : memref<1000000xf32>
+      } {numera.parallel}
+      return
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%arg0: memref<1000000xf32>) {
+      %0 = llvm.mlir.addressof @f.chunk : !llvm.ptr
+      // …
+      llvm.call @numera_host_parallel(%0, %3, %6, %7) : (!llvm.ptr, !llvm.ptr, i64, i64) -> ()
+      return
+    }
+    func.func private @f.loop(%arg0: index, %arg1: index, %arg2: memref<1000000xf32>) {
+      %c1 = arith.constant 1 : index
+      scf.for %arg3 = %arg0 to %arg1 step %c1 {
+        // …
+      }
+      return
+    }
+    llvm.func internal @f.chunk(%arg0: !llvm.ptr, %arg1: i64, %arg2: i64) attributes {no_inline} {
+      // …
+      func.call @f.loop(%1, %2, %4) : (index, index, memref<1000000xf32>) -> ()
+      llvm.return
+    }
+    llvm.func @numera_host_parallel(!llvm.ptr, !llvm.ptr, i64, i64)
+    ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",
@@ -92,6 +271,42 @@ def NumeraWriteInPlace : Pass<"numera-write-in-place"> {
     (`tensor.empty`) and reads another of the same type, in the same order, that
     an operation of linalg in the same block has made and nothing else uses.
     *After:* it writes to that tensor, which bufferization makes one memory.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-write-in-place
+    #map = affine_map<(i, j) -> (i, j)>
+    func.func @f(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+      %0 = tensor.empty() : tensor<4x4xf32>
+      %1 = linalg.transpose ins(%x : tensor<4x4xf32>)
+          outs(%0 : tensor<4x4xf32>) permutation = [1, 0]
+      %2 = linalg.generic {
+          indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]}
+          ins(%1 : tensor<4x4xf32>) outs(%0 : tensor<4x4xf32>) {
+      ^bb0(%a: f32, %out: f32):
+        %3 = arith.negf %a : f32
+        linalg.yield %3 : f32
+      } -> tensor<4x4xf32>
+      return %2 : tensor<4x4xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    #map = affine_map<(d0, d1) -> (d0, d1)>
+    func.func @f(%arg0: tensor<4x4xf32>) -> tensor<4x4xf32> {
+      %0 = tensor.empty() : tensor<4x4xf32>
+      %transposed = linalg.transpose ins(%arg0 : tensor<4x4xf32>) outs(%0 : tensor<4x4xf32>) permutation = [1, 0]
+      %1 = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%transposed : tensor<4x4xf32>) outs(%transposed : tensor<4x4xf32>) {
+      ^bb0(%in: f32, %out: f32):
+        %2 = arith.negf %in : f32
+        linalg.yield %2 : f32
+      } -> tensor<4x4xf32>
+      return %1 : tensor<4x4xf32>
+    }
+    ```
   }];
 }
 
@@ -107,6 +322,33 @@ def NumeraDestinations : Pass<"numera-destinations", "::mlir::ModuleOp"> {
     results begin with, such as a fill, is made once for each of them, and an
     input that one begins with is copied. No public function writes its inputs
     (`bufferization.writable = false`).
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-destinations --canonicalize
+    func.func @f(%x: tensor<?x3xf32>) -> tensor<3x?xf32> {
+      %c0 = arith.constant 0 : index
+      %n = tensor.dim %x, %c0 : tensor<?x3xf32>
+      %0 = tensor.empty(%n) : tensor<3x?xf32>
+      %1 = linalg.transpose ins(%x : tensor<?x3xf32>)
+          outs(%0 : tensor<3x?xf32>) permutation = [1, 0]
+      return %1 : tensor<3x?xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%arg0: tensor<?x3xf32> {bufferization.writable = false}, %arg1: memref<3x?xf32>) attributes {numera.destinations = [array<i64: -1, -1, 0, 0>]} {
+      %c0 = arith.constant 0 : index
+      %dim = tensor.dim %arg0, %c0 : tensor<?x3xf32>
+      %0 = tensor.empty(%dim) : tensor<3x?xf32>
+      %transposed = linalg.transpose ins(%arg0 : tensor<?x3xf32>) outs(%0 : tensor<3x?xf32>) permutation = [1, 0]
+      bufferization.materialize_in_destination %transposed in restrict writable %arg1 : (tensor<3x?xf32>, memref<3x?xf32>) -> ()
+      return
+    }
+    ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::bufferization::BufferizationDialect",
@@ -123,6 +365,32 @@ def NumeraLowerAsserts : Pass<"numera-lower-asserts", "::mlir::ModuleOp"> {
     *After:* where the condition is false, a call of `numera_host_fail` with the
     message, which does not return: the program's entry gives it back as its
     error.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-lower-asserts
+    func.func @f(%same: i1) {
+      cf.assert %same, "shapes differ"
+      return
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    llvm.mlir.global private constant @numera_assertion_0("the shapes do not agree: shapes differ\00") {addr_space = 0 : i32}
+    llvm.func @numera_host_fail(!llvm.ptr)
+    func.func @f(%arg0: i1) {
+      %true = arith.constant true
+      %0 = arith.xori %arg0, %true : i1
+      scf.if %0 {
+        %1 = llvm.mlir.addressof @numera_assertion_0 : !llvm.ptr
+        llvm.call @numera_host_fail(%1) : (!llvm.ptr) -> ()
+      }
+      return
+    }
+    ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",
@@ -137,6 +405,36 @@ def NumeraAnnotateBranches : Pass<"numera-annotate-branches"> {
     *After:* the branch's own attribute, which becomes LLVM's loop metadata. The
     pointers that a function's `numera.apart` names, by their places among its
     arguments, are `llvm.noalias`.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-annotate-branches
+    #masks = #llvm.loop_vectorize<disable = false, predicateEnable = true>
+    #annotation = #llvm.loop_annotation<vectorize = #masks>
+    llvm.func @f(%x: !llvm.ptr, %y: !llvm.ptr, %go: i1)
+        attributes {numera.apart = array<i64: 1>} {
+      llvm.br ^loop {llvm.loop_annotation = #annotation}
+    ^loop:
+      llvm.cond_br %go, ^loop, ^end
+    ^end:
+      llvm.return
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    #loop_vectorize = #llvm.loop_vectorize<disable = false, predicateEnable = true>
+    #loop_annotation = #llvm.loop_annotation<vectorize = #loop_vectorize>
+    llvm.func @f(%arg0: !llvm.ptr, %arg1: !llvm.ptr {llvm.noalias}, %arg2: i1) {
+      llvm.br ^bb1 {loop_annotation = #loop_annotation}
+    ^bb1:  // 2 preds: ^bb0, ^bb1
+      llvm.cond_br %arg2, ^bb1, ^bb2
+    ^bb2:  // pred: ^bb1
+      llvm.return
+    }
+    ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }

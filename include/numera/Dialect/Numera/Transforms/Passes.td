@@ -41,6 +41,66 @@ def NumeraRetype : Pass<"numera-retype", "::mlir::ModuleOp"> {
 
     *Ensures:* no operation of arith or math on floats is left.
     *Fails when* an operation has no counterpart; the error names it.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-retype=to=posit16
+    func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = arith.mulf %x, %y : tensor<4xf32>
+      %1 = math.exp %0 : tensor<4xf32>
+      return %1 : tensor<4xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    !posit16 = !numera.num<posit<16, 2>>
+    func.func @f(%arg0: tensor<4xf32>, %arg1: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = numera.cast %arg0 : tensor<4xf32> to tensor<4x!posit16>
+      %1 = numera.cast %arg1 : tensor<4xf32> to tensor<4x!posit16>
+      %2 = numera.mul %0, %1 : tensor<4x!posit16>
+      %3 = numera.exp %2 : tensor<4x!posit16>
+      %4 = numera.cast %3 : tensor<4x!posit16> to tensor<4xf32>
+      return %4 : tensor<4xf32>
+    }
+    ```
+
+    A contraction,
+
+    ```mlir
+    // numera-opt --numera-retype='to=f8E4M3FN accumulate=f32'
+    func.func @f(%a: tensor<2x8xf32>, %b: tensor<8x4xf32>, %c: tensor<2x4xf32>)
+        -> tensor<2x4xf32> {
+      %0 = linalg.matmul ins(%a, %b : tensor<2x8xf32>, tensor<8x4xf32>)
+          outs(%c : tensor<2x4xf32>) -> tensor<2x4xf32>
+      return %0 : tensor<2x4xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    !f8E4M3FN = !numera.num<float<4, 3, fn>>
+    #map = affine_map<(d0, d1, d2) -> (d0, d2)>
+    #map1 = affine_map<(d0, d1, d2) -> (d2, d1)>
+    #map2 = affine_map<(d0, d1, d2) -> (d0, d1)>
+    func.func @f(%arg0: tensor<2x8xf32>, %arg1: tensor<8x4xf32>, %arg2: tensor<2x4xf32>) -> tensor<2x4xf32> {
+      %0 = numera.cast %arg0 : tensor<2x8xf32> to tensor<2x8x!f8E4M3FN>
+      %1 = numera.cast %arg1 : tensor<8x4xf32> to tensor<8x4x!f8E4M3FN>
+      %2 = numera.cast %arg2 : tensor<2x4xf32> to tensor<2x4x!f8E4M3FN>
+      %3 = numera.cast %2 : tensor<2x4x!f8E4M3FN> to tensor<2x4xf32>
+      %4 = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%0, %1 : tensor<2x8x!f8E4M3FN>, tensor<8x4x!f8E4M3FN>) outs(%3 : tensor<2x4xf32>) {
+      ^bb0(%in: !f8E4M3FN, %in_0: !f8E4M3FN, %out: f32):
+        %7 = numera.mac %in, %in_0, %out : (!f8E4M3FN, !f8E4M3FN, f32) -> f32
+        linalg.yield %7 : f32
+      } -> tensor<2x4xf32>
+      %5 = numera.cast %4 : tensor<2x4xf32> to tensor<2x4x!f8E4M3FN>
+      %6 = numera.cast %5 : tensor<2x4x!f8E4M3FN> to tensor<2x4xf32>
+      return %6 : tensor<2x4xf32>
+    }
+    ```
   }];
   let options = [
     Option<"to", "to", "std::string", [{""}],
@@ -73,6 +133,33 @@ def NumeraExpandPacked : Pass<"numera-expand-packed", "::mlir::ModuleOp"> {
     *After:* linalg.generic whose steps read a code among the bytes,
     `numera.load_packed`, or put a byte together from codes. Packed constants
     are constants of bytes. For nvptx codes are put together from bytes as well.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-lower-types --numera-expand-packed --canonicalize
+    !f4 = !numera.num<float<2, 1, finite>>
+    func.func @f(%x: tensor<16x!f4, #numera.packed>) -> tensor<16x!f4> {
+      %0 = numera.unpack %x : tensor<16x!f4, #numera.packed> to tensor<16x!f4>
+      return %0 : tensor<16x!f4>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    #map = affine_map<(d0) -> (d0)>
+    func.func @f(%arg0: tensor<8xi8>) -> tensor<16xi8> {
+      %0 = tensor.empty() : tensor<16xi8>
+      %1 = linalg.generic {indexing_maps = [#map], iterator_types = ["parallel"]} outs(%0 : tensor<16xi8>) {
+      ^bb0(%out: i8):
+        %2 = linalg.index 0 : index
+        %3 = numera.load_packed %arg0[%2] width 4 : tensor<8xi8> to i8
+        linalg.yield %3 : i8
+      } -> tensor<16xi8>
+      return %1 : tensor<16xi8>
+    }
+    ```
   }];
   let options = [
     Option<"target", "target", "std::string", [{"cpu"}],
@@ -97,6 +184,47 @@ def NumeraExpandScales : Pass<"numera-expand-scales", "::mlir::ModuleOp"> {
     step to step, it reads the values (Z7).
     *Fails when* a scaled tensor crosses a function's boundary or goes into an
     operation that knows no scales.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-expand-scales --canonicalize
+    #scaling = #numera.scaling<absmax, float<8, 23>>
+    func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+      %0 = numera.quantize %x : tensor<64xf32>
+          to tensor<64x!numera.num<float<4, 3, fn>>, #scaling>
+      %1 = numera.dequantize %0
+          : tensor<64x!numera.num<float<4, 3, fn>>, #scaling> to tensor<64xf32>
+      return %1 : tensor<64xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    // …
+    func.func @f(%arg0: tensor<64xf32>) -> tensor<64xf32> {
+      // …
+        %13 = arith.maxui %out, %12 : i32
+      // …
+        %11 = numera.div %in, %cst_1 : f32
+      // …
+      %8 = linalg.generic {…} ins(%arg0, %6 : tensor<64xf32>, tensor<f32>) outs(%7 : tensor<64x!f8E4M3FN>) {
+      ^bb0(%in: f32, %in_2: f32, %out: !f8E4M3FN):
+        %11 = numera.div %in, %in_2 : f32
+        %12 = numera.cast %11 {overflow = "saturate"} : f32 to !f8E4M3FN
+        linalg.yield %12 : !f8E4M3FN
+      } -> tensor<64x!f8E4M3FN>
+      // …
+      %10 = linalg.generic {…} ins(%8, %6 : tensor<64x!f8E4M3FN>, tensor<f32>) outs(%9 : tensor<64xf32>) {
+      ^bb0(%in: !f8E4M3FN, %in_2: f32, %out: f32):
+        %11 = numera.cast %in : !f8E4M3FN to f32
+        %12 = numera.mul %11, %in_2 : f32
+        linalg.yield %12 : f32
+      } -> tensor<64xf32>
+      return %10 : tensor<64xf32>
+    }
+    ```
   }];
   let dependentDialects = ["::numera::NumeraDialect",
                            "::mlir::affine::AffineDialect",
@@ -114,6 +242,30 @@ def NumeraPassParts : Pass<"numera-pass-parts", "::mlir::ModuleOp"> {
     them, zero points or the scale of the tensor, in the place of each scaled
     tensor (Z15). A name `x` becomes `x`, `x.scales`, `x.zeros` and
     `x.tensor_scale`.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-pass-parts
+    #scaling = #numera.scaling<absmax, float<8, 23>>
+    func.func @f(%x: tensor<64x!numera.num<float<4, 3, fn>>, #scaling>
+                     {numera.name = "x"}) -> tensor<64xf32> {
+      %0 = numera.dequantize %x
+          : tensor<64x!numera.num<float<4, 3, fn>>, #scaling> to tensor<64xf32>
+      return %0 : tensor<64xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    !f8E4M3FN = !numera.num<float<4, 3, fn>>
+    func.func @f(%arg0: tensor<64x!f8E4M3FN> {numera.name = "x"}, %arg1: tensor<f32> {numera.name = "x.scales"}) -> tensor<64xf32> {
+      %0 = numera.scaled_from_parts %arg0, %arg1 : (tensor<64x!f8E4M3FN>, tensor<f32>) -> tensor<64x!f8E4M3FN, #numera.scaling<absmax, float<8, 23>>>
+      %1 = numera.dequantize %0 : tensor<64x!f8E4M3FN, #numera.scaling<absmax, float<8, 23>>> to tensor<64xf32>
+      return %1 : tensor<64xf32>
+    }
+    ```
   }];
   let dependentDialects = ["::numera::NumeraDialect",
                            "::mlir::func::FuncDialect"];
@@ -126,6 +278,31 @@ def NumeraSimplify : Pass<"numera-simplify"> {
     value of A is one of B. `cast A→A x` becomes `x` where each value of A has
     one code, or x comes from an operation: an argument may hold any of the
     codes of NaN. Constants fold. No rounding is dropped.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-simplify
+    !posit16 = !numera.num<posit<16, 2>>
+    !bf16 = !numera.num<float<8, 7>>
+    func.func @f(%x: !posit16) -> (!posit16, !bf16) {
+      %0 = numera.cast %x : !posit16 to f32
+      %1 = numera.cast %0 : f32 to !posit16
+      %2 = numera.cast %0 : f32 to !bf16
+      return %1, %2 : !posit16, !bf16
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    !bf16 = !numera.num<float<8, 7>>
+    !posit16 = !numera.num<posit<16, 2>>
+    func.func @f(%arg0: !posit16) -> (!posit16, !bf16) {
+      %0 = numera.cast %arg0 : !posit16 to !bf16
+      return %arg0, %0 : !posit16, !bf16
+    }
+    ```
   }];
 }
 
@@ -138,6 +315,50 @@ def NumeraFoldTransposes : Pass<"numera-fold-transposes"> {
     *After:* the contraction's indexing map goes through what was transposed.
     Constants are left: they are transposed by the compiler. So are contractions
     that are left to loops.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-fold-transposes --canonicalize
+    #row = affine_map<(i, j, k) -> (i, k)>
+    #column = affine_map<(i, j, k) -> (k, j)>
+    #sum = affine_map<(i, j, k) -> (i, j)>
+
+    !bf16 = !numera.num<float<8, 7>>
+    func.func @f(%a: tensor<4x8x!bf16>, %b: tensor<6x8x!bf16>,
+                 %c: tensor<4x6xf32>) -> tensor<4x6xf32> {
+      %0 = tensor.empty() : tensor<8x6x!bf16>
+      %1 = linalg.transpose ins(%b : tensor<6x8x!bf16>)
+          outs(%0 : tensor<8x6x!bf16>) permutation = [1, 0]
+      %2 = linalg.generic {
+          indexing_maps = [#row, #column, #sum],
+          iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%a, %1 : tensor<4x8x!bf16>, tensor<8x6x!bf16>)
+          outs(%c : tensor<4x6xf32>) {
+      ^bb0(%x: !bf16, %y: !bf16, %s: f32):
+        %3 = numera.mac %x, %y, %s : (!bf16, !bf16, f32) -> f32
+        linalg.yield %3 : f32
+      } -> tensor<4x6xf32>
+      return %2 : tensor<4x6xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    !bf16 = !numera.num<float<8, 7>>
+    #map = affine_map<(d0, d1, d2) -> (d0, d2)>
+    #map1 = affine_map<(d0, d1, d2) -> (d1, d2)>
+    #map2 = affine_map<(d0, d1, d2) -> (d0, d1)>
+    func.func @f(%arg0: tensor<4x8x!bf16>, %arg1: tensor<6x8x!bf16>, %arg2: tensor<4x6xf32>) -> tensor<4x6xf32> {
+      %0 = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%arg0, %arg1 : tensor<4x8x!bf16>, tensor<6x8x!bf16>) outs(%arg2 : tensor<4x6xf32>) {
+      ^bb0(%in: !bf16, %in_0: !bf16, %out: f32):
+        %1 = numera.mac %in, %in_0, %out : (!bf16, !bf16, f32) -> f32
+        linalg.yield %1 : f32
+      } -> tensor<4x6xf32>
+      return %0 : tensor<4x6xf32>
+    }
+    ```
   }];
   let dependentDialects = ["::numera::NumeraDialect",
                            "::mlir::linalg::LinalgDialect"];
@@ -151,6 +372,49 @@ def NumeraWidenContractions : Pass<"numera-widen-contractions"> {
     *After:* the operands are cast to the accumulator's format once, outside,
     and the step is uniform. Exact: it applies only where every value of the
     operands' format is one of the accumulator's.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-widen-contractions
+    #row = affine_map<(i, j, k) -> (i, k)>
+    #column = affine_map<(i, j, k) -> (k, j)>
+    #sum = affine_map<(i, j, k) -> (i, j)>
+
+    !f8 = !numera.num<float<4, 3, fn>>
+    func.func @f(%a: tensor<2x3x!f8>, %b: tensor<3x4x!f8>, %c: tensor<2x4xf32>)
+        -> tensor<2x4xf32> {
+      %0 = linalg.generic {
+          indexing_maps = [#row, #column, #sum],
+          iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%a, %b : tensor<2x3x!f8>, tensor<3x4x!f8>)
+          outs(%c : tensor<2x4xf32>) {
+      ^bb0(%x: !f8, %y: !f8, %s: f32):
+        %1 = numera.mac %x, %y, %s : (!f8, !f8, f32) -> f32
+        linalg.yield %1 : f32
+      } -> tensor<2x4xf32>
+      return %0 : tensor<2x4xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    !f8E4M3FN = !numera.num<float<4, 3, fn>>
+    #map = affine_map<(d0, d1, d2) -> (d0, d2)>
+    #map1 = affine_map<(d0, d1, d2) -> (d2, d1)>
+    #map2 = affine_map<(d0, d1, d2) -> (d0, d1)>
+    func.func @f(%arg0: tensor<2x3x!f8E4M3FN>, %arg1: tensor<3x4x!f8E4M3FN>, %arg2: tensor<2x4xf32>) -> tensor<2x4xf32> {
+      %0 = numera.cast %arg0 : tensor<2x3x!f8E4M3FN> to tensor<2x3xf32>
+      %1 = numera.cast %arg1 : tensor<3x4x!f8E4M3FN> to tensor<3x4xf32>
+      %2 = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%0, %1 : tensor<2x3xf32>, tensor<3x4xf32>) outs(%arg2 : tensor<2x4xf32>) {
+      ^bb0(%in: f32, %in_0: f32, %out: f32):
+        %3 = numera.mac %in, %in_0, %out : f32
+        linalg.yield %3 : f32
+      } -> tensor<2x4xf32>
+      return %2 : tensor<2x4xf32>
+    }
+    ```
   }];
   let options = [
     Option<"target", "target", "std::string", [{"cpu"}],
@@ -167,6 +431,36 @@ def NumeraFuse : Pass<"numera-fuse"> {
     Upstream's elementwise fusion, kept out of reductions: a producer fused into
     a contraction would be computed again in every step. So would one that has
     fewer loops than its reader, a scale or a mean for a row.
+
+    For example,
+
+    ```mlir
+    // numera-opt --convert-elementwise-to-linalg --numera-fuse
+    !posit16 = !numera.num<posit<16, 2>>
+    func.func @f(%x: tensor<4x!posit16>, %y: tensor<4x!posit16>)
+        -> tensor<4x!posit16> {
+      %0 = numera.add %x, %y : tensor<4x!posit16>
+      %1 = numera.exp %0 : tensor<4x!posit16>
+      return %1 : tensor<4x!posit16>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    !posit16 = !numera.num<posit<16, 2>>
+    #map = affine_map<(d0) -> (d0)>
+    func.func @f(%arg0: tensor<4x!posit16>, %arg1: tensor<4x!posit16>) -> tensor<4x!posit16> {
+      %0 = tensor.empty() : tensor<4x!posit16>
+      %1 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%arg0, %arg1 : tensor<4x!posit16>, tensor<4x!posit16>) outs(%0 : tensor<4x!posit16>) {
+      ^bb0(%in: !posit16, %in_0: !posit16, %out: !posit16):
+        %2 = numera.add %in, %in_0 : !posit16
+        %3 = numera.exp %2 : !posit16
+        linalg.yield %3 : !posit16
+      } -> tensor<4x!posit16>
+      return %1 : tensor<4x!posit16>
+    }
+    ```
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
@@ -190,6 +484,30 @@ def NumeraUseProofs : Pass<"numera-use-proofs", "::mlir::ModuleOp"> {
     The module's attribute `numera.library_uses` lists the operations of opaque
     formats: `operation`, `format`, the `equivalent` that it may be proven to be
     one of, and where it is, `exceptions`, how many codes are told apart.
+
+    For example,
+
+    ```mlir
+    // numera-opt --formats=test/Docs/Inputs/proven.yaml --numera-lower-types --numera-use-proofs
+    !my8 = !numera.num<opaque<"my8", 8>>
+    func.func @f(%x: !my8) -> (!my8, !my8) {
+      %0 = numera.neg %x : !my8
+      %1 = numera.abs %x : !my8
+      return %0, %1 : !my8, !my8
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    module attributes {numera.library_uses = […]} {
+      func.func @f(%arg0: i8) -> (i8, i8) {
+        %0 = numera.neg %arg0 {format = #numera.format<float<4, 3, fnuz>>} : i8
+        %1 = numera.abs %arg0 {format = #numera.format<opaque<"my8", 8>>} : i8
+        return %0, %1 : i8, i8
+      }
+    }
+    ```
   }];
   let options = [
     Option<"target", "target", "std::string", [{"cpu"}],
@@ -221,6 +539,33 @@ def NumeraCarry : Pass<"numera-carry"> {
     group that only chooses among codes. So do other operations that the
     configuration registers or whose operands it truncates, and the steps of
     contractions.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-carry
+    #f16 = #numera.format<float<5, 10>>
+    func.func @f(%a: i16, %b: i16, %c: i16) -> i16 {
+      %0 = numera.mul %a, %b {format = #f16} : i16
+      %1 = numera.add %0, %c {format = #f16} : i16
+      return %1 : i16
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%arg0: i16, %arg1: i16, %arg2: i16) -> i16 {
+      %0 = numera.decode %arg0 {format = #numera.format<float<5, 10>>} : i16 to f32
+      %1 = numera.decode %arg1 {format = #numera.format<float<5, 10>>} : i16 to f32
+      %2 = arith.mulf %0, %1 : f32
+      %3 = numera.round_to %2 {format = #numera.format<float<5, 10>>} : f32
+      %4 = numera.decode %arg2 {format = #numera.format<float<5, 10>>} : i16 to f32
+      %5 = arith.addf %3, %4 : f32
+      %6 = numera.encode %5 {format = #numera.format<float<5, 10>>, rounding = "nearest-even"} : f32 to i16
+      return %6 : i16
+    }
+    ```
   }];
   let options = [
     Option<"target", "target", "std::string", [{"cpu"}],
@@ -240,6 +585,29 @@ def NumeraLowerTypes : Pass<"numera-lower-types", "::mlir::ModuleOp"> {
     storage, with the attribute `format`.
     *Ensures:* no type of `numera` is left.
     *Fails when* an operation cannot be rebuilt with the new types.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-lower-types
+    !posit16 = !numera.num<posit<16, 2>>
+    func.func @f(%x: tensor<4x!posit16>, %y: f32)
+        -> (tensor<4x!posit16>, !posit16) {
+      %0 = numera.add %x, %x : tensor<4x!posit16>
+      %1 = numera.cast %y : f32 to !posit16
+      return %0, %1 : tensor<4x!posit16>, !posit16
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%arg0: tensor<4xi16>, %arg1: f32) -> (tensor<4xi16>, i16) {
+      %0 = numera.add %arg0, %arg0 {format = #numera.format<posit<16, 2>>} : tensor<4xi16>
+      %1 = numera.cast %arg1 {format = #numera.format<posit<16, 2>>, operand_formats = [#numera.format<float<8, 23>>]} : f32 to i16
+      return %0, %1 : tensor<4xi16>, i16
+    }
+    ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
@@ -252,6 +620,50 @@ def NumeraDrawBlocks : InterfacePass<"numera-draw-blocks",
     *After:* where the index grows by one with every iteration, the loop goes in
     strips of 2048 iterations, and `numera.random_fill` makes the draws of each
     before it. The draws are the same.
+
+    For example,
+
+    ```mlir
+    // numera-opt --pass-pipeline='builtin.module(func.func(numera-draw-blocks))'
+    func.func @f(%seed: i64, %step: i64, %sample: i64, %n: index,
+                 %out: memref<?xi32>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      scf.for %i = %c0 to %n step %c1 {
+        %index = arith.index_cast %i : index to i64
+        %0 = numera.random %seed, %step, %sample, %index id 3 bits 8
+        memref.store %0, %out[%i] : memref<?xi32>
+      }
+      return
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%arg0: i64, %arg1: i64, %arg2: i64, %arg3: index, %arg4: memref<?xi32>) {
+      %alloca = memref.alloca() {alignment = 64 : i64} : memref<2048xi32>
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2048 = arith.constant 2048 : index
+      scf.for %arg5 = %c0 to %arg3 step %c2048 {
+        %0 = arith.subi %arg3, %arg5 : index
+        %c2048_0 = arith.constant 2048 : index
+        %1 = arith.minui %0, %c2048_0 : index
+        %2 = arith.addi %arg5, %1 : index
+        %3 = arith.index_cast %1 : index to i64
+        %4 = arith.index_cast %arg5 : index to i64
+        numera.random_fill %alloca, %arg0, %arg1, %arg2, %4, %3 id 3 bits 8 : memref<2048xi32>
+        scf.for %arg6 = %arg5 to %2 step %c1 {
+          %5 = arith.index_cast %arg6 : index to i64
+          %6 = arith.subi %arg6, %arg5 : index
+          %7 = memref.load %alloca[%6] : memref<2048xi32>
+          memref.store %7, %arg4[%arg6] : memref<?xi32>
+        }
+      }
+      return
+    }
+    ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect",
@@ -272,6 +684,31 @@ def NumeraLowerOps : Pass<"numera-lower-ops", "::mlir::ModuleOp"> {
     *Ensures:* no operation of `numera` is left.
     *Fails when* an operation has no lowering: the error names operation,
     target and format, and prints the line that would register one.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-lower-ops
+    #posit16 = #numera.format<posit<16, 2>>
+    func.func @f(%x: i16, %y: vector<4xi16>) -> (i16, vector<4xi16>) {
+      %0 = numera.add %x, %x {format = #posit16} : i16
+      %1 = numera.sqrt %y {format = #posit16} : vector<4xi16>
+      return %0, %1 : i16, vector<4xi16>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    // …
+    func.func @f(%arg0: i16, %arg1: vector<4xi16>) -> (i16, vector<4xi16>) {
+      // …
+      %0 = call @numera_posit_add_16(%arg0, %arg0, %c16_i32, %c2_i32, %c0_i32_0, %c0_i32) : (i16, i16, i32, i32, i32, i32) -> i16
+      // …
+      %1 = call @_ZGV_LLVM_N4vuuuu_numera_posit_sqrt_16(%arg1, %c16_i32_2, %c2_i32_3, %c0_i32_4, %c0_i32_1) : (vector<4xi16>, i32, i32, i32, i32) -> vector<4xi16>
+      return %0, %1 : i16, vector<4xi16>
+    }
+    ```
   }];
   let options = [
     Option<"target", "target", "std::string", [{"cpu"}], "cpu or nvptx">,
@@ -290,6 +727,33 @@ def NumeraLower : Pass<"numera-lower", "::mlir::ModuleOp"> {
     Elementwise operations on tensors become `linalg.generic`; then
     `numera-lower-types` and `numera-lower-ops`.
     *Ensures:* no type or operation of `numera` is left.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-lower
+    !posit16 = !numera.num<posit<16, 2>>
+    func.func @f(%x: tensor<4x!posit16>, %y: tensor<4x!posit16>)
+        -> tensor<4x!posit16> {
+      %0 = numera.add %x, %y : tensor<4x!posit16>
+      return %0 : tensor<4x!posit16>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    // …
+    func.func @f(%arg0: tensor<4xi16>, %arg1: tensor<4xi16>) -> tensor<4xi16> {
+      %0 = linalg.generic {…} ins(%arg0, %arg1 : tensor<4xi16>, tensor<4xi16>) outs(%arg0 : tensor<4xi16>) {
+      ^bb0(%in: i16, %in_0: i16, %out: i16):
+        // …
+        %1 = func.call @numera_posit_add_16(%in, %in_0, %c16_i32, %c2_i32, %c0_i32_1, %c0_i32) : (i16, i16, i32, i32, i32, i32) -> i16
+        linalg.yield %1 : i16
+      } -> tensor<4xi16>
+      return %0 : tensor<4xi16>
+    }
+    ```
   }];
   let options = [
     Option<"target", "target", "std::string", [{"cpu"}], "cpu or nvptx">,
@@ -328,6 +792,54 @@ def NumeraContract : Pass<"numera-contract", "::mlir::ModuleOp"> {
     matrices that lie row by row: what does not is copied.
     *Fails when* such a contraction is more than sums of products, or its sums
     start at something that is not known to be zero.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-contract --canonicalize --cse
+    #row = affine_map<(i, j, k) -> (i, k)>
+    #column = affine_map<(i, j, k) -> (k, j)>
+    #sum = affine_map<(i, j, k) -> (i, j)>
+    #posit16 = #numera.format<posit<16, 2>>
+    #f32 = #numera.format<float<8, 23>>
+    func.func @f(%a: memref<8x16xi16>, %b: memref<16x32xi16>,
+                 %c: memref<8x32xf32>) {
+      linalg.generic {
+          indexing_maps = [#row, #column, #sum],
+          iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%a, %b : memref<8x16xi16>, memref<16x32xi16>)
+          outs(%c : memref<8x32xf32>) {
+      ^bb0(%x: i16, %y: i16, %s: f32):
+        %0 = numera.mac %x, %y, %s {
+            format = #f32, operand_formats = [#posit16, #posit16, #f32]}
+            : (i16, i16, f32) -> f32
+        linalg.yield %0 : f32
+      }
+      return
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%arg0: memref<8x16xi16>, %arg1: memref<16x32xi16>, %arg2: memref<8x32xf32>) {
+      // …
+      llvm.call @numera.contraction.0(%3, %5, %7, %0, %1, %c0_i32, %c1_i32, %c1_i32, %c1_i32) : …
+      return
+    }
+    llvm.func @numera.contraction.0.row(%arg0: !llvm.ptr, %arg1: i64) -> f32 attributes {always_inline} {
+      %0 = llvm.getelementptr %arg0[%arg1] : (!llvm.ptr, i64) -> !llvm.ptr, i16
+      %1 = llvm.load %0 : !llvm.ptr -> i16
+      %2 = numera.cast %1 {…, operand_formats = [#numera.format<posit<16, 2>>]} : i16 to f32
+      llvm.return %2 : f32
+    }
+    // …
+    llvm.func @numera.contraction.0.step(%arg0: vector<16xf32>, %arg1: vector<16xf32>, %arg2: vector<16xf32>) -> vector<16xf32> … {
+      %0 = numera.mac %arg1, %arg2, %arg0 {format = #numera.format<float<8, 23>>} : vector<16xf32>
+      llvm.return %0 : vector<16xf32>
+    }
+    llvm.func @numera.contraction.0(…) attributes {numera.kernel = "f32"}
+    ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",
@@ -368,6 +880,25 @@ def NumeraTabulate : Pass<"numera-tabulate"> {
 
     Operations that draw random bits stay, and those that the configuration
     registers.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-tabulate
+    func.func @f(%x: i8) -> i8 {
+      %0 = numera.exp %x {format = #numera.format<float<2, 1, finite>>} : i8
+      return %0 : i8
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%arg0: i8) -> i8 {
+      %0 = numera.lookup %arg0 in dense<[2, 3, 5, 6, 7, 7, 7, 7, 2, 1, 1, 0, 0, 0, 0, 0]> : tensor<16xi8> : i8 to i8
+      return %0 : i8
+    }
+    ```
   }];
   let dependentDialects = ["::numera::NumeraDialect"];
 }

@@ -17,6 +17,31 @@ def NumeraCountScales : Pass<"numera-count-scales", "::mlir::ModuleOp"> {
     greatest divisor and the largest magnitude of an element.
     *Fails when* numera-expand-scales does, and when a scaled tensor is made in
     a loop or a branch.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-count-scales --canonicalize
+    #scaling = #numera.scaling<absmax, float<8, 23>>
+    func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+      %0 = numera.quantize %x : tensor<64xf32>
+          to tensor<64x!numera.num<float<4, 3, fn>>, #scaling>
+      %1 = numera.dequantize %0
+          : tensor<64x!numera.num<float<4, 3, fn>>, #scaling> to tensor<64xf32>
+      return %1 : tensor<64xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    // …
+    func.func @f(%arg0: tensor<64xf32>) -> (tensor<64xf32>, tensor<5xi64> {numera.counts = […]}) {
+      // …
+      %from_elements = tensor.from_elements %c64_i64, %extracted, %extracted_2, %extracted_3, %extracted_4 : tensor<5xi64>
+      return %10, %from_elements : tensor<64xf32>, tensor<5xi64>
+    }
+    ```
   }];
   let dependentDialects = ["::numera::NumeraDialect",
                            "::mlir::affine::AffineDialect",
@@ -39,6 +64,31 @@ def NumeraCountEvents : Pass<"numera-count-events", "::mlir::ModuleOp"> {
     `numera.counts` says what they are. Everything else is computed as before.
     *Fails when* such an operation is where events cannot be counted: on
     memrefs, on vectors, in a loop or a branch.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-count-events
+    !posit16 = !numera.num<posit<16, 2>>
+    func.func @f(%x: !posit16, %y: !posit16) -> !posit16 {
+      %0 = numera.add %x, %y : !posit16
+      return %0 : !posit16
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    !posit16 = !numera.num<posit<16, 2>>
+    func.func @f(%arg0: !posit16, %arg1: !posit16) -> (!posit16, tensor<5xi64> {numera.counts = […]}) {
+      %0 = numera.add %arg0, %arg1 : !posit16
+      %c1_i64 = arith.constant 1 : i64
+      %1 = numera.events "add"(%arg0, %arg1) gives %0 {…} : (!posit16, !posit16, !posit16) -> i8
+      // …
+      %from_elements = tensor.from_elements %c1_i64, %4, %7, %10, %13 : tensor<5xi64>
+      return %0, %from_elements : !posit16, tensor<5xi64>
+    }
+    ```
   }];
   let options = [Option<"target", "target", "std::string", [{"cpu"}],
                         "cpu or nvptx: whose functions can tell NaN">];
