@@ -4,7 +4,7 @@
 // f32 in and out, against sgemm of the same size: as many rows as channels out,
 // as many columns as pixels, as deep as channels in times the window.
 
-#include "Contest.h"
+#include "Comparison.h"
 #include "Program.h"
 #include "Sgemm.h"
 

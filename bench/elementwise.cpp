@@ -8,7 +8,7 @@
 //   apfloat  upstream MLIR's convert-arith-to-apfloat, compiled
 //   native   clang's loop on __bf16 or _Float16
 
-#include "Contest.h"
+#include "Comparison.h"
 #include "Native.h"
 #include "Program.h"
 

@@ -3,7 +3,7 @@
 // C = A · B, with C's accumulator as the row says, against OpenBLAS sgemm of
 // the same size. Operands are codes, or f32 that the program rounds first.
 
-#include "Contest.h"
+#include "Comparison.h"
 #include "Program.h"
 #include "Sgemm.h"
 

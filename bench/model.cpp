@@ -3,7 +3,7 @@
 // A whole model, f32 in and out, against itself in f32, or against sgemm of the
 // sizes that its layers have.
 
-#include "Contest.h"
+#include "Comparison.h"
 #include "Program.h"
 #include "Sgemm.h"
 

@@ -2,7 +2,7 @@
 //
 // f32 → format → f32, against a memcpy of the array.
 
-#include "Contest.h"
+#include "Comparison.h"
 #include "Program.h"
 
 #include <cmath>

@@ -3,7 +3,7 @@
 // C = A · B in a posit's quire, against a call of the shared runtime a step:
 // numera_posit_quire_mac. The peer computes a few rows, and its time is scaled.
 
-#include "Contest.h"
+#include "Comparison.h"
 #include "Program.h"
 
 using namespace numera::bench;

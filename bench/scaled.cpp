@@ -4,7 +4,7 @@
 // what is quantized, OpenBLAS sgemm of the same size, or the same program
 // without packed storage.
 
-#include "Contest.h"
+#include "Comparison.h"
 #include "Program.h"
 #include "Sgemm.h"
 

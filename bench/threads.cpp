@@ -2,7 +2,7 @@
 //
 // What two threads gain over one, against what sgemm gains on the same cores.
 
-#include "Contest.h"
+#include "Comparison.h"
 #include "Program.h"
 #include "Sgemm.h"
 

@@ -8,9 +8,9 @@
 #include NUMERA_FAMILY_HEADER
 #include "numera/Numerics/Exact/Compare.h"
 #include "numera/Numerics/Exact/Quire.h"
-#include "numera/Numerics/Flags/Events.h"
+#include "numera/Numerics/Flags/StatusFlags.h"
+#include "numera/Numerics/MultiplyAdd/Slices.h"
 #include "numera/Numerics/MultiplyAdd/Steps.h"
-#include "numera/Numerics/MultiplyAdd/Windows.h"
 #include "numera/Numerics/Operations/Convert.h"
 #include "numera/Numerics/Operations/Elementary.h"
 #include "numera/Numerics/Operations/Operations.h"
@@ -72,7 +72,7 @@ extern "C" {
 }
 
 /// The operation on codes of one format: the family's own where it has one.
-/// Those with a faster road are Operations.h's; the rest goes through
+/// Those with a faster path are Operations.h's; the rest goes through
 /// Exact.cpp, where it stays: too large to stand at every call.
 namespace code {
 using numera::add, numera::sub, numera::mul, numera::div, numera::sqrt,
@@ -101,7 +101,7 @@ using numera::add, numera::sub, numera::mul, numera::div, numera::sqrt,
   constexpr uint64_t op(const F &f, uint64_t x, RoundingMode mode) {           \
     if constexpr (requires { f.op(x, mode); })                                 \
       return f.op(x, mode);                                                    \
-    return elementary(f, x, mode, quick::op, quick::op##Range,                 \
+    return elementary(f, x, mode, fast::op, fast::op##Range,                   \
                       [](const Unpacked &value, Rounding rounding) {           \
                         return Unpacked::unpack(numera_exact_##op##_128(       \
                             value.pack(), int32_t(rounding)));                 \
@@ -216,10 +216,10 @@ THROUGH_EXACT_1(roundeven)
     return static_cast<CODE(bits)>(FORMAT.encode(Unpacked::unpack(x), MODE));  \
   }
 
-/// What `numera run --stats` counts (Events.h).
+/// What `numera run --stats` counts (StatusFlags.h).
 #define EXTREME(unused, bits)                                                  \
   uint8_t SYMBOL(extreme, bits)(CODE(bits) x, PARAMETERS) {                    \
-    return mayHaveEvents(FORMAT, x);                                           \
+    return mayRaiseFlags(FORMAT, x);                                           \
   }
 
 /// The quire of a format (Quire.h), in memory.
@@ -251,22 +251,17 @@ THROUGH_EXACT_1(roundeven)
   }                                                                            \
   uint128_t SYMBOL(quire_unpack, bits)(const uint64_t *quire, PARAMETERS) {    \
     return Quire<Format>::value(FORMAT, quire).pack();                         \
-  }                                                                            \
-  CODE(bits)                                                                   \
-  SYMBOL(windows_round_f64, bits)(double first, double second, PARAMETERS,     \
-                                  int32_t rounding, uint32_t random) {         \
-    return static_cast<CODE(bits)>(roundWindows(FORMAT, first, second, MODE)); \
   }
 
-/// Windows of f64 (Windows.h), once a family.
-#define WINDOWS                                                                \
-  uint64_t SYMBOL(windows_span_f64, 64)(double least, double most,             \
-                                        PARAMETERS) {                          \
+/// Sums of products of slices in f64 (Slices.h), once a family.
+#define SLICES                                                                 \
+  uint64_t SYMBOL(slices_span_f64, 64)(double least, double most,              \
+                                       PARAMETERS) {                           \
     return spanOf<double>(FORMAT, {least, most}).pack();                       \
   }                                                                            \
-  void SYMBOL(windows_add_f64, 64)(uint64_t *quire, const double *sums,        \
-                                   int32_t count, PARAMETERS) {                \
-    addWindows(Quire<Format>(FORMAT, quire), sums, count);                     \
+  void SYMBOL(slice_products_add_f64, 64)(uint64_t *quire, const double *sums, \
+                                          int32_t count, PARAMETERS) {         \
+    addSliceProducts(Quire<Format>(FORMAT, quire), sums, count);               \
   }
 
 /// What `use` makes of a short step of the format, which must exist; NaN for
@@ -358,15 +353,15 @@ uint8_t SYMBOL(half_admits_f32, 32)(float least, float most, PARAMETERS,
                                     int32_t form) {
   return HALF(bool, step.admits({least, most}));
 }
-WINDOWS
+SLICES
 
 // On unpacked values and in a carrier: the storage of codes does not matter.
-uint8_t SYMBOL(events, 128)(uint128_t exact, uint128_t x, uint128_t y,
-                            uint128_t z, PARAMETERS, int32_t rounding,
-                            uint32_t random) {
+uint8_t SYMBOL(status_flags, 128)(uint128_t exact, uint128_t x, uint128_t y,
+                                  uint128_t z, PARAMETERS, int32_t rounding,
+                                  uint32_t random) {
   const Unpacked operands[] = {Unpacked::unpack(x), Unpacked::unpack(y),
                                Unpacked::unpack(z)};
-  return eventsOf(FORMAT, Unpacked::unpack(exact), operands, MODE);
+  return flagsOf(FORMAT, Unpacked::unpack(exact), operands, MODE);
 }
 float SYMBOL(round_f32, 32)(float x, PARAMETERS, int32_t rounding,
                             uint32_t random) {

@@ -2,7 +2,7 @@
 //
 // The entries numera_exact_<op>_128: the exact operations on unpacked values,
 // before any rounding to a format. They serve mixed formats, and every entry of
-// Entries.cpp that has no faster road.
+// Entries.cpp that has no faster path.
 
 #include "numera/Numerics/Elementary/Exact.h"
 

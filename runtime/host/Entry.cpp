@@ -5,11 +5,11 @@
 // default one, and results change hands. Linked as bitcode into every program,
 // so it needs the C library and nothing else.
 
+#include "CallContext.h"
 #include "Memory.h"
 #include "Message.h"
 #include "Processor.h"
-#include "Running.h"
-#include "Team.h"
+#include "ThreadPool.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -408,7 +408,7 @@ private:
 } // namespace
 
 extern "C" void numera::host::numera_host_fail(const char *message) {
-  Running *running = Running::current();
+  CallContext *running = CallContext::current();
   running->message = message;
   longjmp(running->escape.value, 1);
 }

@@ -2,7 +2,7 @@
 
 #include "Memory.h"
 
-#include "Running.h"
+#include "CallContext.h"
 #include "numera/Runtime/Entry.h"
 
 #include <cstdlib>
@@ -93,7 +93,8 @@ void *fromSystem(uint64_t alignment, uint64_t bytes) {
 
 /// Of what runs in this thread, and of what that runs in.
 void forgetOpen(void *memory) {
-  for (Running *running = Running::current(); running; running = running->outer)
+  for (CallContext *running = CallContext::current(); running;
+       running = running->outer)
     if (running->memory.remove(memory))
       return;
 }
@@ -160,7 +161,7 @@ extern "C" void *numera::host::numera_host_try_allocate(uint64_t alignment,
     withStore([] { store.clear(); });
     memory = fromSystem(alignment, bytes);
   }
-  if (Running *running = memory ? Running::current() : nullptr)
+  if (CallContext *running = memory ? CallContext::current() : nullptr)
     running->memory.add(memory);
   return memory;
 }

@@ -5,7 +5,7 @@
 #ifndef NUMERA_RUNTIME_HOST_MESSAGE_H
 #define NUMERA_RUNTIME_HOST_MESSAGE_H
 
-#include "Running.h"
+#include "CallContext.h"
 #include "numera/Runtime/numera.h"
 
 #include <cstdarg>

@@ -94,9 +94,9 @@ PreparedVector numera_hook_confined(PreparedVector sum, PreparedVector first,
 /// The numera::Span, packed, of elements whose nonzero magnitudes have these
 /// bounds.
 uint64_t numera_hook_span(Carrier least, Carrier most);
-/// Adds windows (Numerics/MultiplyAdd/Windows.h) to the quire `index` places
+/// Adds sums of products of slices (Numerics/MultiplyAdd/Slices.h) to the quire `index` places
 /// behind `sums`.
-void numera_hook_add(void *sums, int64_t index, const Carrier *windows,
+void numera_hook_add(void *sums, int64_t index, const Carrier *products,
                      int32_t count);
 /// Adds the product of two elements, which may be special, to a quire.
 void numera_hook_mac(void *sums, int64_t index, const void *rows, int64_t row,

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
 //
-// A contraction whose sums are quires, by exact windows of f64
-// (Numerics/MultiplyAdd/Windows.h). Blocks of both operands are decoded into
+// A contraction whose sums are quires, by exact sums of products of slices in f64
+// (Numerics/MultiplyAdd/Slices.h). Blocks of both operands are decoded into
 // panels, as in Contraction.cpp. For each tile the spans of its two panels say
-// how many windows hold its sums through a block of steps: the tile runs once
-// for each, from zero, on pieces of the panels, and the windows are added to
+// how many sums in f64 hold its terms through a block of steps: the tile runs once
+// for each, from zero, on slices of the panels, and the sums are added to
 // the quires in memory. Sums of a row or column with NaN or an infinity, and
-// tiles that span too many bits for windows, add every product to its quire.
+// tiles that span too many bits for that, add every product to its quire.
 // All of it is exact, so that neither the order of steps nor the way that a
 // tile takes is seen in the result.
 
 #include "Problem.h"
 #include "Tile.h"
-#include "numera/Numerics/MultiplyAdd/Windows.h"
+#include "numera/Numerics/MultiplyAdd/Slices.h"
 
 namespace numera::kernel {
 
-/// A step in a window. The product of two pieces is exact, and so is the sum:
+/// A step of such a sum. The product of two slices is exact, and so is the sum:
 /// with or without a fused multiply-add, which would be a call where the
 /// machine has none, the result is the same.
-template <bool isFused> struct WindowStep {
+template <bool isFused> struct SliceStep {
   using Lanes = Vector;
   static constexpr int rowForms = 1;
   static constexpr bool fetches = false;
@@ -103,15 +103,15 @@ template <int tileRows, int tileVectors> class QuireKernel {
   static constexpr int64_t tileColumns = tileVectors * lanes;
   static constexpr int64_t blockRows = roundUp(64, tileRows);
   static constexpr int64_t blockColumns = roundUp(512, tileColumns);
-  /// Many: after each block, windows are added to quires.
+  /// Many: after each block, sums in f64 are added to quires.
   static constexpr int64_t blockSteps = 512;
   /// Not a multiple of 4 KiB: rows of a panel would share a cache set.
   static constexpr int64_t rowPitch = blockSteps + lanes;
   static constexpr int64_t rowPanelSize = tileRows * rowPitch;
   using TheTile = Tile<tileRows, tileColumns, rowPitch>;
-  using TheWindows = Windows<double>;
+  using TheProducts = SliceProducts<double>;
   /// The smallest tile is for machines without a fused multiply-add.
-  using Step = WindowStep<(tileRows > 3)>;
+  using Step = SliceStep<(tileRows > 3)>;
 
   explicit QuireKernel(const Contraction &problem)
       : problem(problem), units(problem, /*unit=*/4 * tileColumns),
@@ -141,8 +141,8 @@ private:
   /// One thread's memory.
   struct Workspace {
     double *rows, *columns;                 ///< panels of a block
-    double *rowPieces;                      ///< of a panel, all
-    double *columnPiece;                    ///< of a panel, one at a time
+    double *rowSlices;                      ///< of a panel, all
+    double *columnSlice;                    ///< of a panel, one at a time
     int64_t *rowPlaces, *rowSums;           ///< blockRows each
     int64_t *columnPlaces, *columnSums;     ///< blockColumns each
     int64_t *rowSteps, *columnSteps;        ///< blockSteps each
@@ -151,8 +151,8 @@ private:
     Memory memory{[this](const auto &take) {
       take(columns, blockColumns * blockSteps);
       take(rows, blockRows * rowPitch);
-      take(rowPieces, TheWindows::most * rowPanelSize);
-      take(columnPiece, tileColumns * blockSteps);
+      take(rowSlices, TheProducts::most * rowPanelSize);
+      take(columnSlice, tileColumns * blockSteps);
       take(rowPlaces, blockRows);
       take(rowSums, blockRows);
       take(columnPlaces, blockColumns);
@@ -255,38 +255,38 @@ private:
 
   void runTile(const Workspace &space, const Place &place,
                int64_t steps) const {
-    auto windows =
-        TheWindows::of(place.ofRows.span, place.ofColumns.span, steps);
-    if (windows.exist())
-      addWindows(space, place, windows, steps);
-    if (!windows.exist() || place.ofRows.special || place.ofColumns.special)
-      addProducts(space, place, steps, /*onlySpecial=*/windows.exist());
+    auto products =
+        TheProducts::of(place.ofRows.span, place.ofColumns.span, steps);
+    if (products.exist())
+      addSliceProducts(space, place, products, steps);
+    if (!products.exist() || place.ofRows.special || place.ofColumns.special)
+      addProducts(space, place, steps, /*onlySpecial=*/products.exist());
   }
 
-  void addWindows(const Workspace &space, const Place &place,
-                  const TheWindows &windows, int64_t steps) const {
+  void addSliceProducts(const Workspace &space, const Place &place,
+                        const TheProducts &products, int64_t steps) const {
     const double *rows = space.rows + place.row * rowPitch;
     const double *columns = space.columns + place.column * steps;
-    int32_t count = windows.count();
-    if (windows.rows.count > 1) {
-      for (int32_t i = 0; i < windows.rows.count; ++i)
+    int32_t count = products.count();
+    if (products.rows.count > 1) {
+      for (int32_t i = 0; i < products.rows.count; ++i)
         for (int64_t r = 0; r < tileRows; ++r)
-          cut(space.rowPieces + i * rowPanelSize + r * rowPitch,
-              rows + r * rowPitch, windows.rows, i, steps);
-      rows = space.rowPieces;
+          cut(space.rowSlices + i * rowPanelSize + r * rowPitch,
+              rows + r * rowPitch, products.rows, i, steps);
+      rows = space.rowSlices;
     }
-    alignas(64) double sums[TheWindows::most][TheTile::size];
+    alignas(64) double sums[TheProducts::most][TheTile::size];
     double (*next)[TheTile::size] = sums;
-    for (int32_t j = 0; j < windows.columns.count; ++j) {
-      const double *piece = columns;
-      if (windows.columns.count > 1) {
-        cut(space.columnPiece, columns, windows.columns, j,
+    for (int32_t j = 0; j < products.columns.count; ++j) {
+      const double *slice = columns;
+      if (products.columns.count > 1) {
+        cut(space.columnSlice, columns, products.columns, j,
             tileColumns * steps);
-        piece = space.columnPiece;
+        slice = space.columnSlice;
       }
-      for (int32_t i = 0; i < windows.rows.count; ++i, ++next) {
+      for (int32_t i = 0; i < products.rows.count; ++i, ++next) {
         clear(*next, TheTile::size);
-        TheTile::template run<Step>(*next, rows + i * rowPanelSize, piece,
+        TheTile::template run<Step>(*next, rows + i * rowPanelSize, slice,
                                     steps);
       }
     }
@@ -294,19 +294,19 @@ private:
       for (int64_t c = 0; c < place.columns; ++c) {
         if (place.isSpecial(r, c))
           continue;
-        double ofSum[TheWindows::most];
+        double ofSum[TheProducts::most];
         for (int32_t i = 0; i < count; ++i)
           ofSum[i] = sums[i][r * tileColumns + c];
         numera_hook_add(problem.sums, sumAt(space, place, r, c), ofSum, count);
       }
   }
 
-  /// Piece `index` of `count` elements, or of a few more, to whole vectors.
+  /// Slice `index` of `count` elements, or of a few more, to whole vectors.
   static void cut(double *out, const double *values,
-                  const Pieces<double> &pieces, int32_t index, int64_t count) {
+                  const Slices<double> &slices, int32_t index, int64_t count) {
     for (int64_t i = 0; i < count; i += lanes)
       *reinterpret_cast<Vector *>(out + i) =
-          pieces.piece(*reinterpret_cast<const Vector *>(values + i), index);
+          slices.slice(*reinterpret_cast<const Vector *>(values + i), index);
   }
 
   void addProducts(const Workspace &space, const Place &place, int64_t steps,

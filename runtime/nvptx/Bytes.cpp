@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Sums and products of 8-bit floats on a GPU, four codes in a word. Two of them
-// at a time are decoded to binary16 (`Halves`), which has the instructions:
+// at a time are decoded to binary16 (`F16x2`), which has the instructions:
 //
 //   word     dcba        codes
-//   Halves   b a, d c    a binary16 in each half of a register
+//   F16x2   b a, d c    a binary16 in each half of a register
 //   result   dcba        rounded once more, to the format
 //
 // With p bits of significand, a sum or product that is rounded to binary16's 11
@@ -18,25 +18,25 @@
 
 namespace {
 
-using Halves = uint32_t;
+using F16x2 = uint32_t;
 
 struct Add {
-  static Halves of(Halves a, Halves b) {
-    Halves c;
+  static F16x2 of(F16x2 a, F16x2 b) {
+    F16x2 c;
     asm("add.rn.f16x2 %0, %1, %2;" : "=r"(c) : "r"(a), "r"(b));
     return c;
   }
 };
 struct Sub {
-  static Halves of(Halves a, Halves b) {
-    Halves c;
+  static F16x2 of(F16x2 a, F16x2 b) {
+    F16x2 c;
     asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(c) : "r"(a), "r"(b));
     return c;
   }
 };
 struct Mul {
-  static Halves of(Halves a, Halves b) {
-    Halves c;
+  static F16x2 of(F16x2 a, F16x2 b) {
+    F16x2 c;
     asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(c) : "r"(a), "r"(b));
     return c;
   }
@@ -50,7 +50,7 @@ uint32_t permute(uint32_t a, uint32_t b, uint32_t places) {
 }
 
 /// All ones in each half that is a NaN.
-uint32_t areNaN(Halves x) {
+uint32_t areNaN(F16x2 x) {
   uint32_t mask;
   asm("set.nan.u32.f16x2 %0, %1, %1;" : "=r"(mask) : "r"(x));
   return mask;
@@ -59,22 +59,20 @@ uint32_t areNaN(Halves x) {
 /// float<4,3,fn>, saturating, by the instructions of sm_89 and later: infinity
 /// becomes the largest number, any NaN 0x7f.
 struct E4M3 {
-  static Halves decode(uint16_t codes) {
-    Halves x;
+  static F16x2 decode(uint16_t codes) {
+    F16x2 x;
     asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(x) : "h"(codes));
     return x;
   }
-  static uint16_t encode(Halves x) {
+  static uint16_t encode(F16x2 x) {
     uint16_t codes;
     asm("cvt.rn.satfinite.e4m3x2.f16x2 %0, %1;" : "=h"(codes) : "r"(x));
     return codes;
   }
-  template <typename Operation> static uint32_t apply(uint32_t a, uint32_t b) {
+  template <typename OpKind> static uint32_t apply(uint32_t a, uint32_t b) {
     auto half = [](uint32_t x, int i) { return uint16_t(x >> 16 * i); };
-    uint32_t low =
-        encode(Operation::of(decode(half(a, 0)), decode(half(b, 0))));
-    uint32_t high =
-        encode(Operation::of(decode(half(a, 1)), decode(half(b, 1))));
+    uint32_t low = encode(OpKind::of(decode(half(a, 0)), decode(half(b, 0))));
+    uint32_t high = encode(OpKind::of(decode(half(a, 1)), decode(half(b, 1))));
     return low | high << 16;
   }
 };
@@ -83,18 +81,18 @@ struct E4M3 {
 struct E5M2 {
   /// The code of each half in its upper byte; what is in the lower ones is
   /// open.
-  static uint32_t round(Halves x) {
+  static uint32_t round(F16x2 x) {
     // The carry runs into the exponent as it should. A NaN is replaced, and
     // nothing else is so large that it would run into the other half.
     uint32_t odd = x >> 8 & 0x00010001;
     uint32_t rounded = x + 0x007f007f + odd, isNaN = areNaN(x);
     return (rounded & ~isNaN) | (0x7e007e00 & isNaN);
   }
-  template <typename Operation> static uint32_t apply(uint32_t a, uint32_t b) {
+  template <typename OpKind> static uint32_t apply(uint32_t a, uint32_t b) {
     uint32_t low =
-        round(Operation::of(permute(a, 0, 0x1404), permute(b, 0, 0x1404)));
+        round(OpKind::of(permute(a, 0, 0x1404), permute(b, 0, 0x1404)));
     uint32_t high =
-        round(Operation::of(permute(a, 0, 0x3424), permute(b, 0, 0x3424)));
+        round(OpKind::of(permute(a, 0, 0x3424), permute(b, 0, 0x3424)));
     return permute(low, high, 0x7531);
   }
 };

@@ -15,10 +15,10 @@
 // CHECK:         call @numera_posit_decode_f64_16(%[[CODE]],
 // CHECK:       llvm.func @numera.contraction.0.column(
 // CHECK:       llvm.func @numera.contraction.0.span(
-// CHECK:         call @numera_posit_windows_span_f64_64(
+// CHECK:         call @numera_posit_slices_span_f64_64(
 // CHECK:       llvm.func @numera.contraction.0.add(
 // CHECK:         %[[SUM:.*]] = llvm.getelementptr {{.*}}, i256
-// CHECK:         call @numera_posit_windows_add_f64_64(%[[SUM]],
+// CHECK:         call @numera_posit_slice_products_add_f64_64(%[[SUM]],
 // CHECK:       llvm.func @numera.contraction.0.mac(
 // CHECK:         call @numera_posit_quire_mac_16(
 // CHECK:       llvm.func @numera.contraction.0(

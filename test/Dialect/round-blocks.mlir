@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// RUN: numera-opt %s --numera-pass-parts --numera-expand-scales --numera-simplify --numera-lower-types --convert-elementwise-to-linalg --numera-fuse --numera-carry=target=cpu --numera-round-blocks --canonicalize --cse | FileCheck %s
+// RUN: numera-opt %s --numera-decompose-scaled-signatures --numera-expand-scales --numera-simplify --numera-lower-types --convert-elementwise-to-linalg --numera-fuse --numera-promote-to-carrier=target=cpu --numera-round-blocks --canonicalize --cse | FileCheck %s
 
 // MXFP8: 20 = 24 - 4 bits of precision; codes 7 to 226; 448 · 2^(code - 127),
 // from 448 / 2^127 on; 1.5 · 2^14 likewise.

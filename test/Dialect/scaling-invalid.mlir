@@ -60,7 +60,7 @@ func.func @add(%x: tensor<4xf32>) {
 // -----
 
 !q = tensor<4x!numera.num<fixed<7, 0>>, #numera.scaling<range, float<8, 23>>>
-// expected-error@+1 {{a scaled tensor crosses the boundary of 'boundary'; numera-pass-parts passes its parts instead}}
+// expected-error@+1 {{a scaled tensor crosses the boundary of 'boundary'; numera-decompose-scaled-signatures passes its parts instead}}
 func.func @boundary(%x: !q) {
   return
 }

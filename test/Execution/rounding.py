@@ -8,7 +8,7 @@ the same codes, bit for bit: all pairs of 8 bits, random ones above."""
 import sys
 from pathlib import Path
 
-import carry
+import promotion
 import numpy as np
 from chosen import chosen
 
@@ -22,9 +22,9 @@ FORMATS = [
 
 
 def inputs(bits):
-    z = carry.codes(bits, 3)
+    z = promotion.codes(bits, 3)
     if bits > 8:
-        return [carry.codes(bits, 1), carry.codes(bits, 2), z]
+        return [promotion.codes(bits, 1), promotion.codes(bits, 2), z]
     pairs = np.arange(1 << 16)
     return [(pairs & 255).astype("u1"), (pairs >> 8).astype("u1"), z]
 
@@ -32,17 +32,17 @@ def inputs(bits):
 def main():
     formats, out = sys.argv[1], Path(sys.argv[2])
     out.mkdir(parents=True, exist_ok=True)
-    carry.COUNT = 1 << 16
+    promotion.COUNT = 1 << 16
     for name, bits, builtin in chosen(FORMATS, mirrored=slice(None, None, 2)):
         arrays = inputs(bits)
-        own = carry.check(
+        own = promotion.check(
             out / f"{name}.mlir", f'opaque<"{name}",{bits}>', arrays, "--formats", formats
         )
-        other = carry.check(out / f"{name}-builtin.mlir", builtin, arrays)
+        other = promotion.check(out / f"{name}-builtin.mlir", builtin, arrays)
         # An fma of the carrier is rounded twice.
         for chain in own.keys() - {"fused"}:
-            operands = arrays if chain in carry.CHAINS else [np.zeros(carry.COUNT, "u1")]
-            carry.compare(f"{name} and {builtin}, {chain}", operands, own[chain], other[chain])
+            operands = arrays if chain in promotion.CHAINS else [np.zeros(promotion.COUNT, "u1")]
+            promotion.compare(f"{name} and {builtin}, {chain}", operands, own[chain], other[chain])
 
 
 main()

@@ -12,13 +12,13 @@ constexpr auto sum = [](const auto &f, uint64_t x, uint64_t y, Rounding mode) {
 };
 constexpr auto referenceSum = [](const auto &f, uint64_t x, uint64_t y,
                                  Rounding mode) {
-  return hasExactRoad(f) ? reference::add(f, x, y, mode) : add(f, x, y, mode);
+  return hasExactPath(f) ? reference::add(f, x, y, mode) : add(f, x, y, mode);
 };
 constexpr auto difference = [](const auto &f, uint64_t x, uint64_t y,
                                Rounding mode) { return sub(f, x, y, mode); };
 constexpr auto referenceDifference = [](const auto &f, uint64_t x, uint64_t y,
                                         Rounding mode) {
-  return hasExactRoad(f) ? reference::sub(f, x, y, mode) : sub(f, x, y, mode);
+  return hasExactPath(f) ? reference::sub(f, x, y, mode) : sub(f, x, y, mode);
 };
 
 // Clauses: A1 R1 R2.

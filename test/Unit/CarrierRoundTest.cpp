@@ -2,7 +2,7 @@
 //
 // Rounding in a carrier against the oracle: at every number and boundary of a
 // format, beside them, and between; for a few formats, every f32 there is
-// (against the exact road, which the other tests hold against the oracle).
+// (against the exact path, which the other tests hold against the oracle).
 
 #include "Sweep.h"
 

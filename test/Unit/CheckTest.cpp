@@ -32,7 +32,7 @@ Format named(const Registry &registry, llvm::StringRef name) {
   return format;
 }
 
-Checked uniform(Operation operation, const Format &format, size_t count) {
+Checked uniform(OpKind operation, const Format &format, size_t count) {
   Checked checked;
   checked.operation = operation;
   checked.result.format = format;
@@ -58,7 +58,7 @@ std::string verdict(const Registry &registry, const Checked &checked,
 
 TEST(Judge, NamesHowABfloat16SumIsWrong) {
   Registry registry;
-  Checked add = uniform(Operation::Add, named(registry, "bf16"), 2);
+  Checked add = uniform(OpKind::Add, named(registry, "bf16"), 2);
   const struct {
     uint64_t x, y, got;
     const char *fault;
@@ -83,10 +83,10 @@ TEST(Judge, NamesHowABfloat16SumIsWrong) {
 TEST(Judge, KnowsSwappedOperandsAndTruth) {
   Registry registry;
   Format bf16 = named(registry, "bf16");
-  Checked sub = uniform(Operation::Sub, bf16, 2);
+  Checked sub = uniform(OpKind::Sub, bf16, 2);
   EXPECT_EQ(verdict(registry, sub, {0x4000, 0x3f80}, 0xbf80),
             "operands swapped");
-  Checked cmp = uniform(Operation::Cmp, bf16, 2);
+  Checked cmp = uniform(OpKind::Cmp, bf16, 2);
   cmp.result = *integerFromName("u8");
   for (auto [predicate, holds] : {std::pair("olt", 1),
                                   {"oge", 0},
@@ -107,7 +107,7 @@ TEST(Judge, RoundsAsTheEquivalentFormatDoes) {
   Registry registry =
       registryOf("formats:\n  my: {family: opaque, bits: 13, equivalent: "
                  "'float<5,7,up>'}\n");
-  Checked add = uniform(Operation::Add, named(registry, "my"), 2);
+  Checked add = uniform(OpKind::Add, named(registry, "my"), 2);
   // 1 + 2^-14, the least subnormal's neighbourhood: up is the next code.
   EXPECT_EQ(verdict(registry, add, {0x780, 0x080}, 0x781), "");
   EXPECT_EQ(verdict(registry, add, {0x780, 0x080}, 0x780), "rounding (1 ulp)");
@@ -116,7 +116,7 @@ TEST(Judge, RoundsAsTheEquivalentFormatDoes) {
 TEST(Judge, DrawsFromTheLastOperand) {
   Registry registry;
   Format format = named(registry, "float<8,7,stochastic,random-bits=8>");
-  Checked add = uniform(Operation::Add, format, 2);
+  Checked add = uniform(OpKind::Add, format, 2);
   add.rounding = {Rounding::Stochastic, 8};
   add.operands.push_back(*integerFromName("u32"));
   // 1 + 2^-8 lies half way: up for draws below 128 of 256.
@@ -130,7 +130,7 @@ TEST(Judge, ReadsIntegersAsTheirTypeSays) {
   Registry registry;
   Format bf16 = named(registry, "bf16");
   Checked cast;
-  cast.operation = Operation::Cast;
+  cast.operation = OpKind::Cast;
   cast.operands = {*integerFromName("i8")};
   cast.result.format = bf16;
   EXPECT_EQ(verdict(registry, cast, {0xff}, 0xbf80), "");
@@ -146,15 +146,14 @@ TEST(Judge, ReadsIntegersAsTheirTypeSays) {
 TEST(Inputs, AreAllOfThemWhereThereAreFew) {
   Registry registry;
   Options options;
-  Inputs inputs(registry, uniform(Operation::Add, named(registry, "posit8"), 2),
+  Inputs inputs(registry, uniform(OpKind::Add, named(registry, "posit8"), 2),
                 options);
   std::set<std::pair<uint64_t, uint64_t>> seen;
   for (uint64_t i = 0; i < inputs.size(); ++i)
     seen.insert({inputs.at(i)[0], inputs.at(i)[1]});
   EXPECT_EQ(inputs.size(), 65536u);
   EXPECT_EQ(seen.size(), 65536u);
-  Inputs triples(registry,
-                 uniform(Operation::Fma, named(registry, "f6E3M2FN"), 3),
+  Inputs triples(registry, uniform(OpKind::Fma, named(registry, "f6E3M2FN"), 3),
                  options);
   EXPECT_EQ(triples.size(), 1u << 18);
 }
@@ -163,14 +162,14 @@ TEST(Inputs, HaveEveryPairOfBoundariesAndAMillionDraws) {
   Registry registry;
   Format bf16 = named(registry, "bf16");
   Options options;
-  Inputs inputs(registry, uniform(Operation::Add, bf16, 2), options);
+  Inputs inputs(registry, uniform(OpKind::Add, bf16, 2), options);
   size_t count = boundaryCodes(bf16, 16).size();
   EXPECT_EQ(inputs.size(), count * count + 1'000'000);
   // A function of the index and the seed.
   Options other;
   other.seed = 2;
-  Inputs again(registry, uniform(Operation::Add, bf16, 2), options),
-      different(registry, uniform(Operation::Add, bf16, 2), other);
+  Inputs again(registry, uniform(OpKind::Add, bf16, 2), options),
+      different(registry, uniform(OpKind::Add, bf16, 2), other);
   uint64_t last = inputs.size() - 1;
   EXPECT_EQ(inputs.at(last), again.at(last));
   EXPECT_NE(inputs.at(last), different.at(last));

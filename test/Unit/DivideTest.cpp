@@ -11,7 +11,7 @@ constexpr auto quotient = [](const auto &f, uint64_t x, uint64_t y,
                              Rounding mode) { return div(f, x, y, mode); };
 constexpr auto referenceQuotient = [](const auto &f, uint64_t x, uint64_t y,
                                       Rounding mode) {
-  return hasExactRoad(f) ? reference::div(f, x, y, mode) : div(f, x, y, mode);
+  return hasExactPath(f) ? reference::div(f, x, y, mode) : div(f, x, y, mode);
 };
 constexpr auto remainder = [](const auto &f, uint64_t x, uint64_t y,
                               Rounding mode) { return rem(f, x, y, mode); };

@@ -71,7 +71,7 @@ void forPairs(const Mixed &x, const Mixed &y, Body body) {
     body(first.code(), second.code());
 }
 
-void checkBinary(Tally &tally, Operation operation, oracle::Binary exact,
+void checkBinary(Tally &tally, OpKind operation, oracle::Binary exact,
                  const Mixed &x, const Mixed &y, const Mixed &result) {
   Format operands[] = {x.ours, y.ours};
   OperationRules rules = rulesOf(operation, result.ours, operands);
@@ -90,7 +90,7 @@ void checkBinary(Tally &tally, Operation operation, oracle::Binary exact,
   });
 }
 
-void checkUnary(Tally &tally, Operation operation, oracle::Unary exact,
+void checkUnary(Tally &tally, OpKind operation, oracle::Unary exact,
                 const Mixed &x, const Mixed &result) {
   OperationRules rules = rulesOf(operation, result.ours, x.ours);
   oracle::Result wide;
@@ -110,12 +110,12 @@ void checkUnary(Tally &tally, Operation operation, oracle::Unary exact,
 TEST(Mixed, TwoOperands) {
   Formats all;
   Tally tally;
-  constexpr std::pair<Operation, oracle::Binary> operations[] = {
-      {Operation::Add, oracle::add},       {Operation::Sub, oracle::sub},
-      {Operation::Mul, oracle::mul},       {Operation::Div, oracle::div},
-      {Operation::Rem, oracle::rem},       {Operation::Min, oracle::min},
-      {Operation::Max, oracle::max},       {Operation::MinNum, oracle::minnum},
-      {Operation::MaxNum, oracle::maxnum},
+  constexpr std::pair<OpKind, oracle::Binary> operations[] = {
+      {OpKind::Add, oracle::add},       {OpKind::Sub, oracle::sub},
+      {OpKind::Mul, oracle::mul},       {OpKind::Div, oracle::div},
+      {OpKind::Rem, oracle::rem},       {OpKind::Min, oracle::min},
+      {OpKind::Max, oracle::max},       {OpKind::MinNum, oracle::minnum},
+      {OpKind::MaxNum, oracle::maxnum},
   };
   for (auto [operation, exact] : operations) {
     checkBinary(tally, operation, exact, all.f8, all.posit6, all.f6);
@@ -128,16 +128,16 @@ TEST(Mixed, TwoOperands) {
 TEST(Mixed, OneOperand) {
   Formats all;
   Tally tally;
-  constexpr std::pair<Operation, oracle::Unary> operations[] = {
-      {Operation::Neg, oracle::neg},
-      {Operation::Abs, oracle::abs},
-      {Operation::Sqrt, oracle::sqrt},
-      {Operation::Rsqrt, oracle::rsqrt},
-      {Operation::Floor, oracle::floor},
-      {Operation::Ceil, oracle::ceil},
-      {Operation::Trunc, oracle::trunc},
-      {Operation::Round, oracle::round},
-      {Operation::RoundEven, oracle::roundeven},
+  constexpr std::pair<OpKind, oracle::Unary> operations[] = {
+      {OpKind::Neg, oracle::neg},
+      {OpKind::Abs, oracle::abs},
+      {OpKind::Sqrt, oracle::sqrt},
+      {OpKind::Rsqrt, oracle::rsqrt},
+      {OpKind::Floor, oracle::floor},
+      {OpKind::Ceil, oracle::ceil},
+      {OpKind::Trunc, oracle::trunc},
+      {OpKind::Round, oracle::round},
+      {OpKind::RoundEven, oracle::roundeven},
   };
   const std::pair<const Mixed *, const Mixed *> formats[] = {
       {&all.posit16, &all.f8}, {&all.f16, &all.posit6}, {&all.bf16, &all.f16}};
@@ -155,17 +155,12 @@ void byMpfr(oracle::Result &result, mpfr_srcptr x) {
 TEST(Mixed, ElementaryFunctions) {
   Formats all;
   Tally tally;
-  constexpr std::pair<Operation, oracle::Unary> operations[] = {
-      {Operation::Exp, byMpfr<mpfr_exp>},
-      {Operation::Exp2, byMpfr<mpfr_exp2>},
-      {Operation::Expm1, byMpfr<mpfr_expm1>},
-      {Operation::Log, byMpfr<mpfr_log>},
-      {Operation::Log2, byMpfr<mpfr_log2>},
-      {Operation::Log1p, byMpfr<mpfr_log1p>},
-      {Operation::Sin, byMpfr<mpfr_sin>},
-      {Operation::Cos, byMpfr<mpfr_cos>},
-      {Operation::Tanh, byMpfr<mpfr_tanh>},
-      {Operation::Erf, byMpfr<mpfr_erf>},
+  constexpr std::pair<OpKind, oracle::Unary> operations[] = {
+      {OpKind::Exp, byMpfr<mpfr_exp>},     {OpKind::Exp2, byMpfr<mpfr_exp2>},
+      {OpKind::Expm1, byMpfr<mpfr_expm1>}, {OpKind::Log, byMpfr<mpfr_log>},
+      {OpKind::Log2, byMpfr<mpfr_log2>},   {OpKind::Log1p, byMpfr<mpfr_log1p>},
+      {OpKind::Sin, byMpfr<mpfr_sin>},     {OpKind::Cos, byMpfr<mpfr_cos>},
+      {OpKind::Tanh, byMpfr<mpfr_tanh>},   {OpKind::Erf, byMpfr<mpfr_erf>},
   };
   const std::pair<const Mixed *, const Mixed *> formats[] = {
       {&all.f8, &all.f16}, {&all.posit6, &all.bf16}, {&all.f8E5M2, &all.f8}};
@@ -182,7 +177,7 @@ TEST(Mixed, ThreeOperands) {
   oracle::Real x, y, z;
   for (const Mixed *result : {&all.f32, &all.f6, &all.posit16}) {
     Format operands[] = {all.f8.ours, all.f8.ours, all.f32.ours};
-    OperationRules rules = rulesOf(Operation::Fma, result->ours, operands);
+    OperationRules rules = rulesOf(OpKind::Fma, result->ours, operands);
     Sampler addends(32, 3);
     forPairs(all.f8, all.f8, [&](uint64_t a, uint64_t b) {
       uint64_t codes[] = {a, b, addends.code()};
@@ -191,7 +186,7 @@ TEST(Mixed, ThreeOperands) {
       oracle::Place place = result->truth.locate(wide);
       for (Rounding mode : modes) {
         rules.rounding = mode;
-        tally.check(evaluateOperation(Operation::Fma, rules, operands, codes),
+        tally.check(evaluateOperation(OpKind::Fma, rules, operands, codes),
                     result->truth.round(place, modeOf(mode)), "fma", a, b,
                     codes[2], mode);
       }
@@ -210,10 +205,10 @@ TEST(Changes, TruncatedOperands) {
       uint64_t dropped[] = {isNumber(a) ? a & ~3u : a,
                             isNumber(b) ? b & ~3u : b};
       for (Rounding mode : modes) {
-        EXPECT_EQ(evaluateOperation(Operation::Mul, cut, codes, mode),
-                  evaluateOperation(Operation::Mul, plain, dropped, mode));
-        EXPECT_EQ(evaluateOperation(Operation::Add, cut, codes, mode),
-                  evaluateOperation(Operation::Add, plain, codes, mode));
+        EXPECT_EQ(evaluateOperation(OpKind::Mul, cut, codes, mode),
+                  evaluateOperation(OpKind::Mul, plain, dropped, mode));
+        EXPECT_EQ(evaluateOperation(OpKind::Add, cut, codes, mode),
+                  evaluateOperation(OpKind::Add, plain, codes, mode));
       }
     }
 }
@@ -223,14 +218,14 @@ TEST(Changes, RulesOfAnOperation) {
                         "mul.random-bits=4,mul.overflow=saturate,"
                         "add.truncate-operands=1>");
   Format pair[] = {format, format};
-  OperationRules mul = rulesOf(Operation::Mul, format, pair);
+  OperationRules mul = rulesOf(OpKind::Mul, format, pair);
   EXPECT_EQ(mul.rounding.rounding, Rounding::Stochastic);
   EXPECT_EQ(mul.rounding.randomBits, 4);
   EXPECT_EQ(mul.result, format);
   EXPECT_EQ(mul.encoding, format.getFamily().withOverflow(
                               format, numera::Overflow::Saturate));
   EXPECT_TRUE(mul.truncation.empty());
-  OperationRules add = rulesOf(Operation::Add, format, pair);
+  OperationRules add = rulesOf(OpKind::Add, format, pair);
   EXPECT_EQ(add.rounding.rounding, Rounding::Up);
   EXPECT_EQ(add.encoding, format);
   EXPECT_EQ(add.truncation, (llvm::SmallVector<int32_t, 3>{1, 1}));

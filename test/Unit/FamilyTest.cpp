@@ -140,14 +140,14 @@ TEST(Family, ReadsChangesOfOperations) {
                         "add.rounding=stochastic,add.random-bits=5,"
                         "add.overflow=saturate>");
   ASSERT_EQ(format.getChanges().size(), 2u);
-  const OperationChange *add = format.changeOf(Operation::Add);
+  const OperationChange *add = format.changeOf(OpKind::Add);
   ASSERT_TRUE(add);
   EXPECT_EQ(add->rounding, Rounding::Stochastic);
   EXPECT_EQ(add->randomBits, 5);
   EXPECT_EQ(add->overflow, Overflow::Saturate);
   EXPECT_EQ(add->truncateOperands, 0);
-  EXPECT_EQ(format.changeOf(Operation::Mul)->truncateOperands, 3);
-  EXPECT_EQ(format.changeOf(Operation::Div), nullptr);
+  EXPECT_EQ(format.changeOf(OpKind::Mul)->truncateOperands, 3);
+  EXPECT_EQ(format.changeOf(OpKind::Div), nullptr);
   EXPECT_EQ(format.getRounding(), Rounding::Up);
   // A change of nothing is none.
   EXPECT_EQ(parse("float<5,7,mul.truncate-operands=0>"), parse("float<5,7>"));

@@ -262,29 +262,29 @@ TEST(Quire, IsRefusedByName) {
 
 TEST(Evaluate, ComputesOnCodes) {
   Format bf16 = parse("float<8,7>");
-  auto evaluate = [&](Operation operation, llvm::ArrayRef<uint64_t> operands,
+  auto evaluate = [&](OpKind operation, llvm::ArrayRef<uint64_t> operands,
                       int32_t extra = 0) {
     return bf16.getFamily().evaluate(operation, bf16, operands,
                                      Rounding::NearestEven, extra);
   };
   uint64_t one = 0x3f80, two = 0x4000, three = 0x4040, nan = 0x7fc0;
-  EXPECT_EQ(evaluate(Operation::Add, {one, two}), three);
-  EXPECT_EQ(evaluate(Operation::Sub, {three, two}), one);
-  EXPECT_EQ(evaluate(Operation::Div, {two, two}), one);
-  EXPECT_EQ(evaluate(Operation::Fma, {one, two, one}), three);
-  EXPECT_EQ(evaluate(Operation::Mac, {one, two, one}), three);
-  EXPECT_EQ(evaluate(Operation::Rem, {three, two}), one);
-  EXPECT_EQ(evaluate(Operation::Max, {one, nan}), nan);
-  EXPECT_EQ(evaluate(Operation::MaxNum, {one, nan}), one);
-  EXPECT_EQ(evaluate(Operation::Sqrt, {0x4080}), two);
-  EXPECT_EQ(evaluate(Operation::Floor, {0x4060}), three);
-  EXPECT_EQ(evaluate(Operation::RoundEven, {0x4020}), two);
-  EXPECT_EQ(evaluate(Operation::Round, {0x4020}), three);
-  EXPECT_EQ(evaluate(Operation::Neg, {one}), 0xbf80u);
-  EXPECT_EQ(evaluate(Operation::IsNaN, {nan}), 1u);
-  EXPECT_EQ(evaluate(Operation::Cmp, {one, two}, Relation::Less), 1u);
-  EXPECT_EQ(evaluate(Operation::Cmp, {one, two}, Relation::Greater), 0u);
-  EXPECT_EQ(evaluate(Operation::Cast, {0xffff}), nan);
+  EXPECT_EQ(evaluate(OpKind::Add, {one, two}), three);
+  EXPECT_EQ(evaluate(OpKind::Sub, {three, two}), one);
+  EXPECT_EQ(evaluate(OpKind::Div, {two, two}), one);
+  EXPECT_EQ(evaluate(OpKind::Fma, {one, two, one}), three);
+  EXPECT_EQ(evaluate(OpKind::Mac, {one, two, one}), three);
+  EXPECT_EQ(evaluate(OpKind::Rem, {three, two}), one);
+  EXPECT_EQ(evaluate(OpKind::Max, {one, nan}), nan);
+  EXPECT_EQ(evaluate(OpKind::MaxNum, {one, nan}), one);
+  EXPECT_EQ(evaluate(OpKind::Sqrt, {0x4080}), two);
+  EXPECT_EQ(evaluate(OpKind::Floor, {0x4060}), three);
+  EXPECT_EQ(evaluate(OpKind::RoundEven, {0x4020}), two);
+  EXPECT_EQ(evaluate(OpKind::Round, {0x4020}), three);
+  EXPECT_EQ(evaluate(OpKind::Neg, {one}), 0xbf80u);
+  EXPECT_EQ(evaluate(OpKind::IsNaN, {nan}), 1u);
+  EXPECT_EQ(evaluate(OpKind::Cmp, {one, two}, Relation::Less), 1u);
+  EXPECT_EQ(evaluate(OpKind::Cmp, {one, two}, Relation::Greater), 0u);
+  EXPECT_EQ(evaluate(OpKind::Cast, {0xffff}), nan);
 }
 
 TEST(Evaluate, KnowsEveryOperation) {
@@ -295,20 +295,20 @@ TEST(Evaluate, KnowsEveryOperation) {
     const FormatFamily &family = format.getFamily();
     uint64_t half = family.encode(format, Unpacked::fromInteger(false, 1, -1),
                                   Rounding::NearestEven);
-    auto evaluate = [&](Operation operation) {
+    auto evaluate = [&](OpKind operation) {
       std::vector<uint64_t> operands(operandCount(operation), half);
       return family.evaluate(operation, format, operands,
                              Rounding::NearestEven);
     };
 #define NUMERA_OPERATION(enumerator, name, operands)                           \
-  EXPECT_FALSE(family.decode(format, evaluate(Operation::enumerator)).isNaN()) \
+  EXPECT_FALSE(family.decode(format, evaluate(OpKind::enumerator)).isNaN())    \
       << text << " " << name;
 #include "numera/Registry/Formats/Operations.def"
   }
 }
 
 TEST(Evaluate, RoundsElementaryFunctions) {
-  auto value = [](Operation operation, llvm::StringRef text, double x) {
+  auto value = [](OpKind operation, llvm::StringRef text, double x) {
     Format f = parse(text);
     int exponent;
     double fraction = std::frexp(x, &exponent);
@@ -321,18 +321,18 @@ TEST(Evaluate, RoundsElementaryFunctions) {
     return valueOf(f, f.getFamily().evaluate(operation, f, {code, code},
                                              Rounding::NearestEven));
   };
-  EXPECT_EQ(value(Operation::Exp, "float<8,23>", 1), 0x1.5bf0a8p+1);
-  EXPECT_EQ(value(Operation::Exp2, "posit<16,2>", 3), 8);
-  EXPECT_EQ(value(Operation::Expm1, "float<8,23>", 1), 0x1.b7e152p+0);
-  EXPECT_EQ(value(Operation::Log, "float<8,23>", 2), 0x1.62e43p-1);
-  EXPECT_EQ(value(Operation::Log2, "float<5,10>", 8), 3);
-  EXPECT_EQ(value(Operation::Log1p, "float<8,23>", 1), 0x1.62e43p-1);
-  EXPECT_EQ(value(Operation::Sin, "float<8,23>", 1), 0x1.aed548p-1);
-  EXPECT_EQ(value(Operation::Cos, "float<8,23>", 1), 0x1.14a28p-1);
-  EXPECT_EQ(value(Operation::Tanh, "float<8,23>", 1), 0x1.85efacp-1);
-  EXPECT_EQ(value(Operation::Erf, "float<8,23>", 1), 0x1.af767ap-1);
-  EXPECT_EQ(value(Operation::Sigmoid, "float<8,23>", 0), 0.5);
-  EXPECT_EQ(value(Operation::Pow, "float<8,23>", 2), 4);
+  EXPECT_EQ(value(OpKind::Exp, "float<8,23>", 1), 0x1.5bf0a8p+1);
+  EXPECT_EQ(value(OpKind::Exp2, "posit<16,2>", 3), 8);
+  EXPECT_EQ(value(OpKind::Expm1, "float<8,23>", 1), 0x1.b7e152p+0);
+  EXPECT_EQ(value(OpKind::Log, "float<8,23>", 2), 0x1.62e43p-1);
+  EXPECT_EQ(value(OpKind::Log2, "float<5,10>", 8), 3);
+  EXPECT_EQ(value(OpKind::Log1p, "float<8,23>", 1), 0x1.62e43p-1);
+  EXPECT_EQ(value(OpKind::Sin, "float<8,23>", 1), 0x1.aed548p-1);
+  EXPECT_EQ(value(OpKind::Cos, "float<8,23>", 1), 0x1.14a28p-1);
+  EXPECT_EQ(value(OpKind::Tanh, "float<8,23>", 1), 0x1.85efacp-1);
+  EXPECT_EQ(value(OpKind::Erf, "float<8,23>", 1), 0x1.af767ap-1);
+  EXPECT_EQ(value(OpKind::Sigmoid, "float<8,23>", 0), 0.5);
+  EXPECT_EQ(value(OpKind::Pow, "float<8,23>", 2), 4);
 }
 
 } // namespace

@@ -149,7 +149,7 @@ TEST(ToInteger, SaturatesAtTheEndsAndTakesNaNToZero) {
   EXPECT_EQ(toInteger(PositFormat{{8}, 2}, 0x80, 32, true), 0u);
 }
 
-// f32 holds 2^62 + 2^38 + 1 only after rounding it up; a road through f64
+// f32 holds 2^62 + 2^38 + 1 only after rounding it up; a path through f64
 // would round to the tie first, and then down.
 TEST(FromInteger, DoesNotGoThroughAMachineNumber) {
   constexpr uint64_t integer = (uint64_t{1} << 62) + (uint64_t{1} << 38) + 1;

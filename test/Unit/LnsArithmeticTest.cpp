@@ -187,7 +187,7 @@ TEST(Lns, FusedMultiplyAddOfLongFormats) {
 }
 
 // The proof behind lns::isAlwaysDecided: f64 decides every sum.
-TEST(Lns, QuickSumsDecideAllDistancesUpToSixteenFractionBits) {
+TEST(Lns, FastSumsDecideAllDistancesUpToSixteenFractionBits) {
   uint64_t undecided = 0, tried = 0;
   for (int32_t fraction = 0; fraction <= 16; ++fraction) {
     ASSERT_TRUE(lns::isAlwaysDecided({1, fraction}));

@@ -88,24 +88,24 @@ TEST(LnsFamily, EmbedsInNothingElse) {
 TEST(LnsFamily, EvaluatesThroughItsOwnOperations) {
   Format format = parse("lns<3,3>");
   const FormatFamily &family = format.getFamily();
-  auto evaluate = [&](Operation operation, llvm::ArrayRef<uint64_t> operands) {
+  auto evaluate = [&](OpKind operation, llvm::ArrayRef<uint64_t> operands) {
     return family.evaluate(operation, format, operands, Rounding::NearestEven);
   };
   constexpr uint64_t one = 0, sqrtTwo = 4, two = 8, four = 16, minusOne = 0x80,
                      zero = 0x40, nan = 0xc0;
-  EXPECT_EQ(evaluate(Operation::Mul, {sqrtTwo, sqrtTwo}), two);
-  EXPECT_EQ(evaluate(Operation::Add, {two, two}), four);
-  EXPECT_EQ(evaluate(Operation::Sub, {two, two}), zero);
-  EXPECT_EQ(evaluate(Operation::Mac, {two, sqrtTwo, zero}), 12u);
-  EXPECT_EQ(evaluate(Operation::Rsqrt, {four}), 0b0'1111'000u);
-  EXPECT_EQ(evaluate(Operation::Exp2, {sqrtTwo}), 11u); // 2^1.414
-  EXPECT_EQ(evaluate(Operation::Log2, {four}), two);
-  EXPECT_EQ(evaluate(Operation::Floor, {sqrtTwo}), one);
-  EXPECT_EQ(evaluate(Operation::Pow, {sqrtTwo, four}), four);
-  EXPECT_EQ(evaluate(Operation::Rem, {four, sqrtTwo}), 2u); // 1.17
-  EXPECT_EQ(evaluate(Operation::Div, {two, zero}), nan);
-  EXPECT_EQ(evaluate(Operation::Sqrt, {minusOne}), nan);
-  EXPECT_EQ(evaluate(Operation::Neg, {zero}), zero);
+  EXPECT_EQ(evaluate(OpKind::Mul, {sqrtTwo, sqrtTwo}), two);
+  EXPECT_EQ(evaluate(OpKind::Add, {two, two}), four);
+  EXPECT_EQ(evaluate(OpKind::Sub, {two, two}), zero);
+  EXPECT_EQ(evaluate(OpKind::Mac, {two, sqrtTwo, zero}), 12u);
+  EXPECT_EQ(evaluate(OpKind::Rsqrt, {four}), 0b0'1111'000u);
+  EXPECT_EQ(evaluate(OpKind::Exp2, {sqrtTwo}), 11u); // 2^1.414
+  EXPECT_EQ(evaluate(OpKind::Log2, {four}), two);
+  EXPECT_EQ(evaluate(OpKind::Floor, {sqrtTwo}), one);
+  EXPECT_EQ(evaluate(OpKind::Pow, {sqrtTwo, four}), four);
+  EXPECT_EQ(evaluate(OpKind::Rem, {four, sqrtTwo}), 2u); // 1.17
+  EXPECT_EQ(evaluate(OpKind::Div, {two, zero}), nan);
+  EXPECT_EQ(evaluate(OpKind::Sqrt, {minusOne}), nan);
+  EXPECT_EQ(evaluate(OpKind::Neg, {zero}), zero);
 }
 
 TEST(LnsFamily, ReadsFromFiles) {

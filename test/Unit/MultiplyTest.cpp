@@ -11,13 +11,13 @@ constexpr auto product = [](const auto &f, uint64_t x, uint64_t y,
                             Rounding mode) { return mul(f, x, y, mode); };
 constexpr auto referenceProduct = [](const auto &f, uint64_t x, uint64_t y,
                                      Rounding mode) {
-  return hasExactRoad(f) ? reference::mul(f, x, y, mode) : mul(f, x, y, mode);
+  return hasExactPath(f) ? reference::mul(f, x, y, mode) : mul(f, x, y, mode);
 };
 constexpr auto fused = [](const auto &f, uint64_t x, uint64_t y, uint64_t z,
                           Rounding mode) { return fma(f, x, y, z, mode); };
 constexpr auto referenceFused = [](const auto &f, uint64_t x, uint64_t y,
                                    uint64_t z, Rounding mode) {
-  return hasExactRoad(f) ? reference::fma(f, x, y, z, mode)
+  return hasExactPath(f) ? reference::fma(f, x, y, z, mode)
                          : fma(f, x, y, z, mode);
 };
 

@@ -51,9 +51,8 @@ struct Closure {
   double exact, nan;
 };
 
-template <typename F, typename Operation>
-Closure closure(const F &f, oracle::Binary exactOperation,
-                Operation operation) {
+template <typename F, typename OpKind>
+Closure closure(const F &f, oracle::Binary exactOperation, OpKind operation) {
   oracle::Oracle truth(describe(f));
   oracle::Result result;
   oracle::Real x, y, z;
@@ -92,7 +91,7 @@ TEST(Operations, ClosureSharesAreThePublishedOnes) {
   EXPECT_NEAR(products.nan, 10.651, 0.0006);
 }
 
-/// The exact road in f32 and f64 against the machine's arithmetic; `fma` is
+/// The exact path in f32 and f64 against the machine's arithmetic; `fma` is
 /// the C library's, which need not be an instruction.
 template <typename T> void checkMachineArithmetic() {
   Tally tally;

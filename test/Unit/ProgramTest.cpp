@@ -257,7 +257,7 @@ TEST(Program, KnowsEveryFunction) {
   }
 }
 
-/// An operation with a fast road leaves vectors and no call in the loop.
+/// An operation with a fast path leaves vectors and no call in the loop.
 TEST(Program, VectorisesLoops) {
   Folder folder;
   std::vector<FunctionSignature> functions = {signature(NUMERA_U16, -1)};

@@ -2,12 +2,12 @@
 //
 // The kernel of contractions with sums in quires against a quire of its own for
 // every sum, and which way tiles take: on posit16, whose NaR and whose whole
-// range no windows hold.
+// range no sums in f64 hold.
 
 #include "Hooks.h"
 #include "KernelHost.h"
 #include "numera/Numerics/Formats/Posit.h"
-#include "numera/Numerics/MultiplyAdd/Windows.h"
+#include "numera/Numerics/MultiplyAdd/Slices.h"
 #include "numera/Runtime/Contraction.h"
 #include "gtest/gtest.h"
 #include <array>
@@ -24,8 +24,8 @@ using Words = std::array<uint64_t, 4>;
 
 /// What the kernel did.
 static struct {
-  int64_t sums[Windows<double>::most + 1]; ///< by their number of windows
-  int64_t products;                        ///< added one by one
+  int64_t sums[SliceProducts<double>::most + 1]; ///< by their number
+  int64_t products;                              ///< added one by one
 } done;
 
 static uint16_t codeAt(const void *base, int64_t index) {
@@ -44,9 +44,9 @@ uint64_t numera::kernel::numera_hook_span(double least, double most) {
   return spanOf<double>(posit16, {least, most}).pack();
 }
 void numera::kernel::numera_hook_add(void *sums, int64_t index,
-                                     const double *windows, int32_t count) {
+                                     const double *products, int32_t count) {
   ++done.sums[count];
-  addWindows(quireAt(sums, index), windows, count);
+  addSliceProducts(quireAt(sums, index), products, count);
 }
 void numera::kernel::numera_hook_mac(void *sums, int64_t index,
                                      const void *rows, int64_t row,

@@ -166,11 +166,11 @@ TEST(Registry, SaysWhatIsWrongWithANameOfP3109) {
             "8");
 }
 
-TEST(Operation, NamesComeBack) {
-  EXPECT_EQ(nameOf(Operation::RoundEven), "roundeven");
-  EXPECT_EQ(operationFromName("minnum"), Operation::MinNum);
+TEST(OpKind, NamesComeBack) {
+  EXPECT_EQ(nameOf(OpKind::RoundEven), "roundeven");
+  EXPECT_EQ(operationFromName("minnum"), OpKind::MinNum);
   EXPECT_EQ(operationFromName("Add"), std::nullopt);
-  EXPECT_EQ(operandCount(Operation::Fma), 3u);
+  EXPECT_EQ(operandCount(OpKind::Fma), 3u);
 }
 
 TEST(Integer, NamesAreThoseOfTheMachine) {
@@ -210,7 +210,7 @@ lowerings:
     const Lowering *found = registry.findLowering(key);
     return found ? found->symbol : "";
   }
-  Lowering binary(Operation operation, Target target) const {
+  Lowering binary(OpKind operation, Target target) const {
     Lowering key{};
     key.operation = operation;
     key.target = target;
@@ -224,18 +224,18 @@ lowerings:
 };
 
 TEST_F(Lowerings, OfTheTargetGoBeforeThoseOfAny) {
-  EXPECT_EQ(answer(binary(Operation::Add, Target::CPU)), "add_cpu");
-  EXPECT_EQ(answer(binary(Operation::Add, Target::NVPTX)), "add_any");
-  EXPECT_EQ(answer(binary(Operation::Sub, Target::CPU)), "");
+  EXPECT_EQ(answer(binary(OpKind::Add, Target::CPU)), "add_cpu");
+  EXPECT_EQ(answer(binary(OpKind::Add, Target::NVPTX)), "add_any");
+  EXPECT_EQ(answer(binary(OpKind::Sub, Target::CPU)), "");
 }
 
 TEST_F(Lowerings, LaterGoBeforeEarlier) {
-  EXPECT_EQ(answer(binary(Operation::Mul, Target::CPU)), "mul_second");
+  EXPECT_EQ(answer(binary(OpKind::Mul, Target::CPU)), "mul_second");
 }
 
 TEST_F(Lowerings, OfIntegerCastsMatchWidthAndSign) {
   Lowering key{};
-  key.operation = Operation::Cast;
+  key.operation = OpKind::Cast;
   key.target = Target::CPU;
   key.result = my;
   key.operands = {Format()};
@@ -246,14 +246,14 @@ TEST_F(Lowerings, OfIntegerCastsMatchWidthAndSign) {
   key.fromInteger = 64;
   EXPECT_EQ(answer(key), "");
   Lowering back{};
-  back.operation = Operation::Cast;
+  back.operation = OpKind::Cast;
   back.operands = {my};
   back.toInteger = 32;
   EXPECT_EQ(answer(back), "to_i32");
 }
 
 TEST_F(Lowerings, OfOnePredicateGoBeforeThoseOfAll) {
-  Lowering key = binary(Operation::Cmp, Target::CPU);
+  Lowering key = binary(OpKind::Cmp, Target::CPU);
   key.predicate = "olt";
   EXPECT_EQ(answer(key), "less");
   key.predicate = "oeq";
@@ -262,7 +262,7 @@ TEST_F(Lowerings, OfOnePredicateGoBeforeThoseOfAll) {
 
 TEST_F(Lowerings, OfMixedFormatsMatchEveryOperand) {
   Lowering key{};
-  key.operation = Operation::Fma;
+  key.operation = OpKind::Fma;
   key.result = formatF32();
   key.operands = {my, my, formatF32()};
   EXPECT_EQ(answer(key), "wide_fma");
@@ -275,24 +275,24 @@ TEST_F(Lowerings, KnowWhereTheyWereWritten) {
 }
 
 TEST_F(Lowerings, MissingAreSuggestedAsALine) {
-  EXPECT_EQ(registry.suggest(binary(Operation::Sub, Target::CPU)),
+  EXPECT_EQ(registry.suggest(binary(OpKind::Sub, Target::CPU)),
             "- {op: sub, format: my, target: cpu, call: SYMBOL}");
   Lowering cast{};
-  cast.operation = Operation::Cast;
+  cast.operation = OpKind::Cast;
   cast.operands = {my};
   cast.toInteger = 8;
   cast.integerIsSigned = false;
   EXPECT_EQ(registry.suggest(cast),
             "- {op: cast, from: my, to: u8, target: \"*\", call: SYMBOL}");
   Lowering fma{};
-  fma.operation = Operation::Fma;
+  fma.operation = OpKind::Fma;
   fma.target = Target::NVPTX;
   fma.result = formatF32();
   fma.operands = {my, my, named(registry, "float<5,7>")};
   EXPECT_EQ(registry.suggest(fma),
             "- {op: fma, operands: [my, my, 'float<5,7>'], result: f32, "
             "target: nvptx, call: SYMBOL}");
-  Lowering cmp = binary(Operation::Cmp, Target::CPU);
+  Lowering cmp = binary(OpKind::Cmp, Target::CPU);
   cmp.predicate = "olt";
   EXPECT_EQ(registry.suggest(cmp), "- {op: cmp, format: my, predicate: olt, "
                                    "target: cpu, call: SYMBOL}");
@@ -308,7 +308,7 @@ TEST_F(Lowerings, OfAnotherRoundingAreOthers) {
       "  - {op: mul, format: 'posit<8,2,up>', call: posit_up}\n",
       "g.yaml", "", stream))
       << errors;
-  Lowering key = binary(Operation::Mul, Target::CPU);
+  Lowering key = binary(OpKind::Mul, Target::CPU);
   EXPECT_EQ(answer(key), "mul_second"); // the format's own
   key.rounding = Rounding::Up;
   EXPECT_EQ(answer(key), "mul_up");
@@ -317,13 +317,13 @@ TEST_F(Lowerings, OfAnotherRoundingAreOthers) {
   key.randomBits = 8; // a function of 32 bits
   EXPECT_EQ(answer(key), "");
   key.randomBits = 0;
-  key.operation = Operation::Add;
+  key.operation = OpKind::Add;
   EXPECT_EQ(registry.suggest(key),
             "- {op: add, format: my, rounding: stochastic, target: cpu, call: "
             "SYMBOL}");
   key.result = named(registry, "posit<8,2,up>");
   key.operands = {key.result, key.result};
-  key.operation = Operation::Mul;
+  key.operation = OpKind::Mul;
   EXPECT_EQ(answer(key), "");
   key.rounding = Rounding::Up; // the format's own
   EXPECT_EQ(answer(key), "posit_up");
@@ -333,7 +333,7 @@ TEST_F(Lowerings, OfAnotherRoundingAreOthers) {
 
 TEST_F(Lowerings, SuggestedAreAcceptedAndFound) {
   Lowering fma{};
-  fma.operation = Operation::Fma;
+  fma.operation = OpKind::Fma;
   fma.result = named(registry, "float<5,7,up>");
   fma.operands = {my, my, named(registry, "opaque<\"other\",8>")};
   std::string errors;

@@ -14,10 +14,10 @@ using namespace numera::test;
 
 namespace {
 
-constexpr StepForm forms[] = {
-    StepForm::Gradual,  StepForm::Normal,      StepForm::Saturating,
-    StepForm::Computed, StepForm::Overflowing, StepForm::AnyProduct,
-    StepForm::AnySum,   StepForm::Fused,       StepForm::Confined};
+constexpr StepForm forms[] = {StepForm::Gradual,    StepForm::Normal,
+                              StepForm::Saturating, StepForm::Overflowing,
+                              StepForm::AnyProduct, StepForm::AnySum,
+                              StepForm::Fused,      StepForm::Confined};
 
 // ---- floats --------------------------------------------------
 

@@ -11,7 +11,7 @@ constexpr auto root = [](const auto &f, uint64_t x, Rounding mode) {
   return sqrt(f, x, mode);
 };
 constexpr auto referenceRoot = [](const auto &f, uint64_t x, Rounding mode) {
-  return hasExactRoad(f) ? reference::sqrt(f, x, mode) : sqrt(f, x, mode);
+  return hasExactPath(f) ? reference::sqrt(f, x, mode) : sqrt(f, x, mode);
 };
 constexpr auto reciprocalRoot = [](const auto &f, uint64_t x, Rounding mode) {
   return rsqrt(f, x, mode);

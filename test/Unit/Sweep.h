@@ -27,7 +27,7 @@ constexpr oracle::Mode modeOf(Rounding mode) {
 
 /// False for formats that compute on their codes: an Unpacked has the first 96
 /// bits of a result, of which wrapping keeps the last.
-template <typename F> constexpr bool hasExactRoad(const F &) {
+template <typename F> constexpr bool hasExactPath(const F &) {
   return !std::is_same_v<F, FixedFormat>;
 }
 

@@ -17,17 +17,17 @@ namespace {
 struct Function {
   const char *name;
   double (*approximate)(double);
-  QuickRange range;
+  FastPathRange range;
   Unpacked (*exact)(const Unpacked &);
 };
 
 const Function functions[] = {
-    {"exp", quick::exp, quick::expRange, exact::exp},
-    {"exp2", quick::exp2, quick::exp2Range, exact::exp2},
-    {"expm1", quick::expm1, quick::expm1Range, exact::expm1},
-    {"log", quick::log, quick::logRange, exact::log},
-    {"tanh", quick::tanh, quick::tanhRange, exact::tanh},
-    {"sigmoid", quick::sigmoid, quick::sigmoidRange, exact::sigmoid},
+    {"exp", fast::exp, fast::expRange, exact::exp},
+    {"exp2", fast::exp2, fast::exp2Range, exact::exp2},
+    {"expm1", fast::expm1, fast::expm1Range, exact::expm1},
+    {"log", fast::log, fast::logRange, exact::log},
+    {"tanh", fast::tanh, fast::tanhRange, exact::tanh},
+    {"sigmoid", fast::sigmoid, fast::sigmoidRange, exact::sigmoid},
 };
 
 const Rounding modes[] = {Rounding::NearestEven, Rounding::NearestAway,

@@ -61,7 +61,7 @@ protected:
     unsigned width = format.width();
     std::vector<Entry> list;
     // Elementary functions are long: those of two formats, and of all formats
-    // what has a fast road of its own.
+    // what has a fast path of its own.
     bool isFull = is_contained({"bf16", "posit16"}, StringRef(GetParam()));
     auto add = [&](const char *name, unsigned count, bool rounds) {
       if (!isFull && rounds && count == 1 && StringRef(name) != "sqrt")

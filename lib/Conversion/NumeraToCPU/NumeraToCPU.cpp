@@ -20,7 +20,7 @@ using namespace mlir;
 namespace numera {
 
 static void addOptimisations(OpPassManager &passes, Target target) {
-  passes.addPass(createNumeraPassParts());
+  passes.addPass(createNumeraDecomposeScaledSignatures());
   passes.addPass(createNumeraExpandScales());
   passes.addPass(createNumeraSimplify());
   if (target == Target::CPU)
@@ -32,7 +32,7 @@ static void addOptimisations(OpPassManager &passes, Target target) {
   passes.addPass(createConvertElementwiseToLinalgPass());
   passes.addPass(createNumeraFuse());
   passes.addPass(createNumeraSimplify());
-  passes.addPass(createNumeraCarry({nameOf(target).str()}));
+  passes.addPass(createNumeraPromoteToCarrier({nameOf(target).str()}));
   if (target == Target::CPU) {
     passes.addPass(createNumeraRoundBlocks());
     passes.addPass(createNumeraWriteInPlace());

@@ -56,16 +56,16 @@ bool ConfigurationReader::readCarried(const YamlNode &entry,
                                       Lowering &lowering) {
   for (StringRef key : {"operations", "equivalent"}) {
     const YamlNode *found = entry.find(key);
-    if (found && lowering.operation != Operation::RoundTo)
+    if (found && lowering.operation != OpKind::RoundTo)
       return file.fail(found->keyPlace,
                        "'" + key + "' belongs to 'round_to', found it with '" +
                            nameOf(lowering.operation) + "'");
   }
   llvm::SmallVector<StringRef> names;
-  for (Operation operation : carriedOperations())
+  for (OpKind operation : carriedOperations())
     names.push_back(nameOf(operation));
   return readEach(entry, "operations", [&](const YamlNode &item) {
-    std::optional<Operation> operation = operationFromName(item.text);
+    std::optional<OpKind> operation = operationFromName(item.text);
     if (!operation || !llvm::is_contained(carriedOperations(), *operation))
       return file.fail(item.place, "'" + Twine(item.text) +
                                        "' is no operation of a carrier" +
@@ -78,7 +78,7 @@ bool ConfigurationReader::readCarried(const YamlNode &entry,
 /// A rounding in the carrier needs the casts between it and the format.
 bool ConfigurationReader::checkCarrier(const YamlNode &entry,
                                        const Lowering &lowering) {
-  if (lowering.operation != Operation::RoundTo)
+  if (lowering.operation != OpKind::RoundTo)
     return true;
   const Format &carrier = lowering.operands.front();
   if (lowering.equivalent && lowering.target == Target::NVPTX)
@@ -88,7 +88,7 @@ bool ConfigurationReader::checkCarrier(const YamlNode &entry,
   for (auto [from, to] : {std::pair(carrier, lowering.result),
                           std::pair(lowering.result, carrier)}) {
     Lowering cast{};
-    cast.operation = Operation::Cast;
+    cast.operation = OpKind::Cast;
     cast.target = lowering.target;
     cast.operands = {from};
     cast.result = to;
@@ -148,7 +148,7 @@ bool ConfigurationReader::readPartsOfFormats(const YamlNode &formats) {
 /// The function that is registered for a part of a format; `section` may name
 /// its library.
 bool ConfigurationReader::readPart(const YamlNode &section,
-                                   const YamlNode &value, Operation part,
+                                   const YamlNode &value, OpKind part,
                                    const Format &format) {
   Lowering lowering{};
   lowering.operation = part;
@@ -169,9 +169,8 @@ bool ConfigurationReader::readPart(const YamlNode &section,
 /// `identities: {zero: my_zero}`, beside those that are codes.
 bool ConfigurationReader::readIdentityFunctions(
     const YamlNode &section, const RegistryEntries::NamedFormat &named) {
-  std::pair<StringRef, Operation> identities[] = {
-#define NUMERA_IDENTITY(enumerator, name, operands)                            \
-  {name, Operation::enumerator},
+  std::pair<StringRef, OpKind> identities[] = {
+#define NUMERA_IDENTITY(enumerator, name, operands) {name, OpKind::enumerator},
 #include "numera/Registry/Formats/Operations.def"
   };
   return llvm::all_of(identities, [&](const auto &identity) {
@@ -197,12 +196,12 @@ bool ConfigurationReader::readAccumulator(const YamlNode &section,
                                          "', expected 1 to " + Twine(most) +
                                          " bytes");
   std::string code = "uint" + llvm::utostr(named.format.storageBits()) + "_t";
-  std::tuple<Operation, StringRef, std::string> parts[] = {
-      {Operation::AccumulatorInit, "init", ""},
-      {Operation::AccumulatorMac, "mac",
+  std::tuple<OpKind, StringRef, std::string> parts[] = {
+      {OpKind::AccumulatorInit, "init", ""},
+      {OpKind::AccumulatorMac, "mac",
        "void mac(void *, " + code + ", " + code + ")"},
-      {Operation::AccumulatorAdd, "add", ""},
-      {Operation::AccumulatorRound, "round", code + " round(const void *)"}};
+      {OpKind::AccumulatorAdd, "add", ""},
+      {OpKind::AccumulatorRound, "round", code + " round(const void *)"}};
   for (const auto &[part, key, prototype] : parts) {
     const YamlNode *value = section.find(key);
     if (!value && prototype.empty())

@@ -34,9 +34,9 @@ bool ConfigurationReader::readLowering(const YamlNode &entry) {
                   "vector", "operations", "equivalent"}) ||
       !readOperation(entry, lowering))
     return false;
-  auto readTypes = lowering.operation == Operation::Cast
+  auto readTypes = lowering.operation == OpKind::Cast
                        ? &ConfigurationReader::readCast
-                   : lowering.operation == Operation::RoundTo
+                   : lowering.operation == OpKind::RoundTo
                        ? &ConfigurationReader::readRoundTo
                        : &ConfigurationReader::readOperands;
   if (!(this->*readTypes)(entry, lowering) || !readCarried(entry, lowering) ||
@@ -134,8 +134,8 @@ bool ConfigurationReader::readMixedOperands(const YamlNode &entry,
   StringRef name = nameOf(lowering.operation);
   const YamlNode *operands = entry.find("operands");
   const YamlNode *result = entry.find("result");
-  bool givesNoNumber = lowering.operation == Operation::Cmp ||
-                       lowering.operation == Operation::IsNaN;
+  bool givesNoNumber =
+      lowering.operation == OpKind::Cmp || lowering.operation == OpKind::IsNaN;
   if (givesNoNumber && (operands || result))
     return file.fail((operands ? operands : result)->keyPlace,
                      "'" + name +
@@ -172,7 +172,7 @@ bool ConfigurationReader::readPredicate(const YamlNode &entry,
   const YamlNode *predicate = entry.find("predicate");
   if (!predicate)
     return true;
-  if (lowering.operation != Operation::Cmp)
+  if (lowering.operation != OpKind::Cmp)
     return file.fail(predicate->keyPlace,
                      "'" + nameOf(lowering.operation) +
                          "' has no predicate, only 'cmp' does");
@@ -206,7 +206,7 @@ bool ConfigurationReader::readRounding(const YamlNode &entry,
 /// be lost.
 bool ConfigurationReader::checkChanges(const YamlNode &entry,
                                        const Lowering &lowering) {
-  auto check = [&](const Format &format, Operation operation) {
+  auto check = [&](const Format &format, OpKind operation) {
     if (!format || !format.changeOf(operation))
       return true;
     std::string name = registry.nameOf(format);
@@ -219,14 +219,14 @@ bool ConfigurationReader::checkChanges(const YamlNode &entry,
   if (!check(lowering.result, lowering.operation))
     return false;
   bool isProductOfTensors = isProduct(lowering.operation);
-  if (lowering.operation != Operation::Mac && !isProductOfTensors)
+  if (lowering.operation != OpKind::Mac && !isProductOfTensors)
     return true;
-  for (Operation part : {Operation::Mac, Operation::Mul, Operation::Add})
+  for (OpKind part : {OpKind::Mac, OpKind::Mul, OpKind::Add})
     if (isProductOfTensors && !check(lowering.result, part))
       return false;
-  return check(lowering.result, Operation::Fma) &&
+  return check(lowering.result, OpKind::Fma) &&
          llvm::all_of(lowering.operands, [&](const Format &operand) {
-           return check(operand, Operation::Mac);
+           return check(operand, OpKind::Mac);
          });
 }
 
@@ -313,8 +313,8 @@ static llvm::SmallVector<unsigned> bitsOfSignature(const Lowering &lowering) {
   auto bitsOf = [](const Format &format, unsigned integer) {
     return format ? format.storageBits() : integer;
   };
-  bool isTest = lowering.operation == Operation::Cmp ||
-                lowering.operation == Operation::IsNaN;
+  bool isTest =
+      lowering.operation == OpKind::Cmp || lowering.operation == OpKind::IsNaN;
   llvm::SmallVector<unsigned> bits = {
       isTest ? 8 : bitsOf(lowering.result, lowering.toInteger)};
   for (const Format &operand : lowering.operands)

@@ -130,13 +130,13 @@ bool ConfigurationReader::readDerived(const YamlNode &entry,
   llvm::SmallVector<StringRef> names;
   uint64_t all = 0;
 #define NUMERA_OPERATION(enumerator, name, operands)                           \
-  if (isDerivable(Operation::enumerator)) {                                    \
+  if (isDerivable(OpKind::enumerator)) {                                       \
     names.push_back(name);                                                     \
-    all |= uint64_t{1} << unsigned(Operation::enumerator);                     \
+    all |= uint64_t{1} << unsigned(OpKind::enumerator);                        \
   }
 #include "numera/Registry/Formats/Operations.def"
   return readEach(entry, "derive", [&](const YamlNode &item) {
-    std::optional<Operation> operation = operationFromName(item.text);
+    std::optional<OpKind> operation = operationFromName(item.text);
     if (item.text == "all") {
       named.derived = all;
       return true;

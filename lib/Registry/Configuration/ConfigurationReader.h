@@ -78,7 +78,7 @@ private:
   bool readPartsOfFormats(const YamlNode &formats);
   bool readIdentityFunctions(const YamlNode &section,
                              const RegistryEntries::NamedFormat &named);
-  bool readPart(const YamlNode &section, const YamlNode &value, Operation part,
+  bool readPart(const YamlNode &section, const YamlNode &value, OpKind part,
                 const Format &format);
   bool readAccumulator(const YamlNode &section,
                        RegistryEntries::NamedFormat &named);
@@ -91,7 +91,6 @@ private:
   bool readRounding(const YamlNode &entry, Lowering &lowering);
   bool checkChanges(const YamlNode &entry, const Lowering &lowering);
   bool readTarget(const YamlNode &entry, Lowering &lowering);
-  bool readCall(const YamlNode &entry, Lowering &lowering);
   bool readLibraryOf(const YamlNode &entry, Lowering &lowering);
   bool readVector(const YamlNode &entry, Lowering &lowering);
   bool readLanes(const YamlNode &entry, Lowering &lowering);

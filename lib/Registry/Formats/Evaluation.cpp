@@ -46,7 +46,7 @@ static void setTruncation(OperationRules &rules,
     rules.truncation.assign(counts.begin(), counts.end());
 }
 
-OperationRules numera::rulesOf(Operation operation, const Format &result,
+OperationRules numera::rulesOf(OpKind operation, const Format &result,
                                llvm::ArrayRef<Format> operands) {
   const OperationChange *change = result.changeOf(operation);
   OperationRules rules = rulesAfter(result, change);
@@ -59,14 +59,13 @@ OperationRules numera::rulesOf(Operation operation, const Format &result,
 
 StepRules numera::stepRules(const Format &accumulator, const Format &product,
                             const Format &lhs, const Format &rhs) {
-  const OperationChange *step = accumulator.changeOf(Operation::Mac);
+  const OperationChange *step = accumulator.changeOf(OpKind::Mac);
   const OperationChange *last =
-      accumulator.changeOf(product ? Operation::Add : Operation::Fma);
-  int32_t inner =
-      truncationOf(product ? product.changeOf(Operation::Mul) : last);
+      accumulator.changeOf(product ? OpKind::Add : OpKind::Fma);
+  int32_t inner = truncationOf(product ? product.changeOf(OpKind::Mul) : last);
   // A code cut twice is the code cut once, at the larger count.
   auto factor = [&](const Format &format) {
-    int32_t own = truncationOf(format.changeOf(Operation::Mac));
+    int32_t own = truncationOf(format.changeOf(OpKind::Mac));
     return std::max({own, truncationOf(step), inner});
   };
   StepRules rules{{}, rulesAfter(accumulator, {step, last})};
@@ -75,7 +74,7 @@ StepRules numera::stepRules(const Format &accumulator, const Format &product,
     setTruncation(rules.sum, {factors[0], factors[1], inner});
     return rules;
   }
-  rules.product = rulesAfter(product, product.changeOf(Operation::Mul));
+  rules.product = rulesAfter(product, product.changeOf(OpKind::Mul));
   setTruncation(*rules.product, factors);
   setTruncation(rules.sum, {truncationOf(last), truncationOf(last)});
   return rules;
@@ -91,7 +90,7 @@ bool numera::haveSameCodes(const Format &x, const Format &y) {
          x.getOpaqueName() == y.getOpaqueName();
 }
 
-uint64_t numera::evaluateOperation(Operation operation,
+uint64_t numera::evaluateOperation(OpKind operation,
                                    const OperationRules &rules,
                                    llvm::ArrayRef<Format> operands,
                                    llvm::ArrayRef<uint64_t> codes,
@@ -110,17 +109,17 @@ uint64_t numera::evaluateOperation(Operation operation,
   llvm::SmallVector<Unpacked, 3> values;
   for (auto [format, code] : llvm::zip_equal(operands, cut)) {
     Unpacked value = format.getFamily().decode(format, code);
-    values.push_back(operation == Operation::Cast ? value : value.operand());
+    values.push_back(operation == OpKind::Cast ? value : value.operand());
   }
   return family.encode(result, exactValue(operation, values, rules.rounding),
                        rules.rounding);
 }
 
-uint64_t numera::evaluateOperation(Operation operation, const Format &format,
+uint64_t numera::evaluateOperation(OpKind operation, const Format &format,
                                    llvm::ArrayRef<uint64_t> codes,
                                    RoundingMode mode, int32_t extra) {
   llvm::SmallVector<Format, 3> operands(codes.size(), format);
-  OperationRules rules = operation == Operation::Mac
+  OperationRules rules = operation == OpKind::Mac
                              ? stepRules(format, {}, format, format).sum
                              : rulesOf(operation, format, operands);
   rules.rounding = mode;

@@ -5,21 +5,21 @@
 
 using namespace numera;
 
-Unpacked numera::exactValue(Operation operation,
-                            llvm::ArrayRef<Unpacked> operands, Rounding mode) {
+Unpacked numera::exactValue(OpKind operation, llvm::ArrayRef<Unpacked> operands,
+                            Rounding mode) {
   const Unpacked &x = operands[0];
   const Unpacked &y = operands.size() > 1 ? operands[1] : x;
   switch (operation) {
-  case Operation::Cast:
+  case OpKind::Cast:
     return x;
-  case Operation::Fma:
-  case Operation::Mac:
+  case OpKind::Fma:
+  case OpKind::Mac:
     return value::fma(x, y, operands[2], mode);
 #define UNARY(enumerator, op)                                                  \
-  case Operation::enumerator:                                                  \
+  case OpKind::enumerator:                                                     \
     return value::op(x, mode);
 #define BINARY(enumerator, op)                                                 \
-  case Operation::enumerator:                                                  \
+  case OpKind::enumerator:                                                     \
     return value::op(x, y, mode);
     BINARY(Add, add)
     BINARY(Sub, sub)
@@ -53,12 +53,12 @@ Unpacked numera::exactValue(Operation operation,
     UNARY(RoundEven, roundeven)
 #undef UNARY
 #undef BINARY
-  case Operation::Cmp:
-  case Operation::IsNaN:
+  case OpKind::Cmp:
+  case OpKind::IsNaN:
     break; // their operands have one format
-#define NUMERA_FUNCTION(enumerator, name, operands) case Operation::enumerator:
-#define NUMERA_IDENTITY(enumerator, name, operands) case Operation::enumerator:
-#define NUMERA_PART(enumerator, name, operands) case Operation::enumerator:
+#define NUMERA_FUNCTION(enumerator, name, operands) case OpKind::enumerator:
+#define NUMERA_IDENTITY(enumerator, name, operands) case OpKind::enumerator:
+#define NUMERA_PART(enumerator, name, operands) case OpKind::enumerator:
 #include "numera/Registry/Formats/Operations.def"
     break; // a library's alone
   }

@@ -38,8 +38,8 @@ public:
 
   bool accumulatesExactly() const override { return true; }
   /// Integers of the machine, which it turns into its floats and back.
-  Effort effort(Operation operation, const Format &format) const override {
-    using enum Operation;
+  Effort effort(OpKind operation, const Format &format) const override {
+    using enum OpKind;
     if (operation == Cast)
       return Effort::Short;
     return operation == Add || operation == Sub || operation == Mul

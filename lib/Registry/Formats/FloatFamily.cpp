@@ -115,9 +115,9 @@ public:
     return isPlain ? p3109NameOf(layout(format)) : std::string();
   }
 
-  Effort effort(Operation operation, const Format &format) const override {
-    // FloatFormat::decodeQuickly.
-    return operation == Operation::Cast && layout(format).isExponents()
+  Effort effort(OpKind operation, const Format &format) const override {
+    // FloatFormat::decodeFast.
+    return operation == OpKind::Cast && layout(format).isExponents()
                ? Effort::Short
                : ArithmeticFamily::effort(operation, format);
   }

@@ -10,7 +10,7 @@ using namespace numera;
 
 std::string Format::spelling() const { return family->spelling(*this); }
 
-const OperationChange *Format::changeOf(Operation operation) const {
+const OperationChange *Format::changeOf(OpKind operation) const {
   for (const OperationChange &change : changes)
     if (change.operation == operation)
       return &change;
@@ -69,13 +69,13 @@ llvm::StringRef numera::nameOf(Overflow overflow) {
 
 std::optional<Rounding> numera::roundingFromName(llvm::StringRef name) {
   const Word *word = findWord(roundingWords(), name);
-  if (!word || word->value == Word::notYet)
+  if (!word)
     return std::nullopt;
   return static_cast<Rounding>(word->value);
 }
 std::optional<Overflow> numera::overflowFromName(llvm::StringRef name) {
   const Word *word = findWord(overflowWords(), name);
-  if (!word || word->value == Word::notYet)
+  if (!word)
     return std::nullopt;
   return static_cast<Overflow>(word->value);
 }

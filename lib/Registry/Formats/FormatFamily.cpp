@@ -87,16 +87,16 @@ static bool readRounding(ParameterReader &reader, const std::string &prefix,
 
 /// True for a change that nothing would show: what is exact on codes of one
 /// format rounds nothing. A negative may still overflow.
-static bool isIdle(Operation operation, llvm::StringRef key) {
-  constexpr Operation signs[] = {Operation::Neg, Operation::Abs};
-  constexpr Operation choices[] = {Operation::Min, Operation::Max,
-                                   Operation::MinNum, Operation::MaxNum};
+static bool isIdle(OpKind operation, llvm::StringRef key) {
+  constexpr OpKind signs[] = {OpKind::Neg, OpKind::Abs};
+  constexpr OpKind choices[] = {OpKind::Min, OpKind::Max, OpKind::MinNum,
+                                OpKind::MaxNum};
   return llvm::is_contained(choices, operation) ||
          (llvm::is_contained(signs, operation) && key == "rounding");
 }
 
 /// The keys `<operation>.<key>`. Of `significand` bits, the first stays.
-static bool readChange(ParameterReader &reader, Operation operation,
+static bool readChange(ParameterReader &reader, OpKind operation,
                        int32_t significand,
                        llvm::SmallVectorImpl<OperationChange> &changes) {
   OperationChange change;
@@ -125,8 +125,8 @@ static bool readChange(ParameterReader &reader, Operation operation,
 }
 
 /// Every operation whose result is a number may be changed.
-static bool isChangeable(Operation operation) {
-  return operation != Operation::Cmp && operation != Operation::IsNaN;
+static bool isChangeable(OpKind operation) {
+  return operation != OpKind::Cmp && operation != OpKind::IsNaN;
 }
 
 Format FormatFamily::create(llvm::ArrayRef<Parameter> parameters,
@@ -134,7 +134,7 @@ Format FormatFamily::create(llvm::ArrayRef<Parameter> parameters,
   ParameterReader reader(*this, parameters, error);
   llvm::SmallVector<llvm::StringRef> known = keys();
   llvm::SmallVector<std::string> changeable;
-  llvm::SmallVector<Operation> changed;
+  llvm::SmallVector<OpKind> changed;
   if (hasArithmetic()) {
     known.append({"rounding", "random-bits"});
     for (const Parameter &parameter : parameters) {
@@ -166,7 +166,7 @@ Format FormatFamily::create(llvm::ArrayRef<Parameter> parameters,
           .withRounding(rounding.value_or(Rounding::NearestEven), randomBits);
   llvm::sort(changed);
   llvm::SmallVector<OperationChange> changes;
-  for (Operation operation : changed)
+  for (OpKind operation : changed)
     if (!readChange(reader, operation, range(format).precision, changes))
       return {};
   format = format.withChanges(changes);

@@ -30,8 +30,8 @@ public:
 
   bool isIrrational() const override { return true; }
   /// A product is a sum of logarithms.
-  Effort effort(Operation operation, const Format &format) const override {
-    return operation == Operation::Mul || operation == Operation::Div
+  Effort effort(OpKind operation, const Format &format) const override {
+    return operation == OpKind::Mul || operation == OpKind::Div
                ? Effort::Long
                : ArithmeticFamily::effort(operation, format);
   }

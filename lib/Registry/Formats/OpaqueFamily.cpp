@@ -38,7 +38,7 @@ public:
                   RoundingMode) const override {
     return 0;
   }
-  uint64_t evaluate(Operation, const Format &, llvm::ArrayRef<uint64_t>,
+  uint64_t evaluate(OpKind, const Format &, llvm::ArrayRef<uint64_t>,
                     RoundingMode, int32_t) const override {
     return 0;
   }

@@ -67,9 +67,6 @@ bool ParameterReader::readWordAsNumber(llvm::StringRef key,
   if (!word)
     return fail(key, key + " is '" + text + "'" +
                          llvm::Twine(expectation(text, supported(words))));
-  if (word->value == Word::notYet)
-    return fail(key, key + " '" + text + "' is not supported yet, expected " +
-                         listed(supported(words)));
   value = word->value;
   return true;
 }

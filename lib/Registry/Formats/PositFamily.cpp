@@ -36,7 +36,7 @@ public:
   }
 
   /// The regime is as long as the value wants.
-  Effort effort(Operation operation, const Format &format) const override {
+  Effort effort(OpKind operation, const Format &format) const override {
     Effort effort = ArithmeticFamily::effort(operation, format);
     return effort == Effort::Short ? Effort::Long : effort;
   }

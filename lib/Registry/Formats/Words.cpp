@@ -23,8 +23,7 @@ llvm::SmallVector<llvm::StringRef>
 numera::supported(llvm::ArrayRef<Word> words) {
   llvm::SmallVector<llvm::StringRef> texts;
   for (const Word &word : words)
-    if (word.value != Word::notYet)
-      texts.push_back(word.text);
+    texts.push_back(word.text);
   return texts;
 }
 

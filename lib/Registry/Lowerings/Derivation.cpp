@@ -6,15 +6,15 @@
 using namespace numera;
 using llvm::StringRef;
 
-bool numera::isDerivable(Operation operation) {
+bool numera::isDerivable(OpKind operation) {
   switch (operation) {
-  case Operation::Cast:
-  case Operation::Sub:
-  case Operation::Floor:
-  case Operation::Ceil:
-  case Operation::Trunc:
-  case Operation::Round:
-  case Operation::RoundEven:
+  case OpKind::Cast:
+  case OpKind::Sub:
+  case OpKind::Floor:
+  case OpKind::Ceil:
+  case OpKind::Trunc:
+  case OpKind::Round:
+  case OpKind::RoundEven:
     return true;
   default:
     // One rounding is not two: no other operations give an fma, a quotient or
@@ -39,7 +39,7 @@ public:
 private:
   bool isAllowed() const;
   bool isTest() const {
-    return key.operation == Operation::Cmp || key.operation == Operation::IsNaN;
+    return key.operation == OpKind::Cmp || key.operation == OpKind::IsNaN;
   }
   std::optional<Derivation> throughCast() const;
   std::optional<Derivation> negation() const;
@@ -63,7 +63,7 @@ bool Deriver::isAllowed() const {
   Format format = subject();
   const RegistryEntries::NamedFormat *entry =
       format ? registry.entryOf(format) : nullptr;
-  bool isUniform = key.operation == Operation::Cast ||
+  bool isUniform = key.operation == OpKind::Cast ||
                    llvm::all_of(key.operands, [&](const Format &operand) {
                      return operand == key.result;
                    });
@@ -76,7 +76,7 @@ bool Deriver::isAllowed() const {
 
 bool Deriver::isRegistered(const Format &from, const Format &to) const {
   Lowering cast;
-  cast.operation = Operation::Cast;
+  cast.operation = OpKind::Cast;
   cast.target = key.target;
   cast.operands = {from};
   cast.result = to;
@@ -95,7 +95,7 @@ bool Deriver::holdsOperand(const Format &machine) const {
 std::optional<Derivation> Deriver::throughCast() const {
   auto serves = [&](const Format &machine) {
     if (!machine || key.result == machine ||
-        (key.operation == Operation::Cast && key.operands.front() == machine))
+        (key.operation == OpKind::Cast && key.operands.front() == machine))
       return false;
     auto isOwn = [](const Format &format) {
       return format && format.isOpaque();
@@ -116,8 +116,8 @@ std::optional<Derivation> Deriver::throughCast() const {
 /// The addition is the library's, and the negation exact.
 std::optional<Derivation> Deriver::negation() const {
   Lowering add = key, neg = key;
-  add.operation = Operation::Add;
-  neg.operation = Operation::Neg;
+  add.operation = OpKind::Add;
+  neg.operation = OpKind::Neg;
   neg.operands.resize(1);
   bool isThere =
       registry.findLowering(add) &&
@@ -150,7 +150,7 @@ std::optional<Derivation> Deriver::comparison(StringRef predicate) const {
     for (bool isSwapped : {false, true}) {
       StringRef wanted = isInverted ? inverted(predicate) : predicate;
       Lowering other = key;
-      other.operation = Operation::Cmp;
+      other.operation = OpKind::Cmp;
       other.predicate = (isSwapped ? swapped(wanted) : wanted).str();
       if (const Lowering *found = registry.findLowering(other))
         return Derivation{
@@ -176,15 +176,15 @@ std::optional<Derivation> Deriver::run() const {
     return std::nullopt;
   std::optional<Derivation> found;
   switch (key.operation) {
-  case Operation::Sub:
+  case OpKind::Sub:
     return negation();
-  case Operation::Cmp:
+  case OpKind::Cmp:
     found = comparison(key.predicate);
     break;
-  case Operation::Min:
-  case Operation::Max:
-  case Operation::MinNum:
-  case Operation::MaxNum:
+  case OpKind::Min:
+  case OpKind::Max:
+  case OpKind::MinNum:
+  case OpKind::MaxNum:
     found = choice();
     break;
   default:
@@ -204,11 +204,11 @@ bool numera::isTotallyOrdered(const RegistryEntries &registry,
   return meaning && meaning.getFamily().isTotallyOrdered();
 }
 
-llvm::ArrayRef<Operation> numera::carriedOperations() {
-  static constexpr Operation operations[] = {
-      Operation::Add, Operation::Sub,  Operation::Mul, Operation::Div,
-      Operation::Fma, Operation::Sqrt, Operation::Neg, Operation::Abs,
-      Operation::Min, Operation::Max,  Operation::Cmp, Operation::IsNaN};
+llvm::ArrayRef<OpKind> numera::carriedOperations() {
+  static constexpr OpKind operations[] = {
+      OpKind::Add, OpKind::Sub,  OpKind::Mul, OpKind::Div,
+      OpKind::Fma, OpKind::Sqrt, OpKind::Neg, OpKind::Abs,
+      OpKind::Min, OpKind::Max,  OpKind::Cmp, OpKind::IsNaN};
   return operations;
 }
 
@@ -221,7 +221,7 @@ bool numera::runsInCarrier(const RegistryEntries &registry,
       !deriver.isRegistered(carrier, format))
     return false;
   const Format &operand = key.operands.front();
-  if (key.operation == Operation::Cast)
+  if (key.operation == OpKind::Cast)
     return (operand == format && key.result == carrier) ||
            (operand == carrier && key.result == format);
   if (!llvm::is_contained(carriedOperations(), key.operation) ||

@@ -123,7 +123,7 @@ Format RegistryEntries::exactCarrierOf(const Format &format) const {
 const Lowering *RegistryEntries::findRoundTo(const Format &format,
                                              Target target) const {
   Lowering key{};
-  key.operation = Operation::RoundTo;
+  key.operation = OpKind::RoundTo;
   key.target = target;
   key.operands = {carrierOf(format)};
   key.result = format;
@@ -135,7 +135,7 @@ Format RegistryEntries::roundsAs(const Format &format, Target target) const {
   return rounding ? rounding->equivalent : Format();
 }
 
-const Lowering *RegistryEntries::findPart(Operation part, const Format &format,
+const Lowering *RegistryEntries::findPart(OpKind part, const Format &format,
                                           Target target) const {
   Lowering key{};
   key.operation = part;
@@ -158,22 +158,22 @@ void RegistryEntries::keepBitcode(StringRef library,
       each.bitcode = bitcode;
 }
 
-std::optional<uint64_t> &Identities::of(Operation identity) {
+std::optional<uint64_t> &Identities::of(OpKind identity) {
   switch (identity) {
-  case Operation::IdentityZero:
+  case OpKind::IdentityZero:
     return zero;
-  case Operation::IdentityOne:
+  case OpKind::IdentityOne:
     return one;
-  case Operation::IdentityLowest:
+  case OpKind::IdentityLowest:
     return lowest;
-  case Operation::IdentityHighest:
+  case OpKind::IdentityHighest:
     return highest;
   default:
     return nan;
   }
 }
 
-void RegistryEntries::keepIdentity(const Format &format, Operation identity,
+void RegistryEntries::keepIdentity(const Format &format, OpKind identity,
                                    uint64_t code) {
   for (NamedFormat &entry : named)
     if (entry.format == format)
@@ -240,7 +240,7 @@ std::string RegistryEntries::suggest(const Lowering &key) const {
     return (key.integerIsSigned ? "i" : "u") + llvm::utostr(bits);
   };
   std::string text = "- {op: " + numera::nameOf(key.operation).str();
-  if (key.operation == Operation::Cast) {
+  if (key.operation == OpKind::Cast) {
     text += ", from: " + (key.fromInteger ? integerText(key.fromInteger)
                                           : formatText(key.operands[0]));
     text += ", to: " + (key.toInteger ? integerText(key.toInteger)

@@ -26,18 +26,18 @@ struct CodeArithmetic {
     const Format &f64 = formatF64();
     return cast(format, {f64, llvm::bit_cast<uint64_t>(number)}, {});
   }
-  static Value binary(Operation operation, const Value &x, const Value &y) {
+  static Value binary(OpKind operation, const Value &x, const Value &y) {
     return {x.format, evaluateOperation(operation, x.format, {x.code, y.code},
                                         x.format.getRoundingMode())};
   }
   static Value cast(const Format &to, const Value &x, const CastRules &rules) {
-    OperationRules own = rulesOf(Operation::Cast, to, x.format);
+    OperationRules own = rulesOf(OpKind::Cast, to, x.format);
     if (rules.rounding)
       own.rounding = *rules.rounding;
     if (rules.overflow)
       if (Format other = to.getFamily().withOverflow(to, *rules.overflow))
         own.encoding = other;
-    return {to, evaluateOperation(Operation::Cast, own, x.format, x.code)};
+    return {to, evaluateOperation(OpKind::Cast, own, x.format, x.code)};
   }
   static Value nonzero(const Value &x, const Value &other) {
     return x.format.getFamily().decode(x.format, x.code).isZero() ? other : x;

@@ -53,8 +53,7 @@ llvm::SmallVector<StringRef> numera::scaleRuleNames() {
 /// A value of a format as a double, rounded where it has to be.
 static double numberOf(const Format &format, uint64_t code) {
   return llvm::bit_cast<double>(evaluateOperation(
-      Operation::Cast, rulesOf(Operation::Cast, formatF64(), format), format,
-      code));
+      OpKind::Cast, rulesOf(OpKind::Cast, formatF64(), format), format, code));
 }
 
 double numera::fullScale(const Format &element) {

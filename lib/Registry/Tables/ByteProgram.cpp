@@ -79,7 +79,7 @@ bool ByteProgram::computes(std::span<const uint8_t> results) const {
 }
 
 std::optional<ByteProgram>
-numera::byteProgramOf(Operation operation, const Format &format,
+numera::byteProgramOf(OpKind operation, const Format &format,
                       llvm::function_ref<std::vector<uint8_t>()> results) {
   if (&format.getFamily() != findFamily("float"))
     return std::nullopt;
@@ -87,11 +87,11 @@ numera::byteProgramOf(Operation operation, const Format &format,
   if (!hasBytePrograms(f))
     return std::nullopt;
   switch (operation) {
-  case Operation::Mul:
-  case Operation::Div:
+  case OpKind::Mul:
+  case OpKind::Div:
     return productOnBytes(f, operation, results());
-  case Operation::Add:
-  case Operation::Sub:
+  case OpKind::Add:
+  case OpKind::Sub:
     return sumOnBytes(f, operation, results());
   default:
     return std::nullopt;

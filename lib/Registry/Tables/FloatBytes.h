@@ -6,7 +6,7 @@
 #define NUMERA_LIB_REGISTRY_TABLES_FLOATBYTES_H
 
 #include "numera/Numerics/Formats/Float.h"
-#include "numera/Registry/Formats/Operation.h"
+#include "numera/Registry/Formats/OpKind.h"
 #include "numera/Registry/Tables/ByteProgram.h"
 
 namespace numera {
@@ -48,9 +48,9 @@ bool hasBytePrograms(const FloatFormat &f);
 /// A program for `mul` or `div`, or for `add` or `sub`, whose results on all
 /// pairs of codes are `results`; nullopt where the method does not give them.
 std::optional<ByteProgram> productOnBytes(const FloatFormat &f,
-                                          Operation operation,
+                                          OpKind operation,
                                           std::span<const uint8_t> results);
-std::optional<ByteProgram> sumOnBytes(const FloatFormat &f, Operation operation,
+std::optional<ByteProgram> sumOnBytes(const FloatFormat &f, OpKind operation,
                                       std::span<const uint8_t> results);
 
 } // namespace numera

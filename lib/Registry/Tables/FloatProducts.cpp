@@ -34,10 +34,10 @@ struct Tail {
 
 class Products {
 public:
-  Products(const FloatFormat &f, Operation operation,
+  Products(const FloatFormat &f, OpKind operation,
            std::span<const uint8_t> results)
-      : f(f), codes(f), isQuotient(operation == Operation::Div),
-        results(results) {}
+      : f(f), codes(f), isQuotient(operation == OpKind::Div), results(results) {
+  }
 
   std::optional<ByteProgram> find() {
     if (!placeOperands())
@@ -292,7 +292,7 @@ ByteProgram Products::write() const {
 }
 
 std::optional<ByteProgram>
-numera::productOnBytes(const FloatFormat &f, Operation operation,
+numera::productOnBytes(const FloatFormat &f, OpKind operation,
                        std::span<const uint8_t> results) {
   return Products(f, operation, results).find();
 }

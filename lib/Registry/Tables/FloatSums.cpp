@@ -26,9 +26,8 @@ constexpr uint8_t infinite = 254, notANumber = 255;
 
 class Sums {
 public:
-  Sums(const FloatFormat &f, Operation operation,
-       std::span<const uint8_t> results)
-      : f(f), codes(f), isDifference(operation == Operation::Sub),
+  Sums(const FloatFormat &f, OpKind operation, std::span<const uint8_t> results)
+      : f(f), codes(f), isDifference(operation == OpKind::Sub),
         results(results) {}
 
   std::optional<ByteProgram> find() {
@@ -217,7 +216,7 @@ bool numera::hasBytePrograms(const FloatFormat &f) {
 }
 
 std::optional<ByteProgram>
-numera::sumOnBytes(const FloatFormat &f, Operation operation,
+numera::sumOnBytes(const FloatFormat &f, OpKind operation,
                    std::span<const uint8_t> results) {
   return Sums(f, operation, results).find();
 }

@@ -72,7 +72,7 @@ template <typename T> struct Machine {
 };
 
 struct CarrierLaw {
-  Operation operation;
+  OpKind operation;
   Role role;
   const char *name;
 };
@@ -80,20 +80,20 @@ struct CarrierLaw {
 } // namespace
 
 static constexpr CarrierLaw operations[] = {
-    {Operation::Add, Role::Add, "x + y"},
-    {Operation::Sub, Role::Sub, "x - y"},
-    {Operation::Mul, Role::Mul, "x * y"},
-    {Operation::Div, Role::Div, "x / y"},
-    {Operation::Fma, Role::Fma, "fma(x, y, z)"},
-    {Operation::Sqrt, Role::Sqrt, "sqrt(x)"},
-    {Operation::Neg, Role::Neg, "-x"},
-    {Operation::Abs, Role::Abs, "|x|"},
-    {Operation::Min, Role::Min, "min(x, y)"},
-    {Operation::Max, Role::Max, "max(x, y)"},
-    {Operation::Cmp, Role::Less, "x < y"},
-    {Operation::Cmp, Role::Equal, "x = y"},
-    {Operation::Cmp, Role::Greater, "x > y"},
-    {Operation::IsNaN, Role::IsNaN, "isnan(x)"},
+    {OpKind::Add, Role::Add, "x + y"},
+    {OpKind::Sub, Role::Sub, "x - y"},
+    {OpKind::Mul, Role::Mul, "x * y"},
+    {OpKind::Div, Role::Div, "x / y"},
+    {OpKind::Fma, Role::Fma, "fma(x, y, z)"},
+    {OpKind::Sqrt, Role::Sqrt, "sqrt(x)"},
+    {OpKind::Neg, Role::Neg, "-x"},
+    {OpKind::Abs, Role::Abs, "|x|"},
+    {OpKind::Min, Role::Min, "min(x, y)"},
+    {OpKind::Max, Role::Max, "max(x, y)"},
+    {OpKind::Cmp, Role::Less, "x < y"},
+    {OpKind::Cmp, Role::Equal, "x = y"},
+    {OpKind::Cmp, Role::Greater, "x > y"},
+    {OpKind::IsNaN, Role::IsNaN, "isnan(x)"},
 };
 
 static std::vector<uint64_t> operate(Role role, bool isF32,
@@ -131,7 +131,7 @@ std::vector<Law> carrierLaws(const Lowering &roundTo,
   truth.integer = 8;
   bool isF32 = machine.format == formatF32();
   std::string carrier = isF32 ? "f32" : "f64";
-  auto shape = [](Operation operation, const CastType &operand, size_t count,
+  auto shape = [](OpKind operation, const CastType &operand, size_t count,
                   const CastType &result) {
     Checked checked;
     checked.operation = operation;
@@ -143,13 +143,11 @@ std::vector<Law> carrierLaws(const Lowering &roundTo,
     laws.push_back({std::move(name), {}, std::move(inputs), sides, true});
   };
 
-  add("round_to is the cast and back",
-      shape(Operation::Cast, machine, 1, machine),
+  add("round_to is the cast and back", shape(OpKind::Cast, machine, 1, machine),
       [=](const Columns &in, CallRole call, Columns &sides) {
         roundsAsCasts(in[0], isF32, call, sides);
       });
-  add("round_to((x + y) / 2) is the casts",
-      shape(Operation::Add, own, 2, machine),
+  add("round_to((x + y) / 2) is the casts", shape(OpKind::Add, own, 2, machine),
       [=](const Columns &in, CallRole call, Columns &sides) {
         std::vector<uint64_t> x = call(Role::FromCarrier, {in[0]}),
                               y = call(Role::FromCarrier, {in[1]});
@@ -159,13 +157,13 @@ std::vector<Law> carrierLaws(const Lowering &roundTo,
         roundsAsCasts(x, isF32, call, sides);
       });
   add("a cast to " + carrier + " and back: same code",
-      shape(Operation::Cast, machine, 1, own),
+      shape(OpKind::Cast, machine, 1, own),
       [](const Columns &in, CallRole call, Columns &sides) {
         std::vector<uint64_t> once = call(Role::ToCarrier, in);
         sides = {call(Role::ToCarrier, {call(Role::FromCarrier, {once})}),
                  once};
       });
-  add("all NaNs are cast to one code", shape(Operation::Cast, machine, 1, own),
+  add("all NaNs are cast to one code", shape(OpKind::Cast, machine, 1, own),
       [=](const Columns &in, CallRole call, Columns &sides) {
         std::vector<uint64_t> numbers = in[0];
         for (uint64_t &bits : numbers)
@@ -177,10 +175,10 @@ std::vector<Law> carrierLaws(const Lowering &roundTo,
     if (!(roundTo.carried >> unsigned(law.operation) & 1) || !has(law.role))
       continue;
     bool isTest =
-        law.operation == Operation::Cmp || law.operation == Operation::IsNaN;
+        law.operation == OpKind::Cmp || law.operation == OpKind::IsNaN;
     add(std::string(law.name) + " is that of " + carrier +
             (isTest ? "" : ", rounded"),
-        shape(Operation::Add, own, operandCount(law.operation),
+        shape(OpKind::Add, own, operandCount(law.operation),
               isTest ? truth : own),
         [=, role = law.role](const Columns &in, CallRole call, Columns &sides) {
           Columns numbers;

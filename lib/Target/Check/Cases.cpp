@@ -22,8 +22,8 @@ Lowering keyOf(const Checked &checked) {
   key.randomBits = checked.rounding.randomBits;
   for (const CastType &operand : checked.numbers())
     key.operands.push_back(operand.format);
-  bool isTest = checked.operation == Operation::Cmp ||
-                checked.operation == Operation::IsNaN;
+  bool isTest =
+      checked.operation == OpKind::Cmp || checked.operation == OpKind::IsNaN;
   if (isTest) {
     key.result = checked.operands.front().format;
     return key;
@@ -217,20 +217,20 @@ private:
 
   void addOperations() {
 #define NUMERA_OPERATION(enumerator, name, operands)                           \
-  addUniform(Operation::enumerator, operands);
+  addUniform(OpKind::enumerator, operands);
 #include "numera/Registry/Formats/Operations.def"
   }
 
-  void addUniform(Operation operation, unsigned count) {
-    if (operation == Operation::Cast || operation == Operation::Cmp ||
-        operation == Operation::IsNaN)
+  void addUniform(OpKind operation, unsigned count) {
+    if (operation == OpKind::Cast || operation == OpKind::Cmp ||
+        operation == OpKind::IsNaN)
       return;
     Checked checked;
     checked.operation = operation;
     checked.result.format = format;
     checked.operands.assign(count, checked.result);
     // A family's mac is its fma.
-    if (operation == Operation::Mac && !registry.findLowering(keyOf(checked)) &&
+    if (operation == OpKind::Mac && !registry.findLowering(keyOf(checked)) &&
         hasArithmetic())
       return;
     add(checked);
@@ -240,7 +240,7 @@ private:
     if (from.format == to.format)
       return;
     Checked checked;
-    checked.operation = Operation::Cast;
+    checked.operation = OpKind::Cast;
     checked.operands = {from};
     checked.result = to;
     add(checked, isWanted);
@@ -261,7 +261,7 @@ private:
     }
     // Casts between two formats exist where somebody registered them.
     for (const Lowering &entry : registry.lowerings()) {
-      if (entry.operation != Operation::Cast || entry.fromInteger ||
+      if (entry.operation != OpKind::Cast || entry.fromInteger ||
           entry.toInteger || entry.target == numera::Target::NVPTX)
         continue;
       CastType from, to;
@@ -282,10 +282,10 @@ private:
     own.format = format;
     checked.result.integer = 8;
     checked.result.isSigned = false;
-    checked.operation = Operation::Cmp;
+    checked.operation = OpKind::Cmp;
     checked.operands = {own, own};
     bool hasAny = any_of(registry.lowerings(), [&](const Lowering &entry) {
-      return entry.operation == Operation::Cmp && entry.result == format;
+      return entry.operation == OpKind::Cmp && entry.result == format;
     });
     for (StringRef predicate :
          {"oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge",
@@ -298,7 +298,7 @@ private:
       add(checked, hasAny ? isUsual : predicate == "olt");
     }
     checked.predicate.clear();
-    checked.operation = Operation::IsNaN;
+    checked.operation = OpKind::IsNaN;
     checked.operands = {own};
     add(checked);
   }
@@ -308,7 +308,7 @@ private:
     if (!found || !isProvided(*found))
       return;
     Checked checked;
-    checked.operation = Operation::RoundTo;
+    checked.operation = OpKind::RoundTo;
     checked.result.format = found->operands.front();
     checked.operands = {checked.result};
     checked.rounded = format;
@@ -319,15 +319,13 @@ private:
 
   /// Sums of one product and of one value, with all parts of an accumulator.
   void addAccumulator() {
-    for (Operation part :
-         {Operation::AccumulatorInit, Operation::AccumulatorRound}) {
+    for (OpKind part : {OpKind::AccumulatorInit, OpKind::AccumulatorRound}) {
       const Lowering *found =
           registry.findPart(part, format, numera::Target::CPU);
-      if (found ? !isProvided(*found) : part == Operation::AccumulatorRound)
+      if (found ? !isProvided(*found) : part == OpKind::AccumulatorRound)
         return;
     }
-    for (Operation part :
-         {Operation::AccumulatorMac, Operation::AccumulatorAdd}) {
+    for (OpKind part : {OpKind::AccumulatorMac, OpKind::AccumulatorAdd}) {
       const Lowering *found =
           registry.findPart(part, format, numera::Target::CPU);
       if (!found || !isProvided(*found))
@@ -370,8 +368,8 @@ private:
     for (const Lowering &entry : registry.lowerings()) {
       bool isMixed =
           !all_equal(entry.operands) || entry.operands.front() != entry.result;
-      if (!isMixed || entry.operation == Operation::Cast ||
-          entry.operation == Operation::RoundTo || isProduct(entry.operation) ||
+      if (!isMixed || entry.operation == OpKind::Cast ||
+          entry.operation == OpKind::RoundTo || isProduct(entry.operation) ||
           isIdentity(entry.operation) || isPartOfAccumulator(entry.operation) ||
           entry.target == numera::Target::NVPTX ||
           (entry.result != format && !is_contained(entry.operands, format)))

@@ -65,7 +65,7 @@ private:
   bool has(Role role) const { return roles.count(role) != 0; }
   void add(const char *name, const CastType &result, auto sides) {
     Checked shape;
-    shape.operation = Operation::Add;
+    shape.operation = OpKind::Add;
     shape.operands = {own};
     shape.result = result;
     laws.push_back({name, {}, std::move(shape), sides});

@@ -22,18 +22,18 @@ static uint64_t mix(uint64_t x) {
 /// bits costs as much as a hundred sums.
 static uint64_t drawsOf(const Checked &checked, uint64_t count) {
   switch (checked.operation) {
-  case Operation::Pow:
-  case Operation::Exp:
-  case Operation::Exp2:
-  case Operation::Expm1:
-  case Operation::Log:
-  case Operation::Log2:
-  case Operation::Log1p:
-  case Operation::Sin:
-  case Operation::Cos:
-  case Operation::Tanh:
-  case Operation::Erf:
-  case Operation::Sigmoid:
+  case OpKind::Pow:
+  case OpKind::Exp:
+  case OpKind::Exp2:
+  case OpKind::Expm1:
+  case OpKind::Log:
+  case OpKind::Log2:
+  case OpKind::Log1p:
+  case OpKind::Sin:
+  case OpKind::Cos:
+  case OpKind::Tanh:
+  case OpKind::Erf:
+  case OpKind::Sigmoid:
     return count / 20;
   default:
     return count;
@@ -76,7 +76,7 @@ Inputs::Inputs(const Registry &registry, const Checked &checked,
     bool isMachine = meaning == formatF32() || meaning == formatF64();
     if (!operand.format)
       lists.push_back(boundaryIntegers(result, operand.integer));
-    else if (isMachine && isUnary && checked.operation == Operation::Cast)
+    else if (isMachine && isUnary && checked.operation == OpKind::Cast)
       lists.push_back(boundaryNumbers(meaning, result));
     else
       lists.push_back(boundaryCodes(meaning, operand.format.width()));

@@ -65,10 +65,10 @@ static int32_t relationsOf(StringRef predicate) {
 }
 
 /// What a sum of one term is: a product, or the value itself.
-static Operation judgedAs(Operation operation) {
-  return operation == Operation::AccumulatorMac   ? Operation::Mul
-         : operation == Operation::AccumulatorAdd ? Operation::Cast
-                                                  : operation;
+static OpKind judgedAs(OpKind operation) {
+  return operation == OpKind::AccumulatorMac   ? OpKind::Mul
+         : operation == OpKind::AccumulatorAdd ? OpKind::Cast
+                                               : operation;
 }
 
 Judge::Judge(const Registry &registry, const Checked &checked)
@@ -81,7 +81,7 @@ Judge::Judge(const Registry &registry, const Checked &checked)
   result = meaningOf(registry, checked.result);
   known &= checked.result.integer != 0 || bool(result);
   if (known && result)
-    rules = checked.operation == Operation::Mac
+    rules = checked.operation == OpKind::Mac
                 ? stepRules(result, {}, meanings[0], meanings[1]).sum
                 : rulesOf(operation, result, meanings);
   // An opaque format rounds as the one it is equivalent to, unless its lowering
@@ -105,10 +105,10 @@ Unpacked Judge::valueOf(size_t operand, uint64_t bits) const {
 uint64_t Judge::expect(const Operands &operands) const {
   size_t count = meanings.size();
   SmallVector<uint64_t, 3> codes(operands.begin(), operands.begin() + count);
-  if (operation == Operation::Cmp || operation == Operation::IsNaN)
+  if (operation == OpKind::Cmp || operation == OpKind::IsNaN)
     return meanings[0].getFamily().evaluateExactly(
         operation, meanings[0], codes, rules.rounding, relations);
-  if (operation == Operation::Cast && !result)
+  if (operation == OpKind::Cast && !result)
     return exact::toInteger(valueOf(0, operands[0]),
                             int32_t(checked.result.integer),
                             checked.result.isSigned);
@@ -122,12 +122,12 @@ uint64_t Judge::expect(const Operands &operands) const {
   bool isUniform = all_of(meanings, [&](const Format &each) {
     return each && haveSameCodes(each, result);
   });
-  if (operation != Operation::Cast && isUniform)
+  if (operation != OpKind::Cast && isUniform)
     return family.evaluateExactly(operation, rules.encoding, codes, mode);
   SmallVector<Unpacked, 3> values;
   for (size_t j = 0; j < count; ++j) {
     values.push_back(valueOf(j, codes[j]));
-    if (operation != Operation::Cast)
+    if (operation != OpKind::Cast)
       values.back() = values.back().operand();
   }
   return family.encode(rules.encoding, exactValue(operation, values, mode),
@@ -173,8 +173,7 @@ static bool isSubnormal(const Format &format, const Unpacked &value) {
 
 Fault Judge::classify(const Operands &operands, uint64_t got,
                       uint64_t expected) const {
-  if (checked.operation == Operation::Cmp ||
-      checked.operation == Operation::IsNaN)
+  if (checked.operation == OpKind::Cmp || checked.operation == OpKind::IsNaN)
     return Fault::Truth;
   if (!result)
     return Fault::Integer;
@@ -186,10 +185,9 @@ Fault Judge::classify(const Operands &operands, uint64_t got,
     return !is.isNaN()      ? Fault::NaNExpected
            : should.isNaN() ? Fault::OtherCode
                             : Fault::NaNGiven;
-  bool isOrdered = checked.operation == Operation::Sub ||
-                   checked.operation == Operation::Div ||
-                   checked.operation == Operation::Rem ||
-                   checked.operation == Operation::Pow;
+  bool isOrdered =
+      checked.operation == OpKind::Sub || checked.operation == OpKind::Div ||
+      checked.operation == OpKind::Rem || checked.operation == OpKind::Pow;
   if (isOrdered && checked.operands[0].format == checked.operands[1].format &&
       got == expect({operands[1], operands[0], operands[2], operands[3]}))
     return Fault::Swapped;

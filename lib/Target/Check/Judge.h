@@ -36,7 +36,7 @@ private:
                  uint64_t expected) const;
 
   const Checked &checked;
-  Operation operation;          ///< of which the result is, for the reference
+  OpKind operation;             ///< of which the result is, for the reference
   std::vector<Format> meanings; ///< of the operands; null: an integer
   Format result;                ///< its meaning; null: an integer or a test
   OperationRules rules;

@@ -9,35 +9,35 @@ namespace numera::check {
 /// The role of an operation that has but one.
 static std::optional<Role> roleOf(const Checked &checked) {
   switch (checked.operation) {
-  case Operation::RoundTo:
+  case OpKind::RoundTo:
     return Role::RoundTo;
-  case Operation::AccumulatorMac:
+  case OpKind::AccumulatorMac:
     return Role::SumOfProduct;
-  case Operation::AccumulatorAdd:
+  case OpKind::AccumulatorAdd:
     return Role::SumOfValue;
-  case Operation::Add:
+  case OpKind::Add:
     return Role::Add;
-  case Operation::Sub:
+  case OpKind::Sub:
     return Role::Sub;
-  case Operation::Mul:
+  case OpKind::Mul:
     return Role::Mul;
-  case Operation::Div:
+  case OpKind::Div:
     return Role::Div;
-  case Operation::Fma:
+  case OpKind::Fma:
     return Role::Fma;
-  case Operation::Sqrt:
+  case OpKind::Sqrt:
     return Role::Sqrt;
-  case Operation::Neg:
+  case OpKind::Neg:
     return Role::Neg;
-  case Operation::Abs:
+  case OpKind::Abs:
     return Role::Abs;
-  case Operation::Min:
+  case OpKind::Min:
     return Role::Min;
-  case Operation::Max:
+  case OpKind::Max:
     return Role::Max;
-  case Operation::IsNaN:
+  case OpKind::IsNaN:
     return Role::IsNaN;
-  case Operation::Cmp:
+  case OpKind::Cmp:
     return checked.predicate == "olt"   ? std::optional(Role::Less)
            : checked.predicate == "oeq" ? std::optional(Role::Equal)
            : checked.predicate == "ogt" ? std::optional(Role::Greater)
@@ -53,7 +53,7 @@ std::map<Role, Checked> rolesOf(llvm::ArrayRef<Checked> operations,
   for (const Checked &checked : operations) {
     if (std::optional<Role> role = roleOf(checked))
       roles.emplace(*role, checked);
-    if (checked.operation != Operation::Cast)
+    if (checked.operation != OpKind::Cast)
       continue;
     const Format &from = checked.operands[0].format,
                  &to = checked.result.format;
@@ -204,8 +204,8 @@ std::vector<Law> lawsOf(const Format &format,
     Checked checked;
     // A cast's inputs are drawn as those of casts are.
     checked.operation = count == 1 && operand.format == formatF32()
-                            ? Operation::Cast
-                            : Operation::Add;
+                            ? OpKind::Cast
+                            : OpKind::Add;
     checked.operands.assign(count, operand);
     checked.result = result;
     return checked;

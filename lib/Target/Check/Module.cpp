@@ -92,7 +92,7 @@ static mlir::Value sumOfOne(mlir::OpBuilder &builder, mlir::Location loc,
       quire);
   mlir::Value sums =
       mlir::linalg::FillOp::create(builder, loc, begun, empty).getResult(0);
-  if (checked.operation == Operation::AccumulatorMac)
+  if (checked.operation == OpKind::AccumulatorMac)
     sums = QuireMacOp::create(builder, loc, sums.getType(), operands[0],
                               operands[1], sums, FormatAttr());
   else
@@ -158,7 +158,7 @@ static mlir::Value productOfEqualTerms(mlir::OpBuilder &builder,
 
 /// A `matmul` that is registered beside it would be called in its place.
 static void wantProduct(mlir::func::FuncOp function, const Checked &checked) {
-  if (checked.operation == Operation::Dot)
+  if (checked.operation == OpKind::Dot)
     function->setAttr(dotsAttribute,
                       mlir::UnitAttr::get(function.getContext()));
 }
@@ -168,8 +168,8 @@ static void addFunction(mlir::ModuleOp module, const Twins &twins,
   mlir::MLIRContext *context = module.getContext();
   mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(module.getBody());
   mlir::Location loc = builder.getUnknownLoc();
-  bool isTest = checked.operation == Operation::Cmp ||
-                checked.operation == Operation::IsNaN;
+  bool isTest =
+      checked.operation == OpKind::Cmp || checked.operation == OpKind::IsNaN;
   SmallVector<mlir::Type> operands;
   for (const CastType &operand : checked.operands)
     operands.push_back(typeOf(context, twins.twinOf(checked, operand)));
@@ -199,12 +199,12 @@ static void addFunction(mlir::ModuleOp module, const Twins &twins,
   state.addTypes(result);
   if (checked.rounded)
     state.addAttribute("format", FormatAttr::get(context, checked.rounded));
-  if (checked.operation == Operation::Cmp)
+  if (checked.operation == OpKind::Cmp)
     state.addAttribute(
         "predicate",
         mlir::arith::CmpFPredicateAttr::get(
             context, *mlir::arith::symbolizeCmpFPredicate(checked.predicate)));
-  if (checked.operation == Operation::Cast &&
+  if (checked.operation == OpKind::Cast &&
       (!checked.operands.front().isSigned || !checked.result.isSigned))
     state.addAttribute("is_unsigned", builder.getUnitAttr());
   Lowering key = keyOf(checked);

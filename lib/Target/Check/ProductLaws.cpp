@@ -326,7 +326,7 @@ std::vector<Checked> castsOf(const Registry &registry, const Checked &product) {
   f32.format = formatF32();
   auto add = [&](const CastType &from, const CastType &to) {
     Checked cast;
-    cast.operation = Operation::Cast;
+    cast.operation = OpKind::Cast;
     cast.operands = {from};
     cast.result = to;
     cast.rounding = keyOf(cast).getOwnRoundingMode();

@@ -27,18 +27,17 @@ public:
       return {};
     addCasts();
 #define NUMERA_OPERATION(enumerator, name, operands)                           \
-  addUniform(Operation::enumerator, operands);
+  addUniform(OpKind::enumerator, operands);
 #include "numera/Registry/Formats/Operations.def"
     addTests();
     return std::move(subjects);
   }
 
 private:
-  void addUniform(Operation operation, unsigned count) {
+  void addUniform(OpKind operation, unsigned count) {
     // The step of a sum is a product and a sum.
-    if (is_contained(
-            {Operation::Cast, Operation::Cmp, Operation::IsNaN, Operation::Mac},
-            operation))
+    if (is_contained({OpKind::Cast, OpKind::Cmp, OpKind::IsNaN, OpKind::Mac},
+                     operation))
       return;
     Checked checked;
     checked.operation = operation;
@@ -49,7 +48,7 @@ private:
 
   void addCast(const CastType &from, const CastType &to) {
     Checked checked;
-    checked.operation = Operation::Cast;
+    checked.operation = OpKind::Cast;
     checked.operands = {from};
     checked.result = to;
     add(checked);
@@ -73,7 +72,7 @@ private:
       addBoth(*integerFromName(name));
     SmallVector<Format> others;
     for (const Lowering &entry : registry.lowerings())
-      if (entry.operation == Operation::Cast && !entry.fromInteger &&
+      if (entry.operation == OpKind::Cast && !entry.fromInteger &&
           !entry.toInteger)
         for (const Format &each : {entry.operands.front(), entry.result})
           if (each.getFamily().hasArithmetic() && each != formatF32() &&
@@ -91,14 +90,14 @@ private:
     checked.result = *integerFromName("u8");
     checked.operands.resize(2);
     checked.operands[0].format = checked.operands[1].format = format;
-    checked.operation = Operation::Cmp;
+    checked.operation = OpKind::Cmp;
     // Those that models have.
     for (StringRef predicate : {"oeq", "ogt", "oge", "olt", "ole", "une"}) {
       checked.predicate = predicate;
       add(checked);
     }
     checked.predicate.clear();
-    checked.operation = Operation::IsNaN;
+    checked.operation = OpKind::IsNaN;
     checked.operands.pop_back();
     add(checked);
   }
@@ -123,8 +122,7 @@ private:
       return;
     }
     // Slow, and rarely right: computed in f32, they round twice.
-    bool isRare =
-        is_contained({Operation::Pow, Operation::Rem}, checked.operation);
+    bool isRare = is_contained({OpKind::Pow, OpKind::Rem}, checked.operation);
     if (provision.kind == Provision::Kind::Fallback && isRare && bits > 16)
       return;
     checked.lowering = provision.lowering;
@@ -180,7 +178,7 @@ std::string describe(const Registry &registry, const Checked &checked) {
   if (!checked.predicate.empty())
     text += " " + checked.predicate;
   text += " of " + name(checked.operands.front());
-  if (checked.operation == Operation::Cast)
+  if (checked.operation == OpKind::Cast)
     text += " to " + name(checked.result);
   return text;
 }

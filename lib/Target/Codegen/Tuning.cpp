@@ -18,7 +18,7 @@ bool numera::permutesBytes(const TargetMachine &machine) {
   return isX86With(machine, "+avx512vbmi,+avx512bw");
 }
 
-bool numera::computesInHalves(const TargetMachine &machine) {
+bool numera::computesInF16x2(const TargetMachine &machine) {
   return isX86With(machine, "+avx512fp16");
 }
 

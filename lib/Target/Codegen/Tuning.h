@@ -12,7 +12,7 @@ namespace numera {
 bool permutesBytes(const llvm::TargetMachine &machine);
 
 /// AVX512-FP16.
-bool computesInHalves(const llvm::TargetMachine &machine);
+bool computesInF16x2(const llvm::TargetMachine &machine);
 
 /// 90 of `sm_90a`; 0 of what is no name.
 unsigned versionOf(llvm::StringRef gpu);

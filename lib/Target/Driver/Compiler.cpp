@@ -301,7 +301,7 @@ LogicalResult Compiler::run(ModuleOp module,
 LogicalResult Compiler::retype(ModuleOp module, const CompileOptions &options,
                                Resolved &resolved, llvm::raw_ostream &errors) {
   bool usesTosa = false;
-  module.walk([&](mlir::Operation *op) {
+  module.walk([&](Operation *op) {
     if (!isa<tosa::TosaDialect>(op->getDialect()))
       return;
     usesTosa = true;
@@ -335,28 +335,28 @@ LogicalResult Compiler::retype(ModuleOp module, const CompileOptions &options,
 }
 
 /// Behind the passes that would look for an operation alone where it is not.
-LogicalResult Compiler::countEvents(ModuleOp module,
-                                    const CompileOptions &options,
-                                    Resolved &resolved,
-                                    llvm::raw_ostream &errors) {
+LogicalResult Compiler::countStatusFlags(ModuleOp module,
+                                         const CompileOptions &options,
+                                         Resolved &resolved,
+                                         llvm::raw_ostream &errors) {
   if (failed(run(
           module,
           [&](OpPassManager &passes) {
             passes.addPass(createNumeraCountScales());
             passes.addPass(createNumeraSimplify());
             passes.addPass(createNumeraWidenContractions());
-            passes.addPass(createNumeraCountEvents({options.target}));
+            passes.addPass(createNumeraCountStatusFlags({options.target}));
           },
           errors)))
     return failure();
   for (auto function : module.getOps<func::FuncOp>()) {
-    auto counts = eventCountsOf(function);
+    auto counts = flagCountsOf(function);
     if (counts.empty())
       continue;
     resolved.counts[function.getName().str()] = std::move(counts);
     function.removeResultAttr(
         function.getNumResults() - 1,
-        StringAttr::get(function.getContext(), eventCountsAttribute));
+        StringAttr::get(function.getContext(), flagCountsAttribute));
   }
   return success();
 }
@@ -378,13 +378,13 @@ LogicalResult Compiler::lower(ModuleOp module, const CompileOptions &options,
           module,
           [](OpPassManager &passes) {
             passes.addPass(createSymbolDCEPass());
-            passes.addPass(createNumeraPassParts());
+            passes.addPass(createNumeraDecomposeScaledSignatures());
           },
           errors)))
     return failure();
   if (failed(retype(module, options, resolved, errors)) ||
-      (options.countEvents &&
-       failed(countEvents(module, options, resolved, errors))))
+      (options.countStatusFlags &&
+       failed(countStatusFlags(module, options, resolved, errors))))
     return failure();
   {
     OneLine oneLine(*context, errors);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "LibraryFile.h"
-#include "Peephole/BfloatOfC.h"
+#include "Peephole/SoftenBFloat.h"
 #include "SourceCode.h"
 #include "Support/Child.h"
 #include "Support/Process.h"

@@ -59,7 +59,7 @@ public:
       signature.result = numberOf(lowering.result);
       return signature;
     }
-    if (lowering.operation == Operation::RoundTo) {
+    if (lowering.operation == OpKind::RoundTo) {
       signature.result = numberOf(lowering.operands.front());
       signature.operands = {signature.result};
       return signature;
@@ -81,8 +81,8 @@ private:
                     : CNumber{integer, false, lowering.integerIsSigned, true};
     };
     CSignature signature;
-    signature.isTest = lowering.operation == Operation::Cmp ||
-                       lowering.operation == Operation::IsNaN;
+    signature.isTest = lowering.operation == OpKind::Cmp ||
+                       lowering.operation == OpKind::IsNaN;
     signature.result = signature.isTest
                            ? CNumber{8}
                            : typeOf(lowering.result, lowering.toInteger);
@@ -96,7 +96,7 @@ private:
   /// `void mac(void *, uint16_t, uint16_t)`, `uint16_t round(const void *)`.
   CSignature partOf(const Lowering &part) const {
     CNumber code = numberOf(part.result);
-    bool rounds = part.operation == Operation::AccumulatorRound;
+    bool rounds = part.operation == OpKind::AccumulatorRound;
     CSignature signature;
     signature.result = rounds ? code : memoryOf(Memory::Nothing);
     signature.operands = {memoryOf(rounds ? Memory::Read : Memory::Written)};
@@ -109,7 +109,7 @@ private:
   /// int64_t)`.
   CSignature productOf(const Lowering &product) const {
     CNumber result = numberOf(product.result);
-    bool isDot = product.operation == Operation::Dot;
+    bool isDot = product.operation == OpKind::Dot;
     CSignature signature;
     signature.result = isDot ? result : memoryOf(Memory::Nothing);
     for (const Format &factor : product.operands)

@@ -31,8 +31,8 @@ static std::string operandBits(const Lowering &lowering) {
       isProduct(lowering.operation) || isIdentity(lowering.operation) ||
       lowering.operands.empty() || lowering.operands.size() > 2 ||
       lowering.getRoundingMode() == Rounding::Stochastic ||
-      lowering.operation == Operation::Cmp ||
-      lowering.operation == Operation::IsNaN ||
+      lowering.operation == OpKind::Cmp ||
+      lowering.operation == OpKind::IsNaN ||
       !all_of(lowering.operands, isSmall))
     return "";
   return join(map_range(lowering.operands,

@@ -43,8 +43,6 @@ public:
   /// by now.
   std::optional<ProofRecord> find(const Fingerprint &about) const;
   void keep(const Fingerprint &about, const ProofRecord &record);
-  /// True while what is kept is there the next time.
-  bool canKeep() const { return isUsable; }
 
 private:
   std::string pathOf(const Fingerprint &about) const;

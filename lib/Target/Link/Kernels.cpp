@@ -79,13 +79,13 @@ Error numera::linkKernels(Module &module, const KernelKinds &kernels,
                           const TargetMachine &machine) {
   for (auto &[name, kind] : kernels) {
     std::string halves = name + "." + halfHooks + ".";
-    bool takesHalves =
-        computesInHalves(machine) && module.getFunction(halves + "short");
+    bool takesF16x2 =
+        computesInF16x2(machine) && module.getFunction(halves + "short");
     StringRef tile = tileFor(machine, kind, module.getFunction(name + ".step"));
     if (Error error =
-            takesHalves ? linkKernel(module, name, embeddedKernel("f32-half"),
-                                     tile, std::string(halfHooks) + ".")
-                        : linkKernel(module, name, embeddedKernel(kind), tile))
+            takesF16x2 ? linkKernel(module, name, embeddedKernel("f32-half"),
+                                    tile, std::string(halfHooks) + ".")
+                       : linkKernel(module, name, embeddedKernel(kind), tile))
       return error;
   }
   return Error::success();

@@ -9,12 +9,12 @@
 #include "Link/Kernels.h"
 #include "Link/LinkRuntime.h"
 #include "NVPTX/Device.h"
-#include "Peephole/EvenLanes.h"
+#include "Peephole/AvoidSubnormalAssists.h"
+#include "Peephole/Deinterleave.h"
 #include "Peephole/LaneInstructions.h"
 #include "Peephole/Lookups.h"
 #include "Peephole/Optimize.h"
 #include "Peephole/PackedLoads.h"
-#include "Peephole/SubnormalProducts.h"
 #include "Vectorize/BfloatConversions.h"
 #include "Vectorize/HalfConversions.h"
 #include "Vectorize/Specialize.h"
@@ -172,8 +172,8 @@ private:
     specializeRuntimeCalls(module, machine);
     optimize(module, machine, options.optimization);
     dropUnusedVariants(module);
-    spareSubnormalProducts(module, machine);
-    separateEvenLanes(module, machine);
+    avoidSubnormalAssists(module, machine);
+    deinterleaveLanes(module, machine);
     selectLaneInstructions(module, machine);
     if (Linker::linkModules(*program.module, std::move(*translated)))
       return createStringError("cannot link the versions of the program");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A runtime entry holds every road for every format of its family: thousands
+// A runtime entry holds every path for every format of its family: thousands
 // of instructions, which the inliner rightly refuses, though a call's constant
 // parameters leave a few dozen. So the constants come first:
 //

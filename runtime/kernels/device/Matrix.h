@@ -32,15 +32,15 @@ constexpr int warpThreads = 32;
                      "r"(b[1]));                                               \
     }                                                                          \
   };
-NUMERA_MATRIX_STEP(Halves, "m16n8k16", "f16", "f16")
-NUMERA_MATRIX_STEP(Brains, "m16n8k16", "bf16", "bf16")
+NUMERA_MATRIX_STEP(F16x2, "m16n8k16", "f16", "f16")
+NUMERA_MATRIX_STEP(BF16x2, "m16n8k16", "bf16", "bf16")
 NUMERA_MATRIX_STEP(E4M3E4M3, "m16n8k32", "e4m3", "e4m3")
 NUMERA_MATRIX_STEP(E4M3E5M2, "m16n8k32", "e4m3", "e5m2")
 NUMERA_MATRIX_STEP(E5M2E4M3, "m16n8k32", "e5m2", "e4m3")
 NUMERA_MATRIX_STEP(E5M2E5M2, "m16n8k32", "e5m2", "e5m2")
 
-/// Halves on sm_75, which has half of it as an instruction.
-struct HalvesTwice {
+/// F16x2 on sm_75, which has half of it as an instruction.
+struct F16x2Pair {
   static void step(float (&sums)[4], const uint32_t (&a)[4],
                    const uint32_t (&b)[2]) {
 #pragma unroll

@@ -29,7 +29,7 @@ inline Pair pairOf(Carrier low, Carrier high) {
 }
 
 /// binary16.
-struct Halves {
+struct F16x2 {
   static constexpr Carrier infinity = 0x7c00, nan = 0x7e00;
 
   static Pair multiply(Pair a, Pair b) {
@@ -48,7 +48,7 @@ struct Halves {
 /// the product, of either sign where it is zero, rounded once; 1 times a number
 /// is that number. NVIDIA's assembler makes products and sums of these where a
 /// machine has them.
-struct Brains {
+struct BF16x2 {
   static constexpr Carrier infinity = 0x7f80, nan = 0x7fc0;
 
   static Pair multiply(Pair a, Pair b) { return fused(a, b, 0x80008000); }
@@ -130,11 +130,11 @@ private:
 /// The entries of a shape of tile, as in Tiles.cpp. What has no bf16 has no
 /// asynchronous copies either.
 #define NUMERA_PAIR_TILES(rows, columns, ...)                                  \
-  NUMERA_PAIR_TILES_OF(rows##x##columns##_f16, false, Halves, rows, columns,   \
+  NUMERA_PAIR_TILES_OF(rows##x##columns##_f16, false, F16x2, rows, columns,    \
                        __VA_ARGS__)                                            \
-  NUMERA_PAIR_TILES_OF(rows##x##columns##_f16_async, true, Halves, rows,       \
+  NUMERA_PAIR_TILES_OF(rows##x##columns##_f16_async, true, F16x2, rows,        \
                        columns, __VA_ARGS__)                                   \
-  NUMERA_PAIR_TILES_OF(rows##x##columns##_bf16_async, true, Brains, rows,      \
+  NUMERA_PAIR_TILES_OF(rows##x##columns##_bf16_async, true, BF16x2, rows,      \
                        columns, __VA_ARGS__)
 #define NUMERA_PAIR_TILES_OF(name, isAsync, Arithmetic, ...)                   \
   NUMERA_TILES_ENTRY(name, isAsync, PairSums<Shape<__VA_ARGS__>, Arithmetic>)

@@ -98,9 +98,9 @@ private:
                      MatrixSums<rows, columns, Matrix>)
 
 #if NUMERA_FACTOR_BITS == 16
-NUMERA_MATRIX_TILES(f16, false, HalvesTwice)
-NUMERA_MATRIX_TILES(f16_async, true, Halves)
-NUMERA_MATRIX_TILES(bf16_async, true, Brains)
+NUMERA_MATRIX_TILES(f16, false, F16x2Pair)
+NUMERA_MATRIX_TILES(f16_async, true, F16x2)
+NUMERA_MATRIX_TILES(bf16_async, true, BF16x2)
 #else
 NUMERA_MATRIX_TILES(e4m3_e4m3_async, true, E4M3E4M3)
 NUMERA_MATRIX_TILES(e4m3_e5m2_async, true, E4M3E5M2)

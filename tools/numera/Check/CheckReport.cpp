@@ -38,9 +38,9 @@ std::string CheckReport::title(const Result &result) const {
     return result.law;
   const check::Checked &checked = result.checked;
   std::string name = nameOfChecked(checked);
-  if (checked.operation == Operation::Cmp)
+  if (checked.operation == OpKind::Cmp)
     return name + " " + checked.predicate;
-  if (checked.operation == Operation::IsNaN)
+  if (checked.operation == OpKind::IsNaN)
     return name;
   bool isUniform = all_of(checked.numbers(), [&](const CastType &operand) {
     return operand.format && operand.format == checked.result.format;

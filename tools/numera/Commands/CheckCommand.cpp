@@ -157,8 +157,8 @@ static bool chooseFormats(const CheckFlags &flags, const Registry &registry,
   for (const Lowering &entry : registry.lowerings())
     for (const Format &format : {entry.result, entry.operands.front()})
       // A cast's machine number is the other side's affair, as is a carrier.
-      if ((entry.operation != Operation::Cast &&
-           entry.operation != Operation::RoundTo) ||
+      if ((entry.operation != OpKind::Cast &&
+           entry.operation != OpKind::RoundTo) ||
           (format != formatF32() && format != formatF64()))
         add(format);
   return !formats.empty() ||

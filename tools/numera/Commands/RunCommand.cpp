@@ -97,7 +97,7 @@ bool Run::prepareModel() {
   if (flags.counts)
     counting.module = model.module->clone();
   CompileOptions countingOptions = flags.flags.compile;
-  countingOptions.countEvents = true;
+  countingOptions.countStatusFlags = true;
 
   auto lower = [&](Lowered &lowered, const CompileOptions &options) {
     return succeeded(compiler->lower(*lowered.module, options, lowered.resolved,

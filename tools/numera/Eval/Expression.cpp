@@ -33,11 +33,11 @@ private:
   bool parseNumber(bool negative);
   bool parseName(bool negative);
   bool parseCode();
-  bool parseFunction(StringRef name, Operation operation, size_t column);
+  bool parseFunction(StringRef name, OpKind operation, size_t column);
   bool parseCast(StringRef name, size_t column);
 
   void constant(Unpacked value, bool negative);
-  void operate(Operation operation, int32_t relations = 0);
+  void operate(OpKind operation, int32_t relations = 0);
 
   StringRef rest() const { return text.substr(position); }
   void skipSpaces() { position += rest().take_while(isSpace).size(); }
@@ -73,10 +73,10 @@ private:
 bool isWordPart(char c) { return isAlnum(c) || c == '_'; }
 
 /// Every operation but those with a notation of their own.
-std::optional<Operation> functionFromName(StringRef name) {
-  std::optional<Operation> operation = operationFromName(name);
-  if (operation == Operation::Cast || operation == Operation::Mac ||
-      operation == Operation::Cmp)
+std::optional<OpKind> functionFromName(StringRef name) {
+  std::optional<OpKind> operation = operationFromName(name);
+  if (operation == OpKind::Cast || operation == OpKind::Mac ||
+      operation == OpKind::Cmp)
     return std::nullopt;
   return operation;
 }
@@ -147,7 +147,7 @@ void Parser::constant(Unpacked value, bool negative) {
                      .result = format});
 }
 
-void Parser::operate(Operation operation, int32_t relations) {
+void Parser::operate(OpKind operation, int32_t relations) {
   program.push_back({.operation = operation,
                      .relations = relations,
                      .operands = format,
@@ -184,7 +184,7 @@ bool Parser::parseComparison() {
     return true;
   if (!parseSum())
     return false;
-  operate(Operation::Cmp, relations);
+  operate(OpKind::Cmp, relations);
   skipSpaces();
   size_t column = position;
   return takeOperator() == 0 ||
@@ -201,7 +201,7 @@ bool Parser::parseSum() {
     ++position;
     if (!parseProduct())
       return false;
-    operate(next == '+' ? Operation::Add : Operation::Sub);
+    operate(next == '+' ? OpKind::Add : OpKind::Sub);
   }
 }
 
@@ -215,9 +215,9 @@ bool Parser::parseProduct() {
     ++position;
     if (!parseUnary())
       return false;
-    operate(next == '*'   ? Operation::Mul
-            : next == '/' ? Operation::Div
-                          : Operation::Rem);
+    operate(next == '*'   ? OpKind::Mul
+            : next == '/' ? OpKind::Div
+                          : OpKind::Rem);
   }
 }
 
@@ -232,7 +232,7 @@ bool Parser::parseUnary() {
   bool isNumber = program.size() == before + 1 && program.back().isConstant &&
                   text[position - 1] != ')';
   for (size_t i = isNumber ? 1 : 0; i < signs; ++i)
-    operate(Operation::Neg);
+    operate(OpKind::Neg);
   return true;
 }
 
@@ -297,7 +297,7 @@ bool Parser::parseName(bool negative) {
   ++position;
   if (name == "code")
     return parseCode();
-  if (std::optional<Operation> operation = functionFromName(name))
+  if (std::optional<OpKind> operation = functionFromName(name))
     return parseFunction(name, *operation, column);
   return parseCast(name, column);
 }
@@ -319,7 +319,7 @@ bool Parser::parseCode() {
   return consume(")") || unexpected("')'");
 }
 
-bool Parser::parseFunction(StringRef name, Operation operation, size_t column) {
+bool Parser::parseFunction(StringRef name, OpKind operation, size_t column) {
   unsigned expected = operandCount(operation), found = 0;
   do {
     if (!parseComparison())
@@ -351,7 +351,7 @@ bool Parser::parseCast(StringRef name, size_t column) {
   if (!consume(")"))
     return unexpected("an operator or ')'");
   format = outer;
-  operate(Operation::Cast);
+  operate(OpKind::Cast);
   program.back().operands = inner;
   return true;
 }

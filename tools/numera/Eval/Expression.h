@@ -29,7 +29,7 @@ namespace numera {
 struct Instruction {
   bool isConstant = false;
   uint64_t code = 0; ///< of a constant
-  Operation operation{};
+  OpKind operation{};
   int32_t relations = 0; ///< of `cmp`
   Format operands{};     ///< the format of all of them
   Format result{};
@@ -37,7 +37,7 @@ struct Instruction {
   /// True if the result is 0 or 1 and no code.
   bool isTruth() const {
     return !isConstant &&
-           (operation == Operation::Cmp || operation == Operation::IsNaN);
+           (operation == OpKind::Cmp || operation == OpKind::IsNaN);
   }
 };
 

@@ -22,7 +22,7 @@ struct Row {
 };
 } // namespace
 
-static Lowering keyOf(Operation operation, const Format &format) {
+static Lowering keyOf(OpKind operation, const Format &format) {
   Lowering key;
   key.operation = operation;
   key.target = numera::Target::CPU;
@@ -40,7 +40,7 @@ static void addCasts(const Registry &registry, const Format &format,
   std::string name = nameOrSpelling(registry, format);
   for (auto [text, machine] :
        {std::pair("f32", formatF32()), std::pair("f64", formatF64())}) {
-    Lowering key = keyOf(Operation::Cast, format);
+    Lowering key = keyOf(OpKind::Cast, format);
     key.operands = {machine};
     add(text, name, key);
     std::swap(key.operands.front(), key.result);
@@ -49,7 +49,7 @@ static void addCasts(const Registry &registry, const Format &format,
   for (StringRef integer :
        {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"}) {
     CastType type = *integerFromName(integer);
-    Lowering key = keyOf(Operation::Cast, format);
+    Lowering key = keyOf(OpKind::Cast, format);
     key.operands = {Format()};
     key.fromInteger = type.integer;
     key.integerIsSigned = type.isSigned;
@@ -81,24 +81,24 @@ static void addFunctions(const Registry &registry, const Format &format,
   }
 #define NUMERA_IDENTITY(enumerator, name, operands)                            \
   add("identity " name,                                                        \
-      registry.findPart(Operation::enumerator, format, numera::Target::CPU));
+      registry.findPart(OpKind::enumerator, format, numera::Target::CPU));
 #define NUMERA_PART(enumerator, name, operands)                                \
   add("accumulator " name,                                                     \
-      registry.findPart(Operation::enumerator, format, numera::Target::CPU));
+      registry.findPart(OpKind::enumerator, format, numera::Target::CPU));
 #include "numera/Registry/Formats/Operations.def"
 }
 
 static std::vector<Row> rowsOf(const Registry &registry, const Format &format) {
   std::vector<Row> rows;
   addCasts(registry, format, rows);
-  auto addUniform = [&](Operation operation) {
+  auto addUniform = [&](OpKind operation) {
     Lowering key = keyOf(operation, format);
-    if (operation == Operation::Cast)
+    if (operation == OpKind::Cast)
       return;
     // Where nobody registers the step of a sum, it is a product and a sum.
-    if (operation == Operation::Mac && !registry.findLowering(key))
+    if (operation == OpKind::Mac && !registry.findLowering(key))
       return;
-    if (operation != Operation::Cmp) {
+    if (operation != OpKind::Cmp) {
       rows.push_back({nameOf(operation).str(), provisionOf(registry, key),
                       registry.findProof(key)});
       return;
@@ -112,7 +112,7 @@ static std::vector<Row> rowsOf(const Registry &registry, const Format &format) {
     }
   };
 #define NUMERA_OPERATION(enumerator, name, operands)                           \
-  addUniform(Operation::enumerator);
+  addUniform(OpKind::enumerator);
 #include "numera/Registry/Formats/Operations.def"
   addFunctions(registry, format, rows);
   return rows;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a run has to say: as lines for people or as JSON (DESIGN, section 8).
+// What a run has to say: as lines for people or as JSON (docs/CommandLine.md).
 
 #ifndef NUMERA_TOOLS_RUN_RUNREPORT_H
 #define NUMERA_TOOLS_RUN_RUNREPORT_H

@@ -17,12 +17,12 @@ using namespace numera;
 
 namespace {
 
-/// The kinds of events in the order of their bits.
+/// The kinds of flags in the order of their bits.
 struct Column {
   StringLiteral key;    ///< in JSON
   StringLiteral header; ///< of the table
 };
-constexpr Column kinds[EventCounts::kinds] = {
+constexpr Column kinds[FlagCounts::kinds] = {
     {"overflow", "overflow"},
     {"underflow", "underflow"},
     {"invalid", "invalid"},
@@ -50,18 +50,18 @@ namespace {
 /// The numbers of all rows, over the slices of a data set.
 class Collector {
 public:
-  Collector(ArrayRef<EventCounts> rows) : rows(rows), numbers(rows.size()) {}
+  Collector(ArrayRef<FlagCounts> rows) : rows(rows), numbers(rows.size()) {}
 
   void add(const host::Array &slice);
   Statistics finish(const Registry &registry) const;
 
 private:
-  using Numbers = std::array<uint64_t, EventCounts::numbers>;
-  TensorStatistics tensorOf(const EventCounts &row, const Numbers &found,
+  using Numbers = std::array<uint64_t, FlagCounts::numbers>;
+  TensorStatistics tensorOf(const FlagCounts &row, const Numbers &found,
                             const Statistics &statistics,
                             const Registry &registry) const;
 
-  ArrayRef<EventCounts> rows;
+  ArrayRef<FlagCounts> rows;
   std::vector<Numbers> numbers;
   bool isFirst = true;
 };
@@ -81,7 +81,7 @@ void Collector::add(const host::Array &slice) {
   isFirst = false;
 }
 
-TensorStatistics Collector::tensorOf(const EventCounts &row,
+TensorStatistics Collector::tensorOf(const FlagCounts &row,
                                      const Numbers &found,
                                      const Statistics &statistics,
                                      const Registry &registry) const {
@@ -109,7 +109,7 @@ TensorStatistics Collector::tensorOf(const EventCounts &row,
     if (each.operation.name == row.name && each.operation.operation == "cast" &&
         each.operation.format == name && each.done > done) {
       done = each.done;
-      tensor.saturated = each.events[0];
+      tensor.saturated = each.flags[0];
     }
   return tensor;
 }
@@ -121,7 +121,7 @@ Statistics Collector::finish(const Registry &registry) const {
       OperationStatistics &operation = statistics.operations.emplace_back();
       operation.operation = row;
       operation.done = found[0];
-      std::copy(found.begin() + 1, found.end(), operation.events.begin());
+      std::copy(found.begin() + 1, found.end(), operation.flags.begin());
     }
   for (auto [row, found] : zip_equal(rows, numbers))
     if (row.isTensor)
@@ -131,7 +131,7 @@ Statistics Collector::finish(const Registry &registry) const {
 
 Expected<Statistics>
 numera::collectStatistics(const Executable &executable, DataSet &data,
-                          numera_options options, ArrayRef<EventCounts> rows,
+                          numera_options options, ArrayRef<FlagCounts> rows,
                           const std::vector<host::Array> &expected,
                           const Registry &registry) {
   Collector collector(rows);
@@ -156,7 +156,7 @@ numera::collectStatistics(const Executable &executable, DataSet &data,
     if (found.byteSize != wanted.byteSize ||
         std::memcmp(found.bytes.get(), wanted.bytes.get(), found.byteSize) != 0)
       return createStringError(
-          "the program that counts events gives other bits than the one that "
+          "the program that counts flags gives other bits than the one that "
           "does not: please report this");
   return collector.finish(registry);
 }
@@ -175,7 +175,7 @@ static void print(const OperationStatistics &each, json::OStream &json) {
   json.attribute("operation", each.operation.operation);
   json.attribute("format", each.operation.format);
   json.attribute("count", each.done);
-  for (auto [kind, count] : enumerate(each.events))
+  for (auto [kind, count] : enumerate(each.flags))
     json.attribute(kinds[kind].key, isKnown(each, kind) ? json::Value(count)
                                                         : json::Value(nullptr));
 }
@@ -244,7 +244,7 @@ void numera::printStatistics(const Statistics &statistics,
   for (const OperationStatistics &each : statistics.operations) {
     Row row = {each.operation.operation, each.operation.format,
                std::to_string(each.done)};
-    for (auto [kind, count] : enumerate(each.events))
+    for (auto [kind, count] : enumerate(each.flags))
       row.push_back(isKnown(each, kind) ? std::to_string(count) : "?");
     row.push_back(each.operation.name);
     rows.push_back(std::move(row));

@@ -2,14 +2,14 @@
 //
 // `numera run --stats`: how often the operations of a model overflowed,
 // underflowed, were invalid or divided by zero, and what its scaled tensors
-// were like (docs/Semantics/Events.md).
+// were like (docs/Semantics/StatusFlags.md).
 
 #ifndef NUMERA_TOOLS_RUN_STATISTICS_H
 #define NUMERA_TOOLS_RUN_STATISTICS_H
 
 #include "DataSet.h"
 #include "Execute.h"
-#include "numera/Dialect/Numera/Transforms/Statistics/EventCounts.h"
+#include "numera/Dialect/Numera/Transforms/Statistics/FlagCounts.h"
 #include "llvm/Support/JSON.h"
 #include <array>
 
@@ -17,9 +17,9 @@ namespace numera {
 
 /// What was counted of an operation.
 struct OperationStatistics {
-  EventCounts operation;
+  FlagCounts operation;
   uint64_t done = 0;
-  std::array<uint64_t, EventCounts::kinds> events = {};
+  std::array<uint64_t, FlagCounts::kinds> flags = {};
 };
 
 /// What a scaled tensor was like (N9).
@@ -41,7 +41,7 @@ struct Statistics {
 /// once over the input. Its other outputs must have the bits of `expected`.
 llvm::Expected<Statistics>
 collectStatistics(const Executable &executable, DataSet &data,
-                  numera_options options, llvm::ArrayRef<EventCounts> rows,
+                  numera_options options, llvm::ArrayRef<FlagCounts> rows,
                   const std::vector<host::Array> &expected,
                   const Registry &registry);
 

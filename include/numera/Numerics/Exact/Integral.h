@@ -40,7 +40,7 @@ constexpr Unpacked fromUnsigned(uint64_t x) {
 }
 
 /// x toward zero, as an integer of `width` bits in two's complement (or
-/// unsigned), saturating; NaN gives 0 (DESIGN 3.8).
+/// unsigned), saturating; NaN gives 0.
 constexpr uint64_t toInteger(const Unpacked &x, int32_t width, bool isSigned) {
   if (x.isNaN() || x.isZero())
     return 0;

@@ -215,7 +215,7 @@ struct FixedFormat {
 
   /// To nearest-even: the integer is rounded if it must be, the rest is exact.
   template <typename T>
-  constexpr bool decodeQuickly(uint64_t code, T &value) const {
+  constexpr bool decodeFast(uint64_t code, T &value) const {
     if (magnitudeBits() > 62 || fraction < 0 || fraction > 64)
       return false;
     T integer = magnitudeBits() < 32 ? static_cast<T>(signedOf<int32_t>(code))
@@ -226,13 +226,12 @@ struct FixedFormat {
   /// Nearest-even: times 2^fraction a number is exact, or beyond any limit;
   /// between the limits, what is added rounds it to an integer.
   template <typename T>
-  constexpr bool encodeQuickly(T value, RoundingMode mode,
-                               uint64_t &code) const {
+  constexpr bool encodeFast(T value, RoundingMode mode, uint64_t &code) const {
     if (mode != Rounding::NearestEven || overflow == Overflow::Wrap ||
         magnitudeBits() > 50 || fraction < 0 || fraction > 64)
       return false;
     if (sizeof(T) == sizeof(float) && magnitudeBits() > 21)
-      return encodeQuickly(static_cast<double>(value), mode, code);
+      return encodeFast(static_cast<double>(value), mode, code);
     T scaled = value * power<T>(fraction);
     auto least = static_cast<T>(signedOf<int64_t>(lowestCode()));
     auto most = static_cast<T>(maxCode());
@@ -260,7 +259,7 @@ private:
       return __builtin_bit_cast(T, uint64_t(1023 + exponent) << 52);
   }
 
-  // Roads for narrow formats: straight-line on machine integers.
+  // Paths for narrow formats: straight-line on machine integers.
 
   /// True if an S holds numbers of this format times 2^bits, and one bit of
   /// rounding.

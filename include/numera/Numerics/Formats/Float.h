@@ -283,7 +283,7 @@ struct FloatFormat {
            mantissaBits == 0 && bias == 127;
   }
   /// Its codes as f32, straight-line: code 0 is a subnormal number there.
-  constexpr bool decodeQuickly(uint64_t code, float &value) const {
+  constexpr bool decodeFast(uint64_t code, float &value) const {
     if (!isExponents())
       return false;
     auto word = static_cast<uint32_t>(code) << 23;
@@ -295,8 +295,8 @@ struct FloatFormat {
 
   /// From f32 to f8E8M0FNU, straight-line: downward and upward, towards the
   /// neighbouring power of two.
-  constexpr bool encodeQuickly(float value, RoundingMode mode,
-                               uint64_t &code) const {
+  constexpr bool encodeFast(float value, RoundingMode mode,
+                            uint64_t &code) const {
     if (!isExponents() || (mode != Rounding::Down && mode != Rounding::Up))
       return false;
     auto word = __builtin_bit_cast(uint32_t, value);

@@ -161,9 +161,9 @@ struct LnsFormat {
   constexpr uint64_t rsqrt(uint64_t x, RoundingMode mode) const;
   /// The cast from f64 or f32 and to f32 where f64 arithmetic decides it; false
   /// where it does not.
-  constexpr bool encodeQuickly(double value, RoundingMode mode,
-                               uint64_t &code) const;
-  constexpr bool decodeQuickly(uint64_t code, float &value) const;
+  constexpr bool encodeFast(double value, RoundingMode mode,
+                            uint64_t &code) const;
+  constexpr bool decodeFast(uint64_t code, float &value) const;
 
   // ---- functions: LnsFunctions.h --------------------------------------------
 

@@ -8,12 +8,12 @@
 #ifndef NUMERA_NUMERICS_FORMATS_LNSARITHMETIC_H
 #define NUMERA_NUMERICS_FORMATS_LNSARITHMETIC_H
 
-#include "numera/Numerics/Elementary/Quick.h"
+#include "numera/Numerics/Elementary/FastPath.h"
 #include "numera/Numerics/Formats/Lns.h"
 
 namespace numera {
 
-/// The quick road: nearest-even through f64.
+/// The quick path: nearest-even through f64.
 namespace lns {
 
 /// A number of steps rounded to nearest; not `decided` where the error of the
@@ -32,7 +32,7 @@ constexpr bool isQuick(const LnsFormat &f, RoundingMode mode) {
 constexpr bool isAlwaysDecided(const LnsFormat &f) { return f.fraction <= 16; }
 
 constexpr double toDouble(int64_t value) {
-  constexpr double shifter = quick::detail::shifter;
+  constexpr double shifter = fast::detail::shifter;
   auto bits = static_cast<int64_t>(__builtin_bit_cast(uint64_t, shifter));
   return __builtin_bit_cast(double, bits + value) - shifter;
 }
@@ -45,10 +45,10 @@ constexpr double powerOfTwo(int32_t exponent) {
 /// impossible: what is not an integer is irrational.
 constexpr NearestStep nearestStep(double steps, double error) {
 #pragma clang fp contract(off)
-  double low = (steps - error) + quick::detail::shifter;
-  double high = (steps + error) + quick::detail::shifter;
-  auto zero = static_cast<int64_t>(
-      __builtin_bit_cast(uint64_t, quick::detail::shifter));
+  double low = (steps - error) + fast::detail::shifter;
+  double high = (steps + error) + fast::detail::shifter;
+  auto zero =
+      static_cast<int64_t>(__builtin_bit_cast(uint64_t, fast::detail::shifter));
   return {static_cast<int64_t>(__builtin_bit_cast(uint64_t, low)) - zero,
           low == high};
 }
@@ -63,17 +63,17 @@ constexpr NearestStep logarithmOfSum(int64_t distance, int32_t fraction,
                                      bool isDifference) {
 #pragma clang fp contract(off)
   double d =
-      quick::detail::atMost(toDouble(distance) * powerOfTwo(-fraction), 1000.0);
+      fast::detail::atMost(toDouble(distance) * powerOfTwo(-fraction), 1000.0);
   double argument, error = powerOfTwo(fraction - 41);
   if (fraction <= 10) {
-    double power = quick::exp2(-d);
+    double power = fast::exp2(-d);
     argument = 1.0 + (isDifference ? -power : power);
     error += isDifference ? powerOfTwo(2 * fraction - 44) : 0.0;
   } else {
-    argument = isDifference ? -quick::expm1(-d * quick::detail::ln2)
-                            : 1.0 + quick::exp2(-d);
+    argument = isDifference ? -fast::expm1(-d * fast::detail::ln2)
+                            : 1.0 + fast::exp2(-d);
   }
-  return nearestStep(quick::log2(argument) * powerOfTwo(fraction), error);
+  return nearestStep(fast::log2(argument) * powerOfTwo(fraction), error);
 }
 
 /// The code of a logarithm that is rounded, saturated at both ends.
@@ -82,7 +82,7 @@ constexpr uint64_t saturated(const LnsFormat &f, bool negative, int64_t k) {
   return f.codeOf(negative, k > f.largest() ? f.largest() : k);
 }
 
-/// A sum by the road that always decides.
+/// A sum by the path that always decides.
 [[gnu::noinline]] constexpr uint64_t
 exactSum(const LnsFormat &f, bool negative, exact::int128_t high,
          exact::int128_t low, bool isDifference, RoundingMode mode) {
@@ -170,18 +170,18 @@ constexpr uint64_t LnsFormat::rsqrt(uint64_t x, RoundingMode mode) const {
 }
 
 /// The logarithm is below 2^11, with an error below 2^-46 of it.
-constexpr bool LnsFormat::encodeQuickly(double value, RoundingMode mode,
-                                        uint64_t &code) const {
+constexpr bool LnsFormat::encodeFast(double value, RoundingMode mode,
+                                     uint64_t &code) const {
 #pragma clang fp contract(off)
   double magnitude = value < 0 ? -value : value;
   code = zeroCode();
   if (magnitude == 0)
     return true;
-  // Subnormals, infinities and NaN go the other road.
+  // Subnormals, infinities and NaN go the other path.
   if (!lns::isQuick(*this, mode) || !(magnitude >= 0x1p-1022) ||
       !(magnitude <= 0x1.fffffffffffffp1023))
     return false;
-  double logarithm = quick::log2(magnitude);
+  double logarithm = fast::log2(magnitude);
   double bound = (logarithm < 0 ? -logarithm : logarithm) + 1;
   lns::NearestStep step =
       lns::nearestStep(logarithm * lns::powerOfTwo(fraction),
@@ -189,7 +189,7 @@ constexpr bool LnsFormat::encodeQuickly(double value, RoundingMode mode,
   code = lns::saturated(*this, value < 0, step.step);
   return step.decided;
 }
-constexpr bool LnsFormat::decodeQuickly(uint64_t code, float &value) const {
+constexpr bool LnsFormat::decodeFast(uint64_t code, float &value) const {
 #pragma clang fp contract(off)
   value = 0;
   if (isZero(code))
@@ -198,9 +198,9 @@ constexpr bool LnsFormat::decodeQuickly(uint64_t code, float &value) const {
       __builtin_is_constant_evaluated())
     return false;
   double power =
-      quick::exp2(lns::toDouble(logarithm(code)) * lns::powerOfTwo(-fraction));
-  auto low = static_cast<float>(power * (1 - quick::relativeError));
-  auto high = static_cast<float>(power * (1 + quick::relativeError));
+      fast::exp2(lns::toDouble(logarithm(code)) * lns::powerOfTwo(-fraction));
+  auto low = static_cast<float>(power * (1 - fast::relativeError));
+  auto high = static_cast<float>(power * (1 + fast::relativeError));
   value = isNegative(code) ? -low : low;
   return low == high;
 }

@@ -27,9 +27,6 @@ enum class StepForm : int32_t {
   /// Sums that pass the largest value become it. Products must not, and NaN and
   /// infinities must not occur, in the prepared start neither: they are lost.
   Saturating = 2,
-  /// As Gradual, for machines whose vectors have no look-up of 32 entries:
-  /// what a posit's step looks up is computed.
-  Computed = 3,
   /// Sums that pass the largest value become infinite, and stay so. Products
   /// must not.
   Overflowing = 4,
@@ -78,10 +75,11 @@ template <typename V> constexpr V roundByShifting(V x, V shift) {
 } // namespace step
 
 /// True if the step of a format may run in carrier T, both roundings of it in
-/// straight-line code (Lane.h: the product is exact, the sum exact or odd).
+/// straight-line code (DoubleRounding.h: the product is exact, the sum exact or
+/// odd).
 template <typename T, typename F> constexpr bool stepsInLane(const F &f) {
   int32_t p = f.precision(), q = Carrier<T>::format.precision();
-  return Lane<T>::spans(f) && 2 * p <= q && p + 2 <= q &&
+  return DoubleRounding<T>::spans(f) && 2 * p <= q && p + 2 <= q &&
          CarrierRound<T>::rounds(f, Rounding::NearestEven);
 }
 
@@ -92,7 +90,7 @@ constexpr T fullStep(const F &f, T c, T a, T b) {
   auto inLane = [&]<typename L>(L c, L a, L b) {
     L product = CarrierRound<L>::round(f, a * b, even);
     bool plain = 2 * f.precision() + 2 <= Carrier<L>::format.precision();
-    L sum = plain ? c + product : Lane<L>::sumToOdd(c, product);
+    L sum = plain ? c + product : DoubleRounding<L>::sumToOdd(c, product);
     return static_cast<T>(CarrierRound<L>::round(f, sum, even));
   };
   if (stepsInLane<float>(f))

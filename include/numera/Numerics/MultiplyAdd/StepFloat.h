@@ -36,10 +36,10 @@
 //          d <= 2^(p-1) < 2^(D-2), so u is 2^D M - 2^(q-1) and R(M) 2^(q-1).
 //
 // A product of two p-bit numbers has 2p <= q - 2 bits: as an M it is exact and
-// even. A sum is rounded to q bits first, which changes nothing (Lane.h) as
-// q >= 2p + 2. All this holds at any scale: a multiple of the carrier's least
-// number that is subnormal has fewer bits, and every step but the product is
-// exact on it, as it would be with an unbounded exponent.
+// even. A sum is rounded to q bits first, which changes nothing
+// (DoubleRounding.h) as q >= 2p + 2. All this holds at any scale: a multiple of
+// the carrier's least number that is subnormal has fewer bits, and every step
+// but the product is exact on it, as it would be with an unbounded exponent.
 //
 // Subnormal products: |z| < 1.5 * 2^emin is rounded to a multiple of 2^g by
 // u = RN(m - z), m - u with m = 1.5 * 2^(g+q-1), whose unit is 2^g and whose

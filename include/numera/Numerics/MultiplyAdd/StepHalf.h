@@ -20,9 +20,9 @@
 //           number as D >= 2. To multiples of 2^g is how the format rounds up
 //           to 2^(emin + 1).
 //  sum      Of multiples of w: exact, or rounded to 11 bits, which changes
-//           nothing as 2p + 2 <= 11 (Lane.h). x = c + R(z) is rounded as in
-//           `below`; of fewer than 2^p units it is a value, and (2^D - 1) x is
-//           exact.
+//           nothing as 2p + 2 <= 11 (DoubleRounding.h). x = c + R(z) is rounded
+//           as in `below`; of fewer than 2^p units it is a value, and (2^D - 1)
+//           x is exact.
 //
 // Range: a is held times 2^D w / 2^g and times w / 2^g, b as it is. Products
 // are at most v: then 2^D z < 2^(emax + 1 + D) w / 2^g, which is 2^16 at most,

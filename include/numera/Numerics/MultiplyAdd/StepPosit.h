@@ -51,7 +51,7 @@ template <typename T> struct PositStep {
   static constexpr int32_t q = Traits::format.precision();
 
   PositFormat format;
-  /// Gradual looks D up, where tables have room for es; Computed never does.
+  /// Gradual looks D up, where tables have room for es.
   StepForm form = StepForm::Gradual;
 
   /// True if the steps of this format are exact.
@@ -61,9 +61,8 @@ template <typename T> struct PositStep {
              2 * format.precision() + 2 <= q &&
              (mostRegime() >= 0 || form == StepForm::AnySum) &&
              sumsAreSafe(-format.maxExponent(), format.maxExponent());
-    return (form == StepForm::Gradual || form == StepForm::Computed) &&
-           Traits::embeds(format) && mostRegime() >= 0 &&
-           scaleOfC() < Traits::format.maxExponent() &&
+    return form == StepForm::Gradual && Traits::embeds(format) &&
+           mostRegime() >= 0 && scaleOfC() < Traits::format.maxExponent() &&
            // the last bits of products and of values, the largest value
            low() - 2 * format.precision() + scaleOfC() >
                Traits::format.minExponent() &&
@@ -152,7 +151,7 @@ private:
   /// care of, 2 on each side, and zero's. Where there are more, the table is of
   /// use as long as small products have room.
   constexpr bool looksUp() const {
-    return form != StepForm::Computed && q + 4 + format.es < Traits::width &&
+    return q + 4 + format.es < Traits::width &&
            (lastRegime() <= room || (format.es >= 2 && format.bits <= 32));
   }
   static constexpr int32_t room = 13;

@@ -17,8 +17,8 @@ constexpr uint64_t cast(const To &to, const From &from, uint64_t code,
   return to.encode(from.decode(code), mode);
 }
 
-// A family without carriers may have roads of its own that decide for most
-// numbers: decodeQuickly and encodeQuickly.
+// A family without carriers may have paths of its own that decide for most
+// numbers: decodeFast and encodeFast.
 
 /// A code as a machine number. Exact where Carrier<T>::embeds(f) holds; else
 /// rounded to nearest-even.
@@ -30,9 +30,9 @@ constexpr T decodeTo(const F &f, uint64_t code) {
     return Carrier<T>::decode(f, code);
   if (sizeof(T) < sizeof(double) && Carrier<double>::embeds(f))
     return static_cast<T>(Carrier<double>::decode(f, code));
-  if constexpr (requires(T value) { f.decodeQuickly(code, value); }) {
+  if constexpr (requires(T value) { f.decodeFast(code, value); }) {
     T value{};
-    if (f.decodeQuickly(code, value))
+    if (f.decodeFast(code, value))
       return value;
   }
   return machine<T>(cast(Carrier<T>::format, f, code, Rounding::NearestEven));
@@ -45,16 +45,14 @@ constexpr uint64_t encodeFrom(const F &f, T value, RoundingMode mode) {
     return canonical(value);
   if (mode == Rounding::NearestEven && Carrier<T>::encodes(f))
     return Carrier<T>::encode(f, value);
-  if (Lane<T>::finishes(f, mode))
-    return Lane<T>::finish(f, value, mode);
+  if (DoubleRounding<T>::finishes(f, mode))
+    return DoubleRounding<T>::finish(f, value, mode);
   // Exact, and f64 may have what f32 has not.
-  if (sizeof(T) < sizeof(double) && Lane<double>::finishes(f, mode))
-    return Lane<double>::finish(f, static_cast<double>(value), mode);
-  if constexpr (requires(uint64_t code) {
-                  f.encodeQuickly(value, mode, code);
-                }) {
+  if (sizeof(T) < sizeof(double) && DoubleRounding<double>::finishes(f, mode))
+    return DoubleRounding<double>::finish(f, static_cast<double>(value), mode);
+  if constexpr (requires(uint64_t code) { f.encodeFast(value, mode, code); }) {
     uint64_t code = 0;
-    if (f.encodeQuickly(value, mode, code))
+    if (f.encodeFast(value, mode, code))
       return code;
   }
   return cast(f, Carrier<T>::format, Carrier<T>::bits(value), mode);

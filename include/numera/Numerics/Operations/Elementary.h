@@ -8,43 +8,42 @@
 #ifndef NUMERA_NUMERICS_OPERATIONS_ELEMENTARY_H
 #define NUMERA_NUMERICS_OPERATIONS_ELEMENTARY_H
 
-#include "numera/Numerics/Elementary/Quick.h"
+#include "numera/Numerics/Elementary/FastPath.h"
 #include "numera/Numerics/Operations/Convert.h"
 
 namespace numera {
 
 /// Where a quick function is valid, zero left out: its sign is the exact form's
 /// affair.
-struct QuickRange {
+struct FastPathRange {
   double least;
   double most;
 };
 
-namespace quick {
+namespace fast {
 inline constexpr double largest = 0x1.fffffffffffffp1023;
-inline constexpr QuickRange expRange{-700, 700};
-inline constexpr QuickRange exp2Range{-1020, 1020};
-inline constexpr QuickRange expm1Range{-700, 700};
-inline constexpr QuickRange logRange{0x1p-1022, largest};
-inline constexpr QuickRange tanhRange{-largest, largest};
-inline constexpr QuickRange sigmoidRange{-700, largest};
-} // namespace quick
+inline constexpr FastPathRange expRange{-700, 700};
+inline constexpr FastPathRange exp2Range{-1020, 1020};
+inline constexpr FastPathRange expm1Range{-700, 700};
+inline constexpr FastPathRange logRange{0x1p-1022, largest};
+inline constexpr FastPathRange tanhRange{-largest, largest};
+inline constexpr FastPathRange sigmoidRange{-700, largest};
+} // namespace fast
 
-/// f(code) rounded once. `approximate` is of Quick.h, valid in `range` (and for
-/// magnitudes from 2^-1000, which a format that embeds in f64 with room does
-/// not fall below); `exact` maps Unpacked and a rounding to
-/// Unpacked.
+/// f(code) rounded once. `approximate` is of FastPath.h, valid in `range` (and
+/// for magnitudes from 2^-1000, which a format that embeds in f64 with room
+/// does not fall below); `exact` maps Unpacked and a rounding to Unpacked.
 template <typename F, typename Exact>
 constexpr uint64_t elementary(const F &f, uint64_t code, RoundingMode mode,
-                              double (*approximate)(double), QuickRange range,
-                              Exact exact) {
+                              double (*approximate)(double),
+                              FastPathRange range, Exact exact) {
   if (Carrier<double>::embeds(f) && Carrier<double>::encodes(f) &&
       f.leastExponent() >= -1000) {
     double x = Carrier<double>::decode(f, code);
     if (x != 0 && x >= range.least && x <= range.most) {
       double y = approximate(x);
-      uint64_t low = encodeFrom(f, y * (1 - quick::relativeError), mode);
-      uint64_t high = encodeFrom(f, y * (1 + quick::relativeError), mode);
+      uint64_t low = encodeFrom(f, y * (1 - fast::relativeError), mode);
+      uint64_t high = encodeFrom(f, y * (1 + fast::relativeError), mode);
       if (low == high)
         return low;
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The operations of the `numera` dialect on codes of one format: decode, the
-// exact operation, one rounding. Where Lane.h proves that a carrier gives the
-// same bits, they take that road; tests compare the two.
+// exact operation, one rounding. Where DoubleRounding.h proves that a carrier
+// gives the same bits, they take that path; tests compare the two.
 //
 // A format F here is FloatFormat, PositFormat or any other struct with their
 // members. A family whose values are no binary fractions, or whose arithmetic
@@ -13,7 +13,7 @@
 #ifndef NUMERA_NUMERICS_OPERATIONS_OPERATIONS_H
 #define NUMERA_NUMERICS_OPERATIONS_OPERATIONS_H
 
-#include "numera/Numerics/Carrier/Lane.h"
+#include "numera/Numerics/Carrier/DoubleRounding.h"
 #include "numera/Numerics/Exact/Divide.h"
 #include "numera/Numerics/Exact/Integral.h"
 #include "numera/Numerics/Exact/Multiply.h"
@@ -21,7 +21,7 @@
 
 namespace numera {
 
-/// The exact road, for every format and mode; also what tests hold the lanes
+/// The exact path, for every format and mode; also what tests hold the lanes
 /// against.
 namespace reference {
 template <typename F>
@@ -69,18 +69,21 @@ template <typename T> constexpr T machine(uint64_t code) {
   return Carrier<T>::value(static_cast<typename Carrier<T>::Word>(code));
 }
 
-/// True where carrier arithmetic may stand for the exact road at all.
-constexpr bool usesLanes() { return !__builtin_is_constant_evaluated(); }
+/// True where carrier arithmetic may stand for the exact path at all.
+constexpr bool usesDoubleRounding() {
+  return !__builtin_is_constant_evaluated();
+}
 /// True where the machine's own operations do.
 constexpr bool usesMachine(RoundingMode mode) {
-  return mode == Rounding::NearestEven && usesLanes();
+  return mode == Rounding::NearestEven && usesDoubleRounding();
 }
 
 /// Applies `operation` to the carriers of the operands and rounds once more.
 template <typename T, typename F, typename Operation, typename... Codes>
 constexpr uint64_t inLane(const F &f, RoundingMode mode, Operation operation,
                           Codes... codes) {
-  return Lane<T>::finish(f, operation(Lane<T>::decodeAny(f, codes)...), mode);
+  return DoubleRounding<T>::finish(
+      f, operation(DoubleRounding<T>::decodeAny(f, codes)...), mode);
 }
 
 /// The same for an operation that has a number for all numbers, and NaN else:
@@ -88,11 +91,11 @@ constexpr uint64_t inLane(const F &f, RoundingMode mode, Operation operation,
 template <typename T, typename F, typename Operation>
 constexpr uint64_t numbersInLane(const F &f, RoundingMode mode,
                                  Operation operation, uint64_t x, uint64_t y) {
-  if constexpr (requires { Lane<T>::decodeNumber(f, x); })
+  if constexpr (requires { DoubleRounding<T>::decodeNumber(f, x); })
     if (mode == Rounding::NearestEven) {
-      T result =
-          operation(Lane<T>::decodeNumber(f, x), Lane<T>::decodeNumber(f, y));
-      uint64_t code = Lane<T>::encodeNumber(f, result);
+      T result = operation(DoubleRounding<T>::decodeNumber(f, x),
+                           DoubleRounding<T>::decodeNumber(f, y));
+      uint64_t code = DoubleRounding<T>::encodeNumber(f, result);
       // Both, so that there is no branch.
       bool xIsNaN = f.isNaN(x & f.mask()), yIsNaN = f.isNaN(y & f.mask());
       bool isNaN = int{xIsNaN} | int{yIsNaN};
@@ -109,10 +112,14 @@ constexpr uint64_t add(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
     return canonical(machine<float>(x) + machine<float>(y));
   if (usesMachine(mode) && isMachine<double>(f))
     return canonical(machine<double>(x) + machine<double>(y));
-  auto sum = [&]<typename T>(T a, T b) { return Lane<T>::sum(f, a, b, mode); };
-  if (usesLanes() && Lane<float>::addition(f, mode) != Road::None)
+  auto sum = [&]<typename T>(T a, T b) {
+    return DoubleRounding<T>::sum(f, a, b, mode);
+  };
+  if (usesDoubleRounding() &&
+      DoubleRounding<float>::addition(f, mode) != EvaluationPath::None)
     return numbersInLane<float>(f, mode, sum, x, y);
-  if (usesLanes() && Lane<double>::addition(f, mode) != Road::None)
+  if (usesDoubleRounding() &&
+      DoubleRounding<double>::addition(f, mode) != EvaluationPath::None)
     return numbersInLane<double>(f, mode, sum, x, y);
   return reference::add(f, x, y, mode);
 }
@@ -126,11 +133,13 @@ constexpr uint64_t sub(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
   if (usesMachine(mode) && isMachine<double>(f))
     return canonical(machine<double>(x) - machine<double>(y));
   auto difference = [&]<typename T>(T a, T b) {
-    return Lane<T>::sum(f, a, -b, mode);
+    return DoubleRounding<T>::sum(f, a, -b, mode);
   };
-  if (usesLanes() && Lane<float>::addition(f, mode) != Road::None)
+  if (usesDoubleRounding() &&
+      DoubleRounding<float>::addition(f, mode) != EvaluationPath::None)
     return numbersInLane<float>(f, mode, difference, x, y);
-  if (usesLanes() && Lane<double>::addition(f, mode) != Road::None)
+  if (usesDoubleRounding() &&
+      DoubleRounding<double>::addition(f, mode) != EvaluationPath::None)
     return numbersInLane<double>(f, mode, difference, x, y);
   return reference::sub(f, x, y, mode);
 }
@@ -144,11 +153,13 @@ constexpr uint64_t mul(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
   if (usesMachine(mode) && isMachine<double>(f))
     return canonical(machine<double>(x) * machine<double>(y));
   auto product = [&]<typename T>(T a, T b) {
-    return Lane<T>::product(f, a, b, mode);
+    return DoubleRounding<T>::product(f, a, b, mode);
   };
-  if (usesLanes() && Lane<float>::multiplication(f, mode) != Road::None)
+  if (usesDoubleRounding() &&
+      DoubleRounding<float>::multiplication(f, mode) != EvaluationPath::None)
     return numbersInLane<float>(f, mode, product, x, y);
-  if (usesLanes() && Lane<double>::multiplication(f, mode) != Road::None)
+  if (usesDoubleRounding() &&
+      DoubleRounding<double>::multiplication(f, mode) != EvaluationPath::None)
     return numbersInLane<double>(f, mode, product, x, y);
   return reference::mul(f, x, y, mode);
 }
@@ -164,18 +175,20 @@ template <typename F>
 constexpr uint64_t div(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
   if constexpr (requires { f.div(x, y, mode); })
     return f.div(x, y, mode);
-  if (usesLanes() && isPole(f, y))
+  if (usesDoubleRounding() && isPole(f, y))
     return f.nanCode();
   if (usesMachine(mode) && isMachine<float>(f))
     return canonical(machine<float>(x) / machine<float>(y));
   if (usesMachine(mode) && isMachine<double>(f))
     return canonical(machine<double>(x) / machine<double>(y));
   auto quotient = [&]<typename T>(T a, T b) {
-    return Lane<T>::quotient(f, a, b, mode);
+    return DoubleRounding<T>::quotient(f, a, b, mode);
   };
-  if (usesLanes() && Lane<float>::division(f, mode) != Road::None)
+  if (usesDoubleRounding() &&
+      DoubleRounding<float>::division(f, mode) != EvaluationPath::None)
     return inLane<float>(f, mode, quotient, x, y);
-  if (usesLanes() && Lane<double>::division(f, mode) != Road::None)
+  if (usesDoubleRounding() &&
+      DoubleRounding<double>::division(f, mode) != EvaluationPath::None)
     return inLane<double>(f, mode, quotient, x, y);
   return reference::div(f, x, y, mode);
 }
@@ -188,10 +201,12 @@ constexpr uint64_t sqrt(const F &f, uint64_t x, RoundingMode mode) {
     return canonical(__builtin_sqrtf(machine<float>(x)));
   if (usesMachine(mode) && isMachine<double>(f))
     return canonical(__builtin_sqrt(machine<double>(x)));
-  if (usesLanes() && Lane<float>::root(f, mode) != Road::None)
+  if (usesDoubleRounding() &&
+      DoubleRounding<float>::root(f, mode) != EvaluationPath::None)
     return inLane<float>(
         f, mode, [](float a) { return __builtin_sqrtf(a); }, x);
-  if (usesLanes() && Lane<double>::root(f, mode) != Road::None)
+  if (usesDoubleRounding() &&
+      DoubleRounding<double>::root(f, mode) != EvaluationPath::None)
     return inLane<double>(
         f, mode, [](double a) { return __builtin_sqrt(a); }, x);
   return reference::sqrt(f, x, mode);
@@ -209,11 +224,13 @@ constexpr uint64_t fma(const F &f, uint64_t x, uint64_t y, uint64_t z,
     return canonical(__builtin_fma(machine<double>(x), machine<double>(y),
                                    machine<double>(z)));
   auto fused = [&]<typename T>(T a, T b, T c) {
-    return Lane<T>::fused(a, b, c, mode);
+    return DoubleRounding<T>::fused(a, b, c, mode);
   };
-  if (usesLanes() && Lane<float>::fusion(f, mode) != Road::None)
+  if (usesDoubleRounding() &&
+      DoubleRounding<float>::fusion(f, mode) != EvaluationPath::None)
     return inLane<float>(f, mode, fused, x, y, z);
-  if (usesLanes() && Lane<double>::fusion(f, mode) != Road::None)
+  if (usesDoubleRounding() &&
+      DoubleRounding<double>::fusion(f, mode) != EvaluationPath::None)
     return inLane<double>(f, mode, fused, x, y, z);
   return reference::fma(f, x, y, z, mode);
 }

@@ -75,12 +75,12 @@ public:
                   RoundingMode mode) const override {
     return layout(format).encode(value, mode);
   }
-  uint64_t evaluate(Operation operation, const Format &format,
+  uint64_t evaluate(OpKind operation, const Format &format,
                     llvm::ArrayRef<uint64_t> operands, RoundingMode mode,
                     int32_t extra) const override {
     return numera::evaluate(layout(format), operation, operands, mode, extra);
   }
-  uint64_t evaluateExactly(Operation operation, const Format &format,
+  uint64_t evaluateExactly(OpKind operation, const Format &format,
                            llvm::ArrayRef<uint64_t> operands, RoundingMode mode,
                            int32_t extra) const override {
     F f = layout(format);
@@ -181,32 +181,34 @@ public:
   bool hasCarrier(const Format &format, unsigned width) const override {
     return inCarrier(width, [&]<typename T>(T) {
       F f = layout(format);
-      return Lane<T>::embeds(f) && Lane<T>::encodes(f);
+      return DoubleRounding<T>::embeds(f) && DoubleRounding<T>::encodes(f);
     });
   }
   bool roundsInCarrier(const Format &format, unsigned width,
                        RoundingMode mode) const override {
     return inCarrier(width, [&]<typename T>(T) {
-      return Lane<T>::rounds(layout(format), mode);
+      return DoubleRounding<T>::rounds(layout(format), mode);
     });
   }
-  Road roadInCarrier(Operation operation, const Format &format, unsigned width,
-                     RoundingMode mode) const override {
+  EvaluationPath pathInCarrier(OpKind operation, const Format &format,
+                               unsigned width,
+                               RoundingMode mode) const override {
     return inCarrier(width, [&]<typename T>(T) {
-      return laneRoad<T>(operation, layout(format), mode);
+      return doubleRoundingPath<T>(operation, layout(format), mode);
     });
   }
   uint64_t decodeToCarrier(const Format &format, unsigned width,
                            uint64_t code) const override {
     return inCarrier(width, [&]<typename T>(T) {
-      return uint64_t{Lane<T>::bits(decodeTo<T>(layout(format), code))};
+      return uint64_t{
+          DoubleRounding<T>::bits(decodeTo<T>(layout(format), code))};
     });
   }
   uint64_t roundInCarrier(const Format &format, unsigned width, uint64_t bits,
                           RoundingMode mode) const override {
     return inCarrier(width, [&]<typename T>(T) {
-      return uint64_t{
-          Lane<T>::bits(roundTo<T>(layout(format), machine<T>(bits), mode))};
+      return uint64_t{DoubleRounding<T>::bits(
+          roundTo<T>(layout(format), machine<T>(bits), mode))};
     });
   }
   uint64_t encodeFromCarrier(const Format &format, unsigned width,
@@ -217,14 +219,14 @@ public:
   }
   bool isTotallyOrdered() const override { return F::isTotallyOrdered; }
   /// Short where the machine's arithmetic does it.
-  Effort effort(Operation operation, const Format &format) const override {
+  Effort effort(OpKind operation, const Format &format) const override {
     if (!isRounded(operation))
       return Effort::Codes;
     for (unsigned width : {32, 64})
       if (hasCarrier(format, width) &&
-          (operation == Operation::Cast ||
-           roadInCarrier(operation, format, width, format.getRounding()) !=
-               Road::None))
+          (operation == OpKind::Cast ||
+           pathInCarrier(operation, format, width, format.getRounding()) !=
+               EvaluationPath::None))
         return Effort::Short;
     return Effort::Slow;
   }
@@ -273,37 +275,38 @@ private:
   }
 
   template <typename T>
-  static Road laneRoad(Operation operation, const F &f, RoundingMode mode) {
-    using L = Lane<T>;
+  static EvaluationPath doubleRoundingPath(OpKind operation, const F &f,
+                                           RoundingMode mode) {
+    using L = DoubleRounding<T>;
     if (hasOwn<F>(operation))
-      return Road::None;
+      return EvaluationPath::None;
     switch (operation) {
-    case Operation::Add:
-    case Operation::Sub:
+    case OpKind::Add:
+    case OpKind::Sub:
       return L::addition(f, mode);
-    case Operation::Mul:
+    case OpKind::Mul:
       return L::multiplication(f, mode);
-    case Operation::Div:
+    case OpKind::Div:
       if constexpr (requires { f.polesAreNaN(); })
         if (f.polesAreNaN())
-          return Road::None;
+          return EvaluationPath::None;
       return L::division(f, mode);
-    case Operation::Sqrt:
+    case OpKind::Sqrt:
       return L::root(f, mode);
-    case Operation::Fma:
+    case OpKind::Fma:
       return L::fusion(f, mode);
     default:
-      return Road::None;
+      return EvaluationPath::None;
     }
   }
 
   /// True if the family defines the operation on codes itself.
-  template <typename G> static constexpr bool hasOwn(Operation operation) {
+  template <typename G> static constexpr bool hasOwn(OpKind operation) {
 #define OWN(enumerator, name, ...)                                             \
   if constexpr (requires(G f, uint64_t code, RoundingMode mode) {              \
                   f.name(__VA_ARGS__ mode);                                    \
                 })                                                             \
-    if (operation == Operation::enumerator)                                    \
+    if (operation == OpKind::enumerator)                                       \
       return true;
     OWN(Add, add, code, code, )
     OWN(Sub, sub, code, code, )

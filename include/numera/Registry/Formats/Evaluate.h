@@ -14,19 +14,19 @@
 #include "numera/Numerics/Exact/Compare.h"
 #include "numera/Numerics/Operations/Convert.h"
 #include "numera/Numerics/Operations/Elementary.h"
-#include "numera/Registry/Formats/Operation.h"
+#include "numera/Registry/Formats/OpKind.h"
 #include "llvm/ADT/ArrayRef.h"
 
 namespace numera {
 
 template <typename F>
-uint64_t evaluate(const F &f, Operation operation,
+uint64_t evaluate(const F &f, OpKind operation,
                   llvm::ArrayRef<uint64_t> operands, RoundingMode mode,
                   int32_t relations) {
   uint64_t x = operands[0];
   uint64_t y = operands.size() > 1 ? operands[1] : 0;
   auto twoPhase = [&](Unpacked (*function)(const Unpacked &),
-                      double (*approximate)(double), QuickRange range) {
+                      double (*approximate)(double), FastPathRange range) {
     return numera::elementary(
         f, x, mode, approximate, range,
         [&](const Unpacked &value, Rounding) { return function(value); });
@@ -40,11 +40,11 @@ uint64_t evaluate(const F &f, Operation operation,
   // The family's own, where it has one.
 #define OWN_1(enumerator, op)                                                  \
   if constexpr (requires { f.op(x, mode); })                                   \
-    if (operation == Operation::enumerator)                                    \
+    if (operation == OpKind::enumerator)                                       \
       return f.op(x, mode);
 #define OWN_2(enumerator, op)                                                  \
   if constexpr (requires { f.op(x, y, mode); })                                \
-    if (operation == Operation::enumerator)                                    \
+    if (operation == OpKind::enumerator)                                       \
       return f.op(x, y, mode);
   OWN_2(Rem, rem)
   OWN_2(Pow, pow)
@@ -68,79 +68,79 @@ uint64_t evaluate(const F &f, Operation operation,
 #undef OWN_1
 #undef OWN_2
   switch (operation) {
-  case Operation::Cast:
+  case OpKind::Cast:
     return cast(f, f, x, mode);
-  case Operation::Add:
+  case OpKind::Add:
     return add(f, x, y, mode);
-  case Operation::Sub:
+  case OpKind::Sub:
     return sub(f, x, y, mode);
-  case Operation::Mul:
+  case OpKind::Mul:
     return mul(f, x, y, mode);
-  case Operation::Div:
+  case OpKind::Div:
     return div(f, x, y, mode);
-  case Operation::Rem:
+  case OpKind::Rem:
     return rem(f, x, y, mode);
-  case Operation::Fma:
-  case Operation::Mac:
+  case OpKind::Fma:
+  case OpKind::Mac:
     return fma(f, x, y, operands[2], mode);
-  case Operation::Neg:
+  case OpKind::Neg:
     return neg(f, x);
-  case Operation::Abs:
+  case OpKind::Abs:
     return abs(f, x);
-  case Operation::Min:
+  case OpKind::Min:
     return min(f, x, y);
-  case Operation::Max:
+  case OpKind::Max:
     return max(f, x, y);
-  case Operation::MinNum:
+  case OpKind::MinNum:
     return minnum(f, x, y);
-  case Operation::MaxNum:
+  case OpKind::MaxNum:
     return maxnum(f, x, y);
-  case Operation::Sqrt:
+  case OpKind::Sqrt:
     return sqrt(f, x, mode);
-  case Operation::Rsqrt:
+  case OpKind::Rsqrt:
     return rsqrt(f, x, mode);
-  case Operation::Floor:
+  case OpKind::Floor:
     return integral(Rounding::Down);
-  case Operation::Ceil:
+  case OpKind::Ceil:
     return integral(Rounding::Up);
-  case Operation::Trunc:
+  case OpKind::Trunc:
     return integral(Rounding::TowardZero);
-  case Operation::Round:
+  case OpKind::Round:
     return integral(Rounding::NearestAway);
-  case Operation::RoundEven:
+  case OpKind::RoundEven:
     return integral(Rounding::NearestEven);
-  case Operation::Cmp:
+  case OpKind::Cmp:
     return cmp(f, x, y, relations);
-  case Operation::IsNaN:
+  case OpKind::IsNaN:
     return isnan(f, x);
-  case Operation::Exp:
-    return twoPhase(exact::exp, quick::exp, quick::expRange);
-  case Operation::Exp2:
-    return twoPhase(exact::exp2, quick::exp2, quick::exp2Range);
-  case Operation::Expm1:
-    return twoPhase(exact::expm1, quick::expm1, quick::expm1Range);
-  case Operation::Log:
-    return twoPhase(exact::log, quick::log, quick::logRange);
-  case Operation::Log2:
+  case OpKind::Exp:
+    return twoPhase(exact::exp, fast::exp, fast::expRange);
+  case OpKind::Exp2:
+    return twoPhase(exact::exp2, fast::exp2, fast::exp2Range);
+  case OpKind::Expm1:
+    return twoPhase(exact::expm1, fast::expm1, fast::expm1Range);
+  case OpKind::Log:
+    return twoPhase(exact::log, fast::log, fast::logRange);
+  case OpKind::Log2:
     return onePhase(exact::log2);
-  case Operation::Log1p:
+  case OpKind::Log1p:
     return onePhase(exact::log1p);
-  case Operation::Sin:
+  case OpKind::Sin:
     return onePhase(exact::sin);
-  case Operation::Cos:
+  case OpKind::Cos:
     return onePhase(exact::cos);
-  case Operation::Tanh:
-    return twoPhase(exact::tanh, quick::tanh, quick::tanhRange);
-  case Operation::Erf:
+  case OpKind::Tanh:
+    return twoPhase(exact::tanh, fast::tanh, fast::tanhRange);
+  case OpKind::Erf:
     return onePhase(exact::erf);
-  case Operation::Sigmoid:
-    return twoPhase(exact::sigmoid, quick::sigmoid, quick::sigmoidRange);
-  case Operation::Pow:
+  case OpKind::Sigmoid:
+    return twoPhase(exact::sigmoid, fast::sigmoid, fast::sigmoidRange);
+  case OpKind::Pow:
     return f.encode(exact::pow(f.decode(x).operand(), f.decode(y).operand()),
                     mode);
-#define NUMERA_FUNCTION(enumerator, name, operands) case Operation::enumerator:
-#define NUMERA_IDENTITY(enumerator, name, operands) case Operation::enumerator:
-#define NUMERA_PART(enumerator, name, operands) case Operation::enumerator:
+#define NUMERA_FUNCTION(enumerator, name, operands) case OpKind::enumerator:
+#define NUMERA_IDENTITY(enumerator, name, operands) case OpKind::enumerator:
+#define NUMERA_PART(enumerator, name, operands) case OpKind::enumerator:
 #include "numera/Registry/Formats/Operations.def"
     break; // a library's alone
   }

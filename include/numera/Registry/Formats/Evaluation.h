@@ -28,7 +28,7 @@ struct OperationRules {
 /// The rules of `operation` on operands in these formats (null: an integer),
 /// with a result in `result`. Changes are those of the result's format. Not for
 /// `mac`, whose rules are StepRules.
-OperationRules rulesOf(Operation operation, const Format &result,
+OperationRules rulesOf(OpKind operation, const Format &result,
                        llvm::ArrayRef<Format> operands);
 
 /// The rules of the step of a contraction, acc <- round(acc + lhs * rhs) or,
@@ -55,13 +55,13 @@ bool haveSameCodes(const Format &x, const Format &y);
 /// set of Relation bits of a `cmp`. `mac` is fused. All formats have
 /// arithmetic. A value that is no binary fraction enters an operation on mixed
 /// formats rounded to odd at 64 bits (Semantics A2).
-uint64_t evaluateOperation(Operation operation, const OperationRules &rules,
+uint64_t evaluateOperation(OpKind operation, const OperationRules &rules,
                            llvm::ArrayRef<Format> operands,
                            llvm::ArrayRef<uint64_t> codes, int32_t extra = 0);
 
 /// The same on codes of one format, with the rounding `mode` whatever the
 /// format says. `rulesOf(…).rounding` is what it says.
-uint64_t evaluateOperation(Operation operation, const Format &format,
+uint64_t evaluateOperation(OpKind operation, const Format &format,
                            llvm::ArrayRef<uint64_t> codes, RoundingMode mode,
                            int32_t extra = 0);
 

@@ -6,7 +6,7 @@
 #define NUMERA_REGISTRY_FORMATS_EXACTVALUE_H
 
 #include "numera/Numerics/Core/Unpacked.h"
-#include "numera/Registry/Formats/Operation.h"
+#include "numera/Registry/Formats/OpKind.h"
 #include "llvm/ADT/ArrayRef.h"
 
 namespace numera {
@@ -15,7 +15,7 @@ namespace numera {
 /// it; elementary functions to 128 bits. `rounding` decides the sign of a sum
 /// that is zero. `cast` gives its operand, `mac` is an fma. Not for `cmp` and
 /// `isnan`.
-Unpacked exactValue(Operation operation, llvm::ArrayRef<Unpacked> operands,
+Unpacked exactValue(OpKind operation, llvm::ArrayRef<Unpacked> operands,
                     Rounding rounding);
 
 } // namespace numera

@@ -9,7 +9,7 @@
 #define NUMERA_REGISTRY_FORMATS_FORMAT_H
 
 #include "numera/Numerics/Core/Rounding.h"
-#include "numera/Registry/Formats/Operation.h"
+#include "numera/Registry/Formats/OpKind.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/SmallVector.h"
@@ -31,7 +31,7 @@ std::optional<Overflow> overflowFromName(llvm::StringRef name);
 /// What a format's configuration changes in one operation, as a designer's
 /// datapath would (`operations: {mul: {truncate-operands: 3}}`).
 struct OperationChange {
-  Operation operation{};
+  OpKind operation{};
   std::optional<Rounding> rounding; ///< in place of the format's
   int32_t randomBits = 0;           ///< with a stochastic `rounding`
   std::optional<Overflow> overflow; ///< in place of the format's
@@ -78,7 +78,7 @@ public:
   /// Operations that differ from the family's, by the order of Operation.
   llvm::ArrayRef<OperationChange> getChanges() const { return changes; }
   /// What changes in `operation`; null for nothing.
-  const OperationChange *changeOf(Operation operation) const;
+  const OperationChange *changeOf(OpKind operation) const;
   /// The same with another rounding, or other changes.
   Format withRounding(Rounding rounding, int32_t randomBits = 0) const;
   Format withChanges(llvm::ArrayRef<OperationChange> changes) const;

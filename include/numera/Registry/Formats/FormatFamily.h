@@ -8,10 +8,10 @@
 #ifndef NUMERA_REGISTRY_FORMATS_FORMATFAMILY_H
 #define NUMERA_REGISTRY_FORMATS_FORMATFAMILY_H
 
-#include "numera/Numerics/Carrier/Road.h"
+#include "numera/Numerics/Carrier/EvaluationPath.h"
 #include "numera/Numerics/Exact/Quire.h"
 #include "numera/Registry/Formats/Format.h"
-#include "numera/Registry/Formats/Operation.h"
+#include "numera/Registry/Formats/OpKind.h"
 
 namespace numera {
 
@@ -92,12 +92,12 @@ public:
   /// The operation on codes of one format, by the same code the compiled
   /// program runs. `cmp` takes a set of Relation bits as `extra`; `cmp` and
   /// `isnan` give 0 or 1; `mac` is a * b + acc, rounded once.
-  virtual uint64_t evaluate(Operation operation, const Format &format,
+  virtual uint64_t evaluate(OpKind operation, const Format &format,
                             llvm::ArrayRef<uint64_t> operands,
                             RoundingMode mode, int32_t extra = 0) const = 0;
   /// The same by the definition alone: decode, the exact operation, one
-  /// rounding. What faster roads are held against (`numera check`).
-  virtual uint64_t evaluateExactly(Operation operation, const Format &format,
+  /// rounding. What faster paths are held against (`numera check`).
+  virtual uint64_t evaluateExactly(OpKind operation, const Format &format,
                                    llvm::ArrayRef<uint64_t> operands,
                                    RoundingMode mode, int32_t extra = 0) const {
     return evaluate(operation, format, operands, mode, extra);
@@ -179,9 +179,9 @@ public:
   }
   /// How the carrier's own operation, followed by one rounding, gives the
   /// operation on values of one format.
-  virtual Road roadInCarrier(Operation, const Format &, unsigned,
-                             RoundingMode) const {
-    return Road::None;
+  virtual EvaluationPath pathInCarrier(OpKind, const Format &, unsigned,
+                                       RoundingMode) const {
+    return EvaluationPath::None;
   }
   virtual uint64_t decodeToCarrier(const Format &, unsigned, uint64_t) const {
     return 0;
@@ -206,9 +206,7 @@ public:
     Long,  ///< the same where fields have no fixed place: 0.5 to 0.9 ns
     Slow,  ///< a loop, a call, the exact form: more than 1 ns
   };
-  virtual Effort effort(Operation, const Format &) const {
-    return Effort::Slow;
-  }
+  virtual Effort effort(OpKind, const Format &) const { return Effort::Slow; }
 
   /// The quire of a format with arithmetic whose values are binary fractions,
   /// whatever its size: see quireOf().
@@ -266,7 +264,7 @@ bool embeds(const Format &format, const Format &into);
 /// there is none.
 std::optional<QuireLayout> quireOf(const Format &format, std::string &error);
 
-/// The accumulator that a contraction uses where nobody names one (DESIGN 3.3),
+/// The accumulator that a contraction uses where nobody names one,
 /// unless the family accumulates exactly: the first of f32 and f64 that embeds
 /// the format's values and holds its products exactly, exponent range aside;
 /// else the format itself.

@@ -17,8 +17,6 @@ namespace numera {
 struct Word {
   llvm::StringLiteral text;
   int32_t value;
-  /// The value of a word that the design knows and no code does.
-  static constexpr int32_t notYet = -1;
 };
 
 llvm::ArrayRef<Word> roundingWords();

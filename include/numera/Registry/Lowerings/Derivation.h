@@ -32,7 +32,7 @@ struct Derivation {
 };
 
 /// True if there is a rule for the operation.
-bool isDerivable(Operation operation);
+bool isDerivable(OpKind operation);
 
 /// How `key`, which no function is registered for, is derived; none where its
 /// format does not allow that or what it takes is not registered.
@@ -44,7 +44,7 @@ std::optional<Derivation> derive(const RegistryEntries &registry,
 bool isTotallyOrdered(const RegistryEntries &registry, const Format &format);
 
 /// Operations that a carrier may compute, so that a `round_to` may name them.
-llvm::ArrayRef<Operation> carriedOperations();
+llvm::ArrayRef<OpKind> carriedOperations();
 
 /// True if the operation of `key`, on an opaque format and its exact carrier
 /// alone, is the carrier's own operation followed by the cast back: because

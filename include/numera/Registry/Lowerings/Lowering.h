@@ -39,7 +39,7 @@ struct VectorVariant {
 /// One registered lowering: a C function on storage integers (f32 and f64 are
 /// float and double).
 struct Lowering {
-  Operation operation;
+  OpKind operation;
   Target target = Target::Any;
   Format result;                ///< of `cmp` and `isnan`: the operands' format
   std::vector<Format> operands; ///< as many as the operation takes
@@ -81,7 +81,7 @@ struct Proof {
 struct Identities {
   std::optional<uint64_t> zero, one, lowest, highest, nan;
 
-  std::optional<uint64_t> &of(Operation identity);
+  std::optional<uint64_t> &of(OpKind identity);
 };
 
 } // namespace numera

@@ -87,7 +87,7 @@ public:
   Format roundsAs(const Format &format, Target target) const;
   /// A part of the accumulator of an opaque format on that target, or a
   /// function for one of its identities; null: there is none.
-  const Lowering *findPart(Operation part, const Format &format,
+  const Lowering *findPart(OpKind part, const Format &format,
                            Target target) const;
   /// What the entry of a format says; null for one that has none.
   const NamedFormat *entryOf(const Format &format) const;
@@ -110,7 +110,7 @@ public:
                    std::shared_ptr<const std::string> bitcode);
   /// Keeps what a library's function for an identity gives, before the registry
   /// is shared.
-  void keepIdentity(const Format &format, Operation identity, uint64_t code);
+  void keepIdentity(const Format &format, OpKind identity, uint64_t code);
   const Policy &policy() const { return filePolicy; }
 
   /// Keeps a proof, before the registry is shared.

@@ -70,22 +70,22 @@ public:
   /// among them.
   Value scaleOfRange(Value least, Value most) {
     Value steps = a.constant(formatF32(), highest() - lowest());
-    Value range = a.binary(Operation::Sub, most, least);
-    return a.nonzero(a.binary(Operation::Div, range, steps),
+    Value range = a.binary(OpKind::Sub, most, least);
+    return a.nonzero(a.binary(OpKind::Div, range, steps),
                      a.constant(formatF32(), 1));
   }
   /// Its zero point, an element: what 0 becomes.
   Value zeroPoint(Value least, Value scale) {
-    Value below = a.binary(Operation::Div, least, scale);
+    Value below = a.binary(OpKind::Div, least, scale);
     return element(
-        a.binary(Operation::Sub, a.constant(formatF32(), lowest()), below));
+        a.binary(OpKind::Sub, a.constant(formatF32(), lowest()), below));
   }
 
   /// The scale of a tensor that those of its blocks are relative to: the one
   /// with which the largest of them is the largest number of its format.
   Value tensorScale(Value amax) {
     Value all = a.constant(formatF32(), full() * fullScale(scaling.scale));
-    return a.nonzero(a.binary(Operation::Div, amax, all),
+    return a.nonzero(a.binary(OpKind::Div, amax, all),
                      a.constant(formatF32(), 1));
   }
 
@@ -93,26 +93,25 @@ public:
   /// of the tensor.
   Value divisor(Value scale, std::optional<Value> tensorScale = std::nullopt) {
     Value number = wide(scale);
-    return tensorScale ? a.binary(Operation::Mul, *tensorScale, number)
-                       : number;
+    return tensorScale ? a.binary(OpKind::Mul, *tensorScale, number) : number;
   }
 
   /// The element for x, an f32.
   Value quantize(Value x, Value divisor,
                  std::optional<Value> zero = std::nullopt) {
-    Value data = a.binary(Operation::Div, x, divisor);
+    Value data = a.binary(OpKind::Div, x, divisor);
     if (zero) {
       // To an integer, saturating far outside, then moved: exact in f32.
       Value integer = a.cast(integerBeyondElements(), data, {});
-      return element(a.binary(Operation::Add, wide(integer), wide(*zero)));
+      return element(a.binary(OpKind::Add, wide(integer), wide(*zero)));
     }
     if (scaling.rule == ScaleRule::Range)
-      data = a.binary(Operation::Mul, data, a.constant(formatF32(), full()));
+      data = a.binary(OpKind::Mul, data, a.constant(formatF32(), full()));
     return element(data);
   }
   /// The same where 1 / divisor is exact.
   Value quantizeByReciprocal(Value x, Value reciprocal) {
-    return element(a.binary(Operation::Mul, x, reciprocal));
+    return element(a.binary(OpKind::Mul, x, reciprocal));
   }
   /// An f32 rounded to an element, saturating.
   Value element(Value number) {
@@ -126,10 +125,10 @@ public:
                    std::optional<Value> zero = std::nullopt) {
     Value number = wide(data);
     if (zero)
-      number = a.binary(Operation::Sub, number, wide(*zero));
-    Value value = a.binary(Operation::Mul, number, divisor);
+      number = a.binary(OpKind::Sub, number, wide(*zero));
+    Value value = a.binary(OpKind::Mul, number, divisor);
     if (scaling.rule == ScaleRule::Range)
-      value = a.binary(Operation::Mul, value, baseScale());
+      value = a.binary(OpKind::Mul, value, baseScale());
     return value;
   }
 
@@ -150,14 +149,14 @@ private:
   Value withinFullScale(Value number) {
     Value least = a.constant(formatF32(), -full());
     return a.binary(
-        Operation::Max, least,
-        a.binary(Operation::Min, number, a.constant(formatF32(), full())));
+        OpKind::Max, least,
+        a.binary(OpKind::Min, number, a.constant(formatF32(), full())));
   }
   Value wide(Value x) {
     return a.formatOf(x) == formatF32() ? x : a.cast(formatF32(), x, {});
   }
   Value byFullScale(Value amax) {
-    return a.binary(Operation::Div, amax, a.constant(formatF32(), full()));
+    return a.binary(OpKind::Div, amax, a.constant(formatF32(), full()));
   }
 
   int32_t emax() const { return std::ilogb(full()); }
@@ -166,7 +165,7 @@ private:
   /// power for 0; NaN for infinities and NaN.
   Value power(Value x, Rounding rounding, int32_t shift) {
     Value exponent = a.cast(powersOfTwo(), x, {rounding, Overflow::Propagate});
-    return stored(a.binary(Operation::Mul, exponent,
+    return stored(a.binary(OpKind::Mul, exponent,
                            a.constant(powersOfTwo(), std::ldexp(1.0, shift))));
   }
   /// The same of what may round up to 2^128, which f32 and the scales lack: of
@@ -175,7 +174,7 @@ private:
   Value powerOfHalf(Value x, bool isRounded) {
     bool halves = emax() > 0;
     if (halves)
-      x = a.binary(Operation::Mul, x, a.constant(formatF32(), 0.5));
+      x = a.binary(OpKind::Mul, x, a.constant(formatF32(), 0.5));
     if (isRounded)
       x = a.cast(exponentsWithPrecisionOf(format.element), x,
                  {Rounding::NearestAway, Overflow::Propagate});
@@ -187,15 +186,14 @@ private:
                                           : a.cast(scaling.scale, power, {});
   }
   Value relative(Value number, std::optional<Value> tensorScale) {
-    return tensorScale ? a.binary(Operation::Div, number, *tensorScale)
-                       : number;
+    return tensorScale ? a.binary(OpKind::Div, number, *tensorScale) : number;
   }
   /// A number rounded to a scale that is not 0.
   Value positive(Value number) {
     if (scaling.scale == formatF32())
       return a.nonzero(number, a.constant(formatF32(), 1));
     Value least = a.constant(scaling.scale, smallestScale(scaling.scale));
-    return a.binary(Operation::Max,
+    return a.binary(OpKind::Max,
                     a.cast(scaling.scale, number, {{}, Overflow::Propagate}),
                     least);
   }

@@ -90,7 +90,7 @@ private:
 /// A program whose results on all pairs of codes are `results()`, those of the
 /// operation in the format; nullopt where none is known. Floats have some.
 std::optional<ByteProgram>
-byteProgramOf(Operation operation, const Format &format,
+byteProgramOf(OpKind operation, const Format &format,
               llvm::function_ref<std::vector<uint8_t>()> results);
 
 } // namespace numera

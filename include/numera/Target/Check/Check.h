@@ -33,7 +33,7 @@ struct Options {
 
 /// An operation as a program runs it.
 struct Checked {
-  Operation operation{};
+  OpKind operation{};
   /// Those in a format; behind them, with a stochastic rounding, the u32 that
   /// it draws from.
   std::vector<CastType> operands;
@@ -137,7 +137,7 @@ void noteRefusal(llvm::StringRef message, Result &result);
 struct Report {
   Format format;
   Format meaning;              ///< what its codes mean; null: nobody says
-  std::vector<Result> results; ///< operations, in the order of DESIGN 5
+  std::vector<Result> results; ///< operations, in the order of Operations.def
   std::vector<Result> laws;    ///< of a format without meaning, and of carriers
   std::vector<std::string> missing; ///< YAML lines that would register them
   /// Of proofs: operations that have too many operands to try, and how many:

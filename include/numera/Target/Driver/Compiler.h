@@ -10,7 +10,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
-#include "numera/Dialect/Numera/Transforms/Statistics/EventCounts.h"
+#include "numera/Dialect/Numera/Transforms/Statistics/FlagCounts.h"
 #include "numera/Registry/Lowerings/LibraryUse.h"
 #include "numera/Registry/Lowerings/RuleUse.h"
 #include "numera/Registry/Registry.h"
@@ -37,8 +37,8 @@ struct CompileOptions {
   std::string function; ///< empty: every public function
   /// Return what contractions read, as results behind a function's own.
   bool observe = false;
-  /// Return counts of events, as a result behind a function's own.
-  bool countEvents = false;
+  /// Return counts of flags, as a result behind a function's own.
+  bool countStatusFlags = false;
 };
 
 /// What was chosen, for reports.
@@ -54,8 +54,8 @@ struct Resolved {
   /// The policy's rules, with the operations that they were for.
   std::vector<RuleUse> rules;
   /// What the last output of a function counts, by the function's name: with
-  /// CompileOptions::countEvents, of those that have anything to count.
-  std::map<std::string, llvm::SmallVector<EventCounts>> counts;
+  /// CompileOptions::countStatusFlags, of those that have anything to count.
+  std::map<std::string, llvm::SmallVector<FlagCounts>> counts;
   /// Operations of opaque formats.
   std::vector<LibraryUse> libraryUses;
 };
@@ -104,10 +104,10 @@ private:
                              const CompileOptions &options, Resolved &resolved,
                              llvm::raw_ostream &errors);
 
-  mlir::LogicalResult countEvents(mlir::ModuleOp module,
-                                  const CompileOptions &options,
-                                  Resolved &resolved,
-                                  llvm::raw_ostream &errors);
+  mlir::LogicalResult countStatusFlags(mlir::ModuleOp module,
+                                       const CompileOptions &options,
+                                       Resolved &resolved,
+                                       llvm::raw_ostream &errors);
 
   const Registry &registry;
   std::unique_ptr<mlir::MLIRContext> context;

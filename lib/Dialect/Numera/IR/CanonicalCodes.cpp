@@ -21,7 +21,7 @@ static bool hasOneCodePerValue(const Format &format) {
 }
 
 /// True if `op` has gone through the format's encode.
-static bool givesCanonicalCodes(mlir::Operation *op, const Format &format) {
+static bool givesCanonicalCodes(Operation *op, const Format &format) {
   if (auto interface = dyn_cast<FormatOpInterface>(op))
     return interface.getResultElement().format == format &&
            !isa<CmpOp, IsNaNOp>(op) && !isOverridden(interface);
@@ -38,7 +38,7 @@ bool hasCanonicalCodes(Value value, const Format &format, ElementTrace trace) {
   llvm::SetVector<Value> values;
   values.insert(value);
   for (size_t i = 0; i < values.size(); ++i) {
-    mlir::Operation *op = values[i].getDefiningOp();
+    Operation *op = values[i].getDefiningOp();
     if (op && givesCanonicalCodes(op, format))
       continue;
     if (auto select = dyn_cast_or_null<arith::SelectOp>(op)) {

@@ -13,7 +13,7 @@ static unsigned carrierWidth(Type type) {
   return numera::elementType(type).getIntOrFloatBitWidth();
 }
 
-static RoundingMode roundingModeOf(mlir::Operation *op, const Format &format) {
+static RoundingMode roundingModeOf(Operation *op, const Format &format) {
   auto name = op->getAttrOfType<StringAttr>("rounding");
   auto mode = name ? roundingFromName(name.getValue()) : std::nullopt;
   if (!mode)
@@ -44,7 +44,7 @@ bool hasCarrier(MLIRContext *context, const Format &format, unsigned width) {
   return carrier && carrier.width() == width;
 }
 
-static LogicalResult verifyCarrier(mlir::Operation *op, const Format &format,
+static LogicalResult verifyCarrier(Operation *op, const Format &format,
                                    Type carrier) {
   if (hasCarrier(op->getContext(), format, carrierWidth(carrier)))
     return success();
@@ -53,7 +53,7 @@ static LogicalResult verifyCarrier(mlir::Operation *op, const Format &format,
          << format.spelling() << "' does not embed";
 }
 
-static LogicalResult verifyCode(mlir::Operation *op, const Format &format,
+static LogicalResult verifyCode(Operation *op, const Format &format,
                                 Type code) {
   if (numera::elementType(code).isInteger(format.storageBits()))
     return success();
@@ -62,7 +62,7 @@ static LogicalResult verifyCode(mlir::Operation *op, const Format &format,
          << "' is stored in i" << format.storageBits();
 }
 
-static LogicalResult verifyMode(mlir::Operation *op, const Format &format,
+static LogicalResult verifyMode(Operation *op, const Format &format,
                                 Type carrier, RoundingMode mode,
                                 bool hasRandom) {
   if (failed(detail::verifyRounding(op)))

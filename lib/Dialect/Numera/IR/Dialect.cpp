@@ -3,7 +3,7 @@
 // Registration, aliases (`!posit16`), and the bridge between types and formats.
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "numera/Dialect/Numera/IR/Events.h"
+#include "numera/Dialect/Numera/IR/StatusFlags.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -76,14 +76,14 @@ void NumeraDialect::initialize() {
       >();
   addOperations<
 #define GET_OP_LIST
-#include "numera/Dialect/Numera/IR/NumeraEvents.cpp.inc"
+#include "numera/Dialect/Numera/IR/NumeraStatusFlags.cpp.inc"
       >();
   addInterfaces<Aliases>();
 }
 
-mlir::Operation *NumeraDialect::materializeConstant(OpBuilder &builder,
-                                                    Attribute value, Type type,
-                                                    Location loc) {
+Operation *NumeraDialect::materializeConstant(OpBuilder &builder,
+                                              Attribute value, Type type,
+                                              Location loc) {
   auto typed = cast<TypedAttr>(valueOfConstant(value));
   if (isa<NumType>(numera::elementType(type)))
     return ConstantOp::create(builder, loc, type, typed);
@@ -120,11 +120,11 @@ Attribute attributeOf(MLIRContext *context, const ElementKind &kind) {
   return TypeAttr::get(kind.integer);
 }
 
-const Registry &registryOf(mlir::Operation *op) {
+const Registry &registryOf(Operation *op) {
   return op->getContext()->getLoadedDialect<NumeraDialect>()->getRegistry();
 }
 
-FailureOr<Target> parseTarget(mlir::Operation *op, StringRef name) {
+FailureOr<Target> parseTarget(Operation *op, StringRef name) {
   if (name == "cpu")
     return Target::CPU;
   if (name == "nvptx")
@@ -154,7 +154,7 @@ Type typeOfFormat(MLIRContext *context, const Format &format) {
 }
 
 bool isExactCast(const Format &from, const Format &to) {
-  return isExactCast(from, rulesOf(Operation::Cast, to, from));
+  return isExactCast(from, rulesOf(OpKind::Cast, to, from));
 }
 
 bool isExactCast(const Format &from, const OperationRules &rules) {

@@ -92,7 +92,7 @@ static std::optional<uint64_t> evaluateCast(CastOp op, uint64_t code,
   if (!to.isFormat())
     return exact::toInteger(from.format.getFamily().decode(from.format, code),
                             to.integer.getWidth(), !op.getIsUnsigned());
-  return evaluateOperation(Operation::Cast, rules, from.format, code);
+  return evaluateOperation(OpKind::Cast, rules, from.format, code);
 }
 
 /// The step of a contraction, as Operations.h documents it.
@@ -105,12 +105,12 @@ static std::optional<uint64_t> evaluateMac(MacOp op, ArrayRef<uint64_t> codes,
                       mac.getOperandElement(1).format,
                       mac.getOperandElement(2).format};
   if (!rules.product)
-    return evaluateOperation(Operation::Mac, rules.sum, formats, codes);
+    return evaluateOperation(OpKind::Mac, rules.sum, formats, codes);
   Format product = rules.product->result;
   uint64_t rounded =
-      evaluateOperation(Operation::Mul, *rules.product,
+      evaluateOperation(OpKind::Mul, *rules.product,
                         ArrayRef(formats).take_front(2), codes.take_front(2));
-  return evaluateOperation(Operation::Add, rules.sum, {formats[2], product},
+  return evaluateOperation(OpKind::Add, rules.sum, {formats[2], product},
                            {codes[2], rounded});
 }
 
@@ -187,7 +187,7 @@ static bool hasArithmetic(FormatOpInterface op) {
 
 bool isOverridden(FormatOpInterface op) {
   auto *dialect = op->getContext()->getLoadedDialect<NumeraDialect>();
-  Operation operation = op.getFormatOperation();
+  OpKind operation = op.getFormatOperation();
   Format result = op.getResultElement().format;
   RoundingMode rounding = op.getRoundingMode();
   return llvm::any_of(

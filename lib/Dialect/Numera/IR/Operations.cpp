@@ -59,16 +59,16 @@ static ParseResult parseUniformTypes(OpAsmParser &p, Type &x, Type &y, Type &z,
                                      Type &result) {
   return parseUniform(p, {&x, &y, &z}, result);
 }
-static void printUniformTypes(OpAsmPrinter &p, mlir::Operation *, Type x,
+static void printUniformTypes(OpAsmPrinter &p, Operation *, Type x,
                               Type result) {
   printUniform(p, {x}, result);
 }
-static void printUniformTypes(OpAsmPrinter &p, mlir::Operation *, Type x,
-                              Type y, Type result) {
+static void printUniformTypes(OpAsmPrinter &p, Operation *, Type x, Type y,
+                              Type result) {
   printUniform(p, {x, y}, result);
 }
-static void printUniformTypes(OpAsmPrinter &p, mlir::Operation *, Type x,
-                              Type y, Type z, Type result) {
+static void printUniformTypes(OpAsmPrinter &p, Operation *, Type x, Type y,
+                              Type z, Type result) {
   printUniform(p, {x, y, z}, result);
 }
 
@@ -94,8 +94,7 @@ parseRandomType(OpAsmParser &,
     type = integerLike(result, 32);
   return success();
 }
-static void printRandomType(OpAsmPrinter &, mlir::Operation *, Value, Type,
-                            Type) {}
+static void printRandomType(OpAsmPrinter &, Operation *, Value, Type, Type) {}
 
 static ParseResult parseComparedTypes(OpAsmParser &parser, Type &x, Type &y,
                                       Type &result) {
@@ -105,8 +104,8 @@ static ParseResult parseComparedTypes(OpAsmParser &parser, Type &x, Type &y,
   result = boolLike(x);
   return success();
 }
-static void printComparedTypes(OpAsmPrinter &printer, mlir::Operation *, Type x,
-                               Type, Type) {
+static void printComparedTypes(OpAsmPrinter &printer, Operation *, Type x, Type,
+                               Type) {
   printer << x;
 }
 static ParseResult parseTestedType(OpAsmParser &parser, Type &x, Type &result) {
@@ -115,8 +114,7 @@ static ParseResult parseTestedType(OpAsmParser &parser, Type &x, Type &result) {
   result = boolLike(x);
   return success();
 }
-static void printTestedType(OpAsmPrinter &printer, mlir::Operation *, Type x,
-                            Type) {
+static void printTestedType(OpAsmPrinter &printer, Operation *, Type x, Type) {
   printer << x;
 }
 
@@ -133,25 +131,25 @@ static ElementKind elementKind(Type type, Attribute attribute) {
   return {{}, dyn_cast<IntegerType>(type)};
 }
 
-static bool dispatchesOnOperands(mlir::Operation *op) {
+static bool dispatchesOnOperands(Operation *op) {
   return isa<CmpOp, IsNaNOp>(op);
 }
 
-ElementKind operandElement(mlir::Operation *op, unsigned index) {
+ElementKind operandElement(Operation *op, unsigned index) {
   Attribute attribute = op->getAttr("format");
   if (auto operands = op->getAttrOfType<ArrayAttr>("operand_formats"))
     attribute = index < operands.size() ? operands[index] : Attribute();
   return elementKind(op->getOperand(index).getType(), attribute);
 }
 
-ElementKind resultElement(mlir::Operation *op) {
+ElementKind resultElement(Operation *op) {
   if (dispatchesOnOperands(op))
     return operandElement(op, 0);
   return elementKind(op->getResult(0).getType(), op->getAttr("format"));
 }
 
 /// What the operation's attributes say in place of its format.
-static void applyAttributes(mlir::Operation *op, OperationRules &rules) {
+static void applyAttributes(Operation *op, OperationRules &rules) {
   if (auto mode = op->getAttrOfType<StringAttr>("rounding")) {
     rules.rounding =
         roundingFromName(mode.getValue()).value_or(Rounding::NearestEven);
@@ -165,7 +163,7 @@ static void applyAttributes(mlir::Operation *op, OperationRules &rules) {
     rules.encoding = rules.result.getFamily().withOverflow(rules.result, *rule);
 }
 
-static SmallVector<Format, 3> operandFormats(mlir::Operation *op) {
+static SmallVector<Format, 3> operandFormats(Operation *op) {
   SmallVector<Format, 3> formats;
   unsigned count = cast<FormatOpInterface>(op).getFormatOperandCount();
   for (unsigned i = 0; i < count; ++i)
@@ -173,7 +171,7 @@ static SmallVector<Format, 3> operandFormats(mlir::Operation *op) {
   return formats;
 }
 
-OperationRules rulesOf(mlir::Operation *op) {
+OperationRules rulesOf(Operation *op) {
   if (auto mac = dyn_cast<MacOp>(op))
     return stepRulesOf(mac).sum;
   OperationRules rules;
@@ -187,7 +185,7 @@ OperationRules rulesOf(mlir::Operation *op) {
 }
 
 /// `rounding`, `random_bits` and `overflow`.
-static LogicalResult verifyRules(mlir::Operation *op) {
+static LogicalResult verifyRules(Operation *op) {
   auto rounding = op->getAttrOfType<StringAttr>("rounding");
   auto mode = rounding ? roundingFromName(rounding.getValue()) : std::nullopt;
   if (rounding && !mode)
@@ -221,7 +219,7 @@ static LogicalResult verifyRules(mlir::Operation *op) {
   return success();
 }
 
-bool drawsRandom(mlir::Operation *op) {
+bool drawsRandom(Operation *op) {
   return isRounded(*operationFromName(op->getName().stripDialect())) &&
          resultElement(op).isFormat() &&
          rulesOf(op).rounding == Rounding::Stochastic;
@@ -257,7 +255,7 @@ static LogicalResult verifyRandom(FormatOpInterface op) {
 }
 
 /// On storage, an integer of a format must be its storage integer.
-static LogicalResult verifyElement(mlir::Operation *op, Type type,
+static LogicalResult verifyElement(Operation *op, Type type,
                                    const ElementKind &kind, Twine what) {
   type = numera::elementType(type);
   if (!kind.isFormat()) {
@@ -281,7 +279,7 @@ static LogicalResult verifyElement(mlir::Operation *op, Type type,
   return success();
 }
 
-LogicalResult verifyRounding(mlir::Operation *op) {
+LogicalResult verifyRounding(Operation *op) {
   auto rounding = op->getAttrOfType<StringAttr>("rounding");
   if (!rounding || roundingFromName(rounding.getValue()))
     return success();
@@ -291,7 +289,7 @@ LogicalResult verifyRounding(mlir::Operation *op) {
             "toward-zero, up, down, to-odd or stochastic";
 }
 
-LogicalResult verifyFormatOp(mlir::Operation *op) {
+LogicalResult verifyFormatOp(Operation *op) {
   auto interface = cast<FormatOpInterface>(op);
   unsigned count = interface.getFormatOperandCount();
   auto formats = op->getAttrOfType<ArrayAttr>("operand_formats");

@@ -29,7 +29,7 @@ int64_t packedBytes(int64_t count, int64_t width) {
 }
 
 /// `codes` in a tensor of their own, `packed` without gaps.
-static LogicalResult verifyPacking(mlir::Operation *op, RankedTensorType codes,
+static LogicalResult verifyPacking(Operation *op, RankedTensorType codes,
                                    RankedTensorType packed,
                                    std::optional<uint32_t> width) {
   if (!width) {

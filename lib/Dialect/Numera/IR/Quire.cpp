@@ -69,7 +69,7 @@ bool hasQuire(const Registry &registry, const Format &format,
 
 namespace detail {
 
-Format quireFormat(mlir::Operation *op) {
+Format quireFormat(Operation *op) {
   if (auto format = op->getAttrOfType<FormatAttr>("format"))
     return format.getFormat();
   auto quire = dyn_cast<QuireType>(
@@ -77,9 +77,9 @@ Format quireFormat(mlir::Operation *op) {
   return quire ? quire.getFormat() : Format();
 }
 
-bool isAccumulation(mlir::Operation *op) { return !isa<QuireRoundOp>(op); }
+bool isAccumulation(Operation *op) { return !isa<QuireRoundOp>(op); }
 
-static LogicalResult verifyQuire(mlir::Operation *op, Type type,
+static LogicalResult verifyQuire(Operation *op, Type type,
                                  const Format &format) {
   std::string error;
   if (auto quire = dyn_cast<QuireType>(type)) {
@@ -102,7 +102,7 @@ static LogicalResult verifyQuire(mlir::Operation *op, Type type,
 }
 
 /// A number of `format`, in the quire's form.
-static LogicalResult verifyNumber(mlir::Operation *op, Type type,
+static LogicalResult verifyNumber(Operation *op, Type type,
                                   const Format &format, bool isStorage,
                                   StringRef what) {
   type = numera::elementType(type);
@@ -114,7 +114,7 @@ static LogicalResult verifyNumber(mlir::Operation *op, Type type,
                                << format.spelling() << "'";
 }
 
-LogicalResult verifyQuireOp(mlir::Operation *op) {
+LogicalResult verifyQuireOp(Operation *op) {
   auto quireOp = cast<QuireOpInterface>(op);
   Value quire = quireOp.getQuire();
   Type type = numera::elementType(quire.getType());

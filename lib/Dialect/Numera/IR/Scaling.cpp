@@ -177,14 +177,14 @@ SmallVector<ScaledPart> partsOf(RankedTensorType type) {
 // Operations
 //===----------------------------------------------------------------------===//
 
-static LogicalResult verifyScaled(mlir::Operation *op, Type type) {
+static LogicalResult verifyScaled(Operation *op, Type type) {
   if (scalingOf(type))
     return success();
   return op->emitOpError("has type ")
          << type << "; expected a tensor with the encoding #numera.scaling";
 }
 
-static LogicalResult verifyShapes(mlir::Operation *op, Type x, Type y) {
+static LogicalResult verifyShapes(Operation *op, Type x, Type y) {
   auto from = cast<RankedTensorType>(x), to = cast<RankedTensorType>(y);
   if (from.getShape() == to.getShape())
     return success();
@@ -220,7 +220,7 @@ LogicalResult QuantizeOp::verify() {
 }
 
 /// `types` are those of the parts of `scaled`.
-static LogicalResult verifyParts(mlir::Operation *op, RankedTensorType scaled,
+static LogicalResult verifyParts(Operation *op, RankedTensorType scaled,
                                  TypeRange types) {
   if (failed(verifyScaled(op, scaled)))
     return failure();
@@ -248,7 +248,7 @@ LogicalResult DequantizeOp::verify() {
 }
 
 /// Operations on data and one scale apart.
-static LogicalResult verifyRange(mlir::Operation *op) {
+static LogicalResult verifyRange(Operation *op) {
   for (Type type : op->getOperandTypes()) {
     if (failed(verifyScaled(op, type)))
       return failure();

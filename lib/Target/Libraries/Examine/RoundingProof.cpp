@@ -83,7 +83,7 @@ public:
 private:
   const Lowering &decode() const {
     Lowering key{};
-    key.operation = Operation::Cast;
+    key.operation = OpKind::Cast;
     key.target = numera::Target::CPU;
     key.operands = {roundTo.result};
     key.result = roundTo.operands.front();

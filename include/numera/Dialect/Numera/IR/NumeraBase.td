@@ -36,7 +36,7 @@ def Numera_Dialect : Dialect {
     No other operation has it.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::scf::SCFDialect"]; // of events
+                           "::mlir::scf::SCFDialect"]; // of flags
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let hasConstantMaterializer = 1;

@@ -15,7 +15,7 @@ def Numera_FormatOpInterface : OpInterface<"FormatOpInterface"> {
   }];
   let methods = [
     InterfaceMethod<"The operation as the registry knows it.",
-      "::numera::Operation", "getFormatOperation", (ins), [{}], [{
+      "::numera::OpKind", "getFormatOperation", (ins), [{}], [{
         return *::numera::operationFromName(
             $_op->getName().stripDialect());
       }]>,

@@ -23,7 +23,7 @@ def NumeraRoundBlocks : Pass<"numera-round-blocks", "::mlir::ModuleOp"> {
     For example,
 
     ```mlir
-    // numera-opt --numera-expand-scales --numera-simplify --numera-lower-types --convert-elementwise-to-linalg --numera-fuse --numera-carry --numera-round-blocks --canonicalize --cse
+    // numera-opt --numera-expand-scales --numera-simplify --numera-lower-types --convert-elementwise-to-linalg --numera-fuse --numera-promote-to-carrier --numera-round-blocks --canonicalize --cse
     #mx = #numera.scaling<floor, float<8, 0, fnu>, axis = 1, block = 32>
     !mx = tensor<4x32x!numera.num<float<4, 3, fn>>, #mx>
     func.func @f(%x: tensor<4x32xf32>) -> tensor<4x32xf32> {

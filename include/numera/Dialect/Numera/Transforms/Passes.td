@@ -233,7 +233,7 @@ def NumeraExpandScales : Pass<"numera-expand-scales", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
-def NumeraPassParts : Pass<"numera-pass-parts", "::mlir::ModuleOp"> {
+def NumeraDecomposeScaledSignatures : Pass<"numera-decompose-scaled-signatures", "::mlir::ModuleOp"> {
   let summary = "pass scaled tensors between functions as their parts";
   let description = [{
     *Before:* functions of `func` that take and return scaled tensors, and calls
@@ -246,7 +246,7 @@ def NumeraPassParts : Pass<"numera-pass-parts", "::mlir::ModuleOp"> {
     For example,
 
     ```mlir
-    // numera-opt --numera-pass-parts
+    // numera-opt --numera-decompose-scaled-signatures
     #scaling = #numera.scaling<absmax, float<8, 23>>
     func.func @f(%x: tensor<64x!numera.num<float<4, 3, fn>>, #scaling>
                      {numera.name = "x"}) -> tensor<64xf32> {
@@ -518,7 +518,7 @@ def NumeraUseProofs : Pass<"numera-use-proofs", "::mlir::ModuleOp"> {
                            "::numera::NumeraDialect"];
 }
 
-def NumeraCarry : Pass<"numera-carry"> {
+def NumeraPromoteToCarrier : Pass<"numera-promote-to-carrier"> {
   let summary = "keep values decoded between operations";
   let description = [{
     *Requires:* `numera-lower-types`.
@@ -543,7 +543,7 @@ def NumeraCarry : Pass<"numera-carry"> {
     For example,
 
     ```mlir
-    // numera-opt --numera-carry
+    // numera-opt --numera-promote-to-carrier
     #f16 = #numera.format<float<5, 10>>
     func.func @f(%a: i16, %b: i16, %c: i16) -> i16 {
       %0 = numera.mul %a, %b {format = #f16} : i16

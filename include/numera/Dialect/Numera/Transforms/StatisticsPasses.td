@@ -12,7 +12,7 @@ def NumeraCountScales : Pass<"numera-count-scales", "::mlir::ModuleOp"> {
   let description = [{
     `numera-expand-scales`, which quantizes constants as the program runs.
     *After:* every function with scaled tensors has one more result, as
-    `numera-count-events` adds it: for each tensor how many elements there are,
+    `numera-count-status-flags` adds it: for each tensor how many elements there are,
     how many numbers became zero, and, as the bits of an f32, the least and the
     greatest divisor and the largest magnitude of an element.
     *Fails when* numera-expand-scales does, and when a scaled tensor is made in
@@ -50,25 +50,25 @@ def NumeraCountScales : Pass<"numera-count-scales", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
-def NumeraCountEvents : Pass<"numera-count-events", "::mlir::ModuleOp"> {
+def NumeraCountStatusFlags : Pass<"numera-count-status-flags", "::mlir::ModuleOp"> {
   let summary = "count overflow, underflow and invalid operations";
   let description = [{
     *Requires:* no scaled tensors, and that nothing but tensors and scalars is
     computed on.
     *Before:* functions with operations of `numera`, on tensors and in bodies of
     linalg operations.
-    *After:* every function with an operation that may have events
-    (docs/Semantics/Events.md) has one more result, i64: for each such operation
+    *After:* every function with an operation that may raise flags
+    (docs/Semantics/StatusFlags.md) has one more result, i64: for each such operation
     in the order of the program, how often it was done, overflowed,
     underflowed, was invalid and divided by zero. The result's attribute
     `numera.counts` says what they are. Everything else is computed as before.
-    *Fails when* such an operation is where events cannot be counted: on
+    *Fails when* such an operation is where flags cannot be counted: on
     memrefs, on vectors, in a loop or a branch.
 
     For example,
 
     ```mlir
-    // numera-opt --numera-count-events
+    // numera-opt --numera-count-status-flags
     !posit16 = !numera.num<posit<16, 2>>
     func.func @f(%x: !posit16, %y: !posit16) -> !posit16 {
       %0 = numera.add %x, %y : !posit16
@@ -83,7 +83,7 @@ def NumeraCountEvents : Pass<"numera-count-events", "::mlir::ModuleOp"> {
     func.func @f(%arg0: !posit16, %arg1: !posit16) -> (!posit16, tensor<5xi64> {numera.counts = […]}) {
       %0 = numera.add %arg0, %arg1 : !posit16
       %c1_i64 = arith.constant 1 : i64
-      %1 = numera.events "add"(%arg0, %arg1) gives %0 {…} : (!posit16, !posit16, !posit16) -> i8
+      %1 = numera.status_flags "add"(%arg0, %arg1) gives %0 {…} : (!posit16, !posit16, !posit16) -> i8
       // …
       %from_elements = tensor.from_elements %c1_i64, %4, %7, %10, %13 : tensor<5xi64>
       return %0, %from_elements : !posit16, tensor<5xi64>

@@ -33,13 +33,12 @@ Value numera::ownMemoryOf(Value buffer) {
 
 /// All operations that use `memory` or a view of it; nothing if one of them
 /// hands it on.
-static std::optional<llvm::SmallPtrSet<mlir::Operation *, 8>>
-usersOf(Value memory) {
-  llvm::SmallPtrSet<mlir::Operation *, 8> users;
+static std::optional<llvm::SmallPtrSet<Operation *, 8>> usersOf(Value memory) {
+  llvm::SmallPtrSet<Operation *, 8> users;
   SmallVector<Value> views = {memory};
   while (!views.empty()) {
     Value view = views.pop_back_val();
-    for (mlir::Operation *user : view.getUsers()) {
+    for (Operation *user : view.getUsers()) {
       users.insert(user);
       if (isa<memref::ExtractAlignedPointerAsIndexOp>(user))
         return std::nullopt;
@@ -53,7 +52,7 @@ usersOf(Value memory) {
   return users;
 }
 
-linalg::FillOp numera::fillBefore(mlir::Operation *op, Value buffer) {
+linalg::FillOp numera::fillBefore(Operation *op, Value buffer) {
   Value memory = ownMemoryOf(buffer);
   auto users = memory ? usersOf(memory) : std::nullopt;
   if (!users)
@@ -63,7 +62,7 @@ linalg::FillOp numera::fillBefore(mlir::Operation *op, Value buffer) {
     if (fill && fill.getOutputs().front() == buffer)
       return fill;
     bool touches = false;
-    op->walk([&](mlir::Operation *inner) {
+    op->walk([&](Operation *inner) {
       touches |= users->contains(inner) && !isa<ViewLikeOpInterface>(inner);
     });
     if (touches)

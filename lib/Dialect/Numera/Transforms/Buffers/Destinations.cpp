@@ -38,7 +38,7 @@ static bool isInput(Value value) {
 static std::optional<Source> sourceOf(OpBuilder &builder, Value tensor,
                                       int64_t dimension) {
   while (auto result = dyn_cast<OpResult>(tensor)) {
-    mlir::Operation *op = result.getOwner();
+    Operation *op = result.getOwner();
     builder.setInsertionPointAfter(op);
     FailureOr<OpFoldResult> size = reifyDimOfResult(
         builder, op, int(result.getResultNumber()), int(dimension));

@@ -38,7 +38,7 @@ struct SizeOfDestination : OpRewritePattern<tensor::DimOp> {
 /// True if the consumer would compute what it reads again and again: it has
 /// more loops than the producer, which does more than move elements.
 static bool isComputedOnce(OpOperand *operand, linalg::GenericOp consumer,
-                           mlir::Operation *producer) {
+                           Operation *producer) {
   auto generic = dyn_cast<linalg::GenericOp>(producer);
   AffineMap map = consumer.getMatchingIndexingMap(operand);
   return generic && !map.isPermutation() &&
@@ -51,7 +51,7 @@ struct FusePass : impl::NumeraFuseBase<FusePass> {
     linalg::populateElementwiseOpsFusionPatterns(
         patterns, [](OpOperand *operand) {
           auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
-          mlir::Operation *producer = operand->get().getDefiningOp();
+          Operation *producer = operand->get().getDefiningOp();
           return consumer && consumer.getNumReductionLoops() == 0 && producer &&
                  producer->hasOneUse() &&
                  !isComputedOnce(operand, consumer, producer);

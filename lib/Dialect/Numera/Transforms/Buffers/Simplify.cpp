@@ -29,7 +29,7 @@ static bool traceElements(Value value, SmallVectorImpl<Value> &sources) {
       sources.push_back(op.getMatchingYieldValue(operand)->get());
     return true;
   }
-  mlir::Operation *op = value.getDefiningOp();
+  Operation *op = value.getDefiningOp();
   if (auto linalg = dyn_cast<linalg::LinalgOp>(op)) {
     OpOperand *init =
         linalg.getDpsInitOperand(cast<OpResult>(value).getResultNumber());

@@ -54,7 +54,8 @@ Value CarrierArithmetic::negative(Value x) {
   return arith::NegFOp::create(builder, loc, x);
 }
 
-// What Lane<T> (Numerics/Carrier/Lane.h) does, operation by operation.
+// What DoubleRounding<T> (Numerics/Carrier/DoubleRounding.h) does, operation by
+// operation.
 
 Value CarrierArithmetic::toOdd(Value nearest, Value error) {
   Type type = nearest.getType(), words = wordType(type);
@@ -113,10 +114,10 @@ Value CarrierArithmetic::quotientToOdd(Value x, Value y) {
                                                  negative(rest), rest));
 }
 
-Value CarrierArithmetic::operate(Operation operation, Road road, Rounding mode,
-                                 ArrayRef<Value> operands) {
+Value CarrierArithmetic::operate(OpKind operation, EvaluationPath path,
+                                 Rounding mode, ArrayRef<Value> operands) {
   auto add = [&](Value x, Value y) -> Value {
-    if (road == Road::Plain)
+    if (path == EvaluationPath::Plain)
       return plus(x, y);
     if (mode != Rounding::Down)
       return sumToOdd(x, y);
@@ -124,22 +125,22 @@ Value CarrierArithmetic::operate(Operation operation, Road road, Rounding mode,
   };
   Value x = operands[0], y = operands.size() > 1 ? operands[1] : Value();
   switch (operation) {
-  case Operation::Add:
+  case OpKind::Add:
     return add(x, y);
-  case Operation::Sub:
+  case OpKind::Sub:
     return add(x, negative(y));
-  case Operation::Mul:
-    return road == Road::Plain ? times(x, y) : productToOdd(x, y);
-  case Operation::Div:
-    return road == Road::Plain
+  case OpKind::Mul:
+    return path == EvaluationPath::Plain ? times(x, y) : productToOdd(x, y);
+  case OpKind::Div:
+    return path == EvaluationPath::Plain
                ? arith::DivFOp::create(builder, loc, x, y).getResult()
                : quotientToOdd(x, y);
-  case Operation::Sqrt:
+  case OpKind::Sqrt:
     return math::SqrtOp::create(builder, loc, x);
-  case Operation::Fma:
+  case OpKind::Fma:
     return add(times(x, y), operands[2]);
   default:
-    llvm_unreachable("no family has a road for it");
+    llvm_unreachable("no family has a path for it");
   }
 }
 
@@ -182,7 +183,7 @@ Value CarrierArithmetic::convert(Value x, Type type) {
 }
 
 /// `rounding` and `random_bits`.
-static void setRounding(mlir::Operation *op, RoundingMode mode) {
+static void setRounding(Operation *op, RoundingMode mode) {
   Builder builder(op->getContext());
   op->setAttr("rounding", builder.getStringAttr(nameOf(mode.rounding)));
   if (mode == Rounding::Stochastic)

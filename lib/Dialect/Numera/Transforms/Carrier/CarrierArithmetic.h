@@ -19,8 +19,8 @@ public:
   CarrierArithmetic(mlir::OpBuilder &builder, mlir::Location loc)
       : builder(builder), loc(loc) {}
 
-  /// The operation before its rounding, on the road that the family names.
-  mlir::Value operate(Operation operation, Road road, Rounding mode,
+  /// The operation before its rounding, on the path that the family names.
+  mlir::Value operate(OpKind operation, EvaluationPath path, Rounding mode,
                       llvm::ArrayRef<mlir::Value> operands);
   /// Exact. -0 becomes +0 where the format has none.
   mlir::Value negate(mlir::Value x, const Format &format);

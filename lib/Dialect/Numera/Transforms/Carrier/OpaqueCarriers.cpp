@@ -48,7 +48,7 @@ bool runsInOpaqueCarrier(FormatOpInterface op, unsigned width, Target target) {
 
 unsigned carrierOfStep(const Registry &registry, const Format &format,
                        Target target) {
-  for (Operation part : {Operation::Mul, Operation::Add}) {
+  for (OpKind part : {OpKind::Mul, OpKind::Add}) {
     Lowering key{};
     key.operation = part;
     key.target = target;

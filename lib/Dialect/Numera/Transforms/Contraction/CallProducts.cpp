@@ -43,7 +43,7 @@ public:
   ProductCall(ModuleOp module, linalg::GenericOp generic,
               const PackedContraction &loops, const Lowering &product)
       : generic(generic), loops(loops), product(product),
-        isDot(product.operation == Operation::Dot), builder(generic),
+        isDot(product.operation == OpKind::Dot), builder(generic),
         loc(generic.getLoc()),
         lowerings(module, registryOf(generic), Target::CPU) {}
 

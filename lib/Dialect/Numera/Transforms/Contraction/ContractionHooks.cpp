@@ -139,7 +139,7 @@ void HookBuilder::addStep(const Twine &name,
   state.addTypes(type);
   state.addAttributes(step->getAttrs());
   // The factors have been cast to the sum's format.
-  mlir::Operation *made = builder.create(state);
+  Operation *made = builder.create(state);
   made->removeAttr("operand_formats");
   LLVM::ReturnOp::create(builder, module.getLoc(), made->getResult(0));
 }
@@ -188,15 +188,15 @@ void HookBuilder::addQuireHooks(const Twine &name,
 
   Block *span = hook(name + ".span", {f64, f64}, i64);
   Value packed = lowerings.callFamily(
-      builder, loc, format, "windows_span_f64_64",
+      builder, loc, format, "slices_span_f64_64",
       {span->getArgument(0), span->getArgument(1)}, {}, i64);
   LLVM::ReturnOp::create(builder, loc, packed);
 
-  // void f(ptr quires, i64 index, ptr windows, i32 count)
+  // void f(ptr quires, i64 index, ptr products, i32 count)
   Block *add = hook(name + ".add",
                     {pointer, i64, pointer, builder.getI32Type()}, none());
   Value place = elementAt(loc, add->getArgument(0), add->getArgument(1), quire);
-  lowerings.callFamily(builder, loc, format, "windows_add_f64_64",
+  lowerings.callFamily(builder, loc, format, "slice_products_add_f64_64",
                        {place, add->getArgument(2), add->getArgument(3)}, {},
                        {});
   LLVM::ReturnOp::create(builder, loc, ValueRange());

@@ -16,8 +16,8 @@ static bool isRegistered(MacOp mac) {
   auto *dialect = mac->getContext()->getLoadedDialect<NumeraDialect>();
   return llvm::any_of(
       dialect->getRegistry().lowerings(), [&](const Lowering &lowering) {
-        if ((lowering.operation != Operation::Mac &&
-             lowering.operation != Operation::Fma &&
+        if ((lowering.operation != OpKind::Mac &&
+             lowering.operation != OpKind::Fma &&
              !isProduct(lowering.operation)) ||
             lowering.result != op.getResultElement().format)
           return false;
@@ -93,7 +93,7 @@ bool PackedContraction::acceptsMac(Target target) {
 
 bool PackedContraction::acceptsQuire() {
   Format format = QuireOpInterface(quireStep).getQuireFormat();
-  const OperationChange *change = format.changeOf(Operation::Mac);
+  const OperationChange *change = format.changeOf(OpKind::Mac);
   carrier = Float64Type::get(quireStep.getContext());
   return format.getFamily().embedsInF64(format) &&
          !(change && change->truncateOperands);
@@ -109,11 +109,11 @@ static bool isPlain(const OperationRules &rules, const Format &format) {
 static bool isChanged(const Registry &registry, const Format &format) {
   return llvm::any_of(registry.lowerings(), [&](const Lowering &lowering) {
     switch (lowering.operation) {
-    case Operation::Mac:
-    case Operation::Fma:
-    case Operation::Mul:
-    case Operation::Add:
-    case Operation::Cast:
+    case OpKind::Mac:
+    case OpKind::Fma:
+    case OpKind::Mul:
+    case OpKind::Add:
+    case OpKind::Cast:
       return lowering.result == format ||
              llvm::is_contained(lowering.operands, format);
     default:

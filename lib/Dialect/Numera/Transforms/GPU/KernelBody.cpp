@@ -66,7 +66,7 @@ KernelLoops KernelLoops::of(OpBuilder &builder, linalg::GenericOp generic) {
 }
 
 bool isKernelConstant(Value value) {
-  mlir::Operation *op = value.getDefiningOp();
+  Operation *op = value.getDefiningOp();
   return op &&
          (op->hasTrait<OpTrait::ConstantLike>() || isa<QuireZeroOp>(op)) &&
          !isa<MemRefType>(value.getType());
@@ -210,13 +210,13 @@ SmallVector<Value> KernelBody::cloneBody(IRMapping &map) {
   body->walk([&](linalg::IndexOp index) {
     map.map(index.getResult(), iterators[index.getDim()]);
   });
-  for (mlir::Operation &each : *body)
-    each.walk([&](mlir::Operation *nested) {
+  for (Operation &each : *body)
+    each.walk([&](Operation *nested) {
       for (Value operand : nested->getOperands())
         if (!generic.getRegion().isAncestor(operand.getParentRegion()))
           map.map(operand, inside(operand));
     });
-  for (mlir::Operation &each : body->without_terminator())
+  for (Operation &each : body->without_terminator())
     if (!isa<linalg::IndexOp>(each))
       builder.clone(each, map);
   SmallVector<Value> results;

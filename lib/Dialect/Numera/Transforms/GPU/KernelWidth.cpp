@@ -14,7 +14,7 @@ namespace numera {
 
 /// Instructions, roughly, of an operation of the body; none for what is a loop
 /// or more than a few dozen.
-static std::optional<int64_t> costOf(mlir::Operation &op) {
+static std::optional<int64_t> costOf(Operation &op) {
   if (isa<RandomOp, RandomFillOp, QuireMacOp>(op) || op.getNumRegions() > 0)
     return std::nullopt;
   auto format = dyn_cast<FormatOpInterface>(op);
@@ -61,7 +61,7 @@ int64_t elementsOfThread(linalg::GenericOp generic, const KernelLoops &loops) {
     least = std::min<int64_t>(least, element.getIntOrFloatBitWidth() / 8);
   }
   int64_t width = 16 / least, cost = 0;
-  for (mlir::Operation &op : *generic.getBody()) {
+  for (Operation &op : *generic.getBody()) {
     std::optional<int64_t> more = costOf(op);
     if (!more)
       return 1;

@@ -62,7 +62,7 @@ static LogicalResult inlineCall(func::CallOp call) {
   OpBuilder builder(call);
   IRMapping values;
   values.map(body.getArguments(), call.getOperands());
-  for (mlir::Operation &op : body.without_terminator())
+  for (Operation &op : body.without_terminator())
     builder.clone(op, values);
   for (auto [result, value] :
        llvm::zip(call.getResults(), body.getTerminator()->getOperands()))

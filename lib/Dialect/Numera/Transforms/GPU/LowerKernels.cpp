@@ -47,7 +47,7 @@ static void redeclare(func::FuncOp function) {
 
 /// Upstream would call libdevice for these, even as LLVM's operations.
 static void replaceMath(gpu::GPUModuleOp kernels) {
-  kernels.walk([](mlir::Operation *op) {
+  kernels.walk([](Operation *op) {
     if (!isa<math::FmaOp, math::SqrtOp, math::AbsFOp>(op))
       return;
     Type type = op->getResult(0).getType();
@@ -68,7 +68,7 @@ static void replaceMath(gpu::GPUModuleOp kernels) {
 /// may make one of numbers is followed by an operation of `numera`, which makes
 /// it canonical on every target.
 static void keepNaNs(gpu::GPUModuleOp kernels) {
-  kernels.walk([](mlir::Operation *op) {
+  kernels.walk([](Operation *op) {
     if (!isa<arith::TruncFOp, arith::ExtFOp, arith::MinimumFOp,
              arith::MaximumFOp, math::AbsFOp>(op))
       return;
@@ -83,7 +83,7 @@ static void keepNaNs(gpu::GPUModuleOp kernels) {
         builder, loc,
         builder.getFloatAttr(type, APFloat::getQNaN(type.getFloatSemantics())));
     auto kept = arith::SelectOp::create(builder, loc, isNaN, canonical, result);
-    llvm::SmallPtrSet<mlir::Operation *, 2> own = {isNaN.getDefiningOp(), kept};
+    llvm::SmallPtrSet<Operation *, 2> own = {isNaN.getDefiningOp(), kept};
     result.replaceAllUsesExcept(kept, own);
   });
 }

@@ -38,7 +38,7 @@ template <typename Op> struct Offload : ConvertOpToLLVMPattern<Op> {
       // Before upstream's, which take buffers to be the host's.
       : ConvertOpToLLVMPattern<Op>(converter, /*benefit=*/10) {}
 
-  Value call(OpBuilder &builder, mlir::Operation *op, StringRef symbol,
+  Value call(OpBuilder &builder, Operation *op, StringRef symbol,
              ValueRange operands, Type result = {}) const {
     MLIRContext *context = op->getContext();
     auto module = op->getParentOfType<ModuleOp>();
@@ -56,7 +56,7 @@ template <typename Op> struct Offload : ConvertOpToLLVMPattern<Op> {
     return result ? made.getResult() : Value();
   }
 
-  Type pointer(mlir::Operation *op) const {
+  Type pointer(Operation *op) const {
     return LLVM::LLVMPointerType::get(op->getContext());
   }
   Value number(OpBuilder &builder, Location loc, Type type,
@@ -66,7 +66,7 @@ template <typename Op> struct Offload : ConvertOpToLLVMPattern<Op> {
   }
 
   /// Room on the stack, where it is taken once however often `op` runs.
-  Value room(OpBuilder &builder, mlir::Operation *op, Type type) const {
+  Value room(OpBuilder &builder, Operation *op, Type type) const {
     OpBuilder::InsertionGuard guard(builder);
     auto function = op->getParentOfType<FunctionOpInterface>();
     builder.setInsertionPointToStart(&function.getFunctionBody().front());
@@ -76,7 +76,7 @@ template <typename Op> struct Offload : ConvertOpToLLVMPattern<Op> {
   }
 
   /// The address of a global of the program that the launcher writes to.
-  Value slot(OpBuilder &builder, mlir::Operation *op, const Twine &name) const {
+  Value slot(OpBuilder &builder, Operation *op, const Twine &name) const {
     std::string symbol = name.str();
     auto module = op->getParentOfType<ModuleOp>();
     auto global = module.lookupSymbol<LLVM::GlobalOp>(symbol);

@@ -35,7 +35,7 @@ static std::optional<int64_t> growthOf(Value value, scf::ForOp loop) {
     return 1;
   if (loop.isDefinedOutsideOfLoop(value))
     return 0;
-  mlir::Operation *op = value.getDefiningOp();
+  Operation *op = value.getDefiningOp();
   if (auto cast = dyn_cast_if_present<arith::IndexCastOp>(op))
     return growthOf(cast.getIn(), loop);
   if (auto cast = dyn_cast_if_present<arith::IndexCastUIOp>(op))
@@ -66,7 +66,7 @@ static bool drawsForNeighbours(RandomOp random, scf::ForOp loop) {
 /// The draws that a loop makes in every iteration, or under a condition.
 static SmallVector<RandomOp> drawsOf(scf::ForOp loop) {
   SmallVector<RandomOp> draws;
-  loop.getBody()->walk<WalkOrder::PreOrder>([&](mlir::Operation *op) {
+  loop.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isa<LoopLikeOpInterface>(op))
       return WalkResult::skip();
     if (auto random = dyn_cast<RandomOp>(op);
@@ -152,7 +152,7 @@ private:
   Value atStrip(Value value) {
     if (value == inner.getInductionVar())
       return outer.getInductionVar();
-    mlir::Operation *op = value.getDefiningOp();
+    Operation *op = value.getDefiningOp();
     if (!op || !inner->isProperAncestor(op))
       return value;
     IRMapping map;

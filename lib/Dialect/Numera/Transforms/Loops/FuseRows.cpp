@@ -168,7 +168,7 @@ int64_t Group::bytesOfRow() const {
 bool Group::isTemporary(Value root, const Use &use) const {
   if (!root.getDefiningOp<memref::AllocOp>() || use.isOutsideRows)
     return false;
-  return llvm::all_of(root.getUsers(), [&](mlir::Operation *user) {
+  return llvm::all_of(root.getUsers(), [&](Operation *user) {
     auto op = dyn_cast<linalg::LinalgOp>(user);
     return isa<memref::DeallocOp>(user) || (op && llvm::is_contained(ops, op));
   });
@@ -244,7 +244,7 @@ void Group::fuse(IRRewriter &rewriter, int64_t &room) {
     rewriter.eraseOp(op);
   }
   for (auto [whole, temporary] : temporaries) {
-    for (mlir::Operation *free : llvm::make_early_inc_range(whole.getUsers()))
+    for (Operation *free : llvm::make_early_inc_range(whole.getUsers()))
       rewriter.eraseOp(free);
     rewriter.eraseOp(whole.getDefiningOp());
   }
@@ -252,7 +252,7 @@ void Group::fuse(IRRewriter &rewriter, int64_t &room) {
 
 /// True for what may stand between the operations of a group: it neither reads
 /// nor writes nor frees.
-bool isHarmless(mlir::Operation &op) {
+bool isHarmless(Operation &op) {
   return isMemoryEffectFree(&op) || isa<memref::AllocOp>(op);
 }
 
@@ -266,7 +266,7 @@ struct FuseRowsPass : impl::NumeraFuseRowsBase<FuseRowsPass> {
       if (isa<linalg::LinalgOp>(block->getParentOp()))
         continue;
       std::vector<Group> groups(1);
-      for (mlir::Operation &op : *block) {
+      for (Operation &op : *block) {
         auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
         if (linalgOp && groups.back().add(linalgOp))
           continue;

@@ -62,7 +62,7 @@ bool reducesInLanes(linalg::GenericOp generic) {
       return false;
   }
   auto yield = cast<linalg::YieldOp>(generic.getBody()->getTerminator());
-  mlir::Operation *step = yield.getOperand(0).getDefiningOp();
+  Operation *step = yield.getOperand(0).getDefiningOp();
   Value sum = generic.getBody()->getArguments().back();
   return isa_and_nonnull<arith::AddIOp, arith::AndIOp, arith::OrIOp,
                          arith::MaxSIOp, arith::MaxUIOp, arith::MinSIOp,
@@ -289,8 +289,7 @@ static bool isIndependent(linalg::LinalgOp op, unsigned loop) {
 }
 
 /// Marks the outer loops that numera-parallelize may share among threads.
-static void markParallel(linalg::LinalgOp op,
-                         ArrayRef<mlir::Operation *> loops) {
+static void markParallel(linalg::LinalgOp op, ArrayRef<Operation *> loops) {
   for (auto [i, loop] : llvm::enumerate(loops)) {
     if (!isIndependent(op, unsigned(i)))
       return;

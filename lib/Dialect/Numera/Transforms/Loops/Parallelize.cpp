@@ -45,7 +45,7 @@ constexpr int64_t workOfChunk = 1 << 19;
 constexpr int64_t elementsOfChunk = 64;
 
 int64_t weightOf(FormatOpInterface op) {
-  using enum numera::Operation;
+  using enum OpKind;
   bool isMachine = isa<FloatType>(op->getResult(0).getType());
   switch (op.getFormatOperation()) {
   case Div:
@@ -72,7 +72,7 @@ int64_t weightOf(FormatOpInterface op) {
   }
 }
 
-int64_t weightOf(mlir::Operation &op) {
+int64_t weightOf(Operation &op) {
   if (auto formatOp = dyn_cast<FormatOpInterface>(op))
     return weightOf(formatOp);
   return isa<QuireOpInterface, CallOpInterface>(op) ? 50 : 1;
@@ -87,7 +87,7 @@ public:
   Value of(Region &region) {
     int64_t known = 0; // the terminator is what the loop itself takes
     SmallVector<Value> loops;
-    for (mlir::Operation &op : region.getOps()) {
+    for (Operation &op : region.getOps()) {
       known += weightOf(op);
       for (Region &inner : op.getRegions())
         loops.push_back(multiply(tripsOf(op), of(inner)));
@@ -108,7 +108,7 @@ public:
 private:
   /// How often the regions of an operation run. What cannot be known in front
   /// of the outer loop is not known to be more than once.
-  Value tripsOf(mlir::Operation &op) {
+  Value tripsOf(Operation &op) {
     auto loop = dyn_cast<scf::ForOp>(op);
     if (!loop)
       return constant(1);
@@ -245,7 +245,7 @@ private:
     remade.clear();
     passed.clear();
     for (Value value : used) {
-      mlir::Operation *op = value.getDefiningOp();
+      Operation *op = value.getDefiningOp();
       bool isConstant = op && (op->hasTrait<OpTrait::ConstantLike>() ||
                                isa<memref::GetGlobalOp>(op));
       (isConstant ? remade : passed).push_back(value);
@@ -312,11 +312,11 @@ private:
       rest = arith::DivUIOp::create(builder, loc, rest, bound);
     }
     map.map(nest.front().getInductionVar(), rest);
-    for (mlir::Operation &op : nest.back().getBody()->without_terminator())
+    for (Operation &op : nest.back().getBody()->without_terminator())
       builder.clone(op, map);
     // What was known of the loop still holds: that it becomes vectors, say.
     loop->setDiscardableAttrs(nest.back()->getDiscardableAttrDictionary());
-    loop->walk([](mlir::Operation *op) { op->removeAttr(parallelLoopAttr); });
+    loop->walk([](Operation *op) { op->removeAttr(parallelLoopAttr); });
   }
 
   LLVM::LLVMFuncOp makeChunk(func::FuncOp loop, StringRef caller) {

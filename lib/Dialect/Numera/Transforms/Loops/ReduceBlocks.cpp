@@ -28,7 +28,7 @@ namespace numera {
 static constexpr int64_t lanes = 16;
 
 /// An operation whose vector form is the same operation on vectors.
-static bool isOfLanes(mlir::Operation &op) {
+static bool isOfLanes(Operation &op) {
   return isa<linalg::YieldOp>(op) || op.hasTrait<OpTrait::ConstantLike>() ||
          (OpTrait::hasElementwiseMappableTraits(&op) &&
           isMemoryEffectFree(&op) && op.getNumResults() == 1 &&
@@ -85,7 +85,7 @@ private:
   Value termOf(Value vector);
   Value combine(Value x, Value y) { return copyOf(step, {x, y}); }
   /// An operation of the body on vectors.
-  Value copyOf(mlir::Operation *op, ValueRange operands) {
+  Value copyOf(Operation *op, ValueRange operands) {
     return builder
         .create(loc, op->getName().getIdentifier(), operands,
                 {vectorOf(op->getResult(0).getType())}, op->getAttrs())
@@ -100,7 +100,7 @@ private:
   OpBuilder &builder;
   Location loc;
   linalg::GenericOp generic;
-  mlir::Operation *step;
+  Operation *step;
 };
 } // namespace
 
@@ -116,11 +116,11 @@ Value BlockReducer::termOf(Value vector) {
     return splat;
   };
   Value sum = generic.getBody()->getArguments().back();
-  for (mlir::Operation &op : generic.getBody()->without_terminator()) {
+  for (Operation &op : generic.getBody()->without_terminator()) {
     if (&op == step)
       continue;
     if (op.hasTrait<OpTrait::ConstantLike>()) {
-      mlir::Operation *copy = builder.clone(op);
+      Operation *copy = builder.clone(op);
       map.map(op.getResult(0),
               vector::BroadcastOp::create(builder, loc,
                                           vectorOf(op.getResult(0).getType()),
@@ -181,7 +181,7 @@ void BlockReducer::emit(ArrayRef<Value> place) {
                           place);
 }
 
-std::optional<SmallVector<mlir::Operation *>>
+std::optional<SmallVector<Operation *>>
 reduceInBlocks(IRRewriter &rewriter, linalg::GenericOp generic) {
   if (!hasForm(generic))
     return std::nullopt;
@@ -191,7 +191,7 @@ reduceInBlocks(IRRewriter &rewriter, linalg::GenericOp generic) {
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(rewriter, loc, value);
   };
-  SmallVector<mlir::Operation *> loops;
+  SmallVector<Operation *> loops;
   SmallVector<Value> place;
   for (size_t i = 0; i + 1 < ranges.size(); ++i) {
     bool isRows = i + 2 == ranges.size();

@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace numera {
 
-bool isOnBytes(mlir::Operation *op) {
+bool isOnBytes(Operation *op) {
   if (!isa<AddOp, SubOp, MulOp>(op) || op->getNumOperands() != 2)
     return false;
   auto interface = cast<FormatOpInterface>(op);
@@ -28,7 +28,7 @@ bool isOnBytes(linalg::GenericOp generic) {
   Block *body = generic.getBody();
   auto isOwn = [&](Value value) { return value.getParentBlock() == body; };
   return llvm::all_of(body->without_terminator(),
-                      [&](mlir::Operation &op) {
+                      [&](Operation &op) {
                         return isOnBytes(&op) &&
                                llvm::all_of(op.getOperands(), isOwn);
                       }) &&
@@ -53,8 +53,8 @@ cloneOnBytes(OpBuilder &builder, linalg::GenericOp generic,
                           builder, loc, wide(argument.getType()), elements)
                           .getResult());
   }
-  for (mlir::Operation &op : body->without_terminator()) {
-    mlir::Operation *clone = builder.clone(op, map);
+  for (Operation &op : body->without_terminator()) {
+    Operation *clone = builder.clone(op, map);
     clone->getResult(0).setType(wide(op.getResult(0).getType()));
   }
   SmallVector<SmallVector<Value>> results;

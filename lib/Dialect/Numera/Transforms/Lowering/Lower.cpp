@@ -32,7 +32,7 @@ struct LowerPass : impl::NumeraLowerBase<LowerPass> {
         failed(applyPatternsGreedily(module, std::move(patterns))) ||
         failed(lowerTypes(module)) || failed(lowerOps(module, *parsed)))
       return signalPassFailure();
-    module.walk([&](mlir::Operation *op) {
+    module.walk([&](Operation *op) {
       if (isa_and_nonnull<NumeraDialect>(op->getDialect()) || mentionsNum(op)) {
         op->emitError("'") << op->getName()
                            << "' is left: numera-lower has no pattern for it";

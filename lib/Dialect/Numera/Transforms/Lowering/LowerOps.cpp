@@ -9,7 +9,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "numera/Dialect/Numera/IR/Events.h"
+#include "numera/Dialect/Numera/IR/StatusFlags.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 
 using namespace mlir;
@@ -20,11 +20,11 @@ namespace numera {
 
 /// What lowers an operation on these values, scalars or vectors of one
 /// dimension, at the builder's place; null after an error.
-using LowerOn = llvm::function_ref<Value(OpBuilder &builder,
-                                         mlir::Operation *op, ValueRange)>;
+using LowerOn =
+    llvm::function_ref<Value(OpBuilder &builder, Operation *op, ValueRange)>;
 
 /// A vector operation as one operation an element.
-static Value unroll(OpBuilder &builder, mlir::Operation *op, LowerOn lower) {
+static Value unroll(OpBuilder &builder, Operation *op, LowerOn lower) {
   Location loc = op->getLoc();
   auto type = cast<VectorType>(op->getResult(0).getType());
   SmallVector<SmallVector<Value>> columns;
@@ -46,8 +46,7 @@ static Value unroll(OpBuilder &builder, mlir::Operation *op, LowerOn lower) {
 }
 
 /// A vector operation as one on vectors of one dimension.
-static Value lowerWhole(OpBuilder &builder, mlir::Operation *op,
-                        LowerOn lower) {
+static Value lowerWhole(OpBuilder &builder, Operation *op, LowerOn lower) {
   Location loc = op->getLoc();
   auto cast = [&](Value value, ArrayRef<int64_t> shape) -> Value {
     Type type = VectorType::get(shape, getElementTypeOrSelf(value));
@@ -65,8 +64,7 @@ static Value lowerWhole(OpBuilder &builder, mlir::Operation *op,
 
 /// Replaces an operation by its lowering. GPUs have few vectors: all others are
 /// taken apart.
-static LogicalResult replace(mlir::Operation *op, LowerOn lower,
-                             Target target) {
+static LogicalResult replace(Operation *op, LowerOn lower, Target target) {
   Type type = op->getResult(0).getType();
   if (isa<TensorType>(type) ||
       (isa<VectorType>(type) && cast<VectorType>(type).isScalable()))
@@ -117,22 +115,22 @@ LogicalResult lowerOps(ModuleOp module, Target target) {
   }
   if (failed(lowerQuires(module, lowerings)))
     return failure();
-  SmallVector<mlir::Operation *> work;
-  module.walk([&](mlir::Operation *op) {
-    if (isa<FormatOpInterface, DecodeOp, RoundToOp, EncodeOp, EventsOp,
+  SmallVector<Operation *> work;
+  module.walk([&](Operation *op) {
+    if (isa<FormatOpInterface, DecodeOp, RoundToOp, EncodeOp, StatusFlagsOp,
             LookupOp>(op))
       work.push_back(op);
   });
-  auto lower = [&](OpBuilder &builder, mlir::Operation *op, ValueRange values) {
+  auto lower = [&](OpBuilder &builder, Operation *op, ValueRange values) {
     if (auto interface = dyn_cast<FormatOpInterface>(op))
       return lowerings.lower(builder, interface, values);
-    if (auto events = dyn_cast<EventsOp>(op))
-      return lowerings.lower(builder, events, values);
+    if (auto flags = dyn_cast<StatusFlagsOp>(op))
+      return lowerings.lower(builder, flags, values);
     if (auto lookup = dyn_cast<LookupOp>(op))
       return lowerings.lower(builder, lookup, values);
     return lowerings.lowerCarrierOp(builder, op, values);
   };
-  for (mlir::Operation *op : work)
+  for (Operation *op : work)
     if (failed(replace(op, lower, target)))
       return failure();
   return success();

@@ -46,11 +46,11 @@ private:
   LogicalResult call(QuireOpInterface step, Value place);
   LogicalResult callLibrary(QuireOpInterface step, ArrayRef<Value> operands);
 
-  Value createSlot(mlir::Operation *op, Type type);
-  Value spill(mlir::Operation *op, Value quire);
+  Value createSlot(Operation *op, Type type);
+  Value spill(Operation *op, Value quire);
   Value addressOf(memref::LoadOp load);
   /// A place from which `op` can read `quire`.
-  Value readable(mlir::Operation *op, Value quire);
+  Value readable(Operation *op, Value quire);
 
   ModuleOp module;
   Lowerings &lowerings;
@@ -64,14 +64,14 @@ private:
 // What stays in place
 //===----------------------------------------------------------------------===//
 
-static bool isStep(mlir::Operation *op) {
+static bool isStep(Operation *op) {
   auto quireOp = dyn_cast<QuireOpInterface>(op);
   return quireOp && quireOp.isAccumulation();
 }
 
 /// True if memory may change at `op`; a step that is still to be lowered may
 /// become a call that writes.
-static bool mayWrite(mlir::Operation *op) {
+static bool mayWrite(Operation *op) {
   if (isStep(op))
     return true;
   auto effects = dyn_cast<MemoryEffectOpInterface>(op);
@@ -85,10 +85,10 @@ static bool mayWrite(mlir::Operation *op) {
 }
 
 /// True if what `load` read is still in memory at `op`.
-static bool isStillThere(memref::LoadOp load, mlir::Operation *op) {
+static bool isStillThere(memref::LoadOp load, Operation *op) {
   if (load->getBlock() != op->getBlock())
     return false;
-  for (mlir::Operation *each = load->getNextNode(); each != op;
+  for (Operation *each = load->getNextNode(); each != op;
        each = each->getNextNode())
     if (mayWrite(each))
       return false;
@@ -97,7 +97,7 @@ static bool isStillThere(memref::LoadOp load, mlir::Operation *op) {
 
 /// True if nothing between the first step and the store looks at memory.
 static bool isUndisturbed(const InPlaceSum &sum) {
-  for (mlir::Operation *each = sum.steps.front(); each != sum.store;
+  for (Operation *each = sum.steps.front(); each != sum.store;
        each = each->getNextNode())
     if (!llvm::is_contained(sum.steps, each) && !isMemoryEffectFree(each))
       return false;
@@ -110,10 +110,10 @@ static std::optional<InPlaceSum> matchInPlace(QuireOpInterface first) {
     return std::nullopt;
   InPlaceSum sum{load, {first}, {}};
   while (true) {
-    mlir::Operation *last = sum.steps.back();
+    Operation *last = sum.steps.back();
     if (!last->hasOneUse())
       return std::nullopt;
-    mlir::Operation *user = *last->user_begin();
+    Operation *user = *last->user_begin();
     if (user->getBlock() != last->getBlock())
       return std::nullopt;
     if (auto store = dyn_cast<memref::StoreOp>(user)) {
@@ -135,7 +135,7 @@ static std::optional<InPlaceSum> matchInPlace(QuireOpInterface first) {
 //===----------------------------------------------------------------------===//
 
 /// A slot lives as long as its function: one in a loop would grow the stack.
-Value QuireLowering::createSlot(mlir::Operation *op, Type type) {
+Value QuireLowering::createSlot(Operation *op, Type type) {
   OpBuilder::InsertionGuard guard(builder);
   auto function = op->getParentOfType<FunctionOpInterface>();
   builder.setInsertionPointToStart(&function.getFunctionBody().front());
@@ -144,7 +144,7 @@ Value QuireLowering::createSlot(mlir::Operation *op, Type type) {
   return LLVM::AllocaOp::create(builder, op->getLoc(), pointer, type, one);
 }
 
-Value QuireLowering::spill(mlir::Operation *op, Value quire) {
+Value QuireLowering::spill(Operation *op, Value quire) {
   Value slot = createSlot(op, quire.getType());
   LLVM::StoreOp::create(builder, op->getLoc(), quire, slot);
   return slot;
@@ -172,7 +172,7 @@ Value QuireLowering::addressOf(memref::LoadOp load) {
                              ArrayRef<LLVM::GEPArg>{element});
 }
 
-Value QuireLowering::readable(mlir::Operation *op, Value quire) {
+Value QuireLowering::readable(Operation *op, Value quire) {
   auto load = quire.getDefiningOp<memref::LoadOp>();
   if (!load || !isStillThere(load, op))
     return spill(op, quire);
@@ -194,7 +194,7 @@ LogicalResult QuireLowering::call(QuireOpInterface step, Value place) {
     OperandRange numbers = step->getOperands();
     Format format = step.getQuireFormat();
     const OperationChange *change =
-        isMac ? format.changeOf(Operation::Mac) : nullptr;
+        isMac ? format.changeOf(OpKind::Mac) : nullptr;
     int32_t cut = change ? change->truncateOperands : 0;
     for (Value number : isMac ? numbers.drop_back() : numbers.drop_front()) {
       Value code = toBits(builder, loc, number);
@@ -215,14 +215,14 @@ LogicalResult QuireLowering::call(QuireOpInterface step, Value place) {
 /// values, an addition.
 LogicalResult QuireLowering::callLibrary(QuireOpInterface step,
                                          ArrayRef<Value> operands) {
-  mlir::Operation *op = step;
+  Operation *op = step;
   if (!isa<QuireMacOp, QuireAddOp>(op))
     return op->emitError("'")
            << op->getName() << "' is no part of the accumulator of format '"
            << step.getQuireFormat().getOpaqueName()
            << "', expected quire_mac, quire_add or quire_round";
-  Operation part = isa<QuireMacOp>(op) ? Operation::AccumulatorMac
-                                       : Operation::AccumulatorAdd;
+  OpKind part =
+      isa<QuireMacOp>(op) ? OpKind::AccumulatorMac : OpKind::AccumulatorAdd;
   return lowerings.callPart(builder, op, part, step.getQuireFormat(), operands);
 }
 
@@ -230,7 +230,7 @@ LogicalResult QuireLowering::callLibrary(QuireOpInterface step,
 LogicalResult QuireLowering::lowerZero(QuireZeroOp zero) {
   builder.setInsertionPoint(zero);
   Value slot = createSlot(zero, zero.getType());
-  if (failed(lowerings.callPart(builder, zero, Operation::AccumulatorInit,
+  if (failed(lowerings.callPart(builder, zero, OpKind::AccumulatorInit,
                                 zero.getFormatAttr().getFormat(), slot)))
     return failure();
   Value begun =
@@ -285,7 +285,7 @@ LogicalResult QuireLowering::lowerRound(QuireRoundOp round) {
   Value place = readable(round, round.getQuire());
   if (format.isOpaque()) {
     FailureOr<Value> code = lowerings.callPart(
-        builder, round, Operation::AccumulatorRound, format, place);
+        builder, round, OpKind::AccumulatorRound, format, place);
     if (failed(code))
       return failure();
     finish(round, *code);
@@ -330,7 +330,7 @@ LogicalResult QuireLowering::run() {
     if (failed(lowerZero(zero)))
       return failure();
   }
-  llvm::SmallPtrSet<mlir::Operation *, 8> done;
+  llvm::SmallPtrSet<Operation *, 8> done;
   for (QuireOpInterface op : work) {
     if (!done.insert(op).second)
       continue;

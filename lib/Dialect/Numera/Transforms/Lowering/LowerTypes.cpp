@@ -9,8 +9,8 @@
 #include "LowerTypes.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/Transforms/DialectConversion.h"
-#include "numera/Dialect/Numera/IR/Events.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
+#include "numera/Dialect/Numera/IR/StatusFlags.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 
 using namespace mlir;
@@ -57,7 +57,7 @@ struct RebuildOperation : ConversionPattern {
       : ConversionPattern(converter, MatchAnyOpTypeTag(), 0, context) {}
 
   LogicalResult
-  matchAndRewrite(mlir::Operation *op, ArrayRef<Value> operands,
+  matchAndRewrite(Operation *op, ArrayRef<Value> operands,
                   ConversionPatternRewriter &rewriter) const override {
     if (isa_and_nonnull<NumeraDialect>(op->getDialect()))
       return failure();
@@ -74,7 +74,7 @@ struct RebuildOperation : ConversionPattern {
                          converter.convertAttribute(attribute.getValue()));
     for (unsigned i = 0; i < op->getNumRegions(); ++i)
       state.addRegion();
-    mlir::Operation *rebuilt = rewriter.create(state);
+    Operation *rebuilt = rewriter.create(state);
     for (auto [from, to] : llvm::zip(op->getRegions(), rebuilt->getRegions())) {
       rewriter.inlineRegionBefore(from, to, to.end());
       if (failed(rewriter.convertRegionTypes(&to, converter)))
@@ -131,13 +131,13 @@ template <typename Op> struct PackingToStorageForm : OpConversionPattern<Op> {
 };
 
 /// Its attributes say all in either form.
-struct EventsToStorageForm : OpConversionPattern<EventsOp> {
+struct StatusFlagsToStorageForm : OpConversionPattern<StatusFlagsOp> {
   using OpConversionPattern::OpConversionPattern;
 
   LogicalResult
-  matchAndRewrite(EventsOp op, OpAdaptor adaptor,
+  matchAndRewrite(StatusFlagsOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<EventsOp>(
+    rewriter.replaceOpWithNewOp<StatusFlagsOp>(
         op, op->getResultTypes(), adaptor.getOperands(), op->getAttrs());
     return success();
   }
@@ -175,7 +175,7 @@ struct LowerQuireZero : OpConversionPattern<QuireZeroOp> {
     auto *dialect = op->getContext()->getLoadedDialect<NumeraDialect>();
     bool hasInit = llvm::any_of(
         dialect->getRegistry().lowerings(), [&](const Lowering &lowering) {
-          return lowering.operation == Operation::AccumulatorInit &&
+          return lowering.operation == OpKind::AccumulatorInit &&
                  lowering.result == format;
         });
     if (hasInit)
@@ -211,7 +211,7 @@ static bool holdsNum(Type type) {
       .wasInterrupted();
 }
 
-bool mentionsNum(mlir::Operation *op) {
+bool mentionsNum(Operation *op) {
   if (llvm::any_of(op->getOperandTypes(), holdsNum) ||
       llvm::any_of(op->getResultTypes(), holdsNum))
     return true;
@@ -229,7 +229,7 @@ bool mentionsNum(mlir::Operation *op) {
 
 /// Only functions, packing and unpacking may know of packed tensors.
 static LogicalResult checkPacked(ModuleOp module) {
-  auto result = module.walk([](mlir::Operation *op) {
+  auto result = module.walk([](Operation *op) {
     bool isKnown = isa<PackOp, UnpackOp, CallOpInterface>(op) ||
                    op->hasTrait<mlir::OpTrait::ReturnLike>();
     if (isKnown || (llvm::none_of(op->getOperandTypes(), numera::isPacked) &&
@@ -255,11 +255,11 @@ LogicalResult lowerTypes(ModuleOp module) {
   });
   ConversionTarget target(*context);
   target.markUnknownOpDynamicallyLegal(
-      [](mlir::Operation *op) { return !mentionsNum(op); });
+      [](Operation *op) { return !mentionsNum(op); });
   RewritePatternSet patterns(context);
   patterns.add<RebuildOperation>(converter, context);
   patterns
-      .add<ToStorageForm, EventsToStorageForm, LowerConstant<ConstantOp>,
+      .add<ToStorageForm, StatusFlagsToStorageForm, LowerConstant<ConstantOp>,
            LowerConstant<arith::ConstantOp>, QuireToStorageForm, LowerQuireZero,
            PackingToStorageForm<PackOp>, PackingToStorageForm<UnpackOp>>(
           converter, context);
@@ -271,7 +271,7 @@ struct LowerTypesPass : impl::NumeraLowerTypesBase<LowerTypesPass> {
   void runOnOperation() override {
     if (failed(lowerTypes(getOperation())))
       return signalPassFailure();
-    getOperation().walk([&](mlir::Operation *op) {
+    getOperation().walk([&](Operation *op) {
       if (mentionsNum(op)) {
         op->emitError("a type of numera is left in '") << op->getName() << "'";
         signalPassFailure();

@@ -81,7 +81,7 @@ Lowerings::Request Lowerings::exactCast(FormatOpInterface op,
                                         const ElementKind &result) {
   OperationRules rules;
   rules.result = rules.encoding = result.format;
-  return {op, Operation::Cast, result, rules};
+  return {op, OpKind::Cast, result, rules};
 }
 
 /// An operand whose last bits are cut off.
@@ -112,14 +112,14 @@ Value Lowerings::truncated(OpBuilder &builder, const Request &request,
 
 Value Lowerings::dispatch(OpBuilder &builder, const Request &request,
                           ArrayRef<Scalar> operands) {
-  if (request.operation != Operation::Mac && !request.rules.truncation.empty())
+  if (request.operation != OpKind::Mac && !request.rules.truncation.empty())
     return truncated(builder, request, operands);
   if (Value value = registered(builder, request, operands))
     return value;
-  if (request.operation == Operation::Cast)
+  if (request.operation == OpKind::Cast)
     return cast(builder, request, operands[0]);
   if (auto step = dyn_cast<MacOp>(request.op.getOperation());
-      step && request.operation == Operation::Mac)
+      step && request.operation == OpKind::Mac)
     return mac(builder, request, step, operands);
   bool same = llvm::all_of(operands, [&](const Scalar &operand) {
     return operand.kind == request.result ||
@@ -146,13 +146,13 @@ Value Lowerings::machineStep(OpBuilder &builder, const Request &request,
     return {};
   Location loc = request.op.getLoc();
   switch (request.operation) {
-  case Operation::Fma:
+  case OpKind::Fma:
     return math::FmaOp::create(builder, loc, operands[0].value,
                                operands[1].value, operands[2].value);
-  case Operation::Mul:
+  case OpKind::Mul:
     return arith::MulFOp::create(builder, loc, operands[0].value,
                                  operands[1].value);
-  case Operation::Add:
+  case OpKind::Add:
     return arith::AddFOp::create(builder, loc, operands[0].value,
                                  operands[1].value);
   default:
@@ -302,16 +302,16 @@ Value Lowerings::mac(OpBuilder &builder, const Request &request, MacOp op,
   StepRules rules = stepRulesOf(op);
   if (!rules.product)
     return dispatch(builder,
-                    {interface, Operation::Fma, accumulator, rules.sum, random},
+                    {interface, OpKind::Fma, accumulator, rules.sum, random},
                     operands);
   ElementKind product{rules.product->result, {}};
   Value rounded =
-      dispatch(builder, {interface, Operation::Mul, product, *rules.product},
+      dispatch(builder, {interface, OpKind::Mul, product, *rules.product},
                operands.take_front(2));
   if (!rounded)
     return {};
   return dispatch(builder,
-                  {interface, Operation::Add, accumulator, rules.sum, random},
+                  {interface, OpKind::Add, accumulator, rules.sum, random},
                   {operands[2], {rounded, product}});
 }
 

@@ -44,7 +44,7 @@ unsigned machineWidth(const ElementKind &kind);
 /// True for a format whose operations the runtime knows.
 bool hasArithmetic(const ElementKind &kind);
 
-class EventsOp;
+class StatusFlagsOp;
 
 /// The canonical NaN in place of any other: of f32 or f64.
 mlir::Value withCanonicalNaN(mlir::OpBuilder &builder, mlir::Location loc,
@@ -60,9 +60,9 @@ public:
   /// after an error at `op`.
   mlir::Value lower(mlir::OpBuilder &builder, FormatOpInterface op,
                     mlir::ValueRange values);
-  /// The events of an operation, i8: from its exact result where the rounded
-  /// one may have any.
-  mlir::Value lower(mlir::OpBuilder &builder, EventsOp op,
+  /// The status flags of an operation, i8: from its exact result where the
+  /// rounded one may have any.
+  mlir::Value lower(mlir::OpBuilder &builder, StatusFlagsOp op,
                     mlir::ValueRange values);
   /// The call that draws the bits of `op`.
   mlir::Value lower(mlir::OpBuilder &builder, RandomOp op);
@@ -80,7 +80,7 @@ public:
   /// codes of `operands`; an error at `op` where it is not registered. The
   /// result is null for a part that has none.
   mlir::FailureOr<mlir::Value> callPart(mlir::OpBuilder &, mlir::Operation *op,
-                                        Operation part, const Format &,
+                                        OpKind part, const Format &,
                                         llvm::ArrayRef<mlir::Value> operands);
 
   /// Calls the function of a lowering; a null `result` is none.
@@ -118,7 +118,7 @@ private:
   struct Request {
     mutable FormatOpInterface
         op; ///< for location, errors, predicate, signedness
-    Operation operation;
+    OpKind operation;
     ElementKind result;
     OperationRules rules;
     mlir::Value random = {}; ///< an i32, where the rounding is stochastic
@@ -151,8 +151,8 @@ private:
   mlir::Value lowerOpaqueCarrierOp(mlir::OpBuilder &, mlir::Operation *,
                                    mlir::Value);
   /// True if the result is true or false.
-  static bool isTest(Operation operation) {
-    return operation == Operation::Cmp || operation == Operation::IsNaN;
+  static bool isTest(OpKind operation) {
+    return operation == OpKind::Cmp || operation == OpKind::IsNaN;
   }
   Format carrierOf(const Request &, llvm::ArrayRef<Scalar>) const;
   mlir::Value missing(const Request &, llvm::ArrayRef<Scalar>);

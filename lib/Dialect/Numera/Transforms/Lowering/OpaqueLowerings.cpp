@@ -43,7 +43,7 @@ Format Lowerings::carrierOf(const Request &request,
   };
   if (!llvm::all_of(operands, isExactOperand))
     return {};
-  bool isOwnCast = request.operation == Operation::Cast &&
+  bool isOwnCast = request.operation == OpKind::Cast &&
                    (isCarrier(request.result) || isCarrier(operands[0].kind));
   return isOwnCast ? Format() : carrier;
 }
@@ -73,14 +73,14 @@ Value Lowerings::throughFormat(OpBuilder &builder, const Request &request,
                       : dispatch(builder, exactCast(request.op, wide), operand);
     if (!value)
       return {};
-    if (request.operation == Operation::Cmp && operand.kind.isFormat() &&
+    if (request.operation == OpKind::Cmp && operand.kind.isFormat() &&
         isTotallyOrdered(registry, operand.kind.format))
       value = CarrierArithmetic(builder, request.op.getLoc()).ordered(value);
     decoded.push_back({value, wide});
   }
   Request last = request;
-  last.operation = Operation::Cast;
-  if (request.operation == Operation::Cast)
+  last.operation = OpKind::Cast;
+  if (request.operation == OpKind::Cast)
     return dispatch(builder, last, decoded);
 
   Request step = exactCast(request.op, wide);
@@ -101,11 +101,11 @@ Value Lowerings::derived(OpBuilder &builder, const Request &request,
     return throughFormat(builder, request, operands, derivation.through);
   case Rule::Negation: {
     Request step = request;
-    step.operation = Operation::Neg;
+    step.operation = OpKind::Neg;
     Value negated = dispatch(builder, step, operands[1]);
     if (!negated)
       return {};
-    step.operation = Operation::Add;
+    step.operation = OpKind::Add;
     return dispatch(builder, step, {operands[0], {negated, operands[1].kind}});
   }
   case Rule::Comparison:
@@ -136,10 +136,10 @@ Value Lowerings::choose(OpBuilder &builder, const Request &request,
                         ArrayRef<Scalar> operands, Value isLess) {
   Location loc = request.op.getLoc();
   Value x = operands[0].value, y = operands[1].value;
-  bool isMax = request.operation == Operation::Max ||
-               request.operation == Operation::MaxNum;
-  bool keepsNaN = request.operation == Operation::Min ||
-                  request.operation == Operation::Max;
+  bool isMax =
+      request.operation == OpKind::Max || request.operation == OpKind::MaxNum;
+  bool keepsNaN =
+      request.operation == OpKind::Min || request.operation == OpKind::Max;
   Value chosen = isMax ? arith::SelectOp::create(builder, loc, isLess, y, x)
                        : arith::SelectOp::create(builder, loc, isLess, x, y);
   const Format &format = request.result.format;
@@ -164,12 +164,12 @@ Value Lowerings::choose(OpBuilder &builder, const Request &request,
 /// `decode`, `encode` and `round_to` are the registered casts, or the format's
 /// own `round_to`, for which all NaNs are one, or the rounding that this is
 /// known to be.
-Value Lowerings::lowerOpaqueCarrierOp(OpBuilder &builder, mlir::Operation *op,
+Value Lowerings::lowerOpaqueCarrierOp(OpBuilder &builder, Operation *op,
                                       Value operand) {
   Location loc = op->getLoc();
   Format format = op->getAttrOfType<FormatAttr>("format").getFormat();
   Format carrier = registry.exactCarrierOf(format);
-  auto call = [&](Operation operation, const Format &from, const Format &to,
+  auto call = [&](OpKind operation, const Format &from, const Format &to,
                   Value value) -> Value {
     Lowering key{};
     key.operation = operation;
@@ -178,7 +178,7 @@ Value Lowerings::lowerOpaqueCarrierOp(OpBuilder &builder, mlir::Operation *op,
     key.result = to;
     const Lowering *found = registry.findLowering(key);
     Type result = storageType(builder.getContext(),
-                              {operation == Operation::Cast ? to : from, {}});
+                              {operation == OpKind::Cast ? to : from, {}});
     if (found)
       return canonical(builder, loc,
                        callRegistered(builder, loc, *found, value, result), to);
@@ -189,7 +189,7 @@ Value Lowerings::lowerOpaqueCarrierOp(OpBuilder &builder, mlir::Operation *op,
     return {};
   };
   if (isa<DecodeOp>(op))
-    return call(Operation::Cast, format, carrier, operand);
+    return call(OpKind::Cast, format, carrier, operand);
   bool hasRounding = registry.findRoundTo(format, target) != nullptr;
   if (Format like = registry.roundsAs(format, target);
       like && isa<RoundToOp>(op)) {
@@ -200,17 +200,17 @@ Value Lowerings::lowerOpaqueCarrierOp(OpBuilder &builder, mlir::Operation *op,
                       getElementTypeOrSelf(operand), random);
   }
   if (isa<RoundToOp>(op) && hasRounding)
-    return call(Operation::RoundTo, carrier, format, operand);
+    return call(OpKind::RoundTo, carrier, format, operand);
   if (!hasRounding)
     operand = withCanonicalNaN(builder, loc, operand);
-  Value code = call(Operation::Cast, carrier, format, operand);
+  Value code = call(OpKind::Cast, carrier, format, operand);
   if (!code || isa<EncodeOp>(op))
     return code;
-  return call(Operation::Cast, format, carrier, code);
+  return call(OpKind::Cast, format, carrier, code);
 }
 
-FailureOr<Value> Lowerings::callPart(OpBuilder &builder, mlir::Operation *op,
-                                     Operation part, const Format &format,
+FailureOr<Value> Lowerings::callPart(OpBuilder &builder, Operation *op,
+                                     OpKind part, const Format &format,
                                      ArrayRef<Value> operands) {
   Location loc = op->getLoc();
   const Lowering *found = registry.findPart(part, format, target);
@@ -219,7 +219,7 @@ FailureOr<Value> Lowerings::callPart(OpBuilder &builder, mlir::Operation *op,
            << format.getOpaqueName() << "' has no '" << numera::nameOf(part)
            << "'; expected 'accumulator: {" << numera::nameOf(part)
            << ": SYMBOL}' in the entry of the format";
-  if (part != Operation::AccumulatorRound) {
+  if (part != OpKind::AccumulatorRound) {
     callRegistered(builder, loc, *found, operands, {});
     return Value();
   }

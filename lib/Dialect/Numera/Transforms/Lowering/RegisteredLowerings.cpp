@@ -40,7 +40,7 @@ Value Lowerings::registered(OpBuilder &builder, const Request &request,
                             ArrayRef<Scalar> operands) {
   // A registered step knows no rounding of its product.
   auto step = dyn_cast<MacOp>(request.op.getOperation());
-  if (request.operation == Operation::Mac && step.getProduct())
+  if (request.operation == OpKind::Mac && step.getProduct())
     return {};
   // Nor does a registered function know another overflow rule than its
   // format's.
@@ -117,8 +117,8 @@ static void extendBySign(func::FuncOp function, const Lowering &lowering,
   for (unsigned i = 0; takesSigned && i < function.getNumArguments(); ++i)
     if (function.removeArgAttr(i, zeroExtended))
       function.setArgAttr(i, signExtended, UnitAttr::get(context));
-  bool givesTruth = lowering.operation == Operation::Cmp ||
-                    lowering.operation == Operation::IsNaN;
+  bool givesTruth =
+      lowering.operation == OpKind::Cmp || lowering.operation == OpKind::IsNaN;
   if (givesSigned && !givesTruth && function.getNumResults() != 0 &&
       function.removeResultAttr(0, zeroExtended))
     function.setResultAttr(0, signExtended, UnitAttr::get(context));
@@ -255,7 +255,7 @@ void Lowerings::lower(OpBuilder &builder, RandomFillOp op) {
        {});
 }
 
-Value Lowerings::lowerCarrierOp(OpBuilder &builder, mlir::Operation *op,
+Value Lowerings::lowerCarrierOp(OpBuilder &builder, Operation *op,
                                 ValueRange values) {
   Location loc = op->getLoc();
   Value operand = values[0];
@@ -302,7 +302,7 @@ Value Lowerings::missing(const Request &request, ArrayRef<Scalar> operands) {
   // always exist.
   auto diagnostic = request.op.emitError("no lowering for '")
                     << nameOf(request.operation) << "'";
-  if (request.operation == Operation::Cast)
+  if (request.operation == OpKind::Cast)
     diagnostic << " from '" << nameOf(registry, operands[0].kind) << "' to '"
                << nameOf(registry, request.result) << "'";
   else
@@ -314,8 +314,7 @@ Value Lowerings::missing(const Request &request, ArrayRef<Scalar> operands) {
   diagnostic << " on target '" << numera::nameOf(target)
              << "'; register one under 'lowerings:': "
              << registry.suggest(wanted);
-  if (isa<MacOp>(request.op.getOperation()) &&
-      request.operation == Operation::Fma)
+  if (isa<MacOp>(request.op.getOperation()) && request.operation == OpKind::Fma)
     diagnostic << "; or accumulate in f32 or same";
   return {};
 }

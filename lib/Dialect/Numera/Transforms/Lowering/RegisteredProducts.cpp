@@ -18,8 +18,8 @@ const Lowering *registeredProduct(MacOp step) {
   key.rounding = rules.rounding.rounding;
   auto function = step->getParentOfType<func::FuncOp>();
   bool wantsDots = function && function->hasAttr(dotsAttribute);
-  for (Operation product : {Operation::Matmul, Operation::Dot}) {
-    if (product == Operation::Matmul && wantsDots)
+  for (OpKind product : {OpKind::Matmul, OpKind::Dot}) {
+    if (product == OpKind::Matmul && wantsDots)
       continue;
     key.operation = product;
     const Lowering *found = registryOf(step).findLowering(key);

@@ -7,8 +7,8 @@
 // proven stays as it is beside them. The few codes that a proof excepts are
 // told apart.
 
+#include "ExceptionalCodes.h"
 #include "Lowering/Lowerings.h"
-#include "TellApart.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "numera/Dialect/Numera/Transforms/Lowering/RegisteredProducts.h"
@@ -77,7 +77,7 @@ private:
     return kinds;
   }
 
-  Lowering key(Operation operation, ArrayRef<ElementKind> operands,
+  Lowering key(OpKind operation, ArrayRef<ElementKind> operands,
                const ElementKind &result) const {
     Lowering key{};
     key.operation = operation;
@@ -155,18 +155,18 @@ private:
     ElementKind meaning = meaningOf(result);
     bool isUniform = llvm::all_equal(operands) && operands.front() == result;
     if (!isUniform || !meaning.format || registeredProduct(step) ||
-        meaning.format.changeOf(Operation::Mac))
+        meaning.format.changeOf(OpKind::Mac))
       return false;
     // A function for the step knows no rounding of its product.
     if (!step.getProduct() &&
-        registry.findLowering(key(Operation::Mac, operands, result)))
+        registry.findLowering(key(OpKind::Mac, operands, result)))
       return false;
     if (!rules.product)
-      return registry.isProven(key(Operation::Fma, operands, result));
+      return registry.isProven(key(OpKind::Fma, operands, result));
     ArrayRef<ElementKind> pair = operands.take_front(2);
     return rules.product->result == result.format &&
-           registry.isProven(key(Operation::Mul, pair, result)) &&
-           registry.isProven(key(Operation::Add, pair, result));
+           registry.isProven(key(OpKind::Mul, pair, result)) &&
+           registry.isProven(key(OpKind::Add, pair, result));
   }
 
   /// A sum in f32 or f64: its factors are cast to it, both exactly.
@@ -188,9 +188,8 @@ private:
         isOpaque(operands[2]) || registeredProduct(step) ||
         (rules.product && rules.product->result != result.format))
       return false;
-    for (Operation operation :
-         {Operation::Mac, Operation::Fma, Operation::Mul}) {
-      bool isPair = operation == Operation::Mul;
+    for (OpKind operation : {OpKind::Mac, OpKind::Fma, OpKind::Mul}) {
+      bool isPair = operation == OpKind::Mul;
       if (registry.findLowering(
               key(operation, operands.take_front(isPair ? 2 : 3), result)))
         return false;
@@ -203,9 +202,9 @@ private:
                          const ElementKind &result) const {
     ElementKind meaning = meaningOf(factor);
     if (!meaning.format || !isExactCast(meaning.format, result.format) ||
-        meaning.format.changeOf(Operation::Mac))
+        meaning.format.changeOf(OpKind::Mac))
       return nullptr;
-    return registry.findProof(key(Operation::Cast, factor, result));
+    return registry.findProof(key(OpKind::Cast, factor, result));
   }
 
   /// Casts a whole factor where its cast has exceptions, which no step tells

@@ -107,11 +107,11 @@ BatchAnalysis::Places BatchAnalysis::analyse(func::FuncOp function,
 }
 
 void BatchAnalysis::visit(Block &block) {
-  for (mlir::Operation &op : block)
+  for (Operation &op : block)
     visit(&op);
 }
 
-void BatchAnalysis::visit(mlir::Operation *op) {
+void BatchAnalysis::visit(Operation *op) {
   if (auto linalg = dyn_cast<linalg::LinalgOp>(op))
     return visitLinalg(linalg);
   if (auto call = dyn_cast<func::CallOp>(op))
@@ -239,7 +239,7 @@ void BatchAnalysis::visitLinalg(linalg::LinalgOp op) {
 
 /// An empty tensor has no values, but its sizes tell which loop over it is the
 /// batch's.
-void BatchAnalysis::visitEmpty(mlir::Operation *op) {
+void BatchAnalysis::visitEmpty(Operation *op) {
   if (auto dim = dyn_cast<tensor::DimOp>(op)) {
     BatchPlace place = values.lookup(dim.getSource());
     if (place.isKnown() && getConstantIntValue(dim.getIndex()) ==
@@ -302,7 +302,7 @@ static BatchPlace collapse(BatchPlace place, unsigned group,
   return BatchPlace::unknown(uint64_t{1} << group);
 }
 
-void BatchAnalysis::visitReshape(mlir::Operation *op) {
+void BatchAnalysis::visitReshape(Operation *op) {
   bool collapses = isa<tensor::CollapseShapeOp>(op);
   auto groups =
       collapses ? cast<tensor::CollapseShapeOp>(op).getReassociationIndices()
@@ -349,7 +349,7 @@ static SmallVector<int64_t> keptDims(const llvm::SmallBitVector &dropped) {
   return dims;
 }
 
-void BatchAnalysis::visitSlice(mlir::Operation *op) {
+void BatchAnalysis::visitSlice(Operation *op) {
   BatchPlace place;
   if (auto extract = dyn_cast<tensor::ExtractSliceOp>(op)) {
     place = placeInSlice(values.lookup(extract.getSource()),
@@ -385,7 +385,7 @@ void BatchAnalysis::visitSlice(mlir::Operation *op) {
 // Control flow
 //===----------------------------------------------------------------------===//
 
-void BatchAnalysis::visitLoop(mlir::Operation *op) {
+void BatchAnalysis::visitLoop(Operation *op) {
   if (auto branch = dyn_cast<scf::IfOp>(op)) {
     Places results(op->getNumResults());
     for (Region &region : op->getRegions())

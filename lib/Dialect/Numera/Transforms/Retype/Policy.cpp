@@ -57,9 +57,9 @@ static bool resolveFormat(const Registry &registry, const Policy &policy,
 static bool hasOwnProducts(const Registry &registry, const Format &format) {
   return llvm::any_of(registry.lowerings(), [&](const Lowering &lowering) {
     switch (lowering.operation) {
-    case Operation::Matmul:
-    case Operation::Dot:
-    case Operation::Mac:
+    case OpKind::Matmul:
+    case OpKind::Dot:
+    case OpKind::Mac:
       return lowering.result == format;
     default:
       return false;
@@ -69,7 +69,7 @@ static bool hasOwnProducts(const Registry &registry, const Format &format) {
 
 static bool hasCast(const Registry &registry, const Format &from,
                     const Format &to) {
-  Lowering key{.operation = Operation::Cast,
+  Lowering key{.operation = OpKind::Cast,
                .target = numera::Target::CPU,
                .result = to,
                .operands = {from}};
@@ -144,7 +144,7 @@ resolve(const Registry &registry, const Policy &policy, llvm::StringRef to,
     resolved.accumulateName = "same";
     const Format &format = resolved.format;
     StepRules rules = stepRules(format, format, format, format);
-    if (format.changeOf(Operation::Mac) &&
+    if (format.changeOf(OpKind::Mac) &&
         rules.product->rounding == Rounding::Stochastic) {
       error = "accumulate 'same' rounds products stochastically, each by a mul "
               "and an add: '" +

@@ -88,15 +88,15 @@ Value Propagation::readBy(linalg::GenericOp generic, OpOperand *operand) {
 }
 
 /// The one operation of an elementwise body on f32; null for any other.
-static mlir::Operation *onlyOperation(linalg::GenericOp generic) {
+static Operation *onlyOperation(linalg::GenericOp generic) {
   auto type = dyn_cast<RankedTensorType>(generic.getResult(0).getType());
   if (generic.getNumReductionLoops() != 0 || generic.getNumResults() != 1 ||
       !type || !type.getElementType().isF32() ||
       !generic.getMatchingIndexingMap(generic.getDpsInitOperand(0))
            .isIdentity())
     return nullptr;
-  mlir::Operation *only = nullptr;
-  for (mlir::Operation &op : generic.getBody()->without_terminator()) {
+  Operation *only = nullptr;
+  for (Operation &op : generic.getBody()->without_terminator()) {
     if (op.hasTrait<mlir::OpTrait::ConstantLike>())
       continue;
     if (only)

@@ -132,11 +132,11 @@ private:
 
   LogicalResult generalize();
   LogicalResult retypeValues(func::FuncOp function);
-  void castUses(mlir::Operation *boundary);
+  void castUses(Operation *boundary);
   void castWhereFormatsMeet(Value value);
   void changeOutputs(func::FuncOp function);
   LogicalResult replaceOperations();
-  LogicalResult replace(mlir::Operation *op);
+  LogicalResult replace(Operation *op);
 
   ModuleOp module;
   Policies policies;
@@ -183,7 +183,7 @@ LogicalResult Retyper::generalize() {
 
 /// What a function returns leaves as its signature says; what reaches another
 /// function stays f32.
-void Retyper::castUses(mlir::Operation *boundary) {
+void Retyper::castUses(Operation *boundary) {
   rewriter.setInsertionPoint(boundary);
   bool isReturn = isa<func::ReturnOp>(boundary);
   auto function = boundary->getParentOfType<func::FuncOp>();
@@ -200,7 +200,7 @@ void Retyper::castUses(mlir::Operation *boundary) {
 /// The results of a public function that are f32 become `output`.
 void Retyper::changeOutputs(func::FuncOp function) {
   SmallVector<Type> results(function.getResultTypes());
-  mlir::Operation *exit = function.back().getTerminator();
+  Operation *exit = function.back().getTerminator();
   for (auto [result, value] : llvm::zip_equal(results, exit->getOperands()))
     if (numera::elementType(result).isF32())
       result = output ? withElement(result, output) : typeInside(value);
@@ -210,7 +210,7 @@ void Retyper::changeOutputs(func::FuncOp function) {
 
 /// An operation that computes on f32 in memory, which is not retyped: one whose
 /// region or other values would see it.
-static bool computesInMemory(mlir::Operation *op) {
+static bool computesInMemory(Operation *op) {
   auto inMemory = [](Type type) {
     return isa<BaseMemRefType>(type) && numera::elementType(type).isF32();
   };
@@ -246,10 +246,10 @@ void Retyper::castWhereFormatsMeet(Value value) {
 
 LogicalResult Retyper::retypeValues(func::FuncOp function) {
   SmallVector<Value> values;
-  SmallVector<mlir::Operation *> boundaries;
+  SmallVector<Operation *> boundaries;
   Block &entry = function.getBody().front();
-  mlir::Operation *inMemory = nullptr;
-  function.walk([&](mlir::Operation *op) {
+  Operation *inMemory = nullptr;
+  function.walk([&](Operation *op) {
     if (isBoundary(op)) {
       boundaries.push_back(op);
       return;
@@ -269,13 +269,13 @@ LogicalResult Retyper::retypeValues(func::FuncOp function) {
            << inMemory->getName()
            << "' computes on f32 in memory, which cannot be retyped; write it "
               "on tensors, or load and store scalars";
-  for (mlir::Operation *boundary : boundaries)
+  for (Operation *boundary : boundaries)
     castUses(boundary);
   // What comes in: arguments, and results of calls.
   rewriter.setInsertionPointToStart(&entry);
   for (Value argument : entry.getArguments())
     castWhereFormatsMeet(argument);
-  for (mlir::Operation *boundary : boundaries) {
+  for (Operation *boundary : boundaries) {
     rewriter.setInsertionPointAfter(boundary);
     for (Value result : boundary->getResults())
       castWhereFormatsMeet(result);
@@ -290,19 +290,19 @@ LogicalResult Retyper::retypeValues(func::FuncOp function) {
 }
 
 LogicalResult Retyper::replaceOperations() {
-  SmallVector<mlir::Operation *> work;
-  module.walk([&](mlir::Operation *op) {
+  SmallVector<Operation *> work;
+  module.walk([&](Operation *op) {
     if (isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
             op->getDialect()))
       work.push_back(op);
   });
-  for (mlir::Operation *op : work)
+  for (Operation *op : work)
     if (failed(replace(op)))
       return failure();
   return success();
 }
 
-LogicalResult Retyper::replace(mlir::Operation *op) {
+LogicalResult Retyper::replace(Operation *op) {
   rewriter.setInsertionPoint(op);
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     const Format &format = policies.of(op).format;

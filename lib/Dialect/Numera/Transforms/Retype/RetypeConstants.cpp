@@ -94,7 +94,7 @@ static Type withElement(Type old, Type element) {
 }
 
 Value fromOrigin(OpBuilder &builder, Value value, const Format &format) {
-  mlir::Operation *op = value.getDefiningOp();
+  Operation *op = value.getDefiningOp();
   Type element = typeOfFormat(builder.getContext(), format);
   if (!op || !isa<RankedTensorType>(value.getType()))
     return {};
@@ -130,7 +130,7 @@ Value fromOrigin(OpBuilder &builder, Value value, const Format &format) {
       return {};
     mapping.map(operand, again);
   }
-  mlir::Operation *copy = builder.clone(*op, mapping);
+  Operation *copy = builder.clone(*op, mapping);
   copy->getResult(0).setType(withElement(value.getType(), element));
   if (generic)
     for (Value argument :

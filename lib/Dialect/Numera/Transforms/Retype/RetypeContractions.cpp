@@ -19,7 +19,7 @@ namespace {
 /// The last addition of a reduction's body: acc + term, with the factors where
 /// the term is a product of two inputs.
 struct Sum {
-  mlir::Operation *add = nullptr;
+  Operation *add = nullptr;
   Value term;
   Value lhs, rhs; ///< null unless the term is a product of nothing else's use
 };
@@ -31,7 +31,7 @@ static std::optional<Sum> matchSum(linalg::GenericOp generic) {
   Block *body = generic.getBody();
   Value accumulator = body->getArguments().back();
   Value yielded = body->getTerminator()->getOperand(0);
-  mlir::Operation *last = yielded.getDefiningOp();
+  Operation *last = yielded.getDefiningOp();
   if (!last || !yielded.hasOneUse() || !accumulator.hasOneUse())
     return std::nullopt;
   if (auto fma = dyn_cast<FmaOp>(last); fma && fma.getAddend() == accumulator)
@@ -106,17 +106,16 @@ static void rewriteStep(IRRewriter &rewriter, const Sum &sum,
                             .getResult();
     rewriter.replaceAllUsesWith(sum.add->getResult(0), added);
     rewriter.eraseOp(sum.add);
-    if (mlir::Operation *mul =
+    if (Operation *mul =
             sum.lhs && sum.term ? sum.term.getDefiningOp() : nullptr)
       rewriter.eraseOp(mul);
     return;
   }
   if (sum.lhs) {
-    mlir::Operation *mul = sum.term ? sum.term.getDefiningOp() : nullptr;
+    Operation *mul = sum.term ? sum.term.getDefiningOp() : nullptr;
     // A product that draws is an operation of its own.
-    if (policy.product &&
-        rulesOf(Operation::Mul, policy.product, {}).rounding ==
-            Rounding::Stochastic) {
+    if (policy.product && rulesOf(OpKind::Mul, policy.product, {}).rounding ==
+                              Rounding::Stochastic) {
       Value product = MulOp::create(
           rewriter, loc,
           TypeRange(typeOfFormat(rewriter.getContext(), policy.product)),

@@ -83,26 +83,25 @@ private:
   LogicalResult findDraws();
   void findFunctions();
   LogicalResult extendCalls(func::FuncOp function);
-  LogicalResult draw(mlir::Operation *op);
-  FailureOr<Place> placeOf(mlir::Operation *op);
-  FailureOr<Place> placeIn(linalg::GenericOp generic, mlir::Operation *op);
-  FailureOr<SmallVector<Loop>> loopsAround(mlir::Operation *outer,
-                                           mlir::Operation *op);
+  LogicalResult draw(Operation *op);
+  FailureOr<Place> placeOf(Operation *op);
+  FailureOr<Place> placeIn(linalg::GenericOp generic, Operation *op);
+  FailureOr<SmallVector<Loop>> loopsAround(Operation *outer, Operation *op);
   void append(RowMajor &index, ArrayRef<Loop> loops);
 
   ModuleOp module;
   OpBuilder builder;
   std::unique_ptr<BatchAnalysis> batch;
-  SmallVector<mlir::Operation *> draws;
-  llvm::SetVector<func::FuncOp> functions;         ///< those that draw
-  llvm::DenseMap<mlir::Operation *, Place> places; ///< of generics
+  SmallVector<Operation *> draws;
+  llvm::SetVector<func::FuncOp> functions;   ///< those that draw
+  llvm::DenseMap<Operation *, Place> places; ///< of generics
   uint32_t id = 0;
 };
 
 } // namespace
 
 /// True for an operation that draws and has nothing to draw from yet.
-static bool waits(mlir::Operation *op) {
+static bool waits(Operation *op) {
   if (auto round = dyn_cast<QuireRoundOp>(op))
     return round.drawsRandom() && !round.getRandom();
   auto rounding = dyn_cast<FormatOpInterface>(op);
@@ -110,7 +109,7 @@ static bool waits(mlir::Operation *op) {
 }
 
 LogicalResult RandomBits::run() {
-  WalkResult any = module.walk([](mlir::Operation *op) {
+  WalkResult any = module.walk([](Operation *op) {
     return waits(op) ? WalkResult::interrupt() : WalkResult::advance();
   });
   if (!any.wasInterrupted())
@@ -127,14 +126,14 @@ LogicalResult RandomBits::run() {
   for (func::FuncOp function : functions)
     if (failed(extendCalls(function)))
       return failure();
-  for (mlir::Operation *op : draws)
+  for (Operation *op : draws)
     if (failed(draw(op)))
       return failure();
   return success();
 }
 
 LogicalResult RandomBits::findDraws() {
-  WalkResult result = module.walk([&](mlir::Operation *op) {
+  WalkResult result = module.walk([&](Operation *op) {
     // Ids that the module has already are not given again.
     if (auto random = dyn_cast<RandomOp>(op))
       id = std::max(id, random.getId());
@@ -153,7 +152,7 @@ LogicalResult RandomBits::findDraws() {
 
 /// Those with draws, and those that call one.
 void RandomBits::findFunctions() {
-  for (mlir::Operation *op : draws)
+  for (Operation *op : draws)
     functions.insert(op->getParentOfType<func::FuncOp>());
   bool grows = true;
   while (grows) {
@@ -193,11 +192,11 @@ LogicalResult RandomBits::extendCalls(func::FuncOp function) {
 }
 
 /// The loops of scf from `outer` in to `op`.
-FailureOr<SmallVector<Loop>> RandomBits::loopsAround(mlir::Operation *outer,
-                                                     mlir::Operation *op) {
+FailureOr<SmallVector<Loop>> RandomBits::loopsAround(Operation *outer,
+                                                     Operation *op) {
   SmallVector<Loop> loops;
-  mlir::Operation *outermost = nullptr;
-  for (mlir::Operation *parent = op->getParentOp(); parent != outer;
+  Operation *outermost = nullptr;
+  for (Operation *parent = op->getParentOp(); parent != outer;
        parent = parent->getParentOp()) {
     if (isa<scf::IfOp>(parent))
       continue;
@@ -245,7 +244,7 @@ void RandomBits::append(RowMajor &index, ArrayRef<Loop> loops) {
 }
 
 /// Of an operation outside of linalg.
-FailureOr<Place> RandomBits::placeOf(mlir::Operation *op) {
+FailureOr<Place> RandomBits::placeOf(Operation *op) {
   if (isa<ShapedType>(op->getResult(0).getType()))
     return op->emitError("'")
            << op->getName() << "' rounds stochastically on "
@@ -262,8 +261,7 @@ FailureOr<Place> RandomBits::placeOf(mlir::Operation *op) {
   return Place{index.number(0), index.get()};
 }
 
-FailureOr<Place> RandomBits::placeIn(linalg::GenericOp generic,
-                                     mlir::Operation *op) {
+FailureOr<Place> RandomBits::placeIn(linalg::GenericOp generic, Operation *op) {
   auto function = generic->getParentOfType<func::FuncOp>();
   auto loops = loopsAround(function, generic);
   if (failed(loops))
@@ -317,7 +315,7 @@ FailureOr<Place> RandomBits::placeIn(linalg::GenericOp generic,
   return Place{sample, index.get()};
 }
 
-LogicalResult RandomBits::draw(mlir::Operation *op) {
+LogicalResult RandomBits::draw(Operation *op) {
   auto function = op->getParentOfType<func::FuncOp>();
   FailureOr<Place> place;
   if (auto generic = op->getParentOfType<linalg::GenericOp>()) {

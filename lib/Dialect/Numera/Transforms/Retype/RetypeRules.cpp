@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace numera {
 
-bool isBoundary(mlir::Operation *op) {
+bool isBoundary(Operation *op) {
   return isa<func::CallOp, func::ReturnOp, memref::LoadOp, memref::StoreOp>(op);
 }
 
@@ -50,7 +50,7 @@ static Location within(FusedLoc loc) {
   return FusedLoc::get(loc.getContext(), loc.getLocations());
 }
 
-static void setRule(mlir::Operation *op, unsigned rule) {
+static void setRule(Operation *op, unsigned rule) {
   Location loc = op->getLoc();
   if (ruleOf(loc) == rule)
     return;
@@ -68,11 +68,11 @@ static void setRule(mlir::Operation *op, unsigned rule) {
 
 /// The operation whose rule holds for `op`: for what stands in the body of one
 /// on tensors that one, for the end of a region what the region belongs to.
-static mlir::Operation *unitOf(mlir::Operation *op) {
+static Operation *unitOf(Operation *op) {
   if (op->hasTrait<mlir::OpTrait::IsTerminator>() && op->getParentOp())
     op = op->getParentOp();
-  mlir::Operation *unit = op;
-  for (mlir::Operation *parent = op->getParentOp(); parent;
+  Operation *unit = op;
+  for (Operation *parent = op->getParentOp(); parent;
        parent = parent->getParentOp())
     if (isa<linalg::LinalgOp>(parent) ||
         isa_and_nonnull<tensor::TensorDialect>(parent->getDialect()))
@@ -80,24 +80,24 @@ static mlir::Operation *unitOf(mlir::Operation *op) {
   return unit;
 }
 
-static unsigned ruleOfUnit(mlir::Operation *op) {
+static unsigned ruleOfUnit(Operation *op) {
   return ruleOf(unitOf(op)->getLoc());
 }
 
 /// True where a value leaves as what it is, or is cast from it.
-static bool takesAnyFormat(mlir::Operation *user) {
+static bool takesAnyFormat(Operation *user) {
   return isBoundary(user) || isa<CastOp>(user);
 }
 
 static bool isF32(Value value) { return elementType(value.getType()).isF32(); }
 
-static bool readsOrMakesF32(mlir::Operation *op) {
+static bool readsOrMakesF32(Operation *op) {
   return llvm::any_of(op->getOperands(), isF32) ||
          llvm::any_of(op->getResults(), isF32);
 }
 
 /// True for an operation that a rule may be for, or that has a format to take.
-static bool isOnNumbers(mlir::Operation *op) {
+static bool isOnNumbers(Operation *op) {
   return !isa<ModuleOp, func::FuncOp, tensor::DimOp>(op) && !isBoundary(op) &&
          !op->hasTrait<mlir::OpTrait::IsTerminator>() && unitOf(op) == op &&
          readsOrMakesF32(op);
@@ -105,7 +105,7 @@ static bool isOnNumbers(mlir::Operation *op) {
 
 /// What the results of an operation that computes nothing are made of, that
 /// which says their format first; nothing for one that computes.
-static std::optional<SmallVector<Value>> movedBy(mlir::Operation *op) {
+static std::optional<SmallVector<Value>> movedBy(Operation *op) {
   if (auto fill = dyn_cast<linalg::FillOp>(op))
     return SmallVector<Value>{fill.getInputs()[0]};
   if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
@@ -135,7 +135,7 @@ static std::optional<SmallVector<Value>> movedBy(mlir::Operation *op) {
 // Policies
 //===----------------------------------------------------------------------===//
 
-const ResolvedPolicy &Policies::of(mlir::Operation *op) const {
+const ResolvedPolicy &Policies::of(Operation *op) const {
   unsigned rule = ruleOfUnit(op);
   return rule == 0 ? model : model.rules[rule - 1].policy;
 }
@@ -144,12 +144,12 @@ const ResolvedPolicy &Policies::of(mlir::Operation *op) const {
 std::optional<unsigned> Policies::ruleBehind(Value value) const {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     Block *block = argument.getOwner();
-    mlir::Operation *parent = block->getParentOp();
+    Operation *parent = block->getParentOp();
     if (isa<func::FuncOp>(parent) && block->isEntryBlock())
       return std::nullopt;
     return ruleOfUnit(parent);
   }
-  mlir::Operation *op = value.getDefiningOp();
+  Operation *op = value.getDefiningOp();
   return isBoundary(op) ? std::nullopt : std::optional(ruleOfUnit(op));
 }
 
@@ -161,7 +161,7 @@ const ResolvedPolicy *Policies::of(Value value) const {
 }
 
 const ResolvedPolicy *Policies::wantedBy(OpOperand &use) const {
-  mlir::Operation *user = use.getOwner();
+  Operation *user = use.getOwner();
   if (isa<tensor::DimOp>(user))
     return nullptr;
   if (!takesAnyFormat(user))
@@ -172,7 +172,7 @@ const ResolvedPolicy *Policies::wantedBy(OpOperand &use) const {
 void Policies::match() {
   if (model.rules.empty())
     return;
-  module.walk([&](mlir::Operation *op) {
+  module.walk([&](Operation *op) {
     if (!isOnNumbers(op))
       return;
     if (operatorOf(op->getLoc()).empty())
@@ -193,13 +193,13 @@ void Policies::match() {
 
 /// True for a value that is in no format yet.
 bool Policies::isFree(Value value) const {
-  mlir::Operation *op = value.getDefiningOp();
+  Operation *op = value.getDefiningOp();
   return (op && free.contains(op)) || !ruleBehind(value);
 }
 
 /// An operation in the order of the program: those that make its operands have
 /// been decided.
-void Policies::decide(mlir::Operation *op) {
+void Policies::decide(Operation *op) {
   auto moved = movedBy(op);
   bool isSource =
       op->hasTrait<mlir::OpTrait::ConstantLike>() || isa<tensor::EmptyOp>(op);
@@ -222,14 +222,14 @@ void Policies::decide(mlir::Operation *op) {
 }
 
 /// All that read it have been decided.
-void Policies::followReaders(mlir::Operation *op) {
+void Policies::followReaders(Operation *op) {
   llvm::MapVector<Type, SmallVector<OpOperand *>> readers;
   for (OpOperand &use : op->getUses())
     if (const ResolvedPolicy *policy = wantedBy(use))
       readers[typeOfFormat(op->getContext(), policy->format)].push_back(&use);
   free.remove(op);
   OpBuilder builder(op);
-  mlir::Operation *copy = op;
+  Operation *copy = op;
   for (auto &[format, uses] : readers) {
     if (!copy)
       copy = builder.clone(*op);
@@ -247,15 +247,15 @@ void Policies::followReaders(mlir::Operation *op) {
 void Policies::settle(func::FuncOp function) {
   if (model.rules.empty())
     return;
-  SmallVector<mlir::Operation *> work;
-  function.walk<WalkOrder::PreOrder>([&](mlir::Operation *op) {
+  SmallVector<Operation *> work;
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isOnNumbers(op))
       work.push_back(op);
   });
-  for (mlir::Operation *op : work)
+  for (Operation *op : work)
     decide(op);
-  SmallVector<mlir::Operation *> sources(free.begin(), free.end());
-  for (mlir::Operation *op : llvm::reverse(sources))
+  SmallVector<Operation *> sources(free.begin(), free.end());
+  for (Operation *op : llvm::reverse(sources))
     followReaders(op);
 }
 

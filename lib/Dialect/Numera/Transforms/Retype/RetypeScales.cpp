@@ -16,7 +16,7 @@ namespace numera {
 
 /// True for a constant, also behind what only moves elements.
 static bool isWeight(Value value) {
-  mlir::Operation *op = value.getDefiningOp();
+  Operation *op = value.getDefiningOp();
   if (!op)
     return false;
   if (op->hasTrait<mlir::OpTrait::ConstantLike>())

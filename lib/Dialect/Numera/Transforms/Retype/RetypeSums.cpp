@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Sums in a wide accumulator, in blocked order (DESIGN 3.3): term i joins
+// Sums in a wide accumulator, in blocked order: term i joins
 // partial sum i mod 32, in ascending order; then neighbours are added in
 // pairs, five times. The partial sums are as many lanes, so that the order is
 // fixed and the machine still goes through 32 terms at a time.
@@ -158,7 +158,7 @@ Value BlockedSum::createTerms() {
   rewriter.cloneRegionBefore(generic.getRegion(), terms.getRegion(),
                              terms.getRegion().end());
   Block *body = terms.getBody();
-  mlir::Operation *yield = body->getTerminator();
+  Operation *yield = body->getTerminator();
   auto last = cast<AddOp>(yield->getOperand(0).getDefiningOp());
   Value partial = body->getArguments().back();
   yield->setOperand(0,
@@ -289,7 +289,7 @@ static bool keepsSumWithZero(const Registry &registry,
          accumulator.getRounding() != Rounding::Stochastic &&
          family.specialCodes(accumulator).zero > 0 &&
          llvm::none_of(registry.lowerings(), [&](const Lowering &lowering) {
-           return lowering.operation == Operation::Add &&
+           return lowering.operation == OpKind::Add &&
                   lowering.result == accumulator;
          });
 }
@@ -398,7 +398,7 @@ Value BlockedSum::addTree(OpBuilder &builder, Value zero,
     IRMapping map;
     map.map(body->getArguments().drop_back(),
             arguments.slice(term * inputs, inputs));
-    for (mlir::Operation &op : body->without_terminator())
+    for (Operation &op : body->without_terminator())
       if (&op != last)
         builder.clone(op, map);
     sums.push_back(

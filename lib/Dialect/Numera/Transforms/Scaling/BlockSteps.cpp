@@ -15,8 +15,8 @@ static constexpr uint32_t infinity = BlockSteps::infinity,
 static constexpr auto powerOf = BlockSteps::powerOf;
 
 static uint32_t numberOf(const Format &format, uint64_t code) {
-  OperationRules rules = rulesOf(Operation::Cast, formatF32(), format);
-  return uint32_t(evaluateOperation(Operation::Cast, rules, format, code));
+  OperationRules rules = rulesOf(OpKind::Cast, formatF32(), format);
+  return uint32_t(evaluateOperation(OpKind::Cast, rules, format, code));
 }
 
 static std::optional<BlockSteps> stepsOfFloat(const Format &format) {
@@ -78,7 +78,7 @@ std::optional<BlockSteps> blockStepsOf(const Format &format,
   FormatFamily::Range range = family.range(format);
   // Beyond the largest number all is the largest number.
   for (uint32_t x : {powerOf(range.maxExponent + 1), infinity})
-    if (evaluateOperation(Operation::Cast, rules, formatF32(), x) !=
+    if (evaluateOperation(OpKind::Cast, rules, formatF32(), x) !=
         family.largest(format))
       return std::nullopt;
   auto steps =

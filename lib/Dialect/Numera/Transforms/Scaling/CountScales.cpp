@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // What scaled tensors are like, as one more result of a function: a row of
-// numbers for each (Counted.h), computed from the parts that it is expanded to.
+// numbers for each (CounterRow.h), computed from the parts that it is expanded
+// to.
 
 #include "Scaling/ExpandScales.h"
-#include "Statistics/Counted.h"
+#include "Statistics/CounterRow.h"
 #include "numera/Dialect/Numera/Transforms/StatisticsPasses.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -15,17 +16,17 @@ namespace numera {
 #include "numera/Dialect/Numera/Transforms/StatisticsPasses.h.inc"
 
 /// Behind everything that makes scaled tensors.
-LogicalResult Expander::returnCounts(ArrayRef<mlir::Operation *> work) {
-  llvm::MapVector<func::FuncOp, SmallVector<Counted>> rows;
-  for (mlir::Operation *op : work) {
+LogicalResult Expander::returnCounts(ArrayRef<Operation *> work) {
+  llvm::MapVector<func::FuncOp, SmallVector<CounterRow>> rows;
+  for (Operation *op : work) {
     if (op->getNumResults() != 1 || !expanded.contains(op->getResult(0)))
       continue;
     auto function = dyn_cast<func::FuncOp>(op->getParentOp());
     if (!function || !function.getBody().hasOneBlock())
       return op->emitError("in a loop or a branch, where nothing can be "
                            "counted; expected it in the body of its function");
-    mlir::Operation *exit = function.front().getTerminator();
-    mlir::Operation *last = exit->getPrevNode();
+    Operation *exit = function.front().getTerminator();
+    Operation *last = exit->getPrevNode();
     builder.setInsertionPoint(exit);
     const Parts &parts = expanded.lookup(op->getResult(0));
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
@@ -37,22 +38,22 @@ LogicalResult Expander::returnCounts(ArrayRef<mlir::Operation *> work) {
                         /*reciprocal=*/false);
     rows[function].push_back(
         countScales(builder, op, numbers, read, parts.data, by));
-    for (mlir::Operation *made = last->getNextNode(); made != exit;
+    for (Operation *made = last->getNextNode(); made != exit;
          made = made->getNextNode())
       made->walk([](FormatOpInterface own) {
         own->setAttr(uncountedAttribute, UnitAttr::get(own->getContext()));
       });
   }
   for (auto &[function, counted] : rows)
-    returnCounted(function, counted);
+    returnCounterRows(function, counted);
   return success();
 }
 
 /// What is counted is found by its name: where the model gives none, by a
 /// number.
-void Expander::nameTensors(ArrayRef<mlir::Operation *> work) {
+void Expander::nameTensors(ArrayRef<Operation *> work) {
   int64_t number = 0;
-  for (mlir::Operation *op : work)
+  for (Operation *op : work)
     if (op->getNumResults() == 1 && scalingOf(op->getResult(0).getType()) &&
         nodeNameOf(op->getLoc()).empty()) {
       auto name = StringAttr::get(op->getContext(),

@@ -252,12 +252,12 @@ struct ExpandPackedPass : impl::NumeraExpandPackedBase<ExpandPackedPass> {
     if (failed(parsed))
       return signalPassFailure();
     OpBuilder builder(&getContext());
-    SmallVector<mlir::Operation *> work;
-    getOperation()->walk([&](mlir::Operation *op) {
+    SmallVector<Operation *> work;
+    getOperation()->walk([&](Operation *op) {
       if (isa<PackOp, UnpackOp>(op))
         work.push_back(op);
     });
-    for (mlir::Operation *op : work) {
+    for (Operation *op : work) {
       builder.setInsertionPoint(op);
       if (auto unpack = dyn_cast<UnpackOp>(op)) {
         if (!unpackReshaped(builder, unpack, *parsed))
@@ -285,20 +285,20 @@ struct ExpandPackedPass : impl::NumeraExpandPackedBase<ExpandPackedPass> {
 struct LoadPackedBuffer
     : bufferization::BufferizableOpInterface::ExternalModel<LoadPackedBuffer,
                                                             LoadPackedOp> {
-  bool bufferizesToMemoryRead(mlir::Operation *, OpOperand &,
+  bool bufferizesToMemoryRead(Operation *, OpOperand &,
                               const bufferization::AnalysisState &) const {
     return true;
   }
-  bool bufferizesToMemoryWrite(mlir::Operation *, OpOperand &,
+  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
                                const bufferization::AnalysisState &) const {
     return false;
   }
   bufferization::AliasingValueList
-  getAliasingValues(mlir::Operation *, OpOperand &,
+  getAliasingValues(Operation *, OpOperand &,
                     const bufferization::AnalysisState &) const {
     return {};
   }
-  LogicalResult bufferize(mlir::Operation *op, RewriterBase &rewriter,
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const bufferization::BufferizationOptions &options,
                           bufferization::BufferizationState &state) const {
     auto load = cast<LoadPackedOp>(op);

@@ -136,9 +136,9 @@ Value Expander::divisors(Location loc, const Parts &parts,
         if (values.size() > 1)
           tensorScale = values[1];
         Value divisor = steps.divisor(values[0], tensorScale);
-        return reciprocal ? a.binary(Operation::Div, a.constant(formatF32(), 1),
-                                     divisor)
-                          : divisor;
+        return reciprocal
+                   ? a.binary(OpKind::Div, a.constant(formatF32(), 1), divisor)
+                   : divisor;
       });
 }
 
@@ -293,7 +293,7 @@ Value Expander::valuesOf(Location loc, Value scaled) {
 // The pass
 //===----------------------------------------------------------------------===//
 
-LogicalResult Expander::expandAny(mlir::Operation *op) {
+LogicalResult Expander::expandAny(Operation *op) {
   builder.setInsertionPoint(op);
   if (auto quantize = dyn_cast<QuantizeOp>(op)) {
     expand(quantize);
@@ -322,22 +322,22 @@ LogicalResult Expander::expandAny(mlir::Operation *op) {
                                "it first";
 }
 
-static bool usesScaled(mlir::Operation *op) {
+static bool usesScaled(Operation *op) {
   auto isScaled = [](Type type) { return bool(scalingOf(type)); };
   return llvm::any_of(op->getOperandTypes(), isScaled) ||
          llvm::any_of(op->getResultTypes(), isScaled);
 }
 
 LogicalResult Expander::run(ModuleOp module) {
-  SmallVector<mlir::Operation *> work;
-  auto crossing = module.walk([&](mlir::Operation *op) {
+  SmallVector<Operation *> work;
+  auto crossing = module.walk([&](Operation *op) {
     auto function = dyn_cast<FunctionOpInterface>(op);
     auto isScaled = [](Type type) { return bool(scalingOf(type)); };
     if (function && (llvm::any_of(function.getArgumentTypes(), isScaled) ||
                      llvm::any_of(function.getResultTypes(), isScaled))) {
       op->emitError("a scaled tensor crosses the boundary of '")
           << function.getName()
-          << "'; numera-pass-parts passes its parts instead";
+          << "'; numera-decompose-scaled-signatures passes its parts instead";
       return WalkResult::interrupt();
     }
     if (usesScaled(op))
@@ -348,12 +348,12 @@ LogicalResult Expander::run(ModuleOp module) {
     return failure();
   if (counts)
     nameTensors(work);
-  for (mlir::Operation *op : work)
+  for (Operation *op : work)
     if (failed(expandAny(op)))
       return failure();
   if (counts && failed(returnCounts(work)))
     return failure();
-  for (mlir::Operation *op : llvm::reverse(work))
+  for (Operation *op : llvm::reverse(work))
     if (!isa<linalg::GenericOp>(op))
       op->erase();
   return success();

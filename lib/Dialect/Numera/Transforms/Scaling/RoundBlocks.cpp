@@ -180,7 +180,7 @@ Value Writer::scaled(Value code) {
     auto map = body.getInputs()[number].getDefiningOp<linalg::GenericOp>();
     IRMapping values;
     values.map(map.getBody()->getArgument(0), code);
-    for (mlir::Operation &op : map.getBody()->without_terminator())
+    for (Operation &op : map.getBody()->without_terminator())
       builder.clone(op, values);
     return values.lookup(map.getBody()->getTerminator()->getOperand(0));
   };
@@ -191,7 +191,7 @@ Value Writer::scaled(Value code) {
   for (Value scale : scales)
     values.map(scale, inlined(scale));
   builder.clone(*trip.scaled, values);
-  for (mlir::Operation *op : trip.rounding)
+  for (Operation *op : trip.rounding)
     builder.clone(*op, values);
   builder.clone(*trip.result, values);
   return values.lookup(trip.result->getResult(0));
@@ -235,7 +235,7 @@ void rewrite(IRRewriter &rewriter, linalg::GenericOp generic, RoundTrip trip) {
   Value result = Writer(rewriter, trip).result(words);
   rewriter.replaceOp(trip.result, result);
   trip.rounding.insert(trip.rounding.begin(), trip.scaled);
-  for (mlir::Operation *op : llvm::reverse(trip.rounding))
+  for (Operation *op : llvm::reverse(trip.rounding))
     if (op->use_empty())
       rewriter.eraseOp(op);
 
@@ -262,7 +262,7 @@ struct RoundBlocksPass : impl::NumeraRoundBlocksBase<RoundBlocksPass> {
       if (!generic.hasPureTensorSemantics() || generic.getNumDpsInits() != 1 ||
           generic.getNumReductionLoops() != 0 || generic.hasIndexSemantics())
         continue;
-      for (mlir::Operation &op : llvm::make_early_inc_range(*generic.getBody()))
+      for (Operation &op : llvm::make_early_inc_range(*generic.getBody()))
         if (auto trip = roundTripOf(generic, &op)) {
           rewrite(rewriter, generic, *trip);
           break;

@@ -22,11 +22,11 @@ linalg::GenericOp mapOf(Value value) {
   return isMap ? generic : linalg::GenericOp();
 }
 
-mlir::Operation *yieldedBy(linalg::GenericOp generic) {
+Operation *yieldedBy(linalg::GenericOp generic) {
   return generic.getBody()->getTerminator()->getOperand(0).getDefiningOp();
 }
 
-bool isCastFromScale(mlir::Operation *op) {
+bool isCastFromScale(Operation *op) {
   auto cast = dyn_cast_or_null<CastOp>(op);
   if (!cast || !cast.getType().isF32() ||
       !isa<BlockArgument>(cast.getOperand()))
@@ -95,13 +95,13 @@ std::optional<BlockSteps> stepsOf(CastOp there) {
 
 /// `rounded` as a cast to a format and back, or as both in one. Null if it is
 /// neither.
-mlir::Operation *findRounding(Value rounded, RoundTrip &trip) {
+Operation *findRounding(Value rounded, RoundTrip &trip) {
   if (auto round = rounded.getDefiningOp<RoundToOp>()) {
     if (round.getRandom() || round.getRounding())
       return nullptr;
     Format format = round.getFormat().getFormat();
     auto steps =
-        blockStepsOf(format, rulesOf(Operation::Cast, format, formatF32()));
+        blockStepsOf(format, rulesOf(OpKind::Cast, format, formatF32()));
     if (!steps)
       return nullptr;
     trip.steps = *steps;
@@ -122,8 +122,7 @@ mlir::Operation *findRounding(Value rounded, RoundTrip &trip) {
 
 /// What rounds on the way to `result`, and the factor that it may end with.
 /// Null if `result` is something else.
-mlir::Operation *findRounding(mlir::Operation *result, RoundTrip &trip,
-                              Value &factor) {
+Operation *findRounding(Operation *result, RoundTrip &trip, Value &factor) {
   if (auto mul = dyn_cast<MulOp>(result)) {
     factor = mul.getRhs();
     return isOverridden(mul) ? nullptr : findRounding(mul.getLhs(), trip);
@@ -141,7 +140,7 @@ mlir::Operation *findRounding(mlir::Operation *result, RoundTrip &trip,
 } // namespace
 
 std::optional<RoundTrip> roundTripOf(linalg::GenericOp generic,
-                                     mlir::Operation *result) {
+                                     Operation *result) {
   auto inputOf = [&](Value value) -> OpOperand * {
     auto argument = dyn_cast<BlockArgument>(value);
     bool isInput = argument && argument.getOwner() == generic.getBody() &&
@@ -151,7 +150,7 @@ std::optional<RoundTrip> roundTripOf(linalg::GenericOp generic,
   RoundTrip trip;
   trip.result = result;
   Value factor;
-  mlir::Operation *rounding = findRounding(result, trip, factor);
+  Operation *rounding = findRounding(result, trip, factor);
   trip.scaled = rounding ? rounding->getOperand(0).getDefiningOp() : nullptr;
   if (!isa_and_nonnull<arith::MulFOp, MulOp>(trip.scaled))
     return std::nullopt;

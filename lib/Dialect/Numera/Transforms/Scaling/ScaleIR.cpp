@@ -9,8 +9,8 @@ namespace numera {
 
 Value IRArithmetic::constant(const Format &format, double number) {
   Type type = typeOfFormat(builder.getContext(), format);
-  OperationRules rules = rulesOf(Operation::Cast, format, formatF64());
-  uint64_t code = evaluateOperation(Operation::Cast, rules, formatF64(),
+  OperationRules rules = rulesOf(OpKind::Cast, format, formatF64());
+  uint64_t code = evaluateOperation(OpKind::Cast, rules, formatF64(),
                                     llvm::bit_cast<uint64_t>(number));
   TypedAttr value = constantOfCode(type, code);
   if (isa<NumType>(type))
@@ -18,13 +18,13 @@ Value IRArithmetic::constant(const Format &format, double number) {
   return arith::ConstantOp::create(builder, loc, value);
 }
 
-Value IRArithmetic::binary(Operation operation, Value x, Value y) {
+Value IRArithmetic::binary(OpKind operation, Value x, Value y) {
   OperationState state(loc, ("numera." + numera::nameOf(operation)).str(),
                        {x, y}, x.getType());
   return builder.create(state)->getResult(0);
 }
 
-Value IRArithmetic::unary(Operation operation, Value x) {
+Value IRArithmetic::unary(OpKind operation, Value x) {
   OperationState state(loc, ("numera." + numera::nameOf(operation)).str(), x,
                        x.getType());
   return builder.create(state)->getResult(0);

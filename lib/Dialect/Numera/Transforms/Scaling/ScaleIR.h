@@ -21,8 +21,8 @@ struct IRArithmetic {
 
   static Format formatOf(Value x) { return formatOfType(x.getType()); }
   Value constant(const Format &format, double number);
-  Value binary(Operation operation, Value x, Value y);
-  Value unary(Operation operation, Value x);
+  Value binary(OpKind operation, Value x, Value y);
+  Value unary(OpKind operation, Value x);
   Value cast(const Format &to, Value x, const CastRules &rules);
   Value nonzero(Value x, Value other);
 };

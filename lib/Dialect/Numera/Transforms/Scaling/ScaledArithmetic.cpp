@@ -54,12 +54,12 @@ void Expander::expand(ScaledAddOp op) {
   Parts &result = expanded[op.getResult()];
   result.scales = mapNumbers(builder, loc, {lhs.scales, rhs.scales}, format,
                              [](auto &, IRArithmetic &a, ValueRange v) {
-                               return a.binary(Operation::Add, v[0], v[1]);
+                               return a.binary(OpKind::Add, v[0], v[1]);
                              });
   auto share = [&](Value scale) {
     return mapNumbers(builder, loc, {scale, result.scales}, format,
                       [](auto &, IRArithmetic &a, ValueRange v) {
-                        return a.binary(Operation::Div, v[0], v[1]);
+                        return a.binary(OpKind::Div, v[0], v[1]);
                       });
   };
   Value left = share(lhs.scales), right = share(rhs.scales);
@@ -67,9 +67,9 @@ void Expander::expand(ScaledAddOp op) {
       mapShape(builder, loc, lhs.data, {lhs.data, rhs.data}, {left, right},
                op.getType().getElementType(), format,
                [](auto &steps, IRArithmetic &a, ValueRange v) -> Value {
-                 Value x = a.binary(Operation::Mul, wide(a, v[0]), v[2]);
-                 Value y = a.binary(Operation::Mul, wide(a, v[1]), v[3]);
-                 return steps.element(a.binary(Operation::Add, x, y));
+                 Value x = a.binary(OpKind::Mul, wide(a, v[0]), v[2]);
+                 Value y = a.binary(OpKind::Mul, wide(a, v[1]), v[3]);
+                 return steps.element(a.binary(OpKind::Add, x, y));
                });
 }
 
@@ -113,7 +113,7 @@ void Expander::expand(ScaledMatmulOp op) {
     return mapShape(builder, loc, parts.data, parts.data, {}, element, format,
                     [&](auto &made, IRArithmetic &a, ValueRange v) -> Value {
                       return made.element(
-                          a.binary(Operation::Mul, wide(a, v[0]),
+                          a.binary(OpKind::Mul, wide(a, v[0]),
                                    a.constant(formatF32(), down)));
                     });
   };
@@ -130,7 +130,7 @@ void Expander::expand(ScaledMatmulOp op) {
   result.scales = mapNumbers(
       builder, loc, {lhs.scales, rhs.scales}, format,
       [&](auto &, IRArithmetic &a, ValueRange v) {
-        return a.binary(Operation::Mul, a.binary(Operation::Mul, v[0], v[1]),
+        return a.binary(OpKind::Mul, a.binary(OpKind::Mul, v[0], v[1]),
                         a.constant(formatF32(), steps));
       });
 }
@@ -144,7 +144,7 @@ void Expander::expand(ScaledReluOp op) {
   result.data = mapShape(builder, loc, operand.data, operand.data, {},
                          op.getType().getElementType(), format,
                          [&](auto &, IRArithmetic &a, ValueRange v) {
-                           return a.binary(Operation::Max, v[0],
+                           return a.binary(OpKind::Max, v[0],
                                            a.constant(format.element, 0));
                          });
 }
@@ -160,18 +160,18 @@ void Expander::expand(RequantizeOp op) {
       mapNumbers(builder, loc, largest, format,
                  [&](auto &, IRArithmetic &a, ValueRange v) {
                    Value full = a.constant(formatF32(), format.fullScale());
-                   return a.binary(Operation::Div, a.nonzero(v[0], full), full);
+                   return a.binary(OpKind::Div, a.nonzero(v[0], full), full);
                  });
   result.data = mapShape(
       builder, loc, operand.data, operand.data, used,
       op.getType().getElementType(), format,
       [](auto &steps, IRArithmetic &a, ValueRange v) -> Value {
-        return steps.element(a.binary(Operation::Div, wide(a, v[0]), v[1]));
+        return steps.element(a.binary(OpKind::Div, wide(a, v[0]), v[1]));
       });
   result.scales = mapNumbers(
       builder, loc, {operand.scales, used, largest}, format,
       [](auto &, IRArithmetic &a, ValueRange v) -> Value {
-        Value scale = a.binary(Operation::Mul, v[0], v[1]);
+        Value scale = a.binary(OpKind::Mul, v[0], v[1]);
         Value zero = a.constant(formatF32(), 0);
         Value isZero = CmpOp::create(a.builder, a.loc, a.builder.getI1Type(),
                                      arith::CmpFPredicate::OEQ, v[2], zero,
@@ -199,16 +199,15 @@ void Expander::expand(WastedBitsOp op) {
       builder, loc, largest, format,
       [&](auto &, IRArithmetic &a, ValueRange v) {
         Value full = a.constant(formatF32(), format.fullScale());
-        Value count =
-            a.unary(Operation::Log2, a.binary(Operation::Div, full, v[0]));
+        Value count = a.unary(OpKind::Log2, a.binary(OpKind::Div, full, v[0]));
         if (!isUniform(format.element))
-          count = a.unary(Operation::Log2, count);
-        return a.binary(Operation::Max, count, a.constant(formatF32(), 0));
+          count = a.unary(OpKind::Log2, count);
+        return a.binary(OpKind::Max, count, a.constant(formatF32(), 0));
       });
   op.getResult().replaceAllUsesWith(bits);
 }
 
-bool Expander::expandScaledArithmetic(mlir::Operation *op) {
+bool Expander::expandScaledArithmetic(Operation *op) {
   auto tried = [&]<typename Op>(Op) {
     auto typed = dyn_cast<Op>(op);
     if (typed)

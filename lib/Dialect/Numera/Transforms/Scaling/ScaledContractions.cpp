@@ -10,11 +10,11 @@ using namespace mlir;
 namespace numera {
 
 /// The operation that brings the sums of a contraction to the model's format.
-static mlir::Operation *roundingOf(linalg::GenericOp generic) {
+static Operation *roundingOf(linalg::GenericOp generic) {
   Value result = generic.getResult(0);
   if (!result.hasOneUse())
     return nullptr;
-  mlir::Operation *user = *result.user_begin();
+  Operation *user = *result.user_begin();
   return isa<CastOp, QuireRoundOp>(user) ? user : nullptr;
 }
 
@@ -41,14 +41,14 @@ static AffineMap scaleOfResult(linalg::GenericOp generic, AffineMap map,
 }
 
 static bool isContraction(linalg::GenericOp generic) {
-  mlir::Operation *first = &generic.getBody()->front();
+  Operation *first = &generic.getBody()->front();
   return generic.getBody()->getOperations().size() == 2 &&
          isa<MacOp, QuireMacOp>(first);
 }
 
 /// Where the values of an operand are computed: beside its scales if nothing
 /// else reads it, so that numera-fuse-rows finds them together.
-static mlir::Operation *placeOfValues(linalg::GenericOp generic, Value scaled) {
+static Operation *placeOfValues(linalg::GenericOp generic, Value scaled) {
   auto quantize = scaled.getDefiningOp<QuantizeOp>();
   bool isOwn = quantize && scaled.hasOneUse() &&
                quantize->getBlock() == generic->getBlock();
@@ -56,7 +56,7 @@ static mlir::Operation *placeOfValues(linalg::GenericOp generic, Value scaled) {
 }
 
 LogicalResult Expander::expand(linalg::GenericOp generic) {
-  mlir::Operation *rounding = roundingOf(generic);
+  Operation *rounding = roundingOf(generic);
   bool takesElements =
       isContraction(generic) && rounding &&
       numera::elementType(rounding->getResult(0).getType()).isF32();
@@ -87,7 +87,7 @@ LogicalResult Expander::expand(linalg::GenericOp generic) {
 }
 
 /// Multiplies a result by the scales of the operands.
-void Expander::rescale(mlir::Operation *rounding,
+void Expander::rescale(Operation *rounding,
                        ArrayRef<std::pair<Value, AffineMap>> factors) {
   Location loc = rounding->getLoc();
   Value result = rounding->getResult(0);
@@ -110,14 +110,14 @@ void Expander::rescale(mlir::Operation *rounding,
         for (auto [scale, format] : llvm::zip_equal(v.drop_front(), formats)) {
           Value one = scale;
           if (format.scaling.rule == ScaleRule::Range)
-            one = a.binary(Operation::Mul, one,
+            one = a.binary(OpKind::Mul, one,
                            ScaleSteps<IRArithmetic>(a, format).baseScale());
-          factor = factor ? a.binary(Operation::Mul, factor, one) : one;
+          factor = factor ? a.binary(OpKind::Mul, factor, one) : one;
         }
-        return a.binary(Operation::Mul, v[0], factor);
+        return a.binary(OpKind::Mul, v[0], factor);
       });
   result.replaceUsesWithIf(product, [&](OpOperand &use) {
-    mlir::Operation *user = use.getOwner();
+    Operation *user = use.getOwner();
     return user != product.getDefiningOp() && !isa<tensor::DimOp>(user);
   });
 }

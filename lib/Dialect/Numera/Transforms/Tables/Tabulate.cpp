@@ -185,7 +185,7 @@ private:
     }
     state.addTypes(typeOf(op->getResult(0).getType()));
     state.addAttributes(op->getAttrs());
-    mlir::Operation *copy = mlir::Operation::create(state);
+    Operation *copy = Operation::create(state);
     SmallVector<OpFoldResult> results;
     bool isFolded = succeeded(copy->fold(codes, results)) && !results.empty();
     copy->destroy();
@@ -318,14 +318,14 @@ private:
     for (unsigned i = 0; i < op.getFormatOperandCount(); ++i)
       if (op.getOperandElement(i).format != format)
         return false;
-    auto isPlain = [&](const OperationRules &part, Operation operation) {
+    auto isPlain = [&](const OperationRules &part, OpKind operation) {
       OperationRules plain = rulesOf(operation, format, {format, format});
       return part.result == format && part.encoding == plain.encoding &&
              part.rounding.pack() == plain.rounding.pack() &&
              part.truncation == plain.truncation;
     };
-    return isPlain(*rules.product, Operation::Mul) &&
-           isPlain(rules.sum, Operation::Add);
+    return isPlain(*rules.product, OpKind::Mul) &&
+           isPlain(rules.sum, OpKind::Add);
   }
 
   ModuleOp module;

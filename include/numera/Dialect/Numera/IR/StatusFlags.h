@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+//
+// `numera.status_flags`, which only what counts makes: apart from the
+// operations of programs.
+
+#ifndef NUMERA_DIALECT_NUMERA_IR_STATUSFLAGS_H
+#define NUMERA_DIALECT_NUMERA_IR_STATUSFLAGS_H
+
+#include "numera/Dialect/Numera/IR/Numera.h"
+
+#define GET_OP_CLASSES
+#include "numera/Dialect/Numera/IR/NumeraStatusFlags.h.inc"
+
+#endif // NUMERA_DIALECT_NUMERA_IR_STATUSFLAGS_H

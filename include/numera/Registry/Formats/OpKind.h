@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// The names of operations, as the dialect, the registry and the runtime use
+// them.
+
+#ifndef NUMERA_REGISTRY_FORMATS_OPKIND_H
+#define NUMERA_REGISTRY_FORMATS_OPKIND_H
+
+#include "llvm/ADT/StringRef.h"
+#include <optional>
+
+namespace numera {
+
+enum class OpKind {
+#define NUMERA_OPERATION(enumerator, name, operands) enumerator,
+#define NUMERA_FUNCTION(enumerator, name, operands) enumerator,
+#define NUMERA_IDENTITY(enumerator, name, operands) enumerator,
+#define NUMERA_PART(enumerator, name, operands) enumerator,
+#include "numera/Registry/Formats/Operations.def"
+};
+
+/// The operation's name in IR, configuration and symbols, e.g. `add`.
+llvm::StringRef nameOf(OpKind operation);
+std::optional<OpKind> operationFromName(llvm::StringRef name);
+/// Of what is no operation, but a function that a library may have: `round_to`.
+std::optional<OpKind> libraryFunctionFromName(llvm::StringRef name);
+/// How many operands in a format it takes.
+unsigned operandCount(OpKind operation);
+/// True for a function on matrices or vectors in memory: `matmul`, `dot`.
+bool isProduct(OpKind operation);
+/// True for a function without operands that gives the code of an identity.
+bool isIdentity(OpKind operation);
+/// True for a part of an accumulator, which works on memory.
+bool isPartOfAccumulator(OpKind operation);
+/// True if an operation computes a value that is then rounded: all but the
+/// comparisons, and the choices among operands and signs.
+bool isRounded(OpKind operation);
+
+} // namespace numera
+
+#endif // NUMERA_REGISTRY_FORMATS_OPKIND_H

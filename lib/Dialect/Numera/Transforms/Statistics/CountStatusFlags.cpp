@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: MIT
+//
+// Counts flags while a program runs, in the program's own terms, so that every
+// target can:
+//
+//   %z = numera.add %x, %y : tensor<64x10x!posit8>
+//   %e = numera.status_flags "add"(%x, %y) gives %z …  -> tensor<64x10xi8>
+//   four sums over %e, one for each flag, an axis at a time
+//
+// In the body of a linalg operation the flags are one more result, or, where
+// that reduces, four more sums. The function returns all counts in one tensor.
+
+#include "CounterRow.h"
+#include "FlagAnalysis.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "numera/Dialect/Numera/Transforms/Statistics/FlagCounts.h"
+#include "numera/Dialect/Numera/Transforms/StatisticsPasses.h"
+
+using namespace mlir;
+
+namespace numera {
+#define GEN_PASS_DEF_NUMERACOUNTSTATUSFLAGS
+#include "numera/Dialect/Numera/Transforms/StatisticsPasses.h.inc"
+
+namespace {
+
+class FlagCounter {
+public:
+  FlagCounter(ModuleOp module, Target target)
+      : module(module), target(target), rewriter(module.getContext()) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult countFunction(func::FuncOp function);
+  LogicalResult count(Operation *op);
+  LogicalResult countBody(linalg::LinalgOp op);
+  void countWhole(Operation *op, const FlagAnalysis &analysis);
+  void countCall(func::CallOp call);
+  linalg::GenericOp withCounts(linalg::GenericOp generic,
+                               ArrayRef<Operation *> operations);
+  LogicalResult refuse(Operation *op, StringRef where);
+
+  CounterRow &add(Operation *op, const FlagAnalysis &analysis, Value executed);
+  SmallVector<Value> sum(Location loc, SmallVector<Value> parts);
+  Value constant(Location loc, int64_t value) {
+    return arith::ConstantIntOp::create(rewriter, loc, rewriter.getI64Type(),
+                                        value);
+  }
+  Value product(Location loc, ArrayRef<OpFoldResult> sizes);
+  Value zeros(Location loc, ArrayRef<OpFoldResult> sizes);
+
+  ModuleOp module;
+  Target target;
+  IRRewriter rewriter;
+  SmallVector<CounterRow> counted; ///< of the function at hand
+};
+
+} // namespace
+
+/// Whether a flag of the set occurred: 0 or 1, i64.
+static Value hasFlag(OpBuilder &builder, Location loc, Value flags,
+                     unsigned kind) {
+  Value place =
+      arith::ConstantIntOp::create(builder, loc, builder.getI8Type(), kind);
+  Value one =
+      arith::ConstantIntOp::create(builder, loc, builder.getI8Type(), 1);
+  Value bit = arith::AndIOp::create(
+      builder, loc, arith::ShRUIOp::create(builder, loc, flags, place), one);
+  return arith::ExtUIOp::create(builder, loc, builder.getI64Type(), bit);
+}
+
+Value FlagCounter::product(Location loc, ArrayRef<OpFoldResult> sizes) {
+  Value count = arith::ConstantIndexOp::create(rewriter, loc, 1);
+  for (OpFoldResult size : sizes)
+    count = rewriter.createOrFold<arith::MulIOp>(
+        loc, count, getValueOrCreateConstantIndexOp(rewriter, loc, size));
+  return arith::IndexCastOp::create(rewriter, loc, rewriter.getI64Type(),
+                                    count);
+}
+
+Value FlagCounter::zeros(Location loc, ArrayRef<OpFoldResult> sizes) {
+  Value empty =
+      tensor::EmptyOp::create(rewriter, loc, sizes, rewriter.getI64Type());
+  return linalg::FillOp::create(rewriter, loc, constant(loc, 0), empty)
+      .getResult(0);
+}
+
+CounterRow &FlagCounter::add(Operation *op, const FlagAnalysis &analysis,
+                             Value executed) {
+  auto *dialect = module.getContext()->getLoadedDialect<NumeraDialect>();
+  FlagCounts description;
+  description.name = nodeNameOf(op->getLoc());
+  description.operation = op->getName().stripDialect().str();
+  description.known = analysis.known;
+  if (analysis.format) {
+    description.format = dialect->getRegistry().nameOf(analysis.format);
+    if (description.format.empty())
+      description.format = analysis.format.spelling();
+  }
+  if (description.format.empty()) {
+    llvm::raw_string_ostream text(description.format);
+    text << elementType(op->getResult(0).getType());
+  }
+  return counted.emplace_back(CounterRow{description, {executed}});
+}
+
+/// The sums of tensors of one shape, an axis at a time, the last first: of one
+/// with flags, those of each; of others, which are counts, theirs.
+SmallVector<Value> FlagCounter::sum(Location loc, SmallVector<Value> parts) {
+  auto rank = cast<RankedTensorType>(parts.front().getType()).getRank();
+  bool isFlags = parts.size() == 1;
+  for (bool isFirst = true; rank > 0 || (isFirst && isFlags); isFirst = false) {
+    auto sizes = tensor::getMixedSizes(rewriter, loc, parts.front());
+    auto outer = ArrayRef(sizes).take_front(rank > 0 ? rank - 1 : 0);
+    SmallVector<Value> inits;
+    for (unsigned kind = 0; kind < FlagCounts::kinds; ++kind)
+      inits.push_back(zeros(loc, outer));
+    AffineMap all = rewriter.getMultiDimIdentityMap(rank);
+    AffineMap kept = rank > 0 ? all.getMajorSubMap(rank - 1) : all;
+    if (rank == 1)
+      kept = AffineMap::get(1, 0, rewriter.getContext());
+    SmallVector<AffineMap> maps(parts.size(), all);
+    maps.append(inits.size(), kept);
+    SmallVector<utils::IteratorType> iterators(rank,
+                                               utils::IteratorType::parallel);
+    if (rank > 0)
+      iterators.back() = utils::IteratorType::reduction;
+    bool takesFlags = isFirst && isFlags;
+    auto generic = linalg::GenericOp::create(
+        rewriter, loc, ValueRange(inits).getTypes(), parts, inits, maps,
+        iterators, [&](OpBuilder &builder, Location loc, ValueRange values) {
+          SmallVector<Value> sums;
+          for (unsigned kind = 0; kind < FlagCounts::kinds; ++kind) {
+            Value term = takesFlags ? hasFlag(builder, loc, values[0], kind)
+                                    : values[kind];
+            sums.push_back(arith::AddIOp::create(builder, loc, term,
+                                                 values[parts.size() + kind]));
+          }
+          linalg::YieldOp::create(builder, loc, sums);
+        });
+    parts = SmallVector<Value>(generic.getResults());
+    rank = rank > 0 ? rank - 1 : 0;
+  }
+  SmallVector<Value> sums;
+  for (Value part : parts)
+    sums.push_back(
+        tensor::ExtractOp::create(rewriter, loc, part, ValueRange()));
+  return sums;
+}
+
+/// An operation on a tensor or on scalars.
+void FlagCounter::countWhole(Operation *op, const FlagAnalysis &analysis) {
+  Location loc = op->getLoc();
+  rewriter.setInsertionPointAfter(op);
+  Value result = op->getResult(0);
+  bool isTensor = isa<RankedTensorType>(result.getType());
+  Value executed =
+      isTensor ? product(loc, tensor::getMixedSizes(rewriter, loc, result))
+               : constant(loc, 1);
+  Value flags = createStatusFlags(rewriter, op, analysis);
+  SmallVector<Value> sums;
+  if (flags && isTensor)
+    sums = sum(loc, {flags});
+  for (unsigned kind = 0; !isTensor && flags && kind < FlagCounts::kinds;
+       ++kind)
+    sums.push_back(hasFlag(rewriter, loc, flags, kind));
+  sums.resize(FlagCounts::kinds);
+  for (Value &each : sums)
+    if (!each)
+      each = constant(loc, 0);
+  llvm::append_range(add(op, analysis, executed).numbers, sums);
+}
+
+/// The loops that the result goes along, as maps of linalg have them.
+static AffineMap parallelMap(linalg::GenericOp generic) {
+  SmallVector<unsigned> loops;
+  generic.getParallelDims(loops);
+  SmallVector<AffineExpr> exprs;
+  for (unsigned loop : loops)
+    exprs.push_back(getAffineDimExpr(loop, generic.getContext()));
+  return AffineMap::get(generic.getNumLoops(), 0, exprs, generic.getContext());
+}
+
+/// The same operation with the status flags of `operations`, of its body, as
+/// further results: one each, or, if it reduces, as many as there are kinds.
+linalg::GenericOp FlagCounter::withCounts(linalg::GenericOp generic,
+                                          ArrayRef<Operation *> operations) {
+  Location loc = generic.getLoc();
+  rewriter.setInsertionPoint(generic);
+  bool reduces = generic.getNumReductionLoops() != 0;
+  AffineMap map = parallelMap(generic);
+  SmallVector<OpFoldResult> sizes;
+  auto ranges = cast<linalg::LinalgOp>(generic.getOperation())
+                    .createLoopRanges(rewriter, loc);
+  for (AffineExpr loop : map.getResults())
+    sizes.push_back(ranges[cast<AffineDimExpr>(loop).getPosition()].size);
+  SmallVector<Value> inits(generic.getOutputs());
+  SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
+  for (size_t i = 0; i < operations.size(); ++i)
+    for (unsigned kind = 0; kind < (reduces ? FlagCounts::kinds : 1); ++kind) {
+      maps.push_back(map);
+      inits.push_back(reduces ? zeros(loc, sizes)
+                              : tensor::EmptyOp::create(rewriter, loc, sizes,
+                                                        rewriter.getI8Type())
+                                    .getResult());
+    }
+  auto counting = linalg::GenericOp::create(
+      rewriter, loc, ValueRange(inits).getTypes(), generic.getInputs(), inits,
+      maps, generic.getIteratorTypesArray());
+  rewriter.inlineRegionBefore(generic.getRegion(), counting.getRegion(),
+                              counting.getRegion().begin());
+  Block &body = counting.getRegion().front();
+  auto exit = cast<linalg::YieldOp>(body.getTerminator());
+  SmallVector<Value> yields(exit.getOperands());
+  for (Operation *op : operations) {
+    rewriter.setInsertionPointAfter(op);
+    Value flags = createStatusFlags(rewriter, op, *analyzeFlags(op, target));
+    rewriter.setInsertionPoint(exit);
+    for (unsigned kind = 0; kind < (reduces ? FlagCounts::kinds : 1); ++kind) {
+      Type type = reduces ? rewriter.getI64Type() : rewriter.getI8Type();
+      Value before = body.addArgument(type, loc);
+      yields.push_back(
+          reduces ? arith::AddIOp::create(rewriter, loc, before,
+                                          hasFlag(rewriter, loc, flags, kind))
+                        .getResult()
+                  : flags);
+    }
+  }
+  rewriter.setInsertionPoint(exit);
+  rewriter.replaceOpWithNewOp<linalg::YieldOp>(exit, yields);
+  rewriter.replaceOp(generic,
+                     counting.getResults().take_front(generic.getNumResults()));
+  return counting;
+}
+
+LogicalResult FlagCounter::refuse(Operation *op, StringRef where) {
+  return op->emitError("status flags of '")
+         << op->getName() << "' cannot be counted " << where
+         << "; expected operations on tensors, and in bodies of linalg";
+}
+
+LogicalResult FlagCounter::countBody(linalg::LinalgOp op) {
+  SmallVector<Operation *> operations;
+  Operation *inside = nullptr;
+  for (Operation &each : *op.getBlock()) {
+    if (analyzeFlags(&each, target))
+      operations.push_back(&each);
+    for (Region &region : each.getRegions())
+      region.walk([&](Operation *nested) {
+        if (analyzeFlags(nested, target))
+          inside = nested;
+      });
+  }
+  if (inside)
+    return refuse(inside, "inside of another operation");
+  if (operations.empty())
+    return success();
+  if (!op.hasPureTensorSemantics())
+    return refuse(operations.front(), "on memrefs");
+  auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+  if (!generic) {
+    rewriter.setInsertionPoint(op);
+    FailureOr<linalg::GenericOp> made = linalg::generalizeNamedOp(rewriter, op);
+    if (failed(made))
+      return refuse(operations.front(), "in this operation");
+    generic = *made;
+    operations.clear();
+    for (Operation &each : *generic.getBody())
+      if (analyzeFlags(&each, target))
+        operations.push_back(&each);
+  }
+  SmallVector<Operation *> told;
+  for (Operation *each : operations)
+    if (analyzeFlags(each, target)->known != 0)
+      told.push_back(each);
+  unsigned own = generic.getNumResults();
+  bool reduces = generic.getNumReductionLoops() != 0;
+  generic = withCounts(generic, told);
+  Location loc = generic.getLoc();
+  rewriter.setInsertionPointAfter(generic);
+  SmallVector<OpFoldResult> extents;
+  for (Range range : cast<linalg::LinalgOp>(generic.getOperation())
+                         .createLoopRanges(rewriter, loc))
+    extents.push_back(range.size);
+  Value executed = product(loc, extents);
+  ResultRange results = generic.getResults().drop_front(own);
+  for (Operation *each : operations) {
+    FlagAnalysis analysis = *analyzeFlags(each, target);
+    SmallVector<Value> sums;
+    if (analysis.known != 0) {
+      size_t count = reduces ? FlagCounts::kinds : 1;
+      sums = sum(loc, SmallVector<Value>(results.take_front(count)));
+      results = results.drop_front(count);
+    } else {
+      sums.assign(FlagCounts::kinds, constant(loc, 0));
+    }
+    CounterRow &row = add(each, analysis, executed);
+    if (row.description.name.empty())
+      row.description.name = nodeNameOf(loc);
+    llvm::append_range(row.numbers, sums);
+  }
+  return success();
+}
+
+/// A call has the counts of the function that it calls.
+void FlagCounter::countCall(func::CallOp call) {
+  auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+  if (!callee || callee.getNumResults() == call.getNumResults())
+    return;
+  Location loc = call.getLoc();
+  rewriter.setInsertionPoint(call);
+  auto counting =
+      func::CallOp::create(rewriter, loc, callee, call.getOperands());
+  rewriter.replaceOp(call, counting.getResults().drop_back());
+  rewriter.setInsertionPointAfter(counting);
+  int64_t place = 0;
+  for (FlagCounts &description : flagCountsOf(callee)) {
+    CounterRow &row = counted.emplace_back(CounterRow{description, {}});
+    for (unsigned i = 0; i < FlagCounts::numbers; ++i) {
+      Value index = arith::ConstantIndexOp::create(rewriter, loc, place++);
+      row.numbers.push_back(tensor::ExtractOp::create(
+          rewriter, loc, counting.getResults().back(), index));
+    }
+  }
+}
+
+LogicalResult FlagCounter::count(Operation *op) {
+  if (auto analysis = analyzeFlags(op, target)) {
+    Type type = op->getResult(0).getType();
+    if (isa<VectorType>(type))
+      return refuse(op, "on vectors");
+    countWhole(op, *analysis);
+    return success();
+  }
+  if (auto body = dyn_cast<linalg::LinalgOp>(op))
+    return countBody(body);
+  if (auto call = dyn_cast<func::CallOp>(op)) {
+    countCall(call);
+    return success();
+  }
+  Operation *inside = nullptr;
+  op->walk([&](Operation *nested) {
+    auto call = dyn_cast<func::CallOp>(nested);
+    auto callee =
+        call ? module.lookupSymbol<func::FuncOp>(call.getCallee()) : nullptr;
+    if (analyzeFlags(nested, target) ||
+        (callee && !flagCountsOf(callee).empty()))
+      inside = nested;
+  });
+  return inside ? refuse(inside, "in a loop or a branch") : success();
+}
+
+LogicalResult FlagCounter::countFunction(func::FuncOp function) {
+  counted.clear();
+  if (!function.getBody().hasOneBlock()) {
+    Operation *first = nullptr;
+    function.walk([&](Operation *op) {
+      if (!first && analyzeFlags(op, target))
+        first = op;
+    });
+    return first ? refuse(first, "between branches") : success();
+  }
+  SmallVector<Operation *> work;
+  for (Operation &op : function.front().without_terminator())
+    work.push_back(&op);
+  for (Operation *op : work)
+    if (failed(count(op)))
+      return failure();
+  returnCounterRows(function, counted);
+  return success();
+}
+
+/// Functions before those that call them.
+static void order(func::FuncOp function,
+                  SmallVectorImpl<func::FuncOp> &ordered) {
+  if (function.isExternal() || llvm::is_contained(ordered, function))
+    return;
+  function.walk([&](func::CallOp call) {
+    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+        call, call.getCalleeAttr());
+    if (callee && callee != function)
+      order(callee, ordered);
+  });
+  if (!llvm::is_contained(ordered, function))
+    ordered.push_back(function);
+}
+
+LogicalResult FlagCounter::run() {
+  SmallVector<func::FuncOp> ordered;
+  for (auto function : module.getOps<func::FuncOp>())
+    order(function, ordered);
+  for (func::FuncOp function : ordered)
+    if (failed(countFunction(function)))
+      return failure();
+  return success();
+}
+
+namespace {
+struct CountStatusFlagsPass
+    : impl::NumeraCountStatusFlagsBase<CountStatusFlagsPass> {
+  using NumeraCountStatusFlagsBase::NumeraCountStatusFlagsBase;
+  void runOnOperation() override {
+    FailureOr<Target> parsed = parseTarget(getOperation(), target);
+    if (failed(parsed) || failed(FlagCounter(getOperation(), *parsed).run()))
+      signalPassFailure();
+  }
+};
+} // namespace
+
+} // namespace numera

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+//
+// What a program counts while it runs, on its way to the function's result.
+
+#ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_STATISTICS_COUNTERROW_H
+#define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_STATISTICS_COUNTERROW_H
+
+#include "mlir/IR/PatternMatch.h"
+#include "numera/Dialect/Numera/IR/Numera.h"
+#include "numera/Dialect/Numera/Transforms/Statistics/FlagCounts.h"
+
+namespace numera {
+
+/// On an operation that is none of the program: numera-count-status-flags
+/// leaves it out.
+inline constexpr llvm::StringLiteral uncountedAttribute = "numera.uncounted";
+
+/// What is counted, and its FlagCounts::numbers numbers, i64, in the block of
+/// its function.
+struct CounterRow {
+  FlagCounts description;
+  llvm::SmallVector<mlir::Value> numbers;
+};
+
+/// Adds rows to what the function returns behind its own results.
+void returnCounterRows(mlir::func::FuncOp function,
+                       llvm::ArrayRef<CounterRow> rows);
+
+/// The row of the scaled tensor that `op` makes (FlagCounts::numbers).
+/// `numbers` are those that it was made of, and `read`, as many, are 0 where
+/// elements stand for 0; null: nobody asks which became zero.
+CounterRow countScales(mlir::OpBuilder &builder, mlir::Operation *op,
+                       mlir::Value numbers, mlir::Value read,
+                       mlir::Value elements, mlir::Value divisors);
+
+} // namespace numera
+
+#endif // NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_STATISTICS_COUNTERROW_H

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+//
+// Which operations may raise flags (docs/Semantics/StatusFlags.md), and the
+// operations that look for them.
+
+#ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_STATISTICS_FLAGANALYSIS_H
+#define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_STATISTICS_FLAGANALYSIS_H
+
+#include "numera/Dialect/Numera/IR/Numera.h"
+
+namespace numera {
+
+/// What can be known of an operation.
+struct FlagAnalysis {
+  /// The status flags that can be told, as bits (Numerics/Flags/StatusFlag.h):
+  /// of an opaque format's operation, and of one that a library has, NaNs at
+  /// most.
+  uint8_t known = 0;
+  Format format; ///< of the result; null for an integer
+};
+
+/// Null for an operation that has no flags whatever its operands are.
+std::optional<FlagAnalysis> analyzeFlags(mlir::Operation *op, Target target);
+
+/// The status flags of `op`, i8 in the shape of its result, at the builder's
+/// place behind it; null where none can be told.
+mlir::Value createStatusFlags(mlir::OpBuilder &builder, mlir::Operation *op,
+                              const FlagAnalysis &analysis);
+
+} // namespace numera
+
+#endif // NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_STATISTICS_FLAGANALYSIS_H
