@@ -10,6 +10,15 @@
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/Transforms/StatisticsPasses.h"
 
+// Only here: to register all passes takes a compiler a second wherever a header
+// says it.
+namespace numera {
+#define GEN_PASS_REGISTRATION
+#include "numera/Dialect/Numera/Transforms/Passes.h.inc"
+#define GEN_PASS_REGISTRATION
+#include "numera/Dialect/Numera/Transforms/StatisticsPasses.h.inc"
+} // namespace numera
+
 namespace {
 struct AttachRegistry
     : mlir::DialectExtension<AttachRegistry, numera::NumeraDialect> {

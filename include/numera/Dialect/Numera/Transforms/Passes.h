@@ -26,9 +26,6 @@ void registerNumeraBufferization(mlir::DialectRegistry &dialects);
 #define GEN_PASS_DECL
 #include "numera/Dialect/Numera/Transforms/Passes.h.inc"
 
-#define GEN_PASS_REGISTRATION
-#include "numera/Dialect/Numera/Transforms/Passes.h.inc"
-
 } // namespace numera
 
 #endif // NUMERA_DIALECT_NUMERA_TRANSFORMS_PASSES_H

@@ -12,9 +12,6 @@ namespace numera {
 #define GEN_PASS_DECL
 #include "numera/Dialect/Numera/Transforms/StatisticsPasses.h.inc"
 
-#define GEN_PASS_REGISTRATION
-#include "numera/Dialect/Numera/Transforms/StatisticsPasses.h.inc"
-
 } // namespace numera
 
 #endif // NUMERA_DIALECT_NUMERA_TRANSFORMS_STATISTICSPASSES_H
