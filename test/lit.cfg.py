@@ -3,6 +3,7 @@
 
 import os
 import shutil
+import sys
 
 import lit.formats
 
@@ -17,8 +18,9 @@ config.test_source_root = os.path.join(config.numera_source_root, "test")
 config.test_exec_root = os.path.join(config.numera_build_root, "test")
 
 tools = os.path.join(config.numera_build_root, "bin")
+# Tools in front of the build's: tools/dev/mutate has some.
 config.environment["PATH"] = os.pathsep.join(
-    [tools, config.llvm_bindir, "/usr/bin", config.environment["PATH"]])
+    [os.environ.get("NUMERA_TOOLS", tools), tools, config.llvm_bindir, "/usr/bin", config.environment["PATH"]])
 
 # A build with sanitizers.
 if config.numera_sanitize:
@@ -52,6 +54,9 @@ if os.path.isdir(shared):
 if peers := os.environ.get("NUMERA_PEERS"):
     config.available_features.add("peers")
     config.substitutions.append(("%peers", peers))
+# `./dev test` leaves out what takes long: tests that say `REQUIRES: long`.
+if os.environ.get("NUMERA_TESTS") == "all":
+    config.available_features.add("long")
 # The whole of lists of which the suite has time for a part (chosen.py).
 if slow := os.environ.get("NUMERA_SLOW_TESTS"):
     config.environment["NUMERA_SLOW_TESTS"] = slow
@@ -63,16 +68,19 @@ for tool in ("ptxas", "nvdisasm"):
 if shutil.which("nvidia-smi"):
     config.available_features.add("cuda")
 
-# The tests that nvptx-mirror.test names, once more on the emulated GPU.
-if lit_config.params.get("mirror") == "nvptx":
-    config.name += " on nvptx"
+# Programs for the emulated GPU: the second suite (CMakeLists.txt).
+if config.numera_mirror:
+    sys.path.append(os.path.join(config.test_source_root, "Emulation", "mirror"))
+    import mirror  # noqa: E402
+
+    config.name += " on " + config.numera_mirror
+    config.test_format = mirror.Format()
     config.available_features.add("mirror")
     config.environment["LD_LIBRARY_PATH"] = emulation
     config.environment["NUMERA_MIRRORED"] = os.path.join(tools, "numera")
     config.environment["PATH"] = os.pathsep.join(
         [os.path.join(config.test_source_root, "Emulation", "mirror"),
          emulated_path])
-    config.test_exec_root = os.path.join(config.test_exec_root, "nvptx")
-    # What ran for the GPU, a line a command.
-    config.environment["NUMERA_MIRROR_LOG"] = os.path.join(
-        config.test_exec_root, lit_config.params.get("log", "log"))
+    config.test_source_root = os.path.join(config.test_source_root, "Execution")
+    config.test_exec_root = os.path.join(config.test_exec_root,
+                                         config.numera_mirror)
