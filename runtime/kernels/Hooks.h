@@ -9,7 +9,8 @@
 // (Numerics/MultiplyAdd/Step.h), on values that are prepared once, when they
 // are packed. Its results carry their own proof: a tile that ends without NaN
 // is right, any other is done again with the step itself. NUMERA_SHORT_STEPS is
-// 1 for kernels of those.
+// 1 for kernels of those, NUMERA_QUIRES for sums in quires
+// (include/numera/Runtime/Kernels.def).
 //
 // NUMERA_CARRIER is the type of a value while it is computed with: float,
 // double, or the unsigned integer of a code. NUMERA_PREPARED, if it is another,
@@ -19,6 +20,10 @@
 #define NUMERA_KERNELS_HOOKS_H
 
 #include <stdint.h>
+
+#ifndef NUMERA_SHORT_STEPS
+#define NUMERA_SHORT_STEPS 0
+#endif
 
 namespace numera::kernel {
 
@@ -94,8 +99,8 @@ PreparedVector numera_hook_confined(PreparedVector sum, PreparedVector first,
 /// The numera::Span, packed, of elements whose nonzero magnitudes have these
 /// bounds.
 uint64_t numera_hook_span(Carrier least, Carrier most);
-/// Adds sums of products of slices (Numerics/MultiplyAdd/Slices.h) to the quire `index` places
-/// behind `sums`.
+/// Adds sums of products of slices (Numerics/MultiplyAdd/Slices.h) to the quire
+/// `index` places behind `sums`.
 void numera_hook_add(void *sums, int64_t index, const Carrier *products,
                      int32_t count);
 /// Adds the product of two elements, which may be special, to a quire.

@@ -65,7 +65,7 @@ func.func @a_matrix_product_calls_the_kernel(
 // CHECK:         call @_ZGV_LLVM_N16vvvuu_numera_posit_step_f32_32(
 // CHECK-LABEL: llvm.func @numera.contraction.0.short(
 // CHECK:         call @_ZGV_LLVM_N16vvvvuuu_numera_posit_step_short_f32_32(
-// CHECK:       attributes {numera.kernel = "f32-short"}
+// CHECK:       attributes {numera.kernel = "f32_short"}
 func.func @a_convolution_is_one_with_other_strides(
     %image: memref<2x3x21x21xi16>, %filter: memref<8x3x3x3xi16>,
     %result: memref<2x8x10x10xi16>) {
@@ -102,7 +102,7 @@ func.func @a_convolution_is_one_with_other_strides(
 // CHECK-LABEL: llvm.func @numera.contraction.0.half.short(
 // CHECK-SAME:      vector<32xf16>
 // CHECK:         call @_ZGV_LLVM_N32vvvv{{u+}}_numera_float_half_short_f32_32(
-// CHECK:       attributes {numera.kernel = "f32-short"}
+// CHECK:       attributes {numera.kernel = "f32_short"}
 func.func @small_floats_have_steps_in_binary16(
     %a: memref<8x16xi8>, %b: memref<16x32xi8>, %c: memref<8x32xi8>) {
   linalg.generic {indexing_maps = [#a, #b, #c],

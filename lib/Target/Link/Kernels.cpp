@@ -48,7 +48,7 @@ static StringRef tileFor(const TargetMachine &machine, StringRef kind,
   if (!machine.getTargetTriple().isX86())
     return "6x1";
   if (features.checkFeatures("+avx512f")) {
-    if (kind.ends_with("-short"))
+    if (kind.ends_with("_short"))
       return "8x1";
     return isBrief(step) ? "8x3" : "8x2";
   }
@@ -83,7 +83,7 @@ Error numera::linkKernels(Module &module, const KernelKinds &kernels,
         computesInF16x2(machine) && module.getFunction(halves + "short");
     StringRef tile = tileFor(machine, kind, module.getFunction(name + ".step"));
     if (Error error =
-            takesF16x2 ? linkKernel(module, name, embeddedKernel("f32-half"),
+            takesF16x2 ? linkKernel(module, name, embeddedKernel("f32_half"),
                                     tile, std::string(halfHooks) + ".")
                        : linkKernel(module, name, embeddedKernel(kind), tile))
       return error;

@@ -21,8 +21,7 @@ KernelKinds kernelsOf(mlir::ModuleOp lowered);
 llvm::Error linkKernels(llvm::Module &module, const KernelKinds &kernels,
                         const llvm::TargetMachine &machine);
 
-/// Links the contractions that the kernels declare, with their hooks
-///.
+/// Links the contractions that the kernels declare, with their hooks.
 llvm::Error linkDeviceKernels(llvm::Module &module,
                               mlir::gpu::GPUModuleOp kernels,
                               const llvm::TargetMachine &machine);

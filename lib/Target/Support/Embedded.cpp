@@ -13,38 +13,13 @@ NUMERA_EMBED(numera_embedded_launcher, NUMERA_EMBED_DIR "/numera-cuda.bc")
 NUMERA_EMBED(numera_embedded_entry, NUMERA_EMBED_DIR "/numera-entry-x86_64.bc")
 NUMERA_EMBED(numera_embedded_aarch64_entry,
              NUMERA_EMBED_DIR "/numera-entry-aarch64.bc")
-#define NUMERA_EMBED_KERNEL(symbol, name)                                      \
-  NUMERA_EMBED(numera_embedded_kernel_##symbol,                                \
-               NUMERA_EMBED_DIR "/numera-kernel-" name ".bc")
-#define NUMERA_KERNELS(ENTRY)                                                  \
-  ENTRY(f32, "f32")                                                            \
-  ENTRY(f64, "f64")                                                            \
-  ENTRY(f32_short, "f32-short")                                                \
-  ENTRY(f32_half, "f32-half")                                                  \
-  ENTRY(f64_short, "f64-short")                                                \
-  ENTRY(i8, "i8")                                                              \
-  ENTRY(i16, "i16")                                                            \
-  ENTRY(i32, "i32")                                                            \
-  ENTRY(i64, "i64")                                                            \
-  ENTRY(quire, "quire")
-NUMERA_KERNELS(NUMERA_EMBED_KERNEL)
-#define NUMERA_EMBED_DEVICE_KERNEL(symbol, name)                               \
-  NUMERA_EMBED(numera_embedded_device_kernel_##symbol,                         \
-               NUMERA_EMBED_DIR "/numera-device-kernel-" name ".bc")
-#define NUMERA_DEVICE_KERNELS(ENTRY)                                           \
-  ENTRY(f32, "f32")                                                            \
-  ENTRY(f64, "f64")                                                            \
-  ENTRY(i8, "i8")                                                              \
-  ENTRY(i16, "i16")                                                            \
-  ENTRY(i32, "i32")                                                            \
-  ENTRY(i64, "i64")                                                            \
-  ENTRY(pairs, "pairs")                                                        \
-  ENTRY(tensor16, "tensor16")                                                  \
-  ENTRY(tensor8, "tensor8")                                                    \
-  ENTRY(warpgroup16, "warpgroup16")                                            \
-  ENTRY(warpgroup8, "warpgroup8")                                              \
-  ENTRY(quire, "quire")
-NUMERA_DEVICE_KERNELS(NUMERA_EMBED_DEVICE_KERNEL)
+#define NUMERA_KERNEL(kind, source, flags)                                     \
+  NUMERA_EMBED(numera_embedded_kernel_##kind,                                  \
+               NUMERA_EMBED_DIR "/numera-kernel-" #kind ".bc")
+#define NUMERA_DEVICE_KERNEL(kind, source, flags)                              \
+  NUMERA_EMBED(numera_embedded_device_kernel_##kind,                           \
+               NUMERA_EMBED_DIR "/numera-device-kernel-" #kind ".bc")
+#include "numera/Runtime/Kernels.def"
 NUMERA_EMBED(numera_embedded_main, NUMERA_EMBED_DIR "/numera-main.o")
 NUMERA_EMBED(numera_embedded_header, NUMERA_HEADER)
 
@@ -72,21 +47,21 @@ MemoryBufferRef numera::embeddedAArch64Entry() {
   return file(numera_embedded_aarch64_entry_begin,
               numera_embedded_aarch64_entry_end, "entry");
 }
-MemoryBufferRef numera::embeddedKernel(StringRef kind) {
-#define NUMERA_FIND_KERNEL(symbol, name)                                       \
-  if (kind == name)                                                            \
-    return file(numera_embedded_kernel_##symbol##_begin,                       \
-                numera_embedded_kernel_##symbol##_end, "kernel of " name);
-  NUMERA_KERNELS(NUMERA_FIND_KERNEL)
+MemoryBufferRef numera::embeddedKernel(StringRef wanted) {
+#define NUMERA_KERNEL(kind, source, flags)                                     \
+  if (wanted == #kind)                                                         \
+    return file(numera_embedded_kernel_##kind##_begin,                         \
+                numera_embedded_kernel_##kind##_end, "kernel of " #kind);
+#include "numera/Runtime/Kernels.def"
   llvm_unreachable("a kind of kernel that numera-contract does not know");
 }
-MemoryBufferRef numera::embeddedDeviceKernel(StringRef kind) {
-#define NUMERA_FIND_DEVICE_KERNEL(symbol, name)                                \
-  if (kind == name)                                                            \
-    return file(numera_embedded_device_kernel_##symbol##_begin,                \
-                numera_embedded_device_kernel_##symbol##_end,                  \
-                "kernel of " name);
-  NUMERA_DEVICE_KERNELS(NUMERA_FIND_DEVICE_KERNEL)
+MemoryBufferRef numera::embeddedDeviceKernel(StringRef wanted) {
+#define NUMERA_DEVICE_KERNEL(kind, source, flags)                              \
+  if (wanted == #kind)                                                         \
+    return file(numera_embedded_device_kernel_##kind##_begin,                  \
+                numera_embedded_device_kernel_##kind##_end,                    \
+                "kernel of " #kind);
+#include "numera/Runtime/Kernels.def"
   llvm_unreachable(
       "a kind of kernel that numera-tile-contractions does not know");
 }

@@ -20,13 +20,11 @@ llvm::MemoryBufferRef embeddedLauncher();
 llvm::MemoryBufferRef embeddedEntry();
 /// The same for AArch64.
 llvm::MemoryBufferRef embeddedAArch64Entry();
-/// runtime/kernels for a carrier: f32, f64, i8, i16, i32 or i64; with short
-/// steps, f32-short or f64-short, or f32-half for those in binary16; quire for
-/// sums in quires.
-llvm::MemoryBufferRef embeddedKernel(llvm::StringRef kind);
-/// runtime/kernels/device for a carrier: f32, f64, i8, i16, i32 or i64; quire
-/// for sums in quires.
-llvm::MemoryBufferRef embeddedDeviceKernel(llvm::StringRef kind);
+/// A kernel for contractions, of a kind that numera/Runtime/Kernels.def lists
+/// for CPUs.
+llvm::MemoryBufferRef embeddedKernel(llvm::StringRef wanted);
+/// The same for GPUs.
+llvm::MemoryBufferRef embeddedDeviceKernel(llvm::StringRef wanted);
 /// The main of executables, a relocatable object.
 llvm::MemoryBufferRef embeddedMain();
 /// The text of numera.h.

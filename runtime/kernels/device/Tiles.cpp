@@ -8,7 +8,7 @@
 //
 // Compiled once for each carrier, and by lib/Target/Link/Kernels.cpp linked
 // once for each kind of contraction in a program, with its hooks. NUMERA_FLOATS
-// is the bits of a carrier that is a machine float, else 0.
+// is the bits of a carrier that is a machine float; codes have none.
 
 #include "Panel.h"
 

@@ -169,7 +169,7 @@ LLVM::LLVMFuncOp KernelCalls::kernelFor(linalg::GenericOp generic,
             VectorType::get(lanesOf(carrier), carrier));
   std::string kind;
   llvm::raw_string_ostream(kind)
-      << carrier << (step.shortForms.empty() ? "" : "-short");
+      << carrier << (step.shortForms.empty() ? "" : "_short");
   return place->second = declareKernel(name, kind);
 }
 
