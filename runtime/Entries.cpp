@@ -96,7 +96,7 @@ using numera::add, numera::sub, numera::mul, numera::div, numera::sqrt,
         f.decode(x).pack(), f.decode(y).pack(), int32_t(mode.rounding));       \
     return f.encode(Unpacked::unpack(result), mode);                           \
   }
-#define QUICK_THEN_EXACT(op)                                                   \
+#define FAST_THEN_EXACT(op)                                                    \
   template <typename F>                                                        \
   constexpr uint64_t op(const F &f, uint64_t x, RoundingMode mode) {           \
     if constexpr (requires { f.op(x, mode); })                                 \
@@ -107,25 +107,16 @@ using numera::add, numera::sub, numera::mul, numera::div, numera::sqrt,
                             value.pack(), int32_t(rounding)));                 \
                       });                                                      \
   }
-THROUGH_EXACT_2(rem)
-THROUGH_EXACT_2(pow)
-THROUGH_EXACT_1(rsqrt)
-QUICK_THEN_EXACT(exp)
-QUICK_THEN_EXACT(exp2)
-QUICK_THEN_EXACT(expm1)
-QUICK_THEN_EXACT(log)
-THROUGH_EXACT_1(log2)
-THROUGH_EXACT_1(log1p)
-THROUGH_EXACT_1(sin)
-THROUGH_EXACT_1(cos)
-QUICK_THEN_EXACT(tanh)
-THROUGH_EXACT_1(erf)
-QUICK_THEN_EXACT(sigmoid)
-THROUGH_EXACT_1(floor)
-THROUGH_EXACT_1(ceil)
-THROUGH_EXACT_1(trunc)
-THROUGH_EXACT_1(round)
-THROUGH_EXACT_1(roundeven)
+#define CODE_Direct(op, operands)
+#define CODE_Ziv(op, operands) FAST_THEN_EXACT(op)
+#define CODE_Exact(op, operands) THROUGH_EXACT_##operands(op)
+#define CODE_Choice(op, operands)
+#define CODE_Test(op, operands)
+#define CODE_Cast(op, operands)
+#define CODE_Step(op, operands)
+#define NUMERA_OPERATION(enumerator, name, operands, form, ...)                \
+  CODE_##form(name, operands)
+#include "numera/Numerics/Core/Operations.def"
 } // namespace code
 
 // ---- entries ---------------------------------------------------------------

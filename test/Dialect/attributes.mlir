@@ -48,9 +48,9 @@ func.func @a_cast_on_storage_tells_an_integer_from_a_format(%x: i16) -> i16 {
 }
 
 // CHECK-LABEL: @an_operation_may_have_a_rounding_of_its_own
-// CHECK: numera.div %{{.*}}, %{{.*}} {rounding = "down"} : !posit16
+// CHECK: numera.div %{{.*}}, %{{.*}} {rounding = #numera.rounding<down>} : !posit16
 func.func @an_operation_may_have_a_rounding_of_its_own(
     %x: !numera.num<posit<16, 2>>) -> !numera.num<posit<16, 2>> {
-  %0 = numera.div %x, %x {rounding = "down"} : !numera.num<posit<16, 2>>
+  %0 = numera.div %x, %x {rounding = #numera.rounding<down>} : !numera.num<posit<16, 2>>
   return %0 : !numera.num<posit<16, 2>>
 }

@@ -15,7 +15,7 @@ func.func @status_flags_of_a_tensor_are_summed_an_axis_at_a_time(
     -> tensor<3x4x!posit16> {
   // CHECK: %[[Z:.*]] = numera.add
   // CHECK: %[[E:.*]] = numera.status_flags "add"(%{{.*}}, %{{.*}}) gives %[[Z]]
-  // CHECK-SAME: rounding = "nearest-even"
+  // CHECK-SAME: rounding = #numera.rounding<"nearest-even">
   // CHECK-SAME: -> tensor<3x4xi8>
   // CHECK: %[[ROWS:.*]]:4 = linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]} ins(%[[E]] : tensor<3x4xi8>)
   // CHECK: linalg.generic {{.*}} iterator_types = ["reduction"]} ins(%[[ROWS]]#0,

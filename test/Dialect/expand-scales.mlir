@@ -15,12 +15,12 @@
 // CHECK: arith.maxui
 // CHECK: arith.bitcast {{.*}} : i32 to f32
 // CHECK-NEXT: numera.cast {{.*}} : f32 to f32
-// CHECK: numera.cast {{.*}}overflow = "propagate", rounding = "down"{{.*}} : f32 to !f8E8M0FNU
+// CHECK: numera.cast {{.*}}overflow = #numera.overflow<propagate>, rounding = #numera.rounding<down>{{.*}} : f32 to !f8E8M0FNU
 // CHECK: numera.mul {{.*}} : !f8E8M0FNU
 // CHECK: numera.div
 // CHECK: %[[DATA:.*]] = linalg.generic {{.*}} ins(%[[BLOCKS]]
 // CHECK: numera.mul {{.*}} : f32
-// CHECK-NEXT: numera.cast {{.*}}overflow = "saturate"{{.*}} : f32 to !f8E4M3FN
+// CHECK-NEXT: numera.cast {{.*}}overflow = #numera.overflow<saturate>{{.*}} : f32 to !f8E4M3FN
 // CHECK: ins(%[[DATA]]
 // CHECK: numera.cast {{.*}} : !f8E4M3FN to f32
 // CHECK-NEXT: numera.mul {{.*}} : f32

@@ -55,9 +55,9 @@ func.func @the_rounding_of_the_operation_goes_first()
   %three = numera.constant 3.0 : !posit16
   // CHECK-DAG: %[[HIGH:.*]] = numera.constant 0.3333740234375 : !posit16
   // CHECK-DAG: %[[LOW:.*]] = numera.constant 0.333251953125 : !posit16
-  %up = numera.div %one, %three {rounding = "up"} : !posit16
-  %down = numera.div %one, %three {rounding = "down"} : !posit16
-  %odd = numera.div %one, %three {rounding = "to-odd"} : !posit16
+  %up = numera.div %one, %three {rounding = #numera.rounding<up>} : !posit16
+  %down = numera.div %one, %three {rounding = #numera.rounding<down>} : !posit16
+  %odd = numera.div %one, %three {rounding = #numera.rounding<"to-odd">} : !posit16
   // CHECK: return %[[HIGH]], %[[LOW]], %[[HIGH]]
   return %up, %down, %odd : !posit16, !posit16, !posit16
 }

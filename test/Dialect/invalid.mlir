@@ -112,8 +112,8 @@ func.func @a_cast_without_a_format(%x: i8) {
 
 !posit16 = !numera.num<posit<16, 2>>
 func.func @a_rounding_is_misspelled(%x: !posit16) {
-  // expected-error@+1 {{'numera.sqrt' op unknown rounding 'nearest'; expected nearest-even, nearest-away, nearest-zero, toward-zero, up, down, to-odd or stochastic}}
-  %0 = numera.sqrt %x {rounding = "nearest"} : !posit16
+  // expected-error@+1 {{unknown rounding 'nearest'; expected nearest-even, nearest-away, nearest-zero, toward-zero, up, down, to-odd or stochastic}}
+  %0 = numera.sqrt %x {rounding = #numera.rounding<nearest>} : !posit16
   return
 }
 
@@ -121,8 +121,8 @@ func.func @a_rounding_is_misspelled(%x: !posit16) {
 
 !posit16 = !numera.num<posit<16, 2>>
 func.func @random_bits_without_stochastic_rounding(%x: !posit16) {
-  // expected-error@+1 {{'numera.sqrt' op has random_bits, which go with rounding = "stochastic" alone}}
-  %0 = numera.sqrt %x {rounding = "up", random_bits = 8 : i32} : !posit16
+  // expected-error@+1 {{'numera.sqrt' op has random_bits, which go with rounding = #numera.rounding<stochastic> alone}}
+  %0 = numera.sqrt %x {rounding = #numera.rounding<up>, random_bits = 8 : i32} : !posit16
   return
 }
 
@@ -131,7 +131,7 @@ func.func @random_bits_without_stochastic_rounding(%x: !posit16) {
 !posit16 = !numera.num<posit<16, 2>>
 func.func @too_many_random_bits(%x: !posit16) {
   // expected-error@+1 {{'numera.sqrt' op has random_bits 33; expected 1 to 32}}
-  %0 = numera.sqrt %x {rounding = "stochastic", random_bits = 33 : i32}
+  %0 = numera.sqrt %x {rounding = #numera.rounding<stochastic>, random_bits = 33 : i32}
     : !posit16
   return
 }
@@ -140,8 +140,8 @@ func.func @too_many_random_bits(%x: !posit16) {
 
 !bf16 = !numera.num<float<8, 7>>
 func.func @an_overflow_is_misspelled(%x: !bf16) {
-  // expected-error@+1 {{'numera.sqrt' op unknown overflow 'saturated'; expected infinity, saturate, propagate or wrap}}
-  %0 = numera.sqrt %x {overflow = "saturated"} : !bf16
+  // expected-error@+1 {{unknown overflow 'saturated'; expected infinity, saturate, propagate or wrap}}
+  %0 = numera.sqrt %x {overflow = #numera.overflow<saturated>} : !bf16
   return
 }
 
@@ -150,7 +150,7 @@ func.func @an_overflow_is_misspelled(%x: !bf16) {
 !posit16 = !numera.num<posit<16, 2>>
 func.func @a_family_has_no_overflow_rules(%x: !posit16) {
   // expected-error@+1 {{'numera.sqrt' op overflow 'saturate' is not one of family 'posit'}}
-  %0 = numera.sqrt %x {overflow = "saturate"} : !posit16
+  %0 = numera.sqrt %x {overflow = #numera.overflow<saturate>} : !posit16
   return
 }
 
@@ -159,7 +159,7 @@ func.func @a_family_has_no_overflow_rules(%x: !posit16) {
 !bf16 = !numera.num<float<8, 7>>
 func.func @a_family_has_other_overflow_rules(%x: !bf16) {
   // expected-error@+1 {{'numera.sqrt' op overflow 'wrap' is not one of family 'float'}}
-  %0 = numera.sqrt %x {overflow = "wrap"} : !bf16
+  %0 = numera.sqrt %x {overflow = #numera.overflow<wrap>} : !bf16
   return
 }
 
@@ -168,7 +168,7 @@ func.func @a_family_has_other_overflow_rules(%x: !bf16) {
 !bf16 = !numera.num<float<8, 7>>
 func.func @an_integer_has_no_overflow_rules(%x: !bf16) {
   // expected-error@+1 {{'numera.cast' op has an overflow, but its result is an integer}}
-  %0 = numera.cast %x {overflow = "wrap"} : !bf16 to i32
+  %0 = numera.cast %x {overflow = #numera.overflow<wrap>} : !bf16 to i32
   return
 }
 

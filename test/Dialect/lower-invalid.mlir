@@ -25,6 +25,6 @@ func.func @formats_without_a_cast(%x: !mybf16) -> !numera.num<posit<16, 2>> {
 !mybf16 = !numera.num<opaque<"mybf16", 16>>
 func.func @a_rounding_has_no_lowering(%x: !mybf16, %r: i32) -> !mybf16 {
   // expected-error@+1 {{no lowering for 'add' in format 'mybf16' with rounding 'stochastic' on target 'cpu'; register one under 'lowerings:': - {op: add, format: mybf16, rounding: stochastic, target: cpu, call: SYMBOL}}}
-  %0 = numera.add %x, %x random %r {rounding = "stochastic"} : !mybf16
+  %0 = numera.add %x, %x random %r {rounding = #numera.rounding<stochastic>} : !mybf16
   return %0 : !mybf16
 }

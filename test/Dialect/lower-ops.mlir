@@ -24,7 +24,7 @@
 // CHECK-DAG: %[[NONE:.*]] = arith.constant 0 : i32
 // CHECK: call @numera_posit_add_8(%{{.*}}, %{{.*}}, %[[BITS]], %[[ES]], %[[UP]], %[[NONE]]) : (i8, i8, i32, i32, i32, i32) -> i8
 func.func @parameters_and_rounding_follow_as_constants(%x: i8) -> i8 {
-  %0 = numera.add %x, %x {format = #posit8, rounding = "up"} : i8
+  %0 = numera.add %x, %x {format = #posit8, rounding = #numera.rounding<up>} : i8
   return %0 : i8
 }
 
@@ -178,7 +178,7 @@ func.func @vectors_go_through_a_carrier(%x: vector<4xi8>) -> vector<4xi16> {
 func.func @random_bits_are_one_a_lane(%x: vector<4xi8>, %r: vector<4xi32>)
     -> vector<4xi8> {
   %0 = numera.add %x, %x random %r
-      {format = #posit8, rounding = "stochastic"} : vector<4xi8>
+      {format = #posit8, rounding = #numera.rounding<stochastic>} : vector<4xi8>
   return %0 : vector<4xi8>
 }
 
@@ -202,7 +202,7 @@ func.func @a_registered_function_goes_before_the_family(%x: i16) -> i16 {
 // CHECK-LABEL: @it_is_for_the_rounding_of_the_format
 // CHECK: call @numera_posit_mul_16
 func.func @it_is_for_the_rounding_of_the_format(%x: i16) -> i16 {
-  %0 = numera.mul %x, %x {format = #posit16, rounding = "down"} : i16
+  %0 = numera.mul %x, %x {format = #posit16, rounding = #numera.rounding<down>} : i16
   return %0 : i16
 }
 

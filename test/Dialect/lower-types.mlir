@@ -23,12 +23,12 @@ func.func @types_of_types_are_lowered(
 
 // CHECK-LABEL: @an_operation_says_what_its_integers_mean
 // CHECK: numera.add %{{.*}}, %{{.*}} {format = #numera.format<posit<16, 2>>} : i16
-// CHECK: numera.sqrt %{{.*}} {format = #numera.format<posit<16, 2>>, rounding = "up"} : i16
+// CHECK: numera.sqrt %{{.*}} {format = #numera.format<posit<16, 2>>, rounding = #numera.rounding<up>} : i16
 // CHECK: numera.fma {{.*}} {format = #numera.format<float<8, 23>>, operand_formats = [#numera.format<float<4, 3, fn>>, #numera.format<float<4, 3, fn>>, #numera.format<float<8, 23>>]} : (i8, i8, f32) -> f32
 func.func @an_operation_says_what_its_integers_mean(
     %x: !posit16, %y: !f8, %z: f32) -> (!posit16, f32) {
   %0 = numera.add %x, %x : !posit16
-  %1 = numera.sqrt %0 {rounding = "up"} : !posit16
+  %1 = numera.sqrt %0 {rounding = #numera.rounding<up>} : !posit16
   %2 = numera.fma %y, %y, %z : (!f8, !f8, f32) -> f32
   return %1, %2 : !posit16, f32
 }

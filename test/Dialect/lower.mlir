@@ -68,7 +68,7 @@ func.func @a_loop_carries_storage(%x: !mybf16, %n: index) -> !mybf16 {
 func.func @a_function_of_a_stochastic_rounding(
     %x: !mybf16, %y: !numera.num<posit<8, 0, stochastic, "random-bits=8">>,
     %r: i32) -> (!mybf16, !numera.num<posit<8, 0, stochastic, "random-bits=8">>) {
-  %0 = numera.sub %x, %x random %r {rounding = "stochastic"} : !mybf16
+  %0 = numera.sub %x, %x random %r {rounding = #numera.rounding<stochastic>} : !mybf16
   %1 = numera.add %y, %y random %r : !numera.num<posit<8, 0, stochastic, "random-bits=8">>
   return %0, %1 : !mybf16, !numera.num<posit<8, 0, stochastic, "random-bits=8">>
 }

@@ -29,7 +29,7 @@ func.func @constants_are_written_as_numbers_codes_or_elements() {
 // CHECK: numera.cast %{{.*}} : i1 to !posit16
 // CHECK: numera.cast unsigned %{{.*}} : i32 to !posit16
 // CHECK: numera.cast unsigned %{{.*}} : !posit16 to i8
-// CHECK: numera.cast %{{.*}} {rounding = "toward-zero"} : f32 to !posit16
+// CHECK: numera.cast %{{.*}} {rounding = #numera.rounding<"toward-zero">} : f32 to !posit16
 func.func @casts_go_between_formats_and_integers(%x: f32, %b: i1, %i: i32) {
   %0 = numera.cast %x : f32 to !posit16
   %1 = numera.cast %0 : !posit16 to !f8
@@ -37,7 +37,7 @@ func.func @casts_go_between_formats_and_integers(%x: f32, %b: i1, %i: i32) {
   %3 = numera.cast %b : i1 to !posit16
   %4 = numera.cast unsigned %i : i32 to !posit16
   %5 = numera.cast unsigned %4 : !posit16 to i8
-  %6 = numera.cast %x {rounding = "toward-zero"} : f32 to !posit16
+  %6 = numera.cast %x {rounding = #numera.rounding<"toward-zero">} : f32 to !posit16
   return
 }
 

@@ -16,7 +16,7 @@
 
 // What an operation says itself goes before its format.
 // SAME-LABEL: @an_operation_has_its_own_rules
-// SAME: numera.mul %{{.*}}, %{{.*}} random %{{.*}} {overflow = "infinity", random_bits = 8 : i32, rounding = "stochastic"} : !f8E4M3FN
+// SAME: numera.mul %{{.*}}, %{{.*}} random %{{.*}} {overflow = #numera.overflow<infinity>, random_bits = 8 : i32, rounding = #numera.rounding<stochastic>} : !f8E4M3FN
 // The parameters are exponent, mantissa, bias, specials, subnormals, signed,
 // overflow, and then the rounding: stochastic is 7, with 8 << 8 for the bits.
 // LOWER-LABEL: @an_operation_has_its_own_rules
@@ -24,9 +24,9 @@
 // LOWER-DAG: %[[STOCHASTIC:.*]] = arith.constant 2055 : i32
 // LOWER: call @numera_float_mul_8({{.*}}, %[[INFINITY]], %[[STOCHASTIC]], %{{.*}})
 func.func @an_operation_has_its_own_rules(%x: !f8, %r: i32) -> !f8 {
-  %0 = numera.mul %x, %x random %r {rounding = "stochastic",
+  %0 = numera.mul %x, %x random %r {rounding = #numera.rounding<stochastic>,
                                     random_bits = 8 : i32,
-                                    overflow = "infinity"} : !f8
+                                    overflow = #numera.overflow<infinity>} : !f8
   return %0 : !f8
 }
 
@@ -37,7 +37,7 @@ func.func @an_operation_has_its_own_rules(%x: !f8, %r: i32) -> !f8 {
 func.func @overflow_is_decided_by_the_operation() -> (!f8, !f8) {
   %x = numera.constant 240.0 : !f8
   %0 = numera.mul %x, %x : !f8
-  %1 = numera.mul %x, %x {overflow = "infinity"} : !f8
+  %1 = numera.mul %x, %x {overflow = #numera.overflow<infinity>} : !f8
   return %0, %1 : !f8, !f8
 }
 
@@ -80,7 +80,7 @@ func.func @an_operation_of_a_format_has_its_own_rules()
   %0 = numera.mul %x, %y : !other
   %2 = numera.fma %x, %y, %z : !other
   %inf = numera.constant 448.0 : !other
-  %1 = numera.mul %m, %inf {rounding = "up"} : !other
+  %1 = numera.mul %m, %inf {rounding = #numera.rounding<up>} : !other
   return %0, %1, %2 : !other, !other, !other
 }
 

@@ -14,7 +14,7 @@
 // CHECK: %[[P:.*]] = arith.mulf
 // CHECK: %[[R:.*]] = numera.round_to %[[P]] {format = #[[F]]} : f32
 // CHECK: arith.addf %[[R]]
-// CHECK: numera.encode %{{.*}} {format = #[[F]], rounding = "nearest-even"} : f32 to i16
+// CHECK: numera.encode %{{.*}} {format = #[[F]], rounding = #numera.rounding<"nearest-even">} : f32 to i16
 
 // It is registered for the CPU, where alone its promise holds.
 // NVPTX-LABEL: @a_rounding_names_its_operations

@@ -13,7 +13,7 @@
 // CHECK: %[[R:.*]] = numera.round_to %[[P]] {format = #[[F]]} : f32
 // CHECK: %[[Z:.*]] = numera.decode %[[C]] {format = #[[F]]} : i16 to f32
 // CHECK: %[[S:.*]] = arith.addf %[[R]], %[[Z]] : f32
-// CHECK: %[[E:.*]] = numera.encode %[[S]] {format = #[[F]], rounding = "nearest-even"} : f32 to i16
+// CHECK: %[[E:.*]] = numera.encode %[[S]] {format = #[[F]], rounding = #numera.rounding<"nearest-even">} : f32 to i16
 // CHECK: return %[[E]]
 func.func @a_product_stays_for_a_sum(%a: i16, %b: i16, %c: i16) -> i16 {
   %0 = numera.mul %a, %b {format = #f16} : i16
@@ -91,7 +91,7 @@ func.func @casts_at_the_boundary(%a: f32, %b: f32) -> f32 {
 // Two formats in one carrier.
 // CHECK-LABEL: @from_one_format_to_another
 // CHECK: %[[X:.*]] = numera.round_to %{{.*}} {format = #[[F16:.*]]} : f32
-// CHECK: numera.encode %[[X]] {format = #[[POSIT16:.*]], rounding = "nearest-even"} : f32 to i16
+// CHECK: numera.encode %[[X]] {format = #[[POSIT16:.*]], rounding = #numera.rounding<"nearest-even">} : f32 to i16
 func.func @from_one_format_to_another(%a: i16) -> i16 {
   %0 = numera.mul %a, %a {format = #f16} : i16
   %1 = numera.cast %0 {format = #posit16, operand_formats = [#f16]} : i16 to i16
@@ -118,8 +118,8 @@ func.func @the_widest_carrier_of_a_group(%a: i16, %b: i16) -> i16 {
 // CHECK: %[[B:.*]] = arith.bitcast %[[ODD]] : i32 to f32
 // CHECK: numera.round_to %[[B]]
 func.func @a_sum_rounded_to_odd(%a: i16, %b: i16) -> i16 {
-  %0 = numera.add %a, %b {format = #posit16, rounding = "toward-zero"} : i16
-  %1 = numera.mul %0, %b {format = #posit16, rounding = "toward-zero"} : i16
+  %0 = numera.add %a, %b {format = #posit16, rounding = #numera.rounding<"toward-zero">} : i16
+  %1 = numera.mul %0, %b {format = #posit16, rounding = #numera.rounding<"toward-zero">} : i16
   return %1 : i16
 }
 
@@ -185,11 +185,11 @@ func.func @a_negative_that_becomes_visible(%a: i16, %b: i16) -> f32 {
 }
 
 // CHECK-LABEL: @stochastic
-// CHECK: %[[R:.*]] = numera.round_to %{{.*}} random %arg2 {format = #{{.*}}, random_bits = 8 : i32, rounding = "stochastic"} : f32
+// CHECK: %[[R:.*]] = numera.round_to %{{.*}} random %arg2 {format = #{{.*}}, random_bits = 8 : i32, rounding = #numera.rounding<stochastic>} : f32
 // CHECK: return %[[R]]
 func.func @stochastic(%a: f32, %b: f32, %r: i32) -> f32 {
   %0 = numera.cast %a random %r {format = #f16, operand_formats = [#f32],
-                                 rounding = "stochastic",
+                                 rounding = #numera.rounding<stochastic>,
                                  random_bits = 8 : i32} : f32 to i16
   %1 = numera.cast %0 {operand_formats = [#f16]} : i16 to f32
   return %1 : f32
@@ -201,9 +201,9 @@ func.func @stochastic(%a: f32, %b: f32, %r: i32) -> f32 {
 // CHECK: arith.negf
 // CHECK: arith.addf
 // CHECK: %[[N:.*]] = arith.negf
-// CHECK: numera.round_to %[[N]] {format = #{{.*}}, rounding = "down"} : f32
+// CHECK: numera.round_to %[[N]] {format = #{{.*}}, rounding = #numera.rounding<down>} : f32
 func.func @down(%a: i16, %b: i16) -> i16 {
-  %0 = numera.add %a, %b {format = #f16, rounding = "down"} : i16
+  %0 = numera.add %a, %b {format = #f16, rounding = #numera.rounding<down>} : i16
   %1 = numera.mul %0, %b {format = #f16} : i16
   return %1 : i16
 }

@@ -64,8 +64,8 @@ func.func @two_formats(%q: !numera.quire<posit<16, 2>>) {
 // -----
 
 func.func @rounding(%q: !numera.quire<posit<16, 2>>) {
-  // expected-error@+1 {{'numera.quire_round' op unknown rounding 'sideways'; expected}}
-  %0 = numera.quire_round %q {rounding = "sideways"} : !numera.quire<posit<16, 2>> to f32
+  // expected-error@+1 {{unknown rounding 'sideways'; expected}}
+  %0 = numera.quire_round %q {rounding = #numera.rounding<sideways>} : !numera.quire<posit<16, 2>> to f32
   return
 }
 
@@ -73,7 +73,7 @@ func.func @rounding(%q: !numera.quire<posit<16, 2>>) {
 
 func.func @no_random_bits(%q: !numera.quire<posit<16, 2>>) {
   // expected-error@+1 {{'numera.quire_round' op rounds stochastically; expected random bits, as in 'random %r'}}
-  %0 = numera.quire_round %q {rounding = "stochastic"} : !numera.quire<posit<16, 2>> to f32
+  %0 = numera.quire_round %q {rounding = #numera.rounding<stochastic>} : !numera.quire<posit<16, 2>> to f32
   return
 }
 

@@ -29,12 +29,12 @@ func.func private @storage_is_whole_words(
 // CHECK: %[[NEG:.*]] = numera.quire_neg %[[SUB]] : !quire_posit16
 // CHECK: %[[MERGE:.*]] = numera.quire_merge %[[NEG]], %[[Q]] : !quire_posit16
 // CHECK: numera.quire_round %[[MERGE]] : !quire_posit16 to !posit16
-// CHECK: numera.quire_round %[[MERGE]] {rounding = "up"} : !quire_posit16 to f32
+// CHECK: numera.quire_round %[[MERGE]] {rounding = #numera.rounding<up>} : !quire_posit16 to f32
 // STORAGE-LABEL: @every_operation
 // STORAGE: %[[ZERO:.*]] = arith.constant 0 : i256
 // STORAGE: numera.quire_mac %{{.*}}, %{{.*}}, %[[ZERO]] {format = #numera.format<posit<16, 2>>} : i16, i256
 // STORAGE: numera.quire_round %{{.*}} {format = #numera.format<posit<16, 2>>} : i256 to i16
-// STORAGE: numera.quire_round %{{.*}} {format = #numera.format<posit<16, 2>>, result_format = #numera.format<float<8, 23>>, rounding = "up"} : i256 to f32
+// STORAGE: numera.quire_round %{{.*}} {format = #numera.format<posit<16, 2>>, result_format = #numera.format<float<8, 23>>, rounding = #numera.rounding<up>} : i256 to f32
 func.func @every_operation(%a: !posit16, %b: !posit16, %q: !quire_posit16)
     -> (!posit16, f32) {
   %0 = numera.quire_zero : !quire_posit16
@@ -44,7 +44,7 @@ func.func @every_operation(%a: !posit16, %b: !posit16, %q: !quire_posit16)
   %4 = numera.quire_neg %3 : !quire_posit16
   %5 = numera.quire_merge %4, %q : !quire_posit16
   %6 = numera.quire_round %5 : !quire_posit16 to !posit16
-  %7 = numera.quire_round %5 {rounding = "up"} : !quire_posit16 to f32
+  %7 = numera.quire_round %5 {rounding = #numera.rounding<up>} : !quire_posit16 to f32
   return %6, %7 : !posit16, f32
 }
 

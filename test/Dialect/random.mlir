@@ -56,9 +56,9 @@ func.func @random_bits_have_the_shape_of_the_result(
 }
 
 // CHECK-LABEL: @an_operation_may_round_stochastically_by_itself
-// CHECK: numera.div %{{.*}}, %{{.*}} random %{{.*}} {rounding = "stochastic"} : !posit16
+// CHECK: numera.div %{{.*}}, %{{.*}} random %{{.*}} {rounding = #numera.rounding<stochastic>} : !posit16
 func.func @an_operation_may_round_stochastically_by_itself(%x: !posit16, %r: i32) -> !posit16 {
-  %0 = numera.div %x, %x random %r {rounding = "stochastic"} : !posit16
+  %0 = numera.div %x, %x random %r {rounding = #numera.rounding<stochastic>} : !posit16
   return %0 : !posit16
 }
 

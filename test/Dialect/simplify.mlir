@@ -74,11 +74,11 @@ func.func @results_are_followed_through_tensors(%x: tensor<8x!bf16>)
 
 // CHECK-LABEL: @a_cast_through_a_wider_format_is_one_cast
 // CHECK-SAME: (%[[X:.*]]: !posit16)
-// CHECK-NEXT: %[[Y:.*]] = numera.cast %[[X]] {rounding = "up"} : !posit16 to !bf16
+// CHECK-NEXT: %[[Y:.*]] = numera.cast %[[X]] {rounding = #numera.rounding<up>} : !posit16 to !bf16
 // CHECK-NEXT: return %[[Y]]
 func.func @a_cast_through_a_wider_format_is_one_cast(%x: !posit16) -> !bf16 {
   %0 = numera.cast %x : !posit16 to !posit32
-  %1 = numera.cast %0 {rounding = "up"} : !posit32 to !bf16
+  %1 = numera.cast %0 {rounding = #numera.rounding<up>} : !posit32 to !bf16
   return %1 : !bf16
 }
 
@@ -156,7 +156,7 @@ func.func @a_cast_that_cuts_stays(%x: !bf16, %y: !cut) -> (!bf16, !cut, !cut) {
 // CHECK-LABEL: @a_cast_that_saturates_by_itself_stays
 // CHECK-COUNT-2: numera.cast
 func.func @a_cast_that_saturates_by_itself_stays(%x: !f8E5M2) -> f32 {
-  %0 = numera.cast %x {overflow = "saturate"} : !f8E5M2 to !bf16
+  %0 = numera.cast %x {overflow = #numera.overflow<saturate>} : !f8E5M2 to !bf16
   %1 = numera.cast %0 : !bf16 to f32
   return %1 : f32
 }

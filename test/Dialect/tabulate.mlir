@@ -140,7 +140,7 @@ func.func @stays(%x: i8, %y: i8, %z: i16, %w: f32, %random: i32)
   %3 = numera.sqrt %z {format = #posit16} : i16
   %4 = numera.rem %z, %z {format = #posit16} : i16
   %5 = numera.exp %w {format = #f32} : f32
-  %6 = numera.exp %x random %random {format = #f8, rounding = "stochastic"} : i8
+  %6 = numera.exp %x random %random {format = #f8, rounding = #numera.rounding<stochastic>} : i8
   %7 = numera.cast %z {format = #f32, operand_formats = [#takum16]} : i16 to f32
   %8 = numera.mac %x, %y, %x {format = #f8, product = #f8} : i8
   %9 = numera.cast %x {format = #f32, operand_formats = [#q4]} : i8 to f32

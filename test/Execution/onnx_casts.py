@@ -130,7 +130,7 @@ def attributes_of(node: onnx.NodeProto, target: int) -> str:
     # f16 and bfloat16 overflow as IEEE 754 says.
     saturates = target == FLOAT4E2M1 or (target not in BYTES and given.get("saturate", 1))
     overflow = "saturate" if saturates else "infinity"
-    return f'{{rounding = "{rounding}", overflow = "{overflow}"}}'
+    return f'{{rounding = #numera.rounding<"{rounding}">, overflow = #numera.overflow<{overflow}>}}'
 
 
 def find_vectors(folder: Path) -> list[Vector]:

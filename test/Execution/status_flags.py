@@ -354,7 +354,7 @@ def flags(name, operands, kinds, result, mode, random=""):
     given = f" random {random}" if random else ""
     bits = ", random_bits = 32 : i32" if random else ""
     return (f'%e_{name} = numera.status_flags "{name}"({", ".join(operands)}) gives %{name}{given} '
-            f'{{format = #numera.format<{result}>, operand_formats = [{formats}], rounding = "{mode}"{bits}}} '
+            f'{{format = #numera.format<{result}>, operand_formats = [{formats}], rounding = #numera.rounding<"{mode}">{bits}}} '
             f": ({', '.join(types)}) -> tensor<?xi8>")
 
 

@@ -26,7 +26,7 @@ def steps(spelling, code, of):
         yield f"%r = numera.{op} %a, %b {own}"
     for rounding in ("up", "toward-zero", "to-odd"):
         yield (f'%r = numera.add %a, %b {{format = {attribute}, '
-               f'rounding = "{rounding}"}} : {t}')
+               f'rounding = #numera.rounding<"{rounding}">}} : {t}')
     yield f"%r = numera.fma %a, %b, %c {own}"
     yield (f"%r = numera.mac %a, %b, %c "
            f"{{format = {attribute}, product = {attribute}}} : {t}")

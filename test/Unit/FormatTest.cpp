@@ -300,10 +300,10 @@ TEST(Evaluate, KnowsEveryOperation) {
       return family.evaluate(operation, format, operands,
                              Rounding::NearestEven);
     };
-#define NUMERA_OPERATION(enumerator, name, operands)                           \
+#define NUMERA_OPERATION(enumerator, name, operands, ...)                      \
   EXPECT_FALSE(family.decode(format, evaluate(OpKind::enumerator)).isNaN())    \
-      << text << " " << name;
-#include "numera/Registry/Formats/Operations.def"
+      << text << " " #name;
+#include "numera/Numerics/Core/Operations.def"
   }
 }
 

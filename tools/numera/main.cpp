@@ -5,6 +5,7 @@
 #include "Commands/Commands.h"
 #include "Support/CommandLine.h"
 
+#include "numera/Registry/Formats/Words.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <csignal>
@@ -31,7 +32,7 @@ static const StringRef commands[] = {"compile", "run",       "formats", "eval",
 
 static int dispatch(ArrayRef<const char *> arguments) {
   if (arguments.empty())
-    return fail("no command, expected " + alternatives(commands) +
+    return fail("no command, expected " + listed(commands) +
                 "; see numera --help");
   StringRef command = arguments.consume_front();
   if (command == "compile")
@@ -57,7 +58,7 @@ static int dispatch(ArrayRef<const char *> arguments) {
     return 0;
   }
   return fail("unknown command '" + command + "', expected " +
-              alternatives(commands) + "; see numera --help");
+              listed(commands) + "; see numera --help");
 }
 
 static void blockSignals() {

@@ -98,19 +98,19 @@ static LogicalResult setRules(Node &node, CastOp cast, const CastFormat &to) {
   bool saturates = node.integer("saturate", 1);
   std::string mode = node.text("round_mode", "up");
   if (to.range == Range::Chosen)
-    cast.setOverflow(saturates ? "saturate" : "infinity");
+    cast.setOverflow(saturates ? Overflow::Saturate : Overflow::Infinity);
   if (to.range != Range::PowersOf2)
     return success();
   // Below the least power of 2 it would have to be NaN, which no overflow is.
   if (!saturates)
     return node.error("saturate = 0 is not supported for " + to.name +
                       "; expected 1");
-  StringRef rounding = llvm::StringSwitch<StringRef>(mode)
-                           .Case("up", "up")
-                           .Case("down", "down")
-                           .Case("nearest", "nearest-away")
-                           .Default("");
-  if (rounding.empty())
+  auto rounding = llvm::StringSwitch<std::optional<Rounding>>(mode)
+                      .Case("up", Rounding::Up)
+                      .Case("down", Rounding::Down)
+                      .Case("nearest", Rounding::NearestAway)
+                      .Default(std::nullopt);
+  if (!rounding)
     return node.error("attribute 'round_mode' is " + quote(mode) +
                       "; expected 'up', 'down' or 'nearest'");
   cast.setRounding(rounding);

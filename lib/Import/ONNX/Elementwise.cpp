@@ -47,14 +47,33 @@ static Value elu(LocBuilder &b, Value x, float alpha) {
   return whereNegative(b, x, arith::MulFOp::create(b, less, number(b, alpha)));
 }
 
-template <typename Op>
-static Value apply(LocBuilder &b, Value x, float, float) {
-  return Op::create(b, x);
+namespace {
+/// An operator that is one operation, by its name in MLIR.
+struct Single {
+  StringRef onnx, mlir;
+  Value create(LocBuilder &b, ValueRange operands) const {
+    OperationState state(b.getLoc(), mlir, operands,
+                         operands.front().getType());
+    return b.create(state)->getResult(0);
+  }
+};
+} // namespace
+
+static const Single *findSingle(StringRef name) {
+  static constexpr Single rows[] = {
+#define NUMERA_OPERATION(enumerator, name, operands, form, cost, onnx, mlir)   \
+  {onnx, mlir},
+#include "numera/Numerics/Core/Operations.def"
+  };
+  const Single *row = llvm::find_if(
+      rows, [&](const Single &single) { return single.onnx == name; });
+  return row == std::end(rows) ? nullptr : row;
 }
 
 namespace {
-/// An operator of one input. `parameters` says how many of alpha and beta are
-/// attributes of it; they have the defaults given here.
+/// An operator of one input that is several operations. `parameters` says how
+/// many of alpha and beta are attributes of it; they have the defaults given
+/// here.
 struct Unary {
   StringRef name;
   Value (*body)(LocBuilder &, Value, float alpha, float beta);
@@ -64,17 +83,11 @@ struct Unary {
 };
 
 const Unary kUnary[] = {
-    {"Abs", apply<math::AbsFOp>},
-    {"Ceil", apply<math::CeilOp>},
-    {"Cos", apply<math::CosOp>},
     {"Elu",
      [](LocBuilder &b, Value x, float alpha, float) {
        return elu(b, x, alpha);
      },
      1, 1.0f},
-    {"Erf", apply<math::ErfOp>},
-    {"Exp", apply<math::ExpOp>},
-    {"Floor", apply<math::FloorOp>},
     {"HardSigmoid", hardSigmoid, 2, 0.2f, 0.5f},
     {"HardSwish",
      [](LocBuilder &b, Value x, float, float) -> Value {
@@ -87,8 +100,6 @@ const Unary kUnary[] = {
                             arith::MulFOp::create(b, x, number(b, alpha)));
      },
      1, 0.01f},
-    {"Log", apply<math::LogOp>},
-    {"Neg", apply<arith::NegFOp>},
     {"Reciprocal",
      [](LocBuilder &b, Value x, float, float) -> Value {
        return arith::DivFOp::create(b, number(b, 1.0f), x);
@@ -97,18 +108,23 @@ const Unary kUnary[] = {
      [](LocBuilder &b, Value x, float, float) -> Value {
        return arith::MaximumFOp::create(b, x, number(b, 0.0f));
      }},
-    {"Round", apply<math::RoundEvenOp>},
     {"Sigmoid",
      [](LocBuilder &b, Value x, float, float) { return sigmoid(b, x); }},
-    {"Sin", apply<math::SinOp>},
-    {"Sqrt", apply<math::SqrtOp>},
-    {"Tanh", apply<math::TanhOp>},
 };
 } // namespace
 
 LogicalResult importUnary(Node &node) {
+  if (const Single *single = findSingle(node.op())) {
+    const Tensor &x = node.input(0);
+    return node.finish(
+        node.emit.map({&x}, x.shape, [&](LocBuilder &b, ValueRange args) {
+          return single->create(b, args);
+        }));
+  }
   const Unary *unary = llvm::find_if(
       kUnary, [&](const Unary &row) { return row.name == node.op(); });
+  if (unary == std::end(kUnary))
+    return node.error("this operator has no body");
   float alpha = unary->alpha, beta = unary->beta;
   if (unary->parameters >= 1)
     alpha = node.real("alpha", alpha);
@@ -149,21 +165,9 @@ static std::optional<Shape> broadcastAll(Node &node) {
 }
 
 static Value binary(StringRef op, LocBuilder &b, Value lhs, Value rhs) {
-  if (op == "Add" || op == "Sum")
-    return arith::AddFOp::create(b, lhs, rhs);
-  if (op == "Sub")
-    return arith::SubFOp::create(b, lhs, rhs);
-  if (op == "Mul")
-    return arith::MulFOp::create(b, lhs, rhs);
-  if (op == "Div")
-    return arith::DivFOp::create(b, lhs, rhs);
-  if (op == "Max")
-    return arith::MaximumFOp::create(b, lhs, rhs);
-  if (op == "Min")
-    return arith::MinimumFOp::create(b, lhs, rhs);
   if (op == "PRelu")
     return whereNegative(b, lhs, arith::MulFOp::create(b, lhs, rhs));
-  return math::PowFOp::create(b, lhs, rhs);
+  return findSingle(op == "Sum" ? "Add" : op)->create(b, {lhs, rhs});
 }
 
 /// Integer exponents that are known become f32; others are not supported.

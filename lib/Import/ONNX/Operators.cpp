@@ -5,6 +5,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <climits>
+#include <set>
 
 using namespace mlir;
 
@@ -28,30 +29,23 @@ struct Operator {
 
 constexpr unsigned kMany = UINT_MAX;
 
-// Sorted: error messages list the names in this order.
 constexpr Operator kOperators[] = {
-    {"Abs", importUnary, 1, 1},
     {"Add", importBinary, 2, 2, Elements::Any},
     {"AveragePool", importAveragePool, 1, 1},
     {"BatchNormalization", importBatchNormalization, 5, 5},
     {"Cast", importCast, 1, 1, Elements::Every},
-    {"Ceil", importUnary, 1, 1},
     {"Clip", importClip, 1, 3},
     {"Concat", importConcat, 1, kMany, Elements::Any},
     {"Constant", importConstant, 0, 0},
     {"ConstantOfShape", importConstantOfShape, 1, 1, Elements::Any},
     {"Conv", importConv, 2, 3},
-    {"Cos", importUnary, 1, 1},
     {"DequantizeLinear", importDequantizeLinear, 2, 3, Elements::Every},
     {"Div", importBinary, 2, 2, Elements::Any},
     {"Dropout", importDropout, 1, 3, Elements::Any},
     {"DynamicQuantizeLinear", importDynamicQuantizeLinear, 1, 1},
     {"Elu", importUnary, 1, 1},
-    {"Erf", importUnary, 1, 1},
-    {"Exp", importUnary, 1, 1},
     {"Expand", importExpand, 2, 2, Elements::Any},
     {"Flatten", importFlatten, 1, 1, Elements::Any},
-    {"Floor", importUnary, 1, 1},
     {"Gather", importGather, 2, 2, Elements::Any},
     {"Gemm", importGemm, 2, 3},
     {"GlobalAveragePool", importGlobalPool, 1, 1},
@@ -61,7 +55,6 @@ constexpr Operator kOperators[] = {
     {"Identity", importIdentity, 1, 1, Elements::Every},
     {"LayerNormalization", importLayerNormalization, 2, 3},
     {"LeakyRelu", importUnary, 1, 1},
-    {"Log", importUnary, 1, 1},
     {"LogSoftmax", importSoftmax, 1, 1},
     {"MatMul", importMatMul, 2, 2},
     {"Max", importVariadic, 1, kMany},
@@ -80,28 +73,33 @@ constexpr Operator kOperators[] = {
     {"ReduceSum", importReduce, 1, 2, Elements::Any},
     {"Relu", importUnary, 1, 1},
     {"Reshape", importReshape, 2, 2, Elements::Any},
-    {"Round", importUnary, 1, 1},
     {"Shape", importShape, 1, 1, Elements::Any},
     {"Sigmoid", importUnary, 1, 1},
-    {"Sin", importUnary, 1, 1},
     {"Size", importSize, 1, 1, Elements::Any},
     {"Slice", importSlice, 1, 5, Elements::Any},
     {"Softmax", importSoftmax, 1, 1},
     {"Split", importSplit, 1, 2, Elements::Any},
-    {"Sqrt", importUnary, 1, 1},
     {"Squeeze", importSqueeze, 1, 2, Elements::Any},
     {"Sub", importBinary, 2, 2, Elements::Any},
     {"Sum", importVariadic, 1, kMany},
-    {"Tanh", importUnary, 1, 1},
     {"Transpose", importTranspose, 1, 1, Elements::Any},
     {"Unsqueeze", importUnsqueeze, 1, 2, Elements::Any},
+// Of one input, and one operation.
+#define SINGLE_1(onnx) {onnx, importUnary, 1, 1},
+#define SINGLE_2(onnx)
+#define SINGLE_3(onnx)
+#define NUMERA_OPERATION(enumerator, name, operands, form, cost, onnx, mlir)   \
+  SINGLE_##operands(onnx)
+#include "numera/Numerics/Core/Operations.def"
 };
 } // namespace
 
 static std::string supportedNames() {
-  return llvm::join(
-      llvm::map_range(kOperators, [](const Operator &op) { return op.name; }),
-      ", ");
+  std::set<StringRef> names;
+  for (const Operator &op : kOperators)
+    if (!op.name.empty())
+      names.insert(op.name);
+  return llvm::join(names, ", ");
 }
 
 static LogicalResult checkInputs(Node &node, const Operator &op) {

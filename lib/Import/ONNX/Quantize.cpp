@@ -166,7 +166,7 @@ LogicalResult importQuantizeLinear(Node &node) {
   Emitter &emit = node.emit;
   auto cast = CastOp::create(emit.b, emit.type(x.shape).clone(*element),
                              emit.value(number));
-  cast.setOverflow("saturate");
+  cast.setOverflow(Overflow::Saturate);
   Tensor result = emit.result(cast.getResult(), x.shape);
   result.format = *element;
   return node.finish(result);

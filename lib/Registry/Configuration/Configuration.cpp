@@ -185,8 +185,9 @@ bool ConfigurationReader::readChanges(const YamlNode &section,
   static constexpr llvm::StringLiteral keys[] = {
       "rounding", "random-bits", "overflow", "truncate-operands"};
   llvm::SmallVector<StringRef> names;
-#define NUMERA_OPERATION(enumerator, name, operands) names.push_back(name);
-#include "numera/Registry/Formats/Operations.def"
+#define NUMERA_OPERATION(enumerator, name, operands, ...)                      \
+  names.push_back(#name);
+#include "numera/Numerics/Core/Operations.def"
   llvm::erase(names, "cmp");
   llvm::erase(names, "isnan");
   if (!checkKeys(section, "'operations'", names))
@@ -270,16 +271,12 @@ bool ConfigurationReader::readAccumulate(const YamlNode &value,
                                          Policy::Accumulate &accumulate,
                                          Format &accumulator) {
   using Accumulate = Policy::Accumulate;
-  constexpr std::pair<StringRef, Accumulate> words[] = {
-      {"same", Accumulate::Same},
-      {"quire", Accumulate::Quire},
-      {"tensorcore", Accumulate::TensorCore}};
-  for (auto [word, meaning] : words)
-    if (value.isScalar() && value.text == word) {
-      accumulate = meaning;
-      accumulator = {};
-      return true;
-    }
+  if (value.isScalar())
+    accumulate = Policy::accumulateFromName(value.text);
+  if (value.isScalar() && accumulate != Accumulate::Default) {
+    accumulator = {};
+    return true;
+  }
   for (const RegistryEntries::NamedFormat &named : registry.named)
     if (value.isScalar() && !value.text.empty() &&
         named.accumulatorName == value.text) {

@@ -171,7 +171,7 @@ bool ConfigurationReader::readIdentityFunctions(
     const YamlNode &section, const RegistryEntries::NamedFormat &named) {
   std::pair<StringRef, OpKind> identities[] = {
 #define NUMERA_IDENTITY(enumerator, name, operands) {name, OpKind::enumerator},
-#include "numera/Registry/Formats/Operations.def"
+#include "numera/Registry/Formats/LibraryFunctions.def"
   };
   return llvm::all_of(identities, [&](const auto &identity) {
     const YamlNode *value = section.find(identity.first);

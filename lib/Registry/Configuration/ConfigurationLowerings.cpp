@@ -64,9 +64,10 @@ bool ConfigurationReader::readOperation(const YamlNode &entry,
     return true;
   }
   static constexpr StringRef names[] = {
-#define NUMERA_OPERATION(enumerator, name, operands) name,
+#define NUMERA_OPERATION(enumerator, name, operands, ...) #name,
 #define NUMERA_FUNCTION(enumerator, name, operands) name,
-#include "numera/Registry/Formats/Operations.def"
+#include "numera/Numerics/Core/Operations.def"
+#include "numera/Registry/Formats/LibraryFunctions.def"
   };
   return file.fail(op->place, "unknown operation '" + Twine(op->text) + "'" +
                                   expectation(op->text, names));
@@ -209,12 +210,10 @@ bool ConfigurationReader::checkChanges(const YamlNode &entry,
   auto check = [&](const Format &format, OpKind operation) {
     if (!format || !format.changeOf(operation))
       return true;
-    std::string name = registry.nameOf(format);
-    return file.fail(entry.place,
-                     "format '" + (name.empty() ? format.spelling() : name) +
-                         "' changes '" + nameOf(operation) +
-                         "', expected that or a function for '" +
-                         nameOf(lowering.operation) + "'");
+    return file.fail(entry.place, "format '" + registry.nameOrSpelling(format) +
+                                      "' changes '" + nameOf(operation) +
+                                      "', expected that or a function for '" +
+                                      nameOf(lowering.operation) + "'");
   };
   if (!check(lowering.result, lowering.operation))
     return false;

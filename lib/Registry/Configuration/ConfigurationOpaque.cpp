@@ -129,12 +129,12 @@ bool ConfigurationReader::readDerived(const YamlNode &entry,
                                       RegistryEntries::NamedFormat &named) {
   llvm::SmallVector<StringRef> names;
   uint64_t all = 0;
-#define NUMERA_OPERATION(enumerator, name, operands)                           \
+#define NUMERA_OPERATION(enumerator, name, operands, ...)                      \
   if (isDerivable(OpKind::enumerator)) {                                       \
-    names.push_back(name);                                                     \
+    names.push_back(#name);                                                    \
     all |= uint64_t{1} << unsigned(OpKind::enumerator);                        \
   }
-#include "numera/Registry/Formats/Operations.def"
+#include "numera/Numerics/Core/Operations.def"
   return readEach(entry, "derive", [&](const YamlNode &item) {
     std::optional<OpKind> operation = operationFromName(item.text);
     if (item.text == "all") {

@@ -37,6 +37,7 @@ public:
   }
 
   bool accumulatesExactly() const override { return true; }
+  bool isEvenlySpaced() const override { return true; }
   /// Integers of the machine, which it turns into its floats and back.
   Effort effort(OpKind operation, const Format &format) const override {
     using enum OpKind;

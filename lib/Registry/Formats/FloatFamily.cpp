@@ -92,6 +92,10 @@ public:
     return keys;
   }
 
+  std::optional<FloatFormat> asFloat(const Format &format) const override {
+    return layout(format);
+  }
+
   llvm::SmallVector<Field> fields(const Format &format,
                                   uint64_t) const override {
     FloatFormat f = layout(format);

@@ -95,6 +95,16 @@ std::string RegistryEntries::nameOf(const Format &format) const {
   return format.getFamily().ruledName(format);
 }
 
+std::string RegistryEntries::nameOrSpelling(const Format &format) const {
+  std::string name = nameOf(format);
+  return name.empty() ? format.spelling() : name;
+}
+
+std::string RegistryEntries::nameOrSpelling(const ScaledFormat &format) const {
+  std::string name = nameOf(format);
+  return name.empty() ? format.spelling() : name;
+}
+
 const RegistryEntries::NamedFormat *
 RegistryEntries::entryOf(const Format &format) const {
   auto found = llvm::find_if(named, [&](const NamedFormat &candidate) {

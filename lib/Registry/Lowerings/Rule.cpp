@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Which operations a rule of a policy matches.
+// The words of a policy, and which operations its rules match.
 
 #include "numera/Registry/Lowerings/RegistryEntries.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace numera;
 using llvm::StringRef;
@@ -28,6 +29,14 @@ static bool isMatch(StringRef pattern, StringRef text) {
     }
   }
   return pattern.drop_front(p).find_first_not_of('*') == StringRef::npos;
+}
+
+Policy::Accumulate Policy::accumulateFromName(StringRef name) {
+  return llvm::StringSwitch<Accumulate>(name)
+      .Case("same", Accumulate::Same)
+      .Case("quire", Accumulate::Quire)
+      .Case("tensorcore", Accumulate::TensorCore)
+      .Default(Accumulate::Default);
 }
 
 bool Policy::Rule::matches(StringRef name, StringRef operatorName) const {

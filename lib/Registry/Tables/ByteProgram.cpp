@@ -81,18 +81,16 @@ bool ByteProgram::computes(std::span<const uint8_t> results) const {
 std::optional<ByteProgram>
 numera::byteProgramOf(OpKind operation, const Format &format,
                       llvm::function_ref<std::vector<uint8_t>()> results) {
-  if (&format.getFamily() != findFamily("float"))
-    return std::nullopt;
-  auto f = FloatFormat::of(format.getParameters().data());
-  if (!hasBytePrograms(f))
+  std::optional<FloatFormat> f = format.getFamily().asFloat(format);
+  if (!f || !hasBytePrograms(*f))
     return std::nullopt;
   switch (operation) {
   case OpKind::Mul:
   case OpKind::Div:
-    return productOnBytes(f, operation, results());
+    return productOnBytes(*f, operation, results());
   case OpKind::Add:
   case OpKind::Sub:
-    return sumOnBytes(f, operation, results());
+    return sumOnBytes(*f, operation, results());
   default:
     return std::nullopt;
   }

@@ -216,9 +216,9 @@ private:
   }
 
   void addOperations() {
-#define NUMERA_OPERATION(enumerator, name, operands)                           \
+#define NUMERA_OPERATION(enumerator, name, operands, ...)                      \
   addUniform(OpKind::enumerator, operands);
-#include "numera/Registry/Formats/Operations.def"
+#include "numera/Numerics/Core/Operations.def"
   }
 
   void addUniform(OpKind operation, unsigned count) {

@@ -21,23 +21,7 @@ static uint64_t mix(uint64_t x) {
 /// How many random inputs. An elementary function of a format of more than 16
 /// bits costs as much as a hundred sums.
 static uint64_t drawsOf(const Checked &checked, uint64_t count) {
-  switch (checked.operation) {
-  case OpKind::Pow:
-  case OpKind::Exp:
-  case OpKind::Exp2:
-  case OpKind::Expm1:
-  case OpKind::Log:
-  case OpKind::Log2:
-  case OpKind::Log1p:
-  case OpKind::Sin:
-  case OpKind::Cos:
-  case OpKind::Tanh:
-  case OpKind::Erf:
-  case OpKind::Sigmoid:
-    return count / 20;
-  default:
-    return count;
-  }
+  return costOf(checked.operation) < 40 ? count : count / 20;
 }
 
 /// Every n-th value.

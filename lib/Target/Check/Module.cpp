@@ -212,7 +212,8 @@ static void addFunction(mlir::ModuleOp module, const Twins &twins,
       !checked.rounded &&
       key.getRoundingMode().pack() != key.getOwnRoundingMode().pack())
     state.addAttribute(
-        "rounding", builder.getStringAttr(nameOf(checked.rounding.rounding)));
+        "rounding",
+        RoundingAttr::get(builder.getContext(), checked.rounding.rounding));
   mlir::Operation *op = builder.create(state);
   mlir::func::ReturnOp::create(builder, loc, op->getResults());
 }

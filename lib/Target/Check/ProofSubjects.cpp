@@ -26,9 +26,9 @@ public:
     if (!isProvable)
       return {};
     addCasts();
-#define NUMERA_OPERATION(enumerator, name, operands)                           \
+#define NUMERA_OPERATION(enumerator, name, operands, ...)                      \
   addUniform(OpKind::enumerator, operands);
-#include "numera/Registry/Formats/Operations.def"
+#include "numera/Numerics/Core/Operations.def"
     addTests();
     return std::move(subjects);
   }
@@ -171,8 +171,7 @@ std::string describe(const Registry &registry, const Checked &checked) {
       return (type.isSigned ? "i" : "u") + utostr(type.integer);
     if (type.format.isOpaque())
       return type.format.getOpaqueName().str();
-    std::string known = registry.nameOf(type.format);
-    return known.empty() ? type.format.spelling() : known;
+    return registry.nameOrSpelling(type.format);
   };
   std::string text = nameOf(checked.operation).str();
   if (!checked.predicate.empty())

@@ -3,8 +3,8 @@
 #include "numera/Target/Driver/Compiler.h"
 #include "Signatures.h"
 #include "mlir/Conversion/TosaToArith/TosaToArith.h"
-#include "mlir/Conversion/TosaToTensor/TosaToTensor.h"
 #include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
+#include "mlir/Conversion/TosaToTensor/TosaToTensor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
@@ -205,13 +205,6 @@ static std::string describe(const BlockAxis &axis) {
                                          : std::to_string(axis.number));
 }
 
-/// A name, or a spelling.
-template <typename AnyFormat>
-static std::string nameIn(const Registry &registry, const AnyFormat &format) {
-  std::string name = registry.nameOf(format);
-  return name.empty() ? format.spelling() : name;
-}
-
 /// What contractions read and write, where it is not the format itself.
 static std::vector<std::pair<std::string, std::string>>
 rolesOf(const Registry &registry, const ResolvedPolicy &policy) {
@@ -222,8 +215,8 @@ rolesOf(const Registry &registry, const ResolvedPolicy &policy) {
         {"outputs", &policy.outputs}}) {
     if (!role->scaled && !role->format)
       continue;
-    std::string text = role->scaled ? nameIn(registry, role->scaled)
-                                    : nameIn(registry, role->format);
+    std::string text = role->scaled ? registry.nameOrSpelling(role->scaled)
+                                    : registry.nameOrSpelling(role->format);
     roles.emplace_back(name, text + (role->isPerChannel ? " per-channel" : "") +
                                  describe(role->blockAxis));
   }
@@ -237,8 +230,11 @@ bool Compiler::resolve(const CompileOptions &options, Resolved &resolved,
     errors << "error: " << message << '\n';
     return false;
   };
-  auto policy =
-      resolvePolicy(registry, options.format, options.accumulate, error);
+  auto request =
+      readRequest(registry, options.format, options.accumulate, error);
+  if (!request)
+    return fail(error);
+  auto policy = resolvePolicy(registry, *request, error);
   if (!policy)
     return fail(error);
   bool usesTensorCores =
@@ -251,17 +247,18 @@ bool Compiler::resolve(const CompileOptions &options, Resolved &resolved,
                 "GPU, found target '" +
                 options.target +
                 "'; choose --target nvptx, or --accumulate f32");
-  // Another rounding or overflow is another format: its spelling says so.
+  // Another rounding or overflow is another format.
   ScaledFormat scaled = policy->scaled;
-  Format &format = scaled ? scaled.element : policy->format;
-  if (!withOptions(options, format, error))
+  Format format = policy->format;
+  if (!withOptions(options, scaled ? scaled.element : format, error))
     return fail(error);
-  resolved.to = scaled ? scaled.spelling() : format.spelling();
-  resolved.formatName =
-      scaled ? nameIn(registry, scaled) : nameIn(registry, format);
+  resolved.formatName = scaled ? registry.nameOrSpelling(scaled)
+                               : registry.nameOrSpelling(format);
   // What accumulates in the format itself has its rounding.
-  policy = resolvePolicy(registry, resolved.to, options.accumulate, error,
-                         options.format.empty());
+  request->scaled = scaled;
+  request->format = scaled ? Format() : format;
+  request->keepsRoles = options.format.empty();
+  policy = resolvePolicy(registry, *request, error);
   if (!policy)
     return fail(error);
   resolved.format = policy->format;
@@ -270,11 +267,12 @@ bool Compiler::resolve(const CompileOptions &options, Resolved &resolved,
   resolved.rules.clear();
   for (const auto &[rule, own] : policy->rules)
     resolved.rules.push_back({rule->pattern(),
-                              own.scaled ? nameIn(registry, own.scaled)
-                                         : nameIn(registry, own.format),
+                              own.scaled ? registry.nameOrSpelling(own.scaled)
+                                         : registry.nameOrSpelling(own.format),
                               own.accumulateName,
                               rolesOf(registry, own),
                               {}});
+  resolved.policy = std::move(*policy);
   return true;
 }
 
@@ -320,13 +318,10 @@ LogicalResult Compiler::retype(ModuleOp module, const CompileOptions &options,
           passes.addPass(createCanonicalizerPass());
         }
         NumeraRetypeOptions retypeOptions;
-        retypeOptions.to = resolved.to;
-        retypeOptions.accumulate = options.accumulate;
-        retypeOptions.keepRoles = options.format.empty();
         retypeOptions.observe = options.observe;
         if (!options.outputAs.empty())
           retypeOptions.outputAs = options.outputAs;
-        passes.addPass(createNumeraRetype(retypeOptions));
+        passes.addPass(createRetypePass(resolved.policy, retypeOptions));
       },
       errors, &warned);
   for (auto [rule, operations] :

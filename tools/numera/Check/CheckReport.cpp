@@ -25,7 +25,7 @@ std::string CheckReport::typeName(const CastType &type) const {
   if (!type.format)
     return (type.isSigned ? "i" : "u") + utostr(type.integer);
   return type.format.isOpaque() ? type.format.getOpaqueName().str()
-                                : nameOrSpelling(registry, type.format);
+                                : registry.nameOrSpelling(type.format);
 }
 
 static std::string nameOfChecked(const check::Checked &checked) {
@@ -286,7 +286,7 @@ void CheckReport::printText(const check::Report &report,
   if (!report.meaning)
     out << ", by laws: no 'equivalent' says what its codes mean";
   else if (report.meaning != report.format)
-    out << ", as " << nameOrSpelling(registry, report.meaning);
+    out << ", as " << registry.nameOrSpelling(report.meaning);
   out << '\n';
   if (!report.results.empty())
     out << "  " << left_justify("operation", 40) << left_justify("rounding", 14)
@@ -398,7 +398,7 @@ void CheckReport::printJSON(const check::Report &report,
     json.attribute("spelling", report.format.spelling());
     json.attribute("equivalent",
                    report.meaning
-                       ? json::Value(nameOrSpelling(registry, report.meaning))
+                       ? json::Value(registry.nameOrSpelling(report.meaning))
                        : json::Value(nullptr));
     json.attributeArray("operations", [&] {
       for (const Result &result : report.results)

@@ -9,6 +9,7 @@
 #include "Support/CommandLine.h"
 #include "Support/ModelFlags.h"
 
+#include "numera/Registry/Formats/Words.h"
 #include "numera/Runtime/Progress.h"
 #include "numera/Target/Check/Proofs.h"
 #include "numera/Target/Libraries/Examine/Libraries.h"
@@ -93,7 +94,7 @@ static bool readOptions(const CheckFlags &flags, const Registry &registry,
     names.push_back(library.name);
   return fail("unknown library '" + flags.library + "', expected " +
               (names.empty() ? "one of a file: --formats F.yaml"
-                             : alternatives(names))) == 0;
+                             : listed(names))) == 0;
 }
 
 /// Leaves the formats of which something may be proven; an error for one that
@@ -106,7 +107,7 @@ static bool chooseProvable(const CheckFlags &flags, const Registry &registry,
   };
   for (const Format &format : formats)
     if (!flags.formats.empty() && !isProvable(format))
-      return fail("'" + nameOrSpelling(registry, format) +
+      return fail("'" + registry.nameOrSpelling(format) +
                   "' cannot be proven to be another format, expected an opaque "
                   "one of up to 16 bits that names its 'equivalent'") == 0;
   auto isServed = [&](const Format &format) {
@@ -183,7 +184,7 @@ int numera::checkCommand(ArrayRef<const char *> arguments) {
 
   std::vector<check::Report> reports;
   for (const Format &format : formats) {
-    std::string name = nameOrSpelling(registry, format);
+    std::string name = registry.nameOrSpelling(format);
     std::optional<host::Progress> progress;
     uint64_t before = 0;
     auto tick = [&](uint64_t done, uint64_t total) {

@@ -5,6 +5,7 @@
 #include "Support/CommandLine.h"
 #include "numera/Numerics/Exact/Compare.h"
 #include "numera/Registry/Formats/Number.h"
+#include "numera/Registry/Formats/Words.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -119,15 +120,15 @@ bool Parser::unexpected(StringRef expected) {
 
 bool Parser::unknown(StringRef name, size_t column) {
   std::vector<StringRef> candidates = {"code", "inf", "nan", "pi"};
-#define NUMERA_OPERATION(enumerator, name, operands)                           \
-  if (functionFromName(name))                                                  \
-    candidates.push_back(name);
-#include "numera/Registry/Formats/Operations.def"
+#define NUMERA_OPERATION(enumerator, name, operands, ...)                      \
+  if (functionFromName(#name))                                                 \
+    candidates.push_back(#name);
+#include "numera/Numerics/Core/Operations.def"
   for (const Registry::NamedFormat &named : registry.formats())
     candidates.push_back(named.name);
   std::string message = "unknown function or format '" + name.str() + "'";
-  if (std::optional<StringRef> meant = nearestWord(name, candidates))
-    return fail(column, message + ", did you mean '" + *meant + "'?");
+  if (StringRef meant = nearest(name, candidates); !meant.empty())
+    return fail(column, message + ", did you mean '" + meant + "'?");
   return fail(column, message);
 }
 

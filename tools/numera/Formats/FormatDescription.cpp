@@ -158,7 +158,7 @@ static std::string typeText(const Registry &registry, const Format &format,
                             unsigned integer, bool isSigned) {
   if (integer)
     return (isSigned ? "i" : "u") + utostr(integer);
-  return nameOrSpelling(registry, format);
+  return registry.nameOrSpelling(format);
 }
 
 /// `cast(f32) -> mybf16 for *: mybf16_from_f32`.

@@ -100,19 +100,12 @@ FormatFacts numera::factsOf(const Registry &registry, const Format &format) {
     uint64_t below = (uint64_t{1} << (*normal - facts.range.leastExponent)) - 1;
     facts.subnormalCodes = facts.lowest.negative ? 2 * below : below;
   }
-  facts.accumulator =
-      family.accumulatesExactly()
-          ? "quire"
-          : nameOrSpelling(registry, defaultAccumulator(format));
+  facts.accumulator = family.accumulatesExactly()
+                          ? "quire"
+                          : registry.nameOrSpelling(defaultAccumulator(format));
   facts.rounding = nameOf(format.getRounding()).str();
   facts.overflow = overflowOf(format);
   return facts;
-}
-
-std::string numera::nameOrSpelling(const Registry &registry,
-                                   const Format &format) {
-  std::string name = registry.nameOf(format);
-  return name.empty() ? format.spelling() : name;
 }
 
 std::string numera::printCode(const Format &format, uint64_t code) {

@@ -42,9 +42,6 @@ std::optional<Unpacked> nextAbove(const Format &format, const Unpacked &value);
 /// What becomes of numbers too large. `format` must have arithmetic.
 std::string overflowOf(const Format &format);
 
-/// The registered name, else the spelling.
-std::string nameOrSpelling(const Registry &registry, const Format &format);
-
 /// `0x41`, with as many digits as the format's codes have.
 std::string printCode(const Format &format, uint64_t code);
 /// Its bits, split by field: `0 1000 001`.

@@ -37,7 +37,7 @@ static void addCasts(const Registry &registry, const Format &format,
     rows.push_back({("cast " + from + " -> " + to).str(),
                     provisionOf(registry, key), registry.findProof(key)});
   };
-  std::string name = nameOrSpelling(registry, format);
+  std::string name = registry.nameOrSpelling(format);
   for (auto [text, machine] :
        {std::pair("f32", formatF32()), std::pair("f64", formatF64())}) {
     Lowering key = keyOf(OpKind::Cast, format);
@@ -76,7 +76,7 @@ static void addFunctions(const Registry &registry, const Format &format,
       continue;
     std::string name = nameOf(entry.operation).str();
     if (!all_equal(entry.operands) || entry.operands.front() != entry.result)
-      name += " -> " + nameOrSpelling(registry, entry.result);
+      name += " -> " + registry.nameOrSpelling(entry.result);
     add(std::move(name), &entry);
   }
 #define NUMERA_IDENTITY(enumerator, name, operands)                            \
@@ -85,7 +85,7 @@ static void addFunctions(const Registry &registry, const Format &format,
 #define NUMERA_PART(enumerator, name, operands)                                \
   add("accumulator " name,                                                     \
       registry.findPart(OpKind::enumerator, format, numera::Target::CPU));
-#include "numera/Registry/Formats/Operations.def"
+#include "numera/Registry/Formats/LibraryFunctions.def"
 }
 
 static std::vector<Row> rowsOf(const Registry &registry, const Format &format) {
@@ -111,9 +111,9 @@ static std::vector<Row> rowsOf(const Registry &registry, const Format &format) {
                       registry.findProof(key)});
     }
   };
-#define NUMERA_OPERATION(enumerator, name, operands)                           \
+#define NUMERA_OPERATION(enumerator, name, operands, ...)                      \
   addUniform(OpKind::enumerator);
-#include "numera/Registry/Formats/Operations.def"
+#include "numera/Numerics/Core/Operations.def"
   addFunctions(registry, format, rows);
   return rows;
 }
@@ -147,7 +147,7 @@ void numera::printProvisions(const Registry &registry, const Format &format,
   std::vector<Row> rows = rowsOf(registry, format);
   Format equivalent = registry.equivalentOf(format);
   std::string meaning =
-      equivalent ? nameOrSpelling(registry, equivalent) : std::string();
+      equivalent ? registry.nameOrSpelling(equivalent) : std::string();
   const Registry::NamedFormat *entry = registry.entryOf(format);
   bool isAnyNaN =
       entry && entry->proofs == Registry::NamedFormat::Proofs::AnyNaN;

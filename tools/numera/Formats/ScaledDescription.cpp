@@ -45,12 +45,12 @@ static void describe(const Registry &registry, const ScaledFormat &format,
   out.text("name", name);
   out.text("spelling", format.spelling());
   out.text("family", format.isBlock() ? "block" : "scaled");
-  out.text("element", nameOrSpelling(registry, format.element));
+  out.text("element", registry.nameOrSpelling(format.element));
   out.number("element_width", format.element.width());
   out.number("element_storage_bits", format.element.storageBits());
   if (format.isBlock())
     out.number("block", scaling.block);
-  out.text("scale", nameOrSpelling(registry, scaling.scale));
+  out.text("scale", registry.nameOrSpelling(scaling.scale));
   out.number("scale_width", scaling.scale.width());
   out.truth("tensor_scale", scaling.hasTensorScale);
   out.truth("packed", scaling.isPacked);

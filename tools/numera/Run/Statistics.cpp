@@ -40,7 +40,7 @@ static double wastedBits(const ScaledFormat &format, float largest) {
   if (largest == 0)
     return INFINITY;
   double bits = std::log2(format.fullScale() / double(largest));
-  if (format.element.getFamily().name() != "fixed")
+  if (!format.element.getFamily().isEvenlySpaced())
     bits = bits > 1 ? std::log2(bits) : 0;
   return std::max(bits, 0.0);
 }
@@ -101,9 +101,7 @@ TensorStatistics Collector::tensorOf(const FlagCounts &row,
   // scaled tensors has scales with which nothing saturates.
   if (row.operation != "quantize")
     return tensor;
-  std::string name = registry.nameOf(element);
-  if (name.empty())
-    name = element.spelling();
+  std::string name = registry.nameOrSpelling(element);
   uint64_t done = 0;
   for (const OperationStatistics &each : statistics.operations)
     if (each.operation.name == row.name && each.operation.operation == "cast" &&

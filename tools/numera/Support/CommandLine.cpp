@@ -2,6 +2,7 @@
 
 #include "CommandLine.h"
 
+#include "numera/Registry/Formats/Words.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -19,31 +20,6 @@ int numera::fail(const Twine &message) {
   llvm::replace(line, '\n', ' ');
   errs() << "numera: error: " << line << '\n';
   return 1;
-}
-
-std::string numera::alternatives(ArrayRef<StringRef> words) {
-  std::string text;
-  for (auto [index, word] : enumerate(words)) {
-    if (index)
-      text += index + 1 == words.size() ? " or " : ", ";
-    text += word;
-  }
-  return text;
-}
-
-std::optional<StringRef> numera::nearestWord(StringRef word,
-                                             ArrayRef<StringRef> candidates) {
-  // Two slips in a word of six letters are still that word.
-  unsigned best = std::max<unsigned>(1, unsigned(word.size()) / 3) + 1;
-  std::optional<StringRef> nearest;
-  for (StringRef candidate : candidates) {
-    unsigned distance = word.edit_distance(candidate, true, best);
-    if (distance < best) {
-      best = distance;
-      nearest = candidate;
-    }
-  }
-  return nearest;
 }
 
 /// `--format`, `-o`.
@@ -105,15 +81,15 @@ int CommandLine::failUnknown(StringRef argument) const {
     names.push_back(dashed(flag.name));
   std::vector<StringRef> candidates(names.begin(), names.end());
   std::string line = "unknown option '" + argument.str() + "'";
-  if (std::optional<StringRef> meant = nearestWord(argument, candidates))
-    return fail(line + ", did you mean '" + *meant + "'?");
+  if (StringRef meant = nearest(argument, candidates); !meant.empty())
+    return fail(line + ", did you mean '" + meant + "'?");
   return fail(line + ", see " + command() + " --help");
 }
 
 int CommandLine::assign(const Flag &flag, StringRef text) {
   if (!flag.choices.empty() && !is_contained(flag.choices, text))
     return fail("option '" + dashed(flag.name) + "' is '" + text +
-                "', expected " + alternatives(flag.choices));
+                "', expected " + listed(flag.choices));
   // Empty is what an option that is not given is.
   if (text.empty())
     return fail("option '" + dashed(flag.name) + "' is empty, expected " +

@@ -22,13 +22,6 @@ namespace numera {
 /// status.
 int fail(const llvm::Twine &message);
 
-/// `a`, `b` or `c`: what a message expected.
-std::string alternatives(llvm::ArrayRef<llvm::StringRef> words);
-
-/// `word` or nothing: the candidate that was probably meant.
-std::optional<llvm::StringRef>
-nearestWord(llvm::StringRef word, llvm::ArrayRef<llvm::StringRef> candidates);
-
 /// An option and where its value goes. A bool is a switch; a list takes the
 /// option as often as it comes, everything else keeps the last one.
 struct Flag {

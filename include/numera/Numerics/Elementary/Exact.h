@@ -22,39 +22,47 @@
 namespace numera::value {
 
 using U = Unpacked;
-constexpr U add(U x, U y, Rounding mode) { return exact::add(x, y, mode); }
-constexpr U sub(U x, U y, Rounding mode) { return exact::sub(x, y, mode); }
-constexpr U mul(U x, U y, Rounding) { return exact::mul(x, y); }
-constexpr U fma(U x, U y, U z, Rounding mode) {
-  return exact::fma(x, y, z, mode);
-}
-constexpr U div(U x, U y, Rounding mode) { return exact::div(x, y, mode); }
-constexpr U rem(U x, U y, Rounding) { return exact::rem(x, y); }
-constexpr U pow(U x, U y, Rounding) { return exact::pow(x, y); }
-constexpr U sqrt(U x, Rounding mode) { return exact::sqrt(x, mode); }
-constexpr U rsqrt(U x, Rounding mode) { return exact::rsqrt(x, mode); }
-constexpr U exp(U x, Rounding) { return exact::exp(x); }
-constexpr U exp2(U x, Rounding) { return exact::exp2(x); }
-constexpr U expm1(U x, Rounding) { return exact::expm1(x); }
-constexpr U log(U x, Rounding) { return exact::log(x); }
-constexpr U log2(U x, Rounding) { return exact::log2(x); }
-constexpr U log1p(U x, Rounding) { return exact::log1p(x); }
-constexpr U sin(U x, Rounding) { return exact::sin(x); }
-constexpr U cos(U x, Rounding) { return exact::cos(x); }
-constexpr U tanh(U x, Rounding) { return exact::tanh(x); }
-constexpr U erf(U x, Rounding) { return exact::erf(x); }
-constexpr U sigmoid(U x, Rounding) { return exact::sigmoid(x); }
 
-constexpr U integral(U x, Rounding mode) {
-  return exact::roundToIntegral(x, mode);
-}
-constexpr U floor(U x, Rounding) { return integral(x, Rounding::Down); }
-constexpr U ceil(U x, Rounding) { return integral(x, Rounding::Up); }
-constexpr U trunc(U x, Rounding) { return integral(x, Rounding::TowardZero); }
-constexpr U round(U x, Rounding) { return integral(x, Rounding::NearestAway); }
-constexpr U roundeven(U x, Rounding) {
-  return integral(x, Rounding::NearestEven);
-}
+// exact::name, which may ask for the rounding. Templates, since a function that
+// is not one has to have every branch right.
+#define NUMERA_VALUE_1(name)                                                   \
+  template <typename T> constexpr T name(T x, Rounding mode) {                 \
+    if constexpr (requires { exact::name(x, mode); })                          \
+      return exact::name(x, mode);                                             \
+    else                                                                       \
+      return exact::name(x);                                                   \
+  }
+#define NUMERA_VALUE_2(name)                                                   \
+  template <typename T> constexpr T name(T x, T y, Rounding mode) {            \
+    if constexpr (requires { exact::name(x, y, mode); })                       \
+      return exact::name(x, y, mode);                                          \
+    else                                                                       \
+      return exact::name(x, y);                                                \
+  }
+#define NUMERA_VALUE_3(name)                                                   \
+  template <typename T> constexpr T name(T x, T y, T z, Rounding mode) {       \
+    return exact::name(x, y, z, mode);                                         \
+  }
+#define NUMERA_VALUE_Direct(name, operands) NUMERA_VALUE_##operands(name)
+#define NUMERA_VALUE_Ziv(name, operands) NUMERA_VALUE_##operands(name)
+#define NUMERA_VALUE_Exact(name, operands) NUMERA_VALUE_##operands(name)
+#define NUMERA_VALUE_Choice(name, operands)
+#define NUMERA_VALUE_Test(name, operands)
+#define NUMERA_VALUE_Cast(name, operands)
+#define NUMERA_VALUE_Step(name, operands)
+#define NUMERA_OPERATION(enumerator, name, operands, form, ...)                \
+  NUMERA_VALUE_##form(name, operands)
+#include "numera/Numerics/Core/Operations.def"
+#undef NUMERA_VALUE_1
+#undef NUMERA_VALUE_2
+#undef NUMERA_VALUE_3
+#undef NUMERA_VALUE_Direct
+#undef NUMERA_VALUE_Ziv
+#undef NUMERA_VALUE_Exact
+#undef NUMERA_VALUE_Choice
+#undef NUMERA_VALUE_Test
+#undef NUMERA_VALUE_Cast
+#undef NUMERA_VALUE_Step
 
 constexpr U neg(U x, Rounding) { return exact::negate(x); }
 constexpr U abs(U x, Rounding) { return x.negative ? exact::negate(x) : x; }

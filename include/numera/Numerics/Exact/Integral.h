@@ -27,6 +27,22 @@ constexpr Unpacked roundToIntegral(const Unpacked &x, Rounding mode) {
   return Unpacked::fromInteger(x.negative, kept);
 }
 
+constexpr Unpacked floor(const Unpacked &x) {
+  return roundToIntegral(x, Rounding::Down);
+}
+constexpr Unpacked ceil(const Unpacked &x) {
+  return roundToIntegral(x, Rounding::Up);
+}
+constexpr Unpacked trunc(const Unpacked &x) {
+  return roundToIntegral(x, Rounding::TowardZero);
+}
+constexpr Unpacked round(const Unpacked &x) {
+  return roundToIntegral(x, Rounding::NearestAway);
+}
+constexpr Unpacked roundeven(const Unpacked &x) {
+  return roundToIntegral(x, Rounding::NearestEven);
+}
+
 /// The integer `x` as an operand.
 constexpr Unpacked fromSigned(int64_t x) {
   bool negative = x < 0;

@@ -145,11 +145,14 @@ constexpr bool mayRaiseFlags(const LnsFormat &f, uint64_t code) {
 
 // ---- posit, takum, and families out of tree ---------------------------------
 
-/// Of a family with nothing beyond its numbers, and no infinity. Another one
-/// that this does not suit has NaN and divisions by zero alone.
+/// Of a family that says it itself, by members of these names; else of one with
+/// nothing beyond its numbers, and no infinity. Another one has NaN and
+/// divisions by zero alone.
 template <typename F>
 constexpr uint8_t flagsOfRounding(const F &f, const Unpacked &value,
-                                  RoundingMode) {
+                                  RoundingMode mode) {
+  if constexpr (requires { f.flagsOfRounding(value, mode); })
+    return f.flagsOfRounding(value, mode);
   if constexpr (requires { static_cast<const ProjectiveCodes &>(f); }) {
     if (value.isZero())
       return flag::none;
@@ -162,12 +165,25 @@ constexpr uint8_t flagsOfRounding(const F &f, const Unpacked &value,
   return flag::none;
 }
 template <typename F> constexpr bool mayRaiseFlags(const F &f, uint64_t code) {
+  if constexpr (requires { f.mayRaiseFlags(code); })
+    return f.mayRaiseFlags(code);
   if constexpr (requires { static_cast<const ProjectiveCodes &>(f); }) {
     uint64_t magnitude = f.absolute(code); // NaR's is its own
     return magnitude <= 1 || magnitude >= f.maxCode();
   }
   return true;
 }
+
+/// True if flagsOfRounding knows what lies beyond the numbers of F: else there
+/// is neither overflow nor underflow.
+template <typename F>
+inline constexpr bool knowsRange =
+    requires(const F &f, Unpacked value, RoundingMode mode) {
+      f.flagsOfRounding(value, mode);
+    } || requires(const F &f) { static_cast<const ProjectiveCodes &>(f); };
+template <> inline constexpr bool knowsRange<FloatFormat> = true;
+template <> inline constexpr bool knowsRange<FixedFormat> = true;
+template <> inline constexpr bool knowsRange<LnsFormat> = true;
 
 /// The status flags of an operation on `operands`, absent ones zero, whose
 /// exact result is to be rounded to `f`.

@@ -14,6 +14,7 @@
 #ifndef NUMERA_REGISTRY_FORMATS_ARITHMETICFAMILY_H
 #define NUMERA_REGISTRY_FORMATS_ARITHMETICFAMILY_H
 
+#include "numera/Numerics/Flags/StatusFlags.h"
 #include "numera/Numerics/MultiplyAdd/Steps.h"
 #include "numera/Registry/Formats/Evaluate.h"
 #include "numera/Registry/Formats/ExactValue.h"
@@ -113,6 +114,8 @@ public:
       return layout(format).overflow;
     return Overflow::Saturate;
   }
+
+  bool knowsRange() const override { return numera::knowsRange<F>; }
 
   Range range(const Format &format) const override {
     F f = layout(format);
@@ -308,32 +311,29 @@ private:
                 })                                                             \
     if (operation == OpKind::enumerator)                                       \
       return true;
-    OWN(Add, add, code, code, )
-    OWN(Sub, sub, code, code, )
-    OWN(Mul, mul, code, code, )
-    OWN(Div, div, code, code, )
-    OWN(Rem, rem, code, code, )
-    OWN(Pow, pow, code, code, )
-    OWN(Fma, fma, code, code, code, )
-    OWN(Mac, fma, code, code, code, )
-    OWN(Sqrt, sqrt, code, )
-    OWN(Rsqrt, rsqrt, code, )
-    OWN(Exp, exp, code, )
-    OWN(Exp2, exp2, code, )
-    OWN(Expm1, expm1, code, )
-    OWN(Log, log, code, )
-    OWN(Log2, log2, code, )
-    OWN(Log1p, log1p, code, )
-    OWN(Sin, sin, code, )
-    OWN(Cos, cos, code, )
-    OWN(Tanh, tanh, code, )
-    OWN(Erf, erf, code, )
-    OWN(Sigmoid, sigmoid, code, )
-    OWN(Floor, floor, code, )
-    OWN(Ceil, ceil, code, )
-    OWN(Trunc, trunc, code, )
-    OWN(Round, round, code, )
-    OWN(RoundEven, roundeven, code, )
+#define OWN_1(enumerator, name) OWN(enumerator, name, code, )
+#define OWN_2(enumerator, name) OWN(enumerator, name, code, code, )
+#define OWN_3(enumerator, name) OWN(enumerator, name, code, code, code, )
+#define OWN_Direct(enumerator, name, operands) OWN_##operands(enumerator, name)
+#define OWN_Ziv(enumerator, name, operands) OWN_##operands(enumerator, name)
+#define OWN_Exact(enumerator, name, operands) OWN_##operands(enumerator, name)
+#define OWN_Choice(enumerator, name, operands)
+#define OWN_Test(enumerator, name, operands)
+#define OWN_Cast(enumerator, name, operands)
+#define OWN_Step(enumerator, name, operands) OWN_3(enumerator, fma)
+#define NUMERA_OPERATION(enumerator, name, operands, form, ...)                \
+  OWN_##form(enumerator, name, operands)
+#include "numera/Numerics/Core/Operations.def"
+#undef OWN_1
+#undef OWN_2
+#undef OWN_3
+#undef OWN_Direct
+#undef OWN_Ziv
+#undef OWN_Exact
+#undef OWN_Choice
+#undef OWN_Test
+#undef OWN_Cast
+#undef OWN_Step
 #undef OWN
     return false;
   }

@@ -10,6 +10,7 @@
 
 #include "numera/Numerics/Carrier/EvaluationPath.h"
 #include "numera/Numerics/Exact/Quire.h"
+#include "numera/Numerics/Formats/Float.h"
 #include "numera/Registry/Formats/Format.h"
 #include "numera/Registry/Formats/OpKind.h"
 
@@ -112,6 +113,16 @@ public:
                               Overflow overflow) const = 0;
   /// What becomes of numbers too large.
   virtual Overflow overflow(const Format &format) const = 0;
+  /// True if overflow and underflow of its operations can be told
+  /// (Numerics/Flags/StatusFlags.h).
+  virtual bool knowsRange() const { return false; }
+  /// True if the numbers of its formats are equally far apart, as integers are.
+  virtual bool isEvenlySpaced() const { return false; }
+  /// The float whose codes and operations are the format's; nullopt where there
+  /// is none.
+  virtual std::optional<FloatFormat> asFloat(const Format &) const {
+    return std::nullopt;
+  }
   /// True if a value of the format may be no binary fraction: decode gives its
   /// first 96 bits, and only casts and operations of its own are exact.
   virtual bool isIrrational() const { return false; }

@@ -12,11 +12,12 @@
 namespace numera {
 
 enum class OpKind {
-#define NUMERA_OPERATION(enumerator, name, operands) enumerator,
+#define NUMERA_OPERATION(enumerator, name, operands, ...) enumerator,
 #define NUMERA_FUNCTION(enumerator, name, operands) enumerator,
 #define NUMERA_IDENTITY(enumerator, name, operands) enumerator,
 #define NUMERA_PART(enumerator, name, operands) enumerator,
-#include "numera/Registry/Formats/Operations.def"
+#include "numera/Numerics/Core/Operations.def"
+#include "numera/Registry/Formats/LibraryFunctions.def"
 };
 
 /// The operation's name in IR, configuration and symbols, e.g. `add`.
@@ -35,6 +36,12 @@ bool isPartOfAccumulator(OpKind operation);
 /// True if an operation computes a value that is then rounded: all but the
 /// comparisons, and the choices among operands and signs.
 bool isRounded(OpKind operation);
+/// True if a machine has an instruction for it in f32 and f64.
+bool isMachineOperation(OpKind operation);
+/// What one takes, in additions.
+unsigned costOf(OpKind operation);
+/// The operation that an operation of MLIR, such as `arith.addf`, stands for.
+std::optional<OpKind> operationFromMLIR(llvm::StringRef name);
 
 } // namespace numera
 

@@ -37,6 +37,10 @@ struct Role {
 
 /// What `numera-retype` does to a model.
 struct Policy {
+  enum class Accumulate { Default, Same, Quire, TensorCore, Named };
+  /// Of `same`, `quire` and `tensorcore`; Default for any other word.
+  static Accumulate accumulateFromName(llvm::StringRef name);
+
   Format defaultFormat;       ///< null: not named
   ScaledFormat defaultScaled; ///< instead of it; null: not named
   Role weights, activations, outputs;
@@ -45,7 +49,6 @@ struct Policy {
   llvm::StringMap<std::vector<float>> scales;
   /// The zero points that go with them, integers, where the format has some.
   llvm::StringMap<std::vector<float>> zeroPoints;
-  enum class Accumulate { Default, Same, Quire, TensorCore, Named };
   Accumulate accumulate = Accumulate::Default;
   Format accumulator; ///< with Named
 

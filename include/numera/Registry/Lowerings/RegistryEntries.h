@@ -28,6 +28,8 @@ public:
   /// The name of a format: the first one registered for it, else the one its
   /// family makes by a rule, else empty.
   std::string nameOf(const Format &format) const;
+  /// Its name, or without one its spelling: how messages and reports say it.
+  std::string nameOrSpelling(const Format &format) const;
   struct NamedFormat {
     std::string name;
     Format format;
@@ -64,6 +66,7 @@ public:
                                   std::string &error) const;
   /// The first name of a scaled format; empty if there is none.
   std::string nameOf(const ScaledFormat &format) const;
+  std::string nameOrSpelling(const ScaledFormat &format) const;
   struct NamedScaledFormat {
     std::string name;
     ScaledFormat format;

@@ -10,6 +10,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
+#include "numera/Dialect/Numera/Transforms/Retype/Policy.h"
 #include "numera/Dialect/Numera/Transforms/Statistics/FlagCounts.h"
 #include "numera/Registry/Lowerings/LibraryUse.h"
 #include "numera/Registry/Lowerings/RuleUse.h"
@@ -44,8 +45,8 @@ struct CompileOptions {
 /// What was chosen, for reports.
 struct Resolved {
   Format format;
-  /// What numera-retype is told: the spelling of a format or scaled format.
-  std::string to;
+  /// What numera-retype is told.
+  ResolvedPolicy policy;
   std::string formatName;
   std::string accumulateName;
   /// What contractions read and write, where that is not the format itself:

@@ -14,14 +14,14 @@ static unsigned carrierWidth(Type type) {
 }
 
 static RoundingMode roundingModeOf(Operation *op, const Format &format) {
-  auto name = op->getAttrOfType<StringAttr>("rounding");
-  auto mode = name ? roundingFromName(name.getValue()) : std::nullopt;
-  if (!mode)
+  auto rounding = op->getAttrOfType<RoundingAttr>("rounding");
+  if (!rounding)
     return format.getRoundingMode();
+  Rounding mode = rounding.getValue();
   auto bits = op->getAttrOfType<IntegerAttr>("random_bits");
   int32_t count =
       bits ? static_cast<int32_t>(bits.getInt()) : defaultRandomBits;
-  return {*mode, *mode == Rounding::Stochastic ? count : 0};
+  return {mode, mode == Rounding::Stochastic ? count : 0};
 }
 
 RoundingMode RoundToOp::getRoundingMode() {
@@ -65,8 +65,6 @@ static LogicalResult verifyCode(Operation *op, const Format &format,
 static LogicalResult verifyMode(Operation *op, const Format &format,
                                 Type carrier, RoundingMode mode,
                                 bool hasRandom) {
-  if (failed(detail::verifyRounding(op)))
-    return failure();
   if ((mode == Rounding::Stochastic) != hasRandom)
     return op->emitOpError(hasRandom
                                ? "has random bits, but does not round "

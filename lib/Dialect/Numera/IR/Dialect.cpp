@@ -39,10 +39,9 @@ struct Aliases : OpAsmDialectInterface {
       return AliasResult::NoAlias;
     os << (isa<QuireType>(type) ? "quire_" : "");
     auto *dialect = cast<NumeraDialect>(getDialect());
-    std::string name = dialect->getRegistry().nameOf(format);
     std::string alias = format.isOpaque()
                             ? format.getOpaqueName().str()
-                            : (name.empty() ? format.spelling() : name);
+                            : dialect->getRegistry().nameOrSpelling(format);
     bool separate = false;
     for (char c : alias) {
       if (!llvm::isAlnum(c)) {

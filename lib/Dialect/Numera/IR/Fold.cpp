@@ -249,40 +249,15 @@ OpFoldResult RandomOp::fold(FoldAdaptor adaptor) {
   OpFoldResult op::fold(FoldAdaptor adaptor) {                                 \
     return foldElementwise(*this, adaptor.getOperands());                      \
   }
-FOLD(AddOp)
-FOLD(SubOp)
-FOLD(MulOp)
-FOLD(DivOp)
-FOLD(RemOp)
-FOLD(PowOp)
-FOLD(MinOp)
-FOLD(MaxOp)
-FOLD(MinNumOp)
-FOLD(MaxNumOp)
-FOLD(NegOp)
-FOLD(AbsOp)
-FOLD(SqrtOp)
-FOLD(RsqrtOp)
-FOLD(ExpOp)
-FOLD(Exp2Op)
-FOLD(Expm1Op)
-FOLD(LogOp)
-FOLD(Log2Op)
-FOLD(Log1pOp)
-FOLD(SinOp)
-FOLD(CosOp)
-FOLD(TanhOp)
-FOLD(ErfOp)
-FOLD(SigmoidOp)
-FOLD(FloorOp)
-FOLD(CeilOp)
-FOLD(TruncOp)
-FOLD(RoundOp)
-FOLD(RoundEvenOp)
-FOLD(FmaOp)
-FOLD(MacOp)
-FOLD(CmpOp)
-FOLD(IsNaNOp)
-#undef FOLD
+#define FOLD_Direct(op) FOLD(op)
+#define FOLD_Ziv(op) FOLD(op)
+#define FOLD_Exact(op) FOLD(op)
+#define FOLD_Choice(op) FOLD(op)
+#define FOLD_Test(op) FOLD(op)
+#define FOLD_Cast(op) // above
+#define FOLD_Step(op) FOLD(op)
+#define NUMERA_OPERATION(enumerator, name, operands, form, ...)                \
+  FOLD_##form(enumerator##Op)
+#include "numera/Numerics/Core/Operations.def"
 
 } // namespace numera

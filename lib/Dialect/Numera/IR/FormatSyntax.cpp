@@ -6,6 +6,7 @@
 
 #include "FormatSyntax.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
+#include "numera/Registry/Formats/Words.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -81,6 +82,54 @@ void printFormat(AsmPrinter &printer, const Format &format) {
       printer << '"' << part << '"';
   });
   printer << '>';
+}
+
+/// `<up>`, `<"nearest-even">`: a word of a list.
+static std::optional<int32_t> parseWord(AsmParser &parser, StringRef what,
+                                        ArrayRef<Word> words) {
+  std::string text;
+  if (parser.parseLess())
+    return std::nullopt;
+  SMLoc place = parser.getCurrentLocation();
+  if (failed(parser.parseOptionalString(&text))) {
+    StringRef keyword;
+    if (parser.parseKeyword(&keyword))
+      return std::nullopt;
+    text = keyword.str();
+  }
+  const Word *word = findWord(words, text);
+  if (!word) {
+    parser.emitError(place) << "unknown " << what << " '" << text
+                            << "'; expected " << listed(supported(words));
+    return std::nullopt;
+  }
+  if (parser.parseGreater())
+    return std::nullopt;
+  return word->value;
+}
+
+static void printWord(AsmPrinter &printer, StringRef word) {
+  bool isKeyword = !word.contains('-');
+  printer << '<' << (isKeyword ? "" : "\"") << word << (isKeyword ? "" : "\"")
+          << '>';
+}
+
+Attribute RoundingAttr::parse(AsmParser &parser, Type) {
+  auto value = parseWord(parser, "rounding", roundingWords());
+  return value ? RoundingAttr::get(parser.getContext(), Rounding(*value))
+               : RoundingAttr();
+}
+void RoundingAttr::print(AsmPrinter &printer) const {
+  printWord(printer, nameOf(getValue()));
+}
+
+Attribute OverflowAttr::parse(AsmParser &parser, Type) {
+  auto value = parseWord(parser, "overflow", overflowWords());
+  return value ? OverflowAttr::get(parser.getContext(), Overflow(*value))
+               : OverflowAttr();
+}
+void OverflowAttr::print(AsmPrinter &printer) const {
+  printWord(printer, nameOf(getValue()));
 }
 
 Type NumType::parse(AsmParser &parser) {

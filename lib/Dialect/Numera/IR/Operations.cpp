@@ -150,17 +150,16 @@ ElementKind resultElement(Operation *op) {
 
 /// What the operation's attributes say in place of its format.
 static void applyAttributes(Operation *op, OperationRules &rules) {
-  if (auto mode = op->getAttrOfType<StringAttr>("rounding")) {
-    rules.rounding =
-        roundingFromName(mode.getValue()).value_or(Rounding::NearestEven);
+  if (auto mode = op->getAttrOfType<RoundingAttr>("rounding")) {
+    rules.rounding = mode.getValue();
     auto bits = op->getAttrOfType<IntegerAttr>("random_bits");
     if (rules.rounding == Rounding::Stochastic)
       rules.rounding.randomBits = bits ? bits.getInt() : defaultRandomBits;
   }
-  auto overflow = op->getAttrOfType<StringAttr>("overflow");
-  auto rule = overflow ? overflowFromName(overflow.getValue()) : std::nullopt;
-  if (rule && rules.result)
-    rules.encoding = rules.result.getFamily().withOverflow(rules.result, *rule);
+  auto overflow = op->getAttrOfType<OverflowAttr>("overflow");
+  if (overflow && rules.result)
+    rules.encoding = rules.result.getFamily().withOverflow(rules.result,
+                                                           overflow.getValue());
 }
 
 static SmallVector<Format, 3> operandFormats(Operation *op) {
@@ -186,36 +185,25 @@ OperationRules rulesOf(Operation *op) {
 
 /// `rounding`, `random_bits` and `overflow`.
 static LogicalResult verifyRules(Operation *op) {
-  auto rounding = op->getAttrOfType<StringAttr>("rounding");
-  auto mode = rounding ? roundingFromName(rounding.getValue()) : std::nullopt;
-  if (rounding && !mode)
-    return op->emitOpError("unknown rounding '")
-           << rounding.getValue()
-           << "'; expected nearest-even, nearest-away, nearest-zero, "
-              "toward-zero, up, down, to-odd or stochastic";
+  auto rounding = op->getAttrOfType<RoundingAttr>("rounding");
   auto bits = op->getAttrOfType<IntegerAttr>("random_bits");
-  if (bits && mode != Rounding::Stochastic)
+  if (bits && (!rounding || rounding.getValue() != Rounding::Stochastic))
     return op->emitOpError("has random_bits, which go with rounding = "
-                           "\"stochastic\" alone");
+                           "#numera.rounding<stochastic> alone");
   if (bits && (bits.getInt() < 1 || bits.getInt() > 32))
     return op->emitOpError("has random_bits ")
            << bits.getInt() << "; expected 1 to 32";
-  auto overflow = op->getAttrOfType<StringAttr>("overflow");
+  auto overflow = op->getAttrOfType<OverflowAttr>("overflow");
   if (!overflow)
     return success();
-  auto rule = overflowFromName(overflow.getValue());
-  if (!rule)
-    return op->emitOpError("unknown overflow '")
-           << overflow.getValue()
-           << "'; expected infinity, saturate, propagate or wrap";
   ElementKind result = resultElement(op);
   if (!result.isFormat())
     return op->emitOpError("has an overflow, but its result is an integer");
   const FormatFamily &family = result.format.getFamily();
-  if (!family.withOverflow(result.format, *rule))
+  if (!family.withOverflow(result.format, overflow.getValue()))
     return op->emitOpError("overflow '")
-           << overflow.getValue() << "' is not one of family '" << family.name()
-           << "'";
+           << nameOf(overflow.getValue()) << "' is not one of family '"
+           << family.name() << "'";
   return success();
 }
 
@@ -277,16 +265,6 @@ static LogicalResult verifyElement(Operation *op, Type type,
            << " has type " << type << ", but format '" << kind.format.spelling()
            << "' is stored in i" << bits;
   return success();
-}
-
-LogicalResult verifyRounding(Operation *op) {
-  auto rounding = op->getAttrOfType<StringAttr>("rounding");
-  if (!rounding || roundingFromName(rounding.getValue()))
-    return success();
-  return op->emitOpError("unknown rounding '")
-         << rounding.getValue()
-         << "'; expected nearest-even, nearest-away, nearest-zero, "
-            "toward-zero, up, down, to-odd or stochastic";
 }
 
 LogicalResult verifyFormatOp(Operation *op) {

@@ -123,7 +123,7 @@ LogicalResult verifyQuireOp(Operation *op) {
   if (!format)
     return op->emitOpError("has a quire of type ")
            << type << ", a storage integer: it needs the attribute 'format'";
-  if (failed(verifyRounding(op)) || failed(verifyQuire(op, type, format)))
+  if (failed(verifyQuire(op, type, format)))
     return failure();
   unsigned quireIndex = isa<QuireMacOp>(op) ? 2 : 0;
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
@@ -169,7 +169,7 @@ bool QuireRoundOp::drawsRandom() {
 RoundingMode QuireRoundOp::getRoundingMode() {
   if (!getRounding())
     return getRoundedFormat().getRoundingMode();
-  Rounding rounding = *roundingFromName(*getRounding());
+  Rounding rounding = *getRounding();
   return {rounding, rounding == Rounding::Stochastic ? defaultRandomBits : 0};
 }
 

@@ -125,7 +125,6 @@ ElementKind resultElement(mlir::Operation *op);
 ElementKind operandElement(mlir::Operation *op, unsigned index);
 OperationRules rulesOf(mlir::Operation *op);
 bool drawsRandom(mlir::Operation *op);
-mlir::LogicalResult verifyRounding(mlir::Operation *op);
 mlir::LogicalResult verifyFormatOp(mlir::Operation *op);
 Format quireFormat(mlir::Operation *op);
 bool isAccumulation(mlir::Operation *op);

@@ -65,6 +65,34 @@ def Numera_FormatAttr : AttrDef<Numera_Dialect, "Format"> {
   let hasCustomAssemblyFormat = 1;
 }
 
+/// A word of Registry/Formats/Words.h, as the enumerator that it stands for.
+class Numera_WordAttr<string name, string word> : AttrDef<Numera_Dialect, name> {
+  let mnemonic = word;
+  let parameters = (ins "::numera::" # name:$value);
+  let hasCustomAssemblyFormat = 1;
+  let returnType = "::numera::" # name;
+  let convertFromStorage = "$_self.getValue()";
+  let constBuilderCall =
+      "::numera::" # name # "Attr::get($_builder.getContext(), $0)";
+}
+
+def Numera_RoundingAttr : Numera_WordAttr<"Rounding", "rounding"> {
+  let summary = "name a rounding mode";
+  let description = [{
+    `#numera.rounding<up>`: one of `"nearest-even"`, `"nearest-away"`,
+    `"nearest-zero"`, `"toward-zero"`, `up`, `down`, `"to-odd"` and `stochastic`
+    (docs/Semantics/Rounding.md).
+  }];
+}
+
+def Numera_OverflowAttr : Numera_WordAttr<"Overflow", "overflow"> {
+  let summary = "name an overflow rule";
+  let description = [{
+    `#numera.overflow<saturate>`: one of `infinity`, `saturate`, `propagate` and
+    `wrap`.
+  }];
+}
+
 def Numera_ScalingAttr
     : AttrDef<Numera_Dialect, "Scaling",
               [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {

@@ -61,7 +61,7 @@ def Numera_RoundToOp
     ```
   }];
   let arguments = (ins Numera_CarrierLike:$operand, Numera_FormatAttr:$format,
-                   OptionalAttr<StrAttr>:$rounding,
+                   OptionalAttr<Numera_RoundingAttr>:$rounding,
                    OptionalAttr<I32Attr>:$random_bits,
                    Optional<Numera_RandomLike>:$random);
   let results = (outs Numera_CarrierLike:$result);
@@ -82,11 +82,11 @@ def Numera_EncodeOp
     ```mlir
     %1 = numera.encode %0 {format = #numera.format<posit<16, 2>>} : f32 to i16
     %2 = numera.encode %0 {format = #numera.format<posit<16, 2>>,
-                           rounding = "nearest-even"} : f32 to i16
+                           rounding = #numera.rounding<"nearest-even">} : f32 to i16
     ```
   }];
   let arguments = (ins Numera_CarrierLike:$operand, Numera_FormatAttr:$format,
-                   OptionalAttr<StrAttr>:$rounding,
+                   OptionalAttr<Numera_RoundingAttr>:$rounding,
                    OptionalAttr<I32Attr>:$random_bits,
                    Optional<Numera_RandomLike>:$random);
   let results = (outs Numera_CodeLike:$result);

@@ -35,9 +35,9 @@ class Numera_UnaryOp<string mnemonic, string phrase, string details = "">
   let arguments = (ins Numera_NumberLike:$operand,
                    OptionalAttr<Numera_StorageAttr>:$format,
                    OptionalAttr<ArrayAttr>:$operand_formats,
-                   OptionalAttr<StrAttr>:$rounding,
+                   OptionalAttr<Numera_RoundingAttr>:$rounding,
                    OptionalAttr<I32Attr>:$random_bits,
-                   OptionalAttr<StrAttr>:$overflow,
+                   OptionalAttr<Numera_OverflowAttr>:$overflow,
                    Optional<Numera_RandomLike>:$random);
   let results = (outs Numera_NumberLike:$result);
   let builders = [
@@ -59,9 +59,9 @@ class Numera_BinaryOp<string mnemonic, string phrase, string details = "">
   let arguments = (ins Numera_NumberLike:$lhs, Numera_NumberLike:$rhs,
                    OptionalAttr<Numera_StorageAttr>:$format,
                    OptionalAttr<ArrayAttr>:$operand_formats,
-                   OptionalAttr<StrAttr>:$rounding,
+                   OptionalAttr<Numera_RoundingAttr>:$rounding,
                    OptionalAttr<I32Attr>:$random_bits,
-                   OptionalAttr<StrAttr>:$overflow,
+                   OptionalAttr<Numera_OverflowAttr>:$overflow,
                    Optional<Numera_RandomLike>:$random);
   let results = (outs Numera_NumberLike:$result);
   let builders = [
@@ -128,9 +128,9 @@ def Numera_CastOp : Numera_Elementwise<"cast"> {
   let arguments = (ins Numera_Castable:$operand,
                    OptionalAttr<Numera_StorageAttr>:$format,
                    OptionalAttr<ArrayAttr>:$operand_formats,
-                   OptionalAttr<StrAttr>:$rounding,
+                   OptionalAttr<Numera_RoundingAttr>:$rounding,
                    OptionalAttr<I32Attr>:$random_bits,
-                   OptionalAttr<StrAttr>:$overflow,
+                   OptionalAttr<Numera_OverflowAttr>:$overflow,
                    UnitAttr:$is_unsigned,
                    Optional<Numera_RandomLike>:$random);
   let results = (outs Numera_Castable:$result);
@@ -199,9 +199,9 @@ def Numera_FmaOp : Numera_TernaryOp<"fma", "multiply and add, rounding once"> {
                    Numera_NumberLike:$addend,
                    OptionalAttr<Numera_StorageAttr>:$format,
                    OptionalAttr<ArrayAttr>:$operand_formats,
-                   OptionalAttr<StrAttr>:$rounding,
+                   OptionalAttr<Numera_RoundingAttr>:$rounding,
                    OptionalAttr<I32Attr>:$random_bits,
-                   OptionalAttr<StrAttr>:$overflow,
+                   OptionalAttr<Numera_OverflowAttr>:$overflow,
                    Optional<Numera_RandomLike>:$random);
   let results = (outs Numera_NumberLike:$result);
 }
@@ -229,9 +229,9 @@ def Numera_MacOp
                    UnitAttr:$tensorcore,
                    OptionalAttr<Numera_StorageAttr>:$format,
                    OptionalAttr<ArrayAttr>:$operand_formats,
-                   OptionalAttr<StrAttr>:$rounding,
+                   OptionalAttr<Numera_RoundingAttr>:$rounding,
                    OptionalAttr<I32Attr>:$random_bits,
-                   OptionalAttr<StrAttr>:$overflow,
+                   OptionalAttr<Numera_OverflowAttr>:$overflow,
                    Optional<Numera_RandomLike>:$random);
   let results = (outs Numera_NumberLike:$result);
 }

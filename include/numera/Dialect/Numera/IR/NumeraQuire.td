@@ -94,13 +94,13 @@ def Numera_QuireRoundOp
 
     ```mlir
     %2 = numera.quire_round %1 : !quire_posit16 to !posit16
-    %3 = numera.quire_round %1 {rounding = "up"} : !quire_posit16 to f32
+    %3 = numera.quire_round %1 {rounding = #numera.rounding<up>} : !quire_posit16 to f32
     ```
   }];
   let arguments = (ins Numera_QuireLike:$quire,
                    OptionalAttr<Numera_FormatAttr>:$format,
                    OptionalAttr<Numera_FormatAttr>:$result_format,
-                   OptionalAttr<StrAttr>:$rounding,
+                   OptionalAttr<Numera_RoundingAttr>:$rounding,
                    Optional<Numera_RandomLike>:$random);
   let results = (outs Numera_NumberLike:$result);
   let assemblyFormat = [{

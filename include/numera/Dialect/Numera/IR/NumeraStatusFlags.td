@@ -2,8 +2,8 @@
 //
 // The operation that looks for flags (docs/Semantics/StatusFlags.md).
 
-#ifndef NUMERA_DIALECT_NUMERA_IR_NUMERAEVENTS
-#define NUMERA_DIALECT_NUMERA_IR_NUMERAEVENTS
+#ifndef NUMERA_DIALECT_NUMERA_IR_NUMERASTATUSFLAGS
+#define NUMERA_DIALECT_NUMERA_IR_NUMERASTATUSFLAGS
 
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "numera/Dialect/Numera/IR/NumeraBase.td"
@@ -35,11 +35,11 @@ def Numera_StatusFlagsOp
                    Numera_Castable:$outcome,
                    Optional<Numera_RandomLike>:$random,
                    Numera_StorageAttr:$format, ArrayAttr:$operand_formats,
-                   OptionalAttr<StrAttr>:$rounding,
+                   OptionalAttr<Numera_RoundingAttr>:$rounding,
                    OptionalAttr<I32Attr>:$random_bits,
                    OptionalAttr<DenseI32ArrayAttr>:$truncation,
                    OptionalAttr<Numera_FormatAttr>:$product,
-                   OptionalAttr<StrAttr>:$product_rounding,
+                   OptionalAttr<Numera_RoundingAttr>:$product_rounding,
                    UnitAttr:$is_unsigned);
   let results = (outs Numera_StatusFlagsLike:$result);
   let assemblyFormat = [{
@@ -49,4 +49,4 @@ def Numera_StatusFlagsOp
   let hasVerifier = 1;
 }
 
-#endif // NUMERA_DIALECT_NUMERA_IR_NUMERAEVENTS
+#endif // NUMERA_DIALECT_NUMERA_IR_NUMERASTATUSFLAGS

@@ -212,7 +212,7 @@ def NumeraExpandScales : Pass<"numera-expand-scales", "::mlir::ModuleOp"> {
       %8 = linalg.generic {…} ins(%arg0, %6 : tensor<64xf32>, tensor<f32>) outs(%7 : tensor<64x!f8E4M3FN>) {
       ^bb0(%in: f32, %in_2: f32, %out: !f8E4M3FN):
         %11 = numera.div %in, %in_2 : f32
-        %12 = numera.cast %11 {overflow = "saturate"} : f32 to !f8E4M3FN
+        %12 = numera.cast %11 {overflow = #numera.overflow<saturate>} : f32 to !f8E4M3FN
         linalg.yield %12 : !f8E4M3FN
       } -> tensor<64x!f8E4M3FN>
       // …
@@ -562,7 +562,7 @@ def NumeraPromoteToCarrier : Pass<"numera-promote-to-carrier"> {
       %3 = numera.round_to %2 {format = #numera.format<float<5, 10>>} : f32
       %4 = numera.decode %arg2 {format = #numera.format<float<5, 10>>} : i16 to f32
       %5 = arith.addf %3, %4 : f32
-      %6 = numera.encode %5 {format = #numera.format<float<5, 10>>, rounding = "nearest-even"} : f32 to i16
+      %6 = numera.encode %5 {format = #numera.format<float<5, 10>>, rounding = #numera.rounding<"nearest-even">} : f32 to i16
       return %6 : i16
     }
     ```

@@ -185,7 +185,7 @@ Value CarrierArithmetic::convert(Value x, Type type) {
 /// `rounding` and `random_bits`.
 static void setRounding(Operation *op, RoundingMode mode) {
   Builder builder(op->getContext());
-  op->setAttr("rounding", builder.getStringAttr(nameOf(mode.rounding)));
+  op->setAttr("rounding", RoundingAttr::get(op->getContext(), mode.rounding));
   if (mode == Rounding::Stochastic)
     op->setAttr("random_bits", builder.getI32IntegerAttr(mode.randomBits));
 }

@@ -74,7 +74,7 @@ static bool widen(linalg::GenericOp generic, Target target) {
                        ValueRange(operand->get()));
     // Exact, so that it takes no random bits.
     if (FormatOpInterface(cast).drawsRandom())
-      cast.setRounding(numera::nameOf(Rounding::NearestEven));
+      cast.setRounding(Rounding::NearestEven);
     operand->set(cast);
     argument.setType(wide);
     changed = true;

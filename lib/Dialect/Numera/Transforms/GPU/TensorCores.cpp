@@ -27,11 +27,6 @@ static StringRef byteFactor(const Registry &registry, const Format &format) {
   return "";
 }
 
-static std::string nameOf(const Registry &registry, const Format &format) {
-  std::string name = registry.nameOf(format);
-  return name.empty() ? format.spelling() : name;
-}
-
 FailureOr<TensorFactors> TensorFactors::of(linalg::GenericOp generic,
                                            const PackedContraction &contraction,
                                            const Registry &registry,
@@ -60,9 +55,9 @@ FailureOr<TensorFactors> TensorFactors::of(linalg::GenericOp generic,
   auto error = generic.emitError(
       "accumulate 'tensorcore' needs factors that f16 or bf16 hold exactly, "
       "found '");
-  error << nameOf(registry, row) << "'";
+  error << registry.nameOrSpelling(row) << "'";
   if (row != column)
-    error << " and '" << nameOf(registry, column) << "'";
+    error << " and '" << registry.nameOrSpelling(column) << "'";
   error << "; choose another format, or accumulate f32";
   return failure();
 }

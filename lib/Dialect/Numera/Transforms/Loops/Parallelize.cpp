@@ -45,31 +45,10 @@ constexpr int64_t workOfChunk = 1 << 19;
 constexpr int64_t elementsOfChunk = 64;
 
 int64_t weightOf(FormatOpInterface op) {
-  using enum OpKind;
-  bool isMachine = isa<FloatType>(op->getResult(0).getType());
-  switch (op.getFormatOperation()) {
-  case Div:
-  case Sqrt:
-    return isMachine ? 5 : 20;
-  case Rem:
-  case Rsqrt:
-    return 20;
-  case Pow:
-  case Exp:
-  case Exp2:
-  case Expm1:
-  case Log:
-  case Log2:
-  case Log1p:
-  case Sin:
-  case Cos:
-  case Tanh:
-  case Erf:
-  case Sigmoid:
-    return 200;
-  default:
-    return isMachine ? 1 : 5;
-  }
+  OpKind operation = op.getFormatOperation();
+  bool isMachine = isa<FloatType>(op->getResult(0).getType()) &&
+                   isMachineOperation(operation);
+  return costOf(operation) * (isMachine ? 1 : 5);
 }
 
 int64_t weightOf(Operation &op) {

@@ -293,8 +293,7 @@ std::string nameOf(const Registry &registry, const ElementKind &kind) {
     return "i" + std::to_string(kind.integer.getWidth());
   if (kind.format.isOpaque())
     return kind.format.getOpaqueName().str();
-  std::string name = registry.nameOf(kind.format);
-  return name.empty() ? kind.format.spelling() : name;
+  return registry.nameOrSpelling(kind.format);
 }
 
 Value Lowerings::missing(const Request &request, ArrayRef<Scalar> operands) {

@@ -38,11 +38,9 @@ static ElementKind kindOf(Attribute attribute) {
   return {{}, cast<IntegerType>(cast<TypeAttr>(attribute).getValue())};
 }
 
-static RoundingMode modeOf(std::optional<StringRef> name,
+static RoundingMode modeOf(std::optional<Rounding> rounding,
                            std::optional<uint32_t> bits) {
-  RoundingMode mode =
-      name ? roundingFromName(*name).value_or(Rounding::NearestEven)
-           : Rounding::NearestEven;
+  RoundingMode mode = rounding.value_or(Rounding::NearestEven);
   if (mode.rounding == Rounding::Stochastic)
     mode.randomBits = static_cast<int32_t>(bits.value_or(defaultRandomBits));
   return mode;
@@ -142,7 +140,7 @@ Value StatusFlagLowering::judge(const ElementKind &result, RoundingMode mode,
         builder, loc, builder.getIntegerAttr(packed, 0)));
   Type i8 = builder.getI8Type();
   if (result.isFormat())
-    return lowerings.callFamily(builder, loc, result.format, "events_128",
+    return lowerings.callFamily(builder, loc, result.format, "status_flags_128",
                                 values, {mode.pack()}, i8, random);
   bool isSigned = !op.getIsUnsigned();
   for (int32_t parameter : {int32_t(result.integer.getWidth()) - isSigned, 0,

@@ -7,12 +7,6 @@
 
 namespace numera {
 
-static std::string nameOrSpelling(const Registry &registry,
-                                  const Format &format) {
-  std::string name = registry.nameOf(format);
-  return name.empty() ? format.spelling() : name;
-}
-
 /// A model in a scaled format is one in f32 whose contractions read scaled
 /// operands; with scales of the worst case, one in which all is scaled.
 static void moveToScaled(const ScaledFormat &scaled, ResolvedPolicy &resolved) {
@@ -28,28 +22,24 @@ static void moveToScaled(const ScaledFormat &scaled, ResolvedPolicy &resolved) {
 }
 
 /// The format of the model and the roles of tensors in it.
-static bool resolveFormat(const Registry &registry, const Policy &policy,
-                          llvm::StringRef to, bool keepsRoles,
-                          ResolvedPolicy &resolved, std::string &error) {
-  error.clear();
-  if (to.empty() || keepsRoles) {
+static void resolveFormat(const Registry &registry, const Policy &policy,
+                          const PolicyRequest &request,
+                          ResolvedPolicy &resolved) {
+  if (!request.hasFormat() || request.keepsRoles) {
     resolved.weights = policy.weights;
     resolved.activations = policy.activations;
     resolved.outputs = policy.outputs;
   }
   resolved.scales = &registry.policy().scales;
   resolved.zeroPoints = &registry.policy().zeroPoints;
-  ScaledFormat scaled = to.empty() ? policy.defaultScaled
-                                   : registry.lookupScaledFormat(to, error);
-  if (!error.empty())
-    return false;
+  ScaledFormat scaled =
+      request.hasFormat() ? request.scaled : policy.defaultScaled;
   if (scaled)
     moveToScaled(scaled, resolved);
-  else if (!to.empty())
-    resolved.format = registry.lookupFormat(to, error);
+  else if (request.hasFormat())
+    resolved.format = request.format;
   else
     resolved.format = policy.defaultFormat ? policy.defaultFormat : formatF32();
-  return static_cast<bool>(resolved.format);
 }
 
 /// True if the library of an opaque format says how its contractions add up:
@@ -96,27 +86,14 @@ static Format usualAccumulator(const Registry &registry, const Format &format) {
              : format;
 }
 
-/// The format whose library has the accumulator that was named; null: it is
-/// asked for in another way.
-static Format ownerOfAccumulator(const Registry &registry, const Policy &policy,
-                                 llvm::StringRef accumulate) {
-  if (accumulate.empty())
-    return policy.accumulate == Policy::Accumulate::Quire ? policy.accumulator
-                                                          : Format();
-  for (const Registry::NamedFormat &named : registry.formats())
-    if (named.accumulatorName == accumulate)
-      return named.format;
-  return {};
-}
-
 /// Sums in the format's quire or in its library's accumulator.
 static bool resolveExact(const Registry &registry, const Format &owner,
                          ResolvedPolicy &resolved, std::string &error) {
   std::string name = owner ? registry.entryOf(owner)->accumulatorName : "quire";
   if (owner && owner != resolved.format) {
     error = "accumulator '" + name + "' adds up numbers of '" +
-            nameOrSpelling(registry, owner) + "', found a model in '" +
-            nameOrSpelling(registry, resolved.format) + "'";
+            registry.nameOrSpelling(owner) + "', found a model in '" +
+            registry.nameOrSpelling(resolved.format) + "'";
     return false;
   }
   if (!hasQuire(registry, resolved.format, error))
@@ -128,18 +105,17 @@ static bool resolveExact(const Registry &registry, const Format &owner,
 }
 
 /// All but the rules.
-static std::optional<ResolvedPolicy>
-resolve(const Registry &registry, const Policy &policy, llvm::StringRef to,
-        llvm::StringRef accumulate, std::string &error, bool keepsRoles) {
+static std::optional<ResolvedPolicy> resolve(const Registry &registry,
+                                             const Policy &policy,
+                                             const PolicyRequest &request,
+                                             std::string &error) {
+  using Accumulate = Policy::Accumulate;
   ResolvedPolicy resolved;
-  if (!resolveFormat(registry, policy, to, keepsRoles, resolved, error))
-    return std::nullopt;
-
-  auto isWanted = [&](llvm::StringRef name, Policy::Accumulate named) {
-    return accumulate == name ||
-           (accumulate.empty() && policy.accumulate == named);
-  };
-  if (isWanted("same", Policy::Accumulate::Same)) {
+  resolveFormat(registry, policy, request, resolved);
+  bool isNamed = request.accumulate != Accumulate::Default;
+  Accumulate accumulate = isNamed ? request.accumulate : policy.accumulate;
+  Format accumulator = isNamed ? request.accumulator : policy.accumulator;
+  if (accumulate == Accumulate::Same) {
     resolved.accumulator = resolved.product = resolved.format;
     resolved.accumulateName = "same";
     const Format &format = resolved.format;
@@ -148,35 +124,28 @@ resolve(const Registry &registry, const Policy &policy, llvm::StringRef to,
         rules.product->rounding == Rounding::Stochastic) {
       error = "accumulate 'same' rounds products stochastically, each by a mul "
               "and an add: '" +
-              nameOrSpelling(registry, format) +
+              registry.nameOrSpelling(format) +
               "' changes 'mac', expected changes of 'mul' and 'add'";
       return std::nullopt;
     }
     return resolved;
   }
-  bool isUsual =
-      accumulate.empty() && policy.accumulate == Policy::Accumulate::Default;
-  Format owner = ownerOfAccumulator(registry, policy, accumulate);
-  if (owner || isWanted("quire", Policy::Accumulate::Quire) ||
-      (isUsual && resolved.format.getFamily().accumulatesExactly()))
-    return resolveExact(registry, owner, resolved, error)
+  if (accumulate == Accumulate::Quire ||
+      (accumulate == Accumulate::Default &&
+       resolved.format.getFamily().accumulatesExactly()))
+    return resolveExact(registry, accumulator, resolved, error)
                ? std::optional(resolved)
                : std::nullopt;
-  if (isWanted("tensorcore", Policy::Accumulate::TensorCore)) {
+  if (accumulate == Accumulate::TensorCore) {
     resolved.accumulator = formatF32();
     resolved.usesTensorCores = true;
     resolved.accumulateName = "tensorcore";
     return resolved;
   }
-  if (!accumulate.empty())
-    resolved.accumulator = registry.lookupFormat(accumulate, error);
-  else if (policy.accumulate == Policy::Accumulate::Named)
-    resolved.accumulator = policy.accumulator;
-  else
-    resolved.accumulator = usualAccumulator(registry, resolved.format);
-  if (!resolved.accumulator)
-    return std::nullopt;
-  resolved.accumulateName = nameOrSpelling(registry, resolved.accumulator);
+  resolved.accumulator = accumulate == Accumulate::Named
+                             ? accumulator
+                             : usualAccumulator(registry, resolved.format);
+  resolved.accumulateName = registry.nameOrSpelling(resolved.accumulator);
   return resolved;
 }
 
@@ -184,14 +153,14 @@ resolve(const Registry &registry, const Policy &policy, llvm::StringRef to,
 /// names of the model's.
 static std::optional<ResolvedPolicy> resolveRule(const Registry &registry,
                                                  const Policy::Rule &rule,
-                                                 llvm::StringRef to,
-                                                 llvm::StringRef accumulate,
+                                                 PolicyRequest request,
                                                  std::string &error) {
   Policy policy;
+  request.keepsRoles = true;
   if (!rule.hasFormat())
     policy = registry.policy();
   else {
-    to = accumulate = "";
+    request = {.keepsRoles = true};
     policy.defaultFormat = rule.format;
     policy.defaultScaled = rule.scaled;
   }
@@ -202,22 +171,51 @@ static std::optional<ResolvedPolicy> resolveRule(const Registry &registry,
   if (rule.outputs)
     policy.outputs = rule.outputs;
   if (rule.accumulate != Policy::Accumulate::Default) {
-    accumulate = "";
+    request.accumulate = Policy::Accumulate::Default;
     policy.accumulate = rule.accumulate;
     policy.accumulator = rule.accumulator;
   }
-  return resolve(registry, policy, to, accumulate, error, /*keepsRoles=*/true);
+  return resolve(registry, policy, request, error);
 }
 
-std::optional<ResolvedPolicy>
-resolvePolicy(const Registry &registry, llvm::StringRef to,
-              llvm::StringRef accumulate, std::string &error, bool keepsRoles) {
-  auto resolved =
-      resolve(registry, registry.policy(), to, accumulate, error, keepsRoles);
-  if (!resolved || (!to.empty() && !keepsRoles))
+std::optional<PolicyRequest> readRequest(const Registry &registry,
+                                         llvm::StringRef to,
+                                         llvm::StringRef accumulate,
+                                         std::string &error) {
+  using Accumulate = Policy::Accumulate;
+  PolicyRequest request;
+  error.clear();
+  if (!to.empty()) {
+    request.scaled = registry.lookupScaledFormat(to, error);
+    if (!error.empty())
+      return std::nullopt;
+    if (!request.scaled && !(request.format = registry.lookupFormat(to, error)))
+      return std::nullopt;
+  }
+  if (accumulate.empty())
+    return request;
+  request.accumulate = Policy::accumulateFromName(accumulate);
+  if (request.accumulate != Accumulate::Default)
+    return request;
+  for (const Registry::NamedFormat &named : registry.formats())
+    if (named.accumulatorName == accumulate) {
+      request.accumulate = Accumulate::Quire;
+      request.accumulator = named.format;
+      return request;
+    }
+  request.accumulate = Accumulate::Named;
+  request.accumulator = registry.lookupFormat(accumulate, error);
+  return request.accumulator ? std::optional(request) : std::nullopt;
+}
+
+std::optional<ResolvedPolicy> resolvePolicy(const Registry &registry,
+                                            const PolicyRequest &request,
+                                            std::string &error) {
+  auto resolved = resolve(registry, registry.policy(), request, error);
+  if (!resolved || (request.hasFormat() && !request.keepsRoles))
     return resolved;
   for (const Policy::Rule &rule : registry.policy().rules) {
-    auto own = resolveRule(registry, rule, to, accumulate, error);
+    auto own = resolveRule(registry, rule, request, error);
     if (!own) {
       error =
           "rule '" + rule.pattern() + "' at " + rule.location + ": " + error;

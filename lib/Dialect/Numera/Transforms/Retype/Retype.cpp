@@ -32,44 +32,9 @@ namespace numera {
 
 /// The operation of `numera` that stands for one of arith or math; empty if
 /// there is none.
-static StringRef counterpart(StringRef name) {
-  return llvm::StringSwitch<StringRef>(name)
-      .Case("arith.addf", "numera.add")
-      .Case("arith.subf", "numera.sub")
-      .Case("arith.mulf", "numera.mul")
-      .Case("arith.divf", "numera.div")
-      .Case("arith.remf", "numera.rem")
-      .Case("arith.negf", "numera.neg")
-      .Case("arith.maximumf", "numera.max")
-      .Case("arith.minimumf", "numera.min")
-      .Case("arith.maxnumf", "numera.maxnum")
-      .Case("arith.minnumf", "numera.minnum")
-      .Cases({"arith.extf", "arith.truncf", "arith.sitofp", "arith.fptosi",
-              "arith.uitofp", "arith.fptoui"},
-             "numera.cast")
-      .Case("arith.cmpf", "numera.cmp")
-      .Case("math.absf", "numera.abs")
-      .Case("math.powf", "numera.pow")
-      .Case("math.fma", "numera.fma")
-      .Case("math.isnan", "numera.isnan")
-      .Case("math.sqrt", "numera.sqrt")
-      .Case("math.rsqrt", "numera.rsqrt")
-      .Case("math.exp", "numera.exp")
-      .Case("math.exp2", "numera.exp2")
-      .Case("math.expm1", "numera.expm1")
-      .Case("math.log", "numera.log")
-      .Case("math.log2", "numera.log2")
-      .Case("math.log1p", "numera.log1p")
-      .Case("math.sin", "numera.sin")
-      .Case("math.cos", "numera.cos")
-      .Case("math.tanh", "numera.tanh")
-      .Case("math.erf", "numera.erf")
-      .Case("math.floor", "numera.floor")
-      .Case("math.ceil", "numera.ceil")
-      .Case("math.trunc", "numera.trunc")
-      .Case("math.round", "numera.round")
-      .Case("math.roundeven", "numera.roundeven")
-      .Default("");
+static std::string counterpart(StringRef name) {
+  std::optional<OpKind> operation = operationFromMLIR(name);
+  return operation ? ("numera." + nameOf(*operation)).str() : "";
 }
 
 static bool isFloatLike(Type type) {
@@ -335,7 +300,7 @@ LogicalResult Retyper::replace(Operation *op) {
                 "retyped yet";
   if (isa<arith::SelectOp>(op))
     return success();
-  StringRef name = counterpart(op->getName().getStringRef());
+  std::string name = counterpart(op->getName().getStringRef());
   if (name.empty()) {
     auto onNumbers = [&](Type t) {
       return isFloatLike(t) || isa<NumType>(numera::elementType(t));
@@ -360,16 +325,28 @@ LogicalResult Retyper::replace(Operation *op) {
 namespace {
 struct RetypePass : impl::NumeraRetypeBase<RetypePass> {
   using NumeraRetypeBase::NumeraRetypeBase;
+  RetypePass(const ResolvedPolicy &policy, const NumeraRetypeOptions &options)
+      : NumeraRetypeBase(options), given(policy) {}
+
+  /// What `to`, `accumulate` and `keep-roles` ask for.
+  std::optional<ResolvedPolicy> read() {
+    const Registry &registry =
+        getContext().getLoadedDialect<NumeraDialect>()->getRegistry();
+    std::string error;
+    std::optional<ResolvedPolicy> policy;
+    if (auto request = readRequest(registry, to, accumulate, error)) {
+      request->keepsRoles = keepRoles;
+      policy = resolvePolicy(registry, *request, error);
+    }
+    if (!policy)
+      getOperation().emitError(error);
+    return policy;
+  }
 
   void runOnOperation() override {
-    auto *dialect = getContext().getLoadedDialect<NumeraDialect>();
-    std::string error;
-    auto policy =
-        resolvePolicy(dialect->getRegistry(), to, accumulate, error, keepRoles);
-    if (!policy) {
-      getOperation().emitError(error);
+    std::optional<ResolvedPolicy> policy = given ? given : read();
+    if (!policy)
       return signalPassFailure();
-    }
     Type output = StringSwitch<Type>(outputAs)
                       .Cases({"", "f32"}, Float32Type::get(&getContext()))
                       .Case("f64", Float64Type::get(&getContext()))
@@ -382,7 +359,14 @@ struct RetypePass : impl::NumeraRetypeBase<RetypePass> {
     if (failed(Retyper(getOperation(), *policy, output, observe).run()))
       signalPassFailure();
   }
+
+  std::optional<ResolvedPolicy> given;
 };
 } // namespace
+
+std::unique_ptr<Pass> createRetypePass(const ResolvedPolicy &policy,
+                                       const NumeraRetypeOptions &options) {
+  return std::make_unique<RetypePass>(policy, options);
+}
 
 } // namespace numera

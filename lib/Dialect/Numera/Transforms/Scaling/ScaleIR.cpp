@@ -34,9 +34,9 @@ Value IRArithmetic::cast(const Format &to, Value x, const CastRules &rules) {
   auto cast =
       CastOp::create(builder, loc, typeOfFormat(builder.getContext(), to), x);
   if (rules.rounding)
-    cast.setRounding(numera::nameOf(*rules.rounding));
+    cast.setRounding(*rules.rounding);
   if (rules.overflow && to.getFamily().withOverflow(to, *rules.overflow))
-    cast.setOverflow(numera::nameOf(*rules.overflow));
+    cast.setOverflow(*rules.overflow);
   return cast;
 }
 

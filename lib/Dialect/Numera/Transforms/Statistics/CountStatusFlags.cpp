@@ -97,11 +97,8 @@ CounterRow &FlagCounter::add(Operation *op, const FlagAnalysis &analysis,
   description.name = nodeNameOf(op->getLoc());
   description.operation = op->getName().stripDialect().str();
   description.known = analysis.known;
-  if (analysis.format) {
-    description.format = dialect->getRegistry().nameOf(analysis.format);
-    if (description.format.empty())
-      description.format = analysis.format.spelling();
-  }
+  if (analysis.format)
+    description.format = dialect->getRegistry().nameOrSpelling(analysis.format);
   if (description.format.empty()) {
     llvm::raw_string_ostream text(description.format);
     text << elementType(op->getResult(0).getType());

@@ -182,9 +182,7 @@ CounterRow countScales(OpBuilder &builder, Operation *op, Value numbers,
   CounterRow row;
   row.description.name = nodeNameOf(loc);
   row.description.operation = op->getName().stripDialect().str();
-  row.description.format = dialect->getRegistry().nameOf(format);
-  if (row.description.format.empty())
-    row.description.format = format.spelling();
+  row.description.format = dialect->getRegistry().nameOrSpelling(format);
   row.description.isTensor = true;
   row.numbers = {count, countZeros(counter, builder, loc, numbers, read),
                  counter.least(divisorBits), counter.greatest(divisorBits),

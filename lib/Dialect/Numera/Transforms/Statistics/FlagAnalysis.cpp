@@ -13,13 +13,8 @@ static bool hasArithmetic(const ElementKind &kind) {
   return !kind.isFormat() || kind.format.getFamily().hasArithmetic();
 }
 
-/// True where Numerics/Flags/StatusFlags.h knows what is beyond a format's
-/// numbers: not of families out of tree.
-static bool hasRange(const ElementKind &kind) {
-  static constexpr StringLiteral families[] = {"float", "posit", "fixed",
-                                               "takum", "lns"};
-  return !kind.isFormat() ||
-         llvm::is_contained(families, kind.format.getFamily().name());
+static bool knowsRange(const ElementKind &kind) {
+  return !kind.isFormat() || kind.format.getFamily().knowsRange();
 }
 
 /// True if NaN of the format can be told on `target`.
@@ -113,7 +108,7 @@ std::optional<FlagAnalysis> analyzeFlags(Operation *op, Target target) {
   bool isOurs = llvm::all_of(kinds, hasArithmetic);
   if (isOurs && !isOverridden(interface))
     analysis.known =
-        hasRange(kinds.front()) ? all : flag::invalid | flag::divisionByZero;
+        knowsRange(kinds.front()) ? all : flag::invalid | flag::divisionByZero;
   else if (llvm::all_of(kinds, [&](const ElementKind &kind) {
              return tellsNaN(registry, kind, target);
            }))
@@ -144,11 +139,11 @@ static Value createExact(OpBuilder &builder, FormatOpInterface op) {
   if (auto mac = dyn_cast<MacOp>(op.getOperation()))
     step = stepRulesOf(mac);
   FormatAttr product;
-  StringAttr productRounding;
+  RoundingAttr productRounding;
   if (step && step->product) {
     product = FormatAttr::get(context, step->product->encoding);
     productRounding =
-        builder.getStringAttr(nameOf(step->product->rounding.rounding));
+        RoundingAttr::get(context, step->product->rounding.rounding);
     truncation = &step->product->truncation;
   }
   bool draws = op.drawsRandom();
@@ -159,7 +154,7 @@ static Value createExact(OpBuilder &builder, FormatOpInterface op) {
       nameOf(op.getFormatOperation()), op->getOperands().take_front(count),
       outcome, op.getRandomOperand(), attributeOf(context, result),
       builder.getArrayAttr(formats),
-      builder.getStringAttr(nameOf(rules.rounding.rounding)),
+      RoundingAttr::get(context, rules.rounding.rounding),
       draws ? builder.getI32IntegerAttr(rules.rounding.randomBits)
             : IntegerAttr(),
       truncation->empty() ? DenseI32ArrayAttr()
@@ -208,17 +203,18 @@ static Value createOfQuire(OpBuilder &builder, QuireRoundOp round) {
   Value quire = round.getQuire(), outcome = round.getResult();
   auto sum = QuireRoundOp::create(
       builder, loc, shapedAs(outcome, element), quire, FormatAttr(),
-      FormatAttr(), builder.getStringAttr(nameOf(Rounding::ToOdd)), Value());
+      FormatAttr(), RoundingAttr::get(builder.getContext(), Rounding::ToOdd),
+      Value());
   RoundingMode mode = round.getRoundingMode();
   return StatusFlagsOp::create(
       builder, loc, shapedAs(outcome, builder.getI8Type()),
       nameOf(OpKind::Cast), ValueRange(sum.getResult()), outcome,
       round.getRandom(), FormatAttr::get(builder.getContext(), format),
       builder.getArrayAttr(FormatAttr::get(builder.getContext(), wide)),
-      builder.getStringAttr(nameOf(mode.rounding)),
+      RoundingAttr::get(builder.getContext(), mode.rounding),
       round.drawsRandom() ? builder.getI32IntegerAttr(mode.randomBits)
                           : IntegerAttr(),
-      DenseI32ArrayAttr(), FormatAttr(), StringAttr(), false);
+      DenseI32ArrayAttr(), FormatAttr(), RoundingAttr(), false);
 }
 
 Value createStatusFlags(OpBuilder &builder, Operation *op,

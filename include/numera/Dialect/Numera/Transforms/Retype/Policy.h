@@ -6,6 +6,7 @@
 #ifndef NUMERA_DIALECT_NUMERA_TRANSFORMS_RETYPE_POLICY_H
 #define NUMERA_DIALECT_NUMERA_TRANSFORMS_RETYPE_POLICY_H
 
+#include "mlir/Pass/Pass.h"
 #include "numera/Registry/Registry.h"
 #include <optional>
 
@@ -52,17 +53,43 @@ struct ResolvedRule {
   ResolvedPolicy policy;
 };
 
-/// Resolves `to` (a name or spelling, of a scaled format too; empty: the
-/// policy's default, else f32)
-/// and `accumulate` (`same`, `quire`, `tensorcore`, a name or spelling; empty:
-/// the policy's, else by the format). Whoever names a format decides for all
-/// tensors: the roles and the rules of the policy are for its own default, or
-/// with `keepsRoles`. A message in `error` and nullopt on failure.
+/// What a user asks for.
+struct PolicyRequest {
+  /// Both null: the policy's default, else f32.
+  Format format;
+  ScaledFormat scaled;
+  /// Default: the policy's, else by the format.
+  Policy::Accumulate accumulate = Policy::Accumulate::Default;
+  /// With Named; with Quire the format whose library has the accumulator.
+  Format accumulator;
+  /// Whoever names a format decides for all tensors: the roles and the rules of
+  /// the policy are for its own default, or with this.
+  bool keepsRoles = false;
+
+  bool hasFormat() const { return format || scaled; }
+};
+
+/// Reads `to` (a name or spelling, of a scaled format too; empty: not named)
+/// and `accumulate` (`same`, `quire`, `tensorcore`, the name of a library's
+/// accumulator, a name or spelling; empty: not named). A message in `error` and
+/// nullopt on failure.
+std::optional<PolicyRequest> readRequest(const Registry &registry,
+                                         llvm::StringRef to,
+                                         llvm::StringRef accumulate,
+                                         std::string &error);
+
+/// The registry's policy for what is asked for. A message in `error` and
+/// nullopt on failure.
 std::optional<ResolvedPolicy> resolvePolicy(const Registry &registry,
-                                            llvm::StringRef to,
-                                            llvm::StringRef accumulate,
-                                            std::string &error,
-                                            bool keepsRoles = false);
+                                            const PolicyRequest &request,
+                                            std::string &error);
+
+struct NumeraRetypeOptions;
+/// numera-retype with a policy that is resolved; of the options, those that say
+/// something else.
+std::unique_ptr<mlir::Pass>
+createRetypePass(const ResolvedPolicy &policy,
+                 const NumeraRetypeOptions &options);
 
 } // namespace numera
 
