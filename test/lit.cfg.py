@@ -57,6 +57,12 @@ if peers := os.environ.get("NUMERA_PEERS"):
 # `./dev test` leaves out what takes long: tests that say `REQUIRES: long`.
 if os.environ.get("NUMERA_TESTS") == "all":
     config.available_features.add("long")
+    # What takes minutes says `REQUIRES: turn-N`, N from 0 to 4: in continuous
+    # integration (.ci/run) it has its turn at every fifth commit.
+    turn = os.environ.get("NUMERA_TURN")
+    for each in range(5):
+        if turn is None or int(turn) % 5 == each:
+            config.available_features.add(f"turn-{each}")
 # The whole of lists of which the suite has time for a part (chosen.py).
 if slow := os.environ.get("NUMERA_SLOW_TESTS"):
     config.environment["NUMERA_SLOW_TESTS"] = slow

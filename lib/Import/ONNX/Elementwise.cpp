@@ -48,7 +48,8 @@ static Value elu(LocBuilder &b, Value x, float alpha) {
 }
 
 namespace {
-/// An operator that is one operation, by its name in MLIR.
+/// An operator that is one operation, by its name in MLIR, or in the dialect if
+/// MLIR has none.
 struct Single {
   StringRef onnx, mlir;
   Value create(LocBuilder &b, ValueRange operands) const {
@@ -62,7 +63,7 @@ struct Single {
 static const Single *findSingle(StringRef name) {
   static constexpr Single rows[] = {
 #define NUMERA_OPERATION(enumerator, name, operands, form, cost, onnx, mlir)   \
-  {onnx, mlir},
+  {onnx, StringRef(mlir).empty() ? "numera." #name : mlir},
 #include "numera/Numerics/Core/Operations.def"
   };
   const Single *row = llvm::find_if(

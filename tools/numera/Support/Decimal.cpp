@@ -4,70 +4,28 @@
 
 #include "numera/Registry/Formats/FormatFamily.h"
 #include "numera/Registry/Formats/Number.h"
+#include "llvm/ADT/APInt.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include <algorithm>
-#include <vector>
 
 using namespace numera;
-
-namespace {
-
-/// A natural number in base 10^9, the least significant limb first.
-class BigDecimal {
-public:
-  explicit BigDecimal(uint128_t value) {
-    for (; value != 0; value /= base)
-      limbs.push_back(static_cast<uint32_t>(value % base));
-  }
-
-  /// Times factor^count; `power` = factor^step < 2^34.
-  void multiply(uint64_t factor, uint64_t power, int32_t step, int32_t count) {
-    for (; count >= step; count -= step)
-      multiply(power);
-    for (; count > 0; --count)
-      multiply(factor);
-  }
-
-  std::string digits() const {
-    std::string text = std::to_string(limbs.back());
-    for (size_t i = limbs.size() - 1; i-- > 0;) {
-      std::string limb = std::to_string(limbs[i]);
-      text.append(9 - limb.size(), '0');
-      text += limb;
-    }
-    return text;
-  }
-
-private:
-  static constexpr uint64_t base = 1000000000;
-
-  /// `factor` <= 2^34: a limb's product and the carry stay below 2^64.
-  void multiply(uint64_t factor) {
-    uint64_t carry = 0;
-    for (uint32_t &limb : limbs) {
-      carry += limb * factor;
-      limb = static_cast<uint32_t>(carry % base);
-      carry /= base;
-    }
-    for (; carry != 0; carry /= base)
-      limbs.push_back(static_cast<uint32_t>(carry % base));
-  }
-
-  std::vector<uint32_t> limbs;
-};
-
-} // namespace
 
 /// magnitude * 2^scale, in digits.
 static DecimalDigits convert(uint128_t magnitude, int32_t scale) {
   for (; (magnitude & 1) == 0; magnitude >>= 1)
     ++scale;
-  BigDecimal number(magnitude);
-  if (scale >= 0)
-    number.multiply(2, uint64_t{1} << 34, 34, scale);
-  else // n / 2^k = n * 5^k / 10^k
-    number.multiply(5, 6103515625, 14, -scale);
-  std::string digits = number.digits();
+  // n / 2^k = n * 5^k / 10^k, and 5^k has less than 7 k / 3 + 1 bits.
+  auto count = unsigned(std::abs(scale));
+  unsigned width = 129 + (scale < 0 ? 7 * count / 3 : count);
+  llvm::APInt number(width, {uint64_t(magnitude), uint64_t(magnitude >> 64)});
+  if (scale < 0)
+    number *= llvm::APIntOps::pow(llvm::APInt(width, 5), count);
+  else
+    number <<= count;
+  llvm::SmallString<64> text;
+  number.toStringUnsigned(text);
+  std::string digits(text);
   int32_t exponent = int32_t(digits.size()) - 1 + std::min(scale, 0);
   digits.resize(digits.find_last_not_of('0') + 1);
   return {digits, exponent};

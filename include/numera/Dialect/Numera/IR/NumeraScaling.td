@@ -159,7 +159,7 @@ def Numera_WastedBitsOp
   let description = [{
     With r = full scale / largest magnitude of an element: log2 r for fixed
     point, log2 log2 r for the families that have an exponent, and not below 0.
-    NaN for a tensor of zeros.
+    Infinite for a tensor of zeros.
 
     ```mlir
     %w = numera.wasted_bits %x : !scaled to tensor<f32>
