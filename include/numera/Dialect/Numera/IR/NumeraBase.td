@@ -16,24 +16,25 @@ def Numera_Dialect : Dialect {
   let cppNamespace = "::numera";
   let summary = "Arithmetic in number formats that no hardware has";
   let description = [{
-    A value of a format is opaque: storage-width bits that only operations of
-    this dialect give a meaning. Every operation decodes its operands, computes
-    the exact result and rounds it once to the result's format.
+    Only operations of this dialect give a value of a format a meaning. To every
+    other operation it is an opaque bit pattern, a *code*, of the format's
+    storage width. Every operation decodes its operands, computes the exact
+    result and rounds it once to the result's format.
 
-    The builtin types `f32` and `f64` are formats like the others (their NaNs
-    are canonical where bits are visible). An operation exists in two forms
-    with one definition:
+    The builtin types `f32` and `f64` are formats like the others. Their NaNs
+    are canonical wherever bits are visible. Each operation has one definition
+    and two forms:
 
     * on values: operands and results are `!numera.num<…>`, `f32` or `f64`, and
-      the types say which formats are meant;
+      the types name the formats;
     * on storage, after `numera-lower-types`: every `!numera.num` has become its
-      storage integer, and the attribute `format` (with `operand_formats` where
-      operands differ from it) says what the integers mean.
+      storage integer. The attribute `format` (with `operand_formats` if
+      operands differ from it) names the formats of the integers.
 
-    An operation that rounds stochastically, because its format does or its
-    attribute `rounding` says so, has a last operand `random`: i32 (or a vector
-    or tensor of them, as its result is one), whose lowest bits are the draw.
-    No other operation has it.
+    An operation rounds stochastically if its format or its attribute `rounding`
+    says so. It then has a last operand `random`: an i32, or a vector or tensor
+    of i32 of the result's shape, whose lowest bits are the random bits. No
+    other operation has this operand.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect"]; // of flags
@@ -58,8 +59,9 @@ def Numera_FormatAttr : AttrDef<Numera_Dialect, "Format"> {
   let mnemonic = "format";
   let summary = "name a number format";
   let description = [{
-    A format by its canonical spelling, e.g. `#numera.format<posit<16, 2>>` or
-    `#numera.format<opaque<"mybf16", 16>>`. The registry's families validate it.
+    A format by its canonical spelling, for example
+    `#numera.format<posit<16, 2>>` or `#numera.format<opaque<"mybf16", 16>>`.
+    The registry's families validate it.
   }];
   let parameters = (ins AttrParameter<"::numera::Format", "the format">:$format);
   let hasCustomAssemblyFormat = 1;
@@ -79,17 +81,17 @@ class Numera_WordAttr<string name, string word> : AttrDef<Numera_Dialect, name> 
 def Numera_RoundingAttr : Numera_WordAttr<"Rounding", "rounding"> {
   let summary = "name a rounding mode";
   let description = [{
-    `#numera.rounding<up>`: one of `"nearest-even"`, `"nearest-away"`,
-    `"nearest-zero"`, `"toward-zero"`, `up`, `down`, `"to-odd"` and `stochastic`
-    (docs/Semantics/Rounding.md).
+    For example `#numera.rounding<up>`: one of `"nearest-even"`,
+    `"nearest-away"`, `"nearest-zero"`, `"toward-zero"`, `up`, `down`,
+    `"to-odd"` and `stochastic` (docs/Semantics/Rounding.md).
   }];
 }
 
 def Numera_OverflowAttr : Numera_WordAttr<"Overflow", "overflow"> {
   let summary = "name an overflow rule";
   let description = [{
-    `#numera.overflow<saturate>`: one of `infinity`, `saturate`, `propagate` and
-    `wrap`.
+    For example `#numera.overflow<saturate>`: one of `infinity`, `saturate`,
+    `propagate` and `wrap`.
   }];
 }
 
@@ -97,13 +99,15 @@ def Numera_ScalingAttr
     : AttrDef<Numera_Dialect, "Scaling",
               [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let mnemonic = "scaling";
-  let summary = "say how the elements of a tensor share scales";
+  let summary = "describe how the elements of a tensor share scales";
   let description = [{
-    The encoding of a tensor whose elements are numbers of a format with scales:
-    the rule and the format of the scales, then, as far as there are any, the
-    axis and the elements of a block along it, `tensor` where the scales of blocks
-    are relative to one of the tensor (docs/Semantics/Scaling.md), `full`, what
-    scales aim at where it is not the element's own full scale, and `packed` where elements are stored without gaps (`numera.pack`).
+    The encoding of a scaled tensor: its elements are numbers of a format, and
+    groups of them share scales (docs/Semantics/Scaling.md). The encoding has
+    the rule and the format of the scales. These follow where they apply: the
+    axis, and the number of elements of a block along it; `tensor`, if the
+    scales of blocks are relative to one scale of the tensor; `full`, the number
+    to which the largest element is scaled, if that is not the element format's
+    own; and `packed`, if elements are stored without gaps (`numera.pack`).
 
     ```mlir
     // A power of two for 32 neighbours in a row.
@@ -114,7 +118,7 @@ def Numera_ScalingAttr
     !mxfp8 = tensor<64x128x!numera.num<float<4, 3, fn>>, #mx>
     ```
 
-    What reads such a tensor reads values: elements times scales.
+    Operations that read such a tensor read values: elements times scales.
   }];
   let parameters = (ins
     AttrParameter<"::numera::Scaling", "how scales are made">:$scaling,
@@ -126,11 +130,11 @@ def Numera_PackedAttr
     : AttrDef<Numera_Dialect, "Packed",
               [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let mnemonic = "packed";
-  let summary = "say that codes are stored without gaps";
+  let summary = "mark a tensor whose codes are stored without gaps";
   let description = [{
-    The encoding of a tensor whose elements take as many bits in memory as their
-    format has (`numera.pack`). Only `numera.pack` and `numera.unpack` make and
-    read such tensors; functions take and return them, as bytes.
+    The encoding of a tensor whose elements take as many bits in memory as a
+    code of their format has. Only `numera.pack` and `numera.unpack` make and
+    read such tensors. Functions take and return them as bytes.
 
     ```mlir
     !weights = tensor<64x32x!numera.num<float<2, 1, finite>>, #numera.packed>
@@ -142,9 +146,9 @@ def Numera_CodesAttr : AttrDef<Numera_Dialect, "Codes"> {
   let mnemonic = "codes";
   let summary = "hold the codes of a constant while operations are folded";
   let description = [{
-    What a `numera.constant` of many elements folds to: its attribute, which other
-    dialects would take for values of the constant's type. No operation holds
-    one.
+    The result of folding a `numera.constant` of many elements: the constant's
+    attribute, wrapped so that other dialects do not mistake the codes for
+    values of the constant's type. No operation holds this attribute.
   }];
   let parameters = (ins AttrParameter<"::mlir::Attribute", "the codes">:$value);
   let assemblyFormat = "`<` $value `>`";
@@ -157,12 +161,12 @@ def Numera_NumType : TypeDef<Numera_Dialect, "Num", [
   let mnemonic = "num";
   let summary = "hold a value of a number format";
   let description = [{
-    A value of the format that the parameter spells, e.g.
+    A value of the format that the parameter spells, for example
     `!numera.num<float<5, 7>>`. In memory it is the smallest of i8, i16, i32 and
-    i64 that holds the format; the bits above the format's width are zero, which
-    every lowering keeps and may rely on. It may be an element of tensors,
-    memrefs and vectors. It is no builtin float: upstream folders would compute
-    on it with the wrong semantics.
+    i64 that holds the format. The bits above the format's width are zero; every
+    lowering ensures this and may rely on it. The type may be an element of
+    tensors, memrefs and vectors. It is not a builtin float, because upstream
+    folders would compute on it with the wrong semantics.
   }];
   let parameters = (ins TypeParameter<"::numera::Format", "the format">:$format);
   let hasCustomAssemblyFormat = 1;
@@ -179,11 +183,12 @@ def Numera_QuireType : TypeDef<Numera_Dialect, "Quire", [
   let mnemonic = "quire";
   let summary = "hold an exact sum of products of a format's values";
   let description = [{
-    The quire of the format that the parameter spells, e.g.
-    `!numera.quire<posit<16, 2>>`: a fixed-point number that no sum of its
-    values and products ever rounds (docs/Semantics/Quire.md). In memory it is
-    an integer of whole 64-bit words. It may be an element of tensors and
-    memrefs. A format whose quire would have more than 4352 bits has none.
+    The quire of the format that the parameter spells, for example
+    `!numera.quire<posit<16, 2>>`: a fixed-point number wide enough that no sum
+    of the format's values and products is rounded (docs/Semantics/Quire.md). In
+    memory it is an integer of whole 64-bit words. The type may be an element of
+    tensors and memrefs. A format whose quire would have more than 4352 bits has
+    none.
   }];
   let parameters = (ins TypeParameter<"::numera::Format", "the format">:$format);
   let hasCustomAssemblyFormat = 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Between codes and carriers: the f32 or f64 into which a format embeds.
+// Conversions between codes and carriers. A carrier is f32 or f64 when it
+// stands in for a format all of whose values it has.
 
 #ifndef NUMERA_DIALECT_NUMERA_IR_NUMERACARRIER
 #define NUMERA_DIALECT_NUMERA_IR_NUMERACARRIER
@@ -35,7 +36,9 @@ class Numera_CarrierRounding<string mnemonic, string phrase,
 
 def Numera_DecodeOp : Numera_CarrierOp<"decode", "turn a code into a carrier"> {
   let description = [{
-    Exact: the format embeds into the result's type. NaN (NaR) is canonical.
+    Converts a code to f32 or f64, its *carrier*. The conversion is exact: every
+    value of the format must be one of the result's type. NaN (NaR) becomes the
+    canonical NaN.
 
     ```mlir
     %1 = numera.decode %0 {format = #numera.format<posit<16, 2>>} : i16 to f32
@@ -52,9 +55,10 @@ def Numera_RoundToOp
     : Numera_CarrierRounding<"round_to", "round in a carrier",
                              [AllTypesMatch<["operand", "result"]>]> {
   let description = [{
-    Any number of the carrier to a value of the format, which stays in the
-    carrier: what decoding its code would give. NaN is canonical. `rounding` is
-    the format's unless it is given; overflow is the format's.
+    Rounds a number of the carrier (f32 or f64) to a value of the format, which
+    stays in the carrier. The result is what decoding its code would give. NaN
+    becomes the canonical NaN. `rounding` is the format's unless it is given.
+    The overflow rule is the format's.
 
     ```mlir
     %1 = numera.round_to %0 {format = #numera.format<float<5, 7>>} : f32
@@ -75,9 +79,9 @@ def Numera_RoundToOp
 def Numera_EncodeOp
     : Numera_CarrierRounding<"encode", "turn a carrier into a code"> {
   let description = [{
-    Without `rounding` the operand is a value of the format, or any NaN: nothing
-    is rounded. With it the operand is any number of the carrier, and
-    `encode {rounding}` is `encode (round_to)` in one.
+    Without `rounding` the operand must be a value of the format, or any NaN,
+    and nothing is rounded. With `rounding` the operand is any number of the
+    carrier (f32 or f64), and `encode {rounding}` equals `encode (round_to)`.
 
     ```mlir
     %1 = numera.encode %0 {format = #numera.format<posit<16, 2>>} : f32 to i16

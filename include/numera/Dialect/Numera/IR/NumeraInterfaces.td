@@ -10,8 +10,8 @@ include "mlir/IR/Interfaces.td"
 def Numera_FormatOpInterface : OpInterface<"FormatOpInterface"> {
   let cppNamespace = "::numera";
   let description = [{
-    An elementwise operation on formats, in either form: on values (the types
-    carry the formats) or on storage (attributes do).
+    An elementwise operation on formats, in either form. On values, the types
+    name the formats. On storage, attributes name them.
   }];
   let methods = [
     InterfaceMethod<"The operation as the registry knows it.",
@@ -78,8 +78,8 @@ def Numera_FormatOpInterface : OpInterface<"FormatOpInterface"> {
 def Numera_QuireOpInterface : OpInterface<"QuireOpInterface"> {
   let cppNamespace = "::numera";
   let description = [{
-    An operation that takes a quire, in either form: on values (its type says
-    of which format) or on storage (the attribute `format` does).
+    An operation that takes a quire, in either form. On values, the quire's type
+    names the format. On storage, the attribute `format` does.
   }];
   let methods = [
     InterfaceMethod<"The quire that is added to or read.",

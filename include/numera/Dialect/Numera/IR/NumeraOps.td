@@ -97,7 +97,7 @@ def Numera_ConstantOp : Op<Numera_Dialect, "constant", [
     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "produce a constant that was encoded at compile time";
   let description = [{
-    The attribute holds storage integers, one for a scalar or an elements
+    The attribute holds storage integers: one for a scalar, an elements
     attribute for a container. A scalar is written as a number, which is rounded
     once to the format, or as a code:
 
@@ -118,8 +118,9 @@ def Numera_ConstantOp : Op<Numera_Dialect, "constant", [
 def Numera_CastOp : Numera_Elementwise<"cast"> {
   let summary = "convert a value to another format, rounding once";
   let description = [{
-    Between formats, and between formats and integers. To an integer: toward
-    zero, saturating, NaN to 0. `unsigned` says how an integer is read.
+    Converts between formats, and between formats and integers. A cast to an
+    integer truncates toward zero and saturates; NaN becomes 0. `unsigned` says
+    that the integer is unsigned.
 
     ```mlir
     %1 = numera.cast %0 : f32 to !numera.num<posit<16, 2>>
@@ -158,13 +159,13 @@ def Numera_RemOp : Numera_BinaryOp<"rem", "take the remainder of a division",
     "The remainder of C's `fmod`: exact, with the sign of the dividend.">;
 def Numera_PowOp : Numera_BinaryOp<"pow", "raise to a power">;
 def Numera_MinOp : Numera_BinaryOp<"min", "take the smaller value",
-    "NaN (NaR) if either operand is; -0 is below +0.">;
+    "The result is NaN (NaR) if either operand is. -0 is below +0.">;
 def Numera_MaxOp : Numera_BinaryOp<"max", "take the larger value",
-    "NaN (NaR) if either operand is; -0 is below +0.">;
+    "The result is NaN (NaR) if either operand is. -0 is below +0.">;
 def Numera_MinNumOp : Numera_BinaryOp<"minnum", "take the smaller number",
-    "The number if only one operand is NaN (NaR).">;
+    "If only one operand is NaN (NaR), the result is the other one.">;
 def Numera_MaxNumOp : Numera_BinaryOp<"maxnum", "take the larger number",
-    "The number if only one operand is NaN (NaR).">;
+    "If only one operand is NaN (NaR), the result is the other one.">;
 
 def Numera_NegOp : Numera_UnaryOp<"neg", "negate">;
 def Numera_AbsOp : Numera_UnaryOp<"abs", "take the magnitude">;
@@ -209,19 +210,19 @@ def Numera_FmaOp : Numera_TernaryOp<"fma", "multiply and add, rounding once"> {
 def Numera_MacOp
     : Numera_TernaryOp<"mac", "take one step of a contraction"> {
   let description = [{
-    The step that a contraction repeats, with the accumulator last:
+    The step that a contraction repeats. The accumulator is the last operand:
 
-    * without `product`, acc ← round(acc + lhs · rhs), rounded once to the
+    * without `product`: acc ← round(acc + lhs · rhs), rounded once to the
       accumulator's format;
-    * with `product = #numera.format<G>`, the product is rounded to G first:
-      acc ← round(acc + round_G(lhs · rhs)). `accumulate: same` is the format
-      itself in both places;
-    * with `tensorcore`, in any order, by a GPU's matrix instructions, whose
-      sums in f32 round as the machine does: the one step whose bits are not
-      defined, which the policy must name (`accumulate: tensorcore`).
+    * with `product = #numera.format<G>`: acc ← round(acc + round_G(lhs · rhs)),
+      where the product is rounded to G first. `accumulate: same` names the
+      operands' format in both places;
+    * with `tensorcore`: a GPU's matrix instructions add in f32, in any order,
+      with the machine's rounding. This is the only step whose bits are not
+      defined. The policy must ask for it (`accumulate: tensorcore`).
 
     An accumulator in f32 or f64 may hold a NaN that is not canonical until the
-    contraction ends; the elementwise cast that follows makes it canonical.
+    contraction ends. The elementwise cast that follows makes it canonical.
   }];
   let arguments = (ins Numera_NumberLike:$lhs, Numera_NumberLike:$rhs,
                    Numera_NumberLike:$addend,
@@ -243,9 +244,9 @@ def Numera_MacOp
 def Numera_CmpOp : Numera_Elementwise<"cmp"> {
   let summary = "compare two values";
   let description = [{
-    Every predicate of `arith.cmpf`. Float: NaN is unordered and -0 equals +0.
-    Posit: NaR equals NaR and is below all; nothing is unordered. The registry
-    dispatches on the operands' format.
+    Has every predicate of `arith.cmpf`. For floats, NaN is unordered and -0
+    equals +0. For posits, NaR equals NaR and is below all numbers, and nothing
+    is unordered. The format of the operands selects the lowering.
 
     ```mlir
     %2 = numera.cmp olt, %0, %1 : !numera.num<posit<16, 2>>
@@ -280,11 +281,11 @@ def Numera_IsNaNOp : Numera_Elementwise<"isnan"> {
 def Numera_RandomOp : Op<Numera_Dialect, "random", [Pure]> {
   let summary = "draw the random bits of a stochastic rounding";
   let description = [{
-    `bits` random bits, a function of the operands and of `id`
+    Returns `bits` random bits, a function of the operands and of `id`
     (docs/Semantics/Stochastic.md). `numera-retype` gives every operation that
-    rounds stochastically an id and its place: `sample` is an index in the data
-    set, `index` one in the operation's loops as they were before any tiling.
-    Because both are ordinary values, every pass keeps them.
+    rounds stochastically an id, a sample and an index. `sample` is an index in
+    the data set. `index` is the position in the operation's loops as they were
+    before any tiling. Both are ordinary values, so every pass preserves them.
 
     ```mlir
     %r = numera.random %seed, %step, %sample, %index id 3 bits 16
@@ -302,11 +303,11 @@ def Numera_RandomOp : Op<Numera_Dialect, "random", [Pure]> {
 }
 
 def Numera_RandomFillOp : Op<Numera_Dialect, "random_fill"> {
-  let summary = "draw for neighbouring indices at once";
+  let summary = "draw random bits for consecutive indices";
   let description = [{
-    In their lowest `bits` bits, the first `count` elements of the buffer become
-    what `numera.random` gives for `index`, `index` + 1 and so on. The bits above
-    are of no account.
+    Fills the first `count` elements of the buffer. Their lowest `bits` bits
+    become what `numera.random` returns for `index`, `index` + 1 and so on.
+    Their other bits are unspecified.
 
     ```mlir
     numera.random_fill %draws, %seed, %step, %sample, %index, %count

@@ -17,11 +17,11 @@ class Numera_PackingOp<string mnemonic, string phrase, list<Trait> traits = []>
 def Numera_PackOp
     : Numera_PackingOp<"pack", "store codes without gaps"> {
   let description = [{
-    The codes of a tensor one behind the other, each in as many bits as the
-    format has: element i, counted along rows, from bit i · width on, the lowest
-    bits of a byte first. After `numera-lower-types` the result is a tensor of
-    bytes, whose last one is filled up with zeros, and `width` has the bits of a
-    code.
+    Stores the codes of a tensor without gaps, each in as many bits as the
+    format has. Element i, counted in row-major order, starts at bit i · width,
+    with the lowest bits of a byte first. After `numera-lower-types` the result
+    is a tensor of bytes, whose last byte is filled up with zeros, and `width`
+    is the number of bits of a code.
 
     ```mlir
     %1 = numera.pack %0 : tensor<64x32x!f4> to tensor<64x32x!f4, #numera.packed>
@@ -38,8 +38,7 @@ def Numera_PackOp
 def Numera_UnpackOp
     : Numera_PackingOp<"unpack", "read codes stored without gaps"> {
   let description = [{
-    The inverse of `numera.pack`; `sizes` are those of the result that its type
-    does not have.
+    The inverse of `numera.pack`. `sizes` are the dynamic sizes of the result.
 
     ```mlir
     %0 = numera.unpack %1 : tensor<64x32x!f4, #numera.packed> to tensor<64x32x!f4>
@@ -58,9 +57,9 @@ def Numera_UnpackOp
 def Numera_LoadPackedOp
     : Op<Numera_Dialect, "load_packed",
          [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "read a code among others without gaps";
+  let summary = "read one of several codes stored without gaps";
   let description = [{
-    `width` bits from bit `index` · `width` of `bytes` on.
+    Reads `width` bits of `bytes`, starting at bit `index` · `width`.
 
     ```mlir
     %0 = numera.load_packed %bytes[%i] width 4 : tensor<1024xi8> to i8

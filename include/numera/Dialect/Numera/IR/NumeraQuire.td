@@ -35,8 +35,8 @@ def Numera_QuireZeroOp : Op<Numera_Dialect, "quire_zero", [Pure]> {
     %0 = numera.quire_zero : !numera.quire<posit<16, 2>>
     ```
 
-    It keeps its form on storage, with `format`, where the library of an opaque
-    format begins its accumulators by a function of its own.
+    If the library of an opaque format starts its accumulators with a function
+    of its own, the operation remains on storage, with the attribute `format`.
   }];
   let arguments = (ins OptionalAttr<Numera_FormatAttr>:$format);
   let results = (outs Numera_Quire:$result);
@@ -46,7 +46,8 @@ def Numera_QuireZeroOp : Op<Numera_Dialect, "quire_zero", [Pure]> {
 def Numera_QuireMacOp : Numera_QuireStep<"quire_mac", "add a product",
                                          [AllTypesMatch<["lhs", "rhs"]>]> {
   let description = [{
-    quire + lhs · rhs, the step of a contraction with `accumulate: quire`.
+    Returns quire + lhs · rhs, the step of a contraction with
+    `accumulate: quire`.
 
     ```mlir
     %1 = numera.quire_mac %a, %b, %0 : !posit16, !quire_posit16
@@ -88,9 +89,9 @@ def Numera_QuireMergeOp
 def Numera_QuireRoundOp
     : Numera_QuireOp<"quire_round", "round a sum, once", []> {
   let description = [{
-    To the quire's format or to another one; `rounding` is that of the result's
-    format unless it is given. On storage `result_format` names a format that is
-    not the quire's.
+    Rounds to the quire's format or to another one. `rounding` is that of the
+    result's format unless it is given. On storage, `result_format` names the
+    result's format if it is not the quire's.
 
     ```mlir
     %2 = numera.quire_round %1 : !quire_posit16 to !posit16

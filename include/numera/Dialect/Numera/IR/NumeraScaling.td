@@ -17,11 +17,11 @@ class Numera_ScalingOp<string mnemonic, string phrase, list<Trait> traits = []>
 def Numera_QuantizeOp
     : Numera_ScalingOp<"quantize", "scale a tensor", [AttrSizedOperandSegments]> {
   let description = [{
-    Rounds every element, divided by its scale, to the format of the result's
-    elements. The scales follow from the elements by the rule of the result's
-    encoding, unless they are given: f32, one for each scale of the result, and
-    with rule `min-max` a zero point for each scale as well, f32 too, which is
-    rounded to an element.
+    Divides every element by its scale and rounds the quotient to the format of
+    the result's elements. The scales are computed from the elements by the rule
+    of the result's encoding, unless they are given as f32, one for each scale
+    of the result. With rule `min-max`, a zero point for each scale is given
+    too, also as f32. It is rounded to an element.
 
     ```mlir
     %q = numera.quantize %x : tensor<64x128xf32> to !mxfp8
@@ -41,10 +41,11 @@ def Numera_QuantizeOp
 }
 
 def Numera_ScaledFromPartsOp
-    : Numera_ScalingOp<"scaled_from_parts", "make a scaled tensor of its parts"> {
+    : Numera_ScalingOp<"scaled_from_parts",
+                       "make a scaled tensor from its parts"> {
   let description = [{
-    The parts are the elements, the scales and, where the format has them, the
-    zero points or the scale of the tensor: plain tensors.
+    The parts are plain tensors: the elements, the scales and, if the format has
+    them, the zero points or the scale of the tensor.
 
     ```mlir
     %q = numera.scaled_from_parts %e, %s
@@ -61,7 +62,7 @@ def Numera_ScaledFromPartsOp
 def Numera_ScaledPartsOp
     : Numera_ScalingOp<"scaled_parts", "take a scaled tensor apart"> {
   let description = [{
-    What `scaled_from_parts` takes.
+    Returns the operands of `scaled_from_parts`.
 
     ```mlir
     %e, %s = numera.scaled_parts %q
@@ -98,7 +99,7 @@ def Numera_ScaledAddOp
                        [AllTypesMatch<["lhs", "rhs", "result"]>]> {
   let description = [{
     The scale of the sum is the sum of the scales. Operands and result have one
-    scale each, rule `range`.
+    scale each, and the rule `range`.
 
     ```mlir
     %z = numera.scaled_add %x, %y : !scaled
@@ -113,10 +114,10 @@ def Numera_ScaledAddOp
 def Numera_ScaledMatmulOp
     : Numera_ScalingOp<"scaled_matmul", "multiply scaled matrices"> {
   let description = [{
-    The scale of the product is scale · scale · k, for k steps; elements of both
-    operands are divided by (k · full scale)^½ first, so that no sum of products
-    is beyond the full scale. Elements are summed as `accumulate` says, a
-    format, and rounded once more to the elements' format.
+    The scale of the product is scale · scale · k, for k steps. Elements of both
+    operands are divided by (k · full scale)^½ first, so no sum of products is
+    beyond the full scale. Elements are summed in the format `accumulate`, and
+    rounded once more to the elements' format.
 
     ```mlir
     %z = numera.scaled_matmul %x, %y accumulate float<8, 23> : !x, !y to !z
@@ -136,7 +137,7 @@ def Numera_ScaledReluOp
     : Numera_ScalingOp<"scaled_relu", "replace negative elements by zero",
                        [AllTypesMatch<["operand", "result"]>]> {
   let description = [{
-    Scales stay as they are.
+    The scales stay the same.
   }];
   let arguments = (ins RankedTensorOf<[Numera_NumType]>:$operand);
   let results = (outs RankedTensorOf<[Numera_NumType]>:$result);
@@ -147,7 +148,7 @@ def Numera_RequantizeOp
     : Numera_ScalingOp<"requantize", "bring elements to their full range",
                        [AllTypesMatch<["operand", "result"]>]> {
   let description = [{
-    The scale becomes the largest magnitude among the values, 1 if that is 0.
+    The scale becomes the largest magnitude of the values, or 1 if that is 0.
   }];
   let arguments = (ins RankedTensorOf<[Numera_NumType]>:$operand);
   let results = (outs RankedTensorOf<[Numera_NumType]>:$result);
@@ -157,9 +158,9 @@ def Numera_RequantizeOp
 def Numera_WastedBitsOp
     : Numera_ScalingOp<"wasted_bits", "count the bits a scale leaves unused"> {
   let description = [{
-    With r = full scale / largest magnitude of an element: log2 r for fixed
-    point, log2 log2 r for the families that have an exponent, and not below 0.
-    Infinite for a tensor of zeros.
+    With r = full scale / largest magnitude of an element, the result is log2 r
+    for fixed point and log2 log2 r for the families that have an exponent, but
+    at least 0. It is infinite for a tensor of zeros.
 
     ```mlir
     %w = numera.wasted_bits %x : !scaled to tensor<f32>

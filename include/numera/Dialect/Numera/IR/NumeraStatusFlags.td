@@ -15,14 +15,14 @@ def Numera_StatusFlagsOp
          !listconcat([Pure, SameOperandsAndResultShape,
                       AttrSizedOperandSegments],
                      ElementwiseMappable.traits)> {
-  let summary = "tell the status flags of an operation";
+  let summary = "compute the status flags of an operation";
   let description = [{
-    The set of status flags of an operation on `inputs`, whose result is `outcome`:
-    overflow 1, underflow 2, invalid 4, division by zero 8. The attributes say,
-    in either form, what that operation is: the formats of its operands and of
-    its result (the latter with the operation's overflow rule), its rounding,
-    what is cut off its operands and, of a `mac` that rounds its product, the
-    product's format and rounding.
+    Returns the set of status flags of an operation on `inputs` whose result is
+    `outcome`: overflow 1, underflow 2, invalid 4, division by zero 8. In either
+    form, the attributes describe that operation: the formats of its operands
+    and of its result (the latter with the operation's overflow rule), its
+    rounding, the truncation of its operands and, for a `mac` that rounds its
+    product, the product's format and rounding.
 
     ```mlir
     %z = numera.add %x, %y : !posit16

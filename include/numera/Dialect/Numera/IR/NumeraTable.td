@@ -20,10 +20,11 @@ def Numera_LookupOp
                      ElementwiseMappable.traits)> {
   let summary = "read a result from a table";
   let description = [{
-    The element of `table` at the operands, codes without sign. A dimension is a
-    power of two, as many codes as the operand's format has; bits of an operand
-    above that are not looked at. At most 2^16 elements, codes or machine
-    numbers, in one dimension or in two.
+    Returns the element of `table` at the operands, which are codes read as
+    unsigned integers. The size of a dimension is a power of two, the number of
+    codes of the operand's format. Higher bits of an operand are ignored. A
+    table has one or two dimensions and at most 2^16 elements, codes or machine
+    numbers.
 
     ```mlir
     %1 = numera.lookup %0 in dense<"0x…"> : tensor<256xi8> : i8 to i8

@@ -11,19 +11,23 @@ def NumeraTileContractions : Pass<"numera-tile-contractions",
                                   "::mlir::ModuleOp"> {
   let summary = "turn contractions into tiled GPU kernels";
   let description = [{
-    `numera-contract` for a GPU.
+    The counterpart of `numera-contract` for GPUs.
+
     *Requires:* linalg on memrefs, types lowered.
     *Before:* a `linalg.generic` whose body is one `numera.mac` or
     `numera.quire_mac`: matrix products and convolutions, with any strides and
     dilation, batches and groups.
     *After:* a `gpu.launch_func` of a kernel in `gpu.module @kernels` that calls
-    `numera.contraction.<i>`, declared with the attributes `numera.kernel` (the
-    carrier) and `numera.tile` (rows by columns of a block's tile), beside its
-    hooks: `.fetch_row` and `.fetch_column` read an element, `.row` and
-    `.column` decode it, `.row_layout` and `.column_layout` say how elements lie
-    to each other, `.load` and `.store` move a sum, `.step` is the `numera.mac`.
-    The back end links runtime/kernels/device with them. Sums in quires have
-    `.mac` on codes. A fill of the sums in front of it is gone, as on the CPU.
+    `numera.contraction.<i>`. The declaration of that function has the
+    attributes `numera.kernel` (the carrier: the type that the kernel computes
+    in) and `numera.tile` (rows by columns of a block's tile). Beside it stand
+    its hooks, functions in operations of `numera` that the kernel calls:
+    `.fetch_row` and `.fetch_column` read an element, `.row` and `.column`
+    decode it, `.row_layout` and `.column_layout` describe the layout of
+    elements, `.load` and `.store` move a sum, and `.step` is the `numera.mac`.
+    The back end links runtime/kernels/device with them. Sums in quires have a
+    hook `.mac` on codes. A fill of the sums before the contraction is removed,
+    as on the CPU.
 
     | carrier | tiles |
     |---|---|
@@ -34,23 +38,25 @@ def NumeraTileContractions : Pass<"numera-tile-contractions",
     | quires | 16x16 |
     | factors of tensor cores | 128x128, 64x64 |
 
-    A `numera.mac` with `tensorcore` is left to the matrix instructions of
-    `gpu`, which are those of a warp (`mma.sync`) or of a warpgroup (`wgmma`, of
-    sm_90a alone): `numera.kernel` says of which and how wide the factors are,
-    `numera.tile` what they are. Of f16 and bf16, f8E4M3FN and f8E5M2 (sm_89
-    and later) as they are, the first that holds the factors exactly is taken;
-    sums are in f32.
+    A `numera.mac` with `tensorcore` uses the matrix instructions of `gpu`:
+    those of a warp (`mma.sync`), or of a warpgroup (`wgmma`, only on sm_90a).
+    `numera.kernel` says which instructions these are and how wide the factors
+    are. `numera.tile` has the format of the factors behind the size. Factors of
+    f8E4M3FN and f8E5M2 are used as they are from sm_89 on. All others are cast
+    to the first of f16 and bf16 that holds them exactly. Sums are in f32.
 
-    Where every product and sum is rounded to f16 or bf16 as their built-in
-    formats say, steps are the instructions of `gpu` on two codes in a register:
-    there is no `.step`, `numera.kernel` is `pairs`, and `numera.tile` has the
+    If every product and sum is rounded to f16 or bf16 as the built-in formats
+    define it, a step is an instruction of `gpu` on two codes in one register.
+    There is no `.step`, `numera.kernel` is `pairs`, and `numera.tile` has the
     format's name behind the size.
 
     Products with a vector and depthwise convolutions are left to
     `numera-kernels`.
+
     *Fails when* the configuration registers a `matmul` or a `dot` for the
-    formats of a contraction: it is a function of the CPU, with bits of its own;
-    when tensor cores are named for factors that they do not take.
+    formats of a contraction, because these are functions of the CPU whose bits
+    differ, or when tensor cores are requested for factors that they cannot
+    hold.
 
     For example,
 
@@ -110,7 +116,7 @@ def NumeraTileContractions : Pass<"numera-tile-contractions",
     ```
   }];
   let options = [Option<"gpu", "gpu", "std::string", /*default=*/"\"sm_80\"",
-                        "the GPU whose instructions are asked for">];
+                        "the GPU to compile for">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
@@ -123,13 +129,14 @@ def NumeraKernels : Pass<"numera-kernels", "::mlir::ModuleOp"> {
   let description = [{
     *Requires:* linalg on memrefs, types lowered.
     *After:* every linalg operation, and every copy of a part of a buffer, is a
-    `gpu.launch_func` of a kernel in `gpu.module @kernels`. A thread computes one
-    element of the result; it goes through the loops of a reduction in written
-    order, so that the bits are those of the CPU. Of a short elementwise operation
-    on elements of 1 and 2 bytes that lie in a row, it computes as many as 16
-    bytes hold, reads all of them at once, and writes them at once. A failed
-    assertion in a kernel ends its thread and leaves the assertion's number where
-    its last argument points, a word of the call (`numera_cuda_failure`).
+    `gpu.launch_func` of a kernel in `gpu.module @kernels`. A thread computes
+    one element of the result. It runs the loops of a reduction in written
+    order, so the bits are those of the CPU. For a short elementwise operation
+    on contiguous elements of 1 or 2 bytes, a thread computes as many elements
+    as 16 bytes hold, reads them all at once, and writes them at once. A failed
+    assertion in a kernel ends its thread and stores the assertion's number
+    where the kernel's last argument points, a word of the call
+    (`numera_cuda_failure`).
 
     For example,
 
@@ -188,8 +195,8 @@ def NumeraKernels : Pass<"numera-kernels", "::mlir::ModuleOp"> {
 def NumeraLowerKernels : Pass<"numera-lower-kernels", "::mlir::ModuleOp"> {
   let summary = "turn operations in GPU kernels into their registered lowerings";
   let description = [{
-    `numera-lower-ops{target=nvptx}` inside every `gpu.module`, which declares
-    the functions that it calls.
+    Runs `numera-lower-ops{target=nvptx}` inside every `gpu.module`, which
+    declares the functions that it calls.
     *Ensures:* no operation of `numera` is left in a `gpu.module`.
     *Fails when* an operation has no lowering for nvptx.
 
@@ -232,13 +239,13 @@ def NumeraLowerKernels : Pass<"numera-lower-kernels", "::mlir::ModuleOp"> {
 }
 
 def NumeraOffload : Pass<"numera-offload", "::mlir::ModuleOp"> {
-  let summary = "lower what launches kernels to the LLVM dialect";
+  let summary = "lower the functions that launch kernels to the LLVM dialect";
   let description = [{
     *Before:* functions on memrefs, outside of `gpu.module`.
-    *After:* the LLVM dialect. All buffers are the device's: they are allocated,
-    copied and freed by calls of `runtime/cuda`, constants are uploaded once,
-    and `gpu.launch_func` is `numera_cuda_launch`. A load or a store here moves
-    one element between the device and the host.
+    *After:* the LLVM dialect. All buffers are in device memory: calls of
+    `runtime/cuda` allocate, copy and free them. Constants are uploaded once.
+    `gpu.launch_func` becomes a call of `numera_cuda_launch`. A load or a store
+    outside kernels moves one element between the device and the host.
 
     For example,
 

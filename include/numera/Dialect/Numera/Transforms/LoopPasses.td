@@ -10,15 +10,17 @@ include "mlir/Pass/PassBase.td"
 def NumeraRoundBlocks : Pass<"numera-round-blocks", "::mlir::ModuleOp"> {
   let summary = "round to the elements of blocks without scaling";
   let description = [{
-    *Before:* numbers times the reciprocals of scales, powers of two, rounded to
-    a float of few bits, an integer or fixed point that saturates: to codes, or
-    to numbers that are multiplied by the scales; blocks along the last dimension,
-    whose scales come from their largest magnitudes.
-    *After:* where a block's scale and numbers allow it, which `scf.if` asks
-    once an element, the numbers are rounded to what elements stand for in their
-    block: to a float by five integer operations, a subtraction and an addition,
-    to its code by eleven and an addition. Other blocks are scaled as before.
-    Every result has the same bits: the proof stands in BlockSteps.h.
+    *Before:* numbers that are multiplied by the reciprocals of scales and
+    rounded to elements, either to codes, or to numbers that are multiplied by
+    the scales again. Scales are powers of two. Elements are a float of few
+    bits, or an integer or fixed-point number that saturates. Blocks lie along
+    the last dimension, and their scales follow from their largest magnitudes.
+    *After:* an `scf.if` tests for each element whether the block's scale and
+    numbers allow the fast way. If they do, the number is rounded in place to
+    the value that its element has in the block: to a float by five integer
+    operations, a subtraction and an addition, to its code by eleven integer
+    operations and an addition. Other blocks are scaled as before. Every result
+    has the same bits. BlockSteps.h has the proof.
 
     For example,
 
@@ -70,14 +72,15 @@ def NumeraRoundBlocks : Pass<"numera-round-blocks", "::mlir::ModuleOp"> {
 }
 
 def NumeraFuseRows : Pass<"numera-fuse-rows", "::mlir::func::FuncOp"> {
-  let summary = "go through rows of memory with several operations at a time";
+  let summary = "run consecutive operations on a few rows of memory at a time";
   let description = [{
-    *Before:* linalg on memrefs, operations of constant sizes that follow each
-    other, share memory and have the same number of rows, indices of the outer
-    loop that do not depend on each other.
-    *After:* one loop, `numera.parallel`, over as many rows as a core's cache
-    holds; inside, the operations on views of these. Buffers that nothing else
-    uses are as long as these rows, on the stack.
+    *Before:* consecutive linalg operations on memrefs, of constant sizes, that
+    share memory and have the same number of rows. A row is an index of the
+    outer loop, and rows do not depend on each other.
+    *After:* one loop with the attribute `numera.parallel`, over as many rows as
+    a core's cache holds. Its body has the operations on views of these rows.
+    Buffers that nothing else uses shrink to the size of these rows and are
+    allocated on the stack.
 
     For example,
 
@@ -137,16 +140,20 @@ def NumeraLoops : Pass<"numera-loops", "::mlir::func::FuncOp"> {
   let summary = "turn linalg on memrefs into loops with a parallel inner loop";
   let description = [{
     *Requires:* linalg on memrefs.
-    *After:* scf loops. The innermost is a parallel dimension along which the
-    result is contiguous, so that it vectorises although the steps of a
-    reduction keep their order: reduction dimensions stay in written order.
-    Loops of an elementwise operation along which all its operands are
-    contiguous become one. Of short rows of integers whose order in a sum does
-    not matter, sixteen go through the lanes at a time. A choice in an innermost
-    loop that is the same for all its iterations is made before it, of two
-    loops. A short inner loop on codes whose last vector is almost full is marked
-    to be vectorised with masks. Outer loops whose iterations do not depend on
-    each other have the attribute `numera.parallel`.
+    *After:* scf loops. The innermost loop is a parallel dimension along which
+    the result is contiguous. So the loop vectorises although reduction
+    dimensions stay in written order.
+
+    * Loops of an elementwise operation along which all operands are contiguous
+      are merged into one.
+    * Short rows of integers whose order in a sum does not matter are processed
+      sixteen at a time, one in each lane.
+    * A condition in an innermost loop that is the same in all iterations is
+      tested before the loop, which is duplicated.
+    * A short inner loop on codes whose last vector is almost full is marked to
+      be vectorised with masks.
+    * Outer loops with independent iterations get the attribute
+      `numera.parallel`.
 
     For example,
 
@@ -204,17 +211,17 @@ def NumeraLoops : Pass<"numera-loops", "::mlir::func::FuncOp"> {
 def NumeraParallelize : Pass<"numera-parallelize", "::mlir::ModuleOp"> {
   let summary = "share parallel loops among the threads of a call";
   let description = [{
-    *Before:* `scf.for` with the attribute `numera.parallel`, as numera-loops
-    leaves it.
-    *After:* a loop with enough work is a call of `numera_host_parallel` with a
-    function for a part of its iterations, the values that this uses in a struct
-    on the stack, and a grain, the number of iterations that are worth a
-    thread's while. Loops right inside join in until there are iterations to
-    share. Where sizes are known only at run time, so is the grain. Other loops
-    lose the attribute.
+    *Before:* `scf.for` with the attribute `numera.parallel`, which
+    `numera-loops` sets.
+    *After:* a loop with enough work becomes a call of `numera_host_parallel`.
+    Its arguments are a function for a range of iterations, the values that this
+    function uses, in a struct on the stack, and a grain: the least number of
+    iterations that justify a thread. Perfectly nested loops are included until
+    there are enough iterations to share. If sizes are known only at run time,
+    the grain is computed at run time. Other loops lose the attribute.
 
-    An iteration stays as it is, in one thread: sums keep their order, and bits
-    do not depend on the number of threads.
+    Each iteration runs unchanged in one thread. Sums keep their order, and the
+    bits do not depend on the number of threads.
 
     For example,
 
@@ -265,12 +272,14 @@ def NumeraParallelize : Pass<"numera-parallelize", "::mlir::ModuleOp"> {
 }
 
 def NumeraWriteInPlace : Pass<"numera-write-in-place"> {
-  let summary = "let elementwise operations write where they read";
+  let summary = "let elementwise operations overwrite an operand";
   let description = [{
     *Before:* an elementwise `linalg.generic` that writes a new tensor
-    (`tensor.empty`) and reads another of the same type, in the same order, that
-    an operation of linalg in the same block has made and nothing else uses.
-    *After:* it writes to that tensor, which bufferization makes one memory.
+    (`tensor.empty`) and reads another of the same type in the same order. That
+    other tensor is the result of a linalg operation in the same block and has
+    no other use.
+    *After:* the operation writes to the tensor that it reads, so that
+    bufferization gives both the same memory.
 
     For example,
 
@@ -311,17 +320,17 @@ def NumeraWriteInPlace : Pass<"numera-write-in-place"> {
 }
 
 def NumeraDestinations : Pass<"numera-destinations", "::mlir::ModuleOp"> {
-  let summary = "let public functions write results where the caller wants them";
+  let summary = "let public functions write results to the caller's memory";
   let description = [{
-    *Before:* public functions, called by none of the module, that return
-    tensors.
-    *After:* for every result whose sizes are constant or those of arguments,
-    one argument more, a memref that the result is materialised in, and one
-    result less. `numera.destinations` says which, and where the sizes come
-    from. The memrefs share no memory with any argument. A tensor that several
-    results begin with, such as a fill, is made once for each of them, and an
-    input that one begins with is copied. No public function writes its inputs
-    (`bufferization.writable = false`).
+    *Before:* public functions that return tensors and that the module does not
+    call.
+    *After:* each result whose sizes are constant, or are sizes of arguments, is
+    replaced by a further argument: a memref in which the result is
+    materialised. The attribute `numera.destinations` says which results these
+    are, and where their sizes come from. The memrefs share no memory with any
+    argument. A tensor that several results start from, such as a fill, is
+    duplicated for each of them. An input that a result starts from is copied.
+    No public function writes its inputs (`bufferization.writable = false`).
 
     For example,
 
@@ -360,11 +369,11 @@ def NumeraDestinations : Pass<"numera-destinations", "::mlir::ModuleOp"> {
 def NumeraLowerAsserts : Pass<"numera-lower-asserts", "::mlir::ModuleOp"> {
   let summary = "let a failed assertion end the call with its message";
   let description = [{
-    *Before:* `cf.assert`, which upstream's runtime verification puts before
+    *Before:* `cf.assert`, which upstream's runtime verification inserts before
     operations whose shapes may not agree.
-    *After:* where the condition is false, a call of `numera_host_fail` with the
-    message, which does not return: the program's entry gives it back as its
-    error.
+    *After:* if the condition is false, the program calls `numera_host_fail`
+    with the message. This call does not return; the program's entry returns the
+    message as its error.
 
     For example,
 
@@ -401,10 +410,10 @@ def NumeraAnnotateBranches : Pass<"numera-annotate-branches"> {
   let summary = "move loop annotations to where translation reads them";
   let description = [{
     *Before:* `llvm.br` with the discardable attribute `llvm.loop_annotation`,
-    as upstream's lowering of scf leaves it.
+    which upstream's lowering of scf leaves.
     *After:* the branch's own attribute, which becomes LLVM's loop metadata. The
-    pointers that a function's `numera.apart` names, by their places among its
-    arguments, are `llvm.noalias`.
+    function attribute `numera.apart` lists arguments by index; these pointers
+    get `llvm.noalias`.
 
     For example,
 

@@ -10,37 +10,37 @@ include "mlir/Pass/PassBase.td"
 def NumeraRetype : Pass<"numera-retype", "::mlir::ModuleOp"> {
   let summary = "rewrite an f32 model to a format";
   let description = [{
-    *Before:* linalg, arith, math and tensor operations on f32.
+    *Before:* operations of linalg, arith, math and tensor on f32.
     *After:* the same computation in the format, as operations of `numera`.
-    Function boundaries stay as they are, with one cast at each; what
-    public functions return can be asked for as f64 or in the format itself.
+    Function signatures keep f32, with one cast for each argument and result. An
+    option lets public functions return f64 or the format itself.
 
-    Constants are encoded. A contraction (a named linalg operation, or a generic
-    whose body multiplies and adds) becomes a `linalg.generic` whose `outs` is
-    the accumulator and whose body is one `numera.mac`, followed by an
-    elementwise cast to the format. A sum reduces in the accumulator likewise,
-    as 32 interleaved partial sums that are added in pairs (C7). With
-    `accumulate=quire` the body is one `numera.quire_mac` or `quire_add`, and an
-    elementwise `quire_round` follows.
-    An infinite constant becomes the format's lowest or highest value, which is
-    what it stands for in a maximum or a mask.
+    Constants are encoded. An infinite constant becomes the format's lowest or
+    highest value, because it is the initial value of a maximum or a mask.
 
-    Where the policy stores operands or results of contractions in a scaled
-    format, they pass through a `numera.quantize`, the contraction reads what
-    it makes, and everything else is in the policy's format, f32 for a scaled
-    default.
+    A contraction (a named linalg operation, or a generic whose body multiplies
+    and adds) becomes a `linalg.generic` whose `outs` is the accumulator and
+    whose body is one `numera.mac`. An elementwise cast to the format follows. A
+    sum is reduced in the accumulator too, as 32 interleaved partial sums that
+    are added in pairs (C7). With `accumulate=quire` the body is one
+    `numera.quire_mac` or `quire_add`, and an elementwise `quire_round` follows.
 
-    An operation that a rule of the policy matches, by the name in its location
-    or by its operator, is rewritten as the rule says (docs/Configuration.md).
-    Where formats meet there is one `numera.cast` from the one to the other.
-    What only moves values (tensor operations, a generic whose body is a yield)
-    takes the format of what it moves; constants, empty tensors, fills with
-    constants and function arguments, also moved ones, that of what reads them,
-    once for each format. The module's attribute `numera.rules` lists for each
-    rule the operations that it was for; a rule for none is a warning.
+    If the policy stores operands or results of contractions in a scaled format,
+    they pass through a `numera.quantize`, and the contraction reads its result.
+    Everything else is in the policy's format, or in f32 if that format is
+    scaled.
+
+    A rule of the policy applies to the operations that it matches, by the name
+    in their location or by their operator (docs/Configuration.md). Where two
+    formats meet, one `numera.cast` converts the value. Operations that only
+    move values (tensor operations, a generic whose body is a yield) keep the
+    format of their operand. Constants, empty tensors, fills with constants and
+    function arguments, moved or not, take the format of each operation that
+    reads them. The module attribute `numera.rules` lists the operations that
+    each rule was applied to. A rule that matches none is a warning.
 
     *Ensures:* no operation of arith or math on floats is left.
-    *Fails when* an operation has no counterpart; the error names it.
+    *Fails when* an operation has no counterpart. The error names it.
 
     For example,
 
@@ -113,10 +113,10 @@ def NumeraRetype : Pass<"numera-retype", "::mlir::ModuleOp"> {
            "what public functions return: f32, f64 or storage (the format "
            "itself)">,
     Option<"keepRoles", "keep-roles", "bool", [{false}],
-           "store weights, activations and outputs as the policy says, and "
-           "follow its rules, although a format is named">,
+           "apply the policy's roles (weights, activations, outputs) and "
+           "rules even if `to` is given">,
     Option<"observe", "observe", "bool", [{false}],
-           "return what would be quantized while the program runs, as results "
+           "return the tensors that would be quantized at run time as results "
            "of public functions, and quantize nothing">,
   ];
   let dependentDialects = ["::numera::NumeraDialect",
@@ -129,10 +129,10 @@ def NumeraExpandPacked : Pass<"numera-expand-packed", "::mlir::ModuleOp"> {
   let summary = "turn packing and unpacking into linalg on bytes";
   let description = [{
     *Requires:* `numera-lower-types`.
-    *Before:* `numera.pack` and `numera.unpack` on storage.
-    *After:* linalg.generic whose steps read a code among the bytes,
-    `numera.load_packed`, or put a byte together from codes. Packed constants
-    are constants of bytes. For nvptx codes are put together from bytes as well.
+    *Before:* `numera.pack` and `numera.unpack` on storage integers.
+    *After:* `linalg.generic` on bytes. Its body reads a code from the bytes,
+    `numera.load_packed`, or assembles a byte from codes. Packed constants
+    become constants of bytes. For nvptx, codes are assembled from bytes too.
 
     For example,
 
@@ -163,7 +163,7 @@ def NumeraExpandPacked : Pass<"numera-expand-packed", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"target", "target", "std::string", [{"cpu"}],
-           "cpu or nvptx: which reads codes by itself">,
+           "cpu or nvptx; nvptx assembles codes from bytes">,
   ];
   let dependentDialects = ["::numera::NumeraDialect",
                            "::mlir::affine::AffineDialect",
@@ -175,15 +175,15 @@ def NumeraExpandPacked : Pass<"numera-expand-packed", "::mlir::ModuleOp"> {
 def NumeraExpandScales : Pass<"numera-expand-scales", "::mlir::ModuleOp"> {
   let summary = "turn scaled tensors into tensors of elements and of scales";
   let description = [{
-    *Before:* tensors with the encoding `#numera.scaling`, made and read by
-    operations of `numera` and read by contractions (`numera.mac`,
-    `numera.quire_mac`).
+    *Before:* tensors with the encoding `#numera.scaling`, which operations of
+    `numera` make and read, and which contractions (`numera.mac`,
+    `numera.quire_mac`) read.
     *After:* plain tensors and elementwise operations. Constants are quantized.
-    A contraction reads the elements where their scale is the same for all of
-    a sum, and its result is multiplied by the scales; where scales change from
-    step to step, it reads the values (Z7).
-    *Fails when* a scaled tensor crosses a function's boundary or goes into an
-    operation that knows no scales.
+    If the scale of an operand is the same for all terms of a sum, the
+    contraction reads the elements, and its result is multiplied by the scales.
+    If scales change from step to step, the contraction reads the values (Z7).
+    *Fails when* a scaled tensor crosses a function's boundary, or is an operand
+    of an operation that does not know scales.
 
     For example,
 
@@ -234,13 +234,13 @@ def NumeraExpandScales : Pass<"numera-expand-scales", "::mlir::ModuleOp"> {
 }
 
 def NumeraDecomposeScaledSignatures : Pass<"numera-decompose-scaled-signatures", "::mlir::ModuleOp"> {
-  let summary = "pass scaled tensors between functions as their parts";
+  let summary = "pass the parts of scaled tensors between functions";
   let description = [{
     *Before:* functions of `func` that take and return scaled tensors, and calls
     of them.
-    *After:* they take and return elements, scales and, where the format has
-    them, zero points or the scale of the tensor, in the place of each scaled
-    tensor (Z15). A name `x` becomes `x`, `x.scales`, `x.zeros` and
+    *After:* each scaled tensor in a signature is replaced by its parts:
+    elements, scales and, if the format has them, zero points or the scale of
+    the tensor (Z15). A name `x` becomes `x`, `x.scales`, `x.zeros` and
     `x.tensor_scale`.
 
     For example,
@@ -274,10 +274,11 @@ def NumeraDecomposeScaledSignatures : Pass<"numera-decompose-scaled-signatures",
 def NumeraSimplify : Pass<"numera-simplify"> {
   let summary = "remove casts that change nothing and fold constants";
   let description = [{
-    *Before / after:* `cast B→C (cast A→B x)` becomes `cast A→C x` where every
-    value of A is one of B. `cast A→A x` becomes `x` where each value of A has
-    one code, or x comes from an operation: an argument may hold any of the
-    codes of NaN. Constants fold. No rounding is dropped.
+    *Before / after:* `cast B→C (cast A→B x)` becomes `cast A→C x` if every
+    value of A is a value of B. `cast A→A x` becomes `x` if each value of A has
+    one code, or if x is the result of an operation. An argument is excluded
+    because it may hold any of the codes of NaN. Constants are folded. No
+    rounding is removed.
 
     For example,
 
@@ -307,14 +308,14 @@ def NumeraSimplify : Pass<"numera-simplify"> {
 }
 
 def NumeraFoldTransposes : Pass<"numera-fold-transposes"> {
-  let summary = "let contractions read what is transposed for them in place";
+  let summary = "let contractions read transposed operands in place";
   let description = [{
-    *Before:* `linalg.transpose`, or a `linalg.generic` that only moves
+    *Before:* a `linalg.transpose`, or a `linalg.generic` that only moves
     elements, and a contraction (`numera.mac`, `numera.quire_mac`) that reads
     its result.
-    *After:* the contraction's indexing map goes through what was transposed.
-    Constants are left: they are transposed by the compiler. So are contractions
-    that are left to loops.
+    *After:* the contraction reads the original operand, through an indexing map
+    that includes the transposition. Constants are left alone, because the
+    compiler transposes them. Contractions that stay loops are left alone too.
 
     For example,
 
@@ -367,11 +368,12 @@ def NumeraFoldTransposes : Pass<"numera-fold-transposes"> {
 def NumeraWidenContractions : Pass<"numera-widen-contractions"> {
   let summary = "cast the operands of contractions to their accumulator";
   let description = [{
-    *Before:* `numera.mac` on narrow operands with a wide accumulator, one
-    rounding a step.
-    *After:* the operands are cast to the accumulator's format once, outside,
-    and the step is uniform. Exact: it applies only where every value of the
-    operands' format is one of the accumulator's.
+    *Before:* `numera.mac` on narrow operands with a wide accumulator and one
+    rounding in each step.
+    *After:* the operands are cast to the accumulator's format once, outside the
+    contraction, and the step has one format. The pass applies only if every
+    value of the operands' format is a value of the accumulator's, so the casts
+    are exact.
 
     For example,
 
@@ -418,7 +420,7 @@ def NumeraWidenContractions : Pass<"numera-widen-contractions"> {
   }];
   let options = [
     Option<"target", "target", "std::string", [{"cpu"}],
-           "cpu or nvptx: whose kernels take narrow operands">,
+           "cpu or nvptx: the target whose kernels take narrow operands">,
   ];
   let dependentDialects = ["::numera::NumeraDialect",
                            "::mlir::linalg::LinalgDialect",
@@ -428,9 +430,11 @@ def NumeraWidenContractions : Pass<"numera-widen-contractions"> {
 def NumeraFuse : Pass<"numera-fuse"> {
   let summary = "fuse elementwise operations on tensors";
   let description = [{
-    Upstream's elementwise fusion, kept out of reductions: a producer fused into
-    a contraction would be computed again in every step. So would one that has
-    fewer loops than its reader, a scale or a mean for a row.
+    Upstream's elementwise fusion, except into reductions and into operations
+    with more loops. A producer that is fused into a contraction would be
+    computed again in every step. A producer with fewer loops than its reader,
+    such as a scale or a mean of a row, would be computed again for every
+    element.
 
     For example,
 
@@ -466,24 +470,25 @@ def NumeraFuse : Pass<"numera-fuse"> {
 }
 
 def NumeraUseProofs : Pass<"numera-use-proofs", "::mlir::ModuleOp"> {
-  let summary = "compute in built-in formats what is proven to be theirs";
+  let summary = "replace operations proven equal to a built-in format's";
   let description = [{
     *Requires:* `numera-lower-types`.
     *Before:* operations on codes of opaque formats, whose functions a library
-    has.
-    *After:* those of which it is proven that they give, for all operands, what
-    the format gives that the opaque one is equivalent to are operations in that
-    format. All others stay as they are: values are codes, which both formats
-    have alike. Where a few codes of one operand are known to give something
-    else, `arith.select` gives that.
+    defines.
+    *After:* operations proven equal to a built-in format's are replaced by it,
+    operation by operation. All others stay as they are. This is possible
+    because both formats use the same codes. If a proof excepts a few codes,
+    `arith.select` gives the library's result for these.
 
-    The step of a contraction is replaced where its product and its sum are
-    proven, or, in f32 and f64, the cast of its factors, and no function is
-    registered for it or for contractions as a whole.
+    The step of a contraction is replaced if its product and its sum are proven,
+    or, for accumulation in f32 and f64, if the cast of its factors is. It is
+    not replaced if a function is registered for the step or for whole
+    contractions.
 
-    The module's attribute `numera.library_uses` lists the operations of opaque
-    formats: `operation`, `format`, the `equivalent` that it may be proven to be
-    one of, and where it is, `exceptions`, how many codes are told apart.
+    The module attribute `numera.library_uses` lists the operations of opaque
+    formats: `operation`, `format`, the `equivalent` that the operation may be
+    proven equal to, and, if it is proven, `exceptions`, the number of codes
+    that the proof excepts.
 
     For example,
 
@@ -511,7 +516,7 @@ def NumeraUseProofs : Pass<"numera-use-proofs", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"target", "target", "std::string", [{"cpu"}],
-           "cpu or nvptx: whose functions count">,
+           "cpu or nvptx: the target whose functions are considered">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
@@ -521,24 +526,29 @@ def NumeraUseProofs : Pass<"numera-use-proofs", "::mlir::ModuleOp"> {
 def NumeraPromoteToCarrier : Pass<"numera-promote-to-carrier"> {
   let summary = "keep values decoded between operations";
   let description = [{
+    A carrier is f32 or f64 when it stands in for a narrower format, all of
+    whose values it has.
+
     *Requires:* `numera-lower-types`.
-    *Before:* neighbouring operations on codes of a format that embeds into f32
-    or f64.
+    *Before:* connected operations on codes of a format that embeds in f32 or
+    f64.
     *After:* `numera.decode`, the machine's arithmetic, `numera.round_to` where
-    a value goes on, `numera.encode` where it leaves. Arithmetic, casts,
-    comparisons, `neg abs min max` and `arith.select` take part, scalars and
-    vectors alike; a cast from f32 to a format and back becomes one `round_to`.
-    The carrier is f32 where the family proves it for all of a group of
-    neighbours, else f64. A sum that has to be rounded to odd is spelled out.
+    a value is used by another operation of the group, and `numera.encode` where
+    it leaves the group. Arithmetic, casts, comparisons, `neg abs min max` and
+    `arith.select` take part, on scalars and vectors. A cast from f32 to a
+    format and back becomes one `round_to`. The carrier is f32 if the family's
+    proof covers the whole group of connected operations, else f64. A sum that
+    must be rounded to odd is written out.
 
-    An opaque format takes part where its entry names a `carrier`, with the
-    operations that are the carrier's own and a rounding: those that nothing is
-    registered for, and those that its `round_to` names (docs/Configuration.md).
+    An opaque format takes part if its entry names a `carrier`. The operations
+    that take part are those without a registered function, and those that its
+    `round_to` names: they equal the carrier's operation and a rounding
+    (docs/Configuration.md).
 
-    What gains nothing stays on codes: an operation without a neighbour, and a
-    group that only chooses among codes. So do other operations that the
-    configuration registers or whose operands it truncates, and the steps of
-    contractions.
+    Operations that would gain nothing stay on codes: an operation without a
+    neighbour, and a group that only selects among codes. So do other operations
+    with a registered function, operations whose operands the configuration
+    truncates, and the steps of contractions.
 
     For example,
 
@@ -569,7 +579,7 @@ def NumeraPromoteToCarrier : Pass<"numera-promote-to-carrier"> {
   }];
   let options = [
     Option<"target", "target", "std::string", [{"cpu"}],
-           "cpu or nvptx: whose lowerings of opaque formats count">,
+           "cpu or nvptx: the target whose lowerings are considered">,
   ];
   let dependentDialects = ["::numera::NumeraDialect",
                            "::mlir::arith::ArithDialect",
@@ -580,7 +590,7 @@ def NumeraLowerTypes : Pass<"numera-lower-types", "::mlir::ModuleOp"> {
   let summary = "turn values of formats into their storage integers";
   let description = [{
     *Before:* `!numera.num` and `!numera.quire` anywhere: in types, attributes,
-    regions, signatures, on tensors, memrefs, vectors or scalars.
+    regions and signatures, on tensors, memrefs, vectors or scalars.
     *After:* their storage integers. Operations of `numera` take their form on
     storage, with the attribute `format`.
     *Ensures:* no type of `numera` is left.
@@ -617,9 +627,9 @@ def NumeraDrawBlocks : InterfacePass<"numera-draw-blocks",
   let summary = "draw the random bits of a loop in blocks";
   let description = [{
     *Before:* inner loops of `scf` with `numera.random`.
-    *After:* where the index grows by one with every iteration, the loop goes in
-    strips of 2048 iterations, and `numera.random_fill` makes the draws of each
-    before it. The draws are the same.
+    *After:* if the index of the random bits grows by one in each iteration, the
+    loop is split into strips of 2048 iterations, and `numera.random_fill` draws
+    the bits of a strip before it. The bits are the same.
 
     For example,
 
@@ -675,15 +685,15 @@ def NumeraLowerOps : Pass<"numera-lower-ops", "::mlir::ModuleOp"> {
   let description = [{
     *Requires:* `numera-lower-types`.
     *After:* each operation is a call of the function registered for it, or of
-    the runtime's entry for its family; `mac` and casts between families are
-    composed of those. An operation on vectors is the same call on vectors: of
-    the function's vector form, `_ZGV_LLVM_N16vvuu_…`, which the back end makes
-    (docs/Architecture.md). For GPUs vectors are taken apart. A quire that is
-    loaded, added to and stored where it was stays in memory; any other goes
-    through a slot on the stack.
+    the runtime's entry for its family. `mac` and casts between families become
+    several calls. An operation on vectors becomes a call on vectors, of the
+    function's vector form `_ZGV_LLVM_N16vvuu_…`, which the back end makes
+    (docs/Architecture.md). For GPUs, vectors are split into scalars. A quire
+    that is loaded, added to and stored at the same place stays in memory. Any
+    other quire passes through a slot on the stack.
     *Ensures:* no operation of `numera` is left.
-    *Fails when* an operation has no lowering: the error names operation,
-    target and format, and prints the line that would register one.
+    *Fails when* an operation has no lowering. The error names operation, target
+    and format, and prints the line that would register one.
 
     For example,
 
@@ -724,8 +734,8 @@ def NumeraLowerOps : Pass<"numera-lower-ops", "::mlir::ModuleOp"> {
 def NumeraLower : Pass<"numera-lower", "::mlir::ModuleOp"> {
   let summary = "lower types and operations in one step";
   let description = [{
-    Elementwise operations on tensors become `linalg.generic`; then
-    `numera-lower-types` and `numera-lower-ops`.
+    Elementwise operations on tensors become `linalg.generic`. Then
+    `numera-lower-types` and `numera-lower-ops` run.
     *Ensures:* no type or operation of `numera` is left.
 
     For example,
@@ -775,23 +785,30 @@ def NumeraContract : Pass<"numera-contract", "::mlir::ModuleOp"> {
     *Requires:* linalg on memrefs, types lowered.
     *Before:* a `linalg.generic` whose body is one `numera.mac`: matrix products
     and convolutions, with any strides and dilation, batches and groups.
-    *After:* a call of `numera.contraction.<i>`, declared with the attribute
-    `numera.kernel` (the carrier), beside its hooks, functions in terms of
-    `numera`: `.row` and `.column` decode an element, `.load` and `.store` move
-    a sum, `.prefetch` fetches its memory, `.step` is the `numera.mac` on a
-    vector. The back end links runtime/kernels with them: operands are packed
-    and decoded once, sums stay in registers, steps in written order. A fill of
-    the sums in front of it is gone: the call is given the value.
-    A body of one `numera.quire_mac` likewise, where every factor is an f64 and
-    nothing is cut off it: `.span`, `.add` and `.mac` are the runtime's entries
-    for windows and quires.
+    *After:* a call of `numera.contraction.<i>`. Its declaration has the
+    attribute `numera.kernel`, which names the carrier: the f32 or f64 type that
+    the kernel computes in. Beside it stand its hooks, functions in operations
+    of `numera` that the kernel calls: `.row` and `.column` decode an element,
+    `.load` and `.store` move a sum, `.prefetch` prefetches a sum's memory, and
+    `.step` is the `numera.mac` on a vector. The back end links runtime/kernels
+    with the hooks. The kernel packs and decodes each operand once, keeps sums
+    in registers, and runs steps in written order. A fill of the sums before the
+    contraction is removed, and its value is passed to the call.
+
+    A body of one `numera.quire_mac` becomes such a call if every factor is
+    exact in f64 and the step truncates no operand. Its `.span`, `.add` and
+    `.mac` are the runtime's entries for slices and quires.
+
     Products with a vector and depthwise convolutions are left to
     `numera-loops`.
-    Where the configuration registers a `matmul` or a `dot` for the formats of a
-    contraction, it becomes calls of that instead, whatever its sizes, on
-    matrices that lie row by row: what does not is copied.
-    *Fails when* such a contraction is more than sums of products, or its sums
-    start at something that is not known to be zero.
+
+    If the configuration registers a `matmul` or a `dot` for the formats of a
+    contraction, it becomes calls of that function, whatever its sizes. The
+    function takes dense row-major matrices; operands with another layout are
+    copied.
+
+    *Fails when* a contraction with a registered function computes more than
+    sums of products, or when its sums are not known to start at zero.
 
     For example,
 
@@ -849,19 +866,19 @@ def NumeraContract : Pass<"numera-contract", "::mlir::ModuleOp"> {
 }
 
 def NumeraTabulate : Pass<"numera-tabulate"> {
-  let summary = "read what is slow to compute on few bits from tables";
+  let summary = "replace slow operations on few bits by table lookups";
   let description = [{
-    *Before:* an operation on storage, scalars or vectors, whose operands have 16
-    bits together, constants aside.
-    *After:* `numera.lookup`, in a table that has the operation's result for
-    every code, by the code that the program would run. A `numera.mac` that
-    rounds its product becomes two where both are wanted.
-    Arithmetic of floats of 8 bits on two operands becomes a choice, by a call
-    of `numera_has_byte_lookups`, between the operation and a program of small
-    tables and integers on bytes that has the same result for every pair of
-    codes; where no such program is known, it stays.
+    *Before:* an operation on storage integers, scalars or vectors, whose
+    operands have at most 16 bits together, not counting constants.
+    *After:* `numera.lookup` in a table that holds the operation's result for
+    every code, computed by the code that the program would run. A `numera.mac`
+    that rounds its product becomes two lookups if both are worth it. Arithmetic
+    of two 8-bit floats becomes a choice, by a call of
+    `numera_has_byte_lookups`, between the operation and a program of small
+    tables and integer operations on bytes with the same result for every pair
+    of codes. If no such program is known, the operation stays.
 
-    What becomes a table is a matter of cost (Zen 4, 1 M elements of every code,
+    The choice follows from measured costs (Zen 4, 1 M elements of every code,
     one core, ns an element; CPUs without AVX512_VBMI in brackets):
 
     | a table | takes |
@@ -878,8 +895,8 @@ def NumeraTabulate : Pass<"numera-tabulate"> {
     | `Long` | arithmetic and casts of posits; mul, div of lns | 0.5 to 0.7 (0.9 to 1.4) | of operands of 8 bits |
     | `Slow` | functions, rem, integral values; takums; add, sub and casts of lns | 1.3 to 150 | all, up to 128 KiB |
 
-    Operations that draw random bits stay, and those that the configuration
-    registers.
+    Operations that draw random bits, and operations with a registered function,
+    are not tabulated.
 
     For example,
 

@@ -8,15 +8,16 @@
 include "mlir/Pass/PassBase.td"
 
 def NumeraCountScales : Pass<"numera-count-scales", "::mlir::ModuleOp"> {
-  let summary = "expand scaled tensors, and return what they are like";
+  let summary = "expand scaled tensors and return statistics about them";
   let description = [{
-    `numera-expand-scales`, which quantizes constants as the program runs.
-    *After:* every function with scaled tensors has one more result, as
-    `numera-count-status-flags` adds it: for each tensor how many elements there are,
-    how many numbers became zero, and, as the bits of an f32, the least and the
-    greatest divisor and the largest magnitude of an element.
-    *Fails when* numera-expand-scales does, and when a scaled tensor is made in
-    a loop or a branch.
+    Does what `numera-expand-scales` does, and quantizes constants at run time.
+    *After:* every function with scaled tensors has one more result, like that
+    of `numera-count-status-flags`. For each tensor it holds the number of
+    elements, the number of nonzero values that became zero, and, as the bits of
+    an f32, the least and the greatest divisor and the largest magnitude of an
+    element.
+    *Fails when* `numera-expand-scales` fails, and when a scaled tensor is made
+    in a loop or a branch.
 
     For example,
 
@@ -53,17 +54,17 @@ def NumeraCountScales : Pass<"numera-count-scales", "::mlir::ModuleOp"> {
 def NumeraCountStatusFlags : Pass<"numera-count-status-flags", "::mlir::ModuleOp"> {
   let summary = "count overflow, underflow and invalid operations";
   let description = [{
-    *Requires:* no scaled tensors, and that nothing but tensors and scalars is
-    computed on.
+    *Requires:* no scaled tensors, and computation only on tensors and scalars.
     *Before:* functions with operations of `numera`, on tensors and in bodies of
     linalg operations.
     *After:* every function with an operation that may raise flags
-    (docs/Semantics/StatusFlags.md) has one more result, i64: for each such operation
-    in the order of the program, how often it was done, overflowed,
-    underflowed, was invalid and divided by zero. The result's attribute
-    `numera.counts` says what they are. Everything else is computed as before.
-    *Fails when* such an operation is where flags cannot be counted: on
-    memrefs, on vectors, in a loop or a branch.
+    (docs/Semantics/StatusFlags.md) has one more result, a tensor of i64. For
+    each such operation, in program order, it holds the number of executions,
+    overflows, underflows, invalid operations and divisions by zero. The
+    result's attribute `numera.counts` describes them. Everything else is
+    computed as before.
+    *Fails when* such an operation is where flags cannot be counted: on memrefs,
+    on vectors, in a loop or in a branch.
 
     For example,
 
@@ -91,7 +92,7 @@ def NumeraCountStatusFlags : Pass<"numera-count-status-flags", "::mlir::ModuleOp
     ```
   }];
   let options = [Option<"target", "target", "std::string", [{"cpu"}],
-                        "cpu or nvptx: whose functions can tell NaN">];
+                        "cpu or nvptx: the target whose NaN tests are used">];
   let dependentDialects = ["::numera::NumeraDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
