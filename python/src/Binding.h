@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+//
+// What the sources of the module `_numera` share: the C API's errors as
+// exceptions, and a registry as Python holds it.
+
+#ifndef NUMERA_PYTHON_SRC_BINDING_H
+#define NUMERA_PYTHON_SRC_BINDING_H
+
+#include "numera-c/Numera.h"
+#include <memory>
+#include <nanobind/nanobind.h>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace numera::python {
+
+namespace nb = nanobind;
+
+/// Becomes numera.Error.
+struct Error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Throws the line that a function of the C API left, and frees it.
+[[noreturn]] void throwError(char *error);
+
+/// Takes a string of the C API; null, and `error`, are a failure.
+std::string takeString(char *text, char *error);
+
+/// YAML with formats: text, a name for messages, and the folder at which
+/// relative paths of libraries start.
+struct Source {
+  std::string text, name, directory;
+};
+
+/// Formats, libraries and lowerings. Filled when it is made and read-only from
+/// then on, so that any thread may use it.
+class Registry {
+public:
+  /// The built-in names, and what `sources` add, in their order.
+  explicit Registry(const std::vector<Source> &sources);
+  const NumeraRegistry *get() const { return registry.get(); }
+
+private:
+  struct Destroy {
+    void operator()(NumeraRegistry *registry) const {
+      numeraRegistryDestroy(registry);
+    }
+  };
+  std::unique_ptr<NumeraRegistry, Destroy> registry;
+};
+
+void bindFormats(nb::module_ &module);
+void bindPrograms(nb::module_ &module);
+
+} // namespace numera::python
+
+#endif // NUMERA_PYTHON_SRC_BINDING_H

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+//
+// Compiled programs, and their calls on memory that Python's arrays own.
+
+#include "Binding.h"
+#include <cstdlib>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace numera::python {
+
+namespace {
+
+class Program {
+public:
+  explicit Program(NumeraProgram *program) : program(program) {}
+  const NumeraProgram *get() const { return program.get(); }
+
+private:
+  struct Destroy {
+    void operator()(NumeraProgram *program) const {
+      numeraProgramDestroy(program);
+    }
+  };
+  std::unique_ptr<NumeraProgram, Destroy> program;
+};
+
+/// "key=value" strings as the C API takes them.
+class Options {
+public:
+  explicit Options(const std::vector<std::string> &list) {
+    for (const std::string &option : list)
+      pointers.push_back(option.c_str());
+    pointers.push_back(nullptr);
+  }
+  const char *const *get() const { return pointers.data(); }
+
+private:
+  std::vector<const char *> pointers;
+};
+
+using Input = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
+using Output = nb::ndarray<nb::c_contig, nb::device::cpu>;
+
+} // namespace
+
+/// Runs what may take long without the interpreter's lock. A signal that came
+/// meanwhile is handled when it is over: nothing is left half done.
+template <typename Function> static auto unlocked(Function function) {
+  auto result = [&] {
+    nb::gil_scoped_release release;
+    return function();
+  }();
+  return result;
+}
+static void handleSignals() {
+  if (PyErr_CheckSignals() != 0)
+    throw nb::python_error();
+}
+
+// ---- compiling -------------------------------------------------------------
+
+static Program *own(NumeraProgram *program, char *error) {
+  if (!program)
+    throwError(error);
+  auto owned = std::make_unique<Program>(program);
+  handleSignals();
+  return owned.release();
+}
+
+static Program *compileFile(const Registry &registry, const std::string &model,
+                            const std::vector<std::string> &options) {
+  char *error = nullptr;
+  NumeraProgram *program = unlocked([&] {
+    return numeraCompileFile(registry.get(), model.c_str(),
+                             Options(options).get(), &error);
+  });
+  return own(program, error);
+}
+
+static Program *compileText(const Registry &registry, const std::string &mlir,
+                            const std::string &name,
+                            const std::vector<std::string> &options) {
+  char *error = nullptr;
+  NumeraProgram *program = unlocked([&] {
+    return numeraCompileText(registry.get(), mlir.c_str(), name.c_str(),
+                             Options(options).get(), &error);
+  });
+  return own(program, error);
+}
+
+static void compileToFile(const Registry &registry, const std::string &model,
+                          const std::vector<std::string> &options,
+                          const std::string &emit, const std::string &output) {
+  char *error = nullptr;
+  int done = unlocked([&] {
+    return numeraCompileToFile(registry.get(), model.c_str(),
+                               Options(options).get(), emit.c_str(),
+                               output.c_str(), &error);
+  });
+  if (!done)
+    throwError(error);
+  handleSignals();
+}
+
+static Program *openProgram(const std::string &path) {
+  char *error = nullptr;
+  NumeraProgram *program =
+      unlocked([&] { return numeraProgramOpen(path.c_str(), &error); });
+  return own(program, error);
+}
+
+// ---- calls -----------------------------------------------------------------
+
+/// Number of the element type; 0 if programs have none like it.
+static int32_t dtypeOf(nb::dlpack::dtype dtype) {
+  using Code = nb::dlpack::dtype_code;
+  if (dtype.lanes != 1)
+    return 0;
+  switch (Code(dtype.code)) {
+  case Code::Float:
+    return dtype.bits == 32 ? NUMERA_F32 : dtype.bits == 64 ? NUMERA_F64 : 0;
+  case Code::Bool:
+    return dtype.bits == 8 ? NUMERA_BOOL : 0;
+  case Code::Int:
+  case Code::UInt: {
+    int32_t first = Code(dtype.code) == Code::Int ? NUMERA_I8 : NUMERA_U8;
+    switch (dtype.bits) {
+    case 8:
+      return first;
+    case 16:
+      return first + 1;
+    case 32:
+      return first + 2;
+    case 64:
+      return first + 3;
+    }
+    return 0;
+  }
+  default:
+    return 0;
+  }
+}
+
+static nb::dlpack::dtype dtypeOf(int32_t dtype) {
+  using Code = nb::dlpack::dtype_code;
+  auto make = [](Code code, unsigned bits) {
+    return nb::dlpack::dtype{uint8_t(code), uint8_t(bits), 1};
+  };
+  if (dtype == NUMERA_F32 || dtype == NUMERA_F64)
+    return make(Code::Float, dtype == NUMERA_F32 ? 32 : 64);
+  if (dtype == NUMERA_BOOL)
+    return make(Code::Bool, 8);
+  if (dtype >= NUMERA_U8)
+    return make(Code::UInt, 8u << (dtype - NUMERA_U8));
+  return make(Code::Int, 8u << (dtype - NUMERA_I8));
+}
+
+template <typename Array>
+static numera_tensor tensorOf(const Array &array, size_t place) {
+  numera_tensor tensor = {
+      .data = const_cast<void *>(static_cast<const void *>(array.data())),
+      .capacity = array.nbytes(),
+      .dtype = dtypeOf(array.dtype()),
+      .rank = int32_t(array.ndim()),
+      .shape = {}};
+  if (tensor.dtype == 0)
+    throw Error("array " + std::to_string(place) +
+                " has an element type that no program has");
+  if (array.ndim() > NUMERA_MAX_RANK)
+    throw Error("array " + std::to_string(place) + " has " +
+                std::to_string(array.ndim()) +
+                " dimensions, expected at most " +
+                std::to_string(NUMERA_MAX_RANK));
+  for (size_t i = 0; i < array.ndim(); ++i)
+    tensor.shape[i] = int64_t(array.shape(i));
+  return tensor;
+}
+
+/// A NumPy array of memory that a program allocated.
+static nb::object arrayOf(const numera_tensor &tensor) {
+  nb::capsule owner(tensor.data, [](void *data) noexcept { free(data); });
+  std::vector<size_t> shape(tensor.shape, tensor.shape + tensor.rank);
+  return nb::cast(nb::ndarray<nb::numpy>(tensor.data, shape.size(),
+                                         shape.data(), owner, nullptr,
+                                         dtypeOf(tensor.dtype)));
+}
+
+/// The results of a function, which `outputs` has memory for, unless it is
+/// empty.
+static nb::list call(const Program &program, const std::string &function,
+                     const std::vector<Input> &inputs,
+                     const std::vector<Output> &outputs, size_t outputCount,
+                     uint32_t threads, uint64_t seed, uint64_t step,
+                     uint64_t sample) {
+  std::vector<numera_tensor> arguments, results;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    arguments.push_back(tensorOf(inputs[i], i));
+  for (size_t i = 0; i < outputs.size(); ++i)
+    results.push_back(tensorOf(outputs[i], i));
+  if (outputs.empty())
+    results.resize(outputCount, numera_tensor{});
+  numera_options options = NUMERA_OPTIONS;
+  options.threads = threads;
+  options.seed = seed;
+  options.step = step;
+  options.sample = sample;
+  char *error = nullptr;
+  bool done = unlocked([&] {
+    return numeraProgramRun(program.get(), function.c_str(), arguments.data(),
+                            arguments.size(), results.data(), results.size(),
+                            &options, &error);
+  });
+  if (!done)
+    throwError(error);
+  nb::list list;
+  if (outputs.empty())
+    for (const numera_tensor &result : results)
+      list.append(arrayOf(result));
+  handleSignals();
+  return list;
+}
+
+void bindPrograms(nb::module_ &module) {
+  nb::class_<Program>(module, "Program", "A compiled program.")
+      .def_static("compile_file", &compileFile, nb::arg("registry"),
+                  nb::arg("model"), nb::arg("options"))
+      .def_static("compile_text", &compileText, nb::arg("registry"),
+                  nb::arg("mlir"), nb::arg("name"), nb::arg("options"))
+      .def_static("open", &openProgram, nb::arg("path"))
+      .def_prop_ro(
+          "metadata",
+          [](const Program &program) {
+            return numeraProgramMetadata(program.get());
+          },
+          "JSON.")
+      .def("call", &call, nb::arg("function"), nb::arg("inputs"),
+           nb::arg("outputs"), nb::arg("output_count"), nb::arg("threads"),
+           nb::arg("seed"), nb::arg("step"), nb::arg("sample"));
+  module.def("compile_to_file", &compileToFile, nb::arg("registry"),
+             nb::arg("model"), nb::arg("options"), nb::arg("emit"),
+             nb::arg("output"));
+}
+
+} // namespace numera::python
