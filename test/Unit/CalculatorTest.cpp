@@ -4,10 +4,10 @@
 // is exact.
 
 #include "Eval/Calculator.h"
-#include "Formats/FormatFacts.h"
-#include "Support/Decimal.h"
-#include "Support/HexFloat.h"
 #include "numera/Numerics/Random/Random.h"
+#include "numera/Registry/Description/Decimal.h"
+#include "numera/Registry/Description/FormatFacts.h"
+#include "numera/Registry/Description/HexFloat.h"
 #include "numera/Registry/Formats/Number.h"
 
 #include "llvm/ADT/StringExtras.h"

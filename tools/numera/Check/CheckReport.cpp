@@ -2,8 +2,8 @@
 
 #include "CheckReport.h"
 
-#include "Formats/FormatFacts.h"
-#include "Support/HexFloat.h"
+#include "numera/Registry/Description/FormatFacts.h"
+#include "numera/Registry/Description/HexFloat.h"
 #include "numera/Registry/Formats/ExactValue.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"

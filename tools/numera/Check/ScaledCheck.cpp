@@ -2,7 +2,7 @@
 
 #include "ScaledCheck.h"
 #include "CheckReport.h"
-#include "Formats/FormatFacts.h"
+#include "numera/Registry/Description/FormatFacts.h"
 
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Registry/Scaling/Quantize.h"

@@ -5,9 +5,9 @@
 #include "Check/CheckReport.h"
 #include "Check/ScaledCheck.h"
 #include "Commands.h"
-#include "Formats/FormatFacts.h"
 #include "Support/CommandLine.h"
 #include "Support/ModelFlags.h"
+#include "numera/Registry/Description/FormatFacts.h"
 
 #include "numera/Registry/Formats/Words.h"
 #include "numera/Runtime/Progress.h"

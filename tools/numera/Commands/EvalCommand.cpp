@@ -4,11 +4,11 @@
 
 #include "Commands.h"
 #include "Eval/Calculator.h"
-#include "Formats/FormatFacts.h"
 #include "Support/CommandLine.h"
-#include "Support/Decimal.h"
-#include "Support/HexFloat.h"
 #include "Support/ModelFlags.h"
+#include "numera/Registry/Description/Decimal.h"
+#include "numera/Registry/Description/FormatFacts.h"
+#include "numera/Registry/Description/HexFloat.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"

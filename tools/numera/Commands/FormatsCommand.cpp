@@ -4,10 +4,12 @@
 // picture of several.
 
 #include "Commands.h"
-#include "Formats/FormatPages.h"
 #include "Formats/Plot.h"
 #include "Support/CommandLine.h"
 #include "Support/ModelFlags.h"
+
+#include "numera/Registry/Description/FormatPages.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 using namespace numera;
@@ -70,7 +72,7 @@ int numera::formatsCommand(ArrayRef<const char *> arguments) {
   if (wantsPicture)
     return draw(registry, names, picture);
   if (names.empty()) {
-    printFormatList(registry, wantsJSON);
+    printFormatList(registry, wantsJSON, outs());
     return 0;
   }
   std::string error;
@@ -84,14 +86,19 @@ int numera::formatsCommand(ArrayRef<const char *> arguments) {
         "something only with a scale; see its element: numera formats '" +
         scaled.element.spelling() + "' --table");
   if (scaled) {
-    printScaledDescription(registry, scaled, names[0], wantsJSON);
+    printScaledDescription(registry, scaled, names[0], wantsJSON, outs());
     return 0;
   }
   Format format = registry.lookupFormat(names[0], error);
   if (!format)
     return fail(error);
-  if (wantsTable)
-    return printFormatTable(format, names[0], wantsJSON);
-  printFormatDescription(registry, format, names[0], wantsJSON);
+  if (wantsTable) {
+    std::string reason = checkFormatTable(format, names[0]);
+    if (!reason.empty())
+      return fail(reason);
+    printFormatTable(format, wantsJSON, outs());
+    return 0;
+  }
+  printFormatDescription(registry, format, names[0], wantsJSON, outs());
   return 0;
 }

@@ -2,8 +2,8 @@
 
 #include "Precision.h"
 
-#include "FormatFacts.h"
 #include "numera/Numerics/Exact/Add.h"
+#include "numera/Registry/Description/FormatFacts.h"
 #include <algorithm>
 #include <cmath>
 

@@ -2,11 +2,11 @@
 //
 // A description: facts by name, for people or as JSON.
 
-#ifndef NUMERA_TOOLS_FORMATS_DESCRIPTION_H
-#define NUMERA_TOOLS_FORMATS_DESCRIPTION_H
+#ifndef NUMERA_LIB_REGISTRY_DESCRIPTION_DESCRIPTION_H
+#define NUMERA_LIB_REGISTRY_DESCRIPTION_DESCRIPTION_H
 
-#include "Support/Decimal.h"
-#include "Support/HexFloat.h"
+#include "numera/Registry/Description/Decimal.h"
+#include "numera/Registry/Description/HexFloat.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -20,7 +20,9 @@ namespace numera {
 /// blanks for underscores, and a value.
 class Description {
 public:
-  explicit Description(llvm::json::OStream *json) : json(json) {}
+  /// To `json`, or, without one, to `stream`.
+  Description(llvm::json::OStream *json, llvm::raw_ostream &stream)
+      : json(json), stream(stream) {}
 
   void text(llvm::StringRef key, const llvm::Twine &value) {
     if (json)
@@ -64,25 +66,26 @@ public:
   void line(llvm::StringRef key, const llvm::Twine &value) {
     std::string name = key.str();
     llvm::replace(name, '_', ' ');
-    llvm::outs() << llvm::left_justify(name, 21) << value << '\n';
+    stream << llvm::left_justify(name, 21) << value << '\n';
   }
 
 private:
   llvm::json::OStream *json;
+  llvm::raw_ostream &stream;
 };
 
 /// Prints what `describe` says: to a JSON object that is open, or, given none,
 /// in lines.
 inline void
-printDescription(bool asJSON,
+printDescription(bool asJSON, llvm::raw_ostream &stream,
                  llvm::function_ref<void(llvm::json::OStream *)> describe) {
   if (!asJSON)
     return describe(nullptr);
-  llvm::json::OStream json(llvm::outs(), /*IndentSize=*/2);
+  llvm::json::OStream json(stream, /*IndentSize=*/2);
   json.object([&] { describe(&json); });
-  llvm::outs() << '\n';
+  stream << '\n';
 }
 
 } // namespace numera
 
-#endif // NUMERA_TOOLS_FORMATS_DESCRIPTION_H
+#endif // NUMERA_LIB_REGISTRY_DESCRIPTION_DESCRIPTION_H

@@ -3,10 +3,10 @@
 // What follows from a format: what `numera formats NAME` prints. Everything is
 // asked of the family, at any width, and no family is named here.
 
-#ifndef NUMERA_TOOLS_FORMATS_FORMATFACTS_H
-#define NUMERA_TOOLS_FORMATS_FORMATFACTS_H
+#ifndef NUMERA_REGISTRY_DESCRIPTION_FORMATFACTS_H
+#define NUMERA_REGISTRY_DESCRIPTION_FORMATFACTS_H
 
-#include "numera/Registry/Registry.h"
+#include "numera/Registry/Lowerings/RegistryEntries.h"
 #include <optional>
 #include <string>
 
@@ -32,7 +32,7 @@ struct FormatFacts {
 };
 
 /// `format` must have arithmetic.
-FormatFacts factsOf(const Registry &registry, const Format &format);
+FormatFacts factsOf(const RegistryEntries &registry, const Format &format);
 
 /// The least number of the format above zero.
 Unpacked smallestOf(const Format &format);
@@ -49,4 +49,4 @@ std::string printFields(const Format &format, uint64_t code);
 
 } // namespace numera
 
-#endif // NUMERA_TOOLS_FORMATS_FORMATFACTS_H
+#endif // NUMERA_REGISTRY_DESCRIPTION_FORMATFACTS_H

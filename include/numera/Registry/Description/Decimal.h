@@ -3,8 +3,8 @@
 // Values in decimal. A binary fraction has finitely many decimal digits: they
 // are all there, however many, by integer arithmetic alone.
 
-#ifndef NUMERA_TOOLS_SUPPORT_DECIMAL_H
-#define NUMERA_TOOLS_SUPPORT_DECIMAL_H
+#ifndef NUMERA_REGISTRY_DESCRIPTION_DECIMAL_H
+#define NUMERA_REGISTRY_DESCRIPTION_DECIMAL_H
 
 #include "numera/Numerics/Core/Unpacked.h"
 #include "numera/Registry/Formats/Format.h"
@@ -39,4 +39,4 @@ std::string printShortest(const Format &format, uint64_t code);
 
 } // namespace numera
 
-#endif // NUMERA_TOOLS_SUPPORT_DECIMAL_H
+#endif // NUMERA_REGISTRY_DESCRIPTION_DECIMAL_H

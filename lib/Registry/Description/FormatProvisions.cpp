@@ -3,8 +3,8 @@
 // Where the operations of an opaque format come from: a registered function,
 // others of them, f32, or nowhere.
 
-#include "FormatFacts.h"
-#include "FormatPages.h"
+#include "numera/Registry/Description/FormatFacts.h"
+#include "numera/Registry/Description/FormatPages.h"
 
 #include "numera/Registry/Lowerings/Derivation.h"
 #include "llvm/ADT/StringExtras.h"
@@ -31,7 +31,7 @@ static Lowering keyOf(OpKind operation, const Format &format) {
   return key;
 }
 
-static void addCasts(const Registry &registry, const Format &format,
+static void addCasts(const RegistryEntries &registry, const Format &format,
                      std::vector<Row> &rows) {
   auto add = [&](StringRef from, StringRef to, const Lowering &key) {
     rows.push_back({("cast " + from + " -> " + to).str(),
@@ -61,7 +61,7 @@ static void addCasts(const Registry &registry, const Format &format,
 }
 
 /// What the library has beside operations, where it has.
-static void addFunctions(const Registry &registry, const Format &format,
+static void addFunctions(const RegistryEntries &registry, const Format &format,
                          std::vector<Row> &rows) {
   auto add = [&](std::string name, const Lowering *found) {
     if (found)
@@ -88,7 +88,8 @@ static void addFunctions(const Registry &registry, const Format &format,
 #include "numera/Registry/Formats/LibraryFunctions.def"
 }
 
-static std::vector<Row> rowsOf(const Registry &registry, const Format &format) {
+static std::vector<Row> rowsOf(const RegistryEntries &registry,
+                               const Format &format) {
   std::vector<Row> rows;
   addCasts(registry, format, rows);
   auto addUniform = [&](OpKind operation) {
@@ -135,22 +136,23 @@ static StringRef wordOf(Provision::Kind kind) {
 }
 
 /// The library of a registered function, where its entry or the file says.
-static std::string libraryOf(const Registry &registry,
+static std::string libraryOf(const RegistryEntries &registry,
                              const Lowering &lowering) {
   if (!lowering.library.empty() || registry.libraries().size() != 1)
     return lowering.library;
   return registry.libraries().front().name;
 }
 
-void numera::printProvisions(const Registry &registry, const Format &format,
-                             json::OStream *json) {
+void numera::printProvisions(const RegistryEntries &registry,
+                             const Format &format, json::OStream *json,
+                             raw_ostream &stream) {
   std::vector<Row> rows = rowsOf(registry, format);
   Format equivalent = registry.equivalentOf(format);
   std::string meaning =
       equivalent ? registry.nameOrSpelling(equivalent) : std::string();
-  const Registry::NamedFormat *entry = registry.entryOf(format);
+  const RegistryEntries::NamedFormat *entry = registry.entryOf(format);
   bool isAnyNaN =
-      entry && entry->proofs == Registry::NamedFormat::Proofs::AnyNaN;
+      entry && entry->proofs == RegistryEntries::NamedFormat::Proofs::AnyNaN;
   auto print = [&](const Row &row) {
     const Provision &provision = row.provision;
     const Lowering *lowering = provision.lowering;
@@ -188,7 +190,7 @@ void numera::printProvisions(const Registry &registry, const Format &format,
     }
     std::string kind = wordOf(provision.kind).str();
     kind.resize(origin.empty() ? kind.size() : 12, ' ');
-    outs() << left_justify(row.operation, 21) << kind << origin << '\n';
+    stream << left_justify(row.operation, 21) << kind << origin << '\n';
   };
   if (json)
     json->attributeArray("provisions", [&] { for_each(rows, print); });

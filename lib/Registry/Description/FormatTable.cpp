@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-#include "FormatFacts.h"
-#include "FormatPages.h"
-#include "Support/CommandLine.h"
-#include "Support/Decimal.h"
-#include "Support/HexFloat.h"
+#include "numera/Registry/Description/Decimal.h"
+#include "numera/Registry/Description/FormatFacts.h"
+#include "numera/Registry/Description/FormatPages.h"
+#include "numera/Registry/Description/HexFloat.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -14,17 +13,17 @@ using namespace llvm;
 using namespace numera;
 
 /// One array, one code on a line: a table is for diff and grep as well.
-static void printAsJSON(const Format &format) {
+static void printAsJSON(const Format &format, raw_ostream &stream) {
   StringRef separator = "[";
   for (uint64_t code = 0; code >> format.width() == 0; ++code) {
     Unpacked value = format.getFamily().decode(format, code);
-    outs() << separator << "{\"code\": \"" << printCode(format, code)
+    stream << separator << "{\"code\": \"" << printCode(format, code)
            << "\", \"value\": \"" << printNearestHexFloat(value)
            << "\", \"bits\": \"" << printFields(format, code)
            << "\", \"decimal\": \"" << printDecimal(value) << "\"}";
     separator = ",\n";
   }
-  outs() << "]\n";
+  stream << "]\n";
 }
 
 /// How wide it is on a terminal: `…` is one character of three bytes.
@@ -34,7 +33,7 @@ static size_t columnsOf(StringRef text) {
 
 /// Columns as wide as their widest entry; the decimal, which may have thousands
 /// of digits, comes last.
-static void printAsText(const Format &format) {
+static void printAsText(const Format &format, raw_ostream &stream) {
   const FormatFamily &family = format.getFamily();
   size_t bitsWidth = 0, hexWidth = 0;
   for (uint64_t code = 0; code >> format.width() == 0; ++code) {
@@ -45,25 +44,30 @@ static void printAsText(const Format &format) {
   for (uint64_t code = 0; code >> format.width() == 0; ++code) {
     Unpacked value = family.decode(format, code);
     std::string hex = printHexFloat(value);
-    outs() << printCode(format, code) << "  "
+    stream << printCode(format, code) << "  "
            << left_justify(printFields(format, code), unsigned(bitsWidth))
            << "  " << hex;
-    outs().indent(unsigned(hexWidth - columnsOf(hex)))
+    stream.indent(unsigned(hexWidth - columnsOf(hex)))
         << "  " << printDecimal(value) << '\n';
   }
 }
 
-int numera::printFormatTable(const Format &format, StringRef name,
-                             bool asJSON) {
+std::string numera::checkFormatTable(const Format &format, StringRef name) {
   if (!format.getFamily().hasArithmetic())
-    return fail("format '" + name +
-                "' is opaque: only its library knows the values of its codes");
+    return ("format '" + name +
+            "' is opaque: only its library knows the values of its codes")
+        .str();
   if (format.width() > widestTable)
-    return fail("format '" + name + "' has " + Twine(format.width()) +
-                " bits, a table is printed for at most " + Twine(widestTable));
+    return ("format '" + name + "' has " + Twine(format.width()) +
+            " bits, a table is printed for at most " + Twine(widestTable))
+        .str();
+  return "";
+}
+
+void numera::printFormatTable(const Format &format, bool asJSON,
+                              raw_ostream &stream) {
   if (asJSON)
-    printAsJSON(format);
+    printAsJSON(format, stream);
   else
-    printAsText(format);
-  return 0;
+    printAsText(format, stream);
 }

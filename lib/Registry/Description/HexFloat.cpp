@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-#include "HexFloat.h"
+#include "numera/Registry/Description/HexFloat.h"
 
 using namespace numera;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-#ifndef NUMERA_TOOLS_SUPPORT_HEXFLOAT_H
-#define NUMERA_TOOLS_SUPPORT_HEXFLOAT_H
+#ifndef NUMERA_REGISTRY_DESCRIPTION_HEXFLOAT_H
+#define NUMERA_REGISTRY_DESCRIPTION_HEXFLOAT_H
 
 #include "numera/Numerics/Core/Unpacked.h"
 #include <string>
@@ -19,4 +19,4 @@ std::string printNearestHexFloat(const Unpacked &value);
 
 } // namespace numera
 
-#endif // NUMERA_TOOLS_SUPPORT_HEXFLOAT_H
+#endif // NUMERA_REGISTRY_DESCRIPTION_HEXFLOAT_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 #include "Description.h"
-#include "FormatFacts.h"
-#include "FormatPages.h"
+#include "numera/Registry/Description/FormatFacts.h"
+#include "numera/Registry/Description/FormatPages.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -25,20 +25,22 @@ struct Row {
 };
 } // namespace
 
-static std::vector<Row> rowsOf(const Registry &registry) {
+static std::vector<Row> rowsOf(const RegistryEntries &registry) {
   std::vector<Row> rows;
-  for (const Registry::NamedFormat &named : registry.formats())
+  for (const RegistryEntries::NamedFormat &named : registry.formats())
     rows.push_back({named.name, named.format.spelling(),
                     named.format.storageBits(), utostr(named.format.width())});
-  for (const Registry::NamedScaledFormat &named : registry.scaledFormats())
+  for (const RegistryEntries::NamedScaledFormat &named :
+       registry.scaledFormats())
     rows.push_back({named.name, named.format.spelling(),
                     named.format.element.storageBits(),
                     formatv("{0}", named.format.bitsPerElement()).str()});
   return rows;
 }
 
-static void printListAsJSON(const Registry &registry) {
-  json::OStream out(outs(), /*IndentSize=*/2);
+static void printListAsJSON(const RegistryEntries &registry,
+                            raw_ostream &stream) {
+  json::OStream out(stream, /*IndentSize=*/2);
   out.array([&] {
     for (const Row &row : rowsOf(registry))
       out.object([&] {
@@ -50,10 +52,10 @@ static void printListAsJSON(const Registry &registry) {
         out.attributeEnd();
       });
   });
-  outs() << '\n';
+  stream << '\n';
 }
 
-static void printList(const Registry &registry) {
+static void printList(const RegistryEntries &registry, raw_ostream &stream) {
   size_t nameWidth = 4, spellingWidth = 8;
   std::vector<Row> rows = rowsOf(registry);
   for (const Row &row : rows) {
@@ -62,7 +64,7 @@ static void printList(const Registry &registry) {
   }
   auto print = [&](StringRef name, StringRef spelling, StringRef storage,
                    StringRef width) {
-    outs() << left_justify(name, unsigned(nameWidth) + 2)
+    stream << left_justify(name, unsigned(nameWidth) + 2)
            << left_justify(spelling, unsigned(spellingWidth) + 2)
            << right_justify(storage, 12) << right_justify(width, 7) << '\n';
   };
@@ -71,11 +73,12 @@ static void printList(const Registry &registry) {
     print(row.name, row.spelling, utostr(row.storageBits), row.width);
 }
 
-void numera::printFormatList(const Registry &registry, bool asJSON) {
+void numera::printFormatList(const RegistryEntries &registry, bool asJSON,
+                             raw_ostream &stream) {
   if (asJSON)
-    printListAsJSON(registry);
+    printListAsJSON(registry, stream);
   else
-    printList(registry);
+    printList(registry, stream);
 }
 
 // ---- One format
@@ -120,8 +123,9 @@ static void describeChanges(const Format &format, json::OStream *json,
   });
 }
 
-static void describeArithmetic(const Registry &registry, const Format &format,
-                               json::OStream *json, Description &out) {
+static void describeArithmetic(const RegistryEntries &registry,
+                               const Format &format, json::OStream *json,
+                               Description &out) {
   FormatFacts facts = factsOf(registry, format);
   out.number("precision", facts.range.precision);
   out.value("largest", facts.largest);
@@ -154,15 +158,16 @@ static void describeArithmetic(const Registry &registry, const Format &format,
 }
 
 /// A type of a lowering: a format or an integer.
-static std::string typeText(const Registry &registry, const Format &format,
-                            unsigned integer, bool isSigned) {
+static std::string typeText(const RegistryEntries &registry,
+                            const Format &format, unsigned integer,
+                            bool isSigned) {
   if (integer)
     return (isSigned ? "i" : "u") + utostr(integer);
   return registry.nameOrSpelling(format);
 }
 
 /// `cast(f32) -> mybf16 for *: mybf16_from_f32`.
-static std::string printLowering(const Registry &registry,
+static std::string printLowering(const RegistryEntries &registry,
                                  const Lowering &entry) {
   auto operand = [&](const Format &format) {
     return typeText(registry, format, entry.fromInteger, entry.integerIsSigned);
@@ -177,8 +182,8 @@ static std::string printLowering(const Registry &registry,
       nameOf(entry.target), entry.symbol);
 }
 
-static std::vector<const Lowering *> loweringsOf(const Registry &registry,
-                                                 const Format &format) {
+static std::vector<const Lowering *>
+loweringsOf(const RegistryEntries &registry, const Format &format) {
   std::vector<const Lowering *> found;
   for (const Lowering &entry : registry.lowerings())
     if (entry.result == format || is_contained(entry.operands, format))
@@ -186,9 +191,9 @@ static std::vector<const Lowering *> loweringsOf(const Registry &registry,
   return found;
 }
 
-static void describe(const Registry &registry, const Format &format,
-                     StringRef name, json::OStream *json) {
-  Description out(json);
+static void describe(const RegistryEntries &registry, const Format &format,
+                     StringRef name, json::OStream *json, raw_ostream &stream) {
+  Description out(json, stream);
   out.text("name", name);
   out.text("spelling", format.spelling());
   out.text("family", format.getFamily().name());
@@ -206,13 +211,13 @@ static void describe(const Registry &registry, const Format &format,
     for (const Lowering *entry : lowerings)
       out.line("lowering", printLowering(registry, *entry));
   if (format.isOpaque())
-    printProvisions(registry, format, json);
+    printProvisions(registry, format, json, stream);
 }
 
-void numera::printFormatDescription(const Registry &registry,
+void numera::printFormatDescription(const RegistryEntries &registry,
                                     const Format &format, StringRef name,
-                                    bool asJSON) {
-  printDescription(asJSON, [&](json::OStream *json) {
-    describe(registry, format, name, json);
+                                    bool asJSON, raw_ostream &stream) {
+  printDescription(asJSON, stream, [&](json::OStream *json) {
+    describe(registry, format, name, json, stream);
   });
 }

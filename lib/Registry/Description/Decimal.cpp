@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-#include "Decimal.h"
+#include "numera/Registry/Description/Decimal.h"
 
 #include "numera/Registry/Formats/FormatFamily.h"
 #include "numera/Registry/Formats/Number.h"

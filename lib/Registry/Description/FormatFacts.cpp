@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-#include "FormatFacts.h"
+#include "numera/Registry/Description/FormatFacts.h"
 
 #include "numera/Numerics/Exact/Add.h"
 #include "llvm/ADT/StringExtras.h"
@@ -74,7 +74,8 @@ std::string numera::overflowOf(const Format &format) {
   return nameOf(format.getFamily().overflow(format)).str();
 }
 
-FormatFacts numera::factsOf(const Registry &registry, const Format &format) {
+FormatFacts numera::factsOf(const RegistryEntries &registry,
+                            const Format &format) {
   const FormatFamily &family = format.getFamily();
   FormatFacts facts;
   facts.range = family.range(format);

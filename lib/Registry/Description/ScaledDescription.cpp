@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 #include "Description.h"
-#include "FormatFacts.h"
-#include "FormatPages.h"
+#include "numera/Registry/Description/FormatFacts.h"
+#include "numera/Registry/Description/FormatPages.h"
 
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -38,10 +38,11 @@ static std::string shortest(double number) {
   return text;
 }
 
-static void describe(const Registry &registry, const ScaledFormat &format,
-                     StringRef name, json::OStream *json) {
+static void describe(const RegistryEntries &registry,
+                     const ScaledFormat &format, StringRef name,
+                     json::OStream *json, raw_ostream &stream) {
   const Scaling &scaling = format.scaling;
-  Description out(json);
+  Description out(json, stream);
   out.text("name", name);
   out.text("spelling", format.spelling());
   out.text("family", format.isBlock() ? "block" : "scaled");
@@ -64,10 +65,10 @@ static void describe(const Registry &registry, const ScaledFormat &format,
   out.digits("bits_per_element", shortest(format.bitsPerElement()));
 }
 
-void numera::printScaledDescription(const Registry &registry,
+void numera::printScaledDescription(const RegistryEntries &registry,
                                     const ScaledFormat &format, StringRef name,
-                                    bool asJSON) {
-  printDescription(asJSON, [&](json::OStream *json) {
-    describe(registry, format, name, json);
+                                    bool asJSON, raw_ostream &stream) {
+  printDescription(asJSON, stream, [&](json::OStream *json) {
+    describe(registry, format, name, json, stream);
   });
 }
