@@ -27,7 +27,7 @@ extern "C" {
 #define NUMERA_C_API __attribute__((visibility("default")))
 
 /** The version of this interface: grows when functions are added. */
-#define NUMERA_C_VERSION 1
+#define NUMERA_C_VERSION 2
 
 /** Formats, libraries and lowerings. */
 typedef struct NumeraRegistry NumeraRegistry;
@@ -89,6 +89,30 @@ NUMERA_C_API int numeraFormatDecode(const NumeraRegistry *registry,
                                     const char *format, const uint64_t *codes,
                                     double *values, size_t count, char **error);
 
+/**
+ * The formats of a registry, JSON as `numera formats --json` prints it. This
+ * and the next two are freed with numeraStringFree.
+ */
+NUMERA_C_API char *numeraFormatList(const NumeraRegistry *registry,
+                                    char **error);
+/**
+ * What follows from a format, a scaled one too: JSON as `numera formats NAME
+ * --json` prints it (docs/CommandLine.md).
+ */
+NUMERA_C_API char *numeraFormatFacts(const NumeraRegistry *registry,
+                                     const char *format, char **error);
+/** Every code of a format of at most 16 bits: `numera formats NAME --table`. */
+NUMERA_C_API char *numeraFormatTable(const NumeraRegistry *registry,
+                                     const char *format, char **error);
+/**
+ * The spelling of a format that rounds or overflows in another way: `options`
+ * are rounding, random-bits and overflow, as for a compilation.
+ */
+NUMERA_C_API char *numeraFormatVariant(const NumeraRegistry *registry,
+                                       const char *format,
+                                       const char *const *options,
+                                       char **error);
+
 /* ---- programs -------------------------------------------------------------
  */
 
@@ -117,12 +141,33 @@ NUMERA_C_API int numeraCompileToFile(const NumeraRegistry *registry,
                                      const char *const *options,
                                      const char *emit, const char *output,
                                      char **error);
+/** The same of MLIR in memory. */
+NUMERA_C_API int numeraCompileTextToFile(const NumeraRegistry *registry,
+                                         const char *mlir, const char *name,
+                                         const char *const *options,
+                                         const char *emit, const char *output,
+                                         char **error);
+/**
+ * A model as MLIR at a stage of its compilation: `import` (f32), `retype` (in
+ * the format) or `lowered` (LLVM dialect). Free it with numeraStringFree.
+ */
+NUMERA_C_API char *numeraPrintFile(const NumeraRegistry *registry,
+                                   const char *model,
+                                   const char *const *options,
+                                   const char *stage, char **error);
+/** The same of MLIR in memory. */
+NUMERA_C_API char *numeraPrintText(const NumeraRegistry *registry,
+                                   const char *mlir, const char *name,
+                                   const char *const *options,
+                                   const char *stage, char **error);
 /** Opens a shared object that Numera wrote. */
 NUMERA_C_API NumeraProgram *numeraProgramOpen(const char *path, char **error);
 NUMERA_C_API void numeraProgramDestroy(NumeraProgram *program);
 
 /** What numera_metadata (numera/Runtime/numera.h) is of this program, JSON. */
 NUMERA_C_API const char *numeraProgramMetadata(const NumeraProgram *program);
+/** What the compiler warned of, a line each; empty if nothing. */
+NUMERA_C_API const char *numeraProgramWarnings(const NumeraProgram *program);
 NUMERA_C_API size_t numeraProgramFunctionCount(const NumeraProgram *program);
 /** NULL if there are not so many. Valid as long as the program. */
 NUMERA_C_API const char *numeraProgramFunctionName(const NumeraProgram *program,

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// numera-c/Numera.h in terms of the registry, the compiler and its programs.
+// numera-c/Numera.h in terms of the registry; Programs.cpp has programs.
 // What is checked here is what C cannot express; all else reports through the
 // classes' own messages.
 
-#include "numera-c/Numera.h"
-#include "Options.h"
+#include "Handles.h"
 #include "numera/Registry/Formats/Plugin.h"
 #include "numera/Target/Check/Proofs.h"
-#include "numera/Target/Driver/Emit.h"
 #include "numera/Target/Libraries/Examine/Libraries.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -18,32 +16,16 @@
 using namespace llvm;
 using namespace numera;
 
-struct NumeraRegistry {
-  Registry registry;
-};
-
-struct NumeraProgram {
-  std::unique_ptr<Program> program;
-  std::string metadata;
-};
-
 // ---- errors ----------------------------------------------------------------
 
-/// One line for the caller; returns 0, which is a null pointer, too.
-static std::nullptr_t fail(char **error, StringRef message) {
+std::nullptr_t numera::fail(char **error, StringRef message) {
   if (error)
     *error = strdup(message.rtrim().str().c_str());
   return nullptr;
 }
-static std::nullptr_t fail(char **error, Error reason) {
+std::nullptr_t numera::fail(char **error, Error reason) {
   return fail(error, toString(std::move(reason)));
 }
-static void clear(char **error) {
-  if (error)
-    *error = nullptr;
-}
-/// The status of functions that return one: 0 after a failure.
-static int status(std::nullptr_t) { return 0; }
 
 int numeraApiVersion(void) { return NUMERA_C_VERSION; }
 const char *numeraVersion(void) { return version().data(); }
@@ -164,172 +146,5 @@ int numeraFormatDecode(const NumeraRegistry *registry, const char *name,
         f64.getFamily().encode(f64, format.getFamily().decode(format, codes[i]),
                                Rounding::NearestEven));
   }
-  return 1;
-}
-
-// ---- compiling -------------------------------------------------------------
-
-namespace {
-/// A model on its way to a program.
-class Compilation {
-public:
-  Compilation(const NumeraRegistry *registry, const char *const *options,
-              char **error)
-      : registry(registry->registry), compiler(registry->registry),
-        error(error) {
-    clear(error);
-    std::string message;
-    this->options = readOptions(options, message);
-    if (!this->options)
-      fail(error, message);
-  }
-
-  /// With `read` one of Compiler's functions that load.
-  template <typename Read> bool lower(Read read) {
-    if (!options)
-      return false;
-    std::string message;
-    raw_string_ostream errors(message);
-    module = read(compiler, errors);
-    if (module && succeeded(compiler.lower(*module, options->compile, resolved,
-                                           functions, errors)))
-      return true;
-    fail(error, message);
-    return false;
-  }
-
-  bool isForGPU() const { return options->compile.target == "nvptx"; }
-
-  /// `kind` as checkEmit has it.
-  int write(StringRef kind, StringRef path) {
-    EmitOptions emission = {.kind = kind.str(), .cpu = cpu()};
-    if (isForGPU())
-      emission.gpu = options->gpu;
-    if (Error reason =
-            emit(*module, functions, registry, std::move(emission), path))
-      return status(fail(error, std::move(reason)));
-    return 1;
-  }
-
-  NumeraProgram *program() {
-    CPUOptions host = cpu();
-    DeviceCode device;
-    if (isForGPU()) {
-      Expected<DeviceCode> code =
-          takeDeviceCode(*module, registry, options->gpu);
-      if (!code)
-        return fail(error, code.takeError());
-      device = std::move(*code);
-      host.device = &device;
-    }
-    auto made = Program::compile(*module, functions, registry, host);
-    if (!made)
-      return fail(error, made.takeError());
-    std::string metadata = printMetadata((*made)->metadata());
-    return new NumeraProgram{std::move(*made), std::move(metadata)};
-  }
-
-private:
-  CPUOptions cpu() const {
-    return cpuOptions(options->compile, resolved, options->seed);
-  }
-
-  const Registry &registry;
-  Compiler compiler;
-  char **error;
-  std::optional<ModelOptions> options;
-  Resolved resolved;
-  std::vector<FunctionSignature> functions;
-  mlir::OwningOpRef<mlir::ModuleOp> module;
-};
-} // namespace
-
-NumeraProgram *numeraCompileFile(const NumeraRegistry *registry,
-                                 const char *model, const char *const *options,
-                                 char **error) {
-  Compilation compilation(registry, options, error);
-  bool lowered =
-      compilation.lower([&](Compiler &compiler, raw_ostream &errors) {
-        return compiler.load(model, errors);
-      });
-  return lowered ? compilation.program() : nullptr;
-}
-
-NumeraProgram *numeraCompileText(const NumeraRegistry *registry,
-                                 const char *mlir, const char *name,
-                                 const char *const *options, char **error) {
-  Compilation compilation(registry, options, error);
-  bool lowered =
-      compilation.lower([&](Compiler &compiler, raw_ostream &errors) {
-        return compiler.loadText(mlir, name, errors);
-      });
-  return lowered ? compilation.program() : nullptr;
-}
-
-int numeraCompileToFile(const NumeraRegistry *registry, const char *model,
-                        const char *const *options, const char *kind,
-                        const char *output, char **error) {
-  Compilation compilation(registry, options, error);
-  bool lowered =
-      compilation.lower([&](Compiler &compiler, raw_ostream &errors) {
-        return compiler.load(model, errors);
-      });
-  if (!lowered)
-    return 0;
-  StringRef target = compilation.isForGPU() ? "nvptx" : "cpu";
-  if (StringRef(kind) == "mlir")
-    return status(fail(error, "--emit mlir is for numera compile alone"));
-  if (std::string wrong = checkEmit(kind, target); !wrong.empty())
-    return status(fail(error, wrong));
-  return compilation.write(kind, output);
-}
-
-// ---- programs --------------------------------------------------------------
-
-NumeraProgram *numeraProgramOpen(const char *path, char **error) {
-  clear(error);
-  auto program = Program::open(path);
-  if (!program)
-    return fail(error, program.takeError());
-  std::string metadata = printMetadata((*program)->metadata());
-  return new NumeraProgram{std::move(*program), std::move(metadata)};
-}
-
-void numeraProgramDestroy(NumeraProgram *program) { delete program; }
-
-const char *numeraProgramMetadata(const NumeraProgram *program) {
-  return program->metadata.c_str();
-}
-
-size_t numeraProgramFunctionCount(const NumeraProgram *program) {
-  return program->program->functions().size();
-}
-
-const char *numeraProgramFunctionName(const NumeraProgram *program,
-                                      size_t index) {
-  ArrayRef<FunctionSignature> functions = program->program->functions();
-  return index < functions.size() ? functions[index].name.c_str() : nullptr;
-}
-
-numera_entry *numeraProgramEntry(const NumeraProgram *program,
-                                 const char *function) {
-  if (!function)
-    function = numeraProgramFunctionName(program, 0);
-  return function ? program->program->entry(function) : nullptr;
-}
-
-int numeraProgramRun(const NumeraProgram *program, const char *function,
-                     const numera_tensor *inputs, size_t input_count,
-                     numera_tensor *outputs, size_t output_count,
-                     const numera_options *options, char **error) {
-  clear(error);
-  numera_entry *entry = numeraProgramEntry(program, function);
-  if (!entry)
-    return status(fail(error, "no function '" +
-                                  std::string(function ? function : "") + "'"));
-  char message[512] = "";
-  if (entry(inputs, input_count, outputs, output_count, options, message,
-            sizeof message))
-    return status(fail(error, message));
   return 1;
 }

@@ -104,6 +104,38 @@ static void testFormats(NumeraRegistry *registry) {
   EXPECT_ERROR(numeraLoadPlugin("/dev/null", &error), "cannot be loaded");
 }
 
+/* The text has these words; frees it. */
+#define EXPECT_TEXT(call, words)                                               \
+  do {                                                                         \
+    char *text = (call);                                                       \
+    EXPECT(text && strstr(text, words));                                       \
+    numeraStringFree(text);                                                    \
+  } while (0)
+
+static void testDescriptions(NumeraRegistry *registry) {
+  char *error = NULL;
+  EXPECT_TEXT(numeraFormatList(registry, &error), "\"name\": \"e5m7\"");
+  EXPECT_TEXT(numeraFormatFacts(registry, "f8E4M3FN", &error),
+              "\"largest\": \"0x1.cp+8\"");
+  EXPECT_TEXT(numeraFormatFacts(registry, "mxfp8", &error), "\"block\": 32");
+  EXPECT_TEXT(numeraFormatFacts(registry, "mine", &error),
+              "\"kind\": \"missing\"");
+  EXPECT_TEXT(numeraFormatTable(registry, "posit8", &error),
+              "{\"code\": \"0x40\", \"value\": \"0x1p+0\"");
+  const char *const drawn[] = {"rounding=stochastic", "random-bits=8", NULL};
+  EXPECT_TEXT(numeraFormatVariant(registry, "e5m7", drawn, &error),
+              "float<5,7,stochastic,random-bits=8>");
+  EXPECT(error == NULL);
+
+  EXPECT_ERROR(numeraFormatFacts(registry, "posit61", &error), "did you mean");
+  EXPECT_ERROR(numeraFormatFacts(registry, "block<posit16>", &error), "block");
+  EXPECT_ERROR(numeraFormatTable(registry, "f32", &error), "at most 16");
+  EXPECT_ERROR(numeraFormatTable(registry, "mine", &error), "opaque");
+  const char *const wrap[] = {"overflow=wrap", NULL};
+  EXPECT_ERROR(numeraFormatVariant(registry, "posit16", wrap, &error),
+               "does not go with posit<16,2>");
+}
+
 static void testProgram(NumeraRegistry *registry, const char *folder) {
   char *error = NULL;
   const char *const options[] = {"format=posit16", "cpu=x86-64-v3", NULL};
@@ -140,7 +172,15 @@ static void testProgram(NumeraRegistry *registry, const char *folder) {
   EXPECT_ERROR(
       numeraProgramRun(program, "other", inputs, 3, &output, 1, NULL, &error),
       "other");
+  EXPECT(strcmp(numeraProgramWarnings(program), "") == 0);
   numeraProgramDestroy(program);
+  EXPECT_TEXT(numeraPrintText(registry, model, "m", options, "retype", &error),
+              "numera.mul");
+  EXPECT_ERROR(numeraPrintText(registry, model, "m", options, "last", &error),
+               "expected import, retype or lowered");
+  EXPECT_ERROR(
+      numeraPrintFile(registry, "none.mlir", options, "import", &error),
+      "none.mlir");
 
   const char *const wrong[] = {"fromat=posit16", NULL};
   EXPECT_ERROR(numeraCompileText(registry, model, "m", wrong, &error),
@@ -175,6 +215,11 @@ static void testProgram(NumeraRegistry *registry, const char *folder) {
   EXPECT(opened && numeraProgramEntry(opened, "axpy"));
   numeraProgramDestroy(opened);
   EXPECT_ERROR(numeraProgramOpen(path, &error), "axpy.mlir");
+  EXPECT(numeraCompileTextToFile(registry, model, "m", options, "obj", object,
+                                 &error));
+  EXPECT_ERROR(numeraCompileTextToFile(registry, "func", "m", options, "obj",
+                                       object, &error),
+               "m:1:");
 }
 
 int main(int argc, char **argv) {
@@ -183,6 +228,7 @@ int main(int argc, char **argv) {
   EXPECT(strchr(numeraVersion(), '.'));
   NumeraRegistry *registry = numeraRegistryCreate();
   testFormats(registry);
+  testDescriptions(registry);
   testProgram(registry, argv[1]);
   numeraRegistryDestroy(registry);
   return failures != 0;

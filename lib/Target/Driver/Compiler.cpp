@@ -139,9 +139,8 @@ OwningOpRef<ModuleOp> Compiler::emptyModule() {
   return ModuleOp::create(UnknownLoc::get(context.get()));
 }
 
-/// The format with the rounding and overflow that the options ask for.
-static bool withOptions(const CompileOptions &options, Format &format,
-                        std::string &error) {
+bool withOptions(const CompileOptions &options, Format &format,
+                 std::string &error) {
   const FormatFamily &family = format.getFamily();
   auto fail = [&](StringRef message) {
     error = message.str();

@@ -42,6 +42,11 @@ struct CompileOptions {
   bool countStatusFlags = false;
 };
 
+/// Gives a format the rounding and the overflow that the options ask for. False
+/// with a line in `error` where they do not go with it.
+bool withOptions(const CompileOptions &options, Format &format,
+                 std::string &error);
+
 /// What was chosen, for reports.
 struct Resolved {
   Format format;

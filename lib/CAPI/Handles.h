@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+//
+// What the opaque types of numera-c/Numera.h are, and how its functions report.
+
+#ifndef NUMERA_LIB_CAPI_HANDLES_H
+#define NUMERA_LIB_CAPI_HANDLES_H
+
+#include "numera-c/Numera.h"
+#include "numera/Registry/Registry.h"
+#include "numera/Target/Program/Program.h"
+#include "llvm/Support/Error.h"
+
+struct NumeraRegistry {
+  numera::Registry registry;
+};
+
+struct NumeraProgram {
+  std::unique_ptr<numera::Program> program;
+  std::string metadata;
+  std::string warnings;
+};
+
+namespace numera {
+
+/// One line for the caller; returns 0, which is a null pointer, too.
+std::nullptr_t fail(char **error, llvm::StringRef message);
+std::nullptr_t fail(char **error, llvm::Error reason);
+inline void clear(char **error) {
+  if (error)
+    *error = nullptr;
+}
+/// The status of functions that return one: 0 after a failure.
+inline int status(std::nullptr_t) { return 0; }
+
+} // namespace numera
+
+#endif // NUMERA_LIB_CAPI_HANDLES_H

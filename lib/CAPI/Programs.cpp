@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+//
+// Compilations and programs of numera-c/Numera.h.
+
+#include "Handles.h"
+#include "Options.h"
+#include "numera/Target/Driver/Emit.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cstring>
+
+using namespace llvm;
+using namespace numera;
+
+// ---- compiling -------------------------------------------------------------
+
+namespace {
+/// A file, or MLIR in memory.
+struct Model {
+  StringRef name;
+  StringRef text = {};
+  bool isText = false;
+};
+
+/// A model on its way to a program.
+class Compilation {
+public:
+  Compilation(const NumeraRegistry *registry, const char *const *options,
+              char **error)
+      : registry(registry->registry), compiler(registry->registry),
+        error(error) {
+    clear(error);
+    std::string message;
+    this->options = readOptions(options, message);
+    if (!this->options)
+      fail(error, message);
+  }
+
+  bool lower(const Model &model) {
+    raw_string_ostream errors(message);
+    if (load(model, errors) &&
+        succeeded(compiler.lower(*module, options->compile, resolved, functions,
+                                 errors)))
+      return true;
+    return report(message);
+  }
+
+  /// The model at a stage, as text.
+  char *print(const Model &model, StringRef stage) {
+    std::string message, text;
+    raw_string_ostream errors(message), stream(text);
+    if (!load(model, errors) ||
+        failed(compiler.lowerTo(*module, stage, options->compile, errors))) {
+      report(message);
+      return nullptr;
+    }
+    module->print(stream);
+    return strdup(text.c_str());
+  }
+
+  bool isForGPU() const { return options->compile.target == "nvptx"; }
+
+  /// `kind` as checkEmit has it.
+  int write(StringRef kind, StringRef path) {
+    EmitOptions emission = {.kind = kind.str(), .cpu = cpu()};
+    if (isForGPU())
+      emission.gpu = options->gpu;
+    if (Error reason =
+            emit(*module, functions, registry, std::move(emission), path))
+      return status(fail(error, std::move(reason)));
+    return 1;
+  }
+
+  NumeraProgram *program() {
+    CPUOptions host = cpu();
+    DeviceCode device;
+    if (isForGPU()) {
+      Expected<DeviceCode> code =
+          takeDeviceCode(*module, registry, options->gpu);
+      if (!code)
+        return fail(error, code.takeError());
+      device = std::move(*code);
+      host.device = &device;
+    }
+    auto made = Program::compile(*module, functions, registry, host);
+    if (!made)
+      return fail(error, made.takeError());
+    std::string metadata = printMetadata((*made)->metadata());
+    return new NumeraProgram{std::move(*made), std::move(metadata), message};
+  }
+
+private:
+  bool load(const Model &model, raw_ostream &errors) {
+    if (!options)
+      return false;
+    module = model.isText ? compiler.loadText(model.text, model.name, errors)
+                          : compiler.load(model.name, errors);
+    return bool(module);
+  }
+  /// Unless something has been said before.
+  bool report(StringRef message) {
+    if (options)
+      fail(error, message);
+    return false;
+  }
+  CPUOptions cpu() const {
+    return cpuOptions(options->compile, resolved, options->seed);
+  }
+
+  const Registry &registry;
+  Compiler compiler;
+  char **error;
+  std::optional<ModelOptions> options;
+  std::string message; ///< of a lowering: warnings if it went well
+  Resolved resolved;
+  std::vector<FunctionSignature> functions;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+} // namespace
+
+static NumeraProgram *compile(const NumeraRegistry *registry,
+                              const Model &model, const char *const *options,
+                              char **error) {
+  Compilation compilation(registry, options, error);
+  return compilation.lower(model) ? compilation.program() : nullptr;
+}
+
+NumeraProgram *numeraCompileFile(const NumeraRegistry *registry,
+                                 const char *model, const char *const *options,
+                                 char **error) {
+  return compile(registry, {model}, options, error);
+}
+
+NumeraProgram *numeraCompileText(const NumeraRegistry *registry,
+                                 const char *mlir, const char *name,
+                                 const char *const *options, char **error) {
+  return compile(registry, {name, mlir, true}, options, error);
+}
+
+static int compileToFile(const NumeraRegistry *registry, const Model &model,
+                         const char *const *options, const char *kind,
+                         const char *output, char **error) {
+  Compilation compilation(registry, options, error);
+  if (!compilation.lower(model))
+    return 0;
+  StringRef target = compilation.isForGPU() ? "nvptx" : "cpu";
+  if (StringRef(kind) == "mlir")
+    return status(fail(error, "--emit mlir is for numera compile alone"));
+  if (std::string wrong = checkEmit(kind, target); !wrong.empty())
+    return status(fail(error, wrong));
+  return compilation.write(kind, output);
+}
+
+int numeraCompileToFile(const NumeraRegistry *registry, const char *model,
+                        const char *const *options, const char *kind,
+                        const char *output, char **error) {
+  return compileToFile(registry, {model}, options, kind, output, error);
+}
+
+int numeraCompileTextToFile(const NumeraRegistry *registry, const char *mlir,
+                            const char *name, const char *const *options,
+                            const char *kind, const char *output,
+                            char **error) {
+  return compileToFile(registry, {name, mlir, true}, options, kind, output,
+                       error);
+}
+
+char *numeraPrintFile(const NumeraRegistry *registry, const char *model,
+                      const char *const *options, const char *stage,
+                      char **error) {
+  return Compilation(registry, options, error).print({model}, stage);
+}
+
+char *numeraPrintText(const NumeraRegistry *registry, const char *mlir,
+                      const char *name, const char *const *options,
+                      const char *stage, char **error) {
+  return Compilation(registry, options, error).print({name, mlir, true}, stage);
+}
+
+// ---- programs --------------------------------------------------------------
+
+NumeraProgram *numeraProgramOpen(const char *path, char **error) {
+  clear(error);
+  auto program = Program::open(path);
+  if (!program)
+    return fail(error, program.takeError());
+  std::string metadata = printMetadata((*program)->metadata());
+  return new NumeraProgram{std::move(*program), std::move(metadata), ""};
+}
+
+void numeraProgramDestroy(NumeraProgram *program) { delete program; }
+
+const char *numeraProgramMetadata(const NumeraProgram *program) {
+  return program->metadata.c_str();
+}
+
+const char *numeraProgramWarnings(const NumeraProgram *program) {
+  return program->warnings.c_str();
+}
+
+size_t numeraProgramFunctionCount(const NumeraProgram *program) {
+  return program->program->functions().size();
+}
+
+const char *numeraProgramFunctionName(const NumeraProgram *program,
+                                      size_t index) {
+  ArrayRef<FunctionSignature> functions = program->program->functions();
+  return index < functions.size() ? functions[index].name.c_str() : nullptr;
+}
+
+numera_entry *numeraProgramEntry(const NumeraProgram *program,
+                                 const char *function) {
+  if (!function)
+    function = numeraProgramFunctionName(program, 0);
+  return function ? program->program->entry(function) : nullptr;
+}
+
+int numeraProgramRun(const NumeraProgram *program, const char *function,
+                     const numera_tensor *inputs, size_t input_count,
+                     numera_tensor *outputs, size_t output_count,
+                     const numera_options *options, char **error) {
+  clear(error);
+  numera_entry *entry = numeraProgramEntry(program, function);
+  if (!entry)
+    return status(fail(error, "no function '" +
+                                  std::string(function ? function : "") + "'"));
+  char message[512] = "";
+  if (entry(inputs, input_count, outputs, output_count, options, message,
+            sizeof message))
+    return status(fail(error, message));
+  return 1;
+}
