@@ -3,23 +3,41 @@
 
 from __future__ import annotations
 
+import builtins
+from collections.abc import Mapping
 from typing import Any
 
 from numera._formats import Format, format
 
-__all__ = ["fixed", "float", "lns", "posit", "takum"]
+__all__ = ["block", "fixed", "float", "lns", "posit", "scaled", "takum"]
 
 
-def _make(family: str, *positional: Any, **named: Any) -> Format:
+Operations = Mapping[str, Mapping[str, Any]]
+
+
+def _make(
+    family: str, *positional: Any, operations: Operations | None = None, **named: Any
+) -> Format:
     """The format of a spelling; what is None is left to the family."""
-    words = [str(value) for value in positional]
-    for key, value in named.items():
-        if value is None:
-            continue
-        if isinstance(value, bool):
-            value = "true" if value else "false"
-        words.append(f"{key.replace('_', '-')}={value}")
+    words = [_word(value) for value in positional]
+    words += _words("", named)
+    for operation, changes in (operations or {}).items():
+        words += _words(f"{operation}.", changes)
     return format(f"{family}<{','.join(words)}>")
+
+
+def _words(prefix: str, named: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{prefix}{key.replace('_', '-')}={_word(value)}"
+        for key, value in named.items()
+        if value is not None
+    ]
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value.spelling if isinstance(value, Format) else str(value)
 
 
 def float(
@@ -34,6 +52,7 @@ def float(
     overflow: str | None = None,
     rounding: str | None = None,
     random_bits: int | None = None,
+    operations: Operations | None = None,
 ) -> Format:
     """A binary float of any width.
 
@@ -43,6 +62,8 @@ def float(
     specials    ``ieee`` (None), ``fn``, ``fnuz``, ``finite``, ``fnu``, ``p3109``.
     subnormals  ``on`` (None) or ``flush``.
     overflow    ``infinity``, ``saturate`` or ``propagate``.
+    operations  what is different in single operations, in every family:
+                ``{"mul": {"truncate_operands": 3}}``.
 
     >>> import numera
     >>> numera.float(5, 7, bias=9, rounding="stochastic").spelling
@@ -60,6 +81,7 @@ def float(
         overflow=overflow,
         rounding=rounding,
         random_bits=random_bits,
+        operations=operations,
     )
 
 
@@ -69,6 +91,7 @@ def posit(
     *,
     rounding: str | None = None,
     random_bits: int | None = None,
+    operations: Operations | None = None,
 ) -> Format:
     """A posit; es = 2 is the standard of 2022.
 
@@ -76,7 +99,14 @@ def posit(
     >>> numera.posit(16) == numera.format("posit16")
     True
     """
-    return _make("posit", bits, es, rounding=rounding, random_bits=random_bits)
+    return _make(
+        "posit",
+        bits,
+        es,
+        rounding=rounding,
+        random_bits=random_bits,
+        operations=operations,
+    )
 
 
 def fixed(
@@ -87,6 +117,7 @@ def fixed(
     overflow: str | None = None,
     rounding: str | None = None,
     random_bits: int | None = None,
+    operations: Operations | None = None,
 ) -> Format:
     """A fixed-point number: so many bits before and behind the point.
 
@@ -104,11 +135,16 @@ def fixed(
         overflow=overflow,
         rounding=rounding,
         random_bits=random_bits,
+        operations=operations,
     )
 
 
 def takum(
-    bits: int, *, rounding: str | None = None, random_bits: int | None = None
+    bits: int,
+    *,
+    rounding: str | None = None,
+    random_bits: int | None = None,
+    operations: Operations | None = None,
 ) -> Format:
     """A takum.
 
@@ -116,7 +152,9 @@ def takum(
     >>> numera.takum(16).spelling
     'takum<16>'
     """
-    return _make("takum", bits, rounding=rounding, random_bits=random_bits)
+    return _make(
+        "takum", bits, rounding=rounding, random_bits=random_bits, operations=operations
+    )
 
 
 def lns(
@@ -125,6 +163,7 @@ def lns(
     *,
     rounding: str | None = None,
     random_bits: int | None = None,
+    operations: Operations | None = None,
 ) -> Format:
     """A logarithmic number, whose base-2 logarithm is a fixed-point number.
 
@@ -132,4 +171,70 @@ def lns(
     >>> numera.lns(4, 3).width
     9
     """
-    return _make("lns", integer, fraction, rounding=rounding, random_bits=random_bits)
+    return _make(
+        "lns",
+        integer,
+        fraction,
+        rounding=rounding,
+        random_bits=random_bits,
+        operations=operations,
+    )
+
+
+def block(
+    element: str | Format,
+    size: int,
+    *,
+    scale: str | Format | None = None,
+    rule: str | None = None,
+    tensor_scale: bool | None = None,
+    full_scale: builtins.float | None = None,
+    storage: str | None = None,
+) -> Format:
+    """Blocks of elements that share a scale: OCP MX, NVFP4, block floating point.
+
+    scale         ``power-of-two`` (None) or a format.
+    rule          ``floor``, ``ceil``, ``even``, ``round-up-ceil``, ``absmax``.
+    tensor_scale  scales are relative to one of the whole tensor.
+    storage       ``packed``: elements without gaps between them; ``plain``.
+
+    >>> import numera
+    >>> numera.block("f8E4M3FN", 32) == numera.format("mxfp8")
+    True
+    """
+    return _make(
+        "block",
+        element,
+        size,
+        scale=scale,
+        rule=rule,
+        tensor_scale=tensor_scale or None,
+        full_scale=full_scale,
+        storage=storage,
+    )
+
+
+def scaled(
+    element: str | Format,
+    *,
+    scale: str | Format | None = None,
+    rule: str | None = None,
+    full_scale: builtins.float | None = None,
+    storage: str | None = None,
+) -> Format:
+    """Tensors, or channels, whose elements share a scale.
+
+    rule  as of :func:`block`, ``range``, or ``min-max`` with a zero point.
+
+    >>> import numera
+    >>> numera.scaled("i8").bits_per_element
+    8.0
+    """
+    return _make(
+        "scaled",
+        element,
+        scale=scale,
+        rule=rule,
+        full_scale=full_scale,
+        storage=storage,
+    )

@@ -5,186 +5,223 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from numera import _formats, _numera, _sources
+from numera import _numera, _sources
+from numera._calls import Function
 from numera._errors import Error
-from numera._formats import Format
+from numera._request import Path, Request, Spec
+from numera._sources import Sources
 
-__all__ = ["Function", "Program", "Tensor", "compile", "open"]
+__all__ = ["Program", "compile", "open"]
 
-_DTYPES = {
-    "f32": "f4",
-    "f64": "f8",
-    "bool": "?",
-    **{f"{kind}{8 * n}": f"{kind}{n}" for kind in "iu" for n in (1, 2, 4, 8)},
-}
+_ACCUMULATORS = ("same", "quire", "tensorcore")
 
 
-class Tensor(NamedTuple):
-    """What a function takes or returns."""
+class _Model(NamedTuple):
+    """What a program is compiled from: a file, or MLIR in memory."""
 
     name: str
-    dtype: np.dtype[Any]
-    shape: tuple[int | None, ...]
-    """None for a dimension that calls decide."""
+    text: str | None
+    sources: Sources
+    options: list[str]
 
+    @property
+    def registry(self) -> _numera.Registry:
+        return _sources.registry(self.sources)
 
-def _tensors(entries: Sequence[Mapping[str, Any]]) -> tuple[Tensor, ...]:
-    return tuple(
-        Tensor(
-            entry["name"],
-            np.dtype(_DTYPES[entry["dtype"]]),
-            tuple(None if size < 0 else size for size in entry["shape"]),
+    def compile(self, *more: str) -> _numera.Program:
+        options = [*self.options, *more]
+        if self.text is None:
+            return _numera.Program.compile_file(self.registry, self.name, options)
+        return _numera.Program.compile_text(
+            self.registry, self.text, self.name, options
         )
-        for entry in entries
-    )
-
-
-class Function:
-    """A function of a program."""
-
-    def __init__(self, program: Program, entry: Mapping[str, Any]) -> None:
-        self._program = program
-        self._native = program._native
-        self._seed = program.seed
-        self.name: str = entry["name"]
-        self.inputs = _tensors(entry["inputs"])
-        self.outputs = _tensors(entry["outputs"])
-
-    def __call__(
-        self,
-        *inputs: Any,
-        out: Any = None,
-        threads: int = 0,
-        seed: int | None = None,
-        step: int = 0,
-        sample: int = 0,
-    ) -> Any:
-        """Runs the function.
-
-        Arrays of NumPy, and whatever else speaks DLPack, are read where they are
-        if they are dense and of the input's type. The result is a NumPy array, or
-        a tuple of them where there are several.
-
-        threads  0: as many as there are processors; the bits are the same.
-        seed     of stochastic rounding; None: the seed given to ``compile``.
-        step     of stochastic rounding: the training step, say.
-        sample   the place in the data set of the inputs' first row.
-        """
-        if len(inputs) != len(self.inputs):
-            raise Error(
-                f"'{self.name}' takes {len(self.inputs)} inputs, found {len(inputs)}"
-            )
-        arrays = [
-            array
-            if type(array) is np.ndarray
-            and array.dtype == tensor.dtype
-            and array.flags.c_contiguous
-            else _dense(array, tensor)
-            for array, tensor in zip(inputs, self.inputs)
-        ]
-        results = self._native.call(
-            self.name,
-            arrays,
-            [],
-            len(self.outputs),
-            threads,
-            self._seed if seed is None else seed,
-            step,
-            sample,
-        )
-        return results[0] if len(results) == 1 else tuple(results)
-
-
-def _dense(value: Any, tensor: Tensor) -> np.ndarray[Any, Any]:
-    """The array of an argument that is none, or not as the function wants it."""
-    array = np.asarray(value)
-    if not np.can_cast(array.dtype, tensor.dtype, "safe"):
-        raise Error(
-            f"input '{tensor.name}' has dtype {array.dtype}, expected {tensor.dtype}"
-        )
-    return np.require(array, tensor.dtype, "C")
 
 
 class Program:
-    """A compiled model. Made by :func:`numera.compile` and :func:`numera.open`."""
+    """A compiled model. Made by :func:`numera.compile` and :func:`numera.open`.
 
-    def __init__(self, native: _numera.Program) -> None:
+    Threads may call a program at the same time, and so may processes that were
+    forked from the one that compiled it.
+    """
+
+    def __init__(self, native: _numera.Program, model: _Model | None = None) -> None:
         self._native = native
+        self._model = model
         self._metadata = json.loads(native.metadata)
-        self.functions = {
-            entry["name"]: Function(self, entry)
+        self.functions: dict[str, Function] = {
+            entry["name"]: Function(native, entry, self.seed)
             for entry in self._metadata["functions"]
         }
+
+    def __call__(self, *inputs: Any, **options: Any) -> Any:
+        """Calls the function, if there is only one. See :class:`numera.Function`."""
+        return self._only(*inputs, **options)
+
+    @property
+    def _only(self) -> Function:
+        if len(self.functions) != 1:
+            raise Error(
+                f"the program has several functions; choose one of "
+                f"{', '.join(self.functions)} in .functions"
+            )
+        return next(iter(self.functions.values()))
+
+    @property
+    def inputs(self) -> tuple[Any, ...]:
+        """What the only function takes: names, dtypes and shapes."""
+        return self._only.inputs
+
+    @property
+    def outputs(self) -> tuple[Any, ...]:
+        """What the only function returns."""
+        return self._only.outputs
 
     @property
     def seed(self) -> int:
         """Of stochastic rounding, where a call has none."""
         return self._metadata["seed"]
 
-    def __call__(self, *inputs: Any, **options: Any) -> Any:
-        """Calls the function, if there is only one. See :class:`Function`."""
-        if len(self.functions) != 1:
+    @property
+    def target(self) -> str:
+        """The machine, and the CPU or GPU."""
+        return self._metadata["target"]
+
+    @property
+    def policy(self) -> dict[str, Any]:
+        """What was chosen: the format, what sums are kept in, how it rounds and
+        overflows; and, where there are rules, the operations each was for."""
+        keys = ("format", "accumulate", "rounding", "overflow", "rules")
+        chosen = {key: self._metadata[key] for key in keys if key in self._metadata}
+        return json.loads(json.dumps(chosen))
+
+    def save(self, path: Path, *, emit: str | None = None) -> None:
+        """Writes the program to a file, completely or not at all.
+
+        ``emit`` is ``so``, ``exe``, ``obj``, ``asm`` or ``llvm``; None: as the end
+        of the path says. A shared object stands alone: :func:`numera.open` and
+        programs in C call it (its header is written beside it). Linking one, or an
+        executable, needs clang.
+        """
+        model = self._known("save")
+        path = os.fspath(path)
+        ends = {".so": "so", ".o": "obj", ".s": "asm", ".ll": "llvm", "": "exe"}
+        end = os.path.splitext(path)[1]
+        if emit is None and end not in ends:
             raise Error(
-                f"the program has several functions; choose one of "
-                f"{', '.join(self.functions)} in .functions"
+                f"'{path}' does not say what to write, expected an end of "
+                f"{', '.join(filter(None, ends))} or emit="
             )
-        (function,) = self.functions.values()
-        return function(*inputs, **options)
+        _numera.compile_to_file(
+            model.registry,
+            model.name,
+            model.text,
+            model.options,
+            emit or ends[end],
+            path,
+        )
+
+    def mlir(self, stage: str = "retype") -> str:
+        """The model as MLIR: ``import`` (in f32), ``retype`` (in the format) or
+        ``lowered`` (LLVM dialect)."""
+        model = self._known("mlir")
+        return _numera.print_model(
+            model.registry, model.name, model.text, model.options, stage
+        )
+
+    def _known(self, method: str) -> _Model:
+        if self._model is None:
+            raise Error(
+                f"a program that was opened has no model, which .{method} needs; "
+                f"compile it instead"
+            )
+        return self._model
+
+    def __repr__(self) -> str:
+        functions = ", ".join(map(str, self.functions.values()))
+        return f"<numera.Program in {self._metadata['format']}: {functions}>"
 
 
 def compile(
-    model: str | os.PathLike[str],
+    model: Any,
     *,
-    format: str | Format | None = None,
-    accumulate: str | Format | None = None,
+    format: Spec | None = None,
+    accumulate: Spec | None = None,
     rounding: str | None = None,
     random_bits: int | None = None,
     overflow: str | None = None,
     seed: int | None = None,
     output_as: str | None = None,
     function: str | None = None,
+    policy: Mapping[str, Any] | Path | None = None,
+    formats: Path | Sequence[Path] = (),
+    target: str | None = None,
     cpu: str | None = None,
+    gpu: str | None = None,
 ) -> Program:
-    """Compiles a model, for calls from this process.
+    """Compiles a model, for calls from this process. Needs neither clang nor a
+    linker.
 
-    model  the path of an .onnx or .mlir file, or MLIR itself.
+    model       the path of an .onnx or .mlir file, or MLIR itself.
+    format      what it computes in; None: the policy's, else f32.
+    accumulate  what sums of products are kept in: ``same``, ``quire``, a format.
+    output_as   results as ``f32``, ``f64``, or codes, ``storage``.
+    policy      formats for parts of the model: a mapping with the keys of
+                Configuration.md's ``policy``, or a YAML file that has one. Its
+                ``default`` and ``accumulate`` are the two arguments above.
+    formats     YAML files for this compilation alone.
+    cpu         the machine, ``native``, ``x86-64-v3``…; several with commas.
+
+    The others are the options of ``numera compile`` (CommandLine.md). What the
+    compiler warns of is a warning.
+
+    >>> import numera
+    >>> twice = numera.compile('''
+    ...   func.func @twice(%x: tensor<?xf32>) -> tensor<?xf32> {
+    ...     %y = arith.addf %x, %x : tensor<?xf32>
+    ...     return %y : tensor<?xf32>
+    ...   }''', format="posit8")
+    >>> twice([1, 0.1, 3])
+    array([2.      , 0.203125, 6.      ], dtype=float32)
     """
-    groups = []
-    options = []
-    for key, value in (("format", format), ("accumulate", accumulate)):
-        if value is None:
-            continue
-        words = ("same", "quire", "tensorcore")
-        if key == "accumulate" and value in words:
-            options.append(f"{key}={value}")
-            continue
-        chosen = _formats.format(value)
-        groups.append(chosen._sources)
-        options.append(f"{key}={chosen.name}")
-    named = {
+    request = Request(formats)
+    options = {
+        "format": request.name(format),
+        "accumulate": request.name(accumulate, words=_ACCUMULATORS),
         "rounding": rounding,
         "random-bits": random_bits,
         "overflow": overflow,
         "seed": seed,
         "output-as": output_as,
         "function": function,
+        "target": target,
         "cpu": cpu,
+        "gpu": gpu,
     }
-    options += [f"{key}={value}" for key, value in named.items() if value is not None]
-    registry = _sources.registry(_sources.merge(groups))
-    text = os.fspath(model)
-    if isinstance(model, str) and not text.endswith((".onnx", ".mlir")):
-        native = _numera.Program.compile_text(registry, text, "model.mlir", options)
-    else:
-        native = _numera.Program.compile_file(registry, text, options)
-    return Program(native)
+    if isinstance(policy, Mapping):
+        chosen = {"default": options.pop("format"), **policy}
+        chosen["accumulate"] = options.pop("accumulate") or policy.get("accumulate")
+        request.add_policy(chosen)
+    elif policy is not None:
+        request.add_file(policy)
+    listed = [f"{key}={value}" for key, value in options.items() if value is not None]
+    path = os.fspath(model)
+    is_text = isinstance(model, str) and not path.endswith((".onnx", ".mlir"))
+    source = _Model(
+        "model.mlir" if is_text else path,
+        path if is_text else None,
+        request.sources(),
+        listed,
+    )
+    native = source.compile()
+    for line in native.warnings.splitlines():
+        warnings.warn(line, stacklevel=2)
+    return Program(native, source)
 
 
-def open(path: str | os.PathLike[str]) -> Program:
+def open(path: Path) -> Program:
     """Opens a shared object that Numera wrote."""
     return Program(_numera.Program.open(os.fspath(path)))

@@ -51,6 +51,20 @@ private:
   std::unique_ptr<NumeraRegistry, Destroy> registry;
 };
 
+/// "key=value" strings as the C API takes them.
+class Options {
+public:
+  explicit Options(const std::vector<std::string> &list) {
+    for (const std::string &option : list)
+      pointers.push_back(option.c_str());
+    pointers.push_back(nullptr);
+  }
+  const char *const *get() const { return pointers.data(); }
+
+private:
+  std::vector<const char *> pointers;
+};
+
 void bindFormats(nb::module_ &module);
 void bindPrograms(nb::module_ &module);
 

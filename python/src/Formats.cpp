@@ -50,6 +50,32 @@ static std::string spelling(const Registry &registry, const char *format) {
   return takeString(text, error);
 }
 
+static std::string list(const Registry &registry) {
+  char *error = nullptr;
+  char *text = numeraFormatList(registry.get(), &error);
+  return takeString(text, error);
+}
+
+static std::string facts(const Registry &registry, const char *format) {
+  char *error = nullptr;
+  char *text = numeraFormatFacts(registry.get(), format, &error);
+  return takeString(text, error);
+}
+
+static std::string table(const Registry &registry, const char *format) {
+  char *error = nullptr;
+  char *text = numeraFormatTable(registry.get(), format, &error);
+  return takeString(text, error);
+}
+
+static std::string variant(const Registry &registry, const char *format,
+                           const std::vector<std::string> &options) {
+  char *error = nullptr;
+  char *text = numeraFormatVariant(registry.get(), format,
+                                   Options(options).get(), &error);
+  return takeString(text, error);
+}
+
 template <typename T>
 using Dense = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
@@ -69,7 +95,16 @@ static void convert(const Registry &registry, const char *format,
     throwError(error);
 }
 
+/// Names of operations, as lowerings have them.
+static std::vector<std::string> operations() {
+  return {
+#define NUMERA_OPERATION(enumerator, name, ...) #name,
+#include "numera/Numerics/Core/Operations.def"
+  };
+}
+
 void bindFormats(nb::module_ &module) {
+  module.def("operations", &operations, "Names of operations.");
   nb::class_<Registry>(module, "Registry",
                        "The built-in formats, and those of YAML sources.")
       .def("__init__", &makeRegistry, nb::arg("sources"),
@@ -77,6 +112,12 @@ void bindFormats(nb::module_ &module) {
       .def("describe", &describe, nb::arg("format"),
            "Width, bits of storage, and whether values are known.")
       .def("spelling", &spelling, nb::arg("format"), "The canonical spelling.")
+      .def("list", &list, "The formats, JSON.")
+      .def("facts", &facts, nb::arg("format"),
+           "What follows from a format, JSON.")
+      .def("table", &table, nb::arg("format"), "Every code, JSON.")
+      .def("variant", &variant, nb::arg("format"), nb::arg("options"),
+           "The spelling with another rounding or overflow.")
       .def(
           "encode",
           [](const Registry &registry, const char *format,

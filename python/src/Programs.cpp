@@ -5,6 +5,7 @@
 #include "Binding.h"
 #include <cstdlib>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -24,20 +25,6 @@ private:
     }
   };
   std::unique_ptr<NumeraProgram, Destroy> program;
-};
-
-/// "key=value" strings as the C API takes them.
-class Options {
-public:
-  explicit Options(const std::vector<std::string> &list) {
-    for (const std::string &option : list)
-      pointers.push_back(option.c_str());
-    pointers.push_back(nullptr);
-  }
-  const char *const *get() const { return pointers.data(); }
-
-private:
-  std::vector<const char *> pointers;
 };
 
 using Input = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
@@ -90,18 +77,38 @@ static Program *compileText(const Registry &registry, const std::string &mlir,
   return own(program, error);
 }
 
-static void compileToFile(const Registry &registry, const std::string &model,
+/// With `mlir`, of that text under the name; else of the file.
+static void compileToFile(const Registry &registry, const std::string &name,
+                          const std::optional<std::string> &mlir,
                           const std::vector<std::string> &options,
                           const std::string &emit, const std::string &output) {
   char *error = nullptr;
   int done = unlocked([&] {
-    return numeraCompileToFile(registry.get(), model.c_str(),
-                               Options(options).get(), emit.c_str(),
-                               output.c_str(), &error);
+    Options list(options);
+    return mlir ? numeraCompileTextToFile(registry.get(), mlir->c_str(),
+                                          name.c_str(), list.get(),
+                                          emit.c_str(), output.c_str(), &error)
+                : numeraCompileToFile(registry.get(), name.c_str(), list.get(),
+                                      emit.c_str(), output.c_str(), &error);
   });
   if (!done)
     throwError(error);
   handleSignals();
+}
+
+static std::string printModel(const Registry &registry, const std::string &name,
+                              const std::optional<std::string> &mlir,
+                              const std::vector<std::string> &options,
+                              const std::string &stage) {
+  char *error = nullptr;
+  char *text = unlocked([&] {
+    Options list(options);
+    return mlir ? numeraPrintText(registry.get(), mlir->c_str(), name.c_str(),
+                                  list.get(), stage.c_str(), &error)
+                : numeraPrintFile(registry.get(), name.c_str(), list.get(),
+                                  stage.c_str(), &error);
+  });
+  return takeString(text, error);
 }
 
 static Program *openProgram(const std::string &path) {
@@ -235,12 +242,20 @@ void bindPrograms(nb::module_ &module) {
             return numeraProgramMetadata(program.get());
           },
           "JSON.")
+      .def_prop_ro(
+          "warnings",
+          [](const Program &program) {
+            return numeraProgramWarnings(program.get());
+          },
+          "A line each.")
       .def("call", &call, nb::arg("function"), nb::arg("inputs"),
            nb::arg("outputs"), nb::arg("output_count"), nb::arg("threads"),
            nb::arg("seed"), nb::arg("step"), nb::arg("sample"));
   module.def("compile_to_file", &compileToFile, nb::arg("registry"),
-             nb::arg("model"), nb::arg("options"), nb::arg("emit"),
-             nb::arg("output"));
+             nb::arg("name"), nb::arg("mlir").none(), nb::arg("options"),
+             nb::arg("emit"), nb::arg("output"));
+  module.def("print_model", &printModel, nb::arg("registry"), nb::arg("name"),
+             nb::arg("mlir").none(), nb::arg("options"), nb::arg("stage"));
 }
 
 } // namespace numera::python

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT
+"""Calls of compiled functions on arrays."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from numera import _numera
+from numera._errors import Error
+
+__all__ = ["Function", "Tensor"]
+
+_DTYPES = {
+    "f32": "f4",
+    "f64": "f8",
+    "bool": "?",
+    **{f"{kind}{8 * n}": f"{kind}{n}" for kind in "iu" for n in (1, 2, 4, 8)},
+}
+
+
+class Tensor(NamedTuple):
+    """What a function takes or returns."""
+
+    name: str
+    dtype: np.dtype[Any]
+    shape: tuple[int | None, ...]
+    """None for a dimension that calls decide."""
+
+    def __str__(self) -> str:
+        sizes = ", ".join("?" if size is None else str(size) for size in self.shape)
+        return f"{self.name}: {self.dtype}[{sizes}]"
+
+
+def _tensors(entries: Sequence[Mapping[str, Any]]) -> tuple[Tensor, ...]:
+    return tuple(
+        Tensor(
+            entry["name"],
+            np.dtype(_DTYPES[entry["dtype"]]),
+            tuple(None if size < 0 else size for size in entry["shape"]),
+        )
+        for entry in entries
+    )
+
+
+class Function:
+    """A function of a program."""
+
+    def __init__(
+        self, program: _numera.Program, entry: Mapping[str, Any], seed: int
+    ) -> None:
+        self._program = program
+        self._seed = seed
+        self.name: str = entry["name"]
+        self.inputs = _tensors(entry["inputs"])
+        self.outputs = _tensors(entry["outputs"])
+
+    def __call__(
+        self,
+        *inputs: Any,
+        out: Any = None,
+        threads: int = 0,
+        seed: int | None = None,
+        step: int = 0,
+        sample: int = 0,
+    ) -> Any:
+        """Runs the function.
+
+        Arrays of NumPy, and of whatever else speaks DLPack and lies in the CPU's
+        memory, are read where they are if they are dense and of the input's dtype.
+        Strided ones are copied; of another dtype they are converted where no
+        number changes, and refused otherwise. Lists and numbers are rounded.
+
+        The result is an array, or a tuple of them where there are several: NumPy's,
+        or PyTorch's where an input is.
+
+        out      an array, or a tuple of them, to write the results to.
+        threads  0: as many as there are processors. The bits are the same.
+        seed     of stochastic rounding; None: the one given to ``compile``.
+        step     of stochastic rounding: the training step, say.
+        sample   the place in the data set of the inputs' first row.
+        """
+        if len(inputs) != len(self.inputs):
+            raise Error(
+                f"'{self.name}' takes {_count(len(self.inputs), 'input')}, "
+                f"found {len(inputs)}"
+            )
+        arrays = [
+            value
+            if type(value) is np.ndarray
+            and value.dtype is tensor.dtype
+            and value.flags.c_contiguous
+            else _dense(value, tensor)
+            for value, tensor in zip(inputs, self.inputs)
+        ]
+        results = self._program.call(
+            self.name,
+            arrays,
+            [] if out is None else self._destinations(out),
+            len(self.outputs),
+            threads,
+            self._seed if seed is None else seed,
+            step,
+            sample,
+        )
+        if out is not None:
+            return out
+        torch = sys.modules.get("torch")
+        if torch and any(isinstance(value, torch.Tensor) for value in inputs):
+            results = [torch.from_numpy(result) for result in results]
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _destinations(self, out: Any) -> list[Any]:
+        """Arrays that results can be written to as they are."""
+        arrays = list(out) if isinstance(out, (tuple, list)) else [out]
+        if len(arrays) != len(self.outputs):
+            raise Error(
+                f"'{self.name}' has {_count(len(self.outputs), 'output')}, "
+                f"found {len(arrays)} in out"
+            )
+        views = []
+        for value, tensor in zip(arrays, self.outputs):
+            view = _view(value, f"out '{tensor.name}'")
+            if view is None:
+                raise Error(
+                    f"out '{tensor.name}' is no array, found {type(value).__name__}"
+                )
+            if view.dtype != tensor.dtype:
+                raise Error(
+                    f"out '{tensor.name}' has dtype {view.dtype}, "
+                    f"expected {tensor.dtype}"
+                )
+            if not (view.flags.c_contiguous and view.flags.writeable):
+                what = "strided" if view.flags.writeable else "read-only"
+                raise Error(
+                    f"out '{tensor.name}' is {what}, expected a dense array to write to"
+                )
+            views.append(view)
+        return views
+
+    def __str__(self) -> str:
+        inputs, outputs = (
+            ", ".join(map(str, tensors)) for tensors in (self.inputs, self.outputs)
+        )
+        return f"{self.name}({inputs}) -> ({outputs})"
+
+    def __repr__(self) -> str:
+        return f"<numera.Function {self}>"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def _view(value: Any, name: str) -> np.ndarray[Any, Any] | None:
+    """The memory of an array as NumPy's; None for what is no array."""
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise Error(f"{name} has masked elements, which no program knows; fill them")
+    if isinstance(value, np.ndarray):
+        return np.asarray(value)
+    torch = sys.modules.get("torch")
+    if torch and isinstance(value, torch.Tensor):
+        value = value.detach()
+    if not hasattr(value, "__dlpack__"):
+        return np.asarray(value) if hasattr(value, "__array__") else None
+    device, _ = value.__dlpack_device__()
+    if device not in (1, 3):  # the CPU's memory, and what CUDA pins of it
+        raise Error(f"{name} lies on a device, expected memory of the CPU")
+    try:
+        return np.from_dlpack(value)
+    except (BufferError, RuntimeError, TypeError) as error:
+        raise Error(f"{name} cannot be read: {error}") from None
+
+
+def _dense(value: Any, tensor: Tensor) -> np.ndarray[Any, Any]:
+    """The array of an argument that is none, or not as the function wants it."""
+    name = f"input '{tensor.name}'"
+    array = _view(value, name)
+    if array is None:
+        try:
+            return np.asarray(value, tensor.dtype)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise Error(f"{name} is no array of {tensor.dtype}: {error}") from None
+    if not np.can_cast(array.dtype, tensor.dtype, "safe"):
+        raise Error(
+            f"{name} has dtype {array.dtype}, expected {tensor.dtype}; "
+            f"convert it with .astype if rounding is meant"
+        )
+    return np.require(array, tensor.dtype, "C")

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""Formats of one's own: a library in C, and what it is for."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from numera import _formats, _numera, _sources
+from numera._errors import Error
+from numera._formats import Format
+from numera._sources import Source
+
+__all__ = ["register"]
+
+_SOURCES = (".c", ".cc", ".cpp", ".cxx")
+_INTEGERS = [f"{kind}{bits}" for kind in "iu" for bits in (8, 16, 32, 64)]
+
+
+def register(
+    name: str,
+    *,
+    bits: int,
+    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    operations: Mapping[str, str | Mapping[str, Any]] | None = None,
+    target: str = "*",
+    equivalent: str | Format | None = None,
+    carrier: str | None = None,
+    fallback: str | None = None,
+    derive: str | Sequence[str] | None = None,
+    identities: Mapping[str, Any] | None = None,
+    proofs: str | None = None,
+    **library: Any,
+) -> Format:
+    """Registers a format that a library in C computes with.
+
+    source      C, C++ (``extern "C"``), bitcode, an object, an archive or a
+                shared object, or several of them. C and C++ need clang.
+    operations  the function of each operation: ``{"add": "my_add", "from_f32":
+                "my_from_f32"}``; ``from_X`` and ``to_X`` are casts, ``cmp`` may
+                be ``"cmp olt"``. A mapping in place of a name has other keys of a
+                lowering, ``{"call": "my_add", "rounding": "toward-zero"}``.
+                None: the functions in the sources whose names are the format's,
+                an underscore and the operation, ``mine_add``, ``mine_from_f32``.
+    carrier, fallback, derive, identities, equivalent, proofs
+                as the keys of an opaque format (Configuration.md).
+    library     keys of the library: ``include``, ``defines``, ``flags``, ``link``,
+                ``standard``, ``codes``, ``floats``.
+
+    The name is known from then on, to all that takes names of formats. A name
+    that is registered again has the new meaning; formats keep the old one.
+    """
+    paths = [source] if isinstance(source, (str, os.PathLike)) else list(source)
+    files = [os.path.abspath(os.fspath(path)) for path in paths]
+    if operations is None:
+        operations = _functions(name, files)
+    entry = {
+        "family": "opaque",
+        "bits": bits,
+        "equivalent": None if equivalent is None else _spell(equivalent),
+        "carrier": carrier,
+        "fallback": fallback,
+        "derive": derive,
+        "identities": identities,
+        "proofs": proofs,
+    }
+    configuration = {
+        "formats": {name: _given(entry)},
+        "libraries": {name: {"path": files, **_given(library)}},
+        "lowerings": [
+            _lowering(name, operation, function, target)
+            for operation, function in operations.items()
+        ],
+    }
+    text = json.dumps(configuration, indent=1)
+    sources = (Source(text, f"numera.register('{name}')", os.getcwd()),)
+    registered = _formats._make(name, sources)
+    _sources.learn(sources)
+    return registered
+
+
+def _given(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in entry.items() if value is not None}
+
+
+def _spell(format: str | Format) -> str:
+    return format.spelling if isinstance(format, Format) else format
+
+
+def _lowering(
+    name: str, operation: str, function: str | Mapping[str, Any], target: str
+) -> dict[str, Any]:
+    """The entry of a lowering."""
+    rest = {"call": function} if isinstance(function, str) else dict(function)
+    entry: dict[str, Any] = {"library": name, "target": target, **rest}
+    way, _, other = operation.partition("_")
+    if way == "from":
+        return {"op": "cast", "from": other, "to": name, **entry}
+    if way == "to":
+        return {"op": "cast", "from": name, "to": other, **entry}
+    operation, _, predicate = operation.partition(" ")
+    if predicate:
+        entry["predicate"] = predicate
+    return {"op": operation, "format": name, **entry}
+
+
+def _functions(name: str, files: Iterable[str]) -> dict[str, str]:
+    """The functions in sources that are called after the format."""
+    names = [op for op in _numera.operations() if op not in ("cast", "cmp", "mac")]
+    for other in ["f32", "f64", *_INTEGERS]:
+        names += [f"from_{other}", f"to_{other}"]
+    text = ""
+    for file in files:
+        if file.endswith(_SOURCES):
+            text += _sources.read(file).text
+    found = {
+        operation: f"{name}_{operation}"
+        for operation in names
+        if re.search(rf"\b{re.escape(name)}_{operation}\s*\(", text)
+    }
+    if not found:
+        raise Error(
+            f"no function in {', '.join(files)} is called {name}_from_f32, {name}_add "
+            f"or the like; name them: operations={{'add': …}}"
+        )
+    return found

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""Which formats, and which YAML, a compilation is about."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numera import _formats, _sources
+from numera._formats import Format
+from numera._sources import Source, Sources
+
+Path = str | os.PathLike[str]
+Spec = str | Format
+
+
+class Request:
+    """Collects the sources of what a compilation names.
+
+    A format that is given as an object brings the sources it came from; one that
+    is given by name, those that are known under that name now.
+    """
+
+    def __init__(self, files: Path | Sequence[Path]) -> None:
+        paths = [files] if isinstance(files, (str, os.PathLike)) else files
+        own = tuple(_sources.read(path) for path in paths)
+        self._groups: list[Sources] = [own]
+        self._own = set(_formats.own_names(own))
+
+    def name(self, spec: Spec | None, words: Sequence[str] = ()) -> str | None:
+        """The name by which the compiler is told of a format."""
+        if spec is None or isinstance(spec, str) and spec in {*words, *self._own}:
+            return spec
+        found = _formats.format(spec)
+        self._groups.append(found._sources)
+        return found.name
+
+    def add_file(self, path: Path) -> None:
+        self._groups.append((_sources.read(path),))
+
+    def add_policy(self, policy: Mapping[str, Any]) -> None:
+        """Adds the section `policy` of a configuration."""
+        text = json.dumps({"policy": self._plain(policy)})
+        words = set(re.findall(r"\w+", text)) - self._own
+        for group in _sources.known():
+            if words.intersection(_formats.own_names(group)):
+                self._groups.append(group)
+        self._groups.append((Source(text, "policy", os.getcwd()),))
+
+    def _plain(self, value: Any) -> Any:
+        """With names in place of formats, and without what is None."""
+        if isinstance(value, Format):
+            return self.name(value)
+        if isinstance(value, Mapping):
+            return {
+                key.replace("_", "-") if key in _POLICY_KEYS else key: self._plain(each)
+                for key, each in value.items()
+                if each is not None
+            }
+        if isinstance(value, (list, tuple)):
+            return [self._plain(each) for each in value]
+        return value
+
+    def sources(self) -> Sources:
+        return _sources.merge(self._groups)
+
+
+_POLICY_KEYS = ("scale_format", "zero_points")
