@@ -26,6 +26,7 @@ class Tensor(NamedTuple):
     """What a function takes or returns."""
 
     name: str
+    """The model's; ``arg0`` and ``result0`` where it has none."""
     dtype: np.dtype[Any]
     shape: tuple[int | None, ...]
     """None for a dimension that calls decide."""
@@ -35,14 +36,14 @@ class Tensor(NamedTuple):
         return f"{self.name}: {self.dtype}[{sizes}]"
 
 
-def _tensors(entries: Sequence[Mapping[str, Any]]) -> tuple[Tensor, ...]:
+def _tensors(entries: Sequence[Mapping[str, Any]], kind: str) -> tuple[Tensor, ...]:
     return tuple(
         Tensor(
-            entry["name"],
+            entry["name"] or f"{kind}{place}",
             np.dtype(_DTYPES[entry["dtype"]]),
             tuple(None if size < 0 else size for size in entry["shape"]),
         )
-        for entry in entries
+        for place, entry in enumerate(entries)
     )
 
 
@@ -55,8 +56,8 @@ class Function:
         self._program = program
         self._seed = seed
         self.name: str = entry["name"]
-        self.inputs = _tensors(entry["inputs"])
-        self.outputs = _tensors(entry["outputs"])
+        self.inputs = _tensors(entry["inputs"], "arg")
+        self.outputs = _tensors(entry["outputs"], "result")
 
     def __call__(
         self,
@@ -178,6 +179,8 @@ def _view(value: Any, name: str) -> np.ndarray[Any, Any] | None:
 def _dense(value: Any, tensor: Tensor) -> np.ndarray[Any, Any]:
     """The array of an argument that is none, or not as the function wants it."""
     name = f"input '{tensor.name}'"
+    if value is None:  # of which NumPy would make a NaN
+        raise Error(f"{name} is None, expected an array of {tensor.dtype}")
     array = _view(value, name)
     if array is None:
         try:

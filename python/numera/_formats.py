@@ -370,6 +370,8 @@ def load(*paths: str | os.PathLike[str]) -> dict[str, Format]:
     own place; formats that came from it stay as they were.
     """
     sources = tuple(_sources.read(path) for path in paths)
+    _sources.forget(sources)  # libraries may have changed
+    _made.clear()
     found = {name: _make(name, sources) for name in own_names(sources)}
     _sources.learn(sources)
     return found

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import pathlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -75,11 +77,22 @@ def register(
             for operation, function in operations.items()
         ],
     }
-    text = json.dumps(configuration, indent=1)
+    # A source that has changed since makes another registry.
+    text = f"{json.dumps(configuration, indent=1)}\n# {_digest(files)}\n"
     sources = (Source(text, f"numera.register('{name}')", os.getcwd()),)
     registered = _formats._make(name, sources)
     _sources.learn(sources)
     return registered
+
+
+def _digest(files: Iterable[str]) -> str:
+    digest = hashlib.sha256()
+    for file in files:
+        try:
+            digest.update(pathlib.Path(file).read_bytes())
+        except OSError as error:
+            raise Error(f"cannot read {file}: {error.strerror}") from None
+    return digest.hexdigest()
 
 
 def _given(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -50,6 +50,12 @@ def registry(sources: Sources) -> _numera.Registry:
         return found
 
 
+def forget(sources: Sources) -> None:
+    """Has the registry of sources made anew, where one is wanted next."""
+    with _lock:
+        _registries.pop(sources, None)
+
+
 def read(path: str | os.PathLike[str]) -> Source:
     """The source that a file is."""
     path = os.fspath(path)

@@ -3,6 +3,7 @@
 // Compiled programs, and their calls on memory that Python's arrays own.
 
 #include "Binding.h"
+#include <algorithm>
 #include <cstdlib>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -194,6 +195,26 @@ static nb::object arrayOf(const numera_tensor &tensor) {
                                          dtypeOf(tensor.dtype)));
 }
 
+static std::string printShape(const int64_t *sizes, size_t rank) {
+  std::string text;
+  for (size_t i = 0; i < rank; ++i)
+    text += (i ? ", " : "") + std::to_string(sizes[i]);
+  return "[" + text + "]";
+}
+
+/// A result that fits in the memory of an array may have another shape.
+static void checkShape(const Output &array, const numera_tensor &result,
+                       size_t place) {
+  std::vector<int64_t> sizes;
+  for (size_t i = 0; i < array.ndim(); ++i)
+    sizes.push_back(int64_t(array.shape(i)));
+  if (!std::equal(sizes.begin(), sizes.end(), result.shape,
+                  result.shape + result.rank))
+    throw Error("out " + std::to_string(place) + " has shape " +
+                printShape(sizes.data(), sizes.size()) + ", the result " +
+                printShape(result.shape, size_t(result.rank)));
+}
+
 /// The results of a function, which `outputs` has memory for, unless it is
 /// empty.
 static nb::list call(const Program &program, const std::string &function,
@@ -221,6 +242,8 @@ static nb::list call(const Program &program, const std::string &function,
   });
   if (!done)
     throwError(error);
+  for (size_t i = 0; i < outputs.size(); ++i)
+    checkShape(outputs[i], results[i], i);
   nb::list list;
   if (outputs.empty())
     for (const numera_tensor &result : results)

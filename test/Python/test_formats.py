@@ -63,7 +63,7 @@ def test_a_name_and_a_spelling_are_one_format():
         (numera.block(numera.posit(8, 1), 16), "block<posit<8,1>,16>"),
         (
             numera.scaled("i8", scale="power-of-two"),
-            "scaled<fixed<7,0>,scale=float<8,0,fnu>>",
+            "scaled<fixed<7,0>,scale=power-of-two>",
         ),
     ],
 )

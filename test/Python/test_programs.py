@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Compiled programs."""
+"""Compiled programs: what is compiled, saved, opened and told."""
 
 import numera
 import numpy as np
+import pytest
 
 AXPY = """
 func.func @axpy(%a: tensor<?xf32>, %x: tensor<?xf32>, %y: tensor<?xf32>)
@@ -13,9 +14,200 @@ func.func @axpy(%a: tensor<?xf32>, %x: tensor<?xf32>, %y: tensor<?xf32>)
 }
 """
 
+MATMUL = """
+func.func @product(%a: tensor<?x64xf32>, %b: tensor<64x8xf32>) -> tensor<?x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %i = arith.constant 0 : index
+  %rows = tensor.dim %a, %i : tensor<?x64xf32>
+  %empty = tensor.empty(%rows) : tensor<?x8xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x8xf32>)
+      -> tensor<?x8xf32>
+  %c = linalg.matmul ins(%a, %b : tensor<?x64xf32>, tensor<64x8xf32>)
+      outs(%init : tensor<?x8xf32>) -> tensor<?x8xf32> loc("product")
+  return %c : tensor<?x8xf32>
+}
+"""
 
-def test_a_program_runs_in_its_format():
+
+def arrays(*columns):
+    return [np.array(column, "f4") for column in columns]
+
+
+def test_a_program_computes_in_its_format():
     axpy = numera.compile(AXPY, format="bf16")
-    a, x, y = (np.array([value, 2.0], "f4") for value in (0.1, 3, 0.3))
     # 1/10 is 0.10009765625, times 3 0.30078125, and 3/10 is 0.30078125.
-    assert axpy(a, x, y).tolist() == [0.6015625, 6.0]
+    assert axpy(*arrays([0.1, 2], [3, 2], [0.3, 2])).tolist() == [0.6015625, 6.0]
+
+
+def test_a_program_describes_itself():
+    axpy = numera.compile(AXPY, format=numera.posit(16, 1), seed=5)
+    assert str(axpy.functions["axpy"]) == (
+        "axpy(arg0: float32[?], arg1: float32[?], arg2: float32[?])"
+        " -> (result0: float32[?])"
+    )
+    assert axpy.inputs[0].shape == (None,)
+    assert axpy.outputs[0].dtype == np.float32
+    assert axpy.policy["format"] == "posit<16,1>"
+    assert (axpy.seed, axpy.policy["rounding"]) == (5, "nearest-even")
+    assert axpy.target.startswith("cpu ")
+
+
+def test_sums_are_kept_in_what_accumulate_names():
+    # 2^12 + 1 - 2^12, 16 times: bf16 loses the ones, a quire does not.
+    a = np.tile(np.array([4096, 1, -4096, 0], "f4"), 16)[None]
+    b = np.ones((64, 8), "f4")
+    results = {
+        accumulate: numera.compile(MATMUL, format="bf16", accumulate=accumulate)(a, b)
+        for accumulate in ("same", "quire", numera.format("f32"))
+    }
+    assert [result[0, 0] for result in results.values()] == [0, 16, 16]
+
+
+def test_results_are_codes_if_wanted():
+    codes = numera.compile(AXPY, format="posit8", output_as="storage")
+    (result,) = codes(*arrays([1], [1], [0]))
+    assert (result, result.dtype) == (0x40, np.uint8)
+
+
+def test_a_policy_has_formats_for_parts_of_a_model():
+    policy = {
+        "default": numera.format("f8E4M3FN"),
+        "rules": [{"match": "product", "format": "bf16", "accumulate": "f32"}],
+    }
+    product = numera.compile(MATMUL, policy=policy)
+    assert product.policy["rules"] == [
+        {
+            "match": "product",
+            "format": "bf16",
+            "accumulate": "f32",
+            "operations": ["product"],
+        }
+    ]
+    assert product.policy["format"] == "f8E4M3FN"
+    assert "float<8, 7>" in product.mlir()
+    # An argument goes before the default.
+    product = numera.compile(MATMUL, format="posit16", policy={"accumulate": "quire"})
+    assert product.policy["accumulate"] == "quire"
+    assert product.policy["format"] == "posit16"
+
+
+def test_a_policy_may_be_a_file(tmp_path):
+    path = tmp_path / "policy.yaml"
+    path.write_text(
+        "formats: {mine: {family: float, exponent: 6, mantissa: 5}}\n"
+        "policy: {default: mine, accumulate: same}\n"
+    )
+    for program in (
+        numera.compile(MATMUL, policy=path),
+        numera.compile(MATMUL, formats=[path]),
+    ):
+        assert program.policy["format"] == "mine"
+        assert program.policy["accumulate"] == "same"
+    # For that compilation alone.
+    with pytest.raises(numera.Error, match="unknown format 'mine'"):
+        numera.format("mine")
+    named = numera.compile(MATMUL, formats=path, accumulate="f32", format="mine")
+    assert named.policy["accumulate"] == "f32"
+
+
+def test_a_rule_that_matches_nothing_is_a_warning():
+    policy = {"default": "bf16", "rules": [{"match": "conv9", "format": "f16"}]}
+    with pytest.warns(UserWarning, match="conv9"):
+        numera.compile(MATMUL, policy=policy)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ({"format": "posit61"}, "unknown format 'posit61', did you mean 'posit8'?"),
+        ({"rounding": "odd"}, "'odd' does not go with float<8,23>: expected nearest"),
+        ({"cpu": "z80"}, "z80"),
+        ({"output_as": "f16"}, "option 'output-as' is 'f16', expected f32, f64 or"),
+        ({"policy": {"defualt": "bf16"}}, "did you mean 'default'"),
+        ({"policy": "none.yaml"}, "cannot read none.yaml: No such file"),
+        ({"function": "f"}, "f"),
+    ],
+)
+def test_what_cannot_be_compiled_is_one_line(arguments, line):
+    with pytest.raises(numera.Error) as error:
+        numera.compile(AXPY, **arguments)
+    assert line in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("model", "line"),
+    [
+        ("func.func @", "model.mlir:1:12: error: "),
+        ("none.onnx", "none.onnx: error: "),
+        ("func.func private @f()", "the model has no public function"),
+    ],
+)
+def test_a_wrong_model_is_one_line(model, line):
+    with pytest.raises(numera.Error) as error:
+        numera.compile(model)
+    assert line in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_model_is_read_from_a_file(tmp_path):
+    path = tmp_path / "axpy.mlir"
+    path.write_text(AXPY)
+    axpy = numera.compile(path, format="posit8")
+    assert axpy(*arrays([1], [1], [1])) == [2]
+
+
+def test_a_model_is_shown_at_its_stages():
+    axpy = numera.compile(AXPY, format="posit16")
+    assert "arith.mulf" in axpy.mlir("import")
+    assert "numera.mul" in axpy.mlir()
+    assert "llvm.func" in axpy.mlir("lowered")
+    with pytest.raises(numera.Error, match="expected import, retype or lowered"):
+        axpy.mlir("last")
+
+
+def test_a_saved_program_is_the_same(tmp_path):
+    axpy = numera.compile(AXPY, format="bf16", rounding="stochastic", seed=3)
+    path = tmp_path / "axpy.so"
+    axpy.save(path)
+    opened = numera.open(path)
+    inputs = arrays(*np.random.default_rng(1).normal(size=(3, 1000)))
+    np.testing.assert_array_equal(opened(*inputs), axpy(*inputs))
+    assert opened.policy == axpy.policy
+    assert path.with_suffix(".h").exists()
+    with pytest.raises(numera.Error, match=r"has no model, which \.mlir needs"):
+        opened.mlir()
+    axpy.save(tmp_path / "axpy.ll")
+    assert "define" in (tmp_path / "axpy.ll").read_text()
+    with pytest.raises(numera.Error, match=r"expected an end of \.so, \.o, \.s, \.ll"):
+        axpy.save(tmp_path / "axpy.dll")
+
+
+def test_what_is_no_program_is_not_opened(tmp_path):
+    with pytest.raises(numera.Error, match="not a shared object"):
+        numera.open(tmp_path / "none.so")
+
+
+TWO = """
+func.func @first(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xi32>) {
+  %y = arith.addf %x, %x : tensor<2xf32>
+  %i = arith.fptosi %y : tensor<2xf32> to tensor<2xi32>
+  return %y, %i : tensor<2xf32>, tensor<2xi32>
+}
+func.func @second(%x: tensor<f32>) -> tensor<f32> {
+  return %x : tensor<f32>
+}
+"""
+
+
+def test_a_program_may_have_several_functions_and_results():
+    two = numera.compile(TWO, format="bf16")
+    doubled, whole = two.functions["first"](*arrays([1.5, 2.25]))
+    assert (doubled.tolist(), whole.tolist()) == ([3, 4.5], [3, 4])
+    assert whole.dtype == np.int32
+    scalar = two.functions["second"](3.0)
+    assert (scalar, scalar.shape) == (3, ())
+    with pytest.raises(numera.Error, match="choose one of first, second"):
+        two(1)
+    only = numera.compile(TWO, function="second")
+    assert only(2) == 2

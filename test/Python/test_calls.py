@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: MIT
+"""Calls of programs on arrays of every kind."""
+
+import gc
+import multiprocessing
+import os
+import resource
+import signal
+import threading
+import time
+
+import ml_dtypes
+import numera
+import numpy as np
+import pytest
+
+TWICE = """
+func.func @twice(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %y = arith.addf %x, %x : tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}
+"""
+BASE = np.arange(24, dtype="f4").reshape(4, 6)
+
+
+@pytest.fixture(scope="module")
+def twice():
+    return numera.compile(TWICE, format="bf16")
+
+
+def big_endian():
+    return BASE.astype(">f4")
+
+
+def read_only():
+    array = BASE.copy()
+    array.flags.writeable = False
+    return array
+
+
+def unaligned():
+    raw = np.empty(BASE.nbytes + 1, "u1")
+    array = raw[1:].view("f4").reshape(BASE.shape)
+    array[...] = BASE
+    return array
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        BASE,
+        BASE.T,
+        BASE[::2, ::-1],
+        np.asfortranarray(BASE),
+        np.broadcast_to(BASE[:1], (3, 6)),
+        BASE[:0],
+        big_endian(),
+        read_only(),
+        unaligned(),
+        BASE.astype("f2"),
+        BASE.astype("i2"),
+        BASE.astype(ml_dtypes.bfloat16),
+        np.ma.masked_array(BASE),
+        BASE.view(np.recarray),
+        BASE.tolist(),
+    ],
+    ids=[
+        "dense",
+        "transposed",
+        "strided",
+        "fortran",
+        "broadcast",
+        "empty",
+        "big-endian",
+        "read-only",
+        "unaligned",
+        "f16",
+        "i16",
+        "bf16",
+        "unmasked",
+        "subclass",
+        "list",
+    ],
+)
+def test_an_array_is_read_as_it_is(twice, array):
+    result = twice(array)
+    assert type(result) is np.ndarray
+    np.testing.assert_array_equal(result, 2 * np.asarray(array, "f4"))
+
+
+@pytest.mark.parametrize(
+    ("array", "line"),
+    [
+        (BASE.astype("f8"), "input 'arg0' has dtype float64, expected float32"),
+        (BASE.astype("i8"), "input 'arg0' has dtype int64, expected float32"),
+        (BASE.astype("c8"), "input 'arg0' has dtype complex64, expected float32"),
+        (BASE[0], "rank"),
+        (np.ma.masked_equal(BASE, 3), "input 'arg0' has masked elements"),
+        ("text", "input 'arg0' is no array of float32"),
+        (None, "input 'arg0' is None, expected an array of float32"),
+        ([[1], [2, 3]], "input 'arg0' is no array of float32"),
+    ],
+)
+def test_what_a_function_does_not_take_is_one_line(twice, array, line):
+    with pytest.raises(numera.Error) as error:
+        twice(array)
+    assert line in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_the_number_of_inputs_is_checked(twice):
+    with pytest.raises(numera.Error, match="'twice' takes 1 input, found 2"):
+        twice(BASE, BASE)
+
+
+def test_results_go_where_out_says(twice):
+    out = np.empty_like(BASE)
+    assert twice(BASE, out=out) is out
+    np.testing.assert_array_equal(out, 2 * BASE)
+    # In place.
+    assert twice(out, out=out) is out
+    np.testing.assert_array_equal(out, 4 * BASE)
+
+
+@pytest.mark.parametrize(
+    ("out", "line"),
+    [
+        (np.empty((4, 6)), "out 'result0' has dtype float64, expected float32"),
+        (np.empty((6, 4), "f4").T, "out 'result0' is strided"),
+        (read_only(), "out 'result0' is read-only"),
+        (np.empty((4, 5), "f4"), "shape"),
+        (np.empty((6, 4), "f4"), "shape"),
+        ([], "'twice' has 1 output, found 0 in out"),
+        ([1.0], "out 'result0' is no array, found float"),
+    ],
+)
+def test_a_wrong_out_is_one_line(twice, out, line):
+    with pytest.raises(numera.Error) as error:
+        twice(BASE, out=out)
+    assert line in str(error.value)
+
+
+class Elsewhere:
+    """An array in the memory of a GPU."""
+
+    def __dlpack_device__(self):
+        return (2, 0)
+
+    def __dlpack__(self, **_):
+        raise AssertionError("not to be read")
+
+
+def test_an_array_on_a_device_is_refused(twice):
+    with pytest.raises(numera.Error, match="input 'arg0' lies on a device"):
+        twice(Elsewhere())
+
+
+def test_tensors_of_pytorch_are_taken_and_given(twice):
+    torch = pytest.importorskip("torch")
+    tensor = torch.from_numpy(BASE.copy()).requires_grad_()
+    result = twice(tensor)
+    assert isinstance(result, torch.Tensor)
+    np.testing.assert_array_equal(result.numpy(), 2 * BASE)
+
+
+def test_arrays_of_jax_are_taken(twice):
+    numpy = pytest.importorskip("jax.numpy")
+    np.testing.assert_array_equal(twice(numpy.asarray(BASE)), 2 * BASE)
+
+
+def test_stochastic_bits_follow_from_seed_step_and_sample_alone():
+    drawn = numera.compile(TWICE, format="bf16", rounding="stochastic", seed=7)
+    array = np.full((64, 64), 1.001, "f4")
+    first = drawn(array)
+    assert len(np.unique(first)) == 2
+    np.testing.assert_array_equal(drawn(array, seed=7, threads=2), first)
+    np.testing.assert_array_equal(drawn(array[32:], sample=32), first[32:])
+    for other in ({"seed": 8}, {"step": 1}, {"sample": 1}):
+        assert (drawn(array, **other) != first).any()
+
+
+def test_threads_call_a_program_at_the_same_time(twice):
+    failures = []
+
+    def work(number):
+        array = np.full((50, 40), number, "f4")
+        for _ in range(200):
+            if (twice(array) != 2 * number).any():
+                failures.append(number)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+def test_threads_compile_at_the_same_time():
+    results = {}
+
+    def work(name):
+        results[name] = numera.compile(TWICE, format=name)(BASE)
+
+    threads = [
+        threading.Thread(target=work, args=(name,))
+        for name in ("bf16", "posit16", "f16", "float<8,8>")
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for result in results.values():
+        np.testing.assert_array_equal(result, 2 * BASE)
+    assert len(results) == 4
+
+
+def in_a_child(queue, program):
+    queue.put(program(BASE).tolist())
+    queue.put(numera.compile(TWICE, format="posit8")(BASE[:1, :2]).tolist())
+
+
+def test_a_forked_process_calls_and_compiles(twice):
+    twice(np.ones((400, 400), "f4"))  # its threads are there
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=in_a_child, args=(queue, twice))
+    child.start()
+    assert queue.get(timeout=60) == (2 * BASE).tolist()
+    assert queue.get(timeout=60) == [[0, 2]]
+    child.join(60)
+    assert child.exitcode == 0
+
+
+def test_an_interrupt_is_handled_when_the_call_is_over(twice):
+    def interrupt():
+        time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    array = np.ones((1000, 1000), "f4")
+    thread = threading.Thread(target=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        thread.start()
+        while True:
+            twice(array)
+    thread.join()
+    np.testing.assert_array_equal(twice(BASE), 2 * BASE)
+
+
+def test_a_compilation_is_interrupted_between():
+    thread = threading.Timer(0.02, lambda: os.kill(os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        thread.start()
+        while True:
+            numera.compile(TWICE, format="takum<16>")
+    thread.join()
+
+
+def test_other_threads_run_while_a_program_does():
+    slow = numera.compile(TWICE, format="float<8,9,stochastic>")
+    array = np.ones((2000, 2000), "f4")
+    ticks = []
+    done = threading.Event()
+
+    def tick():
+        while not done.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    start = time.perf_counter()
+    while time.perf_counter() < start + 0.3:
+        slow(array)
+    done.set()
+    thread.join()
+    assert len(ticks) > 20
+
+
+def test_memory_does_not_grow(twice):
+    array = np.ones((256, 256), "f4")
+
+    def peak():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    for _ in range(200):
+        twice(array)
+    gc.collect()
+    before = peak()
+    for _ in range(4000):  # 1 GB of results
+        twice(array)
+    assert peak() - before < 20_000  # KB

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""Formats that a library computes with."""
+
+import os
+import pathlib
+import pickle
+import subprocess
+import sys
+
+import numera
+import numpy as np
+import pytest
+
+MINE = pathlib.Path(__file__).parent / "mine.c"
+
+SQUARE_PLUS = """
+func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %s = arith.addf %x, %x : tensor<?xf32>
+  %p = arith.mulf %s, %x : tensor<?xf32>
+  return %p : tensor<?xf32>
+}
+"""
+
+
+def truncated(x):
+    """What mine.c makes of numbers."""
+    x = np.asarray(x, "f4")
+    return (x.view("u4") & np.uint32(0xFFFF0000)).view("f4")
+
+
+def test_functions_called_after_the_format_are_its_operations():
+    mine = numera.register("mine", bits=16, source=MINE, carrier="f32")
+    kinds = {row["operation"]: row["kind"] for row in mine.facts["provisions"]}
+    assert (kinds["add"], kinds["mul"]) == ("registered", "fallback")
+    assert (mine.family, mine.width, mine.spelling) == (
+        "opaque",
+        16,
+        'opaque<"mine",16>',
+    )
+    x = np.random.default_rng(0).normal(size=1000).astype("f4")
+    expected = truncated(truncated(truncated(x) * 2) * truncated(x))
+    np.testing.assert_array_equal(numera.compile(SQUARE_PLUS, format=mine)(x), expected)
+    # The name is known; in a policy as well.
+    for program in (
+        numera.compile(SQUARE_PLUS, format="mine"),
+        numera.compile(SQUARE_PLUS, policy={"default": "mine"}),
+    ):
+        np.testing.assert_array_equal(program(x), expected)
+    with pytest.raises(numera.Error, match="'mine' is opaque: only its library knows"):
+        mine.values()
+    with pytest.raises(numera.Error, match="'mine' is opaque: only its library knows"):
+        _ = mine.finfo
+    assert pickle.loads(pickle.dumps(mine)) == mine
+
+
+def test_operations_may_be_named():
+    numera.register(
+        "named",
+        bits=16,
+        source=[MINE],
+        operations={
+            "from_f32": "mine_from_f32",
+            "to_f32": "mine_to_f32",
+            "add": "mine_add",
+            "mul": {"call": "other_mul", "target": "cpu"},
+        },
+    )
+    program = numera.compile(SQUARE_PLUS, format="named")
+    assert program([1.0, 3.0]).tolist() == [2, 18]
+
+
+def test_a_missing_operation_is_an_error_that_says_how_to_register_it():
+    numera.register("bare", bits=16, source=MINE, operations={"add": "mine_add"})
+    with pytest.raises(numera.Error, match="bare") as error:
+        numera.compile(SQUARE_PLUS, format="bare")
+    assert "call: SYMBOL" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ({"source": "none.c"}, "cannot read .*none.c: No such file"),
+        ({"source": MINE}, "no function in .*mine.c is called wrong_from_f32"),
+        ({"operations": {"add": "add"}}, "'add'"),
+        ({"operations": {"sum": "mine_add"}}, "unknown operation 'sum'"),
+        ({"operations": {"add": "mine_add"}, "bits": 65}, "65"),
+        ({"operations": {"add": "mine_add"}, "colour": "red"}, "colour"),
+    ],
+)
+def test_what_cannot_be_registered_is_one_line(arguments, line):
+    arguments = {"bits": 16, "source": MINE, **arguments}
+    with pytest.raises(numera.Error, match=line) as error:
+        numera.register("wrong", **arguments)
+    assert "\n" not in str(error.value)
+    with pytest.raises(numera.Error, match="unknown format 'wrong'"):
+        numera.format("wrong")
+
+
+def test_a_name_that_is_registered_again_is_the_new_one(tmp_path):
+    source = tmp_path / "again.c"
+    text = MINE.read_text().replace("mine_", "again_").replace("other_", "again_")
+    source.write_text(text)
+    first = numera.register("again", bits=16, source=source)
+    source.write_text(text.replace("again_to_f32(x) * ", "2 * again_to_f32(x) * "))
+    second = numera.register("again", bits=16, source=source)
+    assert numera.format("again") == second != first
+    assert numera.compile(SQUARE_PLUS, format="again")([1.0]).tolist() == [4]
+
+
+def test_a_machine_without_clang_says_so(tmp_path):
+    # The compiler that Numera was built with is looked for first: it is hidden
+    # where the kernel lets us.
+    hidden = ["unshare", "-rm", "sh", "-c"]
+    hide = "mount -t tmpfs none /usr/lib/llvm-22/bin && "
+    tried = subprocess.run([*hidden, hide + "true"], capture_output=True, check=False)
+    if tried.returncode:
+        pytest.skip("no mount namespaces here")
+    found = subprocess.run(
+        [
+            *hidden,
+            hide + 'exec "$0" "$@"',
+            sys.executable,
+            "-c",
+            "import numera, sys; numera.register('mine', bits=16, source=sys.argv[1])",
+            os.fspath(MINE),
+        ],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "XDG_CACHE_HOME": os.fspath(tmp_path), "PATH": "/bin"},
+        check=False,
+    )
+    assert found.stderr.splitlines()[-1] == (
+        "numera.Error: numera.register('mine'):9:3: error: library 'mine': no clang "
+        "on PATH: it compiles libraries and links programs; install clang-22"
+    )
