@@ -164,6 +164,30 @@ static Error defineAtExit(orc::LLJIT &jit) {
   return jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(symbols)));
 }
 
+// Division of 128 bits, for which x86-64 has no instruction.
+extern "C" {
+__int128 __divti3(__int128, __int128);
+__int128 __modti3(__int128, __int128);
+unsigned __int128 __udivti3(unsigned __int128, unsigned __int128);
+unsigned __int128 __umodti3(unsigned __int128, unsigned __int128);
+}
+
+/// What the code generator calls and no program has: a process that has opened
+/// this library for itself alone, as Python does, need not have it either.
+static Error defineCompilerRuntime(orc::LLJIT &jit) {
+  orc::SymbolMap symbols;
+  auto define = [&](StringRef name, auto *function) {
+    symbols[jit.mangleAndIntern(name)] = {orc::ExecutorAddr::fromPtr(function),
+                                          JITSymbolFlags::Exported |
+                                              JITSymbolFlags::Weak};
+  };
+  define("__divti3", &__divti3);
+  define("__modti3", &__modti3);
+  define("__udivti3", &__udivti3);
+  define("__umodti3", &__umodti3);
+  return jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(symbols)));
+}
+
 static Expected<void (*)()> findFunction(orc::LLJIT &jit, StringRef name) {
   auto address = jit.lookup(name);
   if (!address)
@@ -209,6 +233,8 @@ Expected<std::unique_ptr<LoadedProgram>> numera::load(Compiled &program) {
   if (!process)
     return process.takeError();
   (*jit)->getMainJITDylib().addGenerator(std::move(*process));
+  if (Error error = defineCompilerRuntime(**jit))
+    return std::move(error);
   if (Error error =
           (*jit)->addObjectFile(std::make_unique<SmallVectorMemoryBuffer>(
               std::move(code), "program")))
