@@ -121,8 +121,9 @@ NUMERA_C_API char *numeraFormatVariant(const NumeraRegistry *registry,
  *
  * options  "key=value" strings, the last one NULL; NULL for none. The keys are
  *          format, accumulate, rounding, random-bits, overflow, seed,
- * output-as, function, target (cpu, nvptx), cpu, gpu and cuda-path, as the
- * options of `numera compile`.
+ *          output-as, function, target (cpu, nvptx), cpu, gpu and cuda-path, as
+ *          the options of `numera compile`; and count=flags, for
+ *          numeraProgramStatistics.
  */
 NUMERA_C_API NumeraProgram *numeraCompileFile(const NumeraRegistry *registry,
                                               const char *model,
@@ -188,6 +189,19 @@ NUMERA_C_API int numeraProgramRun(const NumeraProgram *program,
                                   size_t input_count, numera_tensor *outputs,
                                   size_t output_count,
                                   const numera_options *options, char **error);
+/**
+ * What a function of a program that was compiled with the option count=flags
+ * has counted: such a program has one more output, the last one, i64, whose
+ * data of one call are `numbers`. JSON, the keys `stats` and `scaled` of
+ * `numera run --stats --json` (docs/CommandLine.md); free it with
+ * numeraStringFree. A function without anything to count has no more outputs,
+ * and is an error here.
+ */
+NUMERA_C_API char *numeraProgramStatistics(const NumeraProgram *program,
+                                           const NumeraRegistry *registry,
+                                           const char *function,
+                                           const int64_t *numbers,
+                                           char **error);
 
 #ifdef __cplusplus
 }

@@ -7,8 +7,10 @@
 
 #include "numera-c/Numera.h"
 #include "numera/Registry/Registry.h"
+#include "numera/Target/Driver/Statistics.h"
 #include "numera/Target/Program/Program.h"
 #include "llvm/Support/Error.h"
+#include <map>
 
 struct NumeraRegistry {
   numera::Registry registry;
@@ -17,7 +19,9 @@ struct NumeraRegistry {
 struct NumeraProgram {
   std::unique_ptr<numera::Program> program;
   std::string metadata;
-  std::string warnings;
+  std::string warnings = {};
+  /// What the last output of functions counts, by their names.
+  std::map<std::string, llvm::SmallVector<numera::FlagCounts>> counts = {};
 };
 
 namespace numera {

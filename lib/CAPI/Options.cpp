@@ -42,6 +42,7 @@ std::optional<ModelOptions> numera::readOptions(const char *const *list,
                                                 std::string &error) {
   ModelOptions options;
   CompileOptions &compile = options.compile;
+  std::string count;
   const Key keys[] = {
       {"format", &compile.format},
       {"accumulate", &compile.accumulate},
@@ -54,6 +55,7 @@ std::optional<ModelOptions> numera::readOptions(const char *const *list,
       {"target", &compile.target, {"cpu", "nvptx"}},
       {"cpu", &compile.cpu},
       {"gpu", &compile.gpu},
+      {"count", &count, {"flags"}},
       {"cuda-path", &options.gpu.cudaPath}};
   SmallVector<StringRef> names;
   for (const Key &key : keys)
@@ -72,6 +74,7 @@ std::optional<ModelOptions> numera::readOptions(const char *const *list,
     if (!error.empty())
       return std::nullopt;
   }
+  compile.countStatusFlags = !count.empty();
   if (!compile.gpu.empty())
     options.gpu.gpu = compile.gpu;
   return options;

@@ -86,7 +86,8 @@ public:
     if (!made)
       return fail(error, made.takeError());
     std::string metadata = printMetadata((*made)->metadata());
-    return new NumeraProgram{std::move(*made), std::move(metadata), message};
+    return new NumeraProgram{std::move(*made), std::move(metadata), message,
+                             std::move(resolved.counts)};
   }
 
 private:
@@ -185,7 +186,7 @@ NumeraProgram *numeraProgramOpen(const char *path, char **error) {
   if (!program)
     return fail(error, program.takeError());
   std::string metadata = printMetadata((*program)->metadata());
-  return new NumeraProgram{std::move(*program), std::move(metadata), ""};
+  return new NumeraProgram{std::move(*program), std::move(metadata)};
 }
 
 void numeraProgramDestroy(NumeraProgram *program) { delete program; }
@@ -229,4 +230,23 @@ int numeraProgramRun(const NumeraProgram *program, const char *function,
             sizeof message))
     return status(fail(error, message));
   return 1;
+}
+
+char *numeraProgramStatistics(const NumeraProgram *program,
+                              const NumeraRegistry *registry,
+                              const char *function, const int64_t *numbers,
+                              char **error) {
+  clear(error);
+  auto found = program->counts.find(function);
+  if (found == program->counts.end())
+    return fail(error, "function '" + std::string(function) +
+                           "' counts nothing; compile it with count=flags");
+  StatisticsCollector collector(found->second);
+  collector.add(numbers);
+  std::string text;
+  raw_string_ostream stream(text);
+  json::OStream json(stream);
+  json.object(
+      [&] { printStatistics(collector.finish(registry->registry), json); });
+  return strdup(text.c_str());
 }

@@ -182,6 +182,24 @@ static void testProgram(NumeraRegistry *registry, const char *folder) {
       numeraPrintFile(registry, "none.mlir", options, "import", &error),
       "none.mlir");
 
+  const char *const counting[] = {"format=f8E4M3FN", "count=flags", NULL};
+  program = numeraCompileText(registry, model, "m", counting, &error);
+  EXPECT(program && error == NULL);
+  numera_tensor counted[2] = {{0}, {0}};
+  float big[] = {448, 1}, one[] = {1, 1};
+  numera_tensor numbers[] = {vector(big, 2), vector(big, 2), vector(one, 2)};
+  EXPECT(numeraProgramRun(program, NULL, numbers, 3, counted, 2, NULL, &error));
+  EXPECT_TEXT(numeraProgramStatistics(program, registry, "axpy",
+                                      counted[1].data, &error),
+              "\"operation\":\"mul\",\"format\":\"f8E4M3FN\",\"count\":2,"
+              "\"overflow\":1,\"underflow\":0");
+  EXPECT_ERROR(
+      numeraProgramStatistics(program, registry, "f", counted[1].data, &error),
+      "counts nothing");
+  free(counted[0].data);
+  free(counted[1].data);
+  numeraProgramDestroy(program);
+
   const char *const wrong[] = {"fromat=posit16", NULL};
   EXPECT_ERROR(numeraCompileText(registry, model, "m", wrong, &error),
                "did you mean 'format'");

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+
+#include "numera/Target/Driver/Statistics.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
+#include <algorithm>
+#include <cmath>
+
+using namespace llvm;
+using namespace numera;
+
+/// In JSON, in the order of their bits.
+static constexpr StringLiteral kinds[FlagCounts::kinds] = {
+    "overflow", "underflow", "invalid", "division_by_zero"};
+
+/// log2 r of Z13, or log2 log2 r where elements have an exponent.
+static double wastedBits(const ScaledFormat &format, float largest) {
+  if (largest == 0)
+    return INFINITY;
+  double bits = std::log2(format.fullScale() / double(largest));
+  if (!format.element.getFamily().isEvenlySpaced())
+    bits = bits > 1 ? std::log2(bits) : 0;
+  return std::max(bits, 0.0);
+}
+
+void StatisticsCollector::add(const int64_t *numbers) {
+  for (auto [row, each] : zip_equal(rows, sums))
+    for (auto [i, sum] : enumerate(each)) {
+      auto number = uint64_t(*numbers++);
+      if (!row.isTensor || i < 2 || isFirst)
+        sum += number;
+      else // least, greatest and largest, as bits
+        sum = i == 2 ? std::min(sum, number) : std::max(sum, number);
+    }
+  isFirst = false;
+}
+
+TensorStatistics StatisticsCollector::tensorOf(const FlagCounts &row,
+                                               const Numbers &found,
+                                               const Statistics &statistics,
+                                               const Registry &registry) const {
+  auto number = [&](size_t i) { return bit_cast<float>(uint32_t(found[i])); };
+  TensorStatistics tensor{.name = row.name,
+                          .operation = row.operation,
+                          .format = row.format,
+                          .count = found[0],
+                          .zeros = found[1],
+                          .least = number(2),
+                          .greatest = number(3)};
+  std::string error;
+  ScaledFormat format = registry.lookupScaledFormat(row.format, error);
+  Format element = format.element;
+  tensor.wastedBits = wastedBits(format, number(4));
+  // The casts to elements stand at the tensor's name. What is computed from
+  // scaled tensors has scales with which nothing saturates.
+  if (row.operation != "quantize")
+    return tensor;
+  std::string name = registry.nameOrSpelling(element);
+  uint64_t done = 0;
+  for (const OperationStatistics &each : statistics.operations)
+    if (each.operation.name == row.name && each.operation.operation == "cast" &&
+        each.operation.format == name && each.done > done) {
+      done = each.done;
+      tensor.saturated = each.flags[0];
+    }
+  return tensor;
+}
+
+Statistics StatisticsCollector::finish(const Registry &registry) const {
+  Statistics statistics;
+  for (auto [row, found] : zip_equal(rows, sums))
+    if (!row.isTensor) {
+      OperationStatistics &operation = statistics.operations.emplace_back();
+      operation.operation = row;
+      operation.done = found[0];
+      std::copy(found.begin() + 1, found.end(), operation.flags.begin());
+    }
+  for (auto [row, found] : zip_equal(rows, sums))
+    if (row.isTensor)
+      statistics.tensors.push_back(tensorOf(row, found, statistics, registry));
+  return statistics;
+}
+
+/// JSON has no infinity and no NaN.
+static json::Value orNull(double value) {
+  return std::isfinite(value) ? json::Value(value) : json::Value(nullptr);
+}
+
+static void print(const OperationStatistics &each, json::OStream &json) {
+  json.attribute("name", json::fixUTF8(each.operation.name));
+  json.attribute("operation", each.operation.operation);
+  json.attribute("format", each.operation.format);
+  json.attribute("count", each.done);
+  for (auto [kind, count] : enumerate(each.flags))
+    json.attribute(kinds[kind], each.operation.known >> kind & 1
+                                    ? json::Value(count)
+                                    : json::Value(nullptr));
+}
+
+static void print(const TensorStatistics &tensor, json::OStream &json) {
+  json.attribute("name", json::fixUTF8(tensor.name));
+  json.attribute("operation", tensor.operation);
+  json.attribute("format", tensor.format);
+  json.attribute("count", tensor.count);
+  json.attribute("saturated", tensor.saturated);
+  json.attribute("zeros", tensor.zeros);
+  json.attribute("least_scale", orNull(tensor.least));
+  json.attribute("greatest_scale", orNull(tensor.greatest));
+  json.attribute("wasted_bits", orNull(tensor.wastedBits));
+}
+
+void numera::printStatistics(const Statistics &statistics,
+                             json::OStream &json) {
+  json.attributeArray("stats", [&] {
+    for (const OperationStatistics &each : statistics.operations)
+      json.object([&] { print(each, json); });
+  });
+  if (!statistics.tensors.empty())
+    json.attributeArray("scaled", [&] {
+      for (const TensorStatistics &each : statistics.tensors)
+        json.object([&] { print(each, json); });
+    });
+}
