@@ -12,7 +12,7 @@ from numera._errors import Error
 from numera._families import block, fixed, float, lns, posit, scaled, takum
 from numera._finfo import FormatInfo
 from numera._formats import Code, Format, ScaledFormat, Table, format, formats, load
-from numera._programs import Program, compile, open
+from numera._programs import Program, Statistics, compile, open
 from numera._register import register
 
 __version__: str = _numera.version()
@@ -25,6 +25,7 @@ __all__ = [
     "Function",
     "Program",
     "ScaledFormat",
+    "Statistics",
     "Table",
     "Tensor",
     "block",

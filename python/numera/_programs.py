@@ -9,13 +9,15 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from numera import _numera, _sources
 from numera._calls import Function
 from numera._errors import Error
 from numera._request import Path, Request, Spec
 from numera._sources import Sources
 
-__all__ = ["Program", "compile", "open"]
+__all__ = ["Program", "Statistics", "compile", "open"]
 
 _ACCUMULATORS = ("same", "quire", "tensorcore")
 
@@ -41,6 +43,15 @@ class _Model(NamedTuple):
         )
 
 
+class Statistics(NamedTuple):
+    """What a program counted, as rows that ``pandas.DataFrame`` takes."""
+
+    operations: list[dict[str, Any]]
+    """``name``, ``operation``, ``format``, ``count`` and the flags."""
+    scaled: list[dict[str, Any]]
+    """Of scaled tensors: elements, those beyond full scale, scales."""
+
+
 class Program:
     """A compiled model. Made by :func:`numera.compile` and :func:`numera.open`.
 
@@ -51,6 +62,7 @@ class Program:
     def __init__(self, native: _numera.Program, model: _Model | None = None) -> None:
         self._native = native
         self._model = model
+        self._counting: _numera.Program | None = None
         self._metadata = json.loads(native.metadata)
         self.functions: dict[str, Function] = {
             entry["name"]: Function(native, entry, self.seed)
@@ -131,6 +143,42 @@ class Program:
         return _numera.print_model(
             model.registry, model.name, model.text, model.options, stage
         )
+
+    def stats(
+        self, *inputs: Any, function: str | None = None, **options: Any
+    ) -> Statistics:
+        """Runs a function and counts, for each operation, how often it overflowed,
+        underflowed, was invalid or divided by zero (docs/Semantics/StatusFlags.md).
+
+        The counts are those of ``numera run --stats``; None where they cannot be
+        told. A program of its own counts, which the first call compiles.
+
+        >>> import numera
+        >>> square = numera.compile('''
+        ...   func.func @square(%x: tensor<?xf32>) -> tensor<?xf32> {
+        ...     %y = arith.mulf %x, %x : tensor<?xf32>
+        ...     return %y : tensor<?xf32>
+        ...   }''', format="f8E4M3FN")
+        >>> for row in square.stats([1e-3, 1, 100]).operations:
+        ...     print(row["operation"], row["overflow"], row["underflow"])
+        cast 0 1
+        mul 1 1
+        """
+        model = self._known("stats")
+        if self._counting is None:
+            self._counting = model.compile("count=flags")
+        entries = json.loads(self._counting.metadata)["functions"]
+        name = function or self._only.name
+        if name not in self.functions:
+            raise Error(f"no function '{name}'")
+        (entry,) = (entry for entry in entries if entry["name"] == name)
+        if len(entry["outputs"]) == len(self.functions[name].outputs):
+            return Statistics([], [])  # it only moves numbers
+        *_, numbers = Function(self._counting, entry, self.seed)(*inputs, **options)
+        found = json.loads(
+            self._counting.statistics(model.registry, name, np.asarray(numbers))
+        )
+        return Statistics(found["stats"], found.get("scaled", []))
 
     def _known(self, method: str) -> _Model:
         if self._model is None:

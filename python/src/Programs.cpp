@@ -252,6 +252,17 @@ static nb::list call(const Program &program, const std::string &function,
   return list;
 }
 
+using Numbers = nb::ndarray<const int64_t, nb::c_contig, nb::device::cpu>;
+
+static std::string statistics(const Program &program, const Registry &registry,
+                              const std::string &function,
+                              const Numbers &numbers) {
+  char *error = nullptr;
+  char *text = numeraProgramStatistics(
+      program.get(), registry.get(), function.c_str(), numbers.data(), &error);
+  return takeString(text, error);
+}
+
 void bindPrograms(nb::module_ &module) {
   nb::class_<Program>(module, "Program", "A compiled program.")
       .def_static("compile_file", &compileFile, nb::arg("registry"),
@@ -265,6 +276,8 @@ void bindPrograms(nb::module_ &module) {
             return numeraProgramMetadata(program.get());
           },
           "JSON.")
+      .def("statistics", &statistics, nb::arg("registry"), nb::arg("function"),
+           nb::arg("numbers"), "What a function counted, JSON.")
       .def_prop_ro(
           "warnings",
           [](const Program &program) {

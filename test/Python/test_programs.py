@@ -211,3 +211,22 @@ def test_a_program_may_have_several_functions_and_results():
         two(1)
     only = numera.compile(TWO, function="second")
     assert only(2) == 2
+
+
+def test_statistics_count_what_happened_to_operations():
+    axpy = numera.compile(AXPY, format="f8E4M3FN")
+    found = axpy.stats(*arrays([448, 2.0**-9], [448, 2.0**-9], [1, 1]))
+    flags = {
+        row["operation"]: (row["count"], row["overflow"], row["underflow"])
+        for row in found.operations
+        if row["operation"] in ("mul", "add")
+    }
+    # The product of the first saturates, of the second becomes zero.
+    assert flags == {"mul": (2, 1, 1), "add": (2, 0, 0)}
+    assert found.scaled == []
+    scaled = numera.compile(MATMUL, format="mxfp8").stats(
+        np.ones((3, 64), "f4"), np.ones((64, 8), "f4")
+    )
+    assert {row["format"] for row in scaled.scaled} == {"mxfp8e4m3"}
+    with pytest.raises(numera.Error, match="no function 'f'"):
+        axpy.stats(1, function="f")
