@@ -14,15 +14,15 @@ namespace numera {
 
 class Registry : public RegistryEntries {
 public:
-  /// The built-in names alone.
+  /// Makes a registry of the built-in names.
   Registry();
 
   /// Reads a configuration file into this registry. On failure prints one line
-  /// `path:line:column: error: …` to `errors` and returns false. To be called
-  /// before the registry is shared.
+  /// `path:line:column: error: …` to `errors` and returns false. Call it before
+  /// the registry is shared.
   bool load(llvm::StringRef path, llvm::raw_ostream &errors);
-  /// The same for text in memory, under a name for messages; relative library
-  /// paths are taken from `directory`.
+  /// The same for text in memory. Messages call it `name`. Library paths are
+  /// relative to `directory`.
   bool loadText(llvm::StringRef text, llvm::StringRef name,
                 llvm::StringRef directory, llvm::raw_ostream &errors);
 };

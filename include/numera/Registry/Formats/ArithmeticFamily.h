@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// A family whose formats are a struct of Numerics: everything but parameters,
-// validation and spelling follows from the struct. A new family derives from
-// ArithmeticFamily<F> in a file of its own and takes a line in
+// A family whose formats are a struct F of Numerics. Everything but parameters,
+// validation and spelling follows from F. A new family derives from
+// ArithmeticFamily<F> in a file of its own, and has a line in
 // cmake/Families.cmake.
 //
-// F has parameterCount, of, store, width, precision, leastExponent,
+// F must have parameterCount, of, store, width, precision, leastExponent,
 // maxExponent, maxCode, hasInfinity, hasNaN, hasNegativeZero, isTotallyOrdered,
 // isNaN, nanCode, canonical, order, orderOfValue, negate, absolute, truncate,
-// decode and encode, and codes of positive magnitudes ascend with their values.
-// Where -maxCode is not the lowest finite number, lowestCode says what is.
+// decode and encode. Codes of positive magnitudes must ascend with their
+// values. If -maxCode is not the lowest finite number, F has lowestCode.
 
 #ifndef NUMERA_REGISTRY_FORMATS_ARITHMETICFAMILY_H
 #define NUMERA_REGISTRY_FORMATS_ARITHMETICFAMILY_H
@@ -23,8 +23,8 @@
 
 namespace numera {
 
-/// True if a kernel that prepares numbers for `first` may take `form` as well:
-/// Fused and Confined are for these, the others for themselves.
+/// True if a kernel that prepares numbers for `first` may also use `form`.
+/// Fused and Confined use the numbers that are prepared for another form.
 template <typename Step> bool mayFollow(const Step &first, StepForm form) {
   if constexpr (requires { first.preparesFor(form); })
     return (form != StepForm::Fused && form != StepForm::Confined) ||
@@ -32,7 +32,7 @@ template <typename Step> bool mayFollow(const Step &first, StepForm form) {
   return true;
 }
 
-/// The forms of the short step that a format has, the one to take first.
+/// The forms of the short step that a format has, the preferred one first.
 template <typename T, typename F>
 llvm::SmallVector<int32_t, 3> shortForms(const F &f) {
   llvm::SmallVector<StepForm, 5> order = {StepForm::Gradual, StepForm::Normal,
@@ -52,7 +52,7 @@ llvm::SmallVector<int32_t, 3> shortForms(const F &f) {
   return forms;
 }
 
-/// Those of its steps in binary16.
+/// The forms of its steps in binary16.
 template <typename F> llvm::SmallVector<int32_t, 2> halfForms(const F &f) {
   llvm::SmallVector<int32_t, 2> forms;
   if constexpr (HasHalfSteps<F>)
@@ -127,7 +127,7 @@ public:
             .hasNegativeZero = f.hasNegativeZero()};
   }
 
-  /// One NaN, one zero of a sign, and an infinity of a sign.
+  /// Assumes one NaN, one zero for each sign, and one infinity for each sign.
   SpecialCodes specialCodes(const Format &format) const override {
     F f = layout(format);
     bool hasTwo = f.isNegative(f.negate(f.maxCode()));
@@ -221,7 +221,7 @@ public:
     });
   }
   bool isTotallyOrdered() const override { return F::isTotallyOrdered; }
-  /// Short where the machine's arithmetic does it.
+  /// Short if the machine's arithmetic computes it.
   Effort effort(OpKind operation, const Format &format) const override {
     if (!isRounded(operation))
       return Effort::Codes;
@@ -350,7 +350,7 @@ private:
     return spell(layout(format));
   }
 
-  /// Infinity or the last number, whatever `overflow` says. Code 0 is the
+  /// Infinity or the last number, regardless of `overflow`. Code 0 is the
   /// lowest of an unsigned format.
   static uint64_t infinite(const F &f, bool negative) {
     uint64_t code = f.maxCode();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Files in a program, by the assembler's .incbin: it costs no compile time, and
-// ccache knows that it may not cache the result.
+// Embeds files in a program by the assembler's .incbin. This costs no compile
+// time, and ccache detects that it may not cache the result.
 
 #ifndef NUMERA_REGISTRY_FORMATS_EMBED_H
 #define NUMERA_REGISTRY_FORMATS_EMBED_H
 
-/// The bytes of the file `path` from `symbol`_begin to `symbol`_end, with a
-/// zero behind them.
+/// Defines the bytes of the file `path` from `symbol`_begin to `symbol`_end,
+/// followed by a zero.
 #define NUMERA_EMBED(symbol, path)                                             \
   asm(".section .rodata, \"a\"\n"                                              \
       ".balign 16\n" #symbol "_begin:\n"                                       \

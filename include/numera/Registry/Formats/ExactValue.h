@@ -11,9 +11,9 @@
 
 namespace numera {
 
-/// The value of an operation on numbers, with all that one rounding needs of
-/// it; elementary functions to 128 bits. `rounding` decides the sign of a sum
-/// that is zero. `cast` gives its operand, `mac` is an fma. Not for `cmp` and
+/// The value of an operation on numbers, with enough bits for one rounding;
+/// elementary functions to 128 bits. `rounding` decides the sign of a sum that
+/// is zero. `cast` gives its operand, `mac` is an fma. Not for `cmp` and
 /// `isnan`.
 Unpacked exactValue(OpKind operation, llvm::ArrayRef<Unpacked> operands,
                     Rounding rounding);

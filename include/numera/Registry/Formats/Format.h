@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// A format is data: a family and its parameters, validated once by the family;
-// everything else is derived. Its identity is its canonical spelling, which
-// names what differs from the family's defaults: `float<5,7>`,
-// `float<4,3,fn>`, `posit<16,2>`; an opaque format is its name and bits.
+// A format is data: a family and its parameters, which the family validates
+// once. Everything else is derived. A format is identified by its canonical
+// spelling, which names what differs from the family's defaults: `float<5,7>`,
+// `float<4,3,fn>`, `posit<16,2>`. An opaque format is identified by its name
+// and width.
 
 #ifndef NUMERA_REGISTRY_FORMATS_FORMAT_H
 #define NUMERA_REGISTRY_FORMATS_FORMAT_H
@@ -28,8 +29,8 @@ llvm::StringRef nameOf(Overflow overflow);
 std::optional<Rounding> roundingFromName(llvm::StringRef name);
 std::optional<Overflow> overflowFromName(llvm::StringRef name);
 
-/// What a format's configuration changes in one operation, as a designer's
-/// datapath would (`operations: {mul: {truncate-operands: 3}}`).
+/// A change of one operation by a format's configuration, which models a
+/// datapath (`operations: {mul: {truncate-operands: 3}}`).
 struct OperationChange {
   OpKind operation{};
   std::optional<Rounding> rounding; ///< in place of the format's
@@ -42,7 +43,7 @@ struct OperationChange {
   bool operator==(const OperationChange &) const = default;
 };
 
-/// The number of random bits of a stochastic rounding where nobody says.
+/// The default number of random bits of a stochastic rounding.
 inline constexpr int32_t defaultRandomBits = 32;
 
 /// A number format. A value: copy and compare it freely. A default-constructed
@@ -50,7 +51,7 @@ inline constexpr int32_t defaultRandomBits = 32;
 class Format {
 public:
   Format() = default;
-  /// Made by a family, which has validated the parameters.
+  /// Called by a family, which has validated the parameters.
   Format(const FormatFamily &family, llvm::ArrayRef<int32_t> parameters,
          Rounding rounding = Rounding::NearestEven, llvm::StringRef name = {})
       : family(&family), parameters(parameters), rounding(rounding),
@@ -66,20 +67,20 @@ public:
   Rounding getRounding() const { return rounding; }
   /// How many random bits a stochastic rounding draws (1 to 32); else 0.
   int32_t getRandomBits() const { return randomBits; }
-  /// The format's rounding, with what a stochastic one draws.
+  /// The format's rounding, with the random bits of a stochastic one.
   RoundingMode getRoundingMode(uint32_t random = 0) const {
     return {rounding, randomBits, random};
   }
-  /// The rounding of a constant. A constant is no event of the program: where
-  /// rounding is stochastic it goes to nearest.
+  /// The rounding of a constant, at compile time: nearest-even if the format
+  /// rounds stochastically.
   RoundingMode getConstantRounding() const {
     return rounding == Rounding::Stochastic ? Rounding::NearestEven : rounding;
   }
-  /// Operations that differ from the family's, by the order of Operation.
+  /// The changed operations, in the order of OpKind.
   llvm::ArrayRef<OperationChange> getChanges() const { return changes; }
-  /// What changes in `operation`; null for nothing.
+  /// The change of `operation`, or null.
   const OperationChange *changeOf(OpKind operation) const;
-  /// The same with another rounding, or other changes.
+  /// The same format with another rounding, or with other changes.
   Format withRounding(Rounding rounding, int32_t randomBits = 0) const;
   Format withChanges(llvm::ArrayRef<OperationChange> changes) const;
   /// The name of an opaque format; empty for every other.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // A family of formats: its parameters, their validation and spelling, and the
-// host-side codec. Adding one takes its own files and a line in
-// cmake/Families.cmake, or a plugin (Plugin.h); nothing above this layer
+// host-side codec. To add one, write its files and a line in
+// cmake/Families.cmake, or a plugin (Plugin.h). Nothing above this layer
 // switches on families.
 
 #ifndef NUMERA_REGISTRY_FORMATS_FORMATFAMILY_H
@@ -23,9 +23,10 @@ struct Parameter {
   std::string value;
 };
 
-/// What is wrong with which parameter.
+/// An error in a parameter.
 struct ParameterError {
-  /// Index into the parameters; negative: the whole (a missing key, say).
+  /// Index into the parameters; negative if it concerns the whole, for example
+  /// a missing key.
   int index = -1;
   /// True if the key, not the value, is at fault.
   bool atKey = false;
@@ -41,26 +42,27 @@ public:
 
   /// The name in spellings, files and runtime symbols: `float`.
   virtual llvm::StringRef name() const = 0;
-  /// The keys that stand without their name at the front of a spelling, in
-  /// order: {"exponent", "mantissa"}.
+  /// The keys whose values come first in a spelling, without the key, in order:
+  /// {"exponent", "mantissa"}.
   virtual llvm::ArrayRef<llvm::StringLiteral> positionalKeys() const = 0;
   /// The key a bare word of a spelling belongs to (`fn` → `specials`, `up` →
-  /// `rounding`); empty if it is none of this family's.
+  /// `rounding`); empty if the family has no such word.
   llvm::StringRef keyOfWord(llvm::StringRef word) const;
-  /// The words that stand for a parameter by themselves, for messages.
+  /// The words that set a parameter without a key, for messages.
   llvm::SmallVector<llvm::StringRef> words() const;
 
-  /// Validates and derives; a null Format and `error` on failure. `name` is
-  /// the name in the configuration, which only opaque formats keep. Beside the
-  /// family's own keys every family with arithmetic has `rounding`,
-  /// `random-bits` and changes of operations, `mul.truncate-operands`.
+  /// Validates the parameters and makes the format. On failure returns a null
+  /// Format and sets `error`. `name` is the name in the configuration, which
+  /// only opaque formats keep. Besides the family's own keys, every family with
+  /// arithmetic has `rounding`, `random-bits` and changes of operations, such
+  /// as `mul.truncate-operands`.
   Format create(llvm::ArrayRef<Parameter> parameters, llvm::StringRef name,
                 ParameterError &error) const;
 
-  /// Names of formats that a standard makes by a rule, so that no list has
-  /// them (`p3109_k8p3se`): true if `name` is one, or is meant to be one.
+  /// True if `name` is, or is meant to be, a name that a standard composes by a
+  /// rule (`p3109_k8p3se`) and that no list contains.
   virtual bool isRuledName(llvm::StringRef) const { return false; }
-  /// The format of such a name; null with a message if it is none.
+  /// The format of such a name; null with a message if there is none.
   virtual Format formatOfRuledName(llvm::StringRef, std::string &) const {
     return {};
   }
@@ -71,18 +73,19 @@ public:
   std::string spelling(const Format &format) const;
   virtual unsigned width(const Format &format) const = 0;
 
-  /// A part of a code, from the top: `sign`, `exponent`, `significand`.
+  /// A field of a code: `sign`, `exponent`, `significand`.
   struct Field {
     llvm::StringLiteral name;
     unsigned bits;
   };
-  /// The fields of a code, whose widths add up to the format's. They may differ
-  /// from code to code (a posit's regime).
+  /// The fields of a code, from the top. Their widths add up to the format's
+  /// width, and may depend on the code (a posit's regime).
   virtual llvm::SmallVector<Field> fields(const Format &format,
                                           uint64_t code) const = 0;
 
-  /// False for formats whose arithmetic only a registered library knows: the
-  /// functions below must not be called for them, and no runtime entry exists.
+  /// False for opaque formats, whose arithmetic a registered library defines.
+  /// The functions below must not be called for them, and they have no runtime
+  /// entries.
   virtual bool hasArithmetic() const { return true; }
 
   /// The exact value of a code.
@@ -90,58 +93,58 @@ public:
   /// A value rounded once to the format.
   virtual uint64_t encode(const Format &format, const Unpacked &value,
                           RoundingMode mode) const = 0;
-  /// The operation on codes of one format, by the same code the compiled
-  /// program runs. `cmp` takes a set of Relation bits as `extra`; `cmp` and
+  /// The operation on codes of one format, computed by the code that compiled
+  /// programs run. `cmp` takes a set of Relation bits as `extra`; `cmp` and
   /// `isnan` give 0 or 1; `mac` is a * b + acc, rounded once.
   virtual uint64_t evaluate(OpKind operation, const Format &format,
                             llvm::ArrayRef<uint64_t> operands,
                             RoundingMode mode, int32_t extra = 0) const = 0;
-  /// The same by the definition alone: decode, the exact operation, one
-  /// rounding. What faster paths are held against (`numera check`).
+  /// The same by the definition: decode, the exact operation, one rounding. It
+  /// is the reference of `numera check`.
   virtual uint64_t evaluateExactly(OpKind operation, const Format &format,
                                    llvm::ArrayRef<uint64_t> operands,
                                    RoundingMode mode, int32_t extra = 0) const {
     return evaluate(operation, format, operands, mode, extra);
   }
-  /// The code without the last `count` bits of its significand: what
+  /// Clears the last `count` bits of the significand of a code, as
   /// `truncate-operands` does to an operand.
   virtual uint64_t truncate(const Format &format, uint64_t code,
                             int32_t count) const = 0;
-  /// The same format with another overflow rule; null where the family has no
-  /// such rule.
+  /// The same format with another overflow rule; null if the family has no such
+  /// rule.
   virtual Format withOverflow(const Format &format,
                               Overflow overflow) const = 0;
-  /// What becomes of numbers too large.
+  /// The overflow rule.
   virtual Overflow overflow(const Format &format) const = 0;
-  /// True if overflow and underflow of its operations can be told
+  /// True if overflow and underflow of its operations can be detected
   /// (Numerics/Flags/StatusFlags.h).
   virtual bool knowsRange() const { return false; }
-  /// True if the numbers of its formats are equally far apart, as integers are.
+  /// True if the numbers of its formats are evenly spaced, as integers are.
   virtual bool isEvenlySpaced() const { return false; }
-  /// The float whose codes and operations are the format's; nullopt where there
-  /// is none.
+  /// The float format with the same codes and operations, or nullopt.
   virtual std::optional<FloatFormat> asFloat(const Format &) const {
     return std::nullopt;
   }
-  /// True if a value of the format may be no binary fraction: decode gives its
-  /// first 96 bits, and only casts and operations of its own are exact.
+  /// True if values of the format need not be binary fractions. Then decode
+  /// returns the first 96 bits of a value, and only casts and operations that
+  /// the family defines itself are exact.
   virtual bool isIrrational() const { return false; }
 
-  /// Significant bits, and the exponents of the least and of the largest
-  /// finite value: what decides whether one format embeds in another.
+  /// Significant bits, and the exponents of the least and of the largest finite
+  /// value. They decide whether one format embeds in another.
   struct Range {
     int32_t precision, leastExponent, maxExponent;
     bool hasInfinity, hasNaN, hasNegativeZero;
-    /// Of the smallest number with a hidden bit, where the format's numbers
-    /// are normal or subnormal.
+    /// The exponent of the smallest number with a hidden bit, if the format has
+    /// normal and subnormal numbers.
     std::optional<int32_t> normalExponent = std::nullopt;
   };
   virtual Range range(const Format &format) const = 0;
   /// Significant bits of the values in [2^exponent, 2^(exponent + 1)); 0 if
   /// there are none.
   virtual int32_t precisionAt(const Format &format, int32_t exponent) const = 0;
-  /// How many codes are NaN, infinite or zero. Every other code is a finite
-  /// number that has no other code.
+  /// How many codes are NaN, infinite or zero. Each other code is a finite
+  /// number, and no two of them are the same number.
   struct SpecialCodes {
     uint64_t nan, infinity, zero;
   };
@@ -149,8 +152,8 @@ public:
   /// The code of the largest finite number.
   virtual uint64_t largest(const Format &format) const = 0;
 
-  /// Codes of the identities: the lowest value is -infinity where there is
-  /// one, else the most negative number.
+  /// Codes of the lowest and the highest value: an infinity if the format has
+  /// it, else the last number.
   virtual uint64_t lowest(const Format &format) const = 0;
   virtual uint64_t highest(const Format &format) const = 0;
 
@@ -160,35 +163,36 @@ public:
   /// 32 or 64 if the format is the machine's f32 or f64, else 0.
   virtual unsigned machineWidth(const Format &) const { return 0; }
 
-  /// How the step of a contraction runs on values in a carrier, where both of
-  /// its roundings are to the format, nearest-even.
+  /// How the step of a contraction runs on values in a carrier, if both of its
+  /// roundings are to the format, nearest-even.
   struct CarrierStep {
     /// 32 or 64 if `numera_<family>_step_f<bits>_<bits>` is straight-line code
-    /// that embeds the format; 0 if steps had better stay on codes.
+    /// for the format; 0 if steps should stay on codes.
     unsigned bits = 0;
-    /// The forms of the short step, the first one the best
-    /// (Numerics/MultiplyAdd/Step.h). Fused is the better one on some CPUs,
-    /// Confined is for the blocks that it admits; both take the numbers that
-    /// are prepared for the first.
+    /// The forms of the short step, the best one first
+    /// (Numerics/MultiplyAdd/Step.h). Fused is better on some CPUs, and
+    /// Confined is for the blocks that it admits. Both take the numbers that
+    /// are prepared for the first form.
     llvm::SmallVector<int32_t, 3> shortForms;
-    /// Those of the steps in binary16 (Numerics/MultiplyAdd/StepHalf.h), beside
-    /// those in f32: the one for all products that they admit, and Confined.
+    /// The forms of the steps in binary16 (Numerics/MultiplyAdd/StepHalf.h):
+    /// one for all products that the steps admit, and Confined.
     llvm::SmallVector<int32_t, 2> halfForms;
   };
   virtual CarrierStep carrierStep(const Format &) const { return {}; }
 
-  // Carriers: the machine format of `width` bits, 32 or 64, in which values of
-  // the format may stay between operations (Numerics/Carrier/Carrier.h). `bits`
-  // are those of a machine number.
+  // A carrier is the machine format of `width` bits, 32 or 64, in which values
+  // of the format may stay between operations (Numerics/Carrier/Carrier.h).
+  // `bits` is the bit pattern of a machine number.
 
-  /// True if every value is a number of the carrier, and codes and carriers
-  /// turn into each other in straight-line code.
+  /// True if every value is a number of the carrier, and codes and carrier
+  /// numbers are converted in straight-line code.
   virtual bool hasCarrier(const Format &, unsigned) const { return false; }
-  /// True if a number of the carrier can be rounded in it.
+  /// True if a number of the carrier can be rounded to the format within the
+  /// carrier.
   virtual bool roundsInCarrier(const Format &, unsigned, RoundingMode) const {
     return false;
   }
-  /// How the carrier's own operation, followed by one rounding, gives the
+  /// How the carrier's own operation and one more rounding compute the
   /// operation on values of one format.
   virtual EvaluationPath pathInCarrier(OpKind, const Format &, unsigned,
                                        RoundingMode) const {
@@ -267,18 +271,17 @@ bool isFormatName(llvm::StringRef text);
 const Format &formatF32();
 const Format &formatF64();
 
-/// True if every finite value of `format` is a finite value of `into`, with
-/// NaN, infinities and -0 (where `format` has them) represented as well.
+/// True if every value of `format`, including its NaN, infinities and -0, is a
+/// value of `into`.
 bool embeds(const Format &format, const Format &into);
 
-/// The layout of the format's quire; nullopt with the reason in `error` where
+/// The layout of the format's quire; nullopt with the reason in `error` if
 /// there is none.
 std::optional<QuireLayout> quireOf(const Format &format, std::string &error);
 
-/// The accumulator that a contraction uses where nobody names one,
-/// unless the family accumulates exactly: the first of f32 and f64 that embeds
-/// the format's values and holds its products exactly, exponent range aside;
-/// else the format itself.
+/// The default accumulator of a contraction, unless the family accumulates
+/// exactly: the first of f32 and f64 that embeds the format's values and holds
+/// its products exactly, exponent range aside; else the format itself.
 Format defaultAccumulator(const Format &format);
 
 } // namespace numera

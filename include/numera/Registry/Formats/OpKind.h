@@ -23,9 +23,9 @@ enum class OpKind {
 /// The operation's name in IR, configuration and symbols, e.g. `add`.
 llvm::StringRef nameOf(OpKind operation);
 std::optional<OpKind> operationFromName(llvm::StringRef name);
-/// Of what is no operation, but a function that a library may have: `round_to`.
+/// A function that a library may have and that is not an operation: `round_to`.
 std::optional<OpKind> libraryFunctionFromName(llvm::StringRef name);
-/// How many operands in a format it takes.
+/// The number of operands that have a format.
 unsigned operandCount(OpKind operation);
 /// True for a function on matrices or vectors in memory: `matmul`, `dot`.
 bool isProduct(OpKind operation);
@@ -38,7 +38,7 @@ bool isPartOfAccumulator(OpKind operation);
 bool isRounded(OpKind operation);
 /// True if a machine has an instruction for it in f32 and f64.
 bool isMachineOperation(OpKind operation);
-/// What one takes, in additions.
+/// The cost, in additions.
 unsigned costOf(OpKind operation);
 /// The operation that an operation of MLIR, such as `arith.addf`, stands for.
 std::optional<OpKind> operationFromMLIR(llvm::StringRef name);

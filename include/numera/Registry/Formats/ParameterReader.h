@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// How a family reads its parameters: by key, with ranges and words checked.
-// Each function returns false after the first fault and leaves the message in
-// the ParameterError.
+// A family reads its parameters by key; ranges and words are checked. Each
+// function returns false on the first error and sets the ParameterError.
 
 #ifndef NUMERA_REGISTRY_FORMATS_PARAMETERREADER_H
 #define NUMERA_REGISTRY_FORMATS_PARAMETERREADER_H
@@ -18,8 +17,8 @@ public:
                   llvm::ArrayRef<Parameter> parameters, ParameterError &error)
       : family(family), parameters(parameters), error(error) {}
 
-  /// No key twice, and none but `known`; those in `later` are for a version to
-  /// come.
+  /// Checks that no key is given twice, and that all are `known`. Keys in
+  /// `later` are reserved for a later version.
   bool checkKeys(llvm::ArrayRef<llvm::StringRef> known,
                  llvm::ArrayRef<llvm::StringRef> later = {});
 
@@ -27,10 +26,11 @@ public:
   /// The key must be given.
   bool require(llvm::StringRef key);
 
-  /// The integer at `key`; `value` keeps its default where the key is absent.
+  /// Reads the integer at `key`; `value` keeps its default if the key is
+  /// absent.
   bool readInteger(llvm::StringRef key, int32_t least, int32_t most,
                    int32_t &value);
-  /// The same for one of `words`.
+  /// Reads one of `words`.
   template <typename T>
   bool readWord(llvm::StringRef key, llvm::ArrayRef<Word> words, T &value) {
     auto number = static_cast<int32_t>(value);
@@ -40,7 +40,7 @@ public:
     return true;
   }
 
-  /// Reports a fault at the value of `key`, or at the whole where the key is
+  /// Reports an error at the value of `key`, or at the whole if the key is
   /// absent. Returns false.
   bool fail(llvm::StringRef key, const llvm::Twine &message);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Words of files and spellings, the values they stand for, and what an error
-// says about a word that is none of them.
+// Words of files and spellings, their values, and the text of an error about an
+// unknown word.
 
 #ifndef NUMERA_REGISTRY_FORMATS_WORDS_H
 #define NUMERA_REGISTRY_FORMATS_WORDS_H

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Operations of an opaque format that are made of registered functions, where
-// its entry says so (`derive: [sub, neg, max]`). Each rule gives what a
-// function of its own would give, rounded once, if the cast to f32 or f64 that
-// the library registers is exact.
+// Operations of an opaque format that are derived from registered functions, if
+// its entry allows it (`derive: [sub, neg, max]`). If the registered cast to
+// f32 or f64 is exact, each rule gives the result rounded once.
 
 #ifndef NUMERA_REGISTRY_LOWERINGS_DERIVATION_H
 #define NUMERA_REGISTRY_LOWERINGS_DERIVATION_H
@@ -12,7 +11,7 @@
 
 namespace numera {
 
-/// How one operation is made of others.
+/// How one operation is derived from others.
 struct Derivation {
   enum class Rule {
     ThroughCast, ///< the operation in `through`, between registered casts
@@ -22,8 +21,8 @@ struct Derivation {
   };
   Rule rule{};
   Format through = {}; ///< f32 or f64, with ThroughCast
-  /// With Comparison and Choice: the function that compares, whether its
-  /// operands are swapped, and whether the truth is the opposite.
+  /// With Comparison and Choice: the comparing function, whether its operands
+  /// are swapped, and whether its result is inverted.
   const Lowering *comparison = nullptr;
   bool isSwapped = false, isInverted = false;
 
@@ -34,20 +33,21 @@ struct Derivation {
 /// True if there is a rule for the operation.
 bool isDerivable(OpKind operation);
 
-/// How `key`, which no function is registered for, is derived; none where its
-/// format does not allow that or what it takes is not registered.
+/// How to derive `key`, for which no function is registered; none if its format
+/// does not allow it, or if a required function is not registered.
 std::optional<Derivation> derive(const RegistryEntries &registry,
                                  const Lowering &key);
 
-/// True if NaN of the format is NaR, which equals itself and is below all; of
-/// an opaque format what its entry calls equivalent says so.
+/// True if the format's NaN is NaR, which equals itself and is below all
+/// numbers. For an opaque format its `equivalent` decides.
 bool isTotallyOrdered(const RegistryEntries &registry, const Format &format);
 
-/// Operations that a carrier may compute, so that a `round_to` may name them.
+/// The operations that a `round_to` may name, because a carrier may compute
+/// them.
 llvm::ArrayRef<OpKind> carriedOperations();
 
 /// True if the operation of `key`, on an opaque format and its exact carrier
-/// alone, is the carrier's own operation followed by the cast back: because
+/// only, is the carrier's own operation followed by the cast back: because
 /// nothing else is registered, or because the format's `round_to` says so.
 bool runsInCarrier(const RegistryEntries &registry, const Lowering &key);
 
@@ -56,7 +56,7 @@ struct Provision {
   enum class Kind { Registered, BuiltIn, Derived, Fallback, Missing };
   Kind kind = Kind::Missing;
   const Lowering *lowering = nullptr; ///< with Registered
-  std::string origin; ///< with Derived and Fallback: of what it is made
+  std::string origin;                 ///< with Derived and Fallback: its parts
 };
 Provision provisionOf(const RegistryEntries &registry, const Lowering &key);
 

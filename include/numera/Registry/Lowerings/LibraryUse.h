@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a program makes of the operations of opaque formats, for reports.
+// How a program implements the operations of opaque formats, for reports.
 
 #ifndef NUMERA_REGISTRY_LOWERINGS_LIBRARYUSE_H
 #define NUMERA_REGISTRY_LOWERINGS_LIBRARYUSE_H
@@ -12,11 +12,11 @@ namespace numera {
 struct LibraryUse {
   std::string operation; ///< `add`, `cmp olt`, `cast to f32`
   std::string format;    ///< the name of the opaque one
-  /// The format whose operation may be proven to be this one
-  /// (Target/Check/Proofs.h); empty: none is named, or it has too many codes.
+  /// The format whose operation may be proven equal (Target/Check/Proofs.h);
+  /// empty: none is named, or it has too many codes.
   std::string equivalent;
-  bool isProven = false;   ///< it stands for the library's functions
-  unsigned exceptions = 0; ///< codes that are told apart
+  bool isProven = false;   ///< it replaces the library's functions
+  unsigned exceptions = 0; ///< codes that the proof excepts
 
   auto operator<=>(const LibraryUse &) const = default;
 };

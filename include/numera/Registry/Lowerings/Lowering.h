@@ -13,7 +13,7 @@
 
 namespace numera {
 
-/// Where lowerings apply. `Any` is written "*".
+/// The target of a lowering. `Any` is written "*".
 enum class Target { Any, CPU, NVPTX };
 llvm::StringRef nameOf(Target target); ///< "*", "cpu", "nvptx"
 
@@ -27,12 +27,13 @@ struct CastType {
 /// The integer type of that name, if it is one.
 std::optional<CastType> integerFromName(llvm::StringRef name);
 
-/// A function that computes a lowering for many codes at once, with the bits
-/// that its scalar function gives for each.
+/// A function that computes a lowering for many codes at once, with the bits of
+/// the scalar function for each.
 struct VectorVariant {
   std::string symbol;
-  /// It takes and returns vectors of so many codes; 0: it takes arrays of any
-  /// length, `void (R *results, const T *operands…, size_t length)`.
+  /// The number of codes in the vectors that it takes and returns; 0: it takes
+  /// arrays of any length, `void (R *results, const T *operands…, size_t
+  /// length)`.
   unsigned lanes = 0;
 };
 
@@ -51,33 +52,34 @@ struct Lowering {
   int32_t randomBits = 0;           ///< 0: the format's, else the default
   std::string symbol;
   std::optional<VectorVariant> vector; ///< on the CPU, of machine code
-  /// Of a `round_to`, a bit for each: operations whose functions are the
+  /// Of a `round_to`, a bit for each operation whose function equals the
   /// carrier's own operation, followed by this rounding.
   uint64_t carried = 0;
-  /// Of a `round_to`: the format whose rounding it is, for every number of the
-  /// carrier; null: none is named.
+  /// Of a `round_to`: the format whose rounding it equals, for every number of
+  /// the carrier; null: none is named.
   Format equivalent = {};
   std::string library;  ///< name of a Library; empty: the one that defines it
   std::string location; ///< file:line:column of its entry
 
-  /// The rounding that the function does.
+  /// The rounding mode of the function.
   RoundingMode getRoundingMode() const;
-  /// The one it does where none is named.
+  /// Its rounding mode if the entry names none.
   RoundingMode getOwnRoundingMode() const;
 };
 
-/// An operation with opaque formats gives on the CPU, for all operands, what it
-/// gives with the formats that they are equivalent to (Target/Check/Proofs.h).
+/// The statement that an operation on opaque formats gives on the CPU, for all
+/// operands, the result of the operation on their equivalent formats
+/// (Target/Check/Proofs.h).
 struct Proof {
   Lowering key;
-  /// Of one operand: the few codes that give something else.
+  /// For one operand: a code that gives another result.
   struct Exception {
     uint64_t operand, result;
   };
   std::vector<Exception> exceptions = {};
 };
 
-/// Codes of an opaque format that only its entry, or its library, knows.
+/// Codes of an opaque format that its entry, or its library, defines.
 struct Identities {
   std::optional<uint64_t> zero, one, lowest, highest, nan;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a configuration file says of how a model is rewritten.
+// The policy of a configuration file: how a model is rewritten.
 
 #ifndef NUMERA_REGISTRY_LOWERINGS_POLICY_H
 #define NUMERA_REGISTRY_LOWERINGS_POLICY_H
@@ -14,31 +14,33 @@ namespace numera {
 
 /// The axis of a tensor along which its blocks lie.
 struct BlockAxis {
-  /// Usual: of operands the axis that is summed over, of results the channels'.
+  /// Usual: for operands the axis that is summed over, for results the axis of
+  /// the channels.
   enum class Kind { Usual, Summed, Channel, Number };
   Kind kind = Kind::Usual;
-  int32_t number = 0; ///< with Number; below 0 counted from behind the last
+  int32_t number = 0; ///< with Number; negative: counted from the last
 };
 
-/// What the operands or the results of contractions are stored in, where it is
+/// The format in which operands or results of contractions are stored, if it is
 /// not the format of the model.
 struct Role {
   Format format;       ///< numbers without a scale; null: none
   ScaledFormat scaled; ///< null: none
-  /// Each channel has a scale; else `scaled` has one, or blocks.
+  /// True if each channel has a scale; otherwise there is one scale, or blocks.
   bool isPerChannel = false;
   BlockAxis blockAxis; ///< where `scaled` has blocks
-  /// Numbers without a scale, of `format` or of the model's, are stored without
-  /// gaps between them; `scaled` says it of its own.
+  /// True if numbers without a scale, in `format` or the model's format, are
+  /// stored without gaps between them; `scaled` has its own flag.
   bool isPacked = false;
 
   explicit operator bool() const { return format || scaled || isPacked; }
 };
 
-/// What `numera-retype` does to a model.
+/// How `numera-retype` rewrites a model.
 struct Policy {
   enum class Accumulate { Default, Same, Quire, TensorCore, Named };
-  /// Of `same`, `quire` and `tensorcore`; Default for any other word.
+  /// The value for `same`, `quire` and `tensorcore`; Default for any other
+  /// word.
   static Accumulate accumulateFromName(llvm::StringRef name);
 
   Format defaultFormat;       ///< null: not named
@@ -47,17 +49,17 @@ struct Policy {
   /// Scales that are known before a program runs (`numera calibrate`), by the
   /// names of contractions and operands: `conv1.lhs`.
   llvm::StringMap<std::vector<float>> scales;
-  /// The zero points that go with them, integers, where the format has some.
+  /// The zero points of these scales, integers, if the format has zero points.
   llvm::StringMap<std::vector<float>> zeroPoints;
   Accumulate accumulate = Accumulate::Default;
   Format accumulator; ///< with Named
 
-  /// What some operations are rewritten to instead. With a format it is a
-  /// policy of its own; else it changes what it names.
+  /// How some operations are rewritten instead. A rule with a format is a
+  /// complete policy; a rule without one changes only what it names.
   struct Rule {
     std::string name;      ///< a pattern of names of operations; empty: any
     std::string operation; ///< a pattern of operators; empty: any
-    Format format;         ///< null, as the next: not named
+    Format format;         ///< null, like `scaled`: not named
     ScaledFormat scaled;
     Role weights, activations, outputs;
     Accumulate accumulate = Accumulate::Default;
@@ -65,13 +67,14 @@ struct Policy {
     std::string location; ///< file:line:column of its entry
 
     bool hasFormat() const { return format || scaled; }
-    /// True for an operation of that name, of an operator (`onnx.Softmax`,
-    /// `linalg.matmul`) that may be named without its dialect, in any case.
+    /// True if the rule matches an operation with this name and operator
+    /// (`onnx.Softmax`, `linalg.matmul`). Patterns may leave out the dialect,
+    /// and are not case-sensitive for operators.
     bool matches(llvm::StringRef name, llvm::StringRef operatorName) const;
     /// `conv1*`, `op softmax`, `conv1* of op conv`, for messages.
     std::string pattern() const;
   };
-  /// The first one that matches holds.
+  /// The first rule that matches applies.
   std::vector<Rule> rules;
 };
 

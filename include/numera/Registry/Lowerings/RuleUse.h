@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the rules of a policy were in a program, for reports.
+// How the rules of a policy were applied in a program, for reports.
 
 #ifndef NUMERA_REGISTRY_LOWERINGS_RULEUSE_H
 #define NUMERA_REGISTRY_LOWERINGS_RULEUSE_H
@@ -13,13 +13,13 @@ namespace numera {
 
 struct RuleUse {
   std::string match; ///< `conv1*`, `op softmax`
-  /// Names or spellings, as of the whole program.
+  /// Names or spellings.
   std::string format, accumulate;
-  /// Where it is not the format: `weights`, `activations` or `outputs`, and
-  /// what they are stored in.
+  /// The roles `weights`, `activations` and `outputs` that are stored in
+  /// another format than `format`, with that format.
   std::vector<std::pair<std::string, std::string>> roles;
-  /// The names of operations that it was for, each once; of those without a
-  /// name their operator, `linalg.matmul`.
+  /// The names of the operations that it was applied to, each once. An
+  /// operation without a name is listed by its operator, `linalg.matmul`.
   std::vector<std::string> operations;
 };
 

@@ -15,9 +15,9 @@ namespace numera {
 /// Which elements of a row-major tensor share a scale.
 class ScaleGrid {
 public:
-  /// Along `axis`, so many neighbours as `scaling` says, the last of them
-  /// perhaps fewer; without blocks each index of the axis has a scale, or, with
-  /// a negative `axis`, the whole tensor.
+  /// With blocks, the neighbours along `axis`; the last block may have fewer
+  /// elements. Without blocks, each index of `axis` has a scale, or the whole
+  /// tensor has one if `axis` is negative.
   ScaleGrid(const Scaling &scaling, llvm::ArrayRef<int64_t> shape,
             int64_t axis);
 
@@ -50,16 +50,16 @@ struct ScaledTensor {
   std::vector<uint64_t> zeros;
 };
 
-/// `scales` are the scales as f32, where they are not to follow from the
-/// values; not with a tensor scale. With zero points, `zeros` are as many, the
-/// numbers that the elements stand for.
+/// `scales` are given scales as f32; without them, the scales follow from the
+/// values. They are not allowed with a tensor scale. With zero points, `zeros`
+/// has one for each scale, as numbers.
 ScaledTensor quantize(const ScaledFormat &format, const ScaleGrid &grid,
                       llvm::ArrayRef<float> values,
                       llvm::ArrayRef<float> scales = {},
                       llvm::ArrayRef<float> zeros = {});
 
-/// The scale, as a number, of elements of which `amax` is the largest
-/// magnitude; not where it is relative to one of the tensor.
+/// The scale, as a number, for elements whose largest magnitude is `amax`. Not
+/// with a tensor scale.
 float scaleOf(const ScaledFormat &format, float amax);
 /// Rule `min-max`: the scale and the zero point, a number, of values from
 /// `least` to `most`, with 0 among them.

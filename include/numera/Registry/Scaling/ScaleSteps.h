@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The steps that make scales and scaled elements, written once: `Arithmetic`
-// computes them on codes (Quantize.h) or writes them as IR. Every step is one
-// operation of the dialect, rounded once; docs/Semantics/Scaling.md lists them.
+// The steps that compute scales and scaled elements. They are written once:
+// `Arithmetic` computes them on codes (Quantize.h) or emits them as IR. Every
+// step is one operation of the dialect, rounded once. docs/Semantics/Scaling.md
+// lists them.
 //
 // An Arithmetic has a type Value, a number of some format, and
 //
@@ -21,7 +22,7 @@
 
 namespace numera {
 
-/// What a cast does in place of what its format says.
+/// Rules of a cast that override those of its format.
 struct CastRules {
   std::optional<Rounding> rounding = std::nullopt;
   std::optional<Overflow> overflow = std::nullopt;
@@ -31,7 +32,7 @@ struct CastRules {
 Format exponentsWithPrecisionOf(const Format &element);
 /// Integers of 20 bits.
 Format integerBeyondElements();
-/// The saturating rule, where the format has a choice of rules.
+/// The saturating rule, if the format has a choice of rules.
 std::optional<Overflow> saturating(const Format &format);
 /// The least positive number of a format of scales.
 double smallestScale(const Format &scale);
@@ -43,8 +44,8 @@ public:
   ScaleSteps(A &arithmetic, const ScaledFormat &format)
       : a(arithmetic), format(format), scaling(format.scaling) {}
 
-  /// The scale for elements of which `amax`, an f32, is the largest magnitude;
-  /// `tensorScale`, an f32, where block scales are relative to one.
+  /// The scale for elements whose largest magnitude is `amax`, an f32.
+  /// `tensorScale`, an f32, is given if block scales are relative to one.
   Value scale(Value amax, std::optional<Value> tensorScale = std::nullopt) {
     switch (scaling.rule) {
     case ScaleRule::Floor:
@@ -74,23 +75,23 @@ public:
     return a.nonzero(a.binary(OpKind::Div, range, steps),
                      a.constant(formatF32(), 1));
   }
-  /// Its zero point, an element: what 0 becomes.
+  /// The zero point for that scale: the element that 0 becomes.
   Value zeroPoint(Value least, Value scale) {
     Value below = a.binary(OpKind::Div, least, scale);
     return element(
         a.binary(OpKind::Sub, a.constant(formatF32(), lowest()), below));
   }
 
-  /// The scale of a tensor that those of its blocks are relative to: the one
-  /// with which the largest of them is the largest number of its format.
+  /// The tensor scale, to which the scales of blocks are relative. With it, the
+  /// largest of these becomes the largest number of its format.
   Value tensorScale(Value amax) {
     Value all = a.constant(formatF32(), full() * fullScale(scaling.scale));
     return a.nonzero(a.binary(OpKind::Div, amax, all),
                      a.constant(formatF32(), 1));
   }
 
-  /// What elements are divided by, an f32: the scale as a number, times that
-  /// of the tensor.
+  /// The divisor of elements, an f32: the scale as a number, times the tensor
+  /// scale.
   Value divisor(Value scale, std::optional<Value> tensorScale = std::nullopt) {
     Value number = wide(scale);
     return tensorScale ? a.binary(OpKind::Mul, *tensorScale, number) : number;
@@ -109,7 +110,7 @@ public:
       data = a.binary(OpKind::Mul, data, a.constant(formatF32(), full()));
     return element(data);
   }
-  /// The same where 1 / divisor is exact.
+  /// The same if 1 / divisor is exact.
   Value quantizeByReciprocal(Value x, Value reciprocal) {
     return element(a.binary(OpKind::Mul, x, reciprocal));
   }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Scaled formats: elements of a format that share a scale. Two families of
-// them: `scaled`, one scale for a tensor or a channel of it, and `block`, one
-// for every so many elements along an axis (block floating point, OCP MX,
-// NVFP4). Unlike a Format, which says what the code of one number means, a
-// ScaledFormat says what tensors mean. docs/Semantics/Scaling.md has the rules.
+// Scaled formats, whose elements share scales. There are two families: `scaled`
+// has one scale for a tensor or for each channel, and `block` has one scale for
+// a number of neighbouring elements along an axis (block floating point, OCP
+// MX, NVFP4). A Format defines the meaning of the code of one number; a
+// ScaledFormat defines the meaning of a tensor. docs/Semantics/Scaling.md has
+// the rules.
 
 #ifndef NUMERA_REGISTRY_SCALING_SCALING_H
 #define NUMERA_REGISTRY_SCALING_SCALING_H
@@ -19,8 +20,8 @@
 
 namespace numera {
 
-/// How a scale follows from the largest magnitude, amax, of what it is for.
-/// emax is the exponent of the element's full scale.
+/// How a scale follows from amax, the largest magnitude of the elements that
+/// share it. emax is the exponent of the element format's full scale.
 enum class ScaleRule {
   Floor,       ///< 2^(floor(log2 amax) - emax): OCP MX
   Ceil,        ///< 2^(ceil(log2 amax) - emax)
@@ -38,18 +39,19 @@ llvm::SmallVector<llvm::StringRef> scaleRuleNames();
 
 /// How the elements of a tensor share scales.
 struct Scaling {
-  /// What a scale is stored in.
+  /// The format of the scales.
   Format scale;
   ScaleRule rule = ScaleRule::Floor;
-  /// So many neighbours along an axis share a scale; 0: all of a tensor, or of
-  /// a channel, do.
+  /// The number of neighbours along an axis that share a scale; 0: all elements
+  /// of a tensor, or of a channel, do.
   int32_t block = 0;
-  /// The scales of blocks are relative to one more scale, an f32 of the whole
-  /// tensor.
+  /// True if the scales of blocks are relative to one more scale, an f32 of the
+  /// whole tensor.
   bool hasTensorScale = false;
-  /// Elements are stored without gaps between them.
+  /// True if elements are stored without gaps between them.
   bool isPacked = false;
-  /// What scales aim at; 0: fullScale() of the element.
+  /// The number to which the largest element is scaled; 0: fullScale() of the
+  /// element.
   float fullScale = 0;
 
   bool operator==(const Scaling &) const = default;
@@ -70,44 +72,45 @@ struct ScaledFormat {
   bool operator==(const ScaledFormat &) const = default;
   bool isBlock() const { return scaling.block != 0; }
   bool hasZeroPoint() const { return scaling.rule == ScaleRule::MinMax; }
-  /// What scales aim at.
+  /// The number to which the largest element is scaled.
   double fullScale() const;
 
-  /// `block<float<4,3,fn>,32>`, `scaled<fixed<7,0>,power-of-two>`: what
-  /// differs from the family's defaults is named. Parses back.
+  /// For example `block<float<4,3,fn>,32>`, `scaled<fixed<7,0>,power-of-two>`.
+  /// It names what differs from the family's defaults, and parses back.
   std::string spelling() const;
-  /// Bits an element takes, with its part of the block's scale.
+  /// Bits an element, including its share of the block's scale.
   double bitsPerElement() const;
 };
 
-/// What scales aim at where nobody says it: the largest number of a format; 1
-/// where numbers lose significant bits on their way there, as those of posits
-/// and takums do. Not of an opaque format.
+/// The default full scale: the largest number of a format, or 1 for posits and
+/// takums, whose numbers lose significant bits toward the largest. Not for an
+/// opaque format.
 double fullScale(const Format &element);
 
-/// The format of a name or spelling; null, with a message, if it is none.
+/// Looks up a format by name or spelling; null, with a message, if there is
+/// none.
 using FormatLookup =
     llvm::function_ref<Format(llvm::StringRef text, std::string &error)>;
 
-/// The format of a spelling; null, with a message, if it is none.
+/// The scaled format of a spelling; null, with a message, if there is none.
 ScaledFormat parseScaledFormat(FormatLookup lookup, llvm::StringRef text,
                                std::string &error);
 /// True for `i2` to `i32` and `u2` to `u32`, which elements may be.
 bool isIntegerElement(llvm::StringRef text);
-/// The formats of an element (`i8` is an integer) and of a scale
-/// (`power-of-two` is one) by name or spelling; null, with a message.
+/// The formats of an element (`i8` is an integer) and of a scale (including
+/// `power-of-two`) by name or spelling; null, with a message, if there is none.
 Format lookupElement(FormatLookup lookup, llvm::StringRef text,
                      std::string &error);
 Format lookupScale(FormatLookup lookup, llvm::StringRef text,
                    std::string &error);
 /// f8E8M0FNU, the format of powers of two.
 Format powersOfTwo();
-/// What nobody says of a scaled format with such scales.
+/// The defaults of a scaled format with such scales.
 Scaling defaultScaling(bool isBlock, const Format &scale);
 /// True for `block<…>` and `scaled<…>`.
 bool isScaledSpelling(llvm::StringRef text);
 
-/// A message about what does not go together; empty if all does.
+/// A message about an invalid combination; empty if the format is valid.
 std::string checkScaledFormat(const ScaledFormat &format);
 
 } // namespace numera

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Reads of codes without gaps: `numera_load_packed_<width>_<storage bits>`
-// (address of the bytes, index), both i64: LLVM's vectoriser has no vector form
-// of a call with pointers. The dialect calls them, lib/Target defines them.
+// Loads of codes stored without gaps: `numera_load_packed_<width>_<storage
+// bits>` (address of the bytes, index). Both are i64, because LLVM's vectoriser
+// has no vector form of a call with pointers. Lowered programs call them, and
+// lib/Target defines them.
 
 #ifndef NUMERA_REGISTRY_SYMBOLS_PACKEDLOAD_H
 #define NUMERA_REGISTRY_SYMBOLS_PACKEDLOAD_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What a program asks about the CPU that it is compiled for: functions `i1 ()`
-// that the dialect calls where two ways give the same bits, and lib/Target
-// (Tuning.cpp) defines as constants.
+// Questions about the CPU that a program is compiled for: functions `i1 ()`
+// that choose between two implementations with the same bits. Lowered programs
+// call them, and lib/Target (Tuning.cpp) defines them as constants.
 
 #ifndef NUMERA_REGISTRY_SYMBOLS_TUNING_H
 #define NUMERA_REGISTRY_SYMBOLS_TUNING_H
@@ -11,13 +11,12 @@ namespace numera {
 
 /// The CPU looks up many bytes at once.
 inline constexpr char hasByteLookupsSymbol[] = "numera_has_byte_lookups";
-/// The CPU adds vectors in the units in which it multiplies them, and in no
-/// others: what matters is the number of operations, not of which kind they
-/// are.
+/// The CPU adds vectors only in the units in which it multiplies them, so the
+/// number of operations matters, and not their kind.
 inline constexpr char fusesAdditionsSymbol[] = "numera_fuses_additions";
 
-/// What stands between the name of a contraction and those of its hooks for
-/// CPUs that compute in binary16.
+/// The infix between the name of a contraction and those of its hooks for CPUs
+/// that compute in binary16.
 inline constexpr char halfHooks[] = "half";
 
 } // namespace numera

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Arithmetic of 8-bit formats on bytes: short sequences of integer operations
-// and reads of small tables, without branches, so that a vector of 64 bytes
-// takes what one takes. A program is found by what a format is like and is
-// right because it has been run on all 65536 pairs of codes.
+// and lookups in small tables, without branches, so that they apply to a vector
+// of 64 bytes as well. A program is built from the parameters of a format. It
+// is correct because it has been run on all 65536 pairs of codes.
 
 #ifndef NUMERA_REGISTRY_TABLES_BYTEPROGRAM_H
 #define NUMERA_REGISTRY_TABLES_BYTEPROGRAM_H
@@ -41,7 +41,7 @@ public:
     Either, ///< of truths
     Select, ///< the second where the first is true, else the third
   };
-  /// The number of a step, whose value it stands for.
+  /// A step's index, which stands for the step's value.
   using Value = unsigned;
   struct Step {
     Kind kind;
@@ -88,7 +88,7 @@ private:
 };
 
 /// A program whose results on all pairs of codes are `results()`, those of the
-/// operation in the format; nullopt where none is known. Floats have some.
+/// operation in the format; nullopt if none is known. Some floats have one.
 std::optional<ByteProgram>
 byteProgramOf(OpKind operation, const Format &format,
               llvm::function_ref<std::vector<uint8_t>()> results);
