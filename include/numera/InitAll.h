@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Everything a tool registers: upstream's dialects and passes, and Numera's.
+// Registers dialects and passes for tools, upstream's and Numera's.
 
 #ifndef NUMERA_INITALL_H
 #define NUMERA_INITALL_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The pipeline `numera-to-cpu`: from a model in a format, as numera-retype
-// leaves it, to the LLVM dialect (docs/Architecture.md lists its passes).
+// The pipeline `numera-to-cpu` lowers the output of numera-retype, a model in a
+// format, to the LLVM dialect (docs/Architecture.md lists its passes).
 
 #ifndef NUMERA_CONVERSION_NUMERATOCPU_H
 #define NUMERA_CONVERSION_NUMERATOCPU_H
@@ -12,19 +12,20 @@
 namespace numera {
 
 /// Adds the passes of `numera-to-cpu`. With `checkShapes`, sizes that are known
-/// only when the program runs are compared where operations meet, and a call
-/// whose shapes do not agree fails with a message. Functions on tensors become
-/// functions on memrefs with identity layout; public ones get the
-/// `_mlir_ciface_` interface and take memory for their results where the sizes
-/// are known (numera-destinations). Other results are allocated by the callee.
+/// only at run time are checked, and a call whose shapes disagree fails with a
+/// message. Functions on tensors become functions on memrefs with identity
+/// layout; public ones get the `_mlir_ciface_` interface and take memory for
+/// their results if the sizes are known (numera-destinations). Other results
+/// are allocated by the callee.
 void buildNumeraToCPU(mlir::OpPassManager &passes, bool checkShapes = true);
 
-/// The first half, which every target has: from a model in a format to linalg
-/// on memrefs of storage integers, with operations of `numera` inside.
+/// Adds the first half, which all targets share: from a model in a format to
+/// linalg on memrefs of storage integers, with operations of `numera` in the
+/// bodies.
 void buildNumeraToBuffers(mlir::OpPassManager &passes, bool checkShapes,
                           Target target);
 
-/// Makes `numera-to-cpu` known to pass pipelines.
+/// Registers `numera-to-cpu` for textual pass pipelines.
 void registerNumeraToCPU();
 
 } // namespace numera

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The pipeline `numera-to-nvptx`: from a model in a format, as numera-retype
-// leaves it, to the LLVM dialect, kernels for an NVIDIA GPU beside the host's
+// The pipeline `numera-to-nvptx` lowers the output of numera-retype, a model in
+// a format, to the LLVM dialect: kernels for an NVIDIA GPU, and the host's
 // functions that launch them (docs/Architecture.md lists its passes).
 
 #ifndef NUMERA_CONVERSION_NUMERATONVPTX_H
@@ -11,15 +11,15 @@
 
 namespace numera {
 
-/// Adds the passes of `numera-to-nvptx`; `checkShapes` as for the CPU, `gpu`
-/// where tensor cores are named. What is
-/// in `gpu.module @kernels` then is the device's, in the LLVM and the NVVM
-/// dialect; the rest has the interface that programs for the CPU have, but
-/// every buffer it is given must lie on the device.
+/// Adds the passes of `numera-to-nvptx`. `checkShapes` is as for the CPU. `gpu`
+/// selects instructions for tensor cores. Code in `gpu.module @kernels` is the
+/// device's, in the LLVM and NVVM dialects. The other functions have the
+/// interface of programs for the CPU, but every buffer that they are given must
+/// be in device memory.
 void buildNumeraToNVPTX(mlir::OpPassManager &passes, bool checkShapes = true,
                         llvm::StringRef gpu = "sm_80");
 
-/// Makes `numera-to-nvptx` known to pass pipelines.
+/// Registers `numera-to-nvptx` for textual pass pipelines.
 void registerNumeraToNVPTX();
 
 } // namespace numera

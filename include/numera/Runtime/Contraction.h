@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// The seam between a compiled contraction and runtime/kernels/Contraction.cpp.
-// Both come from one build, so nothing here is an ABI.
+// The interface between a compiled contraction and
+// runtime/kernels/Contraction.cpp. Both come from one build, so this is not a
+// stable ABI.
 //
 // A contraction is
 //
 //   sums[b, r, c] <- step(sums[b, r, c], rows[b, r, k], columns[b, c, k])
 //
 // for k in written order, where b, r, c and k each stand for a product of
-// loops, the last one fastest. The place of an element in its operand is a
-// linear function of the loops, which holds for matrix products and for
-// convolutions with strides, dilation and groups alike.
+// loops, the last one fastest. The offset of an element in its operand is a
+// linear function of the loop indices. This holds for matrix products, and for
+// convolutions with strides, dilation and groups.
 
 #ifndef NUMERA_RUNTIME_CONTRACTION_H
 #define NUMERA_RUNTIME_CONTRACTION_H
@@ -19,8 +20,7 @@
 
 namespace numera::kernel {
 
-/// One loop of a contraction, and how many elements further each operand is
-/// read or written in its next iteration.
+/// One loop of a contraction, and the stride of each operand in elements.
 struct Loop {
   int64_t extent;
   int64_t rows;
@@ -28,10 +28,10 @@ struct Loop {
   int64_t sums;
 };
 
-/// Most loops that a class (b, r, c or k) may have.
+/// The most loops that a class (b, r, c or k) may have.
 constexpr int32_t maxLoops = 6;
 
-/// How many loops each class has; they stand in this order.
+/// The number of loops of each class, in the order of the loops.
 struct LoopCounts {
   int32_t batch;
   int32_t rows;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Numbers of one element type as numbers of another.
+// Converts arrays of numbers to another element type.
 
 #ifndef NUMERA_RUNTIME_CONVERT_H
 #define NUMERA_RUNTIME_CONVERT_H
@@ -9,14 +9,14 @@
 
 namespace numera::host {
 
-/// True where `convertNumbers` makes `to` of `from`: f32 and f64 are made of
-/// every type. Integers are not made of anything: they may be codes, or
-/// indices, for which there is no rounding.
+/// True if `convertNumbers` converts `from` to `to`. Every type is converted to
+/// f32 and f64. Nothing is converted to integers, which may be codes or
+/// indices, for which rounding makes no sense.
 bool convertsNumbers(DType from, DType to);
 
-/// Makes `to` of the elements of `array`: each value is rounded once, to the
-/// nearest, ties to even; a NaN stays one; false is 0 and true is 1. Leaves an
-/// array of that type alone. On failure says why in `error`.
+/// Converts the elements of `array` to `to`. Each value is rounded once, to
+/// nearest, ties to even. A NaN stays a NaN; false becomes 0 and true 1. An
+/// array of that type is unchanged. On failure `error` has the reason.
 bool convertNumbers(Array &array, DType to, std::string &error);
 
 } // namespace numera::host

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // NumPy's .npy files, versions 1.0 to 3.0: one array, little endian, C order.
-// A file from elsewhere is untrusted: whatever it holds, reading it ends in an
-// array or in a one-line error, and never allocates more than the file holds.
+// Files are untrusted: reading any file returns an array or a one-line error,
+// and never allocates more than the file holds.
 
 #ifndef NUMERA_RUNTIME_NPY_H
 #define NUMERA_RUNTIME_NPY_H
@@ -58,8 +58,8 @@ struct Array {
 std::optional<Array> makeArray(std::vector<int64_t> shape, DType dtype,
                                std::string &error);
 
-/// Reads `path` into `out`. On failure leaves `out` alone, puts a line that
-/// begins with `path` into `error`, and returns false.
+/// Reads `path` into `out`. On failure leaves `out` unchanged, sets `error` to
+/// a line that begins with `path`, and returns false.
 bool readNpy(const char *path, Array &out, std::string &error);
 
 /// Writes `array` to `path`. The file appears complete or not at all: the bytes

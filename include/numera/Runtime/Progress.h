@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// One line on a terminal that shows how far a long job is. In a pipe or a log
-// there is none.
+// A progress bar of one line on a terminal. In a pipe or a log there is none.
 
 #ifndef NUMERA_RUNTIME_PROGRESS_H
 #define NUMERA_RUNTIME_PROGRESS_H

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// `numera check`: a format's operations, compiled as a program's are and run
-// on many inputs, against the exact reference of its family, or of the format
-// that an opaque one is equivalent to, or against laws where there is neither.
+// `numera check`. It compiles a format's operations as in a program, runs them
+// on many inputs, and compares the results with an exact reference: that of the
+// format's family, or of the `equivalent` of an opaque format. Without a
+// reference it tests laws.
 //
-// No code of a library runs in the calling process: programs are compiled and
-// loaded in a child, and each operation runs in a child of that one, with a
-// limit on the time a call takes.
+// No code of a library runs in the calling process. Programs are compiled and
+// loaded in a child process, and each operation runs in a child of that one,
+// with a time limit for a call.
 
 #ifndef NUMERA_TARGET_CHECK_CHECK_H
 #define NUMERA_TARGET_CHECK_CHECK_H
@@ -19,39 +20,40 @@
 namespace numera::check {
 
 struct Options {
-  std::string library; ///< only what it provides; empty: everything
+  std::string library; ///< only its functions; empty: everything
   std::optional<Rounding> rounding; ///< only this one
   bool isSlow = false;              ///< every f32 for casts from it
   uint64_t draws = 1'000'000;       ///< random inputs of an operation
   unsigned threads = 1;             ///< processes at a time
   double timeLimit = 10;            ///< seconds a call may take
   uint64_t seed = 1;                ///< of the random inputs
-  /// Places of lowerings whose functions cannot be called (openLibraries): they
-  /// are left out, and so is what is derived.
+  /// Locations of lowerings whose functions cannot be called (openLibraries).
+  /// These lowerings, and all derived operations, are left out.
   std::vector<std::string> misfits = {};
 };
 
-/// An operation as a program runs it.
+/// An operation, as a program runs it.
 struct Checked {
   OpKind operation{};
-  /// Those in a format; behind them, with a stochastic rounding, the u32 that
-  /// it draws from.
+  /// The operands in a format, followed by the u32 of random bits of a
+  /// stochastic rounding.
   std::vector<CastType> operands;
   CastType result;       ///< of `cmp` and `isnan`: u8, which holds 0 or 1
   std::string predicate; ///< of `cmp`
   Format rounded = {};   ///< of `round_to`: the format that it rounds to
   RoundingMode rounding = Rounding::NearestEven;
   const Lowering *lowering = nullptr; ///< null: the family's own, or `origin`
-  /// Of what the operation of an opaque format is made that has no function:
+  /// What an operation of an opaque format without a function is derived from:
   /// `derived: add and neg`.
   std::string origin = {};
-  /// Why a call takes longer than it need; empty: nothing is known.
+  /// The reason why a call is slow; empty: none is known.
   std::string slowness = {};
-  /// Machine code that gets codes of 8 or 16 bits as unsigned numbers.
+  /// True for machine code that is passed codes of 8 or 16 bits as unsigned
+  /// numbers.
   bool takesUnsignedCodes = false;
 
   bool drawsRandom() const { return rounding.rounding == Rounding::Stochastic; }
-  /// The operands without the draw.
+  /// The operands without the random bits.
   llvm::ArrayRef<CastType> numbers() const {
     return llvm::ArrayRef<CastType>(operands).drop_back(drawsRandom());
   }
@@ -60,7 +62,7 @@ struct Checked {
 /// Codes, or the bits of machine numbers and integers.
 using Operands = std::array<uint64_t, 4>;
 
-/// How a result is wrong.
+/// The kind of a wrong result.
 enum class Fault {
   OneUlp,
   Far,
@@ -100,12 +102,12 @@ enum class Outcome {
   TimedOut, ///< a call did not return
 };
 
-/// What was found of one operation, or of one law.
+/// The result for one operation, or for one law.
 struct Result {
   Checked checked;
   std::string law; ///< `x + 0 = x`; empty: an operation
-  /// Of a law on tensors: the shape at which it ended, and what is wrong; of
-  /// others, why the program did not go on.
+  /// For a law on tensors: the shape at which it failed, and the error.
+  /// Otherwise: why the program stopped.
   std::string place, finding;
   bool hasReference = true;
   Outcome outcome = Outcome::NotRun;
@@ -115,42 +117,43 @@ struct Result {
   uint64_t tried = 0;
   std::array<Tally, faultCount> faults{};
   Tally otherNaN; ///< NaNs that are not the canonical one: a remark
-  /// It has been run on all operands there are (Proofs.h), or it was in an
-  /// earlier run.
+  /// True if it has been run on all operands (Proofs.h), in this run or in an
+  /// earlier one.
   bool isProof = false, wasProven = false;
-  /// Of a proof: the codes that give something else, which programs tell apart.
+  /// For a proof: its exceptions, the codes with another result.
   std::vector<Example> exceptions = {};
-  /// Of no proof: nothing but NaNs differs, from other NaNs.
+  /// Without a proof: true if the only differences are between NaNs.
   bool isEqualButNaNs = false;
-  /// What an element takes in a loop over many, the median; 0: not measured.
+  /// The median time of an element in a loop over many; 0: not measured.
   double nanoseconds = 0;
 
   uint64_t mismatches() const;
   bool isGood() const { return outcome == Outcome::Finished && !mismatches(); }
 };
 
-/// Notes that the program refused to go on, as it does where a function leaves
-/// another rounding behind; `message` is the program's.
+/// Records that the program stopped with `message`, as it does after a function
+/// that changes the rounding mode.
 void noteRefusal(llvm::StringRef message, Result &result);
 
-/// What was found of a format.
+/// The results for a format.
 struct Report {
   Format format;
-  Format meaning;              ///< what its codes mean; null: nobody says
+  Format meaning;              ///< defines its codes; null: not known
   std::vector<Result> results; ///< operations, in the order of Operations.def
   std::vector<Result> laws;    ///< of a format without meaning, and of carriers
   std::vector<std::string> missing; ///< YAML lines that would register them
-  /// Of proofs: operations that have too many operands to try, and how many:
+  /// For proofs: operations with too many operands to try, and their number:
   /// `fma, 2^48`.
   std::vector<std::string> untried = {};
 
   uint64_t tried() const;
-  /// How many operations and laws are not good.
+  /// The number of operations and laws that are not good.
   uint64_t bad() const;
 };
 
 /// Checks a format. `progress` is called with the number of operations and laws
-/// done, and of all. An error is one line: a lowering that does not link, say.
+/// that are done, and of all. An error is one line, for example about a
+/// lowering that does not link.
 llvm::Expected<Report>
 checkFormat(const Registry &registry, const Format &format,
             const Options &options,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Proofs about libraries: an operation of an opaque format, run on all operands
-// that there are, against the same operation of the format that its entry calls
-// equivalent. What is proven is computed as that format's own from then on
-// (numera-use-proofs), with the same bits.
+// Proofs about libraries. An operation of an opaque format is run on all
+// operands and compared with the same operation of the format that its entry
+// calls equivalent. Operations that are proven equal are then computed in that
+// format (numera-use-proofs), with the same bits.
 
 #ifndef NUMERA_TARGET_CHECK_PROOFS_H
 #define NUMERA_TARGET_CHECK_PROOFS_H
@@ -12,19 +12,19 @@
 
 namespace numera {
 
-/// Tells the registry what is known of its opaque formats that name an
-/// equivalent, of at most 16 bits, from runs before. What is not known of
-/// formats of at most 8 bits is tried now, as far as it has no more than 65,536
-/// operands. To be called before the registry is shared; what cannot be read or
-/// kept is a line in `warnings`, and no failure.
+/// Loads proofs of earlier runs into the registry, for its opaque formats of at
+/// most 16 bits that name an equivalent. For formats of at most 8 bits,
+/// operations with at most 65,536 operands and without a proof are tried now.
+/// Call it before the registry is shared. A proof that cannot be read or stored
+/// is a line in `warnings`, and not a failure.
 void loadProofs(Registry &registry, llvm::raw_ostream &warnings);
 
 namespace check {
 
 /// Tries to prove every operation of an opaque format with an equivalent, in
-/// child processes as checkFormat does, and keeps what holds for later runs.
-/// Results are those of operations; of one that was proven before, nothing is
-/// run. `progress` is called with the operands tried and those of all.
+/// child processes as checkFormat does, and stores the proofs for later runs.
+/// An operation that was proven before is not run. `progress` is called with
+/// the number of operands that are done, and of all.
 llvm::Expected<Report>
 proveFormat(const Registry &registry, const Format &format,
             const Options &options, llvm::raw_ostream &warnings,

@@ -9,17 +9,19 @@ namespace numera {
 
 struct DeviceCode;
 
-/// How code for the CPU is made. `metadata` holds what the caller knows:
-/// format, accumulate, rounding, overflow and seed; the rest is filled in.
+/// Options of code generation for the CPU. The caller sets format, accumulate,
+/// rounding, overflow and seed of `metadata`; the rest is filled in.
 struct CPUOptions {
   /// `native`, `x86-64-v2`, `x86-64-v3`, `x86-64-v4`, or LLVM's name of a CPU.
   std::string cpu = "native";
   /// 0 to 3, as clang's -O.
   unsigned optimization = 3;
-  /// Libraries are run at compile time, for tables of what they compute.
+  /// True if library functions may be run at compile time, to make tables of
+  /// their results.
   bool makesTables = true;
   Metadata metadata;
-  /// Of a program for a GPU, whose functions launch them; else null.
+  /// The kernels of a program for a GPU, whose functions launch them; else
+  /// null.
   const DeviceCode *device = nullptr;
 };
 

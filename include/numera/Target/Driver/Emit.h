@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A lowered model as a file of any kind: what `numera compile` and the C API
-// share.
+// Writes a lowered model as a file of any kind, for `numera compile` and the C
+// API.
 
 #ifndef NUMERA_TARGET_DRIVER_EMIT_H
 #define NUMERA_TARGET_DRIVER_EMIT_H
@@ -18,15 +18,16 @@ struct EmitOptions {
   /// `gpu` `llvm`, `ptx`, `cubin`, `fatbin`, `so` or `exe`.
   std::string kind;
   CPUOptions cpu;
-  /// Of a model lowered for target nvptx.
+  /// Set for a model lowered for target nvptx.
   std::optional<GPUOptions> gpu = std::nullopt;
 };
 
-/// What the code generator is told about a lowered model.
+/// The options of the code generator for a lowered model.
 CPUOptions cpuOptions(const CompileOptions &options, const Resolved &resolved,
                       uint64_t seed);
 
-/// Empty, or what is wrong: `--emit ptx is not for --target cpu, expected …`.
+/// Empty, or an error message: `--emit ptx is not for --target cpu, expected
+/// …`.
 std::string checkEmit(llvm::StringRef kind, llvm::StringRef target);
 
 /// Writes one file, completely or not at all. The kernels of a model for a GPU

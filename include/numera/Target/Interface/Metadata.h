@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a program says about itself: as JSON inside it, and as a C header beside
-// it.
+// The description of a program: as JSON inside it, and as a C header beside it.
 
 #ifndef NUMERA_TARGET_INTERFACE_METADATA_H
 #define NUMERA_TARGET_INTERFACE_METADATA_H
@@ -14,7 +13,7 @@
 
 namespace numera {
 
-/// What a compiled program says about itself (`numera_metadata`).
+/// The metadata of a compiled program (`numera_metadata`).
 struct Metadata {
   std::string version; ///< of Numera
   std::string target;  ///< of the code, e.g. `cpu znver4`
@@ -28,7 +27,7 @@ struct Metadata {
   std::vector<FunctionSignature> functions;
 };
 
-/// The same as JSON, as a program has it.
+/// The metadata as JSON, as a program contains it.
 std::string printMetadata(const Metadata &metadata);
 llvm::json::Array printUses(llvm::ArrayRef<LibraryUse> uses);
 llvm::json::Array printRules(llvm::ArrayRef<RuleUse> rules);
@@ -38,8 +37,8 @@ llvm::Expected<Metadata> parseMetadata(llvm::StringRef json);
 /// Numera's version.
 llvm::StringRef version();
 
-/// The text of a C header that declares the entries and includes numera.h's
-/// text, so that it stands alone. `stem` names the include guard.
+/// The text of a C header that declares the entries and contains the text of
+/// numera.h, so that it is self-contained. `stem` names the include guard.
 std::string renderHeader(llvm::ArrayRef<FunctionSignature> functions,
                          llvm::StringRef stem);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a compiled function looks like from outside: names, element types and
-// shapes, collected from the module before it is lowered.
+// The interface of a compiled function: names, element types and shapes,
+// collected from the module before it is lowered.
 
 #ifndef NUMERA_TARGET_INTERFACE_SIGNATURE_H
 #define NUMERA_TARGET_INTERFACE_SIGNATURE_H
@@ -21,13 +21,13 @@ struct TensorSignature {
   numera_dtype dtype = NUMERA_F32;
   std::vector<int64_t> shape; ///< -1: dynamic
 
-  /// The dimension of an input that a dynamic size of an output is.
+  /// The dimension of an input that determines a dynamic size of an output.
   struct Source {
     int32_t input = -1, dimension = -1;
     bool operator==(const Source &) const = default;
   };
-  /// An output whose memory is passed to the function, behind its other
-  /// arguments, instead of returned.
+  /// True for an output whose memory is passed to the function, after its other
+  /// arguments, and is not returned.
   bool isDestination = false;
   std::vector<Source> sources = {}; ///< of a destination: one a dimension
 
@@ -39,10 +39,11 @@ struct FunctionSignature {
   std::string name; ///< of the function in the module
   std::vector<TensorSignature> inputs;
   std::vector<TensorSignature> outputs;
-  /// Dynamic first dimensions of the inputs are one number, the batch.
+  /// True if all dynamic first dimensions of the inputs have the same size, the
+  /// batch.
   bool sharesBatch = true;
-  /// The function takes three i64 behind its tensors: the options' seed, step
-  /// and sample.
+  /// True if the function takes three i64 after its tensors: the options' seed,
+  /// step and sample.
   bool takesSeed = false;
 
   bool operator==(const FunctionSignature &) const = default;
@@ -52,8 +53,8 @@ struct FunctionSignature {
 llvm::StringRef nameOf(numera_dtype dtype);
 std::optional<numera_dtype> dtypeFromName(llvm::StringRef name);
 
-/// The C symbol of a function's entry: the name itself where it is a C
-/// identifier that no C program has already (`main` becomes `main_`).
+/// The C symbol of a function's entry: the name itself if it is a C identifier
+/// that C does not use already (`main` becomes `main_`).
 std::string entrySymbol(llvm::StringRef functionName);
 
 } // namespace numera

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// From a module that numera-to-nvptx lowered to code for an NVIDIA GPU. What is
-// written as text or as a cubin is the kernels alone.
+// Generates code for an NVIDIA GPU from a module that numera-to-nvptx has
+// lowered. Text and cubins contain only the kernels.
 
 #ifndef NUMERA_TARGET_NVPTX_GPU_H
 #define NUMERA_TARGET_NVPTX_GPU_H
@@ -12,28 +12,28 @@
 
 namespace numera {
 
-/// How code for a GPU is made.
+/// Options of code generation for a GPU.
 struct GPUOptions {
-  /// What the code is for: `sm_75` and later, `sm_90a`.
+  /// The GPU's architecture: `sm_75` and later, `sm_90a`.
   std::string gpu = "sm_80";
   /// 0 to 3, as clang's -O.
   unsigned optimization = 3;
-  /// Where the tools of CUDA are; empty: on PATH, or in CUDA_HOME.
+  /// The folder of CUDA's tools; empty: PATH, or CUDA_HOME.
   std::string cudaPath;
 };
 
-/// The kernels of a program, for the host's part of it to carry.
+/// The compiled kernels of a program, which the host's code embeds.
 struct DeviceCode {
   std::string target; ///< `nvptx sm_80`
-  /// What the driver is to load, the first that suits the GPU: machine code
-  /// where CUDA's assembler is at hand, and PTX.
+  /// Images for the driver, which loads the first that suits the GPU: machine
+  /// code if CUDA's assembler is available, and PTX.
   std::vector<std::string> images;
   /// Messages of assertions in kernels, by their numbers.
   std::vector<std::string> failures;
 };
 
-/// Compiles the kernels of a lowered module, and takes them out of it: what is
-/// left is the host's.
+/// Compiles the kernels of a lowered module and removes them from it, so that
+/// only the host's code remains.
 llvm::Expected<DeviceCode> takeDeviceCode(mlir::ModuleOp lowered,
                                           const Registry &registry,
                                           const GPUOptions &options);
@@ -44,7 +44,8 @@ llvm::Error emitDeviceLLVM(mlir::ModuleOp lowered, const Registry &registry,
                            const GPUOptions &options, llvm::StringRef path);
 llvm::Error emitPTX(mlir::ModuleOp lowered, const Registry &registry,
                     const GPUOptions &options, llvm::StringRef path);
-/// By NVIDIA's ptxas; an error says where it was looked for.
+/// Uses NVIDIA's ptxas. If it is not found, the error says where it was looked
+/// for.
 llvm::Error emitCubin(mlir::ModuleOp lowered, const Registry &registry,
                       const GPUOptions &options, llvm::StringRef path);
 /// Machine code and PTX in one file, by NVIDIA's fatbinary.

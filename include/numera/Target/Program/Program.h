@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// From a module in the LLVM dialect to a program: run here, or written as
-// LLVM IR, assembly, an object, a shared object or an executable. All of them
-// come from the same optimised LLVM module.
+// Makes a program from a module in the LLVM dialect. The program is run in this
+// process, or written as LLVM IR, assembly, an object, a shared object or an
+// executable, all from the same optimised LLVM module.
 
 #ifndef NUMERA_TARGET_PROGRAM_PROGRAM_H
 #define NUMERA_TARGET_PROGRAM_PROGRAM_H
@@ -39,8 +39,8 @@ public:
   /// The function of that name, or null.
   const FunctionSignature *find(llvm::StringRef function) const;
 
-  /// Calls a function. Shapes and element types are checked by the program;
-  /// its message is the error. `outputs` is replaced.
+  /// Calls a function. The program checks shapes and element types, and its
+  /// message becomes the error. `outputs` is replaced.
   llvm::Error call(llvm::StringRef function,
                    llvm::ArrayRef<const host::Array *> inputs,
                    std::vector<host::Array> &outputs,
@@ -70,20 +70,20 @@ llvm::Error emitObject(mlir::ModuleOp lowered,
                        llvm::ArrayRef<FunctionSignature> functions,
                        const Registry &registry, const CPUOptions &options,
                        llvm::StringRef path);
-/// A shared object that stands alone, for C programs and `Program::open`.
+/// Writes a self-contained shared object, for C programs and `Program::open`.
 llvm::Error emitSharedObject(mlir::ModuleOp lowered,
                              llvm::ArrayRef<FunctionSignature> functions,
                              const Registry &registry,
                              const CPUOptions &options, llvm::StringRef path);
-/// A command that reads and writes .npy files (runtime/README.md) and runs the
-/// first function.
+/// Writes an executable that reads and writes .npy files (runtime/README.md)
+/// and runs the first function.
 llvm::Error emitExecutable(mlir::ModuleOp lowered,
                            llvm::ArrayRef<FunctionSignature> functions,
                            const Registry &registry, const CPUOptions &options,
                            llvm::StringRef path);
 
-/// NumPy's element types and the program's. None for f2, which has no place
-/// in a compiled program.
+/// Conversions between NumPy's element types and the program's. None for f2,
+/// which compiled programs do not have.
 std::optional<numera_dtype> dtypeOf(host::DType dtype);
 host::DType dtypeOf(numera_dtype dtype);
 

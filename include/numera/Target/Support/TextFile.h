@@ -7,8 +7,8 @@
 
 namespace numera {
 
-/// Writes text to a file, completely or not at all, or into a device or pipe;
-/// `-` is standard output.
+/// Writes text to a file, completely or not at all, or to a device or pipe. `-`
+/// is standard output.
 llvm::Error writeTextFile(llvm::StringRef path, llvm::StringRef text);
 
 } // namespace numera

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Which codes are those that an operation gives.
+// Canonical codes: the codes that operations return.
 
 #ifndef NUMERA_DIALECT_NUMERA_IR_CANONICALCODES_H
 #define NUMERA_DIALECT_NUMERA_IR_CANONICALCODES_H
@@ -12,14 +12,14 @@
 
 namespace numera {
 
-/// Adds the values that the elements of a value come from, unchanged; false if
-/// that is not known.
+/// Adds the values whose elements a value contains unchanged; false if they are
+/// not known.
 using ElementTrace =
     llvm::function_ref<bool(mlir::Value, llvm::SmallVectorImpl<mlir::Value> &)>;
 
-/// True if `value`, codes of `format`, has no code but those that operations
-/// give (F4, F6): the format has no others, or an operation gave it. `trace` is
-/// asked about values that no operation of the dialect defines.
+/// True if `value`, codes of `format`, has only canonical codes (F4, F6): the
+/// format has no others, or an operation returned them. `trace` is called for
+/// values that no operation of the dialect defines.
 bool hasCanonicalCodes(mlir::Value value, const Format &format,
                        ElementTrace trace = nullptr);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The `numera` dialect: a type and an attribute that name a format, and the
-// operations on them (docs/Dialect.md).
+// The `numera` dialect: types and attributes that name a format, and operations
+// on them (docs/Dialect.md).
 
 #ifndef NUMERA_DIALECT_NUMERA_IR_NUMERA_H
 #define NUMERA_DIALECT_NUMERA_IR_NUMERA_H
@@ -30,7 +30,7 @@
 
 namespace numera {
 
-/// What an element of an operand or result means: a format, or an integer.
+/// The kind of an element of an operand or result: a format, or an integer.
 struct ElementKind {
   Format format;             ///< null for an integer
   mlir::IntegerType integer; ///< null for a format
@@ -39,7 +39,7 @@ struct ElementKind {
   bool operator==(const ElementKind &) const = default;
 };
 
-/// What an operation's `format` attribute says of an element.
+/// An element kind as an operation's `format` attribute.
 mlir::Attribute attributeOf(mlir::MLIRContext *context,
                             const ElementKind &kind);
 
@@ -49,7 +49,7 @@ const Registry &registryOf(mlir::Operation *op);
 /// `cpu` or `nvptx`, else an error at `op`.
 mlir::FailureOr<Target> parseTarget(mlir::Operation *op, llvm::StringRef name);
 
-/// The name of the model's node that a location gives; empty if it gives none.
+/// The name of the model's node in a location; empty if there is none.
 std::string nodeNameOf(mlir::Location loc);
 
 /// The element type of a vector or tensor; any other type itself.
@@ -60,46 +60,46 @@ inline mlir::Type elementType(mlir::Type type) {
 /// The format of f32, f64 or `!numera.num`; null for any other type.
 Format formatOfType(mlir::Type type);
 
-/// The type of a value of `format`: f32 and f64 for themselves, else
+/// The type of a value of `format`: f32 or f64 for these formats, else
 /// `!numera.num`.
 mlir::Type typeOfFormat(mlir::MLIRContext *context, const Format &format);
 
-/// True if a cast changes no value: every value of `from` is one of `to`,
-/// `to` does not saturate the infinities that `from` has, and casts to it cut
-/// nothing off.
+/// True if a cast changes no value: every value of `from` is a value of `to`,
+/// `to` does not saturate the infinities that `from` has, and casts to it
+/// truncate nothing.
 bool isExactCast(const Format &from, const Format &to);
-/// The same for a cast with rules of its own.
+/// The same for a cast with its own rules.
 bool isExactCast(const Format &from, const OperationRules &rules);
 
-/// The value of an attribute that `numera.constant` and the folders take: the
-/// code as a storage integer, or a float of a machine type.
+/// The attribute for a code in `numera.constant` and the folders: a storage
+/// integer, or a float of a machine type.
 mlir::TypedAttr constantOfCode(mlir::Type type, uint64_t code);
-/// What an operand that is a constant folds to, as `numera.constant` and
-/// arith's hold it; null for none.
+/// The value of a constant operand, as the constants of `numera` and arith hold
+/// it; null if it is not a constant.
 mlir::Attribute valueOfConstant(mlir::Attribute folded);
 mlir::Attribute valueOfConstant(mlir::Value operand);
 
 /// The encoding of a scaled tensor; null for any other type.
 ScalingAttr scalingOf(mlir::Type type);
-/// Its elements and how they are scaled.
+/// The element format and the scaling of a scaled tensor.
 ScaledFormat scaledFormatOf(mlir::RankedTensorType type);
-/// The type of a tensor of such values in `format`, with scales along `axis`,
-/// or one if that is negative.
+/// The type of a tensor of the shape of `values` in `format`, with scales along
+/// `axis`, or with one scale if `axis` is negative.
 mlir::RankedTensorType scaledType(mlir::RankedTensorType values,
                                   const ScaledFormat &format, int64_t axis);
-/// The shape of the tensor of its scales.
+/// The shape of the tensor of scales.
 llvm::SmallVector<int64_t> scaleShapeOf(mlir::RankedTensorType type);
-/// A part of a scaled tensor: a plain tensor, and what its name ends in where
-/// the scaled one has a name.
+/// A part of a scaled tensor: a plain tensor, and the suffix of its name if the
+/// scaled tensor has a name.
 struct ScaledPart {
   mlir::RankedTensorType type;
   llvm::StringRef suffix;
 };
-/// Its elements, its scales and, where the format has them, its zero points or
-/// the scale of the tensor.
+/// The parts: elements, scales and, if the format has them, zero points or the
+/// scale of the tensor.
 llvm::SmallVector<ScaledPart> partsOf(mlir::RankedTensorType type);
 
-/// True for a tensor of codes without gaps (#numera.packed).
+/// True for a tensor whose codes are stored without gaps (#numera.packed).
 bool isPacked(mlir::Type type);
 /// The bytes that `count` codes of `width` bits take without gaps; dynamic for
 /// a dynamic count.
@@ -113,10 +113,10 @@ int32_t relationsOf(mlir::arith::CmpFPredicate predicate);
 /// step and sample of stochastic rounding.
 inline constexpr llvm::StringLiteral drawsAttribute = "numera.draws";
 
-/// The attribute of a function whose last arguments are destinations: for each
-/// result that it had, either unit, if it still has it, or an array with two
-/// numbers a dimension: the argument and its dimension that have the size, or
-/// -1 and -1 if the type has it.
+/// The attribute of a function whose last arguments are destinations. For each
+/// original result it has unit, if the function still returns it, or an array
+/// with two numbers for each dimension: the argument and its dimension with the
+/// same size, or -1 and -1 for a static size.
 inline constexpr llvm::StringLiteral destinationsAttribute =
     "numera.destinations";
 
@@ -132,7 +132,7 @@ mlir::LogicalResult verifyQuireOp(mlir::Operation *op);
 } // namespace detail
 
 class MacOp;
-/// The rules of the step, after its attributes.
+/// The rules of the step, including its attributes.
 StepRules stepRulesOf(MacOp op);
 
 } // namespace numera
@@ -140,19 +140,19 @@ StepRules stepRulesOf(MacOp op);
 #include "numera/Dialect/Numera/IR/NumeraInterfaces.h.inc"
 
 namespace numera {
-/// True if the configuration registers a function for the operation: what it
-/// gives is not ours to say.
+/// True if the configuration registers a function for the operation, so that it
+/// must not be folded.
 bool isOverridden(FormatOpInterface op);
 
 /// True if sums of the format can be exact: in its family's quire, or in the
-/// accumulator of an opaque format's library. Else `error` says why not.
+/// accumulator of an opaque format's library. Else `error` has the reason.
 bool hasQuire(const Registry &registry, const Format &format,
               std::string &error);
 bool hasQuire(mlir::MLIRContext *context, const Format &format,
               std::string &error);
 
-/// True if values of the format may stay in f32 or f64, by its width, between
-/// operations: because its family says so, or the entry of an opaque format.
+/// True if values of the format may stay in f32 or f64 (the `width`) between
+/// operations. The family, or the entry of an opaque format, decides.
 bool hasCarrier(mlir::MLIRContext *context, const Format &format,
                 unsigned width);
 } // namespace numera

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The operator of a model that an operation comes from, `onnx.Softmax`, kept
-// in its location: what a rule of a policy may name after the operation has
-// become others. numera-retype takes it away.
+// The operator of the model that an operation comes from, such as
+// `onnx.Softmax`, is stored in its location. So a rule of a policy can match it
+// after the operation has been decomposed. numera-retype removes it.
 
 #ifndef NUMERA_DIALECT_NUMERA_IR_OPERATOR_H
 #define NUMERA_DIALECT_NUMERA_IR_OPERATOR_H
@@ -15,7 +15,7 @@ inline constexpr llvm::StringLiteral operatorKey = "numera.operator";
 
 /// The location, fused with `{numera.operator = name}`.
 mlir::Location withOperator(mlir::Location loc, llvm::StringRef name);
-/// Empty where none is kept.
+/// The operator in a location; empty if there is none.
 llvm::StringRef operatorOf(mlir::Location loc);
 
 } // namespace numera

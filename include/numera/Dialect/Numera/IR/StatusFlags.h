@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// `numera.status_flags`, which only what counts makes: apart from the
-// operations of programs.
+// `numera.status_flags`. It is separate from the other operations because only
+// the counting passes create it.
 
 #ifndef NUMERA_DIALECT_NUMERA_IR_STATUSFLAGS_H
 #define NUMERA_DIALECT_NUMERA_IR_STATUSFLAGS_H

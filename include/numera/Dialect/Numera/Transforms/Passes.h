@@ -16,11 +16,11 @@
 
 namespace numera {
 
-/// On an scf.for, a unit: its iterations do not depend on each other, so that
-/// their order does not matter. The loops around it have it too.
+/// A unit attribute of an scf.for with independent iterations. The loops around
+/// it have it too.
 inline constexpr llvm::StringLiteral parallelLoopAttr = "numera.parallel";
 
-/// How operations of the dialect that read tensors read their buffers.
+/// Registers the bufferization of operations of the dialect that read tensors.
 void registerNumeraBufferization(mlir::DialectRegistry &dialects);
 
 #define GEN_PASS_DECL

@@ -7,12 +7,12 @@
 
 namespace numera {
 
-/// On a function: its products of matrices are a registered `dot`'s, although
-/// there is a `matmul`. `numera check` tries the one beside the other.
+/// The attribute of a function whose matrix products call a registered `dot`
+/// even if there is a `matmul`. `numera check` uses it to test both.
 inline constexpr llvm::StringLiteral dotsAttribute = "numera.dots";
 
-/// The function that is registered for a contraction with this step on the CPU,
-/// `matmul` before `dot`; null: there is none.
+/// The function registered for a contraction with this step on the CPU, or
+/// null. `matmul` takes precedence over `dot`.
 const Lowering *registeredProduct(MacOp step);
 
 } // namespace numera

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What numera-use-proofs says of a module.
+// The attribute by which numera-use-proofs lists library uses.
 
 #ifndef NUMERA_DIALECT_NUMERA_TRANSFORMS_PROOFS_LIBRARYUSES_H
 #define NUMERA_DIALECT_NUMERA_TRANSFORMS_PROOFS_LIBRARYUSES_H
@@ -12,10 +12,10 @@
 namespace numera {
 
 /// Sets the module's `numera.library_uses`, a list of dictionaries with
-/// `operation`, `format`, `equivalent` where there is one, and `exceptions`
-/// where it is proven; no attribute where there is no use.
+/// `operation`, `format`, `equivalent` if there is one, and `exceptions` if it
+/// is proven. Sets no attribute if there are no uses.
 void setLibraryUses(mlir::ModuleOp module, llvm::ArrayRef<LibraryUse> uses);
-/// Reads it, and takes it away.
+/// Reads the attribute and removes it.
 std::vector<LibraryUse> takeLibraryUses(mlir::ModuleOp module);
 
 } // namespace numera

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The choice of format and accumulator for a model, out of what the user asked
-// for and the configuration's policy.
+// The choice of format and accumulator for a model, from the user's request and
+// the configuration's policy.
 
 #ifndef NUMERA_DIALECT_NUMERA_TRANSFORMS_RETYPE_POLICY_H
 #define NUMERA_DIALECT_NUMERA_TRANSFORMS_RETYPE_POLICY_H
@@ -14,7 +14,7 @@ namespace numera {
 
 struct ResolvedRule;
 
-/// What a model is rewritten to.
+/// The resolved policy of a model.
 struct ResolvedPolicy {
   Format format;
   /// The accumulator of contractions and sums; the format itself with
@@ -22,26 +22,28 @@ struct ResolvedPolicy {
   Format accumulator;
   /// Contractions and sums accumulate in the format's quire.
   bool isExact = false;
-  /// Contractions are left to a GPU's matrix instructions, with sums in f32,
-  /// which is `accumulator`: their bits are the machine's.
+  /// True if contractions use a GPU's matrix instructions. Sums are in f32,
+  /// which is `accumulator`, and their bits are the machine's.
   bool usesTensorCores = false;
-  /// The format products are rounded to before they are added; null for none.
+  /// The format to which products are rounded before they are added; null for
+  /// none.
   Format product;
   /// How the accumulator was named, for reports: `same`, `quire`,
   /// `tensorcore`, `posit16`.
   std::string accumulateName;
-  /// What operands and results of contractions are stored in; null: `format`.
+  /// The formats in which operands and results of contractions are stored;
+  /// null: `format`.
   Role weights, activations, outputs;
-  /// The scaled format of the model, whose numbers are in `format` where no
-  /// role says otherwise; null: none.
+  /// The scaled format of the model; numbers are in `format` unless a role
+  /// names another one. Null: none.
   ScaledFormat scaled;
   /// Calibrated scales and their zero points, by name; not null.
   const llvm::StringMap<std::vector<float>> *scales = nullptr;
   const llvm::StringMap<std::vector<float>> *zeroPoints = nullptr;
-  /// What operations are rewritten to that a rule matches, in the file's order.
+  /// The policies of operations that a rule matches, in the order of the file.
   std::vector<ResolvedRule> rules;
 
-  /// True if all of the model is scaled, with scales of the worst case.
+  /// True if the whole model is scaled, with scales for the worst case.
   bool isScaledThroughout() const {
     return scaled && scaled.scaling.rule == ScaleRule::Range;
   }
@@ -53,17 +55,17 @@ struct ResolvedRule {
   ResolvedPolicy policy;
 };
 
-/// What a user asks for.
+/// The user's request.
 struct PolicyRequest {
   /// Both null: the policy's default, else f32.
   Format format;
   ScaledFormat scaled;
   /// Default: the policy's, else by the format.
   Policy::Accumulate accumulate = Policy::Accumulate::Default;
-  /// With Named; with Quire the format whose library has the accumulator.
+  /// Set with Named; with Quire, the format whose library has the accumulator.
   Format accumulator;
-  /// Whoever names a format decides for all tensors: the roles and the rules of
-  /// the policy are for its own default, or with this.
+  /// True if the roles and rules of the policy apply even if the request names
+  /// a format. By default they apply only to the policy's own format.
   bool keepsRoles = false;
 
   bool hasFormat() const { return format || scaled; }
@@ -78,15 +80,15 @@ std::optional<PolicyRequest> readRequest(const Registry &registry,
                                          llvm::StringRef accumulate,
                                          std::string &error);
 
-/// The registry's policy for what is asked for. A message in `error` and
-/// nullopt on failure.
+/// Resolves the registry's policy for a request. On failure returns nullopt
+/// with a message in `error`.
 std::optional<ResolvedPolicy> resolvePolicy(const Registry &registry,
                                             const PolicyRequest &request,
                                             std::string &error);
 
 struct NumeraRetypeOptions;
-/// numera-retype with a policy that is resolved; of the options, those that say
-/// something else.
+/// numera-retype with a resolved policy. Only options that do not concern the
+/// policy are used.
 std::unique_ptr<mlir::Pass>
 createRetypePass(const ResolvedPolicy &policy,
                  const NumeraRetypeOptions &options);

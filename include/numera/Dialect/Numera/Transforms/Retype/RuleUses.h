@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What numera-retype says of the rules of a policy.
+// The attribute by which numera-retype lists the uses of rules.
 
 #ifndef NUMERA_DIALECT_NUMERA_TRANSFORMS_RETYPE_RULEUSES_H
 #define NUMERA_DIALECT_NUMERA_TRANSFORMS_RETYPE_RULEUSES_H
@@ -11,14 +11,14 @@
 
 namespace numera {
 
-/// The names of operations that a rule was for.
+/// The names of the operations that a rule was applied to.
 using RuleOperations = std::vector<std::string>;
 
 /// Sets the module's `numera.rules`, a list of dictionaries with `match` and
-/// `operations`, one for each rule; no attribute where there are none.
+/// `operations`, one for each rule. Sets no attribute if there are no rules.
 void setRuleUses(mlir::ModuleOp module, const ResolvedPolicy &policy,
                  llvm::ArrayRef<RuleOperations> uses);
-/// Reads the operations, and takes the attribute away.
+/// Reads the operations and removes the attribute.
 std::vector<RuleOperations> takeRuleUses(mlir::ModuleOp module);
 
 } // namespace numera

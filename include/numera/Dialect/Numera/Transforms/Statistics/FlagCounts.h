@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What numera-count-status-flags says of the result that it adds to a function.
+// The description of the result that numera-count-status-flags adds to a
+// function.
 
 #ifndef NUMERA_DIALECT_NUMERA_TRANSFORMS_STATISTICS_FLAGCOUNTS_H
 #define NUMERA_DIALECT_NUMERA_TRANSFORMS_STATISTICS_FLAGCOUNTS_H
@@ -20,23 +21,24 @@ struct FlagCounts {
   /// Numerics/Flags/StatusFlag.h, 0 to 3, and a count behind that of how often
   /// the operation was done.
   static constexpr unsigned kinds = 4;
-  /// So many i64 a row: that count and those of the kinds. Of a scaled tensor:
-  /// how many elements there are, how many numbers became zero, and, as the
-  /// bits of an f32, the least and the greatest divisor and the largest
-  /// magnitude of an element.
+  /// The number of i64 in a row: the number of executions and the counts of the
+  /// kinds. For a scaled tensor: the number of elements, the number of values
+  /// that became zero, and, as the bits of an f32, the least and the greatest
+  /// divisor and the largest magnitude of an element.
   static constexpr unsigned numbers = 1 + kinds;
 
   std::string name; ///< of the model's node; may be empty
   std::string operation;
   std::string format;
-  uint8_t known = 0; ///< the flags that can be told, as bits
-  /// What the operation makes is a scaled tensor, and the format its own.
+  uint8_t known = 0; ///< the flags that can be detected, as bits
+  /// True if the row describes a scaled tensor, and `format` is its format.
   bool isTensor = false;
 };
 
 mlir::ArrayAttr attributeOf(mlir::MLIRContext *context,
                             llvm::ArrayRef<FlagCounts> counts);
-/// What the last result of the function counts; nothing if it is another one.
+/// The rows of the last result of the function; empty if that result has no
+/// counts.
 llvm::SmallVector<FlagCounts> flagCountsOf(mlir::func::FuncOp function);
 
 } // namespace numera
