@@ -20,7 +20,7 @@
 namespace numera::check {
 
 struct Options {
-  std::string library; ///< only its functions; empty: everything
+  std::string library;              ///< only its functions; empty: everything
   std::optional<Rounding> rounding; ///< only this one
   bool isSlow = false;              ///< every f32 for casts from it
   uint64_t draws = 1'000'000;       ///< random inputs of an operation
