@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Carriers: an f32 or f64 into which a format embeds exactly, and the codecs
-// between the two. Everything here is straight-line integer and IEEE
-// arithmetic on one word, so that loops over it vectorise.
+// A carrier is f32 or f64 when it holds every value of a format exactly. This
+// file converts between codes and carriers. All code is straight-line integer
+// and IEEE 754 arithmetic on one word, so that loops over it vectorise.
 //
-// A codec is valid only where its `…Embeds…`/`…Encodes…` predicate holds;
-// elsewhere the Unpacked path is used. CarrierTest compares the two over all
-// codes and over every boundary.
+// A conversion is valid only if its predicate, `embeds` or `encodes`, holds;
+// otherwise the Unpacked path is used. CarrierTest compares the two over all
+// codes and every boundary.
 
 #ifndef NUMERA_NUMERICS_CARRIER_CARRIER_H
 #define NUMERA_NUMERICS_CARRIER_CARRIER_H
@@ -16,18 +16,17 @@
 
 namespace numera {
 
-// In bitcode these stay functions of their own: where the machine has an
-// instruction for them, lib/Target (HalfConversions.h, BfloatConversions.h)
-// takes it.
+// In bitcode these remain functions, which lib/Target (HalfConversions.h,
+// BfloatConversions.h) replaces by the machine's instruction if there is one.
 #ifdef NUMERA_BITCODE
 #define NUMERA_REPLACEABLE __attribute__((noinline))
 #else
 #define NUMERA_REPLACEABLE
 #endif
-/// A binary16 as f32. The payload of a NaN is open.
+/// A binary16 as f32. The payload of a NaN is unspecified.
 NUMERA_REPLACEABLE constexpr float
 fromHalf(uint16_t half) __asm__("numera.from_half");
-/// An f32 as binary16, to nearest-even. The payload of a NaN is open.
+/// An f32 as binary16, to nearest-even. The payload of a NaN is unspecified.
 NUMERA_REPLACEABLE constexpr uint16_t
 toHalf(float value) __asm__("numera.to_half");
 /// An f32 as bf16, to nearest-even. NaN is canonical.
@@ -107,14 +106,14 @@ template <typename T> struct Carrier {
            f.specials == Specials::Ieee && f.hasSubnormals && f.isSigned &&
            f.mantissaBits < mantissa;
   }
-  /// True if `f` is binary16 with a shorter significand, or itself: its codes,
-  /// shifted, are binary16's. A matter of f32 alone.
+  /// True if `f` is binary16, perhaps with a shorter significand: its codes,
+  /// shifted, are binary16's. Only for f32.
   static constexpr bool isHalf(const FloatFormat &f) {
     return sizeof(T) == sizeof(float) && f.exponentBits == 5 && f.bias == 15 &&
            f.specials == Specials::Ieee && f.hasSubnormals && f.isSigned &&
            f.mantissaBits > 0 && f.mantissaBits <= 10;
   }
-  /// True if `f` is bf16. A matter of f32 alone.
+  /// True if `f` is bf16. Only for f32.
   static constexpr bool isBfloat(const FloatFormat &f) {
     return sizeof(T) == sizeof(float) && isTruncation(f) && f.mantissaBits == 7;
   }
@@ -148,8 +147,8 @@ template <typename T> struct Carrier {
                            : result;
   }
 
-  /// The same, but a NaN may have any sign and payload: what arithmetic that
-  /// ends in a rounding takes.
+  /// The same, but a NaN may have any sign and payload, which is enough for
+  /// arithmetic that ends in a rounding.
   static constexpr T decodeAny(const FloatFormat &f, uint64_t code) {
     if (isHalf(f))
       return fromHalf(static_cast<uint16_t>(code << (10 - f.mantissaBits)));

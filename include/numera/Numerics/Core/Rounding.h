@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The rounding decision, in one place: given the bit that is kept last and
-// what was cut off behind it, does the magnitude move up by one?
-// The numbers of the enumerations are part of the runtime ABI
-// (docs/RuntimeABI.md): they never change meaning.
+// The rounding decision, in one place: does a magnitude move up by one unit,
+// given its last kept bit and the bits that were cut off? The numbers of the
+// enumerations are part of the runtime ABI (docs/RuntimeABI.md): they never
+// change meaning.
 
 #ifndef NUMERA_NUMERICS_CORE_ROUNDING_H
 #define NUMERA_NUMERICS_CORE_ROUNDING_H
@@ -14,7 +14,8 @@ namespace numera {
 
 using uint128_t = unsigned __int128;
 
-/// How a result that the format does not hold is replaced by a neighbour.
+/// The rounding mode: which neighbour replaces a result that the format does
+/// not hold.
 enum class Rounding : int32_t {
   NearestEven = 0, ///< nearest, ties to the even code
   NearestAway = 1, ///< nearest, ties away from zero
@@ -26,10 +27,10 @@ enum class Rounding : int32_t {
   Stochastic = 7, ///< one of the two neighbours, drawn by random bits
 };
 
-/// A rounding and, for the stochastic one, what it draws from: the low
+/// A rounding mode and, for the stochastic one, its random bits: the low
 /// `randomBits` (1 to 32) of `random`. With N bits the value rounds away from
-/// zero with probability floor(nu * 2^N) / 2^N, where nu is its place between
-/// its neighbours, 0 at the lower magnitude and 1 at the upper, in value.
+/// zero with probability floor(nu * 2^N) / 2^N, where nu is its position in
+/// value between its neighbours, 0 at the lower magnitude and 1 at the upper.
 struct RoundingMode {
   Rounding rounding = Rounding::NearestEven;
   int32_t randomBits = 0;
@@ -40,8 +41,8 @@ struct RoundingMode {
       : rounding(rounding), randomBits(randomBits), random(random) {}
   constexpr operator Rounding() const { return rounding; }
 
-  /// The form in which it crosses the runtime seam: an i32 with the rounding in
-  /// bits 0-7 and the number of random bits in bits 8-15.
+  /// The form in the runtime ABI: an i32 with the rounding in bits 0-7 and the
+  /// number of random bits in bits 8-15.
   constexpr int32_t pack() const {
     return static_cast<int32_t>(rounding) | randomBits << 8;
   }
@@ -50,7 +51,8 @@ struct RoundingMode {
   }
 };
 
-/// What becomes of a rounded magnitude above the largest finite one.
+/// The overflow rule: what replaces a rounded magnitude above the largest
+/// finite one.
 enum class Overflow : int32_t {
   Infinity = 0,  ///< infinity, or NaN in a format that has none
   Saturate = 1,  ///< the largest finite value, for infinities too
@@ -58,13 +60,13 @@ enum class Overflow : int32_t {
   Wrap = 3,      ///< modulo 2^width (fixed)
 };
 
-/// What was cut off behind the last kept bit: its first 32 bits, and whether
-/// anything follows them.
+/// The bits that were cut off after the last kept bit: the first 32, and
+/// whether any later bit is set.
 struct Remainder {
   uint32_t bits;
   bool sticky;
 
-  /// What was cut off, its first bit at the top of `fraction`.
+  /// The bits that were cut off, the first one at the top of `fraction`.
   static constexpr Remainder of(uint128_t fraction, bool sticky) {
     return {static_cast<uint32_t>(fraction >> 96),
             sticky || static_cast<uint128_t>(fraction << 32) != 0};
@@ -101,9 +103,9 @@ constexpr bool roundsUp(RoundingMode mode, bool negative, bool odd,
   return false;
 }
 
-/// True if `mode` takes a value between two neighbours to the one nearer zero,
-/// whatever the distance. To-odd counts: beyond the largest finite value it
-/// truncates.
+/// True if `mode` rounds a value between two neighbours to the one nearer zero,
+/// whatever the distance. This includes to-odd, which truncates beyond the
+/// largest finite value.
 constexpr bool roundsInward(Rounding mode, bool negative) {
   return mode == Rounding::TowardZero || mode == Rounding::ToOdd ||
          mode == (negative ? Rounding::Up : Rounding::Down);

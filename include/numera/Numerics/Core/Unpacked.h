@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// A value between decode and encode: what every format decodes to, every
-// operation computes on, and every format rounds from.
+// An unpacked value: every format decodes to it, every operation computes on
+// it, and every format rounds from it.
 //
 //   finite:  (-1)^negative * 1.fff… * 2^exponent
 //            significand = 1fff…  (64 bits, the leading one at bit 63)
 //            tail:   the next 32 bits
 //            sticky: something nonzero follows behind them
 //
-// What decode gives has at most 64 significant bits, and operations take just
-// those: an operand with a tail (a value that its format cannot give exactly)
-// enters through operand(). A result's 96 bits are the 64 that the widest
-// format keeps (a fixed one) and the 32 that stochastic rounding may look at,
-// so that one rounding of an Unpacked is one rounding of the exact result.
+// A decoded value has at most 64 significant bits, and operations accept only
+// these. An operand with a tail, a value that its format cannot represent
+// exactly, is first rounded by operand(). The 96 bits of a result are the 64
+// that the widest format keeps (a fixed-point one) and the 32 that stochastic
+// rounding may use. So one rounding of an Unpacked is one rounding of the exact
+// result.
 
 #ifndef NUMERA_NUMERICS_CORE_UNPACKED_H
 #define NUMERA_NUMERICS_CORE_UNPACKED_H
@@ -36,8 +37,8 @@ struct Unpacked {
   constexpr bool isFinite() const { return kind == Kind::Finite; }
   constexpr bool isInfinite() const { return kind == Kind::Infinite; }
   constexpr bool isNaN() const { return kind == Kind::NaN; }
-  /// True for the infinity that a division by zero gives: some formats have NaN
-  /// in its place.
+  /// True for the infinity of a division by zero, which some formats replace by
+  /// NaN.
   constexpr bool isPole() const { return kind == Kind::Infinite && sticky; }
 
   static constexpr Unpacked nan() { return {.kind = Kind::NaN}; }
@@ -64,10 +65,10 @@ struct Unpacked {
             .significand = magnitude << shift};
   }
 
-  /// (-1)^negative * (magnitude + rest) * 2^scale, where 0 <= rest < 1 and
-  /// rest is nonzero exactly if `sticky`. What falls below 96 bits joins the
-  /// rest. A zero magnitude with a rest is not representable: the caller keeps
-  /// enough bits.
+  /// (-1)^negative * (magnitude + rest) * 2^scale, where 0 <= rest < 1 and rest
+  /// is nonzero exactly if `sticky`. Bits beyond the first 96 become part of
+  /// the rest. A zero magnitude with a rest is not representable: the caller
+  /// keeps enough bits.
   static constexpr Unpacked fromWide(bool negative, uint128_t magnitude,
                                      int32_t scale, bool sticky) {
     if (magnitude == 0)
@@ -90,7 +91,7 @@ struct Unpacked {
            static_cast<uint128_t>(tail) << 32;
   }
 
-  /// The value as operations take it: rounded to odd at 64 bits.
+  /// The value as an operand of operations: rounded to odd at 64 bits.
   constexpr Unpacked operand() const {
     Unpacked value = *this;
     value.significand |= isFinite() && (tail != 0 || sticky);
@@ -99,11 +100,11 @@ struct Unpacked {
     return value;
   }
 
-  /// The same value in one 128-bit integer, the form in which it crosses the
-  /// runtime seam (`numera_<family>_unpack_<bits>`, `…_pack_…`): bits 0-63
-  /// significand, 64-95 tail, 96-123 exponent, 124-125 kind, 126 sign,
-  /// 127 sticky. 28 bits are enough for an exponent: a format's lies within
-  /// 2^17, an operation's within twice that, or is saturated (Wide.h).
+  /// The value as one 128-bit integer, the form in the runtime ABI
+  /// (`numera_<family>_unpack_<bits>`, `…_pack_…`): bits 0-63 significand,
+  /// 64-95 tail, 96-123 exponent, 124-125 kind, 126 sign, 127 sticky. 28 bits
+  /// are enough for an exponent: a format's lies within 2^17, an operation's
+  /// within twice that, or is saturated (Wide.h).
   constexpr uint128_t pack() const {
     uint32_t high = static_cast<uint32_t>(exponent) & 0xfffffff;
     high |= static_cast<uint32_t>(kind) << 28;
@@ -124,7 +125,8 @@ struct Unpacked {
   }
 };
 
-/// `magnitude >> shift` for any shift >= 0, and whether a one was cut off.
+/// `magnitude >> shift` for any shift >= 0, and whether a set bit was shifted
+/// out.
 constexpr uint128_t shiftRight(uint128_t magnitude, int32_t shift,
                                bool &sticky) {
   if (shift >= 128) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The kinds of flags (StatusFlags.h) as numbers.
+// The kinds of status flags (StatusFlags.h), as numbers.
 
 #ifndef NUMERA_NUMERICS_FLAGS_STATUSFLAG_H
 #define NUMERA_NUMERICS_FLAGS_STATUSFLAG_H

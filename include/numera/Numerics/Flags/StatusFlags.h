@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What an operation does to a result beside rounding it: the flags that
-// `numera run --stats` counts (docs/Semantics/StatusFlags.md). Each family says
-// here what rounding does to a value, and which results a flag can have, so
-// that most need no second look.
+// The status flags of an operation, which `numera run --stats` counts
+// (docs/Semantics/StatusFlags.md). For each family, this file determines the
+// flags of rounding a value, and the results that an operation with flags may
+// have. Other results need no further examination.
 
 #ifndef NUMERA_NUMERICS_FLAGS_STATUSFLAGS_H
 #define NUMERA_NUMERICS_FLAGS_STATUSFLAGS_H
@@ -70,8 +70,8 @@ constexpr bool isBeyond(const FloatFormat &f, const Unpacked &value,
   return exact::roundedTo(value, lowest, base, mode) > f.maxCode() - base;
 }
 
-/// What rounding does to a value that is not NaN. Tininess is that of the value
-/// before it is rounded.
+/// The flags of rounding a value that is not NaN. Tininess is detected before
+/// rounding.
 constexpr uint8_t flagsOfRounding(const FloatFormat &f, const Unpacked &value,
                                   RoundingMode mode) {
   if (value.isZero())
@@ -92,7 +92,8 @@ constexpr uint8_t flagsOfRounding(const FloatFormat &f, const Unpacked &value,
                  exact::isMultiple(value, f.leastWeight());
   return isExact ? flag::none : flag::underflow;
 }
-/// True of every result with a flag.
+/// True for every result of an operation that raises a flag, and for few
+/// others.
 constexpr bool mayRaiseFlags(const FloatFormat &f, uint64_t code) {
   uint64_t magnitude = code & f.magnitudeMask();
   return f.isNaN(code) || magnitude >= f.maxCode() ||
@@ -119,8 +120,8 @@ constexpr bool mayRaiseFlags(const FixedFormat &f, uint64_t code) {
 
 // ---- lns --------------------------------------------------------------------
 
-/// Operands of exact operations have 64 bits of what is irrational: a value
-/// within 2^-60 of the largest or the least number is that number.
+/// Irrational operands of exact operations have 64 bits, so a value within
+/// 2^-60 of the largest or the least number is taken for that number.
 constexpr uint8_t flagsOfRounding(const LnsFormat &f, const Unpacked &value,
                                   RoundingMode) {
   if (value.isZero())
@@ -145,9 +146,9 @@ constexpr bool mayRaiseFlags(const LnsFormat &f, uint64_t code) {
 
 // ---- posit, takum, and families out of tree ---------------------------------
 
-/// Of a family that says it itself, by members of these names; else of one with
-/// nothing beyond its numbers, and no infinity. Another one has NaN and
-/// divisions by zero alone.
+/// A family may define the flags by members of these names. Otherwise they are
+/// those of a family without overflow rule and infinity. Any other family has
+/// only NaN and divisions by zero.
 template <typename F>
 constexpr uint8_t flagsOfRounding(const F &f, const Unpacked &value,
                                   RoundingMode mode) {
@@ -174,8 +175,7 @@ template <typename F> constexpr bool mayRaiseFlags(const F &f, uint64_t code) {
   return true;
 }
 
-/// True if flagsOfRounding knows what lies beyond the numbers of F: else there
-/// is neither overflow nor underflow.
+/// True if flagsOfRounding detects overflow and underflow of F.
 template <typename F>
 inline constexpr bool knowsRange =
     requires(const F &f, Unpacked value, RoundingMode mode) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Exact sums of products by the machine's fused multiply-add, for contractions
-// with `accumulate: quire`. What a quire (Quire.h) holds in hundreds of bits, a
-// block of real data needs in a few dozen: its numbers lie between bounds. A
-// sum in a carrier T of q bits,
+// with `accumulate: quire`. A quire (Quire.h) has hundreds of bits, but a block
+// of real data, whose numbers lie between bounds, needs only a few dozen. A sum
+// in a carrier T of q bits,
 //
 //     s <- fma(a, b, s),      a, b multiples of 2^l, 2^m below 2^h, 2^i,
 //
@@ -35,8 +35,7 @@ struct Span {
   int32_t high = 0;
 
   constexpr int32_t bits() const { return high - low; }
-  /// The form in which it crosses the runtime seam: low in bits 0-31, high in
-  /// bits 32-63.
+  /// The form in the runtime ABI: low in bits 0-31, high in bits 32-63.
   constexpr uint64_t pack() const {
     return static_cast<uint64_t>(static_cast<uint32_t>(high)) << 32 |
            static_cast<uint32_t>(low);
@@ -47,7 +46,7 @@ struct Span {
   constexpr bool operator==(const Span &) const = default;
 };
 
-/// The weight of the last bit that numbers of this exponent and above may have.
+/// The weight of the last bit of numbers with at least this exponent.
 template <typename F> constexpr int32_t lastBit(const F &f, int32_t exponent) {
   int32_t least = leastWeight(f), last = exponent - f.precision() + 1;
   return last > least ? last : least;

@@ -4,10 +4,10 @@
 //
 //     c <- round(c + round(a * b))       both to the format, nearest-even.
 //
-// fullStep is exact for all values. StepFloat.h and StepPosit.h have the short
-// forms that a block of a contraction runs; what they share is here. They are
-// templates over V, a carrier or a vector of carriers
-// (`float __attribute__((ext_vector_type(16)))`), and compute in both alike.
+// fullStep is correct for all values. StepFloat.h and StepPosit.h have the
+// short steps, which a block of a contraction tries first. This file has what
+// they share. They are templates over V, a carrier (f32 or f64) or a vector of
+// carriers (`float __attribute__((ext_vector_type(16)))`).
 
 #ifndef NUMERA_NUMERICS_MULTIPLYADD_STEP_H
 #define NUMERA_NUMERICS_MULTIPLYADD_STEP_H
@@ -18,29 +18,33 @@
 
 namespace numera {
 
-/// What a short step takes care of. The numbers are part of the runtime ABI.
+/// The cases that a short step handles. The numbers are part of the runtime
+/// ABI.
 enum class StepForm : int32_t {
-  /// Every product; sums and products that pass 2^emax end in infinity or NaN.
+  /// Handles every product. Sums and products beyond 2^emax end in infinity or
+  /// NaN.
   Gradual = 0,
-  /// The same without products below the least normal number: fewer operations.
+  /// As Gradual, but not products below the least normal number; fewer
+  /// operations.
   Normal = 1,
-  /// Sums that pass the largest value become it. Products must not, and NaN and
-  /// infinities must not occur, in the prepared start neither: they are lost.
+  /// Sums beyond the largest value become the largest value. Products must not
+  /// be beyond it. NaN and infinities must not occur, not even in the prepared
+  /// start, because they would be lost.
   Saturating = 2,
-  /// Sums that pass the largest value become infinite, and stay so. Products
-  /// must not.
+  /// Sums beyond the largest value become infinite, and stay infinite. Products
+  /// must not be beyond it.
   Overflowing = 4,
-  /// Posits: products of every regime, also those without a bit of fraction;
-  /// sums as Gradual. The start must not be NaN: it is lost.
+  /// For posits: products of every regime, also those without fraction bits;
+  /// sums as for Gradual. The start must not be NaN, because it would be lost.
   AnyProduct = 5,
-  /// The same with sums of every regime: more operations.
+  /// As AnyProduct, with sums of every regime; more operations.
   AnySum = 6,
-  /// As Normal, in fewer operations, of which one alone is an addition: for
-  /// machines that have no other units for additions than for products.
+  /// As Normal, with fewer operations, only one of which is an addition. For
+  /// machines that add in the units in which they multiply.
   Fused = 7,
   /// As Saturating or Overflowing, whichever the format has, on the same
-  /// prepared numbers, in fewer operations: products must be so small that no
-  /// sum passes the largest value.
+  /// prepared numbers, with fewer operations. Products must be so small that no
+  /// sum is beyond the largest value.
   Confined = 8,
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The short steps of every family that has some.
+// The short steps of all families.
 
 #ifndef NUMERA_NUMERICS_MULTIPLYADD_STEPS_H
 #define NUMERA_NUMERICS_MULTIPLYADD_STEPS_H
@@ -12,8 +12,8 @@
 
 namespace numera {
 
-/// True if the family of F has short steps; of a format and a form,
-/// ShortStep<T, F>{{f, form}}.exists() says it.
+/// True if the family of F has short steps. ShortStep<T, F>{{f, form}}.exists()
+/// is true for the formats and forms that have one.
 template <typename T, typename F>
 concept HasShortSteps = requires(ShortStep<T, F> step) { step.exists(); };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The random bits of stochastic rounding: a counter-based generator, so that a
-// draw is a function of where it stands in the program and in the data, and of
-// nothing else. Philox4x32-10 of J. K. Salmon, M. A. Moraes, R. O. Dror and
-// D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+// The random bits of stochastic rounding, by a counter-based generator: a draw
+// is a function of its position in the program and in the data, and of nothing
+// else. Philox4x32-10 of J. K. Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw,
+// "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
 //
 // A draw of N bits for (seed, step, id, sample, index):
 //
@@ -28,7 +28,7 @@
 
 namespace numera {
 
-/// Four words: a counter of Philox, or what it makes of one.
+/// Four words: a counter of Philox, or its result.
 struct RandomBlock {
   uint32_t word[4];
   bool operator==(const RandomBlock &) const = default;
@@ -54,7 +54,7 @@ constexpr RandomBlock philox(RandomKey key, RandomBlock x) {
   return x;
 }
 
-/// K, what all draws of a call of the program have in common.
+/// K, the key that all draws of a call of the program share.
 constexpr RandomKey randomKey(uint64_t seed, uint64_t step) {
   RandomBlock words = philox(
       {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)},
@@ -74,7 +74,8 @@ constexpr uint32_t draw(RandomKey key, uint32_t id, uint64_t sample,
   RandomBlock random = philox(
       key, {{static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32),
              id, static_cast<uint32_t>(sample)}});
-  // Choices, not an indexed load: a loop around them can become vectors.
+  // Selects instead of an indexed load, so that a loop around them can be
+  // vectorised.
   uint32_t low = from & 32 ? random.word[1] : random.word[0];
   uint32_t high = from & 32 ? random.word[3] : random.word[2];
   uint32_t word = from & 64 ? high : low;
