@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Rounding inside a carrier: any f32 or f64 to a value of a format, still as
-// an f32 or f64. Straight-line, so that loops over it vectorise; constant
-// formats and modes leave 7 to 25 instructions. The result is what decoding the
-// rounded code would give: its NaN is canonical, its zero has a sign only where
-// the format's has.
+// Rounding within a carrier: any f32 or f64 is rounded to a value of a format,
+// which remains an f32 or f64. The code is straight-line, so that loops over it
+// vectorise; for constant formats and modes, 7 to 25 instructions remain. The
+// result equals the decoded code: its NaN is canonical, and its zero has a sign
+// only if the format's zeros have one.
 //
 // float, a shorter significand alone (bf16, tf32 in f32): integer arithmetic on
 // the word, whose subnormals have the same spacing.
@@ -77,8 +77,8 @@ template <typename T> struct CarrierRound : Carrier<T> {
     return Base::embeds(f) && mode != Rounding::Stochastic;
   }
 
-  /// Any value of the carrier to a value of `f`. Of families without rounds():
-  /// by way of the code.
+  /// Rounds any value of the carrier to a value of `f`. For families without
+  /// rounds(), it encodes and decodes.
   template <typename F>
   static constexpr T round(const F &f, T x, RoundingMode mode) {
     return Base::decode(f, f.encode(Base::format.decode(bits(x)), mode));
@@ -180,7 +180,7 @@ template <typename T> struct CarrierRound : Carrier<T> {
     return value(magnitude >= infinity ? nan : rounded);
   }
 
-  /// The code of a value of `f`, or of a NaN: no rounding is left.
+  /// The code of a value of `f`, or of a NaN. Nothing is rounded.
   template <typename F> static constexpr uint64_t encodeExact(const F &f, T x) {
     return Base::encode(f, x);
   }
@@ -249,7 +249,7 @@ private:
       return __builtin_copysign(magnitude, x);
   }
 
-  /// The magnitude that a magnitude code stands for; NaN for NaN's.
+  /// The magnitude of a magnitude code; NaN for a NaN's code.
   static constexpr Word magnitudeOf(const FloatFormat &f, uint64_t code) {
     if (f.hasNaN() && code == f.nanCode())
       return nan;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Which operations of a format may run in a carrier's arithmetic and be
-// rounded once more, with the proof for each.
+// Which operations of a format may be computed in a carrier (f32 or f64) and
+// rounded once more, without changing the result, with the proof for each.
 //
 // p is the format's precision, q the carrier's (24 or 53). A point where a
 // rounding changes its answer, a value or a boundary, has at most P significant
@@ -145,7 +145,7 @@ template <typename T> struct DoubleRounding : CarrierRound<T> {
            : hasErrors(f, mode) ? EvaluationPath::ToOdd
                                 : EvaluationPath::None;
   }
-  /// Of sums and differences.
+  /// The path of sums and differences.
   template <typename F>
   static constexpr EvaluationPath addition(const F &f, RoundingMode mode) {
     if (truncates(f, mode))
@@ -169,7 +169,8 @@ template <typename T> struct DoubleRounding : CarrierRound<T> {
     return normal || truncates(f, mode) ? EvaluationPath::Plain
                                         : EvaluationPath::None;
   }
-  /// Of a product and a sum: the product is exact, the sum rounded to odd.
+  /// The path of a product and a sum: the product is exact, the sum rounded to
+  /// odd.
   template <typename F>
   static constexpr EvaluationPath fusion(const F &f, RoundingMode mode) {
     bool exact = spans(f) && 2 * f.precision() <= q && finishes(f, mode);

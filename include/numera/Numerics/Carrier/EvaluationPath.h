@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// How an operation runs in a carrier (DoubleRounding.h), for those who only
-// ask.
+// How an operation runs in a carrier (f32 or f64). This is a separate header
+// for users that do not need the proofs (DoubleRounding.h).
 
 #ifndef NUMERA_NUMERICS_CARRIER_EVALUATIONPATH_H
 #define NUMERA_NUMERICS_CARRIER_EVALUATIONPATH_H

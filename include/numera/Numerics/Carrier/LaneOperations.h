@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Operations that are several instructions on a scalar and one on the vectors
-// of some machines: on vectors, lib/Target replaces them by it. The form in
-// which they are written here is what it looks for.
+// Operations that take several instructions on a scalar, and one instruction on
+// vectors of some machines. lib/Target replaces them on vectors. It matches the
+// form in which they are written here.
 
 #ifndef NUMERA_NUMERICS_CARRIER_LANEOPERATIONS_H
 #define NUMERA_NUMERICS_CARRIER_LANEOPERATIONS_H
@@ -11,7 +11,7 @@
 
 namespace numera::lane {
 
-/// The integers of a lane: of a vector, vectors of as many.
+/// The integer type of a lane, or, for a vector, a vector of as many integers.
 template <int bytes> struct Lane;
 template <> struct Lane<4> {
   using Unsigned = uint32_t;
@@ -52,8 +52,8 @@ template <typename V> constexpr V withSign(IntegersOf<V> sign, V magnitude) {
 }
 
 /// `x` with its magnitude raised to `low`, a positive number; a NaN becomes
-/// `low`, with its sign. AVX-512 (DQ) has it as `vrange`, where x comes from an
-/// arithmetic instruction.
+/// `low`, with its sign. On AVX-512 (DQ) this is `vrange`, if x is the result
+/// of an arithmetic instruction.
 template <typename V, typename T> constexpr V atLeast(V x, T low) {
   SignAndMagnitude<V> parts = split<V, T>(x);
   return withSign<V>(parts.sign, parts.magnitude >= low ? parts.magnitude
@@ -68,8 +68,8 @@ template <typename V, typename T> constexpr V atMost(V x, T high) {
                                      : static_cast<V>(high));
 }
 
-/// entry(index), 0 <= index < 32, of a function that is constant once a
-/// format's parameters are: a table then. AVX-512 has it as `vpermi2ps`.
+/// entry(index), 0 <= index < 32. For constant parameters of a format the
+/// function becomes a constant table. On AVX-512 the lookup is `vpermi2ps`.
 template <typename Entry>
 constexpr auto lookup(uint32_t index, const Entry &entry) {
   switch (index) {

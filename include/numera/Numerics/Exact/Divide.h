@@ -10,9 +10,9 @@
 
 namespace numera::exact {
 
-/// x / y. 0/0, inf/inf and NaN operands give NaN; x/0 is a pole: an
-/// infinity, or what the format has in its place. The tail is worked out for
-/// stochastic rounding; any other needs no more than that it is not zero.
+/// x / y. 0/0, inf/inf and NaN operands give NaN. x/0 is a pole: an infinity,
+/// or what replaces it in the format. The tail is computed for stochastic
+/// rounding; other modes only need to know whether it is zero.
 constexpr Unpacked div(const Unpacked &x, const Unpacked &y, Rounding mode) {
   bool negative = x.negative != y.negative;
   if (x.isNaN() || y.isNaN() || (x.isZero() && y.isZero()) ||

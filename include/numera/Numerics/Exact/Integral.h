@@ -55,8 +55,8 @@ constexpr Unpacked fromUnsigned(uint64_t x) {
   return Unpacked::fromInteger(false, x);
 }
 
-/// x toward zero, as an integer of `width` bits in two's complement (or
-/// unsigned), saturating; NaN gives 0.
+/// x truncated toward zero to an integer of `width` bits, in two's complement
+/// or unsigned. It saturates; NaN gives 0.
 constexpr uint64_t toInteger(const Unpacked &x, int32_t width, bool isSigned) {
   if (x.isNaN() || x.isZero())
     return 0;

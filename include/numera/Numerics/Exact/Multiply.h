@@ -9,7 +9,7 @@
 
 namespace numera::exact {
 
-/// The product of two operands of which one is zero, infinite or NaN.
+/// The product of two operands, one of which is zero, infinite or NaN.
 constexpr Unpacked mulSpecial(const Unpacked &x, const Unpacked &y) {
   if (x.isNaN() || y.isNaN() || (x.isInfinite() && y.isZero()) ||
       (x.isZero() && y.isInfinite()))
@@ -28,7 +28,7 @@ constexpr Unpacked mul(const Unpacked &x, const Unpacked &y) {
                             x.exponent + y.exponent - 126, false);
 }
 
-/// x * y + z with nothing rounded in between. inf * 0 + NaN is NaN.
+/// x * y + z without a rounding of the product. inf * 0 + NaN is NaN.
 constexpr Unpacked fma(const Unpacked &x, const Unpacked &y, const Unpacked &z,
                        Rounding mode) {
   if (!x.isFinite() || !y.isFinite())

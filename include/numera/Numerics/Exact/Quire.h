@@ -7,10 +7,10 @@
 //   | sum: two's complement, the least word first | flags, where needed |
 //     bit 0 of the sum has the weight 2^least
 //
-// NaN (NaR) is sticky. Where a format has no infinities, NaN is the sum 10…0,
-// as the posit standard has it; where it has them, one more word keeps what was
-// seen: NaN 1, +infinity 2, -infinity 4. A sum may have 2^31 - 1 products;
-// beyond that it wraps.
+// NaN (NaR) is sticky. In a format without infinities, NaN is the sum 10…0, as
+// in the posit standard. With infinities, one more word records what was added:
+// NaN 1, +infinity 2, -infinity 4. A sum may have 2^31 - 1 products; beyond
+// that it wraps.
 
 #ifndef NUMERA_NUMERICS_EXACT_QUIRE_H
 #define NUMERA_NUMERICS_EXACT_QUIRE_H
@@ -19,11 +19,11 @@
 
 namespace numera {
 
-/// Where the bits of a format's quire lie.
+/// The layout of a format's quire.
 struct QuireLayout {
-  /// As the standard counts them (16 n for a posit<n,2>); for other families a
-  /// sign, 31 carry bits and the span of products and values, rounded up to
-  /// words, with the flags.
+  /// The size in bits: the standard's for posits (16 n for a posit<n,2>). For
+  /// other families a sign, 31 carry bits and the span of products and values,
+  /// rounded up to words, with the flags.
   int32_t bits;
   int32_t least;    ///< bit 0 has the weight 2^least
   int32_t sumWords; ///< 64-bit words of the sum
@@ -77,8 +77,8 @@ public:
   /// sum + the sum at `other`
   constexpr void merge(const uint64_t *other);
 
-  /// The sum's first 96 bits; zero is +0. Of a format that wraps, the magnitude
-  /// is taken modulo 2^F::period().
+  /// The sum's first 96 bits; zero is +0. For a format that wraps, the
+  /// magnitude is taken modulo 2^F::period().
   static constexpr Unpacked value(const F &format, const uint64_t *words);
   /// The sum, rounded once.
   static constexpr uint64_t round(const F &format, const uint64_t *words,
@@ -87,7 +87,7 @@ public:
   }
 
 private:
-  /// Fixed-point codes are integers already: in one word, so is the sum.
+  /// Fixed-point codes are integers, so a sum of one word is an integer too.
   constexpr bool isInteger() const {
     if constexpr (requires { format.units(0); })
       return layout.sumWords == 1;

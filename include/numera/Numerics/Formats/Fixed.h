@@ -4,12 +4,14 @@
 //
 //     | sign | integer bits | fraction bits |      value = code * 2^-fraction
 //
-// There is no NaN, no infinity and no -0. What is invalid gives 0; an infinite
-// result is the last number of its side, whatever `overflow` says. Beyond that
-// a rounded result is clamped (saturate) or taken modulo 2^width (wrap).
+// There is no NaN, no infinity and no -0. An invalid operation gives 0. An
+// infinite result becomes the last number of its sign, for any `overflow`. Any
+// other rounded result out of range is clamped (saturate) or taken modulo
+// 2^width (wrap).
 //
-// + - * / fma and the roots are computed on the codes: under wrap their low
-// bits count, however large the result, and an Unpacked has the first 96.
+// + - * / fma and the roots are computed on the codes, because under wrap the
+// low bits of a result of any size matter, and an Unpacked has only the first
+// 96 bits.
 
 #ifndef NUMERA_NUMERICS_FORMATS_FIXED_H
 #define NUMERA_NUMERICS_FORMATS_FIXED_H
@@ -51,7 +53,7 @@ struct FixedFormat {
 
   /// Significant bits of the largest number.
   constexpr int32_t precision() const { return magnitudeBits(); }
-  /// Of the positive numbers: the lowest one is -2^integer.
+  /// Only for positive numbers: the lowest number is -2^integer.
   constexpr int32_t maxExponent() const { return integer - 1; }
   constexpr int32_t leastExponent() const { return -fraction; }
   /// Every value is a multiple of the unit.
@@ -59,12 +61,12 @@ struct FixedFormat {
   constexpr uint64_t maxCode() const { return mask() >> (isSigned ? 1 : 0); }
   /// The lowest number: -2^integer, or 0.
   constexpr uint64_t lowestCode() const { return mask() ^ maxCode(); }
-  /// Numbers that differ by a multiple of 2^period() have one code; far above
-  /// any sum where they saturate.
+  /// Numbers that differ by a multiple of 2^period() have the same code. For
+  /// formats that saturate, it is far above any sum.
   constexpr int32_t period() const {
     return overflow == Overflow::Wrap ? width() - fraction : 1 << 20;
   }
-  /// What an invalid operation gives.
+  /// The result of an invalid operation.
   constexpr uint64_t nanCode() const { return 0; }
   constexpr bool hasInfinity() const { return false; }
   constexpr bool hasNaN() const { return false; }
@@ -90,14 +92,14 @@ struct FixedFormat {
   /// Every value has one code.
   constexpr uint64_t canonical(uint64_t code) const { return code; }
 
-  /// The lowest number has no negative: it saturates or wraps.
+  /// The negative of the lowest number saturates or wraps.
   constexpr uint64_t negate(uint64_t code) const {
     return place(!isNegative(code), magnitudeOf(code), false);
   }
   constexpr uint64_t absolute(uint64_t code) const {
     return place(false, magnitudeOf(code), false);
   }
-  /// The last `count` bits of the magnitude cleared.
+  /// Clears the last `count` bits of the magnitude.
   constexpr uint64_t truncate(uint64_t code, int32_t count) const {
     uint64_t magnitude = count < 64 ? magnitudeOf(code) >> count << count : 0;
     return place(isNegative(code), magnitude, false);

@@ -8,8 +8,8 @@
 //           with `fnu` as E > 0)
 //   E > 0:  (1 + T / 2^mantissaBits) * 2^(E - bias)
 //
-// Magnitudes are ordered as their codes, which is what encode relies on: a
-// carry out of T runs into E, and out of the subnormals into the normals.
+// Magnitudes are ordered as their codes. encode relies on this: a carry out of
+// T increments E, and turns the largest subnormal number into a normal one.
 
 #ifndef NUMERA_NUMERICS_FORMATS_FLOAT_H
 #define NUMERA_NUMERICS_FORMATS_FLOAT_H
@@ -19,7 +19,8 @@
 
 namespace numera {
 
-/// Which codes are not finite numbers. The numbers are part of the runtime ABI.
+/// The specials: which codes are not finite numbers. The numbers are part of
+/// the runtime ABI.
 enum class Specials : int32_t {
   Ieee = 0,   ///< E all ones: infinity (T = 0) or NaN
   Fn = 1,     ///< only the all-ones magnitude is NaN; no infinities
@@ -133,8 +134,8 @@ struct FloatFormat {
     }
     return 0;
   }
-  /// The canonical NaN: positive, quiet, zero payload. 0 where there is none:
-  /// an invalid operation gives zero there.
+  /// The canonical NaN: positive, quiet, zero payload. 0 if the format has no
+  /// NaN, so that an invalid operation gives zero.
   constexpr uint64_t nanCode() const {
     switch (specials) {
     case Specials::Ieee:
@@ -183,7 +184,7 @@ struct FloatFormat {
     bool flushed = !hasSubnormals && magnitude >> mantissaBits == 0;
     return flushed ? 0 : magnitude;
   }
-  /// The one code that encode gives to the value of `code`.
+  /// The code that encode gives to the value of `code`.
   constexpr uint64_t canonical(uint64_t code) const {
     if (isNaN(code))
       return nanCode();
@@ -201,7 +202,7 @@ struct FloatFormat {
     auto magnitude = static_cast<int64_t>(magnitudeOf(code));
     return isNegative(code) ? ~magnitude : magnitude;
   }
-  /// The same with -0 and +0 at one place.
+  /// The same, with -0 and +0 equal.
   constexpr int64_t orderOfValue(uint64_t code) const {
     if (!isSigned)
       return order(code);
@@ -223,13 +224,13 @@ struct FloatFormat {
     return isNaN(code) ? nanCode() : magnitudeOf(code);
   }
 
-  /// Division by zero gives NaN, not an infinity (P3109).
+  /// True if a division by zero gives NaN instead of an infinity (P3109).
   constexpr bool polesAreNaN() const { return isP3109(); }
   constexpr bool isZero(uint64_t code) const {
     return hasZero() && magnitudeOf(code) == 0;
   }
 
-  /// The last `count` bits of the significand field of a finite number cleared.
+  /// Clears the last `count` bits of the significand field of a finite number.
   constexpr uint64_t truncate(uint64_t code, int32_t count) const {
     if (isNaN(code) || (code & magnitudeMask()) > maxCode())
       return code;
@@ -277,7 +278,7 @@ struct FloatFormat {
     return 0;
   }
 
-  /// f8E8M0FNU, the exponents of f32 alone.
+  /// True for f8E8M0FNU, whose codes are exponents of f32.
   constexpr bool isExponents() const {
     return specials == Specials::Fnu && exponentBits == 8 &&
            mantissaBits == 0 && bias == 127;
@@ -317,8 +318,9 @@ struct FloatFormat {
     return true;
   }
 
-  /// The magnitude an infinite result takes: infinity where the format has
-  /// one, else NaN, else the largest value; the last under `saturate`.
+  /// The magnitude that replaces an infinite result: infinity if the format has
+  /// it, else NaN, else the largest value. Under `saturate` it is the largest
+  /// value.
   constexpr uint64_t codeOfInfinite() const {
     if (overflow == Overflow::Saturate)
       return maxCode();
@@ -326,7 +328,8 @@ struct FloatFormat {
       return infinityCode();
     return hasNaN() ? nanCode() : maxCode();
   }
-  /// The magnitude a finite result above the largest takes, rounded to nearest.
+  /// The magnitude that replaces a finite result above the largest, rounded to
+  /// nearest.
   constexpr uint64_t codeOfOverflow() const {
     return overflow == Overflow::Infinity ? codeOfInfinite() : maxCode();
   }

@@ -32,7 +32,8 @@ struct PositFormat : ProjectiveCodes {
     p[1] = es;
   }
 
-  /// Most significant bits any value has, the hidden one included.
+  /// The largest number of significant bits of any value, including the hidden
+  /// one.
   constexpr int32_t precision() const {
     int32_t fraction = bits - 3 - es;
     return fraction > 0 ? fraction + 1 : 1;
@@ -44,8 +45,8 @@ struct PositFormat : ProjectiveCodes {
   /// The standard's quire; 16 n for es = 2.
   constexpr int32_t quireBits() const { return 32 + 4 * maxExponent(); }
 
-  /// The last `count` bits of the fraction cleared, which moves a number toward
-  /// zero; a fraction that is shorter becomes zero.
+  /// Clears the last `count` bits of the fraction, which moves a number toward
+  /// zero. A shorter fraction becomes zero.
   constexpr uint64_t truncate(uint64_t code, int32_t count) const {
     if (code == 0 || isNaN(code))
       return code;
@@ -77,14 +78,14 @@ struct PositFormat : ProjectiveCodes {
     });
   }
 
-  /// How many bits the regime of a positive number has: the run, and the bit
-  /// that ends it where there is room for one.
+  /// The number of bits of the regime of a positive number: the run, and the
+  /// bit that ends it if there is room for it.
   constexpr int32_t regimeBits(uint64_t magnitude) const {
     uint64_t body = magnitude << (65 - bits);
     int32_t length = __builtin_clzll((body >> 63 ? ~body : body) | 1) + 1;
     return length < bits - 1 ? length : bits - 1;
   }
-  /// How many bits its fraction has.
+  /// The number of bits of its fraction.
   constexpr int32_t fractionBits(uint64_t magnitude) const {
     int32_t fraction = bits - 1 - regimeBits(magnitude) - es;
     return fraction > 0 ? fraction : 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Codes of the projective real line, as posits and takums have them: a number's
-// negative is the two's complement of its code, 0 is zero, 10…0 NaR, and codes
-// as signed integers are in the order of their values. There is one zero, no
-// infinity, and every value has one code.
+// Codes of the projective real line, which posits and takums use. A number's
+// negative is the two's complement of its code, 0 is zero, and 10…0 is NaR.
+// Codes, as signed integers, are in the order of their values. There is one
+// zero, no infinity, and every value has one code.
 
 #ifndef NUMERA_NUMERICS_FORMATS_PROJECTIVE_H
 #define NUMERA_NUMERICS_FORMATS_PROJECTIVE_H
@@ -52,8 +52,8 @@ struct ProjectiveCodes {
   }
 
 protected:
-  /// A number without the last `count` bits of its fraction, of which it has
-  /// `fraction`.
+  /// Clears the last `count` bits of a number's fraction, which has `fraction`
+  /// bits.
   constexpr uint64_t cut(uint64_t code, int32_t count, int32_t fraction) const {
     count = count < fraction ? count : fraction;
     uint64_t magnitude = absolute(code) >> count << count;
@@ -81,8 +81,8 @@ protected:
     return toZero ? 0 : 1;
   }
 
-  /// The code of a value; `roundMagnitude` gives that of a finite one's
-  /// magnitude. Infinities are NaR.
+  /// The code of a value. `roundMagnitude` returns the code of a finite
+  /// magnitude. Infinities become NaR.
   template <typename Round>
   constexpr uint64_t encodeBy(const Unpacked &value,
                               Round roundMagnitude) const {

@@ -29,15 +29,15 @@ struct TakumFormat : ProjectiveCodes {
   static constexpr TakumFormat of(const int32_t *p) { return {p[0]}; }
   constexpr void store(int32_t *p) const { p[0] = bits; }
 
-  /// Most significant bits any value has, the hidden one included: around one
-  /// there are no characteristic bits.
+  /// The largest number of significant bits of any value, including the hidden
+  /// one: around one there are no characteristic bits.
   constexpr int32_t precision() const { return bits > 5 ? bits - 4 : 1; }
   constexpr int32_t leastExponent() const { return decode(1).exponent; }
   constexpr int32_t maxExponent() const { return decode(maxCode()).exponent; }
 
-  /// The last `count` bits of the mantissa cleared, which moves a number toward
-  /// zero; a mantissa that is shorter becomes zero. In the lowest binade zero
-  /// takes the place of the power of two, which is no takum.
+  /// Clears the last `count` bits of the mantissa, which moves a number toward
+  /// zero. A shorter mantissa becomes zero. In the lowest binade zero replaces
+  /// the power of two, which is not a takum.
   constexpr uint64_t truncate(uint64_t code, int32_t count) const {
     if (code == 0 || isNaN(code))
       return code;

@@ -73,9 +73,9 @@ constexpr Span spanOf(const F &f, Magnitudes<T> magnitudes) {
   return {low, exponentOf(magnitudes.most) + 1};
 }
 
-/// How the factors of one side are cut.
+/// How the factors of one side are cut into slices.
 template <typename T> struct Slices {
-  int32_t count = 0; ///< 0: there is no way
+  int32_t count = 0; ///< 0: not possible
   int32_t width = 0; ///< most bits of a slice
   int32_t high = 0;  ///< no factor is above 2^high
 
@@ -113,10 +113,10 @@ template <typename T> struct SliceProducts {
   Slices<T> rows, columns;
 
   constexpr int32_t count() const { return rows.count * columns.count; }
-  /// False where a block spans too many bits: sum it in quires.
+  /// False if a block spans too many bits and must be summed in quires.
   constexpr bool exist() const { return count() > 0; }
 
-  /// As few sums as hold the sum of `steps` products.
+  /// The fewest sums that hold the sum of `steps` products.
   static constexpr SliceProducts of(Span rows, Span columns, int64_t steps) {
     int32_t bits = Carrier<T>::format.precision();
     while (bits > 0 &&

@@ -5,11 +5,11 @@
 //     c <- round(c + round(a * b))       both to the format, nearest-even,
 //
 // for floats in the fewest machine operations: 5 to 8 on whole vectors of
-// scaled carriers. The results carry their own proof: whatever a step cannot do
-// (an overflow, an infinity, NaN, a start at -0) ends in a c that is infinite
-// or NaN, and stays so through all later steps. So a block runs without tests;
-// if the c it ends with is finite, it is the c of the exact steps, and if not,
-// the block is done again with fullStep (Step.h).
+// scaled carriers. The result shows whether it is correct: a case that a step
+// does not handle (an overflow, an infinity, NaN, a start at -0) makes c
+// infinite or NaN, and c stays so through all later steps. So a block runs
+// without tests. If its final c is finite, it is the c of the exact steps. If
+// not, the block is computed again with fullStep (Step.h).
 //
 // Notation: p the format's precision, q the carrier's, D = q - p bits to drop;
 // 2^g the format's least value, 2^emin its least normal number, 2^emax the
@@ -116,8 +116,8 @@ template <typename T> struct FloatStep {
            scaleOfC() <= ceiling - 2 && least + scaleOfC() >= floor &&
            least + scaleOfB() >= floor && least + scaleOfA() - cut() >= floor;
   }
-  /// True if the form takes care of all products between these; where it does
-  /// not, the result may be wrong although it is finite.
+  /// True if the form handles all products between these bounds. Otherwise a
+  /// finite result may be wrong.
   constexpr bool admits(Magnitudes<T> products) const {
     if (productsAreNormal()) {
       int32_t least = format.minExponent(),
@@ -131,7 +131,7 @@ template <typename T> struct FloatStep {
     return form != StepForm::Overflowing || products.most <= lastToLargest();
   }
 
-  /// True if numbers that are prepared for this form are what `other` takes.
+  /// True if the form `other` may use numbers that are prepared for this form.
   constexpr bool preparesFor(StepForm other) const {
     FloatStep that{format, other};
     return headroom() == that.headroom() &&
@@ -156,14 +156,14 @@ template <typename T> struct FloatStep {
     return -a * power(scaleOfA());
   }
   constexpr T prepared(T b) const { return b * power(scaleOfB()); }
-  /// NaN for that from which steps must not start: -0, and an infinity that
+  /// NaN for a value from which steps must not start: -0, and an infinity that
   /// would be lost.
   constexpr T start(T c) const {
     bool isLost = Traits::bits(c) == Traits::sign ||
                   (form == StepForm::Saturating && c - c != 0);
     return isLost ? Traits::value(Traits::nan) : c * power(scaleOfC());
   }
-  /// The value of the format that c stands for; NaN for none.
+  /// The value of the format that c stands for; NaN if there is none.
   constexpr T result(T c) const {
     T value = c * power(-scaleOfC());
     T magnitude = value < 0 ? -value : value;
@@ -236,9 +236,10 @@ private:
 };
 
 template <typename T> struct ShortStep<T, FloatFormat> : FloatStep<T> {
-  /// The form to take first. The cheapest leaves out products below the least
-  /// normal number, which suits formats where that is far below any data; where
-  /// the largest is not far above, sums do pass it.
+  /// The preferred form. The cheapest form does not handle products below the
+  /// least normal number. It suits formats in which that number is far below
+  /// any data. In formats whose largest number is not far above the data, sums
+  /// exceed it.
   static constexpr StepForm preferred(const FloatFormat &f) {
     if (f.minExponent() < -48)
       return StepForm::Normal;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // The multiply-add step of a contraction with `accumulate: same` for posits, in
-// 7 to 9 floating-point operations on carriers or vectors of them, and two
-// times a few integer ones, or a look-up, for the number of bits a regime
-// drops. As with floats (StepFloat.h, whose notation is used here), results
-// carry their own proof: c ends infinite or NaN, and stays so, where a step
-// cannot do its work.
+// 7 to 9 floating-point operations on carriers or vectors of them, and twice a
+// few integer operations, or a lookup, for the number of bits that a regime
+// drops. As with floats (StepFloat.h, whose notation is used here), the result
+// shows whether it is correct: c becomes and stays infinite or NaN in a case
+// that a step does not handle.
 //
 // Between 2^(k 2^es) and 2^((k+1) 2^es), regime k, a posit has F(k) bits of
 // fraction, as many in regime -1 - k as in k, so rounding there drops
@@ -70,7 +70,7 @@ template <typename T> struct PositStep {
            format.maxExponent() + scaleOfA() <= Traits::format.maxExponent() &&
            sumsAreSafe(low(), high());
   }
-  /// True if the step takes care of all products between these.
+  /// True if the step handles all products between these bounds.
   constexpr bool admits(Magnitudes<T> products) const {
     int32_t from = roundsWords() ? words().low() : leastProduct();
     int32_t to = roundsWords() ? words().high() : high();
@@ -97,7 +97,7 @@ template <typename T> struct PositStep {
   /// One prepared form is enough.
   constexpr T second(T) const { return 0; }
   constexpr T prepared(T b) const { return b * power(scaleOfB()); }
-  /// NaN for what lies outside the regimes.
+  /// NaN for a value outside the regimes.
   constexpr T start(T c) const {
     T magnitude = c < 0 ? -c : c;
     bool isWithin = c == 0 || (magnitude >= power(leastProduct()) &&
@@ -105,7 +105,7 @@ template <typename T> struct PositStep {
     isWithin |= form == StepForm::AnySum && c == c;
     return isWithin ? c * power(scaleOfC()) : Traits::value(Traits::nan);
   }
-  /// The value of the format that c stands for; NaN for none.
+  /// The value of the format that c stands for; NaN if there is none.
   constexpr T result(T c) const { return c * power(-scaleOfC()) + (c - c); }
 
   /// One step on prepared numbers. V is T or a vector of T; T where words are
@@ -269,8 +269,8 @@ private:
 };
 
 template <typename T> struct ShortStep<T, PositFormat> : PositStep<T> {
-  /// The form to take first. Real data leave the regimes with fraction where
-  /// these are few: products first, sums, too, of a format like posit8.
+  /// The preferred form. If few regimes have fraction bits, real data leave
+  /// them: products first, and sums too in a format like posit8.
   static constexpr StepForm preferred(const PositFormat &f) {
     int32_t high = (f.bits - 3 - f.es) << f.es;
     return high > 24   ? StepForm::Gradual

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Casts between formats, and between formats and the machine's types. Each
+// Casts between formats, and between formats and the machine's types. Each cast
 // rounds once, to the result's format.
 
 #ifndef NUMERA_NUMERICS_OPERATIONS_CONVERT_H
@@ -20,7 +20,7 @@ constexpr uint64_t cast(const To &to, const From &from, uint64_t code,
 // A family without carriers may have paths of its own that decide for most
 // numbers: decodeFast and encodeFast.
 
-/// A code as a machine number. Exact where Carrier<T>::embeds(f) holds; else
+/// A code as a machine number. Exact if Carrier<T>::embeds(f) holds, else
 /// rounded to nearest-even.
 template <typename T, typename F>
 constexpr T decodeTo(const F &f, uint64_t code) {
@@ -59,7 +59,7 @@ constexpr uint64_t encodeFrom(const F &f, T value, RoundingMode mode) {
 }
 
 /// A machine number rounded to a value of `f` that remains a machine number:
-/// what decoding its code would give. Exact where Carrier<T>::embeds(f) holds.
+/// the result of decoding its code. Exact if Carrier<T>::embeds(f) holds.
 template <typename T, typename F>
 constexpr T roundTo(const F &f, T value, RoundingMode mode) {
   if (isMachine<T>(f) && mode == Rounding::NearestEven)

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
 // The operations of the `numera` dialect on codes of one format: decode, the
-// exact operation, one rounding. Where DoubleRounding.h proves that a carrier
-// gives the same bits, they take that path; tests compare the two.
+// exact operation, one rounding. If DoubleRounding.h proves that arithmetic in
+// a carrier (f32 or f64) gives the same bits, they use it. Tests compare both
+// paths.
 //
 // A format F here is FloatFormat, PositFormat or any other struct with their
-// members. A family whose values are no binary fractions, or whose arithmetic
-// is simpler on codes, brings operations of its own as members of these names.
-// Formats and rounding are ordinary arguments: compiled programs pass
-// constants, and inlining specialises everything away.
+// members. A family whose values are not binary fractions, or whose arithmetic
+// is simpler on codes, defines operations as members with these names. Formats
+// and rounding are ordinary arguments: compiled programs pass constants, and
+// inlining specialises everything away.
 
 #ifndef NUMERA_NUMERICS_OPERATIONS_OPERATIONS_H
 #define NUMERA_NUMERICS_OPERATIONS_OPERATIONS_H
@@ -21,8 +22,8 @@
 
 namespace numera {
 
-/// The exact path, for every format and mode; also what tests hold the lanes
-/// against.
+/// The exact path, for every format and mode. Tests compare the faster paths
+/// with it.
 namespace reference {
 template <typename F>
 constexpr uint64_t add(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
@@ -69,11 +70,11 @@ template <typename T> constexpr T machine(uint64_t code) {
   return Carrier<T>::value(static_cast<typename Carrier<T>::Word>(code));
 }
 
-/// True where carrier arithmetic may stand for the exact path at all.
+/// True if carrier arithmetic may replace the exact path at all.
 constexpr bool usesDoubleRounding() {
   return !__builtin_is_constant_evaluated();
 }
-/// True where the machine's own operations do.
+/// True if the machine's own operations do.
 constexpr bool usesMachine(RoundingMode mode) {
   return mode == Rounding::NearestEven && usesDoubleRounding();
 }
@@ -164,7 +165,7 @@ constexpr uint64_t mul(const F &f, uint64_t x, uint64_t y, RoundingMode mode) {
   return reference::mul(f, x, y, mode);
 }
 
-/// True if dividing by `y` gives NaN whatever is divided.
+/// True if division by `y` gives NaN for any dividend.
 template <typename F> constexpr bool isPole(const F &f, uint64_t y) {
   if constexpr (requires { f.polesAreNaN(); })
     return f.polesAreNaN() && f.isZero(y);

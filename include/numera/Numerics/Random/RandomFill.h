@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // Many draws at once. A block of Philox serves as many indices as it has
-// fields, and 32 blocks, those of two groups, are made together, in 64-bit
-// lanes: a round multiplies the low halves of lanes, and takes of the products
-// what it needs by shifts alone. Six instructions a round on each vector: two
-// products, two shifts, two threefold exclusive ors; what stands in the upper
-// halves in between is of no account. A round waits for the one before: with
-// two groups there is something else to do (Zen 4, a draw of 32 bits: 0.31 ns,
-// with one 0.36). draw() in Random.h says what draws are.
+// fields. 32 blocks, those of two groups, are computed together in 64-bit
+// lanes. A round multiplies the low halves of lanes and extracts what it needs
+// of the products by shifts. It takes six instructions on each vector: two
+// products, two shifts, two three-way exclusive ors. The upper halves are
+// ignored in between. A round depends on the one before; two groups hide this
+// latency (Zen 4, a draw of 32 bits: 0.31 ns, with one group 0.36). draw() in
+// Random.h defines the draws.
 
 #ifndef NUMERA_NUMERICS_RANDOM_RANDOMFILL_H
 #define NUMERA_NUMERICS_RANDOM_RANDOMFILL_H
@@ -60,7 +60,7 @@ inline RandomBlocks philoxBlocks(const RoundKeys &keys, uint64_t first,
 }
 
 /// The fields of two groups of blocks, `width` (8, 16 or 32) bits each, in the
-/// order of the indices: the lowest bits of each are a draw.
+/// order of the indices. The lowest bits of each field are a draw.
 inline void fillGroups(uint32_t *fields, const RoundKeys &keys, uint32_t id,
                        uint32_t sample, uint64_t pair, int32_t width) {
   typedef uint32_t Group __attribute__((ext_vector_type(16)));
@@ -79,8 +79,8 @@ inline void fillGroups(uint32_t *fields, const RoundKeys &keys, uint32_t id,
   }
 }
 
-/// The lowest `bits` bits of draws[i] become draw(key, id, sample, index + i,
-/// bits), for i < count. Those above are of no account.
+/// Sets the lowest `bits` bits of draws[i] to draw(key, id, sample, index + i,
+/// bits), for i < count. The other bits are unspecified.
 inline void fillDraws(uint32_t *draws, RandomKey key, uint32_t id,
                       uint64_t sample, uint64_t index, uint64_t count,
                       int32_t bits) {
