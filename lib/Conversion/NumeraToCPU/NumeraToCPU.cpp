@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Types are lowered on tensors: from there on it is upstream MLIR on integers.
-// Operations become calls last, inside scalar loops, so that no call stands in
-// the way of a loop transformation.
+// Types are lowered on tensors, so that upstream passes on integers apply from
+// there on. Operations become calls last, inside scalar loops, so that calls do
+// not prevent loop transformations.
 
 #include "numera/Conversion/NumeraToCPU.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"

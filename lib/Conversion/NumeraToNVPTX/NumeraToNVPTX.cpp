@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Down to linalg on memrefs everything is as on the CPU. Each linalg operation
-// then becomes a kernel, and the functions around them launch it.
+// The pipeline equals the CPU's down to linalg on memrefs. Each linalg
+// operation then becomes a kernel, which the functions around it launch.
 
 #include "numera/Conversion/NumeraToNVPTX.h"
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"

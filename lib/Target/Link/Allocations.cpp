@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A program's tensors are in memory that its runtime keeps (runtime/host/
-// Memory.h), where MLIR lowers them to the C library's.
+// MLIR lowers allocations to the C library's. This file replaces them by those
+// of the runtime, which keeps memory for later calls (runtime/host/Memory.h).
 
 #include "Allocations.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a C caller sees of a compiled function. For `f`, whose C interface is
+// The C entry of a compiled function. For `f`, whose C interface is
 // _mlir_ciface_f(results, inputs…, destinations…), the module gets
 //
 //   @f.info        what numera/Runtime/Entry.h calls FunctionInfo

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// runtime/kernels into the program: for every `numera.contraction.<i>` that the
-// pass `numera-contract` declared, the kernel of its kind once more, with
-// its hooks by the names that the pass gave them. What a template is to a
-// compiler of C++, linking is here. For a GPU likewise runtime/kernels/device.
+// Instantiates the kernels of runtime/kernels in a program. For every
+// `numera.contraction.<i>` that the pass `numera-contract` declared, a copy of
+// the kernel of its kind is linked, and the hooks that the pass made are
+// substituted. For a GPU the kernels are those of runtime/kernels/device.
 
 #include "Kernels.h"
 #include "Codegen/Tuning.h"

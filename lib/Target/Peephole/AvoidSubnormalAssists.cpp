@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Intel's multipliers leave a vector to microcode, for some hundred cycles,
-// where the product of any lane is subnormal, or a factor is and the product is
-// not 0; adders do not. One vector in two has such a lane where all codes of
-// bf16 are as likely as any other. So a vector is multiplied as ever if no lane
-// is like that, which is asked of the codes; else, in those lanes,
+// On Intel, a multiply of a vector takes a microcode assist of about 100 cycles
+// if the product of any lane is subnormal, or if a factor is subnormal and the
+// product is not 0. Additions take none. With uniformly distributed codes of
+// bf16, every second vector has such a lane. So the codes are tested, and a
+// vector without such a lane is multiplied as before. Otherwise the lanes
+// compute
 //
 //   q = (|a| * 2^64) * (|b| * 2^64)     |a * b| = q * 2^-128
 //

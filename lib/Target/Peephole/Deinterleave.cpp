@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// The vectoriser widens 32 codes in their order, lanes 0 to 15 and 16 to 31:
-// two permutations for each operand, and three that narrow the results. Any
-// other order does as well, as long as all operands have it. That of even and
-// odd codes is free: in words of 32 bits an even code is the lower half and an
-// odd one the upper half.
+// The vectoriser widens 32 codes in order, lanes 0 to 15 and 16 to 31. This
+// takes two permutations for each operand, and three to narrow the results. Any
+// other order is correct too, if all operands have the same. Splitting into
+// even and odd codes is free: in words of 32 bits an even code is the lower
+// half and an odd one the upper half.
 //
 //   %a = zext <32 x i16> %x              %w = bitcast %x to <16 x i32>
 //   …              (lane by lane)        %a = concat (and %w, 65535), (lshr %w,
@@ -12,9 +12,9 @@
 //                                        %z = bitcast (or (and %even, 65535),
 //                                                         (shl %odd, 16))
 //
-// What is computed from one such value, and what that needs, must be lane by
-// lane, so that nothing else sees the order: splats, halves, a question whether
-// any lane of a mask is set. If something is not, all of it stays as it was.
+// All users and operands of such values must be lane-wise, so that the order is
+// not visible: splats, halves, a test whether any lane of a mask is set. If one
+// is not, nothing is changed.
 
 #include "Deinterleave.h"
 

@@ -10,9 +10,9 @@
 //   of doubles that have 16 bits           vpermw, where the index lies among
 //                                          a word's first 16 bits
 //
-// vrange takes a quiet NaN for absent, as the comparisons here do, which hold
-// for NaN; but it makes a signalling one quiet. So x has to be the result of an
-// arithmetic instruction, and the bound no NaN.
+// vrange ignores a quiet NaN, as the comparisons here do, which are true for
+// NaN, but it makes a signalling NaN quiet. So x must be the result of an
+// arithmetic instruction, and the bound must not be NaN.
 
 #include "LaneInstructions.h"
 #include "CanonicalNaNs.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Reads of the tables that `numera-tabulate` makes.
+// Lookups in the tables that `numera-tabulate` creates.
 
 #ifndef NUMERA_LIB_TARGET_PEEPHOLE_LOOKUPS_H
 #define NUMERA_LIB_TARGET_PEEPHOLE_LOOKUPS_H

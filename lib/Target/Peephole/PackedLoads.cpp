@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// Neighbours among codes without gaps are read as they lie, whole bytes: 16
-// codes of 6 bits are 12 bytes. A permutation brings to each lane the bytes
-// that its code lies in, a shift by a constant moves the code down, and a mask
-// ends it: four instructions and what narrows lanes, for 32 codes of 4 bits.
-// That is so where the first code begins at a byte, which the compiler sees
-// where rows have a multiple of 8 elements; else each lane reads its own.
+// Neighbouring codes without gaps are loaded as whole bytes: 16 codes of 6 bits
+// are 12 bytes. A permutation moves the bytes of each code to its lane, a shift
+// by a constant moves the code down, and a mask clears the rest. This takes
+// four instructions, and some to narrow lanes, for 32 codes of 4 bits. The
+// first code must start at a byte, which the compiler knows if rows have a
+// multiple of 8 elements. Otherwise each lane loads its own code.
 //
 // LLVM's vectoriser finds the vector function by the attribute of the scalar
-// one (VectorVariants.cpp): its argument is a place, of which neighbours follow
-// each other.
+// one (VectorVariants.cpp), whose argument is the index.
 
 #include "PackedLoads.h"
 #include "Vectorize/VectorVariants.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Reads of codes that are stored without gaps.
+// Loads of codes that are stored without gaps.
 
 #ifndef NUMERA_LIB_TARGET_PEEPHOLE_PACKEDLOADS_H
 #define NUMERA_LIB_TARGET_PEEPHOLE_PACKEDLOADS_H

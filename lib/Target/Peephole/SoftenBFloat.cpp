@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
 // LLVM rounds to bfloat by a call of compiler-rt, which few systems have, or by
-// AVX-512's instruction, which takes subnormal numbers for zero: one program
-// would have two results. Here
+// AVX-512's instruction, which flushes subnormal numbers, so that one program
+// would have two results. Instead,
 //
 //   %r = fadd bfloat %x, %y
 //
 // is an addition of floats (24 bits: as wide as two roundings being one needs,
 // for + - * / and sqrt), and a rounding of its word: to nearest, ties to even,
-// each NaN 0x7fc0. What only moves or compares bfloats is left to LLVM.
+// each NaN 0x7fc0. Operations that only move or compare bfloats are left to
+// LLVM.
 
 #include "SoftenBFloat.h"
 

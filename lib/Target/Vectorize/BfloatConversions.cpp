@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// AVX-512 BF16 rounds f32 to bf16 as IEEE 754 says, but takes subnormal numbers
-// for zero and leaves NaNs their payloads. Where a vector has neither it takes
-// that instruction, and integer arithmetic else: one branch for as many
-// elements as a loop takes at a time. LLVM's own `fptrunc` to bf16 would be
-// that instruction in any case.
+// AVX-512 BF16 rounds f32 to bf16 as IEEE 754 says, but flushes subnormal
+// numbers and keeps the payloads of NaNs. A vector with neither is rounded by
+// that instruction, any other by integer arithmetic. The test is one branch for
+// each iteration of a vector loop. LLVM's `fptrunc` to bf16 would use the
+// instruction in any case.
 
 #include "BfloatConversions.h"
 #include "VectorVariants.h"

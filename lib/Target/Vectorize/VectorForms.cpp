@@ -4,9 +4,9 @@
 //
 //   declare <16 x i16> @_ZGV_LLVM_N16vvu_add(<16 x i16>, <16 x i16>, i32)
 //
-// becomes sixteen calls of @add. So the linker finds what is needed, and the
-// program is right whatever @add is: the definition, later, is only replaced by
-// a better one (Specialize.cpp).
+// becomes sixteen calls of @add. So the linker finds the functions that are
+// needed, and the program is correct for any @add. Specialize.cpp later
+// replaces the definition by a better one.
 
 #include "VectorForms.h"
 #include "numera/Registry/Symbols/VectorForm.h"

@@ -11,9 +11,9 @@
 //   define internal <16 x i16> @add_n.16(<16 x i16> %x, <16 x i16> %y)
 //     store %x, %y to the stack; call @add_n(results, x, y, 16); load results
 //
-// A loop that is vectorised with masks, down to its last elements, wants
-// variants with masks. A function of codes has a result for every code: lanes
-// that are off get the code 0.
+// A loop that is vectorised with masks, down to its last elements, needs
+// variants with masks. A function has a result for every code, so lanes that
+// are off get the code 0.
 
 #include "VectorVariants.h"
 #include "numera/Registry/Symbols/VectorForm.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Functions that compute many codes at once, where LLVM's vectoriser finds
-// them: of machine code, and widened ones.
+// Makes functions that compute many codes at once visible to LLVM's vectoriser:
+// variants in machine code, and widened functions.
 
 #ifndef NUMERA_LIB_TARGET_VECTORIZE_VECTORVARIANTS_H
 #define NUMERA_LIB_TARGET_VECTORIZE_VECTORVARIANTS_H

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// A function without loops is a list of blocks in topological order. Each
-// becomes its instructions on vectors, one block after the other; a phi becomes
-// selects. With them, the lanes that would not have gone to a block compute
-// something there that no one looks at: so what may trap is guarded by the
-// block's mask, the lanes that do go there.
+// A function without loops is a list of blocks in topological order. The
+// instructions of each block become instructions on vectors, one block after
+// the other, and a phi becomes selects. Lanes that would not enter a block
+// compute unused results there. So an instruction that may trap is guarded by
+// the block's mask, the set of lanes that enter it.
 //
 //   entry: br %c, a, b                      %x = …            all lanes
 //   a:     %x = …   br end       becomes    %y = …            all lanes
 //   b:     %y = …   br end                  %z = select %c, %x, %y
 //   end:   %z = phi [%x, a], [%y, b]
 //
-// Blocks that have no vector form are cut off first. The lanes that would enter
-// one are collected; at the end, each is computed by the scalar function:
+// Blocks without a vector form are removed first. The lanes that would enter
+// one are collected, and computed by the scalar function at the end:
 //
 //   %slow = lanes that enter such a block
 //   %z' = %z, but for every lane i of %slow: scalar(lane i of the arguments)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Some formats have several codes for NaN, and those that flush for zero. An
-// operation gives one of them; an argument may have any. So a cast that changes
-// no value can only be left out where its operand comes from an operation.
+// Some formats have several codes for NaN, and formats that flush have several
+// for zero. Operations return one of them; an argument may have any. So a cast
+// that changes no value can be removed only if its operand comes from an
+// operation.
 
 #include "numera/Dialect/Numera/IR/CanonicalCodes.h"
 #include "numera/Dialect/Numera/IR/Numera.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What is done with a buffer before and after an operation, for passes that put
-// several operations on it into one.
+// The uses of a buffer before and after an operation, for passes that merge
+// several operations on it.
 
 #ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_BUFFERS_BUFFERUSES_H
 #define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_BUFFERS_BUFFERUSES_H

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Destination passing for what is called from outside. Whoever calls a program
-// has memory for its results, or wants some that the entry can get as well as
-// the function; a copy of a result costs as much as a whole elementwise
-// operation.
+// Destination passing for public functions. A caller has memory for results, or
+// the entry allocates it. So the function writes results there: a copy of a
+// result would cost as much as a whole elementwise operation.
 
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"

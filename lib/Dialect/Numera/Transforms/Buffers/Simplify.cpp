@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Casts that change nothing disappear. Folding constants is the greedy
-// driver's: every operation has its folder.
+// Removes casts that change nothing. The greedy driver folds constants, because
+// every operation has a folder.
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Elementwise operations in the memory of what they read. Fresh memory for a
-// result costs a page fault for every 4 KiB of it, and the caches what else
-// they could hold.
+// Elementwise operations overwrite an operand. Fresh memory for a result costs
+// a page fault for every 4 KiB, and space in the caches.
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Values that go from one operation to the next stay in a carrier, the f32 or
-// f64 into which their format embeds. Which operations may run there is the
-// family's to say (Numerics/Carrier/DoubleRounding.h), and for an opaque format
-// the configuration's (OpaqueCarriers.h). What is gained is a matter of
-// neighbours: an operation alone between memory and memory stays one on codes,
-// and so does a group that only chooses among codes.
+// Values between operations stay in a carrier: f32 or f64, if it holds every
+// value of their format. The family decides which operations may run there
+// (Numerics/Carrier/DoubleRounding.h); for an opaque format the configuration
+// does (OpaqueCarriers.h). Only connected operations gain: a single operation
+// between a load and a store stays on codes, and so does a group that only
+// selects among codes.
 
 #include "CarrierArithmetic.h"
 #include "OpaqueCarriers.h"

@@ -6,10 +6,10 @@
 //     becomes
 //   my_matmul(a, b, c, m, n, k)          once for each batch and image
 //
-// on matrices that lie row by row without gaps. An operand that lies in another
-// way, as the windows of an image do, is copied to one that does; so is the
-// result, back. `dot` is called for each element of the result, on a row of a
-// and a column of b, which is copied where it does not lie as one.
+// on dense row-major matrices. An operand with another layout, such as the
+// windows of an image, is first copied to such a matrix, and a result is copied
+// back. `dot` is called for each element of the result, on a row of a and a
+// column of b, which is copied if it is not contiguous.
 
 #include "CallProducts.h"
 #include "Buffers/BufferUses.h"

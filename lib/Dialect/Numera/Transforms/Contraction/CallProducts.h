@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Products of matrices that a library computes whole: `{op: matmul, …}` and
+// Whole products of matrices by a library's function: `{op: matmul, …}` and
 // `{op: dot, …}` of the configuration.
 
 #ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_CONTRACTION_CALLPRODUCTS_H

@@ -9,10 +9,10 @@
 //
 // with the hooks of runtime/kernels/Hooks.h beside it, `…0.row`, `…0.column`,
 // `…0.load`, `…0.store`, `…0.prefetch` and `…0.step`, whose bodies are
-// operations of `numera` like all others, or calls of the runtime's steps in a
-// carrier. Contractions that differ in sizes only share a kernel. Sums in
-// quires have a kernel and hooks of their own. Those that a user's function
-// computes whole become calls of it first (CallProducts.cpp).
+// operations of `numera`, or calls of the runtime's steps in a carrier.
+// Contractions that differ only in sizes share a kernel. Sums in quires have
+// their own kernel and hooks. A registered product takes precedence: such
+// contractions become calls of it (CallProducts.cpp).
 
 #include "CallProducts.h"
 #include "ContractionHooks.h"

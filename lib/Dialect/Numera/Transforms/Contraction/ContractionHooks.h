@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Functions that a kernel of runtime/kernels takes for its own.
+// The hooks of a kernel of runtime/kernels: the functions that it calls.
 
 #ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_CONTRACTION_CONTRACTIONHOOKS_H
 #define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_CONTRACTION_CONTRACTIONHOOKS_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What a linalg.generic must be for a kernel in runtime/kernels to run it,
-// asked before bufferization (does it pay to keep the operands narrow?) and
-// after it (by the pass that calls the kernel).
+// Recognises a linalg.generic that a kernel in runtime/kernels can run. It is
+// used before bufferization, to decide whether operands stay narrow, and after
+// it, by the pass that calls the kernel.
 
 #ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_CONTRACTION_CONTRACTIONLOOPS_H
 #define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_CONTRACTION_CONTRACTIONLOOPS_H

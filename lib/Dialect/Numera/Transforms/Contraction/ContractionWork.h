@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Contractions on memrefs, and what a call of a kernel for one is given: where
-// its elements lie, and what its loops do.
+// Contractions on memrefs, and the arguments of a kernel call: the addresses of
+// elements, and the loops.
 
 #ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_CONTRACTION_CONTRACTIONWORK_H
 #define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_CONTRACTION_CONTRACTIONWORK_H

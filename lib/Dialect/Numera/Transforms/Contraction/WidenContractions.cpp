@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// A contraction with a wide accumulator reads each operand many times: its
-// operands are cast to the accumulator's format once, outside. The product of
-// the casts is the product, so that the bits are the same. A packed kernel
-// decodes what it packs, and only an image is packed many times.
+// A contraction with a wide accumulator reads each operand many times, so its
+// operands are cast to the accumulator's format once, outside. The casts are
+// exact, so the bits are the same. A packed kernel decodes each element when it
+// packs it, which happens many times only for an image.
 
 #include "ContractionLoops.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// One element a thread:
+// A thread computes one element:
 //
 //   %i = block * 256 + thread
 //   if %i < count:
@@ -10,14 +10,14 @@
 //       sum = body(inputs[…], sum)
 //     result[…] = sum
 //
-// Where elements lie in a row (KernelWidth.cpp), a thread has several, `w`:
+// If elements are contiguous (KernelWidth.cpp), a thread computes several, `w`:
 //
 //   if %i * w + w <= count: reads, computes, and writes w elements, 16 bytes at
 //                           a time
 //   else: those that there are, one by one
 //
-// A quire is a few hundred bits that are added to in place: it lies in the
-// thread's own memory, and goes to the result at the end.
+// A quire has a few hundred bits and is updated in place. It is kept in the
+// thread's local memory and stored to the result at the end.
 
 #include "KernelBody.h"
 #include "Lowering/KernelBytes.h"

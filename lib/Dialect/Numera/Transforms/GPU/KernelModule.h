@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Where kernels are, for the passes that make some.
+// The module of the kernels, for passes that create kernels.
 
 #ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_GPU_KERNELMODULE_H
 #define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_GPU_KERNELMODULE_H

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// How many elements a thread of an elementwise kernel computes. A load of 16
-// bytes asks as much of a GPU as one of 2; so elements of 1 and 2 bytes that
-// lie in a row are read 16 bytes at a time. What computes long has no use for
-// it, and would be long in code.
+// The number of elements that a thread of an elementwise kernel computes. A
+// GPU's load of 16 bytes costs as much as one of 2, so contiguous elements of 1
+// and 2 bytes are read 16 bytes at a time. Long computations do not gain from
+// this, and their code would grow.
 
 #include "KernelBody.h"
 #include "numera/Dialect/Numera/IR/Numera.h"

@@ -7,9 +7,9 @@
 //   gpu.launch_func @kernels::@f blocks in (…) threads in (256, 1, 1) args(%x,
 //   %y)
 //
-// A thread computes one element of the result. The loops that it goes through
-// are those of the reduction, in written order, with the sum in a register: so
-// the bits are those of the CPU.
+// A thread computes one element of the result. It runs the loops of the
+// reduction in written order, with the sum in a register, so the bits are those
+// of the CPU.
 
 #include "KernelBody.h"
 #include "KernelModule.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The operations of kernels become calls of device functions. Those are
-// declared in the kernels' module, since the host has functions of the same
-// names, and as functions of LLVM: upstream gives a func.func there an
-// interface for C programs, which the device's code has no use for.
+// The operations of kernels become calls of device functions. These are
+// declared in the kernels' module, because the host has functions of the same
+// names. They are llvm.func, because upstream would give a func.func there a C
+// interface, which device code does not need.
 
 #include "Lowering/LowerTypes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

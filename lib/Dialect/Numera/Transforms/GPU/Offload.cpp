@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The host's part of a program for a GPU. It is what it would be on the CPU,
-// only that buffers lie on the device (runtime/cuda/Device.h):
+// Lowers the host's part of a program for a GPU. It equals the CPU's program,
+// except that buffers are in device memory (runtime/cuda/Device.h):
 //
 //   memref.alloc                numera_cuda_alloc(bytes)
 //   memref.dealloc              numera_cuda_free(buffer)
@@ -11,7 +11,7 @@
 //   gpu.launch_func             numera_cuda_launch(slot, name, blocks, threads,
 //                                                  shared, arguments, bytes)
 //
-// A slot is a word in which the launcher keeps what it found out or made.
+// A slot is a word in which the launcher caches a handle.
 
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMInterface.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Steps of contractions with both roundings that a GPU does by its own
-// instructions on 16-bit floats, two sums at a time.
+// Steps of contractions with both roundings to f16 or bf16, which a GPU
+// computes by its own instructions, two sums at a time.
 
 #ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_GPU_PAIRSTEPS_H
 #define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_GPU_PAIRSTEPS_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the matrix instructions of a GPU take (PTX ISA, mma and wgmma): factors
-// in a few formats, which those of a contraction are cast to where that is
+// The matrix instructions of a GPU (PTX ISA, mma and wgmma) take factors in a
+// few formats. Factors of a contraction are cast to one of these if that is
 // exact.
 
 #ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_GPU_TENSORCORES_H

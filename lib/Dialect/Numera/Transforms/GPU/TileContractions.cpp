@@ -14,7 +14,7 @@
 //   }
 //
 // with the hooks of runtime/kernels/device/Hooks.h beside it. Contractions that
-// differ in sizes only share a kernel, as long as their elements lie alike.
+// differ only in sizes share a kernel if their elements have the same layout.
 
 #include "Contraction/CallProducts.h"
 #include "Contraction/ContractionHooks.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What is chosen for a contraction on a GPU when it is compiled: the tile of a
-// block, and how elements are fetched.
+// Compile-time choices for a contraction on a GPU: the tile of a block, and how
+// elements are fetched.
 
 #ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_GPU_TILESHAPES_H
 #define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_GPU_TILESHAPES_H

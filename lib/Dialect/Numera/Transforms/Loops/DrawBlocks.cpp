@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// A block of the generator serves many neighbours, and an element on its own
-// would throw most of it away. So an inner loop whose iterations draw for
-// neighbouring indices goes in strips, and the draws of a strip are made at
-// once, before it:
+// A block of the generator serves many neighbouring indices, and a draw for a
+// single element would waste most of it. So an inner loop whose iterations draw
+// for neighbouring indices is split into strips, and all draws of a strip are
+// computed before it:
 //
 //   scf.for %i = %a to %b { %r = numera.random … %base + %i … }
 //     becomes

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// Operations that go through the same memory one after the other, with a loop
-// over rows outside that all of them have, go through it together, some rows
-// at a time, which stay in the core's cache until the last operation has read
-// them:
+// Fuses consecutive operations on the same memory that have an outer loop over
+// rows in common. They run together on a few rows at a time, which stay in the
+// core's cache until the last operation has read them:
 //
 //   amax[i] = max over j of x[i, j]       for rows i:
 //   scale[i] = f(amax[i])                   amax[i] = …, scale[i] = …
 //   y[i, j] = g(x[i, j], scale[i])          y[i, j] = …
 //
 // Rows do not depend on each other, so every element is computed as before, in
-// the same order. What only they use is then as long as the rows at hand, and
-// on the stack: amax and scale above.
+// the same order. Buffers that only these operations use, amax and scale above,
+// shrink to the size of the current rows and are allocated on the stack.
 
 #include "Buffers/BufferUses.h"
 #include "Loops.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// linalg on memrefs becomes loops whose innermost one is parallel. A result's
-// element is then accumulated in memory, in the written order of the reduction,
-// while neighbouring elements go through the machine's lanes together.
+// linalg on memrefs becomes loops, the innermost of which is parallel. An
+// element of the result is accumulated in memory, in the written order of the
+// reduction, while neighbouring elements are computed in the lanes of a vector.
 
 #include "Loops.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

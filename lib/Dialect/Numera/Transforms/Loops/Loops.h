@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What loops and kernels have in common: linalg on memrefs before it becomes
-// the one or the other.
+// Functions on linalg on memrefs that the lowerings to loops and to kernels
+// share.
 
 #ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_LOOPS_LOOPS_H
 #define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_LOOPS_LOOPS_H

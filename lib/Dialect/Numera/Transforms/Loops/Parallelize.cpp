@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A parallel loop leaves its function:
+// Outlines a parallel loop from its function:
 //
 //   scf.for %i = 0 to %n { … %x … }
 //     becomes
@@ -10,9 +10,8 @@
 //   llvm.func @f.chunk(%context, %begin, %end)   unpacks the context, calls
 //   func.func @f.loop(%begin, %end, %x)          the loop, as it was
 //
-// The loop is a function of its own because arguments can say what the loads of
-// a struct cannot: that memory which belongs to the caller is reached by no
-// other.
+// The loop becomes a separate function because its arguments can be noalias,
+// which loads from the struct cannot be.
 
 #include "Buffers/BufferUses.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// A reduction of many short rows to one number each, steps of which may come in
-// any order, sixteen rows at a time. Lanes take the steps of a row,
+// Reduces many short rows to one number each, sixteen rows at a time. The steps
+// of a row may be done in any order. The lanes of a vector hold steps of a row,
 //
 //   x[i, 0] x[i, 1] … x[i, 15]      one vector a row
 //
-// and sixteen such vectors become one, of a number for each row: four times two
-// neighbouring vectors are combined to one, in which each has half the lanes.
+// and sixteen such vectors are combined to one, with a number for each row. In
+// each of four rounds, two neighbouring vectors become one, in which each has
+// half the lanes.
 //
 //   a0 a1 a2 a3 …        a0·a2 b0·b2 a1·a3 b1·b3 …
 //   b0 b1 b2 b3 …   →
 //
-// That takes 15 steps and 30 shuffles, where each row on its own takes four
+// This takes 15 steps and 30 shuffles. Each row on its own would take four
 // steps and four shuffles.
 
 #include "Loops.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Sums and products of 8-bit floats, of which a GPU does four in a word
-// (runtime/nvptx/Bytes.cpp): as operations on vectors they become calls of
-// vector forms, which lib/Target/NVPTX/Bytes.cpp makes.
+// Sums and products of 8-bit floats, which a GPU computes four in a word
+// (runtime/nvptx/Bytes.cpp). Operations on vectors become calls of vector
+// forms, which lib/Target/NVPTX/Bytes.cpp defines.
 
 #ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_LOWERING_KERNELBYTES_H
 #define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_LOWERING_KERNELBYTES_H

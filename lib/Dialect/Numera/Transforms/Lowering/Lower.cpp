@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The lowering of the RFC in one pass: types and operations.
+// Lowers types and operations in one pass.
 
 #include "LowerTypes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

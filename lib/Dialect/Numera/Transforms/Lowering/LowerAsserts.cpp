@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A program that runs in somebody's process must not abort it: a failed
-// assertion leaves the call by way of the host runtime.
+// A program must not abort the process that calls it. A failed assertion ends
+// the call through the host runtime.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"

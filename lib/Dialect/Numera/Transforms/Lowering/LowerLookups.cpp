@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// A lookup becomes a call `numera_lookup_8_8(place, table)`, of which
-// lib/Target makes what suits the CPU:
+// A lookup becomes a call `numera_lookup_8_8(place, table)`, which lib/Target
+// defines for the CPU:
 //
 //   llvm.mlir.global internal constant @numera_table_0(dense<…>)
 //   %t = llvm.mlir.addressof @numera_table_0
 //   %1 = call @numera_lookup_8_8(%0, %t) : (i8, !llvm.ptr) -> i8
 //
-// Bits above a code's width are cut off: they must not lead out of the table.
+// Bits above a code's width are cleared, so that the index stays within the
+// table.
 
 #include "Lowerings.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

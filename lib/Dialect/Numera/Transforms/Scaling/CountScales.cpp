@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What scaled tensors are like, as one more result of a function: a row of
-// numbers for each (CounterRow.h), computed from the parts that it is expanded
-// to.
+// Statistics of scaled tensors, as one more result of a function: a row of
+// numbers for each tensor (CounterRow.h), computed from its parts.
 
 #include "Scaling/ExpandScales.h"
 #include "Statistics/CounterRow.h"

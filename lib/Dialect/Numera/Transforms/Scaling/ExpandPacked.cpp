@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Packing and unpacking become linalg on bytes. A code of an unpacked tensor is
-// read where it is needed, by numera.load_packed, so that it fuses with what
-// follows:
+// read where it is used, by numera.load_packed, so that it fuses with later
+// operations:
 //
 //   codes[i, j] = load_packed bytes[i · columns + j]
 //   bytes[b] = the bits of codes ⌊8b / width⌋ and on that lie in byte b

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Scaled tensors become tensors of elements and of scales. What is split into
-// blocks gets one more dimension, the place in the block, so that elements and
-// scales are read along plain dimensions; a last block that is not full is
-// filled up with zeros, which change no largest magnitude.
+// Scaled tensors become tensors of elements and of scales. A tensor with blocks
+// gets one more dimension, the index in the block, so that elements and scales
+// are read along plain dimensions. A last block that is not full is filled up
+// with zeros, which do not change its largest magnitude.
 
 #include "ExpandScales.h"
 #include "ExpandPacked.h"

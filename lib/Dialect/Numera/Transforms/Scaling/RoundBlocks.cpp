@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Numbers become elements of a block, and numbers again (RoundTrips.h), without
-// being scaled: x is rounded to F's numbers times 2^e at once (BlockSteps.h) in
-// most blocks. Largest magnitudes are known where scales come from them, as
-// words of f32, NaNs last: one comparison sees that all numbers are finite.
+// Rounds numbers to elements of a block and back to numbers (RoundTrips.h)
+// without scaling them. In most blocks, x is rounded directly to F's numbers
+// times 2^e (BlockSteps.h). The largest magnitudes are known, because scales
+// follow from them, as words of f32 with NaNs last. So one comparison tells
+// whether all numbers are finite.
 
 #include "RoundTrips.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

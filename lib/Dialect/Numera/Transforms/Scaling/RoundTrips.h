@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Numbers that become elements of a block, and numbers again:
+// Matches numbers that become elements of a block, and numbers again:
 //
 //   q = x · 2^-e        a number for the element format F
 //   r = round_to<F> q   or the code of it

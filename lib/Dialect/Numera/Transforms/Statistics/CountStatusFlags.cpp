@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// Counts flags while a program runs, in the program's own terms, so that every
-// target can:
+// Counts flags while a program runs, by operations of the program, so that
+// every target supports it:
 //
 //   %z = numera.add %x, %y : tensor<64x10x!posit8>
 //   %e = numera.status_flags "add"(%x, %y) gives %z …  -> tensor<64x10xi8>
 //   four sums over %e, one for each flag, an axis at a time
 //
-// In the body of a linalg operation the flags are one more result, or, where
-// that reduces, four more sums. The function returns all counts in one tensor.
+// In the body of a linalg operation the flags are one more result, or, in a
+// reduction, four more sums. The function returns all counts in one tensor.
 
 #include "CounterRow.h"
 #include "FlagAnalysis.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a program counts while it runs, on its way to the function's result.
+// Rows of counters in a program, and the function's result that returns them.
 
 #ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_STATISTICS_COUNTERROW_H
 #define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_STATISTICS_COUNTERROW_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Which operations may raise flags (docs/Semantics/StatusFlags.md), and the
-// operations that look for them.
+// Determines which operations may raise flags (docs/Semantics/StatusFlags.md),
+// and creates the operations that compute them.
 
 #ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_STATISTICS_FLAGANALYSIS_H
 #define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_STATISTICS_FLAGANALYSIS_H

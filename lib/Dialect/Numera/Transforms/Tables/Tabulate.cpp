@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A table is what the operation folds to on a constant of all codes: no other
-// arithmetic could differ, and nothing that a library defines is folded. A
-// program on bytes is held against that table.
+// A table is the result of folding the operation on a constant of all codes, so
+// it cannot differ from the operation. Operations that a library defines are
+// not folded. A program on bytes is compared with that table.
 
 #include "ByteArithmetic.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
