@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The entries that draw the bits of stochastic rounding. The first is pure and
-// small: it is inlined, and what depends on seed and step alone leaves the
-// loops.
+// small, so it is inlined, and computations that depend only on seed and step
+// are hoisted out of loops.
 
 #include "numera/Numerics/Random/RandomFill.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The seam between a program for a GPU and its launcher. The compiler emits a
-// DeviceFunction for every public function (lib/Target/NVPTX/Host.cpp mirrors
-// these structs in LLVM IR) and calls of numera_cuda_…; both come from one
-// build, so nothing here is an ABI.
+// The interface between a program for a GPU and its launcher. The compiler
+// emits a DeviceFunction for every public function (lib/Target/NVPTX/Host.cpp
+// mirrors these structs in LLVM IR) and calls of numera_cuda_…. Both come from
+// one build, so this is not a stable ABI.
 
 #ifndef NUMERA_RUNTIME_CUDA_DEVICE_H
 #define NUMERA_RUNTIME_CUDA_DEVICE_H

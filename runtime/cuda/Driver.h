@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The part of NVIDIA's driver interface that the launcher uses, found at run
-// time in libcuda.so.1: a program needs no CUDA where it is made, and a machine
-// without a driver gets a message.
+// The part of NVIDIA's driver interface that the launcher uses. It is loaded at
+// run time from libcuda.so.1, so a program is compiled without CUDA, and a
+// machine without a driver reports an error.
 
 #ifndef NUMERA_RUNTIME_CUDA_DRIVER_H
 #define NUMERA_RUNTIME_CUDA_DRIVER_H

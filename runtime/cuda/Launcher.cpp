@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What a function asks of the device while it is called. A call has a stream of
-// its own, so that threads can call at the same time; buffers come from the
-// driver's pool, which keeps what was freed. Nothing is waited for until a
-// value is read or the results are.
+// Device operations of a running call. Each call has its own stream, so that
+// threads can call at the same time. Buffers come from the driver's pool, which
+// keeps freed memory. The call waits for the device only when it reads a value
+// or the results.
 
 #include "Session.h"
 

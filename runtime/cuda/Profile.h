@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// How long the kernels of a call took. Where the environment has
-// NUMERA_PROFILE, the name of a file, a program for a GPU adds a line to it for
+// The times of the kernels of a call. If the environment variable
+// NUMERA_PROFILE names a file, a program for a GPU appends a line to it for
 // every kernel and every copy on the device, when the call ends:
 //
 //   <kernel> <milliseconds> <bytes of the buffers that it was given>
 //
-// with tabs in between. The copies are called `copy`; they read and write.
+// separated by tabs. Copies are called `copy`; their bytes are read and
+// written.
 
 #ifndef NUMERA_RUNTIME_CUDA_PROFILE_H
 #define NUMERA_RUNTIME_CUDA_PROFILE_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A call that is running, and what all calls share: the driver, a context and a
-// module a program.
+// A running call, and the state that all calls share: the driver, a context,
+// and a module for each program.
 
 #ifndef NUMERA_RUNTIME_CUDA_SESSION_H
 #define NUMERA_RUNTIME_CUDA_SESSION_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What runs in a thread: where numera_host_fail leaves to, and which threads a
-// parallel loop may use.
+// The call that runs in a thread: where numera_host_fail returns to, and which
+// threads a parallel loop may use.
 
 #ifndef NUMERA_RUNTIME_HOST_CALLCONTEXT_H
 #define NUMERA_RUNTIME_HOST_CALLCONTEXT_H

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What stands between a C caller and a compiled function: everything the caller
-// can get wrong is checked here, the floating-point environment is made the
-// default one, and results change hands. Linked as bitcode into every program,
-// so it needs the C library and nothing else.
+// The code between a C caller and a compiled function. It checks the caller's
+// arguments, sets the default floating-point environment, and passes results to
+// the caller. It is linked as bitcode into every program, so it uses only the C
+// library.
 
 #include "CallContext.h"
 #include "Memory.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What an entry tells its caller: one line.
+// The message of an entry to its caller: one line.
 
 #ifndef NUMERA_RUNTIME_HOST_MESSAGE_H
 #define NUMERA_RUNTIME_HOST_MESSAGE_H

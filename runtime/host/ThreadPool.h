@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The threads that work on a call of a compiled function. They are made by the
-// first loop that can use them and serve the loops that follow, those of later
-// calls as well: making a thread takes 10 to 40 microseconds, waking one almost
-// as much, and a small model is through in a hundred. Between calls they look
-// for the next for a while, then sleep; they end when the shared object is
-// closed, the program in memory freed, or the process over, and a forked
-// process makes its own.
+// The threads that work on a call of a compiled function. The first loop that
+// can use them starts them, and they serve later loops and later calls.
+// Starting a thread takes 10 to 40 microseconds, waking one almost as much, and
+// a small model runs in a hundred. Between calls the threads poll for the next
+// call for a while, then sleep. They end when the shared object is closed, the
+// program in memory is freed, or the process ends. A forked process starts its
+// own.
 
 #ifndef NUMERA_RUNTIME_HOST_THREADPOOL_H
 #define NUMERA_RUNTIME_HOST_THREADPOOL_H

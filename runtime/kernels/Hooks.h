@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// What the compiler supplies to a contraction: how elements become values of
-// the carrier and back, and one step on a vector of them. Every contraction is
-// compiled with its own (lib/Target/Link/Kernels.cpp renames them); all are
-// inlined.
+// The hooks of a contraction, functions that the compiler supplies: they
+// convert elements to values of the carrier and back, and do one step on a
+// vector of values. Every contraction has its own hooks
+// (lib/Target/Link/Kernels.cpp renames them), and all are inlined.
 //
 // A contraction may have a short form of its step as well
 // (Numerics/MultiplyAdd/Step.h), on values that are prepared once, when they
-// are packed. Its results carry their own proof: a tile that ends without NaN
-// is right, any other is done again with the step itself. NUMERA_SHORT_STEPS is
-// 1 for kernels of those, NUMERA_QUIRES for sums in quires
-// (include/numera/Runtime/Kernels.def).
+// are packed. A tile whose sums end without NaN is correct. Any other tile is
+// computed again with the general step. NUMERA_SHORT_STEPS is 1 for kernels of
+// those, NUMERA_QUIRES for sums in quires (include/numera/Runtime/Kernels.def).
 //
 // NUMERA_CARRIER is the type of a value while it is computed with: float,
 // double, or the unsigned integer of a code. NUMERA_PREPARED, if it is another,

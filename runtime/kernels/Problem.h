@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a kernel is asked for, and how threads share it.
+// The arguments of a kernel, and how threads share the work.
 
 #ifndef NUMERA_KERNELS_PROBLEM_H
 #define NUMERA_KERNELS_PROBLEM_H

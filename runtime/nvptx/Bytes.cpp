@@ -12,7 +12,7 @@
 // in the format, binary16 holds it exactly or is far from a tie. All pairs of
 // codes are a test (test/Execution/nvptx-bytes.test).
 //
-// lib/Target/NVPTX/Bytes.cpp has these in place of `numera_float_<op>_8`.
+// lib/Target/NVPTX/Bytes.cpp uses these instead of `numera_float_<op>_8`.
 
 #include <stdint.h>
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 //===----------------------------------------------------------------------===//
 //
-// A cast between f32 and a narrower float is a numera.cast that says how to
-// round and what becomes of an overflow, as the standard wants it. Casts
-// between f32 and integers are done here, on constants.
+// A cast between f32 and a narrower float is a numera.cast with the rounding
+// and the overflow rule of the ONNX standard. Casts of constants between f32
+// and integers are computed here.
 //
 //===----------------------------------------------------------------------===//
 #include "Formats.h"

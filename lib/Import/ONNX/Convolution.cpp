@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: MIT
 //===----------------------------------------------------------------------===//
 //
-// One group over two spatial dimensions is linalg.conv_2d_nchw_fchw. All else
-// is a linalg.generic: depthwise over (n, c, o… | k…), and groups over
-// (n, g, f, o… | c, k…) with the channels of image, weights and result split
-// into group and channel. One group is the grouped form without g.
+// A convolution of one group over two spatial dimensions is
+// linalg.conv_2d_nchw_fchw. Any other one is a linalg.generic: depthwise over
+// (n, c, o… | k…), and groups over (n, g, f, o… | c, k…) with the channels of
+// image, weights and result split into group and channel. One group is the
+// grouped form without g.
 //
 //===----------------------------------------------------------------------===//
 #include "Operators.h"

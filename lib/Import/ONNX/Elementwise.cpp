@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 //===----------------------------------------------------------------------===//
 //
-// Each operator is one linalg.generic. What is no operation by itself is a
-// sequence of them, each rounded (docs/Semantics/Elementary.md).
+// Each operator is one linalg.generic. An operator without a single operation
+// is a sequence of operations, each rounded (docs/Semantics/Elementary.md).
 //
 //===----------------------------------------------------------------------===//
 #include "Operators.h"

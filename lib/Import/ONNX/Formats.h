@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 //===---------------------------------------------------------------------===//
 //
-// The floats of ONNX that are not f32 or f64: a tensor of them is read, written
-// and cast, and nothing else.
+// The floats of ONNX other than f32 and f64. Tensors of these can only be read,
+// written and cast.
 //
 //===----------------------------------------------------------------------===//
 #ifndef NUMERA_LIB_IMPORT_ONNX_FORMATS_H

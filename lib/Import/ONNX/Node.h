@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: MIT
 //===---------------------------------------------------------------------===//
 //
-// What an operator's importer sees: attributes, inputs, results, and a way to
-// report an error. The first error is reported and later ones are dropped, so
-// an importer may read several attributes and then ask once whether that
-// worked. An attribute that nobody asked for is an error: it may change what
-// the operator means.
+// The node of an operator, for its importer: attributes, inputs, results, and
+// error reporting. Only the first error is reported, so an importer may read
+// several attributes and then check once for errors. An attribute that the
+// importer does not read is an error, because it may change the meaning of the
+// operator.
 //
 //===----------------------------------------------------------------------===//
 #ifndef NUMERA_LIB_IMPORT_ONNX_NODE_H

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 //===---------------------------------------------------------------------===//
 //
-// An importer is a function on a Node; the table in Operators.cpp names it
-// beside what every importer would check first.
+// An importer is a function on a Node. The table in Operators.cpp lists
+// importers with the checks that are common to all.
 //
 //===----------------------------------------------------------------------===//
 #ifndef NUMERA_LIB_IMPORT_ONNX_OPERATORS_H

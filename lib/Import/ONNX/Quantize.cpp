@@ -3,8 +3,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Numbers become x / scale + zero point, rounded to the nearest integer, or to
-// a narrower float, and saturated; and (y - zero point) · scale again. Scales
-// are one for a tensor, for an index of an axis, or for a block along it.
+// a narrower float, and saturated; and (y - zero point) · scale again. There is
+// one scale for a tensor, for each index of an axis, or for each block along
+// it.
 //
 //===----------------------------------------------------------------------===//
 #include "Formats.h"

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 //===---------------------------------------------------------------------===//
 //
-// What the importer knows of a tensor: its shape, whether its elements are
-// integers, its SSA value once it has one, and its elements where they are
-// known at compile time.
+// A tensor in the importer: its shape, whether its elements are integers, its
+// SSA value once it has one, and its elements if they are known at compile
+// time.
 //
 //===----------------------------------------------------------------------===//
 #ifndef NUMERA_LIB_IMPORT_ONNX_TENSOR_H

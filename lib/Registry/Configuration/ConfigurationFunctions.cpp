@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Lowerings of what is no operation of the dialect, but a function that a
-// library may have beside them: roundings in a carrier, products of whole
-// tensors, identities, accumulators.
+// Lowerings of functions that are not operations of the dialect: roundings in a
+// carrier, products of whole tensors, identities, accumulators.
 
 #include "ConfigurationReader.h"
 #include "numera/Registry/Lowerings/Derivation.h"

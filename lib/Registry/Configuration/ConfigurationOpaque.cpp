@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the entry of an opaque format says beside its bits.
+// The keys of an opaque format's entry, except its bits.
 
 #include "ConfigurationReader.h"
 #include "numera/Registry/Lowerings/Derivation.h"

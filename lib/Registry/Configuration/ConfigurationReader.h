@@ -2,7 +2,8 @@
 //
 // Reads a configuration (docs/Configuration.md) into a registry. The sections
 // are read in the order formats, libraries, lowerings, policy, wherever they
-// stand. The first fault ends the reading, with one line that names its place.
+// stand. The first error ends the reading, with one line that names its
+// position.
 
 #ifndef NUMERA_LIB_REGISTRY_CONFIGURATION_CONFIGURATIONREADER_H
 #define NUMERA_LIB_REGISTRY_CONFIGURATION_CONFIGURATIONREADER_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A YAML document as a tree with places. Only what a configuration needs:
-// scalars, sequences and mappings; no anchors, aliases, tags or further
-// documents.
+// A YAML document as a tree with positions. It supports only what a
+// configuration needs: scalars, sequences and mappings, but no anchors,
+// aliases, tags or further documents.
 
 #ifndef NUMERA_LIB_REGISTRY_CONFIGURATION_YAML_H
 #define NUMERA_LIB_REGISTRY_CONFIGURATION_YAML_H

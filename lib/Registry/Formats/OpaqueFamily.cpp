@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The family `opaque`: a name and a number of bits. What the bits mean, only a
-// registered library knows.
+// The family `opaque`: a name and a number of bits. Only a registered library
+// defines what the bits mean.
 
 #include "numera/Registry/Formats/ParameterReader.h"
 #include "llvm/ADT/StringExtras.h"

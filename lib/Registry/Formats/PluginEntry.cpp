@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What a plugin exports, for numera_add_family (cmake/NumeraFamily.cmake),
-// which defines the family's function and where its bitcode lies.
+// The function that a plugin exports. numera_add_family
+// (cmake/NumeraFamily.cmake) defines the family's function and the position of
+// its bitcode.
 
 #include "numera/Registry/Formats/Embed.h"
 #include "numera/Registry/Formats/Plugin.h"

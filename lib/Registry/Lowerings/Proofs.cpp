@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is proven of the functions of opaque formats.
+// Proofs about the functions of opaque formats.
 
 #include "numera/Registry/Lowerings/RegistryEntries.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The words of a policy, and which operations its rules match.
+// The words of a policy, and the matching of its rules.
 
 #include "numera/Registry/Lowerings/RegistryEntries.h"
 #include "llvm/ADT/StringSwitch.h"

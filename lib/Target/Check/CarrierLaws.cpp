@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a `round_to` asserts of a library, in the arithmetic of this machine.
+// Tests the statements of a `round_to` about a library, in the arithmetic of
+// this machine.
 
 #include "Laws.h"
 #include "numera/Registry/Lowerings/Derivation.h"

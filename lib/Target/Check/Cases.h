@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Which operations of a format there are to check, and which are missing.
+// The operations of a format to check, and those that are missing.
 
 #ifndef NUMERA_LIB_TARGET_CHECK_CASES_H
 #define NUMERA_LIB_TARGET_CHECK_CASES_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A check in parts, as many at a time as there are threads to be used.
+// Runs the parts of a check, as many at a time as there are threads.
 
 #include "numera/Target/Check/Check.h"
 #include "Job.h"

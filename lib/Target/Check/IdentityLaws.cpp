@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// `identities: {zero: 0, lowest: 0x8001, …}` against the functions.
+// Tests `identities: {zero: 0, lowest: 0x8001, …}` by the functions of the
+// format.
 
 #include "Laws.h"
 

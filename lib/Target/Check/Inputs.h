@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What an operation is tried on: everything where there is not too much of it,
-// else every combination of boundary values, then random operands. Operands
-// are a function of their index, so that any part of the run can be repeated.
+// The inputs of an operation: all of them if they are few enough, else every
+// combination of boundary values, then random operands. Operands are a function
+// of their index, so that any part of the run can be repeated.
 
 #ifndef NUMERA_LIB_TARGET_CHECK_INPUTS_H
 #define NUMERA_LIB_TARGET_CHECK_INPUTS_H

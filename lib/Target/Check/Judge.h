@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a result should be, and in which way it is not.
+// The expected result of an operation, and the kind of a wrong one.
 
 #ifndef NUMERA_LIB_TARGET_CHECK_JUDGE_H
 #define NUMERA_LIB_TARGET_CHECK_JUDGE_H

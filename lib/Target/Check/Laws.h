@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What holds of any number format, whatever its codes mean: all there is to
-// check where no format is named as equivalent.
+// Laws that hold in any number format. They are tested if no format is named as
+// equivalent.
 
 #ifndef NUMERA_LIB_TARGET_CHECK_LAWS_H
 #define NUMERA_LIB_TARGET_CHECK_LAWS_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// How a library rounds a sum is its own affair; this is not:
+// A library may round a sum as it likes, but these laws must hold:
 //
 //   each element is made of its row and its column alone, so that it is the
 //     product of these, whatever the shape and whatever was computed before

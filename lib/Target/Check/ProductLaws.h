@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What holds of a library's product of matrices, however it rounds sums.
+// Laws of a library's product of matrices, which hold for any rounding of sums.
 
 #ifndef NUMERA_LIB_TARGET_CHECK_PRODUCTLAWS_H
 #define NUMERA_LIB_TARGET_CHECK_PRODUCTLAWS_H

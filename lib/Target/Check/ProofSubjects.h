@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What may be proven of an opaque format: operations that programs have, of
-// which all operands can be tried.
+// The subjects of proofs about an opaque format: operations of programs, all of
+// whose operands can be tried.
 
 #ifndef NUMERA_LIB_TARGET_CHECK_PROOFSUBJECTS_H
 #define NUMERA_LIB_TARGET_CHECK_PROOFSUBJECTS_H

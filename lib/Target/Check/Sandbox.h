@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Code that nobody vouches for runs in a child process: that it crashes, exits
-// or does not return is then a finding. What the child finds out it leaves in
-// memory that both see.
+// Runs untrusted code in a child process, so that a crash, an exit or a call
+// that does not return becomes a result. The child returns its findings in
+// shared memory.
 
 #ifndef NUMERA_LIB_TARGET_CHECK_SANDBOX_H
 #define NUMERA_LIB_TARGET_CHECK_SANDBOX_H

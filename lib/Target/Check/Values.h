@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The interesting values of an operand: those at which formats and library
-// functions go wrong.
+// The boundary values of an operand, at which formats and library functions
+// tend to be wrong.
 
 #ifndef NUMERA_LIB_TARGET_CHECK_VALUES_H
 #define NUMERA_LIB_TARGET_CHECK_VALUES_H

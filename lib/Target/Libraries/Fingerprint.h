@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the truth of a proof about a library's functions depends on, as one
-// number: proofs are kept under it, and one byte of difference is another one.
+// A hash of everything that a proof about a library's functions depends on. It
+// is the key of the proof, so one byte of difference invalidates the proof.
 
 #ifndef NUMERA_LIB_TARGET_LIBRARIES_FINGERPRINT_H
 #define NUMERA_LIB_TARGET_LIBRARIES_FINGERPRINT_H

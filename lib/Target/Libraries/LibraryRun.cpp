@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// A user's function may crash, hang or write where it should not: it runs in a
-// child process, on a copy of the program that has nothing but
+// A user's function may crash, hang or write to wrong addresses. So it runs in
+// a child process, on a copy of the program that has only
 //
 //   void driver_0(ptr results): the function at every place, in order
 //
-// and leaves results in memory that both processes have. Where a child ends
-// before its time, the next one goes on behind the function that ended it.
+// and returns results in shared memory. If a child ends early, the next one
+// continues after the function that ended it.
 
 #include "LibraryRun.h"
 #include "Codegen/JIT.h"

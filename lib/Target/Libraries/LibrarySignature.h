@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The C prototype that a lowering's function is to have, and what else a
-// program can call in its place.
+// The C prototype that a lowering's function must have, and the other
+// prototypes that programs accept.
 
 #ifndef NUMERA_LIB_TARGET_LIBRARIES_LIBRARYSIGNATURE_H
 #define NUMERA_LIB_TARGET_LIBRARIES_LIBRARYSIGNATURE_H

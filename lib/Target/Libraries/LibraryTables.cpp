@@ -2,9 +2,9 @@
 //
 // A call into machine code takes 5 ns and more, and stops the vectoriser; a
 // table of one operand of 8 bits takes 0.04 to 0.3 ns, one of two operands 0.5
-// (Zen 4, 1 M elements). So every function of machine code is worth one, unless
-// it has a vector variant; of source and bitcode, what cannot be vectorised,
-// and what has as many instructions as take longer.
+// (Zen 4, 1 M elements). So a table pays for every function in machine code
+// without a vector variant. In source and bitcode it pays for functions that
+// cannot be vectorised, or whose instructions take longer than a lookup.
 
 #include "LibraryTables.h"
 #include "LibraryRun.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The user's functions into the program. A lowering's symbol is a declaration
-// in the module; the library that defines it is the one the lowering names, or
-// the only one that has it. Two lowerings that call functions of one name in
-// two libraries say so in the declaration's name: `library::symbol`.
+// Links the user's functions into the program. A lowering's symbol is a
+// declaration in the module. The library that defines it is the one that the
+// lowering names, or the only one that has it. If two libraries have functions
+// of the same name, the declaration is called `library::symbol`.
 //
 // Bitcode is linked as internal symbols, each library's under its own prefix,
 // so that libraries cannot clash. Machine code is left to the linker.

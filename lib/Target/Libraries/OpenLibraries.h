@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The libraries of a registry, opened where somebody asks for a function.
+// The libraries of a registry, each opened when a function of it is first
+// needed.
 
 #ifndef NUMERA_LIB_TARGET_LIBRARIES_OPENLIBRARIES_H
 #define NUMERA_LIB_TARGET_LIBRARIES_OPENLIBRARIES_H

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What has been found out of libraries by running their functions on all
-// operands, from one run of a tool to the next: a file for each operation, in
-// $XDG_CACHE_HOME/numera/proofs or ~/.cache/numera/proofs, under the
-// fingerprint of all that it depends on.
+// Stores proofs about libraries from one run of a tool to the next: a file for
+// each operation, in $XDG_CACHE_HOME/numera/proofs or ~/.cache/numera/proofs,
+// whose name is the fingerprint of everything that the proof depends on.
 
 #ifndef NUMERA_LIB_TARGET_LIBRARIES_PROOFCACHE_H
 #define NUMERA_LIB_TARGET_LIBRARIES_PROOFCACHE_H

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// What is kept of a source is a file of lines, and bitcode behind them:
+// The cache entry of a source is a file of lines, followed by bitcode:
 //
 //   numera bitcode 1
 //   file DIGITS PATH          of the source and of each header that it includes
 //   code DIGITS               of the bitcode
 //
-// under a hash of the command line. Where one of the files has changed or is
-// gone, the source is compiled again; a header that appears in a folder before
-// the one that was found is not seen.
+// Its name is a hash of the command line. If one of the files has changed or is
+// missing, the source is compiled again. A new header in an earlier include
+// folder is not detected.
 
 #include "SourceCode.h"
 #include "Fingerprint.h"

@@ -2,8 +2,9 @@
 //
 // C and C++ sources of libraries as bitcode. Compiling a library of a hundred
 // files, or the header of a template library, takes seconds, and every command
-// that reads a configuration needs it: what was compiled is kept in
-// $XDG_CACHE_HOME/numera/bitcode, with a hash of each file that it was made of.
+// that reads a configuration needs it. So bitcode is cached in
+// $XDG_CACHE_HOME/numera/bitcode, with a hash of each file that it was compiled
+// from.
 
 #ifndef NUMERA_LIB_TARGET_LIBRARIES_SOURCECODE_H
 #define NUMERA_LIB_TARGET_LIBRARIES_SOURCECODE_H

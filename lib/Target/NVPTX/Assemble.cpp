@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// PTX, and what NVIDIA's tools make of it. PTX needs none of them.
+// Writes PTX, and runs NVIDIA's tools on it. PTX itself needs none of them.
 
 #include "Device.h"
 #include "Support/Process.h"

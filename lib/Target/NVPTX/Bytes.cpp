@@ -7,7 +7,7 @@
 //   %c = call <16 x i8> @_ZGV_LLVM_N16vv…_numera_float_mul_8(%a, %b, 4, 3, …)
 //
 // becomes four calls of @numera_bytes_mul_e4m3 (runtime/nvptx/Bytes.cpp). Any
-// other one gives way to the calls of its lanes.
+// other vector form becomes a call for each lane.
 
 #include "Device.h"
 #include "Vectorize/VectorForms.h"

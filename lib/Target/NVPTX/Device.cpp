@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Kernels, from the LLVM dialect to an optimised LLVM module. The arithmetic is
-// the runtime's, compiled for the device from the sources that the CPU has too:
-// its functions under their constant parameters are inlined here as there.
+// Compiles kernels from the LLVM dialect to an optimised LLVM module. The
+// arithmetic is the runtime's, compiled for the device from the same sources as
+// for the CPU. Its functions are specialised for constant parameters and
+// inlined, as on the CPU.
 
 #include "Device.h"
 #include "Codegen/Tuning.h"

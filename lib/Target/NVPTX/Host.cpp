@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The host's part of a program for a GPU. For `f`, which is compiled as for the
-// CPU but works on buffers of the device, the module of a version gets
+// CPU but works on buffers in device memory, the module of a version gets
 //
 //   @f.host.<v>    what was @f.invoke.<v>: unpacks, and calls the function
 //   @f.device      what runtime/cuda/Device.h calls DeviceFunction

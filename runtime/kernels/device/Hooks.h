@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// What the compiler supplies to a contraction on a GPU, as Hooks.h beside it
-// for the CPU: every contraction is compiled with its own
+// The hooks of a contraction on a GPU, functions that the compiler supplies, as
+// in ../Hooks.h for the CPU. Every contraction has its own hooks
 // (lib/Target/Link/Kernels.cpp renames them), and all are inlined. Reading an
-// element and decoding it are two hooks, so that elements can be on their way
-// while a thread computes.
+// element and decoding it are two hooks, so that elements can be loaded while a
+// thread computes.
 //
 // NUMERA_CARRIER is the type of a value while it is computed with: float,
 // double, or the unsigned integer of a code. NUMERA_FACTOR is that of a factor,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What C++ has no words for on a GPU: the thread's place, memory that a block
-// shares, barriers, copies that go on while the thread does.
+// GPU features that C++ cannot express: thread indices, shared memory of a
+// block, barriers, asynchronous copies.
 
 #ifndef NUMERA_KERNELS_DEVICE_MACHINE_H
 #define NUMERA_KERNELS_DEVICE_MACHINE_H

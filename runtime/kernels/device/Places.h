@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Which tile of a contraction a block has, and where its elements lie. A place
-// in an operand is that of its row (or column), plus that of its step, plus
-// that of its batch: each is computed once a block or once a step, not once an
-// element.
+// The tile of a contraction that a block computes, and the offsets of its
+// elements. An offset in an operand is the sum of those of its row (or column),
+// its step and its batch. Each of these is computed once for a block or for a
+// step, not for each element.
 
 #ifndef NUMERA_KERNELS_DEVICE_PLACES_H
 #define NUMERA_KERNELS_DEVICE_PLACES_H

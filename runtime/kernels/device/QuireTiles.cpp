@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A contraction on a GPU with sums in quires. A quire is longer than what a
-// thread has registers for several of: a thread computes one sum, in its own
-// memory. A block shares the codes of both operands, each of which it reads
-// once.
+// A contraction on a GPU with sums in quires. A thread does not have registers
+// for several quires, so it computes one sum, in its local memory. A block
+// shares the codes of both operands, and reads each code once.
 
 #include "Hooks.h"
 #include "Places.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// `identities: {zero: my_zero}`: a library's functions that give the codes of
-// identities are run once, in a child process, before the first program. What
-// is a constant in source or bitcode is read.
+// `identities: {zero: my_zero}`: a library's functions that return the codes of
+// identities are run once, in a child process, before the first program. A
+// constant in source or bitcode is read instead.
 
 #include "Codegen/Machines.h"
 #include "Libraries/LibraryRun.h"

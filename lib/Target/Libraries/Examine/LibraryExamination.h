@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is found out of libraries before programs are compiled.
+// Checks of libraries before programs are compiled.
 
 #ifndef NUMERA_LIB_TARGET_LIBRARIES_EXAMINE_LIBRARYEXAMINATION_H
 #define NUMERA_LIB_TARGET_LIBRARIES_EXAMINE_LIBRARYEXAMINATION_H

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// `{op: round_to, …, equivalent: bf16}`: what a library's function gives is
-// held against the runtime's rounding, for each of the 2^32 numbers of f32,
-// before programs use the one for the other. Both are inlined in one loop,
+// `{op: round_to, …, equivalent: bf16}`: the results of a library's function
+// are compared with the runtime's rounding, for each of the 2^32 numbers of
+// f32, before programs use the latter for the former. Both are inlined in one
+// loop,
 //
 //   i32 @rounding(i32 begin, i32 count)     bits in which some result differs
 //   i32 @decoding(i32 begin, i32 count)     the same of codes, cast to f32, and
 //                                           what these round to
 //
-// which takes about a second for all of them, and runs in a child process. What
-// holds is kept for later runs (ProofCache.h).
+// which takes about a second for all of them, and runs in a child process.
+// Proofs are kept for later runs (ProofCache.h).
 
 #include "Codegen/JIT.h"
 #include "Codegen/Machines.h"

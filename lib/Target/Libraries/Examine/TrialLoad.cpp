@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A shared object runs code of its own when it is loaded, and so does a program
-// that has a library's constructors from source or bitcode. It may crash, end
-// the process or not return: it is run in a child first.
+// A shared object runs its own code when it is loaded, and so does a program
+// with a library's constructors from source or bitcode. This code may crash,
+// end the process or not return, so it is first run in a child process.
 
 #include "Codegen/JIT.h"
 #include "Codegen/Machines.h"

@@ -8,7 +8,7 @@
 //   %r = numera.quire_mac %a, %b, %q
 //   memref.store %r, %sums[%i]
 //
-// Any other quire goes through a slot on the stack of its function.
+// Any other quire is copied to a stack slot of its function.
 
 #include "LowerTypes.h"
 #include "Lowerings.h"

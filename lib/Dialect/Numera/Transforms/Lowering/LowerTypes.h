@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The two halves of lowering, for the passes that run one or both.
+// The two halves of lowering, types and operations, for the passes that run one
+// or both.
 
 #ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_LOWERING_LOWERTYPES_H
 #define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_LOWERING_LOWERTYPES_H

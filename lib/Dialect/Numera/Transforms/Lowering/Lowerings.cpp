@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// What lowers an operation, in the order in which it is asked for:
+// The candidates for the lowering of an operation, in order of precedence:
 //   1. the function that the configuration registers for it;
 //   2. the runtime's entry of the family, where all formats are one;
 //   3. a composition: `mac` is a multiplication and an addition or a fused
 //      one, a cast between families goes through a carrier that holds the
 //      operand exactly, mixed operands are cast to the result's format where
 //      that is exact, else computed on unpacked values.
-// Each step is exact or is the operation's one rounding. What a format changes
-// in the operation (Registry/Formats/Evaluation.h) comes before: bits are cut
-// off the operands as their own formats have them. An operation on vectors
-// becomes the same steps on vectors.
+// Each step is exact, or is the operation's one rounding. The changes of a
+// format (Registry/Formats/Evaluation.h) come first: operands are truncated in
+// their own formats. An operation on vectors becomes the same steps on vectors.
 
 #include "Lowerings.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Operations of an opaque format that no function is registered for: what its
-// entry lets us derive (`derive: [sub, max]`), then its carrier (`carrier:
-// f32`): the operands' registered casts to the carrier, the operation there,
-// and the registered cast back.
+// Operations of an opaque format without a registered function. They are
+// derived if its entry allows it (`derive: [sub, max]`), else computed in its
+// carrier (`carrier: f32`): registered casts of the operands to the carrier,
+// the operation there, and the registered cast back.
 
 #include "Carrier/CarrierArithmetic.h"
 #include "Lowerings.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Calls: of the functions that the configuration registers, of the runtime's
-// entries, and the error where there is neither.
+// Calls of registered functions and of the runtime's entries, and the error if
+// there is neither.
 
 #include "Lowerings.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

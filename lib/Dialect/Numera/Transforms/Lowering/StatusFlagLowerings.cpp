@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The status flags of an operation. Most results show that they have none:
-// those between the ends of a format's range (`extreme`). For the others the
-// operation is done once more, on unpacked values and exactly, and the result's
-// family says what rounding does to that:
+// The status flags of an operation. Results strictly between the ends of a
+// format's range have none (`extreme`). For other results the operation is
+// repeated exactly on unpacked values, and the result's family determines the
+// flags of rounding:
 //
 //   %near = numera_float_extreme_8(%outcome, …)
 //   scf.if %near: numera_float_status_flags_128(numera_exact_add_128(x, y), x,

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// The result is chosen by the operand's code,
+// Selects the result by the operand's code,
 //
 //   %r = numera.sqrt %x        %is = arith.cmpi eq, %x, 0x8000
 //                              %t = arith.select %is, 0, %r
 //
-// or, where the code is the format's only NaN and the result a machine's
-// number, by the result: it is NaN for that code alone, and the operand need
-// not be encoded, as it is where values stay decoded
-// (numera-promote-to-carrier).
+// If the code is the format's only NaN and the result is a machine number, the
+// result is tested instead: it is NaN only for that code. Then the operand need
+// not be encoded when values stay decoded (numera-promote-to-carrier).
 
 #include "ExceptionalCodes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

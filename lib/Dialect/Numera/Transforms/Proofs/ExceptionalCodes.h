@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// An operation of one operand that is proven to be a built-in format's, but for
-// a few codes.
+// Operations of one operand that are proven equal to a built-in format's, with
+// a few exceptions.
 
 #ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_PROOFS_EXCEPTIONALCODES_H
 #define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_PROOFS_EXCEPTIONALCODES_H

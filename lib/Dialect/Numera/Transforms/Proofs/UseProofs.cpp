@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// What is proven of a library: an operation on codes of an opaque format, of
-// which every result is known to be the one of another format, becomes the
-// operation in that format, with all that is known of how to compute it. The
-// codes are the same, so operations are replaced one by one, and what is not
-// proven stays as it is beside them. The few codes that a proof excepts are
-// told apart.
+// An operation of an opaque format that is proven equal to a built-in format's
+// is replaced by it, and then gains all optimisations of that format. Both
+// formats have the same codes, so operations are replaced one by one, and
+// operations without a proof stay. For the few codes that a proof excepts, the
+// library's result is selected.
 
 #include "ExceptionalCodes.h"
 #include "Lowering/Lowerings.h"

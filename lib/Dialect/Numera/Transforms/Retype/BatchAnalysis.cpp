@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// One walk forward, in the order of the program. What is not understood makes
-// every dimension one along which the sample may change: whoever needs the
-// place then has to give up, and a reduction over those dimensions ends it.
+// One forward walk in program order. After an operation that is not understood,
+// the sample may change along every dimension. A user that needs the sample
+// then fails, and a reduction over these dimensions removes it.
 
 #include "BatchAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

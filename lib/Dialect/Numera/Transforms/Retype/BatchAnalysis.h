@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Where the batch of a model is in its tensors and loops (docs/Semantics/
-// Stochastic.md, D8): the random bits of a sample must not depend on which
+// Finds the batch of a model in its tensors and loops (docs/Semantics/
+// Stochastic.md, D8). The random bits of a sample must not depend on which
 // other samples are computed with it.
 
 #ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_RETYPE_BATCHANALYSIS_H

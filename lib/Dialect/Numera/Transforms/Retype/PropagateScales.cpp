@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// A graph whose tensors stay scaled, with the scales of the worst case: sums,
-// products of matrices and relu become operations on scaled tensors, everything
-// else reads values. A tensor that is read and scaled again by the same rule
-// stays as it was.
+// Keeps the tensors of a graph scaled, with scales for the worst case. Sums,
+// matrix products and relu become operations on scaled tensors; everything else
+// reads values. A tensor that is dequantized and quantized again by the same
+// rule is unchanged.
 
 #include "Retype.h"
 #include "RetypeRules.h"

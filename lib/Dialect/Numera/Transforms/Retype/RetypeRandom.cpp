@@ -6,8 +6,8 @@
 //   2. functions that draw, or call one that does, take seed, step and sample;
 //   3. each operation gets a numera.random with its id, beside it; sample and
 //      index are computed from linalg.index, and from the loops of scf around.
-// From there on the index is an ordinary value: what reorders loops rewrites
-// it.
+// From there on the index is an ordinary value, which every loop transformation
+// updates.
 
 #include "BatchAnalysis.h"
 #include "Retype.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Which policy holds for which operation of a model.
+// Determines the policy of each operation of a model.
 
 #ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_RETYPE_RETYPERULES_H
 #define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_RETYPE_RETYPERULES_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Operands and results of contractions in what the policy stores them in: a
-// scaled format, or one of numbers that is not the model's.
+// Converts operands and results of contractions to the format in which the
+// policy stores them: a scaled format, or a format other than the model's.
 
 #include "Retype.h"
 #include "Scaling/ExpandPacked.h"
