@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Values in decimal. A binary fraction has finitely many decimal digits: they
-// are all there, however many, by integer arithmetic alone.
+// Values in decimal. A binary fraction has finitely many decimal digits. All of
+// them are computed, by integer arithmetic.
 
 #ifndef NUMERA_REGISTRY_DESCRIPTION_DECIMAL_H
 #define NUMERA_REGISTRY_DESCRIPTION_DECIMAL_H
@@ -18,19 +18,18 @@ struct DecimalDigits {
   int32_t exponent = 0;
 };
 
-/// All digits of a finite value; of one that goes on behind its 96 bits
-/// (Unpacked::sticky), those that its bits decide.
+/// All digits of a finite value. If the value continues beyond its 96 bits
+/// (Unpacked::sticky), the digits that these bits determine.
 DecimalDigits digitsOf(const Unpacked &value);
 
 /// Rounded to `count` digits, ties to even.
 DecimalDigits roundDigits(const DecimalDigits &exact, size_t count);
 
 /// `448`, `-0.015625`, `1.52587890625e-05`; `0`, `-0`, `inf`, `-inf`, `nan`.
-/// Exact; a value whose digits go on ends in `…`.
+/// Exact. A value with further digits ends in `…`.
 std::string printDecimal(const Unpacked &value);
 
-/// For a line that people read: exact up to 20 characters, else rounded to
-/// `count` digits.
+/// For text output: exact up to 20 characters, else rounded to `count` digits.
 std::string printRounded(const Unpacked &value, size_t count);
 
 /// The shortest decimal number that the format rounds to the value of `code`,

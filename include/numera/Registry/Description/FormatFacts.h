@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What follows from a format: what `numera formats NAME` prints. Everything is
-// asked of the family, at any width, and no family is named here.
+// The properties of a format that `numera formats NAME` prints. They are
+// computed through the interface of families, at any width.
 
 #ifndef NUMERA_REGISTRY_DESCRIPTION_FORMATFACTS_H
 #define NUMERA_REGISTRY_DESCRIPTION_FORMATFACTS_H
@@ -12,15 +12,16 @@
 
 namespace numera {
 
-/// Facts of a format with arithmetic of its own.
+/// The properties of a format with arithmetic.
 struct FormatFacts {
   FormatFamily::Range range;
   Unpacked largest;
   Unpacked lowest;   ///< finite
   Unpacked smallest; ///< above zero
-  /// The least number with a hidden bit; none where precision tapers.
+  /// The least number with a hidden bit; none for tapered precision.
   std::optional<Unpacked> smallestNormal;
-  /// From 1 to the next number; none where one of them is out of range.
+  /// The distance from 1 to the next number; none if one of them is out of
+  /// range.
   std::optional<Unpacked> epsilon;
   /// log10 of the largest over the smallest.
   double decades;
@@ -36,10 +37,10 @@ FormatFacts factsOf(const RegistryEntries &registry, const Format &format);
 
 /// The least number of the format above zero.
 Unpacked smallestOf(const Format &format);
-/// The next number of the format above a finite `value`, where there is one.
+/// The next number of the format above a finite `value`, if there is one.
 std::optional<Unpacked> nextAbove(const Format &format, const Unpacked &value);
 
-/// What becomes of numbers too large. `format` must have arithmetic.
+/// The overflow rule. `format` must have arithmetic.
 std::string overflowOf(const Format &format);
 
 /// `0x41`, with as many digits as the format's codes have.

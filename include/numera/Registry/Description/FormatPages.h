@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What `numera formats` prints: the list, one format described, every code of
-// one. For people in aligned lines, or as JSON.
+// The output of `numera formats`: the list of formats, the properties of a
+// format, or every code of a format, as aligned text or as JSON.
 
 #ifndef NUMERA_REGISTRY_DESCRIPTION_FORMATPAGES_H
 #define NUMERA_REGISTRY_DESCRIPTION_FORMATPAGES_H
@@ -17,7 +17,7 @@ inline constexpr unsigned widestTable = 16;
 
 void printFormatList(const RegistryEntries &registry, bool asJSON,
                      llvm::raw_ostream &stream);
-/// `name` is what the user calls it.
+/// `name` is the user's name of the format.
 void printFormatDescription(const RegistryEntries &registry,
                             const Format &format, llvm::StringRef name,
                             bool asJSON, llvm::raw_ostream &stream);
@@ -28,7 +28,7 @@ void printScaledDescription(const RegistryEntries &registry,
 /// `json`, as the attribute `provisions` of an object that is open.
 void printProvisions(const RegistryEntries &registry, const Format &format,
                      llvm::json::OStream *json, llvm::raw_ostream &stream);
-/// Why there is no table of a format; empty if there is one.
+/// The reason why a format has no table; empty if it has one.
 std::string checkFormatTable(const Format &format, llvm::StringRef name);
 void printFormatTable(const Format &format, bool asJSON,
                       llvm::raw_ostream &stream);
