@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: MIT
 """How much of a list a test takes: all of it where NUMERA_SLOW_TESTS is set
-(check-numera-slow), else what the quick suite has time for."""
+(check-numera-slow), what `./dev test all` has time for where NUMERA_TESTS is
+`all`, and else a quarter of that, for the quick suite."""
 import os
 
 IS_SLOW = "NUMERA_SLOW_TESTS" in os.environ
-# With programs for the emulated GPU (nvptx-mirror.test), which takes its time.
+IS_LONG = IS_SLOW or os.environ.get("NUMERA_TESTS") == "all"
+# With programs for the emulated GPU (Emulation/mirror), which takes its time.
 IS_MIRRORED = "NUMERA_MIRRORED" in os.environ
 
 
-def chosen(whole, quick=slice(None), mirrored=slice(None)):
-    """The slice `quick` of a list; on the emulated GPU `mirrored` of that."""
+def chosen(whole, long=slice(None), mirrored=slice(None)):
+    """The slice `long` of a list: a quarter of it in the quick suite, and
+    `mirrored` of it on the emulated GPU."""
     if IS_SLOW:
         return whole
-    return whole[quick][mirrored] if IS_MIRRORED else whole[quick]
+    if IS_MIRRORED:
+        return whole[long][mirrored]
+    return whole[long] if IS_LONG else whole[long][::4]

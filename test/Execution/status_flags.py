@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-from chosen import IS_SLOW
+from chosen import IS_LONG, IS_SLOW
 
 getcontext().prec = 60
 getcontext().Emax, getcontext().Emin = 10**9, -(10**9)
@@ -433,9 +433,10 @@ def check(folder, target, number, form, count=None):
 
 def main():
     folder, target = Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "cpu"
-    forms = [(form, None) for form in SMALL + PAIRS]
-    forms += [(form, None if IS_SLOW else 5000) for form in BYTES]
-    forms += [(form, 100000 if IS_SLOW else 5000) for form in WIDE]
+    some = 5000 if IS_LONG else 300
+    forms = [(form, None if IS_LONG else 500) for form in SMALL + PAIRS]
+    forms += [(form, None if IS_SLOW else some) for form in BYTES]
+    forms += [(form, 100000 if IS_SLOW else some) for form in WIDE]
     if target != "cpu":  # what is different there: the code, not the arithmetic
         BINARY[:], UNARY[:] = ["mul", "div"], ["sqrt"]
         forms = [(form, 300) for form in (F(4, 3, "fn"), Posit(16, 2), Fixed(3, 4, wrap=True))]
