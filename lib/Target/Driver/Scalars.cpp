@@ -8,6 +8,9 @@
 //     return %b              to      …
 //                                    %u = tensor.from_elements %b
 //                                    return %u
+//
+// Seed, step and sample, which end the arguments of a function that says that
+// it draws, are no arrays: they come from the options of a call.
 
 #include "Signatures.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -41,11 +44,19 @@ static Value toNumber(OpBuilder &builder, Value tensor) {
                                    ValueRange());
 }
 
+/// How many arguments of a function are arrays to its callers.
+static unsigned arrayArguments(func::FuncOp function) {
+  unsigned count = function.getNumArguments();
+  return function->hasAttr(drawsAttribute) ? count - std::min(count, 3u)
+                                           : count;
+}
+
 static void changeBoundary(func::FuncOp function, FunctionType type) {
   OpBuilder builder(function.getContext());
   function.setFunctionType(type);
   builder.setInsertionPointToStart(&function.front());
-  for (BlockArgument argument : function.getArguments()) {
+  for (BlockArgument argument :
+       function.getArguments().take_front(arrayArguments(function))) {
     if (!isNumber(argument.getType()))
       continue;
     argument.setType(RankedTensorType::get({}, argument.getType()));
@@ -59,9 +70,9 @@ static void changeBoundary(func::FuncOp function, FunctionType type) {
   });
 }
 
-static void changeCall(func::CallOp call) {
+static void changeCall(func::CallOp call, unsigned arrayArguments) {
   OpBuilder builder(call);
-  for (OpOperand &operand : call->getOpOperands())
+  for (OpOperand &operand : call->getOpOperands().take_front(arrayArguments))
     operand.set(toTensor(builder, operand.get()));
   builder.setInsertionPointAfter(call);
   for (OpResult result : call->getResults()) {
@@ -79,9 +90,11 @@ void passNumbersAsTensors(ModuleOp module) {
     if (!function.isPublic() || function.isExternal())
       continue;
     FunctionType type = function.getFunctionType();
-    auto changed =
-        FunctionType::get(module.getContext(), withTensors(type.getInputs()),
-                          withTensors(type.getResults()));
+    unsigned arrays = arrayArguments(function);
+    SmallVector<Type> inputs = withTensors(type.getInputs().take_front(arrays));
+    llvm::append_range(inputs, type.getInputs().drop_front(arrays));
+    auto changed = FunctionType::get(module.getContext(), inputs,
+                                     withTensors(type.getResults()));
     auto uses = SymbolTable::getSymbolUses(function, module);
     // A function whose address is taken keeps its type.
     if (changed == type || !uses ||
@@ -91,7 +104,7 @@ void passNumbersAsTensors(ModuleOp module) {
       continue;
     changeBoundary(function, changed);
     for (const SymbolTable::SymbolUse &use : *uses)
-      changeCall(cast<func::CallOp>(use.getUser()));
+      changeCall(cast<func::CallOp>(use.getUser()), arrays);
   }
 }
 
