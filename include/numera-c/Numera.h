@@ -33,6 +33,8 @@ extern "C" {
 typedef struct NumeraRegistry NumeraRegistry;
 /** A compiled model. */
 typedef struct NumeraProgram NumeraProgram;
+/** A compiled conversion of arrays. */
+typedef struct NumeraCast NumeraCast;
 
 /** NUMERA_C_VERSION of the library, which may be newer than the header. */
 NUMERA_C_API int numeraApiVersion(void);
@@ -112,6 +114,46 @@ NUMERA_C_API char *numeraFormatVariant(const NumeraRegistry *registry,
                                        const char *format,
                                        const char *const *options,
                                        char **error);
+
+/* ---- arrays ---------------------------------------------------------------
+ */
+
+/**
+ * A conversion of arrays from one format to another, each element rounded once:
+ * of f32 to codes (from "f32" to "posit16"), of codes to f64. With `through`,
+ * which may be NULL, elements are rounded to that format first: from "f32"
+ * through "posit16" to "f32" gives the numbers of posit16 as floats.
+ *
+ * An element is stored as an integer of its format's storage bits, without a
+ * sign, one of f32 or f64 as that float, which is the same in memory; integers
+ * are fixed<7,0> to fixed<63,0>, or fixed<8,0,unsigned>.
+ *
+ * options  as for numeraCompileFile: rounding, random-bits and overflow, of
+ *          `through` or else of `to`, and cpu. NULL: as the format rounds.
+ *
+ * It is compiled once for a registry, which keeps it for later calls with the
+ * same arguments until more is loaded, and lives on without the registry.
+ */
+NUMERA_C_API NumeraCast *numeraCastCreate(const NumeraRegistry *registry,
+                                          const char *from, const char *through,
+                                          const char *to,
+                                          const char *const *options,
+                                          char **error);
+NUMERA_C_API void numeraCastDestroy(NumeraCast *cast);
+/**
+ * Converts an array of `rank` dimensions, any number of them. Strides are in
+ * bytes, of any sign, NULL for an array in row-major order without gaps;
+ * addresses need no alignment. The arrays may overlap or be the same one: the
+ * result is that of arrays that do not. `options` may be NULL; its threads,
+ * seed, step and sample count. An element that is rounded stochastically draws
+ * by its index in row-major order, whatever the strides
+ * (docs/Semantics/Stochastic.md, D11). Threads may use a cast at the same time.
+ */
+NUMERA_C_API int numeraCastRun(const NumeraCast *cast, int32_t rank,
+                               const int64_t *shape, const void *from,
+                               const int64_t *from_strides, void *to,
+                               const int64_t *to_strides,
+                               const numera_options *options, char **error);
 
 /* ---- programs -------------------------------------------------------------
  */

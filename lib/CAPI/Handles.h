@@ -5,6 +5,7 @@
 #ifndef NUMERA_LIB_CAPI_HANDLES_H
 #define NUMERA_LIB_CAPI_HANDLES_H
 
+#include "Casts.h"
 #include "numera-c/Numera.h"
 #include "numera/Registry/Registry.h"
 #include "numera/Target/Driver/Statistics.h"
@@ -14,6 +15,8 @@
 
 struct NumeraRegistry {
   numera::Registry registry;
+  /// Conversions of arrays that were compiled for it.
+  mutable numera::CastCache casts;
 };
 
 struct NumeraProgram {

@@ -5,6 +5,7 @@
 // classes' own messages.
 
 #include "Handles.h"
+#include "Options.h"
 #include "numera/Registry/Formats/Plugin.h"
 #include "numera/Target/Check/Proofs.h"
 #include "numera/Target/Libraries/Examine/Libraries.h"
@@ -47,6 +48,7 @@ static int load(NumeraRegistry *registry, char **error,
     return status(fail(error, StringRef(message).split('\n').first));
   loadProofs(loaded, nulls());
   registry->registry = std::move(loaded);
+  registry->casts.clear();
   return 1;
 }
 
