@@ -71,6 +71,8 @@ typedef struct NumeraFormatInfo {
   uint32_t width;         /**< bits of a value */
   uint32_t storage;       /**< bits of the integer that stores it: 8 to 64 */
   int32_t has_arithmetic; /**< 0: only a library knows its values (opaque) */
+  int32_t carrier; /**< 32 or 64: the least of f32 and f64 that has all of its
+                      values; 0: neither has */
 } NumeraFormatInfo;
 
 /** `format` is a name or a spelling: "posit16", "float<5,7>". */
@@ -80,6 +82,20 @@ NUMERA_C_API int numeraFormatDescribe(const NumeraRegistry *registry,
 /** The canonical spelling; free it with numeraStringFree. */
 NUMERA_C_API char *numeraFormatSpelling(const NumeraRegistry *registry,
                                         const char *format, char **error);
+/**
+ * What matrix products and sums add up in where nobody says, as the option
+ * accumulate names it: "f32", "quire"; free it with numeraStringFree.
+ */
+NUMERA_C_API char *numeraFormatAccumulator(const NumeraRegistry *registry,
+                                           const char *format, char **error);
+/**
+ * The MLIR type of a tensor with `rank` dimensions of any size, of a format or
+ * a scaled one. Blocks lie along `axis`; without blocks each index of it has a
+ * scale, and with -1 there is one scale. Free it with numeraStringFree.
+ */
+NUMERA_C_API char *numeraTensorType(const NumeraRegistry *registry,
+                                    const char *format, int32_t rank,
+                                    int32_t axis, char **error);
 /** The codes of `count` values, each rounded once, as the format rounds. */
 NUMERA_C_API int numeraFormatEncode(const NumeraRegistry *registry,
                                     const char *format, const double *values,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "Casts.h"
+#include "Types.h"
 #include "numera/Target/Driver/Compiler.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -35,19 +36,6 @@ std::optional<CastFormats> numera::readCast(const Registry &registry,
 }
 
 // ---- the program -----------------------------------------------------------
-
-/// As it stands in MLIR. f32 and f64 are MLIR's own types.
-static std::string typeOf(const Format &format) {
-  std::string spelling = format.spelling();
-  if (spelling == "float<8,23>")
-    return "f32";
-  if (spelling == "float<11,52>")
-    return "f64";
-  if (format.isOpaque())
-    spelling =
-        formatv("opaque<\"{0}\", {1}>", format.getOpaqueName(), format.width());
-  return "!numera.num<" + spelling + ">";
-}
 
 namespace {
 /// Writes the casts of one element, or of all.
@@ -85,7 +73,7 @@ private:
     ++count;
   }
   std::string type(const Format &format) const {
-    return areTensors ? "tensor<?x" + typeOf(format) + ">" : typeOf(format);
+    return areTensors ? tensorType(format, 1) : elementType(format);
   }
 
   const CastFormats &formats;
@@ -96,7 +84,7 @@ private:
 } // namespace
 
 std::string CastFormats::text() const {
-  std::string from = typeOf(this->from), to = typeOf(this->to);
+  std::string from = elementType(this->from), to = elementType(this->to);
   Casts casts(*this, !draws());
   std::string body = casts.text();
   if (!draws())

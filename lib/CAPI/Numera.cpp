@@ -99,6 +99,16 @@ static Format lookupKnown(const NumeraRegistry *registry, const char *name,
   return {};
 }
 
+/// Bits of the least machine float that has all values of a format; 0: none.
+static int32_t carrierOf(const Registry &registry, const Format &format) {
+  const FormatFamily &family = format.getFamily();
+  if (!family.hasArithmetic()) {
+    Format carrier = registry.exactCarrierOf(format);
+    return carrier ? int32_t(carrier.width()) : 0;
+  }
+  return family.embedsInF32(format) ? 32 : family.embedsInF64(format) ? 64 : 0;
+}
+
 int numeraFormatDescribe(const NumeraRegistry *registry, const char *name,
                          NumeraFormatInfo *info, char **error) {
   Format format = lookup(registry, name, error);
@@ -108,7 +118,8 @@ int numeraFormatDescribe(const NumeraRegistry *registry, const char *name,
       .size = uint32_t(std::min(size_t(info->size), sizeof(full))),
       .width = format.width(),
       .storage = format.storageBits(),
-      .has_arithmetic = format.getFamily().hasArithmetic()};
+      .has_arithmetic = format.getFamily().hasArithmetic(),
+      .carrier = carrierOf(registry->registry, format)};
   memcpy(info, &full, full.size);
   return 1;
 }

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* What a program that was compiled earlier relies on. */
-_Static_assert(sizeof(NumeraFormatInfo) == 16, "");
+_Static_assert(sizeof(NumeraFormatInfo) == 20, "");
 _Static_assert(offsetof(NumeraFormatInfo, has_arithmetic) == 12, "");
 _Static_assert(sizeof(numera_tensor) == 24 + 8 * NUMERA_MAX_RANK, "");
 _Static_assert(offsetof(numera_tensor, shape) == 24, "");
@@ -42,6 +42,16 @@ static int failures = 0;
     numeraStringFree(error);                                                   \
   } while (0)
 
+#define EXPECT_TEXT(call, expected)                                            \
+  do {                                                                         \
+    char *error = NULL, *text = call;                                          \
+    EXPECT(text && strcmp(text, expected) == 0);                               \
+    if (!text || strcmp(text, expected))                                       \
+      fprintf(stderr, "found: %s\n", text ? text : error);                     \
+    numeraStringFree(text);                                                    \
+    numeraStringFree(error);                                                   \
+  } while (0)
+
 static const char model[] =
     "func.func @axpy(%a: tensor<?xf32>, %x: tensor<?xf32>, %y: tensor<?xf32>)"
     "    -> tensor<?xf32> {\n"
@@ -65,6 +75,11 @@ static void testFormats(NumeraRegistry *registry) {
   EXPECT(numeraFormatDescribe(registry, "posit<12,1>", &info, &error));
   EXPECT(error == NULL);
   EXPECT(info.width == 12 && info.storage == 16 && info.has_arithmetic);
+  EXPECT(info.carrier == 32);
+  EXPECT(numeraFormatDescribe(registry, "posit32", &info, &error));
+  EXPECT(info.carrier == 64);
+  EXPECT(numeraFormatDescribe(registry, "posit<64,2>", &info, &error));
+  EXPECT(info.carrier == 0);
   /* An older program's struct is shorter; nothing behind it is touched. */
   NumeraFormatInfo old = {.size = 8, .storage = 77};
   EXPECT(numeraFormatDescribe(registry, "posit<12,1>", &old, NULL));
@@ -78,6 +93,23 @@ static void testFormats(NumeraRegistry *registry) {
   char *spelling = numeraFormatSpelling(registry, "e5m7", &error);
   EXPECT(spelling && strcmp(spelling, "float<5,7>") == 0);
   numeraStringFree(spelling);
+
+  EXPECT_TEXT(numeraFormatAccumulator(registry, "posit16", &error), "f32");
+  EXPECT_TEXT(numeraFormatAccumulator(registry, "fixed<3,4>", &error), "quire");
+  EXPECT_TEXT(numeraTensorType(registry, "f32", 0, -1, &error), "tensor<f32>");
+  EXPECT_TEXT(numeraTensorType(registry, "posit16", 2, -1, &error),
+              "tensor<?x?x!numera.num<posit<16,2>>>");
+  EXPECT_TEXT(numeraTensorType(registry, "mine", 1, -1, &error),
+              "tensor<?x!numera.num<opaque<\"mine\", 9>>>");
+  EXPECT_TEXT(numeraTensorType(registry, "nvfp4", 2, 1, &error),
+              "tensor<?x?x!numera.num<float<2,1,finite>>, "
+              "#numera.scaling<\"absmax\", float<4,3,fn>, axis = 1, "
+              "block = 16, tensor>>");
+  EXPECT_ERROR(numeraTensorType(registry, "mxfp8", 2, -1, &error),
+               "blocks of 'mxfp8' lie along an axis; none is named");
+  EXPECT_ERROR(numeraTensorType(registry, "mxfp9", 2, 1, &error), "mxfp9");
+  EXPECT_ERROR(numeraTensorType(registry, "f32", 2, 2, &error),
+               "rank 2 with the axis 2");
 
   const double values[] = {1.0, -0.1, 3.0e5, NAN};
   uint64_t codes[4];
