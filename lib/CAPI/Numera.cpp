@@ -5,7 +5,6 @@
 // classes' own messages.
 
 #include "Handles.h"
-#include "Options.h"
 #include "numera/Registry/Formats/Plugin.h"
 #include "numera/Target/Check/Proofs.h"
 #include "numera/Target/Libraries/Examine/Libraries.h"

@@ -3,6 +3,7 @@
 #include "Types.h"
 #include "Handles.h"
 #include "numera/Dialect/Numera/Transforms/Retype/Policy.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -11,12 +12,22 @@
 using namespace llvm;
 using namespace numera;
 
-/// The parameter of `!numera.num`.
+/// The parameter of `!numera.num`: a spelling, in which words with hyphens,
+/// which MLIR has not, are strings.
 static std::string parameterOf(const Format &format) {
-  return format.isOpaque() ? formatv("opaque<\"{0}\", {1}>",
-                                     format.getOpaqueName(), format.width())
-                                 .str()
-                           : format.spelling();
+  if (format.isOpaque())
+    return formatv("opaque<\"{0}\", {1}>", format.getOpaqueName(),
+                   format.width());
+  std::string spelling = format.spelling();
+  auto [family, arguments] = StringRef(spelling).split('<');
+  SmallVector<StringRef> parts;
+  arguments.drop_back().split(parts, ',');
+  auto quoted = [](StringRef part) {
+    bool isNegative = part.split('=').second.starts_with("-"); // bias=-3
+    return isNegative || !part.contains('-') ? part.str()
+                                             : ("\"" + part + "\"").str();
+  };
+  return family.str() + "<" + join(map_range(parts, quoted), ",") + ">";
 }
 
 std::string numera::elementType(const Format &format) {

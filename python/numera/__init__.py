@@ -7,38 +7,54 @@
 """
 
 from numera import _numera
+from numera._array import Array, array
+from numera._arrays import decode, encode, quantize
 from numera._calls import Function, Tensor
 from numera._errors import Error
 from numera._families import block, fixed, float, lns, posit, scaled, takum
 from numera._finfo import FormatInfo
 from numera._formats import Code, Format, ScaledFormat, Table, format, formats, load
+from numera._functions import dot, matmul, mean, sum
+from numera._kernels import stochastic
 from numera._programs import Program, Statistics, compile, open
 from numera._register import register
+from numera._scaled import Scaled
 
 __version__: str = _numera.version()
 
 __all__ = [
+    "Array",
     "Code",
     "Error",
     "Format",
     "FormatInfo",
     "Function",
     "Program",
+    "Scaled",
     "ScaledFormat",
     "Statistics",
     "Table",
     "Tensor",
+    "array",
     "block",
     "compile",
+    "decode",
+    "dot",
+    "encode",
     "fixed",
     "float",
     "format",
     "formats",
     "lns",
     "load",
+    "matmul",
+    "mean",
     "open",
     "posit",
+    "quantize",
     "register",
     "scaled",
+    "stochastic",
+    "sum",
     "takum",
 ]

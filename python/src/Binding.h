@@ -65,6 +65,7 @@ private:
   std::vector<const char *> pointers;
 };
 
+void bindArrays(nb::module_ &module);
 void bindFormats(nb::module_ &module);
 void bindPrograms(nb::module_ &module);
 

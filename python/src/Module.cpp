@@ -49,6 +49,7 @@ NB_MODULE(_numera, module) {
       },
       nb::arg("path"),
       "Adds a plugin's family of formats to the whole process.");
+  bindArrays(module);
   bindFormats(module);
   bindPrograms(module);
 }

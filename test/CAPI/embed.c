@@ -42,7 +42,7 @@ static int failures = 0;
     numeraStringFree(error);                                                   \
   } while (0)
 
-#define EXPECT_TEXT(call, expected)                                            \
+#define EXPECT_STRING(call, expected)                                          \
   do {                                                                         \
     char *error = NULL, *text = call;                                          \
     EXPECT(text && strcmp(text, expected) == 0);                               \
@@ -94,17 +94,23 @@ static void testFormats(NumeraRegistry *registry) {
   EXPECT(spelling && strcmp(spelling, "float<5,7>") == 0);
   numeraStringFree(spelling);
 
-  EXPECT_TEXT(numeraFormatAccumulator(registry, "posit16", &error), "f32");
-  EXPECT_TEXT(numeraFormatAccumulator(registry, "fixed<3,4>", &error), "quire");
-  EXPECT_TEXT(numeraTensorType(registry, "f32", 0, -1, &error), "tensor<f32>");
-  EXPECT_TEXT(numeraTensorType(registry, "posit16", 2, -1, &error),
-              "tensor<?x?x!numera.num<posit<16,2>>>");
-  EXPECT_TEXT(numeraTensorType(registry, "mine", 1, -1, &error),
-              "tensor<?x!numera.num<opaque<\"mine\", 9>>>");
-  EXPECT_TEXT(numeraTensorType(registry, "nvfp4", 2, 1, &error),
-              "tensor<?x?x!numera.num<float<2,1,finite>>, "
-              "#numera.scaling<\"absmax\", float<4,3,fn>, axis = 1, "
-              "block = 16, tensor>>");
+  EXPECT_STRING(numeraFormatAccumulator(registry, "posit16", &error), "f32");
+  EXPECT_STRING(numeraFormatAccumulator(registry, "fixed<3,4>", &error),
+                "quire");
+  EXPECT_STRING(numeraTensorType(registry, "f32", 0, -1, &error),
+                "tensor<f32>");
+  EXPECT_STRING(numeraTensorType(registry, "posit16", 2, -1, &error),
+                "tensor<?x?x!numera.num<posit<16,2>>>");
+  EXPECT_STRING(
+      numeraTensorType(registry, "float<5,7,bias=-3,random-bits=8,stochastic>",
+                       0, -1, &error),
+      "tensor<!numera.num<float<5,7,bias=-3,stochastic,\"random-bits=8\">>>");
+  EXPECT_STRING(numeraTensorType(registry, "mine", 1, -1, &error),
+                "tensor<?x!numera.num<opaque<\"mine\", 9>>>");
+  EXPECT_STRING(numeraTensorType(registry, "nvfp4", 2, 1, &error),
+                "tensor<?x?x!numera.num<float<2,1,finite>>, "
+                "#numera.scaling<\"absmax\", float<4,3,fn>, axis = 1, "
+                "block = 16, tensor>>");
   EXPECT_ERROR(numeraTensorType(registry, "mxfp8", 2, -1, &error),
                "blocks of 'mxfp8' lie along an axis; none is named");
   EXPECT_ERROR(numeraTensorType(registry, "mxfp9", 2, 1, &error), "mxfp9");

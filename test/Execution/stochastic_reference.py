@@ -182,4 +182,5 @@ def main():
             expect(f"matmul in {name}, same {same}", actual, matmul(x, w, rounded, same))
 
 
-main()
+if __name__ == "__main__":
+    main()

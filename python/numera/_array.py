@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: MIT
+"""Arrays of codes that compute in their format."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from numera import _arrays, _kinds
+from numera._errors import Error
+from numera._formats import Format
+
+__all__ = ["Array", "array"]
+
+
+class Array(np.lib.mixins.NDArrayOperatorsMixin):
+    """Codes of a format, with its arithmetic. Made by :func:`numera.array`.
+
+    Operators, NumPy's ufuncs and functions compute in the format, each operation
+    rounded once. Numbers of Python join in, rounded to the format first; arrays of
+    other types and formats do not: cast them with ``numera.array(x, format)`` or
+    ``x.astype(format)``. ``np.asarray(x)`` has the values.
+
+    >>> import numpy as np, numera
+    >>> x = numera.array([1.0, 2.0, 3.0], "posit16")
+    >>> x / 3
+    numera.array([0.33325195, 0.66650391, 1.        ], 'posit16')
+    >>> np.sum(np.exp(x) * x).item()
+    77.75
+    >>> x.codes
+    array([16384, 18432, 19456], dtype=uint16)
+    """
+
+    __slots__ = ("_codes", "_format")
+
+    def __init__(self, codes: np.ndarray[Any, Any], fmt: str | Format) -> None:
+        """Takes codes as they are: unsigned integers of the format's storage."""
+        self._format = _arrays.chosen(fmt)
+        codes = np.asarray(codes)
+        if codes.dtype != self._format.dtype:
+            raise Error(
+                f"codes of '{self._format}' are {self._format.dtype}, "
+                f"found {codes.dtype}"
+            )
+        self._codes = codes
+
+    # ---- what it is ----
+
+    @property
+    def codes(self) -> np.ndarray[Any, Any]:
+        """The codes, an array of unsigned integers on the same memory."""
+        return self._codes
+
+    @property
+    def format(self) -> Format:
+        """The format."""
+        return self._format
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """As of NumPy's arrays."""
+        return self._codes.shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return self._codes.ndim
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return self._codes.size
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the codes take."""
+        return self._codes.nbytes
+
+    @property
+    def T(self) -> Array:
+        """With its axes in the other order."""
+        return self._with(self._codes.T)
+
+    def _with(self, codes: Any) -> Array:
+        """Other codes of the format."""
+        made = object.__new__(Array)
+        made._codes = np.asarray(codes)
+        made._format = self._format
+        return made
+
+    # ---- values ----
+
+    def values(self, dtype: Any = None) -> np.ndarray[Any, Any]:
+        """The values, by default in the first of f32 and f64 that has them all."""
+        return _arrays.decode(self._codes, self._format, dtype)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        if copy is False:
+            raise ValueError("the values are not in memory; use .values() or .codes")
+        if dtype is None or _kinds.format_of(np.dtype(dtype)):
+            return self.values(dtype)
+        return self.values().astype(dtype)
+
+    def astype(self, fmt: Any, *, rounding: str | None = None) -> Any:
+        """The values in another format, each rounded once; an array.
+
+        Of a type of NumPy, the values as an array of that type.
+        """
+        try:
+            dtype = np.dtype(fmt) if not isinstance(fmt, (str, Format)) else None
+        except TypeError:
+            dtype = None
+        if dtype is not None:
+            return self.__array__(dtype)
+        target = _arrays.chosen(fmt)
+        cast = _arrays._cast(self._format, None, target, rounding, None, None)
+        result = np.empty_like(self._codes, dtype=target.dtype)
+        _arrays._run(cast, self._codes, result, 0, 0, 0)
+        return Array(result, target)
+
+    def view(self, dtype: Any) -> np.ndarray[Any, Any]:
+        """The same memory as a type with these bits: ``ml_dtypes.bfloat16``."""
+        dtype = np.dtype(dtype)
+        name = _kinds.format_of(dtype)
+        if name is not None and not _same_codes(_arrays.chosen(name), self._format):
+            raise Error(f"{dtype} has other codes than '{self._format}'; use .astype")
+        if name is None and (
+            dtype.kind not in "iu" or dtype.itemsize != self._codes.itemsize
+        ):
+            raise Error(f"no view of '{self._format}' as {dtype}")
+        return self._codes.view(dtype)
+
+    def item(self, *index: Any) -> float:
+        """One value, as a number of Python."""
+        return self.values(np.float64).item(*index)
+
+    def tolist(self) -> Any:
+        """The values, as numbers of Python."""
+        return self.values().tolist()
+
+    def __float__(self) -> float:
+        return self.item()
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __bool__(self) -> bool:
+        return bool(self.values())
+
+    def __repr__(self) -> str:
+        text = np.array2string(self.values(), separator=", ", prefix="numera.array(")
+        return f"numera.array({text}, '{self._format}')"
+
+    # ---- elements ----
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def __iter__(self) -> Any:
+        return (self._with(codes) for codes in self._codes)
+
+    def __getitem__(self, index: Any) -> Array:
+        return self._with(self._codes[index])
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._codes[index] = operand(value, self._format, "assigned to")._codes
+
+    # ---- NumPy ----
+
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any
+    ) -> Any:
+        from numera import _ufuncs
+
+        return _ufuncs.call(ufunc, method, inputs, options)
+
+    def __array_function__(
+        self, function: Any, types: Any, args: Any, options: Any
+    ) -> Any:
+        from numera import _functions
+
+        return _functions.call(function, args, options)
+
+    def reshape(self, *shape: Any, **options: Any) -> Array:
+        """As NumPy's."""
+        return self._with(self._codes.reshape(*shape, **options))
+
+    def transpose(self, *axes: Any) -> Array:
+        """As NumPy's."""
+        return self._with(self._codes.transpose(*axes))
+
+    def ravel(self) -> Array:
+        """As NumPy's."""
+        return self._with(self._codes.ravel())
+
+    def copy(self) -> Array:
+        """As NumPy's."""
+        return self._with(self._codes.copy())
+
+    def sum(self, axis: Any = None, *, keepdims: bool = False, accumulate: Any = None):
+        """See :func:`numera.sum`."""
+        from numera import _functions
+
+        return _functions.sum(self, axis, keepdims=keepdims, accumulate=accumulate)
+
+    def mean(self, axis: Any = None, *, keepdims: bool = False, accumulate: Any = None):
+        """See :func:`numera.mean`."""
+        from numera import _functions
+
+        return _functions.mean(self, axis, keepdims=keepdims, accumulate=accumulate)
+
+    def min(self, axis: Any = None, *, keepdims: bool = False) -> Array:
+        """As NumPy's: NaN if there is one."""
+        return np.min(self, axis, keepdims=keepdims)
+
+    def max(self, axis: Any = None, *, keepdims: bool = False) -> Array:
+        """As NumPy's: NaN if there is one."""
+        return np.max(self, axis, keepdims=keepdims)
+
+
+def _same_codes(a: Format, b: Format) -> bool:
+    """True for formats that differ in how they round at most."""
+    return _plain(a.spelling) == _plain(b.spelling)
+
+
+_RULES = {
+    "nearest-even", "nearest-away", "nearest-zero", "toward-zero", "up", "down",
+    "to-odd", "stochastic", "infinity", "saturate", "propagate",
+}  # fmt: skip
+
+
+def _plain(spelling: str) -> str:
+    family, _, rest = spelling.partition("<")
+    kept = [
+        part
+        for part in rest.rstrip(">").split(",")
+        if part not in _RULES and not part.startswith("random-bits=")
+    ]
+    return f"{family}<{','.join(kept)}>"
+
+
+def operand(value: Any, fmt: Format, doing: str) -> Array:
+    """What joins an array of a format: one of it, or a number, which is rounded."""
+    if isinstance(value, Array):
+        if value._format == fmt:
+            return value
+        raise Error(f"'{value._format}' {doing} '{fmt}'; cast one of them with .astype")
+    if isinstance(value, (bool, int, float, np.number)) or (
+        isinstance(value, list) and doing == "assigned to"
+    ):
+        return _constant(value, fmt)
+    kind = getattr(value, "dtype", type(value).__name__)
+    raise Error(
+        f"{kind} {doing} '{fmt}'; cast it with numera.array(x, '{fmt}'), "
+        f"or the codes with .values()"
+    )
+
+
+_constants: dict[tuple[Format, type, str], Array] = {}
+
+
+def _constant(value: Any, fmt: Format) -> Array:
+    """A number of Python, rounded once; to nearest where the format draws (R8)."""
+    # By its text: 0.0 equals -0.0, and no NaN equals itself.
+    key = (fmt, type(value), repr(value))
+    found = _constants.get(key)
+    if found is None:
+        stochastic = "stochastic" in re.split("[<,>]", fmt.spelling)
+        found = array(value, fmt, rounding="nearest-even" if stochastic else None)
+        found = Array(found._codes, fmt)
+        found._codes.flags.writeable = False
+        if len(_constants) >= 256:
+            _constants.clear()
+        _constants[key] = found
+    return found
+
+
+def array(x: Any, fmt: str | Format | None = None, **options: Any) -> Array:
+    """An array of codes that computes in its format.
+
+    x    an array, a list or a number. Another :class:`Array` is cast.
+    fmt  the format; None: that of ``x``, an array of ``ml_dtypes`` or NumPy, whose
+         memory is kept.
+    The other arguments are those of :func:`numera.encode`.
+
+    >>> import ml_dtypes, numpy as np, numera
+    >>> x = numera.array(np.arange(3).astype(ml_dtypes.bfloat16))
+    >>> (x + x).view(ml_dtypes.bfloat16)
+    array([0, 2, 4], dtype=bfloat16)
+    """
+    if isinstance(x, Array):
+        return x if fmt is None else x.astype(fmt, **options)
+    if fmt is not None:
+        integers = isinstance(x, int) and not isinstance(x, bool)
+        if integers and -(2**63) <= x < 2**63:
+            x = np.int64(x)
+        codes = _arrays.encode(x, fmt, **options)
+        if not isinstance(codes, (np.ndarray, np.generic)):
+            codes = _kinds.open(codes).array
+        return Array(codes, fmt)
+    opened = _kinds.open(x)
+    if opened.format is None:
+        raise Error(f"an array of {opened.array.dtype} names no format; name one")
+    chosen = _arrays.chosen(opened.format)
+    return Array(opened.array.view(chosen.dtype), chosen)

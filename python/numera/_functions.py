@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: MIT
+"""NumPy's functions on arrays of codes, and sums in a chosen accumulator."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from numera import _arrays, _kernels
+from numera._array import Array, array, operand
+from numera._errors import Error
+from numera._formats import Format
+
+__all__ = ["dot", "matmul", "mean", "sum"]
+
+
+# ---- sums -------------------------------------------------------------------
+
+
+def _axes(axis: Any, rank: int) -> tuple[int, ...]:
+    if axis is None:
+        return tuple(range(rank))
+    axes = (axis,) if isinstance(axis, (int, np.integer)) else tuple(axis)
+    for one in axes:
+        if not -rank <= one < rank:
+            raise Error(f"axis is {one}, expected one of {rank} dimensions")
+    normal = sorted({one % rank for one in axes})
+    if len(normal) != len(axes):
+        raise Error(f"axis is {axis}, which names a dimension twice")
+    return tuple(normal)
+
+
+def _total(
+    x: Array, axis: Any, keepdims: bool, accumulate: Any, is_mean: bool
+) -> Array:
+    fmt, codes = x._format, x._codes
+    axes = _axes(axis, codes.ndim)
+    rest = [d for d in range(codes.ndim) if d not in axes]
+    kept = [codes.shape[d] for d in rest]
+    count = math.prod(codes.shape[d] for d in axes)
+    accumulator = _kernels.accumulator(fmt, accumulate)
+    kernel = _kernels.find(
+        ("sum", fmt, accumulator.key, is_mean),
+        lambda: _kernels.total(accumulator, is_mean),
+    )
+    if len(axes) == 1:
+        folded = (math.prod(kept[: axes[0]]), count, math.prod(kept[axes[0] :]))
+    else:
+        codes = codes.transpose(*rest, *axes)
+        folded = (math.prod(kept), count, 1)
+    result = np.empty((folded[0], folded[2]), fmt.dtype)
+    inputs = [np.ascontiguousarray(codes).reshape(folded)]
+    if is_mean:
+        inputs.append(np.array(count, np.int64))
+    if result.size:
+        kernel.run(inputs, [result], codes.size)
+    if keepdims:
+        kept = [1 if d in axes else n for d, n in enumerate(x.shape)]
+    return x._with(result.reshape(kept))
+
+
+def sum(
+    x: Array, axis: Any = None, *, keepdims: bool = False, accumulate: Any = None
+) -> Array:
+    """The sum, in row-major order of the axes, rounded to the format at the end.
+
+    accumulate  what it adds up in: a format, ``same`` (x's own, each step rounded),
+                ``quire`` (exactly); None: what programs take, mostly f32.
+
+    >>> import numera
+    >>> x = numera.array([1.0] * 3000, "bf16")
+    >>> x.sum().item(), x.sum(accumulate="same").item()
+    (3008.0, 256.0)
+    """
+    return _total(x, axis, keepdims, accumulate, is_mean=False)
+
+
+def mean(
+    x: Array, axis: Any = None, *, keepdims: bool = False, accumulate: Any = None
+) -> Array:
+    """The sum, divided by the number of elements in the accumulator, rounded.
+
+    With ``quire`` the sum is rounded to the format before it is divided.
+    """
+    return _total(x, axis, keepdims, accumulate, is_mean=True)
+
+
+def matmul(a: Any, b: Any, *, accumulate: Any = None, out: Any = None) -> Array:
+    """The product of matrices, or stacks of them, as ``a @ b``.
+
+    accumulate  what sums of products add up in, as in :func:`numera.sum`. With
+                ``same`` products are rounded as well; any other takes them as they
+                are.
+
+    >>> import numera
+    >>> x = numera.array([[1.0, 1e4], [1e4, 1.0]], "posit16")
+    >>> numera.matmul(x, x, accumulate="quire").tolist()[0][1]
+    20480.0
+    """
+    fmt = next(x._format for x in (a, b) if isinstance(x, Array))
+    a, b = (operand(x, fmt, "with") for x in (a, b))
+    if a.ndim == 0 or b.ndim == 0:
+        raise Error("a factor of a matrix product is a number; expected arrays")
+    left = a._codes[None, :] if a.ndim == 1 else a._codes
+    right = b._codes[:, None] if b.ndim == 1 else b._codes
+    if left.shape[-1] != right.shape[-2]:
+        raise Error(
+            f"factors of shapes {a.shape} and {b.shape} do not go together: "
+            f"{left.shape[-1]} columns, {right.shape[-2]} rows"
+        )
+    try:
+        batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    except ValueError as error:
+        raise Error(str(error)) from None
+    m, k, n = left.shape[-2], left.shape[-1], right.shape[-1]
+    count = math.prod(batch)
+    factors = [
+        np.ascontiguousarray(np.broadcast_to(x, batch + x.shape[-2:])).reshape(
+            count, *x.shape[-2:]
+        )
+        for x in (left, right)
+    ]
+    accumulator = _kernels.accumulator(fmt, accumulate)
+    kernel = _kernels.find(
+        ("matmul", fmt, accumulator.key), lambda: _kernels.contraction(accumulator)
+    )
+    result = np.empty((count, m, n), fmt.dtype)
+    if result.size:
+        kernel.run(factors, [result], result.size * k)
+    shape = batch + (m, n)
+    if b.ndim == 1:
+        shape = shape[:-1]
+    if a.ndim == 1:
+        shape = shape[: len(batch)] + shape[len(batch) + 1 :]
+    made = a._with(result.reshape(shape))
+    if out is None:
+        return made
+    operand(out, fmt, "as out with")._codes[...] = made._codes
+    return out
+
+
+def dot(a: Any, b: Any, *, accumulate: Any = None) -> Array:
+    """As ``np.dot``; for two vectors the sum of their products."""
+    if not isinstance(a, Array) or not isinstance(b, Array):
+        return np.multiply(a, b)
+    if a.ndim == 0 or b.ndim == 0:
+        return np.multiply(a, b)
+    if b.ndim <= 2 and a.ndim <= 2:
+        return matmul(a, b, accumulate=accumulate)
+    if b.ndim == 1:
+        return matmul(a, b, accumulate=accumulate)
+    # The last axis of a with the last but one of b, and all of the others.
+    columns = np.moveaxis(b._codes, -2, 0).reshape(b.shape[-2], -1)
+    rows = a._codes.reshape(-1, a.shape[-1])
+    flat = matmul(a._with(rows), a._with(columns), accumulate=accumulate)
+    return flat.reshape(a.shape[:-1] + b.shape[:-2] + b.shape[-1:])
+
+
+# ---- order ------------------------------------------------------------------
+
+
+def _keys(x: Array, nan_is_least: bool = False) -> np.ndarray[Any, Any]:
+    """Numbers in the order of the values, NaNs last, as NumPy sorts them.
+
+    ``nan_is_least``: first, where that is not left to NumPy, which finds them when
+    it looks for the least number as well.
+    """
+    fmt = x._format
+    if _arrays.carrier(fmt):
+        return x.values()
+    if fmt.spelling.startswith(("posit<", "takum<")):
+        # Codes as signed integers have the order of their values, and NaR is the
+        # lowest of them: one less, as unsigned ones, it is the last.
+        codes = x._codes.astype(np.uint64) << np.uint64(64 - fmt.width)
+        return (codes ^ np.uint64(1 << 63)) - np.uint64(not nan_is_least)
+    raise Error(
+        f"'{fmt}' has values that f64 has not, by which NumPy would order; "
+        "cast it with .astype"
+    )
+
+
+def _select(x: Array, places: np.ndarray[Any, Any], axis: int) -> Array:
+    return x._with(np.take_along_axis(x._codes, places, axis))
+
+
+def sort(a: Array, axis: int | None = -1, kind: Any = None, order: Any = None) -> Array:
+    """In ascending order, NaN and NaR last."""
+    if axis is None:
+        a, axis = a.ravel(), -1
+    return _select(a, np.argsort(_keys(a), axis, kind="stable"), axis)
+
+
+def argsort(
+    a: Array, axis: int | None = -1, kind: Any = None, order: Any = None
+) -> np.ndarray[Any, Any]:
+    """Places in ascending order, NaN and NaR last."""
+    return np.argsort(_keys(a), axis, kind=kind)
+
+
+def _extreme(
+    find: Callable[..., Any], x: Array, axis: Any, keepdims: bool, greatest: bool
+) -> Array:
+    axes = _axes(axis, x.ndim)
+    rest = [d for d in range(x.ndim) if d not in axes]
+    moved = x._with(x._codes.transpose(*rest, *axes)) if x.ndim else x
+    kept = [x.shape[d] for d in rest]
+    rows = moved.reshape(*kept, math.prod(x.shape[d] for d in axes))
+    keys = _keys(rows, nan_is_least=not greatest)
+    if keys.shape[-1] == 0:
+        raise Error("an array without elements has no least or greatest one")
+    places = find(keys, -1)[..., None]
+    if keys.dtype.kind == "f":
+        # Of zeros the one with the sign that counts: -0 is below +0.
+        best = np.take_along_axis(keys, places, -1)
+        ties = (keys == best) & (np.signbit(keys) != greatest)
+        counts = (best == 0) & ties.any(-1, keepdims=True)
+        places = np.where(counts, np.argmax(ties, -1)[..., None], places)
+    if keepdims:
+        kept = [1 if d in axes else n for d, n in enumerate(x.shape)]
+    return x._with(np.take_along_axis(rows._codes, places, -1).reshape(kept))
+
+
+def amax(a: Array, axis: Any = None, out: None = None, keepdims: bool = False) -> Array:
+    """The greatest element; NaN if there is one."""
+    return _extreme(np.argmax, a, axis, bool(keepdims), greatest=True)
+
+
+def amin(a: Array, axis: Any = None, out: None = None, keepdims: bool = False) -> Array:
+    """The least element; NaN if there is one."""
+    return _extreme(np.argmin, a, axis, bool(keepdims), greatest=False)
+
+
+def argmax(a: Array, axis: Any = None, out: None = None, *, keepdims: Any = False):
+    """As NumPy's, on the values."""
+    return np.argmax(_keys(a), axis, keepdims=bool(keepdims))
+
+
+def argmin(a: Array, axis: Any = None, out: None = None, *, keepdims: Any = False):
+    """As NumPy's, on the values."""
+    return np.argmin(_keys(a, nan_is_least=True), axis, keepdims=bool(keepdims))
+
+
+# ---- what moves elements ----------------------------------------------------
+
+
+def _same_format(arrays: Sequence[Any]) -> tuple[Format, list[Any]]:
+    fmt = next(x._format for x in arrays if isinstance(x, Array))
+    return fmt, [operand(x, fmt, "with")._codes for x in arrays]
+
+
+def _joining(function: Callable[..., Any]) -> Callable[..., Any]:
+    def join(arrays: Sequence[Any], *args: Any, **options: Any) -> Array:
+        fmt, codes = _same_format(arrays)
+        return Array(function(codes, *args, **options), fmt)
+
+    return join
+
+
+def _moving(function: Callable[..., Any]) -> Callable[..., Any]:
+    def move(x: Array, *args: Any, **options: Any) -> Any:
+        moved = function(x._codes, *args, **options)
+        if isinstance(moved, (list, tuple)):
+            return type(moved)(x._with(part) for part in moved)
+        return x._with(moved)
+
+    return move
+
+
+def where(condition: Any, *choices: Any) -> Any:
+    """Elements of one array or of the other."""
+    if not choices:
+        return np.where(np.asarray(condition))
+    fmt, codes = _same_format(choices)
+    return Array(np.where(np.asarray(condition), *codes), fmt)
+
+
+def clip(a: Array, a_min: Any = None, a_max: Any = None, out: None = None) -> Array:
+    """Between two numbers of the format, or what is rounded to it."""
+    if a_min is not None:
+        a = np.maximum(a, a_min)
+    return a if a_max is None else np.minimum(a, a_max)
+
+
+def full_like(a: Array, fill_value: Any, shape: Any = None) -> Array:
+    """An array of one number, rounded to the format."""
+    value = operand(fill_value, a._format, "with")._codes
+    return a._with(np.full(a.shape if shape is None else shape, value))
+
+
+def array_equal(a: Any, b: Any) -> bool:
+    """Whether shapes and all values are equal."""
+    fmt, _ = _same_format([a, b])
+    a, b = (x if isinstance(x, Array) else array(x, fmt) for x in (a, b))
+    return a.shape == b.shape and bool((a == b).all())
+
+
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.sum: lambda a, axis=None, dtype=None, out=None, keepdims=False: sum(
+        a, axis, keepdims=keepdims
+    ),
+    np.mean: lambda a, axis=None, dtype=None, out=None, keepdims=False: mean(
+        a, axis, keepdims=keepdims
+    ),
+    np.dot: dot,
+    np.vdot: lambda a, b: dot(a.ravel(), b.ravel()),
+    np.inner: lambda a, b: dot(a, b if b.ndim < 2 else np.swapaxes(b, -1, -2)),
+    np.sort: sort,
+    np.argsort: argsort,
+    np.argmax: argmax,
+    np.argmin: argmin,
+    np.max: amax,
+    np.min: amin,
+    np.where: where,
+    np.clip: clip,
+    np.full_like: full_like,
+    np.zeros_like: lambda a: full_like(a, 0),
+    np.ones_like: lambda a: full_like(a, 1),
+    np.array_equal: array_equal,
+    np.shape: lambda a: a.shape,
+    np.ndim: lambda a: a.ndim,
+    np.size: lambda a, axis=None: np.size(a._codes, axis),
+    np.array_repr: repr,
+    np.array_str: str,
+    **{f: _joining(f) for f in (np.concatenate, np.stack, np.vstack, np.hstack)},
+    **{
+        f: _moving(f)
+        for f in (
+            np.array_split, np.broadcast_to, np.copy, np.diagonal, np.empty_like,
+            np.expand_dims, np.flip, np.moveaxis, np.ravel, np.repeat, np.reshape,
+            np.roll, np.split, np.squeeze, np.swapaxes, np.take, np.take_along_axis,
+            np.tile, np.transpose,
+        )
+    },
+}  # fmt: skip
+
+
+def call(function: Any, args: Any, options: Any) -> Any:
+    """What ``Array.__array_function__`` does."""
+    found = _FUNCTIONS.get(function)
+    if found is None:
+        raise Error(
+            f"np.{function.__name__} is not for arrays of codes; compute it on "
+            ".values(), which are rounded in another way"
+        )
+    try:
+        return found(*args, **options)
+    except TypeError as error:
+        raise Error(f"np.{function.__name__} of codes: {error}") from None

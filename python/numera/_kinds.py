@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""Arrays of NumPy, PyTorch, JAX and their like, as NumPy arrays on their memory.
+
+``open`` lends the memory of an array, ``Opened.close`` makes an array of the
+same kind of a result. Nothing is copied on the way in.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from numera._errors import Error
+
+__all__ = ["Opened", "format_of", "open"]
+
+_FORMATS = {
+    "float16": "f16",
+    "float32": "f32",
+    "float64": "f64",
+    "bfloat16": "bf16",
+    "float8_e3m4": "f8E3M4",
+    "float8_e4m3": "f8E4M3",
+    "float8_e4m3b11fnuz": "float<4,3,fnuz,bias=11>",
+    "float8_e4m3fn": "f8E4M3FN",
+    "float8_e4m3fnuz": "f8E4M3FNUZ",
+    "float8_e5m2": "f8E5M2",
+    "float8_e5m2fnuz": "f8E5M2FNUZ",
+    "float8_e8m0fnu": "f8E8M0FNU",
+    "float6_e2m3fn": "f6E2M3FN",
+    "float6_e3m2fn": "f6E3M2FN",
+    "float4_e2m1fn": "f4E2M1FN",
+}
+"""The formats of NumPy's, ml_dtypes' and PyTorch's types, by their names."""
+
+_INTEGERS = {f"int{n}": f"fixed<{n - 1},0>" for n in (8, 16, 32, 64)} | {
+    f"uint{n}": f"fixed<{n},0,unsigned>" for n in (8, 16, 32, 64)
+}
+
+
+_found: dict[tuple[np.dtype[Any], bool], str | None] = {}
+
+
+def format_of(dtype: np.dtype[Any], integers: bool = False) -> str | None:
+    """The format that elements of a type are in; None if there is none."""
+    key = (dtype, integers)
+    if key not in _found:
+        found = _FORMATS.get(dtype.name)
+        if found is None and integers:
+            found = _INTEGERS.get(dtype.name)
+        _found[key] = found
+    return _found[key]
+
+
+class Opened(NamedTuple):
+    """An array whose memory is lent."""
+
+    array: np.ndarray[Any, Any]
+    """The elements, in the machine's byte order."""
+    format: str | None
+    """The format that they are in; None of integers, which may be codes."""
+    close: Callable[[np.ndarray[Any, Any]], Any]
+    """Makes an array of the same kind of a new one, which it may keep."""
+
+
+def open(x: Any) -> Opened:
+    """Lends the memory of an array, or makes one of numbers and lists."""
+    if isinstance(x, np.ndarray):
+        return _open_numpy(x)
+    module = type(x).__module__.partition(".")[0]
+    if module == "torch" and "torch" in sys.modules:
+        return _open_torch(x)
+    if module in ("jax", "jaxlib") and "jax" in sys.modules:
+        return _open_jax(x)
+    if isinstance(x, np.generic):
+        return _opened(np.asarray(x), lambda y: y[()])
+    if isinstance(x, (int, float)) and not isinstance(x, bool):
+        return _opened(np.asarray(x, np.float64), lambda y: y[()])
+    if isinstance(x, (list, tuple)):
+        return _opened(_numbers(x), lambda y: y)
+    if hasattr(x, "__array_interface__"):
+        return _opened(np.asarray(x), lambda y: y)
+    if hasattr(x, "__dlpack__"):
+        return _opened(_from_dlpack(x), lambda y: y)
+    if hasattr(x, "__array__"):
+        return _opened(np.asarray(x), lambda y: y)
+    raise Error(f"expected an array, found {type(x).__name__}")
+
+
+def _opened(array: np.ndarray[Any, Any], close: Callable[..., Any]) -> Opened:
+    return Opened(array, format_of(array.dtype), close)
+
+
+def _numbers(x: list[Any] | tuple[Any, ...]) -> np.ndarray[Any, Any]:
+    try:
+        return np.asarray(x, np.float64)
+    except (TypeError, ValueError) as error:
+        raise Error(f"a list that is no array of numbers: {error}") from None
+
+
+# ---- NumPy ------------------------------------------------------------------
+
+
+def _open_numpy(x: np.ndarray[Any, Any]) -> Opened:
+    native = x
+    if not x.dtype.isnative:
+        native = x.astype(x.dtype.newbyteorder("="))
+
+    def close(y: np.ndarray[Any, Any]) -> Any:
+        if not x.dtype.isnative:
+            y = y.astype(y.dtype.newbyteorder(x.dtype.byteorder))
+        if isinstance(x, np.ma.MaskedArray):
+            return np.ma.MaskedArray(y, mask=x.mask.copy())
+        return y if type(x) is np.ndarray else x.__array_wrap__(y)
+
+    return _opened(native.view(np.ndarray), close)
+
+
+# ---- PyTorch ----------------------------------------------------------------
+
+
+def _open_torch(x: Any) -> Opened:
+    import torch
+
+    if not isinstance(x, torch.Tensor):
+        raise Error(f"expected an array, found {type(x).__name__}")
+    if x.device.type != "cpu":
+        raise Error(f"the tensor lies on {x.device}, expected cpu; use .cpu()")
+    if x.layout != torch.strided or x.is_quantized:
+        raise Error(f"the tensor has the layout {x.layout}, expected a dense one")
+    if x.requires_grad:
+        raise Error("the tensor requires a gradient, which this has not; use .detach()")
+    if x.is_neg() or x.is_conj():
+        x = x.resolve_neg().resolve_conj()
+    name = str(x.dtype).removeprefix("torch.")
+    if name in ("float16", "float32", "float64"):
+        return Opened(x.numpy(), _FORMATS[name], torch.from_numpy)
+    if name not in _FORMATS:
+        try:
+            return Opened(x.numpy(), None, torch.from_numpy)
+        except TypeError as error:
+            raise Error(f"a tensor of {name}: {error}") from None
+    bits = torch.int16 if x.element_size() == 2 else torch.uint8
+    array = x.view(bits).numpy().view(f"u{x.element_size()}")
+
+    def close(y: np.ndarray[Any, Any]) -> Any:
+        if y.dtype == array.dtype and bits == torch.int16:
+            y = y.view(np.int16)
+        return torch.from_numpy(y)
+
+    def close_floats(y: np.ndarray[Any, Any]) -> Any:
+        return close(y).view(x.dtype)
+
+    return Opened(array, _FORMATS[name], close_floats)
+
+
+# ---- JAX and others ---------------------------------------------------------
+
+
+def _open_jax(x: Any) -> Opened:
+    import jax
+
+    if isinstance(x, jax.core.Tracer):
+        raise Error("the array is traced by jax.jit and has no memory yet")
+    if not isinstance(x, jax.Array):
+        raise Error(f"expected an array, found {type(x).__name__}")
+    devices = x.devices()
+    if any(device.platform != "cpu" for device in devices):
+        raise Error(f"the array lies on {next(iter(devices))}, expected cpu")
+    return _opened(np.asarray(x), jax.numpy.asarray)
+
+
+def _from_dlpack(x: Any) -> np.ndarray[Any, Any]:
+    if x.__dlpack_device__()[0] != 1:  # kDLCPU
+        raise Error(f"the {type(x).__name__} does not lie in the memory of the CPU")
+    try:
+        return np.from_dlpack(x)
+    except (BufferError, RuntimeError, TypeError) as error:
+        raise Error(f"a {type(x).__name__} that NumPy cannot read: {error}") from None

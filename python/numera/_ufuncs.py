@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""NumPy's ufuncs on arrays of codes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from numera import _kernels
+from numera._array import Array, operand
+from numera._errors import Error
+from numera._formats import Format
+
+_UNARY = {
+    "absolute": "abs", "fabs": "abs", "negative": "neg", "sqrt": "sqrt",
+    "exp": "exp", "exp2": "exp2", "expm1": "expm1",
+    "log": "log", "log2": "log2", "log1p": "log1p",
+    "sin": "sin", "cos": "cos", "tan": "tan",
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan",
+    "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
+    "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
+    "log10": "log10", "cbrt": "cbrt",
+    "floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "roundeven",
+}  # fmt: skip
+_BINARY = {
+    "add": "add", "subtract": "sub", "multiply": "mul", "divide": "div",
+    "true_divide": "div", "power": "pow", "float_power": "pow", "fmod": "rem",
+    "minimum": "min", "maximum": "max", "fmin": "minnum", "fmax": "maxnum",
+    "arctan2": "atan2", "hypot": "hypot", "copysign": "copysign",
+}  # fmt: skip
+_RELATIONS = {
+    "less": "olt", "less_equal": "ole", "equal": "oeq", "not_equal": "une",
+    "greater": "ogt", "greater_equal": "oge",
+}  # fmt: skip
+_CHOICES = {"abs", "neg", "min", "max", "minnum", "maxnum", "copysign"}
+"""Those that round nothing."""
+_VALUES = {"isfinite", "isinf", "signbit"}
+"""Those that NumPy computes on the values."""
+
+
+def call(
+    ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: dict[str, Any]
+) -> Any:
+    """What ``Array.__array_ufunc__`` does."""
+    name = ufunc.__name__
+    if method == "reduce":
+        return _reduce(name, inputs[0], options)
+    if method != "__call__":
+        raise Error(f"np.{name}.{method} is not for arrays of codes")
+    outs = options.pop("out", (None,))
+    if options.pop("where", True) is not True:
+        raise Error("where= is not for arrays of codes; use np.where")
+    if options:
+        raise Error(f"{next(iter(options))}= is not for arrays of codes")
+    result = _call(name, inputs)
+    (out,) = outs
+    return result if out is None else _copied(result, out)
+
+
+def _copied(result: Any, out: Any) -> Any:
+    if isinstance(out, Array):
+        if not isinstance(result, Array) or out._format != result._format:
+            raise Error(f"out is of '{out._format}', which the result is not")
+        out._codes[...] = result._codes
+    elif isinstance(result, Array):
+        raise Error(f"out is an array of {out.dtype}, expected one of codes")
+    else:
+        out[...] = result
+    return out
+
+
+def _call(name: str, inputs: Sequence[Any]) -> Any:
+    fmt = next(x._format for x in inputs if isinstance(x, Array))
+    if name == "matmul":
+        from numera import _functions
+
+        return _functions.matmul(*inputs)
+    arrays = [operand(x, fmt, "with") for x in inputs]
+    if name == "positive":
+        return arrays[0].copy()
+    if name in _VALUES:
+        return getattr(np, name)(arrays[0].values())
+    if name == "isnan":
+        return _elementwise("isnan", arrays, None)
+    if name in _RELATIONS:
+        return _elementwise(_RELATIONS[name], arrays, None)
+    if name == "square":
+        return _elementwise("mul", [arrays[0], arrays[0]], fmt)
+    if name == "reciprocal":
+        return _elementwise("div", [operand(1, fmt, "with"), arrays[0]], fmt)
+    operation = _UNARY.get(name) or _BINARY.get(name)
+    if operation is None:
+        raise Error(
+            f"np.{name} is not for arrays of codes; compute it on .values(), "
+            f"which are rounded in another way"
+        )
+    return _elementwise(operation, arrays, fmt)
+
+
+def _reduce(name: str, x: Any, options: dict[str, Any]) -> Any:
+    from numera import _functions
+
+    axis = options.pop("axis", 0)
+    keepdims = options.pop("keepdims", False)
+    if any(value is not None for value in options.values()):
+        raise Error(f"{next(iter(options))}= is not for arrays of codes")
+    reduction = {
+        "add": _functions.sum,
+        "minimum": _functions.amin,
+        "maximum": _functions.amax,
+    }.get(name)
+    if reduction is None:
+        raise Error(f"np.{name}.reduce is not for arrays of codes")
+    return reduction(x, axis, keepdims=keepdims)
+
+
+# ---- one operation on each element ------------------------------------------
+
+
+def _body(operation: str, fmt: Format, count: int, isbits: bool) -> _kernels.Body:
+    names = ", ".join(f"%x{i}" for i in range(count))
+    kind = _kernels.number(fmt)
+
+    def write(random: Callable[[Format], str]) -> tuple[list[str], str]:
+        if operation in _RELATIONS.values():
+            return [f"%y = numera.cmp {operation}, {names} : {kind}"], "%y"
+        draw = "" if isbits or operation in _CHOICES else random(fmt)
+        return [f"%y = numera.{operation} {names}{draw} : {kind}"], "%y"
+
+    return write
+
+
+def _elementwise(operation: str, arrays: list[Array], fmt: Format | None) -> Any:
+    of = arrays[0]._format
+    codes = [x._codes for x in arrays]
+    pattern, shape, dense = _broadcast(codes)
+    kernel = _kernels.find(
+        (operation, of, pattern),
+        lambda: _kernels.elementwise(
+            [of] * len(arrays),
+            fmt,
+            pattern,
+            _body(operation, of, len(arrays), fmt is None),
+        ),
+    )
+    folded = _folded_shape(pattern, dense)
+    result = np.empty(folded, bool if fmt is None else fmt.dtype)
+    if result.size:
+        kernel.run(dense, [result], result.size)
+    result = result.reshape(shape)
+    return result if fmt is None else arrays[0]._with(result)
+
+
+def _folded_shape(
+    pattern: _kernels.Pattern, dense: Sequence[np.ndarray[Any, Any]]
+) -> list[int]:
+    sizes, places = [], [0] * len(dense)
+    for has in pattern:
+        for i, here in enumerate(has):
+            if here:
+                size = dense[i].shape[places[i]]
+                places[i] += 1
+        sizes.append(size)
+    return sizes
+
+
+def _broadcast(
+    codes: Sequence[np.ndarray[Any, Any]],
+) -> tuple[_kernels.Pattern, tuple[int, ...], list[np.ndarray[Any, Any]]]:
+    """The loop of an operation: its pattern, the result's shape, and operands.
+
+    Dimensions that all operands have, or lack, alike become one, so that few
+    patterns are ever compiled.
+    """
+    first = codes[0]
+    if all(x.shape == first.shape for x in codes[1:]):
+        every = (True,) * len(codes)
+        dense = [np.ascontiguousarray(x).reshape(-1) for x in codes]
+        return (every,), first.shape, dense
+    whole = max(codes, key=lambda x: x.ndim)
+    if all(x is whole or x.ndim == 0 for x in codes) and whole.size > 1:
+        # Numbers with an array.
+        dense = [np.ascontiguousarray(x).reshape(-1) if x.ndim else x for x in codes]
+        return (tuple(x is whole for x in codes),), whole.shape, dense
+    try:
+        shape = np.broadcast_shapes(*(x.shape for x in codes))
+    except ValueError as error:
+        raise Error(str(error)) from None
+    pattern: list[tuple[bool, ...]] = []
+    kept: list[list[int]] = [[] for _ in codes]
+    for d, size in enumerate(shape):
+        if size == 1:
+            continue
+        has = []
+        for x in codes:
+            place = d - len(shape) + x.ndim
+            has.append(place >= 0 and x.shape[place] != 1)
+        joins = bool(pattern) and pattern[-1] == tuple(has)
+        if not joins:
+            pattern.append(tuple(has))
+        for i, here in enumerate(has):
+            if here and joins:
+                kept[i][-1] *= size
+            elif here:
+                kept[i].append(size)
+    if not pattern:
+        pattern = [(True,) * len(codes)]
+        kept = [[1] for _ in codes]
+    dense = [np.ascontiguousarray(x).reshape(sizes) for x, sizes in zip(codes, kept)]
+    return tuple(pattern), shape, dense

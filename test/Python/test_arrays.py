@@ -1,0 +1,419 @@
+# SPDX-License-Identifier: MIT
+"""quantize, encode and decode, against gfloat, ml_dtypes and the definitions."""
+
+import sys
+from pathlib import Path
+
+import gfloat
+import ml_dtypes
+import numera
+import numpy as np
+import oracle
+import pytest
+
+sys.path.append(str(Path(__file__).parents[1] / "Execution"))
+
+# NumPy's own casts warn of what overflows.
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+HALVES = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+BRAINS = np.arange(1 << 16, dtype=np.uint16).view(ml_dtypes.bfloat16)
+ALL16 = {"f16": HALVES, "bf16": BRAINS}
+
+
+def normal(*shape, seed=0, dtype=np.float32):
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+
+
+# ---- values -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("source", ALL16)
+@pytest.mark.parametrize("name", oracle.ML_DTYPES)
+def test_all_inputs_of_16_bits_are_rounded_as_by_ml_dtypes(name, source):
+    x = ALL16[source]
+    dtype = np.dtype(getattr(ml_dtypes, oracle.ML_DTYPES[name]))
+    with np.errstate(all="ignore"):
+        expected = x.astype(np.float32).astype(dtype)
+        if name == "f8E8M0FNU":
+            # Of numbers that it holds. Half way between two powers of two ml_dtypes
+            # goes up, Numera to the even code (R3); below 2^-126 ml_dtypes goes up
+            # from anywhere.
+            wide = x.astype("f8")
+            x = x[(wide >= 2.0**-126) & (np.frexp(wide)[0] != 0.75)]
+            expected = x.astype(np.float32).astype(dtype)
+    # Formats without infinities saturate; ml_dtypes has NaN there, if there is one.
+    has_nan = not name.startswith(("f4", "f6"))
+    codes = numera.encode(x, name, overflow="infinity" if has_nan else None)
+    if not has_nan:
+        finite = ~np.isnan(x.astype(np.float32))
+        codes, expected = codes[finite], expected[finite]
+    oracle.same_bits(codes.view(dtype).astype("f4"), expected.astype("f4"))
+
+
+MODES = {
+    "nearest-even": gfloat.RoundMode.TiesToEven,
+    "nearest-away": gfloat.RoundMode.TiesToAway,
+    "toward-zero": gfloat.RoundMode.TowardZero,
+    "up": gfloat.RoundMode.TowardPositive,
+    "down": gfloat.RoundMode.TowardNegative,
+}
+
+
+@pytest.mark.parametrize("rounding", MODES)
+@pytest.mark.parametrize("name", oracle.GFLOAT)
+def test_every_rounding_is_that_of_gfloat(name, rounding):
+    x = np.concatenate([HALVES.astype("f8"), BRAINS.astype("f8")])
+    x = x[np.isfinite(x)]
+    expected = gfloat.round_ndarray(oracle.GFLOAT[name], x, MODES[rounding], sat=True)
+    for dtype in ("f4", "f8"):
+        y = numera.quantize(
+            x.astype(dtype), name, rounding=rounding, overflow="saturate"
+        )
+        oracle.same_bits(y, expected.astype(dtype))
+
+
+@pytest.mark.parametrize("name", oracle.GFLOAT)
+def test_every_code_has_the_value_that_gfloat_reads(name):
+    info = oracle.GFLOAT[name]
+    codes = np.arange(1 << info.bits, dtype=numera.format(name).dtype)
+    expected = gfloat.decode_ndarray(info, codes.astype(np.int64))
+    values = numera.decode(codes, name, "f8")
+    oracle.same_bits(values, expected)
+    oracle.same_bits(numera.decode(codes, name), expected.astype("f4"))
+    # Back to the codes, but for NaNs, of which there is one.
+    number = ~np.isnan(expected)
+    assert (numera.encode(values, name)[number] == codes[number]).all()
+
+
+@pytest.mark.parametrize("bits", [6, 8, 16])
+@pytest.mark.parametrize("source", ALL16)
+def test_posits_are_those_of_the_standard(bits, source):
+    x = ALL16[source].astype("f8")
+    x = x[np.isfinite(x)]
+    expected = oracle.posit_codes(x, bits)
+    name = f"posit<{bits},2>"
+    for dtype in (ml_dtypes.bfloat16, "f2", "f4", "f8"):
+        some = x.astype(dtype).astype("f8") == x
+        codes = numera.encode(x[some].astype(dtype), name)
+        assert (codes == expected[some]).all()
+    values = oracle.posit_values(bits)
+    codes = np.arange(1 << bits, dtype=numera.format(name).dtype)
+    oracle.same_bits(numera.decode(codes, name, "f8"), values)
+    oracle.same_bits(numera.quantize(x, name), values[expected])
+
+
+def test_the_type_of_the_input_rounds_nothing_more():
+    # 1 + 2^-8 + 2^-30 is above the middle of two bf16; its f32 is on it.
+    x = np.array([1 + 2**-8 + 2**-30, 1 + 2**-8])
+    assert numera.quantize(x, "bf16").tolist() == [1 + 2**-7, 1]
+    assert numera.encode(np.array([2**53 + 1]), "f64").view("f8")[0] == 2**53
+    assert numera.decode(numera.encode([2**-24 * 3], "bf16"), "bf16", "f2")[0] == (
+        2**-24 * 3
+    )
+
+
+def test_integers_are_rounded_once():
+    assert numera.decode(
+        numera.encode(np.int8([-128, 127]), "f16"), "f16"
+    ).tolist() == [
+        -128,
+        127,
+    ]
+    x = np.array([2**63 - 1, -(2**63), 257, 2**24 + 1])
+    values = numera.decode(numera.encode(x, "bf16"), "bf16")
+    assert values.tolist() == [2.0**63, -(2.0**63), 256, 2.0**24]
+    unsigned = np.array([2**64 - 1], np.uint64)
+    assert numera.decode(numera.encode(unsigned, "f32"), "f32")[0] == 2.0**64
+
+
+def test_stochastic_rounding_draws_by_the_place_in_row_major_order():
+    import stochastic_reference
+
+    x = normal(13, 21)
+    draws = stochastic_reference.Draws(seed=5, step=9, bits=32)
+    bits = x.view(np.uint32)
+    random = np.array([draws(1, 0, i) for i in range(x.size)]).reshape(x.shape)
+    up = random < (bits.astype(np.int64) & 0xFFFF) << 16
+    expected = ((bits >> 16) + up).astype(np.uint16)
+    options = {"rounding": "stochastic", "seed": 5, "step": 9}
+    assert (numera.encode(x, "bf16", **options) == expected).all()
+    values = (expected.astype(np.uint32) << 16).view(np.float32)
+    layouts = [
+        x,
+        np.asfortranarray(x),
+        np.repeat(x, 2, 1)[:, ::2],
+        x[::-1].copy()[::-1],
+    ]
+    for y in layouts:
+        assert (numera.quantize(y, "bf16", **options) == values).all()
+        assert (numera.quantize(y, "bf16", threads=1, **options) == values).all()
+    few = numera.quantize(x, "bf16", rounding="stochastic", random_bits=3, seed=1)
+    assert set(np.unique(np.abs(few - x) < np.abs(x) * 2.0**-7)) == {True}
+    assert (few != numera.quantize(x, "bf16")).any()
+
+
+# ---- layouts ----------------------------------------------------------------
+
+
+def layouts():
+    x = normal(6, 8, 10)
+    yield x
+    yield x.T
+    yield x[::-1, ::2, ::-3]
+    yield np.asfortranarray(x)
+    yield x[:, 3]
+    yield x[:0]
+    yield x[1, 2, 3:4]
+    yield np.float32(0.3).reshape(())
+    yield np.broadcast_to(x[0, 0], (5, 7, 10))
+    yield np.broadcast_to(np.float32(0.1), (3, 0, 2))
+    yield np.zeros((2,) * 20, np.float32) + 0.3
+    yield normal(3000, 50)[:, :40]
+    record = np.zeros(50, [("a", "u1"), ("x", "<f4"), ("b", "u1")])
+    record["x"] = normal(50)
+    yield record["x"]  # no element lies at a multiple of four bytes
+    fixed = normal(30)
+    fixed.flags.writeable = False
+    yield fixed
+
+
+@pytest.mark.parametrize("x", list(layouts()), ids=lambda x: str(x.shape))
+def test_any_layout_has_the_values_of_a_dense_array(x):
+    before = x.copy()
+    expected = numera.quantize(np.ascontiguousarray(x).ravel(), "f8E4M3FN")
+    y = numera.quantize(x, "f8E4M3FN")
+    oracle.same_bits(np.ascontiguousarray(y).ravel(), expected)
+    assert y.dtype == x.dtype and y.shape == x.shape
+    codes = numera.encode(x, "posit16")
+    assert codes.shape == x.shape
+    oracle.same_bits(numera.decode(codes, "posit16"), numera.quantize(x, "posit16"))
+    assert x.tobytes() == before.tobytes()
+    # Into every layout, and onto itself.
+    for out in (np.empty(x.shape, "f4"), np.empty(x.shape, "f4", order="F")):
+        assert numera.quantize(x, "f8E4M3FN", out=out) is out
+        oracle.same_bits(out, y)
+    if x.flags.writeable and x.size:
+        own = x.copy(order="K")
+        assert numera.quantize(own, "f8E4M3FN", out=own) is own
+        oracle.same_bits(own, y)
+
+
+def test_an_array_of_the_other_byte_order_keeps_it():
+    x = normal(7, dtype=">f4")
+    y = numera.quantize(x, "bf16")
+    assert y.dtype == x.dtype
+    assert (y == numera.quantize(x.astype("f4"), "bf16")).all()
+    out = np.empty(7, ">f4")
+    assert (numera.quantize(x, "bf16", out=out) == y).all()
+
+
+def test_subclasses_stay():
+    masked = np.ma.array([0.1, 0.2], mask=[False, True], dtype="f4")
+    y = numera.quantize(masked, "bf16")
+    assert isinstance(y, np.ma.MaskedArray) and y.mask.tolist() == [False, True]
+    matrix = numera.quantize(np.asmatrix(normal(2, 2)), "bf16")
+    assert type(matrix) is np.matrix
+
+
+def test_numbers_and_lists_are_f64():
+    assert numera.quantize(0.1, "bf16") == 0.10009765625
+    assert type(numera.quantize(np.float32(0.1), "bf16")) is np.float32
+    assert numera.quantize([[0.1], [2]], "bf16").tolist() == [[0.10009765625], [2.0]]
+    assert numera.encode(1, "bf16") == 0x3F80
+
+
+def test_a_large_array_uses_threads():
+    x = normal(1 << 20)
+    expected = numera.quantize(x, "posit16", threads=1)
+    for threads in (0, 2, 3):
+        oracle.same_bits(numera.quantize(x, "posit16", threads=threads), expected)
+        oracle.same_bits(
+            numera.quantize(x[::-1], "posit16", threads=threads), expected[::-1]
+        )
+
+
+# ---- what is refused --------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "x, message",
+    [
+        (np.arange(3), "quantize takes floats (f16, bf16, f32, f64), found int64"),
+        (np.zeros(2, complex), "quantize takes floats (f16, bf16, f32, f64), found complex128"),
+        (np.array(["a"]), "quantize takes floats (f16, bf16, f32, f64), found <U1"),
+        (np.array([None]), "quantize takes floats (f16, bf16, f32, f64), found object"),
+        (np.zeros(2, bool), "quantize takes floats (f16, bf16, f32, f64), found bool"),
+        (np.zeros(2, np.longdouble), "quantize takes floats (f16, bf16, f32, f64), found float128"),
+        ([[1.0], [1.0, 2.0]], "a list that is no array of numbers"),
+        ("text", "expected an array, found str"),
+        (None, "expected an array, found NoneType"),
+    ],
+)  # fmt: skip
+def test_what_is_no_array_of_floats_is_one_error(x, message):
+    with pytest.raises(numera.Error) as error:
+        numera.quantize(x, "bf16")
+    assert message in str(error.value) and "\n" not in str(error.value)
+
+
+def test_arguments_that_do_not_go_together_are_errors():
+    x = normal(4)
+    with pytest.raises(numera.Error, match="did you mean"):
+        numera.quantize(x, "posit61")
+    with pytest.raises(numera.Error, match="'upp' does not go with float<8,7>"):
+        numera.quantize(x, "bf16", rounding="upp")
+    with pytest.raises(numera.Error, match="axis is for scaled formats, found 'bf16'"):
+        numera.quantize(x, "bf16", axis=0)
+    with pytest.raises(
+        numera.Error,
+        match=r"out is float64 of shape \(4,\), expected float32 of shape \(4,\)",
+    ):
+        numera.quantize(x, "bf16", out=np.empty(4))
+    with pytest.raises(numera.Error, match=r"out is float32 of shape \(3,\)"):
+        numera.quantize(x, "bf16", out=np.empty(3, "f4"))
+    fixed = np.empty(4, "f4")
+    fixed.flags.writeable = False
+    with pytest.raises(numera.Error, match="out is read-only"):
+        numera.quantize(x, "bf16", out=fixed)
+    with pytest.raises(
+        numera.Error, match="codes of 'bf16' are integers of 16 bits, found int64"
+    ):
+        numera.decode(np.arange(3), "bf16")
+    with pytest.raises(
+        numera.Error, match="dtype is int32, expected f16, bf16, f32 or f64"
+    ):
+        numera.decode(np.zeros(3, np.uint16), "bf16", np.int32)
+    with pytest.raises(numera.Error, match="the stride 0; expected elements"):
+        numera.quantize(x, "bf16", out=np.lib.stride_tricks.as_strided(x, (4,), (0,)))
+
+
+# ---- other libraries --------------------------------------------------------
+
+
+def test_tensors_of_torch():
+    torch = pytest.importorskip("torch")
+    x = torch.from_numpy(normal(6, 8))
+    y = numera.quantize(x, "posit8")
+    assert isinstance(y, torch.Tensor) and y.dtype == torch.float32
+    oracle.same_bits(y.numpy(), numera.quantize(x.numpy(), "posit8"))
+    turned = numera.quantize(x.t()[::2], "posit8")
+    oracle.same_bits(turned.numpy(), y.numpy().T[::2])
+    brain = numera.quantize(x.bfloat16(), "posit8")
+    assert brain.dtype == torch.bfloat16
+    expected = numera.quantize(x.bfloat16().float(), "posit8").bfloat16()
+    assert torch.equal(brain, expected)
+    assert numera.quantize(x, "bf16", out=x) is x
+    assert torch.equal(x, x.bfloat16().float())
+    assert numera.quantize(brain, "f4E2M1FN", out=brain) is brain
+    codes = numera.encode(x, "f8E5M2")
+    assert codes.dtype == torch.uint8
+    assert torch.equal(
+        codes.view(torch.float8_e5m2).float(), x.to(torch.float8_e5m2).float()
+    )
+    assert torch.equal(numera.decode(codes, "f8E5M2"), x.to(torch.float8_e5m2).float())
+    with pytest.raises(numera.Error, match="requires a gradient"):
+        numera.quantize(x.requires_grad_(), "bf16")
+    with pytest.raises(numera.Error, match="lies on meta, expected cpu"):
+        numera.quantize(torch.empty(3, device="meta"), "bf16")
+    with pytest.raises(numera.Error, match="expected a dense one"):
+        numera.quantize(torch.eye(3).to_sparse(), "bf16")
+    with pytest.raises(numera.Error, match="found int64"):
+        numera.quantize(torch.arange(3), "bf16")
+
+
+def test_arrays_of_jax():
+    jax = pytest.importorskip("jax")
+    for dtype in ("float16", "bfloat16", "float32"):
+        x = jax.numpy.asarray(normal(6, 8)).astype(dtype)
+        y = numera.quantize(x, "posit8")
+        assert isinstance(y, jax.Array) and y.dtype == dtype
+        expected = numera.quantize(np.asarray(x), "posit8")
+        assert (np.asarray(y) == expected).all()
+        assert isinstance(numera.encode(x, "posit8"), jax.Array)
+    with pytest.raises(numera.Error, match="traced by jax.jit"):
+        jax.jit(lambda x: numera.quantize(x, "bf16"))(x)
+    with pytest.raises(numera.Error, match="out is read-only"):
+        numera.quantize(np.asarray(x), "bf16", out=x)
+
+
+def test_what_speaks_dlpack_alone():
+    class Lender:
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack__(self, **options):
+            return self.array.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    class Distant(Lender):
+        def __dlpack_device__(self):
+            return (2, 0)
+
+    x = normal(5)
+    oracle.same_bits(numera.quantize(Lender(x), "bf16"), numera.quantize(x, "bf16"))
+    with pytest.raises(numera.Error, match="the Distant does not lie in the memory"):
+        numera.quantize(Distant(x), "bf16")
+
+
+# ---- scaled formats ---------------------------------------------------------
+
+
+def test_mx_blocks_have_the_scales_of_the_specification():
+    x = normal(5, 80) * 9
+    x[1, 32:64] = 0
+    q = numera.encode(x, "mxfp8")
+    blocks = np.zeros((5, 96), "f4")
+    blocks[:, :80] = x
+    blocks = blocks.reshape(5, 3, 32)
+    amax = np.abs(blocks).max(2)
+    scales = np.where(amax == 0, 2.0**-127, 2.0 ** (np.frexp(amax)[1] - 9.0))
+    assert q.scales.shape == (5, 3) and (q.scales == scales).all()
+    assert q.codes.shape == x.shape and q.format == numera.format("mxfp8")
+    scaled = (
+        (blocks / scales[..., None]).clip(-448, 448).astype(ml_dtypes.float8_e4m3fn)
+    )
+    expected = (scaled.astype("f4") * scales[..., None]).reshape(5, 96)[:, :80]
+    expected = expected.astype("f4")
+    oracle.same_bits(q.values(), expected)
+    oracle.same_bits(numera.quantize(x, "mxfp8"), expected)
+    oracle.same_bits(numera.decode(q, "mxfp8"), expected)
+    # Along another axis, which need not be the last one; in other types.
+    turned = np.ascontiguousarray(x.T)
+    oracle.same_bits(numera.quantize(turned, "mxfp8", axis=0), expected.T)
+    oracle.same_bits(numera.quantize(x.T, "mxfp8", axis=0), expected.T)
+    oracle.same_bits(numera.quantize(x.astype("f8"), "mxfp8"), expected.astype("f8"))
+    both = np.stack([x, x])
+    oracle.same_bits(numera.quantize(both, "mxfp8", axis=-1)[1], expected)
+    oracle.same_bits(numera.quantize(both, "mxfp8", out=both)[0], expected)
+
+
+def test_integers_with_one_scale_and_with_one_for_each_channel():
+    x = normal(6, 8)
+    for axis, amax in ((None, np.abs(x).max()), (1, np.abs(x).max(0))):
+        q = numera.encode(x, "scaled<i8,rule=absmax>", axis=axis)
+        scale = (amax / np.float32(127)).astype("f4")
+        assert (q.scales == scale).all() and q.codes.dtype == np.uint8
+        codes = np.rint(x / scale).astype(np.int8)
+        assert (q.codes.view(np.int8) == codes).all()
+        oracle.same_bits(q.values(), codes.astype("f4") * scale)
+        oracle.same_bits(
+            numera.quantize(x, "scaled<i8,rule=absmax>", axis=axis),
+            codes.astype("f4") * scale,
+        )
+
+
+def test_zero_points_and_scales_of_a_tensor_are_there():
+    x = normal(3, 40) + 1
+    q = numera.encode(x, "scaled<u8,rule=min-max>")
+    assert q.zero_codes.shape == () and q.tensor_scale is None
+    assert np.abs(q.values() - x).max() < np.ptp(x) / 255
+    q = numera.encode(x, "nvfp4")
+    assert q.scales.shape == (3, 3) and q.tensor_scale.shape == ()
+    assert (q.values() == numera.quantize(x, "nvfp4")).all()
+    with pytest.raises(numera.Error, match="rounding is not for scaled formats"):
+        numera.quantize(x, "mxfp8", rounding="up")
+    with pytest.raises(numera.Error, match="axis is 2, expected one of an array of 2"):
+        numera.quantize(x, "mxfp8", axis=2)
+    assert numera.quantize(x[:0], "mxfp8").shape == (0, 40)
