@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import os
+import pathlib
+import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -29,6 +31,8 @@ class _Model(NamedTuple):
     text: str | None
     sources: Sources
     options: list[str]
+    folder: tempfile.TemporaryDirectory[str] | None
+    """Where the file is, if it is ours."""
 
     @property
     def registry(self) -> _numera.Registry:
@@ -213,7 +217,8 @@ def compile(
     """Compiles a model, for calls from this process. Needs neither clang nor a
     linker.
 
-    model       the path of an .onnx or .mlir file, or MLIR itself.
+    model       the path of an .onnx or .mlir file, a model of ONNX or its bytes,
+                or MLIR itself.
     format      what it computes in; None: the policy's, else f32.
     accumulate  what sums of products are kept in: ``same``, ``quire``, a format.
     output_as   results as ``f32``, ``f64``, or codes, ``storage``.
@@ -256,18 +261,30 @@ def compile(
     elif policy is not None:
         request.add_file(policy)
     listed = [f"{key}={value}" for key, value in options.items() if value is not None]
-    path = os.fspath(model)
-    is_text = isinstance(model, str) and not path.endswith((".onnx", ".mlir"))
-    source = _Model(
-        "model.mlir" if is_text else path,
-        path if is_text else None,
-        request.sources(),
-        listed,
-    )
+    source = _read(model, request.sources(), listed)
     native = source.compile()
     for line in native.warnings.splitlines():
         warnings.warn(line, stacklevel=2)
     return Program(native, source)
+
+
+def _read(model: Any, sources: Sources, options: list[str]) -> _Model:
+    """Tells paths, MLIR and models of ONNX from each other."""
+    if hasattr(model, "SerializeToString"):
+        model = model.SerializeToString()
+    if isinstance(model, bytes):
+        folder = tempfile.TemporaryDirectory(prefix="numera-")
+        path = os.path.join(folder.name, "model.onnx")
+        pathlib.Path(path).write_bytes(model)
+        return _Model(path, None, sources, options, folder)
+    if not isinstance(model, (str, os.PathLike)):
+        raise Error(
+            f"a model is a path, MLIR, or one of ONNX, found {type(model).__name__}"
+        )
+    text = os.fspath(model)
+    if isinstance(model, str) and not text.endswith((".onnx", ".mlir")):
+        return _Model("model.mlir", text, sources, options, None)
+    return _Model(text, None, sources, options, None)
 
 
 def open(path: Path) -> Program:

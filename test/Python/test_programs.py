@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Compiled programs: what is compiled, saved, opened and told."""
 
+import pathlib
+
 import numera
 import numpy as np
 import pytest
@@ -230,3 +232,22 @@ def test_statistics_count_what_happened_to_operations():
     assert {row["format"] for row in scaled.scaled} == {"mxfp8e4m3"}
     with pytest.raises(numera.Error, match="no function 'f'"):
         axpy.stats(1, function="f")
+
+
+FASHION = pathlib.Path(__file__).parents[2] / "examples/fashion/model.onnx"
+
+
+def test_a_model_of_onnx_is_a_file_bytes_or_an_object():
+    images = np.random.default_rng(2).random((5, 1, 28, 28), "f4")
+    net = numera.compile(FASHION, format="bf16")
+    expected = net(images)
+    assert expected.shape == (5, 10)
+    assert (net.inputs[0].shape, net.inputs[0].name) == ((None, 1, 28, 28), "image")
+    saved = numera.compile(FASHION.read_bytes(), format="bf16")
+    np.testing.assert_array_equal(saved(images), expected)
+    assert "linalg.conv" in saved.mlir("import")
+    with pytest.raises(numera.Error, match="found int"):
+        numera.compile(3)
+    onnx = pytest.importorskip("onnx")
+    loaded = numera.compile(onnx.load(FASHION), format="bf16")
+    np.testing.assert_array_equal(loaded(images), expected)
