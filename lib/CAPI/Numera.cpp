@@ -94,7 +94,7 @@ static Format lookupKnown(const NumeraRegistry *registry, const char *name,
   if (!format || format.getFamily().hasArithmetic())
     return format;
   fail(error, "format '" + std::string(name) +
-                  "' is opaque: only its library knows its values");
+                  "' is opaque: only its library defines its values");
   return {};
 }
 

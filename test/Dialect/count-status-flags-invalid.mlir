@@ -39,7 +39,7 @@ func.func @operands_and_formats_differ(%x: !f8) -> i8 {
 !f8 = !numera.num<float<4, 3, fn>>
 
 func.func @of_nothing(%x: !f8) -> i8 {
-  // expected-error@+1 {{'numera.status_flags' op of 'addition', which is no operation of the dialect}}
+  // expected-error@+1 {{'numera.status_flags' op of 'addition', which is not an operation of the dialect}}
   %e = numera.status_flags "addition"(%x) gives %x {format = #numera.format<float<4, 3, fn>>, operand_formats = [#numera.format<float<4, 3, fn>>]} : (!f8, !f8) -> i8
   return %e : i8
 }

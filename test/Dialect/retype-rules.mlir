@@ -19,7 +19,7 @@
 // CHECK-SAME: {match = "op sofmax", operations = []}
 
 // WARN: rules.yaml:7:7: warning: rule '*irs*' is for nothing: rules before it match all that it matches
-// WARN: rules.yaml:11:7: warning: rule 'moved' matches nothing that computes, but constants or moves, which have the formats of what they belong to
+// WARN: rules.yaml:11:7: warning: rule 'moved' matches only constants and data movement, which take the formats of the operations that use them
 // WARN: rules.yaml:12:7: warning: rule 'tipo' matches no operation; those of the model are called first, second, last1, last2, oddly, odd, ...
 // WARN: rules.yaml:13:7: warning: rule 'op sofmax' matches no operation; the model has operators linalg.exp, linalg.log, linalg.softmax, linalg.matmul, scf.for
 

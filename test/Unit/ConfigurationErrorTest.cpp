@@ -95,9 +95,10 @@ TEST(ConfigurationError, NameOfAFormat) {
                           "bits: 9}"),
             "f.yaml:3:3: error: format 'a' is already defined at f.yaml:2:3, "
             "choose another name\n");
-  EXPECT_EQ(errorOfFormat("my-format: {family: posit, bits: 8}"),
-            "f.yaml:2:3: error: 'my-format' is no name for a format, expected "
-            "letters, digits and '_', no digit first\n");
+  EXPECT_EQ(
+      errorOfFormat("my-format: {family: posit, bits: 8}"),
+      "f.yaml:2:3: error: 'my-format' is not a valid format name, expected "
+      "letters, digits and '_', no digit first\n");
   EXPECT_EQ(errorOfFormat("i32: {family: posit, bits: 8}"),
             "f.yaml:2:3: error: 'i32' has a meaning of its own, choose another "
             "name\n");
@@ -271,7 +272,7 @@ TEST(ConfigurationError, Libraries) {
             "f.yaml:2:21: error: 'include' is for sources, found none: '" +
                 (folder.path + "/lib.so' is compiled already\n").str());
   EXPECT_EQ(errorIn("libraries:\n  a: {path: lib.c, defines: {-D: 1}}\n"),
-            "f.yaml:2:30: error: '-D' is no macro, expected letters, digits "
+            "f.yaml:2:30: error: '-D' is not a macro, expected letters, digits "
             "and '_', no digit first\n");
   EXPECT_EQ(errorIn("libraries:\n  a: {path: lib.c, standard: 11}\n"),
             "f.yaml:2:30: error: standard is '11', expected one that clang "
@@ -325,12 +326,11 @@ TEST(ConfigurationError, RoundingsInCarriers) {
       "f.yaml:5:28: error: 'round_to' rounds in the carrier of an opaque "
       "format, and 'bf16' names none; expected 'carrier: f32' or "
       "'carrier: f64' in the entry of the format\n");
-  EXPECT_EQ(
-      errorOfLowering(", carrier: f32", "op: round_to, format: a, call: "
-                                        "g"),
-      "f.yaml:5:5: error: 'round_to' stands for two casts, and one is not "
-      "registered: - {op: cast, from: f32, to: a, target: \"*\", call: "
-      "SYMBOL}\n");
+  EXPECT_EQ(errorOfLowering(", carrier: f32", "op: round_to, format: a, call: "
+                                              "g"),
+            "f.yaml:5:5: error: 'round_to' replaces two casts, and one is not "
+            "registered: - {op: cast, from: f32, to: a, target: \"*\", call: "
+            "SYMBOL}\n");
   EXPECT_EQ(errorOfLowering(", carrier: f32",
                             "op: round_to, format: a, rounding: up, call: g"),
             "f.yaml:5:31: error: 'round_to' has no 'rounding', expected "

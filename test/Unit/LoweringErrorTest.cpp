@@ -92,9 +92,10 @@ TEST(LoweringError, TheRestOfALowering) {
             "\"*\"\n");
   EXPECT_EQ(errorOfLowering("{op: add, format: my}"),
             "f.yaml:4:5: error: 'call' is missing, a lowering needs it\n");
-  EXPECT_EQ(errorOfLowering("{op: add, format: my, call: f()}"),
-            "f.yaml:4:33: error: 'f()' is no function, expected the name of a "
-            "C function\n");
+  EXPECT_EQ(
+      errorOfLowering("{op: add, format: my, call: f()}"),
+      "f.yaml:4:33: error: 'f()' is not a function, expected the name of a "
+      "C function\n");
   EXPECT_EQ(errorOfLowering("{op: add, format: my, call: f, library: l}"),
             "f.yaml:4:45: error: unknown library 'l', define it in the section "
             "libraries\n");
@@ -131,9 +132,10 @@ TEST(LoweringError, VectorVariants) {
   EXPECT_EQ(errorOfVector("{lanes: 16}"),
             "f.yaml:4:36: error: 'call' is missing, a vector variant needs "
             "it\n");
-  EXPECT_EQ(errorOfVector("{call: f-16}"),
-            "f.yaml:4:51: error: 'f-16' is no function, expected the name of a "
-            "C function\n");
+  EXPECT_EQ(
+      errorOfVector("{call: f-16}"),
+      "f.yaml:4:51: error: 'f-16' is not a function, expected the name of a "
+      "C function\n");
   EXPECT_EQ(errorOfVector("{call: g, lane: 16}"),
             "f.yaml:4:54: error: unknown key 'lane' of a vector variant, did "
             "you mean 'lanes'?\n");

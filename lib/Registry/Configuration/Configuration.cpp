@@ -139,7 +139,7 @@ bool ConfigurationReader::checkNewName(const YamlNode &entry) {
   if (!isFormatName(name))
     return file.fail(entry.keyPlace,
                      "'" + name +
-                         "' is no name for a format, expected "
+                         "' is not a valid format name, expected "
                          "letters, digits and '_', no digit first");
   if (isReserved(name))
     return file.fail(entry.keyPlace,

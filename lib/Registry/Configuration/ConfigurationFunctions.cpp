@@ -46,7 +46,7 @@ bool ConfigurationReader::readRoundTo(const YamlNode &entry,
   return (hasStep && carrier == formatF32()) ||
          file.fail(equivalent->place,
                    "'" + Twine(equivalent->text) +
-                       "' is no format whose sums of products Numera rounds "
+                       "' is not a format whose sums of products Numera rounds "
                        "in f32, expected one such as bf16, and 'carrier: f32'");
 }
 
@@ -92,7 +92,7 @@ bool ConfigurationReader::checkCarrier(const YamlNode &entry,
     cast.operands = {from};
     cast.result = to;
     if (!registry.findLowering(cast))
-      return file.fail(entry.place, "'round_to' stands for two casts, and one "
+      return file.fail(entry.place, "'round_to' replaces two casts, and one "
                                     "is not registered: " +
                                         registry.suggest(cast));
   }
@@ -158,7 +158,7 @@ bool ConfigurationReader::readPart(const YamlNode &section,
     return false;
   if (!isFormatName(value.text))
     return file.fail(value.place, "'" + Twine(value.text) +
-                                      "' is no function, expected the name "
+                                      "' is not a function, expected the name "
                                       "of a C function");
   lowering.symbol = value.text;
   registry.registered.push_back(std::move(lowering));

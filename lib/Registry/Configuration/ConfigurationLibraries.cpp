@@ -211,7 +211,7 @@ bool ConfigurationReader::readDefines(const YamlNode &entry, Library &library) {
     // A macro's name and the name of a format are the same letters.
     if (!isFormatName(name))
       return file.fail(place, "'" + name +
-                                  "' is no macro, expected letters, digits "
+                                  "' is not a macro, expected letters, digits "
                                   "and '_', no digit first");
     library.defines.push_back((name + value).str());
     return true;

@@ -256,7 +256,7 @@ bool ConfigurationReader::readFunctionName(const YamlNode &mapping,
   // A C identifier and the name of a format are the same letters.
   if (!isFormatName(call->text))
     return file.fail(call->place, "'" + Twine(call->text) +
-                                      "' is no function, expected the name "
+                                      "' is not a function, expected the name "
                                       "of a C function");
   symbol = call->text;
   return true;

@@ -55,7 +55,7 @@ static void printAsText(const Format &format, raw_ostream &stream) {
 std::string numera::checkFormatTable(const Format &format, StringRef name) {
   if (!format.getFamily().hasArithmetic())
     return ("format '" + name +
-            "' is opaque: only its library knows the values of its codes")
+            "' is opaque: only its library defines the values of its codes")
         .str();
   if (format.width() > widestTable)
     return ("format '" + name + "' has " + Twine(format.width()) +

@@ -297,7 +297,7 @@ std::optional<QuireLayout> numera::quireOf(const Format &format,
   const FormatFamily &family = format.getFamily();
   error = "format '" + format.spelling() + "' has no quire: ";
   if (!family.hasArithmetic())
-    error += "only its library knows its values";
+    error += "only its library defines its values";
   else if (family.isIrrational())
     error += "its values are no binary fractions";
   else if (QuireLayout layout = family.quire(format);

@@ -31,7 +31,7 @@ static std::string findConflict(const Plugin &plugin) {
     return "has a family '" + name.str() +
            "', expected letters, digits and '_', no digit first";
   if (findFamily(name))
-    return "has the family '" + name.str() + "', which is there already";
+    return "has the family '" + name.str() + "', which already exists";
   return "";
 }
 

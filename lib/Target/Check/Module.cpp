@@ -29,7 +29,7 @@ Twins::Twins(const Registry &original) : widened(original) {
     if (!format || format.width() == format.storageBits() ||
         any_of(twins, [&](const auto &pair) { return pair.first == format; }))
       return;
-    // No file can have the name: it is no name for a format.
+    // No file can have the name: it is not a valid format name.
     std::string name = "storage of " + format.spelling();
     ParameterError none;
     Format twin = findFamily("opaque")->create(

@@ -172,7 +172,7 @@ bool withOptions(const CompileOptions &options, Format &format,
                        "toward-zero, up, down, to-odd or stochastic");
     if (!family.hasArithmetic())
       return disagrees(options.rounding,
-                       "how it rounds, only its library knows");
+                       "only its library defines how it rounds");
     rounding = *named;
   }
   uint64_t bits = options.randomBits.value_or(

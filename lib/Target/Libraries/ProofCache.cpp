@@ -111,7 +111,7 @@ std::optional<ProofRecord> ProofCache::find(const Fingerprint &about) const {
   if (lines)
     return parse(*lines);
   warnings << "numera: warning: " << path
-           << " is not what was written there, and counts for nothing; remove "
+           << " is corrupt and ignored; remove "
               "it\n";
   return std::nullopt;
 }

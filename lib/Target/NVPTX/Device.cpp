@@ -132,11 +132,11 @@ static Error checkConstructors(const Module &module) {
   ConstantArray *entries = constructorsOf(module);
   if (!entries)
     return Error::success();
-  return createStringError(
-      "the constructor '" +
-      constructorOf(entries->getOperandUse(0))->getName() +
-      "' of a library sets what kernels read, and nothing runs it on target "
-      "nvptx: define constants instead");
+  return createStringError("the constructor '" +
+                           constructorOf(entries->getOperandUse(0))->getName() +
+                           "' of a library writes data that kernels read, but "
+                           "does not run on target "
+                           "nvptx: define constants instead");
 }
 
 /// What a library calls and the device does not have: a CPU's instructions, the

@@ -284,7 +284,7 @@ void CheckReport::printText(const check::Report &report,
   std::string name = typeName(own);
   out << name << ' ' << report.format.spelling();
   if (!report.meaning)
-    out << ", by laws: no 'equivalent' says what its codes mean";
+    out << ", by laws, since it has no 'equivalent'";
   else if (report.meaning != report.format)
     out << ", as " << registry.nameOrSpelling(report.meaning);
   out << '\n';

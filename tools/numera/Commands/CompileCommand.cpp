@@ -77,7 +77,7 @@ static int resolveOutput(Compilation &job) {
                    .Default("");
   if (job.emit.empty())
     return fail("'" + job.output +
-                "' does not say what to write, add --emit "
+                "' has no known extension, add --emit "
                 "mlir, llvm, asm, obj, so, exe, ptx, cubin or fatbin");
   if (std::string wrong = checkEmit(job.emit, job.flags.compile.target);
       !wrong.empty())

@@ -25,7 +25,7 @@ static int draw(const Registry &registry, ArrayRef<std::string> names,
       return fail(error);
     if (!format.getFamily().hasArithmetic())
       return fail("format '" + name +
-                  "' is opaque: only its library knows its values");
+                  "' is opaque: only its library defines its values");
     formats.push_back({name, format});
   }
   if (formats.size() > mostPlotted)

@@ -44,7 +44,7 @@ static std::string withName(StringRef text, StringRef name) {
 static std::string checkName(StringRef name) {
   if (!isFormatName(name))
     return "'" + name.str() +
-           "' is no name for a format, expected letters, digits and '_', no "
+           "' is not a valid format name, expected letters, digits and '_', no "
            "digit first";
   std::string unknown;
   if (Registry().lookupFormat(name, unknown) || integerFromName(name) ||

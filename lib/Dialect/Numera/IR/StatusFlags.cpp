@@ -12,7 +12,7 @@ LogicalResult StatusFlagsOp::verify() {
   auto operation = operationFromName(getOf());
   if (!operation)
     return emitOpError("of '")
-           << getOf() << "', which is no operation of the dialect";
+           << getOf() << "', which is not an operation of the dialect";
   unsigned expected = operandCount(*operation);
   if (getInputs().size() != expected)
     return emitOpError("has ") << getInputs().size() << " operands; '"

@@ -370,7 +370,7 @@ LogicalResult callProducts(ModuleOp module) {
     if (!fill ||
         !isZero(registryOf(generic), product.result, fill.getInputs().front()))
       return refuse(generic, product)
-             << "its sums do not start at zero; add what they start with to "
+             << "its sums do not start at zero; add their start values to "
                 "the result";
     work.emplace_back(generic, fill);
   }

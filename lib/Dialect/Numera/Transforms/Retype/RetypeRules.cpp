@@ -287,8 +287,8 @@ void Policies::warn(const Policy::Rule &rule, const Match &match) {
       emitWarning(placeOf(module.getContext(), rule.location))
       << "rule '" << rule.pattern() << "' ";
   if (match.isFirst)
-    warning << "matches nothing that computes, but constants or moves, which "
-               "have the formats of what they belong to";
+    warning << "matches only constants and data movement, which "
+               "take the formats of the operations that use them";
   else if (match.isAny)
     warning << "is for nothing: rules before it match all that it matches";
   else if (!rule.operation.empty())

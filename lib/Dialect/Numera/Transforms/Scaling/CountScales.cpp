@@ -22,7 +22,7 @@ LogicalResult Expander::returnCounts(ArrayRef<Operation *> work) {
       continue;
     auto function = dyn_cast<func::FuncOp>(op->getParentOp());
     if (!function || !function.getBody().hasOneBlock())
-      return op->emitError("in a loop or a branch, where nothing can be "
+      return op->emitError("in a loop or a branch, where scales cannot be "
                            "counted; expected it in the body of its function");
     Operation *exit = function.front().getTerminator();
     Operation *last = exit->getPrevNode();
