@@ -16,6 +16,7 @@ from numera._finfo import FormatInfo
 from numera._formats import Code, Format, ScaledFormat, Table, format, formats, load
 from numera._functions import dot, matmul, mean, sum
 from numera._kernels import stochastic
+from numera._lowering import lowering
 from numera._programs import Program, Statistics, compile, open
 from numera._register import register
 from numera._scaled import Scaled
@@ -47,6 +48,7 @@ __all__ = [
     "formats",
     "lns",
     "load",
+    "lowering",
     "matmul",
     "mean",
     "open",

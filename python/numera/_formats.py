@@ -195,8 +195,8 @@ class Format:
         return self.name
 
     def _identity(self) -> tuple[str, Sources]:
-        # Of a library's format, the library is a part.
-        return self.spelling, self._sources if self.family == "opaque" else ()
+        # Of what a library computes, the library is a part.
+        return self.spelling, self._sources if self._facts.get("lowerings") else ()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Format):
@@ -291,6 +291,8 @@ def _find(spec: str) -> Format:
         found = next(filter(None, (_try(spec, group) for group in groups)), None)
         if found is None:
             found = _make(spec, groups[min(1, len(groups) - 1)])  # an error
+        if len(_made) >= 4096:  # a sweep over formats
+            _made.clear()
         _made[key] = found
     return found
 

@@ -122,7 +122,7 @@ def _lowering(
 
 def _functions(name: str, files: Iterable[str]) -> dict[str, str]:
     """The functions in sources that are called after the format."""
-    names = [op for op in _numera.operations() if op not in ("cast", "cmp", "mac")]
+    names = [op for op, _ in _numera.operations() if op not in ("cast", "cmp", "mac")]
     for other in ["f32", "f64", *_INTEGERS]:
         names += [f"from_{other}", f"to_{other}"]
     text = ""

@@ -25,6 +25,13 @@ struct Error : std::runtime_error {
 /// Throws the line that a function of the C API left, and frees it.
 [[noreturn]] void throwError(char *error);
 
+/// Has Python handle the signals that came while its lock was released: an
+/// interrupt is thrown from here, and goes before an error that it has caused.
+inline void handleSignals() {
+  if (PyErr_CheckSignals() != 0)
+    throw nb::python_error();
+}
+
 /// Takes a string of the C API; null, and `error`, are a failure.
 std::string takeString(char *text, char *error);
 

@@ -4,6 +4,7 @@
 
 #include "Binding.h"
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -28,9 +29,14 @@ static void makeRegistry(Registry *place,
   std::vector<Source> sources;
   for (const auto &[text, name, directory] : tuples)
     sources.push_back({text, name, directory});
-  // Libraries in C are compiled here.
-  nb::gil_scoped_release release;
-  new (place) Registry(sources);
+  try {
+    // Libraries in C are compiled here.
+    nb::gil_scoped_release release;
+    new (place) Registry(sources);
+  } catch (const Error &) {
+    handleSignals();
+    throw;
+  }
 }
 
 /// Width, bits of storage, and whether Numera knows the values.
@@ -95,16 +101,18 @@ static void convert(const Registry &registry, const char *format,
     throwError(error);
 }
 
-/// Names of operations, as lowerings have them.
-static std::vector<std::string> operations() {
+/// Names of operations, as lowerings have them, and how many operands they
+/// take.
+static std::vector<std::pair<std::string, int>> operations() {
   return {
-#define NUMERA_OPERATION(enumerator, name, ...) #name,
+#define NUMERA_OPERATION(enumerator, name, operands, ...) {#name, operands},
 #include "numera/Numerics/Core/Operations.def"
   };
 }
 
 void bindFormats(nb::module_ &module) {
-  module.def("operations", &operations, "Names of operations.");
+  module.def("operations", &operations,
+             "Operations, and how many operands they take.");
   nb::class_<Registry>(module, "Registry",
                        "The built-in formats, and those of YAML sources.")
       .def("__init__", &makeRegistry, nb::arg("sources"),

@@ -42,18 +42,14 @@ template <typename Function> static auto unlocked(Function function) {
   }();
   return result;
 }
-static void handleSignals() {
-  if (PyErr_CheckSignals() != 0)
-    throw nb::python_error();
-}
 
 // ---- compiling -------------------------------------------------------------
 
 static Program *own(NumeraProgram *program, char *error) {
-  if (!program)
-    throwError(error);
   auto owned = std::make_unique<Program>(program);
   handleSignals();
+  if (!program)
+    throwError(error);
   return owned.release();
 }
 
@@ -92,9 +88,9 @@ static void compileToFile(const Registry &registry, const std::string &name,
                 : numeraCompileToFile(registry.get(), name.c_str(), list.get(),
                                       emit.c_str(), output.c_str(), &error);
   });
+  handleSignals();
   if (!done)
     throwError(error);
-  handleSignals();
 }
 
 static std::string printModel(const Registry &registry, const std::string &name,

@@ -4,8 +4,10 @@
 import os
 import pathlib
 import pickle
+import signal
 import subprocess
 import sys
+import threading
 
 import numera
 import numpy as np
@@ -133,3 +135,58 @@ def test_a_machine_without_clang_says_so(tmp_path):
         "numera.Error: numera.register('mine'):9:3: error: library 'mine': no clang "
         "on PATH: it compiles libraries and links programs; install clang-22"
     )
+
+
+def test_an_operation_of_few_bits_may_be_a_function_in_python():
+    calls = []
+
+    @numera.lowering("mul", "posit8")
+    def upward(x, y):
+        calls.append((x, y))
+        return x * y * 1.125
+
+    # Every pair of codes, and no more.
+    assert len(calls) == 65536
+    posit8 = numera.format("posit8")
+    assert upward != posit8
+    assert upward.spelling == "posit<8,2>"
+
+    @numera.lowering("add", upward)
+    def both(x, y):
+        return x - y
+
+    x = np.array([1, 2], "f4")
+    programs = [numera.compile(SQUARE_PLUS, format=f) for f in (posit8, upward, both)]
+    # 2 x x, 1.125 as much, and the difference of x and x in place of their sum.
+    assert programs[0](x).tolist() == [2, 8]
+    assert programs[1](x).tolist() == [2.25, 9]
+    assert programs[2](x).tolist() == [0, 0]
+    assert pickle.loads(pickle.dumps(both)) == both
+
+
+@pytest.mark.parametrize(
+    ("operation", "format", "line"),
+    [
+        ("mul", "posit16", "format 'posit16' has 16 bits, .* at most 8"),
+        ("fma", "posit8", "of one or two numbers that give one, found 'fma'"),
+        ("plus", "posit8", "of one or two numbers that give one, found 'plus'"),
+        ("mul", "mxfp8", "is a scaled format"),
+    ],
+)
+def test_what_no_function_in_python_is_for(operation, format, line):
+    with pytest.raises(numera.Error, match=line):
+        numera.lowering(operation, format)
+
+
+def test_an_interrupt_ends_the_compiler_of_a_source(tmp_path):
+    text = MINE.read_text()
+    source = tmp_path / "mine.c"
+    thread = threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        thread.start()
+        for version in range(1000):
+            source.write_text(f"{text}/* {version} */\n")
+            numera.register("mine", bits=16, source=source)
+    thread.join()
+    source.write_text(text)
+    assert numera.register("mine", bits=16, source=source).width == 16
