@@ -17,7 +17,7 @@ from numera import _numera, _sources
 from numera._calls import Function
 from numera._errors import Error
 from numera._request import Path, Request, Spec
-from numera._sources import Sources
+from numera._sources import Source, Sources
 
 __all__ = ["Program", "Statistics", "compile", "open"]
 
@@ -60,12 +60,14 @@ class Program:
     """A compiled model. Made by :func:`numera.compile` and :func:`numera.open`.
 
     Threads may call a program at the same time, and so may processes that were
-    forked from the one that compiled it.
+    forked from the one that compiled it. A program that was pickled is compiled
+    again, for the machine at hand.
     """
 
     def __init__(self, native: _numera.Program, model: _Model | None = None) -> None:
         self._native = native
         self._model = model
+        self._path: str | None = None
         self._counting: _numera.Program | None = None
         self._metadata = json.loads(native.metadata)
         self.functions: dict[str, Function] = {
@@ -192,6 +194,13 @@ class Program:
             )
         return self._model
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._model is None:
+            return open, (self._path,)
+        name, text, sources, options, folder = self._model
+        data = pathlib.Path(name).read_bytes() if folder else text
+        return _restore, (name, data, tuple(map(tuple, sources)), options)
+
     def __repr__(self) -> str:
         functions = ", ".join(map(str, self.functions.values()))
         return f"<numera.Program in {self._metadata['format']}: {functions}>"
@@ -268,6 +277,21 @@ def compile(
     return Program(native, source)
 
 
+def _restore(
+    name: str,
+    data: str | bytes | None,
+    sources: Sequence[Sequence[str]],
+    options: list[str],
+) -> Program:
+    """The program, compiled for this machine."""
+    known = tuple(Source(*source) for source in sources)
+    if isinstance(data, bytes):
+        model = _read(data, known, options)
+    else:
+        model = _Model(name, data, known, options, None)
+    return Program(model.compile(), model)
+
+
 def _read(model: Any, sources: Sources, options: list[str]) -> _Model:
     """Tells paths, MLIR and models of ONNX from each other."""
     if hasattr(model, "SerializeToString"):
@@ -289,4 +313,7 @@ def _read(model: Any, sources: Sources, options: list[str]) -> _Model:
 
 def open(path: Path) -> Program:
     """Opens a shared object that Numera wrote."""
-    return Program(_numera.Program.open(os.fspath(path)))
+    path = os.path.abspath(path)
+    program = Program(_numera.Program.open(path))
+    program._path = path
+    return program

@@ -45,9 +45,10 @@ class Request:
         """Adds the section `policy` of a configuration."""
         text = json.dumps({"policy": self._plain(policy)})
         words = set(re.findall(r"\w+", text)) - self._own
-        for group in _sources.known():
-            if words.intersection(_formats.own_names(group)):
+        for group in _sources.known():  # the latest that has a name
+            if found := words.intersection(_formats.own_names(group)):
                 self._groups.append(group)
+                words -= found
         self._groups.append((Source(text, "policy", os.getcwd()),))
 
     def _plain(self, value: Any) -> Any:

@@ -29,6 +29,8 @@ Sources = tuple[Source, ...]
 
 _lock = threading.RLock()
 _registries: dict[Sources, _numera.Registry] = {}
+_MOST = 64
+"""Of them; policies that are mappings make one each. Programs keep none."""
 _known: tuple[Sources, ...] = ()
 
 
@@ -44,9 +46,11 @@ os.register_at_fork(after_in_child=_unlock_after_fork)
 def registry(sources: Sources) -> _numera.Registry:
     """The registry of the built-in formats and of sources, in their order."""
     with _lock:
-        found = _registries.get(sources)
-        if found is None:
-            found = _registries[sources] = _numera.Registry(list(sources))
+        # The one that was used last is the last.
+        found = _registries.pop(sources, None) or _numera.Registry(list(sources))
+        _registries[sources] = found
+        if len(_registries) > _MOST:
+            del _registries[next(iter(_registries))]
         return found
 
 

@@ -2,6 +2,7 @@
 """Compiled programs: what is compiled, saved, opened and told."""
 
 import pathlib
+import pickle
 
 import numera
 import numpy as np
@@ -96,19 +97,19 @@ def test_a_policy_has_formats_for_parts_of_a_model():
 def test_a_policy_may_be_a_file(tmp_path):
     path = tmp_path / "policy.yaml"
     path.write_text(
-        "formats: {mine: {family: float, exponent: 6, mantissa: 5}}\n"
-        "policy: {default: mine, accumulate: same}\n"
+        "formats: {of_a_policy: {family: float, exponent: 6, mantissa: 5}}\n"
+        "policy: {default: of_a_policy, accumulate: same}\n"
     )
     for program in (
         numera.compile(MATMUL, policy=path),
         numera.compile(MATMUL, formats=[path]),
     ):
-        assert program.policy["format"] == "mine"
+        assert program.policy["format"] == "of_a_policy"
         assert program.policy["accumulate"] == "same"
     # For that compilation alone.
-    with pytest.raises(numera.Error, match="unknown format 'mine'"):
-        numera.format("mine")
-    named = numera.compile(MATMUL, formats=path, accumulate="f32", format="mine")
+    with pytest.raises(numera.Error, match="unknown format 'of_a_policy'"):
+        numera.format("of_a_policy")
+    named = numera.compile(MATMUL, formats=path, accumulate="f32", format="of_a_policy")
     assert named.policy["accumulate"] == "f32"
 
 
@@ -183,6 +184,17 @@ def test_a_saved_program_is_the_same(tmp_path):
     assert "define" in (tmp_path / "axpy.ll").read_text()
     with pytest.raises(numera.Error, match=r"expected an end of \.so, \.o, \.s, \.ll"):
         axpy.save(tmp_path / "axpy.dll")
+
+
+def test_a_pickled_program_is_the_same(tmp_path):
+    inputs = arrays(*np.random.default_rng(1).normal(size=(3, 100)))
+    axpy = numera.compile(AXPY, format="bf16", policy={"accumulate": "same"}, seed=4)
+    path = tmp_path / "axpy.so"
+    axpy.save(path)
+    for program in (axpy, numera.open(path)):
+        copy = pickle.loads(pickle.dumps(program))
+        np.testing.assert_array_equal(copy(*inputs), axpy(*inputs))
+        assert (copy.policy, copy.seed) == (axpy.policy, 4)
 
 
 def test_what_is_no_program_is_not_opened(tmp_path):
