@@ -30,7 +30,7 @@ class Scaling:
         self.rule = fmt.rule
         self.block = fmt.block or 0
         """Elements that share a scale; 0: all, or those of a channel."""
-        self.has_tensor_scale = ", tensor" in self._type(has_axis=True)
+        self.has_tensor_scale: bool = fmt._facts["tensor_scale"]
 
     def _type(self, has_axis: bool) -> str:
         fmt = self.format
