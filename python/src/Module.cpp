@@ -27,6 +27,11 @@ std::string takeString(char *text, char *error) {
 using namespace numera::python;
 
 NB_MODULE(_numera, module) {
+#ifdef NDEBUG
+  // Other packages (PyTorch, JAX) keep modules when the interpreter ends, and so
+  // what these keep; a report of that is for whoever debugs this one.
+  nb::set_leak_warnings(false);
+#endif
   module.doc() = "The C API of Numera, for the package numera.";
   // Lives as long as the process, as what is translated does.
   nb::object type = nb::module_::import_("numera._errors").attr("Error");
