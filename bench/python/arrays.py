@@ -100,7 +100,10 @@ def quantize_table(x, rounds, repeat, unit, scale, threads):
             "quantize": lambda: numera.quantize(x, name, **options),  # noqa: B023
             "out=": lambda: numera.quantize(x, name, out=out, **options),  # noqa: B023
             "stochastic": lambda: numera.quantize(
-                x, name, rounding="stochastic", **options  # noqa: B023
+                x,
+                name,
+                rounding="stochastic",
+                **options,  # noqa: B023
             ),
             "encode": lambda: numera.encode(x, name, **options),  # noqa: B023
             "decode": lambda: numera.decode(codes, name, **options),  # noqa: B023

@@ -62,6 +62,11 @@ def find(key: tuple[Any, ...], make: Callable[[], Kernel]) -> Kernel:
     return found
 
 
+def known(key: tuple[Any, ...]) -> Kernel | None:
+    """The program of a key, if there is one."""
+    return _kernels.get(key)
+
+
 # ---- stochastic rounding ----------------------------------------------------
 
 

@@ -44,6 +44,10 @@ def call(
     ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: dict[str, Any]
 ) -> Any:
     """What ``Array.__array_ufunc__`` does."""
+    if not options and method == "__call__":
+        result = _call_again(ufunc, inputs)
+        if result is not None:
+            return result
     name = ufunc.__name__
     if method == "reduce":
         return _reduce(name, inputs[0], options)
@@ -55,8 +59,56 @@ def call(
     if options:
         raise Error(f"{next(iter(options))}= is not for arrays of codes")
     result = _call(name, inputs)
+    _remember(ufunc, inputs)
     (out,) = outs
     return result if out is None else _copied(result, out)
+
+
+_known: dict[tuple[np.ufunc, int], tuple[Format, _kernels.Kernel, np.dtype[Any]]] = {}
+"""Operations on dense arrays of one shape, by a format's place in memory, which
+stays its own as long as it stands here."""
+
+
+def _remember(ufunc: np.ufunc, inputs: Sequence[Any]) -> None:
+    fmt = next(x._format for x in inputs if isinstance(x, Array))
+    name = ufunc.__name__
+    operation = _UNARY.get(name) or _BINARY.get(name)
+    tests = _RELATIONS.get(name) or ("isnan" if name == "isnan" else None)
+    kernel = _kernels.known((operation or tests, fmt, ((True,) * ufunc.nin,)))
+    if kernel is not None:
+        if len(_known) >= 4096:
+            _known.clear()
+        dtype = fmt.dtype if operation else np.dtype(bool)
+        _known[ufunc, id(fmt)] = fmt, kernel, dtype
+
+
+def _call_again(ufunc: np.ufunc, inputs: Sequence[Any]) -> Any:
+    """The result of an operation that was done before; None where it is not so.
+
+    What calls on few elements go through.
+    """
+    first = inputs[0]
+    if type(first) is not Array:
+        return None
+    fmt, codes = first._format, first._codes
+    known = _known.get((ufunc, id(fmt)))
+    if known is None:
+        return None
+    dense = []
+    for x in inputs:
+        if (
+            type(x) is not Array
+            or x._format is not fmt
+            or x._codes.shape != codes.shape
+            or not x._codes.flags.c_contiguous
+        ):
+            return None
+        dense.append(x._codes.reshape(-1))
+    _, kernel, dtype = known
+    result = np.empty(codes.shape, dtype)
+    if codes.size:
+        kernel.run(dense, [result.reshape(-1)], codes.size)
+    return result if dtype == bool else first._with(result)
 
 
 def _copied(result: Any, out: Any) -> Any:
