@@ -9,10 +9,8 @@ import sys
 
 import numpy as np
 
-UNARY = ["neg", "abs", "sqrt", "rsqrt", "exp", "exp2", "expm1", "log", "log2", "log1p",
-         "sin", "cos", "tanh", "erf", "sigmoid", "floor", "ceil", "trunc", "round",
-         "roundeven"]
-BINARY = ["add", "sub", "mul", "div", "rem", "pow", "min", "max", "minnum", "maxnum"]
+from operations import of_operands
+
 INTEGERS = ["i1", "i8", "i16", "i32", "i64"]
 COUNT = 96
 
@@ -42,8 +40,8 @@ def operations(spelling, bits):
     shape = f"tensor<{COUNT}xi{bits}>"
     form = "{format = #numera.format<" + spelling + ">}"
     lines, results = [], []
-    for operands, names in [("%a", UNARY), ("%a, %b", BINARY), ("%a, %b, %c", ["fma"])]:
-        for name in names:
+    for count, operands in enumerate(["%a", "%a, %b", "%a, %b, %c"], start=1):
+        for name, *_ in of_operands(count):
             lines.append(f"%{name} = numera.{name} {operands} {form} : {shape}")
             results.append((f"%{name}", shape))
     for i, predicate in enumerate(["olt", "ole", "oeq", "uno", "une"]):

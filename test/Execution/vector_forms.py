@@ -8,10 +8,9 @@ of codes for each operation.
 import sys
 import numpy as np
 
+from operations import of_operands
+
 COUNT, LANES = 1024, 16
-UNARY = ("neg abs sqrt rsqrt exp exp2 expm1 log log2 log1p sin cos tanh erf "
-         "sigmoid floor ceil trunc round roundeven").split()
-BINARY = "add sub mul div rem pow min max minnum maxnum".split()
 PREDICATES = "oeq olt ole une uno ugt".split()
 
 
@@ -20,14 +19,12 @@ def steps(spelling, code, of):
     t = of(code)
     attribute = f"#numera.format<{spelling}>"
     own = f"{{format = {attribute}}} : {t}"
-    for op in UNARY:
-        yield f"%r = numera.{op} %a {own}"
-    for op in BINARY:
-        yield f"%r = numera.{op} %a, %b {own}"
+    for count, operands in enumerate(["%a", "%a, %b", "%a, %b, %c"], start=1):
+        for op, *_ in of_operands(count):
+            yield f"%r = numera.{op} {operands} {own}"
     for rounding in ("up", "toward-zero", "to-odd"):
         yield (f'%r = numera.add %a, %b {{format = {attribute}, '
                f'rounding = #numera.rounding<"{rounding}">}} : {t}')
-    yield f"%r = numera.fma %a, %b, %c {own}"
     yield (f"%r = numera.mac %a, %b, %c "
            f"{{format = {attribute}, product = {attribute}}} : {t}")
     for predicate in PREDICATES:

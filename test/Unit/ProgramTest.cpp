@@ -237,9 +237,20 @@ TEST(Program, IsCalledFromC) {
 
 /// Every elementary function once: what the linker has to find is there.
 TEST(Program, KnowsEveryFunction) {
-  for (const char *name :
-       {"sqrt", "rsqrt", "exp", "exp2", "expm1", "log", "log2", "log1p", "sin",
-        "cos", "tanh", "erf", "sigmoid", "floor", "roundeven"}) {
+  struct Function {
+    llvm::StringRef name, form;
+    unsigned operands;
+  };
+  static constexpr Function functions[] = {
+#define NUMERA_OPERATION(enumerator, name, operands, form, ...)                \
+  {#name, #form, operands},
+#include "numera/Numerics/Core/Operations.def"
+  };
+  for (auto [function, form, operands] : functions) {
+    bool isRounded = form == "Direct" || form == "Ziv" || form == "Exact";
+    if (!isRounded || operands != 1)
+      continue;
+    std::string name = function.str();
     std::string symbol = std::string("@numera_posit_") + name + "_16";
     std::string text = elementwise(
         "i16", "?",

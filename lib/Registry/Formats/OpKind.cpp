@@ -40,6 +40,7 @@ static constexpr size_t operations = 0
 #define NUMERA_OPERATION(enumerator, name, operands, ...) +1
 #include "numera/Numerics/Core/Operations.def"
     ;
+static_assert(operations <= 64, "sets of operations are words (Lowering.h)");
 
 static std::optional<OpKind> find(llvm::StringRef name, size_t begin,
                                   size_t end) {
