@@ -116,6 +116,69 @@ func.func @other_elementary_functions()
     : !posit16, !posit16, !posit16, !posit16, !posit16
 }
 
+// CHECK-LABEL: @trigonometric_functions_and_inverses
+func.func @trigonometric_functions_and_inverses()
+    -> (!posit16, !posit16, !posit16, !posit16, !posit16) {
+  %one = numera.constant 1.0 : !posit16
+  %half = numera.constant 0.5 : !posit16
+  %minus_three = numera.constant -3.0 : !posit16
+  // CHECK-DAG: %[[TAN:.*]] = numera.constant 1.5576171875 : !posit16
+  %tan = numera.tan %one : !posit16
+  // CHECK-DAG: %[[ASIN:.*]] = numera.constant 0.523681640625 : !posit16
+  %asin = numera.asin %half : !posit16
+  // CHECK-DAG: %[[ACOS:.*]] = numera.constant 1.04736328125 : !posit16
+  %acos = numera.acos %half : !posit16
+  // CHECK-DAG: %[[ATAN:.*]] = numera.constant 0.785400390625 : !posit16
+  %atan = numera.atan %one : !posit16
+  // CHECK-DAG: %[[ATAN2:.*]] = numera.constant 2.8203125 : !posit16
+  %atan2 = numera.atan2 %one, %minus_three : !posit16
+  // CHECK: return %[[TAN]], %[[ASIN]], %[[ACOS]], %[[ATAN]], %[[ATAN2]]
+  return %tan, %asin, %acos, %atan, %atan2
+    : !posit16, !posit16, !posit16, !posit16, !posit16
+}
+
+// CHECK-LABEL: @hyperbolic_functions_and_inverses
+func.func @hyperbolic_functions_and_inverses()
+    -> (!posit16, !posit16, !posit16, !posit16, !posit16) {
+  %one = numera.constant 1.0 : !posit16
+  %half = numera.constant 0.5 : !posit16
+  %three = numera.constant 3.0 : !posit16
+  // CHECK-DAG: %[[SINH:.*]] = numera.constant 1.17529296875 : !posit16
+  %sinh = numera.sinh %one : !posit16
+  // CHECK-DAG: %[[COSH:.*]] = numera.constant 1.54296875 : !posit16
+  %cosh = numera.cosh %one : !posit16
+  // CHECK-DAG: %[[ASINH:.*]] = numera.constant 0.88134765625 : !posit16
+  %asinh = numera.asinh %one : !posit16
+  // CHECK-DAG: %[[ACOSH:.*]] = numera.constant 1.7626953125 : !posit16
+  %acosh = numera.acosh %three : !posit16
+  // CHECK-DAG: %[[ATANH:.*]] = numera.constant 0.54931640625 : !posit16
+  %atanh = numera.atanh %half : !posit16
+  // CHECK: return %[[SINH]], %[[COSH]], %[[ASINH]], %[[ACOSH]], %[[ATANH]]
+  return %sinh, %cosh, %asinh, %acosh, %atanh
+    : !posit16, !posit16, !posit16, !posit16, !posit16
+}
+
+// CHECK-LABEL: @roots_logarithms_and_signs
+func.func @roots_logarithms_and_signs()
+    -> (!posit16, !posit16, !posit16, !posit16, !posit16) {
+  %half = numera.constant 0.5 : !posit16
+  %three = numera.constant 3.0 : !posit16
+  %minus_one = numera.constant -1.0 : !posit16
+  // CHECK-DAG: %[[CBRT:.*]] = numera.constant 1.4423828125 : !posit16
+  %cbrt = numera.cbrt %three : !posit16
+  // CHECK-DAG: %[[LOG10:.*]] = numera.constant 0.4771728515625 : !posit16
+  %log10 = numera.log10 %three : !posit16
+  // CHECK-DAG: %[[ERFC:.*]] = numera.constant 0.4794921875 : !posit16
+  %erfc = numera.erfc %half : !posit16
+  // CHECK-DAG: %[[HYPOT:.*]] = numera.constant 3.162109375 : !posit16
+  %hypot = numera.hypot %three, %minus_one : !posit16
+  // CHECK-DAG: %[[COPYSIGN:.*]] = numera.constant -3.0 : !posit16
+  %copysign = numera.copysign %three, %minus_one : !posit16
+  // CHECK: return %[[CBRT]], %[[LOG10]], %[[ERFC]], %[[HYPOT]], %[[COPYSIGN]]
+  return %cbrt, %log10, %erfc, %hypot, %copysign
+    : !posit16, !posit16, !posit16, !posit16, !posit16
+}
+
 // CHECK-LABEL: @integral_values
 func.func @integral_values()
     -> (!posit16, !posit16, !posit16, !posit16, !posit16) {

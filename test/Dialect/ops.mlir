@@ -64,6 +64,12 @@ func.func @binary_operations(%x: !posit16, %y: !posit16) {
   %8 = numera.minnum %x, %y : !posit16
   // CHECK-NEXT: numera.maxnum %[[X]], %[[Y]] : !posit16
   %9 = numera.maxnum %x, %y : !posit16
+  // CHECK-NEXT: numera.atan2 %[[X]], %[[Y]] : !posit16
+  %10 = numera.atan2 %x, %y : !posit16
+  // CHECK-NEXT: numera.hypot %[[X]], %[[Y]] : !posit16
+  %11 = numera.hypot %x, %y : !posit16
+  // CHECK-NEXT: numera.copysign %[[X]], %[[Y]] : !posit16
+  %12 = numera.copysign %x, %y : !posit16
   return
 }
 
@@ -110,6 +116,30 @@ func.func @unary_operations(%x: !posit16) {
   %18 = numera.round %x : !posit16
   // CHECK-NEXT: numera.roundeven %[[X]] : !posit16
   %19 = numera.roundeven %x : !posit16
+  // CHECK-NEXT: numera.cbrt %[[X]] : !posit16
+  %20 = numera.cbrt %x : !posit16
+  // CHECK-NEXT: numera.log10 %[[X]] : !posit16
+  %21 = numera.log10 %x : !posit16
+  // CHECK-NEXT: numera.tan %[[X]] : !posit16
+  %22 = numera.tan %x : !posit16
+  // CHECK-NEXT: numera.asin %[[X]] : !posit16
+  %23 = numera.asin %x : !posit16
+  // CHECK-NEXT: numera.acos %[[X]] : !posit16
+  %24 = numera.acos %x : !posit16
+  // CHECK-NEXT: numera.atan %[[X]] : !posit16
+  %25 = numera.atan %x : !posit16
+  // CHECK-NEXT: numera.sinh %[[X]] : !posit16
+  %26 = numera.sinh %x : !posit16
+  // CHECK-NEXT: numera.cosh %[[X]] : !posit16
+  %27 = numera.cosh %x : !posit16
+  // CHECK-NEXT: numera.asinh %[[X]] : !posit16
+  %28 = numera.asinh %x : !posit16
+  // CHECK-NEXT: numera.acosh %[[X]] : !posit16
+  %29 = numera.acosh %x : !posit16
+  // CHECK-NEXT: numera.atanh %[[X]] : !posit16
+  %30 = numera.atanh %x : !posit16
+  // CHECK-NEXT: numera.erfc %[[X]] : !posit16
+  %31 = numera.erfc %x : !posit16
   return
 }
 

@@ -6,9 +6,9 @@
 // NAME: error: unknown format 'posti16', did you mean 'posit16'?
 // SAME: error: accumulate 'same' rounds products stochastically, each by a mul and an add: 'float<4,3,stochastic,mac.truncate-operands=1>' changes 'mac', expected changes of 'mul' and 'add'
 
-func.func @an_operation_has_no_counterpart(%x: f32) -> f32 {
-  // expected-error@+1 {{'math.atan' has no counterpart in the numera dialect}}
-  %0 = math.atan %x : f32
+func.func @an_operation_has_no_counterpart(%x: f32, %i: i32) -> f32 {
+  // expected-error@+1 {{'math.fpowi' has no counterpart in the numera dialect}}
+  %0 = math.fpowi %x, %i : f32, i32
   return %0 : f32
 }
 

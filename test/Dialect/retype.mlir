@@ -118,3 +118,36 @@ func.func @softmax_is_the_sequence_it_stands_for(%x: tensor<2x8xf32>)
     outs(%0 : tensor<2x8xf32>) -> tensor<2x8xf32>
   return %1 : tensor<2x8xf32>
 }
+
+// CHECK-LABEL: @elementary_functions_have_counterparts
+// CHECK: numera.cbrt %{{.*}} : !posit16
+// CHECK: numera.log10 %{{.*}} : !posit16
+// CHECK: numera.tan %{{.*}} : !posit16
+// CHECK: numera.asin %{{.*}} : !posit16
+// CHECK: numera.acos %{{.*}} : !posit16
+// CHECK: numera.atan %{{.*}} : !posit16
+// CHECK: numera.sinh %{{.*}} : !posit16
+// CHECK: numera.cosh %{{.*}} : !posit16
+// CHECK: numera.asinh %{{.*}} : !posit16
+// CHECK: numera.acosh %{{.*}} : !posit16
+// CHECK: numera.atanh %{{.*}} : !posit16
+// CHECK: numera.erfc %{{.*}} : !posit16
+// CHECK: numera.atan2 %[[A:.*]], %[[B:.*]] : !posit16
+// CHECK: numera.copysign %{{.*}}, %[[A]] : !posit16
+func.func @elementary_functions_have_counterparts(%x: f32, %y: f32) -> f32 {
+  %0 = math.cbrt %x : f32
+  %1 = math.log10 %0 : f32
+  %2 = math.tan %1 : f32
+  %3 = math.asin %2 : f32
+  %4 = math.acos %3 : f32
+  %5 = math.atan %4 : f32
+  %6 = math.sinh %5 : f32
+  %7 = math.cosh %6 : f32
+  %8 = math.asinh %7 : f32
+  %9 = math.acosh %8 : f32
+  %10 = math.atanh %9 : f32
+  %11 = math.erfc %10 : f32
+  %12 = math.atan2 %11, %y : f32
+  %13 = math.copysign %12, %11 : f32
+  return %13 : f32
+}

@@ -321,6 +321,18 @@ def exact(operation, x, y):
         if is_infinite(x):
             return (INF, 0, False)
         return Fraction(0) if x == 1 else irrational(Decimal.ln, x)
+    if operation == "atanh":
+        if is_infinite(x) or abs(x) > 1:
+            return NAN
+        if abs(x) == 1:
+            return (INF, sign(x), True)
+        if abs(x) < Fraction(1, 2**40):
+            return x + x**3 / 3
+        return irrational(Decimal.ln, (1 + x) / (1 - x)) / 2
+    if operation == "acosh":
+        if is_infinite(x) or x < 1:
+            return NAN if sign(x) or not is_infinite(x) else (INF, 0, False)
+        return Fraction(0) if x == 1 else irrational(Decimal.ln, x + root(x * x - 1))
     if operation == "neg":
         return (INF, 1 - x[1], False) if is_infinite(x) else -x
     assert operation == "cast"
@@ -340,7 +352,8 @@ def judge(to, operation, operands, draw=None):
     return to.finite(result, draw)
 
 
-BINARY, UNARY = ["add", "sub", "mul", "div"], ["sqrt", "rsqrt", "exp", "log", "neg"]
+BINARY = ["add", "sub", "mul", "div"]
+UNARY = ["sqrt", "rsqrt", "exp", "log", "atanh", "acosh", "neg"]
 
 
 def storage(bits):

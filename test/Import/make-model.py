@@ -35,6 +35,14 @@ def unary(op, shape, out, opset=13, inits=(), source=TensorProto.FLOAT,
             [value("y", *out, element=result)], list(inits), opset)
 
 
+def chain(*ops):
+    """One node after the other, each on the result of the one before."""
+    names = ["x"] + [f"x{i}" for i in range(1, len(ops))] + ["y"]
+    nodes = [helper.make_node(op, [names[i]], [names[i + 1]])
+             for i, op in enumerate(ops)]
+    return nodes, [value("x", "N", 2)], [value("y", "N", 2)], [], 13
+
+
 def cast(to, opset=19, source=TensorProto.FLOAT, **attributes):
     """Element types by number: older onnx packages lack the names."""
     return unary("Cast", ["N", 2], ["N", 2], opset=opset, source=source,
@@ -78,6 +86,8 @@ MODELS = {
     # Elementwise and composite operators.
     "add": lambda: unary("Add", [2, 3], [2, 3], inits=[weights("b", 2, 1)]),
     "sigmoid": lambda: unary("Sigmoid", [4], [4]),
+    "functions": lambda: chain("Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh",
+                               "Asinh", "Acosh", "Atanh"),
     "softmax-old": lambda: unary(
         "Softmax", [2, 3, 4], [2, 3, 4], opset=9, axis=1),
     "softmax": lambda: unary("Softmax", [2, 3, 4], [2, 3, 4], axis=1),

@@ -144,6 +144,19 @@ TEST(Calculator, ComputesInTheFormatAroundAndCasts) {
   });
 }
 
+TEST(Calculator, KnowsEveryOperationByName) {
+  expectAll({
+      {"posit16: atan(1) * 4", "3.1416015625"},
+      {"posit16: atan2(0, -1)", "3.1416015625"},
+      {"f32: hypot(3, -4)", "5"},
+      {"f32: cbrt(-27)", "-3"},
+      {"f32: log10(1000)", "3"},
+      {"f32: copysign(2, -0)", "-2"},
+      {"f32: atanh(-1)", "-inf"},
+      {"f8E4M3FN: acosh(0.5)", "nan"},
+  });
+}
+
 TEST(Calculator, AppliesTheChangesOfAFormat) {
   expectAll({
       // 1.5 loses the half.

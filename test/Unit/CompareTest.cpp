@@ -42,6 +42,21 @@ TEST(MinMax, TakeTheRightOperandForLargerFormats) {
   }
 }
 
+constexpr auto withSign = [](const auto &f, uint64_t x, uint64_t y, Rounding) {
+  return copysign(f, x, y);
+};
+// Clauses: A8.
+TEST(Copysign, TakesTheSignForAllPairsOfSmallFormats) {
+  Tally tally;
+  sweepAllPairs<true>(tally, smallFormats(), oracle::copysign, withSign);
+}
+TEST(Copysign, TakesTheSignInLargerFormats) {
+  Tally tally;
+  for (auto cases : {sixteenBitFormats(), wideFormats()})
+    sweepSampledPairs(tally, cases, samples(10'000), oracle::copysign,
+                      withSign);
+}
+
 template <typename F>
 void checkRelation(Tally &tally, const char *name, const F &f,
                    const oracle::Oracle &truth, uint64_t x, uint64_t y) {

@@ -115,7 +115,8 @@ TEST(Mixed, TwoOperands) {
       {OpKind::Mul, oracle::mul},       {OpKind::Div, oracle::div},
       {OpKind::Rem, oracle::rem},       {OpKind::Min, oracle::min},
       {OpKind::Max, oracle::max},       {OpKind::MinNum, oracle::minnum},
-      {OpKind::MaxNum, oracle::maxnum},
+      {OpKind::MaxNum, oracle::maxnum}, {OpKind::Atan2, oracle::atan2},
+      {OpKind::Hypot, oracle::hypot},   {OpKind::CopySign, oracle::copysign},
   };
   for (auto [operation, exact] : operations) {
     checkBinary(tally, operation, exact, all.f8, all.posit6, all.f6);
@@ -150,6 +151,8 @@ template <int (*function)(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t)>
 void byMpfr(oracle::Result &result, mpfr_srcptr x) {
   result.cancelled = false;
   result.tail = function(result.value, x, MPFR_RNDZ) != 0;
+  if (result.tail && mpfr_zero_p(result.value)) // below MPFR's own range
+    mpfr_set_si_2exp(result.value, 1, -1'000'000, MPFR_RNDZ);
 }
 
 TEST(Mixed, ElementaryFunctions) {
@@ -161,6 +164,12 @@ TEST(Mixed, ElementaryFunctions) {
       {OpKind::Log2, byMpfr<mpfr_log2>},   {OpKind::Log1p, byMpfr<mpfr_log1p>},
       {OpKind::Sin, byMpfr<mpfr_sin>},     {OpKind::Cos, byMpfr<mpfr_cos>},
       {OpKind::Tanh, byMpfr<mpfr_tanh>},   {OpKind::Erf, byMpfr<mpfr_erf>},
+      {OpKind::Cbrt, byMpfr<mpfr_cbrt>},   {OpKind::Log10, byMpfr<mpfr_log10>},
+      {OpKind::Tan, byMpfr<mpfr_tan>},     {OpKind::Asin, byMpfr<mpfr_asin>},
+      {OpKind::Acos, byMpfr<mpfr_acos>},   {OpKind::Atan, byMpfr<mpfr_atan>},
+      {OpKind::Sinh, byMpfr<mpfr_sinh>},   {OpKind::Cosh, byMpfr<mpfr_cosh>},
+      {OpKind::Asinh, byMpfr<mpfr_asinh>}, {OpKind::Acosh, byMpfr<mpfr_acosh>},
+      {OpKind::Atanh, byMpfr<mpfr_atanh>}, {OpKind::Erfc, byMpfr<mpfr_erfc>},
   };
   const std::pair<const Mixed *, const Mixed *> formats[] = {
       {&all.f8, &all.f16}, {&all.posit6, &all.bf16}, {&all.f8E5M2, &all.f8}};

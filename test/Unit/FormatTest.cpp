@@ -293,10 +293,15 @@ TEST(Evaluate, KnowsEveryOperation) {
                            "fixed<4,11>", "fixed<1,62,wrap>", "takum<16>"}) {
     Format format = parse(text);
     const FormatFamily &family = format.getFamily();
-    uint64_t half = family.encode(format, Unpacked::fromInteger(false, 1, -1),
-                                  Rounding::NearestEven);
+    auto power = [&](int32_t exponent) {
+      return family.encode(format, Unpacked::fromInteger(false, 1, exponent),
+                           Rounding::NearestEven);
+    };
+    uint64_t one = power(0), half = power(-1);
     auto evaluate = [&](OpKind operation) {
-      std::vector<uint64_t> operands(operandCount(operation), half);
+      // acosh has values from 1 on alone.
+      std::vector<uint64_t> operands(operandCount(operation),
+                                     operation == OpKind::Acosh ? one : half);
       return family.evaluate(operation, format, operands,
                              Rounding::NearestEven);
     };
@@ -332,6 +337,18 @@ TEST(Evaluate, RoundsElementaryFunctions) {
   EXPECT_EQ(value(OpKind::Tanh, "float<8,23>", 1), 0x1.85efacp-1);
   EXPECT_EQ(value(OpKind::Erf, "float<8,23>", 1), 0x1.af767ap-1);
   EXPECT_EQ(value(OpKind::Sigmoid, "float<8,23>", 0), 0.5);
+  EXPECT_EQ(value(OpKind::Cbrt, "float<8,23>", 27), 3);
+  EXPECT_EQ(value(OpKind::Log10, "float<8,23>", 1000), 3);
+  EXPECT_EQ(value(OpKind::Tan, "float<8,23>", 1), 0x1.8eb246p+0);
+  EXPECT_EQ(value(OpKind::Atan, "float<8,23>", 1), 0x1.921fb6p-1);
+  EXPECT_EQ(value(OpKind::Sinh, "float<8,23>", 1), 0x1.2cd9fcp+0);
+  EXPECT_EQ(value(OpKind::Cosh, "float<8,23>", 1), 0x1.8b0756p+0);
+  EXPECT_EQ(value(OpKind::Asinh, "float<8,23>", 1), 0x1.c34366p-1);
+  EXPECT_EQ(value(OpKind::Erfc, "float<8,23>", 1), 0x1.422616p-3);
+  EXPECT_EQ(value(OpKind::Asin, "float<8,23>", 0.5), 0x1.0c1524p-1);
+  EXPECT_EQ(value(OpKind::Acos, "float<8,23>", 0.5), 0x1.0c1524p+0);
+  EXPECT_EQ(value(OpKind::Acosh, "float<8,23>", 2), 0x1.512428p+0);
+  EXPECT_EQ(value(OpKind::Atanh, "float<8,23>", 0.5), 0x1.193ea8p-1);
   EXPECT_EQ(value(OpKind::Pow, "float<8,23>", 2), 4);
 }
 

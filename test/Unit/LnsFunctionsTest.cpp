@@ -36,6 +36,19 @@ int sigmoid(mpfr_ptr result, mpfr_srcptr x, mpfr_rnd_t mode) {
   mpfr_ui_div(result, 1, result, mode);
   return mpfr_nan_p(x) ? 0 : belowOne(result, !mpfr_zero_p(x));
 }
+/// The same of 2, and of 1 from above.
+int erfc(mpfr_ptr result, mpfr_srcptr x, mpfr_rnd_t mode) {
+  int inexact = mpfr_erfc(result, x, mode);
+  if (inexact != 0 && mpfr_cmp_ui(result, 2) == 0)
+    mpfr_nextbelow(result);
+  return inexact;
+}
+int cosh(mpfr_ptr result, mpfr_srcptr x, mpfr_rnd_t mode) {
+  int inexact = mpfr_cosh(result, x, mode);
+  if (inexact != 0 && mpfr_cmp_ui(result, 1) == 0)
+    mpfr_nextabove(result);
+  return inexact;
+}
 template <int (*toInteger)(mpfr_ptr, mpfr_srcptr)>
 int integral(mpfr_ptr result, mpfr_srcptr x, mpfr_rnd_t) {
   return toInteger(result, x);
@@ -61,16 +74,28 @@ constexpr Nature algebraic = Nature::Algebraic, fraction = Nature::Fraction,
 constexpr UnaryCase unaryCases[] = {
     {"sqrt", &LnsFormat::sqrt, mpfr_sqrt, algebraic},
     {"rsqrt", &LnsFormat::rsqrt, mpfr_rec_sqrt, algebraic},
+    {"cbrt", &LnsFormat::cbrt, mpfr_cbrt, algebraic},
     {"exp", &LnsFormat::exp, mpfr_exp, transcendental},
     {"exp2", &LnsFormat::exp2, mpfr_exp2, algebraic},
     {"expm1", &LnsFormat::expm1, expm1, transcendental},
     {"log", &LnsFormat::log, mpfr_log, transcendental},
     {"log2", &LnsFormat::log2, mpfr_log2, algebraic},
+    {"log10", &LnsFormat::log10, mpfr_log10, transcendental},
     {"log1p", &LnsFormat::log1p, mpfr_log1p, transcendental},
     {"sin", &LnsFormat::sin, mpfr_sin, transcendental},
     {"cos", &LnsFormat::cos, mpfr_cos, transcendental},
+    {"tan", &LnsFormat::tan, mpfr_tan, transcendental},
+    {"asin", &LnsFormat::asin, mpfr_asin, transcendental},
+    {"acos", &LnsFormat::acos, mpfr_acos, transcendental},
+    {"atan", &LnsFormat::atan, mpfr_atan, transcendental},
+    {"sinh", &LnsFormat::sinh, mpfr_sinh, transcendental},
+    {"cosh", &LnsFormat::cosh, cosh, transcendental},
     {"tanh", &LnsFormat::tanh, tanh, transcendental},
+    {"asinh", &LnsFormat::asinh, mpfr_asinh, transcendental},
+    {"acosh", &LnsFormat::acosh, mpfr_acosh, transcendental},
+    {"atanh", &LnsFormat::atanh, mpfr_atanh, transcendental},
     {"erf", &LnsFormat::erf, erf, transcendental},
+    {"erfc", &LnsFormat::erfc, erfc, transcendental},
     {"sigmoid", &LnsFormat::sigmoid, sigmoid, transcendental},
     {"floor", &LnsFormat::floor, integral<floor>, fraction},
     {"ceil", &LnsFormat::ceil, integral<ceil>, fraction},
@@ -95,10 +120,10 @@ LnsOracle::Place placeOf(const UnaryCase &c, const LnsFormat &f,
   if (mpfr_zero_p(value) || (c.truth == mpfr_log && x == f.codeOfOne()))
     nature = fraction;
   // Beyond MPFR's range, not infinite.
-  bool isPole = mpfr_inf_p(result) &&
-                (mpfr_zero_p(value) || (c.truth == mpfr_log1p && inexact == 0));
+  bool isPole = mpfr_inf_p(result) && (mpfr_zero_p(value) || inexact == 0);
   if (mpfr_inf_p(result) && !isPole)
-    return {.half = 2 * truth.largestLogarithm() + 1};
+    return {.half = 2 * truth.largestLogarithm() + 1,
+            .negative = mpfr_signbit(result) != 0};
   if (mpfr_zero_p(result) && inexact != 0 && c.nature != fraction)
     return {.half = -2 * truth.largestLogarithm() - 1};
   return truth.locate(result, nature);
@@ -184,6 +209,61 @@ TEST(LnsFunctions, PowerOfAllPairsOfEightBits) {
           tally.check(f.pow(x, y, mode), truth.round(place, mode), "pow", x, y,
                       mode);
       }
+  }
+}
+
+// ---- two operands
+// -------------------------------------------------------------
+
+using MpfrBinary = int (*)(mpfr_ptr, mpfr_srcptr, mpfr_srcptr, mpfr_rnd_t);
+using Binary = uint64_t (LnsFormat::*)(uint64_t, uint64_t, RoundingMode) const;
+
+/// Pairs of codes, with as many digits as tell y/x from its arc tangent, and
+/// the root of a sum from the larger operand.
+void checkPairs(Tally &tally, const char *name, const LnsFormat &f,
+                const LnsOracle &truth, Binary ours, MpfrBinary exact,
+                Nature nature, uint64_t x, uint64_t y) {
+  int64_t distance = 0;
+  if (!f.isSpecial(x) && !f.isSpecial(y))
+    distance = (truth.logarithm(x) - truth.logarithm(y)) >> f.fraction;
+  mpfr_prec_t precision =
+      LnsOracle::precision + 3 * (distance < 0 ? -distance : distance);
+  Real a(precision), b(precision), result(precision);
+  truth.value(a, x);
+  truth.value(b, y);
+  exact(result, a, b, MPFR_RNDN);
+  LnsOracle::Place place = truth.locate(result, nature);
+  for (Rounding mode : modes)
+    tally.check((f.*ours)(x, y, mode), truth.round(place, mode), name, x, y,
+                mode);
+}
+
+TEST(LnsFunctions, AnglesAndHypotenusesOfPairs) {
+  Tally tally;
+  auto check = [&](const LnsFormat &f, const LnsOracle &truth, uint64_t x,
+                   uint64_t y) {
+    checkPairs(tally, "atan2", f, truth, &LnsFormat::atan2, mpfr_atan2,
+               transcendental, x, y);
+    checkPairs(tally, "hypot", f, truth, &LnsFormat::hypot, mpfr_hypot,
+               algebraic, x, y);
+  };
+  for (const LnsFormat &f :
+       {LnsFormat{1, 3}, LnsFormat{2, 3}, LnsFormat{5, 0}}) {
+    LnsOracle truth(f.integer, f.fraction, true);
+    for (uint64_t x = 0; x < truth.count(); ++x)
+      for (uint64_t y = 0; y < truth.count(); ++y)
+        check(f, truth, x, y);
+  }
+  std::mt19937_64 random(9);
+  for (const LnsFormat &f : {LnsFormat{5, 9}, LnsFormat{8, 23},
+                             LnsFormat{1, 61}, LnsFormat{11, 51}}) {
+    LnsOracle truth(f.integer, f.fraction, false);
+    for (uint64_t i = 0; i < samples(300); ++i) {
+      uint64_t x = random() & f.mask(), y = random() & f.mask();
+      if (i % 2 == 0) // beside one another, or far apart
+        y = truth.codeOf(y & 1, truth.logarithm(x) / (i % 4 ? 2 : 1));
+      check(f, truth, x, y);
+    }
   }
 }
 

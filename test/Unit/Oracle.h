@@ -175,6 +175,11 @@ void sub(Result &result, mpfr_srcptr x, mpfr_srcptr y);
 void mul(Result &result, mpfr_srcptr x, mpfr_srcptr y);
 void div(Result &result, mpfr_srcptr x, mpfr_srcptr y);
 void rem(Result &result, mpfr_srcptr x, mpfr_srcptr y);
+/// atan2(y, x); the root of a sum of squares.
+void atan2(Result &result, mpfr_srcptr y, mpfr_srcptr x);
+void hypot(Result &result, mpfr_srcptr x, mpfr_srcptr y);
+/// The magnitude of x with the sign of y; NaN counts as positive.
+void copysign(Result &result, mpfr_srcptr x, mpfr_srcptr y);
 void fma(Result &result, mpfr_srcptr x, mpfr_srcptr y, mpfr_srcptr z);
 void sqrt(Result &result, mpfr_srcptr x);
 void rsqrt(Result &result, mpfr_srcptr x);

@@ -46,6 +46,16 @@ void div(Result &result, mpfr_srcptr x, mpfr_srcptr y) {
 void rem(Result &result, mpfr_srcptr x, mpfr_srcptr y) {
   finish(result, mpfr_fmod(result.value, x, y, MPFR_RNDZ));
 }
+void atan2(Result &result, mpfr_srcptr y, mpfr_srcptr x) {
+  finish(result, mpfr_atan2(result.value, y, x, MPFR_RNDZ));
+}
+void hypot(Result &result, mpfr_srcptr x, mpfr_srcptr y) {
+  finish(result, mpfr_hypot(result.value, x, y, MPFR_RNDZ));
+}
+void copysign(Result &result, mpfr_srcptr x, mpfr_srcptr y) {
+  bool negative = mpfr_signbit(y) != 0 && !mpfr_nan_p(y);
+  finish(result, mpfr_setsign(result.value, x, negative, MPFR_RNDZ));
+}
 void sqrt(Result &result, mpfr_srcptr x) {
   finish(result, mpfr_sqrt(result.value, x, MPFR_RNDZ));
 }

@@ -3,9 +3,7 @@
 // Elementary.h gives the bits of the exact form alone, whichever phase decides:
 // every input of 16-bit formats, random ones of f32.
 
-#include "numera/Numerics/Elementary/Exponential.h"
-#include "numera/Numerics/Elementary/Hyperbolic.h"
-#include "numera/Numerics/Elementary/Logarithm.h"
+#include "numera/Numerics/Elementary/Exact.h"
 #include "numera/Numerics/Operations/Elementary.h"
 #include "gtest/gtest.h"
 #include <random>
@@ -22,12 +20,17 @@ struct Function {
 };
 
 const Function functions[] = {
-    {"exp", fast::exp, fast::expRange, exact::exp},
-    {"exp2", fast::exp2, fast::exp2Range, exact::exp2},
-    {"expm1", fast::expm1, fast::expm1Range, exact::expm1},
-    {"log", fast::log, fast::logRange, exact::log},
-    {"tanh", fast::tanh, fast::tanhRange, exact::tanh},
-    {"sigmoid", fast::sigmoid, fast::sigmoidRange, exact::sigmoid},
+#define TWO_PHASES_Ziv(name)                                                   \
+  {#name, fast::name, fast::name##Range, exact::name},
+#define TWO_PHASES_Direct(name)
+#define TWO_PHASES_Exact(name)
+#define TWO_PHASES_Choice(name)
+#define TWO_PHASES_Test(name)
+#define TWO_PHASES_Cast(name)
+#define TWO_PHASES_Step(name)
+#define NUMERA_OPERATION(enumerator, name, operands, form, ...)                \
+  TWO_PHASES_##form(name)
+#include "numera/Numerics/Core/Operations.def"
 };
 
 const Rounding modes[] = {Rounding::NearestEven, Rounding::NearestAway,

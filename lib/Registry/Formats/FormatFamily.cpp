@@ -88,7 +88,7 @@ static bool readRounding(ParameterReader &reader, const std::string &prefix,
 /// True for a change that nothing would show: what is exact on codes of one
 /// format rounds nothing. A negative may still overflow.
 static bool isIdle(OpKind operation, llvm::StringRef key) {
-  constexpr OpKind signs[] = {OpKind::Neg, OpKind::Abs};
+  constexpr OpKind signs[] = {OpKind::Neg, OpKind::Abs, OpKind::CopySign};
   constexpr OpKind choices[] = {OpKind::Min, OpKind::Max, OpKind::MinNum,
                                 OpKind::MaxNum};
   return llvm::is_contained(choices, operation) ||

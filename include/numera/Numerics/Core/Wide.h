@@ -183,6 +183,38 @@ constexpr Wide operator/(const Wide &a, const Wide &b) {
           quotient.significand};
 }
 
+/// floor(sqrt(x)), bit by bit: `root` grows from the top, and a bit stays if
+/// the square still fits.
+constexpr uint64_t integerSquareRoot(uint128_t x) {
+  uint128_t remainder = x, root = 0;
+  for (uint128_t bit = uint128_t{1} << 126; bit != 0; bit >>= 2) {
+    if (remainder >= root + bit) {
+      remainder -= root + bit;
+      root = (root >> 1) + bit;
+    } else {
+      root >>= 1;
+    }
+  }
+  return static_cast<uint64_t>(root);
+}
+
+/// The root of a number that is not negative, relative error below 2^-125;
+/// exact where it has at most 64 bits.
+constexpr Wide squareRoot(const Wide &x) {
+  if (x.isZero())
+    return x;
+  // The radicand is at least 2^126, its root then has 64 bits.
+  int32_t odd = x.exponent & 1;
+  uint128_t radicand = odd ? x.significand : x.significand >> 1;
+  uint64_t root = integerSquareRoot(radicand);
+  uint128_t remainder = radicand - static_cast<uint128_t>(root) * root;
+  // 64 more bits, (root + t)^2 = root^2 + remainder but for t^2: one too many
+  // at most. The remainder is at most twice the root.
+  uint128_t t = (remainder << 63) / root;
+  t = t >> 64 != 0 ? ~uint64_t{0} : t;
+  return {false, (x.exponent - odd) / 2, join(root, static_cast<uint64_t>(t))};
+}
+
 /// A value next to `value` on the side of zero: what a function returns that
 /// is smaller in magnitude by less than 2^-64 of it.
 constexpr Unpacked justBelow(Unpacked value) {
@@ -202,6 +234,10 @@ constexpr Unpacked justAbove(Unpacked value) {
 
 inline constexpr Unpacked unpackedOne{.kind = Kind::Finite,
                                       .significand = uint64_t{1} << 63};
+
+constexpr bool isMagnitudeOne(const Unpacked &x) {
+  return x.isFinite() && x.exponent == 0 && x.significand == uint64_t{1} << 63;
+}
 
 } // namespace numera::exact
 

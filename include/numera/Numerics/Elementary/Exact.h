@@ -8,13 +8,16 @@
 #ifndef NUMERA_NUMERICS_ELEMENTARY_EXACT_H
 #define NUMERA_NUMERICS_ELEMENTARY_EXACT_H
 
-#include "numera/Numerics/Elementary/ErrorFunction.h"
+#include "numera/Numerics/Elementary/ComplementaryError.h"
 #include "numera/Numerics/Elementary/Exponential.h"
 #include "numera/Numerics/Elementary/Hyperbolic.h"
+#include "numera/Numerics/Elementary/InverseHyperbolic.h"
 #include "numera/Numerics/Elementary/Logarithm.h"
 #include "numera/Numerics/Elementary/Power.h"
 #include "numera/Numerics/Elementary/Trigonometric.h"
+#include "numera/Numerics/Exact/CubeRoot.h"
 #include "numera/Numerics/Exact/Divide.h"
+#include "numera/Numerics/Exact/Hypotenuse.h"
 #include "numera/Numerics/Exact/Integral.h"
 #include "numera/Numerics/Exact/Multiply.h"
 #include "numera/Numerics/Exact/SquareRoot.h"
@@ -66,6 +69,9 @@ using U = Unpacked;
 
 constexpr U neg(U x, Rounding) { return exact::negate(x); }
 constexpr U abs(U x, Rounding) { return x.negative ? exact::negate(x) : x; }
+constexpr U copysign(U x, U y, Rounding) {
+  return x.negative != y.negative && !x.isNaN() ? exact::negate(x) : x;
+}
 
 /// True if x is below y, neither being NaN; -0 is below +0.
 constexpr bool isBelow(const U &x, const U &y) {

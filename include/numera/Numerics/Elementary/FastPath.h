@@ -13,6 +13,7 @@
 #ifndef NUMERA_NUMERICS_ELEMENTARY_FASTPATH_H
 #define NUMERA_NUMERICS_ELEMENTARY_FASTPATH_H
 
+#include "numera/Numerics/Exact/CubeRoot.h"
 #include <stdint.h>
 
 namespace numera::fast {
@@ -166,6 +167,48 @@ constexpr double log2(double x) {
 #pragma clang fp contract(off)
   detail::SplitLogarithm split = detail::splitAroundOne(x);
   return split.exponent + detail::log1pReduced(split.f) * detail::inverseLn2;
+}
+
+/// log to base 10 for positive normal x; one bit cancels, as in log.
+constexpr double log10(double x) {
+#pragma clang fp contract(off)
+  constexpr double log10Of2High = 0x1.34413509f7p-2; // 42 bits
+  constexpr double log10Of2Low = 0x1.3fde623e2566bp-43;
+  constexpr double log10OfE = 0x1.bcb7b1526e50ep-2;
+  detail::SplitLogarithm split = detail::splitAroundOne(x);
+  double small = detail::log1pReduced(split.f) * log10OfE;
+  return split.exponent * log10Of2High + (split.exponent * log10Of2Low + small);
+}
+
+/// ln(1 + x) for -1 < x and x = 0 or |x| >= 2^-1000. What 1 + x loses of x is
+/// added, over 1 + x, where it is not nothing beside the logarithm.
+constexpr double log1p(double x) {
+#pragma clang fp contract(off)
+  double sum = 1.0 + x;
+  double lost = x - (sum - 1.0);
+  return log(sum) + (x < 0x1p53 ? lost / sum : 0.0);
+}
+
+/// The cube root for 0 or |x| >= 2^-1000: of a number between 1 and 8, whose
+/// eighth detail::cubeRootGuess takes.
+constexpr double cbrt(double x) {
+#pragma clang fp contract(off)
+  double magnitude = x < 0 ? -x : x;
+  uint64_t code = __builtin_bit_cast(uint64_t, magnitude);
+  // A third of the exponent, rounded down: (e - 1)/3 to the nearest.
+  double exponent =
+      __builtin_bit_cast(double, __builtin_bit_cast(uint64_t, detail::shifter) +
+                                     (code >> 52)) -
+      detail::shifter - 1024.0;
+  double shifted = exponent * (1.0 / 3) + detail::shifter;
+  uint64_t third = __builtin_bit_cast(uint64_t, shifted);
+  double scaled =
+      __builtin_bit_cast(double, code - ((third << 52) + (third << 53)));
+  double root = exact::detail::cubeRootGuess(0.125 * scaled) * 2.0;
+  uint64_t result = __builtin_bit_cast(uint64_t, root) + (third << 52);
+  double value = __builtin_bit_cast(double, result);
+  value = magnitude == 0 ? 0.0 : value;
+  return x < 0 ? -value : value;
 }
 
 /// tanh x for every finite x that is 0 or |x| >= 2^-1000. With

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// log, log2 and log1p of an Unpacked. The result is the true value truncated
-// to 96 bits with `sticky` for the rest; exact results have sticky false. The
-// relative error before the truncation is below 2^-117, so that the contract
-// fails only if the true value lies that close to a multiple of its 96-bit
-// ulp, and a rounding only if it lies that close to a boundary of the format:
-// for binary64 a chance of about 2^-63 for inputs without structure. Exponents
-// of inputs must stay below 2^28 in magnitude.
+// log, log2, log10 and log1p of an Unpacked. The result is the true value
+// truncated to 96 bits with `sticky` for the rest; exact results have sticky
+// false. The relative error before the truncation is below 2^-117, so that the
+// contract fails only if the true value lies that close to a multiple of its
+// 96-bit ulp, and a rounding only if it lies that close to a boundary of the
+// format: for binary64 a chance of about 2^-63 for inputs without structure.
+// Exponents of inputs must stay below 2^28 in magnitude.
 
 #ifndef NUMERA_NUMERICS_ELEMENTARY_LOGARITHM_H
 #define NUMERA_NUMERICS_ELEMENTARY_LOGARITHM_H
@@ -85,7 +85,26 @@ constexpr Wide logarithmOfOnePlus(const Wide &x) {
   return x.exponent < -16 ? log1pSmall(x) : logarithm(one + x);
 }
 
-/// What log and log2 have in common: true where the result is special.
+inline constexpr Wide log10Of2{false, -2,
+                               join(0x9a209a84fbcff798, 0x8f8959ac0b7c9178)};
+inline constexpr Wide log10OfE{false, -2,
+                               join(0xde5bd8a937287195, 0x355baaafad33dc32)};
+
+/// True for the powers of ten that are binary fractions of 64 bits: 10^power
+/// is 5^power * 2^power, and 5^27 < 2^64.
+constexpr bool isPowerOfTen(const Unpacked &x, int32_t &power) {
+  int zeros = __builtin_ctzll(x.significand);
+  power = x.exponent - 63 + zeros;
+  if (power < 0 || power > 27)
+    return false;
+  uint64_t odd = 1;
+  for (int32_t i = 0; i < power; ++i)
+    odd *= 5;
+  return x.significand >> zeros == odd;
+}
+
+/// What logarithms to any base have in common: true where the result is
+/// special.
 constexpr bool isSpecialLogarithm(const Unpacked &x, Unpacked &result) {
   if (x.isZero()) {
     result = Unpacked::infinity(true);
@@ -122,6 +141,23 @@ constexpr Unpacked log2(const Unpacked &x) {
   auto [power, fraction] = detail::splitAroundOne(Wide::from(x));
   Wide small = detail::logReduced(fraction) * detail::inverseLn2;
   return (Wide::fromInteger(power) + small).toUnpacked();
+}
+
+/// log to base 10. Exact for the powers of ten, irrational for every other
+/// binary fraction; log10(±0) = -inf, NaN below zero.
+constexpr Unpacked log10(const Unpacked &x) {
+  Unpacked special;
+  if (detail::isSpecialLogarithm(x, special))
+    return special;
+  int32_t ten = 0;
+  if (detail::isPowerOfTen(x, ten))
+    return Wide::fromInteger(ten).toUnpacked(/*inexact=*/false);
+  // As in detail::logarithm.
+  auto [power, fraction] = detail::splitAroundOne(Wide::from(x));
+  Wide sum = Wide::fromInteger(power) * detail::log10Of2;
+  if (isSmaller(fraction, one) || isSmaller(one, fraction))
+    sum = sum + detail::logReduced(fraction) * detail::log10OfE;
+  return sum.toUnpacked();
 }
 
 /// ln(1 + x). Exact only at 0, where it keeps the sign; log1p(-1) = -inf, NaN

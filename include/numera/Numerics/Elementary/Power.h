@@ -35,9 +35,6 @@ constexpr bool isInteger(const Unpacked &y) {
 constexpr bool isOddInteger(const Unpacked &y) {
   return y.isFinite() && toOddForm(y).power == 0;
 }
-constexpr bool isMagnitudeOne(const Unpacked &x) {
-  return x.isFinite() && x.exponent == 0 && x.significand == uint64_t{1} << 63;
-}
 
 /// floor(sqrt(value)), bit by bit.
 constexpr uint64_t integerSquareRoot(uint64_t value) {
@@ -144,7 +141,7 @@ constexpr Unpacked powerSpecial(const Unpacked &x, const Unpacked &y) {
 /// x^y. pow(x, ±0) = 1 and pow(1, y) = 1 even for NaN; a negative x needs an
 /// integer y, otherwise NaN; the sign of x survives odd integers.
 constexpr Unpacked pow(const Unpacked &x, const Unpacked &y) {
-  if (y.isZero() || (detail::isMagnitudeOne(x) && !x.negative))
+  if (y.isZero() || (isMagnitudeOne(x) && !x.negative))
     return unpackedOne;
   if (!x.isFinite() || !y.isFinite())
     return detail::powerSpecial(x, y);

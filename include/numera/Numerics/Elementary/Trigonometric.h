@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// sin and cos of an Unpacked, radians. The result is the true value truncated
-// to 96 bits with `sticky` for the rest; exact results have sticky false. The
-// relative error before the truncation is below 2^-121, so that the contract
-// fails only if the true value lies that close to a multiple of its 96-bit
-// ulp, and a rounding only if it lies that close to a boundary of the format:
-// for binary64 a chance of about 2^-67 for inputs without structure. Arguments
-// must lie below 2^32960, where the table of 2/pi ends; beyond, the result is
-// NaN rather than a guess. Exponents must stay above -2^28.
+// sin, cos and tan of an Unpacked, radians. The result is the true value
+// truncated to 96 bits with `sticky` for the rest; exact results have sticky
+// false. The relative error before the truncation is below 2^-120, so that the
+// contract fails only if the true value lies that close to a multiple of its
+// 96-bit ulp, and a rounding only if it lies that close to a boundary of the
+// format: for binary64 a chance of about 2^-66 for inputs without structure.
+// Arguments must lie below 2^32960, where the table of 2/pi ends; beyond, the
+// result is NaN rather than a guess. Exponents must stay above -2^28.
 
 #ifndef NUMERA_NUMERICS_ELEMENTARY_TRIGONOMETRIC_H
 #define NUMERA_NUMERICS_ELEMENTARY_TRIGONOMETRIC_H
@@ -46,6 +46,40 @@ constexpr Wide cosineReduced(const Wide &r) {
   Wide square = r * r;
   uint128_t tail = horner(cosineTail.coefficients, square.toFraction(), true);
   return one - square * Wide::fromFraction(tail);
+}
+
+/// |c_k| of tan x = x + x^3 (c_0 + c_1 x^2 + …) and of tanh x = x - x^3 (c_0 -
+/// c_1 x^2 + …): with n = k + 2, 2^2n (2^2n - 1) |B_2n| / (2n)!, in units of
+/// 2^-128.
+inline constexpr Series<17> tangentTail{{
+    join(0x5555555555555555, 0x5555555555555555),
+    join(0x2222222222222222, 0x2222222222222222),
+    join(0x0dd0dd0dd0dd0dd0, 0xdd0dd0dd0dd0dd0d),
+    join(0x05993d220b043e7c, 0xcb5aee9277605993),
+    join(0x0244dc6abcd84791, 0xeb6a3872e9f6403b),
+    join(0x00eb69e870abeefd, 0xafe606d2e4d1e65f),
+    join(0x005f68d914add78a, 0xda8764d7a2d130cc),
+    join(0x0026ab049006ce88, 0xa446cab1f8f9189f),
+    join(0x000fabebb9a68b32, 0x10d55a913ccb500a),
+    join(0x000659f862bf2beb, 0x2289eb5bd2bb19f2),
+    join(0x000292fb1dd44a4b, 0x267cb40b934a18c8),
+    join(0x00010b132d39a605, 0x04ec9d30b0658500),
+    join(0x00006c3dcb4fb893, 0xa48b446eeacab047),
+    join(0x00002bde5b48e9cb, 0x6d8f678a051770c3),
+    join(0x000011c77df95c1c, 0x0d02dc9139620f15),
+    join(0x00000734a67792b9, 0xaece137ec362e354),
+    join(0x000002eb9bccac7f, 0xdb1d0df6a3df0e15),
+}};
+
+/// tan r for 0 < |r| < 0.79. Up to 1/8 it is the exact truncated sum r + r^3
+/// (1/3 + …), whose coefficients fall like (4/pi^2)^k: the first omitted term
+/// is below 2^-130 r. Relative error below 2^-121, from the division.
+constexpr Wide tangentReduced(const Wide &r) {
+  if (r.exponent >= -3)
+    return sineReduced(r) / cosineReduced(r);
+  Wide square = r * r;
+  uint128_t tail = horner(tangentTail.coefficients, square.toFraction(), false);
+  return r + r * square * Wide::fromFraction(tail);
 }
 
 /// 64 bits of 2/pi from the one of weight 2^-(1 + start) on; zeros before the
@@ -119,14 +153,31 @@ constexpr Wide sineOfAngle(const ReducedAngle &angle, int32_t quarters) {
   return quadrant & 2 ? -value : value;
 }
 
-/// sin(x + quarters * pi/2) for |x| >= 1/2.
-constexpr Unpacked sineShifted(const Unpacked &x, int32_t quarters) {
-  // The window of 320 bits has to lie in the table.
-  if (x.exponent - 65 + 320 > 64 * (twoOverPiWords - 1))
-    return Unpacked::nan();
+/// tan(angle): of odd quadrants -1 / tan(remainder).
+constexpr Wide tangentOfAngle(const ReducedAngle &angle) {
+  if ((angle.quadrant & 1) == 0)
+    return tangentReduced(angle.remainder);
+  return -(cosineReduced(angle.remainder) / sineReduced(angle.remainder));
+}
+
+/// True if |x| is too large to be reduced: the window of 320 bits has to lie in
+/// the table.
+constexpr bool isBeyondTwoOverPi(const Unpacked &x) {
+  return x.exponent - 65 + 320 > 64 * (twoOverPiWords - 1);
+}
+
+/// For |x| >= 1/2 that is not too large.
+constexpr ReducedAngle reduceByHalfPi(const Unpacked &x) {
   uint64_t turns[5] = {};
   addTurns(turns, x.significand, x.exponent);
-  return sineOfAngle(angleOf(turns, x.negative), quarters).toUnpacked();
+  return angleOf(turns, x.negative);
+}
+
+/// sin(x + quarters * pi/2) for |x| >= 1/2.
+constexpr Unpacked sineShifted(const Unpacked &x, int32_t quarters) {
+  if (isBeyondTwoOverPi(x))
+    return Unpacked::nan();
+  return sineOfAngle(reduceByHalfPi(x), quarters).toUnpacked();
 }
 
 } // namespace detail
@@ -157,6 +208,22 @@ constexpr Unpacked cos(const Unpacked &x) {
   if (x.exponent < -1)
     return detail::cosineReduced(Wide::from(x)).toUnpacked();
   return detail::sineShifted(x, 1);
+}
+
+/// tan x. Exact only at 0, where it keeps the sign; NaN for infinities.
+constexpr Unpacked tan(const Unpacked &x) {
+  if (x.isNaN() || x.isInfinite())
+    return Unpacked::nan();
+  if (x.isZero())
+    return x;
+  // |x| < 2^-32: |tan x| lies above |x| by less than x^3/2 < 2^-65 |x|.
+  if (x.exponent < -32)
+    return justAbove(x);
+  if (x.exponent < -1)
+    return detail::tangentReduced(Wide::from(x)).toUnpacked();
+  if (detail::isBeyondTwoOverPi(x))
+    return Unpacked::nan();
+  return detail::tangentOfAngle(detail::reduceByHalfPi(x)).toUnpacked();
 }
 
 } // namespace numera::exact

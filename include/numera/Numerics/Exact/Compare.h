@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Comparisons, minimum and maximum. They need no decoding: a format orders its
-// codes as integers (F::order, F::orderOfValue).
+// Comparisons, and choices among operands. They need no decoding: a format
+// orders its codes as integers (F::order, F::orderOfValue).
 
 #ifndef NUMERA_NUMERICS_EXACT_COMPARE_H
 #define NUMERA_NUMERICS_EXACT_COMPARE_H
@@ -64,6 +64,17 @@ constexpr uint64_t maxnum(const F &f, uint64_t x, uint64_t y) {
   if (f.isNaN(x))
     return f.canonical(y);
   return f.isNaN(y) ? f.canonical(x) : max(f, x, y);
+}
+
+/// The magnitude of x with the sign of y, where NaN has none and counts as
+/// positive; NaN if x is.
+template <typename F>
+constexpr uint64_t copysign(const F &f, uint64_t x, uint64_t y) {
+  if (f.isNaN(x))
+    return f.nanCode();
+  uint64_t number = f.canonical(x);
+  bool negative = !f.isNaN(y) && f.isNegative(f.canonical(y));
+  return f.isNegative(number) == negative ? number : f.negate(number);
 }
 
 } // namespace numera

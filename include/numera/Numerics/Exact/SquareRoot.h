@@ -6,24 +6,9 @@
 #define NUMERA_NUMERICS_EXACT_SQUAREROOT_H
 
 #include "numera/Numerics/Core/Rounding.h"
-#include "numera/Numerics/Core/Unpacked.h"
+#include "numera/Numerics/Core/Wide.h"
 
 namespace numera::exact {
-
-/// floor(sqrt(x)), bit by bit: `root` grows from the top, and a bit stays if
-/// the square still fits.
-constexpr uint64_t integerSquareRoot(uint128_t x) {
-  uint128_t remainder = x, root = 0;
-  for (uint128_t bit = uint128_t{1} << 126; bit != 0; bit >>= 2) {
-    if (remainder >= root + bit) {
-      remainder -= root + bit;
-      root = (root >> 1) + bit;
-    } else {
-      root >>= 1;
-    }
-  }
-  return static_cast<uint64_t>(root);
-}
 
 /// sqrt(x). sqrt(-0) = -0; a negative operand gives NaN. The tail is worked out
 /// for stochastic rounding; any other needs no more than that it is not zero.

@@ -19,6 +19,10 @@
 
 namespace numera {
 
+namespace exact::detail {
+struct ReducedAngle;
+}
+
 /// A format of the family. The fields, in this order, are the i32 parameters
 /// that follow the operands of a runtime entry.
 struct LnsFormat {
@@ -159,13 +163,15 @@ struct LnsFormat {
                          RoundingMode mode) const;
   constexpr uint64_t sqrt(uint64_t x, RoundingMode mode) const;
   constexpr uint64_t rsqrt(uint64_t x, RoundingMode mode) const;
+  constexpr uint64_t cbrt(uint64_t x, RoundingMode mode) const;
+  constexpr uint64_t hypot(uint64_t x, uint64_t y, RoundingMode mode) const;
   /// The cast from f64 or f32 and to f32 where f64 arithmetic decides it; false
   /// where it does not.
   constexpr bool encodeFast(double value, RoundingMode mode,
                             uint64_t &code) const;
   constexpr bool decodeFast(uint64_t code, float &value) const;
 
-  // ---- functions: LnsFunctions.h --------------------------------------------
+  // ---- functions: LnsFunctions.h, LnsTrigonometric.h ------------------------
 
   constexpr uint64_t rem(uint64_t x, uint64_t y, RoundingMode mode) const;
   constexpr uint64_t pow(uint64_t x, uint64_t y, RoundingMode mode) const;
@@ -175,10 +181,22 @@ struct LnsFormat {
   constexpr uint64_t log(uint64_t x, RoundingMode mode) const;
   constexpr uint64_t log2(uint64_t x, RoundingMode mode) const;
   constexpr uint64_t log1p(uint64_t x, RoundingMode mode) const;
+  constexpr uint64_t log10(uint64_t x, RoundingMode mode) const;
   constexpr uint64_t sin(uint64_t x, RoundingMode mode) const;
   constexpr uint64_t cos(uint64_t x, RoundingMode mode) const;
+  constexpr uint64_t tan(uint64_t x, RoundingMode mode) const;
+  constexpr uint64_t asin(uint64_t x, RoundingMode mode) const;
+  constexpr uint64_t acos(uint64_t x, RoundingMode mode) const;
+  constexpr uint64_t atan(uint64_t x, RoundingMode mode) const;
+  constexpr uint64_t atan2(uint64_t y, uint64_t x, RoundingMode mode) const;
+  constexpr uint64_t sinh(uint64_t x, RoundingMode mode) const;
+  constexpr uint64_t cosh(uint64_t x, RoundingMode mode) const;
   constexpr uint64_t tanh(uint64_t x, RoundingMode mode) const;
+  constexpr uint64_t asinh(uint64_t x, RoundingMode mode) const;
+  constexpr uint64_t acosh(uint64_t x, RoundingMode mode) const;
+  constexpr uint64_t atanh(uint64_t x, RoundingMode mode) const;
   constexpr uint64_t erf(uint64_t x, RoundingMode mode) const;
+  constexpr uint64_t erfc(uint64_t x, RoundingMode mode) const;
   constexpr uint64_t sigmoid(uint64_t x, RoundingMode mode) const;
   constexpr uint64_t floor(uint64_t x, RoundingMode mode) const;
   constexpr uint64_t ceil(uint64_t x, RoundingMode mode) const;
@@ -222,13 +240,18 @@ private:
   /// An integral value next to x, rounded.
   constexpr uint64_t integral(uint64_t x, Rounding direction,
                               RoundingMode mode) const;
+  /// A number of at least 1/2 reduced by pi/2.
+  constexpr exact::detail::ReducedAngle angle(uint64_t x) const;
   constexpr uint64_t sine(uint64_t x, int32_t quarters,
                           RoundingMode mode) const;
+  /// |value| - 1 of a number, relative error below 2^-120.
+  constexpr exact::Wide aboveOne(uint64_t x) const;
 };
 
 } // namespace numera
 
 #include "numera/Numerics/Formats/LnsArithmetic.h"
 #include "numera/Numerics/Formats/LnsFunctions.h"
+#include "numera/Numerics/Formats/LnsTrigonometric.h"
 
 #endif // NUMERA_NUMERICS_FORMATS_LNS_H

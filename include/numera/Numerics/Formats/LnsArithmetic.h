@@ -168,6 +168,39 @@ constexpr uint64_t LnsFormat::rsqrt(uint64_t x, RoundingMode mode) const {
     return nanCode();
   return encode(false, exact::Place::half(-logarithm(x)), mode);
 }
+/// A third of a logarithm is no tie.
+constexpr uint64_t LnsFormat::cbrt(uint64_t x, RoundingMode mode) const {
+  if (isSpecial(x))
+    return x;
+  int64_t k = logarithm(x), third = k / 3 - (k % 3 < 0 ? 1 : 0);
+  auto rest = static_cast<uint128_t>(k - 3 * third);
+  return encode(isNegative(x), {third, rest * (~uint128_t{0} / 3), rest != 0},
+                mode);
+}
+
+/// Half the logarithm of a sum of squares. Where a sum is no point of the grid
+/// (placeOfSum), half of it is none, nor halfway between two.
+constexpr uint64_t LnsFormat::hypot(uint64_t x, uint64_t y,
+                                    RoundingMode mode) const {
+  if (isNaN(x) || isNaN(y))
+    return nanCode();
+  if (isZero(x) || isZero(y))
+    return absolute(isZero(x) ? y : x);
+  int64_t a = logarithm(x), b = logarithm(y);
+  int64_t high = a > b ? a : b, low = a > b ? b : a;
+  if (high == low) // 2 x^2
+    return encode(false,
+                  exact::Place::half(2 * exact::int128_t{high} +
+                                     (exact::int128_t{1} << fraction)),
+                  mode);
+  exact::Place sum = exact::placeOfSum(2 * exact::int128_t{high},
+                                       2 * exact::int128_t{low}, fraction,
+                                       /*isDifference=*/false);
+  exact::Place half = exact::Place::half(sum.floor);
+  half.fraction |= sum.fraction >> 1;
+  half.inexact = true;
+  return encode(false, half, mode);
+}
 
 /// The logarithm is below 2^11, with an error below 2^-46 of it.
 constexpr bool LnsFormat::encodeFast(double value, RoundingMode mode,

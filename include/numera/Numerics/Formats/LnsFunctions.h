@@ -9,7 +9,7 @@
 #ifndef NUMERA_NUMERICS_FORMATS_LNSFUNCTIONS_H
 #define NUMERA_NUMERICS_FORMATS_LNSFUNCTIONS_H
 
-#include "numera/Numerics/Elementary/ErrorFunction.h"
+#include "numera/Numerics/Elementary/ComplementaryError.h"
 #include "numera/Numerics/Elementary/Hyperbolic.h"
 #include "numera/Numerics/Exact/Integral.h"
 #include "numera/Numerics/Formats/Lns.h"
@@ -110,6 +110,15 @@ constexpr uint64_t LnsFormat::log(uint64_t x, RoundingMode mode) const {
   return lns::encodeWide(*this, steps.scaled(-fraction) * exact::detail::ln2,
                          mode);
 }
+constexpr uint64_t LnsFormat::log10(uint64_t x, RoundingMode mode) const {
+  if (isSpecial(x) || isNegative(x))
+    return nanCode();
+  if (x == codeOfOne())
+    return zeroCode();
+  exact::Wide steps = exact::Wide::fromInteger(logarithm(x));
+  return lns::encodeWide(
+      *this, steps.scaled(-fraction) * exact::detail::log10Of2, mode);
+}
 /// The exact k / 2^fraction.
 constexpr uint64_t LnsFormat::log2(uint64_t x, RoundingMode mode) const {
   if (isSpecial(x) || isNegative(x))
@@ -133,43 +142,6 @@ constexpr uint64_t LnsFormat::log1p(uint64_t x, RoundingMode mode) const {
                          mode);
 }
 
-constexpr uint64_t LnsFormat::sine(uint64_t x, int32_t quarters,
-                                   RoundingMode mode) const {
-  exact::Digits digits =
-      exact::digitsOfGrid(logarithm(x), fraction, fraction + 64);
-  return lns::encodeWide(*this, exact::sineOf(digits, isNegative(x), quarters),
-                         mode);
-}
-constexpr uint64_t LnsFormat::sin(uint64_t x, RoundingMode mode) const {
-  if (isSpecial(x))
-    return x;
-  exact::Wide argument = value(x);
-  if (lns::isSquareTiny(*this, argument))
-    return encode(argument.negative, exact::Place::below(logarithm(x)), mode);
-  if (argument.exponent < -1)
-    return lns::encodeWide(*this, exact::detail::sineReduced(argument), mode);
-  return sine(x, 0, mode);
-}
-constexpr uint64_t LnsFormat::cos(uint64_t x, RoundingMode mode) const {
-  if (isSpecial(x))
-    return isZero(x) ? codeOfOne() : x;
-  exact::Wide argument = value(x);
-  if (argument.exponent < -1)
-    return lns::encodeWide(*this, exact::detail::cosineReduced(argument), mode);
-  return sine(x, 1, mode);
-}
-
-constexpr uint64_t LnsFormat::tanh(uint64_t x, RoundingMode mode) const {
-  if (isSpecial(x))
-    return x;
-  exact::Wide argument = value(x);
-  if (lns::isSquareTiny(*this, argument))
-    return encode(argument.negative, exact::Place::below(logarithm(x)), mode);
-  if (argument.exponent >= 6) // 1 - 2^-183
-    return encode(argument.negative, exact::Place::below(0), mode);
-  return lns::encodeWide(*this, exact::detail::hyperbolicTangent(argument),
-                         mode);
-}
 constexpr uint64_t LnsFormat::erf(uint64_t x, RoundingMode mode) const {
   if (isSpecial(x))
     return x;
@@ -177,6 +149,18 @@ constexpr uint64_t LnsFormat::erf(uint64_t x, RoundingMode mode) const {
   if (exact::detail::isErfNextToOne(argument))
     return encode(argument.negative, exact::Place::below(0), mode);
   return lns::encodeWide(*this, exact::detail::errorFunction(argument), mode);
+}
+constexpr uint64_t LnsFormat::erfc(uint64_t x, RoundingMode mode) const {
+  if (isSpecial(x))
+    return isZero(x) ? codeOfOne() : x;
+  exact::Wide argument = value(x);
+  int64_t two = int64_t{1} << fraction;
+  if (argument.negative && exact::detail::isErfNextToOne(argument))
+    return encode(false, exact::Place::below(two), mode);
+  if (argument.exponent >= 10 && !argument.negative)
+    return encode(false, exact::Place::below(-lns::beyond), mode);
+  return lns::encodeWide(*this, exact::detail::complementaryError(argument),
+                         mode);
 }
 constexpr uint64_t LnsFormat::sigmoid(uint64_t x, RoundingMode mode) const {
   if (isNaN(x))

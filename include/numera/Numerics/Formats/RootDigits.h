@@ -101,12 +101,12 @@ struct Digits {
   return digits;
 }
 
-/// sin(x + quarters * pi/2) for x >= 1/2 below 2^32960.
-constexpr Wide sineOf(const Digits &x, bool negative, int32_t quarters) {
+/// x, with that sign, reduced by pi/2 for x >= 1/2 below 2^32960.
+constexpr detail::ReducedAngle angleOf(const Digits &x, bool negative) {
   uint64_t turns[5] = {};
   for (int32_t i = 0; i < x.count; ++i)
     detail::addTurns(turns, x.words[i], x.exponent - 64 * i);
-  return detail::sineOfAngle(detail::angleOf(turns, negative), quarters);
+  return detail::angleOf(turns, negative);
 }
 
 } // namespace numera::exact

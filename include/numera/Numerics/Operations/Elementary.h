@@ -8,6 +8,8 @@
 #ifndef NUMERA_NUMERICS_OPERATIONS_ELEMENTARY_H
 #define NUMERA_NUMERICS_OPERATIONS_ELEMENTARY_H
 
+#include "numera/Numerics/Elementary/FastAngles.h"
+#include "numera/Numerics/Elementary/FastHyperbolic.h"
 #include "numera/Numerics/Elementary/FastPath.h"
 #include "numera/Numerics/Operations/Convert.h"
 
@@ -26,6 +28,22 @@ inline constexpr FastPathRange expRange{-700, 700};
 inline constexpr FastPathRange exp2Range{-1020, 1020};
 inline constexpr FastPathRange expm1Range{-700, 700};
 inline constexpr FastPathRange logRange{0x1p-1022, largest};
+inline constexpr FastPathRange log2Range = logRange;
+inline constexpr FastPathRange log10Range = logRange;
+inline constexpr FastPathRange log1pRange{-0x1.fffffffffffffp-1, largest};
+inline constexpr FastPathRange cbrtRange{-largest, largest};
+inline constexpr FastPathRange sinRange{-0x1p10, 0x1p10};
+inline constexpr FastPathRange cosRange = sinRange;
+inline constexpr FastPathRange tanRange = sinRange;
+inline constexpr FastPathRange asinRange{-1, 1};
+inline constexpr FastPathRange acosRange = asinRange;
+inline constexpr FastPathRange atanRange{-largest, largest};
+inline constexpr FastPathRange sinhRange{-700, 700};
+inline constexpr FastPathRange coshRange = sinhRange;
+inline constexpr FastPathRange asinhRange{-0x1p500, 0x1p500};
+inline constexpr FastPathRange acoshRange{1, 0x1p500};
+inline constexpr FastPathRange atanhRange{-0x1.fffffffffffffp-1,
+                                          0x1.fffffffffffffp-1};
 inline constexpr FastPathRange tanhRange{-largest, largest};
 inline constexpr FastPathRange sigmoidRange{-700, largest};
 } // namespace fast

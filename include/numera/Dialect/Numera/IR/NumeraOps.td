@@ -158,6 +158,13 @@ def Numera_DivOp : Numera_BinaryOp<"div", "divide">;
 def Numera_RemOp : Numera_BinaryOp<"rem", "take the remainder of a division",
     "The remainder of C's `fmod`: exact, with the sign of the dividend.">;
 def Numera_PowOp : Numera_BinaryOp<"pow", "raise to a power">;
+def Numera_Atan2Op : Numera_BinaryOp<"atan2", "take the angle of a point",
+    "The angle of the point (rhs, lhs), from -pi to pi, as C's `atan2`.">;
+def Numera_HypotOp : Numera_BinaryOp<"hypot",
+    "take the square root of a sum of two squares">;
+def Numera_CopySignOp : Numera_BinaryOp<"copysign", "copy the sign of a value",
+    "The magnitude of lhs with the sign of rhs. NaN (NaR) has none: of rhs it "
+    "counts as positive.">;
 def Numera_MinOp : Numera_BinaryOp<"min", "take the smaller value",
     "The result is NaN (NaR) if either operand is. -0 is below +0.">;
 def Numera_MaxOp : Numera_BinaryOp<"max", "take the larger value",
@@ -172,17 +179,34 @@ def Numera_AbsOp : Numera_UnaryOp<"abs", "take the magnitude">;
 def Numera_SqrtOp : Numera_UnaryOp<"sqrt", "take the square root">;
 def Numera_RsqrtOp
     : Numera_UnaryOp<"rsqrt", "take the reciprocal of the square root">;
+def Numera_CbrtOp : Numera_UnaryOp<"cbrt", "take the cube root">;
 def Numera_ExpOp : Numera_UnaryOp<"exp", "raise e to a power">;
 def Numera_Exp2Op : Numera_UnaryOp<"exp2", "raise 2 to a power">;
 def Numera_Expm1Op : Numera_UnaryOp<"expm1", "raise e to a power, less 1">;
 def Numera_LogOp : Numera_UnaryOp<"log", "take the natural logarithm">;
 def Numera_Log2Op : Numera_UnaryOp<"log2", "take the logarithm to base 2">;
+def Numera_Log10Op
+    : Numera_UnaryOp<"log10", "take the logarithm to base 10">;
 def Numera_Log1pOp
     : Numera_UnaryOp<"log1p", "take the natural logarithm of 1 + x">;
 def Numera_SinOp : Numera_UnaryOp<"sin", "take the sine">;
 def Numera_CosOp : Numera_UnaryOp<"cos", "take the cosine">;
+def Numera_TanOp : Numera_UnaryOp<"tan", "take the tangent">;
+def Numera_AsinOp : Numera_UnaryOp<"asin", "take the inverse sine">;
+def Numera_AcosOp : Numera_UnaryOp<"acos", "take the inverse cosine">;
+def Numera_AtanOp : Numera_UnaryOp<"atan", "take the inverse tangent">;
+def Numera_SinhOp : Numera_UnaryOp<"sinh", "take the hyperbolic sine">;
+def Numera_CoshOp : Numera_UnaryOp<"cosh", "take the hyperbolic cosine">;
 def Numera_TanhOp : Numera_UnaryOp<"tanh", "take the hyperbolic tangent">;
+def Numera_AsinhOp
+    : Numera_UnaryOp<"asinh", "take the inverse hyperbolic sine">;
+def Numera_AcoshOp
+    : Numera_UnaryOp<"acosh", "take the inverse hyperbolic cosine">;
+def Numera_AtanhOp
+    : Numera_UnaryOp<"atanh", "take the inverse hyperbolic tangent">;
 def Numera_ErfOp : Numera_UnaryOp<"erf", "take the error function">;
+def Numera_ErfcOp
+    : Numera_UnaryOp<"erfc", "take the complementary error function 1 - erf">;
 def Numera_SigmoidOp
     : Numera_UnaryOp<"sigmoid", "take the logistic function 1 / (1 + exp(-x))">;
 def Numera_FloorOp : Numera_UnaryOp<"floor", "round down to an integral value">;

@@ -58,6 +58,7 @@ static bool isExact(FormatOpInterface op) {
     return isUniform;
   case OpKind::Neg:
   case OpKind::Abs:
+  case OpKind::CopySign:
     return isUniform && isSymmetric(result.format);
   case OpKind::Cast: {
     ElementKind operand = op.getOperandElement(0);
