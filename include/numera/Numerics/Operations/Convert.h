@@ -6,6 +6,7 @@
 #ifndef NUMERA_NUMERICS_OPERATIONS_CONVERT_H
 #define NUMERA_NUMERICS_OPERATIONS_CONVERT_H
 
+#include "numera/Numerics/Carrier/StochasticCodes.h"
 #include "numera/Numerics/Operations/Operations.h"
 
 namespace numera {
@@ -50,6 +51,11 @@ constexpr uint64_t encodeFrom(const F &f, T value, RoundingMode mode) {
   // Exact, and f64 may have what f32 has not.
   if (sizeof(T) < sizeof(double) && DoubleRounding<double>::finishes(f, mode))
     return DoubleRounding<double>::finish(f, static_cast<double>(value), mode);
+  if (mode == Rounding::Stochastic && StochasticCodes<T>::encodes(f)) {
+    uint64_t code = 0;
+    if (StochasticCodes<T>::encode(f, value, mode, code))
+      return code;
+  }
   if constexpr (requires(uint64_t code) { f.encodeFast(value, mode, code); }) {
     uint64_t code = 0;
     if (f.encodeFast(value, mode, code))
