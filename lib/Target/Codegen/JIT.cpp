@@ -2,6 +2,7 @@
 
 #include "JIT.h"
 #include "Support/Process.h"
+#include "numera/Target/Support/StepTimes.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
@@ -208,7 +209,9 @@ Expected<orc::ExecutorAddr> LoadedProgram::lookup(StringRef symbol) {
   return jit->lookup(symbol);
 }
 
-Expected<std::unique_ptr<LoadedProgram>> numera::load(Compiled &program) {
+Expected<std::unique_ptr<LoadedProgram>> numera::load(Compiled &program,
+                                                      StepTimes *times) {
+  StepScope step(times, "generate");
   bool hasInitializer =
       addFunctionOf("llvm.global_ctors", initializer, *program.module);
   bool hasFinalizer =
@@ -217,6 +220,7 @@ Expected<std::unique_ptr<LoadedProgram>> numera::load(Compiled &program) {
   raw_svector_ostream stream(code);
   if (Error error = generate(program, CodeGenFileType::ObjectFile, stream))
     return std::move(error);
+  step.next("load");
 
   Expected<std::unique_ptr<orc::LLJIT>> jit = orc::LLJITBuilder().create();
   if (!jit)

@@ -4,6 +4,7 @@
 #define NUMERA_LIB_TARGET_CODEGEN_JIT_H
 
 #include "Compiled.h"
+#include "numera/Target/Codegen/CPUOptions.h"
 
 #include "llvm/ExecutionEngine/Orc/Shared/ExecutorAddress.h"
 
@@ -29,7 +30,8 @@ private:
 
 /// Loads a program into this process. The code is the object that would be
 /// written to a file.
-llvm::Expected<std::unique_ptr<LoadedProgram>> load(Compiled &program);
+llvm::Expected<std::unique_ptr<LoadedProgram>> load(Compiled &program,
+                                                    StepTimes *times = nullptr);
 
 } // namespace numera
 

@@ -23,6 +23,7 @@
 #include "numera/Import/ONNX.h"
 #include "numera/InitAll.h"
 #include "numera/Target/NVPTX/GPU.h"
+#include "numera/Target/Support/StepTimes.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -360,6 +361,7 @@ LogicalResult Compiler::lower(ModuleOp module, const CompileOptions &options,
                               Resolved &resolved,
                               std::vector<FunctionSignature> &signatures,
                               llvm::raw_ostream &errors) {
+  StepScope step(options.times, "retype");
   if (!resolve(options, resolved, errors))
     return failure();
   if (!options.function.empty()) {
@@ -390,6 +392,7 @@ LogicalResult Compiler::lower(ModuleOp module, const CompileOptions &options,
     if (signatures.empty())
       return module.emitError("the model has no public function");
   }
+  step.next("lower");
   // The batch, the one dynamic size of an imported model, is checked at entry.
   bool checkShapes = llvm::any_of(
       signatures, [](const auto &signature) { return !signature.sharesBatch; });

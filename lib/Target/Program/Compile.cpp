@@ -21,6 +21,7 @@
 #include "Vectorize/VectorForms.h"
 #include "Vectorize/VectorVariants.h"
 #include "numera/Target/NVPTX/GPU.h"
+#include "numera/Target/Support/StepTimes.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -132,11 +133,13 @@ public:
 
 private:
   Error add(TargetMachine &machine, unsigned version) {
+    StepScope step(options.times, "translate");
     Expected<std::unique_ptr<Module>> translated =
         translate(lowered, *program.context);
     if (!translated)
       return translated.takeError();
     Module &module = **translated;
+    step.next("link");
     setTarget(module, machine);
     keepMemory(module);
     // Before their hooks are hidden.
@@ -162,6 +165,7 @@ private:
       return error;
     replaceHalfConversions(module, machine);
 
+    step.next("specialise");
     if (options.makesTables)
       tabulateLibraries(module, machine, program.nativeLibraries);
     defineAnswers(module, machine);
@@ -170,11 +174,14 @@ private:
     setTarget(module, machine);
     defineBfloatConversions(module, machine);
     specializeRuntimeCalls(module, machine);
+    step.next("optimise");
     optimize(module, machine, options.optimization);
+    step.next("lanes");
     dropUnusedVariants(module);
     avoidSubnormalAssists(module, machine);
     deinterleaveLanes(module, machine);
     selectLaneInstructions(module, machine);
+    step.next("link");
     if (Linker::linkModules(*program.module, std::move(*translated)))
       return createStringError("cannot link the versions of the program");
     return Error::success();
@@ -196,6 +203,7 @@ private:
   /// What checks, chooses and calls: it runs on any CPU, even one that no
   /// version is for. The main of executables brings it along.
   Error addHost() {
+    StepScope step(options.times, "link");
     for (Function &function : *program.module)
       if (!function.isDeclaration() && function.hasHiddenVisibility())
         function.setLinkage(GlobalValue::InternalLinkage);

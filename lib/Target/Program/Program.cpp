@@ -4,7 +4,7 @@
 
 #include "Codegen/JIT.h"
 #include "Compile.h"
-#include "numera/Target/Program/Program.h"
+#include "numera/Target/Support/StepTimes.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -117,7 +117,8 @@ Program::compile(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
     return compiled.takeError();
   if (Error error = checkNative(*compiled))
     return std::move(error);
-  Expected<std::unique_ptr<LoadedProgram>> loaded = load(*compiled);
+  Expected<std::unique_ptr<LoadedProgram>> loaded =
+      load(*compiled, options.times);
   if (!loaded)
     return loaded.takeError();
   auto program = std::make_unique<CompiledProgram>(

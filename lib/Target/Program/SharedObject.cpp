@@ -7,6 +7,7 @@
 #include "Support/Embedded.h"
 #include "Support/Process.h"
 #include "numera/Target/Program/Program.h"
+#include "numera/Target/Support/StepTimes.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -37,6 +38,7 @@ static Error emitCode(mlir::ModuleOp lowered,
       compileModule(lowered, functions, registry, options, Caller::Library);
   if (!program)
     return program.takeError();
+  StepScope step(options.times, "generate");
   return writeFile(path, [&](raw_pwrite_stream &stream) {
     return generate(*program, type, stream);
   });
@@ -84,6 +86,7 @@ static Error link(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
     return program.takeError();
   if (Error error = checkNative(*program))
     return error;
+  StepScope step(options.times, "generate");
   Expected<TemporaryFile> object = TemporaryFile::create("o");
   if (!object)
     return object.takeError();
@@ -92,6 +95,7 @@ static Error link(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
       }))
     return error;
 
+  step.next("write");
   bool isExecutable = caller == Caller::Executable;
   Expected<TemporaryFile> main = TemporaryFile::create("o");
   if (!main)

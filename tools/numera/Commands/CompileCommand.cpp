@@ -4,6 +4,7 @@
 
 #include "Commands.h"
 #include "Support/ModelFlags.h"
+#include "Support/StepReport.h"
 
 #include "numera/Target/Driver/Emit.h"
 #include "numera/Target/Support/TextFile.h"
@@ -20,6 +21,7 @@ namespace {
 struct Compilation {
   ModelFlags flags;
   std::string model, emit, stage, output;
+  bool times = false;
 };
 
 } // namespace
@@ -45,6 +47,7 @@ static std::optional<int> parse(ArrayRef<const char *> arguments,
             "with --emit mlir: import, retype (default) or lowered",
             &job.stage,
             {"import", "retype", "lowered"}});
+  line.add({"time", "", "print what each step took, on stderr", &job.times});
   addModelFlags(line, job.flags);
   if (std::optional<int> status = line.parse(arguments))
     return status;
@@ -110,19 +113,17 @@ static int emitMLIR(Compiler &compiler, mlir::ModuleOp module,
   return report(writeTextFile(job.output, text));
 }
 
-int numera::compileCommand(ArrayRef<const char *> arguments) {
-  Compilation job;
-  if (std::optional<int> status = parse(arguments, job))
-    return *status;
-  if (checkModelFlags(job.flags) || resolveOutput(job))
-    return 1;
+static int compile(Compilation &job) {
   Registry registry;
+  StepScope step(job.flags.compile.times, "read formats");
   if (!loadLibraries(job.flags.formats, registry))
     return 1;
+  step.next("read model");
   Compiler compiler(registry);
   mlir::OwningOpRef<mlir::ModuleOp> module = compiler.load(job.model, errs());
   if (!module)
     return 1;
+  step.stop();
   if (job.emit == "mlir")
     return emitMLIR(compiler, *module, job);
 
@@ -143,4 +144,19 @@ int numera::compileCommand(ArrayRef<const char *> arguments) {
     options.gpu = gpuOptions(job.flags);
   return report(
       emit(*module, functions, registry, std::move(options), job.output));
+}
+
+int numera::compileCommand(ArrayRef<const char *> arguments) {
+  Compilation job;
+  if (std::optional<int> status = parse(arguments, job))
+    return *status;
+  if (checkModelFlags(job.flags) || resolveOutput(job))
+    return 1;
+  StepTimes times;
+  if (job.times)
+    job.flags.compile.times = &times;
+  int status = compile(job);
+  if (status == 0 && job.times)
+    printSteps(times, errs());
+  return status;
 }

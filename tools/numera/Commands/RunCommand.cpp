@@ -11,6 +11,7 @@
 #include "Run/RunReport.h"
 
 #include "numera/Runtime/Convert.h"
+#include "numera/Target/Support/StepTimes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -40,7 +41,7 @@ public:
 private:
   bool prepareModel();
   bool choose(ArrayRef<FunctionSignature> functions);
-  bool generate(Lowered &lowered, Executable &out);
+  bool generate(Lowered &lowered, Executable &out, StepTimes *steps);
   numera_options callOptions(const Executable &called) const;
   bool compareWith(const std::vector<host::Array> &reference,
                    RunReport &out) const;
@@ -58,6 +59,7 @@ private:
   std::optional<DataSet> data;
   std::optional<host::Array> labels;
   Measured measured, referenceMeasured;
+  StepTimes times; ///< of the model, with `--time`
   std::optional<std::vector<KernelTime>> kernels; ///< with `--profile`
   std::optional<Statistics> statistics;           ///< with `--stats`
 };
@@ -68,6 +70,7 @@ private:
 static CompileOptions referenceOptions(const RunFlags &flags) {
   CompileOptions options = flags.flags.compile;
   options.format = options.accumulate = flags.compare;
+  options.times = nullptr;
   options.rounding = options.overflow = "";
   options.randomBits.reset();
   return options;
@@ -86,12 +89,18 @@ bool Run::prepare() {
 }
 
 bool Run::prepareModel() {
+  CompileOptions options = flags.flags.compile;
+  if (flags.times)
+    options.times = &times;
+  StepScope step(options.times, "read formats");
   if (!loadLibraries(flags.flags.formats, registry))
     return false;
+  step.next("read model");
   compiler.emplace(registry);
   model.module = compiler->load(flags.model, errs());
   if (!model.module)
     return false;
+  step.stop();
   if (!flags.compare.empty())
     reference.module = model.module->clone();
   if (flags.counts)
@@ -103,7 +112,7 @@ bool Run::prepareModel() {
     return succeeded(compiler->lower(*lowered.module, options, lowered.resolved,
                                      lowered.functions, errs()));
   };
-  if (!lower(model, flags.flags.compile) ||
+  if (!lower(model, options) ||
       (reference.module && !lower(reference, referenceOptions(flags))) ||
       (counting.module && !lower(counting, countingOptions)))
     return false;
@@ -133,8 +142,9 @@ bool Run::readArrays() {
   return true;
 }
 
-bool Run::generate(Lowered &lowered, Executable &out) {
+bool Run::generate(Lowered &lowered, Executable &out, StepTimes *steps) {
   CPUOptions options = cpuOptions(flags.flags, lowered.resolved);
+  options.times = steps;
   DeviceCode device;
   if (flags.flags.compile.target == "nvptx") {
     Expected<DeviceCode> code =
@@ -162,8 +172,8 @@ numera_options Run::callOptions(const Executable &called) const {
 
 bool Run::measure() {
   auto run = [&](Lowered &lowered, Executable &what, uint64_t count,
-                 Measured &out) {
-    if (!what.program && !generate(lowered, what))
+                 Measured &out, StepTimes *steps) {
+    if (!what.program && !generate(lowered, what, steps))
       return false;
     return check(execute(what, *data, callOptions(what), count,
                          what.program->metadata().format, out));
@@ -171,7 +181,8 @@ bool Run::measure() {
   KernelProfile profile;
   if (flags.profiles && !check(profile.begin()))
     return false;
-  if (!run(model, executable, flags.repeat.value_or(1), measured))
+  if (!run(model, executable, flags.repeat.value_or(1), measured,
+           flags.times ? &times : nullptr))
     return false;
   if (flags.profiles) {
     Expected<std::vector<KernelTime>> found = profile.end();
@@ -180,14 +191,14 @@ bool Run::measure() {
     kernels = std::move(*found);
   }
   return (!reference.module ||
-          run(reference, referenceExecutable, 1, referenceMeasured));
+          run(reference, referenceExecutable, 1, referenceMeasured, nullptr));
 }
 
 /// Another program counts: the one that is measured stays as it is.
 bool Run::count() {
   if (!counting.module)
     return true;
-  if (!generate(counting, countingExecutable))
+  if (!generate(counting, countingExecutable, /*steps=*/nullptr))
     return false;
   const Executable &what = countingExecutable;
   Expected<Statistics> counted = collectStatistics(
@@ -220,6 +231,8 @@ bool Run::report() {
   out.roles = model.resolved.roles;
   out.kernels = kernels;
   out.statistics = statistics;
+  if (flags.times)
+    out.steps = times;
   std::vector<std::string> names = outputNames(executable.function.outputs);
   for (auto [index, array] : enumerate(measured.outputs)) {
     const std::string &name = executable.function.outputs[index].name;

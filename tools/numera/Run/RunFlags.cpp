@@ -29,6 +29,7 @@ static void addRunFlags(CommandLine &line, RunFlags &run) {
   line.add({"profile", "",
             "on a GPU: print what each kernel took, and its bytes",
             &run.profiles});
+  line.add({"time", "", "print what each step of compiling took", &run.times});
   line.add({"json", "", "print JSON", &run.wantsJSON});
   addModelFlags(line, run.flags);
 }
@@ -46,7 +47,8 @@ static int checkCompiled(const RunFlags &run) {
       {"--overflow", !compile.overflow.empty()},
       {"--output-as", !compile.outputAs.empty()},
       {"--compare", !run.compare.empty()},
-      {"--stats", run.counts}};
+      {"--stats", run.counts},
+      {"--time", run.times}};
   for (auto [name, isGiven] : given)
     if (isGiven)
       return fail(run.model + " is compiled already: leave out " + name +

@@ -3,6 +3,7 @@
 #include "RunReport.h"
 #include "DataSet.h"
 #include "Support/ModelFlags.h"
+#include "Support/StepReport.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -87,6 +88,8 @@ void numera::printJSON(const RunReport &report, raw_ostream &stream) {
       printKernels(*report.kernels, json);
     if (report.statistics)
       printStatistics(*report.statistics, json);
+    if (report.steps)
+      printSteps(*report.steps, json);
   });
   stream << '\n';
 }
@@ -177,4 +180,6 @@ void numera::printText(const RunReport &report, raw_ostream &stream) {
     printKernels(*report.kernels, stream);
   if (report.statistics)
     printStatistics(*report.statistics, stream);
+  if (report.steps)
+    printSteps(*report.steps, stream);
 }

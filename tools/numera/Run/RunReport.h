@@ -9,6 +9,7 @@
 #include "Metrics.h"
 #include "Statistics.h"
 #include "numera/Target/Program/Program.h"
+#include "numera/Target/Support/StepTimes.h"
 
 namespace numera {
 
@@ -29,6 +30,7 @@ struct RunReport {
   std::vector<double> seconds; ///< of each pass, at least one
   std::optional<std::vector<KernelTime>> kernels; ///< with `--profile`
   std::optional<Statistics> statistics;           ///< `--stats`
+  std::optional<StepTimes> steps;                 ///< `--time`
 };
 
 void printJSON(const RunReport &report, llvm::raw_ostream &stream);

@@ -8,6 +8,7 @@
 namespace numera {
 
 struct DeviceCode;
+class StepTimes;
 
 /// Options of code generation for the CPU. The caller sets format, accumulate,
 /// rounding, overflow and seed of `metadata`; the rest is filled in.
@@ -23,6 +24,8 @@ struct CPUOptions {
   /// The kernels of a program for a GPU, whose functions launch them; else
   /// null.
   const DeviceCode *device = nullptr;
+  /// Where what each step took is added; null: nowhere.
+  StepTimes *times = nullptr;
 };
 
 } // namespace numera

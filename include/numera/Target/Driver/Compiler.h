@@ -24,6 +24,8 @@
 
 namespace numera {
 
+class StepTimes;
+
 /// What a user may choose; an empty string leaves it to the policy and the
 /// format.
 struct CompileOptions {
@@ -40,6 +42,8 @@ struct CompileOptions {
   bool observe = false;
   /// Return counts of flags, as a result behind a function's own.
   bool countStatusFlags = false;
+  /// Where what each step took is added; null: nowhere.
+  StepTimes *times = nullptr;
 };
 
 /// Gives a format the rounding and the overflow that the options ask for. False
