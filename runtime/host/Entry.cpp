@@ -413,6 +413,11 @@ extern "C" void numera::host::numera_host_fail(const char *message) {
   longjmp(running->escape.value, 1);
 }
 
+extern "C" void numera::host::numera_host_end() {
+  ThreadPool::endRest();
+  clearMemory();
+}
+
 extern "C" int numera::host::numera_host_call(
     const FunctionInfo *function, const numera_tensor *inputs,
     size_t inputCount, numera_tensor *outputs, size_t outputCount,

@@ -145,9 +145,11 @@ void numera::host::trimMemory() {
   withStore([] { store.trim(); });
 }
 
-__attribute__((destructor)) static void freeStore() {
+void numera::host::clearMemory() {
   withStore([] { store.clear(); });
 }
+
+__attribute__((destructor)) static void freeStore() { clearMemory(); }
 
 extern "C" void *numera::host::numera_host_try_allocate(uint64_t alignment,
                                                         uint64_t bytes) {

@@ -32,6 +32,8 @@ private:
 /// At the end of a call: blocks that the last calls had no use for go back to
 /// the system.
 void trimMemory();
+/// All of it goes back.
+void clearMemory();
 
 } // namespace numera::host
 

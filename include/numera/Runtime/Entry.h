@@ -114,6 +114,9 @@ void *numera_host_try_allocate(uint64_t alignment, uint64_t bytes);
 void *numera_host_allocate(uint64_t alignment, uint64_t bytes);
 /// For memory of malloc that nothing uses any more, or null.
 void numera_host_release(void *memory);
+/// Gives back what calls have left to the next: memory and threads. A program
+/// does so when it is unloaded.
+void numera_host_end();
 
 /// The function that an executable runs. The compiler defines it.
 extern const FunctionInfo *const numera_main_function;

@@ -2,6 +2,7 @@
 
 #include "JIT.h"
 #include "Support/Process.h"
+#include "numera/Runtime/Entry.h"
 #include "numera/Target/Support/StepTimes.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -189,6 +190,24 @@ static Error defineCompilerRuntime(orc::LLJIT &jit) {
   return jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(symbols)));
 }
 
+/// runtime/host, once for all programs of this process: they share its memory
+/// and its threads.
+static Error defineHost(orc::LLJIT &jit) {
+  orc::SymbolMap symbols;
+  auto define = [&](StringRef name, auto *function) {
+    symbols[jit.mangleAndIntern(name)] = {orc::ExecutorAddr::fromPtr(function),
+                                          JITSymbolFlags::Exported |
+                                              JITSymbolFlags::Callable};
+  };
+  define("numera_host_call", &host::numera_host_call);
+  define("numera_host_fail", &host::numera_host_fail);
+  define("numera_host_parallel", &host::numera_host_parallel);
+  define("numera_host_try_allocate", &host::numera_host_try_allocate);
+  define("numera_host_allocate", &host::numera_host_allocate);
+  define("numera_host_release", &host::numera_host_release);
+  return jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(symbols)));
+}
+
 static Expected<void (*)()> findFunction(orc::LLJIT &jit, StringRef name) {
   auto address = jit.lookup(name);
   if (!address)
@@ -203,6 +222,7 @@ LoadedProgram::LoadedProgram(std::unique_ptr<orc::LLJIT> jit,
 LoadedProgram::~LoadedProgram() {
   if (finalize)
     finalize();
+  host::numera_host_end();
 }
 
 Expected<orc::ExecutorAddr> LoadedProgram::lookup(StringRef symbol) {
@@ -225,6 +245,8 @@ Expected<std::unique_ptr<LoadedProgram>> numera::load(Compiled &program,
   Expected<std::unique_ptr<orc::LLJIT>> jit = orc::LLJITBuilder().create();
   if (!jit)
     return jit.takeError();
+  if (Error error = defineHost(**jit))
+    return std::move(error);
   if (hasInitializer)
     if (Error error = defineAtExit(**jit))
       return std::move(error);

@@ -35,7 +35,7 @@ public:
     hideEverything();
     for (const FunctionSignature &signature : functions) {
       GlobalValue *taken = module.getNamedValue(entrySymbol(signature.name));
-      if (taken && caller == Caller::Library)
+      if (taken && caller != Caller::Executable)
         return sharedSymbol(signature, *taken);
       makeInvoke(signature, version);
     }
@@ -47,7 +47,7 @@ public:
             Caller caller) {
     for (auto [i, signature] : enumerate(functions)) {
       GlobalVariable *info = makeInfo(signature, metadata.seed, versions);
-      if (caller == Caller::Library)
+      if (caller != Caller::Executable)
         if (Error error = makeEntry(signature, *info))
           return error;
       if (caller == Caller::Executable && i == 0)

@@ -11,7 +11,8 @@ namespace numera {
 
 /// Who calls the program: it decides which symbols are visible.
 enum class Caller {
-  Library,    ///< C programs, or this process: entries and metadata
+  Library,    ///< C programs: entries and metadata
+  Process,    ///< this process: entries; runtime/host is the process's own
   Executable, ///< the main of executables
 };
 

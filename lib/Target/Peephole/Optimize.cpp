@@ -12,6 +12,7 @@
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/LICM.h"
@@ -90,6 +91,11 @@ void numera::optimize(Module &module, TargetMachine &machine, unsigned level) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
+  // The runtime's entries, whose copies under constants are called.
+  builder.registerPipelineStartEPCallback(
+      [](ModulePassManager &first, OptimizationLevel) {
+        first.addPass(GlobalDCEPass());
+      });
   if (hasLookups(module) || hasPackedLoads(module) || bfloatConversion(module))
     builder.registerOptimizerLastEPCallback(
         [](ModulePassManager &last, OptimizationLevel, ThinOrFullLTOPhase) {

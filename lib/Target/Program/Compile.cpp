@@ -192,7 +192,7 @@ private:
     for (const FunctionSignature &signature : program.metadata.functions) {
       std::string entry = entrySymbol(signature.name);
       const Function *wanted = module.getFunction(entry);
-      if (caller == Caller::Library && wanted && wanted->isDeclaration())
+      if (caller != Caller::Executable && wanted && wanted->isDeclaration())
         return createStringError("a lowering calls '" + entry +
                                  "', but the program has another function of "
                                  "that name; rename one of them");
@@ -201,13 +201,14 @@ private:
   }
 
   /// What checks, chooses and calls: it runs on any CPU, even one that no
-  /// version is for. The main of executables brings it along.
+  /// version is for. The main of executables brings it along, and a process
+  /// that compiles has it.
   Error addHost() {
     StepScope step(options.times, "link");
     for (Function &function : *program.module)
       if (!function.isDeclaration() && function.hasHiddenVisibility())
         function.setLinkage(GlobalValue::InternalLinkage);
-    if (caller == Caller::Executable)
+    if (caller != Caller::Library)
       return Error::success();
     if (Error error = linkHost(*program.module))
       return error;

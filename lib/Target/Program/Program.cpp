@@ -112,7 +112,7 @@ Expected<std::unique_ptr<Program>>
 Program::compile(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
                  const Registry &registry, const CPUOptions &options) {
   Expected<Compiled> compiled =
-      compileModule(lowered, functions, registry, options, Caller::Library);
+      compileModule(lowered, functions, registry, options, Caller::Process);
   if (!compiled)
     return compiled.takeError();
   if (Error error = checkNative(*compiled))

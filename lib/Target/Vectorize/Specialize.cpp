@@ -74,20 +74,61 @@ std::string nameFor(const Function &entry, ArrayRef<ConstantInt *> constants) {
   return name;
 }
 
-/// A function of the arguments that are values, whose body is the entry's.
-Function *copyWith(Function &entry, ArrayRef<ConstantInt *> constants) {
-  ValueToValueMapTy map;
+/// A function of the arguments that are values, without a body yet.
+Function *declareCopy(Function &entry, ArrayRef<ConstantInt *> constants) {
+  SmallVector<Type *> types;
+  SmallVector<AttributeSet> attributes;
+  AttributeList all = entry.getAttributes();
   for (auto [argument, constant] : zip_equal(entry.args(), constants))
-    if (constant)
-      map[&argument] = constant;
-  Function *copy = CloneFunction(&entry, map);
-  copy->setName(nameFor(entry, constants));
-  copy->setLinkage(GlobalValue::InternalLinkage);
-  copy->setVisibility(GlobalValue::DefaultVisibility);
+    if (!constant) {
+      types.push_back(argument.getType());
+      attributes.push_back(all.getParamAttrs(argument.getArgNo()));
+    }
+  auto *copy = Function::Create(
+      FunctionType::get(entry.getReturnType(), types, entry.isVarArg()),
+      GlobalValue::InternalLinkage, nameFor(entry, constants),
+      entry.getParent());
   copy->setDSOLocal(true);
-  copy->setComdat(nullptr);
+  copy->setCallingConv(entry.getCallingConv());
+  copy->setAttributes(AttributeList::get(
+      entry.getContext(), all.getFnAttrs(), all.getRetAttrs(), attributes));
   copy->removeFnAttr(Attribute::OptimizeNone);
   copy->removeFnAttr(Attribute::NoInline);
+  return copy;
+}
+
+/// The same with the entry's body, as the inliner copies it: what the constants
+/// exclude at first sight, most of it, is not even looked at. False where it
+/// does not do that.
+bool inlineInto(Function &copy, Function &entry,
+                ArrayRef<ConstantInt *> constants) {
+  IRBuilder<> builder(BasicBlock::Create(entry.getContext(), "", &copy));
+  SmallVector<Value *> operands;
+  Argument *next = copy.arg_begin();
+  for (ConstantInt *constant : constants)
+    operands.push_back(constant ? static_cast<Value *>(constant) : next++);
+  CallInst *call = builder.CreateCall(&entry, operands);
+  call->setCallingConv(entry.getCallingConv());
+  bool returns = !entry.getReturnType()->isVoidTy();
+  builder.CreateRet(returns ? call : nullptr);
+  InlineFunctionInfo info;
+  return InlineFunction(*call, info).isSuccess();
+}
+
+/// A function of the arguments that are values, whose body is the entry's.
+Function *copyWith(Function &entry, ArrayRef<ConstantInt *> constants) {
+  Function *copy = declareCopy(entry, constants);
+  if (inlineInto(*copy, entry, constants))
+    return copy;
+  copy->deleteBody();
+  ValueToValueMapTy map;
+  Argument *next = copy->arg_begin();
+  for (auto [argument, constant] : zip_equal(entry.args(), constants))
+    map[&argument] = constant ? static_cast<Value *>(constant) : next++;
+  SmallVector<ReturnInst *> returns;
+  CloneFunctionInto(copy, &entry, map,
+                    CloneFunctionChangeType::LocalChangesOnly, returns);
+  copy->setLinkage(GlobalValue::InternalLinkage);
   return copy;
 }
 
