@@ -8,7 +8,8 @@
 //     becomes
 //   call @numera_posit_add_16.16.2.0(%a, %b)
 //
-// where the callee is the entry with its parameters replaced and simplified.
+// where the callee is the entry with its parameters replaced and simplified,
+// after the inliner's fashion: what they exclude is not copied.
 // What is nearly straight-line then is inlined everywhere, so that loops
 // vectorise; the rest is left to the inliner. A copy is shared by all its
 // calls: the cost is one simplification for each operation and format of a
@@ -90,8 +91,8 @@ Function *declareCopy(Function &entry, ArrayRef<ConstantInt *> constants) {
       entry.getParent());
   copy->setDSOLocal(true);
   copy->setCallingConv(entry.getCallingConv());
-  copy->setAttributes(AttributeList::get(
-      entry.getContext(), all.getFnAttrs(), all.getRetAttrs(), attributes));
+  copy->setAttributes(AttributeList::get(entry.getContext(), all.getFnAttrs(),
+                                         all.getRetAttrs(), attributes));
   copy->removeFnAttr(Attribute::OptimizeNone);
   copy->removeFnAttr(Attribute::NoInline);
   return copy;
