@@ -54,6 +54,7 @@ std::optional<ModelOptions> numera::readOptions(const char *const *list,
       {"function", &compile.function},
       {"target", &compile.target, {"cpu", "nvptx"}},
       {"cpu", &compile.cpu},
+      {"optimization", &compile.optimization, {"0", "1", "2", "3"}},
       {"gpu", &compile.gpu},
       {"count", &count, {"flags"}},
       {"cuda-path", &options.gpu.cudaPath}};

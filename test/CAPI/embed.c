@@ -176,7 +176,8 @@ static void testDescriptions(NumeraRegistry *registry) {
 
 static void testProgram(NumeraRegistry *registry, const char *folder) {
   char *error = NULL;
-  const char *const options[] = {"format=posit16", "cpu=x86-64-v3", NULL};
+  const char *const options[] = {"format=posit16", "cpu=x86-64-v3",
+                                 "optimization=1", NULL};
   NumeraProgram *program =
       numeraCompileText(registry, model, "axpy.mlir", options, &error);
   if (!program) {
@@ -244,6 +245,9 @@ static void testProgram(NumeraRegistry *registry, const char *folder) {
   const char *const unknown[] = {"format=posit61", NULL};
   EXPECT_ERROR(numeraCompileText(registry, model, "m", unknown, &error),
                "posit61");
+  const char *const level[] = {"optimization=4", NULL};
+  EXPECT_ERROR(numeraCompileText(registry, model, "m", level, &error),
+               "0, 1, 2 or 3");
   const char *const target[] = {"target=tpu", NULL};
   EXPECT_ERROR(numeraCompileText(registry, model, "m", target, &error),
                "cpu or nvptx");

@@ -14,6 +14,7 @@ CPUOptions numera::cpuOptions(const CompileOptions &options,
                               const Resolved &resolved, uint64_t seed) {
   CPUOptions made;
   made.cpu = options.cpu;
+  made.optimization = unsigned(std::min(options.optimization, uint64_t{3}));
   made.times = options.times;
   made.metadata.format = resolved.formatName;
   made.metadata.accumulate = resolved.accumulateName;

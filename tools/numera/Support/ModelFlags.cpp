@@ -58,6 +58,11 @@ void numera::addModelFlags(CommandLine &line, ModelFlags &flags) {
       {"cpu", "CPU",
        "native (default), x86-64-v3, a CPU as LLVM names it, or several: A,B",
        &compile.cpu});
+  line.add(
+      {"optimization", "LEVEL",
+       "0 to 3 (default): 0 compiles soonest and runs slowest, with the same "
+       "bits",
+       &flags.optimization});
   line.add({"gpu", "GPU", "with --target nvptx: sm_75, sm_80 (default), sm_90a",
             &compile.gpu});
   line.add({"cuda-path", "FOLDER",
@@ -90,6 +95,9 @@ int numera::checkModelFlags(const ModelFlags &flags) {
   if (!flags.compile.gpu.empty() && flags.compile.target != "nvptx")
     return fail("--gpu is for --target nvptx, found --target " +
                 flags.compile.target);
+  if (flags.optimization.value_or(3) > 3)
+    return fail("option '--optimization' is '" + Twine(*flags.optimization) +
+                "', expected 0 to 3");
   const std::string &outputAs = flags.compile.outputAs;
   if (!outputAs.empty() && outputAs != "f32" && outputAs != "f64" &&
       outputAs != "storage")
@@ -126,5 +134,7 @@ GPUOptions numera::gpuOptions(const ModelFlags &flags) {
 
 CPUOptions numera::cpuOptions(const ModelFlags &flags,
                               const Resolved &resolved) {
-  return cpuOptions(flags.compile, resolved, flags.seed.value_or(0));
+  CompileOptions compile = flags.compile;
+  compile.optimization = flags.optimization.value_or(compile.optimization);
+  return cpuOptions(compile, resolved, flags.seed.value_or(0));
 }

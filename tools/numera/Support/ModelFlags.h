@@ -22,7 +22,7 @@ struct FormatSources {
 struct ModelFlags {
   FormatSources formats;
   CompileOptions compile;
-  std::optional<uint64_t> seed;
+  std::optional<uint64_t> seed, optimization;
   std::string cudaPath;
 };
 

@@ -38,6 +38,8 @@ struct CompileOptions {
   std::string gpu;      ///< empty: that of GPUOptions
   std::string outputAs; ///< f32 (default), f64 or storage
   std::string function; ///< empty: every public function
+  /// 0 to 3, as clang's -O; 0 compiles soonest. The bits are the same.
+  uint64_t optimization = 3;
   /// Return what contractions read, as results behind a function's own.
   bool observe = false;
   /// Return counts of flags, as a result behind a function's own.
