@@ -179,9 +179,9 @@ NUMERA_C_API int numeraCastRun(const NumeraCast *cast, int32_t rank,
  *
  * options  "key=value" strings, the last one NULL; NULL for none. The keys are
  *          format, accumulate, rounding, random-bits, overflow, seed,
- *          output-as, function, target (cpu, nvptx), cpu, optimization, gpu
- *          and cuda-path, as the options of `numera compile`; and count=flags,
- *          for numeraProgramStatistics.
+ *          output-as, function, target (cpu, nvptx), cpu, optimization,
+ *          code-cache, gpu and cuda-path, as the options of `numera compile`;
+ *          and count=flags, for numeraProgramStatistics.
  */
 NUMERA_C_API NumeraProgram *numeraCompileFile(const NumeraRegistry *registry,
                                               const char *model,

@@ -55,6 +55,7 @@ std::optional<ModelOptions> numera::readOptions(const char *const *list,
       {"target", &compile.target, {"cpu", "nvptx"}},
       {"cpu", &compile.cpu},
       {"optimization", &compile.optimization, {"0", "1", "2", "3"}},
+      {"code-cache", &compile.codeCache},
       {"gpu", &compile.gpu},
       {"count", &count, {"flags"}},
       {"cuda-path", &options.gpu.cudaPath}};

@@ -10,6 +10,7 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/CodeGen.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Target/TargetMachine.h"
 
 namespace numera {
@@ -24,6 +25,16 @@ struct Compiled {
   Metadata metadata;
 };
 
+/// A program as objects.
+struct ObjectCode {
+  std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
+  std::vector<std::string> nativeLibraries; ///< as Compiled has them
+  /// What runs when the program is loaded in memory and when it is unloaded.
+  bool hasInitializer = false, hasFinalizer = false;
+  std::string entry; ///< a function of the first object; empty: there is none
+  Metadata metadata;
+};
+
 /// An LLVMContext's handler of diagnostics. LLVM remarks on loops that it
 /// leaves as they are, which is no one's concern; what it calls an error is one
 /// line.
@@ -32,6 +43,10 @@ void reportErrors(const llvm::DiagnosticInfo *info, void *);
 /// Writes the code of a program, an object or assembly.
 llvm::Error generate(Compiled &program, llvm::CodeGenFileType type,
                      llvm::raw_pwrite_stream &stream);
+
+/// The same as an object in memory.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+generateObject(llvm::Module &module, llvm::TargetMachine &machine);
 
 /// Fails where code for another architecture than this machine's would be run
 /// or linked.

@@ -3,7 +3,6 @@
 #include "JIT.h"
 #include "Support/Process.h"
 #include "numera/Runtime/Entry.h"
-#include "numera/Target/Support/StepTimes.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
@@ -12,7 +11,6 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/SmallVectorMemoryBuffer.h"
 
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
@@ -127,14 +125,7 @@ static bool addFunctionOf(StringRef listName, StringRef name, Module &module) {
 }
 
 /// Has everything linked; an error is what the linker reported first.
-static Error materialize(orc::LLJIT &jit, const Module &module) {
-  auto isExported = [](const Function &function) {
-    return !function.isDeclaration() && function.hasExternalLinkage() &&
-           function.hasDefaultVisibility();
-  };
-  auto exported = find_if(module, isExported);
-  if (exported == module.end())
-    return Error::success();
+static Error materialize(orc::LLJIT &jit, StringRef entry) {
   std::string first;
   orc::ExecutionSession &session = jit.getExecutionSession();
   session.setErrorReporter([&](Error error) {
@@ -142,7 +133,7 @@ static Error materialize(orc::LLJIT &jit, const Module &module) {
     if (first.empty())
       first = text;
   });
-  auto address = jit.lookup(exported->getName());
+  auto address = jit.lookup(entry);
   session.setErrorReporter(consumeError);
   if (address)
     return Error::success();
@@ -229,29 +220,22 @@ Expected<orc::ExecutorAddr> LoadedProgram::lookup(StringRef symbol) {
   return jit->lookup(symbol);
 }
 
-Expected<std::unique_ptr<LoadedProgram>> numera::load(Compiled &program,
-                                                      StepTimes *times) {
-  StepScope step(times, "generate");
-  bool hasInitializer =
-      addFunctionOf("llvm.global_ctors", initializer, *program.module);
-  bool hasFinalizer =
-      addFunctionOf("llvm.global_dtors", finalizer, *program.module);
-  SmallVector<char, 0> code;
-  raw_svector_ostream stream(code);
-  if (Error error = generate(program, CodeGenFileType::ObjectFile, stream))
-    return std::move(error);
-  step.next("load");
+void numera::nameInitializers(Module &module, ObjectCode &code) {
+  code.hasInitializer = addFunctionOf("llvm.global_ctors", initializer, module);
+  code.hasFinalizer = addFunctionOf("llvm.global_dtors", finalizer, module);
+}
 
+Expected<std::unique_ptr<LoadedProgram>> numera::load(ObjectCode code) {
   Expected<std::unique_ptr<orc::LLJIT>> jit = orc::LLJITBuilder().create();
   if (!jit)
     return jit.takeError();
   if (Error error = defineHost(**jit))
     return std::move(error);
-  if (hasInitializer)
+  if (code.hasInitializer)
     if (Error error = defineAtExit(**jit))
       return std::move(error);
   // The user's libraries come first, as on a linker's command line.
-  for (const std::string &library : program.nativeLibraries)
+  for (const std::string &library : code.nativeLibraries)
     if (Error error = addLibrary(**jit, library))
       return std::move(error);
   auto process = orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
@@ -261,24 +245,42 @@ Expected<std::unique_ptr<LoadedProgram>> numera::load(Compiled &program,
   (*jit)->getMainJITDylib().addGenerator(std::move(*process));
   if (Error error = defineCompilerRuntime(**jit))
     return std::move(error);
-  if (Error error =
-          (*jit)->addObjectFile(std::make_unique<SmallVectorMemoryBuffer>(
-              std::move(code), "program")))
-    return std::move(error);
-  if (Error error = materialize(**jit, *program.module))
-    return std::move(error);
-  if (hasInitializer) {
+  for (std::unique_ptr<MemoryBuffer> &object : code.objects)
+    if (Error error = (*jit)->addObjectFile(std::move(object)))
+      return std::move(error);
+  if (!code.entry.empty())
+    if (Error error = materialize(**jit, code.entry))
+      return std::move(error);
+  if (code.hasInitializer) {
     auto initialize = findFunction(**jit, initializer);
     if (!initialize)
       return initialize.takeError();
     (*initialize)();
   }
   void (*finalize)() = nullptr;
-  if (hasFinalizer) {
+  if (code.hasFinalizer) {
     auto found = findFunction(**jit, finalizer);
     if (!found)
       return found.takeError();
     finalize = *found;
   }
   return std::make_unique<LoadedProgram>(std::move(*jit), finalize);
+}
+
+Expected<std::unique_ptr<LoadedProgram>> numera::load(Compiled &program) {
+  ObjectCode code;
+  Module &module = *program.module;
+  auto isExported = [](const Function &function) {
+    return !function.isDeclaration() && function.hasExternalLinkage() &&
+           function.hasDefaultVisibility();
+  };
+  if (auto exported = find_if(module, isExported); exported != module.end())
+    code.entry = exported->getName().str();
+  nameInitializers(module, code);
+  code.nativeLibraries = program.nativeLibraries;
+  auto object = generateObject(module, *program.machine);
+  if (!object)
+    return object.takeError();
+  code.objects.push_back(std::move(*object));
+  return load(std::move(code));
 }

@@ -4,7 +4,6 @@
 #define NUMERA_LIB_TARGET_CODEGEN_JIT_H
 
 #include "Compiled.h"
-#include "numera/Target/Codegen/CPUOptions.h"
 
 #include "llvm/ExecutionEngine/Orc/Shared/ExecutorAddress.h"
 
@@ -28,10 +27,15 @@ private:
   void (*finalize)(); ///< or null
 };
 
-/// Loads a program into this process. The code is the object that would be
-/// written to a file.
-llvm::Expected<std::unique_ptr<LoadedProgram>> load(Compiled &program,
-                                                    StepTimes *times = nullptr);
+/// Turns what a loader would run (`llvm.global_ctors`) into functions that
+/// `load` calls, and says so in `code`.
+void nameInitializers(llvm::Module &module, ObjectCode &code);
+
+/// Loads a program into this process. The code is the objects that would be
+/// written to files.
+llvm::Expected<std::unique_ptr<LoadedProgram>> load(ObjectCode code);
+/// The same for what is one module, yet to be generated.
+llvm::Expected<std::unique_ptr<LoadedProgram>> load(Compiled &program);
 
 } // namespace numera
 

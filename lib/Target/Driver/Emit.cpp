@@ -15,6 +15,7 @@ CPUOptions numera::cpuOptions(const CompileOptions &options,
   CPUOptions made;
   made.cpu = options.cpu;
   made.optimization = unsigned(std::min(options.optimization, uint64_t{3}));
+  made.codeCache = options.codeCache;
   made.times = options.times;
   made.metadata.format = resolved.formatName;
   made.metadata.accumulate = resolved.accumulateName;

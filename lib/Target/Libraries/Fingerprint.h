@@ -6,23 +6,11 @@
 #ifndef NUMERA_LIB_TARGET_LIBRARIES_FINGERPRINT_H
 #define NUMERA_LIB_TARGET_LIBRARIES_FINGERPRINT_H
 
+#include "Support/Fingerprint.h"
 #include "numera/Registry/Registry.h"
-#include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/Error.h"
 
 namespace numera {
-
-/// BLAKE3 of a sequence of texts.
-class Fingerprint {
-public:
-  /// Two texts are not the one that they make together.
-  Fingerprint &add(llvm::StringRef text);
-  Fingerprint &add(uint64_t number);
-  std::string digits() const; ///< 64 of base 16
-
-private:
-  llvm::BLAKE3 hasher;
-};
 
 /// Of functions on these formats: the code of the libraries that have them,
 /// what the configuration says of these formats, the runtime's arithmetic and

@@ -28,28 +28,7 @@ using namespace numera;
 static constexpr StringLiteral firstLine = "numera proof 2";
 
 ProofCache::ProofCache(raw_ostream &warnings)
-    : warnings(warnings), folder(cacheFolder("proofs")) {}
-
-std::string ProofCache::pathOf(const Fingerprint &about) const {
-  SmallString<128> path(folder);
-  sys::path::append(path, about.digits() + ".proof");
-  return path.str().str();
-}
-
-static std::string sumOf(StringRef lines, const Fingerprint &about) {
-  return Fingerprint().add(lines).add(about.digits()).digits();
-}
-
-/// The lines but the last, if that is their sum.
-static std::optional<StringRef> checkedLines(StringRef text,
-                                             const Fingerprint &about) {
-  size_t end = text.rfind("sum ");
-  if (end == StringRef::npos || (end != 0 && text[end - 1] != '\n'))
-    return std::nullopt;
-  StringRef lines = text.take_front(end);
-  bool isWhole = text.drop_front(end) == "sum " + sumOf(lines, about) + "\n";
-  return isWhole ? std::optional(lines) : std::nullopt;
-}
+    : warnings(warnings), folder(cacheFolder("proofs"), "", ".proof") {}
 
 static std::optional<ProofException> parseException(StringRef text) {
   ProofException exception;
@@ -101,19 +80,13 @@ static std::optional<ProofRecord> parse(StringRef lines) {
 }
 
 std::optional<ProofRecord> ProofCache::find(const Fingerprint &about) const {
-  if (folder.empty())
+  Expected<std::unique_ptr<MemoryBuffer>> lines = folder.find(about);
+  if (!lines) {
+    warnings << "numera: warning: " << toString(lines.takeError())
+             << "; remove it\n";
     return std::nullopt;
-  std::string path = pathOf(about);
-  ErrorOr<std::unique_ptr<MemoryBuffer>> buffer = MemoryBuffer::getFile(path);
-  if (!buffer)
-    return std::nullopt;
-  std::optional<StringRef> lines = checkedLines((*buffer)->getBuffer(), about);
-  if (lines)
-    return parse(*lines);
-  warnings << "numera: warning: " << path
-           << " is corrupt and ignored; remove "
-              "it\n";
-  return std::nullopt;
+  }
+  return *lines ? parse((*lines)->getBuffer()) : std::nullopt;
 }
 
 void ProofCache::keep(const Fingerprint &about, const ProofRecord &record) {
@@ -140,19 +113,7 @@ void ProofCache::keep(const Fingerprint &about, const ProofRecord &record) {
       return consumeError(digits.takeError());
     stream << "file " << *digits << ' ' << file << '\n';
   }
-  std::string sum = sumOf(lines, about);
-  auto write = [&]() -> Error {
-    if (folder.empty())
-      return createStringError("neither XDG_CACHE_HOME nor HOME names a "
-                               "folder");
-    if (std::error_code code = sys::fs::create_directories(folder))
-      return createStringError(folder + ": " + code.message());
-    return writeFile(pathOf(about), [&](raw_pwrite_stream &file) {
-      file << lines << "sum " << sum << '\n';
-      return Error::success();
-    });
-  };
-  if (Error error = write()) {
+  if (Error error = folder.keep(about, lines)) {
     isUsable = false;
     warnings << "numera: warning: proofs cannot be kept for the next run: "
              << toString(std::move(error)) << '\n';

@@ -8,6 +8,7 @@
 #define NUMERA_LIB_TARGET_LIBRARIES_PROOFCACHE_H
 
 #include "Fingerprint.h"
+#include "Support/CacheFolder.h"
 #include <optional>
 
 namespace numera {
@@ -44,10 +45,8 @@ public:
   void keep(const Fingerprint &about, const ProofRecord &record);
 
 private:
-  std::string pathOf(const Fingerprint &about) const;
-
   llvm::raw_ostream &warnings;
-  std::string folder;
+  CacheFolder folder;
   bool isUsable = true;
 };
 

@@ -57,8 +57,8 @@ static StringRef tileFor(const TargetMachine &machine, StringRef kind,
 
 /// Links `bitcode` as the contraction `name`, with tiles of that shape. Hooks
 /// that begin with `preferred` are taken before others.
-static Error linkKernel(Module &module, StringRef name, MemoryBufferRef bitcode,
-                        StringRef tile, StringRef preferred = "") {
+static Error linkAs(Module &module, StringRef name, MemoryBufferRef bitcode,
+                    StringRef tile, StringRef preferred = "") {
   Expected<std::unique_ptr<Module>> kernel =
       parseBitcodeFile(bitcode, module.getContext());
   if (!kernel)
@@ -75,17 +75,30 @@ static Error linkKernel(Module &module, StringRef name, MemoryBufferRef bitcode,
   return linkInternal(module, std::move(*kernel));
 }
 
+KernelForm numera::kernelFormFor(const Module &module, StringRef name,
+                                 StringRef kind, const TargetMachine &machine) {
+  std::string halves = std::string(halfHooks) + ".";
+  std::string tile =
+      tileFor(machine, kind, module.getFunction((name + ".step").str())).str();
+  if (computesInF16x2(machine) &&
+      module.getFunction((name + "." + halves + "short").str()))
+    return {"f32_half", tile, halves};
+  return {kind.str(), tile, ""};
+}
+
+Error numera::linkKernel(Module &module, StringRef name,
+                         const KernelForm &form) {
+  return linkAs(module, name, embeddedKernel(form.kind), form.tile,
+                form.preferred);
+}
+
 Error numera::linkKernels(Module &module, const KernelKinds &kernels,
                           const TargetMachine &machine) {
   for (auto &[name, kind] : kernels) {
-    std::string halves = name + "." + halfHooks + ".";
-    bool takesF16x2 =
-        computesInF16x2(machine) && module.getFunction(halves + "short");
-    StringRef tile = tileFor(machine, kind, module.getFunction(name + ".step"));
-    if (Error error =
-            takesF16x2 ? linkKernel(module, name, embeddedKernel("f32_half"),
-                                    tile, std::string(halfHooks) + ".")
-                       : linkKernel(module, name, embeddedKernel(kind), tile))
+    if (!module.getFunction(name))
+      continue;
+    KernelForm form = kernelFormFor(module, name, kind, machine);
+    if (Error error = linkKernel(module, name, form))
       return error;
   }
   return Error::success();
@@ -107,8 +120,8 @@ Error numera::linkDeviceKernels(Module &module, mlir::gpu::GPUModuleOp kernels,
     if (kind != "quire" && copiesAsynchronously(machine))
       tile += "_async";
     StringRef name = function.getName();
-    if (Error error = linkKernel(module, name,
-                                 embeddedDeviceKernel(kind.getValue()), tile))
+    if (Error error =
+            linkAs(module, name, embeddedDeviceKernel(kind.getValue()), tile))
       return error;
     // So that its loops, of which the caller knows how many there are, are no
     // loops any more.

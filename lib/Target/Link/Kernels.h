@@ -17,7 +17,21 @@ namespace numera {
 /// (embeddedKernel).
 using KernelKinds = std::map<std::string, std::string>;
 KernelKinds kernelsOf(mlir::ModuleOp lowered);
-/// Links each of them, with its hooks, in the form that suits the machine.
+/// Which of the embedded kernels a contraction is linked with.
+struct KernelForm {
+  std::string kind; ///< of embeddedKernel
+  std::string tile;
+  std::string preferred; ///< what the names of hooks begin with that come first
+};
+/// What suits the machine, for a contraction whose hooks are in the module.
+KernelForm kernelFormFor(const llvm::Module &module, llvm::StringRef name,
+                         llvm::StringRef kind,
+                         const llvm::TargetMachine &machine);
+/// Links a kernel as the contraction `name`.
+llvm::Error linkKernel(llvm::Module &module, llvm::StringRef name,
+                       const KernelForm &form);
+/// Links each of them that the module declares, with its hooks, in the form
+/// that suits the machine.
 llvm::Error linkKernels(llvm::Module &module, const KernelKinds &kernels,
                         const llvm::TargetMachine &machine);
 

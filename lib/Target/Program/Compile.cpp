@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 
 #include "Compile.h"
+#include "Codegen/CodeCache.h"
+#include "Codegen/JIT.h"
 #include "Codegen/Machines.h"
 #include "Codegen/Tuning.h"
 #include "Libraries/LibraryTables.h"
 #include "Libraries/LinkLibraries.h"
 #include "Link/Allocations.h"
-#include "Link/Kernels.h"
+#include "Link/KernelParts.h"
 #include "Link/LinkRuntime.h"
 #include "NVPTX/Device.h"
 #include "Peephole/AvoidSubnormalAssists.h"
@@ -20,6 +22,7 @@
 #include "Vectorize/Specialize.h"
 #include "Vectorize/VectorForms.h"
 #include "Vectorize/VectorVariants.h"
+#include "numera/Registry/Formats/Plugin.h"
 #include "numera/Target/NVPTX/GPU.h"
 #include "numera/Target/Support/StepTimes.h"
 
@@ -96,7 +99,10 @@ static Expected<std::unique_ptr<Module>> translate(mlir::ModuleOp lowered,
 
 namespace {
 
-/// Compiles one version of a program after the other.
+/// A program is a part for each kind of contraction on each kind of CPU, and a
+/// module with all else: the functions, a version for each kind of CPU, and
+/// what chooses between them. Parts are prepared first, as far as their code
+/// follows from what they are then; what is kept of that need not be made.
 class ProgramCompiler {
 public:
   ProgramCompiler(mlir::ModuleOp lowered, const Registry &registry,
@@ -104,36 +110,70 @@ public:
       : lowered(lowered), registry(registry), options(options), caller(caller),
         program(program) {}
 
-  Error run() {
-    Expected<Machines> machines = createMachines(options);
-    if (!machines)
-      return machines.takeError();
-    program.machine = std::move(machines->baseline);
+  Error prepare() {
+    Expected<Machines> created = createMachines(options);
+    if (!created)
+      return created.takeError();
+    machines = std::move(created->versions);
+    program.machine = std::move(created->baseline);
     program.module = std::make_unique<Module>("program", *program.context);
-    std::vector<VersionInfo> versions(machines->versions.begin(),
-                                      machines->versions.end());
+    std::vector<VersionInfo> infos(machines.begin(), machines.end());
     program.metadata.target = "cpu ";
     interleave(
-        versions,
-        [&](const VersionInfo &version) {
-          program.metadata.target += version.cpu;
-        },
+        infos,
+        [&](const VersionInfo &info) { program.metadata.target += info.cpu; },
         [&] { program.metadata.target += ","; });
     if (options.device)
       program.metadata.target = options.device->target;
     setTarget(*program.module, *program.machine);
     if (Error error =
-            addEntryPoints(*program.module, program.metadata, versions, caller))
+            addEntryPoints(*program.module, program.metadata, infos, caller))
       return error;
-    for (auto [i, version] : enumerate(machines->versions))
-      if (Error error = add(*version.machine, unsigned(i)))
+    for (unsigned version = 0; version < machines.size(); ++version)
+      if (Error error = prepare(version))
         return error;
-    return addHost();
+    return Error::success();
+  }
+
+  /// Everything in the program's module.
+  Error finishWhole() {
+    for (Kernel &kernel : kernels) {
+      if (Error error = finish(kernel))
+        return error;
+      if (Error error = join(std::move(kernel.part.module)))
+        return error;
+    }
+    return finishMain(/*partsAreApart=*/false);
+  }
+
+  /// The program's module as the first object, and one for each part.
+  Expected<ObjectCode> finishObjects() {
+    CodeCache cache(options.codeCache);
+    ObjectCode code;
+    code.nativeLibraries = program.nativeLibraries;
+    code.metadata = program.metadata;
+    auto main = mainObject(cache, code);
+    if (!main)
+      return main.takeError();
+    code.objects.push_back(std::move(*main));
+    for (Kernel &kernel : kernels) {
+      auto object = kernelObject(cache, kernel);
+      if (!object)
+        return object.takeError();
+      code.objects.push_back(std::move(*object));
+    }
+    return code;
   }
 
 private:
-  Error add(TargetMachine &machine, unsigned version) {
+  struct Kernel {
+    KernelPart part;
+    TargetMachine *machine;
+  };
+
+  Error prepare(unsigned version) {
     StepScope step(options.times, "translate");
+    TargetMachine &machine = *machines[version].machine;
     Expected<std::unique_ptr<Module>> translated =
         translate(lowered, *program.context);
     if (!translated)
@@ -142,8 +182,14 @@ private:
     step.next("link");
     setTarget(module, machine);
     keepMemory(module);
+    KernelKinds kinds = kernelsOf(lowered);
+    for (KernelPart &part : takeKernelParts(module, kinds, registry, machine)) {
+      if (Error error = checkEntryNames(*part.module))
+        return error;
+      kernels.push_back({std::move(part), &machine});
+    }
     // Before their hooks are hidden.
-    if (Error error = linkKernels(module, kernelsOf(lowered), machine))
+    if (Error error = linkKernels(module, kinds, machine))
       return error;
     if (Error error =
             addInvokes(module, program.metadata.functions, version, caller))
@@ -161,29 +207,7 @@ private:
     program.nativeLibraries = std::move(*native);
     if (Error error = checkEntryNames(module))
       return error;
-    if (Error error = linkRuntime(module))
-      return error;
-    replaceHalfConversions(module, machine);
-
-    step.next("specialise");
-    if (options.makesTables)
-      tabulateLibraries(module, machine, program.nativeLibraries);
-    defineAnswers(module, machine);
-    defineLookups(module, machine);
-    definePackedLoads(module, machine);
-    setTarget(module, machine);
-    defineBfloatConversions(module, machine);
-    specializeRuntimeCalls(module, machine);
-    step.next("optimise");
-    optimize(module, machine, options.optimization);
-    step.next("lanes");
-    dropUnusedVariants(module);
-    avoidSubnormalAssists(module, machine);
-    deinterleaveLanes(module, machine);
-    selectLaneInstructions(module, machine);
-    step.next("link");
-    if (Linker::linkModules(*program.module, std::move(*translated)))
-      return createStringError("cannot link the versions of the program");
+    versions.push_back(std::move(*translated));
     return Error::success();
   }
 
@@ -200,20 +224,154 @@ private:
     return Error::success();
   }
 
+  Error finish(Kernel &kernel) {
+    {
+      StepScope step(options.times, "link");
+      if (Error error = linkKernelPart(kernel.part))
+        return error;
+      if (Error error = defineVectorForms(*kernel.part.module))
+        return error;
+    }
+    return finish(*kernel.part.module, *kernel.machine,
+                  /*makesTables=*/false);
+  }
+
+  /// From calls of the runtime to what the code generator takes.
+  Error finish(Module &module, TargetMachine &machine, bool makesTables) {
+    StepScope step(options.times, "link");
+    if (Error error = linkRuntime(module))
+      return error;
+    replaceHalfConversions(module, machine);
+    step.next("specialise");
+    if (makesTables)
+      tabulateLibraries(module, machine, program.nativeLibraries);
+    defineAnswers(module, machine);
+    defineLookups(module, machine);
+    definePackedLoads(module, machine);
+    setTarget(module, machine);
+    defineBfloatConversions(module, machine);
+    specializeRuntimeCalls(module, machine);
+    step.next("optimise");
+    optimize(module, machine, options.optimization);
+    step.next("lanes");
+    dropUnusedVariants(module);
+    avoidSubnormalAssists(module, machine);
+    deinterleaveLanes(module, machine);
+    selectLaneInstructions(module, machine);
+    return Error::success();
+  }
+
+  Error join(std::unique_ptr<Module> module) {
+    StepScope step(options.times, "link");
+    if (Linker::linkModules(*program.module, std::move(module)))
+      return createStringError("cannot link the parts of the program");
+    return Error::success();
+  }
+
+  Error finishMain(bool partsAreApart) {
+    for (auto [version, module] : zip_equal(machines, versions)) {
+      if (Error error = finish(*module, *version.machine, options.makesTables))
+        return error;
+      if (Error error = join(std::move(module)))
+        return error;
+    }
+    return addHost(partsAreApart);
+  }
+
   /// What checks, chooses and calls: it runs on any CPU, even one that no
   /// version is for. The main of executables brings it along, and a process
   /// that compiles has it.
-  Error addHost() {
+  Error addHost(bool partsAreApart) {
     StepScope step(options.times, "link");
     for (Function &function : *program.module)
       if (!function.isDeclaration() && function.hasHiddenVisibility())
         function.setLinkage(GlobalValue::InternalLinkage);
     if (caller != Caller::Library)
       return Error::success();
-    if (Error error = linkHost(*program.module))
+    if (Error error = linkHost(*program.module, partsAreApart))
       return error;
     setTarget(*program.module, *program.machine);
     return Error::success();
+  }
+
+  // ---- code that is kept
+
+  /// What goes into the code of all parts, besides themselves.
+  Fingerprint beginOf(const CodeCache &cache) const {
+    Fingerprint about = cache.begin();
+    for (const Plugin *plugin : loadedPlugins())
+      about.add(plugin->cpuBitcode);
+    addTo(about, *program.machine);
+    return about.add(uint64_t(options.optimization));
+  }
+
+  /// What is found, or else made and kept.
+  Expected<std::unique_ptr<MemoryBuffer>>
+  findOrMake(const CodeCache &cache, const Fingerprint &about,
+             function_ref<Expected<std::unique_ptr<MemoryBuffer>>()> make) {
+    {
+      StepScope step(options.times, "look up");
+      if (std::unique_ptr<MemoryBuffer> kept = cache.find(about))
+        return kept;
+    }
+    auto object = make();
+    StepScope step(options.times, "keep");
+    if (object)
+      cache.keep(about, (*object)->getBuffer());
+    return object;
+  }
+
+  Expected<std::unique_ptr<MemoryBuffer>> generate(Module &module) {
+    StepScope step(options.times, "generate");
+    return generateObject(module, *program.machine);
+  }
+
+  Expected<std::unique_ptr<MemoryBuffer>> kernelObject(const CodeCache &cache,
+                                                       Kernel &kernel) {
+    auto make = [&]() -> Expected<std::unique_ptr<MemoryBuffer>> {
+      if (Error error = finish(kernel))
+        return std::move(error);
+      return generate(*kernel.part.module);
+    };
+    if (!cache.isOn())
+      return make();
+    Fingerprint about = beginOf(cache);
+    addTo(about, *kernel.machine);
+    return findOrMake(cache, about.add(kernel.part.symbol), make);
+  }
+
+  Expected<std::unique_ptr<MemoryBuffer>> mainObject(const CodeCache &cache,
+                                                     ObjectCode &code) {
+    code.entry = entrySymbol(program.metadata.functions.front().name);
+    auto make = [&]() -> Expected<std::unique_ptr<MemoryBuffer>> {
+      if (Error error = finishMain(/*partsAreApart=*/!kernels.empty()))
+        return std::move(error);
+      if (caller == Caller::Process)
+        nameInitializers(*program.module, code);
+      return generate(*program.module);
+    };
+    if (!cache.isOn() || !program.nativeLibraries.empty() || hasInitializers())
+      return make();
+    Fingerprint about = beginOf(cache);
+    {
+      StepScope step(options.times, "look up");
+      about.add(uint64_t(caller)).add(uint64_t(options.makesTables));
+      addTo(about, *program.module);
+      for (auto [version, module] : zip_equal(machines, versions)) {
+        addTo(about, *version.machine);
+        addTo(about, *module);
+      }
+    }
+    return findOrMake(cache, about, make);
+  }
+
+  /// What a library in machine code gives is not known, and what is to run when
+  /// code is loaded is known by its name in a module alone.
+  bool hasInitializers() const {
+    return any_of(versions, [](const std::unique_ptr<Module> &module) {
+      return module->getNamedGlobal("llvm.global_ctors") ||
+             module->getNamedGlobal("llvm.global_dtors");
+    });
   }
 
   mlir::ModuleOp lowered;
@@ -221,15 +379,16 @@ private:
   const CPUOptions &options;
   Caller caller;
   Compiled &program;
+  std::vector<Machines::Version> machines;
+  std::vector<std::unique_ptr<Module>> versions; ///< as `machines`
+  std::vector<Kernel> kernels;
 };
 
 } // namespace
 
-Expected<Compiled> numera::compileModule(mlir::ModuleOp lowered,
-                                         ArrayRef<FunctionSignature> functions,
-                                         const Registry &registry,
-                                         const CPUOptions &options,
-                                         Caller caller) {
+/// A program with a context, and without a module yet.
+static Expected<Compiled> begin(ArrayRef<FunctionSignature> functions,
+                                const CPUOptions &options) {
   Compiled program;
   program.metadata = options.metadata;
   program.metadata.version = version().str();
@@ -238,8 +397,35 @@ Expected<Compiled> numera::compileModule(mlir::ModuleOp lowered,
     return createStringError("the module has no function to call");
   program.context = std::make_unique<LLVMContext>();
   program.context->setDiagnosticHandlerCallBack(reportErrors);
-  if (Error error =
-          ProgramCompiler(lowered, registry, options, caller, program).run())
+  return program;
+}
+
+Expected<Compiled> numera::compileModule(mlir::ModuleOp lowered,
+                                         ArrayRef<FunctionSignature> functions,
+                                         const Registry &registry,
+                                         const CPUOptions &options) {
+  Expected<Compiled> program = begin(functions, options);
+  if (!program)
+    return program;
+  ProgramCompiler compiler(lowered, registry, options, Caller::Library,
+                           *program);
+  if (Error error = compiler.prepare())
+    return std::move(error);
+  if (Error error = compiler.finishWhole())
     return std::move(error);
   return program;
+}
+
+Expected<ObjectCode> numera::compileObjects(
+    mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
+    const Registry &registry, const CPUOptions &options, Caller caller) {
+  Expected<Compiled> program = begin(functions, options);
+  if (!program)
+    return program.takeError();
+  ProgramCompiler compiler(lowered, registry, options, caller, *program);
+  if (Error error = compiler.prepare())
+    return std::move(error);
+  if (Error error = checkNative(*program))
+    return std::move(error);
+  return compiler.finishObjects();
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// From the LLVM dialect to an optimised LLVM module, the same for every kind of
-// output.
+// From the LLVM dialect to optimised code, the same for every kind of output.
 
 #ifndef NUMERA_LIB_TARGET_PROGRAM_COMPILE_H
 #define NUMERA_LIB_TARGET_PROGRAM_COMPILE_H
@@ -14,7 +13,15 @@
 
 namespace numera {
 
-llvm::Expected<Compiled> compileModule(
+/// A shared object's code as one module.
+llvm::Expected<Compiled>
+compileModule(mlir::ModuleOp lowered,
+              llvm::ArrayRef<FunctionSignature> functions,
+              const Registry &registry, const CPUOptions &options);
+
+/// The code as objects for this machine's architecture. Those that have been
+/// made before may come from where they were kept (CodeCache.h).
+llvm::Expected<ObjectCode> compileObjects(
     mlir::ModuleOp lowered, llvm::ArrayRef<FunctionSignature> functions,
     const Registry &registry, const CPUOptions &options, Caller caller);
 

@@ -111,18 +111,17 @@ private:
 Expected<std::unique_ptr<Program>>
 Program::compile(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
                  const Registry &registry, const CPUOptions &options) {
-  Expected<Compiled> compiled =
-      compileModule(lowered, functions, registry, options, Caller::Process);
-  if (!compiled)
-    return compiled.takeError();
-  if (Error error = checkNative(*compiled))
-    return std::move(error);
-  Expected<std::unique_ptr<LoadedProgram>> loaded =
-      load(*compiled, options.times);
+  Expected<ObjectCode> code =
+      compileObjects(lowered, functions, registry, options, Caller::Process);
+  if (!code)
+    return code.takeError();
+  StepScope step(options.times, "load");
+  numera::Metadata metadata = std::move(code->metadata);
+  Expected<std::unique_ptr<LoadedProgram>> loaded = load(std::move(*code));
   if (!loaded)
     return loaded.takeError();
-  auto program = std::make_unique<CompiledProgram>(
-      std::move(*loaded), std::move(compiled->metadata));
+  auto program = std::make_unique<CompiledProgram>(std::move(*loaded),
+                                                   std::move(metadata));
   if (Error error = program->findEntries())
     return std::move(error);
   return program;

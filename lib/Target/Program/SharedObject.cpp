@@ -21,7 +21,7 @@ Error numera::emitLLVM(mlir::ModuleOp lowered,
                        const Registry &registry, const CPUOptions &options,
                        StringRef path) {
   Expected<Compiled> program =
-      compileModule(lowered, functions, registry, options, Caller::Library);
+      compileModule(lowered, functions, registry, options);
   if (!program)
     return program.takeError();
   return writeFile(path, [&](raw_pwrite_stream &stream) {
@@ -35,7 +35,7 @@ static Error emitCode(mlir::ModuleOp lowered,
                       const Registry &registry, const CPUOptions &options,
                       CodeGenFileType type, StringRef path) {
   Expected<Compiled> program =
-      compileModule(lowered, functions, registry, options, Caller::Library);
+      compileModule(lowered, functions, registry, options);
   if (!program)
     return program.takeError();
   StepScope step(options.times, "generate");
@@ -80,28 +80,34 @@ static void addNativeLibraries(ArrayRef<std::string> libraries,
 static Error link(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
                   const Registry &registry, const CPUOptions &options,
                   Caller caller, StringRef path) {
-  Expected<Compiled> program =
-      compileModule(lowered, functions, registry, options, caller);
-  if (!program)
-    return program.takeError();
-  if (Error error = checkNative(*program))
-    return error;
-  StepScope step(options.times, "generate");
-  Expected<TemporaryFile> object = TemporaryFile::create("o");
-  if (!object)
-    return object.takeError();
-  if (Error error = writeFile(object->path(), [&](raw_pwrite_stream &stream) {
-        return generate(*program, CodeGenFileType::ObjectFile, stream);
-      }))
-    return error;
+  Expected<ObjectCode> code =
+      compileObjects(lowered, functions, registry, options, caller);
+  if (!code)
+    return code.takeError();
+  StepScope step(options.times, "write");
+  std::vector<TemporaryFile> files;
+  std::vector<std::string> arguments;
+  uint64_t size = 0;
+  for (const std::unique_ptr<MemoryBuffer> &object : code->objects) {
+    Expected<TemporaryFile> file = TemporaryFile::create("o");
+    if (!file)
+      return file.takeError();
+    if (Error error = writeFile(file->path(), [&](raw_pwrite_stream &stream) {
+          stream << object->getBuffer();
+          return Error::success();
+        }))
+      return error;
+    size += object->getBufferSize();
+    arguments.push_back(file->path());
+    files.push_back(std::move(*file));
+  }
 
-  step.next("write");
   bool isExecutable = caller == Caller::Executable;
   Expected<TemporaryFile> main = TemporaryFile::create("o");
   if (!main)
     return main.takeError();
-  std::vector<std::string> arguments = {object->path(), "-Wl,--gc-sections",
-                                        "-Wl,--as-needed", "-Wl,-z,defs"};
+  arguments.insert(arguments.end(),
+                   {"-Wl,--gc-sections", "-Wl,--as-needed", "-Wl,-z,defs"});
   if (hasLLD())
     // A full disk is an error of a write, and a fault of a map.
     arguments.insert(arguments.end(),
@@ -122,8 +128,8 @@ static Error link(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
   }
   // The driver links the C++ library of an executable.
   if (isExecutable)
-    erase(program->nativeLibraries, "-lstdc++");
-  addNativeLibraries(program->nativeLibraries, arguments);
+    erase(code->nativeLibraries, "-lstdc++");
+  addNativeLibraries(code->nativeLibraries, arguments);
   arguments.push_back("-lm");
   return replaceFile(
       path, /*isExecutable=*/true, [&](StringRef temporary) -> Error {
@@ -132,10 +138,8 @@ static Error link(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
         if (!error)
           return Error::success();
         std::string reason = toString(std::move(error));
-        uint64_t size = 0;
-        if (!sys::fs::file_size(object->path(), size))
-          if (std::string full = findNoRoom(temporary, size); !full.empty())
-            return createStringError("cannot write " + path + ": " + full);
+        if (std::string full = findNoRoom(temporary, size); !full.empty())
+          return createStringError("cannot write " + path + ": " + full);
         return createStringError("cannot link " + path + ": " + reason);
       });
 }

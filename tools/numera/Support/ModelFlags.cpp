@@ -63,6 +63,10 @@ void numera::addModelFlags(CommandLine &line, ModelFlags &flags) {
        "0 to 3 (default): 0 compiles soonest and runs slowest, with the same "
        "bits",
        &flags.optimization});
+  line.add({"code-cache", "FOLDER",
+            "keep machine code there for programs with the same parts; off: "
+            "nowhere",
+            &compile.codeCache});
   line.add({"gpu", "GPU", "with --target nvptx: sm_75, sm_80 (default), sm_90a",
             &compile.gpu});
   line.add({"cuda-path", "FOLDER",

@@ -40,6 +40,7 @@ struct CompileOptions {
   std::string function; ///< empty: every public function
   /// 0 to 3, as clang's -O; 0 compiles soonest. The bits are the same.
   uint64_t optimization = 3;
+  std::string codeCache; ///< a folder, `off`, or empty: see CPUOptions
   /// Return what contractions read, as results behind a function's own.
   bool observe = false;
   /// Return counts of flags, as a result behind a function's own.

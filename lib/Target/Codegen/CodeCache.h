@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+//
+// The machine code of parts of programs, from one compilation to the next and
+// from one process to another. A part is known by its IR before it is optimised
+// and by the compiler that does it; nothing else goes into its code.
+
+#ifndef NUMERA_LIB_TARGET_CODEGEN_CODECACHE_H
+#define NUMERA_LIB_TARGET_CODEGEN_CODECACHE_H
+
+#include "Support/CacheFolder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
+#include <optional>
+
+namespace numera {
+
+class CodeCache {
+public:
+  /// `place` is a folder, `off`, or empty: what NUMERA_CODE_CACHE says, else
+  /// $XDG_CACHE_HOME/numera/code or ~/.cache/numera/code.
+  explicit CodeCache(llvm::StringRef place);
+
+  /// False where nothing is kept: it is off, or this compiler has nothing to be
+  /// told by.
+  bool isOn() const { return isUsed; }
+  /// The compiler's own, to which that of a part is added.
+  Fingerprint begin() const { return compiler; }
+
+  /// An object; null where there is none, or none that is whole.
+  std::unique_ptr<llvm::MemoryBuffer> find(const Fingerprint &part) const;
+  /// Where the folder cannot be written, it is not kept. What was used longest
+  /// ago goes when there is more than NUMERA_CODE_CACHE_SIZE, in MiB, of it.
+  void keep(const Fingerprint &part, llvm::StringRef object) const;
+
+private:
+  CacheFolder folder;
+  Fingerprint compiler;
+  bool isUsed = false;
+};
+
+/// Adds a module, and what its code is made for.
+void addTo(Fingerprint &part, const llvm::Module &module);
+void addTo(Fingerprint &part, const llvm::TargetMachine &machine);
+
+} // namespace numera
+
+#endif // NUMERA_LIB_TARGET_CODEGEN_CODECACHE_H
