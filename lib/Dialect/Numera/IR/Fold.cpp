@@ -5,6 +5,7 @@
 
 #include "FoldElements.h"
 #include "numera/Dialect/Numera/IR/CanonicalCodes.h"
+#include "numera/Dialect/Numera/IR/DenseCodes.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Numerics/Exact/Compare.h"
 #include "numera/Numerics/Exact/Integral.h"
@@ -14,9 +15,8 @@ using namespace mlir;
 
 namespace numera {
 
-/// Element `index` of a constant operand, as a code or as an integer's bits.
-static std::optional<uint64_t> codeAt(Attribute folded, int64_t index) {
-  Attribute constant = valueOfConstant(folded);
+/// Element `index` of a constant, as a code or as an integer's bits.
+static std::optional<uint64_t> codeAt(Attribute constant, int64_t index) {
   if (auto dense = dyn_cast_or_null<DenseElementsAttr>(constant)) {
     auto element = dense.isSplat() ? 0 : index;
     if (isa<FloatType>(dense.getElementType()))
@@ -31,6 +31,23 @@ static std::optional<uint64_t> codeAt(Attribute folded, int64_t index) {
     return number.getValue().bitcastToAPInt().getZExtValue();
   return std::nullopt;
 }
+
+/// The elements of a constant operand.
+class OperandCodes {
+public:
+  explicit OperandCodes(Attribute folded) : constant(valueOfConstant(folded)) {
+    auto dense = dyn_cast_or_null<DenseElementsAttr>(constant);
+    if (dense && hasByteElements(dense.getElementType()))
+      codes.emplace(dense);
+  }
+  std::optional<uint64_t> at(int64_t index) const {
+    return codes ? (*codes)[index] : codeAt(constant, index);
+  }
+
+private:
+  Attribute constant;
+  std::optional<DenseCodes> codes;
+};
 
 static Type storageOf(Type type) {
   auto num = dyn_cast<NumType>(type);
@@ -53,22 +70,39 @@ OpFoldResult foldElements(
   int64_t count = !shaped || splat ? 1 : shaped.getNumElements();
   if (count > largest)
     return {};
-  SmallVector<Attribute> results;
+  auto inputs = llvm::map_to_vector<3>(
+      operands, [](Attribute operand) { return OperandCodes(operand); });
   SmallVector<uint64_t, 3> codes(operands.size());
-  for (int64_t i = 0; i < count; ++i) {
-    for (auto [code, operand] : llvm::zip_equal(codes, operands)) {
-      auto found = codeAt(operand, i);
+  auto resultAt = [&](int64_t i) -> std::optional<uint64_t> {
+    for (auto [code, input] : llvm::zip_equal(codes, inputs)) {
+      auto found = input.at(i);
       if (!found)
-        return {};
+        return std::nullopt;
       code = *found;
     }
-    auto result = evaluate(codes);
+    return evaluate(codes);
+  };
+  if (!shaped) {
+    auto result = resultAt(0);
+    return result ? constantOfCode(element, *result) : OpFoldResult();
+  }
+  if (hasByteElements(element)) {
+    DenseCodesBuilder results(element, count);
+    for (int64_t i = 0; i < count; ++i) {
+      auto result = resultAt(i);
+      if (!result)
+        return {};
+      results.push_back(*result);
+    }
+    return results.build(shaped.clone(element));
+  }
+  SmallVector<Attribute> results;
+  for (int64_t i = 0; i < count; ++i) {
+    auto result = resultAt(i);
     if (!result)
       return {};
     results.push_back(constantOfCode(element, *result));
   }
-  if (!shaped)
-    return results.front();
   return DenseElementsAttr::get(shaped.clone(element), results);
 }
 

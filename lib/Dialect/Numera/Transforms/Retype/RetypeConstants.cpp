@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "numera/Dialect/Numera/IR/DenseCodes.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 
 using namespace mlir;
@@ -15,27 +16,22 @@ namespace numera {
 /// Sums and products of f32 in a dense attribute, one code an element.
 static DenseElementsAttr encodeElements(const Format &format,
                                         DenseElementsAttr values) {
-  auto code = [&](const APFloat &value) {
-    const Format &f32 = formatF32();
-    const FormatFamily &family = format.getFamily();
-    if (value.isInfinity())
-      return value.isNegative() ? family.lowest(format)
-                                : family.highest(format);
-    Unpacked exact =
-        f32.getFamily().decode(f32, value.bitcastToAPInt().getZExtValue());
-    return family.encode(format, exact, format.getConstantRounding());
+  const Format f32 = formatF32();
+  const FormatFamily &family = format.getFamily(), &machine = f32.getFamily();
+  const RoundingMode rounding = format.getConstantRounding();
+  auto code = [&](uint64_t bits) {
+    constexpr uint64_t infinity = 0x7f800000, sign = 0x80000000;
+    if ((bits & ~sign) == infinity)
+      return bits & sign ? family.lowest(format) : family.highest(format);
+    return family.encode(format, machine.decode(f32, bits), rounding);
   };
-  unsigned bits = format.storageBits();
-  auto type =
-      values.getType().clone(IntegerType::get(values.getContext(), bits));
-  SmallVector<APInt> codes;
-  if (values.isSplat())
-    codes.push_back(
-        APInt(bits, code(values.getSplatValue<APFloat>()), false, true));
-  else
-    for (const APFloat &value : values.getValues<APFloat>())
-      codes.push_back(APInt(bits, code(value), false, true));
-  return DenseElementsAttr::get(type, codes);
+  Type storage = IntegerType::get(values.getContext(), format.storageBits());
+  DenseCodes numbers(values);
+  int64_t count = values.isSplat() ? 1 : values.getNumElements();
+  DenseCodesBuilder codes(storage, count);
+  for (int64_t i = 0; i < count; ++i)
+    codes.push_back(code(numbers[i]));
+  return codes.build(values.getType().clone(storage));
 }
 
 /// The code that the entry of an opaque format gives for a number; none where
