@@ -33,7 +33,7 @@ CacheFolder::find(const Fingerprint &about) const {
   size_t length = lastLine("", about).size();
   StringRef content = text.drop_back(std::min(text.size(), length));
   if (text.drop_front(content.size()) != lastLine(content, about))
-    return createStringError(path + " is not what was written there");
+    return createStringError(path + " is corrupt and ignored");
   return MemoryBuffer::getMemBufferCopy(content, path);
 }
 

@@ -27,7 +27,7 @@ public:
   std::string pathOf(const Fingerprint &about) const;
 
   /// What was kept; null where there is nothing. An error says that the file is
-  /// not what was written there.
+  /// corrupt.
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
   find(const Fingerprint &about) const;
 
