@@ -26,7 +26,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
     >>> import numpy as np, numera
     >>> x = numera.array([1.0, 2.0, 3.0], "posit16")
     >>> x / 3
-    numera.array([0.33325195, 0.66650391, 1.        ], 'posit16')
+    numera.array([0.33337402, 0.66674805, 1.        ], 'posit16')
     >>> np.sum(np.exp(x) * x).item()
     77.75
     >>> x.codes

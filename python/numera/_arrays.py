@@ -280,7 +280,7 @@ def decode(
 
     >>> import numera
     >>> numera.decode(numera.encode([1.0, -0.1], "posit16"), "posit16")
-    array([ 1.        , -0.09999084], dtype=float32)
+    array([ 1.       , -0.1000061], dtype=float32)
     """
     if isinstance(codes, _scaled.Scaled):
         return codes.values(dtype, threads=threads)
