@@ -128,7 +128,7 @@ class Format:
     def _known(self, key: str) -> Any:
         if key not in self._facts:
             raise Error(
-                f"format '{self.name}' is opaque: only its library knows its values"
+                f"format '{self.name}' is opaque: only its library defines its values"
             )
         return self._facts[key]
 

@@ -5,14 +5,9 @@ import pathlib
 import subprocess
 import sys
 
-import numera
 import pytest
 
 EXAMPLES = pathlib.Path(__file__).parents[2] / "examples/python"
-
-needs_arrays = pytest.mark.skipif(
-    not hasattr(numera, "quantize"), reason="needs numera.quantize"
-)
 
 
 def run(script, *arguments):
@@ -22,7 +17,6 @@ def run(script, *arguments):
     return done.stdout.splitlines()
 
 
-@needs_arrays
 def test_quantize_prints_errors_and_draws_them(tmp_path):
     pytest.importorskip("matplotlib")
     picture = tmp_path / "errors.png"
@@ -55,7 +49,6 @@ def test_a_model_in_several_formats_is_a_table():
     assert float(posit8.split()[3]) > 95
 
 
-@needs_arrays
 def test_a_quire_alone_is_exact():
     rows = dict(line.split(maxsplit=1) for line in run("exact_sums.py"))
     assert rows["quire"].endswith("exact, rounded once")
@@ -64,7 +57,6 @@ def test_a_quire_alone_is_exact():
     assert rows["quire"].split()[0] == rows["rounded"]
 
 
-@needs_arrays
 def test_all_bits_are_those_of_the_references():
     *rows, last = run("reference.py")
     assert last == "all bits agree"
