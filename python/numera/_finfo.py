@@ -10,14 +10,16 @@ from typing import Any
 __all__ = ["FormatInfo"]
 
 
-def _number(text: str | None) -> float | None:
+def _number(text: str) -> float:
     """The nearest of Python's floats; infinite above their range."""
-    if text is None:
-        return None
     try:
         return float.fromhex(text)
     except OverflowError:
         return -math.inf if text.startswith("-") else math.inf
+
+
+def _optional(text: str | None) -> float | None:
+    return None if text is None else _number(text)
 
 
 class FormatInfo:
@@ -49,13 +51,13 @@ class FormatInfo:
     def __init__(self, facts: Mapping[str, Any]) -> None:
         self._name = facts["name"]
         self.bits = facts["width"]
-        self.eps = _number(facts["epsilon"])
+        self.eps = _optional(facts["epsilon"])
         self.max = _number(facts["largest"])
         self.min = _number(facts["lowest"])
-        self.smallest_normal = self.tiny = _number(facts["smallest_normal"])
+        self.smallest_normal = self.tiny = _optional(facts["smallest_normal"])
         self.smallest_subnormal = _number(facts["smallest"])
         # As NumPy has it.
-        self.precision = self.eps and int(-math.log10(self.eps))
+        self.precision = None if self.eps is None else int(-math.log10(self.eps))
         self.resolution = None if self.precision is None else 10.0**-self.precision
         self.significant_bits = facts["precision"]
         self.has_nan = facts["has_nan"]

@@ -222,6 +222,8 @@ def compile(
     target: str | None = None,
     cpu: str | None = None,
     gpu: str | None = None,
+    optimization: int | None = None,
+    code_cache: Path | None = None,
 ) -> Program:
     """Compiles a model, for calls from this process. Needs neither clang nor a
     linker.
@@ -236,6 +238,12 @@ def compile(
                 ``default`` and ``accumulate`` are the two arguments above.
     formats     YAML files for this compilation alone.
     cpu         the machine, ``native``, ``x86-64-v3``…; several with commas.
+
+    optimization
+                0 compiles in less time, 3 (None) runs in less; the bits are the
+                same.
+    code_cache  the folder where machine code is kept for programs of this and
+                other processes that have the same parts; ``"off"``: none.
 
     The others are the options of ``numera compile`` (CommandLine.md). What the
     compiler warns of is a warning.
@@ -262,6 +270,8 @@ def compile(
         "target": target,
         "cpu": cpu,
         "gpu": gpu,
+        "optimization": optimization,
+        "code-cache": None if code_cache is None else os.fspath(code_cache),
     }
     if isinstance(policy, Mapping):
         chosen = {"default": options.pop("format"), **policy}

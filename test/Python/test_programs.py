@@ -113,6 +113,19 @@ def test_a_policy_may_be_a_file(tmp_path):
     assert named.policy["accumulate"] == "f32"
 
 
+def test_the_bits_do_not_depend_on_optimization_or_what_is_kept(tmp_path):
+    a, b = np.random.default_rng(3).normal(size=(2, 64, 64)).astype("f4")
+    expected = numera.compile(MATMUL, format="posit16", code_cache="off")(a, b[:, :8])
+    for level in (0, 3, 3):  # the last one is read
+        program = numera.compile(
+            MATMUL, format="posit16", optimization=level, code_cache=tmp_path
+        )
+        np.testing.assert_array_equal(program(a, b[:, :8]), expected)
+    assert any(tmp_path.iterdir())
+    with pytest.raises(numera.Error, match="option 'optimization' is '4'"):
+        numera.compile(MATMUL, optimization=4)
+
+
 def test_a_rule_that_matches_nothing_is_a_warning():
     policy = {"default": "bf16", "rules": [{"match": "conv9", "format": "f16"}]}
     with pytest.warns(UserWarning, match="conv9"):
