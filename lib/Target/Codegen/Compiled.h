@@ -32,6 +32,10 @@ struct ObjectCode {
   /// What runs when the program is loaded in memory and when it is unloaded.
   bool hasInitializer = false, hasFinalizer = false;
   std::string entry; ///< a function of the first object; empty: there is none
+  /// What the objects read by symbols of these names, 64 bytes aligned: in a
+  /// program that is loaded in memory.
+  std::vector<std::pair<std::string, std::unique_ptr<llvm::MemoryBuffer>>>
+      constants;
   Metadata metadata;
 };
 

@@ -199,6 +199,15 @@ static Error defineHost(orc::LLJIT &jit) {
   return jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(symbols)));
 }
 
+static Error defineConstants(orc::LLJIT &jit, const ObjectCode &code) {
+  orc::SymbolMap symbols;
+  for (const auto &[name, buffer] : code.constants)
+    symbols[jit.mangleAndIntern(name)] = {
+        orc::ExecutorAddr::fromPtr(buffer->getBufferStart()),
+        JITSymbolFlags::Exported};
+  return jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(symbols)));
+}
+
 static Expected<void (*)()> findFunction(orc::LLJIT &jit, StringRef name) {
   auto address = jit.lookup(name);
   if (!address)
@@ -207,8 +216,10 @@ static Expected<void (*)()> findFunction(orc::LLJIT &jit, StringRef name) {
 }
 
 LoadedProgram::LoadedProgram(std::unique_ptr<orc::LLJIT> jit,
-                             void (*finalize)())
-    : jit(std::move(jit)), finalize(finalize) {}
+                             void (*finalize)(),
+                             decltype(ObjectCode::constants) constants)
+    : jit(std::move(jit)), finalize(finalize), constants(std::move(constants)) {
+}
 
 LoadedProgram::~LoadedProgram() {
   if (finalize)
@@ -230,6 +241,8 @@ Expected<std::unique_ptr<LoadedProgram>> numera::load(ObjectCode code) {
   if (!jit)
     return jit.takeError();
   if (Error error = defineHost(**jit))
+    return std::move(error);
+  if (Error error = defineConstants(**jit, code))
     return std::move(error);
   if (code.hasInitializer)
     if (Error error = defineAtExit(**jit))
@@ -264,7 +277,8 @@ Expected<std::unique_ptr<LoadedProgram>> numera::load(ObjectCode code) {
       return found.takeError();
     finalize = *found;
   }
-  return std::make_unique<LoadedProgram>(std::move(*jit), finalize);
+  return std::make_unique<LoadedProgram>(std::move(*jit), finalize,
+                                         std::move(code.constants));
 }
 
 Expected<std::unique_ptr<LoadedProgram>> numera::load(Compiled &program) {

@@ -17,7 +17,8 @@ namespace numera {
 /// is unloaded, as a shared object's do.
 class LoadedProgram {
 public:
-  LoadedProgram(std::unique_ptr<llvm::orc::LLJIT> jit, void (*finalize)());
+  LoadedProgram(std::unique_ptr<llvm::orc::LLJIT> jit, void (*finalize)(),
+                decltype(ObjectCode::constants) constants);
   ~LoadedProgram();
 
   llvm::Expected<llvm::orc::ExecutorAddr> lookup(llvm::StringRef symbol);
@@ -25,6 +26,7 @@ public:
 private:
   std::unique_ptr<llvm::orc::LLJIT> jit;
   void (*finalize)(); ///< or null
+  decltype(ObjectCode::constants) constants;
 };
 
 /// Turns what a loader would run (`llvm.global_ctors`) into functions that

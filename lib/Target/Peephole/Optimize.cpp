@@ -77,7 +77,8 @@ static void inlineLookups(ModulePassManager &passes) {
   passes.addPass(createModuleToFunctionPassAdaptor(std::move(clean)));
 }
 
-void numera::optimize(Module &module, TargetMachine &machine, unsigned level) {
+void numera::optimize(Module &module, TargetMachine &machine, unsigned level,
+                      bool simplified) {
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager components;
@@ -101,6 +102,8 @@ void numera::optimize(Module &module, TargetMachine &machine, unsigned level) {
         [](ModulePassManager &last, OptimizationLevel, ThinOrFullLTOPhase) {
           inlineLookups(last);
         });
+  if (simplified)
+    level = std::min(level, 1u);
   ModulePassManager passes =
       level == 0 ? builder.buildO0DefaultPipeline(OptimizationLevel::O0)
                  : builder.buildPerModuleDefaultPipeline(pipelineLevel(level));

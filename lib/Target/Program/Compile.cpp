@@ -9,6 +9,7 @@
 #include "Libraries/LinkLibraries.h"
 #include "Link/Allocations.h"
 #include "Link/KernelParts.h"
+#include "Link/LargeConstants.h"
 #include "Link/LinkRuntime.h"
 #include "NVPTX/Device.h"
 #include "Peephole/AvoidSubnormalAssists.h"
@@ -110,7 +111,10 @@ public:
       : lowered(lowered), registry(registry), options(options), caller(caller),
         program(program) {}
 
-  Error prepare() {
+  /// `isApart`: to be finished as objects.
+  Error prepare(bool isApart) {
+    if (isApart)
+      large.emplace(lowered, /*isLinked=*/caller != Caller::Process);
     Expected<Machines> created = createMachines(options);
     if (!created)
       return created.takeError();
@@ -156,6 +160,8 @@ public:
     if (!main)
       return main.takeError();
     code.objects.push_back(std::move(*main));
+    if (Error error = addConstants(code))
+      return std::move(error);
     for (Kernel &kernel : kernels) {
       auto object = kernelObject(cache, kernel);
       if (!object)
@@ -232,12 +238,14 @@ private:
       if (Error error = defineVectorForms(*kernel.part.module))
         return error;
     }
-    return finish(*kernel.part.module, *kernel.machine,
-                  /*makesTables=*/false);
+    // Sums in quires take longer without what the higher levels do.
+    return finish(*kernel.part.module, *kernel.machine, /*makesTables=*/false,
+                  /*simplified=*/kernel.part.form.kind != "quire");
   }
 
   /// From calls of the runtime to what the code generator takes.
-  Error finish(Module &module, TargetMachine &machine, bool makesTables) {
+  Error finish(Module &module, TargetMachine &machine, bool makesTables,
+               bool simplified) {
     StepScope step(options.times, "link");
     if (Error error = linkRuntime(module))
       return error;
@@ -252,7 +260,7 @@ private:
     defineBfloatConversions(module, machine);
     specializeRuntimeCalls(module, machine);
     step.next("optimise");
-    optimize(module, machine, options.optimization);
+    optimize(module, machine, options.optimization, simplified);
     step.next("lanes");
     dropUnusedVariants(module);
     avoidSubnormalAssists(module, machine);
@@ -270,7 +278,8 @@ private:
 
   Error finishMain(bool partsAreApart) {
     for (auto [version, module] : zip_equal(machines, versions)) {
-      if (Error error = finish(*module, *version.machine, options.makesTables))
+      if (Error error = finish(*module, *version.machine, options.makesTables,
+                               /*simplified=*/false))
         return error;
       if (Error error = join(std::move(module)))
         return error;
@@ -319,6 +328,33 @@ private:
     if (object)
       cache.keep(about, (*object)->getBuffer());
     return object;
+  }
+
+  /// In memory, or an object of their own.
+  Error addConstants(ObjectCode &code) {
+    StepScope step(options.times, "constants");
+    if (large->constants().empty())
+      return Error::success();
+    if (caller != Caller::Process) {
+      Module module("constants", *program.context);
+      setTarget(module, *program.machine);
+      define(module, large->constants());
+      auto object = generateObject(module, *program.machine);
+      if (!object)
+        return object.takeError();
+      code.objects.push_back(std::move(*object));
+      return Error::success();
+    }
+    for (const LargeConstants::Constant &constant : large->constants()) {
+      auto buffer = WritableMemoryBuffer::getNewUninitMemBuffer(
+          constant.bytes.size(), constant.symbol,
+          Align(LargeConstants::alignment));
+      if (!buffer)
+        return createStringError("out of memory for the program's constants");
+      copy(constant.bytes, buffer->getBufferStart());
+      code.constants.emplace_back(constant.symbol, std::move(buffer));
+    }
+    return Error::success();
   }
 
   Expected<std::unique_ptr<MemoryBuffer>> generate(Module &module) {
@@ -382,6 +418,7 @@ private:
   std::vector<Machines::Version> machines;
   std::vector<std::unique_ptr<Module>> versions; ///< as `machines`
   std::vector<Kernel> kernels;
+  std::optional<LargeConstants> large;
 };
 
 } // namespace
@@ -409,7 +446,7 @@ Expected<Compiled> numera::compileModule(mlir::ModuleOp lowered,
     return program;
   ProgramCompiler compiler(lowered, registry, options, Caller::Library,
                            *program);
-  if (Error error = compiler.prepare())
+  if (Error error = compiler.prepare(/*isApart=*/false))
     return std::move(error);
   if (Error error = compiler.finishWhole())
     return std::move(error);
@@ -423,7 +460,7 @@ Expected<ObjectCode> numera::compileObjects(
   if (!program)
     return program.takeError();
   ProgramCompiler compiler(lowered, registry, options, caller, *program);
-  if (Error error = compiler.prepare())
+  if (Error error = compiler.prepare(/*isApart=*/true))
     return std::move(error);
   if (Error error = checkNative(*program))
     return std::move(error);

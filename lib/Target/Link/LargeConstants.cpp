@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+
+#include "LargeConstants.h"
+
+#include "llvm/ADT/StringSet.h"
+#include "llvm/IR/Constants.h"
+
+using namespace llvm;
+using namespace numera;
+
+/// From here on it counts what LLVM does with each element.
+static constexpr size_t leastBytes = 1 << 14;
+
+static bool isLarge(mlir::LLVM::GlobalOp global) {
+  auto elements =
+      dyn_cast_or_null<mlir::DenseElementsAttr>(global.getValueOrNull());
+  return elements && global.getConstant() && !elements.isSplat() &&
+         elements.getElementType().isIntOrFloat() &&
+         elements.getElementType().getIntOrFloatBitWidth() % 8 == 0 &&
+         elements.getRawData().size() >= leastBytes;
+}
+
+/// What the hooks of contractions read.
+static StringSet<> readByHooks(mlir::ModuleOp lowered) {
+  StringSet<> names;
+  for (auto function : lowered.getOps<mlir::LLVM::LLVMFuncOp>())
+    if (function.getName().starts_with("numera.contraction."))
+      function.walk([&](mlir::LLVM::AddressOfOp op) {
+        names.insert(op.getGlobalName());
+      });
+  return names;
+}
+
+LargeConstants::LargeConstants(mlir::ModuleOp lowered, bool isLinked) {
+  StringSet<> kept = readByHooks(lowered);
+  for (auto global : lowered.getOps<mlir::LLVM::GlobalOp>())
+    if (isLarge(global) && !kept.contains(global.getSymName()))
+      take(global, isLinked);
+}
+
+void LargeConstants::take(mlir::LLVM::GlobalOp global, bool isLinked) {
+  taken.emplace_back(global, global->getAttrDictionary());
+  auto elements = cast<mlir::DenseElementsAttr>(global.getValueOrNull());
+  all.push_back({global.getSymName().str(), elements.getRawData()});
+  global.removeValueAttr();
+  global.setLinkage(mlir::LLVM::Linkage::External);
+  global.setAlignment(alignment);
+  // Memory may lie farther away than an instruction reaches: its address is
+  // looked up.
+  global.setDsoLocal(isLinked);
+  global.setVisibility_(isLinked ? mlir::LLVM::Visibility::Hidden
+                                 : mlir::LLVM::Visibility::Default);
+}
+
+LargeConstants::~LargeConstants() {
+  for (auto &[global, attributes] : taken)
+    global->setAttrs(attributes);
+}
+
+void numera::define(Module &module,
+                    ArrayRef<LargeConstants::Constant> constants) {
+  Type *byte = Type::getInt8Ty(module.getContext());
+  for (const LargeConstants::Constant &constant : constants) {
+    Constant *bytes = ConstantDataArray::getRaw(
+        StringRef(constant.bytes.data(), constant.bytes.size()),
+        constant.bytes.size(), byte);
+    auto *variable = new GlobalVariable(
+        module, bytes->getType(), /*isConstant=*/true,
+        GlobalValue::ExternalLinkage, bytes, constant.symbol);
+    variable->setVisibility(GlobalValue::HiddenVisibility);
+    variable->setAlignment(Align(LargeConstants::alignment));
+  }
+}
