@@ -49,6 +49,37 @@ private:
   std::optional<DenseCodes> codes;
 };
 
+/// What a function of one code of few bits has given, so that each is computed
+/// once, however many weights there are.
+class KnownResults {
+public:
+  using Result = std::optional<uint64_t>;
+
+  KnownResults(unsigned bits, llvm::function_ref<Result(uint64_t)> compute)
+      : compute(compute), results(size_t{1} << bits) {}
+  Result operator()(uint64_t code) {
+    std::optional<Result> &known = results[code];
+    if (!known)
+      known = compute(code);
+    return *known;
+  }
+
+private:
+  llvm::function_ref<Result(uint64_t)> compute;
+  std::vector<std::optional<Result>> results;
+};
+
+/// The width of the only operand, if it is of codes of few bits; else 0.
+static unsigned fewBits(ArrayRef<Attribute> operands) {
+  auto dense = operands.size() == 1 ? dyn_cast_or_null<DenseElementsAttr>(
+                                          valueOfConstant(operands.front()))
+                                    : DenseElementsAttr();
+  if (!dense || !hasByteElements(dense.getElementType()))
+    return 0;
+  unsigned bits = dense.getElementType().getIntOrFloatBitWidth();
+  return bits <= 16 ? bits : 0;
+}
+
 static Type storageOf(Type type) {
   auto num = dyn_cast<NumType>(type);
   return num ? num.getStorageType() : type;
@@ -88,8 +119,12 @@ OpFoldResult foldElements(
   }
   if (hasByteElements(element)) {
     DenseCodesBuilder results(element, count);
+    auto compute = [&](uint64_t code) { return evaluate(code); };
+    std::optional<KnownResults> known;
+    if (unsigned bits = fewBits(operands); bits && count >> bits != 0)
+      known.emplace(bits, compute);
     for (int64_t i = 0; i < count; ++i) {
-      auto result = resultAt(i);
+      auto result = known ? (*known)(*inputs.front().at(i)) : resultAt(i);
       if (!result)
         return {};
       results.push_back(*result);
