@@ -74,6 +74,20 @@ def peers_of(name, x):
     return calls
 
 
+def ours_of(name, x, threads):
+    codes, out = numera.encode(x, name), np.empty_like(x)
+    options = {"threads": threads}
+    random = {"rounding": "stochastic", **options}
+    return {
+        "copy": x.copy,
+        "quantize": lambda: numera.quantize(x, name, **options),
+        "out=": lambda: numera.quantize(x, name, out=out, **options),
+        "stochastic": lambda: numera.quantize(x, name, **random),
+        "encode": lambda: numera.encode(x, name, **options),
+        "decode": lambda: numera.decode(codes, name, **options),
+    }
+
+
 def row(cells):
     print("| " + " | ".join(cells) + " |")
 
@@ -91,24 +105,8 @@ def quantize_table(x, rounds, repeat, unit, scale, threads):
         f"{unit}, {len(x)} f32 in {threads} thread:",
         ["format", *names, "of copy", *others],
     )
-    out = np.empty_like(x)
     for name in FORMATS:
-        codes = numera.encode(x, name)
-        options = {"threads": threads}
-        calls = {
-            "copy": x.copy,
-            "quantize": lambda: numera.quantize(x, name, **options),  # noqa: B023
-            "out=": lambda: numera.quantize(x, name, out=out, **options),  # noqa: B023
-            "stochastic": lambda: numera.quantize(
-                x,
-                name,
-                rounding="stochastic",
-                **options,  # noqa: B023
-            ),
-            "encode": lambda: numera.encode(x, name, **options),  # noqa: B023
-            "decode": lambda: numera.decode(codes, name, **options),  # noqa: B023
-        }
-        more = peers_of(name, x)
+        calls, more = ours_of(name, x, threads), peers_of(name, x)
         calls.update({key: call for key, (call, _) in more.items()})
         found = medians(calls, rounds, repeat)
         cells = [f"{found[key] * scale:.2f}" for key in names]
@@ -130,21 +128,25 @@ def operations_table(x, rounds, repeat, unit, scale):
         "divide": lambda a: a / a,
         "exp": np.exp,
         "tanh": np.tanh,
-        "less": lambda a: a < a,
+        "less": lambda a: np.less(a, a),
         "sum": np.sum,
     }
     for name, operation in operations.items():
         cells = []
         for fmt in ("bf16", "f8E4M3FN", "posit16"):
-            ours = numera.array(x, fmt)
-            calls = {"numera": lambda: operation(ours)}  # noqa: B023
-            dtype = FORMATS[fmt][0]
-            if ml_dtypes and dtype:
-                theirs = x.astype(getattr(ml_dtypes, dtype))
-                calls["ml_dtypes"] = lambda: operation(theirs)  # noqa: B023
-            found = medians(calls, rounds, repeat)
+            found = medians(operands_of(operation, fmt, x), rounds, repeat)
             cells.append(" / ".join(f"{t * scale:.2f}" for t in found.values()))
         row([name, *cells])
+
+
+def operands_of(operation, name, x):
+    ours = numera.array(x, name)
+    calls = {"numera": lambda: operation(ours)}
+    dtype = FORMATS[name][0]
+    if ml_dtypes and dtype:
+        theirs = x.astype(getattr(ml_dtypes, dtype))
+        calls["ml_dtypes"] = lambda: operation(theirs)
+    return calls
 
 
 def main():

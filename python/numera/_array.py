@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -267,8 +266,8 @@ def _constant(value: Any, fmt: Format) -> Array:
     key = (fmt, type(value), repr(value))
     found = _constants.get(key)
     if found is None:
-        stochastic = "stochastic" in re.split("[<,>]", fmt.spelling)
-        found = array(value, fmt, rounding="nearest-even" if stochastic else None)
+        draws = fmt.family != "opaque" and fmt.rounding == "stochastic"
+        found = array(value, fmt, rounding="nearest-even" if draws else None)
         found = Array(found._codes, fmt)
         found._codes.flags.writeable = False
         if len(_constants) >= 256:

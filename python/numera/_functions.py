@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from numera import _arrays, _kernels
+from numera import _arrays, _kernels, _sums
 from numera._array import Array, array, operand
 from numera._errors import Error
 from numera._formats import Format
@@ -41,10 +41,10 @@ def _total(
     rest = [d for d in range(codes.ndim) if d not in axes]
     kept = [codes.shape[d] for d in rest]
     count = math.prod(codes.shape[d] for d in axes)
-    accumulator = _kernels.accumulator(fmt, accumulate)
+    accumulator = _sums.accumulator(fmt, accumulate)
     kernel = _kernels.find(
         ("sum", fmt, accumulator.key, is_mean),
-        lambda: _kernels.total(accumulator, is_mean),
+        lambda: _sums.total(accumulator, is_mean),
     )
     if len(axes) == 1:
         folded = (math.prod(kept[: axes[0]]), count, math.prod(kept[axes[0] :]))
@@ -123,9 +123,9 @@ def matmul(a: Any, b: Any, *, accumulate: Any = None, out: Any = None) -> Array:
         )
         for x in (left, right)
     ]
-    accumulator = _kernels.accumulator(fmt, accumulate)
+    accumulator = _sums.accumulator(fmt, accumulate)
     kernel = _kernels.find(
-        ("matmul", fmt, accumulator.key), lambda: _kernels.contraction(accumulator)
+        ("matmul", fmt, accumulator.key), lambda: _sums.contraction(accumulator)
     )
     result = np.empty((count, m, n), fmt.dtype)
     if result.size:

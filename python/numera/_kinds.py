@@ -170,7 +170,14 @@ def _open_jax(x: Any) -> Opened:
     devices = x.devices()
     if any(device.platform != "cpu" for device in devices):
         raise Error(f"the array lies on {next(iter(devices))}, expected cpu")
-    return _opened(np.asarray(x), jax.numpy.asarray)
+
+    def close(y: np.ndarray[Any, Any]) -> Any:
+        z = jax.numpy.asarray(y)
+        if z.dtype != y.dtype:
+            raise Error(f"JAX has no {y.dtype} unless jax_enable_x64 is set")
+        return z
+
+    return _opened(np.asarray(x), close)
 
 
 def _from_dlpack(x: Any) -> np.ndarray[Any, Any]:

@@ -55,8 +55,10 @@ class Scaling:
             parts.append(1)
         text, inputs, outputs = {
             "quantize": (
-                f"(%x: {_VALUES}) -> {_VALUES} {{\n{quantize}\n{decode}\n"
-                f"return %y : {_VALUES}",
+                (
+                    f"(%x: {_VALUES}) -> {_VALUES} {{\n{quantize}\n{decode}\n"
+                    f"return %y : {_VALUES}"
+                ),
                 [1],
                 [1],
             ),

@@ -90,5 +90,5 @@ def same_bits(a: np.ndarray, b: np.ndarray) -> None:
     """All values are equal, zeros in their signs as well, NaNs whatever their bits."""
     a, b = np.asarray(a), np.asarray(b)
     assert a.shape == b.shape and a.dtype == b.dtype
-    unequal = ~((a == b) & (np.signbit(a) == np.signbit(b)) | (a != a) & (b != b))
+    unequal = ~((a == b) & (np.signbit(a) == np.signbit(b)) | np.isnan(a) & np.isnan(b))
     assert not unequal.any(), (a[unequal][:5], b[unequal][:5])

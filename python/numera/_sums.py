@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: MIT
+"""Programs of sums and of products of matrices, in any accumulator, as MLIR."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numera import _arrays, _numera
+from numera._formats import Format
+from numera._kernels import (
+    Draw,
+    Kernel,
+    constants,
+    function,
+    indices,
+    is_stochastic,
+    number,
+    parallel,
+    tensor_type,
+)
+from numera._scaled import code_dtype
+
+_I64 = 6
+
+
+_accumulators: dict[tuple[Format, Any], Accumulator] = {}
+
+
+def accumulator(fmt: Format, name: str | Format | None) -> Accumulator:
+    """What sums of a format add up in, by a name; None: by default."""
+    if isinstance(name, str) and name not in ("quire", "same"):
+        name = _arrays.chosen(name)
+    found = _accumulators.get((fmt, name))
+    if found is None:
+        found = _accumulators[fmt, name] = Accumulator(fmt, name)
+    return found
+
+
+class Accumulator:
+    """What a sum of numbers of a format adds up in."""
+
+    def __init__(self, fmt: Format, name: str | Format | None) -> None:
+        self.of = fmt
+        if name is None:
+            name = _numera.accumulator(fmt._registry, fmt.name)
+        self.is_exact = name == "quire"
+        self.is_same = name == "same"
+        self.format = fmt if self.is_exact or self.is_same else _arrays.chosen(name)
+        self.key = "quire" if self.is_exact else "same" if self.is_same else self.format
+        self.type = number(self.format)
+        if self.is_exact:
+            self.type = f"!numera.quire<{_parameter(fmt)}>"
+
+    def zero(self) -> str:
+        """The line that makes %zero."""
+        if self.is_exact:
+            return f"%zero = numera.quire_zero : {self.type}"
+        kind = "arith" if self.type in ("f32", "f64") else "numera"
+        return f"%zero = {kind}.constant 0.0 : {self.type}"
+
+    def product(self, draw: Draw) -> list[str]:
+        """The step %t of a contraction, on %x0, %x1 and %acc."""
+        number_ = number(self.of)
+        if self.is_exact:
+            return [f"%t = numera.quire_mac %x0, %x1, %acc : {number_}, {self.type}"]
+        if self.is_same and is_stochastic(self.of):
+            first = draw.operand(self.of)
+            second = draw.operand(self.of)
+            return [
+                f"%m = numera.mul %x0, %x1{first} : {number_}",
+                f"%t = numera.add %acc, %m{second} : {number_}",
+            ]
+        product = ""
+        if self.is_same and self.type not in ("f32", "f64"):
+            product = f" {{product = #numera.format<{_parameter(self.of)}>}}"
+        types = (
+            number_
+            if number_ == self.type
+            else f"({number_}, {number_}, {self.type}) -> {self.type}"
+        )
+        random = draw.operand(self.format)
+        return [f"%t = numera.mac %x0, %x1, %acc{random}{product} : {types}"]
+
+    def term(self, draw: Draw) -> list[str]:
+        """The step %t of a sum, on %x0 and %acc."""
+        number_ = number(self.of)
+        if self.is_exact:
+            return [f"%t = numera.quire_add %acc, %x0 : {self.type}, {number_}"]
+        types = (
+            number_
+            if number_ == self.type
+            else f"({self.type}, {number_}) -> {self.type}"
+        )
+        random = draw.operand(self.format)
+        return [f"%t = numera.add %acc, %x0{random} : {types}"]
+
+
+def _parameter(fmt: Format) -> str:
+    kind = number(fmt)
+    if kind in ("f32", "f64"):
+        return fmt.spelling
+    return kind.removeprefix("!numera.num<").removesuffix(">")
+
+
+def _rounded(
+    accumulator: Accumulator, rank: int, divisor: bool
+) -> tuple[list[str], bool]:
+    """Lines that round tensor %sums to %r, the result; and whether they draw.
+
+    With ``divisor`` each sum is divided by %count, in the accumulator, or after
+    it was rounded where that is the format itself.
+    """
+    fmt, kind = accumulator.of, number(accumulator.of)
+    whole, sums = tensor_type(rank, kind), tensor_type(rank, accumulator.type)
+    draw = Draw(rank, "%m", before=2)
+    lines = []
+    value, at = "%s", accumulator.type
+    if accumulator.is_exact:
+        random = draw.operand(fmt)
+        lines.append(f"%q = numera.quire_round %s{random} : {at} to {kind}")
+        value, at = "%q", kind
+    if divisor:
+        middle = fmt if at == kind else accumulator.format
+        random = draw.operand(middle)
+        lines.append(f"%n = numera.cast %count{random} : i64 to {at}")
+        random = draw.operand(middle)
+        lines.append(f"%d = numera.div {value}, %n{random} : {at}")
+        value = "%d"
+    if at != kind or (at in ("f32", "f64") and not accumulator.is_exact):
+        random = draw.operand(fmt)
+        lines.append(f"%y = numera.cast {value}{random} : {at} to {kind}")
+        value = "%y"
+    if value == "%s":
+        return [f"return %sums : {sums}"], False
+    one = f"affine_map<({indices(rank)}) -> ({indices(rank)})>"
+    return [
+        *(f"%m{d} = tensor.dim %sums, %c{d} : {sums}" for d in range(rank)),
+        f"%e = tensor.empty({', '.join(f'%m{d}' for d in range(rank))}) : {whole}",
+        (
+            f"%r = linalg.generic {{indexing_maps = [{one}, {one}], "
+            f"iterator_types = [{parallel(rank)}]}} ins(%sums : {sums}) outs(%e : {whole}) {{"
+        ),
+        f"^bb0(%s: {accumulator.type}, %old: {kind}):",
+        *draw.lines,
+        *lines,
+        f"linalg.yield {value} : {kind}",
+        f"}} -> {whole}",
+        f"return %r : {whole}",
+    ], bool(draw.lines)
+
+
+def contraction(accumulator: Accumulator) -> Kernel:
+    """Batches of matrices: (b, m, k) times (b, k, n)."""
+    fmt = accumulator.of
+    kind = tensor_type(3, number(fmt))
+    sums = tensor_type(3, accumulator.type)
+    draw = Draw(4, "%n")
+    step = accumulator.product(draw)
+    after, draws = _rounded(accumulator, 3, divisor=False)
+    names = ("b", "m", "n", "k")
+    maps = ", ".join(
+        f"affine_map<({', '.join(names)}) -> ({', '.join(some)})>"
+        for some in ("bmk", "bkn", "bmn")
+    )
+    text = function(
+        [f"%a: {kind}", f"%b: {kind}"],
+        kind,
+        draws or bool(draw.lines),
+        [
+            *constants(3),
+            f"%n0 = tensor.dim %a, %c0 : {kind}",
+            f"%n1 = tensor.dim %a, %c1 : {kind}",
+            f"%n2 = tensor.dim %b, %c2 : {kind}",
+            f"%n3 = tensor.dim %a, %c2 : {kind}",
+            accumulator.zero(),
+            f"%empty = tensor.empty(%n0, %n1, %n2) : {sums}",
+            (
+                f"%start = linalg.fill ins(%zero : {accumulator.type}) "
+                f"outs(%empty : {sums}) -> {sums}"
+            ),
+            (
+                f"%sums = linalg.generic {{indexing_maps = [{maps}], iterator_types = "
+                '["parallel", "parallel", "parallel", "reduction"]} '
+                f"ins(%a, %b : {kind}, {kind}) outs(%start : {sums}) {{"
+            ),
+            f"^bb0(%x0: {number(fmt)}, %x1: {number(fmt)}, %acc: {accumulator.type}):",
+            *draw.lines,
+            *step,
+            f"linalg.yield %t : {accumulator.type}",
+            f"}} -> {sums}",
+            *after,
+        ],
+    )
+    dtype = code_dtype(fmt)
+    return Kernel([fmt, accumulator.format], text, [dtype, dtype], [dtype])
+
+
+def total(accumulator: Accumulator, divisor: bool) -> Kernel:
+    """Sums over the middle one of three dimensions; with ``divisor``, means."""
+    fmt = accumulator.of
+    kind, result = tensor_type(3, number(fmt)), tensor_type(2, number(fmt))
+    sums = tensor_type(2, accumulator.type)
+    draw = Draw(3, "%n")
+    step = accumulator.term(draw)
+    after, draws = _rounded(accumulator, 2, divisor)
+    text = function(
+        [f"%a: {kind}", *(["%count: i64"] if divisor else [])],
+        result,
+        draws or bool(draw.lines),
+        [
+            *constants(3),
+            *(f"%n{d} = tensor.dim %a, %c{d} : {kind}" for d in range(3)),
+            accumulator.zero(),
+            f"%empty = tensor.empty(%n0, %n2) : {sums}",
+            (
+                f"%start = linalg.fill ins(%zero : {accumulator.type}) "
+                f"outs(%empty : {sums}) -> {sums}"
+            ),
+            (
+                "%sums = linalg.generic {indexing_maps = ["
+                "affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, k)>], "
+                'iterator_types = ["parallel", "reduction", "parallel"]} '
+                f"ins(%a : {kind}) outs(%start : {sums}) {{"
+            ),
+            f"^bb0(%x0: {number(fmt)}, %acc: {accumulator.type}):",
+            *draw.lines,
+            *step,
+            f"linalg.yield %t : {accumulator.type}",
+            f"}} -> {sums}",
+            *after,
+        ],
+    )
+    dtype = code_dtype(fmt)
+    return Kernel(
+        [fmt, accumulator.format],
+        text,
+        [dtype, *([_I64] if divisor else [])],
+        [dtype],
+    )
