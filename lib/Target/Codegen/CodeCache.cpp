@@ -117,7 +117,8 @@ void CodeCache::keep(const Fingerprint &part, StringRef object) const {
     if (StringRef(*size).getAsInteger(10, mebibytes))
       mebibytes = usualMebibytes;
   CachePruningPolicy policy;
-  policy.Interval = std::chrono::seconds(0);
+  // To look through a folder takes longer than to write a file.
+  policy.Interval = std::chrono::minutes(1);
   policy.Expiration = std::chrono::hours(0); // none
   policy.MaxSizeBytes = std::max(mebibytes, uint64_t{1}) << 20;
   pruneCache(folder.path(), policy);

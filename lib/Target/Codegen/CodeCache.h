@@ -28,8 +28,9 @@ public:
 
   /// An object; null where there is none, or none that is whole.
   std::unique_ptr<llvm::MemoryBuffer> find(const Fingerprint &part) const;
-  /// Where the folder cannot be written, it is not kept. What was used longest
-  /// ago goes when there is more than NUMERA_CODE_CACHE_SIZE, in MiB, of it.
+  /// If the folder cannot be written, nothing is kept. Once a minute, what was
+  /// used least recently is removed until the rest takes at most
+  /// NUMERA_CODE_CACHE_SIZE MiB.
   void keep(const Fingerprint &part, llvm::StringRef object) const;
 
 private:
