@@ -83,7 +83,8 @@ def test_posits_round_exact_results(name, ufunc):
 FUNCTIONS = [
     np.negative, np.absolute, np.sqrt, np.exp, np.exp2, np.expm1, np.log, np.log2,
     np.log1p, np.sin, np.cos, np.tanh, np.floor, np.ceil, np.trunc, np.rint,
-    np.square, np.reciprocal, np.positive,
+    np.square, np.reciprocal, np.positive, np.tan, np.arcsin, np.arccos, np.arctan,
+    np.sinh, np.cosh, np.arcsinh, np.arccosh, np.arctanh, np.log10, np.cbrt,
 ]  # fmt: skip
 
 
@@ -94,7 +95,7 @@ def test_functions_of_all_numbers_of_16_bits(function):
     expected = function(x.astype("f8"))
     expected = expected.astype("f4").astype(ml_dtypes.bfloat16).astype("f4")
     result = function(numera.array(x)).values()
-    if function in (np.sin, np.cos):
+    if function in (np.sin, np.cos, np.tan):
         finite = np.isfinite(x.astype("f4"))
         result, expected = result[finite], expected[finite]
     same = (result == expected) | (np.isnan(result) & np.isnan(expected))
@@ -102,6 +103,18 @@ def test_functions_of_all_numbers_of_16_bits(function):
     assert (~same).sum() <= 2
     near = np.isclose(result, expected, rtol=2**-7, equal_nan=True)
     assert near.all()
+
+
+@pytest.mark.parametrize("function", [np.arctan2, np.hypot, np.copysign, np.fmod])
+def test_functions_of_two_numbers(function):
+    x, y = (np.random.default_rng(s).permutation(BRAINS)[:20000] for s in (5, 6))
+    expected = function(x.astype("f8"), y.astype("f8")).astype("f4")
+    expected = expected.astype(ml_dtypes.bfloat16).astype("f4")
+    result = function(numera.array(x), numera.array(y)).values()
+    same = (result == expected) | (np.isnan(result) & np.isnan(expected))
+    if function is np.copysign:  # a NaN has no sign here
+        same |= np.isnan(y.astype("f4")) & (abs(result) == abs(expected))
+    assert (~same).sum() <= 2
 
 
 @pytest.mark.parametrize("name", ["bf16", "posit16", "f8E5M2"])
