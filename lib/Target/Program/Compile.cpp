@@ -332,9 +332,9 @@ private:
 
   /// In memory, or an object of their own.
   Error addConstants(ObjectCode &code) {
-    StepScope step(options.times, "constants");
     if (large->constants().empty())
       return Error::success();
+    StepScope step(options.times, "constants");
     if (caller != Caller::Process) {
       Module module("constants", *program.context);
       setTarget(module, *program.machine);
