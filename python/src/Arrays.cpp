@@ -64,9 +64,9 @@ public:
     char *error = nullptr;
     {
       nb::gil_scoped_release release;
-      cast.reset(numeraCastCreate(
-          registry.get(), from.c_str(), through ? through->c_str() : nullptr,
-          to.c_str(), Options(options).get(), &error));
+      cast.reset(numeraCastCreate(registry.get(), from.c_str(),
+                                  through ? through->c_str() : nullptr,
+                                  to.c_str(), Options(options).get(), &error));
     }
     if (!cast)
       throwError(error);

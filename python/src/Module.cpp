@@ -28,8 +28,8 @@ using namespace numera::python;
 
 NB_MODULE(_numera, module) {
 #ifdef NDEBUG
-  // Other packages (PyTorch, JAX) keep modules when the interpreter ends, and so
-  // what these keep; a report of that is for whoever debugs this one.
+  // Other packages (PyTorch, JAX) keep modules when the interpreter ends, and
+  // so what these keep; a report of that is for whoever debugs this one.
   nb::set_leak_warnings(false);
 #endif
   module.doc() = "The C API of Numera, for the package numera.";

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// A contraction whose sums are quires, by exact sums of products of slices in f64
-// (Numerics/MultiplyAdd/Slices.h). Blocks of both operands are decoded into
+// A contraction whose sums are quires, by exact sums of products of slices in
+// f64 (Numerics/MultiplyAdd/Slices.h). Blocks of both operands are decoded into
 // panels, as in Contraction.cpp. For each tile the spans of its two panels say
-// how many sums in f64 hold its terms through a block of steps: the tile runs once
-// for each, from zero, on slices of the panels, and the sums are added to
+// how many sums in f64 hold its terms through a block of steps: the tile runs
+// once for each, from zero, on slices of the panels, and the sums are added to
 // the quires in memory. Sums of a row or column with NaN or an infinity, and
 // tiles that span too many bits for that, add every product to its quire.
 // All of it is exact, so that neither the order of steps nor the way that a

@@ -80,8 +80,8 @@ Error numera::linkHost(Module &module, bool isShared) {
     if (isShared)
       module.getOrInsertFunction(name, none);
   bool isAArch64 = module.getTargetTriple().isAArch64();
-  if (Error error = linkEmbedded(
-          module, isAArch64 ? embeddedAArch64Entry() : embeddedEntry()))
+  if (Error error = linkEmbedded(module, isAArch64 ? embeddedAArch64Entry()
+                                                   : embeddedEntry()))
     return error;
   for (StringRef name : hostFunctions)
     if (isShared) {

@@ -12,7 +12,8 @@
 // more bits, they are cut into slices while they are prepared (K. Ozaki et al.,
 // Numerical Algorithms 59, 2012),
 //
-//     a = a0 + a1 + …,    |a| <= 2^h,    a0 the multiple of 2^(h-w) nearest to a,
+//     a = a0 + a1 + …,    |a| <= 2^h,    a0 the multiple of 2^(h-w) nearest to
+//     a,
 //                         |a - a0| <= 2^(h-w-1), and so on,
 //
 // and the products of each pair of slices have a sum of their own. Slices are
@@ -125,7 +126,7 @@ template <typename T> struct SliceProducts {
     for (int32_t count = 1; count <= most; ++count)
       for (int32_t i = count; i > 0; --i) {
         SliceProducts products = {Slices<T>::of(rows, i),
-                                 Slices<T>::of(columns, count / i)};
+                                  Slices<T>::of(columns, count / i)};
         if (count % i == 0 &&
             products.rows.width + products.columns.width <= bits &&
             products.isWithinCarrier(rows, columns))
@@ -158,7 +159,6 @@ constexpr void addSliceProducts(Quire<F> quire, const T *sums, int32_t count) {
   for (int32_t i = 0; i < count; ++i)
     quire.addExact(Carrier<T>::format.decode(Carrier<T>::bits(sums[i])));
 }
-
 
 } // namespace numera
 

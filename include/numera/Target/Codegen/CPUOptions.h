@@ -17,8 +17,8 @@ struct CPUOptions {
   std::string cpu = "native";
   /// 0 to 3, as clang's -O.
   unsigned optimization = 3;
-  /// Where machine code is kept for programs that have the same parts: a folder,
-  /// `off`, or empty: as the environment says (docs/CommandLine.md).
+  /// Where machine code is kept for programs that have the same parts: a
+  /// folder, `off`, or empty: as the environment says (docs/CommandLine.md).
   std::string codeCache;
   /// True if library functions may be run at compile time, to make tables of
   /// their results.
