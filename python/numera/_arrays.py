@@ -102,9 +102,14 @@ def _into(
     out: Any,
     array: np.ndarray[Any, Any],
     dtype: np.dtype[Any],
+    fmt: str | None,
     fill: Any,
 ) -> Any:
-    """Has ``fill`` write results to the memory of an array that the user gave."""
+    """Has ``fill`` write results to the memory of an array that the user gave.
+
+    ``dtype`` and ``fmt`` are what its elements have to be; PyTorch's bf16 is lent
+    as integers.
+    """
     opened = _kinds.open(out)
     target = opened.array
     if target.shape != array.shape or target.dtype != dtype:
@@ -112,13 +117,13 @@ def _into(
             f"out is {target.dtype} of shape {target.shape}, "
             f"expected {dtype} of shape {array.shape}"
         )
-    native = not isinstance(out, np.ndarray) or out.dtype.isnative
-    if not target.flags.writeable or (
-        native
-        and out is not target
-        and not (isinstance(out, np.ndarray) or hasattr(out, "data_ptr"))
-    ):
+    if opened.format != fmt:
+        raise Error(f"out has elements of {opened.format or dtype}, expected {fmt}")
+    # Of lists and of what JAX has, the memory is another's, or not to be changed.
+    lends = isinstance(out, np.ndarray) or hasattr(out, "data_ptr")
+    if not lends or not target.flags.writeable:
         raise Error("out is read-only")
+    native = not isinstance(out, np.ndarray) or out.dtype.isnative
     fill(target)
     if not native:
         out[...] = target
@@ -200,7 +205,7 @@ def quantize(
             _run(cast, opened.array, target, threads, seed, step)
 
     if out is not None:
-        return _into(out, opened.array, opened.array.dtype, fill)
+        return _into(out, opened.array, opened.array.dtype, source, fill)
     result = np.empty_like(opened.array)
     fill(result)
     return opened.close(result)
@@ -249,7 +254,7 @@ def encode(
         _run(cast, array, target, threads, seed, step)
 
     if out is not None:
-        return _into(out, array, dtype, fill)
+        return _into(out, array, dtype, None, fill)
     result = np.empty_like(array, dtype=dtype, subok=False)
     fill(result)
     return _plain(x, opened, result)
@@ -304,7 +309,7 @@ def decode(
         _run(cast, array, result, threads, 0, 0)
 
     if out is not None:
-        return _into(out, array, dtype, fill)
+        return _into(out, array, dtype, target, fill)
     result = np.empty_like(array, dtype=dtype, subok=False)
     fill(result)
     return _plain(codes, opened, result)
