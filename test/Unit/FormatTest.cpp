@@ -257,7 +257,7 @@ TEST(Quire, IsRefusedByName) {
             "than 4352");
   EXPECT_EQ(error("opaque<\"mybf16\",16>"),
             "format 'opaque<\"mybf16\",16>' has no quire: only its library "
-            "knows its values");
+            "defines its values");
 }
 
 TEST(Evaluate, ComputesOnCodes) {
