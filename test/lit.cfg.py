@@ -57,6 +57,7 @@ if peers := os.environ.get("NUMERA_PEERS"):
 # `./dev test` leaves out what takes long: tests that say `REQUIRES: long`.
 if os.environ.get("NUMERA_TESTS") == "all":
     config.available_features.add("long")
+    config.environment["NUMERA_TESTS"] = "all"
     # What takes minutes says `REQUIRES: turn-N`, N from 0 to 4: in continuous
     # integration (.ci/run) it has its turn at every fifth commit.
     turn = os.environ.get("NUMERA_TURN")

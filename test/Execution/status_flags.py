@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-from chosen import IS_LONG, IS_SLOW
+from chosen import IS_LONG, IS_SLOW, chosen
 
 getcontext().prec = 60
 getcontext().Emax, getcontext().Emin = 10**9, -(10**9)
@@ -453,6 +453,8 @@ def main():
     if target != "cpu":  # what is different there: the code, not the arithmetic
         BINARY[:], UNARY[:] = ["mul", "div"], ["sqrt"]
         forms = [(form, 300) for form in (F(4, 3, "fn"), Posit(16, 2), Fixed(3, 4, wrap=True))]
+    if target == "cpu":
+        forms = chosen(forms)
     for number, (form, count) in enumerate(forms):
         check(folder, target, number, form, count)
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "numera/Target/Driver/Emit.h"
+#include "Support/Interrupt.h"
 #include "Support/Process.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -58,10 +59,13 @@ static Error emitWithHeader(mlir::ModuleOp lowered,
   SmallString<128> header(path);
   sys::path::replace_extension(header, "h");
   // The header is written first and appears last: where it cannot be written,
-  // or nothing comes of the object, neither is left.
+  // or nothing comes of the object, neither is left. An interrupt between the
+  // two waits for the second.
+  std::optional<InterruptScope> both;
   return writeFile(header, [&](raw_pwrite_stream &stream) {
     stream << renderHeader(functions, sys::path::stem(path));
-    return emitSharedObject(lowered, functions, registry, options, path);
+    return emitSharedObject(lowered, functions, registry, options, path,
+                            [&] { both.emplace(); });
   });
 }
 

@@ -79,7 +79,8 @@ static void addNativeLibraries(ArrayRef<std::string> libraries,
 /// Compiles, and has clang link the object with `arguments` into `path`.
 static Error link(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
                   const Registry &registry, const CPUOptions &options,
-                  Caller caller, StringRef path) {
+                  Caller caller, StringRef path,
+                  function_ref<void()> beforeLinking = {}) {
   Expected<ObjectCode> code =
       compileObjects(lowered, functions, registry, options, caller);
   if (!code)
@@ -133,6 +134,8 @@ static Error link(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
   arguments.push_back("-lm");
   return replaceFile(
       path, /*isExecutable=*/true, [&](StringRef temporary) -> Error {
+        if (beforeLinking)
+          beforeLinking();
         arguments.insert(arguments.end(), {"-o", temporary.str()});
         Error error = runClang(/*cxx=*/isExecutable, arguments);
         if (!error)
@@ -147,8 +150,10 @@ static Error link(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
 Error numera::emitSharedObject(mlir::ModuleOp lowered,
                                ArrayRef<FunctionSignature> functions,
                                const Registry &registry,
-                               const CPUOptions &options, StringRef path) {
-  return link(lowered, functions, registry, options, Caller::Library, path);
+                               const CPUOptions &options, StringRef path,
+                               function_ref<void()> beforeLinking) {
+  return link(lowered, functions, registry, options, Caller::Library, path,
+              beforeLinking);
 }
 
 Error numera::emitExecutable(mlir::ModuleOp lowered,

@@ -71,10 +71,12 @@ llvm::Error emitObject(mlir::ModuleOp lowered,
                        const Registry &registry, const CPUOptions &options,
                        llvm::StringRef path);
 /// Writes a self-contained shared object, for C programs and `Program::open`.
+/// `beforeLinking` is called when all but the linker's work is done.
 llvm::Error emitSharedObject(mlir::ModuleOp lowered,
                              llvm::ArrayRef<FunctionSignature> functions,
                              const Registry &registry,
-                             const CPUOptions &options, llvm::StringRef path);
+                             const CPUOptions &options, llvm::StringRef path,
+                             llvm::function_ref<void()> beforeLinking = {});
 /// Writes an executable that reads and writes .npy files (runtime/README.md)
 /// and runs the first function.
 llvm::Error emitExecutable(mlir::ModuleOp lowered,
