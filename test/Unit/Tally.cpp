@@ -14,6 +14,11 @@ bool isSlow() {
   return slow && std::string_view(slow) == "1";
 }
 
+bool isLong() {
+  const char *tests = std::getenv("NUMERA_TESTS");
+  return isSlow() || (tests && std::string_view(tests) == "all");
+}
+
 uint64_t comparedBy(const testing::TestInfo &test) {
   const testing::TestResult &result = *test.result();
   for (int i = 0; i < result.test_property_count(); ++i)

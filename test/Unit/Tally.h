@@ -15,14 +15,18 @@
 
 namespace numera::test {
 
-/// True with NUMERA_SLOW_TESTS=1: the whole instead of the quick suite.
+/// True with NUMERA_SLOW_TESTS=1: the whole of the proof.
 bool isSlow();
 
-/// How many samples to take: `slow` of them in the slow suite.
-inline uint64_t samples(uint64_t quick, uint64_t slow) {
-  return isSlow() ? slow : quick;
+/// True with NUMERA_TESTS=all, and in the slow suite.
+bool isLong();
+
+/// How many samples to take: `slow` of them in the slow suite, and of `usual` a
+/// quarter in the quick one.
+inline uint64_t samples(uint64_t usual, uint64_t slow) {
+  return isSlow() ? slow : isLong() ? usual : (usual + 3) / 4;
 }
-inline uint64_t samples(uint64_t quick) { return samples(quick, 20 * quick); }
+inline uint64_t samples(uint64_t usual) { return samples(usual, 20 * usual); }
 
 /// Counts comparisons; shows the first mismatches and their total.
 class Tally {

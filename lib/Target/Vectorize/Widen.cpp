@@ -31,7 +31,6 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/VFABIDemangler.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/LowerSwitch.h"
@@ -369,9 +368,6 @@ Value *Widener::computeSlowLanes(Value *result) {
   CallInst *call = callLane(builder, scalar, *form, lane);
   call->addFnAttr(Attribute::Cold);
   call->addFnAttr(Attribute::NoInline);
-  // Not a vector form again: the vectoriser, once it has unrolled this loop,
-  // would make calls of all lanes a call of the form that they are in.
-  call->addFnAttr(Attribute::get(context, VFABI::MappingsAttrName, ""));
   Value *next = builder.CreateInsertElement(sum, call, lane);
   Value *rest = builder.CreateAnd(
       left, builder.CreateSub(left, ConstantInt::get(bitsType, 1)));
