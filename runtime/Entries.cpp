@@ -39,7 +39,8 @@ using namespace numera;
 #define DECLARED_8 DECLARED_7, int32_t p7
 
 #define PARAMETERS JOIN(DECLARED_, NUMERA_PARAMETERS)
-#define FORMAT formatOf(JOIN(NAMES_, NUMERA_PARAMETERS))
+#define PARAMETER_NAMES JOIN(NAMES_, NUMERA_PARAMETERS)
+#define FORMAT formatOf(PARAMETER_NAMES)
 #define MODE RoundingMode::unpack(rounding, random)
 
 using Format = NUMERA_FORMAT;
@@ -52,15 +53,23 @@ static constexpr Format formatOf(Parameters... parameters) {
 }
 
 #define FOR_EACH_STORAGE(ENTRY, op)                                            \
-  ENTRY(op, 8)                                                                 \
-  ENTRY(op, 16)                                                                \
-  ENTRY(op, 32)                                                                \
+  FOR_EACH_NARROW_STORAGE(ENTRY, op)                                           \
   ENTRY(op, 64)
+#define FOR_EACH_NARROW_STORAGE(ENTRY, op)                                     \
+  ENTRY(op, 32)                                                                \
+  ENTRY(op, 16)                                                                \
+  ENTRY(op, 8)
 
 #define CODE(bits) uint##bits##_t
 #define SYMBOL_(family, op, bits) numera_##family##_##op##_##bits
 #define SYMBOL_OF(family, op, bits) SYMBOL_(family, op, bits)
 #define SYMBOL(op, bits) SYMBOL_OF(NUMERA_FAMILY_NAME, op, bits)
+
+/// What rounds is compiled once, for codes of 64 bits; the entries of narrower
+/// ones call that entry. Where a program's constants are put in
+/// (Specialize.cpp), entries that entries call are inlined. Each as a whole
+/// would make the bitcode five times as large and as long to build.
+#define ROUNDED_64 [[gnu::noinline]] uint64_t
 
 // ---- operations ------------------------------------------------------------
 
@@ -69,47 +78,64 @@ extern "C" {
 #define NUMERA_BINARY(op)                                                      \
   uint128_t numera_exact_##op##_128(uint128_t, uint128_t, int32_t);
 #include "numera/Runtime/ABI.def"
+ROUNDED_64 SYMBOL(encode_f64, 64)(double x, PARAMETERS, int32_t rounding,
+                                  uint32_t random);
+ROUNDED_64 SYMBOL(pack, 64)(uint128_t x, PARAMETERS, int32_t rounding,
+                            uint32_t random);
+[[gnu::noinline]] uint128_t SYMBOL(unpack, 64)(uint64_t x, PARAMETERS);
 }
+
+/// What an operation with an exact form decodes and rounds by: other entries,
+/// so that their code does not stand in each such operation.
+template <typename Encode, typename Unpack, typename Pack> struct Conversions {
+  Encode encode;
+  Unpack unpack;
+  Pack pack;
+};
+#define CONVERSIONS                                                            \
+  Conversions {                                                                \
+    [=](double value) {                                                        \
+      return SYMBOL(encode_f64, 64)(value, PARAMETER_NAMES, rounding, random); \
+    },                                                                         \
+        [=](uint64_t code) {                                                   \
+          return SYMBOL(unpack, 64)(code, PARAMETER_NAMES);                    \
+        },                                                                     \
+        [=](uint128_t value) {                                                 \
+          return SYMBOL(pack, 64)(value, PARAMETER_NAMES, rounding, random);   \
+        }                                                                      \
+  }
 
 /// The operation on codes of one format: the family's own where it has one.
 /// Those with a faster path are Operations.h's; the rest goes through
 /// Exact.cpp, where it stays: too large to stand at every call.
 namespace code {
-using numera::add, numera::sub, numera::mul, numera::div, numera::sqrt,
-    numera::fma;
-#define THROUGH_EXACT_1(op)                                                    \
-  template <typename F>                                                        \
-  constexpr uint64_t op(const F &f, uint64_t x, RoundingMode mode) {           \
+#define CODE_Direct(op, operands)                                              \
+  template <typename F, typename C, typename... Codes>                         \
+  constexpr uint64_t op(const F &f, const C &, RoundingMode mode,              \
+                        Codes... codes) {                                      \
+    return numera::op(f, codes..., mode);                                      \
+  }
+#define CODE_Ziv(op, operands)                                                 \
+  template <typename F, typename C>                                            \
+  constexpr uint64_t op(const F &f, const C &by, RoundingMode mode,            \
+                        uint64_t x) {                                          \
     if constexpr (requires { f.op(x, mode); })                                 \
       return f.op(x, mode);                                                    \
-    uint128_t result =                                                         \
-        numera_exact_##op##_128(f.decode(x).pack(), int32_t(mode.rounding));   \
-    return f.encode(Unpacked::unpack(result), mode);                           \
-  }
-#define THROUGH_EXACT_2(op)                                                    \
-  template <typename F>                                                        \
-  constexpr uint64_t op(const F &f, uint64_t x, uint64_t y,                    \
-                        RoundingMode mode) {                                   \
-    if constexpr (requires { f.op(x, y, mode); })                              \
-      return f.op(x, y, mode);                                                 \
-    uint128_t result = numera_exact_##op##_128(                                \
-        f.decode(x).pack(), f.decode(y).pack(), int32_t(mode.rounding));       \
-    return f.encode(Unpacked::unpack(result), mode);                           \
-  }
-#define FAST_THEN_EXACT(op)                                                    \
-  template <typename F>                                                        \
-  constexpr uint64_t op(const F &f, uint64_t x, RoundingMode mode) {           \
-    if constexpr (requires { f.op(x, mode); })                                 \
-      return f.op(x, mode);                                                    \
-    return elementary(f, x, mode, fast::op, fast::op##Range,                   \
-                      [](const Unpacked &value, Rounding rounding) {           \
-                        return Unpacked::unpack(numera_exact_##op##_128(       \
-                            value.pack(), int32_t(rounding)));                 \
+    return elementary(f, x, fast::op, fast::op##Range, by.encode,              \
+                      [&](uint64_t code) {                                     \
+                        return by.pack(numera_exact_##op##_128(                \
+                            by.unpack(code), int32_t(mode.rounding)));         \
                       });                                                      \
   }
-#define CODE_Direct(op, operands)
-#define CODE_Ziv(op, operands) FAST_THEN_EXACT(op)
-#define CODE_Exact(op, operands) THROUGH_EXACT_##operands(op)
+#define CODE_Exact(op, operands)                                               \
+  template <typename F, typename C, typename... Codes>                         \
+  constexpr uint64_t op(const F &f, const C &by, RoundingMode mode,            \
+                        Codes... codes) {                                      \
+    if constexpr (requires { f.op(codes..., mode); })                          \
+      return f.op(codes..., mode);                                             \
+    return by.pack(                                                            \
+        numera_exact_##op##_128(by.unpack(codes)..., int32_t(mode.rounding))); \
+  }
 #define CODE_Choice(op, operands)
 #define CODE_Test(op, operands)
 #define CODE_Cast(op, operands)
@@ -121,23 +147,44 @@ using numera::add, numera::sub, numera::mul, numera::div, numera::sqrt,
 
 // ---- entries ---------------------------------------------------------------
 
-#define UNARY(op, bits)                                                        \
+#define UNARY(op)                                                              \
+  ROUNDED_64 SYMBOL(op, 64)(uint64_t x, PARAMETERS, int32_t rounding,          \
+                            uint32_t random) {                                 \
+    return code::op(FORMAT, CONVERSIONS, MODE, x);                             \
+  }                                                                            \
+  FOR_EACH_NARROW_STORAGE(NARROW_UNARY, op)
+#define BINARY(op)                                                             \
+  ROUNDED_64 SYMBOL(op, 64)(uint64_t x, uint64_t y, PARAMETERS,                \
+                            int32_t rounding, uint32_t random) {               \
+    return code::op(FORMAT, CONVERSIONS, MODE, x, y);                          \
+  }                                                                            \
+  FOR_EACH_NARROW_STORAGE(NARROW_BINARY, op)
+#define TERNARY(op)                                                            \
+  ROUNDED_64 SYMBOL(op, 64)(uint64_t x, uint64_t y, uint64_t z, PARAMETERS,    \
+                            int32_t rounding, uint32_t random) {               \
+    return code::op(FORMAT, CONVERSIONS, MODE, x, y, z);                       \
+  }                                                                            \
+  FOR_EACH_NARROW_STORAGE(NARROW_TERNARY, op)
+#define NARROW_UNARY(op, bits)                                                 \
   CODE(bits)                                                                   \
   SYMBOL(op, bits)(CODE(bits) x, PARAMETERS, int32_t rounding,                 \
                    uint32_t random) {                                          \
-    return static_cast<CODE(bits)>(code::op(FORMAT, x, MODE));                 \
+    return static_cast<CODE(bits)>(                                            \
+        SYMBOL(op, 64)(x, PARAMETER_NAMES, rounding, random));                 \
   }
-#define BINARY(op, bits)                                                       \
+#define NARROW_BINARY(op, bits)                                                \
   CODE(bits)                                                                   \
   SYMBOL(op, bits)(CODE(bits) x, CODE(bits) y, PARAMETERS, int32_t rounding,   \
                    uint32_t random) {                                          \
-    return static_cast<CODE(bits)>(code::op(FORMAT, x, y, MODE));              \
+    return static_cast<CODE(bits)>(                                            \
+        SYMBOL(op, 64)(x, y, PARAMETER_NAMES, rounding, random));              \
   }
-#define TERNARY(op, bits)                                                      \
+#define NARROW_TERNARY(op, bits)                                               \
   CODE(bits)                                                                   \
   SYMBOL(op, bits)(CODE(bits) x, CODE(bits) y, CODE(bits) z, PARAMETERS,       \
                    int32_t rounding, uint32_t random) {                        \
-    return static_cast<CODE(bits)>(code::op(FORMAT, x, y, z, MODE));           \
+    return static_cast<CODE(bits)>(                                            \
+        SYMBOL(op, 64)(x, y, z, PARAMETER_NAMES, rounding, random));           \
   }
 #define UNARY_EXACT(op, bits)                                                  \
   CODE(bits) SYMBOL(op, bits)(CODE(bits) x, PARAMETERS) {                      \
@@ -147,6 +194,31 @@ using numera::add, numera::sub, numera::mul, numera::div, numera::sqrt,
   CODE(bits)                                                                   \
   SYMBOL(op, bits)(CODE(bits) x, CODE(bits) y, PARAMETERS) {                   \
     return static_cast<CODE(bits)>(numera::op(FORMAT, x, y));                  \
+  }
+
+/// Of a value `x` that is no code.
+#define ROUNDED_FROM(op, T, expression)                                        \
+  ROUNDED_64 SYMBOL(op, 64)(T x, PARAMETERS, int32_t rounding,                 \
+                            uint32_t random) {                                 \
+    return expression;                                                         \
+  }                                                                            \
+  NARROW_FROM(op, T, 32)                                                       \
+  NARROW_FROM(op, T, 16)                                                       \
+  NARROW_FROM(op, T, 8)
+#define NARROW_FROM(op, T, bits)                                               \
+  CODE(bits)                                                                   \
+  SYMBOL(op, bits)(T x, PARAMETERS, int32_t rounding, uint32_t random) {       \
+    return static_cast<CODE(bits)>(                                            \
+        SYMBOL(op, 64)(x, PARAMETER_NAMES, rounding, random));                 \
+  }
+#define EXACT_FROM(op, T, expression)                                          \
+  ROUNDED_64 SYMBOL(op, 64)(T x, PARAMETERS) { return expression; }            \
+  NARROW_EXACT_FROM(op, T, 32)                                                 \
+  NARROW_EXACT_FROM(op, T, 16)                                                 \
+  NARROW_EXACT_FROM(op, T, 8)
+#define NARROW_EXACT_FROM(op, T, bits)                                         \
+  CODE(bits) SYMBOL(op, bits)(T x, PARAMETERS) {                               \
+    return static_cast<CODE(bits)>(SYMBOL(op, 64)(x, PARAMETER_NAMES));        \
   }
 
 /// What the lists do not have: comparisons, conversions and truncation.
@@ -168,43 +240,12 @@ using numera::add, numera::sub, numera::mul, numera::div, numera::sqrt,
   double SYMBOL(decode_f64, bits)(CODE(bits) x, PARAMETERS) {                  \
     return decodeTo<double>(FORMAT, x);                                        \
   }                                                                            \
-  CODE(bits)                                                                   \
-  SYMBOL(encode_f32, bits)(float x, PARAMETERS, int32_t rounding,              \
-                           uint32_t random) {                                  \
-    return static_cast<CODE(bits)>(encodeFrom<float>(FORMAT, x, MODE));        \
-  }                                                                            \
-  CODE(bits)                                                                   \
-  SYMBOL(encode_f64, bits)(double x, PARAMETERS, int32_t rounding,             \
-                           uint32_t random) {                                  \
-    return static_cast<CODE(bits)>(encodeFrom<double>(FORMAT, x, MODE));       \
-  }                                                                            \
-  CODE(bits) SYMBOL(encode_exact_f32, bits)(float x, PARAMETERS) {             \
-    return static_cast<CODE(bits)>(encodeExactly<float>(FORMAT, x));           \
-  }                                                                            \
-  CODE(bits) SYMBOL(encode_exact_f64, bits)(double x, PARAMETERS) {            \
-    return static_cast<CODE(bits)>(encodeExactly<double>(FORMAT, x));          \
-  }                                                                            \
-  CODE(bits)                                                                   \
-  SYMBOL(from_i64, bits)(int64_t x, PARAMETERS, int32_t rounding,              \
-                         uint32_t random) {                                    \
-    return static_cast<CODE(bits)>(fromSigned(FORMAT, x, MODE));               \
-  }                                                                            \
-  CODE(bits)                                                                   \
-  SYMBOL(from_u64, bits)(uint64_t x, PARAMETERS, int32_t rounding,             \
-                         uint32_t random) {                                    \
-    return static_cast<CODE(bits)>(fromUnsigned(FORMAT, x, MODE));             \
-  }                                                                            \
   uint64_t SYMBOL(to_integer, bits)(CODE(bits) x, PARAMETERS, int32_t width,   \
                                     int32_t resultIsSigned) {                  \
     return toInteger(FORMAT, x, width, resultIsSigned != 0);                   \
   }                                                                            \
   uint128_t SYMBOL(unpack, bits)(CODE(bits) x, PARAMETERS) {                   \
     return FORMAT.decode(x).pack();                                            \
-  }                                                                            \
-  CODE(bits)                                                                   \
-  SYMBOL(pack, bits)(uint128_t x, PARAMETERS, int32_t rounding,                \
-                     uint32_t random) {                                        \
-    return static_cast<CODE(bits)>(FORMAT.encode(Unpacked::unpack(x), MODE));  \
   }
 
 /// What `numera run --stats` counts (StatusFlags.h).
@@ -309,13 +350,20 @@ static constexpr Result useHalfStep(const F &f, int32_t form, Use use) {
 
 extern "C" {
 
-#define NUMERA_UNARY(op) FOR_EACH_STORAGE(UNARY, op)
-#define NUMERA_BINARY(op) FOR_EACH_STORAGE(BINARY, op)
-#define NUMERA_TERNARY(op) FOR_EACH_STORAGE(TERNARY, op)
+#define NUMERA_UNARY(op) UNARY(op)
+#define NUMERA_BINARY(op) BINARY(op)
+#define NUMERA_TERNARY(op) TERNARY(op)
 #define NUMERA_UNARY_EXACT(op) FOR_EACH_STORAGE(UNARY_EXACT, op)
 #define NUMERA_BINARY_EXACT(op) FOR_EACH_STORAGE(BINARY_EXACT, op)
 #include "numera/Runtime/ABI.def"
 
+ROUNDED_FROM(encode_f32, float, encodeFrom<float>(FORMAT, x, MODE))
+ROUNDED_FROM(encode_f64, double, encodeFrom<double>(FORMAT, x, MODE))
+ROUNDED_FROM(from_i64, int64_t, fromSigned(FORMAT, x, MODE))
+ROUNDED_FROM(from_u64, uint64_t, fromUnsigned(FORMAT, x, MODE))
+ROUNDED_FROM(pack, uint128_t, FORMAT.encode(Unpacked::unpack(x), MODE))
+EXACT_FROM(encode_exact_f32, float, encodeExactly<float>(FORMAT, x))
+EXACT_FROM(encode_exact_f64, double, encodeExactly<double>(FORMAT, x))
 FOR_EACH_STORAGE(OTHERS, )
 FOR_EACH_STORAGE(EXTREME, )
 FOR_EACH_STORAGE(QUIRE, )

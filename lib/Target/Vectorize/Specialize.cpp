@@ -36,6 +36,7 @@
 #include "llvm/IR/VFABIDemangler.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/BDCE.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
@@ -225,11 +226,16 @@ public:
         function.eraseFromParent();
     redirectCalls(isRuntimeEntry,
                   [this](Function &entry, ArrayRef<ConstantInt *> constants) {
+                    // One of another entry, which waits for its own constants.
+                    if (none_of(constants, [](auto *c) { return c; }))
+                      return static_cast<Function *>(nullptr);
                     Function *copy = scalarCopy(entry, constants);
                     if (!copy->hasFnAttribute(Attribute::AlwaysInline))
                       offerForm(*copy);
                     return copy;
                   });
+    // The entries, and what only they call.
+    GlobalDCEPass().run(module, modules);
   }
 
 private:
@@ -327,6 +333,6 @@ bool numera::isStraight(const Function &function) {
 }
 
 void numera::specializeRuntimeCalls(Module &module, TargetMachine &machine) {
-  // Entries do not call each other: one sweep is enough.
+  // Entries that a copy calls are inlined in it: one sweep is enough.
   Specializer(module, machine).run();
 }

@@ -8,10 +8,10 @@
 #ifndef NUMERA_NUMERICS_OPERATIONS_ELEMENTARY_H
 #define NUMERA_NUMERICS_OPERATIONS_ELEMENTARY_H
 
+#include "numera/Numerics/Carrier/Carrier.h"
 #include "numera/Numerics/Elementary/FastAngles.h"
 #include "numera/Numerics/Elementary/FastHyperbolic.h"
 #include "numera/Numerics/Elementary/FastPath.h"
-#include "numera/Numerics/Operations/Convert.h"
 
 namespace numera {
 
@@ -50,23 +50,24 @@ inline constexpr FastPathRange sigmoidRange{-700, largest};
 
 /// f(code) rounded once. `approximate` is of FastPath.h, valid in `range` (and
 /// for magnitudes from 2^-1000, which a format that embeds in f64 with room
-/// does not fall below); `exact` maps Unpacked and a rounding to Unpacked.
-template <typename F, typename Exact>
-constexpr uint64_t elementary(const F &f, uint64_t code, RoundingMode mode,
+/// does not fall below); `encode` rounds a double to a code, and `exact` gives
+/// the code of f(code) for any code.
+template <typename F, typename Encode, typename Exact>
+constexpr uint64_t elementary(const F &f, uint64_t code,
                               double (*approximate)(double),
-                              FastPathRange range, Exact exact) {
+                              FastPathRange range, Encode encode, Exact exact) {
   if (Carrier<double>::embeds(f) && Carrier<double>::encodes(f) &&
       f.leastExponent() >= -1000) {
     double x = Carrier<double>::decode(f, code);
     if (x != 0 && x >= range.least && x <= range.most) {
       double y = approximate(x);
-      uint64_t low = encodeFrom(f, y * (1 - fast::relativeError), mode);
-      uint64_t high = encodeFrom(f, y * (1 + fast::relativeError), mode);
+      uint64_t low = encode(y * (1 - fast::relativeError));
+      uint64_t high = encode(y * (1 + fast::relativeError));
       if (low == high)
         return low;
     }
   }
-  return f.encode(exact(f.decode(code).operand(), mode), mode);
+  return exact(code);
 }
 
 } // namespace numera

@@ -34,8 +34,11 @@ uint64_t evaluate(const F &f, OpKind operation,
     return f.op(ARGUMENTS_##operands, mode);                                   \
   else                                                                         \
     return numera::elementary(                                                 \
-        f, x, mode, fast::op, fast::op##Range,                                 \
-        [](const Unpacked &value, Rounding) { return exact::op(value); });
+        f, x, fast::op, fast::op##Range,                                       \
+        [&](double value) { return encodeFrom(f, value, mode); },              \
+        [&](uint64_t code) {                                                   \
+          return f.encode(exact::op(f.decode(code).operand()), mode);          \
+        });
 #define EVALUATE_Exact(op, operands)                                           \
   if constexpr (requires { f.op(ARGUMENTS_##operands, mode); })                \
     return f.op(ARGUMENTS_##operands, mode);                                   \
