@@ -18,15 +18,15 @@ using namespace numera;
 
 namespace {
 /// A row of the list.
-struct Row {
+struct ListedFormat {
   std::string name, spelling;
   unsigned storageBits;
   std::string width; ///< of a scaled format with its part of the scale
 };
 } // namespace
 
-static std::vector<Row> rowsOf(const RegistryEntries &registry) {
-  std::vector<Row> rows;
+static std::vector<ListedFormat> rowsOf(const RegistryEntries &registry) {
+  std::vector<ListedFormat> rows;
   for (const RegistryEntries::NamedFormat &named : registry.formats())
     rows.push_back({named.name, named.format.spelling(),
                     named.format.storageBits(), utostr(named.format.width())});
@@ -42,7 +42,7 @@ static void printListAsJSON(const RegistryEntries &registry,
                             raw_ostream &stream) {
   json::OStream out(stream, /*IndentSize=*/2);
   out.array([&] {
-    for (const Row &row : rowsOf(registry))
+    for (const ListedFormat &row : rowsOf(registry))
       out.object([&] {
         out.attribute("name", row.name);
         out.attribute("spelling", row.spelling);
@@ -57,8 +57,8 @@ static void printListAsJSON(const RegistryEntries &registry,
 
 static void printList(const RegistryEntries &registry, raw_ostream &stream) {
   size_t nameWidth = 4, spellingWidth = 8;
-  std::vector<Row> rows = rowsOf(registry);
-  for (const Row &row : rows) {
+  std::vector<ListedFormat> rows = rowsOf(registry);
+  for (const ListedFormat &row : rows) {
     nameWidth = std::max(nameWidth, row.name.size());
     spellingWidth = std::max(spellingWidth, row.spelling.size());
   }
@@ -69,7 +69,7 @@ static void printList(const RegistryEntries &registry, raw_ostream &stream) {
            << right_justify(storage, 12) << right_justify(width, 7) << '\n';
   };
   print("name", "spelling", "storage bits", "width");
-  for (const Row &row : rows)
+  for (const ListedFormat &row : rows)
     print(row.name, row.spelling, utostr(row.storageBits), row.width);
 }
 

@@ -15,7 +15,7 @@ using namespace llvm;
 using namespace numera;
 
 namespace {
-struct Row {
+struct ProvidedOperation {
   std::string operation;
   Provision provision;
   const Proof *proof = nullptr; ///< that it is the equivalent's; null: none
@@ -32,7 +32,7 @@ static Lowering keyOf(OpKind operation, const Format &format) {
 }
 
 static void addCasts(const RegistryEntries &registry, const Format &format,
-                     std::vector<Row> &rows) {
+                     std::vector<ProvidedOperation> &rows) {
   auto add = [&](StringRef from, StringRef to, const Lowering &key) {
     rows.push_back({("cast " + from + " -> " + to).str(),
                     provisionOf(registry, key), registry.findProof(key)});
@@ -62,7 +62,7 @@ static void addCasts(const RegistryEntries &registry, const Format &format,
 
 /// What the library has beside operations, where it has.
 static void addFunctions(const RegistryEntries &registry, const Format &format,
-                         std::vector<Row> &rows) {
+                         std::vector<ProvidedOperation> &rows) {
   auto add = [&](std::string name, const Lowering *found) {
     if (found)
       rows.push_back(
@@ -88,9 +88,9 @@ static void addFunctions(const RegistryEntries &registry, const Format &format,
 #include "numera/Registry/Formats/LibraryFunctions.def"
 }
 
-static std::vector<Row> rowsOf(const RegistryEntries &registry,
-                               const Format &format) {
-  std::vector<Row> rows;
+static std::vector<ProvidedOperation> rowsOf(const RegistryEntries &registry,
+                                             const Format &format) {
+  std::vector<ProvidedOperation> rows;
   addCasts(registry, format, rows);
   auto addUniform = [&](OpKind operation) {
     Lowering key = keyOf(operation, format);
@@ -146,14 +146,14 @@ static std::string libraryOf(const RegistryEntries &registry,
 void numera::printProvisions(const RegistryEntries &registry,
                              const Format &format, json::OStream *json,
                              raw_ostream &stream) {
-  std::vector<Row> rows = rowsOf(registry, format);
+  std::vector<ProvidedOperation> rows = rowsOf(registry, format);
   Format equivalent = registry.equivalentOf(format);
   std::string meaning =
       equivalent ? registry.nameOrSpelling(equivalent) : std::string();
   const RegistryEntries::NamedFormat *entry = registry.entryOf(format);
   bool isAnyNaN =
       entry && entry->proofs == RegistryEntries::NamedFormat::Proofs::AnyNaN;
-  auto print = [&](const Row &row) {
+  auto print = [&](const ProvidedOperation &row) {
     const Provision &provision = row.provision;
     const Lowering *lowering = provision.lowering;
     std::string library = lowering ? libraryOf(registry, *lowering) : "";

@@ -25,7 +25,7 @@
 using namespace llvm;
 using namespace numera;
 
-static constexpr StringLiteral firstLine = "numera proof 2";
+static constexpr StringLiteral recordHeader = "numera proof 2";
 
 ProofCache::ProofCache(raw_ostream &warnings)
     : warnings(warnings), folder(cacheFolder("proofs"), "", ".proof") {}
@@ -46,7 +46,7 @@ static std::optional<ProofRecord> parse(StringRef lines) {
   ProofRecord record;
   SmallVector<StringRef> each;
   lines.split(each, '\n', -1, /*KeepEmpty=*/false);
-  if (each.empty() || each.front() != firstLine)
+  if (each.empty() || each.front() != recordHeader)
     return std::nullopt;
   for (StringRef line : drop_begin(each)) {
     auto [key, value] = line.split(' ');
@@ -94,7 +94,7 @@ void ProofCache::keep(const Fingerprint &about, const ProofRecord &record) {
     return;
   std::string lines;
   raw_string_ostream stream(lines);
-  stream << firstLine << "\nsubject " << record.subject << "\nverdict "
+  stream << recordHeader << "\nsubject " << record.subject << "\nverdict "
          << (record.holds ? "equal" : "other") << "\ninputs " << record.inputs
          << '\n';
   auto list = [&](StringRef key, ArrayRef<ProofException> exceptions) {

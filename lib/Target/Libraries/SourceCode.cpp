@@ -28,7 +28,7 @@
 using namespace llvm;
 using namespace numera;
 
-static constexpr StringLiteral firstLine = "numera bitcode 1";
+static constexpr StringLiteral cacheKeyHeader = "numera bitcode 1";
 
 static bool isCxx(StringRef path) { return sys::path::extension(path) != ".c"; }
 
@@ -91,7 +91,7 @@ public:
 private:
   std::string key() const {
     Fingerprint all;
-    all.add(firstLine)
+    all.add(cacheKeyHeader)
         .add(version())
         .add(LLVM_VERSION_STRING)
         .add(uint64_t(isCxx(path)));
@@ -114,7 +114,7 @@ private:
     if (!buffer)
       return nullptr;
     auto [first, rest] = (*buffer)->getBuffer().split('\n');
-    if (first != firstLine)
+    if (first != cacheKeyHeader)
       return nullptr;
     for (;;) {
       auto [line, after] = rest.split('\n');
@@ -145,7 +145,7 @@ private:
     if (kept.empty() || !buffer ||
         sys::fs::create_directories(sys::path::parent_path(kept)))
       return;
-    std::string lines = (firstLine + "\n").str();
+    std::string lines = (cacheKeyHeader + "\n").str();
     for (const std::string &file : filesOf((*buffer)->getBuffer())) {
       Expected<std::string> digits = fingerprintOfFile(file);
       if (!digits)

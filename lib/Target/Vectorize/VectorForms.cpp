@@ -18,7 +18,7 @@
 using namespace llvm;
 using namespace numera;
 
-static constexpr StringLiteral mark = "numera-vector-form";
+static constexpr StringLiteral formMark = "numera-vector-form";
 
 /// The function of the form's scalar: as it is declared, or a declaration.
 /// Null if the program has another function of that name.
@@ -71,13 +71,13 @@ Error numera::defineVectorForms(Module &module) {
                                "that name; rename one of them");
     callEachLane(form, *scalar);
     form.setLinkage(GlobalValue::InternalLinkage);
-    form.addFnAttr(mark);
+    form.addFnAttr(formMark);
   }
   return Error::success();
 }
 
 Function *numera::scalarOf(const Function &function) {
-  if (!function.hasFnAttribute(mark))
+  if (!function.hasFnAttribute(formMark))
     return nullptr;
   for (const Instruction &instruction : instructions(function))
     if (auto *call = dyn_cast<CallInst>(&instruction))

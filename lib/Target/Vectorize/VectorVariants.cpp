@@ -30,7 +30,7 @@ using namespace llvm;
 using namespace numera;
 
 /// What the variants of this file are marked with until they are found in use.
-static constexpr StringLiteral mark = "numera-vector-variant";
+static constexpr StringLiteral variantMark = "numera-vector-variant";
 
 unsigned numera::widestVectorArgument(const TargetMachine &machine) {
   const MCSubtargetInfo &subtarget = *machine.getMCSubtargetInfo();
@@ -50,7 +50,7 @@ static FunctionType *typeOnLanes(const Function &scalar, unsigned lanes) {
                            arguments, /*isVarArg=*/false);
 }
 
-static void setPure(Function &function) {
+static void setArithmetic(Function &function) {
   function.setDoesNotThrow();
   function.setWillReturn();
   function.addFnAttr(Attribute::NoFree);
@@ -67,7 +67,7 @@ static std::string nameOfForm(const Function &scalar, unsigned lanes,
 }
 
 void numera::keepForVectoriser(Function &function) {
-  function.addFnAttr(mark);
+  function.addFnAttr(variantMark);
   appendToCompilerUsed(*function.getParent(), {&function});
 }
 
@@ -84,7 +84,7 @@ void numera::nameVariant(Function &scalar, Function &variant, unsigned lanes,
 
 static void offer(Function &scalar, Function &variant, unsigned lanes,
                   bool isMasked) {
-  setPure(variant);
+  setArithmetic(variant);
   variant.setDoesNotAccessMemory();
   nameVariant(scalar, variant, lanes, std::string(scalar.arg_size(), 'v'),
               isMasked);
@@ -118,7 +118,7 @@ static Function *callOnArrays(Function &scalar, const std::string &name,
   FunctionCallee variant = module.getOrInsertFunction(
       name, FunctionType::get(Type::getVoidTy(context), types, false));
   if (auto *function = dyn_cast<Function>(variant.getCallee())) {
-    setPure(*function);
+    setArithmetic(*function);
     function->setOnlyAccessesArgMemory();
   }
 
@@ -158,7 +158,7 @@ static Function *callUnderMask(Function &scalar, Function &variant,
 
 void numera::offerVectorForm(Function &scalar, Function &form, unsigned lanes) {
   // A call that may write, or not return, would keep its loop scalar.
-  setPure(scalar);
+  setArithmetic(scalar);
   scalar.setDoesNotAccessMemory();
   offer(scalar, form, lanes, /*isMasked=*/false);
   offer(scalar, *callUnderMask(scalar, form, lanes), lanes, /*isMasked=*/true);
@@ -237,14 +237,14 @@ Function *numera::callVariant(Function &scalar, FunctionType &type) {
 void numera::dropUnusedVariants(Module &module) {
   removeFromUsedLists(module, [](Constant *value) {
     auto *function = dyn_cast<Function>(value->stripPointerCasts());
-    return function && function->hasFnAttribute(mark);
+    return function && function->hasFnAttribute(variantMark);
   });
   // A masked one may be the only user of another.
   bool changed = true;
   while (changed) {
     changed = false;
     for (Function &function : make_early_inc_range(module)) {
-      if (!function.hasFnAttribute(mark))
+      if (!function.hasFnAttribute(variantMark))
         continue;
       function.removeDeadConstantUsers();
       if (function.use_empty()) {

@@ -20,7 +20,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
@@ -40,13 +39,6 @@ constexpr int64_t bytesOfRows = 64 << 10, bytesWorthIt = 2 * bytesOfRows;
 
 /// What a loop may keep on the stack, and all those of a function, in bytes.
 constexpr int64_t bytesOnStack = 32 << 10, mostOnStack = 8 * bytesOnStack;
-
-/// The buffer that a view is of.
-Value rootOf(Value buffer) {
-  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
-    buffer = view.getViewSource();
-  return buffer;
-}
 
 /// Bytes of a buffer; 0 if its size is not known or there are gaps in it.
 int64_t bytesOf(Value buffer) {
@@ -128,7 +120,7 @@ bool Group::add(linalg::LinalgOp op) {
   auto uses = memory;
   bool isRelated = ops.empty();
   for (OpOperand &operand : op->getOpOperands()) {
-    Value buffer = operand.get(), root = rootOf(buffer);
+    Value buffer = operand.get(), root = viewedBuffer(buffer);
     auto type = dyn_cast<MemRefType>(buffer.getType());
     if (!type)
       continue;

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
@@ -25,6 +26,12 @@ using namespace mlir;
 namespace numera {
 #define GEN_PASS_DEF_NUMERALOOPS
 #include "numera/Dialect/Numera/Transforms/Passes.h.inc"
+
+Value viewedBuffer(Value buffer) {
+  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
+    buffer = view.getViewSource();
+  return buffer;
+}
 
 /// The parallel loop along which the result is contiguous, if it is long
 /// enough to be worth the inner place.

@@ -11,6 +11,9 @@
 
 namespace numera {
 
+/// The buffer that a view is of; a buffer itself.
+mlir::Value viewedBuffer(mlir::Value buffer);
+
 /// Loops of an elementwise operation that every operand goes through as through
 /// one become one.
 void collapse(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp generic);

@@ -14,13 +14,13 @@
 // which loads from the struct cannot be.
 
 #include "Buffers/BufferUses.h"
+#include "Loops.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
@@ -106,9 +106,8 @@ private:
 // ---- which memory is apart
 
 /// Where the memory of a buffer comes from; null if that cannot be told.
-Value rootOf(Value buffer) {
-  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
-    buffer = view.getViewSource();
+Value originOf(Value buffer) {
+  buffer = viewedBuffer(buffer);
   if (auto argument = dyn_cast<BlockArgument>(buffer)) {
     bool isParameter =
         isa<FunctionOpInterface>(argument.getOwner()->getParentOp());
@@ -128,7 +127,7 @@ SmallVector<bool> findApart(ArrayRef<Value> values) {
   bool isKnown = true;
   for (Value value : values) {
     bool isBuffer = isa<MemRefType>(value.getType());
-    roots.push_back(isBuffer ? rootOf(value) : Value());
+    roots.push_back(isBuffer ? originOf(value) : Value());
     isKnown &= !isBuffer || roots.back();
     if (roots.back())
       ++uses[roots.back()];

@@ -41,8 +41,8 @@ static bool isFloatLike(Type type) {
   return isa<FloatType>(numera::elementType(type));
 }
 
-static Type withElement(Type old, Type element) {
-  if (auto shaped = dyn_cast<ShapedType>(old))
+Type withElement(Type type, Type element) {
+  if (auto shaped = dyn_cast<ShapedType>(type))
     return shaped.clone(element);
   return element;
 }

@@ -20,6 +20,9 @@ namespace numera {
 mlir::Value createConstant(mlir::OpBuilder &builder, mlir::Location loc,
                            const Format &format, mlir::TypedAttr value);
 
+/// The type with this element type, or the element type for a scalar.
+mlir::Type withElement(mlir::Type type, mlir::Type element);
+
 /// Notes on an encoded constant what it was made from, for `fromOrigin`.
 void keepOrigin(mlir::Value constant, mlir::TypedAttr value);
 void dropOrigins(mlir::ModuleOp module);

@@ -85,10 +85,6 @@ void dropOrigins(ModuleOp module) {
   module.walk([](ConstantOp op) { op->removeAttr(originName); });
 }
 
-static Type withElement(Type old, Type element) {
-  return cast<ShapedType>(old).clone(element);
-}
-
 Value fromOrigin(OpBuilder &builder, Value value, const Format &format) {
   Operation *op = value.getDefiningOp();
   Type element = typeOfFormat(builder.getContext(), format);
