@@ -23,17 +23,18 @@ constexpr PositFormat posit16{{16}, 2};
 std::string positAdd(llvm::StringRef dim) {
   return elementwise(
       "i16", dim,
-      "func.call @numera_posit_add_16(%a, %b, %bits, %es, %mode) "
-      ": (i16, i16, i32, i32, i32) -> i16",
+      "func.call @numera_posit_add_16(%a, %b, %bits, %es, %mode, %random) "
+      ": (i16, i16, i32, i32, i32, i32) -> i16",
       "func.func private @numera_posit_add_16(i16 {llvm.zeroext}, "
-      "i16 {llvm.zeroext}, i32, i32, i32) -> (i16 {llvm.zeroext})\n");
+      "i16 {llvm.zeroext}, i32, i32, i32, i32) -> (i16 {llvm.zeroext})\n");
 }
 
 /// posit16's parameters and the rounding mode, as constants of `f`.
 std::string withPositConstants(std::string text) {
   text.insert(text.find("  %zero"), "  %bits = arith.constant 16 : i32\n"
                                     "  %es = arith.constant 2 : i32\n"
-                                    "  %mode = arith.constant 0 : i32\n");
+                                    "  %mode = arith.constant 0 : i32\n"
+                                    "  %random = arith.constant 0 : i32\n");
   return text;
 }
 
@@ -252,12 +253,13 @@ TEST(Program, KnowsEveryFunction) {
       continue;
     std::string name = function.str();
     std::string symbol = std::string("@numera_posit_") + name + "_16";
-    std::string text = elementwise(
-        "i16", "?",
-        "func.call " + symbol +
-            "(%a, %bits, %es, %mode) : (i16, i32, i32, i32) -> i16",
-        "func.func private " + symbol +
-            "(i16 {llvm.zeroext}, i32, i32, i32) -> (i16 {llvm.zeroext})\n");
+    std::string text = elementwise("i16", "?",
+                                   "func.call " + symbol +
+                                       "(%a, %bits, %es, %mode, %random) : "
+                                       "(i16, i32, i32, i32, i32) -> i16",
+                                   "func.func private " + symbol +
+                                       "(i16 {llvm.zeroext}, i32, i32, i32, "
+                                       "i32) -> (i16 {llvm.zeroext})\n");
     auto program = compile(withPositConstants(text), signature(NUMERA_U16, -1));
     ASSERT_TRUE(program) << name;
     host::Array x = arrayOf<uint16_t>(host::DType::u2, {0x8000, 0x4000});
