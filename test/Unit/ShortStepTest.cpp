@@ -168,9 +168,10 @@ void checkSums(std::span<const Case> cases, std::span<const StepForm> of,
       for (StepForm form : of)
         if (ShortStep<T, F> step{{*f, form}}; step.exists()) {
           std::mt19937_64 engine(43);
-          for (int sum = 0; sum < 100; ++sum, ++all)
+          for (uint64_t sum = 0; sum < samples(100, 100); ++sum, ++all)
             finished += checkSum<T, F>(tally, c.name, step,
-                                       std::ldexp(1.0, sum % 16 - 8), engine);
+                                       std::ldexp(1.0, int(sum % 16) - 8),
+                                       engine);
         }
   EXPECT_GT(finished * 100, all * least) << finished << " of " << all;
 }

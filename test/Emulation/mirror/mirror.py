@@ -5,8 +5,8 @@ this file), and their own expected bits.
 
 Not in the list are those that have lines of their own for the GPU
 (bfloat-instruction, cpus, deinterleave, library-bfloat, signed-codes, threads),
-or a test of it (status-flags: nvptx-status-flags; scaled: nvptx-scaled;
-onnx-nodes, which is one); what is never run (aarch64: code for another machine;
+or a test of it (status-flags, flag-counts: nvptx-status-flags; scaled: nvptx-scaled;
+onnx-nodes, which is one); what is never run (aarch64, cpu-instructions: code for other machines;
 reference-self: no program at all); what looks at a program from outside
 (valgrind: its memory on the host), or needs what is not here (scaled-peers:
 other packages); plugin, which installs Numera, and compiles a model for the GPU
@@ -23,8 +23,8 @@ TESTS = set("""
     accumulator bfloat16 carriers changes contraction-kernel datatypes derived
     destinations dynamic-shapes equivalent exceptions feed-forward functions
     half identities library-tables memref mixed onnx-casts onnx-quantize
-    output-as own-names packed promotion proofs quire quire-products
-    reference-fashion reference-mnist reference-sums rounding rules
+    output-as own-names packed promotion proofs proofs-programs quire
+    quire-products reference-fashion reference-mnist reference-sums rounding rules
     scaled-arithmetic scaled-contractions scaled-opaque scaled-parts
     stagnation stochastic tables template-library tosa two-libraries
     vector-variants vectors
