@@ -5,24 +5,16 @@
 #include "Codegen/JIT.h"
 #include "Codegen/Machines.h"
 #include "Codegen/Tuning.h"
-#include "Libraries/LibraryTables.h"
+#include "Finish.h"
 #include "Libraries/LinkLibraries.h"
 #include "Link/Allocations.h"
 #include "Link/KernelParts.h"
 #include "Link/LargeConstants.h"
 #include "Link/LinkRuntime.h"
 #include "NVPTX/Device.h"
-#include "Peephole/AvoidSubnormalAssists.h"
-#include "Peephole/Deinterleave.h"
-#include "Peephole/LaneInstructions.h"
-#include "Peephole/Lookups.h"
+#include "PartJobs.h"
 #include "Peephole/Optimize.h"
-#include "Peephole/PackedLoads.h"
-#include "Vectorize/BfloatConversions.h"
-#include "Vectorize/HalfConversions.h"
-#include "Vectorize/Specialize.h"
 #include "Vectorize/VectorForms.h"
-#include "Vectorize/VectorVariants.h"
 #include "numera/Registry/Formats/Plugin.h"
 #include "numera/Target/NVPTX/GPU.h"
 #include "numera/Target/Support/StepTimes.h"
@@ -142,7 +134,8 @@ public:
   /// Everything in the program's module.
   Error finishWhole() {
     for (Kernel &kernel : kernels) {
-      if (Error error = finish(kernel))
+      if (Error error = finishPart(
+              kernel.part, *machines[kernel.version].machine, finishOptions()))
         return error;
       if (Error error = join(std::move(kernel.part.module)))
         return error;
@@ -156,25 +149,31 @@ public:
     ObjectCode code;
     code.nativeLibraries = program.nativeLibraries;
     code.metadata = program.metadata;
+    PartJobs jobs(options);
+    // A process with other threads cannot be copied to run a library's
+    // functions for tables.
+    bool mayFork = options.makesTables && !registry.lowerings().empty();
+    if (!mayFork)
+      startParts(cache, jobs);
     auto main = mainObject(cache, code);
     if (!main)
       return main.takeError();
     code.objects.push_back(std::move(*main));
     if (Error error = addConstants(code))
       return std::move(error);
-    for (Kernel &kernel : kernels) {
-      auto object = kernelObject(cache, kernel);
-      if (!object)
-        return object.takeError();
-      code.objects.push_back(std::move(*object));
-    }
+    if (mayFork)
+      startParts(cache, jobs);
+    if (Error error = takeParts(cache, jobs, code))
+      return std::move(error);
     return code;
   }
 
 private:
   struct Kernel {
     KernelPart part;
-    TargetMachine *machine;
+    unsigned version;
+    size_t job = 0; ///< of PartJobs
+    std::unique_ptr<MemoryBuffer> kept;
   };
 
   Error prepare(unsigned version) {
@@ -192,7 +191,7 @@ private:
     for (KernelPart &part : takeKernelParts(module, kinds, registry, machine)) {
       if (Error error = checkEntryNames(*part.module))
         return error;
-      kernels.push_back({std::move(part), &machine});
+      kernels.push_back({std::move(part), version, 0, nullptr});
     }
     // Before their hooks are hidden.
     if (Error error = linkKernels(module, kinds, machine))
@@ -230,45 +229,6 @@ private:
     return Error::success();
   }
 
-  Error finish(Kernel &kernel) {
-    {
-      StepScope step(options.times, "link");
-      if (Error error = linkKernelPart(kernel.part))
-        return error;
-      if (Error error = defineVectorForms(*kernel.part.module))
-        return error;
-    }
-    // Sums in quires take longer without what the higher levels do.
-    return finish(*kernel.part.module, *kernel.machine, /*makesTables=*/false,
-                  /*simplified=*/kernel.part.form.kind != "quire");
-  }
-
-  /// From calls of the runtime to what the code generator takes.
-  Error finish(Module &module, TargetMachine &machine, bool makesTables,
-               bool simplified) {
-    StepScope step(options.times, "link");
-    if (Error error = linkRuntime(module))
-      return error;
-    replaceHalfConversions(module, machine);
-    step.next("specialise");
-    if (makesTables)
-      tabulateLibraries(module, machine, program.nativeLibraries);
-    defineAnswers(module, machine);
-    defineLookups(module, machine);
-    definePackedLoads(module, machine);
-    setTarget(module, machine);
-    defineBfloatConversions(module, machine);
-    specializeRuntimeCalls(module, machine);
-    step.next("optimise");
-    optimize(module, machine, options.optimization, simplified);
-    step.next("lanes");
-    dropUnusedVariants(module);
-    avoidSubnormalAssists(module, machine);
-    deinterleaveLanes(module, machine);
-    selectLaneInstructions(module, machine);
-    return Error::success();
-  }
-
   Error join(std::unique_ptr<Module> module) {
     StepScope step(options.times, "link");
     if (Linker::linkModules(*program.module, std::move(module)))
@@ -276,10 +236,16 @@ private:
     return Error::success();
   }
 
+  FinishOptions finishOptions() const {
+    return {.optimization = options.optimization, .times = options.times};
+  }
+
   Error finishMain(bool partsAreApart) {
     for (auto [version, module] : zip_equal(machines, versions)) {
-      if (Error error = finish(*module, *version.machine, options.makesTables,
-                               /*simplified=*/false))
+      FinishOptions finished = finishOptions();
+      if (options.makesTables)
+        finished.tabulated = &program.nativeLibraries;
+      if (Error error = finishModule(*module, *version.machine, finished))
         return error;
       if (Error error = join(std::move(module)))
         return error;
@@ -314,20 +280,15 @@ private:
     return about.add(uint64_t(options.optimization));
   }
 
-  /// What is found, or else made and kept.
-  Expected<std::unique_ptr<MemoryBuffer>>
-  findOrMake(const CodeCache &cache, const Fingerprint &about,
-             function_ref<Expected<std::unique_ptr<MemoryBuffer>>()> make) {
-    {
-      StepScope step(options.times, "look up");
-      if (std::unique_ptr<MemoryBuffer> kept = cache.find(about))
-        return kept;
-    }
-    auto object = make();
+  std::unique_ptr<MemoryBuffer> find(const CodeCache &cache,
+                                     const Fingerprint &about) {
+    StepScope step(options.times, "look up");
+    return cache.find(about);
+  }
+  void keep(const CodeCache &cache, const Fingerprint &about,
+            const MemoryBuffer &object) {
     StepScope step(options.times, "keep");
-    if (object)
-      cache.keep(about, (*object)->getBuffer());
-    return object;
+    cache.keep(about, object.getBuffer());
   }
 
   /// In memory, or an object of their own.
@@ -362,18 +323,39 @@ private:
     return generateObject(module, *program.machine);
   }
 
-  Expected<std::unique_ptr<MemoryBuffer>> kernelObject(const CodeCache &cache,
-                                                       Kernel &kernel) {
-    auto make = [&]() -> Expected<std::unique_ptr<MemoryBuffer>> {
-      if (Error error = finish(kernel))
-        return std::move(error);
-      return generate(*kernel.part.module);
-    };
-    if (!cache.isOn())
-      return make();
+  Fingerprint about(const CodeCache &cache, const Kernel &kernel) const {
     Fingerprint about = beginOf(cache);
-    addTo(about, *kernel.machine);
-    return findOrMake(cache, about.add(kernel.part.symbol), make);
+    addTo(about, *machines[kernel.version].machine);
+    return about.add(kernel.part.symbol);
+  }
+
+  /// Finds the code of parts, or begins to make it.
+  void startParts(const CodeCache &cache, PartJobs &jobs) {
+    for (Kernel &kernel : kernels) {
+      if (cache.isOn())
+        kernel.kept = find(cache, about(cache, kernel));
+      if (!kernel.kept)
+        kernel.job = jobs.start(kernel.part, kernel.version);
+    }
+  }
+
+  Error takeParts(const CodeCache &cache, PartJobs &jobs, ObjectCode &code) {
+    if (jobs.haveBegun()) {
+      StepScope step(options.times, "kernels");
+      jobs.wait();
+    }
+    for (Kernel &kernel : kernels) {
+      if (!kernel.kept) {
+        PartJobs::Object object = jobs.take(kernel.job);
+        if (!object)
+          return object.takeError();
+        kernel.kept = std::move(*object);
+        if (cache.isOn())
+          keep(cache, about(cache, kernel), *kernel.kept);
+      }
+      code.objects.push_back(std::move(kernel.kept));
+    }
+    return Error::success();
   }
 
   Expected<std::unique_ptr<MemoryBuffer>> mainObject(const CodeCache &cache,
@@ -398,7 +380,12 @@ private:
         addTo(about, *module);
       }
     }
-    return findOrMake(cache, about, make);
+    if (std::unique_ptr<MemoryBuffer> kept = find(cache, about))
+      return kept;
+    auto object = make();
+    if (object)
+      keep(cache, about, **object);
+    return object;
   }
 
   /// What a library in machine code gives is not known, and what is to run when

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+
+#include "PartJobs.h"
+#include "Codegen/Compiled.h"
+#include "Codegen/Machines.h"
+#include "Finish.h"
+
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+
+using namespace llvm;
+using namespace numera;
+
+static PartJobs::Object compile(MemoryBufferRef bitcode, const KernelForm &form,
+                                const std::string &symbol,
+                                const CPUOptions &options, unsigned version) {
+  LLVMContext context;
+  context.setDiagnosticHandlerCallBack(reportErrors);
+  Expected<std::unique_ptr<Module>> module = parseBitcodeFile(bitcode, context);
+  if (!module)
+    return module.takeError();
+  Expected<Machines> machines = createMachines(options);
+  if (!machines)
+    return machines.takeError();
+  KernelPart part{std::move(*module), form, symbol};
+  if (Error error = finishPart(part, *machines->versions[version].machine,
+                               {.optimization = options.optimization}))
+    return std::move(error);
+  return generateObject(*part.module, *machines->baseline);
+}
+
+size_t PartJobs::start(const KernelPart &part, unsigned version) {
+  SmallVector<char, 0> bytes;
+  raw_svector_ostream stream(bytes);
+  WriteBitcodeToFile(*part.module, stream);
+  if (!pool)
+    pool.emplace(hardware_concurrency());
+  std::optional<Object> &object = objects.emplace_back();
+  pool->async([this, &object, version, bytes = std::move(bytes),
+               form = part.form, symbol = part.symbol] {
+    object.emplace(compile({StringRef(bytes.data(), bytes.size()), symbol},
+                           form, symbol, options, version));
+  });
+  return objects.size() - 1;
+}
+
+void PartJobs::wait() {
+  if (pool)
+    pool->wait();
+}
