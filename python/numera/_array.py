@@ -102,6 +102,13 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
             return self.values(dtype)
         return self.values().astype(dtype)
 
+    def __dlpack__(self, **options: Any) -> Any:
+        """The codes, for ``torch.from_dlpack`` and others; the memory is shared."""
+        return self._codes.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._codes.__dlpack_device__()
+
     def astype(self, fmt: Any, *, rounding: str | None = None) -> Any:
         """The values in another format, each rounded once; an array.
 

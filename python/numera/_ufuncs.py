@@ -51,17 +51,25 @@ def call(
     name = ufunc.__name__
     if method == "reduce":
         return _reduce(name, inputs[0], options)
-    if method != "__call__":
+    if method == "outer":
+        inputs = _outer(inputs)
+    elif method != "__call__":
         raise Error(f"np.{name}.{method} is not for arrays of codes")
     outs = options.pop("out", (None,))
-    if options.pop("where", True) is not True:
-        raise Error("where= is not for arrays of codes; use np.where")
+    where = options.pop("where", True)
     if options:
         raise Error(f"{next(iter(options))}= is not for arrays of codes")
     result = _call(name, inputs)
     _remember(ufunc, inputs)
     (out,) = outs
-    return result if out is None else _copied(result, out)
+    return result if out is None else _copied(result, out, where)
+
+
+def _outer(inputs: Sequence[Any]) -> list[Any]:
+    """Operands whose dimensions follow one another, for each with each."""
+    fmt = next(x._format for x in inputs if isinstance(x, Array))
+    first, second = (operand(x, fmt, "with") for x in inputs)
+    return [first.reshape(first.shape + (1,) * second.ndim), second]
 
 
 _known: dict[tuple[np.ufunc, int], tuple[Format, _kernels.Kernel, np.dtype[Any]]] = {}
@@ -111,15 +119,16 @@ def _call_again(ufunc: np.ufunc, inputs: Sequence[Any]) -> Any:
     return result if dtype == bool else first._with(result)
 
 
-def _copied(result: Any, out: Any) -> Any:
+def _copied(result: Any, out: Any, where: Any) -> Any:
+    """``out`` with the result, as far as ``where`` is true."""
     if isinstance(out, Array):
         if not isinstance(result, Array) or out._format != result._format:
             raise Error(f"out is of '{out._format}', which the result is not")
-        out._codes[...] = result._codes
+        np.copyto(out._codes, result._codes, where=where)
     elif isinstance(result, Array):
         raise Error(f"out is an array of {out.dtype}, expected one of codes")
     else:
-        out[...] = result
+        np.copyto(out, result, where=where)
     return out
 
 

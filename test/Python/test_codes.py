@@ -366,7 +366,6 @@ def test_what_has_another_format_is_one_error():
         (lambda: np.spacing(x), "np.spacing is not for arrays of codes"),
         (lambda: np.linalg.inv(x), "np.inv is not for arrays of codes"),
         (lambda: np.add.accumulate(x), "np.add.accumulate is not for arrays"),
-        (lambda: np.add(x, x, where=[True]), "where= is not for arrays of codes"),
         (lambda: np.add(x, x, dtype="f4"), "dtype= is not for arrays of codes"),
         (lambda: x @ x[0], "a factor of a matrix product is a number"),
         (lambda: np.ones((2, 3)) @ x, "cast it with numera.array"),
@@ -464,3 +463,27 @@ def test_registered_names_are_those_that_were_loaded_last(tmp_path):
         numera.load(path)
         seen.append(numera.quantize(x, "mine")[0])
     assert seen == [0.1015625, np.float32(0.1).astype("f2")]
+
+
+def test_where_leaves_the_rest_of_out():
+    x = numera.array([1.0, 2.0, 3.0], "posit16")
+    out = numera.array([7.0, 7.0, 7.0], "posit16")
+    mask = np.array([True, False, True])
+    assert np.add(x, x, out=out, where=mask) is out
+    assert out.tolist() == [2.0, 7.0, 6.0]
+    flags = np.array([True, True, True])
+    np.less(x, 2, out=flags, where=mask)
+    assert flags.tolist() == [True, True, False]
+
+
+def test_outer_is_each_with_each():
+    x, y = numera.array([1.0, 2.0], "bf16"), numera.array([[3.0, 5.0]], "bf16")
+    assert np.multiply.outer(x, y).tolist() == [[[3.0, 5.0]], [[6.0, 10.0]]]
+    assert np.subtract.outer(1, x).tolist() == [0.0, -1.0]
+
+
+def test_dlpack_shares_the_codes():
+    x = numera.array([1.0, 2.0], "posit16")
+    codes = np.from_dlpack(x)
+    assert codes.dtype == np.uint16
+    assert np.shares_memory(codes, x.codes)

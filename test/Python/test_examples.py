@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The scripts of examples/python, run as a user does."""
+"""The scripts and the notebook of examples/python, run as a user does."""
 
+import ast
+import contextlib
+import io
+import json
 import pathlib
 import subprocess
 import sys
@@ -61,3 +65,34 @@ def test_all_bits_are_those_of_the_references():
     *rows, last = run("reference.py")
     assert last == "all bits agree"
     assert len(rows) == 6
+
+
+def run_cell(source, names):
+    """What a notebook shows below a cell: prints, and the last expression."""
+    *body, last = ast.parse(source).body
+    is_shown = isinstance(last, ast.Expr)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        body = ast.Module(body if is_shown else [*body, last], [])
+        exec(compile(body, "cell", "exec"), names)
+        value = (
+            eval(compile(ast.Expression(last.value), "cell", "eval"), names)
+            if is_shown
+            else None
+        )
+    return printed.getvalue() + ("" if value is None else repr(value))
+
+
+def test_the_tour_shows_what_it_says(monkeypatch):
+    pytest.importorskip("matplotlib").use("Agg")
+    monkeypatch.chdir(EXAMPLES)
+    names = {}
+    cells = json.loads(pathlib.Path("tour.ipynb").read_text())["cells"]
+    sources = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert len(sources) > 8
+    for cell in sources:
+        expected = "".join(
+            "".join(output.get("text") or output["data"]["text/plain"])
+            for output in cell["outputs"]
+        )
+        assert run_cell("".join(cell["source"]), names) == expected

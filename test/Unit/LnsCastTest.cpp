@@ -124,6 +124,25 @@ TEST(Lns, StochasticRoundingTakesTheShareOfTheLogarithm) {
   }
 }
 
+// Clauses: L5.
+TEST(Lns, NoDrawOf32BitsLiftsWhatIsFarBelowTheLeast) {
+  constexpr LnsFormat f{3, 3}; // 2^-7.875 is the least
+  for (uint32_t draw : {uint32_t{0}, uint32_t{1}, ~uint32_t{1}, ~uint32_t{0}}) {
+    RoundingMode mode(Rounding::Stochastic, 32, draw);
+    for (double far : {0x1p-40, 0x1p-48, 0x1p-49, 0x1p-100, 0x1p-1000})
+      for (double value : {far, -far})
+        EXPECT_EQ(encodeFrom<double>(f, value, mode), f.zeroCode())
+            << value << ' ' << draw;
+    EXPECT_NE(encodeFrom<double>(f, 0x1p-7, mode), f.zeroCode());
+  }
+  // 2^-32 of the least goes up for one draw of them all.
+  int up = 0;
+  for (uint32_t draw : {uint32_t{0}, ~uint32_t{0}})
+    up += encodeFrom<double>(f, 0x1p-39, {Rounding::Stochastic, 32, draw}) !=
+          f.zeroCode();
+  EXPECT_EQ(up, 1);
+}
+
 TEST(Lns, StochasticRoundingOfOwnOperations) {
   constexpr LnsFormat f{3, 3};
   for (int32_t bits = 1; bits <= 8; ++bits) {
