@@ -2,6 +2,9 @@
 
 #include "numera/Numerics/Exact/Compare.h"
 #include "Sweep.h"
+#include "numera/Numerics/Elementary/Exact.h"
+#include "numera/Numerics/Operations/Convert.h"
+#include <cmath>
 
 using namespace numera;
 using namespace numera::test;
@@ -117,6 +120,36 @@ TEST(Cmp, HasTheFloatAndPositRulesForNaN) {
   static_assert(max(f, f.signBit(), 0) == 0);
   static_assert(min(f, f.nanCode() | f.signBit(), 0) == f.nanCode());
   EXPECT_EQ(minnum(f, f.nanCode(), 1), 1u);
+}
+
+/// The choices on unpacked values, which operands of two formats go through.
+TEST(MinMax, OfUnpackedValuesAreThoseOfDoubles) {
+  constexpr FloatFormat f{4, 3, 7};
+  auto bits = [](double x) {
+    return x == x ? __builtin_bit_cast(uint64_t, x) : uint64_t{1};
+  };
+  // The lower one; -0 is below +0.
+  auto lower = [](double x, double y) {
+    return x < y || (x == y && std::signbit(x)) ? x : y;
+  };
+  Tally tally;
+  for (uint64_t a = 0; a <= f.mask(); ++a)
+    for (uint64_t b = 0; b <= f.mask(); ++b) {
+      Unpacked x = f.decode(a), y = f.decode(b);
+      auto first = decodeTo<double>(f, a), second = decodeTo<double>(f, b);
+      double least = lower(first, second), most = -lower(-first, -second);
+      bool isNaN = std::isnan(first) || std::isnan(second);
+      double number = std::isnan(first) ? second : first;
+      auto check = [&](const Unpacked &got, double expected, const char *name) {
+        double value = decodeTo<double>(f, f.encode(got, Rounding::TowardZero));
+        tally.check(bits(value), bits(expected), name, a, b);
+      };
+      constexpr Rounding mode = Rounding::NearestEven;
+      check(value::minnum(x, y, mode), isNaN ? number : least, "minnum");
+      check(value::maxnum(x, y, mode), isNaN ? number : most, "maxnum");
+      check(value::min(x, y, mode), isNaN ? NAN : least, "min");
+      check(value::max(x, y, mode), isNaN ? NAN : most, "max");
+    }
 }
 
 } // namespace
