@@ -21,6 +21,8 @@ NUMERA_REGISTER_FAMILY(opaque)
 #undef NUMERA_REGISTER_FAMILY
 } // namespace numera
 
+/// The one list that changes while a program runs: plugins add their families
+/// as they are loaded, before any format is read.
 static llvm::SmallVectorImpl<const FormatFamily *> &families() {
   static llvm::SmallVector<const FormatFamily *> list = {
 #define NUMERA_REGISTER_FAMILY(name) &name##Family(),

@@ -14,37 +14,18 @@
 #include "NVPTX/Device.h"
 #include "PartJobs.h"
 #include "Peephole/Optimize.h"
+#include "Translate.h"
 #include "Vectorize/VectorForms.h"
 #include "numera/Registry/Formats/Plugin.h"
 #include "numera/Target/NVPTX/GPU.h"
 #include "numera/Target/Support/StepTimes.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Linker/Linker.h"
 
 using namespace llvm;
 using namespace numera;
-
-/// The first error that MLIR reports while this lives.
-namespace {
-class FirstError {
-public:
-  explicit FirstError(mlir::MLIRContext *context)
-      : handler(context, [this](mlir::Diagnostic &diagnostic) {
-          if (text.empty())
-            text = diagnostic.str();
-          return mlir::success();
-        }) {}
-  std::string text;
-
-private:
-  mlir::ScopedDiagnosticHandler handler;
-};
-} // namespace
 
 static NamedLibraries librariesOf(mlir::ModuleOp lowered) {
   NamedLibraries named;
@@ -53,41 +34,6 @@ static NamedLibraries librariesOf(mlir::ModuleOp lowered) {
             function->getAttrOfType<mlir::StringAttr>("numera.library"))
       named[function.getName()] = library.str();
   return named;
-}
-
-/// Gives constant tensors one dimension. Of an array of arrays, LLVM would keep
-/// a constant for each inner one, some million for the weights of a model, and
-/// go through them in many passes. Places in them do not change.
-static void flattenConstants(mlir::ModuleOp lowered) {
-  for (auto global : lowered.getOps<mlir::LLVM::GlobalOp>()) {
-    auto type = dyn_cast<mlir::LLVM::LLVMArrayType>(global.getGlobalType());
-    auto elements =
-        dyn_cast_or_null<mlir::DenseElementsAttr>(global.getValueOrNull());
-    if (!type || !isa<mlir::LLVM::LLVMArrayType>(type.getElementType()) ||
-        !elements)
-      continue;
-    mlir::Type element = elements.getElementType();
-    int64_t count = elements.getNumElements();
-    global.setValueAttr(
-        elements.reshape(mlir::RankedTensorType::get({count}, element)));
-    global.setGlobalType(mlir::LLVM::LLVMArrayType::get(element, count));
-  }
-}
-
-static Expected<std::unique_ptr<Module>> translate(mlir::ModuleOp lowered,
-                                                   LLVMContext &context) {
-  mlir::DialectRegistry registry;
-  mlir::registerBuiltinDialectTranslation(registry);
-  mlir::registerLLVMDialectTranslation(registry);
-  lowered.getContext()->appendDialectRegistry(registry);
-  FirstError error(lowered.getContext());
-  flattenConstants(lowered);
-  std::unique_ptr<Module> module =
-      mlir::translateModuleToLLVMIR(lowered, context, "program");
-  if (module)
-    return module;
-  return createStringError("cannot translate the module to LLVM IR: " +
-                           error.text);
 }
 
 namespace {
