@@ -340,6 +340,23 @@ void Widener::widen(Instruction &instruction) {
   return widenCopy(instruction);
 }
 
+/// Keeps a loop of calls what it is. Unrolled, as where all lanes are known to
+/// be slow, its calls would be vectorised: to one of the form that they are in.
+static void keepLoop(BranchInst &back) {
+  LLVMContext &context = back.getContext();
+  auto note = [&](StringRef name, ArrayRef<Metadata *> value = {}) {
+    SmallVector<Metadata *> operands = {MDString::get(context, name)};
+    operands.append(value.begin(), value.end());
+    return MDNode::get(context, operands);
+  };
+  Metadata *no = ConstantAsMetadata::get(ConstantInt::getFalse(context));
+  MDNode *id =
+      MDNode::getDistinct(context, {nullptr, note("llvm.loop.unroll.disable"),
+                                    note("llvm.loop.vectorize.enable", {no})});
+  id->replaceOperandWith(0, id);
+  back.setMetadata(LLVMContext::MD_loop, id);
+}
+
 /// `result` with the lanes that went an exit replaced.
 Value *Widener::computeSlowLanes(Value *result) {
   Value *slow = nullptr;
@@ -371,7 +388,7 @@ Value *Widener::computeSlowLanes(Value *result) {
   Value *next = builder.CreateInsertElement(sum, call, lane);
   Value *rest = builder.CreateAnd(
       left, builder.CreateSub(left, ConstantInt::get(bitsType, 1)));
-  builder.CreateCondBr(builder.CreateICmpEQ(rest, zero), end, loop);
+  keepLoop(*builder.CreateCondBr(builder.CreateICmpEQ(rest, zero), end, loop));
   left->addIncoming(bits, fast);
   left->addIncoming(rest, loop);
   sum->addIncoming(result, fast);
