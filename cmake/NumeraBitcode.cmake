@@ -9,7 +9,7 @@
 set(NUMERA_BITCODE_FLAGS -std=c++20 -O2 -fno-exceptions -fno-rtti
     -fno-math-errno -fno-vectorize -fno-slp-vectorize -ffp-contract=off -fPIC
     -DNUMERA_BITCODE -Wall -Wextra)
-# Entries are inlined whole, so that constant parameters prune them
+# Entries are inlined whole, but for other entries, so that constant parameters prune them
 # (lib/Target/Vectorize/Specialize.cpp). Exact.cpp's are called. What makes code
 # fast is done there, with the constants: -O2 here takes half as long again and
 # gives the same code.
