@@ -85,7 +85,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
     def _with(self, codes: Any) -> Array:
         """Other codes of the format."""
         made = object.__new__(Array)
-        made._codes = np.asarray(codes)
+        made._codes = codes if type(codes) is np.ndarray else np.asarray(codes)
         made._format = self._format
         return made
 
@@ -178,8 +178,6 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any
     ) -> Any:
-        from numera import _ufuncs
-
         return _ufuncs.call(ufunc, method, inputs, options)
 
     def __array_function__(
@@ -188,6 +186,18 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         from numera import _functions
 
         return _functions.call(function, args, options)
+
+    def __add__(self, other: Any) -> Any:
+        return _operated(np.add, self, other, super().__add__)
+
+    def __sub__(self, other: Any) -> Any:
+        return _operated(np.subtract, self, other, super().__sub__)
+
+    def __mul__(self, other: Any) -> Any:
+        return _operated(np.multiply, self, other, super().__mul__)
+
+    def __truediv__(self, other: Any) -> Any:
+        return _operated(np.divide, self, other, super().__truediv__)
 
     def reshape(self, *shape: Any, **options: Any) -> Array:
         """As NumPy's."""
@@ -224,6 +234,12 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
     def max(self, axis: Any = None, *, keepdims: bool = False) -> Array:
         """As NumPy's: NaN if there is one."""
         return np.max(self, axis, keepdims=keepdims)
+
+
+def _operated(ufunc: np.ufunc, x: Array, y: Any, usual: Any) -> Any:
+    """An operator, without the way through NumPy where it has been before."""
+    result = _ufuncs.call_again(ufunc, (x, y))
+    return usual(y) if result is None else result
 
 
 def _same_codes(a: Format, b: Format) -> bool:
@@ -311,3 +327,6 @@ def array(x: Any, fmt: str | Format | None = None, **options: Any) -> Array:
         raise Error(f"an array of {opened.array.dtype} names no format; name one")
     chosen = _arrays.chosen(opened.format)
     return Array(opened.array.view(chosen.dtype), chosen)
+
+
+from numera import _ufuncs  # which has to know Array

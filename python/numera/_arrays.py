@@ -18,6 +18,8 @@ _named: dict[str, Format] = {}
 _casts: dict[_Key, _numera.Cast] = {}
 _quick: dict[_Key, _numera.Cast] = {}
 """Of NumPy's own floats through a format, by the arguments of ``quantize``."""
+_direct: dict[_Key, tuple[_numera.Cast, np.dtype[Any]]] = {}
+"""Of NumPy's own numbers to another type, by those of ``encode`` and ``decode``."""
 _seen: Any = None
 """The sources that the names in these were looked up in."""
 
@@ -29,6 +31,7 @@ def _forget() -> None:
         _named.clear()
         _casts.clear()
         _quick.clear()
+        _direct.clear()
         _seen = _sources.known()
 
 
@@ -211,6 +214,33 @@ def quantize(
     return opened.close(result)
 
 
+def _directly(x: Any, key: _Key, threads: int, seed: int = 0, step: int = 0) -> Any:
+    """What was converted like this before is again; None for the rest.
+
+    What calls on few elements go through.
+    """
+    if type(x) is not np.ndarray or _seen is not _sources.known():
+        return None
+    found = _direct.get((x.dtype, *key))
+    if found is None:
+        return None
+    cast, dtype = found
+    result = np.empty_like(x, dtype=dtype)
+    cast.run(x, result, threads, seed, step)
+    return result
+
+
+def _remember(x: Any, key: _Key, cast: _numera.Cast, dtype: np.dtype[Any]) -> None:
+    if (
+        type(x) is np.ndarray
+        and x.dtype.kind in "fiu"
+        and x.dtype.isbuiltin == 1
+        and x.dtype.isnative
+        and dtype.isbuiltin == 1
+    ):
+        _direct[(x.dtype, *key)] = cast, dtype
+
+
 def encode(
     x: Any,
     fmt: str | Format,
@@ -234,6 +264,11 @@ def encode(
     >>> [hex(code) for code in numera.encode([1.0, -0.1], "posit16")]
     ['0x4000', '0xdb33']
     """
+    key = ("encode", fmt, rounding, overflow, random_bits)
+    if axis is None and out is None:
+        found = _directly(x, key, threads, seed, step)
+        if found is not None:
+            return found
     opened = _kinds.open(x)
     array = opened.array.view(np.uint8) if opened.array.dtype == bool else opened.array
     scaled = _scaled.find(chosen(fmt))
@@ -249,6 +284,7 @@ def encode(
         raise Error(f"encode takes floats and integers, found {array.dtype}")
     cast = _cast(source, None, fmt, rounding, overflow, random_bits)
     dtype = chosen(fmt).dtype
+    _remember(x, key, cast, dtype)
 
     def fill(target: np.ndarray[Any, Any]) -> None:
         _run(cast, array, target, threads, seed, step)
@@ -287,6 +323,12 @@ def decode(
     >>> numera.decode(numera.encode([1.0, -0.1], "posit16"), "posit16")
     array([ 1.       , -0.1000061], dtype=float32)
     """
+    key = ("decode", fmt, dtype)
+    plain = dtype is None or isinstance(dtype, (type, np.dtype))
+    if plain and out is None:
+        found = _directly(codes, key, threads)
+        if found is not None:
+            return found
     if isinstance(codes, _scaled.Scaled):
         return codes.values(dtype, threads=threads)
     of = chosen(fmt)
@@ -304,6 +346,8 @@ def decode(
             f"found {array.dtype}"
         )
     cast = _cast(of, None, target)
+    if plain:
+        _remember(codes, key, cast, dtype)
 
     def fill(result: np.ndarray[Any, Any]) -> None:
         _run(cast, array, result, threads, 0, 0)

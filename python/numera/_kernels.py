@@ -52,6 +52,15 @@ class Kernel:
             seed, step, sample = _draws()
         self._native.run(inputs, outputs, threads, seed, step, sample)
 
+    def run_each(self, inputs: tuple[Any, ...], output: Any) -> bool:
+        """Fills the output of an operation on each element; False, and nothing is
+        done, if shapes differ or there are gaps."""
+        seed = step = sample = 0
+        threads = 1 if output.size < _MANY else 0
+        if self._draws:
+            seed, step, sample = _draws()
+        return self._native.run_each(inputs, output, threads, seed, step, sample)
+
 
 def find(key: tuple[Any, ...], make: Callable[[], Kernel]) -> Kernel:
     """The program of a key, made when it is first asked for."""

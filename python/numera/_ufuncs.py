@@ -45,7 +45,7 @@ def call(
 ) -> Any:
     """What ``Array.__array_ufunc__`` does."""
     if not options and method == "__call__":
-        result = _call_again(ufunc, inputs)
+        result = call_again(ufunc, inputs)
         if result is not None:
             return result
     name = ufunc.__name__
@@ -90,7 +90,7 @@ def _remember(ufunc: np.ufunc, inputs: Sequence[Any]) -> None:
         _known[ufunc, id(fmt)] = fmt, kernel, dtype
 
 
-def _call_again(ufunc: np.ufunc, inputs: Sequence[Any]) -> Any:
+def call_again(ufunc: np.ufunc, inputs: Sequence[Any]) -> Any:
     """The result of an operation that was done before; None where it is not so.
 
     What calls on few elements go through.
@@ -98,24 +98,17 @@ def _call_again(ufunc: np.ufunc, inputs: Sequence[Any]) -> Any:
     first = inputs[0]
     if type(first) is not Array:
         return None
-    fmt, codes = first._format, first._codes
+    fmt = first._format
     known = _known.get((ufunc, id(fmt)))
     if known is None:
         return None
-    dense = []
     for x in inputs:
-        if (
-            type(x) is not Array
-            or x._format is not fmt
-            or x._codes.shape != codes.shape
-            or not x._codes.flags.c_contiguous
-        ):
+        if type(x) is not Array or x._format is not fmt:
             return None
-        dense.append(x._codes.reshape(-1))
     _, kernel, dtype = known
-    result = np.empty(codes.shape, dtype)
-    if codes.size:
-        kernel.run(dense, [result.reshape(-1)], codes.size)
+    result = np.empty(first._codes.shape, dtype)
+    if not kernel.run_each(tuple([x._codes for x in inputs]), result):
+        return None
     return result if dtype == bool else first._with(result)
 
 

@@ -9,6 +9,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <array>
+
 namespace numera::python {
 
 namespace {
@@ -27,6 +30,7 @@ public:
   Buffer(const Buffer &) = delete;
 
   const Py_buffer *operator->() const { return &view; }
+  const Py_buffer &operator*() const { return view; }
   int64_t elements() const {
     return view.itemsize ? view.len / view.itemsize : 0;
   }
@@ -34,6 +38,10 @@ public:
 private:
   Py_buffer view;
 };
+
+bool hasOneShape(const Py_buffer &x, const Py_buffer &y) {
+  return x.ndim == y.ndim && std::equal(x.shape, x.shape + x.ndim, y.shape);
+}
 
 /// Runs `function`, without the interpreter's lock if that is worth while.
 template <typename Function>
@@ -81,10 +89,7 @@ public:
       throw Error("elements of " + std::to_string(input->itemsize) + " and " +
                   std::to_string(output->itemsize) + " bytes, expected " +
                   std::to_string(fromSize) + " and " + std::to_string(toSize));
-    bool hasOneShape = input->ndim == output->ndim;
-    for (int d = 0; hasOneShape && d < input->ndim; ++d)
-      hasOneShape = input->shape[d] == output->shape[d];
-    if (!hasOneShape)
+    if (!hasOneShape(*input, *output))
       throw Error("arrays of two shapes");
     numera_options options = optionsOf(threads, seed, step, 0);
     char *error = nullptr;
@@ -156,7 +161,47 @@ public:
       throw Error(message);
   }
 
+  /// The same of each element by itself, for arrays of one shape, which are
+  /// seen as arrays of one dimension. False, and nothing done, for others.
+  bool runEach(nb::tuple from, nb::handle to, uint32_t threads, uint64_t seed,
+               uint64_t step, uint64_t sample) const {
+    constexpr size_t most = 3;
+    if (from.size() != inputs.size() || from.size() > most)
+      return false;
+    std::array<std::optional<Buffer>, most> operands;
+    std::array<numera_tensor, most> arguments;
+    Buffer output(to, PyBUF_ND | PyBUF_WRITABLE);
+    for (size_t i = 0; i < from.size(); ++i) {
+      Buffer &operand = operands[i].emplace(from[i], PyBUF_STRIDES);
+      if (!PyBuffer_IsContiguous(&*operand, 'C') ||
+          !hasOneShape(*operand, *output))
+        return false;
+      arguments[i] = flat(operand, inputs[i]);
+    }
+    numera_tensor result = flat(output, outputs.front());
+    int64_t count = output.elements();
+    numera_options options = optionsOf(threads, seed, step, sample);
+    char message[512];
+    int status = count == 0 ? 0 : unlockedIf(count >= manyElements, [&] {
+      return entry(arguments.data(), from.size(), &result, 1, &options, message,
+                   sizeof message);
+    });
+    if (status != 0)
+      throw Error(message);
+    return true;
+  }
+
 private:
+  static numera_tensor flat(const Buffer &buffer, int32_t dtype) {
+    numera_tensor tensor = {};
+    tensor.data = buffer->buf;
+    tensor.capacity = uint64_t(buffer->len);
+    tensor.dtype = dtype;
+    tensor.rank = 1;
+    tensor.shape[0] = buffer.elements();
+    return tensor;
+  }
+
   struct Tensors {
     Tensors(const std::vector<nb::object> &arrays,
             const std::vector<int32_t> &dtypes, int flags) {
@@ -216,7 +261,12 @@ void bindArrays(nb::module_ &module) {
       .def("run", &Kernel::run, nb::arg("inputs"), nb::arg("outputs"),
            nb::arg("threads"), nb::arg("seed"), nb::arg("step"),
            nb::arg("sample"),
-           "Runs it on buffers without gaps, into buffers of the results.");
+           "Runs it on buffers without gaps, into buffers of the results.")
+      .def(
+          "run_each", &Kernel::runEach, nb::arg("inputs"), nb::arg("output"),
+          nb::arg("threads"), nb::arg("seed"), nb::arg("step"),
+          nb::arg("sample"),
+          "Runs it on each element of buffers of one shape; False for others.");
   module.def(
       "carrier",
       [](const Registry &registry, const std::string &format) {

@@ -74,7 +74,7 @@ def run_cell(source, names):
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         body = ast.Module(body if is_shown else [*body, last], [])
-        exec(compile(body, "cell", "exec"), names)
+        exec(compile(body, "cell", "exec"), names)  # noqa: S102, our own cells
         value = (
             eval(compile(ast.Expression(last.value), "cell", "eval"), names)
             if is_shown

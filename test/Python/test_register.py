@@ -48,9 +48,13 @@ def test_functions_called_after_the_format_are_its_operations():
         numera.compile(SQUARE_PLUS, policy={"default": "mine"}),
     ):
         np.testing.assert_array_equal(program(x), expected)
-    with pytest.raises(numera.Error, match="'mine' is opaque: only its library defines"):
+    with pytest.raises(
+        numera.Error, match="'mine' is opaque: only its library defines"
+    ):
         mine.values()
-    with pytest.raises(numera.Error, match="'mine' is opaque: only its library defines"):
+    with pytest.raises(
+        numera.Error, match="'mine' is opaque: only its library defines"
+    ):
         _ = mine.finfo
     assert pickle.loads(pickle.dumps(mine)) == mine
 
