@@ -76,9 +76,14 @@ def _compile(
     registry = _sources.registry(
         _sources.merge(f._sources for f in formats if f is not None)
     )
+    names = [None if f is None else f.name for f in formats]
+    source_name, through_name, target_name = names
+    assert source_name is not None and target_name is not None
     return _numera.Cast(
         registry,
-        *(None if f is None else f.name for f in formats),
+        source_name,
+        through_name,
+        target_name,
         [f"{key}={value}" for key, value in named.items() if value is not None],
     )
 

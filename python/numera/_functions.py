@@ -144,10 +144,10 @@ def matmul(a: Any, b: Any, *, accumulate: Any = None, out: Any = None) -> Array:
 
 def dot(a: Any, b: Any, *, accumulate: Any = None) -> Array:
     """As ``np.dot``; for two vectors the sum of their products."""
-    if not isinstance(a, Array) or not isinstance(b, Array):
-        return np.multiply(a, b)
-    if a.ndim == 0 or b.ndim == 0:
-        return np.multiply(a, b)
+    is_product = not isinstance(a, Array) or not isinstance(b, Array)
+    if is_product or a.ndim == 0 or b.ndim == 0:
+        product: Any = np.multiply(a, b)
+        return product
     if b.ndim <= 2 and a.ndim <= 2:
         return matmul(a, b, accumulate=accumulate)
     if b.ndim == 1:

@@ -160,11 +160,12 @@ def _reduce(name: str, x: Any, options: dict[str, Any]) -> Any:
     keepdims = options.pop("keepdims", False)
     if any(value is not None for value in options.values()):
         raise Error(f"{next(iter(options))}= is not for arrays of codes")
-    reduction = {
+    reductions: dict[str, Callable[..., Any]] = {
         "add": _functions.sum,
         "minimum": _functions.amin,
         "maximum": _functions.amax,
-    }.get(name)
+    }
+    reduction = reductions.get(name)
     if reduction is None:
         raise Error(f"np.{name}.reduce is not for arrays of codes")
     return reduction(x, axis, keepdims=keepdims)
