@@ -34,7 +34,12 @@ def _axes(axis: Any, rank: int) -> tuple[int, ...]:
 
 
 def _total(
-    x: Array, axis: Any, keepdims: bool, accumulate: Any, is_mean: bool
+    x: Array,
+    axis: Any,
+    keepdims: bool,
+    accumulate: Any,
+    is_mean: bool,
+    operation: str = "add",
 ) -> Array:
     fmt, codes = x._format, x._codes
     axes = _axes(axis, codes.ndim)
@@ -43,8 +48,8 @@ def _total(
     count = math.prod(codes.shape[d] for d in axes)
     accumulator = _sums.accumulator(fmt, accumulate)
     kernel = _kernels.find(
-        ("sum", fmt, accumulator.key, is_mean),
-        lambda: _sums.total(accumulator, is_mean),
+        (operation, fmt, accumulator.key, is_mean),
+        lambda: _sums.total(accumulator, is_mean, operation),
     )
     if len(axes) == 1:
         folded = (math.prod(kept[: axes[0]]), count, math.prod(kept[axes[0] :]))
@@ -86,6 +91,36 @@ def mean(
     With ``quire`` the sum is rounded to the format before it is divided.
     """
     return _total(x, axis, keepdims, accumulate, is_mean=True)
+
+
+def prod(a: Array, axis: Any = None, *, keepdims: bool = False) -> Array:
+    """The product, in row-major order of the axes, each step rounded."""
+    return _total(a, axis, keepdims, "same", is_mean=False, operation="mul")
+
+
+def var(
+    a: Array,
+    axis: Any = None,
+    *,
+    ddof: int = 0,
+    keepdims: bool = False,
+    accumulate: Any = None,
+) -> Array:
+    """The mean of the squares of what is off the mean, each operation rounded."""
+    away = a - mean(a, axis, keepdims=True, accumulate=accumulate)
+    squares = away * away
+    if ddof == 0:
+        return mean(squares, axis, keepdims=keepdims, accumulate=accumulate)
+    count = math.prod(a.shape[d] for d in _axes(axis, a.ndim)) - ddof
+    total = sum(squares, axis, keepdims=keepdims, accumulate=accumulate)
+    quotient: Array = total / count
+    return quotient
+
+
+def std(a: Array, axis: Any = None, **options: Any) -> Array:
+    """The square root of :func:`var`."""
+    root: Any = np.sqrt(var(a, axis, **options))
+    return root  # an Array, as every ufunc of one
 
 
 def matmul(a: Any, b: Any, *, accumulate: Any = None, out: Any = None) -> Array:
@@ -303,6 +338,15 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     ),
     np.mean: lambda a, axis=None, dtype=None, out=None, keepdims=False: mean(
         a, axis, keepdims=keepdims
+    ),
+    np.prod: lambda a, axis=None, dtype=None, out=None, keepdims=False: prod(
+        a, axis, keepdims=bool(keepdims)
+    ),
+    np.var: lambda a, axis=None, dtype=None, out=None, ddof=0, keepdims=False: var(
+        a, axis, ddof=ddof, keepdims=bool(keepdims)
+    ),
+    np.std: lambda a, axis=None, dtype=None, out=None, ddof=0, keepdims=False: std(
+        a, axis, ddof=ddof, keepdims=bool(keepdims)
     ),
     np.dot: dot,
     np.vdot: lambda a, b: dot(a.ravel(), b.ravel()),

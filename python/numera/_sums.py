@@ -51,12 +51,12 @@ class Accumulator:
         if self.is_exact:
             self.type = f"!numera.quire<{_parameter(fmt)}>"
 
-    def zero(self) -> str:
-        """The line that makes %zero."""
+    def start(self, value: str = "0.0") -> str:
+        """The line that makes %start_value, where a reduction begins."""
         if self.is_exact:
-            return f"%zero = numera.quire_zero : {self.type}"
+            return f"%start_value = numera.quire_zero : {self.type}"
         kind = "arith" if self.type in ("f32", "f64") else "numera"
-        return f"%zero = {kind}.constant 0.0 : {self.type}"
+        return f"%start_value = {kind}.constant {value} : {self.type}"
 
     def product(self, draw: Draw) -> list[str]:
         """The step %t of a contraction, on %x0, %x1 and %acc."""
@@ -81,8 +81,8 @@ class Accumulator:
         random = draw.operand(self.format)
         return [f"%t = numera.mac %x0, %x1, %acc{random}{product} : {types}"]
 
-    def term(self, draw: Draw) -> list[str]:
-        """The step %t of a sum, on %x0 and %acc."""
+    def term(self, draw: Draw, operation: str = "add") -> list[str]:
+        """The step %t of a sum, or of a product (``mul``), on %x0 and %acc."""
         number_ = number(self.of)
         if self.is_exact:
             return [f"%t = numera.quire_add %acc, %x0 : {self.type}, {number_}"]
@@ -92,7 +92,7 @@ class Accumulator:
             else f"({self.type}, {number_}) -> {self.type}"
         )
         random = draw.operand(self.format)
-        return [f"%t = numera.add %acc, %x0{random} : {types}"]
+        return [f"%t = numera.{operation} %acc, %x0{random} : {types}"]
 
 
 def _parameter(fmt: Format) -> str:
@@ -172,10 +172,10 @@ def contraction(accumulator: Accumulator) -> Kernel:
             f"%n1 = tensor.dim %a, %c1 : {kind}",
             f"%n2 = tensor.dim %b, %c2 : {kind}",
             f"%n3 = tensor.dim %a, %c2 : {kind}",
-            accumulator.zero(),
+            accumulator.start(),
             f"%empty = tensor.empty(%n0, %n1, %n2) : {sums}",
             (
-                f"%start = linalg.fill ins(%zero : {accumulator.type}) "
+                f"%start = linalg.fill ins(%start_value : {accumulator.type}) "
                 f"outs(%empty : {sums}) -> {sums}"
             ),
             (
@@ -195,13 +195,16 @@ def contraction(accumulator: Accumulator) -> Kernel:
     return Kernel([fmt, accumulator.format], text, [dtype, dtype], [dtype])
 
 
-def total(accumulator: Accumulator, divisor: bool) -> Kernel:
-    """Sums over the middle one of three dimensions; with ``divisor``, means."""
+def total(accumulator: Accumulator, divisor: bool, operation: str = "add") -> Kernel:
+    """Sums over the middle one of three dimensions; with ``divisor``, means.
+
+    With ``mul``, products, of which a quire knows nothing.
+    """
     fmt = accumulator.of
     kind, result = tensor_type(3, number(fmt)), tensor_type(2, number(fmt))
     sums = tensor_type(2, accumulator.type)
     draw = Draw(3, "%n")
-    step = accumulator.term(draw)
+    step = accumulator.term(draw, operation)
     after, draws = _rounded(accumulator, 2, divisor)
     text = function(
         [f"%a: {kind}", *(["%count: i64"] if divisor else [])],
@@ -210,10 +213,10 @@ def total(accumulator: Accumulator, divisor: bool) -> Kernel:
         [
             *constants(3),
             *(f"%n{d} = tensor.dim %a, %c{d} : {kind}" for d in range(3)),
-            accumulator.zero(),
+            accumulator.start("1.0" if operation == "mul" else "0.0"),
             f"%empty = tensor.empty(%n0, %n2) : {sums}",
             (
-                f"%start = linalg.fill ins(%zero : {accumulator.type}) "
+                f"%start = linalg.fill ins(%start_value : {accumulator.type}) "
                 f"outs(%empty : {sums}) -> {sums}"
             ),
             (

@@ -162,6 +162,7 @@ def _reduce(name: str, x: Any, options: dict[str, Any]) -> Any:
         raise Error(f"{next(iter(options))}= is not for arrays of codes")
     reductions: dict[str, Callable[..., Any]] = {
         "add": _functions.sum,
+        "multiply": _functions.prod,
         "minimum": _functions.amin,
         "maximum": _functions.amax,
     }

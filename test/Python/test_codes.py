@@ -487,3 +487,24 @@ def test_dlpack_shares_the_codes():
     codes = np.from_dlpack(x)
     assert codes.dtype == np.uint16
     assert np.shares_memory(codes, x.codes)
+
+
+@pytest.mark.parametrize("name", ["posit16", "bf16", "f8E4M3FN", "f32", "float<5,7>"])
+def test_products_go_in_order_and_round_each_step(name):
+    x = numera.array(np.random.default_rng(5).uniform(0.5, 2, (3, 7)), name)
+    step = numera.array(np.ones(3), name)
+    for k in range(7):
+        step = step * x[:, k]
+    assert np.array_equal(np.prod(x, axis=1), step)
+    assert np.array_equal(np.multiply.reduce(x, axis=1, keepdims=True)[:, 0], step)
+    assert np.prod(x[:0]).item() == 1
+
+
+def test_variance_is_what_it_says():
+    x = numera.array(np.random.default_rng(6).normal(size=(4, 50)), "posit16")
+    away = x - np.mean(x, axis=1, keepdims=True)
+    assert np.array_equal(np.var(x, axis=1), np.mean(away * away, axis=1))
+    assert np.array_equal(np.std(x, axis=1), np.sqrt(np.var(x, axis=1)))
+    squares = np.sum(away * away, axis=1)
+    assert np.array_equal(np.var(x, axis=1, ddof=1), squares / 49)
+    np.testing.assert_allclose(np.std(x).values(), x.values().std(), rtol=1e-2)
