@@ -29,6 +29,14 @@ static PartJobs::Object compile(MemoryBufferRef bitcode, const KernelForm &form,
   return generateObject(*part.module, *machines->baseline);
 }
 
+PartJobs::~PartJobs() {
+  wait();
+  // Where the rest of the program failed, nobody asks.
+  for (std::optional<Object> &object : objects)
+    if (object && !*object)
+      consumeError(object->takeError());
+}
+
 size_t PartJobs::start(const KernelPart &part, unsigned version) {
   SmallVector<char, 0> bytes;
   raw_svector_ostream stream(bytes);

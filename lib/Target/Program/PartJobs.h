@@ -20,7 +20,7 @@ public:
   using Object = llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>;
 
   explicit PartJobs(const CPUOptions &options) : options(options) {}
-  ~PartJobs() { wait(); }
+  ~PartJobs();
   PartJobs(const PartJobs &) = delete;
 
   /// Begins to compile a part for a version of `options.cpu`; returns its
