@@ -105,6 +105,7 @@ TEST(Lane, AgreesWithTheExactPathForSampledTriples) {
 
 TEST(Lane, AgreesWithTheExactPathForBoundaryPairs) {
   Tally tally;
+  size_t turn = 0;
   for (const Case &c : lanes)
     std::visit(
         [&](const auto &f) {
@@ -113,8 +114,12 @@ TEST(Lane, AgreesWithTheExactPathForBoundaryPairs) {
           for (uint64_t x : runsOfOnes(f.width()))
             for (uint64_t y : runsOfOnes(f.width())) {
               checkAll(tally, c.name, f, x, y, x ^ y);
-              for (Rounding mode : modes)
-                checkAll(tally, c.name, f, x, y, x ^ y, mode);
+              if (isLong())
+                for (Rounding mode : modes)
+                  checkAll(tally, c.name, f, x, y, x ^ y, mode);
+              else // one after the other
+                checkAll(tally, c.name, f, x, y, x ^ y,
+                         modes[turn++ % std::size(modes)]);
             }
         },
         c.format);

@@ -161,12 +161,13 @@ private:
 // Clauses: L8.
 TEST(Lns, FusedMultiplyAddOfAllTriplesOfSixBits) {
   Tally tally;
+  const uint64_t step = isLong() ? 1 : 3; // a third of them in the quick suite
   for (const LnsFormat &f :
        {LnsFormat{1, 3}, LnsFormat{2, 2}, LnsFormat{4, 0}}) {
     FusedCheck check(tally, f);
     for (uint64_t x = 0; x < check.count(); ++x)
       for (uint64_t y = 0; y < check.count(); ++y)
-        for (uint64_t z = 0; z < check.count(); ++z)
+        for (uint64_t z = (x + y) % step; z < check.count(); z += step)
           check(x, y, z);
   }
 }
