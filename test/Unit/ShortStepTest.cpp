@@ -169,9 +169,9 @@ void checkSums(std::span<const Case> cases, std::span<const StepForm> of,
         if (ShortStep<T, F> step{{*f, form}}; step.exists()) {
           std::mt19937_64 engine(43);
           for (uint64_t sum = 0; sum < samples(100, 100); ++sum, ++all)
-            finished += checkSum<T, F>(tally, c.name, step,
-                                       std::ldexp(1.0, int(sum % 16) - 8),
-                                       engine);
+            finished +=
+                checkSum<T, F>(tally, c.name, step,
+                               std::ldexp(1.0, int(sum % 16) - 8), engine);
         }
   EXPECT_GT(finished * 100, all * least) << finished << " of " << all;
 }
