@@ -54,12 +54,14 @@ class Kernel:
 
     def run_each(self, inputs: tuple[Any, ...], output: Any) -> bool:
         """Fills the output of an operation on each element; False, and nothing is
-        done, if shapes differ or there are gaps."""
-        seed = step = sample = 0
-        threads = 1 if output.size < _MANY else 0
+        done, if shapes differ or there are gaps.
+
+        Nor for what draws: an operation that is tried in vain must not take a
+        sample.
+        """
         if self._draws:
-            seed, step, sample = _draws()
-        return self._native.run_each(inputs, output, threads, seed, step, sample)
+            return False
+        return self._native.run_each(inputs, output, 1 if output.size < _MANY else 0)
 
 
 def find(key: tuple[Any, ...], make: Callable[[], Kernel]) -> Kernel:

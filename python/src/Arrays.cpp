@@ -163,8 +163,7 @@ public:
 
   /// The same of each element by itself, for arrays of one shape, which are
   /// seen as arrays of one dimension. False, and nothing done, for others.
-  bool runEach(nb::tuple from, nb::handle to, uint32_t threads, uint64_t seed,
-               uint64_t step, uint64_t sample) const {
+  bool runEach(nb::tuple from, nb::handle to, uint32_t threads) const {
     constexpr size_t most = 3;
     if (from.size() != inputs.size() || from.size() > most)
       return false;
@@ -180,7 +179,7 @@ public:
     }
     numera_tensor result = flat(output, outputs.front());
     int64_t count = output.elements();
-    numera_options options = optionsOf(threads, seed, step, sample);
+    numera_options options = optionsOf(threads, 0, 0, 0);
     char message[512];
     int status = count == 0 ? 0 : unlockedIf(count >= manyElements, [&] {
       return entry(arguments.data(), from.size(), &result, 1, &options, message,
@@ -264,8 +263,7 @@ void bindArrays(nb::module_ &module) {
            "Runs it on buffers without gaps, into buffers of the results.")
       .def(
           "run_each", &Kernel::runEach, nb::arg("inputs"), nb::arg("output"),
-          nb::arg("threads"), nb::arg("seed"), nb::arg("step"),
-          nb::arg("sample"),
+          nb::arg("threads"),
           "Runs it on each element of buffers of one shape; False for others.");
   module.def(
       "carrier",

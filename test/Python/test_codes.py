@@ -508,3 +508,19 @@ def test_variance_is_what_it_says():
     squares = np.sum(away * away, axis=1)
     assert np.array_equal(np.var(x, axis=1, ddof=1), squares / 49)
     np.testing.assert_allclose(np.std(x).values(), x.values().std(), rtol=1e-2)
+
+
+def test_an_operation_takes_one_sample_whatever_was_done_before():
+    fmt = "float<4,3,rounding=stochastic>"
+    x = numera.array(np.full((4, 6), 0.3), fmt, rounding="nearest-even")
+    x = numera.Array(x.codes, fmt)
+    row, strided = x[0], x[::2, ::2]
+
+    def draws():
+        with numera.stochastic(7):
+            results = [x + row, strided * strided, x + x, np.add(x, row)]
+        return [result.codes.tolist() for result in results]
+
+    first = draws()
+    np.add(x, x), np.multiply(x, x)  # known from now on, for whole arrays
+    assert draws() == first
