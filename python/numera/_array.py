@@ -159,6 +159,9 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         text = np.array2string(self.values(), separator=", ", prefix="numera.array(")
         return f"numera.array({text}, '{self._format}')"
 
+    def __str__(self) -> str:
+        return str(self.values())
+
     # ---- elements ----
 
     def __len__(self) -> int:

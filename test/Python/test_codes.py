@@ -405,6 +405,7 @@ def test_values_leave_as_arrays_of_numpy():
     assert x.astype("posit8", rounding="up").tolist()[0] >= 0.1015625
     assert numera.array(3, "posit32").values().dtype == np.float64
     assert repr(x) == "numera.array([0.1000061, 2.       ], 'posit16')"
+    assert (str(x), str(x[1])) == ("[0.1000061 2.       ]", "2.0")
     assert bool(x[1]) and int(x[1]) == 2
     for y in (pickle.loads(pickle.dumps(x)), copy.deepcopy(x)):
         assert (y == x).all() and y.format == x.format
