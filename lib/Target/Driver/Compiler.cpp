@@ -319,6 +319,7 @@ LogicalResult Compiler::retype(ModuleOp module, const CompileOptions &options,
         }
         NumeraRetypeOptions retypeOptions;
         retypeOptions.observe = options.observe;
+        retypeOptions.layers = options.showLayers;
         if (!options.outputAs.empty())
           retypeOptions.outputAs = options.outputAs;
         passes.addPass(createRetypePass(resolved.policy, retypeOptions));
@@ -327,6 +328,9 @@ LogicalResult Compiler::retype(ModuleOp module, const CompileOptions &options,
   for (auto [rule, operations] :
        llvm::zip(resolved.rules, takeRuleUses(module)))
     rule.operations = operations;
+  if (options.showLayers)
+    for (auto function : module.getOps<func::FuncOp>())
+      resolved.layers[function.getName().str()] = takeLayerRows(function);
   return result;
 }
 

@@ -36,6 +36,7 @@ public:
   bool readArrays();
   bool measure();
   bool count();
+  bool showLayers();
   bool report();
 
 private:
@@ -55,13 +56,16 @@ private:
   Lowered model;
   Lowered reference; ///< with `--compare`
   Lowered counting;  ///< with `--stats`
-  Executable executable, referenceExecutable, countingExecutable;
+  Lowered showing;   ///< with `--layers`
+  Executable executable, referenceExecutable, countingExecutable,
+      showingExecutable;
   std::optional<DataSet> data;
   std::optional<host::Array> labels;
   Measured measured, referenceMeasured;
   StepTimes times; ///< of the model, with `--time`
   std::optional<std::vector<KernelTime>> kernels; ///< with `--profile`
   std::optional<Statistics> statistics;           ///< with `--stats`
+  std::optional<LayerCollector> layers;           ///< with `--layers`
 };
 
 } // namespace
@@ -107,6 +111,10 @@ bool Run::prepareModel() {
     counting.module = model.module->clone();
   CompileOptions countingOptions = flags.flags.compile;
   countingOptions.countStatusFlags = true;
+  if (flags.counts || flags.measuresLayers)
+    showing.module = model.module->clone();
+  CompileOptions showingOptions = flags.flags.compile;
+  showingOptions.showLayers = true;
 
   auto lower = [&](Lowered &lowered, const CompileOptions &options) {
     return succeeded(compiler->lower(*lowered.module, options, lowered.resolved,
@@ -114,7 +122,8 @@ bool Run::prepareModel() {
   };
   if (!lower(model, options) ||
       (reference.module && !lower(reference, referenceOptions(flags))) ||
-      (counting.module && !lower(counting, countingOptions)))
+      (counting.module && !lower(counting, countingOptions)) ||
+      (showing.module && !lower(showing, showingOptions)))
     return false;
   std::string error;
   const FunctionSignature *function =
@@ -122,7 +131,7 @@ bool Run::prepareModel() {
   if (!function)
     return fail(flags.model + ": " + error) == 0;
   executable.function = referenceExecutable.function =
-      countingExecutable.function = *function;
+      countingExecutable.function = showingExecutable.function = *function;
   return true;
 }
 
@@ -210,6 +219,19 @@ bool Run::count() {
   return true;
 }
 
+bool Run::showLayers() {
+  if (!showing.module)
+    return true;
+  const Executable &what = showingExecutable;
+  ArrayRef<LayerRow> rows = showing.resolved.layers[what.function.name];
+  if (rows.empty())
+    return true;
+  layers.emplace(rows, registry, unsigned(flags.threads.value_or(0)));
+  return generate(showing, showingExecutable, /*steps=*/nullptr) &&
+         check(collectLayers(what, *data, callOptions(what), *layers,
+                             measured.outputs));
+}
+
 bool Run::compareWith(const std::vector<host::Array> &reference,
                       RunReport &out) const {
   for (auto [report, result, expected] :
@@ -231,6 +253,7 @@ bool Run::report() {
   out.roles = model.resolved.roles;
   out.kernels = kernels;
   out.statistics = statistics;
+  out.layers = layers ? &*layers : nullptr;
   if (flags.times)
     out.steps = times;
   std::vector<std::string> names = outputNames(executable.function.outputs);
@@ -265,7 +288,7 @@ int numera::runCommand(ArrayRef<const char *> arguments) {
     return *status;
   Run run(flags);
   return run.prepare() && run.readArrays() && run.measure() && run.count() &&
-                 run.report()
+                 run.showLayers() && run.report()
              ? 0
              : 1;
 }

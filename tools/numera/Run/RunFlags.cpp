@@ -24,8 +24,12 @@ static void addRunFlags(CommandLine &line, RunFlags &run) {
   line.add({"threads", "N", "threads; 0, the default: as many as processors",
             &run.threads});
   line.add({"stats", "",
-            "count overflow, underflow, invalid operations and x/0",
+            "count overflow, underflow, invalid operations and x/0, and "
+            "measure layers",
             &run.counts});
+  line.add({"layers", "",
+            "measure how far each layer is from f32, and its own part of that",
+            &run.measuresLayers});
   line.add({"profile", "",
             "on a GPU: print what each kernel took, and its bytes",
             &run.profiles});
@@ -48,6 +52,7 @@ static int checkCompiled(const RunFlags &run) {
       {"--output-as", !compile.outputAs.empty()},
       {"--compare", !run.compare.empty()},
       {"--stats", run.counts},
+      {"--layers", run.measuresLayers},
       {"--time", run.times}};
   for (auto [name, isGiven] : given)
     if (isGiven)

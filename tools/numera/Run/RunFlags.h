@@ -15,6 +15,7 @@ struct RunFlags {
   std::string labels, outputFolder, compare;
   std::optional<uint64_t> repeat, threads, step;
   bool wantsJSON = false, profiles = false, counts = false, times = false;
+  bool measuresLayers = false;
 
   /// The model is a shared object that `numera compile` wrote.
   bool isCompiled() const { return llvm::StringRef(model).ends_with(".so"); }

@@ -88,6 +88,8 @@ void numera::printJSON(const RunReport &report, raw_ostream &stream) {
       printKernels(*report.kernels, json);
     if (report.statistics)
       printStatistics(*report.statistics, json);
+    if (report.layers)
+      report.layers->print(json);
     if (report.steps)
       printSteps(*report.steps, json);
   });
@@ -180,6 +182,8 @@ void numera::printText(const RunReport &report, raw_ostream &stream) {
     printKernels(*report.kernels, stream);
   if (report.statistics)
     printStatistics(*report.statistics, stream);
+  if (report.layers)
+    printLayers(*report.layers, stream);
   if (report.steps)
     printSteps(*report.steps, stream);
 }

@@ -30,6 +30,7 @@ struct RunReport {
   std::vector<double> seconds; ///< of each pass, at least one
   std::optional<std::vector<KernelTime>> kernels; ///< with `--profile`
   std::optional<Statistics> statistics;           ///< `--stats`
+  const LayerCollector *layers = nullptr;         ///< `--layers`
   std::optional<StepTimes> steps;                 ///< `--time`
 };
 

@@ -4,32 +4,31 @@
 
 #include "numera/Runtime/Progress.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 
 using namespace llvm;
 using namespace numera;
 
-Expected<Statistics>
-numera::collectStatistics(const Executable &executable, DataSet &data,
-                          numera_options options, ArrayRef<FlagCounts> rows,
-                          const std::vector<host::Array> &expected,
-                          const Registry &registry) {
-  StatisticsCollector collector(rows);
+/// Runs a program once over the input. `take` gets the results of each slice
+/// and leaves those of the model, which must have the bits of `expected`.
+static Error observe(const Executable &executable, DataSet &data,
+                     numera_options options, std::string_view label,
+                     const std::vector<host::Array> &expected,
+                     function_ref<void(std::vector<host::Array> &)> take) {
   std::vector<host::Array> outputs;
-  host::Progress progress("counting", data.slices());
+  host::Progress progress(label, data.slices());
   for (size_t slice = 0; slice < data.slices(); ++slice) {
     std::vector<host::Array> results;
     options.sample = uint64_t(data.firstRow(slice));
     if (Error error = executable.program->call(
             executable.function.name, data.slice(slice), results, options))
-      return std::move(error);
-    if (!rows.empty()) {
-      collector.add(results.back().data<int64_t>());
-      results.pop_back();
-    }
+      return error;
+    take(results);
     std::string error;
     if (!data.append(slice, std::move(results), outputs, error))
       return createStringError(error);
@@ -38,10 +37,48 @@ numera::collectStatistics(const Executable &executable, DataSet &data,
   for (auto [found, wanted] : zip_equal(outputs, expected))
     if (found.byteSize != wanted.byteSize ||
         std::memcmp(found.bytes.get(), wanted.bytes.get(), found.byteSize) != 0)
-      return createStringError(
-          "the program that counts flags gives other bits than the one that "
-          "does not: please report this");
+      return createStringError("the program for --stats gives other bits than "
+                               "the one that is measured: please report this");
+  return Error::success();
+}
+
+Expected<Statistics>
+numera::collectStatistics(const Executable &executable, DataSet &data,
+                          numera_options options, ArrayRef<FlagCounts> rows,
+                          const std::vector<host::Array> &expected,
+                          const Registry &registry) {
+  StatisticsCollector collector(rows);
+  if (Error error = observe(executable, data, options, "counting", expected,
+                            [&](std::vector<host::Array> &results) {
+                              if (rows.empty())
+                                return;
+                              collector.add(results.back().data<int64_t>());
+                              results.pop_back();
+                            }))
+    return std::move(error);
   return collector.finish(registry);
+}
+
+static numera_tensor tensorOf(host::Array &array) {
+  numera_tensor tensor = {};
+  tensor.data = array.bytes.get();
+  tensor.dtype = array.dtype == host::DType::f8 ? NUMERA_F64 : NUMERA_F32;
+  tensor.rank = int32_t(array.shape.size());
+  llvm::copy(array.shape, tensor.shape);
+  return tensor;
+}
+
+Error numera::collectLayers(const Executable &executable, DataSet &data,
+                            numera_options options, LayerCollector &layers,
+                            const std::vector<host::Array> &expected) {
+  return observe(
+      executable, data, options, "layers", expected,
+      [&](std::vector<host::Array> &results) {
+        auto first = results.end() -
+                     ptrdiff_t(layers.getRows().size() * LayerRow::results);
+        layers.add(map_to_vector(make_range(first, results.end()), tensorOf));
+        results.erase(first, results.end());
+      });
 }
 
 using Row = std::vector<std::string>;
@@ -101,4 +138,30 @@ void numera::printStatistics(const Statistics &statistics,
                     share(each.zeros, each.count), figure(each.least),
                     figure(each.greatest), figure(each.wastedBits), ""});
   printTable(rows, 3, stream);
+}
+
+/// A figure in dB; `exact` without an error.
+static std::string decibels(std::optional<double> value) {
+  if (!value)
+    return "-";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", *value);
+  return std::isinf(*value) ? "exact" : text;
+}
+
+void numera::printLayers(const LayerCollector &layers, raw_ostream &stream) {
+  std::vector<Row> rows = {{"layer", "operation", "format", "elements", "in dB",
+                            "own dB", "out dB", "own ulps", "overflow",
+                            "to zero", ""}};
+  for (auto [i, row] : enumerate(layers.getRows())) {
+    const LayerErrors &found = layers[i];
+    rows.push_back(
+        {row.name, row.operation, row.format, std::to_string(found.count),
+         decibels(layers.sqnrOfInputs(i)), decibels(found.own.sqnr()),
+         decibels(found.all.sqnr()), figure(found.own.largestUlps),
+         share(found.overflow, found.count), share(found.zeros, found.count),
+         ""});
+  }
+  if (rows.size() > 1)
+    printTable(rows, 3, stream);
 }

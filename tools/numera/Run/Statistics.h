@@ -2,13 +2,15 @@
 //
 // `numera run --stats`: how often the operations of a model overflowed,
 // underflowed, were invalid or divided by zero, and what its scaled tensors
-// were like (docs/Semantics/StatusFlags.md).
+// were like (docs/Semantics/StatusFlags.md), and how far its layers are from
+// f32 (docs/Semantics/LayerErrors.md).
 
 #ifndef NUMERA_TOOLS_RUN_STATISTICS_H
 #define NUMERA_TOOLS_RUN_STATISTICS_H
 
 #include "DataSet.h"
 #include "Execute.h"
+#include "numera/Target/Driver/LayerErrors.h"
 #include "numera/Target/Driver/Statistics.h"
 
 namespace numera {
@@ -23,6 +25,15 @@ collectStatistics(const Executable &executable, DataSet &data,
 
 /// Tables, a line an operation and a line a tensor.
 void printStatistics(const Statistics &statistics, llvm::raw_ostream &stream);
+
+/// Runs a program whose last outputs are those of the collector's rows, once
+/// over the input. Its other outputs must have the bits of `expected`.
+llvm::Error collectLayers(const Executable &executable, DataSet &data,
+                          numera_options options, LayerCollector &layers,
+                          const std::vector<host::Array> &expected);
+
+/// A table, a line a layer.
+void printLayers(const LayerCollector &layers, llvm::raw_ostream &stream);
 
 } // namespace numera
 

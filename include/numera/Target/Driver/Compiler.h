@@ -12,6 +12,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "numera/Dialect/Numera/Transforms/Retype/Policy.h"
 #include "numera/Dialect/Numera/Transforms/Statistics/FlagCounts.h"
+#include "numera/Dialect/Numera/Transforms/Statistics/LayerRows.h"
 #include "numera/Registry/Lowerings/LibraryUse.h"
 #include "numera/Registry/Lowerings/RuleUse.h"
 #include "numera/Registry/Registry.h"
@@ -45,6 +46,9 @@ struct CompileOptions {
   bool observe = false;
   /// Return counts of flags, as a result behind a function's own.
   bool countStatusFlags = false;
+  /// Return what each layer makes, as results behind a function's own
+  /// (LayerRow).
+  bool showLayers = false;
   /// Where what each step took is added; null: nowhere.
   StepTimes *times = nullptr;
 };
@@ -69,6 +73,9 @@ struct Resolved {
   /// What the last output of a function counts, by the function's name: with
   /// CompileOptions::countStatusFlags, of those that have anything to count.
   std::map<std::string, llvm::SmallVector<FlagCounts>> counts;
+  /// What the last outputs of a function are, three for each row: with
+  /// CompileOptions::showLayers.
+  std::map<std::string, std::vector<LayerRow>> layers;
   /// Operations of opaque formats.
   std::vector<LibraryUse> libraryUses;
 };

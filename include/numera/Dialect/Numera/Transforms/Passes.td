@@ -118,6 +118,10 @@ def NumeraRetype : Pass<"numera-retype", "::mlir::ModuleOp"> {
     Option<"observe", "observe", "bool", [{false}],
            "return the tensors that would be quantized at run time as results "
            "of public functions, and quantize nothing">,
+    Option<"layers", "layers", "bool", [{false}],
+           "return what each layer makes, what it makes of the reference's "
+           "numbers, and the reference's, behind the results of public "
+           "functions">,
   ];
   let dependentDialects = ["::numera::NumeraDialect",
                            "::mlir::arith::ArithDialect",

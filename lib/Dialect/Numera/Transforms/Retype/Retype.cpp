@@ -13,6 +13,7 @@
 //      (RetypeRandom.cpp).
 
 #include "Retype.h"
+#include "LayerCopies.h"
 #include "RetypeRules.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -52,22 +53,30 @@ namespace {
 class Retyper {
 public:
   Retyper(ModuleOp module, const ResolvedPolicy &policy, Type output,
-          bool observe)
+          bool observe, bool showsLayers)
       : module(module), policies(module, policy), observe(observe),
-        rewriter(module.getContext()), output(output) {}
+        showsLayers(showsLayers), rewriter(module.getContext()),
+        output(output) {}
 
   LogicalResult run() {
-    policies.match();
+    policies.match(/*keepsOperators=*/showsLayers);
     if (failed(generalize()))
       return failure();
+    if (showsLayers)
+      policies.addReference();
     for (auto function : module.getOps<func::FuncOp>()) {
       if (function.isExternal())
         continue;
+      std::optional<LayerCopies> layers;
+      if (showsLayers && LayerCopies::canCopy(function))
+        layers.emplace(function, policies).copy();
       policies.settle(function);
       // A function that others call as well keeps its type.
       if (function.isPublic() && !(output && output.isF32()) &&
           SymbolTable::symbolKnownUseEmpty(function, module))
         changeOutputs(function);
+      if (layers)
+        layers->returnRows();
       if (failed(retypeValues(function)))
         return failure();
     }
@@ -105,7 +114,7 @@ private:
 
   ModuleOp module;
   Policies policies;
-  bool observe;
+  bool observe, showsLayers;
   IRRewriter rewriter;
   /// Element of what public functions return in place of f32; null: that of the
   /// format in which they have it.
@@ -356,7 +365,7 @@ struct RetypePass : impl::NumeraRetypeBase<RetypePass> {
           << outputAs << "'; expected f32, f64 or storage";
       return signalPassFailure();
     }
-    if (failed(Retyper(getOperation(), *policy, output, observe).run()))
+    if (failed(Retyper(getOperation(), *policy, output, observe, layers).run()))
       signalPassFailure();
   }
 

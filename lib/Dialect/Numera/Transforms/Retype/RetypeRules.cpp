@@ -131,13 +131,48 @@ static std::optional<SmallVector<Value>> movedBy(Operation *op) {
   return moved;
 }
 
+bool isNumberSource(Operation *op) {
+  return op->hasTrait<mlir::OpTrait::ConstantLike>() ||
+         isa<tensor::EmptyOp>(op);
+}
+
+bool onlyMoves(Operation *op) { return movedBy(op).has_value(); }
+
 //===----------------------------------------------------------------------===//
 // Policies
 //===----------------------------------------------------------------------===//
 
+const ResolvedPolicy &Policies::policyOf(unsigned rule) const {
+  if (rule == 0)
+    return model;
+  return rule == referenceRule() ? *reference : model.rules[rule - 1].policy;
+}
+
 const ResolvedPolicy &Policies::of(Operation *op) const {
-  unsigned rule = ruleOfUnit(op);
-  return rule == 0 ? model : model.rules[rule - 1].policy;
+  return policyOf(ruleOfUnit(op));
+}
+
+void Policies::addReference() {
+  auto isWide = [](const ResolvedPolicy &policy) {
+    return !policy.format.isOpaque() && !embeds(policy.format, formatF32());
+  };
+  bool anyIsWide =
+      isWide(model) || llvm::any_of(model.rules, [&](const ResolvedRule &rule) {
+        return isWide(rule.policy);
+      });
+  PolicyRequest request;
+  request.format = anyIsWide ? formatF64() : formatF32();
+  request.accumulate = Policy::Accumulate::Named;
+  request.accumulator = request.format;
+  std::string error;
+  reference = resolvePolicy(
+      module.getContext()->getLoadedDialect<NumeraDialect>()->getRegistry(),
+      request, error);
+  assert(reference && "f32 accumulates in itself");
+}
+
+void Policies::putIntoReference(Operation *op) {
+  op->walk([&](Operation *inner) { setRule(inner, referenceRule()); });
 }
 
 /// Nothing for a value from outside.
@@ -155,9 +190,7 @@ std::optional<unsigned> Policies::ruleBehind(Value value) const {
 
 const ResolvedPolicy *Policies::of(Value value) const {
   std::optional<unsigned> rule = ruleBehind(value);
-  if (!rule)
-    return nullptr;
-  return *rule == 0 ? &model : &model.rules[*rule - 1].policy;
+  return rule ? &policyOf(*rule) : nullptr;
 }
 
 const ResolvedPolicy *Policies::wantedBy(OpOperand &use) const {
@@ -169,8 +202,8 @@ const ResolvedPolicy *Policies::wantedBy(OpOperand &use) const {
   return isFree(use.get()) ? &model : nullptr;
 }
 
-void Policies::match() {
-  if (model.rules.empty())
+void Policies::match(bool keepsOperators) {
+  if (model.rules.empty() && !keepsOperators)
     return;
   module.walk([&](Operation *op) {
     if (!isOnNumbers(op))
@@ -201,16 +234,15 @@ bool Policies::isFree(Value value) const {
 /// been decided.
 void Policies::decide(Operation *op) {
   auto moved = movedBy(op);
-  bool isSource =
-      op->hasTrait<mlir::OpTrait::ConstantLike>() || isa<tensor::EmptyOp>(op);
-  if (!moved && !isSource) {
+  if (!moved && !isNumberSource(op)) {
     Builder builder(op->getContext());
     std::string name = nodeNameOf(op->getLoc());
     StringAttr operation = builder.getStringAttr(operatorOf(op->getLoc()));
     if (!name.empty())
       names.insert(builder.getStringAttr(name));
     operators.insert(operation);
-    if (unsigned rule = ruleOf(op->getLoc()))
+    unsigned rule = ruleOf(op->getLoc());
+    if (rule != 0 && rule != referenceRule())
       matches[rule - 1].operations.insert(
           name.empty() ? operation : builder.getStringAttr(name));
     return;
@@ -245,7 +277,7 @@ void Policies::followReaders(Operation *op) {
 }
 
 void Policies::settle(func::FuncOp function) {
-  if (model.rules.empty())
+  if (model.rules.empty() && !reference)
     return;
   SmallVector<Operation *> work;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {

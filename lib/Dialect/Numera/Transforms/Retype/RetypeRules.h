@@ -16,6 +16,10 @@ namespace numera {
 /// True for what moves values between a function and others, or memory: they
 /// are f32 there.
 bool isBoundary(mlir::Operation *op);
+/// True for what has numbers from nowhere: constants and empty tensors.
+bool isNumberSource(mlir::Operation *op);
+/// True for what computes nothing: its results are elements of what it reads.
+bool onlyMoves(mlir::Operation *op);
 
 /// The model's policy, and those of its rules. Which one an operation is under
 /// stands in its location until `finish`, so that what it is rewritten to is
@@ -25,8 +29,14 @@ public:
   Policies(mlir::ModuleOp module, const ResolvedPolicy &model)
       : module(module), model(model), matches(model.rules.size()) {}
 
-  /// The first rule that matches each operation, before it becomes others.
-  void match();
+  /// The first rule that matches each operation, before it becomes others. With
+  /// `keepsOperators` their locations say what they were until `finish`.
+  void match(bool keepsOperators = false);
+  /// From here on there are operations that are under no rule of the model, but
+  /// in f32, or in f64 where f32 does not hold the numbers of all its formats.
+  void addReference();
+  /// Makes an operation, with all inside, one of these.
+  void putIntoReference(mlir::Operation *op);
   /// What only moves values takes the policy of what it moves; what is the same
   /// in all formats but for a rounding, constants and arguments that were
   /// moved, that of what reads it, and is there once for each of their formats.
@@ -52,6 +62,9 @@ private:
     llvm::SetVector<mlir::StringAttr> operations; ///< that it was for
   };
 
+  /// 0 is the model's; behind the rules comes the reference.
+  const ResolvedPolicy &policyOf(unsigned rule) const;
+  unsigned referenceRule() const { return unsigned(model.rules.size()) + 1; }
   std::optional<unsigned> ruleBehind(mlir::Value value) const;
   bool isFree(mlir::Value value) const;
   void decide(mlir::Operation *op);
@@ -60,6 +73,7 @@ private:
 
   mlir::ModuleOp module;
   const ResolvedPolicy &model;
+  std::optional<ResolvedPolicy> reference;
   llvm::SmallVector<Match> matches;
   llvm::SetVector<mlir::StringAttr> names, operators; ///< of the model
   /// What takes the format of its readers, while it has none.

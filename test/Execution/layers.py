@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+"""The errors of layers of a small network, against NumPy: layers.py FOLDER
+
+Clauses: M1 M2 M3 M4 M5 M6.
+
+y = (x w) * x, where x w is a sum of three products in f32. The formats here
+round nearest-even on a grid in each binade.
+"""
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+ROWS = 200
+MODEL = f"""
+func.func @net(%x: tensor<{ROWS}x3xf32>, %w: tensor<3x3xf32>) -> tensor<{ROWS}x3xf32> {{
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<{ROWS}x3xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<{ROWS}x3xf32>) -> tensor<{ROWS}x3xf32>
+  %p = linalg.matmul ins(%x, %w : tensor<{ROWS}x3xf32>, tensor<3x3xf32>) outs(%i : tensor<{ROWS}x3xf32>) -> tensor<{ROWS}x3xf32> loc("product")
+  %m = arith.mulf %p, %x : tensor<{ROWS}x3xf32> loc("scale")
+  %n = arith.negf %m : tensor<{ROWS}x3xf32> loc("negate")
+  return %n : tensor<{ROWS}x3xf32>
+}}
+"""
+
+
+class Grid:
+    """A format by its precision, the exponents of its least normal and its
+    largest number, the largest number, and how many codes it has."""
+
+    def __init__(self, precision, normal, top, largest, codes, even=False, clips=True):
+        self.precision, self.normal, self.top = precision, normal, top
+        self.largest, self.codes, self.even, self.clips = largest, codes, even, clips
+
+    def least(self):
+        return self.normal if self.even else self.normal - self.precision + 1
+
+    def ulp(self, x):
+        exponent = math.frexp(x)[1] - 1 if x else self.normal
+        if self.even:
+            return 2.0**self.normal
+        return 2.0 ** (min(max(exponent, self.normal), self.top) - self.precision + 1)
+
+    def round(self, x):
+        unit = np.array([self.ulp(float(each)) for each in x.ravel()]).reshape(x.shape)
+        y = np.rint(x.astype("f8") / unit) * unit
+        if self.clips:
+            y = np.clip(y, -self.largest - (unit if self.even else 0), self.largest)
+        return self.signed(y.astype("f4"))
+
+    def signed(self, y):
+        """Fixed point has one zero."""
+        return y + np.float32(0) if self.even else y
+
+
+FORMATS = {
+    "bf16": Grid(8, -126, 127, float.fromhex("0x1.fep+127"), 2**16 - 2 * 127, clips=False),
+    "fixed<3,4>": Grid(None, -4, 2, 8 - 2.0**-4, 256, even=True),
+    "float<4,3,finite>": Grid(4, -6, 8, 480.0, 256),
+}
+
+
+def product(x, w):
+    total = np.zeros((ROWS, 3), "f4")
+    for k in range(3):
+        exact = x[:, k : k + 1].astype("f8") * w[k : k + 1].astype("f8")
+        total = (total.astype("f8") + exact).astype("f4")
+    return total
+
+
+def close(found, wanted):
+    if wanted is None or found is None:
+        return found is wanted
+    return math.isclose(found, wanted, rel_tol=1e-9)
+
+
+def decibels(r, v):
+    noise = ((v - r) ** 2).sum()
+    return None if noise == 0 else 10 * math.log10((r**2).sum() / noise)
+
+
+def check(grid, row, reference, value, own):
+    r, v, o = (np.asarray(each, "f8").ravel() for each in (reference, value, own))
+    ulps = np.array([grid.ulp(x) for x in r])
+    for prefix, y in (("", v), ("own_", o)):
+        assert close(row[prefix + "sqnr_db"], decibels(r, y)), row
+        assert row[prefix + "max_abs_error"] == np.abs(y - r).max(), row
+        assert close(row[prefix + "max_ulp_error"], (np.abs(y - r) / ulps).max()), row
+        assert close(row[prefix + "mean_ulp_error"], (np.abs(y - r) / ulps).mean()), row
+    count = r.size
+    beyond = np.abs(r) > grid.largest
+    assert row["count"] == count
+    assert row["overflow"] == beyond.sum() / count, row
+    assert row["saturated"] == (beyond & (np.abs(v) == grid.largest)).sum() / count, row
+    least_normal = 2.0**grid.normal
+    assert row["underflow"] == ((r != 0) & (np.abs(r) < least_normal)).sum() / count, row
+    assert row["zeros"] == ((r != 0) & (v == 0)).sum() / count, row
+    assert row["nan"] == 0
+    binades = {}
+    for x in r[r != 0]:
+        binade = str(math.frexp(x)[1] - 1)
+        binades[binade] = binades.get(binade, 0) + 1
+    assert row["exponents"] == binades, row
+    assert row["format_exponents"] == [grid.least(), grid.top], row
+    wasted = math.log2(grid.largest / np.abs(r).max())
+    if not grid.even:
+        wasted = math.log2(wasted) if wasted > 1 else 0
+    assert math.isclose(row["wasted_bits"], max(wasted, 0), rel_tol=1e-12), row
+    assert row["codes"] == grid.codes, row
+    assert row["used_codes"] == len(set(np.asarray(value, "f4").view("u4").ravel())), row
+
+
+def run(folder, form, accumulate="f32"):
+    command = ["numera", "run", "net.mlir", "--format", form, "--accumulate", accumulate]
+    command += ["--input", "x.npy", "--input", "w.npy", "--layers", "--json"]
+    done = subprocess.run(command, cwd=folder, check=True, stdout=subprocess.PIPE)
+    return json.loads(done.stdout)["layers"]
+
+
+def main(folder):
+    random = np.random.default_rng(5)
+    x = (random.standard_normal((ROWS, 3)) * 2.0 ** random.integers(-6, 3, (ROWS, 3))).astype("f4")
+    x[0] = 0
+    w = random.standard_normal((3, 3)).astype("f4")
+    np.save(folder / "x.npy", x)
+    np.save(folder / "w.npy", w)
+    (folder / "net.mlir").write_text(MODEL)
+    for form, grid in FORMATS.items():
+        rows = run(folder, form)
+        assert [row["name"] for row in rows] == ["product", "scale", "negate"]
+        assert [row["operation"] for row in rows] == ["matmul", "mulf", "negf"]
+        assert [row["inputs"] for row in rows] == [[], [0], [1]]
+        assert [row["format"] for row in rows] == [form] * 3
+        xq, wq = grid.round(x), grid.round(w)
+        p = product(x, w)
+        references = [p, p * x, -(p * x)]
+        first = grid.round(product(xq, wq))
+        exact = lambda a, b: grid.round(a.astype("f8") * b.astype("f8"))
+        second = exact(first, xq)
+        # The most negative number of fixed point has no opposite.
+        negated = lambda a: grid.signed(np.minimum(-a, np.float32(grid.largest)))
+        values = [first, second, negated(second)]
+        owns = [first, exact(grid.round(p), xq), negated(grid.round(p * x))]
+        for row, reference, value, own in zip(rows, references, values, owns):
+            check(grid, row, reference, value, own)
+        assert rows[0]["input_sqnr_db"] is None
+        for i in (1, 2):
+            assert rows[i]["input_sqnr_db"] == rows[i - 1]["sqnr_db"]
+        print(f"{form}: {len(rows)} layers as expected")
+    # f32 has fewer bits than posit32 near one, so that it would be the error.
+    rows = run(folder, "posit32", "f64")
+    assert all(row["sqnr_db"] > 155 for row in rows) and rows[0]["codes"] is None, rows
+    print("posit32: the reference is in f64")
+
+
+main(Path(sys.argv[1]))
