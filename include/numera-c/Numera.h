@@ -181,7 +181,8 @@ NUMERA_C_API int numeraCastRun(const NumeraCast *cast, int32_t rank,
  *          format, accumulate, rounding, random-bits, overflow, seed,
  *          output-as, function, target (cpu, nvptx), cpu, optimization,
  *          code-cache, gpu and cuda-path, as the options of `numera compile`;
- *          and count=flags, for numeraProgramStatistics.
+ *          and count=flags, for numeraProgramStatistics, or count=layers, for
+ *          numeraProgramLayers.
  */
 NUMERA_C_API NumeraProgram *numeraCompileFile(const NumeraRegistry *registry,
                                               const char *model,
@@ -260,6 +261,18 @@ NUMERA_C_API char *numeraProgramStatistics(const NumeraProgram *program,
                                            const char *function,
                                            const int64_t *numbers,
                                            char **error);
+/**
+ * How far the layers of a function are from f32: of a program that was compiled
+ * with the option count=layers, whose functions have further outputs for it.
+ * `results` are all outputs of one call. JSON, the key `layers` of
+ * `numera run --layers --json` (docs/CommandLine.md); free it with
+ * numeraStringFree. A function without layers has an empty list.
+ */
+NUMERA_C_API char *numeraProgramLayers(const NumeraProgram *program,
+                                       const NumeraRegistry *registry,
+                                       const char *function,
+                                       const numera_tensor *results,
+                                       size_t result_count, char **error);
 
 #ifdef __cplusplus
 }

@@ -8,6 +8,7 @@
 #include "Casts.h"
 #include "numera-c/Numera.h"
 #include "numera/Registry/Registry.h"
+#include "numera/Target/Driver/LayerErrors.h"
 #include "numera/Target/Driver/Statistics.h"
 #include "numera/Target/Program/Program.h"
 #include "llvm/Support/Error.h"
@@ -25,6 +26,8 @@ struct NumeraProgram {
   std::string warnings = {};
   /// What the last output of functions counts, by their names.
   std::map<std::string, llvm::SmallVector<numera::FlagCounts>> counts = {};
+  /// The layers that the last outputs of functions show.
+  std::map<std::string, std::vector<numera::LayerRow>> layers = {};
 };
 
 namespace numera {

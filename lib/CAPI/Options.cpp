@@ -57,7 +57,7 @@ std::optional<ModelOptions> numera::readOptions(const char *const *list,
       {"optimization", &compile.optimization, {"0", "1", "2", "3"}},
       {"code-cache", &compile.codeCache},
       {"gpu", &compile.gpu},
-      {"count", &count, {"flags"}},
+      {"count", &count, {"flags", "layers"}},
       {"cuda-path", &options.gpu.cudaPath}};
   SmallVector<StringRef> names;
   for (const Key &key : keys)
@@ -76,7 +76,8 @@ std::optional<ModelOptions> numera::readOptions(const char *const *list,
     if (!error.empty())
       return std::nullopt;
   }
-  compile.countStatusFlags = !count.empty();
+  compile.countStatusFlags = count == "flags";
+  compile.showLayers = count == "layers";
   if (!compile.gpu.empty())
     options.gpu.gpu = compile.gpu;
   return options;

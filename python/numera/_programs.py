@@ -9,7 +9,7 @@ import pathlib
 import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -69,6 +69,7 @@ class Program:
         self._model = model
         self._path: str | None = None
         self._counting: _numera.Program | None = None
+        self._showing: _numera.Program | None = None
         self._metadata = json.loads(native.metadata)
         self.functions: dict[str, Function] = {
             entry["name"]: Function(native, entry, self.seed)
@@ -173,18 +174,61 @@ class Program:
         model = self._known("stats")
         if self._counting is None:
             self._counting = model.compile("count=flags")
-        entries = json.loads(self._counting.metadata)["functions"]
+        name, results = self._observe(self._counting, function, inputs, options)
+        if not results:
+            return Statistics([], [])  # it only moves numbers
+        found = json.loads(self._counting.statistics(model.registry, name, results[-1]))
+        return Statistics(found["stats"], found.get("scaled", []))
+
+    def layers(
+        self, *inputs: Any, function: str | None = None, **options: Any
+    ) -> list[dict[str, Any]]:
+        """Runs a function and measures, for each layer, how far its numbers are
+        from those of the same model in f32 (docs/Semantics/LayerErrors.md).
+
+        Each row has the keys of ``numera run --layers --json``:
+        ``pandas.DataFrame(program.layers(x))`` is a table. ``input_sqnr_db`` is
+        what the layer got, ``own_sqnr_db`` what it adds by itself, and
+        ``sqnr_db`` both; in dB, None for infinite. A program of its own measures,
+        which the first call compiles.
+
+        >>> import numera
+        >>> square = numera.compile('''
+        ...   func.func @square(%x: tensor<?xf32>) -> tensor<?xf32> {
+        ...     %y = arith.mulf %x, %x : tensor<?xf32>
+        ...     return %y : tensor<?xf32>
+        ...   }''', format="f8E4M3FN")
+        >>> (row,) = square.layers([1e-3, 1, 100])
+        >>> row["name"], row["overflow"] == 1 / 3, row["zeros"] == 1 / 3
+        ('mulf', True, True)
+        """
+        model = self._known("layers")
+        if self._showing is None:
+            self._showing = model.compile("count=layers")
+        name, results = self._observe(self._showing, function, inputs, options)
+        if not results:
+            return []  # it only moves numbers
+        found = self._showing.layers(model.registry, name, results)
+        return cast("list[dict[str, Any]]", json.loads(found)["layers"])
+
+    def _observe(
+        self,
+        program: _numera.Program,
+        function: str | None,
+        inputs: Sequence[Any],
+        options: Mapping[str, Any],
+    ) -> tuple[str, list[np.ndarray]]:
+        """The function's name, and all results that it has in `program`; none
+        where these are the function's own."""
         name = function or self._only.name
         if name not in self.functions:
             raise Error(f"no function '{name}'")
+        entries = json.loads(program.metadata)["functions"]
         (entry,) = (entry for entry in entries if entry["name"] == name)
         if len(entry["outputs"]) == len(self.functions[name].outputs):
-            return Statistics([], [])  # it only moves numbers
-        *_, numbers = Function(self._counting, entry, self.seed)(*inputs, **options)
-        found = json.loads(
-            self._counting.statistics(model.registry, name, np.asarray(numbers))
-        )
-        return Statistics(found["stats"], found.get("scaled", []))
+            return name, []
+        results = Function(program, entry, self.seed)(*inputs, **options)
+        return name, [np.asarray(result) for result in results]
 
     def _known(self, method: str) -> _Model:
         if self._model is None:

@@ -259,6 +259,21 @@ static std::string statistics(const Program &program, const Registry &registry,
   return takeString(text, error);
 }
 
+/// `results` are those of a call.
+static std::string layers(const Program &program, const Registry &registry,
+                          const std::string &function,
+                          const std::vector<Input> &results) {
+  std::vector<numera_tensor> tensors;
+  for (size_t i = 0; i < results.size(); ++i)
+    tensors.push_back(tensorOf(results[i], i));
+  char *error = nullptr;
+  char *text = unlocked([&] {
+    return numeraProgramLayers(program.get(), registry.get(), function.c_str(),
+                               tensors.data(), tensors.size(), &error);
+  });
+  return takeString(text, error);
+}
+
 void bindPrograms(nb::module_ &module) {
   nb::class_<Program>(module, "Program", "A compiled program.")
       .def_static("compile_file", &compileFile, nb::arg("registry"),
@@ -274,6 +289,8 @@ void bindPrograms(nb::module_ &module) {
           "JSON.")
       .def("statistics", &statistics, nb::arg("registry"), nb::arg("function"),
            nb::arg("numbers"), "What a function counted, JSON.")
+      .def("layers", &layers, nb::arg("registry"), nb::arg("function"),
+           nb::arg("results"), "The errors of a function's layers, JSON.")
       .def_prop_ro(
           "warnings",
           [](const Program &program) {

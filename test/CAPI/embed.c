@@ -239,6 +239,23 @@ static void testProgram(NumeraRegistry *registry, const char *folder) {
   free(counted[1].data);
   numeraProgramDestroy(program);
 
+  // The result, and three for each of two layers.
+  const char *const showing[] = {"format=f8E4M3FN", "count=layers", NULL};
+  program = numeraCompileText(registry, model, "m", showing, &error);
+  EXPECT(program && error == NULL);
+  numera_tensor shown[7] = {{0}};
+  EXPECT(numeraProgramRun(program, NULL, numbers, 3, shown, 7, NULL, &error));
+  EXPECT_TEXT(numeraProgramLayers(program, registry, "axpy", shown, 7, &error),
+              "\"operation\":\"mulf\",\"format\":\"f8E4M3FN\",\"inputs\":[],"
+              "\"count\":2,\"input_sqnr_db\":null");
+  EXPECT_ERROR(numeraProgramLayers(program, registry, "f", shown, 7, &error),
+               "shows no layers");
+  EXPECT_ERROR(numeraProgramLayers(program, registry, "axpy", shown, 5, &error),
+               "has 6 results for its layers, found 5");
+  for (int i = 0; i < 7; ++i)
+    free(shown[i].data);
+  numeraProgramDestroy(program);
+
   const char *const wrong[] = {"fromat=posit16", NULL};
   EXPECT_ERROR(numeraCompileText(registry, model, "m", wrong, &error),
                "did you mean 'format'");

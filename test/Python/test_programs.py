@@ -276,3 +276,31 @@ def test_a_model_of_onnx_is_a_file_bytes_or_an_object():
     onnx = pytest.importorskip("onnx")
     loaded = numera.compile(onnx.load(FASHION), format="bf16")
     np.testing.assert_array_equal(loaded(images), expected)
+
+
+def test_layers_say_what_each_adds():
+    program = numera.compile(
+        """
+        func.func @net(%x: tensor<?xf32>) -> tensor<?xf32> {
+          %y = arith.mulf %x, %x : tensor<?xf32> loc("square")
+          %z = arith.addf %y, %x : tensor<?xf32> loc("sum")
+          return %z : tensor<?xf32>
+        }""",
+        format="f8E4M3FN",
+    )
+    x = np.random.default_rng(0).standard_normal(1000).astype("f4")
+    square, total = program.layers(x)
+    assert (square["name"], total["name"], total["inputs"]) == ("square", "sum", [0])
+    assert square["sqnr_db"] == square["own_sqnr_db"] == total["input_sqnr_db"]
+    assert total["own_sqnr_db"] > total["sqnr_db"] > 20
+    q = numera.quantize(x, "f8E4M3FN")
+    y = numera.quantize(q.astype("f8") ** 2, "f8E4M3FN")
+    r = (x * x).astype("f8")
+    expected = 10 * np.log10((r**2).sum() / ((y - r) ** 2).sum())
+    assert abs(square["sqnr_db"] - expected) < 1e-9
+    moves = (
+        "func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> { return %x : tensor<2xf32> }"
+    )
+    assert numera.compile(moves, format="bf16").layers([1, 2]) == []
+    with pytest.raises(numera.Error, match="no function 'g'"):
+        program.layers(x, function="g")
