@@ -45,6 +45,7 @@ std::optional<ModelOptions> numera::readOptions(const char *const *list,
   std::string count;
   const Key keys[] = {
       {"format", &compile.format},
+      {"replace", &compile.replace},
       {"accumulate", &compile.accumulate},
       {"rounding", &compile.rounding},
       {"random-bits", &compile.randomBits},

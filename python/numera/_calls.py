@@ -15,11 +15,25 @@ from numera._errors import Error
 __all__ = ["Function", "Tensor"]
 
 _DTYPES = {
+    "f16": "f2",
     "f32": "f4",
     "f64": "f8",
     "bool": "?",
     **{f"{kind}{8 * n}": f"{kind}{n}" for kind in "iu" for n in (1, 2, 4, 8)},
 }
+
+
+def _bfloat16() -> np.dtype[Any]:
+    """NumPy's type for bf16, which ml_dtypes adds; without it, the codes."""
+    try:
+        import ml_dtypes
+    except ImportError:
+        return np.dtype(np.uint16)
+    return np.dtype(ml_dtypes.bfloat16)
+
+
+def _dtype(name: str) -> np.dtype[Any]:
+    return _bfloat16() if name == "bf16" else np.dtype(_DTYPES[name])
 
 
 class Tensor(NamedTuple):
@@ -40,7 +54,7 @@ def _tensors(entries: Sequence[Mapping[str, Any]], kind: str) -> tuple[Tensor, .
     return tuple(
         Tensor(
             entry["name"] or f"{kind}{place}",
-            np.dtype(_DTYPES[entry["dtype"]]),
+            _dtype(entry["dtype"]),
             tuple(None if size < 0 else size for size in entry["shape"]),
         )
         for place, entry in enumerate(entries)
@@ -58,6 +72,12 @@ class Function:
         self.name: str = entry["name"]
         self.inputs = _tensors(entry["inputs"], "arg")
         self.outputs = _tensors(entry["outputs"], "result")
+        brains = [
+            [tensor["dtype"] == "bf16" for tensor in entry[kind]]
+            for kind in ("inputs", "outputs")
+        ]
+        self._brains: list[list[bool]] = brains if any(map(any, brains)) else []
+        """Which inputs and outputs are bf16, if any: they are lent as integers."""
 
     def __call__(
         self,
@@ -97,11 +117,16 @@ class Function:
             else _dense(value, tensor)
             for value, tensor in zip(inputs, self.inputs)
         ]
+        outputs = [] if out is None else self._destinations(out)
+        if self._brains:
+            arrays = _as_integers(arrays, self._brains[0])
+            outputs = _as_integers(outputs, self._brains[1])
         results = self._program.call(
             self.name,
             arrays,
-            [] if out is None else self._destinations(out),
+            outputs,
             len(self.outputs),
+            self._brains,
             threads,
             self._seed if seed is None else seed,
             step,
@@ -109,9 +134,20 @@ class Function:
         )
         if out is not None:
             return out
+        if self._brains:
+            results = [
+                result.view(tensor.dtype)
+                for result, tensor in zip(results, self.outputs)
+            ]
         torch = sys.modules.get("torch")
         if torch and any(isinstance(value, torch.Tensor) for value in inputs):
-            results = [torch.from_numpy(result) for result in results]
+            brains = self._brains[1] if self._brains else [False] * len(results)
+            results = [
+                torch.from_numpy(result.view(np.int16)).view(torch.bfloat16)
+                if is_brain
+                else torch.from_numpy(result)
+                for result, is_brain in zip(results, brains)
+            ]
         return results[0] if len(results) == 1 else tuple(results)
 
     def _destinations(self, out: Any) -> list[Any]:
@@ -152,6 +188,16 @@ class Function:
         return f"<numera.Function {self}>"
 
 
+def _as_integers(
+    arrays: Sequence[np.ndarray[Any, Any]], brains: Sequence[bool]
+) -> list[np.ndarray[Any, Any]]:
+    """With the memory of bf16 as integers, which have the buffer protocol."""
+    return [
+        array.view(np.uint16) if is_brain else array
+        for array, is_brain in zip(arrays, brains)
+    ]
+
+
 def _count(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
@@ -165,6 +211,10 @@ def _view(value: Any, name: str) -> np.ndarray[Any, Any] | None:
     torch = sys.modules.get("torch")
     if torch and isinstance(value, torch.Tensor):
         value = value.detach()
+        if value.dtype == torch.bfloat16 and value.device.type == "cpu":
+            return value.view(torch.int16).numpy().view(_bfloat16())
+    elif str(getattr(value, "dtype", "")) == "bfloat16":  # JAX's
+        return np.asarray(value)
     if not hasattr(value, "__dlpack__"):
         return np.asarray(value) if hasattr(value, "__array__") else None
     device, _ = value.__dlpack_device__()

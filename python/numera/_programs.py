@@ -254,6 +254,7 @@ def compile(
     model: Any,
     *,
     format: Spec | None = None,
+    replace: str | Sequence[str] | None = None,
     accumulate: Spec | None = None,
     rounding: str | None = None,
     random_bits: int | None = None,
@@ -275,8 +276,12 @@ def compile(
     model       the path of an .onnx or .mlir file, a model of ONNX or its bytes,
                 or MLIR itself.
     format      what it computes in; None: the policy's, else f32.
+    replace     the float types of the model that the format replaces, ``f32``
+                (None) or several: ``("f32", "bf16")``. Numbers of another type are
+                in the format of its name. Inputs and results keep their types.
     accumulate  what sums of products are kept in: ``same``, ``quire``, a format.
-    output_as   results as ``f32``, ``f64``, or codes, ``storage``.
+    output_as   results as ``f32``, ``f64``, or codes, ``storage``; None: as in the
+                model.
     policy      formats for parts of the model: a mapping with the keys of
                 Configuration.md's ``policy``, or a YAML file that has one. Its
                 ``default`` and ``accumulate`` are the two arguments above.
@@ -304,6 +309,7 @@ def compile(
     request = Request(formats)
     options = {
         "format": request.name(format),
+        "replace": replace if isinstance(replace, str) else ",".join(replace or ()),
         "accumulate": request.name(accumulate, words=_ACCUMULATORS),
         "rounding": rounding,
         "random-bits": random_bits,
@@ -323,7 +329,7 @@ def compile(
         request.add_policy(chosen)
     elif policy is not None:
         request.add_file(policy)
-    listed = [f"{key}={value}" for key, value in options.items() if value is not None]
+    listed = [f"{key}={value}" for key, value in options.items() if value not in (None, "")]
     source = _read(model, request.sources(), listed)
     native = source.compile()
     for line in native.warnings.splitlines():

@@ -124,7 +124,15 @@ static int32_t dtypeOf(nb::dlpack::dtype dtype) {
     return 0;
   switch (Code(dtype.code)) {
   case Code::Float:
-    return dtype.bits == 32 ? NUMERA_F32 : dtype.bits == 64 ? NUMERA_F64 : 0;
+    switch (dtype.bits) {
+    case 16:
+      return NUMERA_F16;
+    case 32:
+      return NUMERA_F32;
+    case 64:
+      return NUMERA_F64;
+    }
+    return 0;
   case Code::Bool:
     return dtype.bits == 8 ? NUMERA_BOOL : 0;
   case Code::Int:
@@ -152,10 +160,18 @@ static nb::dlpack::dtype dtypeOf(int32_t dtype) {
   auto make = [](Code code, unsigned bits) {
     return nb::dlpack::dtype{uint8_t(code), uint8_t(bits), 1};
   };
-  if (dtype == NUMERA_F32 || dtype == NUMERA_F64)
-    return make(Code::Float, dtype == NUMERA_F32 ? 32 : 64);
-  if (dtype == NUMERA_BOOL)
+  switch (dtype) {
+  case NUMERA_F16:
+    return make(Code::Float, 16);
+  case NUMERA_F32:
+    return make(Code::Float, 32);
+  case NUMERA_F64:
+    return make(Code::Float, 64);
+  case NUMERA_BOOL:
     return make(Code::Bool, 8);
+  case NUMERA_BF16: // NumPy has none
+    return make(Code::UInt, 16);
+  }
   if (dtype >= NUMERA_U8)
     return make(Code::UInt, 8u << (dtype - NUMERA_U8));
   return make(Code::Int, 8u << (dtype - NUMERA_I8));
@@ -211,11 +227,20 @@ static void checkShape(const Output &array, const numera_tensor &result,
                 printShape(result.shape, size_t(result.rank)));
 }
 
+/// Says that integers are bf16.
+static void markBrains(std::vector<numera_tensor> &tensors,
+                       const std::vector<bool> &brains) {
+  for (size_t i = 0; i < std::min(tensors.size(), brains.size()); ++i)
+    if (brains[i] && tensors[i].dtype == NUMERA_U16)
+      tensors[i].dtype = NUMERA_BF16;
+}
+
 /// The results of a function, which `outputs` has memory for, unless it is
-/// empty.
+/// empty. `brains` has which inputs and which outputs are bf16, or nothing.
 static nb::list call(const Program &program, const std::string &function,
                      const std::vector<Input> &inputs,
                      const std::vector<Output> &outputs, size_t outputCount,
+                     const std::vector<std::vector<bool>> &brains,
                      uint32_t threads, uint64_t seed, uint64_t step,
                      uint64_t sample) {
   std::vector<numera_tensor> arguments, results;
@@ -223,6 +248,10 @@ static nb::list call(const Program &program, const std::string &function,
     arguments.push_back(tensorOf(inputs[i], i));
   for (size_t i = 0; i < outputs.size(); ++i)
     results.push_back(tensorOf(outputs[i], i));
+  if (brains.size() == 2) {
+    markBrains(arguments, brains[0]);
+    markBrains(results, brains[1]);
+  }
   if (outputs.empty())
     results.resize(outputCount, numera_tensor{});
   numera_options options = NUMERA_OPTIONS;
@@ -298,8 +327,9 @@ void bindPrograms(nb::module_ &module) {
           },
           "A line each.")
       .def("call", &call, nb::arg("function"), nb::arg("inputs"),
-           nb::arg("outputs"), nb::arg("output_count"), nb::arg("threads"),
-           nb::arg("seed"), nb::arg("step"), nb::arg("sample"));
+           nb::arg("outputs"), nb::arg("output_count"), nb::arg("brains"),
+           nb::arg("threads"), nb::arg("seed"), nb::arg("step"),
+           nb::arg("sample"));
   module.def("compile_to_file", &compileToFile, nb::arg("registry"),
              nb::arg("name"), nb::arg("mlir").none(), nb::arg("options"),
              nb::arg("emit"), nb::arg("output"));

@@ -10,22 +10,6 @@ using namespace numera::host;
 
 namespace {
 
-/// The number of a binary16 code, exactly: 1 sign, 5 exponent, 10 fraction.
-/// Not `_Float16`: not every compiler that builds this has the type.
-float numberOfHalf(uint16_t code) {
-  uint32_t sign = uint32_t(code & 0x8000) << 16;
-  uint32_t exponent = code >> 10 & 31, fraction = code & 0x3FF;
-  if (exponent == 0) {
-    float magnitude = float(fraction) * 0x1p-24F;
-    return sign ? -magnitude : magnitude;
-  }
-  if (exponent == 31)
-    return fraction ? std::numeric_limits<float>::quiet_NaN()
-                    : std::bit_cast<float>(sign | 0x7F800000);
-  return std::bit_cast<float>(sign | (exponent + 127 - 15) << 23 |
-                              fraction << 13);
-}
-
 /// A conversion of C++ rounds once, in the mode that is set: to nearest even,
 /// in programs that set no other.
 template <typename To, typename From>
@@ -67,10 +51,34 @@ template <typename To> void convertTo(const Array &from, Array &to) {
     for (size_t i = 0, size = from.size(); i < size; ++i)
       to.data<To>()[i] = from.data<uint8_t>()[i] != 0;
     return;
+  case DType::bf2:
+    for (size_t i = 0, size = from.size(); i < size; ++i)
+      to.data<To>()[i] = numberOfBFloat(from.data<uint16_t>()[i]);
+    return;
   }
 }
 
 } // namespace
+
+/// 1 sign, 5 exponent, 10 fraction. Not `_Float16`: not every compiler that
+/// builds this has the type.
+float numera::host::numberOfHalf(uint16_t code) {
+  uint32_t sign = uint32_t(code & 0x8000) << 16;
+  uint32_t exponent = code >> 10 & 31, fraction = code & 0x3FF;
+  if (exponent == 0) {
+    float magnitude = float(fraction) * 0x1p-24F;
+    return sign ? -magnitude : magnitude;
+  }
+  if (exponent == 31)
+    return fraction ? std::numeric_limits<float>::quiet_NaN()
+                    : std::bit_cast<float>(sign | 0x7F800000);
+  return std::bit_cast<float>(sign | (exponent + 127 - 15) << 23 |
+                              fraction << 13);
+}
+
+float numera::host::numberOfBFloat(uint16_t code) {
+  return std::bit_cast<float>(uint32_t(code) << 16);
+}
 
 bool numera::host::convertsNumbers(DType from, DType to) {
   return from == to || to == DType::f4 || to == DType::f8;

@@ -19,7 +19,7 @@ struct DTypeInfo {
 };
 
 /// In the order of DType. One byte has no endianness: NumPy writes '|'.
-constexpr std::array<DTypeInfo, 12> dtypes = {{{"<f2", 2},
+constexpr std::array<DTypeInfo, 13> dtypes = {{{"<f2", 2},
                                                {"<f4", 4},
                                                {"<f8", 8},
                                                {"|i1", 1},
@@ -30,8 +30,9 @@ constexpr std::array<DTypeInfo, 12> dtypes = {{{"<f2", 2},
                                                {"<u2", 2},
                                                {"<u4", 4},
                                                {"<u8", 8},
-                                               {"|b1", 1}}};
-static_assert(dtypes.size() == size_t(DType::b1) + 1);
+                                               {"|b1", 1},
+                                               {"<V2", 2}}};
+static_assert(dtypes.size() == size_t(DType::bf2) + 1);
 
 /// `text` from a file, fit to stand in a one-line message.
 std::string quoted(std::string_view text) {
@@ -94,6 +95,8 @@ private:
     std::string_view name;
     if (!parseString("a dtype", name))
       return false;
+    if (name == "|V2") // written for arrays of plain bytes
+      name = "<V2";
     const auto *found = std::ranges::find(dtypes, name, &DTypeInfo::spelling);
     if (found == dtypes.end())
       return raiseDType(name);

@@ -20,6 +20,7 @@ _Static_assert(offsetof(numera_tensor, shape) == 24, "");
 _Static_assert(sizeof(numera_options) == 48, "");
 _Static_assert(offsetof(numera_options, workspace) == 32, "");
 _Static_assert(NUMERA_F32 == 1 && NUMERA_BOOL == 11, "");
+_Static_assert(NUMERA_F16 == 12 && NUMERA_BF16 == 13, "");
 
 static int failures = 0;
 

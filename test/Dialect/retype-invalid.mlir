@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: MIT
 // RUN: numera-opt %s --numera-retype='to=posit16' -split-input-file -verify-diagnostics
 // RUN: not numera-opt %s --numera-retype='to=posti16' 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: not numera-opt %s --numera-retype='replace=f32,bfloat' 2>&1 | FileCheck %s --check-prefix=TYPE
 // RUN: not numera-opt %s --numera-retype='to=float<4,3,stochastic,mac.truncate-operands=1> accumulate=same' 2>&1 | FileCheck %s --check-prefix=SAME
 
 // NAME: error: unknown format 'posti16', did you mean 'posit16'?
+// TYPE: error: unknown float type 'bfloat', expected one of MLIR's: f64 f32 tf32 f16 bf16 f8E4M3FN f8E5M2 f8E4M3 f8E3M4 f8E4M3FNUZ f8E5M2FNUZ f6E3M2FN f6E2M3FN f4E2M1FN f8E8M0FNU
 // SAME: error: accumulate 'same' rounds products stochastically, each by a mul and an add: 'float<4,3,stochastic,mac.truncate-operands=1>' changes 'mac', expected changes of 'mul' and 'add'
 
-func.func @an_operation_has_no_counterpart(%x: f32, %i: i32) -> f32 {
+func.func @an_operation_has_no_counterpart(%x: f32) -> i1 {
+  // expected-error@+1 {{'math.isnormal' has no counterpart in the numera dialect}}
+  %0 = math.isnormal %x : f32
+  return %0 : i1
+}
+
+// -----
+
+func.func @an_exponent_is_no_number_of_f64(%x: f32, %i: i64) -> f32 {
   // expected-error@+1 {{'math.fpowi' has no counterpart in the numera dialect}}
-  %0 = math.fpowi %x, %i : f32, i32
+  %0 = math.fpowi %x, %i : f32, i64
   return %0 : f32
 }
 
@@ -22,8 +32,21 @@ func.func @a_constant_has_no_elements() -> tensor<2xf32> {
 
 // -----
 
-func.func @the_bits_of_a_float_are_asked_for(%x: f32) -> i32 {
+func.func @the_bits_of_one_type_are_those_of_another(%x: f16) -> bf16 {
   // expected-error@+1 {{'arith.bitcast' has no counterpart in the numera dialect}}
-  %0 = arith.bitcast %x : f32 to i32
-  return %0 : i32
+  %0 = arith.bitcast %x : f16 to bf16
+  return %0 : bf16
 }
+
+// -----
+
+func.func @a_type_is_no_format(%x: f80) -> f80 {
+  // expected-error@+1 {{'arith.addf' is on 'f80', which cannot be retyped there; expected f32}}
+  %0 = arith.addf %x, %x : f80
+  return %0 : f80
+}
+
+// -----
+
+// expected-error@+1 {{'memref.global' is on 'bf16', which cannot be retyped there; expected f32}}
+memref.global "private" constant @g : memref<2xbf16> = dense<1.0>

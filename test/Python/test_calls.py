@@ -290,3 +290,63 @@ def test_memory_does_not_grow(twice):
     for _ in range(4000):  # 1 GB of results
         twice(array)
     assert peak() - before < 20_000  # KB
+
+
+# ---- models in other floats --------------------------------------------------
+
+AXPY = """
+func.func @axpy(%a: TYPE, %x: tensor<?x?xTYPE>, %y: tensor<?x?xTYPE>)
+    -> (tensor<?x?xTYPE>, TYPE) {
+  %z = linalg.map ins(%x, %y : tensor<?x?xTYPE>, tensor<?x?xTYPE>)
+                  outs(%y : tensor<?x?xTYPE>) (%v: TYPE, %w: TYPE, %o: TYPE) {
+    %p = arith.mulf %a, %v : TYPE
+    %s = arith.addf %p, %w : TYPE
+    linalg.yield %s : TYPE
+  }
+  return %z, %a : tensor<?x?xTYPE>, TYPE
+}
+"""
+FLOATS = {"f16": "f2", "bf16": ml_dtypes.bfloat16, "f64": "f8"}
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_a_model_in_another_float_takes_and_returns_it(name):
+    dtype = np.dtype(FLOATS[name])
+    axpy = numera.compile(AXPY.replace("TYPE", name))
+    a, x, y = dtype.type(1.2), (BASE / 7).astype(dtype), (BASE.T / 3).astype(dtype)
+    assert [tensor.dtype for tensor in axpy.inputs + axpy.outputs] == [dtype] * 5
+    result, scalar = axpy(a, x, y.T.copy())
+    assert result.dtype == scalar.dtype == dtype and scalar.shape == ()
+    np.testing.assert_array_equal(result, a * x + y.T)
+    strided, _ = axpy(1.2, x[:, ::2], y.T[:, ::2])
+    np.testing.assert_array_equal(strided, (a * x + y.T)[:, ::2])
+    out = np.empty_like(x), np.empty((), dtype)
+    axpy(a, x, y.T, out=out)
+    np.testing.assert_array_equal(out[0], result)
+    # posit16 has the numbers of these, in the middle: one rounding each.
+    posits = numera.compile(
+        AXPY.replace("TYPE", name), format="posit16", replace=name
+    )
+    same = numera.compile(
+        AXPY.replace("TYPE", "f64"), format="posit16", replace=["f64"]
+    )
+    np.testing.assert_array_equal(
+        posits(a, x, y.T)[0], same(a, x.astype("f8"), y.T.astype("f8"))[0].astype(dtype)
+    )
+
+
+def test_pytorch_and_jax_have_bf16_and_get_it_back():
+    torch = pytest.importorskip("torch")
+    axpy = numera.compile(AXPY.replace("TYPE", "bf16"))
+    x = torch.from_numpy(BASE / 7).bfloat16()
+    result, _ = axpy(torch.tensor(2.0, dtype=torch.bfloat16), x, x)
+    assert result.dtype == torch.bfloat16
+    assert torch.equal(result, 2 * x + x)
+
+
+def test_a_float_of_another_type_is_refused():
+    axpy = numera.compile(AXPY.replace("TYPE", "bf16"))
+    with pytest.raises(numera.Error, match="'arg1' has dtype float32, expected bfloat16"):
+        axpy(1, BASE, BASE)
+    with pytest.raises(numera.Error, match="unknown float type 'bfloat16', expected"):
+        numera.compile(AXPY.replace("TYPE", "bf16"), replace="bfloat16")

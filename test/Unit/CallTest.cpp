@@ -35,8 +35,7 @@ TEST(Call, SaysWhatIsWrongWithAnArgument) {
   EXPECT_EQ(message({&wide, &good}),
             "f: input 0 'x': dtype f64 (2); expected f32");
   EXPECT_EQ(message({&half, &good}),
-            "input 0 has dtype '<f2', which no program takes; convert it to "
-            "'<f4'");
+            "f: input 0 'x': dtype f16 (12); expected f32");
   EXPECT_EQ(messageOf(program->call("g", {}, outputs, run)),
             "the program has no function 'g'");
   run.size = 4;

@@ -164,7 +164,7 @@ TEST_F(NpyTest, AcceptsEveryVersionAndSpellingOfAHeader) {
 
 TEST_F(NpyTest, NamesWhatIsWrongWithAHeader) {
   const std::string types = "; expected one of <f2 <f4 <f8 |i1 <i2 <i4 <i8 |u1 "
-                            "<u2 <u4 <u8 |b1";
+                            "<u2 <u4 <u8 |b1 <V2";
   const std::pair<std::string, std::string> cases[] = {
       {"", "malformed header at byte 0: expected '{'"},
       {"[1]", "malformed header at byte 0: expected '{'"},
@@ -243,7 +243,7 @@ TEST_F(NpyTest, NamesWhatIsWrongWithAFile) {
        "header of 16777216 bytes; expected at most 65535"},
       {npy(header("<f4", "(2, 3)"), "1234"),
        "shape (2, 3) of '<f4' takes 24 bytes; the file holds 4"},
-      {npy(header("|b1", "(3,)"), "1234"),
+      {npy(header("|b1 <V2", "(3,)"), "1234"),
        "shape (3,) of '|b1' takes 3 bytes; the file holds 4"},
   };
   for (const auto &[bytes, message] : cases)

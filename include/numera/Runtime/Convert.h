@@ -9,6 +9,10 @@
 
 namespace numera::host {
 
+/// The number of a code of binary16, and of bfloat16, exactly.
+float numberOfHalf(uint16_t code);
+float numberOfBFloat(uint16_t code);
+
 /// True if `convertNumbers` converts `from` to `to`. Every type is converted to
 /// f32 and f64. Nothing is converted to integers, which may be codes or
 /// indices, for which rounding makes no sense.

@@ -69,6 +69,8 @@ constexpr uint64_t sizeOfDType(int32_t dtype) {
     return 1;
   case NUMERA_I16:
   case NUMERA_U16:
+  case NUMERA_F16:
+  case NUMERA_BF16:
     return 2;
   case NUMERA_F32:
   case NUMERA_I32:

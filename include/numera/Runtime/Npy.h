@@ -19,7 +19,23 @@
 namespace numera::host {
 
 /// Element types under NumPy's names: kind, then bytes. The values are no ABI.
-enum class DType : uint8_t { f2, f4, f8, i1, i2, i4, i8, u1, u2, u4, u8, b1 };
+/// NumPy has no bfloat16; that of the package ml_dtypes is saved as two bytes
+/// without a meaning, V2.
+enum class DType : uint8_t {
+  f2,
+  f4,
+  f8,
+  i1,
+  i2,
+  i4,
+  i8,
+  u1,
+  u2,
+  u4,
+  u8,
+  b1,
+  bf2
+};
 
 /// The number of bytes of one element.
 size_t sizeOf(DType dtype);

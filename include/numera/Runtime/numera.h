@@ -33,7 +33,9 @@ typedef enum numera_dtype {
   NUMERA_U16 = 8,
   NUMERA_U32 = 9,
   NUMERA_U64 = 10,
-  NUMERA_BOOL = 11 /**< one byte, 0 or 1 */
+  NUMERA_BOOL = 11, /**< one byte, 0 or 1 */
+  NUMERA_F16 = 12,  /**< binary16 of IEEE 754 */
+  NUMERA_BF16 = 13  /**< bfloat16: the upper half of an f32 */
 } numera_dtype;
 
 /** A dense tensor in row-major order. */

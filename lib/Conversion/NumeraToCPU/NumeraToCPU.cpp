@@ -8,6 +8,7 @@
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/BufferizationToMemRef/BufferizationToMemRef.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
+#include "mlir/Conversion/MathToFuncs/MathToFuncs.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
@@ -69,6 +70,7 @@ static void addLoweringToLLVM(OpPassManager &passes) {
   passes.addPass(memref::createExpandStridedMetadataPass());
   passes.addPass(createConvertVectorToSCFPass());
   passes.addPass(createLowerAffinePass());
+  passes.addPass(createConvertMathToFuncs()); // powers of integers
   passes.addPass(createSCFToControlFlowPass());
   // Casts of shape, transfers: what the pass below has no patterns for.
   passes.addPass(createConvertVectorToLLVMPass());

@@ -99,6 +99,7 @@ private:
                         std::string &symbol);
 
   bool readPolicy(const YamlNode &section);
+  bool readReplaced(const YamlNode &value);
   bool readRoleFormat(const YamlNode &value, Role &role);
   bool readScale(const YamlNode &value, const Format &scale, Role &role);
   bool readRoles(const YamlNode &section);

@@ -338,11 +338,32 @@ bool ConfigurationReader::readZeroPoints(const YamlNode &section) {
   return true;
 }
 
+/// `replace: [f32, f64]`, or one of them.
+bool ConfigurationReader::readReplaced(const YamlNode &value) {
+  std::vector<Format> &replaced = registry.filePolicy.replaced;
+  replaced.clear();
+  auto readOne = [&](const YamlNode &item) {
+    std::string error;
+    if (!expectScalar(item))
+      return false;
+    Format format = registry.lookupFloatType(item.text, error);
+    if (format)
+      replaced.push_back(format);
+    return format || file.fail(item.place, error);
+  };
+  if (!value.isSequence())
+    return readOne(value);
+  return llvm::all_of(value.items, readOne) &&
+         (!replaced.empty() ||
+          file.fail(value.place, "'replace' is empty, expected f32 or other "
+                                 "float types"));
+}
+
 bool ConfigurationReader::readPolicy(const YamlNode &section) {
   if (!checkKeys(section, "'policy'",
                  {"default", "accumulate", "axis", "weights", "activations",
-                  "outputs", "rules", "scale", "scale-format", "scales",
-                  "storage", "zero-points"}))
+                  "outputs", "replace", "rules", "scale", "scale-format",
+                  "scales", "storage", "zero-points"}))
     return false;
   Policy &policy = registry.filePolicy;
   if (const YamlNode *value = section.find("default")) {
@@ -354,6 +375,9 @@ bool ConfigurationReader::readPolicy(const YamlNode &section) {
   }
   if (const YamlNode *value = section.find("accumulate"))
     if (!readAccumulate(*value, policy.accumulate, policy.accumulator))
+      return false;
+  if (const YamlNode *value = section.find("replace"))
+    if (!readReplaced(*value))
       return false;
   if (const YamlNode *scales = section.find("scales"))
     if (!readScales(*scales))

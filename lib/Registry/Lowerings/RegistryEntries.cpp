@@ -68,6 +68,23 @@ Format RegistryEntries::lookupFormat(StringRef text, std::string &error) const {
   return {};
 }
 
+Format RegistryEntries::lookupFloatType(StringRef name,
+                                        std::string &error) const {
+  constexpr llvm::StringLiteral types[] = {
+      "f64",        "f32",      "tf32",     "f16",      "bf16",
+      "f8E4M3FN",   "f8E5M2",   "f8E4M3",   "f8E3M4",   "f8E4M3FNUZ",
+      "f8E5M2FNUZ", "f6E3M2FN", "f6E2M3FN", "f4E2M1FN", "f8E8M0FNU"};
+  // The one type whose format has no name.
+  if (name == "f8E4M3B11FNUZ")
+    return lookupFormat("float<4,3,fnuz,bias=11>", error);
+  if (llvm::is_contained(types, name))
+    return lookupFormat(name, error);
+  error = "unknown float type '" + name.str() + "', expected one of MLIR's:";
+  for (StringRef type : types)
+    error += " " + type.str();
+  return {};
+}
+
 ScaledFormat RegistryEntries::lookupScaledFormat(StringRef text,
                                                  std::string &error) const {
   for (const NamedScaledFormat &candidate : scaled)

@@ -232,7 +232,8 @@ bool Compiler::resolve(const CompileOptions &options, Resolved &resolved,
   };
   auto request =
       readRequest(registry, options.format, options.accumulate, error);
-  if (!request)
+  if (!request ||
+      !readReplaced(registry, options.replace, request->replaced, error))
     return fail(error);
   auto policy = resolvePolicy(registry, *request, error);
   if (!policy)

@@ -23,7 +23,7 @@ namespace numera {
 
 /// A number that has a dtype or a format; all else is an error later.
 static bool isNumber(Type type) {
-  return isa<Float32Type, Float64Type, IntegerType, NumType>(type);
+  return isa<FloatType, IntegerType, IndexType, NumType>(type);
 }
 
 static SmallVector<Type> withTensors(ArrayRef<Type> types) {

@@ -16,6 +16,12 @@ static std::optional<numera_dtype> dtypeOf(Type type) {
     return NUMERA_F32;
   if (type.isF64())
     return NUMERA_F64;
+  if (type.isF16())
+    return NUMERA_F16;
+  if (type.isBF16())
+    return NUMERA_BF16;
+  if (type.isIndex())
+    return NUMERA_I64;
   auto integer = dyn_cast<IntegerType>(type);
   if (auto num = dyn_cast<NumType>(type)) // codes, as `--output-as storage` has
     integer = IntegerType::get(type.getContext(), num.getFormat().storageBits(),
@@ -60,6 +66,11 @@ tensorSignature(func::FuncOp function, Type type, DictionaryAttr attributes) {
   type = withoutPacking(type);
   auto shaped = dyn_cast<ShapedType>(type);
   auto dtype = dtypeOf(shaped ? shaped.getElementType() : type);
+  // Arrays of codes have a type of their own where NumPy, or who adds types to
+  // it, has the type that the model had.
+  if (auto was =
+          attributes ? attributes.getAs<TypeAttr>(dtypeAttribute) : TypeAttr())
+    dtype = dtypeOf(was.getValue()).value_or(*dtype);
   // Numbers have become tensors, but where the function's address is taken.
   if (dtype && !shaped)
     return function.emitError("function '")
@@ -70,7 +81,8 @@ tensorSignature(func::FuncOp function, Type type, DictionaryAttr attributes) {
     return function.emitError("function '")
            << function.getName() << "' has " << type
            << " at its boundary; expected numbers, or tensors or memrefs of "
-              "known rank, of f32, f64 or integers of 1, 8, 16, 32 or 64 bits";
+              "known rank, of floats of up to 64 bits, index, or integers of "
+              "1, 8, 16, 32 or 64 bits";
   tensor.dtype = *dtype;
   if (shaped)
     for (int64_t size : shaped.getShape())
@@ -78,13 +90,15 @@ tensorSignature(func::FuncOp function, Type type, DictionaryAttr attributes) {
   return tensor;
 }
 
-/// LLVM's functions know no such attribute: the signature has it now.
-static void dropNames(func::FuncOp function) {
-  for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    function.removeArgAttr(i, "numera.name");
-  for (unsigned i = 0; i < function.getNumResults(); ++i)
-    function.removeResultAttr(
-        i, StringAttr::get(function.getContext(), "numera.name"));
+/// LLVM's functions know no such attributes: the signature has them now.
+static void dropAttributes(func::FuncOp function) {
+  for (StringRef name : {StringRef("numera.name"), StringRef(dtypeAttribute)}) {
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      function.removeArgAttr(i, name);
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      function.removeResultAttr(i,
+                                StringAttr::get(function.getContext(), name));
+  }
 }
 
 /// Names that the program itself needs for something else.
@@ -141,7 +155,7 @@ FailureOr<std::vector<FunctionSignature>> collectSignatures(ModuleOp module) {
         return failure();
       signature.outputs.push_back(*tensor);
     }
-    dropNames(function);
+    dropAttributes(function);
     function->removeAttr(drawsAttribute);
     signatures.push_back(std::move(signature));
   }

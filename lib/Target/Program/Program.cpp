@@ -150,16 +150,14 @@ numera_entry *Program::entry(StringRef function) const {
                    : nullptr;
 }
 
-/// In the order of host::DType; 0 has no place in a program.
+/// In the order of host::DType.
 static constexpr int dtypes[] = {
-    0,          NUMERA_F32, NUMERA_F64, NUMERA_I8,  NUMERA_I16, NUMERA_I32,
-    NUMERA_I64, NUMERA_U8,  NUMERA_U16, NUMERA_U32, NUMERA_U64, NUMERA_BOOL};
+    NUMERA_F16, NUMERA_F32,  NUMERA_F64, NUMERA_I8,  NUMERA_I16,
+    NUMERA_I32, NUMERA_I64,  NUMERA_U8,  NUMERA_U16, NUMERA_U32,
+    NUMERA_U64, NUMERA_BOOL, NUMERA_BF16};
 
-std::optional<numera_dtype> numera::dtypeOf(host::DType dtype) {
-  int number = dtypes[size_t(dtype)];
-  if (number == 0)
-    return std::nullopt;
-  return numera_dtype(number);
+numera_dtype numera::dtypeOf(host::DType dtype) {
+  return numera_dtype(dtypes[size_t(dtype)]);
 }
 
 host::DType numera::dtypeOf(numera_dtype dtype) {
@@ -171,15 +169,10 @@ static Expected<numera_tensor> tensorOf(const host::Array &array, size_t i) {
     return createStringError(
         "input " + Twine(i) + " has " + Twine(array.shape.size()) +
         " dimensions; expected at most " + Twine(NUMERA_MAX_RANK));
-  std::optional<numera_dtype> dtype = dtypeOf(array.dtype);
-  if (!dtype)
-    return createStringError("input " + Twine(i) + " has dtype '" +
-                             StringRef(host::spelling(array.dtype)) +
-                             "', which no program takes; convert it to '<f4'");
   numera_tensor tensor{};
   tensor.data = array.bytes.get();
   tensor.capacity = array.byteSize;
-  tensor.dtype = *dtype;
+  tensor.dtype = dtypeOf(array.dtype);
   tensor.rank = int32_t(array.shape.size());
   llvm::copy(array.shape, tensor.shape);
   return tensor;

@@ -22,7 +22,8 @@ std::string numera::printDimensions(const std::vector<int64_t> &shape) {
 static DType numpyType(numera_dtype dtype) {
   constexpr DType types[] = {DType::f4, DType::f8, DType::i1, DType::i2,
                              DType::i4, DType::i8, DType::u1, DType::u2,
-                             DType::u4, DType::u8, DType::b1};
+                             DType::u4, DType::u8, DType::b1, DType::f2,
+                             DType::bf2};
   return types[size_t(dtype) - size_t(NUMERA_F32)];
 }
 
@@ -34,7 +35,9 @@ static bool isSameType(DType found, DType expected) {
                                sizeOf(found) == sizeOf(expected));
 }
 
-static bool isFloat(DType dtype) { return dtype <= DType::f8; }
+static bool isFloat(DType dtype) {
+  return dtype <= DType::f8 || dtype == DType::bf2;
+}
 
 /// Numbers become f32 or f64; integers may be codes, and stay what they are.
 static bool convertType(const TensorSignature &wanted, const std::string &name,
@@ -53,7 +56,10 @@ static bool convertType(const TensorSignature &wanted, const std::string &name,
           std::string(spelling(input.array.dtype)) + "', expected '" + word +
           "' for " + name + "; ";
   // Where the program takes codes, converting numbers would make others.
-  if (isFloat(input.array.dtype))
+  if (expected == DType::bf2)
+    error +=
+        "save numpy.load(\"" + input.path + "\").astype(ml_dtypes.bfloat16)";
+  else if (isFloat(input.array.dtype) && !isFloat(expected))
     error += "numbers are not made integers or codes: save an array of '" +
              word + "'";
   else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "Metrics.h"
+#include "numera/Runtime/Convert.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,9 +10,19 @@ using namespace numera;
 using host::Array;
 using host::DType;
 
-/// Calls `visit` with the elements, as a pointer to their C++ type.
+/// Calls `visit` with the elements, as a pointer to their C++ type; of floats
+/// of 16 bits with their numbers.
 template <typename F> static auto visitElements(const Array &array, F visit) {
   switch (array.dtype) {
+  case DType::f2:
+  case DType::bf2: {
+    std::vector<float> numbers(array.size());
+    std::transform(array.data<uint16_t>(),
+                   array.data<uint16_t>() + array.size(), numbers.begin(),
+                   array.dtype == DType::f2 ? host::numberOfHalf
+                                            : host::numberOfBFloat);
+    return visit(static_cast<const float *>(numbers.data()));
+  }
   case DType::f8:
     return visit(array.data<double>());
   case DType::i1:

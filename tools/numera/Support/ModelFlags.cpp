@@ -29,6 +29,10 @@ void numera::addModelFlags(CommandLine &line, ModelFlags &flags) {
   line.add({"format", "FORMAT",
             "compute in this format: a name or a spelling such as float<5,7>",
             &compile.format});
+  line.add({"replace", "TYPES",
+            "float types of the model that the format replaces: f32 (default), "
+            "or several, e.g. f32,bf16",
+            &compile.replace});
   line.add({"accumulate", "FORMAT",
             "add up matrix products in: same, quire, f32, f64, tensorcore or a "
             "format",
@@ -44,7 +48,8 @@ void numera::addModelFlags(CommandLine &line, ModelFlags &flags) {
   line.add({"seed", "NUMBER", "seed of stochastic rounding", &flags.seed});
   line.add({"output-as",
             "KIND",
-            "results as f32 (default), f64 or the format's storage",
+            "results as f32, f64 or the format's storage; default: as in the "
+            "model",
             &compile.outputAs,
             {"f32", "f64", "storage"}});
   line.add(

@@ -43,6 +43,9 @@ struct Policy {
   /// word.
   static Accumulate accumulateFromName(llvm::StringRef name);
 
+  /// The formats of the float types of a model that the format replaces; empty:
+  /// not named.
+  std::vector<Format> replaced;
   Format defaultFormat;       ///< null: not named
   ScaledFormat defaultScaled; ///< instead of it; null: not named
   Role weights, activations, outputs;

@@ -24,6 +24,10 @@ public:
   /// rule, or of a spelling (`posit16`, `p3109_k8p3se`, `float<5,7>`). If it is
   /// none of these, returns null with a message that names near matches.
   Format lookupFormat(llvm::StringRef text, std::string &error) const;
+  /// The format of a float type of MLIR, by the type's name (`f16`, `f8E5M2`);
+  /// null with a message for any other text, and for types without a format
+  /// (`f80`, `f128`).
+  Format lookupFloatType(llvm::StringRef name, std::string &error) const;
   /// The name of a format: the first one registered for it, else the one that
   /// its family composes by a rule, else empty.
   std::string nameOf(const Format &format) const;

@@ -31,13 +31,14 @@ class StepTimes;
 /// format.
 struct CompileOptions {
   std::string format;     ///< name or spelling
+  std::string replace;    ///< the float types it replaces, as in `f32,bf16`
   std::string accumulate; ///< same, quire, tensorcore, or a name or spelling
   std::string rounding, overflow;
   std::optional<uint64_t> randomBits; ///< of a stochastic rounding
   std::string target = "cpu";
   std::string cpu = "native";
   std::string gpu;      ///< empty: that of GPUOptions
-  std::string outputAs; ///< f32 (default), f64 or storage
+  std::string outputAs; ///< f32, f64 or storage; empty: as the model says
   std::string function; ///< empty: every public function
   /// 0 to 3, as clang's -O; 0 compiles soonest. The bits are the same.
   uint64_t optimization = 3;

@@ -84,9 +84,8 @@ llvm::Error emitExecutable(mlir::ModuleOp lowered,
                            const Registry &registry, const CPUOptions &options,
                            llvm::StringRef path);
 
-/// Conversions between NumPy's element types and the program's. None for f2,
-/// which compiled programs do not have.
-std::optional<numera_dtype> dtypeOf(host::DType dtype);
+/// NumPy's element types and the program's.
+numera_dtype dtypeOf(host::DType dtype);
 host::DType dtypeOf(numera_dtype dtype);
 
 } // namespace numera

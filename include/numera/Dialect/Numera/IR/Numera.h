@@ -113,6 +113,10 @@ int32_t relationsOf(mlir::arith::CmpFPredicate predicate);
 /// step and sample of stochastic rounding.
 inline constexpr llvm::StringLiteral drawsAttribute = "numera.draws";
 
+/// On an argument or result that is of codes: the float type of MLIR that it
+/// had, whose codes they are, for callers.
+inline constexpr llvm::StringLiteral dtypeAttribute = "numera.dtype";
+
 /// The attribute of a function whose last arguments are destinations. For each
 /// original result it has unit, if the function still returns it, or an array
 /// with two numbers for each dimension: the argument and its dimension with the

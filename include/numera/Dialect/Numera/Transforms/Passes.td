@@ -8,12 +8,20 @@
 include "mlir/Pass/PassBase.td"
 
 def NumeraRetype : Pass<"numera-retype", "::mlir::ModuleOp"> {
-  let summary = "rewrite an f32 model to a format";
+  let summary = "rewrite a model in f32 to a format";
   let description = [{
-    *Before:* operations of linalg, arith, math and tensor on f32.
+    *Before:* operations of linalg, arith, math and tensor on floats.
     *After:* the same computation in the format, as operations of `numera`.
     Function signatures keep f32, with one cast for each argument and result. An
-    option lets public functions return f64 or the format itself.
+    option lets public functions return f32, f64 or the format itself.
+
+    `replace` names the float types that the format replaces, f32 if nothing
+    else is said. Numbers of any other type are computed in the format that has
+    the type's name: f64 in f64, bf16 in `float<8,7>`. Signatures and memory
+    have types of the dialect in place of float types other than f32 and f64;
+    their codes are the same, and the attribute `numera.dtype` of an argument or
+    result of a public function says which type it was. A conversion between two
+    types that the format replaces is nothing, any other is a `numera.cast`.
 
     Constants are encoded. An infinite constant becomes the format's lowest or
     highest value, because it is the initial value of a maximum or a mask.
@@ -39,7 +47,8 @@ def NumeraRetype : Pass<"numera-retype", "::mlir::ModuleOp"> {
     reads them. The module attribute `numera.rules` lists the operations that
     each rule was applied to. A rule that matches none is a warning.
 
-    *Ensures:* no operation of arith or math on floats is left.
+    *Ensures:* no operation of arith or math on floats is left, and no float
+    type but f32 and f64.
     *Fails when* an operation has no counterpart. The error names it.
 
     For example,
@@ -109,9 +118,12 @@ def NumeraRetype : Pass<"numera-retype", "::mlir::ModuleOp"> {
     Option<"accumulate", "accumulate", "std::string", [{""}],
            "same, quire, tensorcore, f32, f64 or a format; default: the "
            "policy's, else chosen by the format">,
-    Option<"outputAs", "output-as", "std::string", [{"f32"}],
-           "what public functions return: f32, f64 or storage (the format "
-           "itself)">,
+    Option<"replace", "replace", "std::string", [{""}],
+           "float types that the format replaces, as in f32,bf16; default: the "
+           "policy's, else f32">,
+    Option<"outputAs", "output-as", "std::string", [{""}],
+           "what public functions return in place of these: f32, f64 or "
+           "storage (the format itself); default: what the model says">,
     Option<"keepRoles", "keep-roles", "bool", [{false}],
            "apply the policy's roles (weights, activations, outputs) and "
            "rules even if `to` is given">,

@@ -20,16 +20,19 @@ static llvm::SetVector<Value> readBy(Operation *op) {
   return values;
 }
 
-static bool isF32Tensor(Value value) {
+/// True for a tensor of numbers that take the format of a policy.
+static bool isNumberTensor(Value value, const Policies &policies) {
   return isa<RankedTensorType>(value.getType()) &&
-         elementType(value.getType()).isF32();
+         policies.floats().isReplaced(value.getType());
 }
 
-static bool touchesF32(Operation *op) {
-  auto isF32 = [](Value value) { return elementType(value.getType()).isF32(); };
+static bool touchesNumbers(Operation *op, const Policies &policies) {
+  auto isNumber = [&](Value value) {
+    return policies.floats().isReplaced(value.getType());
+  };
   WalkResult found = op->walk([&](Operation *inner) {
-    return llvm::any_of(inner->getOperands(), isF32) ||
-                   llvm::any_of(inner->getResults(), isF32)
+    return llvm::any_of(inner->getOperands(), isNumber) ||
+                   llvm::any_of(inner->getResults(), isNumber)
                ? WalkResult::interrupt()
                : WalkResult::advance();
   });
@@ -73,7 +76,7 @@ void LayerCopies::findLayers() {
     }
     layerOf[&op] = layer;
     layers[layer].operations.push_back(&op);
-    if (!touchesF32(&op) || isNumberSource(&op) || onlyMoves(&op))
+    if (!touchesNumbers(&op, policies) || isNumberSource(&op) || onlyMoves(&op))
       continue;
     layers[layer].computes = true;
     layers[layer].operation = operation;
@@ -93,8 +96,8 @@ void LayerCopies::findLayers() {
 bool LayerCopies::isCopied(Operation *op) const {
   bool readsCopied = llvm::any_of(
       readBy(op), [&](Value value) { return reference.contains(value); });
-  return readsCopied ||
-         (touchesF32(op) && !isNumberSource(op) && !onlyMoves(op));
+  return readsCopied || (touchesNumbers(op, policies) && !isNumberSource(op) &&
+                         !onlyMoves(op));
 }
 
 void LayerCopies::copyReference() {
@@ -168,7 +171,7 @@ void LayerCopies::copy() {
           auto found = layerOf.find(user);
           return found == layerOf.end() ? isBoundary(user) : found->second != i;
         });
-        if (isF32Tensor(value) && leaves)
+        if (isNumberTensor(value, policies) && leaves)
           rows.push_back({unsigned(i), value, own.lookupOrDefault(value),
                           reference.lookup(value), inputs});
       }

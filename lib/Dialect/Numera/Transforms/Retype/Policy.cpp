@@ -208,10 +208,38 @@ std::optional<PolicyRequest> readRequest(const Registry &registry,
   return request.accumulator ? std::optional(request) : std::nullopt;
 }
 
+bool readReplaced(const Registry &registry, llvm::StringRef names,
+                  std::vector<Format> &replaced, std::string &error) {
+  if (names.empty())
+    return true;
+  replaced.clear();
+  llvm::SmallVector<llvm::StringRef> words;
+  names.split(words, ',');
+  for (llvm::StringRef word : words)
+    if (Format format = registry.lookupFloatType(word.trim(), error))
+      replaced.push_back(format);
+    else
+      return false;
+  return true;
+}
+
+ResolvedPolicy usualPolicy(const Registry &registry, const Format &format) {
+  PolicyRequest request;
+  request.format = format;
+  std::string error;
+  return *resolve(registry, Policy(), request, error);
+}
+
 std::optional<ResolvedPolicy> resolvePolicy(const Registry &registry,
                                             const PolicyRequest &request,
                                             std::string &error) {
   auto resolved = resolve(registry, registry.policy(), request, error);
+  for (const std::vector<Format> *replaced :
+       {&request.replaced, &registry.policy().replaced})
+    if (resolved && !replaced->empty()) {
+      resolved->replaced = *replaced;
+      break;
+    }
   if (!resolved || (request.hasFormat() && !request.keepsRoles))
     return resolved;
   for (const Policy::Rule &rule : registry.policy().rules) {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// An f32 model becomes the same model in a format, in place:
+// A model in f32, or other float types, becomes the same model in a format, in
+// place:
 //   1. every operation gets its policy, the model's or a rule's
 //      (RetypeRules.cpp), and named linalg operations become generics, so that
 //      there is one way in which a computation is written;
-//   2. every f32 value inside a function changes its type, with casts where
-//      values cross the function's boundary and where formats meet;
+//   2. every value inside a function that is of a type that the format replaces
+//      changes its type, with casts where values cross the function's boundary
+//      and where formats meet; small floats become the dialect's types
+//      everywhere (FloatTypes.h);
 //   3. operations of arith and math on floats become those of `numera`, and
 //      constants are encoded;
 //   4. contractions and sums move to the accumulator (RetypeContractions.cpp);
@@ -38,8 +41,8 @@ static std::string counterpart(StringRef name) {
   return operation ? ("numera." + nameOf(*operation)).str() : "";
 }
 
-static bool isFloatLike(Type type) {
-  return isa<FloatType>(numera::elementType(type));
+static bool isNumber(Type type) {
+  return isa<FloatType, NumType>(numera::elementType(type));
 }
 
 Type withElement(Type type, Type element) {
@@ -50,38 +53,50 @@ Type withElement(Type type, Type element) {
 
 namespace {
 
+/// What public functions return in place of a type that is replaced.
+struct Outputs {
+  bool areKept = false; ///< that type
+  Type element;         ///< else this; null: that of the format it has inside
+};
+
 class Retyper {
 public:
-  Retyper(ModuleOp module, const ResolvedPolicy &policy, Type output,
+  Retyper(ModuleOp module, const ResolvedPolicy &policy, Outputs outputs,
           bool observe, bool showsLayers)
-      : module(module), policies(module, policy), observe(observe),
-        showsLayers(showsLayers), rewriter(module.getContext()),
-        output(output) {}
+      : module(module), policies(module, policy), floats(policies.floats()),
+        observe(observe), showsLayers(showsLayers),
+        rewriter(module.getContext()), outputs(outputs) {}
 
   LogicalResult run() {
     policies.match(/*keepsOperators=*/showsLayers);
-    if (failed(generalize()))
+    auto isNone = [&](Type type) { return !floats.formatOf(type); };
+    if (failed(checkFloats(isNone)) || failed(generalize()))
       return failure();
     if (showsLayers)
       policies.addReference();
     for (auto function : module.getOps<func::FuncOp>()) {
-      if (function.isExternal())
+      if (function.isExternal()) {
+        settleBoundary(function);
         continue;
+      }
       std::optional<LayerCopies> layers;
       if (showsLayers && LayerCopies::canCopy(function))
         layers.emplace(function, policies).copy();
+      rememberFloats(function);
       policies.settle(function);
       // A function that others call as well keeps its type.
-      if (function.isPublic() && !(output && output.isF32()) &&
+      if (function.isPublic() && !outputs.areKept &&
           SymbolTable::symbolKnownUseEmpty(function, module))
         changeOutputs(function);
       if (layers)
         layers->returnRows();
       if (failed(retypeValues(function)))
         return failure();
+      settleBoundary(function);
     }
     if (failed(replaceOperations()) ||
-        failed(retypeContractions(module, policies, observe)))
+        failed(checkFloats([](Type) { return true; })) ||
+        failed(retypeContractions(module, policies, onFloats, observe)))
       return failure();
     if (!observe)
       propagateScales(module, policies);
@@ -91,11 +106,8 @@ public:
   }
 
 private:
-  static Type convert(Type old, const ResolvedPolicy &policy) {
-    bool isMemory = isa<BaseMemRefType>(old); // memory stays as it is
-    return numera::elementType(old).isF32() && !isMemory
-               ? withElement(old, typeOfFormat(old.getContext(), policy.format))
-               : old;
+  Type convert(Type old, const ResolvedPolicy &policy) const {
+    return floats.inside(old, policy.format);
   }
   /// The type of a value inside a function: in the format that it is in, or the
   /// model's for one from outside.
@@ -105,20 +117,28 @@ private:
   }
 
   LogicalResult generalize();
+  void rememberFloats(func::FuncOp function);
   LogicalResult retypeValues(func::FuncOp function);
   void castUses(Operation *boundary);
   void castWhereFormatsMeet(Value value);
   void changeOutputs(func::FuncOp function);
+  void settleBoundary(func::FuncOp function);
+  bool computesInMemory(Operation *op) const;
   LogicalResult replaceOperations();
   LogicalResult replace(Operation *op);
+  LogicalResult replaceConstant(arith::ConstantOp constant);
+  LogicalResult checkFloats(function_ref<bool(Type)> isWrong);
 
   ModuleOp module;
   Policies policies;
+  const FloatTypes &floats;
   bool observe, showsLayers;
   IRRewriter rewriter;
-  /// Element of what public functions return in place of f32; null: that of the
-  /// format in which they have it.
-  Type output;
+  Outputs outputs;
+  /// The formats whose codes bitcasts read or write.
+  llvm::DenseMap<Operation *, Format> bitcasts;
+  /// Generics whose result has a float type of MLIR in the model.
+  SmallPtrSet<Operation *, 16> onFloats;
 };
 
 } // namespace
@@ -155,38 +175,87 @@ LogicalResult Retyper::generalize() {
   return success();
 }
 
+/// What types tell before they are replaced.
+void Retyper::rememberFloats(func::FuncOp function) {
+  function.walk([&](Operation *op) {
+    if (isa<arith::BitcastOp>(op))
+      for (Type side :
+           {op->getOperand(0).getType(), op->getResult(0).getType()})
+        if (Format format = floats.formatOf(side))
+          bitcasts[op] = format;
+    if (isa<linalg::GenericOp>(op) && op->getNumResults() == 1 &&
+        isa<FloatType>(numera::elementType(op->getResult(0).getType())))
+      onFloats.insert(op);
+  });
+}
+
 /// What a function returns leaves as its signature says; what reaches another
-/// function stays f32.
+/// function is what it was.
 void Retyper::castUses(Operation *boundary) {
   rewriter.setInsertionPoint(boundary);
   bool isReturn = isa<func::ReturnOp>(boundary);
   auto function = boundary->getParentOfType<func::FuncOp>();
   for (OpOperand &operand : boundary->getOpOperands()) {
     Value value = operand.get();
-    Type outside = isReturn
-                       ? function.getResultTypes()[operand.getOperandNumber()]
-                       : value.getType();
+    Type outside = floats.outside(
+        isReturn ? function.getResultTypes()[operand.getOperandNumber()]
+                 : value.getType());
     if (typeInside(value) != outside)
       operand.set(createCast(rewriter, boundary->getLoc(), outside, value));
   }
 }
 
-/// The results of a public function that are f32 become `output`.
+/// The results of a public function that are replaced inside.
 void Retyper::changeOutputs(func::FuncOp function) {
   SmallVector<Type> results(function.getResultTypes());
   Operation *exit = function.back().getTerminator();
   for (auto [result, value] : llvm::zip_equal(results, exit->getOperands()))
-    if (numera::elementType(result).isF32())
-      result = output ? withElement(result, output) : typeInside(value);
+    if (floats.isReplaced(result))
+      result = outputs.element ? withElement(result, outputs.element)
+                               : typeInside(value);
   function.setFunctionType(
       rewriter.getFunctionType(function.getArgumentTypes(), results));
 }
 
-/// An operation that computes on f32 in memory, which is not retyped: one whose
-/// region or other values would see it.
-static bool computesInMemory(Operation *op) {
-  auto inMemory = [](Type type) {
-    return isa<BaseMemRefType>(type) && numera::elementType(type).isF32();
+/// Small floats become types of the dialect in the signature, in the arguments,
+/// and where values come back from calls and memory. Public functions note what
+/// callers pass.
+void Retyper::settleBoundary(func::FuncOp function) {
+  auto settle = [&](Type type) { return floats.outside(type); };
+  auto noteOf = [&](Type type) -> Attribute {
+    return function.isPublic() && FloatTypes::isSmall(type)
+               ? TypeAttr::get(numera::elementType(type))
+               : Attribute();
+  };
+  SmallVector<Type> arguments(function.getArgumentTypes());
+  SmallVector<Type> results(function.getResultTypes());
+  for (auto [i, type] : llvm::enumerate(arguments))
+    if (Attribute note = noteOf(type))
+      function.setArgAttr(i, dtypeAttribute, note);
+  for (auto [i, type] : llvm::enumerate(results))
+    if (Attribute note = noteOf(type))
+      function.setResultAttr(i, dtypeAttribute, note);
+  function.setFunctionType(
+      rewriter.getFunctionType(llvm::map_to_vector(arguments, settle),
+                               llvm::map_to_vector(results, settle)));
+  if (function.isExternal())
+    return;
+  for (Value argument : function.getArguments())
+    argument.setType(settle(argument.getType()));
+  function.walk([&](Operation *op) {
+    if (isBoundary(op))
+      for (Value result : op->getResults())
+        result.setType(settle(result.getType()));
+  });
+}
+
+/// An operation that computes on numbers in memory, which are not retyped: one
+/// whose region or other values would see them.
+bool Retyper::computesInMemory(Operation *op) const {
+  auto inMemory = [&](Type type) {
+    Type element = numera::elementType(type);
+    return isa<BaseMemRefType>(type) &&
+           convert(element, policies.of(op)) != floats.outside(element);
   };
   bool isMemoryOnly = isa_and_nonnull<memref::MemRefDialect>(op->getDialect());
   return !isBoundary(op) && !isMemoryOnly &&
@@ -196,7 +265,7 @@ static bool computesInMemory(Operation *op) {
 /// One cast to each format that the value is read in and is not in.
 void Retyper::castWhereFormatsMeet(Value value) {
   bool isOutside = !policies.of(value);
-  Type type = isOutside ? value.getType() : typeInside(value);
+  Type type = isOutside ? floats.outside(value.getType()) : typeInside(value);
   llvm::MapVector<Type, SmallVector<OpOperand *>> uses;
   SmallVector<OpOperand *> indifferent;
   for (OpOperand &use : value.getUses())
@@ -218,6 +287,13 @@ void Retyper::castWhereFormatsMeet(Value value) {
   }
 }
 
+static Type memoryElement(Operation *op) {
+  for (Type type : op->getOperandTypes())
+    if (isa<BaseMemRefType>(type))
+      return numera::elementType(type);
+  return {};
+}
+
 LogicalResult Retyper::retypeValues(func::FuncOp function) {
   SmallVector<Value> values;
   SmallVector<Operation *> boundaries;
@@ -228,7 +304,7 @@ LogicalResult Retyper::retypeValues(func::FuncOp function) {
       boundaries.push_back(op);
       return;
     }
-    if (computesInMemory(op) && policies.of(op).format != formatF32())
+    if (computesInMemory(op))
       inMemory = op;
     if (op == function || isa<arith::ConstantOp>(op))
       return; // constants are replaced with their values
@@ -240,9 +316,9 @@ LogicalResult Retyper::retypeValues(func::FuncOp function) {
   });
   if (inMemory)
     return inMemory->emitError("'")
-           << inMemory->getName()
-           << "' computes on f32 in memory, which cannot be retyped; write it "
-              "on tensors, or load and store scalars";
+           << inMemory->getName() << "' computes on " << memoryElement(inMemory)
+           << " in memory, which cannot be retyped; write it on tensors, or "
+              "load and store scalars";
   for (Operation *boundary : boundaries)
     castUses(boundary);
   // What comes in: arguments, and results of calls.
@@ -276,46 +352,48 @@ LogicalResult Retyper::replaceOperations() {
   return success();
 }
 
+LogicalResult Retyper::replaceConstant(arith::ConstantOp constant) {
+  Type type = constant.getType();
+  const ResolvedPolicy &policy = policies.of(constant.getOperation());
+  Type inside = convert(type, policy);
+  Format format = formatOfType(numera::elementType(inside));
+  if (inside == type || !format)
+    return success();
+  if (isa<ShapedType>(type) && !isa<DenseElementsAttr>(constant.getValue()))
+    return constant.emitError("'arith.constant' of type ")
+           << type
+           << " has no dense elements, which retyping encodes; expected "
+              "dense<...>";
+  Value encoded =
+      createConstant(rewriter, constant.getLoc(), format, constant.getValue());
+  if (policy.weights && floats.isReplaced(type))
+    keepOrigin(encoded, constant.getValue());
+  rewriter.replaceOp(constant, encoded);
+  return success();
+}
+
 LogicalResult Retyper::replace(Operation *op) {
   rewriter.setInsertionPoint(op);
-  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    const Format &format = policies.of(op).format;
-    if (!numera::elementType(constant.getType()).isF32() ||
-        format == formatF32())
-      return success();
-    if (isa<ShapedType>(constant.getType()) &&
-        !isa<DenseElementsAttr>(constant.getValue()))
-      return op->emitError("'arith.constant' of type ")
-             << constant.getType()
-             << " has no dense elements, which retyping encodes; expected "
-                "dense<...>";
-    Value encoded =
-        createConstant(rewriter, op->getLoc(), format, constant.getValue());
-    if (policies.of(op).weights)
-      keepOrigin(encoded, constant.getValue());
-    rewriter.replaceOp(op, encoded);
-    return success();
-  }
-  auto isOther = [](Type t) {
-    auto number = dyn_cast<FloatType>(numera::elementType(t));
-    return number && !number.isF32() && !number.isF64();
-  };
-  for (Type t : llvm::concat<Type>(SmallVector<Type>(op->getOperandTypes()),
-                                   SmallVector<Type>(op->getResultTypes())))
-    if (isOther(t))
-      return op->emitError("'")
-             << op->getName() << "' works on " << numera::elementType(t)
-             << "; expected f32 or f64, other floats of a model are not "
-                "retyped yet";
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return replaceConstant(constant);
   if (isa<arith::SelectOp>(op))
     return success();
+  // Two types that the same format replaces are one.
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op) &&
+      op->getOperand(0).getType() == op->getResult(0).getType()) {
+    rewriter.replaceOp(op, op->getOperand(0));
+    return success();
+  }
   std::string name = counterpart(op->getName().getStringRef());
   if (name.empty()) {
-    auto onNumbers = [&](Type t) {
-      return isFloatLike(t) || isa<NumType>(numera::elementType(t));
-    };
-    if (llvm::any_of(op->getOperandTypes(), onNumbers) ||
-        llvm::any_of(op->getResultTypes(), onNumbers))
+    bool isOnNumbers = llvm::any_of(op->getOperandTypes(), isNumber) ||
+                       llvm::any_of(op->getResultTypes(), isNumber);
+    SmallVector<Value> results;
+    if (isOnNumbers)
+      results = createExpansion(rewriter, op, bitcasts.lookup(op));
+    if (!results.empty())
+      rewriter.replaceOp(op, results);
+    else if (isOnNumbers)
       return op->emitError("'")
              << op->getName() << "' has no counterpart in the numera dialect";
     return success();
@@ -331,6 +409,25 @@ LogicalResult Retyper::replace(Operation *op) {
   return success();
 }
 
+/// An error at the first operation with a float type that `isWrong`.
+LogicalResult Retyper::checkFloats(function_ref<bool(Type)> isWrong) {
+  WalkResult result = module.walk([&](Operation *op) {
+    SmallVector<Type> types(op->getOperandTypes());
+    llvm::append_range(types, op->getResultTypes());
+    if (auto global = dyn_cast<memref::GlobalOp>(op))
+      types.push_back(global.getType());
+    for (Type type : types)
+      if (FloatTypes::isSmall(type) && isWrong(type)) {
+        op->emitError("'") << op->getName() << "' is on "
+                           << numera::elementType(type)
+                           << ", which cannot be retyped there; expected f32";
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 namespace {
 struct RetypePass : impl::NumeraRetypeBase<RetypePass> {
   using NumeraRetypeBase::NumeraRetypeBase;
@@ -343,7 +440,8 @@ struct RetypePass : impl::NumeraRetypeBase<RetypePass> {
         getContext().getLoadedDialect<NumeraDialect>()->getRegistry();
     std::string error;
     std::optional<ResolvedPolicy> policy;
-    if (auto request = readRequest(registry, to, accumulate, error)) {
+    auto request = readRequest(registry, to, accumulate, error);
+    if (request && readReplaced(registry, replace, request->replaced, error)) {
       request->keepsRoles = keepRoles;
       policy = resolvePolicy(registry, *request, error);
     }
@@ -356,16 +454,18 @@ struct RetypePass : impl::NumeraRetypeBase<RetypePass> {
     std::optional<ResolvedPolicy> policy = given ? given : read();
     if (!policy)
       return signalPassFailure();
-    Type output = StringSwitch<Type>(outputAs)
-                      .Cases({"", "f32"}, Float32Type::get(&getContext()))
-                      .Case("f64", Float64Type::get(&getContext()))
-                      .Default({});
-    if (!output && outputAs != "storage") {
+    Outputs outputs{outputAs.empty(),
+                    StringSwitch<Type>(outputAs)
+                        .Case("f32", Float32Type::get(&getContext()))
+                        .Case("f64", Float64Type::get(&getContext()))
+                        .Default({})};
+    if (!outputs.areKept && !outputs.element && outputAs != "storage") {
       getOperation().emitError("unknown output-as '")
           << outputAs << "'; expected f32, f64 or storage";
       return signalPassFailure();
     }
-    if (failed(Retyper(getOperation(), *policy, output, observe, layers).run()))
+    if (failed(
+            Retyper(getOperation(), *policy, outputs, observe, layers).run()))
       signalPassFailure();
   }
 

@@ -9,14 +9,16 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "numera/Dialect/Numera/Transforms/Retype/Policy.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace numera {
 
-/// A constant of `format` with the value of an f32 attribute; an infinite one
-/// becomes the lowest or highest value. For opaque formats, whose codes only
-/// their library knows, an f32 constant and a cast.
+/// A constant of `format` with the value of an attribute of floats; an infinite
+/// one becomes the lowest or highest value. For opaque formats, whose codes
+/// only their library knows, a constant in the format of these floats and a
+/// cast.
 mlir::Value createConstant(mlir::OpBuilder &builder, mlir::Location loc,
                            const Format &format, mlir::TypedAttr value);
 
@@ -32,14 +34,24 @@ void dropOrigins(mlir::ModuleOp module);
 mlir::Value fromOrigin(mlir::OpBuilder &builder, mlir::Value value,
                        const Format &format);
 
+/// What stands for an operation of arith or math whose operands and results are
+/// in formats already, if that is several operations: a value for each result;
+/// else nothing. `bits` is the format of the model's float type in a bitcast.
+llvm::SmallVector<mlir::Value> createExpansion(mlir::IRRewriter &rewriter,
+                                               mlir::Operation *op,
+                                               const Format &bits);
+
 class Policies;
 
 /// Rewrites contractions and sums, already in the formats of their policies, to
 /// the accumulators of these. With `observe` contractions are left as they are,
 /// and what they would quantize while the program runs is returned by public
-/// functions.
-mlir::LogicalResult retypeContractions(mlir::ModuleOp module,
-                                       const Policies &policies, bool observe);
+/// functions. `onFloats` are the generics whose result had a float type of
+/// MLIR: those of a type that is not replaced are contractions too.
+mlir::LogicalResult
+retypeContractions(mlir::ModuleOp module, const Policies &policies,
+                   const llvm::SmallPtrSetImpl<mlir::Operation *> &onFloats,
+                   bool observe);
 
 /// Names of contractions, each its own: those that locations have, as the
 /// importer's do, else `contraction`, with a count from the second one on.

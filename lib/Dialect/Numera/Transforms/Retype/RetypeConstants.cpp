@@ -2,6 +2,7 @@
 //
 // Constants of a model, encoded at compile time.
 
+#include "FloatTypes.h"
 #include "Retype.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -13,25 +14,38 @@ using namespace mlir;
 
 namespace numera {
 
-/// Sums and products of f32 in a dense attribute, one code an element.
+/// Numbers in a dense attribute, in the format `from`, one code an element.
 static DenseElementsAttr encodeElements(const Format &format,
-                                        DenseElementsAttr values) {
-  const Format f32 = formatF32();
-  const FormatFamily &family = format.getFamily(), &machine = f32.getFamily();
+                                        DenseElementsAttr values,
+                                        const Format &from) {
+  const FormatFamily &family = format.getFamily(), &source = from.getFamily();
   const RoundingMode rounding = format.getConstantRounding();
   auto code = [&](uint64_t bits) {
-    constexpr uint64_t infinity = 0x7f800000, sign = 0x80000000;
-    if ((bits & ~sign) == infinity)
-      return bits & sign ? family.lowest(format) : family.highest(format);
-    return family.encode(format, machine.decode(f32, bits), rounding);
+    Unpacked number = source.decode(from, bits);
+    if (number.isInfinite())
+      return number.negative ? family.lowest(format) : family.highest(format);
+    return family.encode(format, number, rounding);
   };
   Type storage = IntegerType::get(values.getContext(), format.storageBits());
-  DenseCodes numbers(values);
   int64_t count = values.isSplat() ? 1 : values.getNumElements();
   DenseCodesBuilder codes(storage, count);
-  for (int64_t i = 0; i < count; ++i)
-    codes.push_back(code(numbers[i]));
+  if (hasByteElements(values.getElementType())) {
+    DenseCodes numbers(values);
+    for (int64_t i = 0; i < count; ++i)
+      codes.push_back(code(numbers[i]));
+  } else {
+    auto elements = values.getValues<APFloat>();
+    for (int64_t i = 0; i < count; ++i)
+      codes.push_back(code(elements[i].bitcastToAPInt().getZExtValue()));
+  }
   return codes.build(values.getType().clone(storage));
+}
+
+/// The format that a constant of floats is in.
+static Format sourceOf(OpBuilder &builder, TypedAttr value) {
+  auto *dialect = builder.getContext()->getOrLoadDialect<NumeraDialect>();
+  return formatOfFloat(dialect->getRegistry(),
+                       cast<FloatType>(numera::elementType(value.getType())));
 }
 
 /// The code that the entry of an opaque format gives for a number; none where
@@ -64,9 +78,12 @@ static Value createOpaqueConstant(OpBuilder &builder, Location loc, Type type,
         elements.isSplat() ? elements.getSplatValue<Attribute>() : Attribute();
   std::optional<uint64_t> code =
       number ? identityOf(builder, format, number) : std::nullopt;
-  if (!code)
-    return CastOp::create(builder, loc, type,
-                          arith::ConstantOp::create(builder, loc, value));
+  if (!code) { // libraries cast from f32 and f64
+    bool isF64 = numera::elementType(value.getType()).isF64();
+    return CastOp::create(
+        builder, loc, type,
+        createConstant(builder, loc, isF64 ? formatF64() : formatF32(), value));
+  }
   Type storage = builder.getIntegerType(format.storageBits());
   TypedAttr bits = builder.getIntegerAttr(storage, *code);
   if (elements)
@@ -136,19 +153,20 @@ Value createConstant(OpBuilder &builder, Location loc, const Format &format,
   Type element = typeOfFormat(builder.getContext(), format);
   auto shaped = dyn_cast<ShapedType>(value.getType());
   Type type = shaped ? Type(shaped.clone(element)) : element;
-  if (format == formatF32())
+  if (type == value.getType())
     return arith::ConstantOp::create(builder, loc, value);
   if (!format.getFamily().hasArithmetic())
     return createOpaqueConstant(builder, loc, type, format, value);
+  Format from = sourceOf(builder, value);
   if (isa<FloatType>(element))
     return CastOp::create(builder, loc, type,
-                          arith::ConstantOp::create(builder, loc, value));
+                          createConstant(builder, loc, from, value));
   if (shaped)
     return ConstantOp::create(
         builder, loc, type,
-        encodeElements(format, cast<DenseElementsAttr>(value)));
+        encodeElements(format, cast<DenseElementsAttr>(value), from));
   auto one = RankedTensorType::get({1}, value.getType());
-  auto codes = encodeElements(format, DenseElementsAttr::get(one, value));
+  auto codes = encodeElements(format, DenseElementsAttr::get(one, value), from);
   return ConstantOp::create(builder, loc, type,
                             cast<TypedAttr>(codes.getSplatValue<Attribute>()));
 }

@@ -140,10 +140,21 @@ static void rewriteStep(IRRewriter &rewriter, const Sum &sum,
   rewriter.replaceOp(sum.add, added);
 }
 
+/// A factor before a cast that changes no value: a step takes any formats, and
+/// contractions are faster on the narrower one.
+static Value beforeExactCast(Value factor) {
+  auto cast = factor.getDefiningOp<CastOp>();
+  if (!cast || !cast->hasOneUse() || cast.getRandom())
+    return factor;
+  Format from = formatOfType(cast.getOperand().getType());
+  Format to = formatOfType(cast.getType());
+  return from && to && isExactCast(from, to) ? cast.getOperand() : factor;
+}
+
 static LogicalResult retypeSum(IRRewriter &rewriter, linalg::GenericOp generic,
-                               const Sum &sum, const Policies &policies,
+                               Sum sum, const ResolvedPolicy &policy,
+                               const Policies &policies,
                                ContractionNames &names) {
-  const ResolvedPolicy &policy = policies.of(generic);
   Location loc = generic.getLoc();
   rewriter.setInsertionPoint(generic);
   bool isBlocked = !sum.lhs && !policy.product && !policy.isExact &&
@@ -167,6 +178,13 @@ static LogicalResult retypeSum(IRRewriter &rewriter, linalg::GenericOp generic,
     for (const char *tensor : {".lhs", ".rhs", ".result"})
       names.use(name + tensor);
   bool hasRoles = sum.lhs && policy.hasRoles();
+  SmallVector<Operation *> casts;
+  if (sum.lhs && !hasRoles && !policy.isExact)
+    for (Value *factor : {&sum.lhs, &sum.rhs})
+      if (Value source = beforeExactCast(*factor); source != *factor) {
+        casts.push_back(factor->getDefiningOp());
+        *factor = source;
+      }
   int64_t channelAxis = hasRoles ? channelAxisOfResult(generic) : 0;
   if (hasRoles && failed(storeOperands(rewriter, generic, sum.lhs, sum.rhs,
                                        policy, names, name, inputs)))
@@ -182,6 +200,8 @@ static LogicalResult retypeSum(IRRewriter &rewriter, linalg::GenericOp generic,
   Value argument = contraction.getBody()->getArguments().back();
   argument.setType(accumulator);
   rewriteStep(rewriter, sum, policy, argument);
+  for (Operation *cast : casts)
+    rewriter.eraseOp(cast);
 
   // On f32 and f64 the cast makes NaNs canonical; on other formats a cast to
   // itself is nothing.
@@ -221,7 +241,22 @@ static LogicalResult checkScales(ModuleOp module, const ResolvedPolicy &policy,
   return success();
 }
 
+/// The policy of a generic's sums, in whose format they are; null: these are
+/// numbers of a type that no model has.
+static const ResolvedPolicy *
+policyOfSums(linalg::GenericOp generic, const Policies &policies,
+             const SmallPtrSetImpl<Operation *> &onFloats) {
+  const ResolvedPolicy &policy = policies.of(generic);
+  Format format =
+      formatOfType(numera::elementType(generic.getResult(0).getType()));
+  if (format == policy.format)
+    return &policy;
+  return format && onFloats.contains(generic) ? &policies.ofKept(format)
+                                              : nullptr;
+}
+
 LogicalResult retypeContractions(ModuleOp module, const Policies &policies,
+                                 const SmallPtrSetImpl<Operation *> &onFloats,
                                  bool observe) {
   IRRewriter rewriter(module.getContext());
   ContractionNames names;
@@ -229,15 +264,17 @@ LogicalResult retypeContractions(ModuleOp module, const Policies &policies,
   SmallVector<linalg::GenericOp> generics;
   module.walk([&](linalg::GenericOp op) { generics.push_back(op); });
   for (linalg::GenericOp generic : generics) {
-    Type type = typeOfFormat(module.getContext(), policies.of(generic).format);
     auto sum = matchSum(generic);
-    if (!sum || generic->getNumResults() != 1 ||
-        numera::elementType(generic.getResult(0).getType()) != type)
+    if (!sum || generic->getNumResults() != 1)
+      continue;
+    const ResolvedPolicy *policy = policyOfSums(generic, policies, onFloats);
+    if (!policy)
       continue;
     if (observe && sum->lhs)
       observeOperands(generic, sum->lhs, sum->rhs, names.next(generic),
                       observed);
-    if (!observe && failed(retypeSum(rewriter, generic, *sum, policies, names)))
+    if (!observe &&
+        failed(retypeSum(rewriter, generic, *sum, *policy, policies, names)))
       return failure();
   }
   if (!observe)

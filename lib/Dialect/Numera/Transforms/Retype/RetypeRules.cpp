@@ -89,20 +89,6 @@ static bool takesAnyFormat(Operation *user) {
   return isBoundary(user) || isa<CastOp>(user);
 }
 
-static bool isF32(Value value) { return elementType(value.getType()).isF32(); }
-
-static bool readsOrMakesF32(Operation *op) {
-  return llvm::any_of(op->getOperands(), isF32) ||
-         llvm::any_of(op->getResults(), isF32);
-}
-
-/// True for an operation that a rule may be for, or that has a format to take.
-static bool isOnNumbers(Operation *op) {
-  return !isa<ModuleOp, func::FuncOp, tensor::DimOp>(op) && !isBoundary(op) &&
-         !op->hasTrait<mlir::OpTrait::IsTerminator>() && unitOf(op) == op &&
-         readsOrMakesF32(op);
-}
-
 /// What the results of an operation that computes nothing are made of, that
 /// which says their format first; nothing for one that computes.
 static std::optional<SmallVector<Value>> movedBy(Operation *op) {
@@ -141,6 +127,32 @@ bool onlyMoves(Operation *op) { return movedBy(op).has_value(); }
 //===----------------------------------------------------------------------===//
 // Policies
 //===----------------------------------------------------------------------===//
+
+Policies::Policies(ModuleOp module, const ResolvedPolicy &model)
+    : module(module), model(model), types(registryOf(module), model.replaced),
+      matches(model.rules.size()) {}
+
+/// True for what takes the format of a policy.
+bool Policies::isNumber(Value value) const {
+  return types.isReplaced(value.getType());
+}
+
+/// True for an operation that a rule may be for, or that has a format to take.
+bool Policies::isOnNumbers(Operation *op) const {
+  auto isNumber = [&](Value value) { return this->isNumber(value); };
+  return !isa<ModuleOp, func::FuncOp, tensor::DimOp>(op) && !isBoundary(op) &&
+         !op->hasTrait<mlir::OpTrait::IsTerminator>() && unitOf(op) == op &&
+         (llvm::any_of(op->getOperands(), isNumber) ||
+          llvm::any_of(op->getResults(), isNumber));
+}
+
+const ResolvedPolicy &Policies::ofKept(const Format &format) const {
+  for (const auto &policy : kept)
+    if (policy->format == format)
+      return *policy;
+  return *kept.emplace_back(std::make_unique<ResolvedPolicy>(
+      usualPolicy(registryOf(module), format)));
+}
 
 const ResolvedPolicy &Policies::policyOf(unsigned rule) const {
   if (rule == 0)
@@ -248,7 +260,7 @@ void Policies::decide(Operation *op) {
     return;
   }
   for (Value value : moved.value_or(SmallVector<Value>()))
-    if (isF32(value) && !isFree(value))
+    if (isNumber(value) && !isFree(value))
       return setRule(op, *ruleBehind(value));
   free.insert(op);
 }

@@ -5,6 +5,7 @@
 #ifndef NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_RETYPE_RETYPERULES_H
 #define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_RETYPE_RETYPERULES_H
 
+#include "FloatTypes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "numera/Dialect/Numera/Transforms/Retype/Policy.h"
 #include "llvm/ADT/DenseSet.h"
@@ -14,7 +15,7 @@
 namespace numera {
 
 /// True for what moves values between a function and others, or memory: they
-/// are f32 there.
+/// are there what they are in the model.
 bool isBoundary(mlir::Operation *op);
 /// True for what has numbers from nowhere: constants and empty tensors.
 bool isNumberSource(mlir::Operation *op);
@@ -26,8 +27,7 @@ bool onlyMoves(mlir::Operation *op);
 /// under the same.
 class Policies {
 public:
-  Policies(mlir::ModuleOp module, const ResolvedPolicy &model)
-      : module(module), model(model), matches(model.rules.size()) {}
+  Policies(mlir::ModuleOp module, const ResolvedPolicy &model);
 
   /// The first rule that matches each operation, before it becomes others. With
   /// `keepsOperators` their locations say what they were until `finish`.
@@ -53,6 +53,9 @@ public:
   /// The policy in whose format a value is read; null where any will do.
   const ResolvedPolicy *wantedBy(mlir::OpOperand &use) const;
   const ResolvedPolicy &ofModel() const { return model; }
+  /// That of numbers of a type that no policy's format replaces.
+  const ResolvedPolicy &ofKept(const Format &format) const;
+  const FloatTypes &floats() const { return types; }
 
 private:
   /// What a rule matched.
@@ -66,6 +69,8 @@ private:
   const ResolvedPolicy &policyOf(unsigned rule) const;
   unsigned referenceRule() const { return unsigned(model.rules.size()) + 1; }
   std::optional<unsigned> ruleBehind(mlir::Value value) const;
+  bool isNumber(mlir::Value value) const;
+  bool isOnNumbers(mlir::Operation *op) const;
   bool isFree(mlir::Value value) const;
   void decide(mlir::Operation *op);
   void followReaders(mlir::Operation *op);
@@ -74,6 +79,8 @@ private:
   mlir::ModuleOp module;
   const ResolvedPolicy &model;
   std::optional<ResolvedPolicy> reference;
+  FloatTypes types;
+  mutable std::vector<std::unique_ptr<ResolvedPolicy>> kept;
   llvm::SmallVector<Match> matches;
   llvm::SetVector<mlir::StringAttr> names, operators; ///< of the model
   /// What takes the format of its readers, while it has none.

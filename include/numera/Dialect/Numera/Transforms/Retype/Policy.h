@@ -7,6 +7,7 @@
 #define NUMERA_DIALECT_NUMERA_TRANSFORMS_RETYPE_POLICY_H
 
 #include "mlir/Pass/Pass.h"
+#include "numera/Registry/Formats/FormatFamily.h"
 #include "numera/Registry/Registry.h"
 #include <optional>
 
@@ -40,6 +41,9 @@ struct ResolvedPolicy {
   /// Calibrated scales and their zero points, by name; not null.
   const llvm::StringMap<std::vector<float>> *scales = nullptr;
   const llvm::StringMap<std::vector<float>> *zeroPoints = nullptr;
+  /// The formats of the float types that the format replaces, in the model and
+  /// under its rules.
+  std::vector<Format> replaced = {formatF32()};
   /// The policies of operations that a rule matches, in the order of the file.
   std::vector<ResolvedRule> rules;
 
@@ -67,6 +71,8 @@ struct PolicyRequest {
   /// True if the roles and rules of the policy apply even if the request names
   /// a format. By default they apply only to the policy's own format.
   bool keepsRoles = false;
+  /// The formats of the float types to replace. Empty: the policy's, else f32.
+  std::vector<Format> replaced;
 
   bool hasFormat() const { return format || scaled; }
 };
@@ -79,6 +85,14 @@ std::optional<PolicyRequest> readRequest(const Registry &registry,
                                          llvm::StringRef to,
                                          llvm::StringRef accumulate,
                                          std::string &error);
+
+/// Reads names of float types, `f32,bf16`. Those of `replaced` are kept where
+/// the text is empty. A message in `error` and false on failure.
+bool readReplaced(const Registry &registry, llvm::StringRef names,
+                  std::vector<Format> &replaced, std::string &error);
+
+/// The policy of a format if nobody asks for more.
+ResolvedPolicy usualPolicy(const Registry &registry, const Format &format);
 
 /// Resolves the registry's policy for a request. On failure returns nullopt
 /// with a message in `error`.
