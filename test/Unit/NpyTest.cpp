@@ -77,9 +77,9 @@ std::string header(const std::string &dtype, const std::string &shape) {
          "', 'fortran_order': False, 'shape': " + shape + ", }\n";
 }
 
-const DType everyDType[] = {DType::f2, DType::f4, DType::f8, DType::i1,
-                            DType::i2, DType::i4, DType::i8, DType::u1,
-                            DType::u2, DType::u4, DType::u8, DType::b1};
+const DType everyDType[] = {
+    DType::f2, DType::f4, DType::f8, DType::i1, DType::i2, DType::i4, DType::i8,
+    DType::u1, DType::u2, DType::u4, DType::u8, DType::b1, DType::bf2};
 
 Array makeCounting(std::vector<int64_t> shape, DType dtype) {
   std::string error;
@@ -144,7 +144,7 @@ TEST_F(NpyTest, TypesHaveNumPysSpellingAndSize) {
     all += std::string(spelling(dtype)) + ":" + std::to_string(sizeOf(dtype)) +
            " ";
   EXPECT_EQ(all, "<f2:2 <f4:4 <f8:8 |i1:1 <i2:2 <i4:4 <i8:8 "
-                 "|u1:1 <u2:2 <u4:4 <u8:8 |b1:1 ");
+                 "|u1:1 <u2:2 <u4:4 <u8:8 |b1:1 <V2:2 ");
 }
 
 TEST_F(NpyTest, AcceptsEveryVersionAndSpellingOfAHeader) {
@@ -243,7 +243,7 @@ TEST_F(NpyTest, NamesWhatIsWrongWithAFile) {
        "header of 16777216 bytes; expected at most 65535"},
       {npy(header("<f4", "(2, 3)"), "1234"),
        "shape (2, 3) of '<f4' takes 24 bytes; the file holds 4"},
-      {npy(header("|b1 <V2", "(3,)"), "1234"),
+      {npy(header("|b1", "(3,)"), "1234"),
        "shape (3,) of '|b1' takes 3 bytes; the file holds 4"},
   };
   for (const auto &[bytes, message] : cases)
