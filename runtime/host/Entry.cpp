@@ -344,6 +344,12 @@ private:
     const TensorInfo &info = function.outputs[i];
     Result &result = results[i];
     const int64_t *shape = descriptor(i).shape();
+    for (int32_t d = 0; d < info.rank; ++d)
+      if (shape[d] < 0) {
+        begin("output", i, info);
+        return message.add("dimension %d has size %lld; expected 0 or more", d,
+                           (long long)shape[d]);
+      }
     uint64_t bytes = bytesOf(shape, info.rank, info.dtype);
     if (!checkCapacity(i, shape, bytes))
       return false;
