@@ -20,6 +20,7 @@ from numera._lowering import lowering
 from numera._programs import Program, Statistics, compile, open
 from numera._register import register
 from numera._scaled import Scaled
+from numera._scans import einsum
 
 __version__: str = _numera.version()
 
@@ -41,6 +42,7 @@ __all__ = [
     "compile",
     "decode",
     "dot",
+    "einsum",
     "encode",
     "fixed",
     "float",

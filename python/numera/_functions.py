@@ -381,6 +381,11 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
 }  # fmt: skip
 
 
+def add(functions: dict[Any, Callable[..., Any]]) -> None:
+    """Takes functions of other modules for NumPy's."""
+    _FUNCTIONS.update(functions)
+
+
 def call(function: Any, args: Any, options: Any) -> Any:
     """What ``Array.__array_function__`` does."""
     found = _FUNCTIONS.get(function)

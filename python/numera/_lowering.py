@@ -21,14 +21,15 @@ from numera._sources import Source
 
 __all__ = ["lowering"]
 
-WIDEST = 8
-"""Bits of a format whose pairs of codes fit in a table of 64 KiB."""
+WIDEST = 16
+"""Bits of an operation's codes together: a table has 65,536 entries at most."""
 
 
 def lowering(
     operation: str, format: str | Format
 ) -> Callable[[Callable[..., Any]], Format]:
-    """Makes an operation of a format of at most 8 bits be what a function says.
+    """Makes an operation of a format be what a function says: of two numbers of a
+    format of at most 8 bits, or of one number of at most 16.
 
     The function takes and returns numbers. It is called here, once for every code
     or pair of codes; its results are rounded to the format and become a table that
@@ -54,10 +55,11 @@ def lowering(
             f"a function in Python is for operations of one or two numbers that "
             f"give one, found '{operation}'"
         )
-    if base.width > WIDEST:
+    if base.width * count > WIDEST:
         raise Error(
-            f"format '{base.name}' has {base.width} bits, a function in Python is for "
-            f"at most {WIDEST}"
+            f"format '{base.name}' has {base.width} bits, a function in Python of "
+            f"{'one number' if count == 1 else 'two numbers'} is for at most "
+            f"{WIDEST // count}"
         )
     values = base.values()
 
@@ -89,14 +91,15 @@ def _write(
 ) -> tuple[str, str]:
     """A function in C that reads the table: the file, which is called after what
     is in it, and its name."""
-    parameters = ", ".join(f"unsigned char {name}" for name in "xy"[:count])
+    kind = "unsigned char" if width <= 8 else "unsigned short"
+    parameters = ", ".join(f"{kind} {name}" for name in "xy"[:count])
     place = "x" if count == 1 else f"x << {width} | y"
     rows = ",\n".join(
         ", ".join(map(str, row)) for row in codes.reshape(-1, 2 ** min(width, 5))
     )
-    text = f"static const unsigned char table[] = {{\n{rows}}};\n"
+    text = f"static const {kind} table[] = {{\n{rows}}};\n"
     symbol = f"table_{operation}_{hashlib.sha256(text.encode()).hexdigest()[:12]}"
-    text += f"unsigned char {symbol}({parameters}) {{ return table[{place}]; }}\n"
+    text += f"{kind} {symbol}({parameters}) {{ return table[{place}]; }}\n"
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     folder = pathlib.Path(cache, "numera", "python")
     try:

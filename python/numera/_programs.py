@@ -329,7 +329,9 @@ def compile(
         request.add_policy(chosen)
     elif policy is not None:
         request.add_file(policy)
-    listed = [f"{key}={value}" for key, value in options.items() if value not in (None, "")]
+    listed = [
+        f"{key}={value}" for key, value in options.items() if value not in (None, "")
+    ]
     source = _read(model, request.sources(), listed)
     native = source.compile()
     for line in native.warnings.splitlines():

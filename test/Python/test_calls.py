@@ -324,9 +324,7 @@ def test_a_model_in_another_float_takes_and_returns_it(name):
     axpy(a, x, y.T, out=out)
     np.testing.assert_array_equal(out[0], result)
     # posit16 has the numbers of these, in the middle: one rounding each.
-    posits = numera.compile(
-        AXPY.replace("TYPE", name), format="posit16", replace=name
-    )
+    posits = numera.compile(AXPY.replace("TYPE", name), format="posit16", replace=name)
     same = numera.compile(
         AXPY.replace("TYPE", "f64"), format="posit16", replace=["f64"]
     )
@@ -346,7 +344,9 @@ def test_pytorch_and_jax_have_bf16_and_get_it_back():
 
 def test_a_float_of_another_type_is_refused():
     axpy = numera.compile(AXPY.replace("TYPE", "bf16"))
-    with pytest.raises(numera.Error, match="'arg1' has dtype float32, expected bfloat16"):
+    with pytest.raises(
+        numera.Error, match="'arg1' has dtype float32, expected bfloat16"
+    ):
         axpy(1, BASE, BASE)
     with pytest.raises(numera.Error, match="unknown float type 'bfloat16', expected"):
         numera.compile(AXPY.replace("TYPE", "bf16"), replace="bfloat16")

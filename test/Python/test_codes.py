@@ -501,6 +501,74 @@ def test_products_go_in_order_and_round_each_step(name):
     assert np.prod(x[:0]).item() == 1
 
 
+@pytest.mark.parametrize("name", ["posit16", "bf16", "f8E4M3FN", "f32", "takum<16>"])
+@pytest.mark.parametrize("axis", [None, 0, 1, -1])
+def test_running_sums_and_products_round_each_step(name, axis):
+    x = numera.array(np.random.default_rng(8).uniform(0.5, 2, (3, 5, 4)), name)
+    moved = x.ravel()[:, None] if axis is None else np.moveaxis(x, axis, 0)
+    for function, ufunc in (np.cumsum, np.add), (np.cumprod, np.multiply):
+        steps = [moved[0]]
+        for row in moved[1:]:
+            steps.append(ufunc(steps[-1], row))
+        result = function(x, axis=axis)
+        found = result[:, None] if axis is None else np.moveaxis(result, axis, 0)
+        assert np.array_equal(found, np.stack(steps))
+    assert np.cumsum(x[:0], axis=0).shape == (0, 5, 4)
+    with pytest.raises(numera.Error, match="axis is 3, expected one of 3 dimensions"):
+        np.cumsum(x, axis=3)
+
+
+def test_running_sums_draw():
+    fmt = numera.float(8, 7, rounding="stochastic")
+    x = numera.array(np.full((200, 3), 1 / 256 + 1 / 4096), fmt)
+    with numera.stochastic(seed=1):
+        a = np.cumsum(x, axis=0)
+    with numera.stochastic(seed=1):
+        b = np.cumsum(x, axis=0)
+    assert np.array_equal(a, b) and len(set(a[-1].tolist())) > 1
+    assert abs(np.mean(a[-1].tolist()) - 200 * (1 / 256 + 1 / 4096)) < 0.1
+
+
+@pytest.mark.parametrize(
+    "subscripts, shapes",
+    [
+        ("ij,jk->ik", [(3, 4), (4, 5)]),
+        ("ij,jk", [(3, 4), (4, 5)]),
+        ("bij,bkj->bik", [(2, 3, 4), (2, 5, 4)]),
+        ("ij,kj->kij", [(3, 4), (2, 4)]),
+        ("ii->i", [(4, 4)]),
+        ("ii", [(4, 4)]),
+        ("ijk->ki", [(2, 3, 4)]),
+        ("i,j->ji", [(3,), (4,)]),
+        ("ij,ij->", [(3, 4), (3, 4)]),
+        ("ij,jk,kl->il", [(2, 3), (3, 2), (2, 4)]),
+        ("aij,bj->ab", [(2, 3, 4), (5, 4)]),
+    ],
+)
+def test_einsum_is_that_of_numpy(subscripts, shapes):
+    generator = np.random.default_rng(9)
+    arrays = [generator.integers(-3, 4, shape).astype("f4") for shape in shapes]
+    expected = np.einsum(subscripts, *arrays)
+    found = np.einsum(subscripts, *(numera.array(a, "f32") for a in arrays))
+    np.testing.assert_array_equal(np.asarray(found.tolist(), "f4"), expected)
+
+
+def test_einsum_adds_up_as_matmul_does():
+    x = numera.array(np.random.default_rng(3).normal(size=(6, 40)), "posit16")
+    for accumulate in (None, "same", "quire", "f32"):
+        found = numera.einsum("ik,jk->ij", x, x, accumulate=accumulate)
+        expected = numera.matmul(x, np.swapaxes(x, 0, 1), accumulate=accumulate)
+        assert np.array_equal(found, expected)
+    with pytest.raises(
+        numera.Error, match="'i...' has an ellipsis; name each dimension"
+    ):
+        np.einsum("i...", x)
+    with pytest.raises(numera.Error, match="'j' is 40 and 6"):
+        np.einsum("ij,jk->ik", x, x)
+    with pytest.raises(numera.Error, match="'ij,jk' is for 2 arrays, found 1"):
+        np.einsum("ij,jk", x)
+
+
 def test_variance_is_what_it_says():
     x = numera.array(np.random.default_rng(6).normal(size=(4, 50)), "posit16")
     away = x - np.mean(x, axis=1, keepdims=True)

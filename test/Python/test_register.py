@@ -168,9 +168,26 @@ def test_an_operation_of_few_bits_may_be_a_function_in_python():
     assert pickle.loads(pickle.dumps(both)) == both
 
 
+def test_an_operation_of_one_number_may_be_one_of_16_bits():
+    @numera.lowering("exp", "bf16")
+    def coarse(x):
+        return 2.0 ** np.rint(x)
+
+    program = numera.compile(
+        """func.func @exp(%x: tensor<?xf32>) -> tensor<?xf32> {
+          %0 = math.exp %x : tensor<?xf32>
+          %1 = math.sqrt %0 : tensor<?xf32>
+          return %1 : tensor<?xf32>
+        }""",
+        format=coarse,
+    )
+    assert program([4, -2.25, 3]).tolist() == [4, 0.5, 2.828125]
+
+
 @pytest.mark.parametrize(
     ("operation", "format", "line"),
     [
+        ("exp", "f32", "format 'f32' has 32 bits, .* of one number .* at most 16"),
         ("mul", "posit16", "format 'posit16' has 16 bits, .* at most 8"),
         ("fma", "posit8", "of one or two numbers that give one, found 'fma'"),
         ("plus", "posit8", "of one or two numbers that give one, found 'plus'"),
