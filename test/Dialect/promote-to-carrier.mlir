@@ -4,6 +4,7 @@
 #f16 = #numera.format<float<5, 10>>
 #f32 = #numera.format<float<8, 23>>
 #posit16 = #numera.format<posit<16, 2>>
+#takum16 = #numera.format<takum<16>>
 
 // CHECK-LABEL: @a_product_stays_for_a_sum
 // CHECK-SAME: %[[A:.*]]: i16, %[[B:.*]]: i16, %[[C:.*]]: i16
@@ -49,6 +50,33 @@ func.func @choices_alone_stay_on_codes(%a: i16) -> i16 {
   %0 = numera.neg %a {format = #f16} : i16
   %1 = numera.max %a, %0 {format = #f16} : i16
   return %1 : i16
+}
+
+// What f32 has not of a takum it is rounded to, so that f32 does for a cast and
+// back; not where a code is seen, nor for what is computed in between.
+// CHECK-LABEL: @f32_goes_through_a_format_that_it_lacks
+// CHECK-NEXT: %[[R:.*]] = numera.round_to %{{.*}} {format = #{{.*}}} : f32
+// CHECK-NEXT: return %[[R]]
+func.func @f32_goes_through_a_format_that_it_lacks(%a: f32) -> f32 {
+  %0 = numera.cast %a {format = #takum16, operand_formats = [#f32]} : f32 to i16
+  %1 = numera.cast %0 {format = #f32, operand_formats = [#takum16]} : i16 to f32
+  return %1 : f32
+}
+// CHECK-LABEL: @a_code_is_seen
+// CHECK: numera.encode %{{.*}} {format = #{{.*}}} : f64 to i16
+func.func @a_code_is_seen(%a: f32) -> (f32, i16) {
+  %0 = numera.cast %a {format = #takum16, operand_formats = [#f32]} : f32 to i16
+  %1 = numera.cast %0 {format = #f32, operand_formats = [#takum16]} : i16 to f32
+  return %1, %0 : f32, i16
+}
+// CHECK-LABEL: @a_sum_in_between
+// CHECK: arith.addf %{{.*}}, %{{.*}} : f64
+// CHECK: numera.round_to %{{.*}} {format = #{{.*}}} : f64
+func.func @a_sum_in_between(%a: f32) -> f32 {
+  %0 = numera.cast %a {format = #takum16, operand_formats = [#f32]} : f32 to i16
+  %1 = numera.add %0, %0 {format = #takum16} : i16
+  %2 = numera.cast %1 {format = #f32, operand_formats = [#takum16]} : i16 to f32
+  return %2 : f32
 }
 
 // CHECK-LABEL: @a_cast_and_back_is_one_rounding

@@ -375,6 +375,13 @@ TEST(ConfigurationError, Policy) {
   EXPECT_EQ(errorOf("policy: {acumulate: f32}\n"),
             "f.yaml:1:10: error: unknown key 'acumulate' of 'policy', did you "
             "mean 'accumulate'?\n");
+  EXPECT_EQ(errorOf("policy: {replace: [f32, f17]}\n"),
+            "f.yaml:1:25: error: unknown float type 'f17', expected one of "
+            "MLIR's: f64 f32 tf32 f16 bf16 f8E4M3FN f8E5M2 f8E4M3 f8E3M4 "
+            "f8E4M3FNUZ f8E5M2FNUZ f6E3M2FN f6E2M3FN f4E2M1FN f8E8M0FNU\n");
+  EXPECT_EQ(errorOf("policy: {replace: []}\n"),
+            "f.yaml:1:19: error: 'replace' is empty, expected f32 or other "
+            "float types\n");
   EXPECT_EQ(errorOf("policy: {scale: big}\n"),
             "f.yaml:1:17: error: scale is 'big', expected none, per-tensor, "
             "per-channel or block(N) with N elements, 2 or more\n");

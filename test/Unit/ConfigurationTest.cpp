@@ -195,6 +195,11 @@ TEST(Configuration, AccumulatesInTheSameFormat) {
 
 TEST(Configuration, AccumulatesExactly) {
   Registry registry;
+  EXPECT_TRUE(registry.policy().replaced.empty());
+  ASSERT_TRUE(registry.loadText("policy: {replace: [f32, bf16]}", "f.yaml", "",
+                                llvm::errs()));
+  ASSERT_EQ(registry.policy().replaced.size(), 2u);
+  EXPECT_EQ(registry.nameOf(registry.policy().replaced[1]), "bf16");
   ASSERT_TRUE(registry.loadText("policy: {accumulate: quire}", "f.yaml", "",
                                 llvm::errs()));
   EXPECT_EQ(registry.policy().accumulate, Policy::Accumulate::Quire);

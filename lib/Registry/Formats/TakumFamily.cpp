@@ -39,6 +39,20 @@ public:
     return fields;
   }
 
+  /// Operations are in f64, on half as many lanes, between longer codecs.
+  Effort effort(OpKind operation, const Format &format) const override {
+    Effort effort = ArithmeticFamily::effort(operation, format);
+    if (effort != Effort::Short)
+      return effort;
+    return operation == OpKind::Cast ? Effort::Long : Effort::Slow;
+  }
+
+  /// Tables of products and sums take less than two roundings in f64.
+  CarrierStep carrierStep(const Format &format) const override {
+    return format.width() <= 8 ? CarrierStep()
+                               : ArithmeticFamily::carrierStep(format);
+  }
+
 protected:
   llvm::SmallVector<llvm::StringRef> keys() const override { return {"bits"}; }
 

@@ -11,6 +11,7 @@
 #ifndef NUMERA_NUMERICS_CARRIER_CARRIER_H
 #define NUMERA_NUMERICS_CARRIER_CARRIER_H
 
+#include "numera/Numerics/Carrier/TakumCarrier.h"
 #include "numera/Numerics/Formats/Float.h"
 #include "numera/Numerics/Formats/Posit.h"
 
@@ -34,48 +35,32 @@ NUMERA_REPLACEABLE constexpr uint16_t
 toBfloat(float value) __asm__("numera.to_bfloat");
 #undef NUMERA_REPLACEABLE
 
-/// The layout of a carrier: f32 or f64.
-template <typename T> struct CarrierTraits;
-template <> struct CarrierTraits<float> {
-  using Word = uint32_t;
-  using SignedWord = int32_t;
-  static constexpr FloatFormat format = binary32;
-};
-template <> struct CarrierTraits<double> {
-  using Word = uint64_t;
-  using SignedWord = int64_t;
-  static constexpr FloatFormat format = binary64;
-};
+template <typename T> struct Carrier : TakumCarrier<T> {
+  using Base = TakumCarrier<T>;
+  using Base::bias;
+  using Base::bits;
+  using Base::format;
+  using Base::holds;
+  using Base::infinity;
+  using Base::mantissa;
+  using Base::nan;
+  using Base::powerBits;
+  using Base::sign;
+  using Base::value;
+  using Base::width;
+  using typename Base::SignedWord;
+  using typename Base::Word;
 
-template <typename T> struct Carrier {
-  using Word = typename CarrierTraits<T>::Word;
-  using SignedWord = typename CarrierTraits<T>::SignedWord;
-  static constexpr FloatFormat format = CarrierTraits<T>::format;
-  static constexpr int width = 8 * sizeof(T);
-  static constexpr int mantissa = format.mantissaBits;
-  static constexpr int bias = format.bias;
-  static constexpr Word sign = Word{1} << (width - 1);
-  static constexpr Word infinity = static_cast<Word>(format.infinityCode());
-  static constexpr Word nan = static_cast<Word>(format.nanCode());
+  // ---- takum: TakumCarrier.h -----------------------------------------------
 
-  static constexpr Word bits(T value) {
-    return __builtin_bit_cast(Word, value);
-  }
-  static constexpr T value(Word bits) { return __builtin_bit_cast(T, bits); }
-  /// 2^exponent, a normal number.
-  static constexpr Word powerBits(int32_t exponent) {
-    return static_cast<Word>(exponent + bias) << mantissa;
-  }
-
-  /// True if every finite value of a format with this precision and these
-  /// exponents is a normal number of the carrier, with `margin` binary places
-  /// to spare at the lower end.
-  static constexpr bool holds(int32_t precision, int32_t least, int32_t most,
-                              int32_t margin = 0) {
-    return precision <= format.precision() &&
-           least - margin >= format.minExponent() &&
-           most <= format.maxExponent();
-  }
+  using Base::approximates;
+  using Base::decode;
+  using Base::decodeAny;
+  using Base::decodeNearest;
+  using Base::embeds;
+  using Base::encode;
+  using Base::encodes;
+  using Base::roundNearest;
 
   // ---- any family: no codec of its own --------------------------------------
 
@@ -85,6 +70,11 @@ template <typename T> struct Carrier {
   template <typename F> static constexpr bool encodes(const F &) {
     return false;
   }
+  /// decodeNearest() is valid: the value of a code, which may be no number of
+  /// the carrier, rounded to nearest-even.
+  template <typename F> static constexpr bool approximates(const F &) {
+    return false;
+  }
   template <typename F> static constexpr T decode(const F &f, uint64_t code) {
     return value(static_cast<Word>(
         format.encode(f.decode(code), Rounding::NearestEven)));
@@ -92,6 +82,14 @@ template <typename T> struct Carrier {
   template <typename F>
   static constexpr T decodeAny(const F &f, uint64_t code) {
     return decode(f, code);
+  }
+  template <typename F>
+  static constexpr T decodeNearest(const F &f, uint64_t code) {
+    return decode(f, code);
+  }
+  /// What decodeNearest() makes of the code of x.
+  template <typename F> static constexpr T roundNearest(const F &f, T x) {
+    return decodeNearest(f, encode(f, x));
   }
   template <typename F> static constexpr uint64_t encode(const F &f, T x) {
     return f.encode(format.decode(bits(x)), Rounding::NearestEven);
@@ -328,7 +326,7 @@ template <typename T> struct Carrier {
   }
 
 protected:
-  static constexpr Word one = static_cast<Word>(bias) << mantissa;
+  using Base::one;
 
   /// Twice the magnitude of a code, which `top` begins with: 2^31 for 1, and
   /// what is above 1 is negative, and mirrored.

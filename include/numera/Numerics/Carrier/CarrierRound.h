@@ -77,6 +77,10 @@ template <typename T> struct CarrierRound : Carrier<T> {
     return Base::embeds(f) && mode != Rounding::Stochastic;
   }
 
+  static constexpr bool rounds(const TakumFormat &f, Rounding mode) {
+    return Base::embeds(f) && mode == Rounding::NearestEven;
+  }
+
   /// Rounds any value of the carrier to a value of `f`. For families without
   /// rounds(), it encodes and decodes.
   template <typename F>
@@ -121,6 +125,11 @@ template <typename T> struct CarrierRound : Carrier<T> {
     if (!f.hasNegativeZero())
       result += T{0};
     return magnitude > infinity ? value(canonicalNaN) : result;
+  }
+
+  /// To nearest-even.
+  static constexpr T round(const TakumFormat &f, T x, RoundingMode) {
+    return Base::roundNearest(f, x);
   }
 
   static constexpr T round(const PositFormat &f, T x, RoundingMode mode) {

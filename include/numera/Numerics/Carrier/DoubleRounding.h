@@ -88,7 +88,8 @@ template <typename T> struct DoubleRounding : CarrierRound<T> {
   /// True if f's values, their products and quotients, and the last bits of
   /// its values and products, are normal numbers of the carrier. No value has
   /// a bit below 2^leastExponent(): a float by definition, a posit because
-  /// each regime step costs one fraction bit and moves the exponent by 2^es.
+  /// each regime step costs one fraction bit and moves the exponent by 2^es. A
+  /// takum has at most `bits` further ones, for which f64 has room.
   template <typename F> static constexpr bool spans(const F &f) {
     int32_t low = -f.leastExponent();
     int32_t high = f.maxExponent() + 1;

@@ -29,6 +29,8 @@ constexpr T decodeTo(const F &f, uint64_t code) {
     return machine<T>(code);
   if (Carrier<T>::embeds(f))
     return Carrier<T>::decode(f, code);
+  if (Carrier<T>::approximates(f))
+    return Carrier<T>::decodeNearest(f, code);
   if (sizeof(T) < sizeof(double) && Carrier<double>::embeds(f))
     return static_cast<T>(Carrier<double>::decode(f, code));
   if constexpr (requires(T value) { f.decodeFast(code, value); }) {
@@ -72,6 +74,8 @@ constexpr T roundTo(const F &f, T value, RoundingMode mode) {
     return value == value ? value : machine<T>(Carrier<T>::nan);
   if (CarrierRound<T>::rounds(f, mode))
     return CarrierRound<T>::round(f, value, mode);
+  if (Carrier<T>::approximates(f) && mode == Rounding::NearestEven)
+    return Carrier<T>::roundNearest(f, value);
   return decodeTo<T>(f, encodeFrom<T>(f, value, mode));
 }
 

@@ -193,6 +193,9 @@ public:
       return DoubleRounding<T>::rounds(layout(format), mode);
     });
   }
+  bool approximatesInF32(const Format &format) const override {
+    return Carrier<float>::approximates(layout(format));
+  }
   EvaluationPath pathInCarrier(OpKind operation, const Format &format,
                                unsigned width,
                                RoundingMode mode) const override {

@@ -192,6 +192,10 @@ public:
   virtual bool roundsInCarrier(const Format &, unsigned, RoundingMode) const {
     return false;
   }
+  /// True if straight-line code converts codes to f32, and f32 to itself
+  /// through the format, although not all values are numbers of f32: these are
+  /// rounded once more, to nearest-even.
+  virtual bool approximatesInF32(const Format &) const { return false; }
   /// How the carrier's own operation and one more rounding compute the
   /// operation on values of one format.
   virtual EvaluationPath pathInCarrier(OpKind, const Format &, unsigned,

@@ -56,7 +56,8 @@ def Numera_RoundToOp
                              [AllTypesMatch<["operand", "result"]>]> {
   let description = [{
     Rounds a number of the carrier (f32 or f64) to a value of the format, which
-    stays in the carrier. The result is what decoding its code would give. NaN
+    stays in the carrier. The result is what decoding its code would give: of a
+    `takum<16>` in f32, which has not all of its values, the nearest f32. NaN
     becomes the canonical NaN. `rounding` is the format's unless it is given.
     The overflow rule is the format's.
 

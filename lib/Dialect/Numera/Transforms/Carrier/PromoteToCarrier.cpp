@@ -72,6 +72,7 @@ public:
 private:
   bool isWorthIt() const;
   bool allRunIn(unsigned candidate) const;
+  bool goesThroughF32() const;
   Value carrierOf(Value code, const Format &format);
   Value rewrite(Operation *op, bool &isRounded);
   Value rewriteArithmetic(FormatOpInterface op);
@@ -180,6 +181,32 @@ bool Group::isWorthIt() const {
 bool Group::allRunIn(unsigned candidate) const {
   return llvm::all_of(
       ops, [&](Operation *op) { return runsIn(op, candidate, target); });
+}
+
+/// Numbers of f32 that go through a format and are f32 again, no code of which
+/// is seen: what f32 has not is rounded to it in any case.
+bool Group::goesThroughF32() const {
+  return llvm::all_of(ops, [&](Operation *op) {
+    auto cast = dyn_cast<CastOp>(op);
+    if (!cast)
+      return false;
+    FormatOpInterface interface = cast;
+    Value operand = cast.getOperand(), result = cast.getResult();
+    auto isF32 = [](Value value) {
+      return numera::elementType(value.getType()).isF32();
+    };
+    auto approximates = [](const Format &format) {
+      return format && format.getFamily().approximatesInF32(format);
+    };
+    if (isF32(result))
+      return approximates(interface.getOperandElement(0).format) &&
+             isMachineCast(interface.getRules());
+    return isF32(operand) &&
+           approximates(interface.getResultElement().format) &&
+           interface.getRules().rounding == Rounding::NearestEven &&
+           llvm::all_of(result.getUsers(),
+                        [&](Operation *user) { return ops.contains(user); });
+  });
 }
 
 /// What carries a code: what an operation here made of it, or what it decodes
@@ -308,7 +335,7 @@ void Group::carry() {
     return;
   if (!allRunIn(32) && !allRunIn(64))
     return;
-  width = allRunIn(32) ? 32 : 64;
+  width = allRunIn(32) || goesThroughF32() ? 32 : 64;
   for (Operation *op : ops) {
     builder.setInsertionPoint(op);
     bool isRounded = false;

@@ -270,7 +270,9 @@ Value Lowerings::cast(OpBuilder &builder, const Request &request,
   const FormatFamily &family = from.format.getFamily();
   unsigned target = rules.encoding == to.format ? machineWidth(to) : 0;
   Value bits = operand.value;
-  if (target == 32 && family.embedsInF32(from.format))
+  bool isNear = rules.rounding == Rounding::NearestEven &&
+                family.approximatesInF32(from.format);
+  if (target == 32 && (family.embedsInF32(from.format) || isNear))
     return callEntry(builder, loc, from.format, "decode_f32", {bits}, {},
                      builder.getF32Type());
   if (target == 64 && family.embedsInF64(from.format))
