@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -277,6 +278,93 @@ static nb::list call(const Program &program, const std::string &function,
   return list;
 }
 
+/// Calls of one function on memory whose sizes never change: addresses alone
+/// are handed over. Whoever calls keeps the memory alive, dense, and of the
+/// function's element types.
+class Call {
+public:
+  Call(const Program &program, std::string function,
+       const std::vector<std::pair<int32_t, std::vector<int64_t>>> &inputs,
+       const std::vector<std::pair<int32_t, std::vector<int64_t>>> &outputs)
+      : program(program), function(std::move(function)),
+        inputCount(inputs.size()) {
+    for (const auto *list : {&inputs, &outputs})
+      for (const auto &[dtype, shape] : *list)
+        tensors.push_back(tensorOf(dtype, shape, tensors.size()));
+  }
+
+  /// The addresses of the inputs, then those of the outputs.
+  void run(const std::vector<uintptr_t> &addresses, uint32_t threads,
+           uint64_t seed, uint64_t step, uint64_t sample) const {
+    if (addresses.size() != tensors.size())
+      throw Error("'" + function + "' takes " + std::to_string(tensors.size()) +
+                  " addresses, found " + std::to_string(addresses.size()));
+    std::vector<numera_tensor> list(tensors); // threads may call at once
+    for (size_t i = 0; i < list.size(); ++i)
+      list[i].data = reinterpret_cast<void *>(addresses[i]);
+    numera_options options = NUMERA_OPTIONS;
+    options.threads = threads;
+    options.seed = seed;
+    options.step = step;
+    options.sample = sample;
+    char *error = nullptr;
+    bool done = unlocked([&] {
+      return numeraProgramRun(program.get(), function.c_str(), list.data(),
+                              inputCount, list.data() + inputCount,
+                              list.size() - inputCount, &options, &error);
+    });
+    if (!done)
+      throwError(error);
+    handleSignals();
+  }
+
+private:
+  static numera_tensor
+  tensorOf(int32_t dtype, const std::vector<int64_t> &shape, size_t place) {
+    uint64_t bytes = bytesOf(dtype);
+    if (bytes == 0)
+      throw Error("tensor " + std::to_string(place) +
+                  " has an element type that no program has");
+    if (shape.size() > NUMERA_MAX_RANK)
+      throw Error("tensor " + std::to_string(place) + " has " +
+                  std::to_string(shape.size()) +
+                  " dimensions, expected at most " +
+                  std::to_string(NUMERA_MAX_RANK));
+    numera_tensor tensor = {.data = nullptr,
+                            .capacity = bytes,
+                            .dtype = dtype,
+                            .rank = int32_t(shape.size()),
+                            .shape = {}};
+    for (size_t i = 0; i < shape.size(); ++i) {
+      tensor.shape[i] = shape[i];
+      tensor.capacity *= uint64_t(shape[i]);
+    }
+    return tensor;
+  }
+
+  static uint64_t bytesOf(int32_t dtype) {
+    switch (dtype) {
+    case NUMERA_F32:
+      return 4;
+    case NUMERA_F64:
+      return 8;
+    case NUMERA_BOOL:
+      return 1;
+    default:
+      if (dtype >= NUMERA_I8 && dtype <= NUMERA_I64)
+        return uint64_t(1) << (dtype - NUMERA_I8);
+      if (dtype >= NUMERA_U8 && dtype <= NUMERA_U64)
+        return uint64_t(1) << (dtype - NUMERA_U8);
+      return 0;
+    }
+  }
+
+  const Program &program;
+  std::string function;
+  size_t inputCount;
+  std::vector<numera_tensor> tensors;
+};
+
 using Numbers = nb::ndarray<const int64_t, nb::c_contig, nb::device::cpu>;
 
 static std::string statistics(const Program &program, const Registry &registry,
@@ -330,6 +418,15 @@ void bindPrograms(nb::module_ &module) {
            nb::arg("outputs"), nb::arg("output_count"), nb::arg("brains"),
            nb::arg("threads"), nb::arg("seed"), nb::arg("step"),
            nb::arg("sample"));
+  nb::class_<Call>(module, "Call", "Calls of a function by addresses.")
+      .def(nb::init<
+               const Program &, std::string,
+               const std::vector<std::pair<int32_t, std::vector<int64_t>>> &,
+               const std::vector<std::pair<int32_t, std::vector<int64_t>>> &>(),
+           nb::arg("program"), nb::arg("function"), nb::arg("inputs"),
+           nb::arg("outputs"), nb::keep_alive<1, 2>())
+      .def("run", &Call::run, nb::arg("addresses"), nb::arg("threads"),
+           nb::arg("seed"), nb::arg("step"), nb::arg("sample"));
   module.def("compile_to_file", &compileToFile, nb::arg("registry"),
              nb::arg("name"), nb::arg("mlir").none(), nb::arg("options"),
              nb::arg("emit"), nb::arg("output"));

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+"""Models of PyTorch, trained and run in a number format.
+
+>>> import numera.torch
+>>> import torch
+>>> model = torch.nn.Linear(4, 2)
+>>> model = torch.compile(model, backend=numera.torch.backend("posit16"))
+"""
+
+from numera.torch._backend import Backend, Fallback, backend
+from numera.torch._export import Exported, compile
+from numera.torch._linalg import TORCH_MLIR, to_linalg
+
+__all__ = [
+    "TORCH_MLIR",
+    "Backend",
+    "Exported",
+    "Fallback",
+    "backend",
+    "compile",
+    "to_linalg",
+]

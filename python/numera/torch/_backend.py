@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: MIT
+"""`torch.compile(model, backend=numera.torch.backend("posit16"))`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import torch
+from torch import fx
+
+import numera
+from numera._errors import Error
+from numera._request import Spec
+from numera.torch._call import make_call
+from numera.torch._decompositions import table
+from numera.torch._graph import Graph, prepare
+from numera.torch._linalg import to_linalg
+from numera.torch._policy import ERRORS, FORWARD, GRADIENTS, Groups, Policy
+
+__all__ = ["Backend", "Fallback", "backend"]
+
+_TRAINING, _BACKWARD, _INFERENCE = 1, 2, 3
+"""Kinds of graphs, which draw differently."""
+
+
+class Fallback(NamedTuple):
+    """A node that PyTorch runs, since Numera cannot compile it."""
+
+    operator: str
+    where: str
+    """Its module, and the line of the model."""
+    reason: str
+
+
+class Backend:
+    """A backend of ``torch.compile``, made by :func:`backend`."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        seed: int,
+        threads: int,
+        fallback: str | None,
+        options: Mapping[str, Any],
+    ) -> None:
+        self.seed = seed
+        self.step = 0
+        """Counts calls in training; keys stochastic rounding."""
+        self.fallbacks: list[Fallback] = []
+        """What PyTorch runs, with ``fallback="torch"``."""
+        self.programs: list[numera.Program] = []
+        """What was compiled, in order."""
+        self._policy = policy
+        self._threads = threads
+        self._fallback = fallback
+        self._options = dict(options)
+        self._ordinal = 0
+        self._lock = threading.Lock()
+
+    def __call__(
+        self, graph: fx.GraphModule, inputs: list[Any], **options: Any
+    ) -> Callable[..., Any]:
+        """What ``torch.compile`` calls with a graph of the model."""
+        from torch._dynamo.backends.common import aot_autograd
+
+        compiler = aot_autograd(
+            fw_compiler=self._compiler(_TRAINING),
+            bw_compiler=self._compiler(_BACKWARD),
+            inference_compiler=self._compiler(_INFERENCE),
+            decompositions=table(),
+        )
+        return compiler(graph, inputs)
+
+    def state_dict(self) -> dict[str, int]:
+        """What a run needs that goes on with the same bits."""
+        return {"seed": self.seed, "step": self.step}
+
+    def load_state_dict(self, state: Mapping[str, int]) -> None:
+        self.seed, self.step = int(state["seed"]), int(state["step"])
+        self._ordinal = 0
+
+    # ---- compiling ----------------------------------------------------------
+
+    def _compiler(self, kind: int) -> Callable[[fx.GraphModule, Any], Any]:
+        from functorch.compile import make_boxed_func
+
+        def compile(module: fx.GraphModule, inputs: Any) -> Any:
+            return make_boxed_func(self._compile(module, kind))
+
+        return compile
+
+    def _compile(self, module: fx.GraphModule, kind: int) -> Callable[..., Any]:
+        graph = prepare(module)
+        if not graph.outputs:
+            return _returns(graph)
+        passes = _passes_of(graph.module, kind)
+        groups = Groups(self._policy, passes)
+        text = to_linalg(graph.module, names=groups.name)
+        program = numera.compile(text, **groups.options(text), **self._options)
+        self.programs.append(program)
+        return make_call(graph, program, self._draws(kind), self._threads)
+
+    def _draws(self, kind: int) -> Callable[[], tuple[int, int]]:
+        """Seed and step of the next call of a graph.
+
+        Training calls count steps. A backward call has the step of the call
+        before it, and what tells calls of one step apart is mixed into the seed.
+        """
+
+        def next_call() -> tuple[int, int]:
+            with self._lock:
+                if kind == _TRAINING:
+                    self.step += 1
+                    self._ordinal = 0
+                self._ordinal += 1
+                salt = (kind << 32) + self._ordinal
+                return _mix(self.seed + _mix(salt)), self.step
+
+        return next_call
+
+
+def _mix(number: int) -> int:
+    """SplitMix64."""
+    mask = (1 << 64) - 1
+    number = (number + 0x9E3779B97F4A7C15) & mask
+    number = ((number ^ (number >> 30)) * 0xBF58476D1CE4E5B9) & mask
+    number = ((number ^ (number >> 27)) * 0x94D049BB133111EB) & mask
+    return number ^ (number >> 31)
+
+
+def _returns(graph: Graph) -> Callable[..., list[Any]]:
+    """Of a graph that computes nothing."""
+
+    def invoke(*arguments: Any) -> list[Any]:
+        return [arguments[v] if kind == "input" else v for kind, v in graph.plan]
+
+    return invoke
+
+
+_MOVES = ("permute", "view", "_unsafe_view", "t", "transpose", "reshape", "squeeze")
+_MOVES += ("unsqueeze", "expand", "slice", "clone", "convert_element_type")
+
+
+def _passes_of(module: fx.GraphModule, kind: int) -> dict[fx.Node, str]:
+    """The pass that each node belongs to.
+
+    In a backward graph, what makes a gradient of a parameter is the operation
+    that it is the result of, and what only moves that result.
+    """
+    if kind != _BACKWARD:
+        return {}
+    passes = {node: ERRORS for node in module.graph.nodes}
+    end = next(node for node in module.graph.nodes if node.op == "output")
+    for node in end.args[0]:
+        while len(node.users) == 1 and node.op == "call_function":
+            passes[node] = GRADIENTS
+            packet = getattr(node.target, "overloadpacket", node.target)
+            if getattr(packet, "__name__", "") not in _MOVES:
+                break
+            node = node.args[0]
+    return passes
+
+
+def backend(
+    format: Spec = "f32",
+    *,
+    backward: Any = None,
+    gradients: Any = None,
+    weights: Spec | None = None,
+    activations: Spec | None = None,
+    errors: Spec | None = None,
+    accumulate: Spec | None = None,
+    rounding: str | None = None,
+    overflow: str | None = None,
+    random_bits: int | None = None,
+    policy: Any = None,
+    seed: int = 0,
+    threads: int = 0,
+    fallback: str | None = None,
+    **options: Any,
+) -> Backend:
+    """A backend of ``torch.compile`` that computes in a format."""
+    if fallback not in (None, "torch"):
+        raise Error(f"fallback is {fallback!r}, expected None or 'torch'")
+    chosen = {
+        "format": format,
+        "backward": backward,
+        "gradients": gradients,
+        "weights": weights,
+        "activations": activations,
+        "errors": errors,
+        "accumulate": accumulate,
+        "rounding": rounding,
+        "overflow": overflow,
+        "random_bits": random_bits,
+    }
+    given = {key: value for key, value in chosen.items() if value is not None}
+    return Backend(Policy(given, policy), seed, threads, fallback, options)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Graphs of FX as programs take them: tensors in, tensors out, nothing random.
+
+What a graph returns that is no result of computing (None, an input, a number, a
+tensor twice) is not asked of the program. What PyTorch draws is an input.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, NamedTuple
+
+import torch
+from torch import fx
+
+from numera.torch import _random
+
+aten = torch.ops.aten
+
+__all__ = ["Graph", "prepare"]
+
+_ALIASES = (
+    aten.alias.default,
+    aten.detach.default,
+    aten.lift_fresh_copy.default,
+    aten.clone.default,
+)
+"""In a graph without mutation, its operand."""
+
+
+class Graph(NamedTuple):
+    """A graph, and how its results come from a program's."""
+
+    module: fx.GraphModule
+    inputs: list[int]
+    """Which arguments the program reads, in order; behind them come the draws."""
+    draws: list[_random.Draw]
+    """What PyTorch draws for each call."""
+    plan: list[tuple[str, Any]]
+    """Of each result: ("value", what it is), ("input", which argument) or
+    ("output", which of the program's)."""
+    outputs: list[torch.Tensor]
+    """The program's results, as fake tensors."""
+
+    @property
+    def placeholders(self) -> list[fx.Node]:
+        return [node for node in self.module.graph.nodes if node.op == "placeholder"]
+
+
+def prepare(module: fx.GraphModule) -> Graph:
+    """A copy of the graph with what a program can take and return."""
+    module = copy.deepcopy(module)
+    graph = module.graph
+    arguments = [node for node in graph.nodes if node.op == "placeholder"]
+    for node in graph.nodes:
+        if node.op == "call_function" and node.target in _ALIASES:
+            node.replace_all_uses_with(node.args[0])
+            graph.erase_node(node)
+    draws = _random.lift(graph)
+    end = next(node for node in graph.nodes if node.op == "output")
+    plan: list[tuple[str, Any]] = []
+    kept: dict[fx.Node, int] = {}
+    for value in end.args[0]:
+        if not isinstance(value, fx.Node):
+            plan.append(("value", value))
+        elif value in arguments:
+            plan.append(("input", arguments.index(value)))
+        else:
+            plan.append(("output", kept.setdefault(value, len(kept))))
+    end.args = (tuple(kept),)
+    graph.eliminate_dead_code()
+    inputs = []
+    for place, node in enumerate(arguments):
+        if node.users:
+            inputs.append(place)
+        else:
+            graph.erase_node(node)
+    graph.lint()
+    module.recompile()
+    return Graph(module, inputs, draws, plan, [node.meta["val"] for node in kept])

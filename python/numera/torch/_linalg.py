@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: MIT
+"""The one seam to torch-mlir: graphs of FX to linalg that MLIR 22 parses.
+
+torch-mlir's text is that of another MLIR than Numera's. What both read alike is
+what this file lets through: linalg, tensor, arith, math and scf. Scatters become
+loops (`_scatter.py`), and a check finds f64 that the model did not ask for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import fx
+
+from numera._errors import Error
+
+__all__ = ["TORCH_MLIR", "GraphError", "to_linalg"]
+
+TORCH_MLIR = "20261001"
+"""The release of torch-mlir whose output is known."""
+
+_PIPELINE = (
+    "builtin.module("
+    "torchdynamo-export-to-torch-backend-pipeline{backend-legal-ops=},"
+    "torch-backend-to-linalg-on-tensors-backend-pipeline)"
+)
+
+
+class GraphError(Error):
+    """A graph that cannot be compiled, because of one of its nodes."""
+
+    def __init__(self, message: str, node: str | None) -> None:
+        super().__init__(message)
+        self.node = node
+        """The name of the node, where it is known."""
+
+
+def check_version() -> None:
+    """One line, where torch-mlir is missing or another one."""
+    from importlib import metadata
+
+    try:
+        found = metadata.version("torch-mlir")
+    except metadata.PackageNotFoundError:
+        raise Error(
+            f"PyTorch's graphs need torch-mlir {TORCH_MLIR}: "
+            f"pip install torch-mlir=={TORCH_MLIR}"
+        ) from None
+    if found != TORCH_MLIR:
+        raise Error(f"torch-mlir is {found}, expected {TORCH_MLIR}")
+
+
+def to_linalg(
+    graph: fx.GraphModule,
+    *,
+    names: Callable[[fx.Node], str] | None = None,
+    function: str = "graph",
+) -> str:
+    """A graph of ATen operators, as AOTAutograd makes it, as text in linalg.
+
+    names     the names that operations have in their locations, for rules and
+              reports; None: those of the nodes.
+    function  the name of the only function.
+    """
+    check_version()
+    from torch_mlir import ir
+    from torch_mlir.dialects import torch as torch_dialect
+    from torch_mlir.extras.fx_importer import ContextCache, FxImporter
+    from torch_mlir.passmanager import PassManager
+
+    from numera.torch._scatter import scatters_to_loops
+
+    name_of = names or (lambda node: node.name)
+
+    class Names(ContextCache):
+        """Gives operations names of modules, around those of nodes."""
+
+        __slots__ = ()
+
+        def get_node_location(self, node: fx.Node) -> Any:
+            with self._c:
+                inner = ir.Location.name(node.name)
+                return ir.Location.name(name_of(node), inner)
+
+    context = ir.Context()
+    torch_dialect.register_dialect(context)
+    importer = FxImporter(context=context)
+    importer._cc = Names(context, py_attr_tracker=importer._py_attr_tracker)
+    try:
+        importer.import_stateless_graph(graph.graph, func_name=function)
+    except Exception as error:
+        raise _importing(graph, error) from None
+    module = importer.module
+    diagnostics: list[tuple[str, str]] = []
+
+    def listen(diagnostic: Any) -> bool:
+        if diagnostic.severity == ir.DiagnosticSeverity.ERROR:
+            diagnostics.append((str(diagnostic.location), diagnostic.message))
+        return True
+
+    with context:
+        handler = context.attach_diagnostic_handler(listen)
+        try:
+            PassManager.parse(_PIPELINE).run(module.operation)
+        except Exception:
+            raise _lowering(graph, diagnostics) from None
+        finally:
+            handler.detach()
+        scatters_to_loops(module)
+        if not _wants_f64(graph):
+            _check_f64(graph, module)
+        _check_dialects(graph, module)
+        return module.operation.get_asm(enable_debug_info=True)
+
+
+# ---- what went wrong, and where ---------------------------------------------
+
+
+def describe(node: fx.Node) -> str:
+    """The operator of a node, and the line of the model that it came from."""
+    operator = node.meta.get("original_aten") or node.target
+    text = f"'{operator}'"
+    trace = node.meta.get("stack_trace") or ""
+    places = re.findall(r'File "([^"]+)", line (\d+),[^\n]*\n\s*([^\n]*)', trace)
+    if places:
+        file, line, code = places[-1]
+        text += f" at {file}:{line}: {code.strip()}"
+    return text
+
+
+def _node(graph: fx.GraphModule, names: list[str]) -> fx.Node | None:
+    known = {node.name: node for node in graph.graph.nodes}
+    for name in names:
+        if name in known:
+            return known[name]
+    return None
+
+
+def refused(node: fx.Node | None, reason: str) -> GraphError:
+    """The error of a node that cannot be compiled."""
+    if node is None:
+        return GraphError(f"cannot compile the graph: {reason}", None)
+    return GraphError(f"cannot compile {describe(node)}: {reason}", node.name)
+
+
+def _importing(graph: fx.GraphModule, error: Exception) -> GraphError:
+    """torch-mlir's importer names a node, or its operator, in its message."""
+    message = str(error).strip().splitlines()[0] if str(error) else repr(error)
+    words = re.findall(r"\w+", message)
+    return refused(_node(graph, words), message)
+
+
+def _lowering(
+    graph: fx.GraphModule, diagnostics: list[tuple[str, str]]
+) -> GraphError:
+    for place, message in diagnostics:
+        names = re.findall(r'"([^"]*)"', place)
+        node = _node(graph, names[::-1])
+        if node is not None:
+            return refused(node, message.splitlines()[0])
+    reasons = [message.splitlines()[0] for _, message in diagnostics]
+    return refused(None, "; ".join(reasons) or "torch-mlir gives no reason")
+
+
+# ---- what comes out ---------------------------------------------------------
+
+_DIALECTS = ("arith", "builtin", "cf", "func", "linalg", "math", "scf", "tensor")
+
+
+def _operations(module: Any) -> list[Any]:
+    from torch_mlir import ir
+
+    found: list[Any] = []
+
+    def visit(operation: Any) -> Any:
+        found.append(operation)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    return found
+
+
+def _place(graph: fx.GraphModule, operation: Any) -> fx.Node | None:
+    return _node(graph, re.findall(r'"([^"]*)"', str(operation.location))[::-1])
+
+
+def _check_dialects(graph: fx.GraphModule, module: Any) -> None:
+    for operation in _operations(module):
+        if operation.name.split(".")[0] not in _DIALECTS:
+            raise refused(
+                _place(graph, operation), f"torch-mlir leaves '{operation.name}'"
+            )
+
+
+def _wants_f64(graph: fx.GraphModule) -> bool:
+    """Whether a tensor of the model is f64."""
+    for node in graph.graph.nodes:
+        values = node.meta.get("val")
+        for value in values if isinstance(values, (tuple, list)) else [values]:
+            if isinstance(value, torch.Tensor) and value.dtype == torch.float64:
+                return True
+    return False
+
+
+def _check_f64(graph: fx.GraphModule, module: Any) -> None:
+    """No operation may compute in f64 where no tensor of the model is f64."""
+    from torch_mlir import ir
+
+    for operation in _operations(module):
+        if operation.name in ("arith.constant", "arith.truncf"):
+            continue  # a number of Python, rounded to f32
+        for value in operation.results:
+            element = value.type
+            if isinstance(element, ir.ShapedType):
+                element = element.element_type
+            if isinstance(element, ir.F64Type):
+                raise refused(
+                    _place(graph, operation),
+                    f"'{operation.name}' computes in f64, which no tensor of the "
+                    f"model is",
+                )

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: MIT
+"""Losses, embeddings, attention and products as sums of simple operations."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+aten = torch.ops.aten
+
+__all__ = ["TABLE"]
+
+_MEAN, _SUM = 1, 2
+"""Of `reduction`; 0 is none."""
+
+
+def addmm(
+    bias: Tensor, left: Tensor, right: Tensor, *, beta: Any = 1, alpha: Any = 1
+) -> Tensor:
+    product = aten.mm(left, right)
+    product = product if alpha == 1 else product * alpha
+    return product + (bias if beta == 1 else bias * beta)
+
+
+def baddbmm(
+    bias: Tensor, left: Tensor, right: Tensor, *, beta: Any = 1, alpha: Any = 1
+) -> Tensor:
+    product = aten.bmm(left, right)
+    product = product if alpha == 1 else product * alpha
+    return product + (bias if beta == 1 else bias * beta)
+
+
+# ---- negative log likelihood ------------------------------------------------
+
+
+def _kept(target: Tensor, ignore_index: int) -> tuple[Tensor, Tensor]:
+    """Where targets count, and targets that can be looked up."""
+    kept = target != ignore_index
+    return kept, torch.where(kept, target, 0)
+
+
+def _classes(self: Tensor) -> int:
+    """The axis of the classes."""
+    return 0 if self.dim() == 1 else 1
+
+
+def nll_loss_forward(
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: int,
+    ignore_index: int,
+) -> tuple[Tensor, Tensor]:
+    axis = _classes(self)
+    kept, safe = _kept(target, ignore_index)
+    losses = -self.gather(axis, safe.unsqueeze(axis)).squeeze(axis)
+    if weight is not None:
+        weights = weight[safe.reshape(-1)].view(safe.shape)
+        losses = losses * weights
+        counted = torch.where(kept, weights, 0.0)
+    else:
+        counted = kept.to(self.dtype)
+    losses = torch.where(kept, losses, 0.0)
+    if reduction not in (_MEAN, _SUM):
+        return losses, self.new_zeros([])
+    total = counted.sum()
+    loss = losses.sum()
+    return (loss / total if reduction == _MEAN else loss), total
+
+
+def nll_loss_backward(
+    grad_output: Tensor,
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: int,
+    ignore_index: int,
+    total_weight: Tensor,
+) -> Tensor:
+    axis = _classes(self)
+    kept, safe = _kept(target, ignore_index)
+    grad = grad_output / total_weight if reduction == _MEAN else grad_output
+    if reduction not in (_MEAN, _SUM):
+        grad = grad.unsqueeze(axis)
+    if weight is not None:
+        weights = weight[safe.reshape(-1)].view(safe.shape)
+        grad = grad * weights.unsqueeze(axis)
+    shape = [1] * self.dim()
+    shape[axis] = self.shape[axis]
+    classes = torch.arange(self.shape[axis], device=self.device).view(shape)
+    hit = (classes == safe.unsqueeze(axis)) & kept.unsqueeze(axis)
+    return torch.where(hit, -grad, 0.0)
+
+
+def _log_softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
+    shifted = self - self.amax(dim, keepdim=True)
+    return shifted - shifted.exp().sum(dim, keepdim=True).log()
+
+
+def _softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
+    powers = (self - self.amax(dim, keepdim=True)).exp()
+    return powers / powers.sum(dim, keepdim=True)
+
+
+# ---- embeddings -------------------------------------------------------------
+
+
+def embedding_dense_backward(
+    grad: Tensor,
+    indices: Tensor,
+    num_weights: int,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+) -> Tensor:
+    places = indices.reshape(-1)
+    rows = grad.reshape(places.shape[0], -1)
+    if scale_grad_by_freq:
+        ones = torch.ones_like(places)
+        counts = places.new_zeros([num_weights])
+        counts = aten.index_put(counts, [places], ones, True)
+        rows = rows / counts[places].unsqueeze(1)
+    if padding_idx >= 0:
+        rows = torch.where((places == padding_idx).unsqueeze(1), 0.0, rows)
+    zeros = rows.new_zeros([num_weights, rows.shape[1]])
+    return aten.index_put(zeros, [places], rows, True)
+
+
+# ---- attention --------------------------------------------------------------
+
+
+def _scores(
+    query: Tensor,
+    key: Tensor,
+    is_causal: bool,
+    mask: Tensor | None,
+    scale: float | None,
+) -> Tensor:
+    factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scores = (query @ key.transpose(-2, -1)) * factor
+    if is_causal:
+        rows, columns = scores.shape[-2:]
+        row = torch.arange(rows, device=query.device).unsqueeze(1)
+        later = torch.arange(columns, device=query.device) > row
+        scores = torch.where(later, -math.inf, scores)
+    if mask is None:
+        return scores
+    if mask.dtype == torch.bool:
+        return torch.where(mask, scores, -math.inf)
+    return scores + mask
+
+
+def _attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    attn_mask: Tensor | None = None,
+    scale: float | None = None,
+) -> tuple[Tensor, Tensor]:
+    """The result, and the logarithm of the sums of the powers, for backward."""
+    if dropout_p:
+        return NotImplemented
+    scores = _scores(query, key, is_causal, attn_mask, scale)
+    top = scores.amax(-1, keepdim=True)
+    powers = (scores - top).exp()
+    total = powers.sum(-1, keepdim=True)
+    result = (powers / total) @ value
+    return result, (total.log() + top).squeeze(-1)
+
+
+def _attention_backward(
+    grad_out: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    out: Tensor,
+    logsumexp: Tensor,
+    dropout_p: float,
+    is_causal: bool,
+    *,
+    attn_mask: Tensor | None = None,
+    scale: float | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scores = _scores(query, key, is_causal, attn_mask, scale)
+    shares = (scores - logsumexp.unsqueeze(-1)).exp()
+    for_value = shares.transpose(-2, -1) @ grad_out
+    for_shares = grad_out @ value.transpose(-2, -1)
+    along = (grad_out * out).sum(-1, keepdim=True)
+    for_scores = shares * (for_shares - along) * factor
+    return for_scores @ key, for_scores.transpose(-2, -1) @ query, for_value
+
+
+# ---- dropout ----------------------------------------------------------------
+
+
+def native_dropout_backward(grad: Tensor, mask: Tensor, scale: float) -> Tensor:
+    return torch.where(mask, grad * scale, 0.0)
+
+
+def fma(x: Tensor, y: Tensor, z: Tensor) -> Tensor:
+    return x * y + z
+
+
+TABLE: dict[Any, Any] = {
+    aten.addmm.default: addmm,
+    aten.baddbmm.default: baddbmm,
+    aten.nll_loss_forward.default: nll_loss_forward,
+    aten.nll_loss_backward.default: nll_loss_backward,
+    aten.nll_loss2d_forward.default: nll_loss_forward,
+    aten.nll_loss2d_backward.default: nll_loss_backward,
+    aten._log_softmax.default: _log_softmax,
+    aten._softmax.default: _softmax,
+    aten.embedding_dense_backward.default: embedding_dense_backward,
+    aten._scaled_dot_product_flash_attention_for_cpu.default: _attention,
+    aten._scaled_dot_product_flash_attention_for_cpu_backward.default: (
+        _attention_backward
+    ),
+    aten.native_dropout_backward.default: native_dropout_backward,
+}
+
+

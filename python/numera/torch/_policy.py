@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: MIT
+"""Which format each operation of a model has: by pass, by role, by module.
+
+A graph's nodes are sorted into groups that have the same settings. A group is a
+rule of the policy (Configuration.md), and its operations have names that end in
+its number: ``layers.0.attn#2`` is for the rule ``*#2``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+from torch import fx
+
+import numera
+from numera._errors import Error
+from numera._formats import Format
+from numera._request import Spec
+from numera.torch._scatter import SUM
+
+__all__ = ["FORWARD", "Groups", "Policy", "Settings"]
+
+FORWARD, ERRORS, GRADIENTS = "forward", "backward", "gradients"
+"""Passes: the model's results; gradients of activations; gradients of weights."""
+
+_PASSES = (FORWARD, ERRORS, GRADIENTS)
+_STORED = ("weights", "activations", "errors")
+_WORDS = ("rounding", "overflow", "random_bits")
+_KEYS = ("format", "accumulate", *_WORDS)
+_RULE_KEYS = ("match", ERRORS, GRADIENTS, *_STORED, *_KEYS)
+
+
+class Settings(NamedTuple):
+    """What an operation is compiled with; None: what the format has."""
+
+    format: Format
+    accumulate: Spec | None
+    weights: Format | None
+    activations: Format | None
+    errors: Format | None
+
+
+class _Rule(NamedTuple):
+    name: str
+    operator: str
+    settings: dict[str, Settings]
+    """By pass."""
+
+    def matches(self, name: str, operator: str) -> bool:
+        return _fits(self.name, name) and _fits(self.operator, operator.lower())
+
+
+def _fits(pattern: str, text: str) -> bool:
+    return fnmatchcase(text, pattern.replace("[", "[[]"))
+
+
+def _format(spec: Spec, words: Mapping[str, Any]) -> Format:
+    given = {key: value for key, value in words.items() if value is not None}
+    if isinstance(spec, Format) and not given:
+        return spec
+    return numera.format(spec, **given)
+
+
+def _spread(given: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of one pass, over those that hold for all."""
+    return {**base, **{key: each for key, each in given.items() if each is not None}}
+
+
+def _pass_settings(
+    given: Mapping[str, Any], where: str, base: Settings | None
+) -> Settings:
+    words = {key: given.get(key) for key in _WORDS}
+    spec = given.get("format")
+    if spec is None:
+        if base is None:
+            raise Error(f"{where} names no format")
+        spec = base.format
+    stored = {
+        role: _format(given[role], words)
+        if given.get(role) is not None
+        else base and getattr(base, role)
+        for role in _STORED
+    }
+    accumulate = given.get("accumulate")
+    if accumulate is None and base is not None and given.get("format") is None:
+        accumulate = base.accumulate
+    return Settings(_format(spec, words), accumulate, **stored)
+
+
+def _settings(
+    options: Mapping[str, Any], where: str, base: Mapping[str, Settings] | None
+) -> dict[str, Settings]:
+    """Of each pass. What a pass does not say is as in the one before it."""
+    for key in options:
+        if key not in _RULE_KEYS:
+            raise Error(
+                f"{where} has '{key}', expected one of {', '.join(_RULE_KEYS)}"
+            )
+    common = {key: options.get(key) for key in (*_KEYS, *_STORED)}
+    found: dict[str, Settings] = {}
+    for name in _PASSES:
+        own = options.get(name, {}) if name != FORWARD else {}
+        if not isinstance(own, Mapping):
+            own = {"format": own}
+        for key in own:
+            if key not in (*_KEYS, *_STORED):
+                raise Error(f"{where}: {name} has '{key}'")
+        if own.get("format") is not None and "accumulate" not in own:
+            # The accumulator was chosen for all passes, or for none.
+            own = {**own, "accumulate": common.get("accumulate")}
+        common = _spread(own, common)
+        found[name] = _pass_settings(common, where, base and base[name])
+    return found
+
+
+class Policy:
+    """The formats of a model: its own, and those of rules, the first that fits."""
+
+    def __init__(self, options: Mapping[str, Any], rules: Any = None) -> None:
+        self._model = _settings(options, "the backend", None)
+        self._rules = [
+            self._rule(match, given) for match, given in _listed(rules)
+        ]
+
+    def _rule(self, match: Any, given: Any) -> _Rule:
+        where = f"rule '{match}'"
+        if not isinstance(given, Mapping):
+            given = {"format": given}
+        if isinstance(match, Mapping):
+            name, operator = match.get("name", "*"), match.get("op", "*")
+        elif str(match).startswith("op:"):
+            name, operator = "*", match[3:]
+        else:
+            name, operator = match, "*"
+        # A rule with a format is a policy of its own.
+        base: Mapping[str, Settings] = self._model
+        if given.get("format") is not None:
+            base = {
+                key: Settings(each.format, None, None, None, None)
+                for key, each in base.items()
+            }
+        return _Rule(name, operator.lower(), _settings(given, where, base))
+
+    def settings(self, pass_: str, name: str, operator: str) -> Settings:
+        for rule in self._rules:
+            if rule.matches(name, operator):
+                return rule.settings[pass_]
+        return self._model[pass_]
+
+
+def _listed(rules: Any) -> list[tuple[Any, Any]]:
+    """Rules as a mapping from patterns, or as the list of Configuration.md."""
+    if rules is None:
+        return []
+    if isinstance(rules, Mapping):
+        if isinstance(rules.get("rules"), Sequence):
+            return _listed(rules["rules"])
+        return list(rules.items())
+    listed = []
+    for rule in rules:
+        if "match" not in rule:
+            raise Error(f"a rule without 'match': {rule}")
+        rest = {key: value for key, value in rule.items() if key != "match"}
+        listed.append((rule["match"], rest))
+    return listed
+
+
+# ---- the nodes of a graph ---------------------------------------------------
+
+
+def module_name(node: fx.Node) -> str:
+    """The path of the module that a node belongs to, ``layers.0.attn``."""
+    stack = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack")
+    if not stack:
+        return ""
+    path = list(stack.values())[-1][0]
+    path = re.sub(r"^L\['[^']*'\]|^L__self__", "", path)
+    path = re.sub(r"\['?([^'\]]*)'?\]", r".\1", path)
+    return re.sub(r"^\.|\._modules\b", "", path)
+
+
+def operator_name(node: fx.Node) -> str:
+    """The operator that the model called, without its namespace: ``softmax``."""
+    origin = node.meta.get("original_aten") or node.target
+    packet = getattr(origin, "overloadpacket", origin)
+    name = getattr(packet, "__name__", str(packet))
+    name = re.sub(r"_(backward|backward_data)$", "", name)
+    return name.strip("_")
+
+
+class Groups:
+    """The nodes of a graph, sorted by their settings."""
+
+    def __init__(self, policy: Policy, passes: Mapping[fx.Node, str]) -> None:
+        self._policy = policy
+        self._passes = passes
+        self.settings: list[Settings] = []
+
+    def name(self, node: fx.Node) -> str:
+        """Of the operations that a node becomes."""
+        pass_ = self._passes.get(node, FORWARD)
+        module = module_name(node)
+        chosen = self._policy.settings(pass_, module, operator_name(node))
+        if chosen not in self.settings:
+            self.settings.append(chosen)
+        return f"{module or node.name}#{self.settings.index(chosen)}"
+
+    def options(self, text: str) -> dict[str, Any]:
+        """The arguments of `numera.compile` for the graph's text."""
+        usual = self.settings[0] if self.settings else None
+        rules = []
+        for place, chosen in enumerate(self.settings):
+            sums = _sums_in(chosen)
+            if sums is not None and re.search(rf'#{place}{re.escape(SUM)}"', text):
+                rules.append({"match": f"*#{place}{SUM}", "format": sums})
+            if place:
+                rules.append({"match": f"*#{place}", **_keys(chosen)})
+        if usual is None:
+            return {}
+        keys = _keys(usual)
+        return {
+            "format": keys.pop("format"),
+            "accumulate": keys.pop("accumulate", None),
+            "policy": {**keys, "rules": rules} if keys or rules else None,
+        }
+
+
+def _keys(chosen: Settings) -> dict[str, Any]:
+    activations = chosen.activations
+    keys = {
+        "format": chosen.format,
+        "accumulate": chosen.accumulate,
+        "weights": chosen.weights,
+        "activations": activations,
+    }
+    return {key: value for key, value in keys.items() if value is not None}
+
+
+_ACCUMULATORS: dict[Format, str] = {}
+
+
+def _sums_in(chosen: Settings) -> Spec | None:
+    """The format in which scattered updates add up; None: the operation's own."""
+    if chosen.accumulate in ("same", "tensorcore", "quire"):
+        return None
+    if chosen.accumulate is not None:
+        return chosen.accumulate
+    if chosen.format not in _ACCUMULATORS:
+        program = numera.compile(_NOTHING, format=chosen.format)
+        _ACCUMULATORS[chosen.format] = program.policy["accumulate"]
+    found = _ACCUMULATORS[chosen.format]
+    return None if found in ("same", "quire", chosen.format.name) else found
+
+
+_NOTHING = """
+func.func @nothing(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }
+"""

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""Random numbers of PyTorch's own generator, drawn before a program runs.
+
+A node that draws becomes an input of the graph, so that a model has the bits that
+it has in eager mode after the same `torch.manual_seed`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import fx
+
+aten = torch.ops.aten
+
+__all__ = ["Draw", "lift"]
+
+Draw = Callable[[], torch.Tensor]
+
+
+def _mask(shape: list[int], share: float) -> Draw:
+    return lambda: torch.empty(shape, dtype=torch.bool).bernoulli_(share)
+
+
+def _like(node: fx.Node) -> Draw:
+    """A node whose tensor, if any, says only what the draws look like."""
+    like = node.meta["val"]
+    shape, dtype = list(like.shape), like.dtype
+    target, rest, options = node.target, node.args[1:], dict(node.kwargs)
+
+    def draw() -> torch.Tensor:
+        return target(torch.empty(shape, dtype=dtype), *rest, **options)
+
+    return draw
+
+
+def _free(node: fx.Node) -> Draw:
+    target, args, options = node.target, node.args, dict(node.kwargs)
+    return lambda: target(*args, **options)
+
+
+_DRAWS: dict[Any, Callable[[fx.Node], Draw]] = {
+    aten.rand.default: _free,
+    aten.randn.default: _free,
+    aten.randint.default: _free,
+    aten.randint.low: _free,
+    aten.randperm.default: _free,
+    aten.rand_like.default: _like,
+    aten.randn_like.default: _like,
+    aten.randint_like.default: _like,
+    aten.randint_like.low_dtype: _like,
+    aten.bernoulli.p: _like,
+    aten.exponential.default: _like,
+    aten.uniform.default: _like,
+    aten.normal_functional.default: _like,
+}
+
+
+def lift(graph: fx.Graph) -> list[Draw]:
+    """Puts inputs in place of nodes that draw, behind the inputs there are."""
+    draws: list[Draw] = []
+    last = [node for node in graph.nodes if node.op == "placeholder"][-1:]
+
+    def add(node: fx.Node, draw: Draw, value: torch.Tensor) -> fx.Node:
+        where = graph.inserting_after(last[0]) if last else graph.inserting_before()
+        with where:
+            drawn = graph.placeholder(f"drawn_{len(draws)}")
+        drawn.meta["val"] = value
+        last[:] = [drawn]
+        draws.append(draw)
+        return drawn
+
+    for node in list(graph.nodes):
+        if node.op != "call_function":
+            continue
+        if node.target is aten.native_dropout.default:
+            _lift_dropout(graph, node, add)
+        elif node.target in _DRAWS:
+            drawn = add(node, _DRAWS[node.target](node), node.meta["val"])
+            node.replace_all_uses_with(drawn)
+            graph.erase_node(node)
+    return draws
+
+
+def _lift_dropout(graph: fx.Graph, node: fx.Node, add: Callable[..., fx.Node]) -> None:
+    """`where(mask, x * 1 / (1 - p), 0)`, with the mask drawn."""
+    value, share, training = node.args
+    result, mask = node.meta["val"]
+    if not training or share == 0:  # nor does eager mode draw
+        return
+    drawn = add(node, _mask(list(mask.shape), 1 - share), mask)
+    with graph.inserting_before(node):
+        scale = 0.0 if share == 1 else 1 / (1 - share)
+        scaled = graph.call_function(aten.mul.Tensor, (value, scale))
+        zero = graph.call_function(
+            aten.full.default, ([], 0.0), {"dtype": result.dtype}
+        )
+        kept = graph.call_function(aten.where.self, (drawn, scaled, zero))
+    for made in (scaled, kept):
+        made.meta.update(node.meta, val=result)
+    zero.meta.update(node.meta, val=result.new_empty([]))
+    for user in list(node.users):
+        user.replace_all_uses_with(kept if user.args[1] == 0 else drawn)
+        graph.erase_node(user)
+    graph.erase_node(node)
