@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 import torch
@@ -13,15 +13,18 @@ from torch import fx
 import numera
 from numera._errors import Error
 from numera._request import Spec
+from numera.torch._cache import linalg_of
 from numera.torch._call import make_call
 from numera.torch._decompositions import table
+from numera.torch._dynamic import has_symbols, specialising
+from numera.torch._fallback import run_in_parts
 from numera.torch._graph import Graph, prepare
-from numera.torch._linalg import to_linalg
-from numera.torch._policy import ERRORS, FORWARD, GRADIENTS, Groups, Policy
+from numera.torch._linalg import GraphError, refused_by_numera
+from numera.torch._policy import ERRORS, GRADIENTS, Groups, Policy
 
 __all__ = ["Backend", "Fallback", "backend"]
 
-_TRAINING, _BACKWARD, _INFERENCE = 1, 2, 3
+TRAINING, BACKWARD, INFERENCE = 1, 2, 3
 """Kinds of graphs, which draw differently."""
 
 
@@ -29,8 +32,8 @@ class Fallback(NamedTuple):
     """A node that PyTorch runs, since Numera cannot compile it."""
 
     operator: str
-    where: str
-    """Its module, and the line of the model."""
+    place: str
+    """The line of the model."""
     reason: str
 
 
@@ -66,9 +69,9 @@ class Backend:
         from torch._dynamo.backends.common import aot_autograd
 
         compiler = aot_autograd(
-            fw_compiler=self._compiler(_TRAINING),
-            bw_compiler=self._compiler(_BACKWARD),
-            inference_compiler=self._compiler(_INFERENCE),
+            fw_compiler=self._compiler(TRAINING),
+            bw_compiler=self._compiler(BACKWARD),
+            inference_compiler=self._compiler(INFERENCE),
             decompositions=table(),
         )
         return compiler(graph, inputs)
@@ -87,18 +90,52 @@ class Backend:
         from functorch.compile import make_boxed_func
 
         def compile(module: fx.GraphModule, inputs: Any) -> Any:
-            return make_boxed_func(self._compile(module, kind))
+            return make_boxed_func(self._compile(module, kind, _parameters(module)))
 
         return compile
 
-    def _compile(self, module: fx.GraphModule, kind: int) -> Callable[..., Any]:
+    def _compile(
+        self, module: fx.GraphModule, kind: int, weights: Collection[int] = ()
+    ) -> Callable[..., Any]:
+        """A function of the graph's arguments, of which `weights` are parameters."""
+        if has_symbols(module):
+            return specialising(
+                module, lambda each: self._compile(each, kind, weights)
+            )
+        for place, node in enumerate(module.graph.find_nodes(op="placeholder")):
+            given = kind == BACKWARD and not node.name.startswith("tangents")
+            node.meta["numera_weight"] = (
+                "parameter" if place in weights else "activation" if given else None
+            )
+        passes = _passes_of(module, kind)
+        if self._fallback is None:
+            return self._program(module, kind, passes)
+        foreign: dict[str, Fallback] = {}
+        while True:
+            try:
+                call = run_in_parts(
+                    module, foreign, lambda part: self._program(part, kind, passes)
+                )
+            except GraphError as error:
+                if error.node is None or error.node in foreign:
+                    raise
+                foreign[error.node] = Fallback(error.operator, error.place, error.reason)
+            else:
+                self.fallbacks += foreign.values()
+                return call
+
+    def _program(
+        self, module: fx.GraphModule, kind: int, passes: Mapping[str, str]
+    ) -> Callable[..., Any]:
         graph = prepare(module)
         if not graph.outputs:
             return _returns(graph)
-        passes = _passes_of(graph.module, kind)
         groups = Groups(self._policy, passes)
-        text = to_linalg(graph.module, names=groups.name)
-        program = numera.compile(text, **groups.options(text), **self._options)
+        text = linalg_of(graph.module, groups.name)
+        try:
+            program = numera.compile(text, **groups.options(text), **self._options)
+        except Error as error:
+            raise refused_by_numera(graph.module, text, error) from None
         self.programs.append(program)
         return make_call(graph, program, self._draws(kind), self._threads)
 
@@ -111,7 +148,7 @@ class Backend:
 
         def next_call() -> tuple[int, int]:
             with self._lock:
-                if kind == _TRAINING:
+                if kind == TRAINING:
                     self.step += 1
                     self._ordinal = 0
                 self._ordinal += 1
@@ -119,6 +156,18 @@ class Backend:
                 return _mix(self.seed + _mix(salt)), self.step
 
         return next_call
+
+
+def _parameters(module: fx.GraphModule) -> frozenset[int]:
+    """Which arguments of a graph of AOTAutograd are parameters of the model."""
+    context = torch._guards.TracingContext.try_get()
+    static = context and context.fw_metadata and context.fw_metadata.static_input_indices
+    names = {f"primals_{place + 1}" for place in static or ()}
+    return frozenset(
+        place
+        for place, node in enumerate(module.graph.find_nodes(op="placeholder"))
+        if node.name in names and node.meta["val"].is_floating_point()
+    )
 
 
 def _mix(number: int) -> int:
@@ -143,19 +192,21 @@ _MOVES = ("permute", "view", "_unsafe_view", "t", "transpose", "reshape", "squee
 _MOVES += ("unsqueeze", "expand", "slice", "clone", "convert_element_type")
 
 
-def _passes_of(module: fx.GraphModule, kind: int) -> dict[fx.Node, str]:
-    """The pass that each node belongs to.
+def _passes_of(module: fx.GraphModule, kind: int) -> dict[str, str]:
+    """The pass that each node belongs to, by its name.
 
     In a backward graph, what makes a gradient of a parameter is the operation
     that it is the result of, and what only moves that result.
     """
-    if kind != _BACKWARD:
+    if kind != BACKWARD:
         return {}
-    passes = {node: ERRORS for node in module.graph.nodes}
+    passes = {node.name: ERRORS for node in module.graph.nodes}
     end = next(node for node in module.graph.nodes if node.op == "output")
     for node in end.args[0]:
+        if not isinstance(node, fx.Node):
+            continue
         while len(node.users) == 1 and node.op == "call_function":
-            passes[node] = GRADIENTS
+            passes[node.name] = GRADIENTS
             packet = getattr(node.target, "overloadpacket", node.target)
             if getattr(packet, "__name__", "") not in _MOVES:
                 break

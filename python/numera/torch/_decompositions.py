@@ -12,6 +12,7 @@ import functools
 from typing import Any
 
 import torch
+from torch._decomp import core_aten_decompositions, get_decompositions
 
 from numera.torch import _losses, _norms, _windows
 
@@ -25,20 +26,45 @@ _KEPT = (
     aten.rand_like,
     aten.randn_like,
     aten.randint_like,
+    # What torch-mlir knows better as a whole, as its own table has it.
+    aten.roll,
+    aten.one_hot,
+    aten.empty_like,
+    aten.all,
+    aten.isfinite,
+    aten.logaddexp,
+    aten.logaddexp2,
+    aten.eye,
+    aten.isclose,
+    aten.norm,
+    aten.linalg_norm,
+    aten.linalg_vector_norm,
 )
 """Operators that stay what they are."""
+
+_MORE = (
+    aten.upsample_bilinear2d.vec,
+    aten.squeeze.dims,
+    aten._euclidean_dist,
+    aten.grid_sampler_2d,
+    aten.full,
+    aten.logsumexp,
+    aten._to_copy,
+    aten.diag,
+    aten.scaled_dot_product_attention,
+)
+"""Operators outside the core that torch-mlir has no lowering for."""
 
 
 @functools.cache
 def table() -> dict[Any, Any]:
     """Decompositions by operator, for AOTAutograd."""
-    from torch_mlir.extras.fx_decomp_util import get_decomposition_table
-
     known = {
         operator: function
-        for operator, function in get_decomposition_table().items()
+        for operator, function in core_aten_decompositions().items()
         if operator.overloadpacket not in _KEPT
     }
+    known.update(get_decompositions(_MORE))
     known.update(_losses.TABLE)
     known.update(_norms.TABLE)
     known.update(_windows.TABLE)

@@ -1,4 +1,108 @@
 # SPDX-License-Identifier: MIT
-"""Programs of torch.export, compiled."""
-class Exported: ...
-def compile(): ...
+"""Models of torch.export, compiled for calls without their Python."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind, OutputKind
+from torch.utils import _pytree as pytree
+
+import numera
+from numera._errors import Error
+from numera.torch._backend import INFERENCE, Backend, backend
+from numera.torch._decompositions import table
+
+__all__ = ["Exported", "compile"]
+
+_HELD = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
+
+
+class Exported:
+    """An exported program in a format, made by :func:`compile`.
+
+    Called as the model was exported. It holds the model's parameters, which remain
+    those of the exported program; buffers that it changes are changed there.
+    """
+
+    def __init__(self, program: ExportedProgram, compiler: Backend) -> None:
+        self._program = program.run_decompositions(table())
+        self._backend = compiler
+        signature = self._program.graph_signature
+        self._held: list[torch.Tensor | None] = []
+        known = {**self._program.state_dict, **self._program.constants}
+        for spec in signature.input_specs:
+            if spec.kind in _HELD:
+                assert spec.target is not None
+                self._held.append(known[spec.target])
+            elif spec.kind == InputKind.USER_INPUT:
+                self._held.append(None)
+            else:
+                raise Error(f"an input of kind {spec.kind.name}, which no program has")
+        self._results = [
+            (spec.kind, spec.target and known.get(spec.target))
+            for spec in signature.output_specs
+        ]
+        weights = [
+            place
+            for place, spec in enumerate(signature.input_specs)
+            if spec.kind == InputKind.PARAMETER
+        ]
+        self._call = compiler._compile(
+            self._program.graph_module, INFERENCE, frozenset(weights)
+        )
+
+    @property
+    def programs(self) -> list[numera.Program]:
+        """What was compiled."""
+        return self._backend.programs
+
+    @property
+    def fallbacks(self) -> list[Any]:
+        """What PyTorch runs."""
+        return self._backend.fallbacks
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        given, spec = pytree.tree_flatten((args, kwargs))
+        call_spec = self._program.call_spec
+        if spec != call_spec.in_spec:
+            raise Error("the arguments have another structure than those of export")
+        rest = iter(given)
+        arguments = [next(rest) if held is None else held for held in self._held]
+        results = []
+        with torch.no_grad():
+            for value, (kind, target) in zip(self._call(*arguments), self._results):
+                if kind == OutputKind.USER_OUTPUT:
+                    results.append(value)
+                elif kind == OutputKind.BUFFER_MUTATION:
+                    target.copy_(value)
+                else:
+                    raise Error(f"a result of kind {kind.name}, which no program has")
+        return pytree.tree_unflatten(results, call_spec.out_spec)
+
+
+def compile(
+    model: torch.nn.Module | ExportedProgram,
+    example_inputs: Sequence[Any] = (),
+    **options: Any,
+) -> Exported:
+    """Compiles a model for inference, or a program that was exported.
+
+    model           a module, or what ``torch.export.export`` makes of one.
+    example_inputs  what a module is exported with.
+
+    The other arguments are those of :func:`numera.torch.backend`.
+
+    >>> import torch
+    >>> import numera.torch
+    >>> model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())
+    >>> net = numera.torch.compile(model.eval(), (torch.ones(1, 2),), format="bf16")
+    >>> net(torch.ones(1, 2)).shape
+    torch.Size([1, 2])
+    """
+    if isinstance(model, torch.nn.Module):
+        model = torch.export.export(model, tuple(example_inputs))
+    return Exported(model, backend(**options))

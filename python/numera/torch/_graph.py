@@ -22,6 +22,7 @@ __all__ = ["Graph", "prepare"]
 _ALIASES = (
     aten.alias.default,
     aten.detach.default,
+    aten.detach_.default,
     aten.lift_fresh_copy.default,
     aten.clone.default,
 )

@@ -32,10 +32,14 @@ _PIPELINE = (
 class GraphError(Error):
     """A graph that cannot be compiled, because of one of its nodes."""
 
-    def __init__(self, message: str, node: str | None) -> None:
-        super().__init__(message)
-        self.node = node
-        """The name of the node, where it is known."""
+    def __init__(self, node: fx.Node | None, reason: str) -> None:
+        self.node = node and node.name
+        self.operator = str(_operator(node)) if node else ""
+        self.place = _place_in_model(node) if node else ""
+        self.reason = reason
+        what = f"'{self.operator}'" if node else "the graph"
+        where = f" at {self.place}" if self.place else ""
+        super().__init__(f"cannot compile {what}{where}: {reason}")
 
 
 def check_version() -> None:
@@ -94,41 +98,56 @@ def to_linalg(
     except Exception as error:
         raise _importing(graph, error) from None
     module = importer.module
-    diagnostics: list[tuple[str, str]] = []
-
-    def listen(diagnostic: Any) -> bool:
-        if diagnostic.severity == ir.DiagnosticSeverity.ERROR:
-            diagnostics.append((str(diagnostic.location), diagnostic.message))
-        return True
-
     with context:
-        handler = context.attach_diagnostic_handler(listen)
         try:
             PassManager.parse(_PIPELINE).run(module.operation)
-        except Exception:
-            raise _lowering(graph, diagnostics) from None
-        finally:
-            handler.detach()
+        except ir.MLIRError as error:
+            raise _lowering(graph, error.error_diagnostics) from None
         scatters_to_loops(module)
         if not _wants_f64(graph):
             _check_f64(graph, module)
         _check_dialects(graph, module)
+        _mark_weights(graph, module, context)
+        module.operation.verify()
         return module.operation.get_asm(enable_debug_info=True)
+
+
+def _mark_weights(graph: fx.GraphModule, module: Any, context: Any) -> None:
+    """Tells parameters of the model from other arguments of the function."""
+    from torch_mlir import ir
+
+    arguments = graph.graph.find_nodes(op="placeholder")
+    marked = [
+        bool(node.meta.get("numera_weight"))
+        and node.meta["val"].is_floating_point()
+        for node in arguments
+    ]
+    if not any(marked):
+        return
+    context.allow_unregistered_dialects = True
+    weight = ir.DictAttr.get({"numera.weight": ir.UnitAttr.get()})
+    (function,) = module.body.operations
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get(
+        [weight if each else ir.DictAttr.get({}) for each in marked]
+    )
 
 
 # ---- what went wrong, and where ---------------------------------------------
 
 
-def describe(node: fx.Node) -> str:
-    """The operator of a node, and the line of the model that it came from."""
-    operator = node.meta.get("original_aten") or node.target
-    text = f"'{operator}'"
+def _operator(node: fx.Node) -> Any:
+    """The operator that the model called."""
+    return node.meta.get("original_aten") or node.target
+
+
+def _place_in_model(node: fx.Node) -> str:
+    """The line of the model that a node came from."""
     trace = node.meta.get("stack_trace") or ""
     places = re.findall(r'File "([^"]+)", line (\d+),[^\n]*\n\s*([^\n]*)', trace)
-    if places:
-        file, line, code = places[-1]
-        text += f" at {file}:{line}: {code.strip()}"
-    return text
+    if not places:
+        return ""
+    file, line, code = places[-1]
+    return f"{file}:{line}: {code.strip()}"
 
 
 def _node(graph: fx.GraphModule, names: list[str]) -> fx.Node | None:
@@ -139,30 +158,43 @@ def _node(graph: fx.GraphModule, names: list[str]) -> fx.Node | None:
     return None
 
 
-def refused(node: fx.Node | None, reason: str) -> GraphError:
-    """The error of a node that cannot be compiled."""
-    if node is None:
-        return GraphError(f"cannot compile the graph: {reason}", None)
-    return GraphError(f"cannot compile {describe(node)}: {reason}", node.name)
+def refused_by_numera(graph: fx.GraphModule, text: str, error: Error) -> Error:
+    """The error of a compilation of the graph's text, with the node's place."""
+    for name in re.findall(r"'([a-z_]+\.\w+)'", str(error)):
+        line = re.search(rf'"?{re.escape(name)}"?[ (].*?loc\((#loc\d*)\)', text)
+        if line is None:
+            continue
+        names = []
+        place: str | None = line[1]
+        while place is not None:
+            alias = re.search(
+                rf'^{place} = loc\("([^"]*)"(?:\((#loc\d*)\))?', text, re.MULTILINE
+            )
+            if alias is None:
+                break
+            names.append(alias[1])
+            place = alias[2]
+        node = _node(graph, names[::-1])
+        if node is not None:
+            return GraphError(node, re.sub("^error: ", "", str(error)))
+    return error
 
 
 def _importing(graph: fx.GraphModule, error: Exception) -> GraphError:
     """torch-mlir's importer names a node, or its operator, in its message."""
     message = str(error).strip().splitlines()[0] if str(error) else repr(error)
     words = re.findall(r"\w+", message)
-    return refused(_node(graph, words), message)
+    return GraphError(_node(graph, words), message)
 
 
-def _lowering(
-    graph: fx.GraphModule, diagnostics: list[tuple[str, str]]
-) -> GraphError:
-    for place, message in diagnostics:
-        names = re.findall(r'"([^"]*)"', place)
-        node = _node(graph, names[::-1])
+def _lowering(graph: fx.GraphModule, diagnostics: list[Any]) -> GraphError:
+    """The last one is of the operation that was to be lowered."""
+    reasons = [each.message.splitlines()[0] for each in diagnostics]
+    for each, reason in zip(diagnostics[::-1], reasons[::-1]):
+        node = _node(graph, re.findall(r'"([^"]*)"', str(each.location))[::-1])
         if node is not None:
-            return refused(node, message.splitlines()[0])
-    reasons = [message.splitlines()[0] for _, message in diagnostics]
-    return refused(None, "; ".join(reasons) or "torch-mlir gives no reason")
+            return GraphError(node, reason)
+    return GraphError(None, "; ".join(reasons) or "torch-mlir gives no reason")
 
 
 # ---- what comes out ---------------------------------------------------------
@@ -179,7 +211,7 @@ def _operations(module: Any) -> list[Any]:
         found.append(operation)
         return ir.WalkResult.ADVANCE
 
-    module.operation.walk(visit)
+    module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
     return found
 
 
@@ -190,7 +222,7 @@ def _place(graph: fx.GraphModule, operation: Any) -> fx.Node | None:
 def _check_dialects(graph: fx.GraphModule, module: Any) -> None:
     for operation in _operations(module):
         if operation.name.split(".")[0] not in _DIALECTS:
-            raise refused(
+            raise GraphError(
                 _place(graph, operation), f"torch-mlir leaves '{operation.name}'"
             )
 
@@ -217,7 +249,7 @@ def _check_f64(graph: fx.GraphModule, module: Any) -> None:
             if isinstance(element, ir.ShapedType):
                 element = element.element_type
             if isinstance(element, ir.F64Type):
-                raise refused(
+                raise GraphError(
                     _place(graph, operation),
                     f"'{operation.name}' computes in f64, which no tensor of the "
                     f"model is",

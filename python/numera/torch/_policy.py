@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
+import torch
 from torch import fx
 
 import numera
@@ -20,6 +21,8 @@ from numera._errors import Error
 from numera._formats import Format
 from numera._request import Spec
 from numera.torch._scatter import SUM
+
+aten = torch.ops.aten
 
 __all__ = ["FORWARD", "Groups", "Policy", "Settings"]
 
@@ -191,58 +194,105 @@ def operator_name(node: fx.Node) -> str:
     return name.strip("_")
 
 
+class _Keys(NamedTuple):
+    """A group: what a rule of the compiler says."""
+
+    format: Format
+    accumulate: Spec | None
+    weights: Format | None
+    """What tensors are stored in that the graph is given, before contractions."""
+    activations: Format | None
+    """And those that it computes."""
+
+    def given(self) -> dict[str, Any]:
+        return {key: value for key, value in self._asdict().items() if value is not None}
+
+
 class Groups:
     """The nodes of a graph, sorted by their settings."""
 
-    def __init__(self, policy: Policy, passes: Mapping[fx.Node, str]) -> None:
+    def __init__(self, policy: Policy, passes: Mapping[str, str]) -> None:
         self._policy = policy
         self._passes = passes
-        self.settings: list[Settings] = []
+        self._groups: list[_Keys] = []
 
     def name(self, node: fx.Node) -> str:
         """Of the operations that a node becomes."""
-        pass_ = self._passes.get(node, FORWARD)
+        pass_ = self._passes.get(node.name, FORWARD)
         module = module_name(node)
         chosen = self._policy.settings(pass_, module, operator_name(node))
-        if chosen not in self.settings:
-            self.settings.append(chosen)
-        return f"{module or node.name}#{self.settings.index(chosen)}"
+        keys = _keys(chosen, pass_, node)
+        if keys not in self._groups:
+            self._groups.append(keys)
+        place = self._groups.index(keys)
+        return f"{module or node.name}#{place}{SUM if _adds_up(node) else ''}"
 
     def options(self, text: str) -> dict[str, Any]:
         """The arguments of `numera.compile` for the graph's text."""
-        usual = self.settings[0] if self.settings else None
         rules = []
-        for place, chosen in enumerate(self.settings):
-            sums = _sums_in(chosen)
-            if sums is not None and re.search(rf'#{place}{re.escape(SUM)}"', text):
+        for place, keys in enumerate(self._groups):
+            sums = _sums_in(keys)
+            if sums is not None and f'#{place}{SUM}"' in text:
                 rules.append({"match": f"*#{place}{SUM}", "format": sums})
-            if place:
-                rules.append({"match": f"*#{place}", **_keys(chosen)})
-        if usual is None:
+            if place and re.search(rf'#{place}["+]', text):
+                rules.append({"match": f"*#{place}*", **keys.given()})
+        if not self._groups:
             return {}
-        keys = _keys(usual)
-        return {
-            "format": keys.pop("format"),
-            "accumulate": keys.pop("accumulate", None),
-            "policy": {**keys, "rules": rules} if keys or rules else None,
+        first = self._groups[0].given()
+        usual = {
+            "format": first.pop("format"),
+            "accumulate": first.pop("accumulate", None),
         }
+        return {**usual, "policy": {**first, "rules": rules}}
 
 
-def _keys(chosen: Settings) -> dict[str, Any]:
-    activations = chosen.activations
-    keys = {
-        "format": chosen.format,
-        "accumulate": chosen.accumulate,
-        "weights": chosen.weights,
-        "activations": activations,
-    }
-    return {key: value for key, value in keys.items() if value is not None}
+def _keys(chosen: Settings, pass_: str, node: fx.Node) -> _Keys:
+    """In a backward pass, what is computed are errors, and what is given are
+    parameters or the activations that the forward pass left."""
+    if pass_ == FORWARD:
+        weights, activations = chosen.weights, chosen.activations
+    else:
+        weights = chosen.weights if _reads_parameter(node) else chosen.activations
+        activations = chosen.errors
+    return _Keys(chosen.format, chosen.accumulate, weights, activations)
+
+
+def _reads_parameter(node: fx.Node) -> bool:
+    for operand in node.all_input_nodes:
+        while operand.op == "call_function" and len(operand.all_input_nodes) == 1:
+            operand = operand.all_input_nodes[0]
+        if operand.meta.get("numera_weight") == "parameter":
+            return True
+    return False
+
+
+def _adds_up(node: fx.Node) -> bool:
+    """Whether a node computes in the accumulator: numbers that stand alone, such as
+    a loss, and the mean, a quotient of a sum, which is rounded once."""
+    value = node.meta.get("val")
+    if node.op != "call_function" or not isinstance(value, torch.Tensor):
+        return False
+    if not value.is_floating_point():
+        return False
+    return value.dim() == 0 or _is_mean(node) or any(map(_is_mean, node.users))
+
+
+def _is_mean(node: fx.Node) -> bool:
+    if node.op != "call_function" or node.target is not aten.div.Tensor:
+        return False
+    total, count = node.args
+    return (
+        isinstance(total, fx.Node)
+        and total.target is aten.sum.dim_IntList
+        and len(total.users) == 1
+        and not isinstance(count, fx.Node)
+    )
 
 
 _ACCUMULATORS: dict[Format, str] = {}
 
 
-def _sums_in(chosen: Settings) -> Spec | None:
+def _sums_in(chosen: _Keys) -> Spec | None:
     """The format in which scattered updates add up; None: the operation's own."""
     if chosen.accumulate in ("same", "tensorcore", "quire"):
         return None

@@ -52,7 +52,7 @@ class _Scatter:
     def rewrite(self) -> None:
         location = self.scatter.location
         if self.adds:
-            name = location.name_str if location.is_a_name() else ""
+            name = getattr(location, "name_str", "")
             location = self.ir.Location.name(name + SUM, location)
         with location, self.ir.InsertionPoint(self.scatter):
             result = self._nest([], self.original)
@@ -66,28 +66,36 @@ class _Scatter:
         """Loops over the updates' dimensions from the next one on."""
         if len(at) == self.updates.type.rank:
             return self._update(at, value)
+        shape = self.updates.type.shape
+        if at and shape[len(at)] == 1:
+            return self._nest([*at, self._constant(0)], value)
         size = self._size(self.updates, len(at))
         return self._loop(size, value, lambda i, inner: self._nest([*at, i], inner))
 
     def _update(self, at: list[Any], value: Any) -> Any:
-        place = [*self._targets(at[0]), *at[1:]]
+        place = self._place(at)
         update = self._make("tensor.extract", [self.updates, *at])
         if self.adds:
             old = self._make("tensor.extract", [value, *place])
             update = self._combined(update, old)
         return self._make("tensor.insert", [update, value, *place])
 
-    def _targets(self, row: Any) -> list[Any]:
-        """Where an update goes: the dimensions that its indices are for."""
-        order = list(
-            self.ir.DenseI64ArrayAttr(self.scatter.attributes["dimension_map"])
-        )
-        targets = [None] * len(order)
+    def _place(self, at: list[Any]) -> list[Any]:
+        """Where an update goes. Its own dimensions are the last ones of the result;
+        those that have indices start there."""
+        rank = self.original.type.rank
+        window = at[1:]
+        place: list[Any] = [None] * (rank - len(window)) + window
+        order = self.ir.DenseI64ArrayAttr(self.scatter.attributes["dimension_map"])
         for column, target in enumerate(order):
-            at = [self.indices, row, self._constant(column)]
-            number = self._make("tensor.extract", at)
-            targets[target] = self._make("arith.index_cast", [number], self.index)
-        return targets
+            where = [self.indices, at[0], self._constant(column)]
+            number = self._make("tensor.extract", where)
+            start = self._make("arith.index_cast", [number], self.index)
+            axis = target - (rank - len(window))
+            if axis >= 0 and self.updates.type.shape[1 + axis] != 1:
+                start = self._make("arith.addi", [start, place[target]], self.index)
+            place[target] = start
+        return place
 
     def _combined(self, update: Any, old: Any) -> Any:
         """What the scatter's body makes of an update and of what was there."""

@@ -119,7 +119,6 @@ def _for_weight(
     the dilation.
     """
     batch, channels = large.shape[:2]
-    outputs = small.shape[1]
     window = shape[2:]
     if groups == 1:
         left, right = large.transpose(0, 1), small.transpose(0, 1)
@@ -137,8 +136,6 @@ def _for_weight(
     # Rows that the strides left over see too far.
     for axis, size in enumerate(window):
         result = result.narrow(2 + axis, 0, size)
-    # (inputs of a group, outputs, window)
-    del outputs
     return result.transpose(0, 1)
 
 
@@ -268,10 +265,65 @@ def _adaptive_avg_pool2d_backward(grad: Tensor, input: Tensor) -> Tensor:
     return divided.expand([*lead, rows, tall, columns, wide]).reshape(input.shape)
 
 
+# ---- interpolation ----------------------------------------------------------
+
+
+def _interpolation(
+    size: int, count: int, align_corners: bool, scale: float | None
+) -> Tensor:
+    """[count, size]: how much each output takes of each input along an axis."""
+    if align_corners:
+        step = (size - 1) / (count - 1) if count > 1 else 0.0
+        places = [step * i for i in range(count)]
+    else:
+        step = 1 / scale if scale else size / count
+        places = [max(step * (i + 0.5) - 0.5, 0.0) for i in range(count)]
+    rows = []
+    for place in places:
+        place = min(place, size - 1)
+        low = int(place)
+        row = [0.0] * size
+        row[low] = 1 - (place - low)
+        if low + 1 < size:
+            row[low + 1] = place - low
+        rows.append(row)
+    return torch.tensor(rows)
+
+
+def upsample_bilinear2d(
+    input: Tensor,
+    output_size: Sequence[int],
+    align_corners: bool,
+    scales_h: float | None = None,
+    scales_w: float | None = None,
+) -> Tensor:
+    """A product with a matrix along each axis."""
+    height, width = input.shape[-2:]
+    down = _interpolation(height, output_size[0], align_corners, scales_h)
+    along = _interpolation(width, output_size[1], align_corners, scales_w)
+    return down.to(input.dtype) @ (input @ along.to(input.dtype).t())
+
+
+def upsample_bilinear2d_backward(
+    grad: Tensor,
+    output_size: Sequence[int],
+    input_size: Sequence[int],
+    align_corners: bool,
+    scales_h: float | None = None,
+    scales_w: float | None = None,
+) -> Tensor:
+    height, width = input_size[-2:]
+    down = _interpolation(height, output_size[0], align_corners, scales_h)
+    along = _interpolation(width, output_size[1], align_corners, scales_w)
+    return down.to(grad.dtype).t() @ (grad @ along.to(grad.dtype))
+
+
 TABLE: dict[Any, Any] = {
     aten.convolution.default: convolution,
     aten.convolution_backward.default: convolution_backward,
     aten.max_pool2d_with_indices_backward.default: max_pool2d_with_indices_backward,
+    aten.upsample_bilinear2d.default: upsample_bilinear2d,
+    aten.upsample_bilinear2d_backward.default: upsample_bilinear2d_backward,
     aten.avg_pool2d_backward.default: avg_pool2d_backward,
     aten._adaptive_avg_pool2d.default: _adaptive_avg_pool2d,
     aten._adaptive_avg_pool2d_backward.default: _adaptive_avg_pool2d_backward,

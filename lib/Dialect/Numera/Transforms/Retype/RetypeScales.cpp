@@ -14,8 +14,14 @@ using namespace mlir;
 
 namespace numera {
 
-/// True for a constant, also behind what only moves elements.
+/// True for a constant and for an argument that says `numera.weight`, also
+/// behind what only moves elements.
 static bool isWeight(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    return function && argument.getOwner()->isEntryBlock() &&
+           function.getArgAttr(argument.getArgNumber(), "numera.weight");
+  }
   Operation *op = value.getDefiningOp();
   if (!op)
     return false;
