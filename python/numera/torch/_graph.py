@@ -29,6 +29,23 @@ _ALIASES = (
 """In a graph without mutation, its operand."""
 
 
+_COMPARISONS = {
+    getattr(aten, name).Scalar: getattr(aten, name).Tensor
+    for name in ("eq", "ne", "lt", "le", "gt", "ge")
+}
+
+
+def _compare_in_own_type(graph: fx.Graph, node: fx.Node) -> None:
+    """With a tensor in place of a number of Python, which torch-mlir compares in
+    f64, and PyTorch in the tensor's type."""
+    tensor, number = node.args
+    like = tensor.meta["val"]
+    if not like.is_floating_point():
+        return
+    made = _random.number(graph, node, number, like)
+    node.target, node.args = _COMPARISONS[node.target], (tensor, made)
+
+
 class Graph(NamedTuple):
     """A graph, and how its results come from a program's."""
 
@@ -57,6 +74,8 @@ def prepare(module: fx.GraphModule) -> Graph:
         if node.op == "call_function" and node.target in _ALIASES:
             node.replace_all_uses_with(node.args[0])
             graph.erase_node(node)
+        elif node.op == "call_function" and node.target in _COMPARISONS:
+            _compare_in_own_type(graph, node)
     draws = _random.lift(graph)
     end = next(node for node in graph.nodes if node.op == "output")
     plan: list[tuple[str, Any]] = []

@@ -105,6 +105,13 @@ def _softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
     return powers / powers.sum(dim, keepdim=True)
 
 
+def _safe_softmax(self: Tensor, dim: int, dtype: torch.dtype | None = None) -> Tensor:
+    """Zero where every element is -inf."""
+    shares = _softmax(self, dim, False)
+    nothing = self.amax(dim, keepdim=True) == -math.inf
+    return torch.where(nothing, 0.0, shares)
+
+
 # ---- embeddings -------------------------------------------------------------
 
 
@@ -246,6 +253,7 @@ TABLE: dict[Any, Any] = {
     aten.nll_loss2d_backward.default: nll_loss_backward,
     aten._log_softmax.default: _log_softmax,
     aten._softmax.default: _softmax,
+    aten._safe_softmax.default: _safe_softmax,
     aten.embedding_dense_backward.default: embedding_dense_backward,
     aten._scaled_dot_product_flash_attention_for_cpu.default: _attention,
     aten._scaled_dot_product_flash_attention_for_cpu_backward.default: (

@@ -58,6 +58,22 @@ _DRAWS: dict[Any, Callable[[fx.Node], Draw]] = {
 }
 
 
+def number(graph: fx.Graph, before: fx.Node, value: Any, like: Any) -> fx.Node:
+    """A number as a tensor of the type of another."""
+    with graph.inserting_before(before):
+        made = graph.call_function(
+            aten.scalar_tensor.default, (value,), {"dtype": like.dtype}
+        )
+    describe(made, before, like.new_empty([]))
+    return made
+
+
+def describe(made: fx.Node, origin: fx.Node, value: Any) -> None:
+    """Says of a new node which one it is for, and what its result is."""
+    made.meta.update(origin.meta, val=value)
+    made.meta.pop("tensor_meta", None)  # the importer's first choice
+
+
 def lift(graph: fx.Graph) -> list[Draw]:
     """Puts inputs in place of nodes that draw, behind the inputs there are."""
     draws: list[Draw] = []
@@ -94,13 +110,10 @@ def _lift_dropout(graph: fx.Graph, node: fx.Node, add: Callable[..., fx.Node]) -
     with graph.inserting_before(node):
         scale = 0.0 if share == 1 else 1 / (1 - share)
         scaled = graph.call_function(aten.mul.Tensor, (value, scale))
-        zero = graph.call_function(
-            aten.full.default, ([], 0.0), {"dtype": result.dtype}
-        )
+        zero = number(graph, scaled, 0.0, result)
         kept = graph.call_function(aten.where.self, (drawn, scaled, zero))
     for made in (scaled, kept):
-        made.meta.update(node.meta, val=result)
-    zero.meta.update(node.meta, val=result.new_empty([]))
+        describe(made, node, result)
     for user in list(node.users):
         user.replace_all_uses_with(kept if user.args[1] == 0 else drawn)
         graph.erase_node(user)

@@ -34,6 +34,11 @@ def convolution(
     output_padding: Sequence[int],
     groups: int,
 ) -> Tensor:
+    if transposed and groups > 1:
+        product = _transposed(
+            input, weight, stride, padding, dilation, output_padding, groups
+        )
+        return product if bias is None else product + _along_channels(bias, input.dim())
     if bias is None:
         return NotImplemented
     product = aten.convolution(
@@ -48,6 +53,50 @@ def convolution(
         groups,
     )
     return product + _along_channels(bias, input.dim())
+
+
+def _transposed(
+    input: Tensor,
+    weight: Tensor,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    output_padding: Sequence[int],
+    groups: int,
+) -> Tensor:
+    """A transposed convolution in groups, as one of the input with zeros between.
+
+    torch-mlir has none where a group has one channel.
+    """
+    window = weight.shape[2:]
+    count = len(window)
+    edges: list[int] = []
+    for axis in range(count):
+        size, step = input.shape[2 + axis], stride[axis]
+        if step > 1:
+            shape = list(input.shape)
+            apart = input.unsqueeze(3 + axis)
+            padded = aten.constant_pad_nd(
+                apart, [*([0, 0] * (count - 1 - axis)), 0, step - 1], 0.0
+            )
+            shape[2 + axis] = size * step
+            input = padded.reshape(shape).narrow(2 + axis, 0, (size - 1) * step + 1)
+        margin = dilation[axis] * (window[axis] - 1) - padding[axis]
+        edges = [margin, margin + output_padding[axis], *edges]
+    inputs, outputs = weight.shape[0] // groups, weight.shape[1]
+    flipped = weight.flip(list(range(2, 2 + count)))
+    grouped = flipped.reshape([groups, inputs, outputs, *window]).transpose(1, 2)
+    return aten.convolution(
+        aten.constant_pad_nd(input, edges, 0.0),
+        grouped.reshape([groups * outputs, inputs, *window]),
+        None,
+        [1] * count,
+        [0] * count,
+        dilation,
+        False,
+        [0] * count,
+        groups,
+    )
 
 
 def _full(values: Sequence[int], count: int) -> list[int]:
