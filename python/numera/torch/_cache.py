@@ -69,8 +69,8 @@ def _versions() -> bytes:
     known = hashlib.sha256(
         f"{_linalg.TORCH_MLIR} {torch.__version__} {numera.__version__}".encode()
     )
-    for name in ("_linalg.py", "_scatter.py"):
-        known.update((here / name).read_bytes())
+    for path in sorted(here.glob("_*.py")):
+        known.update(path.read_bytes())
     return known.digest()
 
 

@@ -71,6 +71,7 @@ def prepare(module: fx.GraphModule) -> Graph:
     graph = module.graph
     arguments = [node for node in graph.nodes if node.op == "placeholder"]
     for node in graph.nodes:
+        node.meta.pop("tensor_meta", None)  # `val` says more, and is kept right
         if node.op == "call_function" and node.target in _ALIASES:
             node.replace_all_uses_with(node.args[0])
             graph.erase_node(node)

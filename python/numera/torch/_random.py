@@ -71,7 +71,6 @@ def number(graph: fx.Graph, before: fx.Node, value: Any, like: Any) -> fx.Node:
 def describe(made: fx.Node, origin: fx.Node, value: Any) -> None:
     """Says of a new node which one it is for, and what its result is."""
     made.meta.update(origin.meta, val=value)
-    made.meta.pop("tensor_meta", None)  # the importer's first choice
 
 
 def lift(graph: fx.Graph) -> list[Draw]:
