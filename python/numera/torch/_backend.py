@@ -76,6 +76,9 @@ class Backend:
         )
         return compiler(graph, inputs)
 
+    def __repr__(self) -> str:
+        return f"<numera.torch.Backend in {self._policy}>"
+
     def state_dict(self) -> dict[str, int]:
         """What a run needs that goes on with the same bits."""
         return {"seed": self.seed, "step": self.step}
@@ -107,6 +110,8 @@ class Backend:
             node.meta["numera_weight"] = (
                 "parameter" if place in weights else "activation" if given else None
             )
+        for node in module.graph.nodes:
+            node.meta["numera_node"] = node.name  # parts give nodes new names
         passes = _passes_of(module, kind)
         if self._fallback is None:
             return self._program(module, kind, passes)
@@ -127,7 +132,7 @@ class Backend:
     def _program(
         self, module: fx.GraphModule, kind: int, passes: Mapping[str, str]
     ) -> Callable[..., Any]:
-        graph = prepare(module)
+        graph = prepare(module, is_finite=self._policy.is_finite())
         if not graph.outputs:
             return _returns(graph)
         groups = Groups(self._policy, passes)

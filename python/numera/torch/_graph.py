@@ -8,6 +8,7 @@ tensor twice) is not asked of the program. What PyTorch draws is an input.
 from __future__ import annotations
 
 import copy
+import math
 from typing import Any, NamedTuple
 
 import torch
@@ -29,6 +30,15 @@ _ALIASES = (
 """In a graph without mutation, its operand."""
 
 
+_ALONG = (
+    aten.gather.default,
+    aten.scatter.src,
+    aten.scatter.value,
+    aten.scatter_add.default,
+    aten.scatter_reduce.two,
+)
+"""Operators whose axis torch-mlir takes for one from 0 on."""
+
 _COMPARISONS = {
     getattr(aten, name).Scalar: getattr(aten, name).Tensor
     for name in ("eq", "ne", "lt", "le", "gt", "ge")
@@ -44,6 +54,12 @@ def _compare_in_own_type(graph: fx.Graph, node: fx.Node) -> None:
         return
     made = _random.number(graph, node, number, like)
     node.target, node.args = _COMPARISONS[node.target], (tensor, made)
+
+
+def _finite(argument: Any) -> Any:
+    if isinstance(argument, float) and math.isinf(argument):
+        return math.copysign(torch.finfo(torch.float32).max, argument)
+    return argument
 
 
 class Graph(NamedTuple):
@@ -65,18 +81,27 @@ class Graph(NamedTuple):
         return [node for node in self.module.graph.nodes if node.op == "placeholder"]
 
 
-def prepare(module: fx.GraphModule) -> Graph:
-    """A copy of the graph with what a program can take and return."""
+def prepare(module: fx.GraphModule, *, is_finite: bool = False) -> Graph:
+    """A copy of the graph with what a program can take and return.
+
+    is_finite  a format has no infinities: constants that are infinite, which mask
+               attention, are the largest number instead.
+    """
     module = copy.deepcopy(module)
     graph = module.graph
     arguments = [node for node in graph.nodes if node.op == "placeholder"]
     for node in graph.nodes:
         node.meta.pop("tensor_meta", None)  # `val` says more, and is kept right
+        if is_finite:
+            node.args = fx.node.map_aggregate(node.args, _finite)
         if node.op == "call_function" and node.target in _ALIASES:
             node.replace_all_uses_with(node.args[0])
             graph.erase_node(node)
         elif node.op == "call_function" and node.target in _COMPARISONS:
             _compare_in_own_type(graph, node)
+        elif node.op == "call_function" and node.target in _ALONG:
+            tensor, axis, *rest = node.args
+            node.args = (tensor, axis % max(tensor.meta["val"].dim(), 1), *rest)
     draws = _random.lift(graph)
     end = next(node for node in graph.nodes if node.op == "output")
     plan: list[tuple[str, Any]] = []

@@ -147,6 +147,16 @@ class Policy:
             }
         return _Rule(name, operator.lower(), _settings(given, where, base))
 
+    def __str__(self) -> str:
+        names = [self._model[name].format.name for name in _PASSES]
+        return names[0] if len(set(names)) == 1 else ", ".join(names)
+
+    def is_finite(self) -> bool:
+        """Whether a format has no infinities."""
+        every = [self._model, *(rule.settings for rule in self._rules)]
+        formats = [chosen.format for each in every for chosen in each.values()]
+        return not all(each.facts.get("has_infinity", True) for each in formats)
+
     def settings(self, pass_: str, name: str, operator: str) -> Settings:
         for rule in self._rules:
             if rule.matches(name, operator):
@@ -218,7 +228,7 @@ class Groups:
 
     def name(self, node: fx.Node) -> str:
         """Of the operations that a node becomes."""
-        pass_ = self._passes.get(node.name, FORWARD)
+        pass_ = self._passes.get(node.meta.get("numera_node", node.name), FORWARD)
         module = module_name(node)
         chosen = self._policy.settings(pass_, module, operator_name(node))
         keys = _keys(chosen, pass_, node)
@@ -289,22 +299,10 @@ def _is_mean(node: fx.Node) -> bool:
     )
 
 
-_ACCUMULATORS: dict[Format, str] = {}
-
-
-def _sums_in(chosen: _Keys) -> Spec | None:
-    """The format in which scattered updates add up; None: the operation's own."""
-    if chosen.accumulate in ("same", "tensorcore", "quire"):
+def _sums_in(keys: _Keys) -> Spec | None:
+    """The format in which a group adds up; None: its own."""
+    if keys.accumulate in ("same", "tensorcore", "quire"):
         return None
-    if chosen.accumulate is not None:
-        return chosen.accumulate
-    if chosen.format not in _ACCUMULATORS:
-        program = numera.compile(_NOTHING, format=chosen.format)
-        _ACCUMULATORS[chosen.format] = program.policy["accumulate"]
-    found = _ACCUMULATORS[chosen.format]
-    return None if found in ("same", "quire", chosen.format.name) else found
-
-
-_NOTHING = """
-func.func @nothing(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }
-"""
+    usual = keys.format.facts.get("default_accumulator")
+    found = usual if keys.accumulate is None else keys.accumulate
+    return None if found in ("quire", keys.format.name) else found
