@@ -14,11 +14,11 @@ import numera
 from numera._errors import Error
 from numera._request import Spec
 from numera.torch._cache import linalg_of
-from numera.torch._call import make_call
+from numera.torch._call import make_call, make_empty_call
 from numera.torch._decompositions import table
 from numera.torch._dynamic import has_symbols, specialising
 from numera.torch._fallback import run_in_parts
-from numera.torch._graph import Graph, prepare
+from numera.torch._graph import prepare
 from numera.torch._linalg import GraphError, refused_by_numera
 from numera.torch._policy import ERRORS, GRADIENTS, Groups, Policy
 
@@ -68,10 +68,11 @@ class Backend:
         """What ``torch.compile`` calls with a graph of the model."""
         from torch._dynamo.backends.common import aot_autograd
 
+        saved: set[str] = set()
         compiler = aot_autograd(
-            fw_compiler=self._compiler(TRAINING),
-            bw_compiler=self._compiler(BACKWARD),
-            inference_compiler=self._compiler(INFERENCE),
+            fw_compiler=self._compiler(TRAINING, saved),
+            bw_compiler=self._compiler(BACKWARD, saved),
+            inference_compiler=self._compiler(INFERENCE, saved),
             decompositions=table(),
         )
         return compiler(graph, inputs)
@@ -89,11 +90,18 @@ class Backend:
 
     # ---- compiling ----------------------------------------------------------
 
-    def _compiler(self, kind: int) -> Callable[[fx.GraphModule, Any], Any]:
+    def _compiler(
+        self, kind: int, saved: set[str]
+    ) -> Callable[[fx.GraphModule, Any], Any]:
+        """`saved` are the names of parameters that the forward pass moved, for the
+        backward pass."""
         from functorch.compile import make_boxed_func
 
         def compile(module: fx.GraphModule, inputs: Any) -> Any:
-            return make_boxed_func(self._compile(module, kind, _parameters(module)))
+            weights = _parameters(module, saved)
+            if kind == TRAINING:
+                saved.update(_moved(module, weights))
+            return make_boxed_func(self._compile(module, kind, weights))
 
         return compile
 
@@ -134,7 +142,7 @@ class Backend:
     ) -> Callable[..., Any]:
         graph = prepare(module, is_finite=self._policy.is_finite())
         if not graph.outputs:
-            return _returns(graph)
+            return make_empty_call(graph)
         groups = Groups(self._policy, passes)
         text = linalg_of(graph.module, groups.name)
         try:
@@ -163,16 +171,29 @@ class Backend:
         return next_call
 
 
-def _parameters(module: fx.GraphModule) -> frozenset[int]:
+def _parameters(module: fx.GraphModule, saved: Collection[str]) -> frozenset[int]:
     """Which arguments of a graph of AOTAutograd are parameters of the model."""
     context = torch._guards.TracingContext.try_get()
-    static = context and context.fw_metadata and context.fw_metadata.static_input_indices
-    names = {f"primals_{place + 1}" for place in static or ()}
+    metadata = context and context.fw_metadata
+    static = metadata.static_input_indices if metadata else []
+    names = {f"primals_{place + 1}" for place in static} | set(saved)
+    names |= {f"arg{place}_1" for place in static}
     return frozenset(
         place
         for place, node in enumerate(module.graph.find_nodes(op="placeholder"))
-        if node.name in names and node.meta["val"].is_floating_point()
+        if node.name in names and isinstance(node.meta["val"], torch.Tensor)
     )
+
+
+def _moved(module: fx.GraphModule, weights: Collection[int]) -> set[str]:
+    """The names of nodes that only move a parameter."""
+    arguments = module.graph.find_nodes(op="placeholder")
+    known = {arguments[place].name for place in weights}
+    for node in module.graph.nodes:
+        if node.op == "call_function" and _name_of(node) in _MOVES:
+            if node.args[0].name in known:
+                known.add(node.name)
+    return known
 
 
 def _mix(number: int) -> int:
@@ -184,17 +205,14 @@ def _mix(number: int) -> int:
     return number ^ (number >> 31)
 
 
-def _returns(graph: Graph) -> Callable[..., list[Any]]:
-    """Of a graph that computes nothing."""
-
-    def invoke(*arguments: Any) -> list[Any]:
-        return [arguments[v] if kind == "input" else v for kind, v in graph.plan]
-
-    return invoke
-
-
 _MOVES = ("permute", "view", "_unsafe_view", "t", "transpose", "reshape", "squeeze")
 _MOVES += ("unsqueeze", "expand", "slice", "clone", "convert_element_type")
+"""Operators that compute nothing."""
+
+
+def _name_of(node: fx.Node) -> str:
+    packet = getattr(node.target, "overloadpacket", node.target)
+    return getattr(packet, "__name__", "")
 
 
 def _passes_of(module: fx.GraphModule, kind: int) -> dict[str, str]:
@@ -212,8 +230,7 @@ def _passes_of(module: fx.GraphModule, kind: int) -> dict[str, str]:
             continue
         while len(node.users) == 1 and node.op == "call_function":
             passes[node.name] = GRADIENTS
-            packet = getattr(node.target, "overloadpacket", node.target)
-            if getattr(packet, "__name__", "") not in _MOVES:
+            if _name_of(node) not in _MOVES:
                 break
             node = node.args[0]
     return passes

@@ -13,7 +13,7 @@ from numera._errors import Error
 from numera._programs import Program
 from numera.torch._graph import Graph
 
-__all__ = ["make_call"]
+__all__ = ["make_call", "make_empty_call"]
 
 _DTYPES = {
     torch.float32: 1,
@@ -54,9 +54,14 @@ def make_call(
         native, function, _memory(inputs, "an input"), _memory(graph.outputs, "a result")
     )
     dtypes = [tensor.dtype for tensor in inputs]
-    places, draws, plan = graph.inputs, graph.draws, graph.plan
-    outputs = [
-        (list(tensor.shape), tensor.dtype, _strides(tensor)) for tensor in graph.outputs
+    places, draws = graph.inputs, graph.draws
+    orders = [graph.orders.get(place) for place in places] + [None] * len(draws)
+    returns = _Results(graph.plan)
+    outputs = [(list(tensor.shape), tensor.dtype) for tensor in graph.outputs]
+    laid = [
+        (place, tuple(tensor.stride()))
+        for place, tensor in enumerate(graph.outputs)
+        if not tensor.is_contiguous()
     ]
     run, empty = call.run, torch.empty
 
@@ -65,28 +70,47 @@ def make_call(
         given += [each() for each in draws]
         addresses = []
         for place, tensor in enumerate(given):
+            order = orders[place]
+            if order is not None:
+                tensor = tensor.permute(order)
             if not tensor.is_contiguous() or tensor.dtype != dtypes[place]:
+                # The copy lives as long as the list.
                 given[place] = tensor = tensor.to(dtypes[place]).contiguous()
             addresses.append(tensor.data_ptr())
-        results = [empty(shape, dtype=dtype) for shape, dtype, _ in outputs]
+        results = [empty(shape, dtype=dtype) for shape, dtype in outputs]
         addresses += [result.data_ptr() for result in results]
         run(addresses, threads, *draw(), 0)
-        for place, (shape, dtype, strides) in enumerate(outputs):
-            if strides is not None:
-                laid = torch.empty_strided(shape, strides, dtype=dtype)
-                results[place] = laid.copy_(results[place])
-        return [
-            results[value]
-            if kind == "output"
-            else arguments[value]
-            if kind == "input"
-            else value
-            for kind, value in plan
-        ]
+        for place, strides in laid:
+            result = results[place]
+            moved = torch.empty_strided(result.shape, strides, dtype=result.dtype)
+            results[place] = moved.copy_(result)
+        return returns(arguments, results)
 
     return invoke
 
 
-def _strides(tensor: torch.Tensor) -> tuple[int, ...] | None:
-    """Those of a result that is not dense in row-major order."""
-    return None if tensor.is_contiguous() else tuple(tensor.stride())
+class _Results:
+    """A graph's results, from its arguments and what the program returned."""
+
+    def __init__(self, plan: list[tuple[str, Any]]) -> None:
+        self._plan = plan
+
+    def __call__(
+        self, arguments: Sequence[Any], results: Sequence[torch.Tensor]
+    ) -> list[Any]:
+        returned = []
+        for kind, value in self._plan:
+            if kind == "output":
+                value = results[value]
+            elif kind == "input":
+                value = arguments[value]
+            elif kind == "permuted":
+                value = arguments[value[0]].permute(value[1])
+            returned.append(value)
+        return returned
+
+
+def make_empty_call(graph: Graph) -> Callable[..., list[Any]]:
+    """Of a graph that computes nothing."""
+    returns = _Results(graph.plan)
+    return lambda *arguments: returns(arguments, ())

@@ -7,7 +7,6 @@ tensor twice) is not asked of the program. What PyTorch draws is an input.
 
 from __future__ import annotations
 
-import copy
 import math
 from typing import Any, NamedTuple
 
@@ -68,17 +67,19 @@ class Graph(NamedTuple):
     module: fx.GraphModule
     inputs: list[int]
     """Which arguments the program reads, in order; behind them come the draws."""
+    orders: dict[int, list[int]]
+    """Of arguments that lie in memory in another order of dimensions: that order."""
     draws: list[_random.Draw]
     """What PyTorch draws for each call."""
     plan: list[tuple[str, Any]]
-    """Of each result: ("value", what it is), ("input", which argument) or
-    ("output", which of the program's)."""
+    """Of each result: ("value", what it is), ("input", which argument),
+    ("permuted", which argument and how) or ("output", which of the program's)."""
     outputs: list[torch.Tensor]
     """The program's results, as fake tensors."""
 
     @property
     def placeholders(self) -> list[fx.Node]:
-        return [node for node in self.module.graph.nodes if node.op == "placeholder"]
+        return list(self.module.graph.find_nodes(op="placeholder"))
 
 
 def prepare(module: fx.GraphModule, *, is_finite: bool = False) -> Graph:
@@ -87,33 +88,14 @@ def prepare(module: fx.GraphModule, *, is_finite: bool = False) -> Graph:
     is_finite  a format has no infinities: constants that are infinite, which mask
                attention, are the largest number instead.
     """
-    module = copy.deepcopy(module)
-    graph = module.graph
-    arguments = [node for node in graph.nodes if node.op == "placeholder"]
+    graph = fx.Graph()
+    graph.output(graph.graph_copy(module.graph, {}))
+    module = fx.GraphModule(module, graph)
+    arguments = list(graph.find_nodes(op="placeholder"))
     for node in graph.nodes:
-        node.meta.pop("tensor_meta", None)  # `val` says more, and is kept right
-        if is_finite:
-            node.args = fx.node.map_aggregate(node.args, _finite)
-        if node.op == "call_function" and node.target in _ALIASES:
-            node.replace_all_uses_with(node.args[0])
-            graph.erase_node(node)
-        elif node.op == "call_function" and node.target in _COMPARISONS:
-            _compare_in_own_type(graph, node)
-        elif node.op == "call_function" and node.target in _ALONG:
-            tensor, axis, *rest = node.args
-            node.args = (tensor, axis % max(tensor.meta["val"].dim(), 1), *rest)
+        _rewrite(graph, node, is_finite)
     draws = _random.lift(graph)
-    end = next(node for node in graph.nodes if node.op == "output")
-    plan: list[tuple[str, Any]] = []
-    kept: dict[fx.Node, int] = {}
-    for value in end.args[0]:
-        if not isinstance(value, fx.Node):
-            plan.append(("value", value))
-        elif value in arguments:
-            plan.append(("input", arguments.index(value)))
-        else:
-            plan.append(("output", kept.setdefault(value, len(kept))))
-    end.args = (tuple(kept),)
+    plan, kept = _plan(graph, arguments)
     graph.eliminate_dead_code()
     inputs = []
     for place, node in enumerate(arguments):
@@ -121,6 +103,70 @@ def prepare(module: fx.GraphModule, *, is_finite: bool = False) -> Graph:
             inputs.append(place)
         else:
             graph.erase_node(node)
+    orders = {place: _straighten(graph, arguments[place]) for place in inputs}
     graph.lint()
     module.recompile()
-    return Graph(module, inputs, draws, plan, [node.meta["val"] for node in kept])
+    return Graph(
+        module,
+        inputs,
+        {place: order for place, order in orders.items() if order},
+        draws,
+        plan,
+        [node.meta["val"] for node in kept],
+    )
+
+
+def _rewrite(graph: fx.Graph, node: fx.Node, is_finite: bool) -> None:
+    """Puts in place of a node what torch-mlir takes better."""
+    node.meta.pop("tensor_meta", None)  # `val` says more, and is kept right
+    if is_finite:
+        node.args = fx.node.map_aggregate(node.args, _finite)
+    if node.op != "call_function":
+        return
+    if node.target in _ALIASES:
+        node.replace_all_uses_with(node.args[0])
+        graph.erase_node(node)
+    elif node.target in _COMPARISONS:
+        _compare_in_own_type(graph, node)
+    elif node.target in _ALONG:
+        tensor, axis, *rest = node.args
+        node.args = (tensor, axis % max(tensor.meta["val"].dim(), 1), *rest)
+
+
+def _plan(
+    graph: fx.Graph, arguments: list[fx.Node]
+) -> tuple[list[tuple[str, Any]], list[fx.Node]]:
+    """How results come about, and those that the program computes, which are what
+    the graph returns from now on."""
+    plan: list[tuple[str, Any]] = []
+    kept: dict[fx.Node, int] = {}
+    end = graph.output_node()
+    for value in end.args[0]:
+        if not isinstance(value, fx.Node):
+            plan.append(("value", value))
+        elif value in arguments:
+            plan.append(("input", arguments.index(value)))
+        elif value.target is aten.permute.default and value.args[0] in arguments:
+            plan.append(("permuted", (arguments.index(value.args[0]), value.args[1])))
+        else:
+            plan.append(("output", kept.setdefault(value, len(kept))))
+    end.args = (tuple(kept),)
+    return plan, list(kept)
+
+
+def _straighten(graph: fx.Graph, node: fx.Node) -> list[int] | None:
+    """Takes an argument that is dense in another order of its dimensions, such as a
+    transposed matrix, in that order."""
+    value = node.meta["val"]
+    if not isinstance(value, torch.Tensor) or value.is_contiguous():
+        return None
+    order = sorted(range(value.dim()), key=lambda axis: -value.stride(axis))
+    if not value.permute(order).is_contiguous():
+        return None
+    with graph.inserting_after(node):
+        back = [order.index(axis) for axis in range(value.dim())]
+        turned = graph.call_function(aten.permute.default, (node, back))
+    node.replace_all_uses_with(turned, lambda user: user is not turned)
+    turned.meta.update(node.meta)
+    node.meta["val"] = value.permute(order)
+    return order
