@@ -262,7 +262,12 @@ def make(name):
     """A model, an input, a target, and the loss of the two."""
     torch.manual_seed(0)
     if name == "unet":
-        return UNet(), torch.randn(2, 1, 8, 8), torch.randint(0, 2, (2, 8, 8)), _weighted
+        return (
+            UNet(),
+            torch.randn(2, 1, 8, 8),
+            torch.randint(0, 2, (2, 8, 8)),
+            _weighted,
+        )
     return {
         "mlp": lambda: _classes(MLP(), 8, 12, classes=4),
         "lenet": lambda: _classes(LeNet(), 4, 1, 28, 28),

@@ -110,9 +110,7 @@ class Backend:
     ) -> Callable[..., Any]:
         """A function of the graph's arguments, of which `weights` are parameters."""
         if has_symbols(module):
-            return specialising(
-                module, lambda each: self._compile(each, kind, weights)
-            )
+            return specialising(module, lambda each: self._compile(each, kind, weights))
         for place, node in enumerate(module.graph.find_nodes(op="placeholder")):
             given = kind == BACKWARD and not node.name.startswith("tangents")
             node.meta["numera_weight"] = (
@@ -132,7 +130,9 @@ class Backend:
             except GraphError as error:
                 if error.node is None or error.node in foreign:
                     raise
-                foreign[error.node] = Fallback(error.operator, error.place, error.reason)
+                foreign[error.node] = Fallback(
+                    error.operator, error.place, error.reason
+                )
             else:
                 self.fallbacks += foreign.values()
                 return call
@@ -190,9 +190,9 @@ def _moved(module: fx.GraphModule, weights: Collection[int]) -> set[str]:
     arguments = module.graph.find_nodes(op="placeholder")
     known = {arguments[place].name for place in weights}
     for node in module.graph.nodes:
-        if node.op == "call_function" and _name_of(node) in _MOVES:
-            if node.args[0].name in known:
-                known.add(node.name)
+        moves = node.op == "call_function" and _name_of(node) in _MOVES
+        if moves and node.args[0].name in known:
+            known.add(node.name)
     return known
 
 

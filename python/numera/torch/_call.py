@@ -51,7 +51,10 @@ def make_call(
     (function,) = program.functions
     inputs = [node.meta["val"] for node in graph.placeholders]
     call = _numera.Call(
-        native, function, _memory(inputs, "an input"), _memory(graph.outputs, "a result")
+        native,
+        function,
+        _memory(inputs, "an input"),
+        _memory(graph.outputs, "a result"),
     )
     dtypes = [tensor.dtype for tensor in inputs]
     places, draws = graph.inputs, graph.draws

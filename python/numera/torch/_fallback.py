@@ -23,7 +23,9 @@ def _levels(graph: fx.Graph, foreign: Collection[str]) -> dict[str, int]:
     for node in graph.nodes:
         if node.op in ("placeholder", "output", "get_attr"):
             continue
-        least = max((levels.get(each.name, 0) for each in node.all_input_nodes), default=0)
+        least = max(
+            (levels.get(each.name, 0) for each in node.all_input_nodes), default=0
+        )
         if node.target is operator.getitem:  # stays with what it is an item of
             levels[node.name] = least
             continue

@@ -95,7 +95,7 @@ def to_linalg(
     importer._cc = Names(context, py_attr_tracker=importer._py_attr_tracker)
     try:
         importer.import_stateless_graph(graph.graph, func_name=function)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - the importer raises any kind
         raise _importing(graph, error) from None
     module = importer.module
     with context:
@@ -118,8 +118,7 @@ def _mark_weights(graph: fx.GraphModule, module: Any, context: Any) -> None:
 
     arguments = graph.graph.find_nodes(op="placeholder")
     marked = [
-        bool(node.meta.get("numera_weight"))
-        and node.meta["val"].is_floating_point()
+        bool(node.meta.get("numera_weight")) and node.meta["val"].is_floating_point()
         for node in arguments
     ]
     if not any(marked):

@@ -263,5 +263,3 @@ TABLE: dict[Any, Any] = {
     aten.pow.Tensor_Scalar: pow_scalar,
     aten.native_dropout_backward.default: native_dropout_backward,
 }
-
-

@@ -213,9 +213,7 @@ def native_layer_norm_backward(
     return for_input, for_weight, for_bias
 
 
-def _through(
-    grad: Tensor, normal: Tensor, inverse: Tensor, axes: list[int]
-) -> Tensor:
+def _through(grad: Tensor, normal: Tensor, inverse: Tensor, axes: list[int]) -> Tensor:
     """The gradient of a normalisation over the axes."""
     count = _count(grad, axes)
     mean = grad.sum(axes, keepdim=True) / count

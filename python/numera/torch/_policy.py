@@ -99,9 +99,7 @@ def _settings(
     """Of each pass. What a pass does not say is as in the one before it."""
     for key in options:
         if key not in _RULE_KEYS:
-            raise Error(
-                f"{where} has '{key}', expected one of {', '.join(_RULE_KEYS)}"
-            )
+            raise Error(f"{where} has '{key}', expected one of {', '.join(_RULE_KEYS)}")
     common = {key: options.get(key) for key in (*_KEYS, *_STORED)}
     found: dict[str, Settings] = {}
     for name in _PASSES:
@@ -124,9 +122,7 @@ class Policy:
 
     def __init__(self, options: Mapping[str, Any], rules: Any = None) -> None:
         self._model = _settings(options, "the backend", None)
-        self._rules = [
-            self._rule(match, given) for match, given in _listed(rules)
-        ]
+        self._rules = [self._rule(match, given) for match, given in _listed(rules)]
 
     def _rule(self, match: Any, given: Any) -> _Rule:
         where = f"rule '{match}'"
@@ -215,7 +211,9 @@ class _Keys(NamedTuple):
     """And those that it computes."""
 
     def given(self) -> dict[str, Any]:
-        return {key: value for key, value in self._asdict().items() if value is not None}
+        return {
+            key: value for key, value in self._asdict().items() if value is not None
+        }
 
 
 class Groups:

@@ -148,9 +148,7 @@ class _Scatter:
             return self._make("tensor.dim", [value, at], self.index)
         return self._constant(value.type.get_dim_size(axis))
 
-    def _loop(
-        self, size: Any, start: Any, body: Callable[[Any, Any], Any]
-    ) -> Any:
+    def _loop(self, size: Any, start: Any, body: Callable[[Any, Any], Any]) -> Any:
         """`for i in 0 … size: value = body(i, value)`."""
         ir = self.ir
         bounds = [self._constant(0), size, self._constant(1)]

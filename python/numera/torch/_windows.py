@@ -128,8 +128,7 @@ def convolution_backward(
             )
         else:
             rest = [
-                size
-                - ((out - 1) * step - 2 * pad + reach * (kernel - 1) + 1)
+                size - ((out - 1) * step - 2 * pad + reach * (kernel - 1) + 1)
                 for size, out, step, pad, reach, kernel in zip(
                     input.shape[2:],
                     grad.shape[2:],
