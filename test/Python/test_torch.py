@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Models of PyTorch in formats, against eager mode and an independent reference."""
 
+import doctest
 import math
 import os
 import subprocess
@@ -574,6 +575,12 @@ def test_versions_are_checked(monkeypatch):
 def test_numera_does_not_import_torch():
     code = "import numera, sys; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_page_about_pytorch():
+    page = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "PyTorch.md")
+    found = doctest.testfile(page, module_relative=False)
+    assert found.attempted > 20 and not found.failed
 
 
 # ---- processes --------------------------------------------------------------
