@@ -562,6 +562,19 @@ def test_modules_name_operations():
     assert 'loc("c2#0"' in backend.programs[0]._model.text
 
 
+GLOBAL = nn.Sequential(nn.Linear(2, 2))
+
+
+def test_modules_have_their_names_wherever_the_model_comes_from():
+    local = nn.Sequential(nn.Linear(2, 2))
+    for function in (GLOBAL, lambda x: GLOBAL(x), lambda x: local(x)):  # noqa: PLW0108
+        torch._dynamo.reset()
+        net, backend = compiled(function, policy={"0": "bf16"})
+        net(torch.ones(1, 2))
+        (rule,) = backend.programs[0].policy["rules"]
+        assert rule["format"] == "bf16" and rule["operations"] == ["0#1"]
+
+
 def test_versions_are_checked(monkeypatch):
     from importlib import metadata
 

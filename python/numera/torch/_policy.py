@@ -186,7 +186,7 @@ def module_name(node: fx.Node) -> str:
     if not stack:
         return ""
     path = list(stack.values())[-1][0]
-    path = re.sub(r"^L\['[^']*'\]|^L__self__", "", path)
+    path = re.sub(r"^[GL]\['[^']*'\]|^L__self__", "", path)
     path = re.sub(r"\['?([^'\]]*)'?\]", r".\1", path)
     return re.sub(r"^\.|\._modules\b", "", path)
 
