@@ -567,7 +567,7 @@ GLOBAL = nn.Sequential(nn.Linear(2, 2))
 
 def test_modules_have_their_names_wherever_the_model_comes_from():
     local = nn.Sequential(nn.Linear(2, 2))
-    for function in (GLOBAL, lambda x: GLOBAL(x), lambda x: local(x)):  # noqa: PLW0108
+    for function in (GLOBAL, lambda x: GLOBAL(x), lambda x: local(x)):
         torch._dynamo.reset()
         net, backend = compiled(function, policy={"0": "bf16"})
         net(torch.ones(1, 2))
