@@ -41,6 +41,11 @@ _INTEGERS = {f"int{n}": f"fixed<{n - 1},0>" for n in (8, 16, 32, 64)} | {
 }
 
 
+def of_torch(dtype: Any) -> str | None:
+    """The format that elements of PyTorch's type are in; None if there is none."""
+    return _FORMATS.get(str(dtype).removeprefix("torch."))
+
+
 _found: dict[tuple[np.dtype[Any], bool], str | None] = {}
 
 

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: MIT
+"""What the optimisers of ``numera.torch.optim`` have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+
+from numera._errors import Error
+from numera.torch import _roles, _update
+from numera.torch._roles import Roles
+
+T = TypeVar("T")
+
+_CHUNK = 1 << 18
+"""Elements computed at once, which is what results need beside the tensors."""
+_MANY = 1 << 15
+"""Elements from which on several threads are worth while."""
+_REFUSED = ("foreach", "fused", "capturable", "differentiable")
+
+
+class Optimizer(torch.optim.Optimizer):
+    """Runs a program on each tensor. Subclasses say what the program is."""
+
+    _rule: str
+
+    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+        for name in _REFUSED:
+            if defaults.pop(name, None):
+                raise Error(f"{name}= is not for the optimisers of numera.torch")
+        self._clear()
+        super().__init__(params, defaults)
+
+    def _clear(self) -> None:
+        self._scratch = _roles.Scratch()
+        self._known: dict[tuple[Any, ...], Any] = {}
+        self._marks: dict[torch.Tensor, tuple[int, int]] = {}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._clear()
+
+    # ---- what subclasses say ------------------------------------------------
+
+    def _names(self, group: Mapping[str, Any]) -> tuple[str, ...]:
+        """What is kept of each element."""
+        raise NotImplementedError
+
+    def _flags(self, group: Mapping[str, Any]) -> list[str]:
+        """Those of ``_update.Plan``."""
+        raise NotImplementedError
+
+    def _scalars(self, group: Mapping[str, Any], step: int) -> list[float]:
+        """In the order of ``_update.SCALARS``."""
+        raise NotImplementedError
+
+    # ---- formats and programs -----------------------------------------------
+
+    def _lookup(self, key: tuple[Any, ...], make: Callable[[], T]) -> T:
+        # A format keeps the meaning that it had when its codes were written.
+        if key not in self._known:
+            self._known[key] = make()
+        found: T = self._known[key]
+        return found
+
+    def _roles(self, group: Mapping[str, Any], dtype: torch.dtype) -> Roles:
+        names = self._names(group)
+        return self._lookup(
+            (*_options(group), names, dtype), lambda: _roles.find(group, dtype, names)
+        )
+
+    def _program(
+        self, group: Mapping[str, Any], roles: Roles, gradient: torch.dtype
+    ) -> _update.Update:
+        flags = self._flags(group)
+        flags += [name for name in ("maximize", "compensated") if group[name]]
+
+        def make() -> _update.Update:
+            plan = _update.Plan(
+                self._rule,
+                frozenset(flags),
+                roles.parameter,
+                _roles.of_dtype(gradient),
+                roles.compute,
+                roles.weight,
+                roles.master,
+                roles.state,
+            )
+            return _update.find(plan)
+
+        return self._lookup((*flags, id(roles), gradient), make)
+
+    # ---- the interface of torch.optim ---------------------------------------
+
+    @torch.no_grad()
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Adds parameters, which are rounded to the format of weights."""
+        super().add_param_group(param_group)
+        group = self.param_groups[-1]
+        for name in ("weights", "master", "compute"):
+            group[name] = _roles.spelled(group[name])
+        state = group["state"]
+        if isinstance(state, Mapping):
+            names = self._names(group)
+            for name in state:
+                if name not in names:
+                    raise Error(f"state is of {' and '.join(names)}, found '{name}'")
+            group["state"] = {k: _roles.spelled(v) for k, v in state.items()}
+        else:
+            group["state"] = _roles.spelled(state)
+        for p in group["params"]:
+            if p.device.type != "cpu":
+                raise Error(f"a parameter lies on {p.device}, expected cpu")
+            roles = self._roles(group, p.dtype)
+            if roles.master is not None:
+                master = _roles.encode(p, roles.master)
+                self.state[p] = {"step": 0, "master": master}
+                p.copy_(_roles.read_master(master, roles, p.dtype))
+            elif roles.weight != roles.parameter:
+                p.copy_(_roles.round_to(p, roles.weight))
+            self._mark(p)
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Updates all parameters that have a gradient."""
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        sample = 0  # the place of a tensor among all
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p.grad is not None:
+                    self._update(group, p, p.grad.detach(), sample)
+                sample += 1
+        return loss
+
+    def _update(
+        self, group: Mapping[str, Any], p: torch.Tensor, grad: torch.Tensor, sample: int
+    ) -> None:
+        if grad.layout != torch.strided:
+            raise Error(f"a gradient of layout {grad.layout}, expected a dense one")
+        roles = self._roles(group, p.dtype)
+        program = self._program(group, roles, grad.dtype)
+        state = self.state[p]
+        state.setdefault("step", 0)
+        for name, fmt in roles.state:
+            if name not in state:
+                state[name] = _roles.zeros(p, fmt)
+        kept = [state[name] for name, _ in roles.state]
+        if roles.master is not None:
+            self._follow(p, roles)
+            kept.insert(0, state["master"])
+        state["step"] += 1
+        scalars = np.array(self._scalars(group, state["step"]))
+        targets = [p, *kept]
+        dense = [_roles.flat(x) for x in targets]
+        written = [_roles.lend(x) for x in dense]
+        read = [written[0], _roles.lend(_roles.flat(grad)), *written[1:]]
+        for begin in range(0, p.numel(), _CHUNK):
+            end = min(begin + _CHUNK, p.numel())
+            results = self._scratch.take(written, end - begin)
+            program.run(
+                [scalars, np.array(begin), *(x[begin:end] for x in read)],
+                results,
+                1 if end - begin < _MANY else torch.get_num_threads(),
+                group["seed"],
+                state["step"],
+                sample,
+            )
+            for target, result in zip(written, results):
+                # Not PyTorch's copy: its threads spin while the program's work.
+                target[begin:end] = result
+        for whole, part in zip(targets, dense):
+            if whole.data_ptr() == part.data_ptr():
+                torch.autograd.graph.increment_version(whole)
+            else:
+                whole.copy_(part.view(whole.shape))
+        self._mark(p)
+
+    # ---- masters ------------------------------------------------------------
+
+    def _mark(self, p: torch.Tensor) -> None:
+        self._marks[p] = (p._version, p.data_ptr())
+
+    def _follow(self, p: torch.Tensor, roles: Roles) -> None:
+        """Takes a master anew if someone else gave the parameter other values."""
+        if self._marks.get(p) == (p._version, p.data_ptr()):
+            return
+        master = self.state[p]["master"]
+        expected = _roles.read_master(master, roles, p.dtype)
+        if not torch.allclose(p, expected, rtol=0, atol=0, equal_nan=True):
+            assert roles.master is not None
+            master.copy_(_roles.encode(p, roles.master))
+
+    # ---- state dicts --------------------------------------------------------
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Takes over what ``state_dict`` returned: the same bits follow."""
+        super().load_state_dict(state_dict)
+        # torch.optim casts state to the parameter's type, which codes are not.
+        places = (
+            place for group in state_dict["param_groups"] for place in group["params"]
+        )
+        for group in self.param_groups:
+            for p in group["params"]:
+                for name, value in state_dict["state"].get(next(places), {}).items():
+                    if isinstance(value, torch.Tensor):
+                        value = value.detach().clone()
+                    self.state[p][name] = value
+
+
+def _options(group: Mapping[str, Any]) -> tuple[Any, ...]:
+    state = group["state"]
+    if isinstance(state, Mapping):
+        state = tuple(state.items())
+    return tuple(state if k == "state" else group[k] for k in _roles.OPTIONS)

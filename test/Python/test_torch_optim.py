@@ -1,0 +1,511 @@
+# SPDX-License-Identifier: MIT
+"""Optimisers: what docs/Training.md says of an element, and torch.optim's ways."""
+
+import copy
+import io
+import math
+import sys
+from pathlib import Path
+
+import numera
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+sys.path.append(str(Path(__file__).parents[1] / "Execution"))
+
+import rounding as r
+from numera.torch import optim
+
+SIZE, STEPS, SEED = 150, 4, 11
+IDS = {
+    "weight": 1, "master": 2, "compensation": 3, "momentum_buffer": 4,
+    "exp_avg": 5, "exp_avg_sq": 6, "max_exp_avg_sq": 7,
+}  # fmt: skip
+
+
+def normal(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype("f4")
+
+
+def steps(make, gradients, start, dtype=torch.float32, **options):
+    """The optimiser and its parameter after some gradients."""
+    p = torch.tensor(start).to(dtype).requires_grad_()
+    optimizer = make([p], **options)
+    for g in gradients:
+        p.grad = torch.tensor(g).to(dtype)
+        optimizer.step()
+    return optimizer, p
+
+
+# ---- against NumPy and fractions --------------------------------------------
+
+
+class Reference:
+    """The page's clauses, an array of f64 a quantity."""
+
+    def __init__(
+        self, rule, start, *, lr, weights="f32", master=None, state="f32",
+        compute="f32", rounding=None, state_rounding=None, compensated=False,
+        weight_decay=0, maximize=False, momentum=0, dampening=0, nesterov=False,
+        betas=(0.9, 0.999), eps=1e-8, amsgrad=False, random_bits=32,
+    ):  # fmt: skip
+        vars(self).update({k: v for k, v in locals().items() if k != "self"})
+        self.c = r.Arithmetic(compute)
+        self.t = 0
+        start = start.astype("f8")
+        if master:
+            self.w = r.FORMATS[master]().nearest(start)
+        else:
+            self.w = r.FORMATS[weights]().nearest(start)
+        self.k = np.zeros_like(start)
+        self.b = self.m = self.v = self.most = np.zeros_like(start)
+
+    def keep(self, name, x, fmt, mode):
+        if mode != "stochastic" or fmt == self.compute:
+            return r.FORMATS[fmt]().nearest(x)
+        return r.stochastic(fmt, x, SEED, self.t, 0, IDS[name], self.random_bits)
+
+    def state_of(self, name, x):
+        fmt = self.state if isinstance(self.state, str) else self.state[name]
+        return self.keep(name, x, fmt, self.state_rounding or self.rounding)
+
+    def step(self, gradient):
+        c = self.c
+        self.t += 1
+
+        def number(x):
+            return c.nearest(np.float64(x))
+
+        g = c.nearest(gradient.astype("f8"))
+        w = c.nearest(self.w)
+        if self.maximize:
+            g = -g
+        decoupled = self.rule == "adamw" and self.weight_decay
+        if self.weight_decay and not decoupled:
+            g = c.fma(number(self.weight_decay), w, g)
+        if self.rule == "sgd":
+            factor, u = number(-self.lr), self._sgd(g, number)
+        else:
+            factor, u = None, self._adam(g, number)
+        self._weights(w, factor, u, decoupled, number)
+
+    def _sgd(self, g, number):
+        if not self.momentum:
+            return g
+        c = self.c
+        damped = number(1 - self.dampening if self.t > 1 else 1)
+        b = c.fma(damped, g, c.mul(number(self.momentum), c.nearest(self.b)))
+        self.b = self.state_of("momentum_buffer", b)
+        return c.fma(number(self.momentum), b, g) if self.nesterov else b
+
+    def _adam(self, g, number):
+        c, (beta1, beta2), t = self.c, self.betas, self.t
+        m, v = c.nearest(self.m), c.nearest(self.v)
+        m = c.fma(number(1 - beta1), c.sub(g, m), m)
+        v = c.fma(c.mul(number(1 - beta2), g), g, c.mul(number(beta2), v))
+        self.m, self.v = self.state_of("exp_avg", m), self.state_of("exp_avg_sq", v)
+        if self.amsgrad:
+            v = np.maximum(c.nearest(self.most), v)
+            self.most = self.state_of("max_exp_avg_sq", v)
+        root = c.div(c.sqrt(v), number(math.sqrt(1 - beta2**t)))
+        size = number(-(self.lr / (1 - beta1**t)))
+        return c.div(c.mul(size, m), c.add(root, number(self.eps)))
+
+    def _weights(self, w, factor, u, decoupled, number):
+        c = self.c
+        kept = self.master or self.weights
+        name = "master" if self.master else "weight"
+        decay = self.lr * self.weight_decay
+        if not self.compensated:
+            x = c.mul(w, number(1 - decay)) if decoupled else w
+            z = c.add(x, u) if factor is None else c.fma(factor, u, x)
+            self.w = self.keep(name, z, kept, self.rounding)
+            return
+        k = c.nearest(self.k)
+        y = c.add(u, k) if factor is None else c.fma(factor, u, k)
+        if decoupled:
+            y = c.fma(number(-decay), w, y)
+        self.w = self.keep(name, c.add(w, y), kept, self.rounding)
+        rest = c.sub(y, c.sub(c.nearest(self.w), w))
+        self.k = self.keep("compensation", rest, kept, self.rounding)
+
+    @property
+    def parameter(self):
+        """What is read of a master is rounded to nearest."""
+        return r.FORMATS[self.weights]().nearest(self.w)
+
+
+DRAWN = {"rounding": "stochastic"}
+CASES = {
+    "sgd": [
+        {},
+        {"weights": "bf16", "momentum": 0.9, "state": "posit16"},
+        {"weights": "bf16", **DRAWN},
+        {"weights": "f16", "momentum": 0.9, "dampening": 0.25, "nesterov": False,
+         "weight_decay": 0.1, "maximize": True, "state": "bf16", **DRAWN},
+        {"weights": "posit16", "momentum": 0.9, "nesterov": True, "random_bits": 8,
+         **DRAWN},
+        {"weights": "f8E4M3FN", "master": "bf16", **DRAWN},
+        {"weights": "f8E4M3FN", "master": "f32", "momentum": 0.5, "state": "f16"},
+        {"weights": "bf16", "compensated": True, "momentum": 0.9},
+        {"weights": "bf16", "compensated": True, **DRAWN},
+        {"weights": "bf16", "compute": "bf16", "momentum": 0.9, "state": "bf16"},
+    ],
+    "adam": [
+        {"state": "posit16"},
+        {"state": "bf16", "state_rounding": "stochastic", "weight_decay": 0.1},
+        {"state": {"exp_avg": "bf16", "exp_avg_sq": "posit16"}, "weights": "bf16",
+         **DRAWN},
+        {"amsgrad": True, "maximize": True,
+         "state": {"exp_avg": "f16", "exp_avg_sq": "f32", "max_exp_avg_sq": "bf16"}},
+        {"compute": "posit16", "state": "posit16", "weights": "posit16"},
+    ],
+    "adamw": [
+        {"weight_decay": 0.1, "state": "posit16", "betas": (0.8, 0.99)},
+        {"weight_decay": 0.1, "weights": "bf16", "compensated": True,
+         "state": "bf16", **DRAWN},
+        {"weight_decay": 0.1, "weights": "bf16", "master": "posit16",
+         "compensated": True},
+    ],
+}  # fmt: skip
+MAKES = {"sgd": optim.SGD, "adam": optim.Adam, "adamw": optim.AdamW}
+
+
+@pytest.mark.parametrize(
+    "rule, options",
+    [(rule, options) for rule, cases in CASES.items() for options in cases],
+    ids=lambda x: x if isinstance(x, str) else " ".join(map(str, x.values())),
+)
+def test_every_bit_is_what_the_page_says(rule, options):
+    options = {"lr": 0.01, **options}
+    start = normal(SIZE)
+    reference = Reference(rule, start, **options)
+    gradients = [normal(SIZE, seed=1 + t) for t in range(STEPS)]
+    optimizer, p = steps(MAKES[rule], gradients, start, seed=SEED, **options)
+    for g in gradients:
+        reference.step(g)
+    same(p.detach().numpy(), reference.parameter.astype("f4"))
+    own = {
+        "momentum_buffer": "b", "exp_avg": "m", "exp_avg_sq": "v",
+        "max_exp_avg_sq": "most", "master": "w", "compensation": "k",
+    }  # fmt: skip
+    kept = options.get("master") or options.get("weights", "f32")
+    state = options.get("state", "f32")
+    for name, value in optimizer.state[p].items():
+        if name == "step":
+            assert value == STEPS
+            continue
+        fmt = state if isinstance(state, str) else state.get(name)
+        fmt = kept if name in ("master", "compensation") else fmt
+        expected = getattr(reference, own[name])
+        if fmt == "f32":
+            same(value.numpy(), expected.astype("f4"))
+        else:
+            codes = r.FORMATS[fmt]().codes(expected)
+            assert value.numpy().dtype == codes.dtype
+            unequal = value.numpy() != codes
+            # A zero may have either sign.
+            assert (expected[unequal] == 0).all()
+            assert (numera.decode(value.numpy(), fmt)[unequal] == 0).all()
+
+
+def same(a, b):
+    assert a.dtype == b.dtype
+    unequal = a != b
+    assert not unequal.any(), (a[unequal][:4], b[unequal][:4], unequal.sum())
+
+
+# ---- against torch.optim ----------------------------------------------------
+
+PEERS = [
+    (optim.SGD, torch.optim.SGD, {}),
+    (optim.SGD, torch.optim.SGD, {"momentum": 0.9, "nesterov": True}),
+    (optim.SGD, torch.optim.SGD, {"momentum": 0.9, "dampening": 0.2,
+                                  "weight_decay": 0.1, "maximize": True}),
+    (optim.Adam, torch.optim.Adam, {"weight_decay": 0.1}),
+    (optim.Adam, torch.optim.Adam, {"amsgrad": True, "betas": (0.7, 0.95)}),
+    (optim.AdamW, torch.optim.AdamW, {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("ours, theirs, options", PEERS)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_without_formats_it_is_torch_optim(ours, theirs, options, dtype):
+    gradients = [normal(3, 400, seed=1 + t) for t in range(20)]
+    start = normal(3, 400)
+    _, p = steps(ours, gradients, start, dtype, lr=0.01, **options)
+    _, q = steps(theirs, gradients, start, dtype, lr=0.01, foreach=False, **options)
+    # Nearly all bits are the same; PyTorch's own differ from machine to machine.
+    step = torch.finfo(dtype).eps
+    assert ((p - q).abs() <= 4 * step * q.abs().clamp_min(0.01)).all()
+    assert (p == q).float().mean() > 0.99
+
+
+def test_parameters_may_be_bf16_themselves():
+    gradients = [normal(SIZE, seed=1 + t) for t in range(STEPS)]
+    start = normal(SIZE)
+    bits = torch.bfloat16
+    options = {"lr": 0.01, "rounding": "stochastic", "seed": 3, "state": "bf16"}
+    _, p = steps(optim.Adam, gradients, start, bits, **options)
+    rounded = [torch.tensor(g).to(bits).float().numpy() for g in gradients]
+    _, q = steps(optim.Adam, rounded, start, weights="bf16", **options)
+    assert p.dtype == bits
+    assert (p.float() == q).all()
+
+
+def model():
+    torch.manual_seed(0)
+    return torch.nn.Sequential(
+        torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 4)
+    )
+
+
+def train(net, optimizer, scheduler, begin, end):
+    for t in range(begin, end):
+        x = torch.tensor(normal(16, 8, seed=t))
+        optimizer.zero_grad()
+        net(x).square().mean().backward()
+        optimizer.step()
+        scheduler.step()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda p: optim.SGD(p, 0.1, 0.9, weights="bf16", rounding="stochastic", seed=5),
+        lambda p: optim.Adam(
+            p, 0.01, state="posit16", weights="f8E4M3FN", master="bf16",
+            rounding="stochastic", compensated=True, seed=5,
+        ),
+    ],
+)  # fmt: skip
+def test_a_run_that_is_resumed_gives_the_same_bits(make):
+    def fresh():
+        net = model()
+        optimizer = make(net.parameters())
+        return net, optimizer, torch.optim.lr_scheduler.StepLR(optimizer, 3, 0.5)
+
+    whole = fresh()
+    train(*whole, 0, 10)
+    first = fresh()
+    train(*first, 0, 6)
+    file = io.BytesIO()
+    torch.save([x.state_dict() for x in first], file)
+    file.seek(0)
+    second = fresh()
+    # In another order than they were made, without code in the file.
+    for x, state in list(zip(second, torch.load(file, weights_only=True)))[::-1]:
+        x.load_state_dict(state)
+    train(*second, 6, 10)
+    for p, q in zip(whole[0].parameters(), second[0].parameters()):
+        assert torch.equal(p, q)
+        for name, value in whole[1].state[p].items():
+            other = second[1].state[q][name]
+            assert np.array_equal(np.asarray(value), np.asarray(other))
+    rates = [each[1].param_groups[0]["lr"] for each in (first, whole, second)]
+    assert rates[0] / 2 == rates[1] == rates[2]
+
+
+def test_an_optimizer_is_copied_with_its_model():
+    net = model()
+    optimizer = optim.Adam(net.parameters(), state="posit16")
+    pair = net, optimizer, torch.optim.lr_scheduler.ConstantLR(optimizer, 1.0)
+    train(*pair, 0, 2)
+    again = copy.deepcopy(pair)
+    train(*pair, 2, 4)
+    train(*again, 2, 4)
+    for p, q in zip(net.parameters(), again[0].parameters()):
+        assert torch.equal(p, q)
+
+
+def test_state_takes_what_codes_take():
+    p = torch.zeros(1000, requires_grad=True)
+    for fmt, size in (("posit16", 2), ("f8E5M2", 1), ("f32", 4), ("takum<32>", 4)):
+        optimizer = optim.Adam([p], state=fmt)
+        p.grad = torch.ones(1000)
+        optimizer.step()
+        values = [x for x in optimizer.state[p].values() if torch.is_tensor(x)]
+        assert [x.nbytes for x in values] == [1000 * size] * 2
+
+
+def test_groups_have_formats_of_their_own():
+    net = model()
+    optimizer = optim.AdamW(
+        [
+            {"params": [net[0].weight], "weights": "f8E4M3FN", "lr": 0.1},
+            {"params": [net[2].weight, net[2].bias], "state": "f32", "seed": 4},
+        ],
+        weights="bf16",
+        state="posit16",
+    )
+    train(net, optimizer, torch.optim.lr_scheduler.ConstantLR(optimizer, 1.0), 0, 2)
+    for p, fmt, state in (
+        (net[0].weight, "f8E4M3FN", torch.uint16),
+        (net[2].bias, "bf16", torch.float32),
+    ):
+        assert optimizer.state[p]["exp_avg"].dtype == state
+        assert (numera.quantize(p.detach(), fmt) == p).all()
+    assert net[0].bias not in optimizer.state
+    optimizer.add_param_group({"params": [net[0].bias], "weights": "f16"})
+    assert (numera.quantize(net[0].bias.detach(), "f16") == net[0].bias).all()
+
+
+def test_tensors_draw_each_for_itself_whatever_the_threads(monkeypatch):
+    start = torch.full((5, 13_000), 1.0)
+    results = []
+    for threads, chunk in ((1, 1 << 18), (2, 1 << 18), (2, 1 << 15), (1, 1000)):
+        monkeypatch.setattr("numera.torch._optimizer._CHUNK", chunk)
+        before = torch.get_num_threads()
+        torch.set_num_threads(threads)
+        ps = [start.clone().requires_grad_() for _ in range(2)]
+        optimizer = optim.SGD(ps, 1e-3, weights="bf16", rounding="stochastic", seed=1)
+        for p in ps:
+            p.grad = torch.ones_like(p)
+        optimizer.step()
+        torch.set_num_threads(before)
+        results.append(torch.stack([p.detach() for p in ps]))
+    assert all(torch.equal(results[0], x) for x in results[1:])
+    first, second = results[0]
+    assert not torch.equal(first, second)
+    # One in about four goes down by 2^-8, for 1e-3.
+    share = (results[0] < 1).float().mean().item()
+    assert abs(share - 1e-3 * 2**8) < 0.005
+
+
+def test_layouts_do_not_matter():
+    gradient = torch.tensor(normal(2, 3, 4, 5, seed=1))
+    start = torch.tensor(normal(2, 3, 4, 5))
+    expected = None
+    for layout in (torch.contiguous_format, torch.channels_last):
+        p = start.clone(memory_format=layout).requires_grad_()
+        optimizer = optim.Adam([p], weights="bf16", rounding="stochastic", seed=9)
+        p.grad = gradient.clone(memory_format=torch.channels_last)
+        optimizer.step()
+        expected = p.detach() if expected is None else expected
+        assert (
+            torch.equal(p, expected)
+            and p.stride() == start.clone(memory_format=layout).stride()
+        )
+    empty = torch.zeros(0, requires_grad=True)
+    number = torch.tensor(1.0, requires_grad=True)
+    optimizer = optim.Adam([empty, number], lr=0.5)
+    empty.grad, number.grad = torch.zeros(0), torch.tensor(2.0)
+    optimizer.step()
+    assert abs(number.item() - 0.5) < 1e-6
+
+
+def test_autograd_sees_that_parameters_change():
+    p = torch.ones(3, requires_grad=True)
+    loss = (p * p).sum()
+    p.grad = torch.ones(3)
+    optim.SGD([p], 0.1).step()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()
+
+
+def test_a_closure_is_called_with_gradients_on():
+    p = torch.ones(3, requires_grad=True)
+    optimizer = optim.SGD([p], 0.5)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = p.square().sum()
+        loss.backward()
+        return loss
+
+    assert optimizer.step(closure).item() == 3
+    assert p.tolist() == [0, 0, 0]
+
+
+def test_a_master_follows_what_others_write():
+    p = torch.tensor([1.0, 1.004], requires_grad=True)
+    optimizer = optim.SGD([p], 0.0, weights="bf16", master="f32")
+    p.grad = torch.zeros(2)
+    optimizer.step()
+    # Nobody wrote: it keeps what bf16 has not.
+    assert optimizer.state[p]["master"][1].item() == np.float32(1.004)
+    with torch.no_grad():
+        p.copy_(torch.tensor([3.0, 1.0]))
+    optimizer.step()
+    assert optimizer.state[p]["master"].tolist() == p.tolist() == [3.0, 1.0]
+
+
+def test_masters_may_be_wider_than_parameters():
+    p = torch.tensor([1.0], requires_grad=True)
+    optimizer = optim.SGD([p], 2.0**-26, master="f64", compute="f64")
+    p.grad = torch.ones(1)
+    for _ in range(4):
+        optimizer.step()
+    assert optimizer.state[p]["master"].item() == 1 - 2.0**-24
+    assert p.item() == 1 - 2.0**-24
+
+
+# ---- loss scaling -----------------------------------------------------------
+
+
+def test_torch_scales_losses():
+    net = model()
+    optimizer = optim.SGD(net.parameters(), 0.1, weights="bf16")
+    scaler = torch.amp.GradScaler("cpu", init_scale=2.0**10, growth_interval=2)
+    before = [p.detach().clone() for p in net.parameters()]
+    scales = []
+    for loss in (1.0, float("inf"), 1.0, 1.0):
+        optimizer.zero_grad()
+        out = net(torch.ones(2, 8)).square().mean() * loss
+        scaler.scale(out).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        scales.append(scaler.get_scale())
+        assert all(p.isfinite().all() for p in net.parameters())
+    assert scales == [1024, 512, 512, 1024]
+    assert {optimizer.state[p]["step"] for p in net.parameters()} == {3}
+    assert any((p != q).any() for p, q in zip(net.parameters(), before))
+
+
+# ---- errors -----------------------------------------------------------------
+
+
+REFUSED = [
+    (
+        {"weights": "posit32"},
+        "torch.float32 has not all values of 'posit32'; parameters may be kept in it "
+        "as master=",
+    ),
+    ({"weights": "mxfp8"}, "'mxfp8' is a scaled format, expected one of numbers"),
+    (
+        {"state": {"momentum": "bf16"}},
+        "state is of exp_avg and exp_avg_sq, found 'momentum'",
+    ),
+    ({"state": "posit61"}, "unknown format 'posit61', did you mean 'posit8'?"),
+    (
+        {"rounding": "dice"},
+        "'dice' does not go with float<8,23>: expected nearest-even, nearest-away, "
+        "nearest-zero, toward-zero, up, down, to-odd or stochastic",
+    ),
+    ({"lr": -1}, "lr is -1, expected at least 0"),
+    ({"betas": (1.0, 0.9)}, "beta is 1.0, expected one below 1"),
+    ({"fused": True}, "fused= is not for the optimisers of numera.torch"),
+]
+
+
+@pytest.mark.parametrize("options, message", REFUSED)
+def test_what_is_refused(options, message):
+    with pytest.raises(numera.Error) as caught:
+        optim.Adam([torch.zeros(2, requires_grad=True)], **options)
+    assert str(caught.value) == message
+
+
+def test_state_needs_a_zero():
+    p = torch.zeros(2, requires_grad=True)
+    p.grad = torch.zeros(2)
+    with pytest.raises(numera.Error, match="format 'f8E8M0FNU' has no zero"):
+        optim.Adam([p], state="f8E8M0FNU").step()
+
+
+def test_sparse_gradients_are_refused():
+    table = torch.nn.Embedding(4, 2, sparse=True)
+    table(torch.tensor([1])).sum().backward()
+    with pytest.raises(numera.Error, match="layout torch.sparse_coo"):
+        optim.SGD(table.parameters()).step()
