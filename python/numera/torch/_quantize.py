@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: MIT
+"""Rounding between layers, with a gradient that goes straight through."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from numera import _arrays, _formats, _kernels
+from numera._errors import Error
+from numera._formats import Format, ScaledFormat
+
+__all__ = ["Quantizer", "quantize"]
+
+Spec = str | Format
+
+GRADIENT = 1 << 63
+"""What sets the seed of a gradient apart from that of its number."""
+_objects: dict[str, Format] = {}
+"""Formats that have no name by which they can be found, by one."""
+
+
+def _named(spec: Spec | None) -> str | None:
+    """A name for a graph, which holds strings."""
+    if spec is None:
+        return None
+    fmt = _arrays.chosen(spec)
+    try:
+        if _formats.format(fmt.name) == fmt:
+            return fmt.name
+    except Error:
+        pass
+    name = f"{fmt.name}#{hash(fmt)}"
+    _objects[name] = fmt
+    return name
+
+
+def _found(name: str) -> Format:
+    return _objects.get(name) or _arrays.chosen(name)
+
+
+def _draws(fmt: Spec | None, rounding: str | None) -> bool:
+    if fmt is None:
+        return False
+    found = _arrays.chosen(fmt)
+    if isinstance(found, ScaledFormat):
+        return False
+    return rounding == "stochastic" or (
+        rounding is None and _kernels.is_stochastic(found)
+    )
+
+
+@torch.library.custom_op("numera::quantize", mutates_args=(), device_types="cpu")
+def _quantize(
+    x: torch.Tensor,
+    draw: torch.Tensor,
+    forward: str | None,
+    backward: str | None,
+    forward_rounding: str | None,
+    backward_rounding: str | None,
+    overflow: str | None,
+    axis: int | None,
+) -> torch.Tensor:
+    """``draw``: seed and step, i64, which graphs need not be made anew for."""
+    if forward is None:
+        return x.clone()
+    seed, step = draw.tolist()
+    fmt = _found(forward)
+    result: torch.Tensor = _arrays.quantize(
+        x.detach(),
+        fmt,
+        rounding=forward_rounding,
+        overflow=overflow,
+        seed=seed % (1 << 64),
+        step=step,
+        axis=axis if isinstance(fmt, ScaledFormat) else None,
+        threads=torch.get_num_threads(),
+    )
+    return result
+
+
+@_quantize.register_fake
+def _(x: torch.Tensor, *others: Any) -> torch.Tensor:
+    return torch.empty_like(x)
+
+
+def _keep(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:
+    _, draw, _, backward, _, rounding, overflow, axis = inputs
+    ctx.options = (backward, None, rounding, None, overflow, axis)
+    if backward is not None:
+        ctx.save_for_backward(draw)
+
+
+def _backward(ctx: Any, gradient: torch.Tensor) -> tuple[Any, ...]:
+    if ctx.options[0] is not None:
+        (draw,) = ctx.saved_tensors
+        # Another seed than that of the number: its highest bit is the other one.
+        other = draw ^ torch.tensor([-GRADIENT, 0])
+        gradient = _quantize(gradient, other, *ctx.options)
+    return (gradient, *[None] * 7)
+
+
+_quantize.register_autograd(_backward, setup_context=_keep)
+
+
+@_quantize.register_vmap
+def _(info: Any, dims: tuple[Any, ...], x: torch.Tensor, *others: Any) -> Any:
+    draw, forward, *options, axis = others
+    if dims[1] is not None:
+        raise Error("torch.vmap over the seeds of numera.torch.quantize")
+    x = x.movedim(dims[0], 0)
+    fmt = None if forward is None else _found(forward)
+    if isinstance(fmt, ScaledFormat) and axis is None and fmt.block is None:
+        # Each has a scale.
+        rows = [_quantize(row, draw, forward, *options, axis) for row in x]
+        return torch.stack(rows), 0
+    axis = axis + 1 if axis is not None and axis >= 0 else axis
+    return _quantize(x, draw, forward, *options, axis), 0
+
+
+def quantize(
+    x: torch.Tensor,
+    format: Spec | None,
+    *,
+    backward: Spec | None = None,
+    rounding: str | None = None,
+    backward_rounding: str | None = None,
+    overflow: str | None = None,
+    axis: int | None = None,
+    seed: int = 0,
+    step: int = 0,
+) -> torch.Tensor:
+    """Rounds a tensor's elements to numbers of a format, its gradient to another's.
+
+    The gradient of the rounding itself is taken to be 1 (straight through).
+
+    format    a format, or a scaled one such as ``mxfp8``; None: x stays.
+    backward  the format of the gradient; None: it stays.
+    rounding, backward_rounding
+              instead of the formats' own.
+    axis      of scaled formats, as in :func:`numera.quantize`.
+    seed, step
+              of stochastic rounding. An element draws by its place in row-major
+              order, and its gradient by another seed.
+
+    >>> import torch, numera.torch
+    >>> x = torch.tensor([0.1, 3.3], requires_grad=True)
+    >>> y = numera.torch.quantize(x, "f8E4M3FN", backward="posit8")
+    >>> (y * torch.tensor([1.0, 0.3])).sum().backward()
+    >>> y.tolist(), x.grad.tolist()
+    ([0.1015625, 3.25], [1.0, 0.296875])
+    """
+    draw = torch.tensor([_signed(seed), step])
+    return _call(x, draw, format, backward, rounding, backward_rounding, overflow, axis)
+
+
+def _signed(seed: int) -> int:
+    """The i64 whose bits are those of a seed."""
+    return (seed + GRADIENT) % (1 << 64) - GRADIENT
+
+
+def _call(
+    x: torch.Tensor,
+    draw: torch.Tensor,
+    forward: Spec | None,
+    backward: Spec | None,
+    *options: Any,
+) -> torch.Tensor:
+    y: torch.Tensor = _quantize(x, draw, _named(forward), _named(backward), *options)
+    return y
+
+
+class Quantizer(torch.nn.Module):
+    """Rounds what goes through it, and the gradient that comes back.
+
+    forward, backward
+              formats; None: nothing is rounded.
+    forward_rounding, backward_rounding
+              instead of the formats' own.
+    overflow, axis
+              as in :func:`numera.torch.quantize`.
+    seed      of stochastic rounding; None: a number that PyTorch draws.
+
+    A module that draws has a buffer with its seed and the number of its calls, by
+    which the next call draws; it is part of the state dict.
+
+    >>> import torch, numera.torch
+    >>> net = torch.nn.Sequential(
+    ...     torch.nn.Linear(4, 4), numera.torch.Quantizer("f8E4M3FN", "f8E5M2"))
+    >>> y = net(torch.ones(4))
+    >>> bool((numera.quantize(y.detach(), "f8E4M3FN") == y).all())
+    True
+    """
+
+    draw: torch.Tensor
+
+    def __init__(
+        self,
+        forward: Spec | None = None,
+        backward: Spec | None = None,
+        *,
+        forward_rounding: str | None = None,
+        backward_rounding: str | None = None,
+        overflow: str | None = None,
+        axis: int | None = None,
+        seed: int | None = None,
+    ) -> None:
+        super().__init__()
+        self._formats = _named(forward), _named(backward)
+        self._options = forward_rounding, backward_rounding, overflow, axis
+        self.draws = _draws(forward, forward_rounding) or _draws(
+            backward, backward_rounding
+        )
+        if seed is None:
+            seed = int(torch.randint(1 << 62, ())) if self.draws else 0
+        self.register_buffer(
+            "draw", torch.tensor([_signed(seed), 0]), persistent=self.draws
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        draw = self.draw
+        if self.draws:
+            draw = draw.clone()  # which the gradient needs
+            self.draw[1] += 1
+        y: torch.Tensor = _quantize(x, draw, *self._formats, *self._options)
+        return y
+
+    def extra_repr(self) -> str:
+        """The formats."""
+        forward, backward = self._formats
+        return f"forward={forward}, backward={backward}"

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: MIT
+"""Rounding between the layers of a model, and gradients that go straight through."""
+
+import copy
+import sys
+from pathlib import Path
+
+import ml_dtypes
+import numera
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+sys.path.append(str(Path(__file__).parents[1] / "Execution"))
+
+import rounding as r
+from numera.torch import _quantize as module
+from numera.torch._quantize import Quantizer, quantize
+
+
+def normal(*shape, seed=0):
+    values = np.random.default_rng(seed).standard_normal(shape)
+    return torch.tensor(values.astype("f4"))
+
+
+def through(x, weights, *formats, **options):
+    """What comes of x, and its gradient when that of the result is ``weights``."""
+    x = x.clone().requires_grad_()
+    y = quantize(x, *formats, **options)
+    y.backward(weights)
+    return y.detach(), x.grad
+
+
+def test_numbers_and_gradients_are_rounded_each_to_its_format():
+    x, w = normal(3, 50), normal(3, 50, seed=1)
+    for forward, backward, kinds in (
+        ("bf16", "f8E5M2", (ml_dtypes.bfloat16, ml_dtypes.float8_e5m2)),
+        ("f8E4M3FN", "bf16", (ml_dtypes.float8_e4m3fn, ml_dtypes.bfloat16)),
+    ):
+        y, g = through(x, w, forward, backward=backward)
+        for found, given, kind in zip((y, g), (x, w), kinds):
+            expected = given.numpy().astype(kind).astype("f4")
+            assert (found.numpy() == expected).all()
+
+
+def test_the_gradient_goes_straight_through():
+    # Where the number saturates as well.
+    x, w = torch.tensor([1e6, 0.01, -0.3]), normal(3)
+    y, g = through(x, w, "f8E4M3FN")
+    assert y[0] == 448 and torch.equal(g, w)
+    y, g = through(x, w, None, backward="bf16")
+    assert torch.equal(y, x) and not torch.equal(g, w)
+    # Of gradients too.
+    x = x.clone().requires_grad_()
+    (g,) = torch.autograd.grad((quantize(x, "bf16") ** 3).sum(), x, create_graph=True)
+    (h,) = torch.autograd.grad(g[2], x)
+    assert h[2].item() == 6 * quantize(x, "bf16")[2].item()
+
+
+def test_numbers_and_gradients_draw_apart():
+    x, w = normal(200), normal(200, seed=1)
+    y, g = through(
+        x, w, "bf16", backward="posit16", rounding="stochastic",
+        backward_rounding="stochastic", seed=7, step=3,
+    )  # fmt: skip
+    expected = r.stochastic("bf16", x.double().numpy(), 7, 3, 0, 1)
+    assert (y.numpy() == expected).all()
+    expected = r.stochastic("posit16", w.double().numpy(), 7 + 2**63, 3, 0, 1)
+    assert (g.numpy() == expected).all()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_types_and_strides_stay(dtype):
+    x = normal(6, 10).to(getattr(torch, dtype))
+    expected = quantize(x, "posit8")
+    assert expected.dtype == x.dtype
+    for view in (x.t(), x[::2], x[:, 1::3], x[0, 0], x[:0]):
+        y = quantize(view, "posit8")
+        assert y.shape == view.shape
+        assert torch.equal(y, numera.quantize(view, "posit8"))
+
+
+def test_scaled_formats_have_blocks_along_an_axis():
+    x, w = normal(64, 40), normal(64, 40, seed=1)
+    y, g = through(x, w, "mxfp8", backward="mxfp4", axis=0)
+    assert torch.equal(y, numera.quantize(x, "mxfp8", axis=0))
+    assert torch.equal(g, numera.quantize(w, "mxfp4", axis=0))
+    assert not torch.equal(y, quantize(x, "mxfp8"))
+
+
+def test_torch_knows_the_operator():
+    draw = torch.tensor([1, 2])
+    x = normal(5, 8).requires_grad_()
+    for options in (
+        ("bf16", "f8E5M2", "stochastic", "stochastic", None, None),
+        ("mxfp8", None, None, None, None, 0),
+        (None, "bf16", None, None, None, None),
+    ):
+        torch.library.opcheck(module._quantize, (x, draw, *options))
+
+
+def test_it_is_part_of_compiled_graphs():
+    def f(x, step):
+        y = quantize(x * 2, "bf16", rounding="stochastic", backward="f8E5M2", step=step)
+        return y.square().sum()
+
+    compiled = torch.compile(f, backend="aot_eager", fullgraph=True)
+    for step in range(4):
+        x, y = (normal(30).requires_grad_() for _ in range(2))
+        f(x, step).backward()
+        compiled(y, step).backward()
+        assert torch.equal(x.grad, y.grad)
+
+
+def test_modules_count_their_calls():
+    torch.manual_seed(3)
+    net = torch.nn.Sequential(
+        torch.nn.Linear(6, 6),
+        Quantizer("bf16", "f8E5M2", forward_rounding="stochastic"),
+        Quantizer("posit8"),
+    )
+    again = copy.deepcopy(net)
+    graphs = []
+
+    def count(graph, inputs):
+        graphs.append(graph)
+        return graph
+
+    compiled = torch.compile(again, backend=count, fullgraph=True)
+    x = normal(4, 6)
+    results = [net(x) for _ in range(4)]
+    assert not torch.equal(results[0], results[1])
+    for result in results:
+        assert torch.equal(result, compiled(x))
+    assert len(graphs) == 1
+    # What only rounds to nearest has nothing to keep.
+    assert [key for key in net.state_dict() if "draw" in key] == ["1.draw"]
+    assert net[1].draw[1] == 4
+    other = copy.deepcopy(net)
+    third = net(x)
+    other.load_state_dict(again.state_dict())
+    assert torch.equal(other(x), third)
+
+
+def test_modules_draw_apart_and_repeatably():
+    def pair():
+        torch.manual_seed(1)
+        q = [Quantizer("bf16", forward_rounding="stochastic") for _ in range(2)]
+        return [each(normal(500)) for each in q]
+
+    first, second = pair(), pair()
+    assert torch.equal(first[0], second[0]) and torch.equal(first[1], second[1])
+    assert not torch.equal(first[0], first[1])
+
+
+def test_weights_are_rounded_by_a_parametrization():
+    layer = torch.nn.Linear(8, 3)
+    torch.nn.utils.parametrize.register_parametrization(
+        layer, "weight", Quantizer("f8E4M3FN", "f8E5M2")
+    )
+    layer(normal(2, 8)).sum().backward()
+    raw = layer.parametrizations.weight.original
+    assert torch.equal(layer.weight, numera.quantize(raw.detach(), "f8E4M3FN"))
+    assert torch.equal(raw.grad, numera.quantize(raw.grad, "f8E5M2"))
+
+
+def test_vmap_rounds_each():
+    x = normal(3, 64)
+    for fmt in ("bf16", "mxfp8", "scaled<i8>"):
+        each = torch.stack([quantize(row, fmt) for row in x])
+        assert torch.equal(torch.vmap(lambda row: quantize(row, fmt))(x), each)
+        columns = torch.vmap(lambda row: quantize(row, fmt), 1, 1)(x.t())
+        assert torch.equal(columns, each.t())
+
+
+def test_formats_that_no_name_finds():
+    fmt = numera.format("f8E4M3FN", overflow="infinity")
+    assert quantize(torch.tensor([1e6]), fmt).isnan().all()
+    assert Quantizer(fmt)(torch.tensor([1e6])).isnan().all()
+
+
+def test_what_is_refused():
+    with pytest.raises(numera.Error, match="unknown format 'posit61'"):
+        quantize(normal(2), "posit61")
+    with pytest.raises(numera.Error, match="unknown format 'posit61'"):
+        Quantizer(backward="posit61")
+    with pytest.raises(numera.Error, match="takes floats"):
+        quantize(torch.arange(3), "bf16")
+    with pytest.raises(numera.Error, match="rounding is not for scaled formats"):
+        quantize(normal(2), "mxfp8", rounding="up")
