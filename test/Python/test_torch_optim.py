@@ -470,8 +470,10 @@ def test_torch_scales_losses():
 REFUSED = [
     (
         {"weights": "posit32"},
-        "torch.float32 has not all values of 'posit32'; parameters may be kept in it "
-        "as master=",
+        (
+            "torch.float32 has not all values of 'posit32'; parameters may be kept "
+            "in it as master="
+        ),
     ),
     ({"weights": "mxfp8"}, "'mxfp8' is a scaled format, expected one of numbers"),
     (
@@ -481,8 +483,10 @@ REFUSED = [
     ({"state": "posit61"}, "unknown format 'posit61', did you mean 'posit8'?"),
     (
         {"rounding": "dice"},
-        "'dice' does not go with float<8,23>: expected nearest-even, nearest-away, "
-        "nearest-zero, toward-zero, up, down, to-odd or stochastic",
+        (
+            "'dice' does not go with float<8,23>: expected nearest-even, "
+            "nearest-away, nearest-zero, toward-zero, up, down, to-odd or stochastic"
+        ),
     ),
     ({"lr": -1}, "lr is -1, expected at least 0"),
     ({"betas": (1.0, 0.9)}, "beta is 1.0, expected one below 1"),

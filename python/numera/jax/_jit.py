@@ -1,0 +1,374 @@
+# SPDX-License-Identifier: MIT
+"""Functions that are traced by JAX and compiled by Numera."""
+
+from __future__ import annotations
+
+import functools
+import math
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from numera import _programs
+from numera._errors import Error
+from numera._request import Path, Spec
+from numera.jax import _lowering
+
+__all__ = ["Jitted", "jit"]
+
+
+class _Tracing(threading.local):
+    within = False
+    """Whether a function is traced for Numera: those inside are a part of it."""
+
+
+_tracing = _Tracing()
+
+
+class _Compiled(NamedTuple):
+    run: Any
+    """A function of a program."""
+    results: tuple[jax.ShapeDtypeStruct, ...]
+    tree: Any
+    """How results are put together."""
+
+
+class _Signature(NamedTuple):
+    """What a program is compiled for."""
+
+    tree: Any
+    fixed: tuple[tuple[Any, Any], ...]
+    """Static arguments, by place or name."""
+    avals: tuple[tuple[tuple[int, ...], np.dtype[Any], bool], ...]
+    pulls: bool
+    """Whether it is the gradient."""
+
+
+class Jitted:
+    """A function that computes in a format. Made by :func:`numera.jax.jit`.
+
+    ``mlir(*args)`` is what is compiled for arguments, ``program(*args)`` the
+    :class:`numera.Program`.
+    """
+
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        options: Mapping[str, Any],
+        backward: Mapping[str, Any],
+        static_argnums: Sequence[int],
+        static_argnames: Sequence[str],
+        seed: int,
+    ) -> None:
+        functools.update_wrapper(self, fun)
+        self._fun = fun
+        self._options, self._backward = options, backward
+        self._argnums, self._argnames = static_argnums, static_argnames
+        self._seed = seed
+        self._known: dict[_Signature, tuple[_programs.Program, _Compiled]] = {}
+        self._lock = threading.RLock()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Computes; inside of ``jax.jit`` and the like by a callback."""
+        return self._call(0, args, kwargs)
+
+    def at_step(self, step: Any) -> Callable[..., Any]:
+        """The function whose stochastic rounding draws by a step, which may be
+        traced: ``train.at_step(i)(weights, batch)``."""
+
+        @functools.wraps(self._fun)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return self._call(step, args, kwargs)
+
+        return call
+
+    def program(self, *args: Any, **kwargs: Any) -> _programs.Program:
+        """The program for arguments. Its inputs and outputs are their leaves;
+        inputs of two dimensions or more are flat."""
+        _, signature = self._split(args, kwargs)
+        return self._find(signature)[0]
+
+    def mlir(self, *args: Any, **kwargs: Any) -> str:
+        """What is compiled for arguments: linalg in f32."""
+        return self.program(*args, **kwargs).mlir("import")
+
+    # ---- arguments ----------------------------------------------------------
+
+    def _split(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[list[Any], _Signature]:
+        static = {n % len(args) if args else n for n in self._argnums}
+        fixed: list[tuple[Any, Any]] = [
+            (n, args[n]) for n in sorted(static) if n < len(args)
+        ]
+        fixed += [(k, kwargs[k]) for k in self._argnames if k in kwargs]
+        names = {name for name, _ in fixed}
+        moving = [x for n, x in enumerate(args) if n not in names]
+        named = {k: x for k, x in kwargs.items() if k not in names}
+        leaves, tree = jax.tree.flatten((moving, named))
+        avals = tuple(map(_aval, leaves))
+        return leaves, _Signature(tree, tuple(fixed), avals, pulls=False)
+
+    def _flat(self, signature: _Signature, out: list[Any]) -> Callable[..., Any]:
+        """The function of leaves that returns leaves; the tree goes to ``out``."""
+
+        @functools.wraps(self._fun)
+        def flat(*leaves: Any) -> Any:
+            args, kwargs = jax.tree.unflatten(signature.tree, leaves)
+            for place, value in signature.fixed:
+                if isinstance(place, int):
+                    args.insert(place, value)
+                else:
+                    kwargs[place] = value
+            results, tree = jax.tree.flatten(self._fun(*args, **kwargs))
+            out.append(tree)
+            return tuple(results)
+
+        return flat
+
+    # ---- programs -----------------------------------------------------------
+
+    def _find(self, signature: _Signature) -> tuple[_programs.Program, _Compiled]:
+        try:
+            found = self._known.get(signature)
+        except TypeError:
+            raise Error("a static argument has no hash") from None
+        if found is None:
+            with self._lock:
+                found = self._known.get(signature)
+                if found is None:
+                    found = self._known[signature] = self._compile(signature)
+        return found
+
+    def _compile(self, signature: _Signature) -> tuple[_programs.Program, _Compiled]:
+        trees: list[Any] = []
+        flat = self._flat(signature, trees)
+        avals, options = list(signature.avals), self._options
+        if signature.pulls:
+            flat, avals = self._pulled(signature, flat)
+            options = self._backward
+
+        found: list[jax.ShapeDtypeStruct] = []
+
+        @functools.wraps(self._fun)
+        def of_vectors(*vectors: Any) -> Any:
+            # As vectors no argument is a batch (D8): a call is one sample.
+            results = flat(
+                *(
+                    _signed(x, dtype).reshape(shape)
+                    for x, (shape, dtype, _) in zip(vectors, avals)
+                )
+            )
+            found[:] = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in results]
+            return tuple(_signed(x, _signless(x.dtype)) for x in results)
+
+        given = [
+            jax.ShapeDtypeStruct(
+                (math.prod(shape),) if len(shape) > 1 else shape,
+                _signless(dtype),
+                weak_type=weak,
+            )
+            for shape, dtype, weak in avals
+        ]
+        before, _tracing.within = _tracing.within, True
+        try:
+            text = _lowering.to_linalg(of_vectors, *given)
+        finally:
+            _tracing.within = before
+        program = _programs.compile(text, seed=self._seed, **options)
+        (function,) = program.functions.values()
+        return program, _Compiled(function, tuple(found), trees[-1])
+
+    def _pulled(
+        self, signature: _Signature, flat: Callable[..., Any]
+    ) -> tuple[Callable[..., Any], list[Any]]:
+        """The function of leaves and of what comes back of its results that are
+        floats, which returns the gradients of leaves that are floats."""
+        floats = _floats(signature.avals)
+        results = self._find(signature._replace(pulls=False))[1].results
+        cotangents = [(x.shape, x.dtype, False) for x in results if _is_float(x.dtype)]
+
+        def pulled(*values: Any) -> Any:
+            leaves = list(values[: len(signature.avals)])
+            back = iter(values[len(signature.avals) :])
+
+            def of_floats(*some: Any) -> Any:
+                for place, value in zip(floats, some):
+                    leaves[place] = value
+                return flat(*leaves)
+
+            _, pull = jax.vjp(of_floats, *(leaves[place] for place in floats))
+            return pull(
+                tuple(
+                    next(back)
+                    if _is_float(x.dtype)
+                    else np.zeros(x.shape, jax.dtypes.float0)
+                    for x in results
+                )
+            )
+
+        return pulled, [*signature.avals, *cotangents]
+
+    # ---- calls --------------------------------------------------------------
+
+    def _call(self, step: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if _tracing.within:
+            return self._fun(*args, **kwargs)
+        leaves, signature = self._split(args, kwargs)
+        _, compiled = self._find(signature)
+        if any(isinstance(x, jax.core.Tracer) for x in (step, *leaves)):
+            results = self._traced(signature)(step, *leaves)
+        else:
+            results = _run(compiled, int(step), leaves)
+        return jax.tree.unflatten(compiled.tree, results)
+
+    def _traced(self, signature: _Signature) -> Callable[..., Any]:
+        """The function of leaves by a callback, with a gradient."""
+
+        def call(step: Any, *leaves: Any) -> Any:
+            return self._callback(signature, step, leaves)
+
+        def forward(step: Any, *leaves: Any) -> Any:
+            return call(step, *leaves), (step, leaves)
+
+        def backward(kept: Any, cotangents: Any) -> Any:
+            step, leaves = kept
+            back = [
+                x
+                for x, result in zip(cotangents, self._find(signature)[1].results)
+                if _is_float(result.dtype)
+            ]
+            pulls = signature._replace(pulls=True)
+            found = iter(self._callback(pulls, step, (*leaves, *back)))
+            zero = np.zeros((), jax.dtypes.float0)
+            gradients = [
+                next(found) if _is_float(dtype) else np.zeros(shape, jax.dtypes.float0)
+                for shape, dtype, _ in signature.avals
+            ]
+            return (zero, *gradients)
+
+        function = jax.custom_vjp(call)
+        function.defvjp(forward, backward)
+        return lambda step, *leaves: function(jax.numpy.asarray(step), *leaves)
+
+    def _callback(self, signature: _Signature, step: Any, leaves: Sequence[Any]) -> Any:
+        _, compiled = self._find(signature)
+
+        def host(step: Any, *values: Any) -> Any:
+            return tuple(_run(compiled, int(step), values))
+
+        return jax.pure_callback(
+            host, compiled.results, step, *leaves, vmap_method="sequential"
+        )
+
+
+def _run(compiled: _Compiled, step: int, leaves: Sequence[Any]) -> list[Any]:
+    run = compiled.run
+    inputs = [_lent(x, tensor) for x, tensor in zip(leaves, run.inputs)]
+    found = run(*inputs, step=step)
+    results = found if isinstance(found, tuple) else (found,)
+    return [
+        jax.numpy.asarray(y.view(x.dtype) if y.dtype != x.dtype else y)
+        for y, x in zip(results, compiled.results)
+    ]
+
+
+def _lent(x: Any, tensor: Any) -> Any:
+    """An array for a program: flat, and without what makes it unsigned."""
+    array = np.asarray(x, order="C")
+    if array.dtype != tensor.dtype:
+        array = (
+            array.view(tensor.dtype)
+            if array.dtype.kind == "u"
+            else array.astype(tensor.dtype)  # a number of Python
+        )
+    return array.reshape(-1) if array.ndim > 1 else array
+
+
+def _signless(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """What a program takes and gives in place of unsigned integers."""
+    return np.dtype(f"i{dtype.itemsize}") if dtype.kind == "u" else dtype
+
+
+def _signed(x: Any, dtype: np.dtype[Any]) -> Any:
+    return x if x.dtype == dtype else jax.lax.bitcast_convert_type(x, dtype)
+
+
+def _aval(x: Any) -> tuple[tuple[int, ...], np.dtype[Any], bool]:
+    aval = jax.typeof(x)
+    dtype = aval.dtype
+    if not isinstance(dtype, np.dtype):
+        raise Error(f"an argument of {dtype}; use jax.random.key_data")
+    if dtype.kind == "c" or dtype.itemsize < 4 and _is_float(dtype):
+        raise Error(f"an argument of {dtype}, expected f32, f64, integers or booleans")
+    return aval.shape, dtype, aval.weak_type
+
+
+def _is_float(dtype: Any) -> bool:
+    return bool(jax.numpy.issubdtype(dtype, jax.numpy.floating))
+
+
+def _floats(avals: Sequence[Any]) -> list[int]:
+    return [place for place, (_, dtype, _) in enumerate(avals) if _is_float(dtype)]
+
+
+def jit(
+    fun: Callable[..., Any] | None = None,
+    *,
+    format: Spec | None = None,
+    backward: Spec | None = None,
+    accumulate: Spec | None = None,
+    rounding: str | None = None,
+    random_bits: int | None = None,
+    overflow: str | None = None,
+    policy: Mapping[str, Any] | Path | None = None,
+    seed: int = 0,
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+    **options: Any,
+) -> Any:
+    """As ``jax.jit``, with every operation in a number format.
+
+    format     what is computed in; None: the policy's, else f32.
+    backward   the format of gradients that are taken of the result, by
+               ``jax.grad(jit(f))``; None: ``format``. In ``jit(jax.grad(f))`` all is
+               computed in ``format``.
+    accumulate, rounding, random_bits, overflow, policy, seed, **options
+               as in :func:`numera.compile`. Rules match the names of
+               ``jax.named_scope``.
+    static_argnums, static_argnames
+               as in ``jax.jit``.
+
+    Arguments and results are trees of arrays: of f32, integers and booleans (and
+    f64, where JAX has it). A program is compiled for each kind of arguments. ``jit``
+    without a function makes a decorator.
+
+    >>> import jax, numera.jax
+    >>> @numera.jax.jit(format="bf16")
+    ... def third(x):
+    ...     return {"x": x / 3}
+    >>> third(1.0)
+    {'x': Array(0.33398438, dtype=float32)}
+    """
+    if fun is None:
+        given = {k: v for k, v in locals().items() if k not in ("fun", "options")}
+        return functools.partial(jit, **given, **options)
+    shared = {
+        "accumulate": accumulate,
+        "rounding": rounding,
+        "random_bits": random_bits,
+        "overflow": overflow,
+        "policy": policy,
+        **options,
+    }
+    return Jitted(
+        fun,
+        {"format": format, **shared},
+        {"format": backward or format, **shared},
+        [static_argnums] if isinstance(static_argnums, int) else static_argnums,
+        [static_argnames] if isinstance(static_argnames, str) else static_argnames,
+        seed,
+    )

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MIT
+"""The seam to torch-mlir: functions of JAX, as StableHLO, to linalg.
+
+JAX lowers for a platform that it does not know, so that no rules of XLA's for CPUs
+apply, which call libraries.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import jax
+
+from numera._errors import Error
+
+__all__ = ["TORCH_MLIR", "to_linalg"]
+
+TORCH_MLIR = "20261001"
+"""The release of torch-mlir whose output is known."""
+
+_HERE = os.path.dirname(__file__)
+_PLATFORM = "numera"
+_CALLS = "builtin.module(inline,symbol-dce)"
+_LINALG = (
+    "builtin.module(func.func(stablehlo-aggressive-simplification),"
+    "func.func(stablehlo-legalize-to-linalg),canonicalize,cse)"
+)
+_DIALECTS = ("arith", "builtin", "func", "linalg", "math", "scf", "tensor")
+_OPERATIONS = frozenset(
+    ("erf", "erfc", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh")
+    + ("tan",)
+)
+"""Of chlo, that are one operation of Numera where XLA has approximations."""
+
+
+def _check_version() -> None:
+    from importlib import metadata
+
+    try:
+        found = metadata.version("torch-mlir")
+    except metadata.PackageNotFoundError:
+        raise Error(
+            f"JAX's functions need torch-mlir {TORCH_MLIR}: "
+            f"pip install torch-mlir=={TORCH_MLIR}"
+        ) from None
+    if found != TORCH_MLIR:
+        raise Error(f"torch-mlir is {found}, expected {TORCH_MLIR}")
+
+
+def to_linalg(fun: Callable[..., Any], *arguments: Any) -> str:
+    """A function of arrays as MLIR.
+
+    arguments  arrays, or what is known of them (``jax.ShapeDtypeStruct``).
+    """
+    _check_version()
+    from jaxlib.mlir import ir
+
+    traced = jax.jit(fun, keep_unused=True).trace(*arguments)
+    lowered = traced.lower(lowering_platforms=(_PLATFORM,))
+    module = lowered.compiler_ir("stablehlo")
+    _replace(ir, module)
+    _check(_operations(ir, module), ("builtin", "func", "math", "stablehlo"))
+    text = module.operation.get_asm(enable_debug_info=True)
+    return _legalized(text)
+
+
+def _replace(ir: Any, module: Any) -> None:
+    """Puts operations that torch-mlir knows in place of those of chlo."""
+    found: list[Any] = []
+
+    def visit(operation: Any) -> Any:
+        if operation.name.startswith("chlo."):
+            found.append(operation)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    for operation in found:
+        name = operation.name.removeprefix("chlo.")
+        operands = list(operation.operands)
+        if name in _OPERATIONS:
+            name = f"math.{name}"
+        elif name == "square":
+            name, operands = "stablehlo.multiply", operands * 2
+        else:
+            continue
+        with (
+            module.context as context,
+            operation.location,
+            ir.InsertionPoint(operation),
+        ):
+            # JAX loads the dialect math when Pallas does.
+            context.allow_unregistered_dialects = True
+            types = [result.type for result in operation.results]
+            new = ir.Operation.create(name, operands=operands, results=types)
+            operation.result.replace_all_uses_with(new.result)
+        operation.erase()
+
+
+def _legalized(text: str) -> str:
+    from torch_mlir import ir
+
+    # Importing the second one registers the passes.
+    from torch_mlir._mlir_libs import _stablehlo, _torchMlir  # noqa: F401
+    from torch_mlir.passmanager import PassManager
+
+    from numera.jax import _control
+
+    diagnostics: list[tuple[str, str]] = []
+
+    def listen(diagnostic: Any) -> bool:
+        if diagnostic.severity == ir.DiagnosticSeverity.ERROR:
+            diagnostics.append((str(diagnostic.location), diagnostic.message))
+        return True
+
+    with ir.Context() as context:
+        _stablehlo.register_dialect(context)
+        module = ir.Module.parse(text)
+        PassManager.parse(_CALLS).run(module.operation)
+        _control.rewrite(module)
+        handler = context.attach_diagnostic_handler(listen)
+        try:
+            PassManager.parse(_LINALG).run(module.operation)
+        except Exception:  # noqa: BLE001, of torch-mlir's own types
+            _check(_operations(ir, module), _DIALECTS)
+            place, message = diagnostics[0] if diagnostics else ("", "no reason given")
+            raise _refused(place, message.splitlines()[0]) from None
+        finally:
+            handler.detach()
+        _check(_operations(ir, module), _DIALECTS)
+        printed: str = module.operation.get_asm(enable_debug_info=True)
+        return printed
+
+
+# ---- what has no place in linalg --------------------------------------------
+
+
+def _operations(ir: Any, module: Any) -> list[tuple[str, str]]:
+    """Names and locations."""
+    found: list[tuple[str, str]] = []
+
+    def visit(operation: Any) -> Any:
+        found.append((operation.name, str(operation.location)))
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    return found
+
+
+def _check(operations: Iterable[tuple[str, str]], dialects: tuple[str, ...]) -> None:
+    for name, place in operations:
+        if name.split(".")[0] not in dialects:
+            if name == "stablehlo.return":
+                continue  # of what is reported next
+            raise _refused(place, f"'{name}' has no counterpart in linalg")
+
+
+def _refused(place: str, reason: str) -> Error:
+    """Names the primitive, and the user's line: the innermost that JAX keeps."""
+    names = re.findall(r'"([^"]*)"\(', place)
+    primitive = next((n.rsplit("/", 1)[-1] for n in names if "/" in n), None)
+    lines = [
+        line
+        for line in re.findall(r'"([^"]+)":(\d+):', place)
+        if os.path.dirname(line[0]) != _HERE
+    ]
+    text = f"'{primitive}'" if primitive else "the function"
+    if lines:
+        text += " at {}:{}".format(*lines[0])
+    return Error(f"cannot compile {text}: {reason}")
