@@ -10,13 +10,16 @@
 from numera.torch._backend import Backend, Fallback, backend
 from numera.torch._export import Exported, compile
 from numera.torch._linalg import TORCH_MLIR, to_linalg
+from numera.torch._quantize import Quantizer, quantize
 
 __all__ = [
     "TORCH_MLIR",
     "Backend",
     "Exported",
     "Fallback",
+    "Quantizer",
     "backend",
     "compile",
+    "quantize",
     "to_linalg",
 ]

@@ -149,7 +149,7 @@ def quantize(
     >>> y = numera.torch.quantize(x, "f8E4M3FN", backward="posit8")
     >>> (y * torch.tensor([1.0, 0.3])).sum().backward()
     >>> y.tolist(), x.grad.tolist()
-    ([0.1015625, 3.25], [1.0, 0.296875])
+    ([0.1015625, 3.25], [1.0, 0.3125])
     """
     draw = torch.tensor([_signed(seed), step])
     return _call(x, draw, format, backward, rounding, backward_rounding, overflow, axis)
