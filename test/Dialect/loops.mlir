@@ -30,10 +30,10 @@ func.func @the_loop_along_the_result_is_inside(
 }
 
 // CHECK-LABEL: @the_order_of_the_reduction_is_kept
-// CHECK: scf.for %[[C:.*]] = {{.*}} {
-// CHECK-NEXT: scf.for %[[R:.*]] = {{.*}} {
+// CHECK: %[[X:.*]] = memref.collapse_shape %{{.*}} {{.}}[0], [1, 2]]
+// CHECK: scf.for %[[CR:.*]] = {{.*}} to %c20 {{.*}} {
 // CHECK-NEXT: scf.for %[[I:.*]] = {{.*}} {
-// CHECK: memref.load %{{.*}}[%[[I]], %[[C]], %[[R]]]
+// CHECK: memref.load %[[X]][%[[I]], %[[CR]]]
 func.func @the_order_of_the_reduction_is_kept(
     %x: memref<16x4x5xf32>, %sum: memref<16xf32>) {
   linalg.generic {
@@ -173,7 +173,7 @@ func.func @a_copy_into_a_part_of_a_buffer_is_a_loop(
 // vectors.
 // CHECK-LABEL: @a_short_loop_on_codes_is_vectorised_with_masks
 // CHECK: memref.store
-// CHECK-NEXT: } {llvm.loop_annotation = #loop_annotation, numera.parallel}
+// CHECK-NEXT: } {llvm.loop_annotation = #loop_annotation{{[0-9]*}}, numera.parallel}
 // CHECK-LABEL: @a_rest_of_two_needs_no_masks
 // CHECK-NOT: llvm.loop_annotation
 // CHECK-LABEL: @a_multiple_of_the_lanes_needs_no_masks
@@ -328,6 +328,107 @@ func.func @a_choice_for_each_element(%x: memref<64x64xf32>,
       scf.yield %0 : f32
     }
     linalg.yield %b : f32
+  }
+  return
+}
+
+// A fill, a bias with dimensions of one, a sum over a first dimension that
+// became several operands: as few loops as memory allows.
+// CHECK-LABEL: @a_fill_is_one_loop
+// CHECK: memref.collapse_shape %{{.*}} {{.}}[0, 1, 2]]
+// CHECK: scf.for %{{.*}} to %c60
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @a_fill_is_one_loop(%x: memref<3x4x5xi16>) {
+  %zero = arith.constant 0 : i16
+  linalg.fill ins(%zero : i16) outs(%x : memref<3x4x5xi16>)
+  return
+}
+
+// CHECK-LABEL: @a_bias_is_an_element_a_row
+// CHECK-DAG: %[[X:.*]] = memref.collapse_shape %{{.*}} {{.}}[0], [1], [2, 3]]
+// CHECK-DAG: %[[B:.*]] = memref.collapse_shape %{{.*}} {{.}}[0, 1, 2, 3]] : memref<1x3x1x1xf32>
+// CHECK: scf.for
+// CHECK-NEXT: scf.for %[[C:.*]] = %
+// CHECK: scf.for %{{.*}} to %c42
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @a_bias_is_an_element_a_row(
+    %x: memref<2x3x6x7xf32>, %b: memref<1x3x1x1xf32>) {
+  linalg.generic {
+      indexing_maps = [affine_map<(n, c, h, w) -> (0, c, 0, 0)>,
+                       affine_map<(n, c, h, w) -> (n, c, h, w)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%b : memref<1x3x1x1xf32>) outs(%x : memref<2x3x6x7xf32>) {
+  ^bb0(%bias: f32, %old: f32):
+    %0 = arith.addf %old, %bias : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// CHECK-LABEL: @slices_are_views
+// CHECK: scf.for %[[I:.*]] = {{.*}} to %c48
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @slices_are_views(%x: memref<2x6x8xf32>, %y: memref<6x8xf32>) {
+  linalg.generic {
+      indexing_maps = [affine_map<(i, j) -> (0, i, j)>,
+                       affine_map<(i, j) -> (1, i, j)>,
+                       affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%x, %x : memref<2x6x8xf32>, memref<2x6x8xf32>)
+      outs(%y : memref<6x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %old: f32):
+    %0 = arith.addf %a, %b : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// Rows of a padded image stand apart.
+// CHECK-LABEL: @rows_with_gaps_stay_rows
+// CHECK: scf.for %{{.*}} to %c6
+// CHECK: scf.for %{{.*}} to %c20
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @rows_with_gaps_stay_rows(
+    %x: memref<6x4x5xf32>, %y: memref<6x4x5xf32, strided<[30, 5, 1], offset: 7>>) {
+  linalg.generic {
+      indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>,
+                       affine_map<(i, j, k) -> (i, j, k)>],
+      iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : memref<6x4x5xf32>)
+      outs(%y : memref<6x4x5xf32, strided<[30, 5, 1], offset: 7>>) {
+  ^bb0(%a: f32, %old: f32):
+    %0 = arith.negf %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// A short loop, and a window around it, are unrolled; a loop over a tensor is
+// not.
+// CHECK-LABEL: @short_loops_are_unrolled
+// CHECK: scf.for %{{.*}} to %c30
+// CHECK: scf.for %{{.*}} to %c2
+// CHECK: scf.for %{{.*}} to %c5
+// CHECK: memref.store
+// CHECK-NEXT: } {llvm.loop_annotation = #[[FULL:loop_annotation[0-9]*]]
+// CHECK-NEXT: } {llvm.loop_annotation = #[[FULL]]
+// CHECK-NEXT: } {numera.parallel}
+func.func @short_loops_are_unrolled(
+    %x: memref<30x10xi16>, %w: memref<2xi16>, %y: memref<30x5xi16>) {
+  linalg.generic {
+      indexing_maps = [affine_map<(i, j, k) -> (i, j * 2 + k)>,
+                       affine_map<(i, j, k) -> (k)>,
+                       affine_map<(i, j, k) -> (i, j)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<30x10xi16>, memref<2xi16>)
+      outs(%y : memref<30x5xi16>) {
+  ^bb0(%a: i16, %k: i16, %old: i16):
+    %0 = arith.maxsi %a, %old : i16
+    linalg.yield %0 : i16
   }
   return
 }

@@ -3,13 +3,12 @@
 
 // Sixteen rows of two vectors at a time, the largest of each in one vector.
 // CHECK-LABEL: func @largest
-// CHECK: scf.for %[[I:.*]] = %c0
-// CHECK: scf.for %[[J:.*]] = {{.*}} step %c16
-// CHECK-COUNT-32: vector.load {{.*}} : memref<3x64x32xf32>, vector<16xf32>
+// CHECK: scf.for %[[I:.*]] = {{.*}} to %c192 step %c16
+// CHECK-COUNT-32: vector.load {{.*}} : memref<192x32xf32>, vector<16xf32>
 // CHECK-COUNT-30: vector.shuffle
-// CHECK: %[[BEFORE:.*]] = vector.load {{.*}}[%[[I]], %[[J]]] : memref<3x64xi32>, vector<16xi32>
+// CHECK: %[[BEFORE:.*]] = vector.load {{.*}}[%[[I]]] : memref<192xi32>, vector<16xi32>
 // CHECK: %[[MOST:.*]] = arith.maxui %[[BEFORE]]
-// CHECK: vector.store %[[MOST]], {{.*}}[%[[I]], %[[J]]]
+// CHECK: vector.store %[[MOST]], {{.*}}[%[[I]]]
 // CHECK: numera.parallel
 func.func @largest(%x: memref<3x64x32xf32>, %y: memref<3x64xi32>) {
   linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]}

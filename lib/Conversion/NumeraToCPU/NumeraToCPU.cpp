@@ -102,6 +102,7 @@ void buildNumeraToCPU(OpPassManager &passes, bool checkShapes) {
   passes.addPass(createNumeraTabulate());
   passes.addPass(createCSEPass());
   passes.addPass(createNumeraParallelize());
+  passes.addPass(createNumeraOutlineLoops());
   passes.addNestedPass<func::FuncOp>(createNumeraDrawBlocks());
   passes.addPass(createNumeraLowerOps());
   addLoweringToLLVM(passes);

@@ -77,69 +77,18 @@ bool reducesInLanes(linalg::GenericOp generic) {
          llvm::is_contained(step->getOperands(), sum) && sum.hasOneUse();
 }
 
-static void interchange(IRRewriter &rewriter, linalg::GenericOp generic) {
+static linalg::GenericOp interchange(IRRewriter &rewriter,
+                                     linalg::GenericOp generic) {
   if (generic.getNumReductionLoops() == 0 || generic.getNumDpsInits() != 1 ||
       reducesInLanes(generic))
-    return;
+    return generic;
   if (auto inner = innerLoop(generic)) {
     rewriter.setInsertionPoint(generic);
     // Cannot fail: a permutation of all loops.
-    (void)linalg::interchangeGenericOp(
+    return *linalg::interchangeGenericOp(
         rewriter, generic, orderWith(generic.getNumLoops(), *inner));
   }
-}
-
-/// Elementwise on buffers without gaps, and no step depends on its place.
-static bool isCollapsible(linalg::GenericOp generic) {
-  return generic.getNumReductionLoops() == 0 && generic.getNumLoops() > 1 &&
-         generic.hasPureBufferSemantics() && !generic.hasIndexSemantics() &&
-         llvm::all_of(
-             generic.getIndexingMapsArray(),
-             [](AffineMap map) { return map.isProjectedPermutation(); }) &&
-         llvm::all_of(generic->getOperandTypes(), [](Type type) {
-           auto buffer = dyn_cast<MemRefType>(type);
-           return !buffer || buffer.areTrailingDimsContiguous(buffer.getRank());
-         });
-}
-
-/// Loops that every operand goes through as through one become one. An inner
-/// loop is then as long as memory is contiguous, and its last, partial vector
-/// comes once and not once for every row:
-///
-///   64x3x7x7, all alike          9408
-///   64x3x7x7 and a bias of 3     64 x 3 x 49
-void collapse(IRRewriter &rewriter, linalg::GenericOp generic) {
-  if (!isCollapsible(generic))
-    return;
-  rewriter.setInsertionPoint(generic);
-  // In the order of the result.
-  AffineMap order = generic.getIndexingMapsArray().back();
-  if (order.isPermutation() && !order.isIdentity()) {
-    SmallVector<unsigned> loops;
-    for (AffineExpr loop : order.getResults())
-      loops.push_back(cast<AffineDimExpr>(loop).getPosition());
-    FailureOr<linalg::GenericOp> ordered =
-        linalg::interchangeGenericOp(rewriter, generic, loops);
-    if (failed(ordered))
-      return;
-    generic = *ordered;
-  }
-  SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
-  SmallVector<ReassociationIndices> groups;
-  for (int64_t loop = 0; loop < generic.getNumLoops(); ++loop) {
-    if (!groups.empty()) {
-      ReassociationIndices longer = groups.back();
-      longer.push_back(loop);
-      if (linalg::areDimSequencesPreserved(maps, longer)) {
-        groups.back() = longer;
-        continue;
-      }
-    }
-    groups.push_back({loop});
-  }
-  if (groups.size() < generic.getNumLoops() &&
-      succeeded(linalg::collapseOpIterationDims(generic, groups, rewriter)))
-    rewriter.eraseOp(generic);
+  return generic;
 }
 
 /// A copy of or into a part of a buffer: upstream calls a library for it. One
@@ -161,6 +110,20 @@ void replaceStridedCopies(IRRewriter &rewriter, func::FuncOp function) {
   }
 }
 
+/// Named operations that move elements can have fewer loops, too.
+static void generalize(IRRewriter &rewriter, func::FuncOp function) {
+  SmallVector<linalg::LinalgOp> work;
+  function.walk([&](linalg::LinalgOp op) {
+    if (isa<linalg::FillOp, linalg::MapOp, linalg::CopyOp, linalg::BroadcastOp,
+            linalg::TransposeOp>(op))
+      work.push_back(op);
+  });
+  for (linalg::LinalgOp op : work) {
+    rewriter.setInsertionPoint(op);
+    (void)linalg::generalizeNamedOp(rewriter, op);
+  }
+}
+
 /// True if a step of the loop is many instructions: an operation on codes. One
 /// on f32 or f64 is one instruction.
 static bool computesOnCodes(scf::ForOp loop) {
@@ -172,20 +135,52 @@ static bool computesOnCodes(scf::ForOp loop) {
       .wasInterrupted();
 }
 
-/// Has a short loop vectorised, with masks or without: unrolled in full before
-/// the vectoriser sees it, it would stay scalar.
-static void keepForVectors(scf::ForOp loop, bool isMasked) {
-  Builder builder(loop.getContext());
-  auto vectorize = LLVM::LoopVectorizeAttr::get(
-      loop.getContext(), /*disable=*/builder.getBoolAttr(false),
-      /*predicateEnable=*/builder.getBoolAttr(isMasked), {}, {}, {}, {}, {});
-  auto unroll = LLVM::LoopUnrollAttr::get(loop.getContext(),
-                                          /*disable=*/builder.getBoolAttr(true),
-                                          {}, {}, {}, {}, {}, {});
+static void annotate(scf::ForOp loop, LLVM::LoopVectorizeAttr vectorize,
+                     LLVM::LoopUnrollAttr unroll) {
   auto annotation = LLVM::LoopAnnotationAttr::get(
       loop.getContext(), {}, vectorize, {}, unroll, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {});
   loop->setAttr("llvm.loop_annotation", annotation);
+}
+
+/// Has a short loop vectorised, with masks or without: unrolled in full before
+/// the vectoriser sees it, it would stay scalar.
+static void keepForVectors(scf::ForOp loop, bool isMasked) {
+  Builder builder(loop.getContext());
+  annotate(loop,
+           LLVM::LoopVectorizeAttr::get(
+               loop.getContext(), /*disable=*/builder.getBoolAttr(false),
+               /*predicateEnable=*/builder.getBoolAttr(isMasked), {}, {}, {},
+               {}, {}),
+           LLVM::LoopUnrollAttr::get(loop.getContext(),
+                                     /*disable=*/builder.getBoolAttr(true), {},
+                                     {}, {}, {}, {}, {}));
+}
+
+/// Unrolls an inner loop that is too short for vectors, and short loops right
+/// around it, which go over a window. No other loops over tensors are unrolled:
+/// that would be much code for little.
+static void unrollShortLoops(ArrayRef<Operation *> loops) {
+  constexpr int64_t tooShort = 8, mostOfWindow = 4, mostSteps = 256;
+  constexpr int64_t stepsOnCodes = 8;
+  int64_t steps = 0;
+  cast<scf::ForOp>(loops.back()).getBody()->walk([&](Operation *op) {
+    steps += isa<FormatOpInterface>(op) ? stepsOnCodes : 1;
+  });
+  for (Operation *op : llvm::reverse(loops)) {
+    auto loop = cast<scf::ForOp>(op);
+    if (loop->hasAttr("llvm.loop_annotation"))
+      continue; // a vector or two
+    std::optional<APInt> trips = loop.getStaticTripCount();
+    int64_t most = op == loops.back() ? tooShort - 1 : mostOfWindow;
+    if (!trips || trips->sgt(most) ||
+        (steps *= trips->getSExtValue()) > mostSteps)
+      return;
+    annotate(loop, {},
+             LLVM::LoopUnrollAttr::get(
+                 loop.getContext(), {}, {}, {},
+                 /*full=*/BoolAttr::get(loop.getContext(), true), {}, {}, {}));
+  }
 }
 
 /// A short loop of long steps whose last vector would be almost full is
@@ -309,11 +304,13 @@ struct LoopsPass : impl::NumeraLoopsBase<LoopsPass> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     replaceStridedCopies(rewriter, getOperation());
+    generalize(rewriter, getOperation());
     SmallVector<linalg::GenericOp> generics;
     getOperation().walk([&](linalg::GenericOp op) { generics.push_back(op); });
     for (linalg::GenericOp generic : generics) {
-      interchange(rewriter, generic);
-      collapse(rewriter, generic);
+      generic = dropUnitLoops(rewriter, generic);
+      sliceAtConstants(rewriter, generic);
+      collapse(rewriter, interchange(rewriter, generic));
     }
     SmallVector<linalg::LinalgOp> work;
     getOperation().walk([&](linalg::LinalgOp op) { work.push_back(op); });
@@ -340,6 +337,7 @@ struct LoopsPass : impl::NumeraLoopsBase<LoopsPass> {
           keepForVectors(inner, /*isMasked=*/false);
         else
           maskShortLoop(inner);
+        unrollShortLoops(*loops);
         accumulateInRegister(rewriter, inner);
         if (op.getNumReductionLoops() == 0)
           chooseBefore(rewriter, inner);

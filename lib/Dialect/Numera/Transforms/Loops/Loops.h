@@ -14,8 +14,17 @@ namespace numera {
 /// The buffer that a view is of; a buffer itself.
 mlir::Value viewedBuffer(mlir::Value buffer);
 
-/// Loops of an elementwise operation that every operand goes through as through
-/// one become one.
+/// What an operation reads at constant indices becomes a view without these
+/// dimensions.
+void sliceAtConstants(mlir::IRRewriter &rewriter,
+                      mlir::linalg::GenericOp generic);
+
+/// Loops of one iteration go, and so do the dimensions that they go along; the
+/// operation that is left.
+mlir::linalg::GenericOp dropUnitLoops(mlir::IRRewriter &rewriter,
+                                      mlir::linalg::GenericOp generic);
+
+/// Loops that every operand goes through as through one become one.
 void collapse(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp generic);
 
 /// A copy of or into a part of a buffer becomes linalg; one between whole

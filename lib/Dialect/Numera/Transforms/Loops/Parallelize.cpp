@@ -13,15 +13,13 @@
 // The loop becomes a separate function because its arguments can be noalias,
 // which loads from the struct cannot be.
 
-#include "Buffers/BufferUses.h"
-#include "Loops.h"
+#include "Captures.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/Transforms/RegionUtils.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 
@@ -103,41 +101,6 @@ private:
   Location loc;
 };
 
-// ---- which memory is apart
-
-/// Where the memory of a buffer comes from; null if that cannot be told.
-Value originOf(Value buffer) {
-  buffer = viewedBuffer(buffer);
-  if (auto argument = dyn_cast<BlockArgument>(buffer)) {
-    bool isParameter =
-        isa<FunctionOpInterface>(argument.getOwner()->getParentOp());
-    return isParameter ? buffer : Value();
-  }
-  bool isKnown =
-      isa_and_nonnull<memref::AllocOp, memref::AllocaOp, memref::GetGlobalOp>(
-          buffer.getDefiningOp());
-  return isKnown ? buffer : Value();
-}
-
-/// For each value, true if it is the only one that reaches memory which belongs
-/// to this function.
-SmallVector<bool> findApart(ArrayRef<Value> values) {
-  SmallVector<Value> roots;
-  llvm::SmallDenseMap<Value, unsigned> uses;
-  bool isKnown = true;
-  for (Value value : values) {
-    bool isBuffer = isa<MemRefType>(value.getType());
-    roots.push_back(isBuffer ? originOf(value) : Value());
-    isKnown &= !isBuffer || roots.back();
-    if (roots.back())
-      ++uses[roots.back()];
-  }
-  SmallVector<bool> apart;
-  for (Value root : roots)
-    apart.push_back(isKnown && root && ownMemoryOf(root) && uses[root] == 1);
-  return apart;
-}
-
 // ---- the transformation
 
 bool isMarked(scf::ForOp loop) {
@@ -212,23 +175,14 @@ private:
     return true;
   }
 
-  /// Finds what the loop uses of its function: what can be made again, and what
-  /// must be passed. False if that cannot be stored.
+  /// Finds what the loop uses of its function. False if that cannot be stored.
   bool capture() {
-    llvm::SetVector<Value> used;
-    getUsedValuesDefinedAbove(nest.front().getRegion(), used);
+    SmallVector<Value> bounds;
     for (scf::ForOp loop : ArrayRef(nest).drop_front())
-      used.insert(loop.getUpperBound());
-    remade.clear();
-    passed.clear();
-    for (Value value : used) {
-      Operation *op = value.getDefiningOp();
-      bool isConstant = op && (op->hasTrait<OpTrait::ConstantLike>() ||
-                               isa<memref::GetGlobalOp>(op));
-      (isConstant ? remade : passed).push_back(value);
-    }
+      bounds.push_back(loop.getUpperBound());
+    captures = Captures(nest.front(), bounds);
     SmallVector<Type> fields;
-    for (Value value : passed)
+    for (Value value : captures.getPassed())
       fields.push_back(types.convertType(value.getType()));
     if (llvm::is_contained(fields, Type()))
       return false;
@@ -239,42 +193,23 @@ private:
 
   func::FuncOp makeLoop(StringRef caller) {
     SmallVector<Type> inputs = {builder.getIndexType(), builder.getIndexType()};
-    llvm::append_range(inputs, ValueRange(passed).getTypes());
+    llvm::append_range(inputs, ValueRange(captures.getPassed()).getTypes());
     auto function = func::FuncOp::create(loc, (caller + ".loop").str(),
                                          builder.getFunctionType(inputs, {}));
     function.setPrivate();
     symbols.insert(function);
-    noteApart(function);
+    captures.noteApart(function);
 
     Block *entry = function.addEntryBlock();
     builder.setInsertionPointToStart(entry);
     IRMapping map;
-    for (Value value : remade)
-      builder.clone(*value.getDefiningOp(), map);
-    map.map(passed, entry->getArguments().drop_front(2));
+    captures.define(builder, function, map);
     Value one = arith::ConstantIndexOp::create(builder, loc, 1);
     auto loop = scf::ForOp::create(builder, loc, entry->getArgument(0),
                                    entry->getArgument(1), one);
     func::ReturnOp::create(builder, loc);
     moveBody(loop, map);
     return function;
-  }
-
-  /// Upstream's lowering keeps no attribute of an argument that becomes
-  /// several: numera-annotate-branches reads where the pointers are then.
-  void noteApart(func::FuncOp function) {
-    SmallVector<int64_t> pointers;
-    int64_t position = 2;
-    for (auto [value, isApart] : llvm::zip_equal(passed, findApart(passed))) {
-      auto buffer = dyn_cast<MemRefType>(value.getType());
-      // Of allocated and aligned pointer, offset, sizes and strides, the
-      // second is what elements are reached by.
-      if (isApart)
-        pointers.push_back(position + 1);
-      position += buffer ? 3 + 2 * buffer.getRank() : 1;
-    }
-    if (!pointers.empty())
-      function->setAttr(apartAttribute, builder.getDenseI64ArrayAttr(pointers));
   }
 
   /// Gives `loop` the body of the nest's innermost loop. An iteration of the
@@ -313,7 +248,7 @@ private:
     SmallVector<Value> arguments;
     for (unsigned i : {1, 2})
       arguments.push_back(cast(entry->getArgument(i), builder.getIndexType()));
-    for (auto [i, value] : llvm::enumerate(passed))
+    for (auto [i, value] : llvm::enumerate(captures.getPassed()))
       arguments.push_back(
           cast(LLVM::ExtractValueOp::create(builder, loc, context, int64_t(i)),
                value.getType()));
@@ -333,7 +268,7 @@ private:
       room = LLVM::AllocaOp::create(builder, loc, pointer, contextType, one);
     }
     Value context = LLVM::PoisonOp::create(builder, loc, contextType);
-    for (auto [i, value] : llvm::enumerate(passed))
+    for (auto [i, value] : llvm::enumerate(captures.getPassed()))
       context = LLVM::InsertValueOp::create(
           builder, loc, context, cast(value, contextType.getBody()[i]),
           int64_t(i));
@@ -374,7 +309,7 @@ private:
   Type pointer, index;
 
   SmallVector<scf::ForOp> nest; ///< of the loop at hand
-  SmallVector<Value> remade, passed;
+  Captures captures;
   LLVM::LLVMStructType contextType;
 };
 
