@@ -284,6 +284,8 @@ static LogicalResult runPasses(ModuleOp module,
                                llvm::StringSet<> *warned) {
   OneLine oneLine(*module.getContext(), errors, warned);
   PassManager passes(module.getContext());
+  // Half the time of a pass, and tests verify with numera-opt.
+  passes.enableVerifier(false);
   build(passes);
   if (succeeded(passes.run(module)))
     return success();

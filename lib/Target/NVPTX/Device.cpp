@@ -243,7 +243,7 @@ Expected<Compiled> numera::compileDevice(mlir::ModuleOp lowered,
   dropIdleConstructors(module);
   setTarget(module, *program.machine);
   specializeRuntimeCalls(module, *program.machine);
-  optimize(module, *program.machine, options.optimization);
+  optimize(module, *program.machine, {.level = options.optimization});
   if (Error error = checkConstructors(module))
     return std::move(error);
   if (Error error = checkCalls(module))

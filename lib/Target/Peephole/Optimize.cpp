@@ -77,15 +77,17 @@ static void inlineLookups(ModulePassManager &passes) {
   passes.addPass(createModuleToFunctionPassAdaptor(std::move(clean)));
 }
 
-void numera::optimize(Module &module, TargetMachine &machine, unsigned level,
-                      bool simplified) {
+void numera::optimize(Module &module, TargetMachine &machine,
+                      const OptimizerOptions &options) {
+  unsigned level = options.level;
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager components;
   ModuleAnalysisManager modules;
   PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = level >= 2;
-  tuning.LoopInterleaving = tuning.LoopUnrolling = level >= 2;
+  tuning.LoopInterleaving = level >= 2;
+  tuning.LoopUnrolling = level >= 2 && options.unrolls;
   PassBuilder builder(&machine, tuning);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);
@@ -102,7 +104,7 @@ void numera::optimize(Module &module, TargetMachine &machine, unsigned level,
         [](ModulePassManager &last, OptimizationLevel, ThinOrFullLTOPhase) {
           inlineLookups(last);
         });
-  if (simplified)
+  if (options.simplified)
     level = std::min(level, 1u);
   ModulePassManager passes =
       level == 0 ? builder.buildO0DefaultPipeline(OptimizationLevel::O0)

@@ -10,11 +10,21 @@ namespace numera {
 
 /// Sets the target of the module, and of its functions that have none.
 void setTarget(llvm::Module &module, const llvm::TargetMachine &machine);
-/// LLVM's pipeline for the level. What is `simplified` comes out of clang's,
-/// but for what is inlined into it: its loops are vectorised as the level has
-/// them, and no more is done about the rest than at level 1.
+
+struct OptimizerOptions {
+  unsigned level = 3; ///< as CPUOptions' `optimization`
+  /// What comes out of clang's pipeline, but for what is inlined into it: its
+  /// loops are vectorised as the level has them, and no more is done about the
+  /// rest than at level 1.
+  bool simplified = false;
+  /// Loops are unrolled, beyond what vectors and their interleaving take. Loops
+  /// over tensors gain little by it, and are several times the code.
+  bool unrolls = true;
+};
+
+/// LLVM's pipeline.
 void optimize(llvm::Module &module, llvm::TargetMachine &machine,
-              unsigned level, bool simplified = false);
+              const OptimizerOptions &options);
 
 } // namespace numera
 

@@ -183,7 +183,8 @@ private:
   }
 
   FinishOptions finishOptions() const {
-    return {.optimization = options.optimization, .times = options.times};
+    return {.optimizer = {.level = options.optimization, .unrolls = false},
+            .times = options.times};
   }
 
   Error finishMain(bool partsAreApart) {

@@ -35,7 +35,7 @@ Error numera::finishModule(Module &module, TargetMachine &machine,
   defineBfloatConversions(module, machine);
   specializeRuntimeCalls(module, machine);
   step.next("optimise");
-  optimize(module, machine, options.optimization, options.simplified);
+  optimize(module, machine, options.optimizer);
   step.next("lanes");
   dropUnusedVariants(module);
   avoidSubnormalAssists(module, machine);
@@ -54,7 +54,8 @@ Error numera::finishPart(KernelPart &part, TargetMachine &machine,
       return error;
   }
   // Sums in quires take longer without what the higher levels do.
-  options.simplified = part.form.kind != "quire";
+  options.optimizer.simplified = part.form.kind != "quire";
+  options.optimizer.unrolls = true;
   options.tabulated = nullptr;
   return finishModule(*part.module, machine, options);
 }

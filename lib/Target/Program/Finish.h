@@ -6,13 +6,13 @@
 #define NUMERA_LIB_TARGET_PROGRAM_FINISH_H
 
 #include "Link/KernelParts.h"
+#include "Peephole/Optimize.h"
 #include "numera/Target/Support/StepTimes.h"
 
 namespace numera {
 
 struct FinishOptions {
-  unsigned optimization = 3;  ///< as CPUOptions'
-  bool simplified = false;    ///< as optimize() takes it
+  OptimizerOptions optimizer;
   StepTimes *times = nullptr; ///< null: nowhere
   /// The native libraries of the program whose functions may be run to make
   /// tables of their results; null: no function is run.

@@ -24,7 +24,7 @@ static PartJobs::Object compile(MemoryBufferRef bitcode, const KernelForm &form,
     return machines.takeError();
   KernelPart part{std::move(*module), form, symbol};
   if (Error error = finishPart(part, *machines->versions[version].machine,
-                               {.optimization = options.optimization}))
+                               {.optimizer = {.level = options.optimization}}))
     return std::move(error);
   return generateObject(*part.module, *machines->baseline);
 }

@@ -178,7 +178,7 @@ private:
       return error;
     setTarget(module, *machine);
     specializeRuntimeCalls(module, *machine);
-    optimize(module, *machine, 3);
+    optimize(module, *machine, {});
     return Error::success();
   }
 
