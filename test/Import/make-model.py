@@ -111,10 +111,8 @@ MODELS = {
     "cast-string": lambda: cast(8),
     "cast-e8m0-nan": lambda: cast(24, opset=25, saturate=0),
     "cast-e8m0-mode": lambda: cast(24, opset=25, round_mode="odd"),
-    "cast-exp": lambda: unary("Exp", [2], [2], source=17),
     "input-string": lambda: unary("Exp", [2], [2], source=8),
-    "unsupported": lambda: unary("ConvTranspose", [1, 1, 2, 2], [1, 1, 3, 3],
-                                 inits=[weights("w", 1, 1, 2, 2)]),
+    "unsupported": lambda: unary("TfIdfVectorizer", [2], [2]),
     "gemm-mismatch": lambda: unary(
         "Gemm", [1, 3], [1, 2], inits=[weights("w", 4, 2)]),
     "conv-channels": lambda: unary(
@@ -133,7 +131,7 @@ MODELS = {
     "reshape-mismatch": lambda: unary(
         "Reshape", [2, 3], [4, 2], inits=[ints("s", 4, -1)]),
     "dynamic-inner": lambda: unary("Relu", ["N", "length"], ["N", "length"]),
-    "opset": lambda: unary("Relu", [2], [2], opset=6),
+    "opset": lambda: unary("Relu", [2], [2], opset=99),
     "transpose-scalar": lambda: unary("Transpose", [], []),
     "softmax-scalar": lambda: unary("Softmax", [], []),
 }
@@ -155,6 +153,7 @@ def external():
     nodes, inputs, outputs, inits, opset = unary(
         "Add", [2], [2], inits=[weights("b", 2)])
     inits[0].data_location = TensorProto.EXTERNAL
+    inits[0].external_data.add(key="location", value="../elsewhere")
     return nodes, inputs, outputs, inits, opset
 
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 //===----------------------------------------------------------------------===//
 #include "Operators.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "Scalar.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -14,11 +14,10 @@ namespace numera::importer {
 static Tensor scaled(Node &node, const Tensor &tensor, float factor) {
   if (factor == 1.0f)
     return tensor;
-  Tensor constant = Tensor::ofFloats({factor}, {});
-  return node.emit.map({&tensor, &constant}, tensor.shape,
-                       [](LocBuilder &b, ValueRange args) -> Value {
-                         return arith::MulFOp::create(b, args[0], args[1]);
-                       });
+  return node.emit.map(
+      {&tensor}, tensor.shape, [&](LocBuilder &b, ValueRange args) -> Value {
+        return mul(b, args[0], constant(b, args[0].getType(), factor));
+      });
 }
 
 /// linalg.matmul or linalg.batch_matmul from +0.0.
@@ -26,10 +25,10 @@ template <typename Op>
 static Tensor namedMatmul(Emitter &emit, const Tensor &lhs, const Tensor &rhs,
                           const Shape &shape) {
   Value left = emit.value(lhs), right = emit.value(rhs);
-  Value init = emit.filled(shape, 0.0f);
+  Value init = emit.filled(shape, emit.number(0, lhs.dataType));
   auto op = Op::create(emit.b, TypeRange(init.getType()),
                        ValueRange{left, right}, ValueRange(init));
-  return emit.result(op->getResult(0), shape);
+  return emit.result(op->getResult(0), shape, lhs.dataType);
 }
 
 static LogicalResult mismatch(Node &node, const Tensor &lhs,
@@ -68,7 +67,7 @@ LogicalResult importGemm(Node &node) {
   return node.finish(
       node.emit.map({&product, &bias}, shape,
                     [](LocBuilder &builder, ValueRange args) -> Value {
-                      return arith::AddFOp::create(builder, args[0], args[1]);
+                      return add(builder, args[0], args[1]);
                     }));
 }
 
@@ -91,6 +90,9 @@ static AffineMap operandMap(LocBuilder &b, ArrayRef<Dim> batch,
 /// A product of stacks of matrices, both of rank 2 or more.
 static LogicalResult multiply(Node &node, const Tensor &lhs, const Tensor &rhs,
                               Tensor &product) {
+  if (lhs.dataType != rhs.dataType)
+    return node.error("multiplies " + dataTypeName(lhs.dataType) + " and " +
+                      dataTypeName(rhs.dataType) + "; expected one type");
   auto left = ArrayRef(lhs.shape).drop_back(2);
   auto right = ArrayRef(rhs.shape).drop_back(2);
   std::optional<Shape> batch = broadcast(left, right);
@@ -115,15 +117,16 @@ static LogicalResult multiply(Node &node, const Tensor &lhs, const Tensor &rhs,
   product = node.emit.contract(
       {node.emit.value(lhs), operandMap(b, left, *batch, loops, {m, k})},
       {node.emit.value(rhs), operandMap(b, right, *batch, loops, {k, n})},
-      shape, /*reductions=*/1);
+      shape, /*reductions=*/1, lhs.dataType);
   return success();
 }
 
-LogicalResult importMatMul(Node &node) {
-  Tensor lhs = node.input(0), rhs = node.input(1);
-  if (lhs.rank() == 0 || rhs.rank() == 0)
-    return node.error("shapes " + str(lhs.shape) + " and " + str(rhs.shape) +
-                      "; expected at least one dimension");
+std::optional<Tensor> matmul(Node &node, Tensor lhs, Tensor rhs) {
+  if (lhs.rank() == 0 || rhs.rank() == 0) {
+    (void)node.error("shapes " + str(lhs.shape) + " and " + str(rhs.shape) +
+                     "; expected at least one dimension");
+    return std::nullopt;
+  }
   // numpy: a vector on the left is a row, on the right a column, and its
   // dimension of size 1 is dropped from the result.
   bool row = lhs.rank() == 1, column = rhs.rank() == 1;
@@ -133,13 +136,18 @@ LogicalResult importMatMul(Node &node) {
     rhs = node.emit.reshape(rhs, {rhs.shape[0], Dim::fixed(1)});
   Tensor product;
   if (failed(multiply(node, lhs, rhs, product)))
-    return failure();
+    return std::nullopt;
   Shape shape = product.shape;
   if (column)
     shape.pop_back();
   if (row)
     shape.erase(shape.end() - (column ? 1 : 2));
-  return node.finish(node.emit.reshape(product, shape));
+  return node.emit.reshape(product, shape);
+}
+
+LogicalResult importMatMul(Node &node) {
+  auto product = matmul(node, node.input(0), node.input(1));
+  return product ? node.finish(*product) : failure();
 }
 
 } // namespace numera::importer

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Operators.h"
+#include "Scalar.h"
 #include "Window.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -52,14 +52,14 @@ static LogicalResult checkChannels(Node &node, int64_t groups) {
 static Tensor namedConv2D(Node &node, const Window &window,
                           const Shape &shape) {
   Emitter &emit = node.emit;
-  Value image = emit.value(window.pad(node, 0.0f));
+  Value image = emit.value(window.pad(node, node.input(0), 0));
   Value weights = emit.value(node.input(1));
-  Value init = emit.filled(shape, 0.0f);
+  Value init = emit.filled(shape, emit.number(0, node.input(0).dataType));
   auto op = linalg::Conv2DNchwFchwOp::create(
       emit.b, TypeRange(init.getType()), ValueRange{image, weights},
       ValueRange(init), emit.b.getI64TensorAttr(window.strides),
       emit.b.getI64TensorAttr(window.dilations));
-  return emit.result(op->getResult(0), shape);
+  return emit.result(op->getResult(0), shape, node.input(0).dataType);
 }
 
 static SmallVector<AffineExpr> loops(LocBuilder &b, ArrayRef<unsigned> list) {
@@ -85,12 +85,12 @@ static Tensor depthwise(Node &node, const Window &window, const Shape &shape) {
   Shape flat = node.input(1).shape;
   flat.erase(flat.begin() + 1);
   unsigned count = kernel + spatial;
-  Value padded = emit.value(window.pad(node, 0.0f));
+  Value padded = emit.value(window.pad(node, node.input(0), 0));
   Value taps = emit.value(emit.reshape(node.input(1), flat));
   return emit.contract(
       {padded, AffineMap::get(count, 0, image, b.getContext())},
-      {taps, AffineMap::get(count, 0, weights, b.getContext())}, shape,
-      spatial);
+      {taps, AffineMap::get(count, 0, weights, b.getContext())}, shape, spatial,
+      node.input(0).dataType);
 }
 
 /// The shape with dimension i split into groups and the rest.
@@ -115,7 +115,7 @@ static Tensor grouped(Node &node, const Window &window, const Shape &shape,
   window.appendTo(image, b.getContext(), output, kernel);
   appendLoops(weights, b, kernel, spatial);
 
-  Tensor padded = window.pad(node, 0.0f), taps = node.input(1);
+  Tensor padded = window.pad(node, node.input(0), 0), taps = node.input(1);
   Shape result = shape;
   if (!one) {
     padded = emit.reshape(padded, split(padded.shape, 1, groups));
@@ -126,7 +126,7 @@ static Tensor grouped(Node &node, const Window &window, const Shape &shape,
   Tensor sums =
       emit.contract({left, AffineMap::get(count, 0, image, b.getContext())},
                     {right, AffineMap::get(count, 0, weights, b.getContext())},
-                    result, 1 + spatial);
+                    result, 1 + spatial, padded.dataType);
   return emit.reshape(sums, shape);
 }
 
@@ -159,7 +159,7 @@ LogicalResult importConv(Node &node) {
   return node.finish(
       node.emit.mapAlong({sums, {&node.input(2), {1}}}, shape,
                          [](LocBuilder &b, ValueRange args) -> Value {
-                           return arith::AddFOp::create(b, args[0], args[1]);
+                           return add(b, args[0], args[1]);
                          }));
 }
 

@@ -1,4 +1,4 @@
-//===- Elementwise.cpp - Operators that map scalars -----------------------===//
+//===- Elementwise.cpp - Operators of one input that map scalars ----------===//
 // SPDX-License-Identifier: MIT
 //===----------------------------------------------------------------------===//
 //
@@ -7,60 +7,164 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Operators.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "Scalar.h"
+#include "Single.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/STLExtras.h"
+#include <cmath>
 
 using namespace mlir;
 
 namespace numera::importer {
 
-static Value number(LocBuilder &b, float constant) {
-  return arith::ConstantOp::create(b, b.getF32FloatAttr(constant));
+static Value number(LocBuilder &b, Value like, double constant) {
+  return importer::constant(b, like.getType(), constant);
 }
 
 /// x < 0 ? negative : x
-static Value whereNegative(LocBuilder &b, Value x, Value negative) {
-  Value isNegative =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, number(b, 0.0f));
-  return arith::SelectOp::create(b, isNegative, negative, x);
+Value whereNegative(LocBuilder &b, Value x, Value negative) {
+  Value isNegative = compare(b, Order::Less, x, number(b, x, 0));
+  return select(b, isNegative, negative, x);
 }
 
 /// max(0, min(1, alpha x + beta))
 static Value hardSigmoid(LocBuilder &b, Value x, float alpha, float beta) {
-  Value scaled = arith::MulFOp::create(b, x, number(b, alpha));
-  Value line = arith::AddFOp::create(b, scaled, number(b, beta));
-  Value below = arith::MinimumFOp::create(b, line, number(b, 1.0f));
-  return arith::MaximumFOp::create(b, below, number(b, 0.0f));
+  Value scaled = mul(b, x, number(b, x, alpha));
+  Value line = add(b, scaled, number(b, x, beta));
+  Value below = min(b, line, number(b, x, 1));
+  return max(b, below, number(b, x, 0));
 }
 
 static Value sigmoid(LocBuilder &b, Value x) {
-  Value power = math::ExpOp::create(b, arith::NegFOp::create(b, x).getResult());
-  Value sum = arith::AddFOp::create(b, power, number(b, 1.0f));
-  return arith::DivFOp::create(b, number(b, 1.0f), sum);
+  Value power = math::ExpOp::create(b, neg(b, x));
+  Value sum = add(b, power, number(b, x, 1));
+  return div(b, number(b, x, 1), sum);
 }
 
-/// x < 0 ? alpha (exp(x) - 1) : x
-static Value elu(LocBuilder &b, Value x, float alpha) {
+/// alpha (exp(x) - 1)
+static Value scaledExpm1(LocBuilder &b, Value x, float alpha) {
   Value power = math::ExpOp::create(b, x);
-  Value less = arith::SubFOp::create(b, power, number(b, 1.0f));
-  return whereNegative(b, x, arith::MulFOp::create(b, less, number(b, alpha)));
+  Value less = sub(b, power, number(b, x, 1));
+  return mul(b, less, number(b, x, alpha));
+}
+
+static Value softplus(LocBuilder &b, Value x) {
+  // log(1 + exp(x)), by max(x, 0) + log(1 + exp(-|x|)), which does not
+  // overflow.
+  Value size = math::AbsFOp::create(b, x);
+  Value power = math::ExpOp::create(b, neg(b, size));
+  Value log = math::LogOp::create(b, add(b, number(b, x, 1), power));
+  return add(b, max(b, x, number(b, x, 0)), log);
+}
+
+static Value celu(LocBuilder &b, Value x, float alpha) {
+  Value power = math::ExpOp::create(b, div(b, x, number(b, x, alpha)));
+  Value less = sub(b, power, number(b, x, 1));
+  Value low = min(b, number(b, x, 0), mul(b, number(b, x, alpha), less));
+  return add(b, max(b, number(b, x, 0), x), low);
+}
+
+static Value shrink(LocBuilder &b, Value x, float bias, float lambd) {
+  Value low = compare(b, Order::Less, x, number(b, x, -lambd));
+  Value high = compare(b, Order::Less, number(b, x, lambd), x);
+  Value up = add(b, x, number(b, x, bias)),
+        down = sub(b, x, number(b, x, bias));
+  return select(b, low, up, select(b, high, down, number(b, x, 0)));
+}
+
+static Value sign(LocBuilder &b, Value x) {
+  Value zero = number(b, x, 0);
+  Value negative =
+      select(b, compare(b, Order::Less, x, zero), number(b, x, -1), x);
+  return select(b, compare(b, Order::Less, zero, x), number(b, x, 1), negative);
 }
 
 namespace {
-/// An operator that is one operation, by its name in MLIR, or in the dialect if
-/// MLIR has none.
-struct Single {
-  StringRef onnx, mlir;
-  Value create(LocBuilder &b, ValueRange operands) const {
-    OperationState state(b.getLoc(), mlir, operands,
-                         operands.front().getType());
-    return b.create(state)->getResult(0);
-  }
+/// An operator of one input that is several operations. `parameters` says how
+/// many of alpha and beta are attributes of it, by the names and with the
+/// defaults given here.
+struct Unary {
+  StringRef name;
+  Value (*body)(LocBuilder &, Value, float alpha, float beta);
+  unsigned parameters = 0;
+  float alpha = 0.0f;
+  float beta = 0.0f;
+  StringRef alphaName = "alpha";
+  StringRef betaName = "beta";
+};
+
+const Unary kUnary[] = {
+    {"Celu",
+     [](LocBuilder &b, Value x, float alpha, float) {
+       return celu(b, x, alpha);
+     },
+     1, 1.0f},
+    {"Elu",
+     [](LocBuilder &b, Value x, float alpha, float) {
+       return whereNegative(b, x, scaledExpm1(b, x, alpha));
+     },
+     1, 1.0f},
+    {"HardSigmoid", hardSigmoid, 2, 0.2f, 0.5f},
+    {"HardSwish",
+     [](LocBuilder &b, Value x, float, float) -> Value {
+       return mul(b, x, hardSigmoid(b, x, 1.0f / 6.0f, 0.5f));
+     }},
+    {"LeakyRelu",
+     [](LocBuilder &b, Value x, float alpha, float) {
+       return whereNegative(b, x, mul(b, x, number(b, x, alpha)));
+     },
+     1, 0.01f},
+    {"Mish",
+     [](LocBuilder &b, Value x, float, float) -> Value {
+       return mul(b, x, math::TanhOp::create(b, softplus(b, x)));
+     }},
+    {"Reciprocal",
+     [](LocBuilder &b, Value x, float, float) -> Value {
+       return div(b, number(b, x, 1), x);
+     }},
+    {"Relu",
+     [](LocBuilder &b, Value x, float, float) -> Value {
+       return max(b, x, number(b, x, 0));
+     }},
+    {"Selu",
+     [](LocBuilder &b, Value x, float alpha, float gamma) -> Value {
+       Value negative = scaledExpm1(b, x, alpha);
+       return mul(b, number(b, x, gamma), whereNegative(b, x, negative));
+     },
+     2, 1.67326319217681884765625f, 1.05070102214813232421875f, "alpha",
+     "gamma"},
+    {"Shrink", shrink, 2, 0.0f, 0.5f, "bias", "lambd"},
+    {"Sigmoid",
+     [](LocBuilder &b, Value x, float, float) { return sigmoid(b, x); }},
+    {"Sign", [](LocBuilder &b, Value x, float, float) { return sign(b, x); }},
+    {"Softplus",
+     [](LocBuilder &b, Value x, float, float) { return softplus(b, x); }},
+    {"Softsign",
+     [](LocBuilder &b, Value x, float, float) -> Value {
+       Value size = math::AbsFOp::create(b, x);
+       return div(b, x, add(b, number(b, x, 1), size));
+     }},
+    {"Swish",
+     [](LocBuilder &b, Value x, float alpha, float) -> Value {
+       Value scaled = alpha == 1.0f ? x : mul(b, x, number(b, x, alpha));
+       return mul(b, x, sigmoid(b, scaled));
+     },
+     1, 1.0f},
+    {"ThresholdedRelu",
+     [](LocBuilder &b, Value x, float alpha, float) -> Value {
+       Value above = compare(b, Order::Less, number(b, x, alpha), x);
+       return select(b, above, x, number(b, x, 0));
+     },
+     1, 1.0f},
 };
 } // namespace
 
-static const Single *findSingle(StringRef name) {
+Value Single::create(LocBuilder &b, ValueRange operands) const {
+  OperationState state(b.getLoc(), mlir, operands, operands.front().getType());
+  return b.create(state)->getResult(0);
+}
+
+const Single *findSingle(StringRef name) {
   static constexpr Single rows[] = {
 #define NUMERA_OPERATION(enumerator, name, operands, form, cost, onnx, mlir)   \
   {onnx, StringRef(mlir).empty() ? "numera." #name : mlir},
@@ -71,207 +175,129 @@ static const Single *findSingle(StringRef name) {
   return row == std::end(rows) ? nullptr : row;
 }
 
-namespace {
-/// An operator of one input that is several operations. `parameters` says how
-/// many of alpha and beta are attributes of it; they have the defaults given
-/// here.
-struct Unary {
-  StringRef name;
-  Value (*body)(LocBuilder &, Value, float alpha, float beta);
-  unsigned parameters = 0;
-  float alpha = 0.0f;
-  float beta = 0.0f;
-};
-
-const Unary kUnary[] = {
-    {"Elu",
-     [](LocBuilder &b, Value x, float alpha, float) {
-       return elu(b, x, alpha);
-     },
-     1, 1.0f},
-    {"HardSigmoid", hardSigmoid, 2, 0.2f, 0.5f},
-    {"HardSwish",
-     [](LocBuilder &b, Value x, float, float) -> Value {
-       Value gate = hardSigmoid(b, x, 1.0f / 6.0f, 0.5f);
-       return arith::MulFOp::create(b, x, gate);
-     }},
-    {"LeakyRelu",
-     [](LocBuilder &b, Value x, float alpha, float) {
-       return whereNegative(b, x,
-                            arith::MulFOp::create(b, x, number(b, alpha)));
-     },
-     1, 0.01f},
-    {"Reciprocal",
-     [](LocBuilder &b, Value x, float, float) -> Value {
-       return arith::DivFOp::create(b, number(b, 1.0f), x);
-     }},
-    {"Relu",
-     [](LocBuilder &b, Value x, float, float) -> Value {
-       return arith::MaximumFOp::create(b, x, number(b, 0.0f));
-     }},
-    {"Sigmoid",
-     [](LocBuilder &b, Value x, float, float) { return sigmoid(b, x); }},
-};
-} // namespace
+/// The rows that have a meaning on integers: of x = -1, 0 or 1 and so on.
+static std::optional<Value> onIntegers(StringRef op, LocBuilder &b, Value x,
+                                       bool isUnsigned) {
+  Value zero = number(b, x, 0);
+  if (op == "Abs")
+    return isUnsigned ? x : max(b, x, neg(b, x));
+  if (op == "Neg")
+    return neg(b, x);
+  if (op == "Relu")
+    return isUnsigned ? x : max(b, x, zero);
+  if (op == "Sign")
+    return isUnsigned ? min(b, x, number(b, x, 1), true)
+                      : min(b, max(b, x, number(b, x, -1)), number(b, x, 1));
+  return std::nullopt;
+}
 
 LogicalResult importUnary(Node &node) {
-  if (const Single *single = findSingle(node.op())) {
-    const Tensor &x = node.input(0);
+  const Tensor &x = node.input(0);
+  if (x.isIntegral()) {
+    if (node.op() == "Neg" && x.isBatched())
+      return negateIntegers(node);
+    bool known = true;
+    Tensor result =
+        node.emit.map({&x}, x.shape, [&](LocBuilder &b, ValueRange args) {
+          auto value =
+              onIntegers(node.op(), b, args[0], isUnsigned(x.dataType));
+          known = value.has_value();
+          return value.value_or(args[0]);
+        });
+    return known ? node.finish(result) : node.checkFloat(0);
+  }
+  if (const Single *single = findSingle(node.op()))
     return node.finish(
         node.emit.map({&x}, x.shape, [&](LocBuilder &b, ValueRange args) {
           return single->create(b, args);
         }));
-  }
   const Unary *unary = llvm::find_if(
       kUnary, [&](const Unary &row) { return row.name == node.op(); });
   if (unary == std::end(kUnary))
     return node.error("this operator has no body");
   float alpha = unary->alpha, beta = unary->beta;
   if (unary->parameters >= 1)
-    alpha = node.real("alpha", alpha);
+    alpha = node.real(unary->alphaName, alpha);
   if (unary->parameters >= 2)
-    beta = node.real("beta", beta);
+    beta = node.real(unary->betaName, beta);
   if (node.failed())
     return failure();
-  const Tensor &x = node.input(0);
   return node.finish(
       node.emit.map({&x}, x.shape, [&](LocBuilder &b, ValueRange args) {
         return unary->body(b, args[0], alpha, beta);
       }));
 }
 
-LogicalResult importNeg(Node &node) {
-  if (node.input(0).integral && node.input(0).host)
-    return negateIntegers(node);
-  return failed(node.checkFloat(0)) ? failure() : importUnary(node);
-}
-
-/// The result's shape, or nothing after an error.
-static std::optional<Shape> broadcastAll(Node &node) {
-  Shape shape = node.input(0).shape;
-  for (unsigned i = 1; i < node.numInputs(); ++i) {
-    std::optional<Shape> wider = broadcast(shape, node.input(i).shape);
-    if (!wider) {
-      (void)node.error("shapes " + str(shape) + " and " +
-                       str(node.input(i).shape) +
-                       " do not broadcast; expected equal sizes or 1 in each "
-                       "dimension, counted from the last");
-      return std::nullopt;
-    }
-    shape = *wider;
-  }
-  if (failed(node.checkSize(shape)))
-    return std::nullopt;
-  return shape;
-}
-
-static Value binary(StringRef op, LocBuilder &b, Value lhs, Value rhs) {
-  if (op == "PRelu")
-    return whereNegative(b, lhs, arith::MulFOp::create(b, lhs, rhs));
-  return findSingle(op == "Sum" ? "Add" : op)->create(b, {lhs, rhs});
-}
-
-/// Integer exponents that are known become f32; others are not supported.
-static Tensor floatExponent(const Tensor &exponent) {
-  if (!exponent.integral || !exponent.host)
-    return exponent;
-  std::vector<float> floats;
-  for (Dim dim : exponent.host->ints)
-    floats.push_back(dim.count);
-  return Tensor::ofFloats(std::move(floats), exponent.shape);
-}
-
-/// x to the power 2 is x times x, which is the same value, rounded once.
-static LogicalResult importPow(Node &node, const Shape &shape) {
+/// 0.5 x (1 + erf(x / sqrt 2)), or the same with tanh.
+LogicalResult importGelu(Node &node) {
+  std::string approximate = node.text("approximate", "none");
+  if (approximate != "none" && approximate != "tanh")
+    return node.error("attribute 'approximate' is " + quote(approximate) +
+                      "; expected 'none' or 'tanh'");
   const Tensor &x = node.input(0);
-  Tensor exponent = floatExponent(node.input(1));
-  if (exponent.integral)
-    return node.error(node.inputName(1) +
-                      " has integer elements that are not constants");
-  if (exponent.scalar() == 2.0f)
-    return node.finish(
-        node.emit.map({&x}, shape, [](LocBuilder &b, ValueRange args) -> Value {
-          return arith::MulFOp::create(b, args[0], args[0]);
-        }));
+  bool isTanh = approximate == "tanh";
   return node.finish(node.emit.map(
-      {&x, &exponent}, shape, [](LocBuilder &b, ValueRange args) -> Value {
-        return math::PowFOp::create(b, args[0], args[1]);
+      {&x}, x.shape, [&](LocBuilder &b, ValueRange args) -> Value {
+        Value x = args[0];
+        Value inner;
+        if (isTanh) {
+          Value cube = mul(b, mul(b, x, x), x);
+          Value sum = add(b, x, mul(b, number(b, x, 0.044715), cube));
+          Value scaled =
+              mul(b, number(b, x, std::sqrt(2 / 3.14159265358979323846)), sum);
+          inner = math::TanhOp::create(b, scaled);
+        } else {
+          inner =
+              math::ErfOp::create(b, div(b, x, number(b, x, std::sqrt(2.0))));
+        }
+        Value half = mul(b, number(b, x, 0.5), x);
+        return mul(b, half, add(b, number(b, x, 1), inner));
       }));
 }
 
-LogicalResult importBinary(Node &node) {
-  if (node.input(0).integral && node.input(1).integral)
-    return foldIntegers(node);
-  if (failed(node.checkFloat(0)) ||
-      (node.op() != "Pow" && failed(node.checkFloat(1))))
-    return failure();
-  std::optional<Shape> shape = broadcastAll(node);
-  if (!shape)
-    return failure();
-  if (node.op() == "Pow")
-    return importPow(node, *shape);
-  if (node.op() == "PRelu" && *shape != node.input(0).shape)
-    return node.error("slope of shape " + str(node.input(1).shape) +
-                      " does not broadcast to " + str(node.input(0).shape));
-  return node.finish(node.emit.map({&node.input(0), &node.input(1)}, *shape,
-                                   [&](LocBuilder &b, ValueRange args) {
-                                     return binary(node.op(), b, args[0],
-                                                   args[1]);
-                                   }));
-}
-
-LogicalResult importVariadic(Node &node) {
-  std::optional<Shape> shape = broadcastAll(node);
-  if (!shape)
-    return failure();
+LogicalResult importNot(Node &node) {
+  const Tensor &x = node.input(0);
+  if (x.dataType != type::Bool)
+    return node.error(node.inputName(0) + " has elements of " +
+                      dataTypeName(x.dataType) + "; expected BOOL");
   return node.finish(
-      node.emit.map(node.inputs, *shape, [&](LocBuilder &b, ValueRange args) {
-        Value result = args[0];
-        for (Value next : args.drop_front())
-          result = binary(node.op(), b, result, next);
-        return result;
+      node.emit.map({&x}, x.shape, [](LocBuilder &b, ValueRange args) {
+        return negation(b, args[0]);
       }));
 }
 
-/// The bounds of Clip: inputs since opset 11, attributes before.
-static LogicalResult readBound(Node &node, StringRef name, unsigned i,
-                               std::optional<Tensor> &bound) {
-  if (node.opset < 11) {
-    if (node.hasAttribute(name))
-      bound = Tensor::ofFloats({node.real(name, 0.0f)}, {});
-    return failure(node.failed());
-  }
-  if (!node.has(i))
-    return success();
-  if (elementCount(node.input(i).shape) != 1)
-    return node.error(node.inputName(i) + " has shape " +
-                      str(node.input(i).shape) + "; expected a scalar");
-  bound = node.emit.reshape(node.input(i), {});
-  return success();
-}
-
-LogicalResult importClip(Node &node) {
-  std::optional<Tensor> low, high;
-  if (failed(readBound(node, "min", 1, low)) ||
-      failed(readBound(node, "max", 2, high)))
+LogicalResult importBitwiseNot(Node &node) {
+  if (failed(node.checkInteger(0)))
     return failure();
   const Tensor &x = node.input(0);
-  SmallVector<const Tensor *> tensors = {&x};
-  if (low)
-    tensors.push_back(&*low);
-  if (high)
-    tensors.push_back(&*high);
-  if (tensors.size() == 1)
-    return node.finish(x);
   return node.finish(
-      node.emit.map(tensors, x.shape, [&](LocBuilder &b, ValueRange args) {
-        Value clipped = args[0];
-        if (low)
-          clipped = arith::MaximumFOp::create(b, clipped, args[1]);
-        if (high)
-          clipped = arith::MinimumFOp::create(b, clipped, args.back());
-        return clipped;
+      node.emit.map({&x}, x.shape, [](LocBuilder &b, ValueRange args) -> Value {
+        return arith::XOrIOp::create(b, args[0], number(b, args[0], -1));
       }));
+}
+
+/// IsNaN and IsInf.
+LogicalResult importIsSpecial(Node &node) {
+  const Tensor &x = node.input(0);
+  bool isInf = node.op() == "IsInf";
+  bool negative = isInf && node.integer("detect_negative", 1);
+  bool positive = isInf && node.integer("detect_positive", 1);
+  return node.finish(node.emit.map(
+      {&x}, x.shape,
+      [&](LocBuilder &b, ValueRange args) -> Value {
+        Value x = args[0];
+        if (!isInf)
+          return isNaN(b, x);
+        Value found = constant(b, b.getI1Type(), 0);
+        if (positive)
+          found = either(b, found,
+                         compare(b, Order::Equal, x, number(b, x, INFINITY)));
+        if (negative)
+          found = either(b, found,
+                         compare(b, Order::Equal, x, number(b, x, -INFINITY)));
+        return found;
+      },
+      type::Bool));
 }
 
 } // namespace numera::importer

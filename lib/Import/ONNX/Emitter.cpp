@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: MIT
 //===----------------------------------------------------------------------===//
 #include "Emitter.h"
+#include "Evaluate.h"
+#include "Scalar.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "numera/Dialect/Numera/IR/Numera.h"
 #include "llvm/ADT/STLExtras.h"
 #include <limits>
 
@@ -15,19 +19,34 @@ namespace numera::importer {
 
 void Emitter::setBatch(Value argument) { batch = argument; }
 
-RankedTensorType Emitter::type(ArrayRef<Dim> shape, bool integral) {
+Type Emitter::element(int64_t dataType) {
+  return elementType(b.getContext(), dataType);
+}
+
+RankedTensorType Emitter::type(ArrayRef<Dim> shape, Type element) {
   auto sizes = llvm::map_to_vector<4>(shape, [](Dim dim) {
     return dim.batched ? ShapedType::kDynamic : dim.count;
   });
-  Type element = integral ? Type(b.getI64Type()) : Type(b.getF32Type());
   return RankedTensorType::get(sizes, element);
 }
 
-Tensor Emitter::result(Value value, ArrayRef<Dim> shape) {
+RankedTensorType Emitter::type(ArrayRef<Dim> shape, int64_t dataType) {
+  return type(shape, element(dataType));
+}
+
+Tensor Emitter::result(Value value, ArrayRef<Dim> shape, int64_t dataType) {
   Tensor tensor;
   tensor.shape = Shape(shape);
   tensor.value = value;
+  tensor.dataType = dataType;
   return tensor;
+}
+
+/// Moves the insertion point out of loops and branches: what is created once is
+/// used anywhere behind.
+static void leaveRegions(OpBuilder &b) {
+  while (!isa<func::FuncOp>(b.getInsertionBlock()->getParentOp()))
+    b.setInsertionPoint(b.getInsertionBlock()->getParentOp());
 }
 
 Value Emitter::value(const Tensor &tensor) {
@@ -35,32 +54,67 @@ Value Emitter::value(const Tensor &tensor) {
     return tensor.value;
   SmallVector<Tensor, 1> &emitted = constants[tensor.host.get()];
   for (const Tensor &known : emitted)
-    if (known.shape == tensor.shape)
+    if (known.shape == tensor.shape && known.dataType == tensor.dataType)
       return known.value;
+  OpBuilder::InsertionGuard guard(b);
+  leaveRegions(b);
+  Value value = constant(tensor);
+  Tensor &kept = constants[tensor.host.get()].emplace_back(tensor);
+  kept.value = value;
+  return value;
+}
 
-  RankedTensorType constantType = type(tensor.shape, tensor.integral);
-  DenseElementsAttr elements;
-  if (tensor.integral)
-    elements = DenseElementsAttr::get<int64_t>(
-        constantType, llvm::map_to_vector(tensor.host->ints,
-                                          [](Dim dim) { return dim.count; }));
-  else
-    elements = DenseElementsAttr::get(constantType,
-                                      ArrayRef<float>(tensor.host->floats));
+static DenseElementsAttr integers(RankedTensorType type, const HostData &host) {
+  unsigned width = type.getElementTypeBitWidth();
+  return DenseElementsAttr::get(
+      type, llvm::map_to_vector(host.ints, [&](Dim dim) {
+        return APInt(width, uint64_t(dim.count), /*isSigned=*/false,
+                     /*implicitTrunc=*/true);
+      }));
+}
+
+Value Emitter::constant(const Tensor &tensor) {
   Location loc = tensor.name.empty()
                      ? b.getLoc()
                      : NameLoc::get(b.getStringAttr(tensor.name), file);
-  emitted.push_back(tensor);
-  emitted.back().value = arith::ConstantOp::create(b, loc, elements);
-  return emitted.back().value;
+  if (tensor.isBatched()) {
+    Type integer = element(tensor.dataType);
+    auto elements = llvm::map_to_vector(tensor.host->ints, [&](Dim dim) {
+      return dim.batched
+                 ? arith::IndexCastOp::create(b, integer, size(dim)).getResult()
+                 : arith::ConstantOp::create(
+                       b, b.getIntegerAttr(integer, dim.count))
+                       .getResult();
+    });
+    return tensor::FromElementsOp::create(
+        b, type(tensor.shape, tensor.dataType), elements);
+  }
+  bool narrow = isNarrow(tensor.dataType);
+  RankedTensorType constantType =
+      type(tensor.shape, narrow ? int64_t(type::Float) : tensor.dataType);
+  DenseElementsAttr elements;
+  if (tensor.isIntegral())
+    elements = integers(constantType, *tensor.host);
+  else if (tensor.isDouble())
+    elements = DenseElementsAttr::get(constantType,
+                                      ArrayRef<double>(tensor.host->doubles));
+  else
+    elements = DenseElementsAttr::get(constantType,
+                                      ArrayRef<float>(tensor.host->floats));
+  Value value = arith::ConstantOp::create(b, loc, elements);
+  return narrow ? CastOp::create(b, type(tensor.shape, tensor.dataType), value)
+                      .getResult()
+                : value;
 }
 
-Value Emitter::scalar(float number) {
-  return arith::ConstantOp::create(b, b.getF32FloatAttr(number));
+TypedAttr Emitter::number(double value, int64_t dataType) {
+  return attr(element(dataType), value);
 }
 
 /// The size of a batched dimension as an index.
 Value Emitter::size(Dim dim) {
+  OpBuilder::InsertionGuard guard(b);
+  leaveRegions(b);
   if (!batchSize)
     batchSize = tensor::DimOp::create(b, batch, 0);
   if (dim.count == 1)
@@ -77,17 +131,24 @@ SmallVector<OpFoldResult> Emitter::sizes(ArrayRef<Dim> shape) {
   });
 }
 
-Value Emitter::empty(ArrayRef<Dim> shape) {
-  return tensor::EmptyOp::create(b, sizes(shape), b.getF32Type());
+Value Emitter::empty(ArrayRef<Dim> shape, int64_t dataType) {
+  return tensor::EmptyOp::create(b, sizes(shape), element(dataType));
+}
+
+Value Emitter::filled(ArrayRef<Dim> shape, TypedAttr number) {
+  Value init = arith::ConstantOp::create(b, number);
+  Value target =
+      tensor::EmptyOp::create(b, sizes(shape), number.getType()).getResult();
+  return linalg::FillOp::create(b, init, target).getResult(0);
 }
 
 Value Emitter::filled(ArrayRef<Dim> shape, float number) {
-  Value init = scalar(number);
-  return linalg::FillOp::create(b, init, empty(shape)).getResult(0);
+  return filled(shape, b.getF32FloatAttr(number));
 }
 
 Tensor Emitter::generic(ArrayRef<Access> inputs, Value init, AffineMap initMap,
-                        ArrayRef<IteratorType> iterators, Body body) {
+                        ArrayRef<IteratorType> iterators, Body body,
+                        int64_t dataType, bool isKnown) {
   auto values = llvm::map_to_vector(inputs, [](Access in) { return in.value; });
   auto maps = llvm::map_to_vector(inputs, [](Access in) { return in.map; });
   maps.push_back(initMap);
@@ -98,8 +159,25 @@ Tensor Emitter::generic(ArrayRef<Access> inputs, Value init, AffineMap initMap,
         linalg::YieldOp::create(inner, body(inner, args));
       });
   Tensor tensor;
+  tensor.dataType = dataType;
+  if (isKnown || tensor.isIntegral())
+    if (auto host = evaluate(op, dataType)) {
+      tensor.host = std::move(host);
+      tensor.isFromShape = isKnown;
+      op.erase();
+      return tensor;
+    }
   tensor.value = op.getResult(0);
   return tensor;
+}
+
+/// The map to the loops from `first` to `last`.
+static AffineMap projection(LocBuilder &b, unsigned loops, unsigned first,
+                            unsigned last) {
+  SmallVector<AffineExpr> exprs;
+  for (unsigned i = first; i < last; ++i)
+    exprs.push_back(b.getAffineDimExpr(i));
+  return AffineMap::get(loops, 0, exprs, b.getContext());
 }
 
 Operand Emitter::aligned(const Tensor &tensor, unsigned rank) {
@@ -125,13 +203,37 @@ static Tensor withoutUnits(const Operand &operand,
   return tensor;
 }
 
+/// A single number as a constant of the operation's body: as an f64 beside
+/// others of f64.
+static TypedAttr inlined(LocBuilder &b, const Tensor &tensor, bool isDouble) {
+  TypedAttr number =
+      tensor.value ? TypedAttr() : tensor.scalarAttr(b.getContext());
+  if (number && isDouble && number.getType().isF32())
+    return b.getF64FloatAttr(tensor.number(0));
+  return number;
+}
+
 Tensor Emitter::mapAlong(ArrayRef<Operand> operands, ArrayRef<Dim> shape,
-                         Body body) {
+                         Body body, int64_t dataType) {
   MLIRContext *context = b.getContext();
+  bool isDouble = llvm::any_of(operands, [](const Operand &operand) {
+    return operand.tensor->isDouble();
+  });
+  bool isKnown =
+      llvm::all_of(operands,
+                   [](const Operand &operand) {
+                     return operand.tensor->host && !operand.tensor->value;
+                   }) &&
+      llvm::any_of(operands, [](const Operand &operand) {
+        return operand.tensor->isFromShape;
+      });
+  if (dataType == 0)
+    dataType =
+        isDouble ? int64_t(type::Double) : operands.front().tensor->dataType;
   SmallVector<Access> inputs;
-  SmallVector<std::optional<float>> numbers;
+  SmallVector<TypedAttr> numbers;
   for (const Operand &operand : operands) {
-    numbers.push_back(operand.tensor->scalar());
+    numbers.push_back(inlined(b, *operand.tensor, isDouble));
     if (numbers.back())
       continue;
     SmallVector<unsigned, 4> axes;
@@ -146,33 +248,77 @@ Tensor Emitter::mapAlong(ArrayRef<Operand> operands, ArrayRef<Dim> shape,
   }
 
   SmallVector<IteratorType> iterators(shape.size(), IteratorType::parallel);
-  Value init = empty(shape);
+  Value init = empty(shape, dataType);
   Tensor mapped = generic(
       inputs, init, b.getMultiDimIdentityMap(shape.size()), iterators,
       [&](LocBuilder &inner, ValueRange args) {
         SmallVector<Value> elements;
         unsigned next = 0;
-        for (std::optional<float> number : numbers)
-          elements.push_back(number ? arith::ConstantOp::create(
-                                          inner, inner.getF32FloatAttr(*number))
-                                          .getResult()
-                                    : args[next++]);
+        for (TypedAttr number : numbers)
+          elements.push_back(
+              number ? arith::ConstantOp::create(inner, number).getResult()
+                     : args[next++]);
         return body(inner, elements);
-      });
+      },
+      dataType, isKnown);
   mapped.shape = Shape(shape);
   return mapped;
 }
 
 Tensor Emitter::map(ArrayRef<const Tensor *> tensors, ArrayRef<Dim> shape,
-                    Body body) {
+                    Body body, int64_t dataType) {
   auto operands = llvm::map_to_vector(tensors, [&](const Tensor *tensor) {
     return aligned(*tensor, shape.size());
   });
-  return mapAlong(operands, shape, body);
+  return mapAlong(operands, shape, body, dataType);
 }
 
-Tensor Emitter::reduce(const Tensor &tensor, ArrayRef<bool> reduced, float init,
-                       Body body) {
+Tensor Emitter::generate(ArrayRef<Dim> shape, int64_t dataType, Body body,
+                         bool isKnown) {
+  SmallVector<IteratorType> iterators(shape.size(), IteratorType::parallel);
+  Tensor made = generic(
+      {}, empty(shape, dataType), b.getMultiDimIdentityMap(shape.size()),
+      iterators,
+      [&](LocBuilder &inner, ValueRange) {
+        SmallVector<Value> indices;
+        for (unsigned i = 0; i < shape.size(); ++i)
+          indices.push_back(linalg::IndexOp::create(inner, i));
+        return body(inner, indices);
+      },
+      dataType, isKnown);
+  made.shape = Shape(shape);
+  return made;
+}
+
+Tensor Emitter::generateReduced(ArrayRef<Dim> shape,
+                                ArrayRef<int64_t> reductions, TypedAttr init,
+                                int64_t dataType, Body body, bool isKnown) {
+  unsigned kept = shape.size(), loops = kept + reductions.size();
+  SmallVector<IteratorType> iterators(kept, IteratorType::parallel);
+  iterators.append(reductions.size(), IteratorType::reduction);
+  // Of a tensor that is never read, for the sizes of the loops.
+  Value extents = empty(fixedShape(reductions));
+  Tensor made = generic(
+      {{extents, projection(b, loops, kept, loops)}}, filled(shape, init),
+      projection(b, loops, 0, kept), iterators,
+      [&](LocBuilder &inner, ValueRange args) {
+        SmallVector<Value> indices;
+        for (unsigned i = 0; i < loops; ++i)
+          indices.push_back(linalg::IndexOp::create(inner, i));
+        indices.push_back(args[1]);
+        return body(inner, indices);
+      },
+      dataType, isKnown);
+  made.shape = Shape(shape);
+  return made;
+}
+
+Value Emitter::at(LocBuilder &b, Value tensor, ValueRange indices) {
+  return tensor::ExtractOp::create(b, tensor, indices);
+}
+
+Tensor Emitter::reduce(const Tensor &tensor, ArrayRef<bool> reduced,
+                       TypedAttr init, Body body, int64_t dataType) {
   Shape kept;
   SmallVector<AffineExpr> exprs;
   SmallVector<IteratorType> iterators;
@@ -186,38 +332,46 @@ Tensor Emitter::reduce(const Tensor &tensor, ArrayRef<bool> reduced, float init,
   }
   Access input{value(tensor), b.getMultiDimIdentityMap(tensor.rank())};
   AffineMap initMap = AffineMap::get(tensor.rank(), 0, exprs, b.getContext());
-  Tensor result = generic(input, filled(kept, init), initMap, iterators, body);
+  Tensor result =
+      generic(input, filled(kept, init), initMap, iterators, body,
+              dataType ? dataType : tensor.dataType, tensor.isFromShape);
   result.shape = kept;
   return result;
 }
 
 Tensor Emitter::sum(const Tensor &tensor, ArrayRef<bool> reduced) {
-  return reduce(tensor, reduced, 0.0f,
-                [](LocBuilder &b, ValueRange args) -> Value {
-                  return arith::AddFOp::create(b, args[1], args[0]);
-                });
+  return reduce(
+      tensor, reduced, number(0, tensor.dataType),
+      [](LocBuilder &b, ValueRange args) { return add(b, args[1], args[0]); });
 }
 
 Tensor Emitter::maximum(const Tensor &tensor, ArrayRef<bool> reduced) {
-  return reduce(tensor, reduced, -std::numeric_limits<float>::infinity(),
-                [](LocBuilder &b, ValueRange args) -> Value {
-                  return arith::MaximumFOp::create(b, args[0], args[1]);
+  bool noSign = isUnsigned(tensor.dataType);
+  return reduce(tensor, reduced, least(element(tensor.dataType), noSign),
+                [&](LocBuilder &b, ValueRange args) {
+                  return max(b, args[0], args[1], noSign);
+                });
+}
+
+Tensor Emitter::minimum(const Tensor &tensor, ArrayRef<bool> reduced) {
+  bool noSign = isUnsigned(tensor.dataType);
+  return reduce(tensor, reduced, greatest(element(tensor.dataType), noSign),
+                [&](LocBuilder &b, ValueRange args) {
+                  return min(b, args[0], args[1], noSign);
                 });
 }
 
 Tensor Emitter::contract(Access lhs, Access rhs, ArrayRef<Dim> shape,
-                         unsigned reductions) {
+                         unsigned reductions, int64_t dataType) {
   SmallVector<IteratorType> iterators(shape.size(), IteratorType::parallel);
   iterators.append(reductions, IteratorType::reduction);
-  AffineMap initMap =
-      AffineMap::getMultiDimIdentityMap(iterators.size(), b.getContext())
-          .getMajorSubMap(shape.size());
-  Tensor result =
-      generic({lhs, rhs}, filled(shape, 0.0f), initMap, iterators,
-              [](LocBuilder &inner, ValueRange args) -> Value {
-                Value product = arith::MulFOp::create(inner, args[0], args[1]);
-                return arith::AddFOp::create(inner, args[2], product);
-              });
+  AffineMap initMap = projection(b, iterators.size(), 0, shape.size());
+  Tensor result = generic(
+      {lhs, rhs}, filled(shape, number(0, dataType)), initMap, iterators,
+      [](LocBuilder &inner, ValueRange args) -> Value {
+        return add(inner, args[2], mul(inner, args[0], args[1]));
+      },
+      dataType);
   result.shape = Shape(shape);
   return result;
 }

@@ -44,53 +44,90 @@ public:
   /// The function argument whose first dimension is the batch size.
   void setBatch(mlir::Value argument);
 
-  mlir::RankedTensorType type(llvm::ArrayRef<Dim> shape, bool integral = false);
+  mlir::RankedTensorType type(llvm::ArrayRef<Dim> shape, mlir::Type element);
+  mlir::RankedTensorType type(llvm::ArrayRef<Dim> shape,
+                              int64_t dataType = type::Float);
+  /// What the elements of a tensor of `dataType` are.
+  mlir::Type element(int64_t dataType);
   /// The tensor's SSA value; a compile-time tensor becomes a constant.
   mlir::Value value(const Tensor &tensor);
-  mlir::Value scalar(float number);
+  /// A number as a constant of `dataType`, which is not a narrow float.
+  mlir::TypedAttr number(double value, int64_t dataType);
   /// A result tensor before its elements are computed.
-  mlir::Value empty(llvm::ArrayRef<Dim> shape);
+  mlir::Value empty(llvm::ArrayRef<Dim> shape, int64_t dataType = type::Float);
+  mlir::Value filled(llvm::ArrayRef<Dim> shape, mlir::TypedAttr number);
   mlir::Value filled(llvm::ArrayRef<Dim> shape, float number);
   /// Sizes as tensor operations take them.
   llvm::SmallVector<mlir::OpFoldResult> sizes(llvm::ArrayRef<Dim> shape);
 
   /// linalg.generic over dimensions whose first `parallel` are the result's.
+  /// Integers that depend on constants alone are computed at once. `isKnown`
+  /// says the same of floats.
   Tensor generic(llvm::ArrayRef<Access> inputs, mlir::Value init,
                  mlir::AffineMap initMap,
-                 llvm::ArrayRef<mlir::utils::IteratorType> iterators,
-                 Body body);
+                 llvm::ArrayRef<mlir::utils::IteratorType> iterators, Body body,
+                 int64_t dataType, bool isKnown = false);
 
-  /// Elementwise: numpy's alignment of each tensor with `shape`.
+  /// Elementwise: numpy's alignment of each tensor with `shape`. The result is
+  /// of `dataType`; by default of DOUBLE if a tensor is, else of the first
+  /// one's type.
   Tensor map(llvm::ArrayRef<const Tensor *> tensors, llvm::ArrayRef<Dim> shape,
-             Body body);
+             Body body, int64_t dataType = 0);
   /// Elementwise: each operand says which dimensions it runs along.
   Tensor mapAlong(llvm::ArrayRef<Operand> operands, llvm::ArrayRef<Dim> shape,
-                  Body body);
+                  Body body, int64_t dataType = 0);
   Operand aligned(const Tensor &tensor, unsigned rank);
+  /// Each element from its indices.
+  Tensor generate(llvm::ArrayRef<Dim> shape, int64_t dataType, Body body,
+                  bool isKnown = false);
+  /// The same as a sum over further dimensions of fixed sizes, whose indices
+  /// follow: the body takes the indices and then the accumulator.
+  Tensor generateReduced(llvm::ArrayRef<Dim> shape,
+                         llvm::ArrayRef<int64_t> reductions,
+                         mlir::TypedAttr init, int64_t dataType, Body body,
+                         bool isKnown = false);
+  /// The element of `tensor` at `indices`, in the body of an operation; the
+  /// tensor's value is to be there before the operation.
+  static mlir::Value at(LocBuilder &b, mlir::Value tensor,
+                        mlir::ValueRange indices);
 
   /// Reduces the dimensions marked in `reduced`, which the result lacks. The
   /// body takes the element and the accumulator.
-  Tensor reduce(const Tensor &tensor, llvm::ArrayRef<bool> reduced, float init,
-                Body body);
+  Tensor reduce(const Tensor &tensor, llvm::ArrayRef<bool> reduced,
+                mlir::TypedAttr init, Body body, int64_t dataType = 0);
   /// The reductions that models are made of.
   Tensor sum(const Tensor &tensor, llvm::ArrayRef<bool> reduced);
   Tensor maximum(const Tensor &tensor, llvm::ArrayRef<bool> reduced);
+  Tensor minimum(const Tensor &tensor, llvm::ArrayRef<bool> reduced);
 
-  /// acc + lhs * rhs from +0.0; the first dimensions are the result's.
+  /// acc + lhs * rhs from +0; the first dimensions are the result's.
   Tensor contract(Access lhs, Access rhs, llvm::ArrayRef<Dim> shape,
-                  unsigned reductions);
+                  unsigned reductions, int64_t dataType = type::Float);
 
   Tensor pad(const Tensor &tensor, llvm::ArrayRef<int64_t> low,
-             llvm::ArrayRef<int64_t> high, float number);
+             llvm::ArrayRef<int64_t> high, mlir::TypedAttr number);
+  /// The part of `tensor` that starts at `starts` and takes every steps[i]-th
+  /// element.
+  Tensor slice(const Tensor &tensor, llvm::ArrayRef<Dim> shape,
+               llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> steps);
+  /// Tensors behind each other along `axis`, which makes `shape`.
+  Tensor concat(llvm::ArrayRef<const Tensor *> tensors, unsigned axis,
+                llvm::ArrayRef<Dim> shape);
   /// Same elements in the same order; both shapes hold equally many.
   Tensor reshape(const Tensor &tensor, llvm::ArrayRef<Dim> shape);
   /// Dimension i of the result is dimension permutation[i] of the tensor.
   Tensor transpose(const Tensor &tensor, llvm::ArrayRef<int64_t> permutation);
+  /// numpy's broadcast to `shape`, which is known to fit.
+  Tensor expand(const Tensor &tensor, llvm::ArrayRef<Dim> shape);
 
-  Tensor result(mlir::Value value, llvm::ArrayRef<Dim> shape);
+  Tensor result(mlir::Value value, llvm::ArrayRef<Dim> shape,
+                int64_t dataType = type::Float);
+
+  /// The size of a batched dimension as an index.
+  mlir::Value size(Dim dim);
 
 private:
-  mlir::Value size(Dim dim);
+  mlir::Value constant(const Tensor &tensor);
 
   mlir::Location file;
   mlir::Value batch;

@@ -20,6 +20,8 @@ LogicalResult importConstant(Node &node) {
     return tensor ? node.finish(*tensor) : failure();
   }
   auto size = [](size_t count) { return Dim::fixed(count); };
+  if (node.hasAttribute("sparse_value"))
+    return node.error("sparse constants are not supported");
   if (node.hasAttribute("value_float"))
     return node.finish(Tensor::ofFloats({node.real("value_float", 0.0f)}, {}));
   if (node.hasAttribute("value_int"))
@@ -38,7 +40,6 @@ LogicalResult importConstant(Node &node) {
 }
 
 LogicalResult importConstantOfShape(Node &node) {
-  std::optional<SmallVector<int64_t>> sizes = node.constants(0);
   std::optional<Tensor> fill = node.tensor("value");
   if (node.failed())
     return failure();
@@ -47,11 +48,10 @@ LogicalResult importConstantOfShape(Node &node) {
   if (elementCount(fill->shape) != 1)
     return node.error("attribute 'value' has shape " + str(fill->shape) +
                       "; expected one element");
-  Shape shape = fixedShape(*sizes);
-  if (failed(node.checkFoldable(shape)))
+  std::optional<Shape> shape = node.shapeFrom(0);
+  if (!shape || failed(node.checkSize(*shape)))
     return failure();
-  SmallVector<int64_t> strides(shape.size(), 0);
-  return node.finish(gatherStrided(*fill, shape, strides, 0));
+  return node.finish(node.emit.expand(node.emit.reshape(*fill, {}), *shape));
 }
 
 LogicalResult importShape(Node &node) {
@@ -70,54 +70,6 @@ LogicalResult importShape(Node &node) {
 
 LogicalResult importSize(Node &node) {
   return node.finish(Tensor::ofInts({product(node.input(0).shape)}, {}));
-}
-
-/// Elements of `data` along `axis`, as numpy.take.
-template <typename Element>
-static std::vector<Element> take(const std::vector<Element> &data,
-                                 ArrayRef<int64_t> indices, int64_t outer,
-                                 int64_t size, int64_t inner) {
-  std::vector<Element> taken;
-  taken.reserve(outer * indices.size() * inner);
-  for (int64_t row = 0; row < outer; ++row)
-    for (int64_t index : indices) {
-      auto first = data.begin() + (row * size + index) * inner;
-      taken.insert(taken.end(), first, first + inner);
-    }
-  return taken;
-}
-
-LogicalResult importGather(Node &node) {
-  const Tensor &data = node.input(0), &where = node.input(1);
-  int64_t axis = node.axis(node.integer("axis", 0), data.rank());
-  if (node.failed())
-    return failure();
-  if (!data.host || !where.host || !where.integral)
-    return node.error("gathers " +
-                      (data.host ? std::string("at computed indices")
-                                 : std::string("from a computed tensor")) +
-                      "; only constants are supported");
-  int64_t size = data.shape[axis].count;
-  SmallVector<int64_t> indices;
-  for (Dim index : where.host->ints) {
-    if (index.batched || index.count < -size || index.count >= size)
-      return node.error("index " + str({index}) + " into " + str(data.shape) +
-                        " is out of range in dimension " + Twine(axis));
-    indices.push_back(index.count < 0 ? index.count + size : index.count);
-  }
-  ArrayRef<Dim> before = ArrayRef(data.shape).take_front(axis);
-  ArrayRef<Dim> after = ArrayRef(data.shape).drop_front(axis + 1);
-  Shape shape(before);
-  shape.append(where.shape.begin(), where.shape.end());
-  shape.append(after.begin(), after.end());
-  if (failed(node.checkFoldable(shape)))
-    return failure();
-  int64_t outer = product(before).count, inner = product(after).count;
-  if (data.integral)
-    return node.finish(Tensor::ofInts(
-        take(data.host->ints, indices, outer, size, inner), shape));
-  return node.finish(Tensor::ofFloats(
-      take(data.host->floats, indices, outer, size, inner), shape));
 }
 
 LogicalResult negateIntegers(Node &node) {
@@ -155,11 +107,26 @@ static std::optional<Dim> fold(StringRef op, Dim lhs, Dim rhs) {
   return Dim{lhs.count / rhs.count, lhs.batched && !rhs.batched};
 }
 
+LogicalResult selectKnown(Node &node, ArrayRef<Dim> shape) {
+  Tensor condition = node.emit.expand(node.input(0), shape);
+  Tensor yes = node.emit.expand(node.input(1), shape);
+  Tensor no = node.emit.expand(node.input(2), shape);
+  if (!yes.host || !no.host)
+    return node.error("selects the batch size or a tensor that is computed "
+                      "when the model runs");
+  std::vector<Dim> results;
+  for (auto [flag, x, y] :
+       llvm::zip_equal(condition.host->ints, yes.host->ints, no.host->ints))
+    results.push_back(flag.count ? x : y);
+  return node.finish(
+      Tensor::ofInts(std::move(results), Shape(shape), yes.dataType));
+}
+
 LogicalResult foldIntegers(Node &node) {
   const Tensor &lhs = node.input(0), &rhs = node.input(1);
-  if (!lhs.host || !rhs.host)
-    return node.error("computes with integers when the model runs; only "
-                      "constants are supported");
+  if (!lhs.host || !rhs.host || !lhs.isIntegral() || !rhs.isIntegral())
+    return node.error("computes with the batch size and a tensor that is not a "
+                      "constant of integers");
   std::optional<Shape> shape = broadcast(lhs.shape, rhs.shape);
   if (!shape)
     return node.error("shapes " + str(lhs.shape) + " and " + str(rhs.shape) +

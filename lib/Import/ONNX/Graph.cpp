@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: MIT
 //===----------------------------------------------------------------------===//
 #include "Graph.h"
-#include "Formats.h"
 #include "Operators.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Diagnostics.h"
+#include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/IR/Operator.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -15,6 +16,12 @@ using onnx::TensorProto;
 
 namespace numera::importer {
 
+Graph::Graph(const onnx::ModelProto &model, int64_t opset, Location file,
+             StringRef folder)
+    : model(model), proto(model.graph()), modelFolder(folder.str()), file(file),
+      builder(file, file.getContext()), emit(builder, file),
+      main{.opset = opset} {}
+
 LogicalResult Graph::error(const Twine &message) {
   return emitError(file) << message;
 }
@@ -22,18 +29,58 @@ LogicalResult Graph::error(const Twine &message) {
 LogicalResult Graph::define(const std::string &name, Tensor tensor) {
   if (tensor.name.empty())
     tensor.name = name;
-  if (!tensors.try_emplace(name, std::move(tensor)).second)
+  if (!scope->tensors.try_emplace(name, std::move(tensor)).second)
     return error("the value " + quote(name) +
                  " is defined twice; expected one definition");
   return success();
 }
 
-LogicalResult Graph::readInitializers() {
-  if (proto.sparse_initializer_size() > 0)
+const Tensor *Graph::find(const std::string &name) const {
+  for (const Scope *around = scope; around; around = around->parent)
+    if (auto found = around->tensors.find(name); found != around->tensors.end())
+      return &found->second;
+  return nullptr;
+}
+
+const std::string *Graph::findMissing(const std::string &name) const {
+  for (const Scope *around = scope; around; around = around->parent)
+    if (auto found = around->missing.find(name); found != around->missing.end())
+      return &found->second;
+  return nullptr;
+}
+
+std::optional<Shape> Graph::declared(const std::string &name) const {
+  auto found = scope->shapes.find(name);
+  if (found == scope->shapes.end())
+    return std::nullopt;
+  return found->second;
+}
+
+void Graph::readShapes(const onnx::GraphProto &graph) {
+  auto read = [&](const onnx::ValueInfoProto &info) {
+    if (!info.type().has_tensor_type() ||
+        !info.type().tensor_type().has_shape())
+      return;
+    Shape shape;
+    for (const auto &dim : info.type().tensor_type().shape().dim()) {
+      bool isBatch = !dim.dim_param().empty() && dim.dim_param() == batchName;
+      if (!dim.has_dim_value() && !isBatch)
+        return;
+      shape.push_back(isBatch ? Dim{1, true} : Dim::fixed(dim.dim_value()));
+    }
+    if (elementCount(shape))
+      scope->shapes[info.name()] = shape;
+  };
+  llvm::for_each(graph.value_info(), read);
+  llvm::for_each(graph.output(), read);
+}
+
+LogicalResult Graph::readInitializers(const onnx::GraphProto &graph) {
+  if (graph.sparse_initializer_size() > 0)
     return error("sparse initializers are not supported");
-  for (const TensorProto &initializer : proto.initializer()) {
+  for (const TensorProto &initializer : graph.initializer()) {
     FailureOr<Tensor> tensor =
-        readTensor(initializer, [&](const Twine &message) {
+        readTensor(initializer, modelFolder, [&](const Twine &message) {
           return error("initializer " + quote(initializer.name()) + ": " +
                        message);
         });
@@ -50,8 +97,8 @@ LogicalResult Graph::readDim(const onnx::ValueInfoProto &info, int index,
       "input " + quote(info.name()) + ": dimension " + std::to_string(index);
   if (given.has_dim_value()) {
     dim = Dim::fixed(given.dim_value());
-    if (dim.count < 1)
-      return error(where + " is " + Twine(dim.count) + "; expected at least 1");
+    if (dim.count < 0)
+      return error(where + " is " + Twine(dim.count) + "; expected at least 0");
     return success();
   }
   StringRef name = given.dim_param();
@@ -76,15 +123,13 @@ LogicalResult Graph::readDim(const onnx::ValueInfoProto &info, int index,
 FailureOr<Tensor> Graph::readInput(const onnx::ValueInfoProto &info) {
   std::string who = "input " + quote(info.name());
   if (!info.type().has_tensor_type())
-    return error(who + " is not a tensor; expected a tensor of f32");
+    return error(who + " is not a tensor; expected a tensor");
   const auto &type = info.type().tensor_type();
   Tensor tensor;
-  tensor.integral = type.elem_type() == TensorProto::INT64;
-  tensor.format = formatElement(builder.getContext(), type.elem_type());
-  if (!tensor.integral && !tensor.format &&
-      type.elem_type() != TensorProto::FLOAT)
-    return error(who + " has element type " + dataTypeName(type.elem_type()) +
-                 "; expected FLOAT, a narrower float or INT64");
+  tensor.dataType = type.elem_type();
+  if (!isNumeric(tensor.dataType))
+    return error(who + " has element type " + dataTypeName(tensor.dataType) +
+                 "; expected a type of real numbers, or BOOL");
   if (!type.has_shape())
     return error(who + " has no shape; expected one whose sizes are known but "
                        "for the first");
@@ -111,18 +156,68 @@ static std::string symbolName(StringRef name) {
   return llvm::isDigit(symbol.front()) ? "_" + symbol : symbol;
 }
 
+/// What came in as a value of the type inside the function.
+Value Graph::enter(Value argument, const Tensor &tensor) {
+  Type outside = boundaryType(builder.getContext(), tensor.dataType);
+  Type inside = emit.element(tensor.dataType);
+  if (outside == inside)
+    return argument;
+  if (isa<NumType>(outside)) {
+    auto cast =
+        CastOp::create(builder, emit.type(tensor.shape, inside), argument);
+    cast.setIsUnsigned(isUnsigned(tensor.dataType));
+    return cast;
+  }
+  Tensor raw = emit.result(argument, tensor.shape, tensor.dataType);
+  return emit
+      .map({&raw}, tensor.shape,
+           [&](LocBuilder &b, ValueRange args) -> Value {
+             return UnrealizedConversionCastOp::create(b, inside, args[0])
+                 .getResult(0);
+           })
+      .value;
+}
+
+/// The reverse of `enter`.
+Value Graph::leave(const Tensor &tensor) {
+  Type outside = boundaryType(builder.getContext(), tensor.dataType);
+  Type inside = emit.element(tensor.dataType);
+  Value value = emit.value(tensor);
+  if (outside == inside)
+    return value;
+  if (isa<NumType>(outside)) {
+    auto cast =
+        CastOp::create(builder, emit.type(tensor.shape, outside), value);
+    cast.setIsUnsigned(isUnsigned(tensor.dataType));
+    return cast;
+  }
+  AffineMap identity = builder.getMultiDimIdentityMap(tensor.rank());
+  SmallVector<utils::IteratorType> iterators(tensor.rank(),
+                                             utils::IteratorType::parallel);
+  Value init =
+      tensor::EmptyOp::create(builder, emit.sizes(tensor.shape), outside);
+  auto op = linalg::GenericOp::create(
+      builder, TypeRange(init.getType()), value, init, {identity, identity},
+      iterators, [&](OpBuilder &nested, Location loc, ValueRange args) {
+        auto cast =
+            UnrealizedConversionCastOp::create(nested, loc, outside, args[0]);
+        linalg::YieldOp::create(nested, loc, cast.getResult(0));
+      });
+  return op.getResult(0);
+}
+
 LogicalResult Graph::readInputs(ModuleOp module) {
   SmallVector<std::pair<std::string, Tensor>> inputs;
   SmallVector<Type> types;
   for (const onnx::ValueInfoProto &info : proto.input()) {
     // Up to IR version 3 initializers are listed among the inputs.
-    if (tensors.contains(info.name()))
+    if (main.tensors.contains(info.name()))
       continue;
     FailureOr<Tensor> tensor = readInput(info);
     if (failed(tensor))
       return failure();
-    RankedTensorType type = emit.type(tensor->shape, tensor->integral);
-    types.push_back(tensor->format ? type.clone(tensor->format) : type);
+    types.push_back(emit.type(
+        tensor->shape, boundaryType(builder.getContext(), tensor->dataType)));
     inputs.emplace_back(info.name(), *tensor);
   }
   builder.setInsertionPointToEnd(module.getBody());
@@ -131,11 +226,12 @@ LogicalResult Graph::readInputs(ModuleOp module) {
   builder.setInsertionPointToStart(function.addEntryBlock());
   for (auto [i, input] : llvm::enumerate(inputs)) {
     auto &[name, tensor] = input;
-    tensor.value = function.getArgument(i);
-    tensor.value.setLoc(NameLoc::get(builder.getStringAttr(name), file));
+    Value argument = function.getArgument(i);
+    argument.setLoc(NameLoc::get(builder.getStringAttr(name), file));
     function.setArgAttr(i, "numera.name", builder.getStringAttr(name));
     if (name == batchInput)
-      emit.setBatch(tensor.value);
+      emit.setBatch(argument);
+    tensor.value = enter(argument, tensor);
     if (failed(define(name, tensor)))
       return failure();
   }
@@ -143,37 +239,56 @@ LogicalResult Graph::readInputs(ModuleOp module) {
 }
 
 LogicalResult Graph::importNode(const onnx::NodeProto &nodeProto) {
-  Node node(nodeProto, opset, emit, file);
-  if (!nodeProto.domain().empty() && nodeProto.domain() != "ai.onnx")
-    return node.error("operators of domain " + quote(nodeProto.domain()) +
-                      " are not supported");
+  Node node(nodeProto, scope->opset, emit, *this, file);
   for (const std::string &name : nodeProto.input()) {
-    auto known = tensors.find(name);
-    if (auto lost = missing.find(name); lost != missing.end())
-      return node.error("reads " + quote(name) + ", " + lost->second);
-    if (known == tensors.end() && !name.empty())
+    const Tensor *known = name.empty() ? nullptr : find(name);
+    const std::string *lost =
+        known || name.empty() ? nullptr : findMissing(name);
+    if (lost)
+      return node.error("reads " + quote(name) + ", " + *lost);
+    if (!known && !name.empty())
       return node.error("reads " + quote(name) +
                         ", which no input, "
                         "initializer or earlier node defines");
-    node.inputs.push_back(known == tensors.end() ? nullptr : &known->second);
+    node.inputs.push_back(known);
   }
-  builder.setLoc(
-      withOperator(NameLoc::get(builder.getStringAttr(node.name()), file),
-                   ("onnx." + node.op()).str()));
-  if (failed(importer::importNode(node)))
+  if (!scope->isText)
+    builder.setLoc(
+        withOperator(NameLoc::get(builder.getStringAttr(node.name()), file),
+                     ("onnx." + node.op()).str()));
+  StringRef domain = nodeProto.domain();
+  auto function =
+      llvm::find_if(model.functions(), [&](const onnx::FunctionProto &one) {
+        return one.name() == nodeProto.op_type() && domain == one.domain();
+      });
+  if (function != model.functions().end() && !scope->isText) {
+    if (failed(importFunction(node, *function, nodeProto)))
+      return failure();
+  } else if (!domain.empty() && domain != "ai.onnx") {
+    return node.error("operators of domain " + quote(domain) +
+                      " are not supported");
+  } else if (failed(importer::importNode(node))) {
     return failure();
+  }
   for (auto [i, name] : llvm::enumerate(nodeProto.output())) {
     if (name.empty())
       continue;
     if (i >= node.results.size()) {
-      missing[name] = ("output " + Twine(i) + " of " + node.op() +
-                       ", which is not supported")
-                          .str();
+      scope->missing[name] = ("output " + Twine(i) + " of " + node.op() +
+                              ", which is not supported")
+                                 .str();
       continue;
     }
     if (failed(define(name, node.results[i])))
       return failure();
   }
+  return success();
+}
+
+LogicalResult Graph::importNodes(const onnx::GraphProto &graph) {
+  for (const onnx::NodeProto &node : graph.node())
+    if (failed(importNode(node)))
+      return failure();
   return success();
 }
 
@@ -183,19 +298,13 @@ LogicalResult Graph::writeOutputs() {
     return error("the graph has no outputs");
   SmallVector<Value> values;
   for (const onnx::ValueInfoProto &info : proto.output()) {
-    auto known = tensors.find(info.name());
-    if (known == tensors.end())
-      return error("output " + quote(info.name()) +
-                   (missing.contains(info.name())
-                        ? " is " + missing[info.name()]
-                        : std::string(" is not defined by any node")));
-    const Tensor &tensor = known->second;
-    if (tensor.integral && tensor.host &&
-        llvm::any_of(tensor.host->ints, [](Dim dim) { return dim.batched; }))
-      return error("output " + quote(info.name()) +
-                   " is a shape that depends on the batch size, which is not "
-                   "supported");
-    values.push_back(emit.value(tensor));
+    const Tensor *known = find(info.name());
+    const std::string *lost = findMissing(info.name());
+    if (!known)
+      return error(
+          "output " + quote(info.name()) +
+          (lost ? " is " + *lost : std::string(" is not defined by any node")));
+    values.push_back(leave(*known));
   }
   func::ReturnOp::create(builder, values);
   function.setType(builder.getFunctionType(function.getArgumentTypes(),
@@ -207,11 +316,11 @@ LogicalResult Graph::writeOutputs() {
 }
 
 LogicalResult Graph::import(ModuleOp module) {
-  if (failed(readInitializers()) || failed(readInputs(module)))
+  if (failed(readInitializers(proto)) || failed(readInputs(module)))
     return failure();
-  for (const onnx::NodeProto &node : proto.node())
-    if (failed(importNode(node)))
-      return failure();
+  readShapes(proto);
+  if (failed(importNodes(proto)))
+    return failure();
   return writeOutputs();
 }
 

@@ -4,14 +4,16 @@
 #ifndef NUMERA_LIB_IMPORT_ONNX_GRAPH_H
 #define NUMERA_LIB_IMPORT_ONNX_GRAPH_H
 
-#include "Emitter.h"
+#include "Node.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/Twine.h"
 
 namespace onnx {
+class FunctionProto;
 class GraphProto;
+class ModelProto;
 class NodeProto;
 class ValueInfoProto;
 } // namespace onnx
@@ -22,33 +24,73 @@ namespace numera::importer {
 /// order of their uses, so a name that is not defined yet never will be.
 class Graph {
 public:
-  Graph(const onnx::GraphProto &proto, int64_t opset, mlir::Location file)
-      : proto(proto), opset(opset), file(file),
-        builder(file, file.getContext()), emit(builder, file) {}
+  Graph(const onnx::ModelProto &model, int64_t opset, mlir::Location file,
+        llvm::StringRef folder);
 
   /// Appends the function to `module`, or fails after one error.
   llvm::LogicalResult import(mlir::ModuleOp module);
 
+  /// The folder of the model's file.
+  llvm::StringRef folder() const { return modelFolder; }
+  /// The complete shape that the model declares for a value in sight.
+  std::optional<Shape> declared(const std::string &name) const;
+
+  /// The results of nodes given as text on tensors of the names, for an
+  /// operator that is made of others; nothing after an error.
+  std::optional<llvm::SmallVector<Tensor>>
+  expand(Node &caller, llvm::StringRef text,
+         llvm::ArrayRef<std::pair<llvm::StringRef, const Tensor *>> inputs,
+         llvm::ArrayRef<llvm::StringRef> outputs);
+
+  /// The results of a body of If, Loop or Scan, imported where the builder is,
+  /// in sight of the names around the node; nothing after an error.
+  std::optional<llvm::SmallVector<Tensor>>
+  importBody(const onnx::GraphProto &body, llvm::ArrayRef<Tensor> inputs);
+
 private:
+  /// The names in sight of a node: of a body also those around it.
+  struct Scope {
+    Scope *parent = nullptr;
+    int64_t opset;
+    /// Nodes of an operator's own text are located at the operator.
+    bool isText = false;
+    llvm::StringMap<Tensor> tensors = {};
+    /// Results that no importer computes.
+    llvm::StringMap<std::string> missing = {};
+    llvm::StringMap<Shape> shapes = {};
+  };
+  class Enter;
+
   llvm::LogicalResult error(const llvm::Twine &message);
   llvm::LogicalResult define(const std::string &name, Tensor tensor);
-  llvm::LogicalResult readInitializers();
+  const Tensor *find(const std::string &name) const;
+  const std::string *findMissing(const std::string &name) const;
+  llvm::LogicalResult readInitializers(const onnx::GraphProto &proto);
   llvm::LogicalResult readInputs(mlir::ModuleOp module);
   llvm::FailureOr<Tensor> readInput(const onnx::ValueInfoProto &info);
   llvm::LogicalResult readDim(const onnx::ValueInfoProto &info, int index,
                               Dim &dim);
+  void readShapes(const onnx::GraphProto &proto);
+  mlir::Value enter(mlir::Value argument, const Tensor &tensor);
+  mlir::Value leave(const Tensor &tensor);
+  llvm::LogicalResult importNodes(const onnx::GraphProto &proto);
   llvm::LogicalResult importNode(const onnx::NodeProto &node);
+  llvm::LogicalResult importFunction(Node &node,
+                                     const onnx::FunctionProto &function,
+                                     const onnx::NodeProto &proto);
   llvm::LogicalResult writeOutputs();
 
+  const onnx::ModelProto &model;
   const onnx::GraphProto &proto;
-  const int64_t opset;
+  std::string modelFolder;
   mlir::Location file;
   mlir::ImplicitLocOpBuilder builder;
   Emitter emit;
   mlir::func::FuncOp function;
-  llvm::StringMap<Tensor> tensors;
-  /// Results that no importer computes, such as the mask of a Dropout.
-  llvm::StringMap<std::string> missing;
+  Scope main;
+  Scope *scope = &main;
+  /// How many functions and bodies are around the node.
+  unsigned depth = 0;
   /// The name of the batch dimension and the input that has it.
   std::string batchName, batchInput;
 };

@@ -4,15 +4,18 @@
 #include "Graph.h"
 #include "Node.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Import/ONNX.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include <climits>
 #include <google/protobuf/stubs/logging.h>
 #include <onnx/onnx_pb.h>
@@ -22,7 +25,7 @@ using namespace mlir;
 namespace numera {
 
 /// The operator sets whose changes the importers know.
-constexpr int64_t kOldestOpset = 7;
+constexpr int64_t kOldestOpset = 1;
 constexpr int64_t kNewestOpset = 28;
 
 static LogicalResult parse(StringRef path, Location file,
@@ -68,7 +71,8 @@ static FailureOr<int64_t> findOpset(const onnx::ModelProto &model,
 
 OwningOpRef<ModuleOp> importONNX(StringRef path, MLIRContext *context) {
   context->loadDialect<arith::ArithDialect, func::FuncDialect,
-                       linalg::LinalgDialect, math::MathDialect,
+                       cf::ControlFlowDialect, linalg::LinalgDialect,
+                       math::MathDialect, scf::SCFDialect,
                        tensor::TensorDialect, NumeraDialect>();
   Location file = FileLineColLoc::get(context, path, 0, 0);
   onnx::ModelProto model;
@@ -78,7 +82,8 @@ OwningOpRef<ModuleOp> importONNX(StringRef path, MLIRContext *context) {
   if (failed(opset))
     return nullptr;
   OwningOpRef<ModuleOp> module = ModuleOp::create(file);
-  importer::Graph graph(model.graph(), *opset, file);
+  importer::Graph graph(model, *opset, file,
+                        llvm::sys::path::parent_path(path));
   if (failed(graph.import(*module)) || failed(verify(*module)))
     return nullptr;
   return module;

@@ -4,10 +4,11 @@
 //
 // A TensorProto keeps its elements in `raw_data` (little-endian) or in one of
 // several typed fields; small types share `int32_data`. Both are checked
-// against the shape before anything is read.
+// against the shape before anything is read. Elements in another file are raw
+// (External.cpp).
 //
 //===----------------------------------------------------------------------===//
-#include "Formats.h"
+#include "External.h"
 #include "Node.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
@@ -20,13 +21,22 @@ using onnx::TensorProto;
 
 namespace numera::importer {
 
-/// Elements of `raw_data`, or of the typed field `stored`, as `Element`.
-template <typename Element, typename Stored>
+namespace {
+/// A tensor as the file has it; `raw` is null where a typed field has it.
+struct Stored {
+  const TensorProto &proto;
+  const char *raw = nullptr;
+  size_t bytes = 0;
+};
+} // namespace
+
+/// Elements of raw bytes, or of the typed field `stored`, as `Element`.
+template <typename Element, typename Field>
 static FailureOr<std::vector<Element>>
-readElements(const TensorProto &proto, int64_t count, const Stored &stored,
+readElements(const Stored &proto, int64_t count, const Field &stored,
              Report report) {
   std::vector<Element> elements;
-  if (!proto.has_raw_data()) {
+  if (!proto.raw) {
     if (int64_t(stored.size()) != count)
       return report("it holds " + Twine(stored.size()) +
                     " elements; its shape needs " + Twine(count));
@@ -35,24 +45,25 @@ readElements(const TensorProto &proto, int64_t count, const Stored &stored,
       elements.push_back(static_cast<Element>(element));
     return elements;
   }
-  const std::string &raw = proto.raw_data();
-  if (raw.size() != count * sizeof(Element))
-    return report("it holds " + Twine(raw.size()) + " bytes; its shape needs " +
+  if (proto.bytes != count * sizeof(Element))
+    return report("it holds " + Twine(proto.bytes) +
+                  " bytes; its shape needs " +
                   Twine(count * int64_t(sizeof(Element))));
   elements.reserve(count);
   for (int64_t i = 0; i < count; ++i)
     elements.push_back(
         llvm::support::endian::read<Element, llvm::endianness::little>(
-            raw.data() + i * sizeof(Element)));
+            proto.raw + i * sizeof(Element)));
   return elements;
 }
 
 /// 16-bit floats, whose bits are stored as integers.
-static FailureOr<Tensor> readSmallFloats(const TensorProto &proto,
+static FailureOr<Tensor> readSmallFloats(const Stored &proto,
                                          const Shape &shape, int64_t count,
                                          const llvm::fltSemantics &semantics,
                                          Report report) {
-  auto bits = readElements<uint16_t>(proto, count, proto.int32_data(), report);
+  auto bits =
+      readElements<uint16_t>(proto, count, proto.proto.int32_data(), report);
   if (failed(bits))
     return failure();
   std::vector<float> floats;
@@ -64,20 +75,22 @@ static FailureOr<Tensor> readSmallFloats(const TensorProto &proto,
   return Tensor::ofFloats(std::move(floats), shape);
 }
 
-template <typename Element, typename Stored>
-static FailureOr<Tensor> readFloats(const TensorProto &proto,
-                                    const Shape &shape, int64_t count,
-                                    const Stored &stored, Report report) {
+template <typename Element, typename Field>
+static FailureOr<Tensor> readFloats(const Stored &proto, const Shape &shape,
+                                    int64_t count, const Field &stored,
+                                    Report report) {
   auto elements = readElements<Element>(proto, count, stored, report);
   if (failed(elements))
     return failure();
-  std::vector<float> floats(elements->begin(), elements->end());
-  return Tensor::ofFloats(std::move(floats), shape);
+  if constexpr (std::is_same_v<Element, double>)
+    return Tensor::ofDoubles(std::move(*elements), shape);
+  else
+    return Tensor::ofFloats(std::move(*elements), shape);
 }
 
-template <typename Element, typename Stored>
-static FailureOr<Tensor> readInts(const TensorProto &proto, const Shape &shape,
-                                  int64_t count, const Stored &stored,
+template <typename Element, typename Field>
+static FailureOr<Tensor> readInts(const Stored &proto, const Shape &shape,
+                                  int64_t count, const Field &stored,
                                   Report report) {
   auto elements = readElements<Element>(proto, count, stored, report);
   if (failed(elements))
@@ -85,8 +98,8 @@ static FailureOr<Tensor> readInts(const TensorProto &proto, const Shape &shape,
   std::vector<Dim> ints;
   ints.reserve(count);
   for (Element element : *elements)
-    ints.push_back(Dim::fixed(element));
-  return Tensor::ofInts(std::move(ints), shape);
+    ints.push_back(Dim::fixed(int64_t(element)));
+  return Tensor::ofInts(std::move(ints), shape, proto.proto.data_type());
 }
 
 static FailureOr<Shape> readShape(const TensorProto &proto, Report report) {
@@ -102,22 +115,34 @@ static FailureOr<Shape> readShape(const TensorProto &proto, Report report) {
   return shape;
 }
 
-/// Codes of a format, packed where they have 4 bits, as numbers.
-static FailureOr<Tensor> readCodes(const TensorProto &proto, const Shape &shape,
+/// Codes of less than 8 bits are packed, the first in the lowest bits.
+static FailureOr<std::vector<uint8_t>>
+readPacked(const Stored &proto, int64_t count, unsigned width, Report report) {
+  int64_t each = 8 / width;
+  auto bytes = readElements<uint8_t>(proto, (count + each - 1) / each,
+                                     proto.proto.int32_data(), report);
+  if (failed(bytes) || each == 1)
+    return bytes;
+  std::vector<uint8_t> codes;
+  codes.reserve(count);
+  for (int64_t i = 0; i < count; ++i)
+    codes.push_back((*bytes)[i / each] >> (i % each * width) &
+                    ((1u << width) - 1));
+  return codes;
+}
+
+/// Codes of a format as numbers.
+static FailureOr<Tensor> readCodes(const Stored &proto, const Shape &shape,
                                    int64_t count, const Format &format,
                                    Report report) {
-  bool isPacked = format.width() == 4;
-  int64_t bytes = isPacked ? (count + 1) / 2 : count;
-  auto codes = readElements<uint8_t>(proto, bytes, proto.int32_data(), report);
+  auto codes = readPacked(proto, count, format.width(), report);
   if (failed(codes))
     return failure();
   const FormatFamily &family = format.getFamily();
   const Format &f32 = formatF32();
   std::vector<float> floats;
   floats.reserve(count);
-  for (int64_t i = 0; i < count; ++i) {
-    uint64_t code =
-        isPacked ? (*codes)[i / 2] >> (i % 2 * 4) & 0xf : (*codes)[i];
+  for (uint8_t code : *codes) {
     uint64_t bits = f32.getFamily().encode(f32, family.decode(format, code),
                                            Rounding::NearestEven);
     floats.push_back(llvm::bit_cast<float>(static_cast<uint32_t>(bits)));
@@ -125,63 +150,87 @@ static FailureOr<Tensor> readCodes(const TensorProto &proto, const Shape &shape,
   return Tensor::ofFloats(std::move(floats), shape);
 }
 
-static FailureOr<Tensor> readElementsOf(const TensorProto &proto,
-                                        const Shape &shape, Report report);
+static FailureOr<Tensor> readSmallInts(const Stored &proto, const Shape &shape,
+                                       int64_t count, Report report) {
+  int64_t dataType = proto.proto.data_type();
+  auto codes = readPacked(proto, count, widthOf(dataType), report);
+  if (failed(codes))
+    return failure();
+  std::vector<Dim> ints;
+  for (uint8_t code : *codes)
+    ints.push_back(Dim::fixed(wrap(code, dataType)));
+  return Tensor::ofInts(std::move(ints), shape, dataType);
+}
 
-FailureOr<Tensor> readTensor(const TensorProto &proto, Report report) {
-  if (proto.data_location() == TensorProto::EXTERNAL)
-    return report("its elements are in another file; expected a model that "
-                  "holds them, as onnx.save writes by default");
+static FailureOr<Tensor> readElementsOf(const Stored &stored,
+                                        const Shape &shape, Report report) {
+  int64_t count = *elementCount(shape);
+  const TensorProto &proto = stored.proto;
+  const auto &small = proto.int32_data();
+  const auto &large = proto.uint64_data();
+  if (Format format = codeFormat(proto.data_type()))
+    return isInteger(proto.data_type())
+               ? readSmallInts(stored, shape, count, report)
+               : readCodes(stored, shape, count, format, report);
+  switch (proto.data_type()) {
+  case type::Float:
+    return readFloats<float>(stored, shape, count, proto.float_data(), report);
+  case type::Double:
+    return readFloats<double>(stored, shape, count, proto.double_data(),
+                              report);
+  case type::Float16:
+    return readSmallFloats(stored, shape, count, llvm::APFloat::IEEEhalf(),
+                           report);
+  case type::BFloat16:
+    return readSmallFloats(stored, shape, count, llvm::APFloat::BFloat(),
+                           report);
+  case type::Int64:
+    return readInts<int64_t>(stored, shape, count, proto.int64_data(), report);
+  case type::UInt64:
+    return readInts<uint64_t>(stored, shape, count, large, report);
+  case type::UInt32:
+    return readInts<uint32_t>(stored, shape, count, large, report);
+  case type::Int32:
+    return readInts<int32_t>(stored, shape, count, small, report);
+  case type::Int16:
+    return readInts<int16_t>(stored, shape, count, small, report);
+  case type::UInt16:
+    return readInts<uint16_t>(stored, shape, count, small, report);
+  case type::Int8:
+    return readInts<int8_t>(stored, shape, count, small, report);
+  case type::UInt8:
+  case type::Bool:
+    return readInts<uint8_t>(stored, shape, count, small, report);
+  default:
+    return report("its element type " + dataTypeName(proto.data_type()) +
+                  " is not supported; expected a type of real numbers or "
+                  "booleans");
+  }
+}
+
+FailureOr<Tensor> readTensor(const TensorProto &proto, StringRef folder,
+                             Report report) {
   if (proto.has_segment())
     return report("it is stored in segments, which are not supported");
   FailureOr<Shape> shape = readShape(proto, report);
   if (failed(shape))
     return failure();
-  FailureOr<Tensor> tensor = readElementsOf(proto, *shape, report);
+  Stored stored{proto};
+  std::unique_ptr<llvm::MemoryBuffer> external;
+  if (proto.data_location() == TensorProto::EXTERNAL) {
+    external = readExternal(proto, folder, report);
+    if (!external)
+      return failure();
+    stored.raw = external->getBufferStart();
+    stored.bytes = external->getBufferSize();
+  } else if (proto.has_raw_data()) {
+    stored.raw = proto.raw_data().data();
+    stored.bytes = proto.raw_data().size();
+  }
+  FailureOr<Tensor> tensor = readElementsOf(stored, *shape, report);
   if (succeeded(tensor))
     tensor->dataType = proto.data_type();
   return tensor;
-}
-
-static FailureOr<Tensor> readElementsOf(const TensorProto &proto,
-                                        const Shape &shape, Report report) {
-  int64_t count = *elementCount(shape);
-  const auto &small = proto.int32_data();
-  if (Format format = codeFormat(proto.data_type()))
-    return readCodes(proto, shape, count, format, report);
-  switch (proto.data_type()) {
-  case TensorProto::FLOAT:
-    return readFloats<float>(proto, shape, count, proto.float_data(), report);
-  case TensorProto::DOUBLE:
-    return readFloats<double>(proto, shape, count, proto.double_data(), report);
-  case TensorProto::FLOAT16:
-    return readSmallFloats(proto, shape, count, llvm::APFloat::IEEEhalf(),
-                           report);
-  case TensorProto::BFLOAT16:
-    return readSmallFloats(proto, shape, count, llvm::APFloat::BFloat(),
-                           report);
-  case TensorProto::INT64:
-    return readInts<int64_t>(proto, shape, count, proto.int64_data(), report);
-  case TensorProto::INT32:
-    return readInts<int32_t>(proto, shape, count, small, report);
-  case TensorProto::INT16:
-    return readInts<int16_t>(proto, shape, count, small, report);
-  case TensorProto::UINT16:
-    return readInts<uint16_t>(proto, shape, count, small, report);
-  case TensorProto::INT8:
-    return readInts<int8_t>(proto, shape, count, small, report);
-  case TensorProto::UINT8:
-  case TensorProto::BOOL:
-    return readInts<uint8_t>(proto, shape, count, small, report);
-  default:
-    std::string found = "number " + std::to_string(proto.data_type());
-    if (TensorProto::DataType_IsValid(proto.data_type()))
-      found = TensorProto::DataType_Name(
-          static_cast<TensorProto::DataType>(proto.data_type()));
-    return report("its element type " + found +
-                  " is not supported; expected FLOAT, DOUBLE, FLOAT16, "
-                  "BFLOAT16, BOOL or an integer type");
-  }
 }
 
 } // namespace numera::importer

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 //===----------------------------------------------------------------------===//
 #include "Node.h"
+#include "Graph.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -103,12 +104,26 @@ std::optional<Tensor> Node::tensor(StringRef name) {
   const AttributeProto *found = find(name, AttributeProto::TENSOR, "TENSOR");
   if (!found)
     return std::nullopt;
-  FailureOr<Tensor> read = readTensor(found->t(), [&](const Twine &message) {
-    return error("attribute " + quote(name) + ": " + message);
-  });
+  FailureOr<Tensor> read =
+      readTensor(found->t(), graph.folder(), [&](const Twine &message) {
+        return error("attribute " + quote(name) + ": " + message);
+      });
   if (llvm::failed(read))
     return std::nullopt;
   return *read;
+}
+
+const onnx::GraphProto *Node::body(StringRef name) {
+  const AttributeProto *found = find(name, AttributeProto::GRAPH, "GRAPH");
+  return found ? &found->g() : nullptr;
+}
+
+SmallVector<std::string> Node::texts(StringRef name) {
+  const AttributeProto *found = find(name, AttributeProto::STRINGS, "STRINGS");
+  if (!found)
+    return {};
+  return SmallVector<std::string>(found->strings().begin(),
+                                  found->strings().end());
 }
 
 LogicalResult Node::checkAttributes() {
@@ -134,10 +149,10 @@ std::optional<SmallVector<Dim>> Node::dims(unsigned i) {
                                "constant or an initializer");
     return std::nullopt;
   }
-  if (!tensor.integral || tensor.rank() > 1) {
+  if (!tensor.isIntegral() || tensor.rank() > 1) {
     (void)error(inputName(i) + " has " +
-                (tensor.integral ? "shape " + str(tensor.shape)
-                                 : std::string("floating-point elements")) +
+                (tensor.isIntegral() ? "shape " + str(tensor.shape)
+                                     : std::string("floating-point elements")) +
                 "; expected a list of integers");
     return std::nullopt;
   }
@@ -156,28 +171,28 @@ std::optional<SmallVector<int64_t>> Node::constants(unsigned i) {
   return llvm::map_to_vector(*list, [](Dim dim) { return dim.count; });
 }
 
-LogicalResult Node::checkNoFormat(unsigned i) {
-  if (!input(i).format)
-    return success();
-  std::string type;
-  llvm::raw_string_ostream(type) << input(i).format;
-  return error(inputName(i) + " has elements of " + type +
-               "; expected f32, which a Cast makes of it");
+std::optional<Shape> Node::shapeFrom(unsigned i) {
+  if (!input(i).host)
+    if (std::optional<Shape> shape = declared(0))
+      return shape;
+  std::optional<SmallVector<Dim>> list = dims(i);
+  if (!list)
+    return std::nullopt;
+  return Shape(list->begin(), list->end());
 }
 
 LogicalResult Node::checkFloat(unsigned i) {
-  if (input(i).integral)
-    return error(inputName(i) + " has integer elements; expected f32");
-  if (llvm::any_of(input(i).shape, [](Dim dim) { return dim.is(0); }))
-    return error(inputName(i) + " is empty (" + str(input(i).shape) +
-                 "); expected at least one element");
+  if (input(i).isIntegral())
+    return error(inputName(i) + " has elements of " +
+                 dataTypeName(input(i).dataType) + "; expected floats");
   return success();
 }
 
-LogicalResult Node::checkData(unsigned i) {
-  if (input(i).host)
-    return success();
-  return checkFloat(i);
+LogicalResult Node::checkInteger(unsigned i) {
+  if (!input(i).isIntegral())
+    return error(inputName(i) + " has elements of " +
+                 dataTypeName(input(i).dataType) + "; expected integers");
+  return success();
 }
 
 LogicalResult Node::checkRank(unsigned i, int64_t rank) {
@@ -213,6 +228,38 @@ SmallVector<bool> Node::axes(ArrayRef<int64_t> list, int64_t rank) {
 }
 
 unsigned Node::numOutputs() const { return proto.output_size(); }
+
+bool Node::hasOutput(unsigned i) const {
+  return int(i) < proto.output_size() && !proto.output(int(i)).empty();
+}
+
+std::optional<Shape> Node::declared(unsigned i) const {
+  return hasOutput(i) ? graph.declared(proto.output(int(i))) : std::nullopt;
+}
+
+std::optional<SmallVector<Tensor>>
+Node::compute(StringRef text,
+              ArrayRef<std::pair<StringRef, const Tensor *>> given,
+              ArrayRef<StringRef> outputs) {
+  if (failed())
+    return std::nullopt;
+  auto computed = graph.expand(*this, text, given, outputs);
+  if (!computed)
+    fail();
+  return computed;
+}
+
+LogicalResult Node::expand(StringRef text,
+                           ArrayRef<std::pair<StringRef, const Tensor *>> given,
+                           ArrayRef<StringRef> outputs) {
+  auto computed = compute(text, given, outputs);
+  if (!computed)
+    return failure();
+  for (Tensor &tensor : *computed)
+    if (llvm::failed(finish(tensor)))
+      return failure();
+  return success();
+}
 
 LogicalResult Node::checkFoldable(ArrayRef<Dim> shape) {
   if (llvm::failed(checkSize(shape)))

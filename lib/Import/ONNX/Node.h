@@ -20,6 +20,7 @@
 
 namespace onnx {
 class AttributeProto;
+class GraphProto;
 class NodeProto;
 class TensorProto;
 } // namespace onnx
@@ -33,18 +34,22 @@ using Report = llvm::function_ref<llvm::LogicalResult(const llvm::Twine &)>;
 /// file, and an error is one line.
 std::string quote(llvm::StringRef text);
 
-/// Reads an initializer's elements: f32, f64, f16 and bf16 become f32; integers
-/// and booleans become i64. Errors describe the tensor without naming it.
+/// Reads a stored tensor's elements, from a file in `folder` where the tensor
+/// says so. Errors describe the tensor without naming it.
 llvm::FailureOr<Tensor> readTensor(const onnx::TensorProto &proto,
-                                   Report report);
+                                   llvm::StringRef folder, Report report);
+
+class Graph;
 
 class Node {
 public:
   Node(const onnx::NodeProto &proto, int64_t opset, Emitter &emitter,
-       mlir::Location file)
-      : emit(emitter), opset(opset), proto(proto), file(file) {}
+       Graph &graph, mlir::Location file)
+      : emit(emitter), graph(graph), opset(opset), proto(proto), file(file) {}
 
   Emitter &emit;
+  /// What the node is in, for operators that are made of others.
+  Graph &graph;
   /// The version of the operator set that the model imports.
   const int64_t opset;
 
@@ -63,6 +68,8 @@ public:
   std::optional<llvm::SmallVector<int64_t>> integers(llvm::StringRef name);
   std::optional<llvm::SmallVector<float>> reals(llvm::StringRef name);
   std::optional<Tensor> tensor(llvm::StringRef name);
+  const onnx::GraphProto *body(llvm::StringRef name);
+  llvm::SmallVector<std::string> texts(llvm::StringRef name);
   /// Accepts an attribute that does not matter for inference.
   void ignore(llvm::StringRef name) { asked.insert(name); }
   /// Fails when an attribute was never asked for.
@@ -79,13 +86,13 @@ public:
   std::optional<llvm::SmallVector<Dim>> dims(unsigned i);
   /// The same, where the batch size has no place.
   std::optional<llvm::SmallVector<int64_t>> constants(unsigned i);
-  /// Fails when input i is of a number format, which only Cast reads.
-  llvm::LogicalResult checkNoFormat(unsigned i);
-  /// Fails when input i is not f32.
+  /// The shape that input i lists: its elements where they are known, else what
+  /// the model declares for the output.
+  std::optional<Shape> shapeFrom(unsigned i);
+  /// Fails when input i is not of floats.
   llvm::LogicalResult checkFloat(unsigned i);
-  /// Fails when input i is of integers that are not known, or is computed and
-  /// empty.
-  llvm::LogicalResult checkData(unsigned i);
+  /// Fails when input i is not of integers.
+  llvm::LogicalResult checkInteger(unsigned i);
   llvm::LogicalResult checkRank(unsigned i, int64_t rank);
 
   /// An axis counted from the front; reports one that is out of range.
@@ -94,11 +101,26 @@ public:
   llvm::SmallVector<bool> axes(llvm::ArrayRef<int64_t> list, int64_t rank);
 
   unsigned numOutputs() const;
+  bool hasOutput(unsigned i) const;
+  /// The shape that the model declares for output i, where it is complete.
+  std::optional<Shape> declared(unsigned i) const;
   llvm::LogicalResult checkSize(llvm::ArrayRef<Dim> shape);
   /// Also fails when a compile-time tensor of this shape would fill memory.
   llvm::LogicalResult checkFoldable(llvm::ArrayRef<Dim> shape);
   llvm::SmallVector<Tensor, 1> results;
   llvm::LogicalResult finish(Tensor tensor);
+  /// Finishes with what operators of ONNX make of the inputs; see Text.h.
+  llvm::LogicalResult
+  expand(llvm::StringRef text,
+         llvm::ArrayRef<std::pair<llvm::StringRef, const Tensor *>> inputs,
+         llvm::ArrayRef<llvm::StringRef> outputs);
+  /// The same for a part of the node: its results.
+  std::optional<llvm::SmallVector<Tensor>>
+  compute(llvm::StringRef text,
+          llvm::ArrayRef<std::pair<llvm::StringRef, const Tensor *>> inputs,
+          llvm::ArrayRef<llvm::StringRef> outputs);
+  /// The node's error was reported by another one inside it.
+  void fail() { reported = true; }
 
 private:
   const onnx::AttributeProto *find(llvm::StringRef name, int type,

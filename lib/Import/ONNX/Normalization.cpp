@@ -158,28 +158,28 @@ static void emitParameters(Node &node, float epsilon, Tensor &scale,
 
 LogicalResult importBatchNormalization(Node &node) {
   float epsilon = node.real("epsilon", 1e-5f);
-  node.ignore("momentum");
+  float momentum = node.real("momentum", 0.9f);
   bool spatial = node.integer("spatial", 1);
   bool training = node.integer("training_mode", 0);
   if (node.failed())
     return failure();
-  if (training || !spatial)
-    return node.error(
-        Twine("attribute ") +
-        (training ? "'training_mode' is not 0" : "'spatial' is not 1") +
-        "; only inference with one mean a channel is supported");
+  if (!spatial)
+    return node.error("attribute 'spatial' is not 1; only one mean a channel "
+                      "is supported");
   const Tensor &x = node.input(0);
   if (x.rank() < 2)
     return node.error(node.inputName(0) + " has shape " + str(x.shape) +
                       "; expected batch and channels");
   bool known = true;
   for (unsigned i = 1; i < 5; ++i) {
-    known &= node.input(i).host != nullptr;
+    known &= node.input(i).host && !node.input(i).isDouble();
     if (node.input(i).shape != Shape{x.shape[1]})
       return node.error(node.inputName(i) + " has shape " +
                         str(node.input(i).shape) + "; expected " +
                         str({x.shape[1]}) + ", one for each channel");
   }
+  if (training)
+    return trainBatchNormalization(node, epsilon, momentum);
   Tensor scale, shift;
   (known ? foldParameters : emitParameters)(node, epsilon, scale, shift);
   Operand image = node.emit.aligned(x, x.rank());

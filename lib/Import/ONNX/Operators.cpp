@@ -3,9 +3,8 @@
 //===----------------------------------------------------------------------===//
 #include "Operators.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 #include <climits>
-#include <set>
+#include <list>
 
 using namespace mlir;
 
@@ -14,9 +13,9 @@ namespace numera::importer {
 namespace {
 /// What the inputs may be.
 enum class Elements {
-  Float, ///< all f32
-  Any,   ///< f32 or i64: the importer checks
-  Every, ///< formats too
+  Float, ///< f32 or f64
+  Any,   ///< integers too: the importer checks
+  Every, ///< narrower floats as such, too
 };
 
 struct Operator {
@@ -24,66 +23,157 @@ struct Operator {
   LogicalResult (*import)(Node &);
   unsigned minInputs;
   unsigned maxInputs;
+  /// Narrower floats are computed with in f32, but for `Every`.
   Elements elements = Elements::Float;
 };
 
 constexpr unsigned kMany = UINT_MAX;
+/// As many, any of which may be left out.
+constexpr unsigned kOptionalMany = UINT_MAX - 1;
 
 constexpr Operator kOperators[] = {
+    {"Abs", importUnary, 1, 1, Elements::Any},
     {"Add", importBinary, 2, 2, Elements::Any},
+    {"And", importLogic, 2, 2, Elements::Any},
+    {"ArgMax", importArg, 1, 1, Elements::Any},
+    {"ArgMin", importArg, 1, 1, Elements::Any},
+    {"Attention", importAttention, 3, 7, Elements::Any},
     {"AveragePool", importAveragePool, 1, 1},
     {"BatchNormalization", importBatchNormalization, 5, 5},
+    {"BitCast", importBitCast, 1, 1, Elements::Every},
+    {"BitShift", importBitShift, 2, 2, Elements::Any},
+    {"BitwiseAnd", importLogic, 2, 2, Elements::Any},
+    {"BitwiseNot", importBitwiseNot, 1, 1, Elements::Any},
+    {"BitwiseOr", importLogic, 2, 2, Elements::Any},
+    {"BitwiseXor", importLogic, 2, 2, Elements::Any},
     {"Cast", importCast, 1, 1, Elements::Every},
-    {"Clip", importClip, 1, 3},
-    {"Concat", importConcat, 1, kMany, Elements::Any},
+    {"CastLike", importCastLike, 2, 2, Elements::Every},
+    {"CausalConvWithState", importCausalConvWithState, 2, 4},
+    {"Celu", importUnary, 1, 1},
+    {"CenterCropPad", importCenterCropPad, 2, 2, Elements::Any},
+    {"Clip", importClip, 1, 3, Elements::Any},
+    {"Compress", importCompress, 2, 2, Elements::Every},
+    {"Concat", importConcat, 1, kMany, Elements::Every},
     {"Constant", importConstant, 0, 0},
     {"ConstantOfShape", importConstantOfShape, 1, 1, Elements::Any},
     {"Conv", importConv, 2, 3},
+    {"ConvInteger", importIntegerProduct, 2, 4, Elements::Any},
+    {"CumProd", importCumulate, 2, 2, Elements::Any},
+    {"CumSum", importCumulate, 2, 2, Elements::Any},
+    {"DepthToSpace", importDepthToSpace, 1, 1, Elements::Every},
     {"DequantizeLinear", importDequantizeLinear, 2, 3, Elements::Every},
     {"Div", importBinary, 2, 2, Elements::Any},
-    {"Dropout", importDropout, 1, 3, Elements::Any},
+    {"Dropout", importDropout, 1, 3, Elements::Every},
     {"DynamicQuantizeLinear", importDynamicQuantizeLinear, 1, 1},
     {"Elu", importUnary, 1, 1},
-    {"Expand", importExpand, 2, 2, Elements::Any},
-    {"Flatten", importFlatten, 1, 1, Elements::Any},
-    {"Gather", importGather, 2, 2, Elements::Any},
-    {"Gemm", importGemm, 2, 3},
+    {"Equal", importCompare, 2, 2, Elements::Any},
+    {"Expand", importExpand, 2, 2, Elements::Every},
+    {"EyeLike", importEyeLike, 1, 1, Elements::Every},
+    {"Flatten", importFlatten, 1, 1, Elements::Every},
+    {"GRU", importRecurrent, 3, 6, Elements::Any},
+    {"Gather", importGather, 2, 2, Elements::Every},
+    {"GatherElements", importGatherElements, 2, 2, Elements::Every},
+    {"GatherND", importGatherND, 2, 2, Elements::Every},
+    {"Gelu", importGelu, 1, 1},
+    {"Gemm", importGemm, 2, 3, Elements::Any},
     {"GlobalAveragePool", importGlobalPool, 1, 1},
+    {"GlobalLpPool", importGlobalPool, 1, 1},
     {"GlobalMaxPool", importGlobalPool, 1, 1},
+    {"Greater", importCompare, 2, 2, Elements::Any},
+    {"GreaterOrEqual", importCompare, 2, 2, Elements::Any},
+    {"GroupNormalization", importGroupNormalization, 3, 3},
     {"HardSigmoid", importUnary, 1, 1},
     {"HardSwish", importUnary, 1, 1},
+    {"Hardmax", importHardmax, 1, 1},
     {"Identity", importIdentity, 1, 1, Elements::Every},
+    {"If", importIf, 1, 1, Elements::Every},
+    {"InstanceNormalization", importInstanceNormalization, 3, 3},
+    {"IsInf", importIsSpecial, 1, 1},
+    {"IsNaN", importIsSpecial, 1, 1},
+    {"LRN", importLRN, 1, 1},
+    {"LSTM", importRecurrent, 3, 8, Elements::Any},
     {"LayerNormalization", importLayerNormalization, 2, 3},
     {"LeakyRelu", importUnary, 1, 1},
+    {"Less", importCompare, 2, 2, Elements::Any},
+    {"LessOrEqual", importCompare, 2, 2, Elements::Any},
+    {"LinearAttention", importLinearAttention, 3, 6},
     {"LogSoftmax", importSoftmax, 1, 1},
-    {"MatMul", importMatMul, 2, 2},
-    {"Max", importVariadic, 1, kMany},
-    {"MaxPool", importMaxPool, 1, 1},
-    {"Min", importVariadic, 1, kMany},
+    {"Loop", importLoop, 2, kOptionalMany, Elements::Every},
+    {"LpNormalization", importLpNormalization, 1, 1},
+    {"LpPool", importLpPool, 1, 1},
+    {"MatMul", importMatMul, 2, 2, Elements::Any},
+    {"MatMulInteger", importIntegerProduct, 2, 4, Elements::Any},
+    {"Max", importVariadic, 1, kMany, Elements::Any},
+    {"MaxPool", importMaxPool, 1, 1, Elements::Any},
+    {"Mean", importVariadic, 1, kMany},
+    {"MeanVarianceNormalization", importMeanVarianceNormalization, 1, 1},
+    {"Min", importVariadic, 1, kMany, Elements::Any},
+    {"Mish", importUnary, 1, 1},
+    {"Mod", importMod, 2, 2, Elements::Any},
     {"Mul", importBinary, 2, 2, Elements::Any},
-    {"Neg", importNeg, 1, 1, Elements::Any},
-    {"PRelu", importBinary, 2, 2},
+    {"Neg", importUnary, 1, 1, Elements::Any},
+    {"NegativeLogLikelihoodLoss", importLoss, 2, 3, Elements::Any},
+    {"NonZero", importNonZero, 1, 1, Elements::Any},
+    {"Not", importNot, 1, 1, Elements::Any},
+    {"OneHot", importOneHot, 3, 3, Elements::Every},
+    {"Or", importLogic, 2, 2, Elements::Any},
+    {"PRelu", importBinary, 2, 2, Elements::Any},
     {"Pad", importPad, 1, 4, Elements::Any},
     {"Pow", importBinary, 2, 2, Elements::Any},
+    {"QLinearConv", importQuantizedProduct, 8, 9, Elements::Every},
+    {"QLinearMatMul", importQuantizedProduct, 8, 8, Elements::Every},
     {"QuantizeLinear", importQuantizeLinear, 2, 3, Elements::Every},
+    {"RMSNormalization", importRMSNormalization, 2, 2},
+    {"RNN", importRecurrent, 3, 6, Elements::Any},
+    {"Range", importRange, 3, 3, Elements::Any},
     {"Reciprocal", importUnary, 1, 1},
+    {"ReduceL1", importReduce, 1, 2, Elements::Any},
+    {"ReduceL2", importReduce, 1, 2, Elements::Any},
+    {"ReduceLogSum", importReduce, 1, 2, Elements::Any},
+    {"ReduceLogSumExp", importReduce, 1, 2, Elements::Any},
     {"ReduceMax", importReduce, 1, 2, Elements::Any},
     {"ReduceMean", importReduce, 1, 2, Elements::Any},
     {"ReduceMin", importReduce, 1, 2, Elements::Any},
+    {"ReduceProd", importReduce, 1, 2, Elements::Any},
     {"ReduceSum", importReduce, 1, 2, Elements::Any},
-    {"Relu", importUnary, 1, 1},
-    {"Reshape", importReshape, 2, 2, Elements::Any},
-    {"Shape", importShape, 1, 1, Elements::Any},
+    {"ReduceSumSquare", importReduce, 1, 2, Elements::Any},
+    {"Relu", importUnary, 1, 1, Elements::Any},
+    {"Reshape", importReshape, 1, 2, Elements::Every},
+    {"Resize", importResize, 1, 4, Elements::Any},
+    {"ReverseSequence", importReverseSequence, 2, 2, Elements::Every},
+    {"RotaryEmbedding", importRotaryEmbedding, 3, 4, Elements::Any},
+    {"Scan", importScan, 1, kMany, Elements::Every},
+    {"Scatter", importScatterElements, 3, 3, Elements::Any},
+    {"ScatterElements", importScatterElements, 3, 3, Elements::Any},
+    {"ScatterND", importScatterND, 3, 3, Elements::Any},
+    {"Selu", importUnary, 1, 1},
+    {"Shape", importShape, 1, 1, Elements::Every},
+    {"Shrink", importUnary, 1, 1, Elements::Any},
     {"Sigmoid", importUnary, 1, 1},
-    {"Size", importSize, 1, 1, Elements::Any},
-    {"Slice", importSlice, 1, 5, Elements::Any},
+    {"Sign", importUnary, 1, 1, Elements::Any},
+    {"Size", importSize, 1, 1, Elements::Every},
+    {"Slice", importSlice, 1, 5, Elements::Every},
     {"Softmax", importSoftmax, 1, 1},
-    {"Split", importSplit, 1, 2, Elements::Any},
-    {"Squeeze", importSqueeze, 1, 2, Elements::Any},
+    {"SoftmaxCrossEntropyLoss", importLoss, 2, 3, Elements::Any},
+    {"Softplus", importUnary, 1, 1},
+    {"Softsign", importUnary, 1, 1},
+    {"SpaceToDepth", importDepthToSpace, 1, 1, Elements::Every},
+    {"Split", importSplit, 1, 2, Elements::Every},
+    {"Squeeze", importSqueeze, 1, 2, Elements::Every},
     {"Sub", importBinary, 2, 2, Elements::Any},
     {"Sum", importVariadic, 1, kMany},
-    {"Transpose", importTranspose, 1, 1, Elements::Any},
-    {"Unsqueeze", importUnsqueeze, 1, 2, Elements::Any},
+    {"SwiGLU", importSwiGLU, 2, 2},
+    {"Swish", importUnary, 1, 1},
+    {"TensorScatter", importTensorScatter, 2, 3, Elements::Every},
+    {"ThresholdedRelu", importUnary, 1, 1},
+    {"Tile", importTile, 2, 2, Elements::Every},
+    {"TopK", importTopK, 1, 2, Elements::Any},
+    {"Transpose", importTranspose, 1, 1, Elements::Every},
+    {"Trilu", importTrilu, 1, 2, Elements::Any},
+    {"Unsqueeze", importUnsqueeze, 1, 2, Elements::Every},
+    {"Upsample", importResize, 1, 2, Elements::Any},
+    {"Where", importWhere, 3, 3, Elements::Every},
+    {"Xor", importLogic, 2, 2, Elements::Any},
 // Of one input, and one operation.
 #define SINGLE_1(onnx) {onnx, importUnary, 1, 1},
 #define SINGLE_2(onnx)
@@ -94,46 +184,76 @@ constexpr Operator kOperators[] = {
 };
 } // namespace
 
-static std::string supportedNames() {
-  std::set<StringRef> names;
-  for (const Operator &op : kOperators)
-    if (!op.name.empty())
-      names.insert(op.name);
-  return llvm::join(names, ", ");
-}
-
 static LogicalResult checkInputs(Node &node, const Operator &op) {
   unsigned count = node.numInputs();
   if (count < op.minInputs || count > op.maxInputs) {
     std::string expected = std::to_string(op.minInputs);
-    if (op.maxInputs == kMany)
+    if (op.maxInputs >= kOptionalMany)
       expected += " or more";
     else if (op.maxInputs != op.minInputs)
       expected += " to " + std::to_string(op.maxInputs);
     return node.error(Twine(count) + " inputs; expected " + expected);
   }
   for (unsigned i = 0; i < count; ++i) {
-    if (!node.has(i) && (i < op.minInputs || op.maxInputs == kMany))
+    bool isNeeded = op.maxInputs != kOptionalMany &&
+                    (i < op.minInputs || op.maxInputs == kMany);
+    if (!node.has(i) && isNeeded)
       return node.error("input " + Twine(i) + " is left out");
-    if (node.has(i) && op.elements != Elements::Every &&
-        failed(node.checkNoFormat(i)))
-      return failure();
     if (node.has(i) && op.elements == Elements::Float &&
-        failed(node.checkFloat(i)))
+        !node.input(i).isFromShape && failed(node.checkFloat(i)))
       return failure();
   }
   return success();
 }
 
+namespace {
+/// The narrower floats that an operator takes, as f32, and what its results of
+/// f32 become of it.
+class Widening {
+public:
+  explicit Widening(Node &node) : node(node) {
+    for (unsigned i = 0; i < node.numInputs(); ++i)
+      if (node.has(i) && isNarrow(node.input(i).dataType)) {
+        element = element ? element : node.input(i).dataType;
+        wide.push_back(widen(node.emit, node.input(i)));
+        replaced.push_back(i);
+      }
+    for (auto [i, tensor] : llvm::zip_equal(replaced, wide))
+      node.inputs[i] = &tensor;
+  }
+
+  void narrowResults() {
+    if (!element)
+      return;
+    for (auto [i, result] : llvm::enumerate(node.results)) {
+      // The mean and the deviation of a norm are f32.
+      bool staysWide = i > 0 && node.op() == "LayerNormalization";
+      if (result.dataType == type::Float && !staysWide)
+        result = narrow(node.emit, result, element);
+    }
+  }
+
+private:
+  Node &node;
+  int64_t element = 0;
+  SmallVector<unsigned> replaced;
+  std::list<Tensor> wide;
+};
+} // namespace
+
 LogicalResult importNode(Node &node) {
   const Operator *op = llvm::find_if(
       kOperators, [&](const Operator &row) { return row.name == node.op(); });
   if (op == std::end(kOperators))
-    return node.error("this operator is not supported; supported are " +
-                      supportedNames());
+    return node.error("this operator is not supported");
+  std::optional<Widening> widening;
+  if (op->elements != Elements::Every)
+    widening.emplace(node);
   if (failed(checkInputs(node, *op)) || failed(op->import(node)) ||
       node.failed())
     return failure();
+  if (widening)
+    widening->narrowResults();
   return node.checkAttributes();
 }
 

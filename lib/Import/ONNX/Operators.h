@@ -16,41 +16,68 @@ namespace numera::importer {
 /// Imports one node, whose inputs are there, by its row in the table.
 llvm::LogicalResult importNode(Node &node);
 
+// Arithmetic.cpp
+llvm::LogicalResult importBinary(Node &node);
+llvm::LogicalResult importBitShift(Node &node);
+llvm::LogicalResult importClip(Node &node);
+llvm::LogicalResult importCompare(Node &node);
+llvm::LogicalResult importLogic(Node &node);
+llvm::LogicalResult importMod(Node &node);
+llvm::LogicalResult importVariadic(Node &node);
+llvm::LogicalResult importWhere(Node &node);
+/// The shape of all inputs' broadcast, or nothing after an error.
+std::optional<Shape> broadcastAll(Node &node);
+
+// Cast.cpp
+llvm::LogicalResult importBitCast(Node &node);
+llvm::LogicalResult importCast(Node &node);
+llvm::LogicalResult importCastLike(Node &node);
+/// A tensor as one of `dataType`, as Cast does it by default.
+Tensor convertTo(Emitter &emit, const Tensor &tensor, int64_t dataType);
+/// A narrower float as f32, and back.
+Tensor widen(Emitter &emit, const Tensor &tensor);
+Tensor narrow(Emitter &emit, const Tensor &tensor, int64_t dataType);
+
 // Contraction.cpp
 llvm::LogicalResult importGemm(Node &node);
 llvm::LogicalResult importMatMul(Node &node);
+/// numpy's product, or nothing after an error.
+std::optional<Tensor> matmul(Node &node, Tensor lhs, Tensor rhs);
 
 // Convolution.cpp
 llvm::LogicalResult importConv(Node &node);
 
 // Elementwise.cpp
-llvm::LogicalResult importNeg(Node &node);
+llvm::LogicalResult importBitwiseNot(Node &node);
+llvm::LogicalResult importGelu(Node &node);
+llvm::LogicalResult importIsSpecial(Node &node);
+llvm::LogicalResult importNot(Node &node);
 llvm::LogicalResult importUnary(Node &node);
-llvm::LogicalResult importBinary(Node &node);
-llvm::LogicalResult importVariadic(Node &node);
-llvm::LogicalResult importClip(Node &node);
-
-// Cast.cpp
-llvm::LogicalResult importCast(Node &node);
 
 // Fold.cpp: compile-time values
 llvm::LogicalResult importConstant(Node &node);
 llvm::LogicalResult importConstantOfShape(Node &node);
-llvm::LogicalResult importGather(Node &node);
 llvm::LogicalResult importShape(Node &node);
 llvm::LogicalResult importSize(Node &node);
-/// Neg of integers that are known.
+/// Neg of integers that are multiples of the batch size.
 llvm::LogicalResult negateIntegers(Node &node);
-/// Add, Sub, Mul, Div of integers, all known.
+/// Add, Sub, Mul, Div of such.
 llvm::LogicalResult foldIntegers(Node &node);
+/// Where, of such, with a condition that is known.
+llvm::LogicalResult selectKnown(Node &node, llvm::ArrayRef<Dim> shape);
 
 // Normalization.cpp
 llvm::LogicalResult importBatchNormalization(Node &node);
 llvm::LogicalResult importLayerNormalization(Node &node);
 llvm::LogicalResult importSoftmax(Node &node);
 
+// Pad.cpp
+llvm::LogicalResult importCenterCropPad(Node &node);
+llvm::LogicalResult importPad(Node &node);
+
 // Pool.cpp
 llvm::LogicalResult importAveragePool(Node &node);
+llvm::LogicalResult importLpPool(Node &node);
 llvm::LogicalResult importMaxPool(Node &node);
 
 // Quantize.cpp
@@ -59,13 +86,16 @@ llvm::LogicalResult importDynamicQuantizeLinear(Node &node);
 llvm::LogicalResult importQuantizeLinear(Node &node);
 
 // Reduction.cpp
+llvm::LogicalResult importArg(Node &node);
 llvm::LogicalResult importGlobalPool(Node &node);
 llvm::LogicalResult importReduce(Node &node);
+Tensor absolute(Emitter &emit, const Tensor &x);
+Tensor power(Emitter &emit, const Tensor &x, double exponent);
 
 // Reshape.cpp
+llvm::LogicalResult importDropout(Node &node);
 llvm::LogicalResult importFlatten(Node &node);
 llvm::LogicalResult importIdentity(Node &node);
-llvm::LogicalResult importDropout(Node &node);
 llvm::LogicalResult importReshape(Node &node);
 llvm::LogicalResult importSqueeze(Node &node);
 llvm::LogicalResult importTranspose(Node &node);
@@ -74,9 +104,65 @@ llvm::LogicalResult importUnsqueeze(Node &node);
 // Slice.cpp
 llvm::LogicalResult importConcat(Node &node);
 llvm::LogicalResult importExpand(Node &node);
-llvm::LogicalResult importPad(Node &node);
 llvm::LogicalResult importSlice(Node &node);
 llvm::LogicalResult importSplit(Node &node);
+
+// Arrange.cpp
+llvm::LogicalResult importDepthToSpace(Node &node);
+llvm::LogicalResult importEyeLike(Node &node);
+llvm::LogicalResult importOneHot(Node &node);
+llvm::LogicalResult importRange(Node &node);
+llvm::LogicalResult importReverseSequence(Node &node);
+llvm::LogicalResult importTile(Node &node);
+llvm::LogicalResult importTrilu(Node &node);
+
+// Gather.cpp
+llvm::LogicalResult importGather(Node &node);
+llvm::LogicalResult importGatherElements(Node &node);
+llvm::LogicalResult importGatherND(Node &node);
+llvm::LogicalResult importScatterElements(Node &node);
+llvm::LogicalResult importScatterND(Node &node);
+llvm::LogicalResult importTensorScatter(Node &node);
+
+// Order.cpp
+llvm::LogicalResult importCompress(Node &node);
+llvm::LogicalResult importCumulate(Node &node);
+llvm::LogicalResult importHardmax(Node &node);
+llvm::LogicalResult importNonZero(Node &node);
+llvm::LogicalResult importTopK(Node &node);
+
+// Attention.cpp
+llvm::LogicalResult importAttention(Node &node);
+llvm::LogicalResult importCausalConvWithState(Node &node);
+llvm::LogicalResult importLinearAttention(Node &node);
+llvm::LogicalResult importRotaryEmbedding(Node &node);
+llvm::LogicalResult importSwiGLU(Node &node);
+
+// Loops.cpp
+llvm::LogicalResult importIf(Node &node);
+llvm::LogicalResult importLoop(Node &node);
+llvm::LogicalResult importScan(Node &node);
+
+/// BatchNormalization in training mode, with the shapes checked.
+llvm::LogicalResult trainBatchNormalization(Node &node, float epsilon,
+                                            float momentum);
+
+// Composite.cpp
+llvm::LogicalResult importGroupNormalization(Node &node);
+llvm::LogicalResult importInstanceNormalization(Node &node);
+llvm::LogicalResult importIntegerProduct(Node &node);
+llvm::LogicalResult importLRN(Node &node);
+llvm::LogicalResult importLoss(Node &node);
+llvm::LogicalResult importLpNormalization(Node &node);
+llvm::LogicalResult importMeanVarianceNormalization(Node &node);
+llvm::LogicalResult importQuantizedProduct(Node &node);
+llvm::LogicalResult importRMSNormalization(Node &node);
+
+// Recurrent.cpp
+llvm::LogicalResult importRecurrent(Node &node);
+
+// Resize.cpp
+llvm::LogicalResult importResize(Node &node);
 
 } // namespace numera::importer
 

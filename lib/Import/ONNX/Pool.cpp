@@ -1,11 +1,12 @@
-//===- Pool.cpp - MaxPool and AveragePool ---------------------------------===//
+//===- Pool.cpp - MaxPool, AveragePool and LpPool -------------------------===//
 // SPDX-License-Identifier: MIT
 //===----------------------------------------------------------------------===//
 #include "Operators.h"
+#include "Scalar.h"
 #include "Window.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/STLExtras.h"
-#include <limits>
 
 using namespace mlir;
 using utils::IteratorType;
@@ -35,7 +36,8 @@ static LogicalResult readWindow(Node &node, Window &window) {
 
 /// Reduces each window: loops over the result, then over the kernel, whose
 /// sizes come from a tensor that is never read.
-static Tensor slide(Node &node, const Window &window, float init, Body body) {
+static Tensor slide(Node &node, const Tensor &x, const Window &window,
+                    TypedAttr init, Body body) {
   Emitter &emit = node.emit;
   MLIRContext *context = emit.b.getContext();
   unsigned spatial = window.rank(), kernel = 2 + spatial;
@@ -45,7 +47,7 @@ static Tensor slide(Node &node, const Window &window, float init, Body body) {
   window.appendTo(image, context, 2, kernel);
   AffineMap identity = AffineMap::getMultiDimIdentityMap(loops, context);
 
-  Tensor padded = window.pad(node, init);
+  Tensor padded = window.pad(node, x, init);
   Shape shape = {padded.shape[0], padded.shape[1]};
   for (int64_t size : window.output)
     shape.push_back(Dim::fixed(size));
@@ -53,28 +55,97 @@ static Tensor slide(Node &node, const Window &window, float init, Body body) {
   iterators.append(spatial, IteratorType::reduction);
   Value source = emit.value(padded);
   Value taps = emit.empty(fixedShape(window.kernel));
-  Tensor result =
-      emit.generic({{source, AffineMap::get(loops, 0, image, context)},
-                    {taps, identity.getMinorSubMap(spatial)}},
-                   emit.filled(shape, init), identity.getMajorSubMap(kernel),
-                   iterators, [&](LocBuilder &b, ValueRange args) {
-                     // args[1] is the unread element of `taps`.
-                     return body(b, ValueRange{args[0], args[2]});
-                   });
+  Tensor result = emit.generic(
+      {{source, AffineMap::get(loops, 0, image, context)},
+       {taps, identity.getMinorSubMap(spatial)}},
+      emit.filled(shape, init), identity.getMajorSubMap(kernel), iterators,
+      [&](LocBuilder &b, ValueRange args) {
+        // args[1] is the unread element of `taps`.
+        return body(b, ValueRange{args[0], args[2]});
+      },
+      x.dataType);
   result.shape = shape;
   return result;
 }
 
+/// Where in the input the maximum of each window is, the first if there are
+/// several: counted row-major, or with the last two dimensions swapped.
+static Tensor maximumIndices(Node &node, const Window &window,
+                             const Tensor &maxima, bool columnMajor) {
+  Emitter &emit = node.emit;
+  const Tensor &x = node.input(0);
+  Value source = emit.value(x), greatest = emit.value(maxima);
+  unsigned spatial = window.rank();
+  SmallVector<int64_t> strides = stridesOf(x.shape);
+  SmallVector<int64_t> places = strides;
+  if (columnMajor) {
+    int64_t stride = 1;
+    for (unsigned i = 0; i < spatial; ++i) {
+      places[i + 2] = stride;
+      stride *= x.shape[i + 2].count;
+    }
+  }
+  Type i64 = emit.b.getI64Type();
+  auto none = cast<TypedAttr>(emit.b.getI64IntegerAttr(INT64_MAX));
+  return emit.generateReduced(
+      maxima.shape, window.kernel, none, type::Int64,
+      [&](LocBuilder &b, ValueRange at) -> Value {
+        SmallVector<Value> from = {at[0], at[1]};
+        Value inside = constant(b, b.getI1Type(), 1);
+        Value place = add(b, mul(b, at[0], index(b, places[0])),
+                          mul(b, at[1], index(b, places[1])));
+        for (unsigned i = 0; i < spatial; ++i) {
+          Value start = sub(b, mul(b, at[2 + i], index(b, window.strides[i])),
+                            index(b, window.low[i]));
+          Value tap =
+              add(b, start,
+                  mul(b, at[2 + spatial + i], index(b, window.dilations[i])));
+          Value size = index(b, window.input[i]);
+          inside =
+              both(b, inside,
+                   both(b, compare(b, Order::LessOrEqual, index(b, 0), tap),
+                        compare(b, Order::Less, tap, size)));
+          from.push_back(clampIndex(b, tap, size));
+          place = add(b, place, mul(b, tap, index(b, places[2 + i])));
+        }
+        Value here = Emitter::at(b, source, from);
+        Value most = Emitter::at(b, greatest, at.take_front(2 + spatial));
+        Value found = both(b, inside, compare(b, Order::Equal, here, most));
+        Value candidate = select(b, found, fromIndex(b, place, i64),
+                                 arith::ConstantOp::create(b, none));
+        return min(b, candidate, at.back());
+      });
+}
+
 LogicalResult importMaxPool(Node &node) {
-  node.ignore("storage_order"); // Of the second result, which is not computed.
+  bool columnMajor = node.integer("storage_order", 0);
   Window window;
   if (failed(readWindow(node, window)))
     return failure();
-  return node.finish(
-      slide(node, window, -std::numeric_limits<float>::infinity(),
-            [](LocBuilder &b, ValueRange args) -> Value {
-              return arith::MaximumFOp::create(b, args[0], args[1]);
-            }));
+  const Tensor &x = node.input(0);
+  bool noSign = isUnsigned(x.dataType);
+  Tensor maxima =
+      slide(node, x, window, least(node.emit.element(x.dataType), noSign),
+            [&](LocBuilder &b, ValueRange args) {
+              return max(b, args[0], args[1], noSign);
+            });
+  if (failed(node.finish(maxima)) || !node.hasOutput(1))
+    return failure(node.failed());
+  return node.finish(maximumIndices(node, window, maxima, columnMajor));
+}
+
+/// The p-th root of the sum of the p-th powers of magnitudes.
+LogicalResult importLpPool(Node &node) {
+  int64_t p = node.integer("p", 2);
+  Window window;
+  if (failed(readWindow(node, window)))
+    return failure();
+  const Tensor &x = node.input(0);
+  Tensor powers = power(node.emit, absolute(node.emit, x), double(p));
+  Tensor sums = slide(
+      node, powers, window, node.emit.number(0, x.dataType),
+      [](LocBuilder &b, ValueRange args) { return add(b, args[1], args[0]); });
+  return node.finish(power(node.emit, sums, 1.0 / double(p)));
 }
 
 /// How many elements of dimension i each window averages: those of the input
@@ -124,16 +195,13 @@ LogicalResult importAveragePool(Node &node) {
   if (!positions || *positions > kMaxFolded)
     return node.error("windows at " + str(fixedShape(window.output)) +
                       " positions; expected at most 2^26");
-  Tensor sums =
-      slide(node, window, 0.0f, [](LocBuilder &b, ValueRange args) -> Value {
-        return arith::AddFOp::create(b, args[1], args[0]);
-      });
+  Tensor sums = slide(
+      node, node.input(0), window, node.emit.number(0, node.input(0).dataType),
+      [](LocBuilder &b, ValueRange args) { return add(b, args[1], args[0]); });
   Tensor divisor = divisors(window, countPads);
-  return node.finish(node.emit.map({&sums, &divisor}, sums.shape,
-                                   [](LocBuilder &b, ValueRange args) -> Value {
-                                     return arith::DivFOp::create(b, args[0],
-                                                                  args[1]);
-                                   }));
+  return node.finish(node.emit.map(
+      {&sums, &divisor}, sums.shape,
+      [](LocBuilder &b, ValueRange args) { return div(b, args[0], args[1]); }));
 }
 
 } // namespace numera::importer

@@ -8,13 +8,11 @@
 // it.
 //
 //===----------------------------------------------------------------------===//
-#include "Formats.h"
 #include "Operators.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "Scalar.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "llvm/ADT/STLExtras.h"
-#include <onnx/onnx_pb.h>
 
 using namespace mlir;
 
@@ -78,39 +76,36 @@ static LogicalResult findGrid(Node &node, const Tensor &x, const Tensor &scale,
   return success();
 }
 
-/// A tensor of integers or of a narrow format as one of f32.
-static Tensor inF32(Node &node, const Tensor &tensor) {
-  if (tensor.integral && tensor.host) {
-    std::vector<float> floats;
-    for (Dim dim : tensor.host->ints)
-      floats.push_back(float(dim.count));
-    return Tensor::ofFloats(std::move(floats), tensor.shape);
-  }
-  if (!tensor.format)
-    return tensor;
-  Emitter &emit = node.emit;
-  Value wide =
-      CastOp::create(emit.b, emit.type(tensor.shape), emit.value(tensor));
-  return emit.result(wide, tensor.shape);
-}
-
 /// What quantized numbers are stored as: `output_dtype`, the zero point's type,
 /// or, where neither is there, unsigned integers of 8 bits.
-static FailureOr<Type> elementOf(Node &node) {
+static FailureOr<int64_t> storedType(Node &node) {
   int64_t asked = node.integer("output_dtype", 0);
-  int64_t type = asked ? asked : int64_t(onnx::TensorProto::UINT8);
-  MLIRContext *context = node.emit.b.getContext();
-  if (node.has(2)) {
-    const Tensor &zero = node.input(2);
-    if (zero.format)
-      return zero.format;
-    type = zero.dataType ? zero.dataType : type;
-  }
-  if (Type element = formatElement(context, type))
-    return element;
-  return node.error("stores type " + dataTypeName(type) +
-                    ", which is not supported; expected an integer of 4, 8 or "
-                    "16 bits or a float of 4 or 8");
+  int64_t found = asked         ? asked
+                  : node.has(2) ? node.input(2).dataType
+                                : int64_t(type::UInt8);
+  bool isByte = found != type::Bool && (isInteger(found) || isNarrow(found)) &&
+                widthOf(found) <= 32;
+  if (isByte)
+    return found;
+  return node.error("stores type " + dataTypeName(found) +
+                    ", which is not supported; expected an integer or a "
+                    "narrower float");
+}
+
+/// Numbers, rounded where they become integers, as what they are stored as:
+/// saturated.
+static Tensor stored(Emitter &emit, const Tensor &x, int64_t dataType) {
+  if (isInteger(dataType))
+    return emit.map(
+        {&x}, x.shape,
+        [&](LocBuilder &b, ValueRange args) {
+          return convert(b, args[0], type::Float, dataType);
+        },
+        dataType);
+  Value value = emit.value(x);
+  auto cast = CastOp::create(emit.b, emit.type(x.shape, dataType), value);
+  cast.setOverflow(Overflow::Saturate);
+  return emit.result(cast.getResult(), x.shape, dataType);
 }
 
 static Tensor combine(Node &node, const Tensor &x, const Grid &grid,
@@ -122,11 +117,6 @@ static Tensor combine(Node &node, const Tensor &x, const Grid &grid,
     operands.push_back({other, grid.axes});
   return node.emit.reshape(node.emit.mapAlong(operands, grid.shape, body),
                            x.shape);
-}
-
-static bool isInteger(Type element) {
-  const Format &format = cast<NumType>(element).getFormat();
-  return format.getFamily().range(format).leastExponent == 0;
 }
 
 static LogicalResult checkZeroPoint(Node &node, const Tensor &scale) {
@@ -141,42 +131,42 @@ static LogicalResult checkZeroPoint(Node &node, const Tensor &scale) {
 LogicalResult importQuantizeLinear(Node &node) {
   node.ignore("saturate");
   node.ignore("precision");
-  const Tensor &x = node.input(0);
-  Tensor scale = inF32(node, node.input(1));
+  Tensor x = convertTo(node.emit, node.input(0), type::Float);
+  Tensor scale = convertTo(node.emit, node.input(1), type::Float);
   Grid grid;
-  FailureOr<Type> element = elementOf(node);
-  if (failed(element) || failed(findGrid(node, x, scale, grid)) ||
+  FailureOr<int64_t> dataType = storedType(node);
+  if (failed(dataType) || failed(findGrid(node, x, scale, grid)) ||
       failed(checkZeroPoint(node, scale)))
     return failure();
-  bool rounds = isInteger(*element);
+  bool rounds = isInteger(*dataType);
   SmallVector<const Tensor *> others = {&scale};
   Tensor zero;
   if (node.has(2)) {
-    zero = node.emit.reshape(inF32(node, node.input(2)), scale.shape);
+    zero = node.emit.reshape(convertTo(node.emit, node.input(2), type::Float),
+                             scale.shape);
     others.push_back(&zero);
   }
-  Tensor number = combine(
-      node, x, grid, others, [&](LocBuilder &b, ValueRange args) -> Value {
-        Value result = arith::DivFOp::create(b, args[0], args[1]);
-        if (rounds)
-          result = math::RoundEvenOp::create(b, result);
-        if (args.size() > 2)
-          result = arith::AddFOp::create(b, result, args[2]);
-        return result;
-      });
-  Emitter &emit = node.emit;
-  auto cast = CastOp::create(emit.b, emit.type(x.shape).clone(*element),
-                             emit.value(number));
-  cast.setOverflow(Overflow::Saturate);
-  Tensor result = emit.result(cast.getResult(), x.shape);
-  result.format = *element;
-  return node.finish(result);
+  Tensor number = combine(node, x, grid, others,
+                          [&](LocBuilder &b, ValueRange args) -> Value {
+                            Value result = div(b, args[0], args[1]);
+                            if (rounds)
+                              result = math::RoundEvenOp::create(b, result);
+                            if (args.size() > 2)
+                              result = add(b, result, args[2]);
+                            return result;
+                          });
+  return node.finish(stored(node.emit, number, *dataType));
 }
 
 LogicalResult importDequantizeLinear(Node &node) {
-  node.ignore("output_dtype");
-  const Tensor &x = node.input(0);
-  Tensor scale = inF32(node, node.input(1));
+  int64_t dataType = node.integer("output_dtype", 0);
+  if (dataType == 0)
+    dataType = node.input(1).dataType;
+  if (isInteger(dataType) || !isNumeric(dataType))
+    return node.error("gives type " + dataTypeName(dataType) +
+                      "; expected floats");
+  Tensor x = convertTo(node.emit, node.input(0), type::Float);
+  Tensor scale = convertTo(node.emit, node.input(1), type::Float);
   Grid grid;
   if (failed(findGrid(node, x, scale, grid)) ||
       failed(checkZeroPoint(node, scale)))
@@ -184,17 +174,18 @@ LogicalResult importDequantizeLinear(Node &node) {
   SmallVector<const Tensor *> others = {&scale};
   Tensor zero;
   if (node.has(2)) {
-    zero = node.emit.reshape(inF32(node, node.input(2)), scale.shape);
+    zero = node.emit.reshape(convertTo(node.emit, node.input(2), type::Float),
+                             scale.shape);
     others.push_back(&zero);
   }
-  Tensor wide = inF32(node, x);
-  return node.finish(combine(
-      node, wide, grid, others, [&](LocBuilder &b, ValueRange args) -> Value {
-        Value number = args[0];
-        if (args.size() > 2)
-          number = arith::SubFOp::create(b, number, args[2]);
-        return arith::MulFOp::create(b, number, args[1]);
-      }));
+  Tensor numbers = combine(node, x, grid, others,
+                           [&](LocBuilder &b, ValueRange args) -> Value {
+                             Value number = args[0];
+                             if (args.size() > 2)
+                               number = sub(b, number, args[2]);
+                             return mul(b, number, args[1]);
+                           });
+  return node.finish(convertTo(node.emit, numbers, dataType));
 }
 
 /// scale = (max - min) / 255 and zero point = -min / scale, of a range that
@@ -203,48 +194,38 @@ LogicalResult importDynamicQuantizeLinear(Node &node) {
   const Tensor &x = node.input(0);
   Emitter &emit = node.emit;
   SmallVector<bool> all(x.rank(), true);
+  TypedAttr nothing = emit.number(0, type::Float);
   Tensor high =
-      emit.reduce(x, all, 0.0f, [](LocBuilder &b, ValueRange args) -> Value {
-        return arith::MaximumFOp::create(b, args[0], args[1]);
+      emit.reduce(x, all, nothing, [](LocBuilder &b, ValueRange args) {
+        return max(b, args[0], args[1]);
       });
-  Tensor low =
-      emit.reduce(x, all, 0.0f, [](LocBuilder &b, ValueRange args) -> Value {
-        return arith::MinimumFOp::create(b, args[0], args[1]);
-      });
+  Tensor low = emit.reduce(x, all, nothing, [](LocBuilder &b, ValueRange args) {
+    return min(b, args[0], args[1]);
+  });
   auto number = [](LocBuilder &b, float value) -> Value {
     return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
   };
   Tensor scale =
       emit.map({&high, &low}, {}, [&](LocBuilder &b, ValueRange args) -> Value {
-        Value range = arith::SubFOp::create(b, args[0], args[1]);
-        return arith::DivFOp::create(b, range, number(b, 255));
+        return div(b, sub(b, args[0], args[1]), number(b, 255));
       });
-  Tensor zero = emit.map(
-      {&low, &scale}, {}, [&](LocBuilder &b, ValueRange args) -> Value {
-        Value place = arith::DivFOp::create(
-            b, arith::NegFOp::create(b, args[0]), args[1]);
-        Value least = arith::MaximumFOp::create(b, place, number(b, 0));
-        Value most = arith::MinimumFOp::create(b, least, number(b, 255));
-        return math::RoundEvenOp::create(b, most);
-      });
-  Tensor y = emit.map({&x, &scale, &zero}, x.shape,
-                      [](LocBuilder &b, ValueRange args) -> Value {
-                        Value quotient =
-                            arith::DivFOp::create(b, args[0], args[1]);
-                        return arith::AddFOp::create(
-                            b, math::RoundEvenOp::create(b, quotient), args[2]);
-                      });
-  Type element = formatElement(emit.b.getContext(), onnx::TensorProto::UINT8);
-  auto stored = [&](const Tensor &tensor) {
-    auto cast = CastOp::create(emit.b, emit.type(tensor.shape).clone(element),
-                               emit.value(tensor));
-    Tensor result = emit.result(cast.getResult(), tensor.shape);
-    result.format = element;
-    return result;
-  };
-  if (failed(node.finish(stored(y))) || failed(node.finish(scale)))
+  Tensor zero = emit.map({&low, &scale}, {},
+                         [&](LocBuilder &b, ValueRange args) -> Value {
+                           Value place = div(b, neg(b, args[0]), args[1]);
+                           Value least = max(b, place, number(b, 0));
+                           Value most = min(b, least, number(b, 255));
+                           return math::RoundEvenOp::create(b, most);
+                         });
+  Tensor y =
+      emit.map({&x, &scale, &zero}, x.shape,
+               [](LocBuilder &b, ValueRange args) -> Value {
+                 Value quotient = div(b, args[0], args[1]);
+                 return add(b, math::RoundEvenOp::create(b, quotient), args[2]);
+               });
+  if (failed(node.finish(stored(emit, y, type::UInt8))) ||
+      failed(node.finish(scale)))
     return failure();
-  return node.finish(stored(zero));
+  return node.finish(stored(emit, zero, type::UInt8));
 }
 
 } // namespace numera::importer

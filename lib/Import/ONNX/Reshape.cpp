@@ -13,15 +13,30 @@ LogicalResult importIdentity(Node &node) { return node.finish(node.input(0)); }
 LogicalResult importDropout(Node &node) {
   node.ignore("ratio");
   node.ignore("seed");
+  if (node.opset < 7)
+    node.ignore("is_test");
+  const Tensor &x = node.input(0);
   // Since opset 12 an input says whether to drop anything.
+  bool drops = false;
+  if (node.has(2) && !node.input(2).host)
+    return node.error("input 2 says when the model runs whether to drop; only "
+                      "inference is supported");
   if (node.has(2)) {
     std::optional<SmallVector<int64_t>> training = node.constants(2);
     if (!training)
       return failure();
-    if (llvm::any_of(*training, [](int64_t flag) { return flag != 0; }))
-      return node.error("training mode is on; only inference is supported");
+    drops = llvm::any_of(*training, [](int64_t flag) { return flag != 0; });
   }
-  return node.finish(node.input(0));
+  bool keepsAll = node.has(1) && node.input(1).scalar() == 0.0f;
+  if (drops && !keepsAll)
+    return node.error("training mode is on; only inference is supported");
+  if (failed(node.finish(x)) || !node.hasOutput(1))
+    return failure(node.failed());
+  // Nothing is dropped.
+  Tensor all = Tensor::ofInts({Dim::fixed(1)}, {}, type::Bool);
+  if (node.opset < 10)
+    all = convertTo(node.emit, all, x.dataType);
+  return node.finish(node.emit.expand(all, x.shape));
 }
 
 /// The size that -1 stands for, so that `shape` has the elements of `total`.
@@ -31,6 +46,10 @@ static LogicalResult infer(Node &node, const Shape &from, Shape &shape,
   shape[unknown] = Dim::fixed(1);
   std::optional<int64_t> count = elementCount(shape);
   Dim known = product(shape);
+  if (count == 0 && total.count == 0) {
+    shape[unknown] = Dim::fixed(0);
+    return success();
+  }
   if (!count || *count == 0 || total.count % *count != 0 ||
       (known.batched && !total.batched))
     return failure();
@@ -39,14 +58,21 @@ static LogicalResult infer(Node &node, const Shape &from, Shape &shape,
 }
 
 LogicalResult importReshape(Node &node) {
-  if (failed(node.checkData(0)))
-    return failure();
   const Tensor &x = node.input(0);
   bool allowZero = node.integer("allowzero", 0);
-  std::optional<SmallVector<Dim>> wanted = node.dims(1);
-  if (!wanted || node.failed())
+  std::optional<Shape> wanted;
+  if (node.opset < 5) {
+    if (auto list = node.integers("shape"))
+      wanted = fixedShape(*list);
+  } else if (node.has(1)) {
+    wanted = node.shapeFrom(1);
+    allowZero |= !node.input(1).host;
+  }
+  if (node.failed())
     return failure();
-  Shape shape(wanted->begin(), wanted->end());
+  if (!wanted)
+    return node.error("the shape is missing");
+  Shape shape = *wanted;
   std::optional<size_t> unknown;
   for (auto [i, dim] : llvm::enumerate(shape)) {
     if (dim.is(0) && !allowZero) {
@@ -67,16 +93,14 @@ LogicalResult importReshape(Node &node) {
   bool fits = !unknown || succeeded(infer(node, x.shape, shape, *unknown));
   if (failed(node.checkSize(shape)))
     return failure();
-  if (!fits || product(shape) != product(x.shape))
-    return node.error("cannot reshape " + str(x.shape) + " to " +
-                      str(Shape(wanted->begin(), wanted->end())) +
+  bool isEmpty = product(shape).count == 0 && product(x.shape).count == 0;
+  if (!fits || (product(shape) != product(x.shape) && !isEmpty))
+    return node.error("cannot reshape " + str(x.shape) + " to " + str(*wanted) +
                       ": the numbers of elements differ");
   return node.finish(node.emit.reshape(x, shape));
 }
 
 LogicalResult importFlatten(Node &node) {
-  if (failed(node.checkData(0)))
-    return failure();
   const Tensor &x = node.input(0);
   int64_t axis = node.integer("axis", 1);
   if (axis != x.rank())
@@ -97,10 +121,21 @@ static std::optional<SmallVector<int64_t>> readAxes(Node &node) {
   return node.constants(1);
 }
 
+/// Axes that are known when the model runs: the declared shape says what they
+/// make.
+static std::optional<Shape> shapeOfUnknownAxes(Node &node) {
+  if (node.opset < 13 || !node.has(1) || node.input(1).host)
+    return std::nullopt;
+  std::optional<Shape> shape = node.declared(0);
+  if (!shape || product(*shape) != product(node.input(0).shape))
+    return std::nullopt;
+  return shape;
+}
+
 LogicalResult importSqueeze(Node &node) {
-  if (failed(node.checkData(0)))
-    return failure();
   const Tensor &x = node.input(0);
+  if (std::optional<Shape> shape = shapeOfUnknownAxes(node))
+    return node.finish(node.emit.reshape(x, *shape));
   std::optional<SmallVector<int64_t>> axes = readAxes(node);
   if (node.failed())
     return failure();
@@ -121,9 +156,9 @@ LogicalResult importSqueeze(Node &node) {
 }
 
 LogicalResult importUnsqueeze(Node &node) {
-  if (failed(node.checkData(0)))
-    return failure();
   const Tensor &x = node.input(0);
+  if (std::optional<Shape> shape = shapeOfUnknownAxes(node))
+    return node.finish(node.emit.reshape(x, *shape));
   std::optional<SmallVector<int64_t>> axes = readAxes(node);
   if (node.failed())
     return failure();
@@ -145,8 +180,6 @@ LogicalResult importUnsqueeze(Node &node) {
 }
 
 LogicalResult importTranspose(Node &node) {
-  if (failed(node.checkData(0)))
-    return failure();
   const Tensor &x = node.input(0);
   SmallVector<int64_t> permutation =
       llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, x.rank())));

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 //===----------------------------------------------------------------------===//
 #include "Tensor.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -58,27 +60,60 @@ std::optional<Shape> broadcast(llvm::ArrayRef<Dim> lhs,
   return shape;
 }
 
+bool Tensor::isBatched() const {
+  return host && llvm::any_of(host->ints, [](Dim dim) { return dim.batched; });
+}
+
+double Tensor::number(size_t i) const {
+  return isDouble() ? host->doubles[i] : host->floats[i];
+}
+
 std::optional<float> Tensor::scalar() const {
-  if (integral || !host || host->floats.size() != 1)
+  if (isIntegral() || isDouble() || !host || host->floats.size() != 1)
     return std::nullopt;
   return host->floats.front();
 }
 
-Tensor Tensor::ofFloats(std::vector<float> elements, Shape shape) {
+mlir::TypedAttr Tensor::scalarAttr(mlir::MLIRContext *context) const {
+  if (!host || elementCount(shape) != 1 || isBatched())
+    return {};
+  if (isIntegral())
+    return mlir::IntegerAttr::get(elementType(context, dataType),
+                                  host->ints[0].count);
+  mlir::Type element = isDouble() ? mlir::Type(mlir::Float64Type::get(context))
+                                  : mlir::Float32Type::get(context);
+  return mlir::FloatAttr::get(element, number(0));
+}
+
+bool Tensor::isEmpty() const {
+  return llvm::any_of(shape, [](Dim dim) { return dim.count == 0; });
+}
+
+static Tensor ofHost(HostData data, Shape shape, int64_t dataType) {
   Tensor tensor;
   tensor.shape = std::move(shape);
-  tensor.host =
-      std::make_shared<HostData>(HostData{.floats = std::move(elements)});
+  tensor.dataType = dataType;
+  tensor.host = std::make_shared<HostData>(std::move(data));
   return tensor;
 }
 
-Tensor Tensor::ofInts(std::vector<Dim> elements, Shape shape) {
-  Tensor tensor;
-  tensor.shape = std::move(shape);
-  tensor.integral = true;
-  tensor.host =
-      std::make_shared<HostData>(HostData{.ints = std::move(elements)});
-  return tensor;
+Tensor Tensor::ofFloats(std::vector<float> elements, Shape shape) {
+  return ofHost({.floats = std::move(elements)}, std::move(shape), type::Float);
+}
+
+Tensor Tensor::ofDoubles(std::vector<double> elements, Shape shape) {
+  return ofHost({.doubles = std::move(elements)}, std::move(shape),
+                type::Double);
+}
+
+Tensor Tensor::ofInts(std::vector<Dim> elements, Shape shape,
+                      int64_t dataType) {
+  return ofHost({.ints = std::move(elements)}, std::move(shape), dataType);
+}
+
+Tensor Tensor::ofInts(llvm::ArrayRef<int64_t> list) {
+  Shape ints = fixedShape(list);
+  return ofInts({ints.begin(), ints.end()}, {Dim::fixed(list.size())});
 }
 
 llvm::SmallVector<int64_t> stridesOf(llvm::ArrayRef<Dim> shape) {
@@ -111,14 +146,16 @@ gather(const std::vector<Element> &source, llvm::ArrayRef<Dim> shape,
 
 Tensor gatherStrided(const Tensor &source, llvm::ArrayRef<Dim> shape,
                      llvm::ArrayRef<int64_t> strides, int64_t origin) {
-  Tensor result;
-  if (source.integral)
-    result = Tensor::ofInts(gather(source.host->ints, shape, strides, origin),
-                            Shape(shape));
+  HostData data;
+  if (source.isIntegral())
+    data.ints = gather(source.host->ints, shape, strides, origin);
+  else if (source.isDouble())
+    data.doubles = gather(source.host->doubles, shape, strides, origin);
   else
-    result = Tensor::ofFloats(
-        gather(source.host->floats, shape, strides, origin), Shape(shape));
+    data.floats = gather(source.host->floats, shape, strides, origin);
+  Tensor result = ofHost(std::move(data), Shape(shape), source.dataType);
   result.name = source.name;
+  result.isFromShape = source.isFromShape;
   return result;
 }
 

@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: MIT
 //===---------------------------------------------------------------------===//
 //
-// A tensor in the importer: its shape, whether its elements are integers, its
-// SSA value once it has one, and its elements if they are known at compile
-// time.
+// A tensor in the importer: its shape, its element type, its SSA value once it
+// has one, and its elements if they are known at compile time.
 //
 //===----------------------------------------------------------------------===//
 #ifndef NUMERA_LIB_IMPORT_ONNX_TENSOR_H
 #define NUMERA_LIB_IMPORT_ONNX_TENSOR_H
 
+#include "Types.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -58,10 +59,12 @@ std::string str(llvm::ArrayRef<Dim> shape);
 std::optional<Shape> broadcast(llvm::ArrayRef<Dim> lhs,
                                llvm::ArrayRef<Dim> rhs);
 
-/// Elements that are known at compile time, row-major. `floats` or `ints` is
-/// used, as the tensor's `integral` says.
+/// Elements that are known at compile time, row-major: `ints` of integers and
+/// booleans, `doubles` of DOUBLE, `floats` of all other floats, whose numbers
+/// f32 has.
 struct HostData {
   std::vector<float> floats = {};
+  std::vector<double> doubles = {};
   std::vector<Dim> ints = {};
 };
 
@@ -69,22 +72,33 @@ struct HostData {
 /// by an operation; `host` is null when the elements are not known.
 struct Tensor {
   Shape shape;
-  bool integral = false;
-  /// The element type where it is neither f32 nor i64.
-  mlir::Type format;
+  /// A TensorProto.DataType.
+  int64_t dataType = type::Float;
   mlir::Value value;
-  /// TensorProto.DataType of a tensor that the model stores; 0 where it is
-  /// computed.
-  int64_t dataType = 0;
   std::shared_ptr<const HostData> host;
+  /// Numbers that came of the sizes of tensors: what is computed from these is
+  /// known too.
+  bool isFromShape = false;
   std::string name;
 
   int64_t rank() const { return shape.size(); }
+  bool isIntegral() const { return isInteger(dataType); }
+  bool isDouble() const { return dataType == type::Double; }
+  /// Whether an element is a multiple of the batch size.
+  bool isBatched() const;
+  /// The elements of compile-time floats; `i` counts them row-major.
+  double number(size_t i) const;
   /// The single compile-time f32 element, whatever the rank.
   std::optional<float> scalar() const;
+  /// The single compile-time element, of whatever type.
+  mlir::TypedAttr scalarAttr(mlir::MLIRContext *context) const;
+  bool isEmpty() const;
 
   static Tensor ofFloats(std::vector<float> elements, Shape shape);
-  static Tensor ofInts(std::vector<Dim> elements, Shape shape);
+  static Tensor ofDoubles(std::vector<double> elements, Shape shape);
+  static Tensor ofInts(std::vector<Dim> elements, Shape shape,
+                       int64_t dataType = type::Int64);
+  static Tensor ofInts(llvm::ArrayRef<int64_t> list);
 };
 
 /// The compile-time tensor `out(i…) = source(position of i…)`: `origin` and

@@ -104,13 +104,17 @@ LogicalResult Window::read(Node &node, bool ceil) {
   return node.checkSize(padded);
 }
 
-Tensor Window::pad(Node &node, float number) const {
+Tensor Window::pad(Node &node, const Tensor &x, TypedAttr number) const {
   SmallVector<int64_t> before(2, 0), after(2, 0);
   for (unsigned i = 0; i < rank(); ++i) {
     before.push_back(low[i]);
     after.push_back(high[i] + excess[i]);
   }
-  return node.emit.pad(node.input(0), before, after, number);
+  return node.emit.pad(x, before, after, number);
+}
+
+Tensor Window::pad(Node &node, const Tensor &x, double number) const {
+  return pad(node, x, node.emit.number(number, x.dataType));
 }
 
 void Window::appendTo(SmallVectorImpl<AffineExpr> &exprs, MLIRContext *context,

@@ -23,8 +23,9 @@ struct Window {
   /// computes the output sizes; `kernel` is set.
   llvm::LogicalResult read(Node &node, bool ceil);
 
-  /// Input 0 with its padding around it, filled with `number`.
-  Tensor pad(Node &node, float number) const;
+  /// `x`, of input 0's shape, with its padding around it, filled with `number`.
+  Tensor pad(Node &node, const Tensor &x, mlir::TypedAttr number) const;
+  Tensor pad(Node &node, const Tensor &x, double number) const;
   /// stride * output + dilation * kernel, where the output's loops start at
   /// `output` and the kernel's at `kernel`.
   void appendTo(llvm::SmallVectorImpl<mlir::AffineExpr> &exprs,

@@ -1,0 +1,532 @@
+//===- Loops.cpp - Loops, scans and branches ------------------------------===//
+// SPDX-License-Identifier: MIT
+//===----------------------------------------------------------------------===//
+//
+// Branches and loops whose conditions are known when the model is imported are
+// imported as the nodes that they come to. The others are those of scf, on
+// tensors whose shapes do not change.
+//
+//===----------------------------------------------------------------------===//
+#include "Loops.h"
+#include "Graph.h"
+#include "Operators.h"
+#include "Scalar.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/STLExtras.h"
+#include <onnx/onnx_pb.h>
+
+using namespace mlir;
+
+namespace numera::importer {
+
+/// Loops of at most as many steps are imported as their steps.
+constexpr int64_t kMaxUnrolled = 32;
+
+static SmallVector<OpFoldResult> firstOffsets(LocBuilder &b, int64_t rank,
+                                              Value place) {
+  SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0));
+  offsets[0] = place;
+  return offsets;
+}
+
+/// Part `place` of dimension 0.
+static Tensor partOf(Emitter &emit, const Tensor &x, Value place) {
+  LocBuilder &b = emit.b;
+  Shape kept(ArrayRef(x.shape).drop_front());
+  Shape one = x.shape;
+  one[0] = Dim::fixed(1);
+  SmallVector<OpFoldResult> strides(x.rank(), b.getIndexAttr(1));
+  Value source = emit.value(x);
+  Value part = tensor::ExtractSliceOp::create(
+      b, emit.type(kept, x.dataType), source, firstOffsets(b, x.rank(), place),
+      emit.sizes(one), strides);
+  return emit.result(part, kept, x.dataType);
+}
+
+static LogicalResult checkState(Node &node, const Tensor &before,
+                                const Tensor &after) {
+  if (before.shape == after.shape && before.dataType == after.dataType)
+    return success();
+  return node.error("a state of " + dataTypeName(before.dataType) + " " +
+                    str(before.shape) + " becomes " +
+                    dataTypeName(after.dataType) + " " + str(after.shape) +
+                    "; expected the same");
+}
+
+std::optional<LoopResults> loop(Node &node, int64_t steps,
+                                ArrayRef<Tensor> states,
+                                ArrayRef<Tensor> sequences, LoopStep step) {
+  Emitter &emit = node.emit;
+  LocBuilder &b = emit.b;
+  for (const Tensor &sequence : sequences)
+    (void)emit.value(sequence);
+  SmallVector<Value> inits;
+  for (const Tensor &state : states)
+    inits.push_back(emit.value(state));
+  Value zero = index(b, 0), one = index(b, 1), count = index(b, steps);
+  auto loop = scf::ForOp::create(b, zero, count, one, inits);
+  if (inits.empty() && !loop.getBody()->empty())
+    loop.getBody()->getTerminator()->erase();
+  SmallVector<Tensor> outputs;
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value i = loop.getInductionVar();
+    SmallVector<Tensor> carried, parts;
+    for (auto [state, argument] :
+         llvm::zip_equal(states, loop.getRegionIterArgs()))
+      carried.push_back(emit.result(argument, state.shape, state.dataType));
+    for (const Tensor &sequence : sequences)
+      parts.push_back(partOf(emit, sequence, i));
+    auto after = step(i, carried, parts);
+    if (!after)
+      return std::nullopt;
+    SmallVector<Value> yielded;
+    for (auto [k, tensor] : llvm::enumerate(*after)) {
+      if (k >= states.size()) {
+        (void)emit.value(tensor);
+        outputs.push_back(tensor);
+        continue;
+      }
+      if (failed(checkState(node, states[k], tensor)))
+        return std::nullopt;
+      yielded.push_back(emit.value(tensor));
+    }
+    b.setInsertionPointToEnd(loop.getBody());
+    scf::YieldOp::create(b, yielded);
+  }
+  LoopResults results;
+  Operation *whole = loop;
+  SmallVector<Shape> shapes;
+  if (!outputs.empty()) {
+    SmallVector<Value> targets;
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPoint(loop);
+      for (const Tensor &output : outputs) {
+        Shape stacked = output.shape;
+        stacked.insert(stacked.begin(), Dim::fixed(steps));
+        shapes.push_back(stacked);
+        targets.push_back(emit.empty(stacked, output.dataType));
+      }
+    }
+    IRRewriter rewriter(b);
+    auto put = [&](OpBuilder &nested, Location loc,
+                   ArrayRef<BlockArgument> into) {
+      LocBuilder inner(loc, nested);
+      SmallVector<Value> values;
+      for (auto [output, shape, target] :
+           llvm::zip_equal(outputs, shapes, into)) {
+        Shape one = shape;
+        one[0] = Dim::fixed(1);
+        SmallVector<OpFoldResult> strides(shape.size(), b.getIndexAttr(1));
+        auto place = cast<scf::ForOp>(target.getOwner()->getParentOp())
+                         .getInductionVar();
+        values.push_back(tensor::InsertSliceOp::create(
+            inner, emit.value(output), target,
+            firstOffsets(inner, shape.size(), place), emit.sizes(one),
+            strides));
+      }
+      return values;
+    };
+    auto extended =
+        cast<LoopLikeOpInterface>(whole).replaceWithAdditionalYields(
+            rewriter, targets, /*replaceInitOperandUsesInLoop=*/false, put);
+    if (failed(extended)) {
+      (void)node.error("its results cannot be collected");
+      return std::nullopt;
+    }
+    whole = *extended;
+    b.setInsertionPointAfter(whole);
+  }
+  for (auto [k, state] : llvm::enumerate(states))
+    results.states.push_back(
+        emit.result(whole->getResult(k), state.shape, state.dataType));
+  for (auto [k, output] : llvm::enumerate(outputs))
+    results.outputs.push_back(emit.result(whole->getResult(states.size() + k),
+                                          shapes[k], output.dataType));
+  return results;
+}
+
+//===----------------------------------------------------------------------===//
+// If
+//===----------------------------------------------------------------------===//
+
+LogicalResult importIf(Node &node) {
+  const onnx::GraphProto *yes = node.body("then_branch");
+  const onnx::GraphProto *no = node.body("else_branch");
+  const Tensor &condition = node.input(0);
+  if (node.failed())
+    return failure();
+  if (!yes || !no)
+    return node.error("a branch is missing");
+  if (elementCount(condition.shape) != 1)
+    return node.error("the condition has shape " + str(condition.shape));
+  auto finishAll = [&](ArrayRef<Tensor> tensors) -> LogicalResult {
+    for (const Tensor &tensor : tensors)
+      if (failed(node.finish(tensor)))
+        return failure();
+    return success();
+  };
+  if (condition.host && !condition.isBatched()) {
+    auto results =
+        node.graph.importBody(condition.host->ints[0].count ? *yes : *no, {});
+    if (!results)
+      return node.fail(), failure();
+    return finishAll(*results);
+  }
+  Emitter &emit = node.emit;
+  LocBuilder &b = emit.b;
+  Value flag = Emitter::at(b, emit.value(emit.reshape(condition, {})), {});
+  // The types of the results are known when the branches are there.
+  auto draft = scf::IfOp::create(b, TypeRange(), flag, /*withElseRegion=*/true);
+  SmallVector<SmallVector<Tensor>> results;
+  for (auto [region, body] :
+       {std::pair(&draft.getThenRegion(), yes), {&draft.getElseRegion(), no}}) {
+    OpBuilder::InsertionGuard guard(b);
+    Block *block = &region->front();
+    if (!block->empty())
+      block->getTerminator()->erase();
+    b.setInsertionPointToEnd(block);
+    auto imported = node.graph.importBody(*body, {});
+    if (!imported)
+      return node.fail(), failure();
+    SmallVector<Value> values;
+    for (const Tensor &tensor : *imported)
+      values.push_back(emit.value(tensor));
+    b.setInsertionPointToEnd(block);
+    scf::YieldOp::create(b, values);
+    results.push_back(*imported);
+  }
+  if (results[0].size() != results[1].size())
+    return node.error("the branches have " + Twine(results[0].size()) +
+                      " and " + Twine(results[1].size()) + " outputs");
+  SmallVector<Type> types;
+  for (auto [x, y] : llvm::zip_equal(results[0], results[1])) {
+    if (x.shape != y.shape || x.dataType != y.dataType)
+      return node.error("the branches give " + str(x.shape) + " and " +
+                        str(y.shape) + "; expected the same");
+    types.push_back(emit.type(x.shape, x.dataType));
+  }
+  auto branch = scf::IfOp::create(b, types, flag, /*withElseRegion=*/false);
+  branch.getThenRegion().takeBody(draft.getThenRegion());
+  branch.getElseRegion().takeBody(draft.getElseRegion());
+  draft.erase();
+  SmallVector<Tensor> chosen;
+  for (auto [i, x] : llvm::enumerate(results[0]))
+    chosen.push_back(emit.result(branch.getResult(i), x.shape, x.dataType));
+  return finishAll(chosen);
+}
+
+//===----------------------------------------------------------------------===//
+// Scan
+//===----------------------------------------------------------------------===//
+
+/// The tensor with dimension `axis` first, or back there.
+static Tensor moveToFront(Emitter &emit, const Tensor &x, int64_t axis) {
+  SmallVector<int64_t> order = {axis};
+  for (int64_t i = 0; i < x.rank(); ++i)
+    if (i != axis)
+      order.push_back(i);
+  return axis == 0 ? x : emit.transpose(x, order);
+}
+
+static Tensor moveFromFront(Emitter &emit, const Tensor &x, int64_t axis) {
+  SmallVector<int64_t> order;
+  for (int64_t i = 1; i < x.rank(); ++i)
+    order.push_back(i);
+  order.insert(order.begin() + axis, 0);
+  return axis == 0 ? x : emit.transpose(x, order);
+}
+
+static Tensor reversed(Emitter &emit, const Tensor &x) {
+  SmallVector<int64_t> starts(x.rank(), 0), steps(x.rank(), 1);
+  starts[0] = x.shape[0].count - 1;
+  steps[0] = -1;
+  return emit.slice(x, x.shape, starts, steps);
+}
+
+LogicalResult importScan(Node &node) {
+  if (node.opset < 9)
+    return node.error("Scan of opset 8 is not supported; expected 9 or newer");
+  const onnx::GraphProto *body = node.body("body");
+  size_t scans = size_t(node.integer("num_scan_inputs", 0));
+  auto inputAxes = node.integers("scan_input_axes");
+  auto inputDirections = node.integers("scan_input_directions");
+  auto outputAxes = node.integers("scan_output_axes");
+  auto outputDirections = node.integers("scan_output_directions");
+  if (node.failed())
+    return failure();
+  if (!body || scans == 0 || scans > node.numInputs())
+    return node.error("num_scan_inputs is " + Twine(scans) + " of " +
+                      Twine(node.numInputs()) + " inputs");
+  Emitter &emit = node.emit;
+  size_t count = node.numInputs() - scans;
+  auto entry = [](auto &list, size_t i) -> int64_t {
+    return list && i < list->size() ? (*list)[i] : 0;
+  };
+  SmallVector<Tensor> states, sequences;
+  for (size_t i = 0; i < count; ++i)
+    states.push_back(node.input(i));
+  for (size_t i = 0; i < scans; ++i) {
+    const Tensor &x = node.input(count + i);
+    int64_t axis = node.axis(entry(inputAxes, i), x.rank());
+    if (node.failed())
+      return failure();
+    Tensor sequence = moveToFront(emit, x, axis);
+    if (sequence.shape[0].batched ||
+        (i > 0 && sequence.shape[0] != sequences[0].shape[0]))
+      return node.error("sequences of " + str(x.shape) +
+                        "; expected one fixed length");
+    sequences.push_back(entry(inputDirections, i) ? reversed(emit, sequence)
+                                                  : sequence);
+  }
+  auto results =
+      loop(node, sequences[0].shape[0].count, states, sequences,
+           [&](Value, ArrayRef<Tensor> carried, ArrayRef<Tensor> parts) {
+             SmallVector<Tensor> inputs(carried);
+             llvm::append_range(inputs, parts);
+             auto after = node.graph.importBody(*body, inputs);
+             if (!after)
+               node.fail();
+             return after;
+           });
+  if (!results)
+    return failure();
+  for (const Tensor &state : results->states)
+    if (failed(node.finish(state)))
+      return failure();
+  for (auto [i, output] : llvm::enumerate(results->outputs)) {
+    Tensor ordered =
+        entry(outputDirections, i) ? reversed(emit, output) : output;
+    int64_t axis = node.axis(entry(outputAxes, i), ordered.rank());
+    if (node.failed() ||
+        failed(node.finish(moveFromFront(emit, ordered, axis))))
+      return failure();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Loop
+//===----------------------------------------------------------------------===//
+
+static Tensor scalarOf(int64_t number, int64_t dataType) {
+  return Tensor::ofInts({Dim::fixed(number)}, {}, dataType);
+}
+
+static std::optional<int64_t> known(const Tensor &tensor) {
+  if (!tensor.host || tensor.value || !tensor.isIntegral() ||
+      tensor.host->ints.size() != 1 || tensor.isBatched())
+    return std::nullopt;
+  return tensor.host->ints[0].count;
+}
+
+/// The loop as its steps; nothing where a condition is computed when the model
+/// runs, or after an error.
+static std::optional<SmallVector<Tensor>> unroll(Node &node,
+                                                 const onnx::GraphProto &body,
+                                                 int64_t steps,
+                                                 SmallVector<Tensor> states) {
+  size_t count = states.size();
+  SmallVector<SmallVector<Tensor>> outputs(
+      std::max<int>(0, body.output_size() - 1 - int(count)));
+  for (int64_t i = 0; i < steps; ++i) {
+    SmallVector<Tensor> inputs = {scalarOf(i, type::Int64),
+                                  scalarOf(1, type::Bool)};
+    llvm::append_range(inputs, states);
+    auto after = node.graph.importBody(body, inputs);
+    if (!after) {
+      node.fail();
+      return std::nullopt;
+    }
+    std::optional<int64_t> goesOn = known(after->front());
+    if (!goesOn)
+      return std::nullopt;
+    states.assign(after->begin() + 1, after->begin() + 1 + count);
+    for (auto [k, list] : llvm::enumerate(outputs))
+      list.push_back((*after)[1 + count + k]);
+    if (!*goesOn)
+      break;
+  }
+  for (SmallVector<Tensor> &list : outputs) {
+    if (list.empty()) {
+      (void)node.error("a loop without a step has outputs");
+      return std::nullopt;
+    }
+    Shape one = list.front().shape;
+    one.insert(one.begin(), Dim::fixed(1));
+    SmallVector<const Tensor *> parts;
+    for (Tensor &part : list) {
+      if (part.shape != list.front().shape) {
+        (void)node.error("its steps put out different shapes");
+        return std::nullopt;
+      }
+      part = node.emit.reshape(part, one);
+    }
+    for (Tensor &part : list)
+      parts.push_back(&part);
+    one[0] = Dim::fixed(list.size());
+    states.push_back(node.emit.concat(parts, 0, one));
+  }
+  return states;
+}
+
+/// A loop whose condition is computed in it.
+static std::optional<SmallVector<Tensor>>
+loopWhile(Node &node, const onnx::GraphProto &body, ArrayRef<Tensor> states) {
+  Emitter &emit = node.emit;
+  LocBuilder &b = emit.b;
+  Type i64 = b.getI64Type(), i1 = b.getI1Type();
+  auto scalar = [&](unsigned i, Value byDefault) -> Value {
+    if (!node.has(i))
+      return byDefault;
+    return Emitter::at(b, emit.value(emit.reshape(node.input(i), {})), {});
+  };
+  Value limit = scalar(0, constant(b, i64, double(INT64_MAX)));
+  Value condition = scalar(1, constant(b, i1, 1));
+  SmallVector<Value> inits = {constant(b, i64, 0), condition};
+  SmallVector<Type> types = {i64, i1};
+  for (const Tensor &state : states) {
+    inits.push_back(emit.value(state));
+    types.push_back(inits.back().getType());
+  }
+  auto loop = scf::WhileOp::create(b, types, inits);
+  SmallVector<Location> locations(types.size(), b.getLoc());
+  OpBuilder::InsertionGuard guard(b);
+  Block *before = b.createBlock(&loop.getBefore(), {}, types, locations);
+  Value goesOn = both(b, before->getArgument(1),
+                      compare(b, Order::Less, before->getArgument(0), limit));
+  scf::ConditionOp::create(b, goesOn, before->getArguments());
+  Block *after = b.createBlock(&loop.getAfter(), {}, types, locations);
+  SmallVector<Tensor> inputs;
+  for (unsigned i = 0; i < 2; ++i) {
+    Type element = types[i];
+    Value boxed = tensor::FromElementsOp::create(
+        b, RankedTensorType::get({}, element), after->getArgument(i));
+    inputs.push_back(emit.result(
+        boxed, {}, i == 0 ? int64_t(type::Int64) : int64_t(type::Bool)));
+  }
+  for (auto [i, state] : llvm::enumerate(states))
+    inputs.push_back(emit.result(after->getArgument(2 + unsigned(i)),
+                                 state.shape, state.dataType));
+  auto results = node.graph.importBody(body, inputs);
+  if (!results) {
+    node.fail();
+    return std::nullopt;
+  }
+  if (results->size() != 1 + states.size()) {
+    (void)node.error("puts out " + Twine(results->size() - 1 - states.size()) +
+                     " sequences whose length is known only when the model "
+                     "runs");
+    return std::nullopt;
+  }
+  b.setInsertionPointToEnd(after);
+  SmallVector<Value> yielded = {
+      add(b, after->getArgument(0), constant(b, i64, 1)),
+      Emitter::at(b, emit.value(emit.reshape(results->front(), {})), {})};
+  SmallVector<Tensor> finals;
+  for (auto [i, state] : llvm::enumerate(states)) {
+    const Tensor &next = (*results)[1 + i];
+    if (failed(checkState(node, state, next)))
+      return std::nullopt;
+    yielded.push_back(emit.value(next));
+    finals.push_back(emit.result(loop.getResult(2 + unsigned(i)), state.shape,
+                                 state.dataType));
+  }
+  scf::YieldOp::create(b, yielded);
+  return finals;
+}
+
+/// Whether the body gives back the condition that it was given, or true.
+static bool neverStops(const onnx::GraphProto &body) {
+  std::string name = body.output(0).name();
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const onnx::NodeProto &node : body.node())
+      if (node.op_type() == "Identity" && node.output(0) == name) {
+        name = node.input(0);
+        changed = true;
+      }
+  }
+  if (name == body.input(1).name())
+    return true;
+  for (const onnx::NodeProto &node : body.node())
+    if (node.op_type() == "Constant" && node.output(0) == name)
+      for (const auto &attribute : node.attribute())
+        return attribute.name() == "value" &&
+               (attribute.t().raw_data() == std::string(1, '\1') ||
+                (attribute.t().int32_data_size() == 1 &&
+                 attribute.t().int32_data(0) == 1));
+  return false;
+}
+
+LogicalResult importLoop(Node &node) {
+  const onnx::GraphProto *body = node.body("body");
+  if (node.failed())
+    return failure();
+  size_t count = node.numInputs() < 2 ? 0 : node.numInputs() - 2;
+  if (!body || body->input_size() != int(count + 2) ||
+      body->output_size() < int(count + 1))
+    return node.error("the body has other inputs and outputs than the loop");
+  SmallVector<Tensor> states;
+  for (size_t i = 0; i < count; ++i) {
+    if (!node.has(i + 2))
+      return node.error("input " + Twine(i + 2) + " is left out");
+    states.push_back(node.input(i + 2));
+  }
+  std::optional<int64_t> steps, condition = 1;
+  if (node.has(0))
+    steps = known(node.input(0));
+  if (node.has(1))
+    condition = known(node.input(1));
+  std::optional<SmallVector<Tensor>> results;
+  if (condition == 0 && body->output_size() == int(count + 1))
+    results = states;
+  if (!results && condition == 1 && (!node.has(0) || steps)) {
+    int64_t most = steps.value_or(kMaxUnrolled + 1);
+    bool isFixed = steps && neverStops(*body);
+    if (isFixed && most > kMaxUnrolled) {
+      auto looped =
+          loop(node, most, states, {},
+               [&](Value i, ArrayRef<Tensor> carried,
+                   ArrayRef<Tensor>) -> std::optional<SmallVector<Tensor>> {
+                 LocBuilder &b = node.emit.b;
+                 Value step = fromIndex(b, i, b.getI64Type());
+                 Value boxed = tensor::FromElementsOp::create(
+                     b, RankedTensorType::get({}, b.getI64Type()), step);
+                 SmallVector<Tensor> inputs = {
+                     node.emit.result(boxed, {}, type::Int64),
+                     scalarOf(1, type::Bool)};
+                 llvm::append_range(inputs, carried);
+                 auto after = node.graph.importBody(*body, inputs);
+                 if (!after) {
+                   node.fail();
+                   return std::nullopt;
+                 }
+                 after->erase(after->begin());
+                 return after;
+               });
+      if (!looped)
+        return failure();
+      results = looped->states;
+      llvm::append_range(*results, looped->outputs);
+    } else if (most <= kMaxUnrolled || !steps) {
+      results = unroll(node, *body, most, states);
+    }
+  }
+  if (node.failed())
+    return failure();
+  if (!results)
+    results = loopWhile(node, *body, states);
+  if (!results)
+    return failure();
+  for (const Tensor &tensor : *results)
+    if (failed(node.finish(tensor)))
+      return failure();
+  return success();
+}
+
+} // namespace numera::importer

@@ -1,0 +1,216 @@
+//===- Pad.cpp - Pad, CenterCropPad ---------------------------------------===//
+// SPDX-License-Identifier: MIT
+//===----------------------------------------------------------------------===//
+#include "Operators.h"
+#include "Scalar.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace numera::importer {
+
+/// The amounts that Pad adds: low and high of every dimension.
+static LogicalResult readPads(Node &node, int64_t rank,
+                              SmallVector<int64_t> &low,
+                              SmallVector<int64_t> &high) {
+  std::optional<SmallVector<int64_t>> pads, axes;
+  if (node.opset < 11)
+    pads = node.integers(node.opset < 2 ? "paddings" : "pads");
+  else if (node.has(1))
+    pads = node.constants(1);
+  if (node.has(3))
+    axes = node.constants(3);
+  if (node.failed())
+    return failure();
+  if (!pads)
+    return node.error("the amounts of padding are missing");
+  if (!axes)
+    axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  (void)node.axes(*axes, rank);
+  if (node.failed())
+    return failure();
+  if (pads->size() != 2 * axes->size())
+    return node.error(Twine(pads->size()) + " amounts of padding; expected " +
+                      Twine(2 * axes->size()) + ", two for each dimension");
+  low.assign(rank, 0);
+  high.assign(rank, 0);
+  for (auto [i, amount] : llvm::enumerate(*pads)) {
+    if (std::abs(amount) > kMaxElements)
+      return node.error("padding of " + Twine(amount) +
+                        "; expected at most 2^40 in magnitude");
+    int64_t axis = node.axis((*axes)[i % axes->size()], rank);
+    (i < axes->size() ? low : high)[axis] = amount;
+  }
+  return success();
+}
+
+/// Where an element of the result comes from, in each dimension: beyond the
+/// tensor as the mode says.
+static Value comesFrom(LocBuilder &b, StringRef mode, Value place,
+                       int64_t size) {
+  Value zero = index(b, 0), count = index(b, size), last = index(b, size - 1);
+  if (mode == "edge")
+    return clampIndex(b, place, count);
+  if (mode == "wrap") {
+    Value left = rem(b, place, count);
+    return select(b, compare(b, Order::Less, left, zero), add(b, left, count),
+                  left);
+  }
+  // reflect: the period is twice the distance between the ends.
+  if (size == 1)
+    return zero;
+  Value period = index(b, 2 * (size - 1));
+  Value left = rem(b, place, period);
+  left = select(b, compare(b, Order::Less, left, zero), add(b, left, period),
+                left);
+  return select(b, compare(b, Order::Less, last, left), sub(b, period, left),
+                left);
+}
+
+/// Amounts that are known when the model runs: each element is looked up.
+static LogicalResult padAtRunTime(Node &node, StringRef mode) {
+  Emitter &emit = node.emit;
+  const Tensor &x = node.input(0);
+  std::optional<Shape> shape = node.declared(0);
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, x.rank()));
+  if (node.has(3)) {
+    std::optional<SmallVector<int64_t>> given = node.constants(3);
+    if (!given)
+      return failure();
+    axes = *given;
+  }
+  if (!shape || int64_t(shape->size()) != x.rank())
+    return node.error("pads by amounts that are computed when the model runs "
+                      "to a size that the model does not declare");
+  (void)node.axes(axes, x.rank());
+  if (node.failed())
+    return failure();
+  Value source = emit.value(x), pads = emit.value(node.input(1));
+  Value number = node.has(2) && !node.input(2).isEmpty()
+                     ? emit.value(emit.reshape(node.input(2), {}))
+                     : Value();
+  return node.finish(emit.generate(
+      *shape, x.dataType, [&](LocBuilder &b, ValueRange at) -> Value {
+        SmallVector<Value> from(at);
+        Value inside = constant(b, b.getI1Type(), 1);
+        for (auto [i, axis] : llvm::enumerate(axes)) {
+          int64_t dim = node.axis(axis, x.rank());
+          Value size = index(b, x.shape[dim].count);
+          Value low = toIndex(b, Emitter::at(b, pads, index(b, int64_t(i))));
+          Value place = sub(b, at[dim], low);
+          if (mode != "constant") {
+            from[dim] = comesFrom(b, mode, place, x.shape[dim].count);
+            continue;
+          }
+          from[dim] = clampIndex(b, place, size);
+          inside = both(b, inside, compare(b, Order::Equal, from[dim], place));
+        }
+        Value element = Emitter::at(b, source, from);
+        Value outside = number ? Emitter::at(b, number, ValueRange())
+                               : constant(b, element.getType(), 0);
+        return select(b, inside, element, outside);
+      }));
+}
+
+/// Cuts off what negative amounts say.
+static Tensor crop(Node &node, const Tensor &x, SmallVector<int64_t> &low,
+                   SmallVector<int64_t> &high) {
+  Shape shape = x.shape;
+  SmallVector<int64_t> starts(x.rank(), 0), steps(x.rank(), 1);
+  for (auto [i, dim] : llvm::enumerate(shape)) {
+    starts[i] = std::max<int64_t>(0, -low[i]);
+    dim.count -= starts[i] + std::max<int64_t>(0, -high[i]);
+    low[i] = std::max<int64_t>(0, low[i]);
+    high[i] = std::max<int64_t>(0, high[i]);
+  }
+  if (shape == x.shape || !elementCount(shape))
+    return x;
+  return node.emit.slice(x, shape, starts, steps);
+}
+
+LogicalResult importPad(Node &node) {
+  Tensor x = node.input(0);
+  std::string mode = node.text("mode", "constant");
+  if (!llvm::is_contained({"constant", "reflect", "edge", "wrap"},
+                          StringRef(mode)))
+    return node.error("mode " + quote(mode) +
+                      " is not supported; expected 'constant', 'reflect', "
+                      "'edge' or 'wrap'");
+  if (node.opset >= 11 && node.has(1) && !node.input(1).host)
+    return padAtRunTime(node, mode);
+  SmallVector<int64_t> low, high;
+  if (failed(readPads(node, x.rank(), low, high)))
+    return failure();
+  TypedAttr number = node.emit.number(0, x.dataType);
+  if (node.opset < 11)
+    number = node.emit.number(node.real("value", 0.0f), x.dataType);
+  else if (node.has(2) && !node.input(2).isEmpty())
+    number = node.input(2).scalarAttr(node.emit.b.getContext());
+  if (mode == "constant" && !number)
+    return padAtRunTime(node, mode);
+  Shape padded = x.shape;
+  for (auto [i, dim] : llvm::enumerate(padded)) {
+    if (dim.batched && (low[i] != 0 || high[i] != 0))
+      return node.error("pads the batch, dimension " + Twine(i) + " of " +
+                        str(x.shape));
+    dim.count += low[i] + high[i];
+  }
+  if (failed(node.checkSize(padded)))
+    return failure();
+  if (mode == "constant") {
+    x = crop(node, x, low, high);
+    return node.finish(node.emit.pad(x, low, high, number));
+  }
+  for (auto [dim, before, after] : llvm::zip_equal(x.shape, low, high))
+    if (dim.is(0) && before + after != 0)
+      return node.error("mode " + quote(mode) + " of an empty dimension");
+  Value source = node.emit.value(x);
+  return node.finish(node.emit.generate(
+      padded, x.dataType, [&](LocBuilder &b, ValueRange at) -> Value {
+        SmallVector<Value> from(at);
+        for (auto [i, dim] : llvm::enumerate(x.shape))
+          if (low[i] != 0 || high[i] != 0)
+            from[i] =
+                comesFrom(b, mode, sub(b, at[i], index(b, low[i])), dim.count);
+        return Emitter::at(b, source, from);
+      }));
+}
+
+/// Crops or pads around the middle.
+LogicalResult importCenterCropPad(Node &node) {
+  Tensor x = node.input(0);
+  std::optional<SmallVector<int64_t>> axes = node.integers("axes");
+  if (!axes)
+    axes = llvm::to_vector(llvm::seq<int64_t>(0, x.rank()));
+  (void)node.axes(*axes, x.rank());
+  if (node.failed())
+    return failure();
+  Shape target = x.shape;
+  if (!node.input(1).host && node.declared(0) &&
+      int64_t(node.declared(0)->size()) == x.rank()) {
+    target = *node.declared(0);
+  } else {
+    std::optional<SmallVector<int64_t>> sizes = node.constants(1);
+    if (!sizes)
+      return failure();
+    if (sizes->size() != axes->size())
+      return node.error(Twine(sizes->size()) + " sizes for " +
+                        Twine(axes->size()) + " axes");
+    for (auto [axis, size] : llvm::zip_equal(*axes, *sizes))
+      target[node.axis(axis, x.rank())] = Dim::fixed(size);
+  }
+  SmallVector<int64_t> low, high;
+  for (auto [from, to] : llvm::zip_equal(x.shape, target)) {
+    int64_t missing = to.count - from.count;
+    // The odd element is behind where the tensor is padded, and before the
+    // middle where it is cropped.
+    int64_t before = missing >= 0 ? missing / 2 : -(-missing / 2);
+    low.push_back(before);
+    high.push_back(missing - before);
+  }
+  x = crop(node, x, low, high);
+  return node.finish(
+      node.emit.pad(x, low, high, node.emit.number(0, x.dataType)));
+}
+
+} // namespace numera::importer
