@@ -158,9 +158,6 @@ llvm::LogicalResult importMeanVarianceNormalization(Node &node);
 llvm::LogicalResult importQuantizedProduct(Node &node);
 llvm::LogicalResult importRMSNormalization(Node &node);
 
-// Recurrent.cpp
-llvm::LogicalResult importRecurrent(Node &node);
-
 // Resize.cpp
 llvm::LogicalResult importResize(Node &node);
 

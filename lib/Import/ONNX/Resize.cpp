@@ -235,9 +235,10 @@ LogicalResult importResize(Node &node) {
   unsigned scaleInput = isOld ? 1 : 2;
   auto regions = isOld ? SmallVector<double>() : numbersOf(node, 1);
   std::optional<SmallVector<double>> scales, sizes;
-  bool isUnknown = (node.has(scaleInput) && !node.input(scaleInput).isEmpty() &&
-                    !node.input(scaleInput).host) ||
-                   (node.has(3) && !node.input(3).host);
+  // Sizes that are known when the model runs are those that it declares; scales
+  // would be lost.
+  bool isUnknown = node.has(3) && !node.input(3).host && policy == "stretch" &&
+                   (!node.has(scaleInput) || node.input(scaleInput).isEmpty());
   std::optional<Shape> declared = node.declared(0);
   SmallVector<double> empty;
   if (isUnknown && declared && int64_t(declared->size()) == x.rank()) {
