@@ -427,13 +427,22 @@ def line_of(function):
     return f"{__file__}:{function.__code__.co_firstlineno}"
 
 
+def test_random_numbers_are_those_of_jax():
+    def uniform(x):
+        return jax.random.uniform(jax.random.PRNGKey(0), x.shape)
+
+    assert (nj.jit(uniform, format="f32")(X) == uniform(X)).all()
+    rounded = numera.quantize(np.asarray(uniform(X)), "bf16")
+    assert (np.abs(nj.jit(uniform, format="bf16")(X) - rounded) <= 2**-7).all()
+
+
 @pytest.mark.parametrize(
     "f, message",
     [
         (lambda x: jnp.sort(x), "'stablehlo.sort' has no counterpart in linalg"),
         (lambda x: lax.top_k(x, 2), "'chlo.top_k' has no counterpart in linalg"),
         (lambda x: lax.lgamma(x), "'chlo.lgamma' has no counterpart in linalg"),
-        (lambda x: jax.random.uniform(jax.random.PRNGKey(0), x.shape), "bitcast"),
+        (lambda x: lax.erf_inv(x), "'chlo.erf_inv' has no counterpart in linalg"),
     ],
 )
 def test_errors_name_the_line(f, message):
