@@ -1,10 +1,11 @@
-//===- Loops.cpp - Loops, scans and branches ------------------------------===//
+//===- Loops.cpp - Loops
+//---------------------------------------------------===//
 // SPDX-License-Identifier: MIT
 //===----------------------------------------------------------------------===//
 //
-// Branches and loops whose conditions are known when the model is imported are
-// imported as the nodes that they come to. The others are those of scf, on
-// tensors whose shapes do not change.
+// Loops whose conditions are known when the model is imported are imported as
+// the nodes that they come to, if these are few. The others are those of scf,
+// on tensors whose shapes do not change.
 //
 //===----------------------------------------------------------------------===//
 #include "Loops.h"
@@ -148,165 +149,6 @@ std::optional<LoopResults> loop(Node &node, int64_t steps,
     results.outputs.push_back(emit.result(whole->getResult(states.size() + k),
                                           shapes[k], output.dataType));
   return results;
-}
-
-//===----------------------------------------------------------------------===//
-// If
-//===----------------------------------------------------------------------===//
-
-LogicalResult importIf(Node &node) {
-  const onnx::GraphProto *yes = node.body("then_branch");
-  const onnx::GraphProto *no = node.body("else_branch");
-  const Tensor &condition = node.input(0);
-  if (node.failed())
-    return failure();
-  if (!yes || !no)
-    return node.error("a branch is missing");
-  if (elementCount(condition.shape) != 1)
-    return node.error("the condition has shape " + str(condition.shape));
-  auto finishAll = [&](ArrayRef<Tensor> tensors) -> LogicalResult {
-    for (const Tensor &tensor : tensors)
-      if (failed(node.finish(tensor)))
-        return failure();
-    return success();
-  };
-  if (condition.host && !condition.isBatched()) {
-    auto results =
-        node.graph.importBody(condition.host->ints[0].count ? *yes : *no, {});
-    if (!results)
-      return node.fail(), failure();
-    return finishAll(*results);
-  }
-  Emitter &emit = node.emit;
-  LocBuilder &b = emit.b;
-  Value flag = Emitter::at(b, emit.value(emit.reshape(condition, {})), {});
-  // The types of the results are known when the branches are there.
-  auto draft = scf::IfOp::create(b, TypeRange(), flag, /*withElseRegion=*/true);
-  SmallVector<SmallVector<Tensor>> results;
-  for (auto [region, body] :
-       {std::pair(&draft.getThenRegion(), yes), {&draft.getElseRegion(), no}}) {
-    OpBuilder::InsertionGuard guard(b);
-    Block *block = &region->front();
-    if (!block->empty())
-      block->getTerminator()->erase();
-    b.setInsertionPointToEnd(block);
-    auto imported = node.graph.importBody(*body, {});
-    if (!imported)
-      return node.fail(), failure();
-    SmallVector<Value> values;
-    for (const Tensor &tensor : *imported)
-      values.push_back(emit.value(tensor));
-    b.setInsertionPointToEnd(block);
-    scf::YieldOp::create(b, values);
-    results.push_back(*imported);
-  }
-  if (results[0].size() != results[1].size())
-    return node.error("the branches have " + Twine(results[0].size()) +
-                      " and " + Twine(results[1].size()) + " outputs");
-  SmallVector<Type> types;
-  for (auto [x, y] : llvm::zip_equal(results[0], results[1])) {
-    if (x.shape != y.shape || x.dataType != y.dataType)
-      return node.error("the branches give " + str(x.shape) + " and " +
-                        str(y.shape) + "; expected the same");
-    types.push_back(emit.type(x.shape, x.dataType));
-  }
-  auto branch = scf::IfOp::create(b, types, flag, /*withElseRegion=*/false);
-  branch.getThenRegion().takeBody(draft.getThenRegion());
-  branch.getElseRegion().takeBody(draft.getElseRegion());
-  draft.erase();
-  SmallVector<Tensor> chosen;
-  for (auto [i, x] : llvm::enumerate(results[0]))
-    chosen.push_back(emit.result(branch.getResult(i), x.shape, x.dataType));
-  return finishAll(chosen);
-}
-
-//===----------------------------------------------------------------------===//
-// Scan
-//===----------------------------------------------------------------------===//
-
-/// The tensor with dimension `axis` first, or back there.
-static Tensor moveToFront(Emitter &emit, const Tensor &x, int64_t axis) {
-  SmallVector<int64_t> order = {axis};
-  for (int64_t i = 0; i < x.rank(); ++i)
-    if (i != axis)
-      order.push_back(i);
-  return axis == 0 ? x : emit.transpose(x, order);
-}
-
-static Tensor moveFromFront(Emitter &emit, const Tensor &x, int64_t axis) {
-  SmallVector<int64_t> order;
-  for (int64_t i = 1; i < x.rank(); ++i)
-    order.push_back(i);
-  order.insert(order.begin() + axis, 0);
-  return axis == 0 ? x : emit.transpose(x, order);
-}
-
-static Tensor reversed(Emitter &emit, const Tensor &x) {
-  SmallVector<int64_t> starts(x.rank(), 0), steps(x.rank(), 1);
-  starts[0] = x.shape[0].count - 1;
-  steps[0] = -1;
-  return emit.slice(x, x.shape, starts, steps);
-}
-
-LogicalResult importScan(Node &node) {
-  if (node.opset < 9)
-    return node.error("Scan of opset 8 is not supported; expected 9 or newer");
-  const onnx::GraphProto *body = node.body("body");
-  size_t scans = size_t(node.integer("num_scan_inputs", 0));
-  auto inputAxes = node.integers("scan_input_axes");
-  auto inputDirections = node.integers("scan_input_directions");
-  auto outputAxes = node.integers("scan_output_axes");
-  auto outputDirections = node.integers("scan_output_directions");
-  if (node.failed())
-    return failure();
-  if (!body || scans == 0 || scans > node.numInputs())
-    return node.error("num_scan_inputs is " + Twine(scans) + " of " +
-                      Twine(node.numInputs()) + " inputs");
-  Emitter &emit = node.emit;
-  size_t count = node.numInputs() - scans;
-  auto entry = [](auto &list, size_t i) -> int64_t {
-    return list && i < list->size() ? (*list)[i] : 0;
-  };
-  SmallVector<Tensor> states, sequences;
-  for (size_t i = 0; i < count; ++i)
-    states.push_back(node.input(i));
-  for (size_t i = 0; i < scans; ++i) {
-    const Tensor &x = node.input(count + i);
-    int64_t axis = node.axis(entry(inputAxes, i), x.rank());
-    if (node.failed())
-      return failure();
-    Tensor sequence = moveToFront(emit, x, axis);
-    if (sequence.shape[0].batched ||
-        (i > 0 && sequence.shape[0] != sequences[0].shape[0]))
-      return node.error("sequences of " + str(x.shape) +
-                        "; expected one fixed length");
-    sequences.push_back(entry(inputDirections, i) ? reversed(emit, sequence)
-                                                  : sequence);
-  }
-  auto results =
-      loop(node, sequences[0].shape[0].count, states, sequences,
-           [&](Value, ArrayRef<Tensor> carried, ArrayRef<Tensor> parts) {
-             SmallVector<Tensor> inputs(carried);
-             llvm::append_range(inputs, parts);
-             auto after = node.graph.importBody(*body, inputs);
-             if (!after)
-               node.fail();
-             return after;
-           });
-  if (!results)
-    return failure();
-  for (const Tensor &state : results->states)
-    if (failed(node.finish(state)))
-      return failure();
-  for (auto [i, output] : llvm::enumerate(results->outputs)) {
-    Tensor ordered =
-        entry(outputDirections, i) ? reversed(emit, output) : output;
-    int64_t axis = node.axis(entry(outputAxes, i), ordered.rank());
-    if (node.failed() ||
-        failed(node.finish(moveFromFront(emit, ordered, axis))))
-      return failure();
-  }
-  return success();
 }
 
 //===----------------------------------------------------------------------===//

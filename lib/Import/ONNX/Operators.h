@@ -134,13 +134,19 @@ llvm::LogicalResult importTopK(Node &node);
 // Attention.cpp
 llvm::LogicalResult importAttention(Node &node);
 llvm::LogicalResult importCausalConvWithState(Node &node);
-llvm::LogicalResult importLinearAttention(Node &node);
 llvm::LogicalResult importRotaryEmbedding(Node &node);
 llvm::LogicalResult importSwiGLU(Node &node);
 
-// Loops.cpp
+// Branches.cpp
 llvm::LogicalResult importIf(Node &node);
+
+// LinearAttention.cpp
+llvm::LogicalResult importLinearAttention(Node &node);
+
+// Loops.cpp
 llvm::LogicalResult importLoop(Node &node);
+
+// Scan.cpp
 llvm::LogicalResult importScan(Node &node);
 
 /// BatchNormalization in training mode, with the shapes checked.

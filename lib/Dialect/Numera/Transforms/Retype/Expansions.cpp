@@ -95,8 +95,8 @@ private:
     auto cast = CastOp::create(rewriter, loc, result(), value);
     if (isToBits)
       cast.setFormatAttr(name(format));
-    Format from = isToBits ? formatOfType(numera::elementType(value.getType()))
-                           : format;
+    Format from =
+        isToBits ? formatOfType(numera::elementType(value.getType())) : format;
     cast.setOperandFormatsAttr(rewriter.getArrayAttr(name(from)));
     return {cast};
   }
