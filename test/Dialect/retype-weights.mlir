@@ -18,6 +18,13 @@
 // SCALED:         numera.mac %{{.*}} : (!bf16, !f4E2M1FN, f32) -> f32
 // SCALED:         numera.add %{{.*}} : tensor<2x2x!bf16>
 
+// An argument that says `numera.weight` is one; another argument is not.
+// RUN: numera-opt --formats=%t/wide.yaml %t/arguments.mlir --numera-retype --cse --canonicalize | FileCheck %s --check-prefix=ARGUMENTS
+// ARGUMENTS-LABEL: func.func @weight
+// ARGUMENTS:         numera.mac %{{.*}} : (!f8E5M2, !bf16, f32) -> f32
+// ARGUMENTS-LABEL: func.func @activation
+// ARGUMENTS:         numera.mac %{{.*}} : (!f8E5M2, !f8E5M2, f32) -> f32
+
 //--- wide.yaml
 policy: {default: 'float<5,2>', weights: bf16, accumulate: f32}
 //--- scaled.yaml
@@ -33,4 +40,13 @@ func.func @f(%x: tensor<2x4xf32>) -> tensor<2x2xf32> {
   %y = linalg.matmul ins(%x, %wt : tensor<2x4xf32>, tensor<4x2xf32>) outs(%i : tensor<2x2xf32>) -> tensor<2x2xf32>
   %z = arith.addf %y, %y : tensor<2x2xf32>
   return %z : tensor<2x2xf32>
+}
+//--- arguments.mlir
+func.func @weight(%x: tensor<2x4xf32>, %w: tensor<4x2xf32> {numera.weight}, %i: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %y = linalg.matmul ins(%x, %w : tensor<2x4xf32>, tensor<4x2xf32>) outs(%i : tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %y : tensor<2x2xf32>
+}
+func.func @activation(%x: tensor<2x4xf32>, %w: tensor<4x2xf32>, %i: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %y = linalg.matmul ins(%x, %w : tensor<2x4xf32>, tensor<4x2xf32>) outs(%i : tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %y : tensor<2x2xf32>
 }
