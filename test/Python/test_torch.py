@@ -25,6 +25,10 @@ from torch_models import MLP, NAMES, make
 slow = pytest.mark.skipif(
     "NUMERA_SLOW_TESTS" not in os.environ, reason="NUMERA_SLOW_TESTS is not set"
 )
+long = pytest.mark.skipif(
+    os.environ.get("NUMERA_TESTS") != "all" and "NUMERA_SLOW_TESTS" not in os.environ,
+    reason="NUMERA_TESTS is not all",
+)
 aten = torch.ops.aten
 
 
@@ -634,7 +638,7 @@ if __name__ == "__main__":
 """
 
 
-@slow
+@long
 def test_two_processes_have_the_same_gradients(tmp_path):
     import socket
 
