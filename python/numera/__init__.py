@@ -21,6 +21,7 @@ from numera._programs import Program, Statistics, compile, open
 from numera._register import register
 from numera._scaled import Scaled
 from numera._scans import einsum
+from numera.study import Sweep, sweep
 
 __version__: str = _numera.version()
 
@@ -35,6 +36,7 @@ __all__ = [
     "Scaled",
     "ScaledFormat",
     "Statistics",
+    "Sweep",
     "Table",
     "Tensor",
     "array",
@@ -60,5 +62,6 @@ __all__ = [
     "scaled",
     "stochastic",
     "sum",
+    "sweep",
     "takum",
 ]

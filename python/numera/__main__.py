@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+"""``python -m numera``."""
+
+import sys
+
+from numera.study._command import main
+
+if __name__ == "__main__":
+    sys.exit(main())

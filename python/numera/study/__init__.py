@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+"""Sweeps: one model in many formats (docs/Sweeps.md).
+
+>>> from numera import study
+>>> [str(each) for each in study.expand("posit<6..7,0..1>", "mxfp4")]
+['posit<6,0>', 'posit<6,1>', 'posit<7,0>', 'posit<7,1>', 'mxfp4']
+"""
+
+from numera.study._data import read
+from numera.study._ranges import expand
+from numera.study._result import Row, Sweep
+from numera.study._run import sweep
+
+__all__ = ["Row", "Sweep", "expand", "read", "sweep"]

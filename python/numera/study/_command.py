@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""The command ``python -m numera sweep``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from numera._errors import Error
+from numera._formats import load
+from numera.study._data import read
+from numera.study._result import Sweep
+from numera.study._run import sweep
+
+__all__ = ["main"]
+
+
+class _Parser(argparse.ArgumentParser):
+    """Refuses in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        raise Error(f"{message}; see {self.prog} --help")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="python -m numera", allow_abbrev=False)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    add = commands.add_parser(
+        "sweep",
+        help="run a model in many formats and compare",
+        description="Compile and run a model in many formats, and measure each.",
+        allow_abbrev=False,
+    ).add_argument
+    add("model", metavar="MODEL", help="an .onnx or .mlir file")
+    add("--formats", nargs="+", required=True, metavar="F", help="float<4..6,1..10>")
+    add("--input", action="append", required=True, metavar="[NAME=]X", dest="inputs",
+        help="an .npy, .npz or idx file; once for each input")  # fmt: skip
+    add("--labels", metavar="Y", help="such a file, too")
+    add("--metric", default="top1", help="top1, top5 or rmse")
+    add("--divide", type=float, metavar="N", help="inputs by N: 255 for pixels")
+    add("--limit", type=int, metavar="N", help="only the first N rows")
+    add("--batch", type=int, metavar="N", help="rows of a call")
+    add("--accumulate", nargs="+", metavar="F", help="same, quire, a format")
+    add("--rounding", nargs="+", metavar="M", help="nearest-even, stochastic…")
+    add("--overflow", metavar="O", help="infinity, saturate…")
+    add("--seed", type=int, metavar="S", help="of stochastic rounding")
+    add("--policy", metavar="F.yaml", help="formats for parts of the model")
+    add("--function", metavar="NAME", help="of a model with several")
+    add("--optimization", type=int, metavar="L", help="0 to 3")
+    add("--load", action="append", default=[], metavar="F.yaml", dest="files",
+        help="read formats from this file")  # fmt: skip
+    add("--workers", type=int, metavar="N", help="formats at a time")
+    add("--store", metavar="S.sqlite", help="keep results, and go on with them")
+    add("--csv", metavar="OUT.csv", help="write the rows")
+    add("--plot", metavar="OUT.png", help="draw the metric over bits")
+    add("--json", action="store_true", dest="as_json",
+        help="print JSON in place of a table")  # fmt: skip
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; returns the exit status."""
+    warnings.showwarning = _warn
+    try:
+        given = vars(_parser().parse_args(arguments))
+        return _sweep(**given)
+    except (Error, OSError) as error:
+        print(f"numera: error: {_unprefixed(error)}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("numera: interrupted", file=sys.stderr)
+        return 130
+
+
+def _warn(message: Any, *_: Any, **__: Any) -> None:
+    print(f"numera: warning: {message}", file=sys.stderr)
+
+
+def _unprefixed(error: Exception) -> str:
+    return str(error).removeprefix("error: ")
+
+
+def _sweep(
+    *,
+    inputs: list[str],
+    divide: float | None,
+    files: list[str],
+    csv: str | None,
+    plot: str | None,
+    as_json: bool,
+    **given: Any,
+) -> int:
+    _check_outputs(csv, plot)
+    if files:
+        load(*files)
+    arrays = _inputs(inputs, divide)
+    options = {key: value for key, value in given.items() if value is not None}
+    found = sweep(options.pop("model"), inputs=arrays, **options)
+    print(_json(found) if as_json else found)
+    if csv:
+        found.csv(csv)
+    if plot:
+        found.plot(plot)
+    if all(row.error for row in found):
+        raise Error(f"no format takes the model: {_unprefixed(Error(found[0].error))}")
+    return 0
+
+
+def _check_outputs(csv: str | None, plot: str | None) -> None:
+    """Before hours are spent on what cannot be written."""
+    for path in filter(None, (csv, plot)):
+        folder = os.path.dirname(path) or "."
+        if not os.path.isdir(folder):
+            raise Error(f"cannot write {path}: no folder {folder}")
+    if plot:
+        try:
+            from matplotlib.backends.backend_agg import FigureCanvasAgg
+        except ImportError:
+            raise Error("--plot needs matplotlib: pip install matplotlib") from None
+        end = os.path.splitext(plot)[1].removeprefix(".")
+        if end not in FigureCanvasAgg.get_supported_filetypes():
+            raise Error(f"cannot write {plot}: no picture ends in '.{end}'")
+
+
+def _inputs(given: list[str], divide: float | None) -> Any:
+    """Arrays by name, or in order."""
+    if divide is not None and not (math.isfinite(divide) and divide):
+        raise Error(f"--divide is {divide:g}, expected a number that is not 0")
+    named: dict[str, Any] = {}
+    ordered: list[Any] = []
+    for each in given:
+        name, equals, path = each.partition("=")
+        if equals and not os.path.exists(each):
+            named[name] = _divided(path, divide)
+        else:
+            ordered.append(_divided(each, divide))
+    if named and ordered:
+        raise Error("some of --input have names and some have none")
+    return named or ordered
+
+
+def _divided(path: str, divide: float | None) -> Any:
+    array = read(path)
+    return array if divide is None else array.astype("f4") / np.float32(divide)
+
+
+def _json(found: Sweep) -> str:
+    """NaN and infinities are null."""
+    rows = [
+        {
+            key: None
+            if isinstance(value, float) and not math.isfinite(value)
+            else value
+            for key, value in record.items()
+        }
+        for record in found.records()
+    ]
+    front = {id(row) for row in found.pareto()}
+    for record, row in zip(rows, found):
+        record["pareto"] = id(row) in front
+    return json.dumps(
+        {"metric": found.metric, "better": found.better, "rows": rows}, indent=2
+    )

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""What a sweep measures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from numera._errors import Error
+
+__all__ = ["Metric", "metric"]
+
+Array = np.ndarray[Any, Any]
+
+
+class Metric:
+    """A number for the outputs of a model, and which way is better."""
+
+    def __init__(self, name: str, function: Callable[..., Any], better: str) -> None:
+        if better not in ("higher", "lower"):
+            raise Error(f"better is '{better}', expected higher or lower")
+        self.name = name
+        self.function = function
+        self.better = better
+
+    @property
+    def built_in(self) -> bool:
+        return self.name in _METRICS and self.function is _METRICS[self.name][0]
+
+    @property
+    def is_error(self) -> bool:
+        """Whether it compares with the model in f32 where there are no labels."""
+        return self.function is _rmse
+
+    def check(self, labels: Array | None, rows: int | None) -> None:
+        """Refuses labels that it cannot be computed with."""
+        if not self.built_in or self.is_error:
+            return
+        if labels is None:
+            raise Error(f"metric '{self.name}' needs labels; 'rmse' does without")
+        if labels.size != rows:
+            raise Error(
+                f"{labels.size} labels, expected one for each of {rows or 1} rows"
+            )
+        with np.errstate(invalid="ignore"):
+            if labels.dtype.kind not in "iufb" or np.any(labels != np.rint(labels)):
+                raise Error(f"labels of {labels.dtype}, expected whole numbers")
+
+    def __call__(self, outputs: tuple[Array, ...], labels: Array | None) -> float:
+        given = outputs[0] if self.built_in or len(outputs) == 1 else outputs
+        value = self.function(given, labels)
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise Error(
+                f"metric '{self.name}' is {type(value).__name__}, expected a number"
+            ) from None
+
+
+def metric(which: str | Callable[..., Any], better: str | None) -> Metric:
+    """The metric of a name, or of a function of outputs and labels."""
+    if callable(which):
+        name = getattr(which, "__name__", type(which).__name__)
+        return Metric(name.strip("<>"), which, better or "higher")
+    if which not in _METRICS:
+        raise Error(
+            f"unknown metric '{which}', expected {', '.join(_METRICS)} or a function"
+        )
+    function, usual = _METRICS[which]
+    if better not in (None, usual):
+        raise Error(f"of metric '{which}', {usual} is better")
+    return Metric(which, function, usual)
+
+
+def _top(scores: Array, labels: Array, most: int) -> float:
+    """The share of rows with the label's score among so many largest.
+
+    Of equal scores the first one counts, and a NaN is never among the largest.
+    """
+    scores = scores.reshape(len(labels.ravel()), -1).astype(np.float64)
+    label = labels.reshape(-1, 1).astype(np.int64)
+    if label.min() < 0 or label.max() >= scores.shape[1]:
+        wrong = label.min() if label.min() < 0 else label.max()
+        raise Error(f"label {wrong}, expected 0 to {scores.shape[1] - 1}")
+    own = np.take_along_axis(scores, label, axis=1)
+    places = np.arange(scores.shape[1])
+    before = (scores > own) | (scores == own) & (places < label)
+    right = (before.sum(axis=1, keepdims=True) < most) & ~np.isnan(own)
+    return float(right.mean())
+
+
+def _top1(scores: Array, labels: Array) -> float:
+    return _top(scores, labels, 1)
+
+
+def _top5(scores: Array, labels: Array) -> float:
+    return _top(scores, labels, 5)
+
+
+def _rmse(found: Array, expected: Array) -> float:
+    if found.shape != expected.shape:
+        shapes = (", ".join(map(str, array.shape)) for array in (expected, found))
+        raise Error("labels have shape [{}], expected [{}]".format(*shapes))
+    with np.errstate(all="ignore"):
+        error = found.astype(np.float64) - expected.astype(np.float64)
+        return float(np.sqrt(np.mean(np.square(error))))
+
+
+_METRICS: dict[str, tuple[Callable[..., float], str]] = {
+    "top1": (_top1, "higher"),
+    "top5": (_top5, "higher"),
+    "rmse": (_rmse, "lower"),
+}

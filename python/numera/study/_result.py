@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""What a sweep found: rows, a table, a picture."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import math
+import os
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from numera._errors import Error
+from numera._request import Path
+
+__all__ = ["Row", "Sweep"]
+
+
+class Row(NamedTuple):
+    """A format, and how well the model does in it."""
+
+    format: str
+    """As it was named; ``spelling`` is canonical."""
+    spelling: str
+    bits: float
+    """Of an element, with its part of the scale."""
+    accumulate: str
+    """What sums were kept in; as asked where a format refused the model."""
+    rounding: str
+    value: float | None
+    """Of the metric; None where there is an error."""
+    seconds: float
+    """To compile the model, run it, and compute the metric."""
+    error: str | None = None
+    """Why there is no value."""
+
+
+class Sweep:
+    """The rows of a sweep, in the order of its formats. Made by
+    :func:`numera.sweep`; prints as a table.
+    """
+
+    def __init__(self, rows: list[Row], metric: str, better: str, computed: int):
+        self.rows = rows
+        self.metric = metric
+        """Its name."""
+        self.better = better
+        """``higher`` or ``lower``."""
+        self.computed = computed
+        """How many rows were computed; the others were in the store."""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __getitem__(self, place: int) -> Row:
+        return self.rows[place]
+
+    def pareto(self) -> list[Row]:
+        """The best row for each number of bits, if none with fewer bits is as good.
+
+        Of equal rows the first one counts.
+
+        >>> from numera.study import Row, Sweep
+        >>> found = [(8, 0.75), (8, 0.8), (16, 0.9), (12, 0.95), (32, 0.95)]
+        >>> rows = [Row("", "", bits, "", "", top1, 0) for bits, top1 in found]
+        >>> [row[2:6:3] for row in Sweep(rows, "top1", "higher", 5).pareto()]
+        [(8, 0.8), (12, 0.95)]
+        """
+        sign = -1 if self.better == "higher" else 1
+        valid = [
+            (row.bits, sign * row.value, place)
+            for place, row in enumerate(self.rows)
+            if row.value is not None and not math.isnan(row.value)
+        ]
+        front: list[Row] = []
+        best = math.inf
+        for _, value, place in sorted(valid):
+            if value < best or not front:
+                front.append(self.rows[place])
+                best = value
+        return front
+
+    def records(self) -> list[dict[str, Any]]:
+        """A mapping a row; the value stands under the metric's name."""
+        names = {"value": self.metric} if self.metric not in Row._fields else {}
+        return [
+            {names.get(key, key): value for key, value in row._asdict().items()}
+            for row in self.rows
+        ]
+
+    def to_pandas(self) -> Any:
+        """The rows as a ``pandas.DataFrame``."""
+        try:
+            import pandas
+        except ImportError:
+            raise Error("a data frame needs pandas: pip install pandas") from None
+        return pandas.DataFrame(self.records())
+
+    def csv(self, path: Path) -> None:
+        """Writes the rows to a file, with a line of names above them."""
+        with (
+            _whole(path) as made,
+            open(made, "w", newline="", encoding="utf-8") as file,
+        ):
+            writer = csv.writer(file)
+            writer.writerow(self.records()[0])
+            writer.writerows(self.rows)
+
+    def plot(self, path: Path | None = None, ax: Any = None) -> Any:
+        """Draws the metric over bits, a color a family, and the Pareto front as
+        a line. Writes the picture if there is a path; returns the axes.
+        """
+        figure = None
+        if ax is None:
+            try:
+                from matplotlib.figure import Figure
+            except ImportError:
+                raise Error("a plot needs matplotlib: pip install matplotlib") from None
+            figure = Figure(figsize=(8, 5), layout="constrained")
+            ax = figure.subplots()
+        families: dict[str, list[Row]] = {}
+        for row in self.rows:
+            if row.value is not None and math.isfinite(row.value):
+                families.setdefault(row.spelling.partition("<")[0], []).append(row)
+        for family, rows in families.items():
+            ax.scatter(
+                [row.bits for row in rows],
+                [row.value for row in rows],
+                label=family,
+                s=18,
+                alpha=0.7,
+            )
+        front = [row for row in self.pareto() if math.isfinite(row.value or 0.0)]
+        ax.step(
+            [row.bits for row in front],
+            [row.value for row in front],
+            where="post",
+            color="0.5",
+            label="Pareto front",
+            zorder=0,
+        )
+        for row in front:
+            ax.annotate(
+                row.format,
+                (row.bits, row.value),
+                xytext=(3, 5 if self.better == "higher" else -9),
+                textcoords="offset points",
+                fontsize=7,
+            )
+        ax.set_xlabel("bits")
+        ax.set_ylabel(self.metric)
+        ax.legend()
+        if path is not None:
+            with _whole(path) as made:
+                (figure or ax.figure).savefig(made, dpi=150)
+        return ax
+
+    def __str__(self) -> str:
+        """The rows; those of the Pareto front have a star."""
+        front = {id(row) for row in self.pareto()}
+        head = ("format", "bits", "accumulate", "rounding", self.metric, "seconds", "")
+        lines = [head]
+        for row in self.rows:
+            value = "-" if row.value is None else f"{row.value:.5g}"
+            last = row.error or ("*" if id(row) in front else "")
+            seconds = f"{row.seconds:.2f}"
+            lines.append((row.format, f"{row.bits:g}", *row[3:5], value, seconds, last))
+        widths = [max(map(len, column)) for column in zip(*lines)]
+        left = (0, 2, 3, 6)
+        return "\n".join(
+            "  ".join(
+                cell.ljust(width) if place in left else cell.rjust(width)
+                for place, (cell, width) in enumerate(zip(line, widths))
+            ).rstrip()
+            for line in lines
+        )
+
+    def __repr__(self) -> str:
+        return f"<numera.Sweep of {len(self.rows)} rows: {self.metric}>"
+
+
+@contextlib.contextmanager
+def _whole(path: Path) -> Iterator[str]:
+    """A file that becomes `path` when it is whole, and is removed after an error."""
+    text = os.fspath(path)
+    stem, end = os.path.splitext(text)
+    made = f"{stem}.{os.getpid()}{end}"
+    try:
+        yield made
+        os.replace(made, text)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        raise Error(f"cannot write {text}: {reason}") from None
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(made)

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: MIT
+"""Sweeps: a model compiled and run in each of many formats."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from numera._calls import Function
+from numera._errors import Error
+from numera._formats import Format, ScaledFormat, format
+from numera._programs import _ACCUMULATORS, compile
+from numera._request import Path, Spec
+from numera.study import _keys
+from numera.study._data import DataSet, load
+from numera.study._metrics import Metric
+from numera.study._metrics import metric as _metric
+from numera.study._progress import Progress, watch
+from numera.study._ranges import expand
+from numera.study._result import Row, Sweep
+from numera.study._store import Store
+
+__all__ = ["sweep"]
+
+_NO_MATTER = ("function", "cpu", "code_cache")
+"""Options that have nothing to do with numbers."""
+
+
+class _Task(NamedTuple):
+    """What a row is computed for."""
+
+    format: Format
+    accumulate: Spec | None
+    rounding: str | None
+
+    def row(self, policy: Mapping[str, Any]) -> Row:
+        bits = float(self.format.width)
+        if isinstance(self.format, ScaledFormat):
+            bits = self.format.bits_per_element
+        return Row(
+            self.format.name,
+            self.format.spelling,
+            bits,
+            str(self.accumulate or policy.get("accumulate", "default")),
+            self.rounding or policy.get("rounding", "default"),
+            None,
+            0.0,
+        )
+
+
+class _Study(NamedTuple):
+    """What all rows share."""
+
+    model: Any
+    options: Mapping[str, Any]
+    data: DataSet
+    labels: np.ndarray[Any, Any] | None
+    metric: Metric
+    threads: int
+    """Of a call."""
+
+    def compute(self, task: _Task) -> Row:
+        """Compiles, runs and measures. A refusal is in the row."""
+        start = time.perf_counter()
+        try:
+            program = compile(
+                self.model,
+                format=task.format,
+                accumulate=task.accumulate,
+                rounding=task.rounding,
+                **self.options,
+            )
+            outputs = self.data.run(program._only, self.threads)
+        except Error as error:
+            row = task.row({})._replace(error=str(error))
+        else:
+            value = self.metric(outputs, self.labels)
+            row = task.row(program.policy)._replace(value=value)
+        return row._replace(seconds=time.perf_counter() - start)
+
+    def key(self, common: str, task: _Task) -> str:
+        return _keys.digest(
+            common,
+            _keys.spec(task.format),
+            _keys.spec(task.accumulate),
+            task.rounding or "",
+        )
+
+    def common(self) -> str:
+        """The hash of what all rows depend on."""
+        if self.metric.built_in:
+            code = self.metric.name
+        else:
+            code = _keys.function(self.metric.function)
+        return _keys.digest(
+            _keys.library(),
+            _keys.model(self.model),
+            *map(_keys.array, self.data.arrays),
+            _keys.array(self.labels),
+            code,
+            str(self.data.batch),
+            _keys.options(self.options),
+        )
+
+
+def sweep(
+    model: Any,
+    *,
+    formats: Spec | Iterable[Spec],
+    inputs: Any,
+    labels: Any = None,
+    metric: str | Callable[..., Any] = "top1",
+    better: str | None = None,
+    accumulate: Spec | Sequence[Spec | None] | None = None,
+    rounding: str | Sequence[str | None] | None = None,
+    limit: int | None = None,
+    batch: int | None = None,
+    workers: int | None = None,
+    store: Path | None = None,
+    progress: Progress | bool | None = None,
+    **options: Any,
+) -> Sweep:
+    """Compiles and runs a model in each of many formats, and measures how well it
+    does (docs/Sweeps.md).
+
+    model       what :func:`numera.compile` takes.
+    formats     formats, names, and spellings with ranges, ``float<4..6,1..10>``.
+    inputs      an array or the path of a file (.npy, .npz, idx); a list or a mapping
+                of them where the model has several inputs. Types and slices are
+                those of ``numera run``.
+    labels      an array or a path: classes, or with ``rmse`` what is expected.
+    metric      ``top1``, ``top5``, ``rmse`` (without labels: from the same model in
+                f32), or a function of outputs and labels that returns a number.
+    better      ``higher`` (None) or ``lower``, of a function.
+    accumulate  what sums are kept in, one or several; None: as the format says.
+    rounding    one or several; None: the format's.
+    limit       takes only so many rows.
+    batch       rows of a call, where the model leaves them open; None: 64.
+    workers     how many formats at a time; None: as there are processors.
+    store       a file of SQLite. What it has is not computed again.
+    progress    a function of how many rows are done, how many there are, and the
+                row; True: a line on stderr; None: that, on a terminal.
+    options     other arguments of :func:`numera.compile`.
+
+    A format that refuses the model has a row with an error.
+
+    >>> import numera
+    >>> square = '''
+    ...   func.func @square(%x: tensor<?xf32>) -> tensor<?xf32> {
+    ...     %y = arith.mulf %x, %x : tensor<?xf32>
+    ...     return %y : tensor<?xf32>
+    ...   }'''
+    >>> found = numera.sweep(
+    ...     square, formats=["float<4..5,3>"], inputs=[[1.125, 300]], metric="rmse")
+    >>> for row in found:
+    ...     print(row.format, row.bits, row.value)
+    float<4,3> 8.0 inf
+    float<5,3> 9.0 inf
+    """
+    measure = _metric(metric, better)
+    for name, number in (("limit", limit), ("batch", batch), ("workers", workers)):
+        if number is not None and number < 1:
+            raise Error(f"{name} is {number}, expected 1 or more")
+    if hasattr(model, "SerializeToString"):
+        model = model.SerializeToString()
+    tasks = [
+        _Task(each, total, rounds)
+        for each in expand(*_several(formats))
+        for total in dict.fromkeys(_accumulator(s) for s in _several(accumulate))
+        for rounds in dict.fromkeys(_several(rounding))
+    ]
+    function = _plain(model, options)
+    data = DataSet(function, inputs, limit, batch)
+    target = None if labels is None else np.asarray(load(labels))
+    if target is not None and limit is not None and target.ndim:
+        target = target[:limit]
+    measure.check(target, data.rows)
+    processors = len(os.sched_getaffinity(0))
+    workers = min(workers or processors, len(tasks))
+    threads = max(1, processors // workers)
+    study = _Study(model, options, data, target, measure, threads)
+
+    rows: dict[_Task, Row] = {}
+    keys: dict[_Task, str] = {}
+    with contextlib.ExitStack() as stack:
+        kept = None
+        if store is not None:
+            kept = stack.enter_context(contextlib.closing(Store(store)))
+            common = study.common()
+            keys = {task: study.key(common, task) for task in tasks}
+            for task in tasks:
+                if found := kept.find(keys[task]):
+                    # Under the name that it has now.
+                    rows[task] = found._replace(format=task.format.name)
+        missing = [task for task in tasks if task not in rows]
+        if missing and measure.is_error and target is None:
+            (reference, *_) = data.run(function, processors)
+            study = study._replace(labels=reference)
+        seen = stack.enter_context(watch(progress, len(rows), len(tasks)))
+        done = _all(study.compute, missing, workers)
+        for task, row in stack.enter_context(contextlib.closing(done)):
+            if kept is not None:
+                kept.put(keys[task], row, measure.name)
+            rows[task] = row
+            seen(len(rows), len(tasks), row)
+    ordered = [rows[task] for task in tasks]
+    return Sweep(ordered, measure.name, measure.better, len(missing))
+
+
+def _plain(model: Any, options: Mapping[str, Any]) -> Function:
+    """The model in f32. Refuses what no format takes."""
+    if options.get("output_as") == "storage":
+        raise Error("output_as is 'storage', and no metric knows codes")
+    same = {key: options[key] for key in _NO_MATTER if key in options}
+    if options.get("policy") is not None:
+        compile(model, policy=options["policy"], optimization=0, **same)
+    return compile(model, format="f32", optimization=0, **same)._only
+
+
+def _several(value: Any) -> list[Any]:
+    """One, or several, as a list."""
+    if value is None or isinstance(value, (str, Format)):
+        return [value]
+    return list(value)
+
+
+def _accumulator(value: Spec | None) -> Spec | None:
+    return value if value is None or value in _ACCUMULATORS else format(value)
+
+
+def _all(
+    compute: Callable[[_Task], Row], tasks: Sequence[_Task], workers: int
+) -> Generator[tuple[_Task, Row], None, None]:
+    """Tasks and their rows, in the order in which they are done.
+
+    Compilations and calls let other threads run, so that threads are enough. After
+    an exception, tasks that did not begin are dropped.
+    """
+    with ThreadPoolExecutor(workers, "numera-sweep") as pool:
+        futures: dict[Future[Row], _Task] = {
+            pool.submit(compute, task): task for task in tasks
+        }
+        try:
+            for future in as_completed(futures):
+                yield futures.pop(future), future.result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
