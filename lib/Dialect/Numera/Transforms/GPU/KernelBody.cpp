@@ -111,6 +111,7 @@ private:
   void buildRuns(Value index, Value count);
   void computeRun();
   Value runAt(OpOperand &operand, int64_t element);
+  Value withSign(Value value, Type type);
   SmallVector<Value> loadRun(OpOperand &operand);
   void storeRun(ArrayRef<Value> values, OpOperand &init);
   int64_t elementsAtOnce(OpOperand &operand) const;
@@ -304,6 +305,21 @@ int64_t KernelBody::elementsAtOnce(OpOperand &operand) const {
   return std::min<int64_t>(loops.width, 128 / element.getIntOrFloatBitWidth());
 }
 
+/// The type that LLVM computes in: a ui8 or si8 is an i8 there.
+static Type withoutSign(Type element) {
+  return element.isInteger() ? IntegerType::get(element.getContext(),
+                                                element.getIntOrFloatBitWidth())
+                             : element;
+}
+
+/// The same bits in the type, where a sign is all that differs.
+Value KernelBody::withSign(Value value, Type type) {
+  return value.getType() == type
+             ? value
+             : UnrealizedConversionCastOp::create(builder, loc, type, value)
+                   .getResult(0);
+}
+
 /// The address of an element of the run that begins at the iterators.
 Value KernelBody::runAt(OpOperand &operand, int64_t element) {
   auto type = cast<MemRefType>(operand.get().getType());
@@ -324,7 +340,8 @@ Value KernelBody::runAt(OpOperand &operand, int64_t element) {
       builder, loc, pointer,
       toI64(memref::ExtractAlignedPointerAsIndexOp::create(
           builder, loc, inside(operand.get()))));
-  return LLVM::GEPOp::create(builder, loc, pointer, type.getElementType(), base,
+  return LLVM::GEPOp::create(builder, loc, pointer,
+                             withoutSign(type.getElementType()), base,
                              ArrayRef<LLVM::GEPArg>{toI64(sum)});
 }
 
@@ -338,20 +355,22 @@ SmallVector<Value> KernelBody::loadRun(OpOperand &operand) {
   auto bytes = unsigned(atOnce * element.getIntOrFloatBitWidth() / 8);
   SmallVector<Value> values;
   for (int64_t first = 0; first < loops.width; first += atOnce) {
-    Value vector =
-        LLVM::LoadOp::create(builder, loc, VectorType::get(atOnce, element),
-                             runAt(operand, first), bytes);
+    Value vector = LLVM::LoadOp::create(
+        builder, loc, VectorType::get(atOnce, withoutSign(element)),
+        runAt(operand, first), bytes);
     for (int64_t i = 0; i < atOnce; ++i)
-      values.push_back(LLVM::ExtractElementOp::create(
-          builder, loc, vector,
-          LLVM::ConstantOp::create(builder, loc, builder.getI32Type(),
-                                   builder.getI32IntegerAttr(int32_t(i)))));
+      values.push_back(withSign(
+          LLVM::ExtractElementOp::create(
+              builder, loc, vector,
+              LLVM::ConstantOp::create(builder, loc, builder.getI32Type(),
+                                       builder.getI32IntegerAttr(int32_t(i)))),
+          element));
   }
   return values;
 }
 
 void KernelBody::storeRun(ArrayRef<Value> values, OpOperand &init) {
-  Type element = getElementTypeOrSelf(init.get().getType());
+  Type element = withoutSign(getElementTypeOrSelf(init.get().getType()));
   int64_t atOnce = elementsAtOnce(init);
   auto bytes = unsigned(atOnce * element.getIntOrFloatBitWidth() / 8);
   for (int64_t first = 0; first < loops.width; first += atOnce) {
@@ -359,7 +378,7 @@ void KernelBody::storeRun(ArrayRef<Value> values, OpOperand &init) {
         LLVM::PoisonOp::create(builder, loc, VectorType::get(atOnce, element));
     for (int64_t i = 0; i < atOnce; ++i)
       vector = LLVM::InsertElementOp::create(
-          builder, loc, vector, values[size_t(first + i)],
+          builder, loc, vector, withSign(values[size_t(first + i)], element),
           LLVM::ConstantOp::create(builder, loc, builder.getI32Type(),
                                    builder.getI32IntegerAttr(int32_t(i))));
     LLVM::StoreOp::create(builder, loc, vector, runAt(init, first), bytes);
