@@ -121,6 +121,29 @@ def run(folder, form, accumulate="f32"):
     return json.loads(done.stdout)["layers"]
 
 
+def check_given_scales(folder, w):
+    """A scale that is given is the layer's own as well: here one that is far too
+    small, so that all of (x x) w saturates at 448 scales."""
+    x = np.linspace(1, 2, ROWS * 3, dtype="f4").reshape(ROWS, 3)
+    np.save(folder / "x.npy", x)
+    square = "%s = arith.mulf %x, %x : tensor<200x3xf32> loc(\"square\")\n"
+    model = MODEL.replace("  %zero", f"  {square}  %zero", 1).replace("ins(%x,", "ins(%s,")
+    (folder / "net.mlir").write_text(model)
+    (folder / "scales.yaml").write_text("""policy:
+  default: f32
+  activations: f8E4M3FN
+  scale: {activations: per-tensor}
+  scales: {product.lhs: 0.00001}
+""")
+    command = ["numera", "run", "net.mlir", "--formats", "scales.yaml", "--layers", "--json"]
+    command += ["--input", "x.npy", "--input", "w.npy"]
+    done = subprocess.run(command, cwd=folder, check=True, stdout=subprocess.PIPE)
+    row = next(r for r in json.loads(done.stdout)["layers"] if r["name"] == "product")
+    wrong = (448e-5 * np.ones((ROWS, 3))) @ w - (x.astype("f8") ** 2) @ w
+    assert math.isclose(row["own_max_abs_error"], np.abs(wrong).max(), rel_tol=1e-5), row
+    print("given scales: as expected")
+
+
 def main(folder):
     random = np.random.default_rng(5)
     x = (random.standard_normal((ROWS, 3)) * 2.0 ** random.integers(-6, 3, (ROWS, 3))).astype("f4")
@@ -155,6 +178,7 @@ def main(folder):
     rows = run(folder, "posit32", "f64")
     assert all(row["sqnr_db"] > 155 for row in rows) and rows[0]["codes"] is None, rows
     print("posit32: the reference is in f64")
+    check_given_scales(folder, w)
 
 
 main(Path(sys.argv[1]))

@@ -2,6 +2,7 @@
 
 #include "LayerCopies.h"
 #include "Retype.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
@@ -155,6 +156,12 @@ SmallVector<int> LayerCopies::inputsOf(const Layer &layer) {
 
 void LayerCopies::copy() {
   findLayers();
+  // What calibration found for a contraction is for its copies, too.
+  int64_t number = 0;
+  function.walk([&](linalg::GenericOp op) {
+    op->setDiscardableAttr(ContractionNames::numberName,
+                           builder.getI64IntegerAttr(number++));
+  });
   builder.setInsertionPoint(function.front().getTerminator());
   copyReference();
   for (auto [i, layer] : llvm::enumerate(layers)) {

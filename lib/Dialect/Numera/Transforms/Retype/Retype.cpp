@@ -98,6 +98,9 @@ public:
         failed(checkFloats([](Type) { return true; })) ||
         failed(retypeContractions(module, policies, onFloats, observe)))
       return failure();
+    module.walk([](linalg::GenericOp op) {
+      op->removeDiscardableAttr(ContractionNames::numberName);
+    });
     if (!observe)
       propagateScales(module, policies);
     policies.finish();

@@ -57,7 +57,11 @@ retypeContractions(mlir::ModuleOp module, const Policies &policies,
 /// importer's do, else `contraction`, with a count from the second one on.
 class ContractionNames {
 public:
+  /// A copy that LayerCopies made has the name of its original.
   std::string next(mlir::linalg::GenericOp generic);
+
+  /// The attribute by which a generic and its copies are one, in a function.
+  static constexpr llvm::StringLiteral numberName = "numera.number";
 
   /// Remembers that scales were given to a tensor.
   void use(llvm::StringRef tensor) { scaled.insert(tensor); }
@@ -65,6 +69,8 @@ public:
 
 private:
   llvm::StringMap<unsigned> used;
+  /// By function and number.
+  llvm::DenseMap<std::pair<mlir::Operation *, int64_t>, std::string> numbered;
   llvm::StringSet<> scaled;
 };
 

@@ -68,11 +68,22 @@ static std::optional<unsigned> ownLoop(linalg::GenericOp generic, AffineMap own,
 }
 
 std::string ContractionNames::next(linalg::GenericOp generic) {
+  std::string *known = nullptr;
+  if (auto number = generic->getAttrOfType<IntegerAttr>(numberName)) {
+    Operation *function = generic->getParentOfType<func::FuncOp>();
+    known = &numbered[{function, number.getInt()}];
+    if (!known->empty())
+      return *known;
+  }
   std::string name = nodeNameOf(generic.getLoc());
   if (name.empty())
     name = "contraction";
   unsigned count = used[name]++;
-  return count == 0 ? name : name + "_" + std::to_string(count);
+  if (count > 0)
+    name += "_" + std::to_string(count);
+  if (known)
+    *known = name;
+  return name;
 }
 
 namespace {
