@@ -21,6 +21,7 @@ from numera._programs import Program, Statistics, compile, open
 from numera._register import register
 from numera._scaled import Scaled
 from numera._scans import einsum
+from numera.reports import Report, report
 from numera.study import Sweep, sweep
 
 __version__: str = _numera.version()
@@ -33,6 +34,7 @@ __all__ = [
     "FormatInfo",
     "Function",
     "Program",
+    "Report",
     "Scaled",
     "ScaledFormat",
     "Statistics",
@@ -59,6 +61,7 @@ __all__ = [
     "posit",
     "quantize",
     "register",
+    "report",
     "scaled",
     "stochastic",
     "sum",

@@ -8,7 +8,7 @@ import os
 import pathlib
 import tempfile
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -202,12 +202,28 @@ class Program:
         >>> row["name"], row["overflow"] == 1 / 3, row["zeros"] == 1 / 3
         ('mulf', True, True)
         """
+        return self._layers_of(function, [(inputs, options)])
+
+    def _layers_of(
+        self,
+        function: str | None,
+        calls: Iterable[tuple[Sequence[Any], Mapping[str, Any]]],
+    ) -> list[dict[str, Any]]:
+        """Of several calls together: inputs and options of each."""
         model = self._known("layers")
         if self._showing is None:
             self._showing = model.compile("count=layers")
-        name, results = self._observe(self._showing, function, inputs, options)
-        if not results:
-            return []  # it only moves numbers
+        parts = []
+        for inputs, options in calls:
+            name, results = self._observe(self._showing, function, inputs, options)
+            if not results:
+                return []  # it only moves numbers
+            parts.append(results)
+        if len(parts) > 1:  # errors are of elements, whatever the shapes
+            results = [
+                np.concatenate([np.ravel(each) for each in same])
+                for same in zip(*parts)
+            ]
         found = self._showing.layers(model.registry, name, results)
         return cast("list[dict[str, Any]]", json.loads(found)["layers"])
 

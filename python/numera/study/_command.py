@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The command ``python -m numera sweep``."""
+"""The commands ``python -m numera sweep`` and ``report``."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ import math
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
-
-import numpy as np
 
 from numera._errors import Error
 from numera._formats import load
-from numera.study._data import read
+from numera.reports._command import add as add_report
+from numera.study._data import read_inputs
 from numera.study._result import Sweep
 from numera.study._run import sweep
 
@@ -63,6 +62,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--plot", metavar="OUT.png", help="draw the metric over bits")
     add("--json", action="store_true", dest="as_json",
         help="print JSON in place of a table")  # fmt: skip
+    commands.choices["sweep"].set_defaults(run=_sweep)
+    add_report(commands)
     return parser
 
 
@@ -71,7 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     warnings.showwarning = _warn
     try:
         given = vars(_parser().parse_args(arguments))
-        return _sweep(**given)
+        run: Callable[..., int] = given.pop("run")
+        return run(**given)
     except (Error, OSError) as error:
         print(f"numera: error: {_unprefixed(error)}", file=sys.stderr)
         return 1
@@ -101,7 +103,7 @@ def _sweep(
     _check_outputs(csv, plot)
     if files:
         load(*files)
-    arrays = _inputs(inputs, divide)
+    arrays = read_inputs(inputs, divide)
     options = {key: value for key, value in given.items() if value is not None}
     found = sweep(options.pop("model"), inputs=arrays, **options)
     print(_json(found) if as_json else found)
@@ -128,28 +130,6 @@ def _check_outputs(csv: str | None, plot: str | None) -> None:
         end = os.path.splitext(plot)[1].removeprefix(".")
         if end not in FigureCanvasAgg.get_supported_filetypes():
             raise Error(f"cannot write {plot}: no picture ends in '.{end}'")
-
-
-def _inputs(given: list[str], divide: float | None) -> Any:
-    """Arrays by name, or in order."""
-    if divide is not None and not (math.isfinite(divide) and divide):
-        raise Error(f"--divide is {divide:g}, expected a number that is not 0")
-    named: dict[str, Any] = {}
-    ordered: list[Any] = []
-    for each in given:
-        name, equals, path = each.partition("=")
-        if equals and not os.path.exists(each):
-            named[name] = _divided(path, divide)
-        else:
-            ordered.append(_divided(each, divide))
-    if named and ordered:
-        raise Error("some of --input have names and some have none")
-    return named or ordered
-
-
-def _divided(path: str, divide: float | None) -> Any:
-    array = read(path)
-    return array if divide is None else array.astype("f4") / np.float32(divide)
 
 
 def _json(found: Sweep) -> str:

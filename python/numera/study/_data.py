@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 import os
 import zipfile
 import zlib
@@ -16,7 +17,7 @@ from numera._calls import Function, Tensor
 from numera._errors import Error
 from numera._request import Path
 
-__all__ = ["DataSet", "read"]
+__all__ = ["DataSet", "load", "read", "read_inputs"]
 
 Array = np.ndarray[Any, Any]
 
@@ -225,3 +226,25 @@ def _conform(value: Any, tensor: Tensor) -> Array:
         found = ", ".join(map(str, array.shape))
         raise Error(f"input '{tensor.name}' has shape [{found}], expected [{wanted}]")
     return np.ascontiguousarray(array) if array.ndim else array
+
+
+def read_inputs(given: list[str], divide: float | None) -> Any:
+    """Arrays by name, or in order, as a command line has them: [NAME=]FILE."""
+    if divide is not None and not (math.isfinite(divide) and divide):
+        raise Error(f"--divide is {divide:g}, expected a number that is not 0")
+    named: dict[str, Any] = {}
+    ordered: list[Any] = []
+    for each in given:
+        name, equals, path = each.partition("=")
+        if equals and not os.path.exists(each):
+            named[name] = _divided(path, divide)
+        else:
+            ordered.append(_divided(each, divide))
+    if named and ordered:
+        raise Error("some of --input have names and some have none")
+    return named or ordered
+
+
+def _divided(path: str, divide: float | None) -> Any:
+    array = read(path)
+    return array if divide is None else array.astype("f4") / np.float32(divide)

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT
+"""Charts, as specifications of Vega-Lite. Layers' data are put in by page.js."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numera.reports._graph import layout
+
+__all__ = ["MEASURES", "graph", "histogram"]
+
+Spec = dict[str, Any]
+
+_SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+_BOX = (150, 22)
+"""Width and height of a layer's box, in pixels."""
+
+MEASURES = {
+    "own": "noise that the layer adds, dB below its signal",
+    "all": "noise of all that was computed so far, dB",
+    "beyond": "share that overflows",
+    "zeros": "share that is lost to zero",
+}
+"""What the graph's colours show."""
+
+
+def _config() -> Spec:
+    """Colours of the page, so that they follow a light or dark theme."""
+    ink = {"labelColor": "currentColor", "titleColor": "currentColor"}
+    return {
+        "background": None,
+        "font": "inherit",
+        "view": {"stroke": None},
+        "axis": {
+            **ink,
+            "domainColor": "currentColor",
+            "tickColor": "currentColor",
+            "gridColor": "currentColor",
+            "gridOpacity": 0.15,
+        },
+        "legend": ink,
+        "text": {"color": "currentColor"},
+    }
+
+
+def graph(layers: Sequence[Mapping[str, Any]]) -> Spec:
+    """The network, a box a layer, its colour the measure that is chosen."""
+    places = layout(layers)
+    width = max((place.x for place in places), default=0) + 1
+    height = max((place.y for place in places), default=0) + 1
+    boxes = [
+        {
+            "layer": i,
+            "name": layer["name"],
+            "operation": layer["operation"],
+            "format": layer["format"],
+            "x": round(place.x, 3),
+            "y": round(place.y, 3),
+            "own": layer["own_sqnr_db"],
+            "all": layer["sqnr_db"],
+            "beyond": layer["overflow"],
+            "zeros": layer["zeros"],
+        }
+        for i, (layer, place) in enumerate(zip(layers, places))
+    ]
+    lines = [
+        {
+            "x": boxes[source]["x"],
+            "y": boxes[source]["y"],
+            "x2": boxes[i]["x"],
+            "y2": boxes[i]["y"],
+        }
+        for i, layer in enumerate(layers)
+        for source in dict.fromkeys(layer["inputs"])
+    ]
+    x = {"type": "quantitative", "axis": None, "scale": {"domain": [-0.6, width - 0.4]}}
+    y = {**x, "scale": {"domain": [height - 0.4, -0.6]}}
+    place = {"x": {"field": "x", **x}, "y": {"field": "y", **y}}
+    tooltip = [
+        {"field": "name", "type": "nominal", "title": "layer"},
+        {"field": "operation", "type": "nominal"},
+        {"field": "format", "type": "nominal"},
+        {"field": "own", "title": "SQNR, added, dB", "format": ".1f"},
+        {"field": "all", "title": "SQNR, in all, dB", "format": ".1f"},
+        {"field": "beyond", "title": "overflow", "format": ".2%"},
+        {"field": "zeros", "title": "zeros", "format": ".2%"},
+    ]
+    return {
+        "$schema": _SCHEMA,
+        "description": "The network; the table of layers has the same numbers.",
+        "width": round((width + 0.2) * _BOX[0] * 1.1),
+        "height": round((height + 0.2) * _BOX[1] * 1.1),
+        "params": [{"name": "measure", "value": "own"}],
+        "layer": [
+            {
+                "data": {"values": lines},
+                "mark": {"type": "rule", "color": "currentColor", "opacity": 0.4},
+                "encoding": {**place, "x2": {"field": "x2"}, "y2": {"field": "y2"}},
+            },
+            {
+                "data": {"values": boxes},
+                "transform": [{"calculate": "datum[measure]", "as": "shown"}],
+                "mark": {
+                    "type": "rect",
+                    "width": _BOX[0],
+                    "height": _BOX[1],
+                    "cornerRadius": 4,
+                    "cursor": "pointer",
+                    "stroke": "currentColor",
+                    "strokeOpacity": 0.4,
+                },
+                "encoding": {
+                    **place,
+                    "color": {
+                        "field": "shown",
+                        "type": "quantitative",
+                        "title": None,
+                        "scale": {
+                            "scheme": "viridis",
+                            "reverse": {
+                                "expr": "measure === 'beyond' || measure === 'zeros'"
+                            },
+                        },
+                        "legend": {"orient": "top", "gradientLength": 240},
+                    },
+                    "tooltip": tooltip,
+                },
+            },
+            {
+                "data": {"values": boxes},
+                "mark": {
+                    "type": "text",
+                    "limit": _BOX[0] - 8,
+                    "fontSize": 11,
+                    "color": "white",
+                    "stroke": "black",
+                    "strokeWidth": 2.5,
+                    "strokeJoin": "round",
+                    "strokeOpacity": 0.75,
+                    "interactive": False,
+                },
+                "encoding": {**place, "text": {"field": "name", "type": "nominal"}},
+            },
+            {
+                "data": {"values": boxes},
+                "mark": {
+                    "type": "text",
+                    "limit": _BOX[0] - 8,
+                    "fontSize": 11,
+                    "color": "white",
+                    "interactive": False,
+                },
+                "encoding": {**place, "text": {"field": "name", "type": "nominal"}},
+            },
+        ],
+        "config": _config(),
+    }
+
+
+def histogram() -> Spec:
+    """Numbers of the reference by binade, and the range of the format behind."""
+    x = {
+        "field": "exponent",
+        "type": "quantitative",
+        "title": "exponent of the number in f32",
+        "scale": {"nice": False, "zero": False},
+        "axis": {"tickMinStep": 1, "format": "d"},
+    }
+    return {
+        "$schema": _SCHEMA,
+        "width": "container",
+        "height": 160,
+        "autosize": {"type": "fit", "contains": "padding"},
+        "datasets": {"range": [], "binades": []},
+        "layer": [
+            {
+                "data": {"name": "range"},
+                "mark": {"type": "rect", "color": "#4c9a5f", "opacity": 0.2},
+                "encoding": {"x": {**x, "field": "first"}, "x2": {"field": "last"}},
+            },
+            {
+                "data": {"name": "binades"},
+                "mark": {"type": "rect", "tooltip": True},
+                "encoding": {
+                    "x": {**x, "field": "first"},
+                    "x2": {"field": "last"},
+                    "y": {
+                        "field": "share",
+                        "type": "quantitative",
+                        "title": "share",
+                        "axis": {"format": "%", "tickCount": 4},
+                    },
+                    "y2": {"datum": 0},
+                    "color": {
+                        "field": "place",
+                        "type": "nominal",
+                        "title": None,
+                        "scale": {
+                            "domain": ["in range", "beyond the format"],
+                            "range": ["#3b75af", "#d1495b"],
+                        },
+                        "legend": {"orient": "top"},
+                    },
+                },
+            },
+        ],
+        "config": _config(),
+    }

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: MIT
+"""Hints: what a layer does wrong, and what helps, which was tried.
+
+Layers are taken in the order of the noise that each adds by itself
+(``own_sqnr_db``); a layer that makes NaN comes first. For each, changes of its own
+are compiled and run on the same data, by themselves and beside those of the other
+layers. What the outputs gain is measured, so no hint is a guess.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from numera._formats import format
+
+__all__ = ["Hint", "Rules", "Search", "Trial", "finding", "suspects"]
+
+Layer = Mapping[str, Any]
+
+_SUMS = ("Conv", "ConvTranspose", "Gemm", "MatMul", "Einsum", "matmul", "conv")
+"""Operators whose products are added up."""
+_WIDE = ("f32", "f64", "quire")
+_SHARE = 0.001
+"""Shares below are not worth a word."""
+_NARROW = 10
+"""Bits of the widest format that bf16 may improve on."""
+_MUCH = 60.0
+"""In dB, about what an exact output is worth here."""
+_GAIN = 0.5
+"""In dB. Changes that gain less are not hints."""
+
+
+class Trial(NamedTuple):
+    """A change of a policy."""
+
+    policy: dict[str, Any]
+    """Keys that are replaced; its rules go before those that are there."""
+    words: str
+
+
+class Hint(NamedTuple):
+    """A layer, what is wrong with it, a change, and what that gains."""
+
+    layer: str | None
+    """None: the whole model."""
+    finding: str
+    change: str
+    policy: dict[str, Any]
+    """The change, as part of a policy."""
+    gain_db: float
+    """Of the outputs' SQNR, by this change alone."""
+    beside_db: float | None
+    """What it gains if all other layers of the hints are changed, too."""
+
+    def __str__(self) -> str:
+        where = self.layer or "the model"
+        text = f"{where} {self.finding}: {self.change} ({self.gain_db:+.1f} dB"
+        if self.beside_db is not None and self.beside_db > self.gain_db + _GAIN:
+            text += f", {self.beside_db:+.1f} dB beside the others"
+        return text + ")"
+
+
+def _noise(layer: Layer) -> float:
+    """Of the layer by itself, against its signal."""
+    if layer["nan"]:
+        return math.inf
+    own = layer["own_sqnr_db"]
+    return 0.0 if own is None else 10 ** (-own / 10)
+
+
+def suspects(layers: Sequence[Layer], most: int) -> list[Layer]:
+    """The layers that add the most noise."""
+    noisy = [layer for layer in layers if _noise(layer) > 0]
+    names: dict[str, Layer] = {}
+    for layer in sorted(noisy, key=_noise, reverse=True):
+        names.setdefault(layer["name"], layer)
+    return list(names.values())[:most]
+
+
+def finding(layer: Layer) -> str:
+    """What is wrong, in words."""
+    parts = []
+    if layer["nan"] >= _SHARE:
+        parts.append(f"has NaN in {_percent(layer['nan'])} of its outputs")
+    if (layer["overflow"] or 0) >= _SHARE:
+        parts.append(f"overflows in {_percent(layer['overflow'])} of its outputs")
+    if (layer["zeros"] or 0) >= 10 * _SHARE:
+        parts.append(f"loses {_percent(layer['zeros'])} of its outputs to zero")
+    elif (layer["underflow"] or 0) >= 100 * _SHARE:
+        parts.append(f"has {_percent(layer['underflow'])} of its outputs below normal")
+    own = layer["own_sqnr_db"]
+    if own is not None and not parts:
+        parts.append(f"adds noise at {own:.1f} dB")
+    return " and ".join(parts) or "differs"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}" if share < 0.1 else f"{share:.0%}"
+
+
+class Rules(NamedTuple):
+    """The policy that is in force, by layer."""
+
+    policy: Mapping[str, Any]
+    """As it was given."""
+    accumulate: str
+    """Of the model."""
+    applied: Sequence[Mapping[str, Any]]
+    """Those of ``program.policy``, with the operations each was for."""
+
+    def of(self, name: str) -> dict[str, Any]:
+        """What the layer's rule says, without whom it is for."""
+        for rule in self.applied:
+            if name in rule["operations"]:
+                skipped = ("match", "operations")
+                return {k: each for k, each in rule.items() if k not in skipped}
+        return {}
+
+
+def changes(layer: Layer, rules: Rules) -> list[Trial]:
+    """What may help a layer: other scales, sums in f32, a wider format. The largest
+    change is last."""
+    name = layer["name"]
+    match = {"match": {"name": name}}
+    own = rules.of(name)
+    found = []
+    known = rules.policy.get("scales", {})
+    others = {k: each for k, each in known.items() if not k.startswith(f"{name}.")}
+    if len(others) < len(known):
+        found.append(Trial({"scales": others}, "compute its scales as the model runs"))
+    accumulate = own.get("accumulate", rules.accumulate)
+    if layer["operation"] in _SUMS and accumulate not in _WIDE:
+        rule = {**match, **own, "accumulate": "f32"}
+        found.append(Trial({"rules": [rule]}, "add up its products in f32"))
+    usual = rules.policy.get("default")
+    wider = [usual] if "format" in own and usual is not None else []
+    wider += ["bf16", "f32"] if _is_narrow(layer) else ["f32"]
+    for other in wider:
+        rule = {**match, "format": other}
+        found.append(Trial({"rules": [rule]}, f"give it {other}"))
+    return found
+
+
+def _is_narrow(layer: Layer) -> bool:
+    """Whether bf16, of 8 bits of precision, is more than its format."""
+    name = layer["format"]
+    return name not in ("bf16", "f32") and format(name).width <= _NARROW
+
+
+def scales(layers: Sequence[Layer], policy: Mapping[str, Any]) -> Trial | None:
+    """For a model without scales: some, which are computed as it runs."""
+    roles = ("scale", "scales", "weights", "activations", "outputs")
+    if any(key in policy for key in roles) or all(
+        layer["operation"] not in _SUMS for layer in layers
+    ):
+        return None
+    return Trial(
+        {"scale": {"weights": "per-channel", "activations": "per-tensor"}},
+        "scale weights per channel and activations per tensor, the rest in f32",
+    )
+
+
+Score = Callable[[list[Trial]], "float | None"]
+"""The outputs' SQNR with changes; None where one cannot be made."""
+
+
+class Search(NamedTuple):
+    """What changes gain, each by itself and all together."""
+
+    layers: Sequence[Layer]
+    rules: Rules
+    base: float
+    """The outputs' SQNR without changes."""
+    score: Score
+    progress: Callable[[int, int, str], None]
+
+    def gain(self, trials: list[Trial]) -> float | None:
+        found = self.score(trials)
+        return None if found is None else found - self.base
+
+    def run(self, most: int) -> tuple[list[Hint], float | None]:
+        """Hints, those that gain the most first, and what those of layers gain
+        together."""
+        if most < 1 or self.base == math.inf:
+            return [], None
+        hints = self._scales()
+        chosen = suspects(self.layers, most)
+        best = {}
+        for place, layer in enumerate(chosen):
+            self.progress(place, len(chosen), layer["name"])
+            if found := self._best(layer):
+                best[layer["name"]] = found
+        beside = self._beside({name: trial for name, (trial, _) in best.items()})
+        helpful = []
+        for layer in chosen:
+            name = layer["name"]
+            if name not in best:
+                continue
+            trial, gain = best[name]
+            gained = beside.get(name)
+            if max(gain, gained or 0) >= _GAIN:
+                words = (finding(layer), trial.words)
+                helpful.append(Hint(name, *words, trial.policy, gain, gained))
+        together = None
+        if len(helpful) > 1:
+            together = self.gain([Trial(h.policy, h.change) for h in helpful])
+        hints += helpful
+        hints.sort(key=lambda hint: -max(hint.gain_db, hint.beside_db or 0))
+        return hints, together
+
+    def _scales(self) -> list[Hint]:
+        trial = scales(self.layers, self.rules.policy)
+        gain = self.gain([trial]) if trial else None
+        if trial is None or gain is None or gain < _GAIN:
+            return []
+        worst = suspects(self.layers, 1)[0]
+        words = f"computes without scales, and {worst['name']} {finding(worst)}"
+        return [Hint(None, words, trial.words, trial.policy, gain, None)]
+
+    def _best(self, layer: Layer) -> tuple[Trial, float] | None:
+        """The smallest change that gains a third of what larger ones do, and its
+        gain; another format where none gains by itself."""
+        found = []
+        for trial in changes(layer, self.rules):
+            if (gain := self.gain([trial])) is not None:
+                found.append((trial, gain))
+        most = max((gain for _, gain in found), default=0.0)
+        if most < _GAIN:
+            found = [each for each in found if each[0].words.startswith("give")]
+        for trial, gain in found:
+            if gain >= min(most, _MUCH) / 3:
+                return trial, gain
+        return found[0] if found else None
+
+    def _beside(self, trials: Mapping[str, Trial]) -> dict[str, float]:
+        """What each gains beside the others. A layer that gets numbers without
+        meaning gains nothing by itself."""
+        everything = self.gain(list(trials.values())) if len(trials) > 1 else None
+        if everything is None or everything < _GAIN:
+            return {}
+        beside = {}
+        for name in trials:
+            others = [trial for other, trial in trials.items() if other != name]
+            if (gain := self.gain(others)) is not None:
+                beside[name] = everything - gain
+        return beside

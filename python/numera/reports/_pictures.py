@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""Rows of a data set, as pictures."""
+
+from __future__ import annotations
+
+import base64
+import io
+from typing import Any
+
+import numpy as np
+from matplotlib.image import imsave
+
+__all__ = ["picture"]
+
+_LEAST = 4
+"""Pixels of a side. Smaller arrays are no images."""
+_MOST = 512
+
+
+def picture(row: np.ndarray[Any, Any]) -> str | None:
+    """A data URI of an image of one or three channels, wherever these are."""
+    pixels = _pixels(row)
+    if pixels is None or pixels.dtype.kind not in "fiu":
+        return None
+    values = np.nan_to_num(pixels.astype(np.float64))
+    low, high = float(values.min()), float(values.max())
+    values = (values - low) / (high - low if high > low else 1)
+    stream = io.BytesIO()
+    imsave(stream, values, cmap="gray", vmin=0, vmax=1, format="png")
+    return "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode()
+
+
+def _pixels(row: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+    if row.ndim == 3 and row.shape[0] == 3:
+        row = np.moveaxis(row, 0, -1)
+    if row.ndim == 3 and 1 in (row.shape[0], row.shape[-1]):
+        row = row[0] if row.shape[0] == 1 else row[..., 0]
+    sides = row.shape[:2]
+    fits = row.ndim == 2 or row.ndim == 3 and row.shape[-1] == 3
+    return row if fits and all(_LEAST <= side <= _MOST for side in sides) else None

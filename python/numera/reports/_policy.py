@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""The policy of a report, to which rules are added."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from numera._errors import Error
+from numera._formats import Format
+from numera._request import Path, Spec
+
+__all__ = ["changed", "read", "text"]
+
+
+def read(
+    policy: Mapping[str, Any] | Path | None,
+    format: Spec | None,
+    accumulate: Spec | None,
+) -> dict[str, Any]:
+    """As a mapping. `format` and `accumulate` go before what it says."""
+    found: dict[str, Any] = {}
+    if isinstance(policy, Mapping):
+        found = dict(policy)
+    elif policy is not None:
+        found = _file(policy)
+    if format is not None:
+        found["default"] = format
+    if accumulate is not None:
+        found["accumulate"] = accumulate
+    if not found:
+        raise Error("a report needs a format or a policy")
+    return found
+
+
+def _file(path: Path) -> dict[str, Any]:
+    try:
+        import yaml
+    except ImportError:
+        raise Error(
+            "a report of a policy in a file needs the package yaml: pip install pyyaml"
+        ) from None
+    name = os.fspath(path)
+    try:
+        with open(name, encoding="utf-8") as file:
+            data = yaml.safe_load(file)
+    except OSError as error:
+        raise Error(f"cannot read {name}: {error.strerror}") from None
+    except yaml.YAMLError as error:
+        raise Error(f"cannot read {name}: {str(error).splitlines()[0]}") from None
+    section = data.get("policy") if isinstance(data, dict) else None
+    if not isinstance(section, dict):
+        raise Error(f"{name} has no section policy")
+    return dict(section)
+
+
+def changed(
+    policy: Mapping[str, Any], changes: Iterable[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """With other keys, and with rules before those that it has: the first one that
+    matches applies."""
+    found = dict(policy)
+    rules = []
+    for change in changes:
+        rules += change.get("rules", [])
+        found.update({key: each for key, each in change.items() if key != "rules"})
+    if rules:
+        found["rules"] = [*rules, *policy.get("rules", [])]
+    return found
+
+
+def text(policy: Mapping[str, Any]) -> str:
+    """In YAML, as a configuration has it."""
+    return "policy:\n" + "".join(_lines(policy, "  "))
+
+
+def _lines(value: Mapping[str, Any], indent: str) -> list[str]:
+    lines = []
+    for key, each in value.items():
+        key = key.replace("_", "-") if key in ("scale_format", "zero_points") else key
+        if isinstance(each, Mapping):
+            lines += [f"{indent}{key}:\n", *_lines(each, indent + "  ")]
+        elif isinstance(each, (list, tuple)) and each and isinstance(each[0], Mapping):
+            lines.append(f"{indent}{key}:\n")
+            for one in each:
+                first, *rest = _lines(one, indent + "    ")
+                lines += [f"{indent}  - {first.lstrip()}", *rest]
+        elif each is not None:
+            lines.append(f"{indent}{key}: {_scalar(each)}\n")
+    return lines
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, Format):
+        value = value.name
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_scalar, value)) + "]"
+    if isinstance(value, bool) or not isinstance(value, str):
+        return str(value).lower() if isinstance(value, bool) else str(value)
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: MIT
+"""A model run in a format, and what was found."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import pathlib
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from numera import _numera
+from numera._errors import Error
+from numera._programs import Program, compile
+from numera._request import Path, Spec
+from numera.reports import _measure, _policy
+from numera.reports._hints import Hint, Rules, Search, Trial
+from numera.reports._measure import Measured, Row
+from numera.study import _keys
+from numera.study._data import DataSet, load
+from numera.study._metrics import Metric
+from numera.study._metrics import metric as _metric
+
+__all__ = ["Report", "report"]
+
+_WORST = 12
+"""How many rows of the data set are shown."""
+
+Progress = Callable[[int, int, str], None]
+"""Takes how many layers were tried, how many there are, and the next one."""
+
+
+@dataclasses.dataclass
+class Report:
+    """What a format did to a model. Printed, it is a summary in words."""
+
+    model: str
+    """The file, or what kind of object it was."""
+    policy: dict[str, Any]
+    """What the model is computed in, as ``numera.compile`` takes it."""
+    chosen: dict[str, Any]
+    """``program.policy``: what became of it."""
+    options: dict[str, Any]
+    """Other options of ``numera.compile``."""
+    found: Measured
+    metric: str | None
+    reference_metric: float | None
+    """In f32."""
+    layers: list[dict[str, Any]]
+    """As ``program.layers`` has them."""
+    hints: list[Hint]
+    """Changes that help, the one that gains the most first."""
+    together_db: float | None
+    """What those of layers gain together."""
+    tried: int
+    """Programs that were run for the hints."""
+    rows: int | None
+    """How many rows of the data set were run."""
+    worst: list[Row]
+    pictures: list[str]
+    """Of the worst rows, as data URIs, where they are images."""
+    target: str
+    version: str
+    digest: str
+    """SHA-256 of the model."""
+
+    def html(self) -> str:
+        """One page, which needs no network."""
+        from numera.reports._page import page
+
+        return page(self)
+
+    def save(self, path: Path) -> None:
+        """Writes the page, completely or not at all."""
+        text = self.html()
+        target = pathlib.Path(path)
+        partial = target.with_name(f".{target.name}.{os.getpid()}")
+        try:
+            partial.write_text(text, encoding="utf-8")
+            os.replace(partial, target)
+        except OSError as error:
+            partial.unlink(missing_ok=True)
+            raise Error(f"cannot write {target}: {error.strerror}") from None
+
+    def json(self) -> str:
+        """All of it, but for the pictures; infinities are null."""
+        data = {
+            field.name: getattr(self, field.name)
+            for field in dataclasses.fields(self)
+            if field.name != "pictures"
+        }
+        data["found"] = self.found._asdict()
+        data["hints"] = [hint._asdict() for hint in self.hints]
+        data["worst"] = [row._asdict() for row in self.worst]
+        return json.dumps(_measure.plain(data), indent=2)
+
+    def __str__(self) -> str:
+        lines = [f"{self.model} in {self.chosen['format']}: {self.headline()}"]
+        lines += [f"  {hint}" for hint in self.hints]
+        if self.together_db is not None:
+            lines.append(f"  all of these layers: {self.together_db:+.1f} dB")
+        return "\n".join(lines)
+
+    def headline(self) -> str:
+        """The outputs, in one sentence."""
+        text = f"SQNR of the outputs {self.found.sqnr_db:.1f} dB"
+        if self.found.nan:
+            text += f", {self.found.nan:.2%} NaN or infinite"
+        if self.found.metric is not None and self.reference_metric is not None:
+            text += (
+                f", {self.metric} {self.found.metric:.4g} "
+                f"({self.reference_metric:.4g} in f32)"
+            )
+        return text
+
+
+def report(
+    model: Any,
+    *,
+    inputs: Any,
+    labels: Any = None,
+    metric: str | Callable[..., Any] | None = None,
+    format: Spec | None = None,
+    accumulate: Spec | None = None,
+    policy: Mapping[str, Any] | Path | None = None,
+    function: str | None = None,
+    rows: int = 64,
+    hints: int = 5,
+    path: Path | None = None,
+    threads: int = 0,
+    progress: Progress | bool | None = None,
+    **options: Any,
+) -> Report:
+    """Runs a model in a format and in f32, and says where it goes wrong.
+
+    model       as for :func:`numera.compile`, like ``policy`` and ``options``.
+    inputs      arrays or files, by name, in order, or for the only input; what has
+                more rows than an input is a data set, as with ``numera.sweep``.
+    labels      the right classes, or for ``rmse`` the right outputs.
+    metric      ``top1`` (None, where there are labels), ``top5``, ``rmse``, or a
+                function of outputs and labels.
+    format      the policy's default.
+    rows        only the first rows are run: layers keep all their numbers.
+    hints       how many layers to try changes for; 0: none.
+    path        the page to write; None: none. It needs the packages of
+                ``numera-mlir[report]``.
+    progress    a function, or whether to write a line to stderr; None: on a
+                terminal.
+
+    >>> import numera
+    >>> square = '''func.func @square(%x: tensor<?xf32>) -> tensor<?xf32> {
+    ...   %y = arith.mulf %x, %x : tensor<?xf32>
+    ...   return %y : tensor<?xf32>
+    ... }'''
+    >>> found = numera.report(square, inputs=[[1e-3, 1, 100]], format="f8E4M3FN")
+    >>> round(found.layers[0]["overflow"], 2)
+    0.33
+    """
+    given = _policy.read(policy, format, accumulate)
+    if path is not None:
+        _check(path)
+
+    def build(policy: Mapping[str, Any]) -> Program:
+        return compile(model, policy=policy, function=function, **options)
+
+    program = build(given)
+    reference = compile(model, format="f32", function=function, **_plain(options))
+    called = _measure.only(program, function)
+    data = DataSet(called, inputs, rows, None)
+    chosen = _chosen_metric(metric, labels)
+    expected_labels = _measure.labelled(load(labels), data.rows)
+    if chosen:
+        chosen.check(expected_labels, data.rows)
+    exact = data.run(_measure.only(reference, function), threads)
+
+    def measure(program: Program) -> tuple[Measured, tuple[np.ndarray[Any, Any], ...]]:
+        outputs = data.run(_measure.only(program, function), threads)
+        return _measure.measure(outputs, exact, chosen, expected_labels), outputs
+
+    found, outputs = measure(program)
+    layers = _measure.layers(program, called.name, data)
+    tried = 0
+
+    def score(trials: list[Trial]) -> float | None:
+        nonlocal tried
+        try:
+            policy = _policy.changed(given, [trial.policy for trial in trials])
+            with warnings.catch_warnings():  # of rules that changes go before
+                warnings.simplefilter("ignore")
+                changed = build(policy)
+        except Error:
+            return None  # not every operation has every format
+        count = sum(len(trial.policy.get("rules", [])) for trial in trials)
+        applied = changed.policy.get("rules", [])[:count]
+        if len(applied) < count or not all(rule["operations"] for rule in applied):
+            return None
+        tried += 1
+        return measure(changed)[0].sqnr_db
+
+    with _watch(progress) as watch:
+        helpful, together = Search(
+            layers,
+            Rules(given, program.policy["accumulate"], program.policy.get("rules", [])),
+            found.sqnr_db,
+            score,
+            watch,
+        ).run(hints)
+    worst = _measure.worst(outputs, exact, expected_labels, _WORST)
+    made = Report(
+        model=_name(model),
+        policy=given,
+        chosen=program.policy,
+        options=options,
+        found=found,
+        metric=chosen.name if chosen else None,
+        reference_metric=chosen(exact, expected_labels) if chosen else None,
+        layers=layers,
+        hints=helpful,
+        together_db=together,
+        tried=tried,
+        rows=data.rows,
+        worst=worst,
+        pictures=_pictures(data, worst),
+        target=program.target,
+        version=_numera.version(),
+        digest=_keys.model(model),
+    )
+    if path is not None:
+        made.save(path)
+    return made
+
+
+def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the reference, which has neither rounding nor overflow to choose."""
+    own = ("formats", "cpu", "optimization", "code_cache", "replace")
+    return {key: value for key, value in options.items() if key in own}
+
+
+def _chosen_metric(
+    which: str | Callable[..., Any] | None, labels: Any
+) -> Metric | None:
+    if which is None:
+        return None if labels is None else _metric("top1", None)
+    if labels is None:
+        raise Error("a metric needs labels")
+    return _metric(which, None)
+
+
+def _name(model: Any) -> str:
+    if isinstance(model, (str, os.PathLike)) and "\n" not in str(model):
+        return os.path.basename(os.fspath(model))
+    return "MLIR" if isinstance(model, str) else type(model).__name__
+
+
+def _check(path: Path) -> None:
+    """Before time is spent on what cannot be written."""
+    folder = os.path.dirname(os.fspath(path)) or "."
+    if not os.path.isdir(folder):
+        raise Error(f"cannot write {os.fspath(path)}: no folder {folder}")
+    try:
+        import grandalf
+        import jinja2
+        import vl_convert
+    except ImportError as error:
+        raise Error(
+            f"a page needs the package {error.name}: pip install 'numera-mlir[report]'"
+        ) from None
+    del grandalf, jinja2, vl_convert
+
+
+def _pictures(data: DataSet, worst: list[Row]) -> list[str]:
+    """Of the rows, if one input has images and matplotlib is installed."""
+    try:
+        from numera.reports._pictures import picture
+    except ImportError:
+        return []
+    if data.rows is None:
+        return []
+    sliced = [a for a, is_sliced in zip(data.arrays, data.sliced) if is_sliced]
+    if len(sliced) != 1:
+        return []
+    found = [picture(sliced[0][row.place]) for row in worst]
+    return [] if None in found else [each for each in found if each]
+
+
+class _watch:
+    """Progress, as the caller wants it."""
+
+    def __init__(self, progress: Progress | bool | None) -> None:
+        self._progress = progress
+        self._shows = progress is True or progress is None and sys.stderr.isatty()
+
+    def __enter__(self) -> Progress:
+        if callable(self._progress):
+            return self._progress
+        return self._write if self._shows else lambda *_: None
+
+    def _write(self, done: int, total: int, name: str) -> None:
+        sys.stderr.write(f"\r\x1b[K{done}/{total} trying changes of {name}"[:200])
+        sys.stderr.flush()
+
+    def __exit__(self, *_: object) -> None:
+        if self._shows and not callable(self._progress):
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: MIT
+"""numera.report: faults that were put in are named first, and pages work."""
+
+import html.parser
+import json
+import os
+import re
+import shutil
+import subprocess
+import warnings
+
+import numera
+import numpy as np
+import pytest
+from numera.study._command import main
+
+RANDOM = np.random.default_rng(7)
+SIZE = 8
+X = RANDOM.normal(size=(32, SIZE)).astype("f4")
+NAMES = ("first", "second", "third")
+
+
+def dense(values):
+    rows = ("[" + ", ".join(f"{v:.6e}" for v in row) + "]" for row in values)
+    return f"dense<[{', '.join(rows)}]> : tensor<{SIZE}x{SIZE}xf32>"
+
+
+def chain(names, activation="math.tanh", scale=1.0):
+    """Products with a matrix, each with an activation behind it."""
+    lines = ["%zero = arith.constant 0.0 : f32", f"%e = tensor.empty() : {T}"]
+    lines.append(f"%i = linalg.fill ins(%zero : f32) outs(%e : {T}) -> {T}")
+    value = "%x"
+    for k, name in enumerate(names):
+        weights = RANDOM.normal(size=(SIZE, SIZE)) * scale
+        lines.append(f"%w{k} = arith.constant {dense(weights)}")
+        lines.append(
+            f"%p{k} = linalg.matmul ins({value}, %w{k} : {T}, tensor<{SIZE}x{SIZE}xf32>)"
+            f" outs(%i : {T}) -> {T} loc({json.dumps(name)})"
+        )
+        lines.append(
+            f"%a{k} = {activation} %p{k} : {T} loc({json.dumps(name + '.act')})"
+        )
+        value = f"%a{k}"
+    body = "\n  ".join(lines)
+    return f"func.func @net(%x: {T}) -> {T} {{\n  {body}\n  return {value} : {T}\n}}"
+
+
+T = f"tensor<{len(X)}x{SIZE}xf32>"
+MODEL = chain(NAMES)
+BASE = {"default": "posit16", "accumulate": "f32"}
+FAULTS = {
+    "overflow": (
+        "second",
+        {**BASE, "rules": [{"match": {"name": "second"}, "format": "float<2,5>"}]},
+        "overflows",
+        "give it posit16",
+    ),
+    "accumulator": (
+        "third",
+        {
+            **BASE,
+            "rules": [
+                {
+                    "match": {"name": "third"},
+                    "format": "posit16",
+                    "accumulate": "posit<8,0>",
+                }
+            ],
+        },
+        "adds noise",
+        "add up its products in f32",
+    ),
+    "scale": (
+        "second",
+        {
+            "default": "f32",
+            "weights": "f8E4M3FN",
+            "activations": "f8E4M3FN",
+            "scale": "per-tensor",
+            "scales": {"second.lhs": 1e-5},
+        },
+        "adds noise",
+        "compute its scales as the model runs",
+    ),
+}
+
+
+def sqnr(found, expected):
+    r, v = expected.astype("f8"), found.astype("f8")
+    v = np.where(np.isfinite(v), v, 0)
+    return 10 * np.log10((r * r).sum() / ((v - r) ** 2).sum())
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults_are_named_first(fault):
+    layer, policy, finding, change = FAULTS[fault]
+    found = numera.report(MODEL, inputs=X, policy=policy)
+    hint = found.hints[0]
+    assert hint.layer == layer and finding in hint.finding, found
+    assert hint.change == change, found
+    # What it says, done by hand.
+    exact = numera.compile(MODEL, format="f32")(X)
+    before = sqnr(numera.compile(MODEL, policy=policy)(X), exact)
+    assert found.found.sqnr_db == pytest.approx(before, abs=1e-9)
+    rules = hint.policy.get("rules", []) + policy.get("rules", [])
+    mended = {**policy, **hint.policy, "rules": rules}
+    with warnings.catch_warnings():  # the fault's rule is for nothing now
+        warnings.simplefilter("ignore")
+        after = sqnr(numera.compile(MODEL, policy=mended)(X), exact)
+    assert after > before + 10
+    assert hint.gain_db == pytest.approx(after - before, abs=1e-9)
+
+
+def test_scales_are_a_hint_for_the_whole_model():
+    wide = chain(NAMES, "math.absf", scale=40)
+    found = numera.report(wide, inputs=X, format="f8E4M3FN")
+    whole = [hint for hint in found.hints if hint.layer is None]
+    assert whole and whole[0].gain_db > 5, found
+
+
+def test_nothing_helps_what_is_exact():
+    found = numera.report(MODEL, inputs=X, format="f32")
+    assert found.found.sqnr_db == np.inf and not found.hints and not found.tried
+    assert json.loads(found.json())["found"]["sqnr_db"] is None
+
+
+def test_rows_and_metrics():
+    dynamic = """func.func @net(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+      %y = arith.mulf %x, %x : tensor<?x4xf32> loc("square")
+      return %y : tensor<?x4xf32>
+    }"""
+    x = np.array([[1, 2, 1.9, 0], [1, 0, 0, 0.25], [0, 1, 0, 0]], "f4")
+    labels = np.array([1, 0, 1])
+    # Powers of two alone: 1.9 becomes 2, and its square is no longer smaller.
+    fmt = "float<4,0,finite>"
+    found = numera.report(dynamic, inputs=x, labels=labels, format=fmt, hints=0)
+    assert found.reference_metric == 1 and found.found.metric == 1
+    assert [row.place for row in found.worst] == [0]
+    assert found.worst[0].label == 1 and found.worst[0].reference == 1
+    own = 10 * np.log10((1 + 16 + 1.9**4) / (4 - 1.9**2) ** 2)
+    assert found.worst[0].sqnr_db == pytest.approx(own, rel=1e-6)
+    assert found.rows == 3
+    first = numera.report(dynamic, inputs=x, format=fmt, rows=1, hints=0)
+    assert first.rows == 1 and first.layers[0]["count"] == 4
+
+
+def test_a_fixed_batch_is_run_in_slices():
+    one = MODEL.replace(f"tensor<{len(X)}x", "tensor<4x")
+    parts = numera.report(one, inputs=X, format="posit8", hints=0)
+    whole = numera.report(MODEL, inputs=X, format="posit8", hints=0)
+    assert parts.found.sqnr_db == whole.found.sqnr_db
+    for a, b in zip(parts.layers, whole.layers):
+        for key in ("count", "exponents", "zeros", "used_codes", "max_abs_error"):
+            assert a[key] == b[key]
+        assert a["sqnr_db"] == pytest.approx(b["sqnr_db"], rel=1e-12)
+
+
+class Reader(html.parser.HTMLParser):
+    """What a page loads, its ids, and the text of its headings of rows."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.loaded, self.ids, self.rows, self.data = [], [], [], ""
+        self._inside = None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.loaded += [v for k, v in given.items() if k in ("src", "srcset")]
+        if tag == "link":
+            self.loaded.append(given.get("href"))
+        if "id" in given:
+            self.ids.append(given["id"])
+        self._inside = tag
+        if tag == "script" and given.get("type") == "application/json":
+            self._inside = "data"
+        if tag == "button" and "aria-controls" in given:
+            self._inside = "row"
+
+    def handle_endtag(self, tag):
+        self._inside = None
+
+    def handle_data(self, data):
+        if self._inside == "row":
+            self.rows.append(data)
+        if self._inside == "data":
+            self.data += data
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    for package in ("jinja2", "grandalf", "vl_convert"):
+        pytest.importorskip(package)
+    folder = tmp_path_factory.mktemp("page")
+    names = ("conv <1>", "fc & 'co'", "</script>")
+    numera.report(
+        chain(names), inputs=X, format="posit8", accumulate="same",
+        path=folder / "page.html",
+    )  # fmt: skip
+    return folder / "page.html"
+
+
+def test_a_page_needs_nothing_else(page):
+    text = page.read_text()
+    read = Reader(text)
+    assert all(each.startswith("data:") for each in read.loaded)
+    assert not re.search(r"@import|url\(", text[: text.index("</style>")])
+    assert len(read.ids) == len(set(read.ids))
+    assert read.rows == [
+        "conv <1>", "conv <1>.act", "fc & 'co'", "fc & 'co'.act",
+        "</script>", "</script>.act",
+    ]  # fmt: skip
+    assert [each["name"] for each in json.loads(read.data)["layers"]] == read.rows
+    assert list(page.parent.iterdir()) == [page]
+
+
+def test_a_page_of_200_layers(page, tmp_path):
+    names = [f"layer{i}" for i in range(100)]
+    found = numera.report(
+        chain(names), inputs=X, format="posit8", hints=0, path=tmp_path / "long.html"
+    )
+    assert len(found.layers) == 200
+    assert (tmp_path / "long.html").stat().st_size < 2e6
+
+
+CHECK = """<script>
+setTimeout(() => {
+  const rows = () => [...table.tBodies].map((body) => body.querySelector("th button"));
+  const first = rows()[0];
+  first.focus();
+  first.click();
+  const added = table.tHead.rows[0].cells[3];
+  added.querySelector("button").click();
+  const shown = rows().map((button) =>
+    Number(button.closest("tr").cells[3].dataset.value));
+  document.querySelector(".hints a").click();
+  setTimeout(() => {
+    const found = {
+      boxes: document.querySelectorAll("#graph .role-mark.mark-rect path").length,
+      expanded: first.getAttribute("aria-expanded"),
+      bars: document.querySelectorAll(".histogram .mark-rect path").length,
+      sorted: shown.every((value, i) => i === 0 || shown[i - 1] <= value),
+      sort: added.getAttribute("aria-sort"),
+      focused: document.activeElement.textContent,
+      hint: document.querySelector(".hints a").textContent,
+      paper: getComputedStyle(document.body).backgroundColor,
+      nameless: [...document.querySelectorAll("button, select, img, [role=img]")]
+        .filter((each) => !(each.textContent || each.ariaLabel || each.alt)).length,
+    };
+    document.body.innerHTML = "<pre id=found></pre>";
+    document.getElementById("found").textContent = JSON.stringify(found);
+  }, 1500);
+}, 1500);
+</script>"""
+
+
+@pytest.mark.parametrize(
+    "theme, paper", [(1, "rgb(252, 252, 253)"), (0, "rgb(17, 17, 19)")]
+)
+def test_a_browser_draws_it(page, tmp_path, theme, paper):
+    browser = shutil.which("chromium")
+    if not browser:
+        pytest.skip("no chromium")
+    # Vega has "</body>" in a string.
+    head, end, tail = page.read_text().rpartition("</body>")
+    (tmp_path / "checked.html").write_text(head + CHECK + end + tail)
+    done = subprocess.run(
+        [
+            browser, "--headless", "--no-sandbox", "--disable-gpu",
+            f"--user-data-dir={tmp_path / 'profile'}",
+            f"--blink-settings=preferredColorScheme={theme}",
+            "--virtual-time-budget=20000", "--dump-dom",
+            f"file://{tmp_path / 'checked.html'}",
+        ],
+        capture_output=True, text=True, check=True, timeout=120,
+    )  # fmt: skip
+    match = re.search(r'<pre id="found">(.*?)</pre>', done.stdout)
+    assert match, done.stdout[-2000:]
+    found = json.loads(html.unescape(match[1]))
+    assert found["boxes"] == 6
+    assert found["expanded"] == "true" and found["bars"] > 5
+    assert found["sorted"] and found["sort"] == "ascending"
+    assert found["focused"] == found["hint"]
+    assert found["nameless"] == 0
+    assert found["paper"] == paper
+
+
+def test_the_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "net.mlir").write_text(MODEL)
+    np.save(tmp_path / "x.npy", X)
+
+    def command(*arguments):
+        status = main(["report", "net.mlir", "--input", "x.npy", *arguments])
+        return status, *capsys.readouterr()
+
+    status, out, err = command("--format", "posit8", "--json")
+    assert status == 0 and not err
+    found = json.loads(out)
+    assert [each["name"] for each in found["layers"]][:2] == ["first", "first.act"]
+    for arguments, message in (
+        (["--format", "posit99"], "unknown format 'posit99'"),
+        ([], "a report needs a format or a policy"),
+        (["--format", "bf16", "--rows", "0"], "--rows is 0, expected at least 1"),
+        (["--format", "bf16", "--policy", "no.yaml"], "cannot read no.yaml: No such"),
+        (["--format", "bf16", "--metric", "top1"], "a metric needs labels"),
+        (["--format", "bf16", "-o", "no/x.html"], "cannot write no/x.html: no folder"),
+        (
+            ["--format", "bf16", "--labels", "x.npy"],
+            "256 labels, expected one for each",
+        ),
+    ):
+        status, out, err = command(*arguments)
+        assert status == 1 and not out
+        assert message in err and err.count("\n") == 1, err
+    assert sorted(os.listdir(tmp_path)) == ["net.mlir", "x.npy"]
