@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Writes one of the tiny ONNX models of this folder's tests.
+"""Writes one of the tiny ONNX models of this folder's tests, or several.
 
     make-model.py NAME OUT.onnx
+    make-model.py NAME NAME… FOLDER
 
 A model is a function below: it returns nodes, inputs, outputs and initializers.
 Weights count up from 0 so that a test can read them in the IR.
@@ -41,6 +42,27 @@ def chain(*ops):
     nodes = [helper.make_node(op, [names[i]], [names[i + 1]])
              for i, op in enumerate(ops)]
     return nodes, [value("x", "N", 2)], [value("y", "N", 2)], [], 13
+
+
+def recurrent(op, opset=14, outputs=1, lengths=None, x=(100, 1, 3),
+              element=TensorProto.FLOAT, counts=np.int32, **attributes):
+    """Of 2 hidden numbers on 100 steps of a batch of 1, of 3 numbers. Keys in
+    capitals are the shapes of inputs; None leaves one out."""
+    rows = {"LSTM": 8, "GRU": 6, "RNN": 2}[op]
+    shapes = {"W": [1, rows, 3], "R": [1, rows, 2], "B": [1, 2 * rows],
+              "H": None, "C": None, "P": None}
+    shapes |= {key: attributes.pop(key) for key in list(attributes) if key in shapes}
+    inits = [weights(name, *shape) for name, shape in shapes.items() if shape]
+    places = [name if shape else "" for name, shape in shapes.items()]
+    if lengths:
+        inits.append(numpy_helper.from_array(np.array(lengths, counts), "L"))
+    places.insert(3, "L" if lengths else "")
+    while not places[-1]:
+        places.pop()
+    results = [f"y{i}" for i in range(outputs)]
+    node = helper.make_node(op, ["x", *places], results, name="the_node", **attributes)
+    return ([node], [value("x", *x, element=element)], [helper.make_tensor_value_info(
+        name, TensorProto.FLOAT, None) for name in results], inits, opset)
 
 
 def cast(to, opset=19, source=TensorProto.FLOAT, **attributes):
@@ -107,6 +129,37 @@ MODELS = {
     "cast-e8m0-nearest": lambda: cast(24, opset=25, round_mode="nearest"),
     "cast-e8m0-down": lambda: cast(24, opset=25, round_mode="down"),
     "cast-back": lambda: cast(1, source=23),
+    # Recurrent operators.
+    "lstm": lambda: recurrent("LSTM"),
+    "gru-reverse": lambda: recurrent(
+        "GRU", direction="reverse", B=None, outputs=2),
+    "rnn-lengths": lambda: recurrent("RNN", lengths=[7]),
+    "rnn-all": lambda: recurrent("RNN", lengths=[100]),
+    "lstm-w": lambda: recurrent("LSTM", W=[1, 6, 3]),
+    "lstm-r": lambda: recurrent("LSTM", R=[1, 8, 3], hidden_size=2),
+    "lstm-b": lambda: recurrent("LSTM", B=[1, 8]),
+    "lstm-p": lambda: recurrent("LSTM", P=[1, 8]),
+    "lstm-c": lambda: recurrent("LSTM", C=[1, 2, 2]),
+    "gru-h": lambda: recurrent("GRU", H=[1, 2]),
+    "rnn-directions": lambda: recurrent("RNN", direction="bidirectional"),
+    "rnn-direction": lambda: recurrent("RNN", direction="both"),
+    "rnn-layout": lambda: recurrent("RNN", layout=2),
+    "rnn-hidden": lambda: recurrent("RNN", hidden_size=0),
+    "rnn-clip": lambda: recurrent("RNN", clip=-1.0),
+    "rnn-batch": lambda: recurrent("RNN", lengths=[7, 8]),
+    "rnn-length": lambda: recurrent("RNN", lengths=[101]),
+    "rnn-activation": lambda: recurrent("RNN", activations=["Swish"]),
+    "gru-activations": lambda: recurrent("GRU", activations=["Tanh"]),
+    "rnn-no-alpha": lambda: recurrent("RNN", activations=["ScaledTanh"]),
+    "rnn-nan": lambda: recurrent(
+        "RNN", activations=["Elu"], activation_alpha=[float("nan")]),
+    "rnn-no-steps": lambda: recurrent("RNN", x=[0, 1, 3]),
+    "rnn-rank": lambda: recurrent("RNN", x=[100, 3]),
+    "rnn-integers": lambda: recurrent("RNN", element=TensorProto.INT32),
+    "rnn-double": lambda: recurrent("RNN", element=TensorProto.DOUBLE),
+    "rnn-int64": lambda: recurrent("RNN", lengths=[7], counts=np.int64),
+    "gru-alphas": lambda: recurrent(
+        "GRU", activations=["Tanh", "Elu"], activation_alpha=[0.0, 0.5]),
     # Errors.
     "cast-string": lambda: cast(8),
     "cast-e8m0-nan": lambda: cast(24, opset=25, saturate=0),
@@ -191,8 +244,7 @@ MODELS.update({
 })
 
 
-def main():
-    name, path = sys.argv[1:]
+def write(name, path):
     nodes, inputs, outputs, inits, opset = MODELS[name]()
     graph = helper.make_graph(nodes, name, inputs, outputs, inits)
     model = helper.make_model(
@@ -200,6 +252,12 @@ def main():
     model.ir_version = 8
     with open(path, "wb") as file:
         file.write(model.SerializeToString())
+
+
+def main():
+    *names, path = sys.argv[1:]
+    for name in names:
+        write(name, path if len(names) == 1 else f"{path}/{name}.onnx")
 
 
 if __name__ == "__main__":

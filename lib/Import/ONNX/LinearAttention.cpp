@@ -93,7 +93,7 @@ LogicalResult importLinearAttention(Node &node) {
     text.replace(text.find("[0, " + std::to_string(queryHeads)), 2,
                  "[" + std::to_string(q[0].batched ? -1 : q[0].count));
   auto results =
-      loop(node, q[1].count, {state}, sequences,
+      loop(node, q[1], {state}, sequences,
            [&](Value, ArrayRef<Tensor> states, ArrayRef<Tensor> parts) {
              return node.compute(text,
                                  {{"state", &states[0]},

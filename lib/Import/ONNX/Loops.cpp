@@ -1,5 +1,4 @@
-//===- Loops.cpp - Loops
-//---------------------------------------------------===//
+//===- Loops.cpp - Loops --------------------------------------------------===//
 // SPDX-License-Identifier: MIT
 //===----------------------------------------------------------------------===//
 //
@@ -56,8 +55,7 @@ static LogicalResult checkState(Node &node, const Tensor &before,
                     "; expected the same");
 }
 
-std::optional<LoopResults> loop(Node &node, int64_t steps,
-                                ArrayRef<Tensor> states,
+std::optional<LoopResults> loop(Node &node, Dim steps, ArrayRef<Tensor> states,
                                 ArrayRef<Tensor> sequences, LoopStep step) {
   Emitter &emit = node.emit;
   LocBuilder &b = emit.b;
@@ -66,7 +64,8 @@ std::optional<LoopResults> loop(Node &node, int64_t steps,
   SmallVector<Value> inits;
   for (const Tensor &state : states)
     inits.push_back(emit.value(state));
-  Value zero = index(b, 0), one = index(b, 1), count = index(b, steps);
+  Value zero = index(b, 0), one = index(b, 1);
+  Value count = steps.batched ? emit.size(steps) : index(b, steps.count);
   auto loop = scf::ForOp::create(b, zero, count, one, inits);
   if (inits.empty() && !loop.getBody()->empty())
     loop.getBody()->getTerminator()->erase();
@@ -108,7 +107,7 @@ std::optional<LoopResults> loop(Node &node, int64_t steps,
       b.setInsertionPoint(loop);
       for (const Tensor &output : outputs) {
         Shape stacked = output.shape;
-        stacked.insert(stacked.begin(), Dim::fixed(steps));
+        stacked.insert(stacked.begin(), steps);
         shapes.push_back(stacked);
         targets.push_back(emit.empty(stacked, output.dataType));
       }
@@ -332,7 +331,7 @@ LogicalResult importLoop(Node &node) {
     bool isFixed = steps && neverStops(*body);
     if (isFixed && most > kMaxUnrolled) {
       auto looped =
-          loop(node, most, states, {},
+          loop(node, Dim::fixed(most), states, {},
                [&](Value i, ArrayRef<Tensor> carried,
                    ArrayRef<Tensor>) -> std::optional<SmallVector<Tensor>> {
                  LocBuilder &b = node.emit.b;

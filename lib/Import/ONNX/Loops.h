@@ -22,9 +22,9 @@ using LoopStep = llvm::function_ref<std::optional<llvm::SmallVector<Tensor>>(
     mlir::Value step, llvm::ArrayRef<Tensor> states,
     llvm::ArrayRef<Tensor> parts)>;
 
-/// A loop of `steps` steps. Step i reads the part i of dimension 0 of each of
-/// the sequences.
-std::optional<LoopResults> loop(Node &node, int64_t steps,
+/// A loop of `steps` steps, as many as the batch where it is open. Step i reads
+/// the part i of dimension 0 of each of the sequences.
+std::optional<LoopResults> loop(Node &node, Dim steps,
                                 llvm::ArrayRef<Tensor> states,
                                 llvm::ArrayRef<Tensor> sequences,
                                 LoopStep step);

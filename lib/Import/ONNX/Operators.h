@@ -85,6 +85,10 @@ llvm::LogicalResult importDequantizeLinear(Node &node);
 llvm::LogicalResult importDynamicQuantizeLinear(Node &node);
 llvm::LogicalResult importQuantizeLinear(Node &node);
 
+// Recurrent.cpp
+/// LSTM, GRU and RNN.
+llvm::LogicalResult importRecurrent(Node &node);
+
 // Reduction.cpp
 llvm::LogicalResult importArg(Node &node);
 llvm::LogicalResult importGlobalPool(Node &node);

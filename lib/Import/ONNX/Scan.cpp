@@ -75,7 +75,7 @@ LogicalResult importScan(Node &node) {
                                                   : sequence);
   }
   auto results =
-      loop(node, sequences[0].shape[0].count, states, sequences,
+      loop(node, sequences[0].shape[0], states, sequences,
            [&](Value, ArrayRef<Tensor> carried, ArrayRef<Tensor> parts) {
              SmallVector<Tensor> inputs(carried);
              llvm::append_range(inputs, parts);

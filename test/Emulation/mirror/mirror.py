@@ -24,7 +24,7 @@ TESTS = set("""
     destinations dynamic-shapes equivalent exceptions feed-forward functions
     half identities library-tables memref mixed onnx-casts onnx-quantize
     output-as own-names packed promotion proofs proofs-programs quire
-    quire-products reference-fashion reference-mnist reference-sums rounding rules
+    quire-products recurrent reference-fashion reference-mnist reference-sums rounding rules
     scaled-arithmetic scaled-contractions scaled-opaque scaled-parts
     stagnation stochastic tables template-library tosa two-libraries
     vector-variants vectors
