@@ -91,6 +91,16 @@ MODELS = {
         group=2),
     "conv-1d": lambda: unary(
         "Conv", [1, 2, 5], [1, 3, 4], inits=[weights("w", 3, 2, 2)]),
+    "conv-transpose": lambda: unary(
+        "ConvTranspose", ["N", 3, 5, 5], ["N", 2, 10, 10],
+        inits=[weights("w", 3, 2, 4, 4), weights("b", 2)], strides=[2, 2],
+        pads=[1, 1, 1, 1]),
+    "conv-transpose-odd": lambda: unary(
+        "ConvTranspose", [1, 1, 2], [1, 1, 5], inits=[weights("w", 1, 1, 3)],
+        strides=[2]),
+    "conv-transpose-dilated": lambda: unary(
+        "ConvTranspose", [1, 1, 2], [1, 1, 14], inits=[weights("w", 1, 1, 4)],
+        strides=[4], dilations=[3]),
     "gemm": lambda: unary(
         "Gemm", ["N", 3], ["N", 2],
         inits=[weights("w", 2, 3), weights("b", 2)], transB=1, alpha=0.5),
@@ -178,6 +188,44 @@ MODELS = {
     "conv-stride-type": lambda: unary(
         "Conv", [1, 1, 2, 2], [1, 1, 1, 1], inits=[weights("w", 1, 1, 1, 1)],
         strides=1.5),
+    "conv-transpose-channels": lambda: unary(
+        "ConvTranspose", [1, 3, 4], [1, 2, 5], inits=[weights("w", 3, 1, 2)],
+        group=2),
+    "conv-transpose-weights": lambda: unary(
+        "ConvTranspose", [1, 3, 4], [1, 1, 5], inits=[weights("w", 2, 1, 2)]),
+    "conv-transpose-bias": lambda: unary(
+        "ConvTranspose", [1, 2, 4], [1, 2, 5],
+        inits=[weights("w", 2, 1, 2), weights("b", 1)], group=2),
+    "conv-transpose-numbers": lambda: unary(
+        "ConvTranspose", [1, 1, 4], [1, 1, 5],
+        inits=[weights("w", 1, 1, 2),
+               numpy_helper.from_array(np.zeros(1, np.float64), "b")]),
+    "conv-transpose-rank": lambda: unary(
+        "ConvTranspose", [2, 4], [2, 4], inits=[weights("w", 2, 1)]),
+    "conv-transpose-kernel": lambda: unary(
+        "ConvTranspose", [1, 1, 4], [1, 1, 5], inits=[weights("w", 1, 1, 2)],
+        kernel_shape=[3]),
+    "conv-transpose-pads": lambda: unary(
+        "ConvTranspose", [1, 1, 2], [1, 1, 1], inits=[weights("w", 1, 1, 2)],
+        pads=[2, 1]),
+    "conv-transpose-auto": lambda: unary(
+        "ConvTranspose", [1, 1, 4], [1, 1, 4], inits=[weights("w", 1, 1, 2)],
+        pads=[1, 0], auto_pad="SAME_LOWER"),
+    "conv-transpose-mode": lambda: unary(
+        "ConvTranspose", [1, 1, 4], [1, 1, 4], inits=[weights("w", 1, 1, 2)],
+        auto_pad="SAME"),
+    "conv-transpose-shape": lambda: unary(
+        "ConvTranspose", [1, 1, 4], [1, 1, 4], inits=[weights("w", 1, 1, 2)],
+        output_shape=[1, 1, 4]),
+    "conv-transpose-types": lambda: unary(
+        "ConvTranspose", [1, 1, 4], [1, 1, 5], inits=[weights("w", 1, 1, 2)],
+        source=TensorProto.DOUBLE),
+    "conv-transpose-many": lambda: unary(
+        "ConvTranspose", [1, 1, 1, 1], [1, 1, 1, 1],
+        inits=[weights("w", 1, 1, 50, 50)], strides=[50, 50], dilations=[3, 3]),
+    "conv-transpose-size": lambda: unary(
+        "ConvTranspose", [1, 1, 1025, 1025], [1, 1, 1, 1],
+        inits=[weights("w", 1, 1, 1, 1)], strides=[1024, 1024]),
     "unknown-attribute": lambda: unary("Relu", [2], [2], slope=1.0),
     "add-mismatch": lambda: unary(
         "Add", [2, 3], [2, 3], inits=[weights("b", 2)]),

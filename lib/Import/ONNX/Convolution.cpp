@@ -9,15 +9,29 @@
 // grouped form without g.
 //
 //===----------------------------------------------------------------------===//
+#include "Convolution.h"
 #include "Operators.h"
 #include "Scalar.h"
-#include "Window.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 
 namespace numera::importer {
+
+LogicalResult checkBias(Node &node, Dim channels) {
+  if (!node.has(2))
+    return success();
+  const Tensor &bias = node.input(2);
+  if (bias.shape != Shape{channels})
+    return node.error(node.inputName(2) + " has shape " + str(bias.shape) +
+                      "; expected " + str({channels}));
+  if (bias.dataType != node.input(0).dataType)
+    return node.error(node.inputName(2) + " has elements of " +
+                      dataTypeName(bias.dataType) + "; expected " +
+                      dataTypeName(node.input(0).dataType));
+  return success();
+}
 
 /// Checks the shapes of image, weights and bias against each other.
 static LogicalResult checkChannels(Node &node, int64_t groups) {
@@ -37,10 +51,8 @@ static LogicalResult checkChannels(Node &node, int64_t groups) {
   if (w[0].count % groups != 0)
     return node.error(Twine(w[0].count) + " output channels and group = " +
                       Twine(groups) + "; expected a multiple of the groups");
-  if (node.has(2) && node.input(2).shape != Shape{w[0]})
-    return node.error(node.inputName(2) + " has shape " +
-                      str(node.input(2).shape) + "; expected " +
-                      Twine(w[0].count));
+  if (failed(checkBias(node, w[0])))
+    return failure();
   std::optional<SmallVector<int64_t>> kernel = node.integers("kernel_shape");
   if (kernel && fixedShape(*kernel) != Shape(ArrayRef(w).drop_front(2)))
     return node.error("attribute 'kernel_shape' is " +
@@ -49,17 +61,16 @@ static LogicalResult checkChannels(Node &node, int64_t groups) {
   return failure(node.failed());
 }
 
-static Tensor namedConv2D(Node &node, const Window &window,
+static Tensor namedConv2D(Emitter &emit, const Window &window,
+                          const Tensor &padded, const Tensor &taps,
                           const Shape &shape) {
-  Emitter &emit = node.emit;
-  Value image = emit.value(window.pad(node, node.input(0), 0));
-  Value weights = emit.value(node.input(1));
-  Value init = emit.filled(shape, emit.number(0, node.input(0).dataType));
+  Value image = emit.value(padded), weights = emit.value(taps);
+  Value init = emit.filled(shape, emit.number(0, padded.dataType));
   auto op = linalg::Conv2DNchwFchwOp::create(
       emit.b, TypeRange(init.getType()), ValueRange{image, weights},
       ValueRange(init), emit.b.getI64TensorAttr(window.strides),
       emit.b.getI64TensorAttr(window.dilations));
-  return emit.result(op->getResult(0), shape, node.input(0).dataType);
+  return emit.result(op->getResult(0), shape, padded.dataType);
 }
 
 static SmallVector<AffineExpr> loops(LocBuilder &b, ArrayRef<unsigned> list) {
@@ -74,23 +85,23 @@ static void appendLoops(SmallVectorImpl<AffineExpr> &exprs, LocBuilder &b,
 }
 
 /// One input and one output channel a group.
-static Tensor depthwise(Node &node, const Window &window, const Shape &shape) {
-  Emitter &emit = node.emit;
+static Tensor depthwise(Emitter &emit, const Window &window,
+                        const Tensor &padded, const Tensor &taps,
+                        const Shape &shape) {
   LocBuilder &b = emit.b;
   unsigned spatial = window.rank(), kernel = 2 + spatial;
   SmallVector<AffineExpr> image = loops(b, {0, 1}), weights = loops(b, {1});
   window.appendTo(image, b.getContext(), 2, kernel);
   appendLoops(weights, b, kernel, spatial);
 
-  Shape flat = node.input(1).shape;
+  Shape flat = taps.shape;
   flat.erase(flat.begin() + 1);
   unsigned count = kernel + spatial;
-  Value padded = emit.value(window.pad(node, node.input(0), 0));
-  Value taps = emit.value(emit.reshape(node.input(1), flat));
+  Value left = emit.value(padded), right = emit.value(emit.reshape(taps, flat));
   return emit.contract(
-      {padded, AffineMap::get(count, 0, image, b.getContext())},
-      {taps, AffineMap::get(count, 0, weights, b.getContext())}, shape, spatial,
-      node.input(0).dataType);
+      {left, AffineMap::get(count, 0, image, b.getContext())},
+      {right, AffineMap::get(count, 0, weights, b.getContext())}, shape,
+      spatial, padded.dataType);
 }
 
 /// The shape with dimension i split into groups and the rest.
@@ -100,9 +111,8 @@ static Shape split(Shape shape, unsigned i, int64_t groups) {
   return shape;
 }
 
-static Tensor grouped(Node &node, const Window &window, const Shape &shape,
-                      int64_t groups) {
-  Emitter &emit = node.emit;
+static Tensor grouped(Emitter &emit, const Window &window, Tensor padded,
+                      Tensor taps, const Shape &shape, int64_t groups) {
   LocBuilder &b = emit.b;
   bool one = groups == 1;
   unsigned spatial = window.rank();
@@ -115,7 +125,6 @@ static Tensor grouped(Node &node, const Window &window, const Shape &shape,
   window.appendTo(image, b.getContext(), output, kernel);
   appendLoops(weights, b, kernel, spatial);
 
-  Tensor padded = window.pad(node, node.input(0), 0), taps = node.input(1);
   Shape result = shape;
   if (!one) {
     padded = emit.reshape(padded, split(padded.shape, 1, groups));
@@ -128,6 +137,22 @@ static Tensor grouped(Node &node, const Window &window, const Shape &shape,
                     {right, AffineMap::get(count, 0, weights, b.getContext())},
                     result, 1 + spatial, padded.dataType);
   return emit.reshape(sums, shape);
+}
+
+Tensor convolve(Emitter &emit, const Window &window, const Tensor &padded,
+                const Tensor &weights, const Shape &shape, int64_t groups) {
+  if (groups == 1 && window.rank() == 2)
+    return namedConv2D(emit, window, padded, weights, shape);
+  if (groups > 1 && weights.shape[1].is(1) && weights.shape[0].is(groups))
+    return depthwise(emit, window, padded, weights, shape);
+  return grouped(emit, window, padded, weights, shape, groups);
+}
+
+Tensor addBias(Emitter &emit, const Tensor &sums, const Tensor &bias) {
+  return emit.mapAlong({emit.aligned(sums, sums.rank()), {&bias, {1}}},
+                       sums.shape, [](LocBuilder &b, ValueRange args) -> Value {
+                         return add(b, args[0], args[1]);
+                       });
 }
 
 LogicalResult importConv(Node &node) {
@@ -146,21 +171,11 @@ LogicalResult importConv(Node &node) {
   if (failed(node.checkSize(shape)))
     return failure();
 
-  Tensor result;
-  if (groups == 1 && window.rank() == 2)
-    result = namedConv2D(node, window, shape);
-  else if (groups > 1 && w[1].is(1) && w[0].is(groups))
-    result = depthwise(node, window, shape);
-  else
-    result = grouped(node, window, shape, groups);
-  if (!node.has(2))
-    return node.finish(result);
-  Operand sums = node.emit.aligned(result, shape.size());
-  return node.finish(
-      node.emit.mapAlong({sums, {&node.input(2), {1}}}, shape,
-                         [](LocBuilder &b, ValueRange args) -> Value {
-                           return add(b, args[0], args[1]);
-                         }));
+  Tensor result =
+      convolve(node.emit, window, window.pad(node, node.input(0), 0),
+               node.input(1), shape, groups);
+  return node.finish(node.has(2) ? addBias(node.emit, result, node.input(2))
+                                 : result);
 }
 
 } // namespace numera::importer

@@ -58,6 +58,7 @@ constexpr Operator kOperators[] = {
     {"ConstantOfShape", importConstantOfShape, 1, 1, Elements::Any},
     {"Conv", importConv, 2, 3},
     {"ConvInteger", importIntegerProduct, 2, 4, Elements::Any},
+    {"ConvTranspose", importConvTranspose, 2, 3},
     {"CumProd", importCumulate, 2, 2, Elements::Any},
     {"CumSum", importCumulate, 2, 2, Elements::Any},
     {"DepthToSpace", importDepthToSpace, 1, 1, Elements::Every},

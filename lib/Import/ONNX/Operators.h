@@ -47,6 +47,9 @@ std::optional<Tensor> matmul(Node &node, Tensor lhs, Tensor rhs);
 // Convolution.cpp
 llvm::LogicalResult importConv(Node &node);
 
+// ConvTranspose.cpp
+llvm::LogicalResult importConvTranspose(Node &node);
+
 // Elementwise.cpp
 llvm::LogicalResult importBitwiseNot(Node &node);
 llvm::LogicalResult importGelu(Node &node);

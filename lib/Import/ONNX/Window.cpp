@@ -12,10 +12,9 @@ namespace numera::importer {
 /// Attributes beyond this are damage, and would overflow.
 constexpr int64_t kMaxAttribute = int64_t(1) << 31;
 
-/// A list attribute with one entry for each of `count`, each at least `least`.
-static LogicalResult readList(Node &node, StringRef name, size_t count,
-                              int64_t byDefault, int64_t least,
-                              SmallVector<int64_t> &list) {
+LogicalResult readList(Node &node, StringRef name, size_t count,
+                       int64_t byDefault, int64_t least,
+                       SmallVector<int64_t> &list) {
   list = node.integers(name).value_or(SmallVector<int64_t>(count, byDefault));
   if (list.size() != count)
     return node.error("attribute " + quote(name) + " has " +
@@ -29,16 +28,26 @@ static LogicalResult readList(Node &node, StringRef name, size_t count,
   return failure(node.failed());
 }
 
-LogicalResult Window::readPads(Node &node, StringRef mode) {
-  SmallVector<int64_t> pads;
-  if (failed(readList(node, "pads", 2 * rank(), 0, 0, pads)))
+std::optional<std::string> readPadMode(Node &node) {
+  std::string mode = node.text("auto_pad", "NOTSET");
+  if (mode.empty())
+    mode = "NOTSET";
+  if (llvm::is_contained({"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"},
+                         StringRef(mode)))
+    return mode;
+  (void)node.error("attribute 'auto_pad' is " + quote(mode) +
+                   "; expected NOTSET, SAME_UPPER, SAME_LOWER or VALID");
+  return std::nullopt;
+}
+
+LogicalResult readPads(Node &node, size_t rank, StringRef mode,
+                       SmallVector<int64_t> &pads) {
+  if (failed(readList(node, "pads", 2 * rank, 0, 0, pads)))
     return failure();
   bool explicitPads = llvm::any_of(pads, [](int64_t pad) { return pad != 0; });
   if (mode != "NOTSET" && explicitPads)
     return node.error("attribute 'pads' is given beside auto_pad = " +
                       quote(mode) + "; expected one of them");
-  low.assign(pads.begin(), pads.begin() + rank());
-  high.assign(pads.begin() + rank(), pads.end());
   return success();
 }
 
@@ -81,21 +90,18 @@ LogicalResult Window::read(Node &node, bool ceil) {
                         " depends on the batch size; expected a fixed size");
     input.push_back(dim.count);
   }
-  std::string mode = node.text("auto_pad", "NOTSET");
-  if (mode.empty())
-    mode = "NOTSET";
-  if (!llvm::is_contained({"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"},
-                          StringRef(mode)))
-    return node.error("attribute 'auto_pad' is " + quote(mode) +
-                      "; expected NOTSET, SAME_UPPER, SAME_LOWER or VALID");
-  if (failed(readList(node, "strides", rank(), 1, 1, strides)) ||
+  std::optional<std::string> mode = readPadMode(node);
+  SmallVector<int64_t> pads;
+  if (!mode || failed(readList(node, "strides", rank(), 1, 1, strides)) ||
       failed(readList(node, "dilations", rank(), 1, 1, dilations)) ||
-      failed(readPads(node, mode)))
+      failed(readPads(node, rank(), *mode, pads)))
     return failure();
+  low.assign(pads.begin(), pads.begin() + rank());
+  high.assign(pads.begin() + rank(), pads.end());
   output.assign(rank(), 0);
   excess.assign(rank(), 0);
   for (unsigned i = 0; i < rank(); ++i)
-    if (failed(resolve(node, i, mode, ceil)))
+    if (failed(resolve(node, i, *mode, ceil)))
       return failure();
 
   Shape padded = node.input(0).shape;

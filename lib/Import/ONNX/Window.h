@@ -8,6 +8,20 @@
 
 namespace numera::importer {
 
+/// A list attribute of `node` with one entry for each of `count`, each at least
+/// `least` and at most 2^31.
+llvm::LogicalResult readList(Node &node, llvm::StringRef name, size_t count,
+                             int64_t byDefault, int64_t least,
+                             llvm::SmallVector<int64_t> &list);
+
+/// The node's auto_pad, NOTSET where it has none; an error for other words.
+std::optional<std::string> readPadMode(Node &node);
+
+/// The node's pads, those before each dimension and then those behind; an error
+/// where auto_pad has a `mode` that makes them.
+llvm::LogicalResult readPads(Node &node, size_t rank, llvm::StringRef mode,
+                             llvm::SmallVector<int64_t> &pads);
+
 /// A window over the spatial dimensions (those after batch and channel), one
 /// entry a dimension.
 struct Window {
@@ -33,7 +47,6 @@ struct Window {
                 unsigned kernelLoop) const;
 
 private:
-  llvm::LogicalResult readPads(Node &node, llvm::StringRef mode);
   llvm::LogicalResult resolve(Node &node, unsigned i, llvm::StringRef mode,
                               bool ceil);
 };
