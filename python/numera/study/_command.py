@@ -57,6 +57,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--load", action="append", default=[], metavar="F.yaml", dest="files",
         help="read formats from this file")  # fmt: skip
     add("--workers", type=int, metavar="N", help="formats at a time")
+    add("--cluster", nargs="?", const=True, default=False, metavar="ADDRESS",
+        help="compute on a cluster of Ray: ray://host:10001; alone, a local one")  # fmt: skip
     add("--store", metavar="S.sqlite", help="keep results, and go on with them")
     add("--csv", metavar="OUT.csv", help="write the rows")
     add("--plot", metavar="OUT.png", help="draw the metric over bits")

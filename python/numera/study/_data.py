@@ -140,12 +140,19 @@ class DataSet:
                 for array, sliced in zip(self.arrays, self.sliced)
             ]
 
-    def run(self, function: Function, threads: int) -> tuple[Array, ...]:
-        """The results for all rows."""
+    def run(
+        self,
+        function: Function,
+        threads: int,
+        first: int = 0,
+        last: int | None = None,
+    ) -> tuple[Array, ...]:
+        """The results for all rows, or for those from a multiple of the batch to
+        before `last`."""
         if self.rows is None:
             return _tuple(function(*self.arrays, threads=threads))
         found = []
-        for start, count, arrays in self._slices():
+        for start, count, arrays in self._slices(first, last):
             results = _tuple(function(*arrays, threads=threads, sample=start))
             for result, tensor in zip(results, function.outputs):
                 if result.shape[:1] != (len(arrays[self.sliced.index(True)]),):
@@ -155,11 +162,14 @@ class DataSet:
             found.append([result[:count] for result in results])
         return tuple(np.concatenate(parts) for parts in zip(*found))
 
-    def _slices(self) -> Iterator[tuple[int, int, list[Array]]]:
+    def _slices(
+        self, first: int = 0, last: int | None = None
+    ) -> Iterator[tuple[int, int, list[Array]]]:
         """The first row, how many rows count, and the arrays."""
         assert self.rows is not None
-        for start in range(0, self.rows, self.batch):
-            count = min(self.batch, self.rows - start)
+        end = self.rows if last is None else last
+        for start in range(first, end, self.batch):
+            count = min(self.batch, end - start)
             arrays = [
                 self._fill(array[start : start + count]) if sliced else array
                 for array, sliced in zip(self.arrays, self.sliced)

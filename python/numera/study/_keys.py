@@ -25,7 +25,16 @@ from numera._errors import Error
 from numera._formats import Format
 from numera._sources import Source, Sources
 
-__all__ = ["array", "digest", "function", "library", "model", "options", "spec"]
+__all__ = [
+    "array",
+    "digest",
+    "external",
+    "function",
+    "library",
+    "model",
+    "options",
+    "spec",
+]
 
 # A StringStringEntryProto of ONNX: the key, then the value with its length.
 _LOCATION = re.compile(rb"\n\x08location\x12([\x01-\x7f])")
@@ -68,14 +77,21 @@ def model(given: Any) -> str:
     text = os.fspath(given)
     if isinstance(given, str) and not text.endswith((".onnx", ".mlir")):
         return digest(text)
-    data = _content(text)
-    # Files of external data, which the model names.
+    folder = os.path.dirname(text)
+    return digest(
+        _content(text),
+        *(_content(os.path.join(folder, name)) for name in external(text)),
+    )
+
+
+def external(path: str) -> list[str]:
+    """Files of external data, which a model names, in its folder."""
+    data = _content(path)
     names = {
         data[match.end() : match.end() + match[1][0]].decode(errors="replace")
         for match in _LOCATION.finditer(data)
     }
-    folder = os.path.dirname(text)
-    return digest(data, *(_content(os.path.join(folder, n)) for n in sorted(names)))
+    return sorted(names)
 
 
 def array(value: np.ndarray[Any, Any] | None) -> str:

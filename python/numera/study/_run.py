@@ -17,7 +17,7 @@ from numera._errors import Error
 from numera._formats import Format, ScaledFormat, format
 from numera._programs import _ACCUMULATORS, compile
 from numera._request import Path, Spec
-from numera.study import _keys
+from numera.study import _cluster, _keys
 from numera.study._data import DataSet, load
 from numera.study._metrics import Metric
 from numera.study._metrics import metric as _metric
@@ -38,6 +38,14 @@ class _Task(NamedTuple):
     format: Format
     accumulate: Spec | None
     rounding: str | None
+
+    def options(self) -> dict[str, Any]:
+        """Arguments of ``compile``."""
+        return {
+            "format": self.format,
+            "accumulate": self.accumulate,
+            "rounding": self.rounding,
+        }
 
     def row(self, policy: Mapping[str, Any]) -> Row:
         bits = float(self.format.width)
@@ -69,13 +77,7 @@ class _Study(NamedTuple):
         """Compiles, runs and measures. A refusal is in the row."""
         start = time.perf_counter()
         try:
-            program = compile(
-                self.model,
-                format=task.format,
-                accumulate=task.accumulate,
-                rounding=task.rounding,
-                **self.options,
-            )
+            program = compile(self.model, **task.options(), **self.options)
             outputs = self.data.run(program._only, self.threads)
         except Error as error:
             row = task.row({})._replace(error=str(error))
@@ -122,6 +124,7 @@ def sweep(
     limit: int | None = None,
     batch: int | None = None,
     workers: int | None = None,
+    cluster: str | bool = False,
     store: Path | None = None,
     progress: Progress | bool | None = None,
     **options: Any,
@@ -143,6 +146,9 @@ def sweep(
     limit       takes only so many rows.
     batch       rows of a call, where the model leaves them open; None: 64.
     workers     how many formats at a time; None: as there are processors.
+    cluster     the address of a cluster of Ray, ``ray://host:10001`` or ``auto``, or
+                True, one of this machine's own: a row, or a shard of the data for
+                one, is a task there. Results are those of one machine.
     store       a file of SQLite. What it has is not computed again.
     progress    a function of how many rows are done, how many there are, and the
                 row; True: a line on stderr; None: that, on a terminal.
@@ -203,7 +209,10 @@ def sweep(
             (reference, *_) = data.run(function, processors)
             study = study._replace(labels=reference)
         seen = stack.enter_context(watch(progress, len(rows), len(tasks)))
-        done = _all(study.compute, missing, workers)
+        if cluster and missing:
+            done = _cluster.compute(study, missing, cluster)
+        else:
+            done = _all(study.compute, missing, workers)
         for task, row in stack.enter_context(contextlib.closing(done)):
             if kept is not None:
                 kept.put(keys[task], row, measure.name)

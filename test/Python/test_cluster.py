@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""Sweeps on a cluster of Ray: several nodes on one machine."""
+
+import os
+import signal
+
+import numera
+import numpy as np
+import pytest
+from numera.study import _cluster
+
+ray = pytest.importorskip("ray")
+cluster_utils = pytest.importorskip("ray.cluster_utils")
+
+RANDOM = np.random.default_rng(3)
+WEIGHTS = RANDOM.normal(size=(16, 4)).astype("f4")
+X = RANDOM.normal(size=(200, 16)).astype("f4")
+LABELS = (X @ WEIGHTS).argmax(axis=1)
+LAYER = """func.func @layer(%x: tensor<?x16xf32>, %w: tensor<16x4xf32>) -> tensor<?x4xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x16xf32>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%n) : tensor<?x4xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>
+  %y = linalg.matmul ins(%x, %w : tensor<?x16xf32>, tensor<16x4xf32>)
+         outs(%i : tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %y : tensor<?x4xf32>
+}"""
+FORMATS = ["float<2..4,1..2>", "posit<6..7,0>", "fixed<3,4>"]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    made = cluster_utils.Cluster(
+        initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
+    )
+    for _ in range(2):
+        made.add_node(num_cpus=1)
+    ray.init(address=made.address, log_to_driver=False, logging_level="error")
+    yield made
+    ray.shutdown()
+    made.shutdown()
+
+
+def values(found):
+    return [(row.format, row.value, row.error) for row in found]
+
+
+def sweep(model=LAYER, formats=FORMATS, **options):
+    options.setdefault("labels", LABELS)
+    return numera.sweep(model, formats=formats, inputs=[X, WEIGHTS], **options)
+
+
+def test_rows_are_those_of_one_machine(cluster, tmp_path):
+    path = tmp_path / "layer.mlir"
+    path.write_text(LAYER)
+    store = tmp_path / "sweep.sqlite"
+    found = sweep(path, cluster=cluster.address, store=store)
+    assert values(found) == values(sweep())
+    assert sweep(path, store=store).computed == 0
+
+
+@pytest.mark.parametrize("rounding", ["nearest-even", "stochastic"])
+def test_shards_of_the_data(cluster, rounding):
+    """Two formats on three processors: each in shards of whole batches."""
+    options = {
+        "formats": ["posit<6,0>", "float<3,2>"],
+        "rounding": rounding,
+        "batch": 32,
+    }
+    assert values(sweep(cluster=True, **options)) == values(sweep(**options))
+
+
+HERE = os.getpid()
+
+
+def test_the_work_of_a_killed_worker_is_done_again(cluster, tmp_path):
+    flag = str(tmp_path / "killed")
+
+    def score(outputs, labels, here=HERE, flag=flag):
+        if os.getpid() != here and not os.path.exists(flag):
+            open(flag, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return float((outputs.argmax(axis=1) == labels.ravel()).mean())
+
+    found = sweep(metric=score, cluster=True)
+    assert os.path.exists(flag)
+    assert [row.value for row in found] == [row.value for row in sweep()]
+
+
+def test_a_node_that_is_lost(cluster):
+    node = cluster.add_node(num_cpus=1)
+    done = []
+
+    def lose(count, total, row):
+        done.append(row)
+        if len(done) == 1:
+            cluster.remove_node(node)
+
+    found = sweep(cluster=True, progress=lose)
+    assert values(found) == values(sweep()) and len(done) == len(found)
+
+
+def test_a_format_that_refuses_is_a_row(cluster):
+    found = sweep(formats=["posit8", "mxfp4"], cluster=True, rounding="up")
+    assert values(found) == values(sweep(formats=["posit8", "mxfp4"], rounding="up"))
+
+
+def test_external_data_is_shipped(tmp_path):
+    (tmp_path / "weights").mkdir()
+    (tmp_path / "weights" / "w.bin").write_bytes(b"1234")
+    name = b"weights/w.bin"
+    entry = b"\n\x08location\x12" + bytes([len(name)]) + name
+    (tmp_path / "m.onnx").write_bytes(b"head" + entry + b"tail")
+    packed = _cluster._packed(tmp_path / "m.onnx")
+    other = tmp_path / "other"
+    other.mkdir()
+    assert packed.write(str(other)) == str(other / "m.onnx")
+    assert (other / "weights" / "w.bin").read_bytes() == b"1234"
+
+
+def test_what_is_wrong_is_one_line(cluster, tmp_path):
+    with pytest.raises(numera.Error, match="cannot read .*none.yaml: No such file"):
+        sweep(cluster=True, policy=tmp_path / "none.yaml")
+    with pytest.raises(
+        numera.Error, match=r"cannot connect to the cluster 127.0.0.1:1:"
+    ):
+        _cluster._check_reachable("127.0.0.1:1")
+    with pytest.raises(numera.Error, match="label 9, expected 0 to 3"):
+        sweep(cluster=True, labels=np.full(200, 9))
