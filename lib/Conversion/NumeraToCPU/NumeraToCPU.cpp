@@ -86,8 +86,8 @@ void buildNumeraToBuffers(OpPassManager &passes, bool checkShapes,
   if (checkShapes) {
     passes.addPass(createGenerateRuntimeVerificationPass());
     passes.addPass(createCanonicalizerPass());
-    passes.addPass(createNumeraLowerAsserts());
   }
+  passes.addPass(createNumeraLowerAsserts());
   addBufferization(passes);
 }
 

@@ -441,7 +441,7 @@ def NumeraLowerAsserts : Pass<"numera-lower-asserts", "::mlir::ModuleOp"> {
     becomes
 
     ```mlir
-    llvm.mlir.global private constant @numera_assertion_0("the shapes do not agree: shapes differ\00") {addr_space = 0 : i32}
+    llvm.mlir.global private constant @numera_assertion_0("shapes differ\00") {addr_space = 0 : i32}
     llvm.func @numera_host_fail(!llvm.ptr)
     func.func @f(%arg0: i1) {
       %true = arith.constant true

@@ -15,12 +15,14 @@ namespace numera {
 #define GEN_PASS_DEF_NUMERALOWERASSERTS
 #include "numera/Dialect/Numera/Transforms/Passes.h.inc"
 
-/// What upstream's verification says, without the printed operation around it:
-/// the line that begins with a caret.
+/// What the operation says; of upstream's verification, without the printed
+/// operation around it, the line that begins with a caret.
 static std::string messageOf(cf::AssertOp op) {
   StringRef message = op.getMsg();
-  if (auto caret = message.find("^ "); caret != StringRef::npos)
-    message = message.substr(caret + 2).split('\n').first;
+  auto caret = message.find("^ ");
+  if (caret == StringRef::npos)
+    return message.str();
+  message = message.substr(caret + 2).split('\n').first;
   return ("the shapes do not agree: " + message).str();
 }
 
