@@ -433,4 +433,5 @@ def main(folder):
         print(f"open {name}: {count} numbers, the same")
 
 
-main(Path(sys.argv[1]))
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

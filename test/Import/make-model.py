@@ -65,6 +65,20 @@ def recurrent(op, opset=14, outputs=1, lengths=None, x=(100, 1, 3),
         name, TensorProto.FLOAT, None) for name in results], inits, opset)
 
 
+def dft_chosen(shape, declared, **attributes):
+    """Along an axis that is an input."""
+    node = helper.make_node("DFT", ["x", "", "axis"], ["y"], "the_node", **attributes)
+    axis = value("axis", element=TensorProto.INT64)
+    out = helper.make_tensor_value_info("y", TensorProto.FLOAT, declared)
+    return [node], [value("x", *shape), axis], [out], [], 20
+
+
+def stft(shape=None, parts=1, step=2, window=4, length=4, **kwargs):
+    return unary("STFT", shape or [2, 8, parts], [2, 3, 3, 2], opset=17, source=kwargs.get(
+        "element", TensorProto.FLOAT), inits=[
+            ints("step", step), weights("window", window), ints("length", length)])
+
+
 def cast(to, opset=19, source=TensorProto.FLOAT, **attributes):
     """Element types by number: older onnx packages lack the names."""
     return unary("Cast", ["N", 2], ["N", 2], opset=opset, source=source,
@@ -170,6 +184,31 @@ MODELS = {
     "rnn-int64": lambda: recurrent("RNN", lengths=[7], counts=np.int64),
     "gru-alphas": lambda: recurrent(
         "GRU", activations=["Tanh", "Elu"], activation_alpha=[0.0, 0.5]),
+    # Fourier transforms.
+    "dft": lambda: unary("DFT", ["N", 4, 1], ["N", 4, 2], opset=17),
+    "stft": lambda: stft(),
+    "dft-axis": lambda: unary("DFT", [2, 4, 1], [2, 4, 2], opset=17, axis=3),
+    "dft-parts": lambda: unary("DFT", [2, 4, 1], [2, 4, 2], opset=17, axis=2),
+    "dft-batch": lambda: unary("DFT", ["N", 4, 1], ["N", 4, 2], opset=17, axis=0),
+    "dft-last": lambda: unary("DFT", [2, 4], [2, 4, 2], opset=17),
+    "dft-onesided": lambda: unary(
+        "DFT", [2, 4, 2], [2, 3, 2], opset=17, onesided=1),
+    "dft-inverse": lambda: unary(
+        "DFT", [2, 4, 1], [2, 6, 1], opset=17, onesided=1, inverse=1),
+    "dft-length": lambda: unary(
+        "DFT", [2, 4, 1], [2, 4, 2], opset=17, inits=[ints("n", 0)]),
+    "dft-one": lambda: unary(
+        "DFT", [2, 1, 2], [2, 1, 1], opset=17, onesided=1, inverse=1),
+    "dft-large": lambda: unary(
+        "DFT", [2, 8192, 2], [2, 8192, 2], opset=17),
+    "dft-chosen": lambda: dft_chosen([2, 6, 2], [2, 6, 3]),
+    "dft-undeclared": lambda: dft_chosen([3, 6, 1], None, onesided=1),
+    "stft-step": lambda: stft(step=0),
+    "stft-frame": lambda: stft(length=9),
+    "stft-window": lambda: stft(window=3),
+    "stft-complex": lambda: stft(parts=2),
+    "stft-rank": lambda: stft(shape=[2, 8]),
+    "stft-integers": lambda: stft(element=TensorProto.INT32),
     # Errors.
     "cast-string": lambda: cast(8),
     "cast-e8m0-nan": lambda: cast(24, opset=25, saturate=0),

@@ -69,6 +69,10 @@ llvm::LogicalResult foldIntegers(Node &node);
 /// Where, of such, with a condition that is known.
 llvm::LogicalResult selectKnown(Node &node, llvm::ArrayRef<Dim> shape);
 
+// Fourier.cpp
+llvm::LogicalResult importDFT(Node &node);
+llvm::LogicalResult importSTFT(Node &node);
+
 // Normalization.cpp
 llvm::LogicalResult importBatchNormalization(Node &node);
 llvm::LogicalResult importLayerNormalization(Node &node);

@@ -21,7 +21,7 @@ import lit.Test
 
 TESTS = set("""
     accumulator bfloat16 carriers changes contraction-kernel datatypes derived
-    destinations dynamic-shapes equivalent exceptions feed-forward functions
+    destinations dynamic-shapes equivalent exceptions feed-forward fourier functions
     half identities library-tables memref mixed onnx-casts onnx-quantize
     output-as own-names packed promotion proofs proofs-programs quire
     quire-products recurrent reference-fashion reference-mnist reference-sums rounding rules
