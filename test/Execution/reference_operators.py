@@ -66,7 +66,8 @@ class ExactSum:
         finite = np.isfinite(term)
         fraction, exponent = np.frexp(np.where(finite, term, 0.0))
         digits = np.ldexp(fraction, 53).astype(np.int64).astype(object)
-        self.units = self.units + (digits << (exponent.astype(object) - 53 + self.UNIT))
+        shifts = np.asarray(exponent).astype(object) - 53 + self.UNIT
+        self.units = np.asarray(self.units + (digits << shifts), object)
         self.special = self.special + np.where(finite, 0.0, term)
         return self
 

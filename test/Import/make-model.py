@@ -85,6 +85,18 @@ def cast(to, opset=19, source=TensorProto.FLOAT, **attributes):
                  result=to, to=to, **attributes)
 
 
+def einsum(equation, *shapes, elements=(), **attributes):
+    """One node with an input for each shape, of f32 or of the elements given."""
+    names = [f"x{i}" for i in range(len(shapes))]
+    types = [*elements, *[TensorProto.FLOAT] * (len(shapes) - len(elements))]
+    if equation is not None:
+        attributes["equation"] = equation
+    node = helper.make_node("Einsum", names, ["y"], name="the_node", **attributes)
+    return ([node], [value(name, *shape, element=element)
+                     for name, shape, element in zip(names, shapes, types)],
+            [helper.make_tensor_value_info("y", types[0], None)], [], 12)
+
+
 MODELS = {
     # Contractions.
     "conv": lambda: unary(
@@ -118,6 +130,9 @@ MODELS = {
     "gemm": lambda: unary(
         "Gemm", ["N", 3], ["N", 2],
         inits=[weights("w", 2, 3), weights("b", 2)], transB=1, alpha=0.5),
+    "einsum": lambda: einsum("nhqd,nhkd->nhqk", ["N", 2, 3, 5], ["N", 2, 4, 5]),
+    "einsum-steps": lambda: einsum("iij,jk->ik", [3, 3, 4], [4, 2]),
+    "einsum-product": lambda: einsum("i,ij->ij", [3], [3, 4]),
     "matmul-nd": lambda: unary(
         "MatMul", ["N", 2, 3], ["N", 2, 4], inits=[weights("w", 3, 4)]),
     # Pools and reductions.
@@ -265,6 +280,21 @@ MODELS = {
     "conv-transpose-size": lambda: unary(
         "ConvTranspose", [1, 1, 1025, 1025], [1, 1, 1, 1],
         inits=[weights("w", 1, 1, 1, 1)], strides=[1024, 1024]),
+    "einsum-none": lambda: einsum(None, [2]),
+    "einsum-character": lambda: einsum("i1->i", [2, 2]),
+    "einsum-ellipses": lambda: einsum("...i...", [2, 2]),
+    "einsum-terms": lambda: einsum("ij", [2, 2], [2, 2]),
+    "einsum-rank": lambda: einsum("ij,j", [2], [2]),
+    "einsum-size": lambda: einsum("ij,jk->ik", [2, 3], [2, 3]),
+    "einsum-diagonal": lambda: einsum("ii->i", [1, 3]),
+    "einsum-dots": lambda: einsum("...,...", [2], [3]),
+    "einsum-letter": lambda: einsum("ij->ik", [2, 3]),
+    "einsum-twice": lambda: einsum("ij->ii", [2, 3]),
+    "einsum-lost": lambda: einsum("...i->i", [2, 3]),
+    "einsum-types": lambda: einsum("i,i", [2], [2], elements=[TensorProto.DOUBLE]),
+    "einsum-bool": lambda: einsum("i->", [2], elements=[TensorProto.BOOL]),
+    "einsum-batches": lambda: einsum("ni,mi->nm", ["N", 2], ["N", 2]),
+    "einsum-large": lambda: einsum("i,j->ij", [1 << 21], [1 << 21]),
     "unknown-attribute": lambda: unary("Relu", [2], [2], slope=1.0),
     "add-mismatch": lambda: unary(
         "Add", [2, 3], [2, 3], inits=[weights("b", 2)]),

@@ -67,6 +67,7 @@ constexpr Operator kOperators[] = {
     {"Div", importBinary, 2, 2, Elements::Any},
     {"Dropout", importDropout, 1, 3, Elements::Every},
     {"DynamicQuantizeLinear", importDynamicQuantizeLinear, 1, 1},
+    {"Einsum", importEinsum, 1, kMany, Elements::Any},
     {"Elu", importUnary, 1, 1},
     {"Equal", importCompare, 2, 2, Elements::Any},
     {"Expand", importExpand, 2, 2, Elements::Every},

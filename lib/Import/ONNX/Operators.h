@@ -50,6 +50,9 @@ llvm::LogicalResult importConv(Node &node);
 // ConvTranspose.cpp
 llvm::LogicalResult importConvTranspose(Node &node);
 
+// Einsum.cpp
+llvm::LogicalResult importEinsum(Node &node);
+
 // Elementwise.cpp
 llvm::LogicalResult importBitwiseNot(Node &node);
 llvm::LogicalResult importGelu(Node &node);
