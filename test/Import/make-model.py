@@ -73,6 +73,18 @@ def dft_chosen(shape, declared, **attributes):
     return [node], [value("x", *shape), axis], [out], [], 20
 
 
+def select_boxes(boxes=(1, 6, 4), scores=(1, 2, 6), most=(1,), limit=(), count=3,
+                 kind=TensorProto.INT64, element=TensorProto.FLOAT, **attributes):
+    shapes = {"boxes": (boxes, 1), "scores": (scores, element), "most": (most, kind),
+              "limit": (limit, 1)}
+    inputs = [value(name, *shape, element=of) for name, (shape, of) in shapes.items()
+              if shape is not None]
+    places = [name if shape is not None else "" for name, (shape, _) in shapes.items()]
+    node = helper.make_node(
+        "NonMaxSuppression", places, ["y"], "the_node", **attributes)
+    return [node], inputs, [value("y", count, 3, element=TensorProto.INT64)], [], 11
+
+
 def stft(shape=None, parts=1, step=2, window=4, length=4, **kwargs):
     return unary("STFT", shape or [2, 8, parts], [2, 3, 3, 2], opset=17, source=kwargs.get(
         "element", TensorProto.FLOAT), inits=[
@@ -224,6 +236,19 @@ MODELS = {
     "stft-complex": lambda: stft(parts=2),
     "stft-rank": lambda: stft(shape=[2, 8]),
     "stft-integers": lambda: stft(element=TensorProto.INT32),
+    # Boxes.
+    "boxes": lambda: select_boxes(),
+    "boxes-three": lambda: select_boxes(boxes=[1, 6, 3]),
+    "boxes-scores": lambda: select_boxes(scores=[1, 2, 5]),
+    "boxes-rank": lambda: select_boxes(boxes=[6, 4]),
+    "boxes-batch": lambda: select_boxes(boxes=["N", 6, 4], scores=["N", 2, 6]),
+    "boxes-open": lambda: select_boxes(count="found"),
+    "boxes-most": lambda: select_boxes(kind=TensorProto.INT32),
+    "boxes-limits": lambda: select_boxes(limit=[2]),
+    "boxes-none": lambda: select_boxes(most=None),
+    "boxes-center": lambda: select_boxes(center_point_box=2),
+    "boxes-integers": lambda: select_boxes(element=TensorProto.INT32),
+    "boxes-double": lambda: select_boxes(element=TensorProto.DOUBLE),
     # Errors.
     "cast-string": lambda: cast(8),
     "cast-e8m0-nan": lambda: cast(24, opset=25, saturate=0),

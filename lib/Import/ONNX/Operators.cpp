@@ -116,6 +116,7 @@ constexpr Operator kOperators[] = {
     {"Mul", importBinary, 2, 2, Elements::Any},
     {"Neg", importUnary, 1, 1, Elements::Any},
     {"NegativeLogLikelihoodLoss", importLoss, 2, 3, Elements::Any},
+    {"NonMaxSuppression", importNonMaxSuppression, 2, 5, Elements::Any},
     {"NonZero", importNonZero, 1, 1, Elements::Any},
     {"Not", importNot, 1, 1, Elements::Any},
     {"OneHot", importOneHot, 3, 3, Elements::Every},

@@ -76,6 +76,9 @@ llvm::LogicalResult selectKnown(Node &node, llvm::ArrayRef<Dim> shape);
 llvm::LogicalResult importDFT(Node &node);
 llvm::LogicalResult importSTFT(Node &node);
 
+// NonMaxSuppression.cpp
+llvm::LogicalResult importNonMaxSuppression(Node &node);
+
 // Normalization.cpp
 llvm::LogicalResult importBatchNormalization(Node &node);
 llvm::LogicalResult importLayerNormalization(Node &node);
@@ -144,6 +147,11 @@ llvm::LogicalResult importCumulate(Node &node);
 llvm::LogicalResult importHardmax(Node &node);
 llvm::LogicalResult importNonZero(Node &node);
 llvm::LogicalResult importTopK(Node &node);
+/// The places of the flags that are set. Their number is what the model
+/// declares; the program fails for another.
+Tensor placesOf(Node &node, const Tensor &flags, int64_t count);
+/// The size of dimension `axis` of the result, as the model declares it.
+std::optional<int64_t> declaredSize(Node &node, unsigned output, size_t axis);
 
 // Attention.cpp
 llvm::LogicalResult importAttention(Node &node);

@@ -250,9 +250,7 @@ static Tensor countBefore(Emitter &emit, const Tensor &flags) {
   return emit.result(loop.getResult(0), {Dim::fixed(size + 1)}, type::Int64);
 }
 
-/// The places of the flags that are set. Their number is what the model
-/// declares; the program fails for another.
-static Tensor placesOf(Node &node, const Tensor &flags, int64_t count) {
+Tensor placesOf(Node &node, const Tensor &flags, int64_t count) {
   Emitter &emit = node.emit;
   LocBuilder &b = emit.b;
   Tensor counts = countBefore(emit, flags);
@@ -266,6 +264,8 @@ static Tensor placesOf(Node &node, const Tensor &flags, int64_t count) {
                                         "than the model declares")
                                            .str()));
   Value target = emit.filled({Dim::fixed(count)}, b.getI64IntegerAttr(0));
+  if (count == 0)
+    return emit.result(target, {Dim::fixed(0)}, type::Int64);
   Value zero = index(b, 0), one = index(b, 1);
   auto loop = scf::ForOp::create(
       b, zero, index(b, size), one, target,
@@ -287,9 +287,7 @@ static Tensor placesOf(Node &node, const Tensor &flags, int64_t count) {
   return emit.result(loop.getResult(0), {Dim::fixed(count)}, type::Int64);
 }
 
-/// The size of dimension `axis` of the result, as the model declares it.
-static std::optional<int64_t> declaredSize(Node &node, unsigned output,
-                                           size_t axis) {
+std::optional<int64_t> declaredSize(Node &node, unsigned output, size_t axis) {
   std::optional<Shape> shape = node.declared(output);
   if (!shape || axis >= shape->size() || (*shape)[axis].batched) {
     (void)node.error("how many elements there are is known only when the model "
