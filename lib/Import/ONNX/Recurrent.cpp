@@ -130,7 +130,6 @@ LogicalResult Recurrence::checkShapes() {
                       "; expected a hidden size of 1 or more");
   input = node.input(X);
   Dim batch = input.shape[batchFirst ? 0 : 1];
-  Dim steps = input.shape[batchFirst ? 1 : 0];
   if (input.isEmpty())
     return node.error(node.inputName(X) + " has shape " + str(input.shape) +
                       "; expected 1 step, sequence and number or more");
