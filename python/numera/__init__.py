@@ -22,13 +22,14 @@ from numera._register import register
 from numera._scaled import Scaled
 from numera._scans import einsum
 from numera.reports import Report, report
-from numera.study import Sweep, sweep
+from numera.study import Cost, Sweep, cost, sweep
 
 __version__: str = _numera.version()
 
 __all__ = [
     "Array",
     "Code",
+    "Cost",
     "Error",
     "Format",
     "FormatInfo",
@@ -44,6 +45,7 @@ __all__ = [
     "array",
     "block",
     "compile",
+    "cost",
     "decode",
     "dot",
     "einsum",

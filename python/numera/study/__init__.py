@@ -6,9 +6,19 @@
 ['posit<6,0>', 'posit<6,1>', 'posit<7,0>', 'posit<7,1>', 'mxfp4']
 """
 
+from numera.study._costs import HOROWITZ_2014, Cost, cost
 from numera.study._data import read
 from numera.study._ranges import expand
 from numera.study._result import Row, Sweep
 from numera.study._run import sweep
 
-__all__ = ["Row", "Sweep", "expand", "read", "sweep"]
+__all__ = [
+    "HOROWITZ_2014",
+    "Cost",
+    "Row",
+    "Sweep",
+    "cost",
+    "expand",
+    "read",
+    "sweep",
+]
