@@ -22,7 +22,7 @@ from numera._register import register
 from numera._scaled import Scaled
 from numera._scans import einsum
 from numera.reports import Report, report
-from numera.study import Cost, Sweep, cost, sweep
+from numera.study import Cost, Search, Sweep, cost, search, sweep
 
 __version__: str = _numera.version()
 
@@ -38,6 +38,7 @@ __all__ = [
     "Report",
     "Scaled",
     "ScaledFormat",
+    "Search",
     "Statistics",
     "Sweep",
     "Table",
@@ -65,6 +66,7 @@ __all__ = [
     "register",
     "report",
     "scaled",
+    "search",
     "stochastic",
     "sum",
     "sweep",

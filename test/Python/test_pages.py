@@ -10,7 +10,12 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.mark.parametrize(
-    "page, needs", [("Training.md", ["torch"]), ("JAX.md", ["jax", "torch_mlir"])]
+    "page, needs",
+    [
+        ("Training.md", ["torch"]),
+        ("JAX.md", ["jax", "torch_mlir"]),
+        ("Search.md", ["optuna"]),
+    ],
 )
 def test_the_examples_print_what_the_page_says(page, needs):
     for package in needs:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sweeps: one model in many formats (docs/Sweeps.md).
+"""Sweeps and searches: one model in many formats (docs/Sweeps.md, Search.md).
 
 >>> from numera import study
 >>> [str(each) for each in study.expand("posit<6..7,0..1>", "mxfp4")]
@@ -8,17 +8,22 @@
 
 from numera.study._costs import HOROWITZ_2014, Cost, cost
 from numera.study._data import read
+from numera.study._found import Search, Trial
 from numera.study._ranges import expand
 from numera.study._result import Row, Sweep
 from numera.study._run import sweep
+from numera.study._search import search
 
 __all__ = [
     "HOROWITZ_2014",
     "Cost",
     "Row",
+    "Search",
     "Sweep",
+    "Trial",
     "cost",
     "expand",
     "read",
+    "search",
     "sweep",
 ]

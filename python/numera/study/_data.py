@@ -162,6 +162,17 @@ class DataSet:
             found.append([result[:count] for result in results])
         return tuple(np.concatenate(parts) for parts in zip(*found))
 
+    def first(self, most: int | None = None) -> tuple[int, list[Array]]:
+        """How many rows count in a first call, and its arrays; only so many rows
+        where the model leaves them open."""
+        if self.rows is None:
+            return 1, self.arrays
+        _, count, arrays = next(self._slices())
+        if most is None or self.fixed or count <= most:
+            return count, arrays
+        cut = [a[:most] if sliced else a for a, sliced in zip(arrays, self.sliced)]
+        return most, cut
+
     def _slices(
         self, first: int = 0, last: int | None = None
     ) -> Iterator[tuple[int, int, list[Array]]]:

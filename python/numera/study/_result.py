@@ -7,13 +7,13 @@ import contextlib
 import csv
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from numera._errors import Error
 from numera._request import Path
 
-__all__ = ["Row", "Sweep"]
+__all__ = ["Row", "Sweep", "front", "whole"]
 
 
 class Row(NamedTuple):
@@ -69,19 +69,8 @@ class Sweep:
         >>> [row[2:6:3] for row in Sweep(rows, "top1", "higher", 5).pareto()]
         [(8, 0.8), (12, 0.95)]
         """
-        sign = -1 if self.better == "higher" else 1
-        valid = [
-            (row.bits, sign * row.value, place)
-            for place, row in enumerate(self.rows)
-            if row.value is not None and not math.isnan(row.value)
-        ]
-        front: list[Row] = []
-        best = math.inf
-        for _, value, place in sorted(valid):
-            if value < best or not front:
-                front.append(self.rows[place])
-                best = value
-        return front
+        points = [(row.bits, row.value) for row in self.rows]
+        return [self.rows[place] for place in front(points, self.better)]
 
     def records(self) -> list[dict[str, Any]]:
         """A mapping a row; the value stands under the metric's name."""
@@ -102,7 +91,7 @@ class Sweep:
     def csv(self, path: Path) -> None:
         """Writes the rows to a file, with a line of names above them."""
         with (
-            _whole(path) as made,
+            whole(path) as made,
             open(made, "w", newline="", encoding="utf-8") as file,
         ):
             writer = csv.writer(file)
@@ -133,16 +122,16 @@ class Sweep:
                 s=18,
                 alpha=0.7,
             )
-        front = [row for row in self.pareto() if math.isfinite(row.value or 0.0)]
+        line = [row for row in self.pareto() if math.isfinite(row.value or 0.0)]
         ax.step(
-            [row.bits for row in front],
-            [row.value for row in front],
+            [row.bits for row in line],
+            [row.value for row in line],
             where="post",
             color="0.5",
             label="Pareto front",
             zorder=0,
         )
-        for row in front:
+        for row in line:
             ax.annotate(
                 row.format,
                 (row.bits, row.value),
@@ -154,18 +143,18 @@ class Sweep:
         ax.set_ylabel(self.metric)
         ax.legend()
         if path is not None:
-            with _whole(path) as made:
+            with whole(path) as made:
                 (figure or ax.figure).savefig(made, dpi=150)
         return ax
 
     def __str__(self) -> str:
         """The rows; those of the Pareto front have a star."""
-        front = {id(row) for row in self.pareto()}
+        best = {id(row) for row in self.pareto()}
         head = ("format", "bits", "accumulate", "rounding", self.metric, "seconds", "")
         lines = [head]
         for row in self.rows:
             value = "-" if row.value is None else f"{row.value:.5g}"
-            last = row.error or ("*" if id(row) in front else "")
+            last = row.error or ("*" if id(row) in best else "")
             seconds = f"{row.seconds:.2f}"
             lines.append((row.format, f"{row.bits:g}", *row[3:5], value, seconds, last))
         widths = [max(map(len, column)) for column in zip(*lines)]
@@ -182,8 +171,25 @@ class Sweep:
         return f"<numera.Sweep of {len(self.rows)} rows: {self.metric}>"
 
 
+def front(points: Sequence[tuple[float, float | None]], better: str) -> list[int]:
+    """The places of the costs and values that nothing of less cost equals."""
+    sign = -1 if better == "higher" else 1
+    valid = [
+        (cost, sign * value, place)
+        for place, (cost, value) in enumerate(points)
+        if value is not None and not math.isnan(value)
+    ]
+    found: list[int] = []
+    best = math.inf
+    for _, value, place in sorted(valid):
+        if value < best or not found:
+            found.append(place)
+            best = value
+    return found
+
+
 @contextlib.contextmanager
-def _whole(path: Path) -> Iterator[str]:
+def whole(path: Path) -> Iterator[str]:
     """A file that becomes `path` when it is whole, and is removed after an error."""
     text = os.fspath(path)
     stem, end = os.path.splitext(text)

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: MIT
+"""Where a search measures policies, and keeps what it measured."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from numera._calls import Function
+from numera._errors import Error
+from numera._formats import Format
+from numera._programs import Program, compile
+from numera._request import Spec
+from numera.study import _keys
+from numera.study._found import Trial
+from numera.study._layers import Layer
+from numera.study._result import Row
+from numera.study._run import _Study
+from numera.study._space import Candidate, Space
+from numera.study._store import Store
+
+__all__ = ["Bench", "Given"]
+
+Array = np.ndarray[Any, Any]
+Given = list[list[Spec | None]]
+"""Candidates for each role."""
+
+_LOST = 100.0
+"""The noise of an element that became infinite or NaN, over the signal's power."""
+
+
+class Bench:
+    """Compiles and runs the model under policies. What a store has is not run."""
+
+    def __init__(
+        self, study: _Study, function: Function, base: Mapping[str, Any],
+        workers: int, kept: Store | None,
+    ) -> None:  # fmt: skip
+        self._study = study
+        self._function = function
+        self._base = base
+        self._workers = workers
+        self._kept = kept
+        self._reference: tuple[Array, ...] | None = None
+        self._common = ""
+        if kept is not None:
+            options = {**study.options, **({"policy": base} if base else {})}
+            self._common = study._replace(options=options).common()
+        self.runs = 0
+        """Policies that were compiled and run; the others were in the store."""
+
+    def probe(
+        self,
+        layers: Sequence[Layer],
+        given: Given,
+        inputs: Sequence[Array],
+        done: Callable[[str, float | None], None],
+    ) -> tuple[Space, list[Array]]:
+        """The choices, and the noise of each candidate: one run shows that of an
+        entry of a role in all layers. Entries that refuse the model are left out.
+        """
+        refused: dict[tuple[int, Spec | None], Error] = {}
+        seen: dict[Candidate, list[float]] = {}
+        while True:
+            space = Space(layers, _left(given, refused), self._base)
+            probes = [p for p in space.probes() if p[1] not in seen]
+            if not probes:
+                return space, space.noises(seen)
+            for (role, candidate), noise in zip(
+                probes, self._noises(space, [p[1] for p in probes], inputs)
+            ):
+                entry = candidate[role]
+                name = entry.name if isinstance(entry, Format) else str(entry)
+                if isinstance(noise, Error):
+                    done(name, None)
+                    refused[role, entry] = noise
+                    warnings.warn(
+                        f"'{name}' is left out: {_plain(noise)}", stacklevel=4
+                    )
+                else:
+                    done(name, -10 * math.log10(max(noise) or 1e-30))
+                    seen[candidate] = noise
+
+    def _noises(
+        self, space: Space, probes: Sequence[Candidate], inputs: Sequence[Array]
+    ) -> Iterator[list[float] | Error]:
+        """What each layer adds by itself, over the power of what it gives. A store
+        belongs to this thread."""
+        groups = f"noise {[layer.rows for layer in space.layers]}"
+        keys = [self._key(groups, space.policy(space.alike(p))) for p in probes]
+        known = [self._found_noises(key, len(space.layers)) for key in keys]
+        with ThreadPoolExecutor(_processors(), "numera-search") as pool:
+            computed = pool.map(
+                lambda n: known[n] or self._noise(space, probes[n], inputs),
+                range(len(probes)),
+            )
+            for n, found in enumerate(computed):
+                if not known[n] and not isinstance(found, Error):
+                    self.runs += 1
+                    self._put_noises(keys[n], space, probes[n], found)
+                yield found
+
+    def _noise(
+        self, space: Space, probe: Candidate, inputs: Sequence[Array]
+    ) -> list[float] | Error:
+        try:
+            program = self._compile(space.policy(space.alike(probe)))
+            found = program.layers(*inputs, threads=self._study.threads)
+        except Error as error:
+            return error
+        return [
+            max(_added(found[place]) for place in layer.rows) for layer in space.layers
+        ]
+
+    def _found_noises(self, key: str, count: int) -> list[float] | None:
+        if self._kept is None:
+            return None
+        rows = [self._kept.find(f"{key} {n}") for n in range(count)]
+        found = [row.value for row in rows if row and row.value is not None]
+        return found if len(found) == count else None
+
+    def _put_noises(
+        self, key: str, space: Space, probe: Candidate, noises: Sequence[float]
+    ) -> None:
+        if self._kept is None:
+            return
+        chosen = space.alike(probe)
+        for n, (layer, noise) in enumerate(zip(space.layers, noises)):
+            text = _text(space.rules(layer, chosen[n]))
+            row = Row(layer.name, text, 0, "", "", noise, 0)
+            self._kept.put(f"{key} {n}", row, "noise")
+
+    def measure(
+        self, space: Space, chosen: Sequence[Sequence[Candidate]]
+    ) -> list[Trial]:
+        """What policies give, several at a time."""
+        keys = [self._key("policy", space.policy(each)) for each in chosen]
+        found = [self._find(key, each) for key, each in zip(keys, chosen)]
+        if None in found and self._reference is None:
+            self._reference = self._study.data.run(self._function, _processors())
+            if self._study.metric.is_error and self._study.labels is None:
+                self._study = self._study._replace(labels=self._reference[0])
+        with ThreadPoolExecutor(self._workers, "numera-search") as pool:
+            computed = pool.map(
+                lambda n: found[n] or self._compute(space, chosen[n]),
+                range(len(chosen)),
+            )
+            trials = []
+            for key, known, trial in zip(keys, found, computed):
+                if self._kept is not None and known is None:
+                    self._put(key, space.policy(trial.formats), trial)
+                self.runs += known is None
+                trials.append(trial)
+        return trials
+
+    def _compute(self, space: Space, chosen: Sequence[Candidate]) -> Trial:
+        start = time.perf_counter()
+        trial = Trial(tuple(chosen), 0.0, None, None, 0.0)
+        study = self._study
+        try:
+            program = self._compile(space.policy(chosen))
+            outputs = study.data.run(program._only, study.threads)
+        except Error as error:
+            trial = trial._replace(error=str(error))
+        else:
+            value = study.metric(outputs, study.labels)
+            assert self._reference is not None
+            sqnr = _sqnr(outputs, self._reference)
+            trial = trial._replace(value=value, sqnr=sqnr)
+        return trial._replace(seconds=time.perf_counter() - start)
+
+    def _compile(self, policy: Mapping[str, Any]) -> Program:
+        with warnings.catch_warnings():
+            # A rule of the user's for nothing has been warned of.
+            warnings.filterwarnings("ignore", message=".*matches no operation")
+            return compile(self._study.model, policy=policy, **self._study.options)
+
+    def accumulators(self, space: Space) -> dict[str, str]:
+        """What sums of each format are kept in where nothing else is said."""
+        found: dict[str, str] = {}
+        places = [n for n, each in enumerate(space.layers) if each.contraction]
+        if not places:
+            return {}
+        (place, *_) = places
+        for each in space.candidates[place]:
+            plain: Candidate = (each[0], None, None, None)
+            format = each[0]
+            if not isinstance(format, Format) or format.name in found:
+                continue
+            options = {**self._study.options, "optimization": 0}
+            policy = {"default": "f32"}
+            rules = space.rules(space.layers[place], plain)
+            program = compile(
+                self._study.model, policy={**policy, "rules": rules}, **options
+            )
+            found[format.name] = program.policy["rules"][0]["accumulate"]
+        return found
+
+    def _key(self, what: str, policy: Mapping[str, Any]) -> str:
+        return _keys.digest(self._common, what, _text(policy, _keys.spec))
+
+    def _find(self, key: str, chosen: Sequence[Candidate]) -> Trial | None:
+        if self._kept is None:
+            return None
+        row, sqnr = self._kept.find(key), self._kept.find(f"{key} sqnr")
+        if row is None or sqnr is None:
+            return None
+        return Trial(tuple(chosen), 0.0, row.value, sqnr.value, row.seconds)
+
+    def _put(self, key: str, policy: Mapping[str, Any], trial: Trial) -> None:
+        assert self._kept is not None
+        text = _text(policy)
+        row = Row("policy", text, 0, "", "", trial.value, trial.seconds, trial.error)
+        self._kept.put(f"{key} sqnr", row._replace(value=trial.sqnr), "sqnr")
+        self._kept.put(key, row, self._study.metric.name)
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+def _left(given: Given, refused: Mapping[tuple[int, Spec | None], Error]) -> Given:
+    """What was not refused."""
+    left: Given = []
+    for role, entries in enumerate(given):
+        left.append([each for each in entries if (role, each) not in refused])
+        if not left[-1]:
+            error = next(e for (r, _), e in refused.items() if r == role)
+            raise Error(f"no candidate takes the model: {_plain(error)}")
+    return left
+
+
+def _plain(error: Error) -> str:
+    return str(error).removeprefix("error: ")
+
+
+def _text(policy: Any, name: Callable[[Format], str] = lambda f: f.name) -> str:
+    return json.dumps(policy, sort_keys=True, default=name)
+
+
+def _added(row: Mapping[str, Any]) -> float:
+    own = row["own_sqnr_db"]
+    noise = 0.0 if own is None else 10 ** (-own / 10)
+    lost = sum(
+        sign * (row[key] or 0.0)
+        for key, sign in (("overflow", 1), ("saturated", -1), ("nan", 1))
+    )
+    return float(noise + _LOST * max(lost, 0.0))
+
+
+def _sqnr(found: Sequence[Array], expected: Sequence[Array]) -> float:
+    """In dB, over all outputs; where the reference is finite."""
+    signal = noise = 0.0
+    with np.errstate(all="ignore"):
+        for value, reference in zip(found, expected):
+            wanted = reference.astype(np.float64)
+            error = (value.astype(np.float64) - wanted)[np.isfinite(wanted)]
+            signal += float(np.sum(np.square(wanted[np.isfinite(wanted)])))
+            noise += float(np.sum(np.square(error)))
+    if noise == 0:
+        return math.inf
+    if not math.isfinite(noise) or signal == 0:
+        return -math.inf
+    return 10 * math.log10(signal / noise)

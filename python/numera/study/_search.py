@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: MIT
+"""Searches: a format for each layer of a model."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from numera._errors import Error
+from numera._request import Path, Spec
+from numera.study import _layers
+from numera.study._bench import Bench
+from numera.study._costs import Table
+from numera.study._data import DataSet, load
+from numera.study._found import Search, Trial
+from numera.study._guess import Guess
+from numera.study._hunt import Goal, Hunt
+from numera.study._metrics import metric as _metric
+from numera.study._progress import Progress, watch
+from numera.study._ranges import expand
+from numera.study._result import Row
+from numera.study._run import _accumulator, _plain, _several, _Study
+from numera.study._space import COSTS, Space
+from numera.study._store import Store
+
+__all__ = ["search"]
+
+
+def search(
+    model: Any,
+    *,
+    formats: Spec | Iterable[Spec],
+    inputs: Any,
+    labels: Any = None,
+    metric: str | Callable[..., Any] = "top1",
+    better: str | None = None,
+    budget: float | None = None,
+    cost: str | Mapping[str, Mapping[str, float]] | Path = "weight-bits",
+    floor: float | None = None,
+    sqnr: float | None = None,
+    weights: Spec | Iterable[Spec] | None = None,
+    activations: Spec | Iterable[Spec] | None = None,
+    accumulate: Spec | Sequence[Spec | None] | None = None,
+    policy: Mapping[str, Any] | None = None,
+    every: bool = False,
+    trials: int | None = None,
+    seed: int = 0,
+    limit: int | None = None,
+    batch: int | None = None,
+    workers: int = 1,
+    store: Path | None = None,
+    progress: Progress | bool | None = None,
+    **options: Any,
+) -> Search:
+    """Looks for the formats of a model's layers (docs/Search.md): those of the best
+    metric within a budget or, without one, those that cost least and keep a floor.
+
+    model, inputs, labels, metric, better, limit, batch, store, progress
+                as for :func:`numera.sweep`.
+    formats     candidates for each layer.
+    budget      what the policy may cost at most.
+    cost        ``weight-bits``, the mean of a weight; ``element-bits``, that of
+                weights and of what layers give for a row of the data; or a table as
+                :func:`numera.cost` takes it, whose costs are those of a row.
+    floor       what the metric has to reach.
+    sqnr        dB that the outputs have to reach, against the model in f32.
+    weights, activations, accumulate
+                candidates for these alone, of contractions; None: as the format.
+    policy      rules that go first, and what they match is not searched.
+    every       every layer apart; else contractions, each with what follows it.
+    trials      policies that are measured, at most; None: by the number of layers.
+    seed        the same one tries the same policies.
+    workers     policies at a time. Another number tries others.
+
+    Needs Optuna.
+    """
+    optuna = _optuna()
+    if budget is None and floor is None and sqnr is None:
+        raise Error("a search needs a budget, a floor or an SQNR")
+    for name, bound in (("budget", budget), ("floor", floor), ("sqnr", sqnr)):
+        if bound is not None and not math.isfinite(bound):
+            raise Error(f"{name} is {bound}, expected a finite number")
+    for name, number in (
+        ("limit", limit),
+        ("batch", batch),
+        ("workers", workers),
+        ("trials", trials),
+    ):
+        if number is not None and number < 1:
+            raise Error(f"{name} is {number}, expected 1 or more")
+    for name in ("rounding", "overflow", "format"):
+        if options.get(name) is not None:
+            raise Error(f"{name} is part of each format, such as float<5,2,saturate>")
+    kind: str | Table
+    if isinstance(cost, str) and cost in COSTS:
+        kind = cost
+    elif isinstance(cost, str) and not os.path.exists(cost):
+        raise Error(f"cost is '{cost}', expected {', '.join(COSTS)} or a table's file")
+    else:
+        kind = Table(cost)
+    if hasattr(model, "SerializeToString"):
+        model = model.SerializeToString()
+    measure = _metric(metric, better)
+    given: list[list[Spec | None]] = [[*expand(*_several(formats))]]
+    for role in (weights, activations):
+        given.append([None] if role is None else [*expand(*_several(role))])
+    given.append(list(dict.fromkeys(_accumulator(s) for s in _several(accumulate))))
+    base = dict(policy or {})
+
+    with_base = {**options, **({"policy": base} if base else {})}
+    function = _plain(model, with_base)
+    data = DataSet(function, inputs, limit, batch)
+    target = None if labels is None else np.asarray(load(labels))
+    if target is not None and limit is not None and target.ndim:
+        target = target[:limit]
+    measure.check(target, data.rows)
+    count, arrays = data.first(1)
+    layers = _layers.find(
+        model, options, arrays, count, base.get("rules", []), not every
+    )
+    goal = Goal(measure, budget, floor, sqnr)
+    processors = len(os.sched_getaffinity(0))
+    study = _Study(model, options, data, target, measure, max(1, processors // workers))
+    with contextlib.ExitStack() as stack:
+        kept = None
+        if store is not None:
+            kept = stack.enter_context(contextlib.closing(Store(store)))
+        bench = Bench(study, function, base, workers, kept)
+        first = Space(layers, given, base)
+        probes = len(first.probes())
+        if trials is None:
+            free = sum(len(each) > 1 for each in first.candidates)
+            trials = min(8 + 4 * free, 100)
+        seen = stack.enter_context(watch(progress, 0, probes + trials))
+        done = 0
+
+        def step(name: str, value: float | None) -> None:
+            nonlocal done
+            done = min(done + 1, probes + trials)
+            seen(done, probes + trials, Row(name, "", 0, "", "", value, 0))
+
+        space, noises = bench.probe(layers, given, data.first()[1], step)
+        accumulators = bench.accumulators(space) if isinstance(kind, Table) else {}
+        costs = space.costs(kind, accumulators)
+        guess = Guess(costs, noises)
+        least = guess.cost(guess.cheapest)
+        if budget is not None and budget * (1 + 1e-9) < least:
+            raise Error(f"the budget is {budget:g}, the least cost is {least:g}")
+        hunt = Hunt(optuna, space, guess, goal, seed)
+        tried: list[Trial] = []
+        while len(tried) < trials and (
+            choices := hunt.choose(min(workers, trials - len(tried)))
+        ):
+            chosen = [space.of(choice) for choice in choices]
+            for choice, trial in zip(choices, bench.measure(space, chosen)):
+                trial = trial._replace(cost=guess.cost(choice))
+                tried.append(trial)
+                hunt.tell(choice, trial)
+                step(f"cost {trial.cost:.4g}", trial.value)
+    best = goal.best(tried)
+    if best is None:
+        raise Error(goal.missed(tried))
+    return Search(
+        space, noises, tried, best, measure, kind if kind in COSTS else "cost",
+        bench.runs,
+    )  # fmt: skip
+
+
+def _optuna() -> Any:
+    try:
+        import optuna
+    except ImportError:
+        raise Error("a search needs Optuna: pip install optuna") from None
+    return optuna
