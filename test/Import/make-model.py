@@ -109,6 +109,13 @@ def einsum(equation, *shapes, elements=(), **attributes):
             [helper.make_tensor_value_info("y", types[0], None)], [], 12)
 
 
+def grid_sample(image, grid, element=TensorProto.FLOAT, **attributes):
+    node = helper.make_node("GridSample", ["x", "grid"], ["y"], name="the_node",
+                            **attributes)
+    return ([node], [value("x", *image), value("grid", *grid, element=element)],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], [], 20)
+
+
 MODELS = {
     # Contractions.
     "conv": lambda: unary(
@@ -145,6 +152,8 @@ MODELS = {
     "einsum": lambda: einsum("nhqd,nhkd->nhqk", ["N", 2, 3, 5], ["N", 2, 4, 5]),
     "einsum-steps": lambda: einsum("iij,jk->ik", [3, 3, 4], [4, 2]),
     "einsum-product": lambda: einsum("i,ij->ij", [3], [3, 4]),
+    "grid-sample": lambda: grid_sample(
+        ["N", 2, 4, 5], ["N", 3, 6, 2], align_corners=1),
     "matmul-nd": lambda: unary(
         "MatMul", ["N", 2, 3], ["N", 2, 4], inits=[weights("w", 3, 4)]),
     # Pools and reductions.
@@ -320,6 +329,20 @@ MODELS = {
     "einsum-bool": lambda: einsum("i->", [2], elements=[TensorProto.BOOL]),
     "einsum-batches": lambda: einsum("ni,mi->nm", ["N", 2], ["N", 2]),
     "einsum-large": lambda: einsum("i,j->ij", [1 << 21], [1 << 21]),
+    "grid-sample-mode": lambda: grid_sample(
+        [1, 1, 4], [1, 3, 1], mode="quadratic"),
+    "grid-sample-padding": lambda: grid_sample(
+        [1, 1, 4], [1, 3, 1], padding_mode="reflect"),
+    "grid-sample-rank": lambda: grid_sample(
+        [1, 1, 2, 2, 2, 2], [1, 1, 1, 1, 1, 4]),
+    "grid-sample-empty": lambda: grid_sample([1, 1, 0], [1, 3, 1]),
+    "grid-sample-places": lambda: grid_sample([1, 1, 4, 4], [1, 3, 2]),
+    "grid-sample-coordinates": lambda: grid_sample([1, 1, 4, 4], [1, 3, 3, 3]),
+    "grid-sample-batch": lambda: grid_sample(["N", 1, 4], [2, 3, 1]),
+    "grid-sample-numbers": lambda: grid_sample(
+        [1, 1, 4], [1, 3, 1], element=TensorProto.DOUBLE),
+    "grid-sample-integers": lambda: grid_sample(
+        [1, 1, 4], [1, 3, 1], element=TensorProto.INT32),
     "unknown-attribute": lambda: unary("Relu", [2], [2], slope=1.0),
     "add-mismatch": lambda: unary(
         "Add", [2, 3], [2, 3], inits=[weights("b", 2)]),

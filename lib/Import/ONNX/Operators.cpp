@@ -84,6 +84,7 @@ constexpr Operator kOperators[] = {
     {"GlobalMaxPool", importGlobalPool, 1, 1},
     {"Greater", importCompare, 2, 2, Elements::Any},
     {"GreaterOrEqual", importCompare, 2, 2, Elements::Any},
+    {"GridSample", importGridSample, 2, 2},
     {"GroupNormalization", importGroupNormalization, 3, 3},
     {"HardSigmoid", importUnary, 1, 1},
     {"HardSwish", importUnary, 1, 1},

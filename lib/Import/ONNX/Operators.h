@@ -186,6 +186,9 @@ llvm::LogicalResult importMeanVarianceNormalization(Node &node);
 llvm::LogicalResult importQuantizedProduct(Node &node);
 llvm::LogicalResult importRMSNormalization(Node &node);
 
+// GridSample.cpp
+llvm::LogicalResult importGridSample(Node &node);
+
 // Resize.cpp
 llvm::LogicalResult importResize(Node &node);
 
