@@ -16,7 +16,7 @@ from chosen import chosen
 from reference_formats import parse, parse_accumulator
 from reference_operators import Arithmetic
 
-EQUATIONS = [
+EQUATIONS = chosen([
     ("ij->ji", [3, 4]),
     ("ij", [3, 70]),
     ("ji", [3, 4]),
@@ -53,7 +53,7 @@ EQUATIONS = [
     ("ij,kl,ljik->", [2, 3], [4, 5], [5, 3, 2, 4]),
     ("i,j,k->kij", [2], [3], [4]),
     ("ij,jk,kl,lm->mi", [2, 3], [3, 4], [4, 3], [3, 2]),
-]
+], mirrored=slice(2, None, 5), quick=slice(None))
 # Format and accumulator.
 FORMATS = [("posit16", "same"), ("bf16", "f32"), ("f32", "f32"), ("f8E4M3FN", "same"),
            ("posit8", "quire"), ("f16", "f32")]

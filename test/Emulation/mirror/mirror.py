@@ -20,12 +20,13 @@ import lit.formats
 import lit.Test
 
 TESTS = set("""
-    accumulator bfloat16 carriers changes contraction-kernel datatypes derived
-    destinations dynamic-shapes equivalent exceptions feed-forward fourier functions
-    half identities library-tables memref mixed non-max-suppression onnx-casts
-    onnx-quantize output-as own-names packed promotion proofs proofs-programs quire
-    quire-products recurrent reference-fashion reference-mnist reference-sums rounding
-    rules scaled-arithmetic scaled-contractions scaled-opaque scaled-parts stagnation
+    accumulator bfloat16 carriers changes contraction-kernel conv-transpose
+    datatypes derived destinations dynamic-shapes einsum equivalent exceptions
+    feed-forward fourier functions grid-sample half identities library-tables memref
+    mixed non-max-suppression onnx-casts onnx-quantize output-as own-names packed
+    promotion proofs proofs-programs quire quire-products recurrent
+    reference-fashion reference-mnist reference-sums rounding rules
+    scaled-arithmetic scaled-contractions scaled-opaque scaled-parts stagnation
     stochastic tables template-library tosa two-libraries vector-variants vectors
 """.split())
 
