@@ -300,6 +300,7 @@ def test_energy_is_that_of_the_operations_by_a_table(tmp_path):
         ({"cost": {"f16": {"add": 1}}}, "the cost table has no 'mul' of format"),
         ({"trials": 0}, "trials is 0, expected 1 or more"),
         ({"rounding": "up"}, "rounding is part of each format, such as"),
+        ({"policy": {"weights": "f16"}}, "policy has 'weights', which no layer"),
         ({"formats": []}, "no formats, expected one or more"),
         ({"budget": None, "sqnr": 500}, "no policy of 2 reaches an SQNR of 500 dB; "),
         ({"metric": "top3"}, "unknown metric 'top3'"),

@@ -31,6 +31,10 @@ from numera.study._store import Store
 __all__ = ["search"]
 
 
+_BASE = ("default", "replace", "rules")
+"""A rule with a format, as each of a search's, leaves nothing else of a policy."""
+
+
 def search(
     model: Any,
     *,
@@ -111,6 +115,11 @@ def search(
         given.append([None] if role is None else [*expand(*_several(role))])
     given.append(list(dict.fromkeys(_accumulator(s) for s in _several(accumulate))))
     base = dict(policy or {})
+    if unused := [key for key in base if key not in _BASE]:
+        raise Error(
+            f"policy has '{unused[0]}', which no layer that is searched would have; "
+            f"expected {', '.join(_BASE)}"
+        )
 
     with_base = {**options, **({"policy": base} if base else {})}
     function = _plain(model, with_base)
