@@ -17,26 +17,27 @@ from studies import TABLE, UNNAMED, W, X, perceptron
 
 pytest.importorskip("optuna")
 
+NAMES = ["float<4,1>", "float<4,2>", "float<4,3>", "f16"]
+# The first one overflows.
+NARROW = ["float<2,3>", "float<3,3>", "float<5,2>", "bf16"]
 # Their exponent and fraction bits.
 FORMATS = {
-    "float<4,1>": (4, 1),
-    "float<4,2>": (4, 2),
-    "float<4,3>": (4, 3),
+    **{f"float<{e},{m}>": (e, m) for e in range(2, 6) for m in range(1, 4)},
     "f16": (5, 10),
+    "bf16": (8, 7),
 }
-BITS = [1 + sum(each) for each in FORMATS.values()]
-NAMES = list(FORMATS)
 
 
 def rounded(x, exponent, fraction):
     """To the nearest number of a float of IEEE 754, ties to even."""
     bias = 2 ** (exponent - 1) - 1
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         binade = np.maximum(np.floor(np.log2(np.abs(x))), 1 - bias)
-    ulp = np.exp2(binade - fraction)
-    found = np.rint(x / ulp) * ulp
+        ulp = np.exp2(binade - fraction)
+        found = np.rint(x / ulp) * ulp
     most = (2 - 2.0**-fraction) * 2.0**bias
-    return np.where(np.abs(found) > most, np.copysign(np.inf, x), found)
+    over = (np.abs(found) > most) | np.isinf(x)
+    return np.where(over, np.copysign(np.inf, x), found)
 
 
 def network(seed, sizes=(8, 16, 12, 10, 4)):
@@ -59,8 +60,10 @@ def computed(weights, x, choice):
         if choice is None:
             values = values @ own
         else:
-            form = FORMATS[NAMES[choice[n]]]
-            values = rounded(rounded(values, *form) @ rounded(own, *form), *form)
+            form = FORMATS[choice[n]]
+            with np.errstate(invalid="ignore"):
+                values = rounded(values, *form) @ rounded(own, *form)
+            values = rounded(values, *form)
         if n < len(weights) - 1:
             values = np.maximum(values, 0)
     return values
@@ -74,18 +77,20 @@ def score(metric, found, expected):
 
 
 def mean_bits(weights, choice):
+    bits = [1 + sum(FORMATS[name]) for name in choice]
     sizes = [each.size for each in weights]
-    return sum(BITS[i] * size for i, size in zip(choice, sizes)) / sum(sizes)
+    return np.dot(bits, sizes) / sum(sizes)
 
 
-def exhaustive(metric, weights, x, expected, budget):
+def exhaustive(metric, weights, x, expected, budget, names=NAMES):
     """The score of every choice within the budget, least first."""
     scores = {
         choice: score(metric, computed(weights, x, choice), expected)
-        for choice in itertools.product(range(len(NAMES)), repeat=len(weights))
+        for choice in itertools.product(names, repeat=len(weights))
         if mean_bits(weights, choice) <= budget
     }
-    return sorted((value, choice) for choice, value in scores.items())
+    valid = {each: value for each, value in scores.items() if np.isfinite(value)}
+    return sorted((value, choice) for choice, value in valid.items())
 
 
 def hunted(metric, weights, x, expected, /, **given):
@@ -105,19 +110,22 @@ def hunted(metric, weights, x, expected, /, **given):
 
 
 def chosen(trial):
-    return tuple(NAMES.index(candidate[0].name) for candidate in trial.formats)
+    return tuple(candidate[0].name for candidate in trial.formats)
 
 
-def test_a_search_finds_the_best_of_256_choices_in_a_20th_of_the_runs():
-    weights, x, expected = network(0)
-    (best, choice), (second, _), *_ = exhaustive("rmse", weights, x, expected, 9.5)
-    found = hunted("rmse", weights, x, expected, budget=9.5, trials=7)
-    assert found.runs <= 256 // 20
+@pytest.mark.parametrize(("names", "seed"), [(NAMES, 0), (NARROW, 3)])
+def test_a_search_finds_the_best_of_256_choices_in_a_20th_of_the_runs(names, seed):
+    drawn = network(seed)
+    weights = drawn[0]
+    (best, choice), (second, _), *_ = exhaustive("rmse", *drawn, 9.5, names)
+    found = hunted("rmse", *drawn, formats=names, budget=9.5, trials=7)
+    # With the one in f32, 256 / 20.
+    assert found.runs + 1 <= 256 // 20
     assert chosen(found.best) == choice
     assert found.best.cost == pytest.approx(mean_bits(weights, choice))
     # Sums in f64 there and in f32 here: nearly the same value.
-    assert found.best.value == pytest.approx(best, rel=0.02)
-    assert best * 1.02 < second
+    assert found.best.value == pytest.approx(best, rel=0.002)
+    assert best * 1.005 < second
 
 
 def test_of_what_keeps_a_floor_the_cheapest_is_found():
