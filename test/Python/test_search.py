@@ -160,7 +160,7 @@ def test_a_guess_is_the_best_sum_of_noises_within_a_budget():
     guess = Guess(costs, noises)
 
     def best(guess, seen, near):
-        return guess.next(seen, near, lambda c, _: c <= 20, lambda c, n: (n, c))
+        return guess.next(seen, near, lambda c, _: c <= 20, "noise")
 
     assert best(guess, [], []) == every[0][1]
     assert best(guess, [every[0][1], every[1][1]], []) == every[2][1]

@@ -75,17 +75,15 @@ class Guess:
         logs = np.log([y for _, y in known])
         layers = parts.shape[1]
         theta = np.zeros(layers + 1)  # the last one is common to all
-        penalty = np.sqrt(_PENALTY) * np.eye(layers, layers + 1)
-        for _ in range(30):
+        penalty = np.append(np.full(layers, _PENALTY), 1e-9)
+        for _ in range(15):
             terms = parts * np.exp(theta[:-1])
             total = np.maximum(terms.sum(1), _LEAST)
             error = logs - np.log(total) - theta[-1]
             slope = np.hstack([terms / total[:, None], np.ones((len(known), 1))])
-            step = np.linalg.lstsq(
-                np.vstack([slope, penalty]),
-                np.concatenate([error, -penalty @ theta]),
-                rcond=None,
-            )[0]
+            step = np.linalg.solve(
+                slope.T @ slope + np.diag(penalty), slope.T @ error - penalty * theta
+            )
             theta += np.clip(step, -1, 1)
             if np.abs(step).max() < 1e-6:
                 break
@@ -113,56 +111,57 @@ class Guess:
         self,
         seen: Iterable[Choice],
         near: Sequence[Choice],
-        fits: Callable[[float, float], bool],
-        key: Callable[[float, float], tuple[float, ...]],
+        fits: Callable[[Array, Array], Array],
+        first: str,
     ) -> Choice | None:
         """The choice that was not seen, whose cost and noise fit, with the least
-        key. Where there are too many to list them all, from the front of cost and
-        noise, and from what is near to others."""
+        ``cost`` or ``noise``. Where there are too many to list them all, from the
+        front of cost and noise, and from what is near to others."""
         pool = self._pool(near)
-        cost = sum(each[pool[:, n]] for n, each in enumerate(self._costs))
-        noise = sum(
-            gain * each[pool[:, n]]
-            for n, (gain, each) in enumerate(zip(self._gains, self._noises))
-        )
+        cost, noise = np.zeros(len(pool)), np.zeros(len(pool))
+        for n, gain in enumerate(self._gains):
+            cost += self._costs[n][pool[:, n]]
+            noise += gain * self._noises[n][pool[:, n]]
+        places = np.flatnonzero(fits(cost, noise))
+        keys = (cost, noise) if first == "noise" else (noise, cost)
         known = set(seen)
-        best: tuple[tuple[float, ...], Choice] | None = None
-        for place, (c, n) in enumerate(zip(np.asarray(cost), np.asarray(noise))):
-            if not fits(c, n) or best is not None and key(c, n) >= best[0]:
-                continue
+        for place in places[np.lexsort([key[places] for key in keys])]:
             choice = tuple(map(int, pool[place]))
             if choice not in known:
-                best = key(c, n), choice
-        return best[1] if best else None
+                return choice
+        return None
 
     def _pool(self, near: Sequence[Choice]) -> Array:
         if self._listed is not None:
             return self._listed
-        found: dict[Choice, None] = {}
-        front = self._front()
-        for choice in [*near, *front]:
-            found[choice] = None
-            for layer, each in enumerate(self._costs):
-                for i in range(len(each)):
-                    changed = (*choice[:layer], i, *choice[layer + 1 :])
-                    found[changed] = None
+        found = [np.array([*near, *self._front()])]
+        for layer, each in enumerate(self._costs):
+            for i in range(len(each)):
+                changed = found[0].copy()
+                changed[:, layer] = i
+                found.append(changed)
         # Two layers at once: one gives what the other takes.
         for choice in near[:2]:
-            for a, b in np.ndindex(len(choice), len(choice)):
-                if a == b:
-                    continue
-                for i in self._steps(a, choice[a], 1):
-                    for j in self._steps(b, choice[b], -1):
-                        both = list(choice)
-                        both[a], both[b] = i, j
-                        found[tuple(both)] = None
-        return np.array(list(found))
+            more, less = self._steps(choice, 1), self._steps(choice, -1)
+            pairs = [(a, i, b, j) for a, i in more for b, j in less if a != b]
+            if pairs:
+                a, i, b, j = np.array(pairs).T
+                both = np.tile(choice, (len(pairs), 1))
+                rows = np.arange(len(pairs))
+                both[rows, a], both[rows, b] = i, j
+                found.append(both)
+        return np.concatenate(found)
 
-    def _steps(self, layer: int, now: int, sign: int) -> list[int]:
-        """The next candidate by cost, up or down."""
-        costs = self._costs[layer] * sign
-        more = [int(i) for i in np.flatnonzero(costs > costs[now])]
-        return sorted(more, key=lambda i: (costs[i], self._noises[layer][i]))[:1]
+    def _steps(self, choice: Choice, sign: int) -> list[tuple[int, int]]:
+        """Layers, and their next candidate by cost, up or down."""
+        found = []
+        for layer, now in enumerate(choice):
+            costs = self._costs[layer] * sign
+            order = np.lexsort((self._noises[layer], costs))
+            more = order[costs[order] > costs[now]]
+            if len(more):
+                found.append((layer, int(more[0])))
+        return found
 
     def _front(self) -> list[Choice]:
         """The least noise for prices of cost from low to high."""

@@ -162,7 +162,7 @@ class Hunt:
         if budget is not None:
             most = budget * _SLACK
             return self._guess.next(
-                self._proposed, near, lambda c, _: c <= most, lambda c, n: (n, c)
+                self._proposed, near, lambda c, _: c <= most, "noise"
             )
         if not self._proposed:
             return self._guess.finest  # does it reach the floor at all?
@@ -170,13 +170,8 @@ class Hunt:
         most = best.cost / _SLACK if best is not None else math.inf
         noise = self._bearable()
         return self._guess.next(
-            self._proposed,
-            near,
-            lambda c, n: c < most and n <= noise,
-            lambda c, n: (c, n),
-        ) or self._guess.next(
-            self._proposed, near, lambda c, _: c < most, lambda c, n: (n, c)
-        )
+            self._proposed, near, lambda c, n: (c < most) & (n <= noise), "cost"
+        ) or self._guess.next(self._proposed, near, lambda c, _: c < most, "noise")
 
     def _bearable(self) -> float:
         """The noise that is expected to be borne, without a budget."""
