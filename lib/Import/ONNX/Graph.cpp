@@ -229,6 +229,8 @@ LogicalResult Graph::readInputs(ModuleOp module) {
     Value argument = function.getArgument(i);
     argument.setLoc(NameLoc::get(builder.getStringAttr(name), file));
     function.setArgAttr(i, "numera.name", builder.getStringAttr(name));
+    if (Type dtype = arrayType(builder.getContext(), tensor.dataType))
+      function.setArgAttr(i, dtypeAttribute, TypeAttr::get(dtype));
     if (name == batchInput)
       emit.setBatch(argument);
     tensor.value = enter(argument, tensor);
@@ -309,9 +311,13 @@ LogicalResult Graph::writeOutputs() {
   func::ReturnOp::create(builder, values);
   function.setType(builder.getFunctionType(function.getArgumentTypes(),
                                            ValueRange(values).getTypes()));
-  for (auto [i, info] : llvm::enumerate(proto.output()))
+  for (auto [i, info] : llvm::enumerate(proto.output())) {
     function.setResultAttr(i, "numera.name",
                            builder.getStringAttr(info.name()));
+    int64_t dataType = find(info.name())->dataType;
+    if (Type dtype = arrayType(builder.getContext(), dataType))
+      function.setResultAttr(i, dtypeAttribute, TypeAttr::get(dtype));
+  }
   return success();
 }
 

@@ -106,6 +106,14 @@ Type boundaryType(MLIRContext *context, int64_t dataType) {
   return elementType(context, dataType);
 }
 
+Type arrayType(MLIRContext *context, int64_t dataType) {
+  if (dataType == type::Float16)
+    return Float16Type::get(context);
+  if (dataType == type::BFloat16)
+    return BFloat16Type::get(context);
+  return Type();
+}
+
 Format codeFormat(int64_t dataType) {
   Format format = formatOf(dataType);
   return format && format.width() <= 8 ? format : Format();
