@@ -217,7 +217,7 @@ def test_an_exception_of_a_metric_ends_a_sweep(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        ({"metric": "top3"}, "unknown metric 'top3', expected top1, top5, rmse or a"),
+        ({"metric": "top3"}, "unknown metric 'top3', expected top1, top5, perplexity, rmse or a"),
         ({"labels": None}, "metric 'top1' needs labels; 'rmse' does without"),
         ({"labels": [1, 2]}, "2 labels, expected one for each of 150 rows"),
         ({"labels": LABELS + 0.5}, "labels of float64, expected whole numbers"),

@@ -28,9 +28,9 @@ def add(commands: Any) -> None:
     option("--format", metavar="F", help="the format of all layers")
     option("--policy", metavar="F.yaml", help="formats for parts of the model")
     option("--input", action="append", required=True, metavar="[NAME=]X", dest="inputs",
-        help="an .npy, .npz or idx file; once for each input")  # fmt: skip
+        help=".npy, .npz, idx, .csv, .parquet or images; one an input")  # fmt: skip
     option("--labels", metavar="Y", help="such a file, too")
-    option("--metric", help="top1, top5 or rmse")
+    option("--metric", help="top1, top5, perplexity or rmse")
     option("--divide", type=float, metavar="N", help="inputs by N: 255 for pixels")
     option("--rows", type=int, default=64, metavar="N", help="only the first N rows")
     option("--hints", type=int, default=5, metavar="N", help="layers to try changes of")

@@ -22,7 +22,7 @@ from numera.reports import _measure, _policy
 from numera.reports._hints import Hint, Rules, Search, Trial
 from numera.reports._measure import Measured, Row
 from numera.study import _keys
-from numera.study._data import DataSet, load
+from numera.study._data import DataSet, load_labels
 from numera.study._metrics import Metric
 from numera.study._metrics import metric as _metric
 
@@ -173,7 +173,7 @@ def report(
     called = _measure.only(program, function)
     data = DataSet(called, inputs, rows, None)
     chosen = _chosen_metric(metric, labels)
-    expected_labels = _measure.labelled(load(labels), data.rows)
+    expected_labels = _measure.labelled(load_labels(labels), data.rows)
     if chosen:
         chosen.check(expected_labels, data.rows)
     exact = data.run(_measure.only(reference, function), threads)

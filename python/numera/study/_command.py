@@ -85,9 +85,9 @@ def _add_data(add: Any) -> None:
     add("model", metavar="MODEL", help="an .onnx or .mlir file")
     add("--formats", nargs="+", required=True, metavar="F", help="float<4..6,1..10>")
     add("--input", action="append", required=True, metavar="[NAME=]X", dest="inputs",
-        help="an .npy, .npz or idx file; once for each input")  # fmt: skip
+        help=".npy, .npz, idx, .csv, .parquet or images; one an input")  # fmt: skip
     add("--labels", metavar="Y", help="such a file, too")
-    add("--metric", default="top1", help="top1, top5 or rmse")
+    add("--metric", default="top1", help="top1, top5, perplexity or rmse")
     add("--divide", type=float, metavar="N", help="inputs by N: 255 for pixels")
     add("--limit", type=int, metavar="N", help="only the first N rows")
     add("--batch", type=int, metavar="N", help="rows of a call")

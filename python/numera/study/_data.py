@@ -6,6 +6,7 @@ from __future__ import annotations
 import gzip
 import math
 import os
+import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,22 +17,26 @@ import numpy as np
 from numera._calls import Function, Tensor
 from numera._errors import Error
 from numera._request import Path
+from numera.study import _files
 
-__all__ = ["DataSet", "load", "read", "read_inputs"]
+__all__ = ["DataSet", "load", "load_labels", "read", "read_inputs"]
 
 Array = np.ndarray[Any, Any]
 
 _IDX = {8: "u1", 9: "i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
 """NumPy's names of the types in idx files, by their codes."""
+_NAMED = re.compile(r"\.(npz|csv|parquet):[^:]*$")
+"""A file with one of its arrays, or some of its columns."""
 _BATCH = 64
 """Rows of a slice where the model leaves them open, as ``numera run`` has them."""
 
 
 def read(path: Path) -> Array:
-    """The array of a file: .npy, .npz, or idx, which may be in gzip's format.
+    """The array of a file: .npy, .npz, or idx, which may be in gzip's format; the
+    numbers of a .csv or .parquet file; the images of a folder.
 
     The content tells which. An .npz file with several arrays is named with one of
-    them behind a colon: ``data.npz:images``.
+    them behind a colon: ``data.npz:images``; so are columns: ``data.csv:a,b``.
 
     >>> import numera
     >>> numera.study.read("none.npy")
@@ -39,9 +44,13 @@ def read(path: Path) -> Array:
     numera.Error: cannot read none.npy: No such file or directory
     """
     text, name = os.fspath(path), ""
-    if not os.path.exists(text) and ".npz:" in text:
+    if not os.path.exists(text) and _NAMED.search(text):
         text, _, name = text.rpartition(":")
+    if os.path.isdir(text):
+        return _files.images(text)
     try:
+        if text.endswith((".csv", ".parquet")):
+            return _files.table(text, name)
         with open(text, "rb") as file:
             head = file.read(4)
         if head[:2] == b"PK":
@@ -202,6 +211,13 @@ def _tuple(results: Any) -> tuple[Array, ...]:
 def load(value: Any) -> Any:
     """The array of a path; what is no path is returned as it is."""
     return read(value) if isinstance(value, (str, os.PathLike)) else value
+
+
+def load_labels(value: Any) -> Any:
+    """The same of labels; of a folder of images, those of its folders."""
+    if isinstance(value, (str, os.PathLike)) and os.path.isdir(value):
+        return _files.classes(os.fspath(value))
+    return load(value)
 
 
 def _by_input(given: Any, tensors: Sequence[Tensor]) -> list[Any]:

@@ -40,7 +40,7 @@ class Metric:
             return
         if labels is None:
             raise Error(f"metric '{self.name}' needs labels; 'rmse' does without")
-        if labels.size != rows:
+        if labels.size != rows and self.function is not _perplexity:
             raise Error(
                 f"{labels.size} labels, expected one for each of {rows or 1} rows"
             )
@@ -99,6 +99,29 @@ def _top5(scores: Array, labels: Array) -> float:
     return _top(scores, labels, 5)
 
 
+def _perplexity(scores: Array, labels: Array) -> float:
+    """exp of the mean cross entropy, where scores are logits along the last
+    dimension; negative labels do not count, as PyTorch's -100."""
+    if scores.ndim < 2 or scores.shape[:-1] != labels.shape:
+        rows, found = (
+            ", ".join(map(str, shape)) for shape in (scores.shape[:-1], labels.shape)
+        )
+        raise Error(f"labels have shape [{found}], expected [{rows}]")
+    logits = scores.reshape(-1, scores.shape[-1]).astype(np.float64)
+    label = labels.ravel().astype(np.int64)
+    if label.max(initial=-1) >= logits.shape[1]:
+        raise Error(f"label {label.max()}, expected 0 to {logits.shape[1] - 1}")
+    counts = label >= 0
+    if not counts.any():
+        raise Error("no label counts")
+    logits, label = logits[counts], label[counts]
+    with np.errstate(all="ignore"):
+        top = logits.max(axis=1, keepdims=True)
+        sums = np.log(np.exp(logits - top).sum(axis=1)) + top[:, 0]
+        own = np.take_along_axis(logits, label[:, None], axis=1)[:, 0]
+        return float(np.exp(np.mean(sums - own)))
+
+
 def _rmse(found: Array, expected: Array) -> float:
     if found.shape != expected.shape:
         shapes = (", ".join(map(str, array.shape)) for array in (expected, found))
@@ -111,5 +134,6 @@ def _rmse(found: Array, expected: Array) -> float:
 _METRICS: dict[str, tuple[Callable[..., float], str]] = {
     "top1": (_top1, "higher"),
     "top5": (_top5, "higher"),
+    "perplexity": (_perplexity, "lower"),
     "rmse": (_rmse, "lower"),
 }

@@ -18,7 +18,7 @@ from numera._formats import Format, ScaledFormat, format
 from numera._programs import _ACCUMULATORS, compile
 from numera._request import Path, Spec
 from numera.study import _cluster, _keys
-from numera.study._data import DataSet, load
+from numera.study._data import DataSet, load_labels
 from numera.study._metrics import Metric
 from numera.study._metrics import metric as _metric
 from numera.study._progress import Progress, watch
@@ -183,7 +183,7 @@ def sweep(
     ]
     function = _plain(model, options)
     data = DataSet(function, inputs, limit, batch)
-    target = None if labels is None else np.asarray(load(labels))
+    target = None if labels is None else np.asarray(load_labels(labels))
     if target is not None and limit is not None and target.ndim:
         target = target[:limit]
     measure.check(target, data.rows)

@@ -16,7 +16,7 @@ from numera._request import Path, Spec
 from numera.study import _layers
 from numera.study._bench import Bench
 from numera.study._costs import Table
-from numera.study._data import DataSet, load
+from numera.study._data import DataSet, load_labels
 from numera.study._found import Search, Trial
 from numera.study._guess import Guess
 from numera.study._hunt import Goal, Hunt
@@ -124,7 +124,7 @@ def search(
     with_base = {**options, **({"policy": base} if base else {})}
     function = _plain(model, with_base)
     data = DataSet(function, inputs, limit, batch)
-    target = None if labels is None else np.asarray(load(labels))
+    target = None if labels is None else np.asarray(load_labels(labels))
     if target is not None and limit is not None and target.ndim:
         target = target[:limit]
     measure.check(target, data.rows)

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""Data sets in tables and in folders of images."""
+
+from __future__ import annotations
+
+import csv
+import os
+from typing import Any
+
+import numpy as np
+
+from numera._errors import Error
+
+__all__ = ["classes", "images", "table"]
+
+Array = np.ndarray[Any, Any]
+
+_IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".ppm", ".pgm", ".tif", ".tiff",
+           ".webp")  # fmt: skip
+
+
+def table(path: str, columns: str) -> Array:
+    """The numbers of a .csv or .parquet file, a row for each of its rows.
+
+    `columns` names some, with commas; empty: all. One column is an array of one
+    dimension.
+    """
+    names = [name for name in columns.split(",") if name]
+    if path.endswith(".parquet"):
+        return _parquet(path, names)
+    return _csv(path, names)
+
+
+def _csv(path: str, names: list[str]) -> Array:
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        reader = csv.reader(file)
+        rows = [(reader.line_num, row) for row in reader if row]
+    if not rows:
+        raise Error(f"cannot read {path}: it has no rows")
+    header: list[str] = []
+    if not all(map(_is_number, rows[0][1])):
+        header = [name.strip() for name in rows.pop(0)[1]]
+    places = _places(path, names, header) if names else None
+    width = len(header) or len(rows[0][1])
+    numbers = np.empty((len(rows), len(places or range(width))))
+    for place, (line, row) in enumerate(rows):
+        if len(row) != width:
+            raise Error(f"{path}:{line}: found {len(row)} columns, expected {width}")
+        for i, column in enumerate(places or range(width)):
+            if not _is_number(row[column]):
+                raise Error(
+                    f"{path}:{line}: column {column + 1} is '{row[column]}', "
+                    f"expected a number"
+                )
+            numbers[place, i] = float(row[column])
+    return numbers[:, 0] if numbers.shape[1] == 1 else numbers
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _places(path: str, names: list[str], header: list[str]) -> list[int]:
+    for name in names:
+        if name not in header:
+            listed = ", ".join(header) or "none, as it has no header"
+            raise Error(f"{path} has no column '{name}'; it has {listed}")
+    return [header.index(name) for name in names]
+
+
+def _parquet(path: str, names: list[str]) -> Array:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise Error(f"{path} needs the package pyarrow: pip install pyarrow") from None
+    try:
+        known = parquet.read_schema(path).names
+        _places(path, names, known)
+        read = parquet.read_table(path, columns=names or None)
+        found = [np.asarray(_column(read[name])) for name in read.column_names]
+    except (pyarrow.ArrowException, ValueError) as error:
+        raise Error(f"cannot read {path}: {str(error).splitlines()[0]}") from None
+    for name, array in zip(read.column_names, found):
+        if array.dtype.kind not in "fiub":
+            raise Error(f"column '{name}' of {path} has no numbers")
+    if len(found) == 1:
+        return found[0]
+    if not found or any(array.ndim > 1 for array in found):
+        raise Error(f"{path} has columns of lists; name one: {path}:COLUMN")
+    return np.stack(found, axis=1)
+
+
+def _column(column: Any) -> Any:
+    """Numbers, or lists of equally many."""
+    if column.null_count:
+        raise ValueError("it has rows without a value")
+    array = column.to_numpy()
+    return (
+        np.stack([np.asarray(row) for row in array]) if array.dtype == object else array
+    )
+
+
+def _listed(folder: str) -> list[str]:
+    """Images, in the order of their paths."""
+    found = [
+        os.path.join(base, name)
+        for base, _, names in os.walk(folder)
+        for name in names
+        if name.lower().endswith(_IMAGES)
+    ]
+    if not found:
+        raise Error(f"{folder} has no images")
+    return sorted(found)
+
+
+def images(folder: str) -> Array:
+    """All images of a folder and of those in it, in the order of their paths: u8,
+    (images, channels, height, width), with one channel if all are grey, else three.
+    """
+    try:
+        from PIL import Image, UnidentifiedImageError
+    except ImportError:
+        raise Error(f"{folder} needs the package pillow: pip install pillow") from None
+    paths = _listed(folder)
+    found = []
+    for path in paths:
+        try:
+            with Image.open(path) as image:
+                is_grey = image.mode in ("1", "L")
+                found.append(np.asarray(image.convert("L" if is_grey else "RGB")))
+        except UnidentifiedImageError:
+            raise Error(f"cannot read {path}: it is no image") from None
+        except OSError as error:
+            raise Error(f"cannot read {path}: {error}") from None
+        if found[-1].shape[:2] != found[0].shape[:2]:
+            size, first = (f"{a.shape[1]}x{a.shape[0]}" for a in (found[-1], found[0]))
+            raise Error(f"{path} has {size} pixels, expected {first}, as {paths[0]}")
+    if all(array.ndim == 2 for array in found):
+        return np.stack(found)[:, np.newaxis]
+    colours = [
+        np.repeat(array[..., np.newaxis], 3, axis=2) if array.ndim == 2 else array
+        for array in found
+    ]
+    return np.moveaxis(np.stack(colours), -1, 1)
+
+
+def classes(folder: str) -> Array:
+    """For each image, the place of its folder among those of `folder`, by name."""
+    names = [os.path.relpath(path, folder).split(os.sep) for path in _listed(folder)]
+    for parts in names:
+        if len(parts) < 2:
+            raise Error(f"{os.path.join(folder, parts[0])} is in no folder of a class")
+    places = {name: i for i, name in enumerate(sorted({parts[0] for parts in names}))}
+    return np.array([places[parts[0]] for parts in names])

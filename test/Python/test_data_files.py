@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""Data sets in tables and folders of images, and perplexity."""
+
+import numera
+import numpy as np
+import pytest
+from numera.study import read
+from numera.study._data import load_labels
+
+NET = """func.func @net(%x: tensor<?x2xf32>) -> tensor<?x2xf32> {
+  %y = arith.addf %x, %x : tensor<?x2xf32>
+  return %y : tensor<?x2xf32>
+}"""
+
+
+def test_csv(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("a,b,label\n1,2.5,1\n\n-3e1,4,0\n")
+    assert read(path).tolist() == [[1, 2.5, 1], [-30, 4, 0]]
+    assert read(f"{path}:label").tolist() == [1, 0]
+    assert read(f"{path}:b,a").tolist() == [[2.5, 1], [4, -30]]
+    (tmp_path / "plain.csv").write_text("1,2\n3,4\n")
+    assert read(tmp_path / "plain.csv").tolist() == [[1, 2], [3, 4]]
+    found = numera.sweep(
+        NET, formats="bf16", inputs=f"{path}:a,b", labels=f"{path}:label"
+    )
+    assert found[0].value == 0.5
+
+
+@pytest.mark.parametrize(
+    "text, columns, message",
+    [
+        ("", "", "it has no rows"),
+        ("a,b\n1,x\n", "", "bad.csv:2: column 2 is 'x', expected a number"),
+        ("a,b\n1,2\n3\n", "", "bad.csv:3: found 1 columns, expected 2"),
+        ("a,b\n1,2\n", ":c", "has no column 'c'; it has a, b"),
+        ("1,2\n", ":c", "has no column 'c'; it has none, as it has no header"),
+    ],
+)
+def test_bad_csv(tmp_path, text, columns, message):
+    path = tmp_path / "bad.csv"
+    path.write_text(text)
+    with pytest.raises(numera.Error, match=message):
+        read(f"{path}{columns}")
+
+
+def test_parquet(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "data.parquet"
+    lists = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
+    columns = {"x": lists, "label": [0, 1, 1], "w": [0.5, 1.5, 2.5], "s": ["a"] * 3}
+    parquet.write_table(pyarrow.table(columns), path)
+    assert read(f"{path}:x").tolist() == lists
+    assert read(f"{path}:label").dtype == np.int64
+    assert read(f"{path}:label,w").tolist() == [[0, 0.5], [1, 1.5], [1, 2.5]]
+    for name, message in (
+        ("s", "column 's' of .* has no numbers"),
+        ("no", "has no column 'no'; it has x, label, w, s"),
+        ("x,w", "has columns of lists; name one"),
+    ):
+        with pytest.raises(numera.Error, match=message):
+            read(f"{path}:{name}")
+    path.write_bytes(b"PAR1 and no more")
+    with pytest.raises(numera.Error, match="cannot read .*data.parquet"):
+        read(path)
+
+
+def test_folders_of_images(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    pixels = np.arange(24, dtype="u1").reshape(2, 3, 4)
+    for i, (folder, name) in enumerate((("cat", "b.png"), ("ape", "a.png"))):
+        (tmp_path / folder).mkdir()
+        image.fromarray(pixels[i]).save(tmp_path / folder / name)
+    (tmp_path / "cat" / "notes.txt").write_text("no image")
+    # In the order of their paths: ape, then cat.
+    assert np.array_equal(read(tmp_path), pixels[::-1, np.newaxis])
+    assert load_labels(tmp_path).tolist() == [0, 1]
+    colour = np.stack([pixels[0]] * 3, axis=-1)
+    colour[..., 1] = 7
+    image.fromarray(colour).save(tmp_path / "cat" / "c.png")
+    found = read(tmp_path)
+    assert found.shape == (3, 3, 3, 4) and np.array_equal(found[2, 0], pixels[0])
+    assert np.all(found[2, 1] == 7) and np.array_equal(found[0, 2], pixels[1])
+    image.fromarray(pixels[0, :2]).save(tmp_path / "d.png")
+    with pytest.raises(numera.Error, match="d.png has 4x2 pixels, expected 4x3"):
+        read(tmp_path)
+    with pytest.raises(numera.Error, match="d.png is in no folder of a class"):
+        load_labels(tmp_path)
+    (tmp_path / "d.png").write_bytes(b"nothing")
+    with pytest.raises(numera.Error, match="d.png: it is no image"):
+        read(tmp_path)
+    (tmp_path / "none").mkdir()
+    with pytest.raises(numera.Error, match="none has no images"):
+        read(tmp_path / "none")
+
+
+def test_perplexity():
+    logits = np.log(np.array([[1, 3], [2, 2], [9, 1]], "f4"))
+    labels = np.array([1, 0, -100])
+    found = numera.sweep(
+        NET.replace("%x, %x", "%x, %zero").replace(
+            "  %y", "  %zero = arith.subf %x, %x : tensor<?x2xf32>\n  %y"
+        ),
+        formats="f32", inputs=logits, labels=labels, metric="perplexity",
+    )  # fmt: skip
+    # 1 / sqrt of the product of the probabilities 3/4 and 1/2.
+    assert found[0].value == pytest.approx((0.75 * 0.5) ** -0.5, rel=1e-6)
+    assert found.better == "lower"
+    with pytest.raises(numera.Error, match="label 3, expected 0 to 1"):
+        numera.sweep(
+            NET, formats="f32", inputs=logits, labels=labels + 2, metric="perplexity"
+        )
+    with pytest.raises(numera.Error, match=r"labels have shape \[2\], expected \[3\]"):
+        numera.sweep(
+            NET, formats="f32", inputs=logits, labels=labels[:2], metric="perplexity"
+        )
