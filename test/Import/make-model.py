@@ -10,6 +10,7 @@ Weights count up from 0 so that a test can read them in the IR.
 import sys
 
 import numpy as np
+from node_models import NODES
 from onnx import TensorProto, helper, numpy_helper
 
 
@@ -407,6 +408,7 @@ MODELS.update({
     "initializer-as-input": initializer_as_input,
     "two-batches": two_batches,
 })
+MODELS.update(NODES)
 
 
 def write(name, path):

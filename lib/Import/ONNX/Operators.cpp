@@ -34,6 +34,7 @@ constexpr unsigned kOptionalMany = UINT_MAX - 1;
 constexpr Operator kOperators[] = {
     {"Abs", importUnary, 1, 1, Elements::Any},
     {"Add", importBinary, 2, 2, Elements::Any},
+    {"AffineGrid", importAffineGrid, 2, 2, Elements::Any},
     {"And", importLogic, 2, 2, Elements::Any},
     {"ArgMax", importArg, 1, 1, Elements::Any},
     {"ArgMin", importArg, 1, 1, Elements::Any},

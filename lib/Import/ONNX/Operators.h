@@ -186,6 +186,9 @@ llvm::LogicalResult importMeanVarianceNormalization(Node &node);
 llvm::LogicalResult importQuantizedProduct(Node &node);
 llvm::LogicalResult importRMSNormalization(Node &node);
 
+// AffineGrid.cpp
+llvm::LogicalResult importAffineGrid(Node &node);
+
 // GridSample.cpp
 llvm::LogicalResult importGridSample(Node &node);
 

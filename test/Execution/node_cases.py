@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""Nodes of ONNX against functions of numpy that round every operation to the format."""
+
+import subprocess
+
+import numpy as np
+from chosen import IS_MIRRORED
+from onnx import TensorProto, helper, numpy_helper, save
+from recurrent import FORMATS
+
+
+class Known:
+    """A constant of the model."""
+
+    def __init__(self, numbers):
+        self.numbers = np.asarray(numbers)
+
+
+def kind_of(array):
+    return {"f": TensorProto.FLOAT, "i": TensorProto.INT64}[array.dtype.kind]
+
+
+def write(folder, cases, opset, results):
+    """A model of all nodes; the names of its inputs."""
+    nodes, inputs, constants, outputs = [], [], [], []
+    for n, (op, attributes, given, _) in enumerate(cases):
+        places = []
+        for i, array in enumerate(given):
+            name = f"x{n}_{i}" if array is not None else ""
+            places.append(name)
+            if isinstance(array, Known):
+                constants.append(numpy_helper.from_array(array.numbers, name))
+            elif array is not None:
+                kind = kind_of(array)
+                inputs.append(helper.make_tensor_value_info(name, kind, array.shape))
+                np.save(
+                    folder / f"{name}.npy",
+                    array.astype("f4" if kind == TensorProto.FLOAT else "i8"),
+                )
+        while not places[-1]:
+            places.pop()
+        names = [f"y{n}_{i}" for i in range(len(results[n]))]
+        nodes.append(helper.make_node(op, places, names, f"node{n}", **attributes))
+        for name, result in zip(names, results[n], strict=True):
+            outputs.append(
+                helper.make_tensor_value_info(name, kind_of(result), result.shape)
+            )
+    graph = helper.make_graph(nodes, "cases", inputs, outputs, constants)
+    opsets = [helper.make_opsetid("", opset)]
+    path = folder / "model.onnx"
+    save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
+    return [info.name for info in inputs]
+
+
+def check(folder, cases, opset):
+    """Cases are (operator, attributes, inputs, function of the rounding), whose
+    results are a list. Prints a line for each format."""
+    for name, rounded in FORMATS.items():
+        if IS_MIRRORED and name != "bf16":
+            continue
+        results = [
+            [np.asarray(y) for y in reference(rounded)] for *_, reference in cases
+        ]
+        names = write(folder, cases, opset, results)
+        command = ["numera", "run", folder / "model.onnx", "--output-dir", folder]
+        command += ["--format", name, "--accumulate", "same", "--optimization", "0"]
+        for each in names:
+            command += ["--input", folder / f"{each}.npy"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        count = 0
+        for n, expected in enumerate(results):
+            for i, wanted in enumerate(expected):
+                found = np.load(folder / f"y{n}_{i}.npy")
+                assert np.array_equal(
+                    found, wanted, equal_nan=wanted.dtype.kind == "f"
+                ), (name, n, i, found, wanted)
+                count += wanted.size
+        print(f"{name}: {count} numbers, the same")

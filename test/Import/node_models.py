@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""Models of one node, for make-model.py."""
+
+import numpy as np
+from onnx import helper, numpy_helper
+
+
+def several(op, *given, results=("y",), out=None, opset=22, **attributes):
+    """One node. An input is a shape, a pair of a shape and an element type, or a
+    list of integers that are known."""
+    places, inputs, constants = [], [], []
+    for i, each in enumerate(given):
+        name = f"x{i}"
+        places.append(name)
+        if isinstance(each, list):
+            constants.append(numpy_helper.from_array(np.array(each, np.int64), name))
+        else:
+            shape, element = each if each and isinstance(each[0], tuple) else (each, 1)
+            inputs.append(helper.make_tensor_value_info(name, element, shape))
+    node = helper.make_node(op, places, list(results), "the_node", **attributes)
+    outputs = [helper.make_tensor_value_info(name, 1, out) for name in results]
+    return [node], inputs, outputs, constants, opset
+
+
+NODES = {
+    # Grids.
+    "grid": lambda: several("AffineGrid", (2, 2, 3), [2, 1, 4, 5], opset=20),
+    "grid-theta": lambda: several("AffineGrid", (2, 2, 4), [2, 1, 4, 5], opset=20),
+    "grid-batch": lambda: several("AffineGrid", (2, 2, 3), [3, 1, 4, 5], opset=20),
+    "grid-empty": lambda: several("AffineGrid", (2, 2, 3), [2, 1, 0, 5], opset=20),
+    "grid-rank": lambda: several("AffineGrid", (2, 3), [2, 1, 4, 5], opset=20),
+    "grid-open": lambda: several("AffineGrid", (2, 2, 3), ((4,), 7), opset=20),
+    "grid-integers": lambda: several("AffineGrid", ((2, 2, 3), 6), [2, 1, 4, 5]),
+}
