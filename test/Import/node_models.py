@@ -31,4 +31,16 @@ NODES = {
     "grid-rank": lambda: several("AffineGrid", (2, 3), [2, 1, 4, 5], opset=20),
     "grid-open": lambda: several("AffineGrid", (2, 2, 3), ((4,), 7), opset=20),
     "grid-integers": lambda: several("AffineGrid", ((2, 2, 3), 6), [2, 1, 4, 5]),
+    # Blocks.
+    "blocks": lambda: several("Col2Im", ("N", 8, 12), [4, 5], [2, 2], opset=18),
+    "blocks-count": lambda: several("Col2Im", (1, 8, 11), [4, 5], [2, 2]),
+    "blocks-taps": lambda: several("Col2Im", (1, 7, 12), [4, 5], [2, 2]),
+    "blocks-rank": lambda: several("Col2Im", (1, 8, 12), [4, 5, 6], [2, 2]),
+    "blocks-large": lambda: several("Col2Im", (1, 8, 12), [4, 5], [6, 2]),
+    "blocks-empty": lambda: several("Col2Im", (1, 8, 12), [4, 5], [0, 2]),
+    "blocks-open": lambda: several("Col2Im", (1, 8, 12), [4, 5], ((2,), 7)),
+    "blocks-strides": lambda: several(
+        "Col2Im", (1, 8, 12), [4, 5], [2, 2], strides=[0, 1]
+    ),
+    "blocks-bool": lambda: several("Col2Im", ((1, 8, 12), 9), [4, 5], [2, 2]),
 }

@@ -53,6 +53,7 @@ constexpr Operator kOperators[] = {
     {"Celu", importUnary, 1, 1},
     {"CenterCropPad", importCenterCropPad, 2, 2, Elements::Any},
     {"Clip", importClip, 1, 3, Elements::Any},
+    {"Col2Im", importCol2Im, 3, 3, Elements::Any},
     {"Compress", importCompress, 2, 2, Elements::Every},
     {"Concat", importConcat, 1, kMany, Elements::Every},
     {"Constant", importConstant, 0, 0},

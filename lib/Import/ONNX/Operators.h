@@ -189,6 +189,9 @@ llvm::LogicalResult importRMSNormalization(Node &node);
 // AffineGrid.cpp
 llvm::LogicalResult importAffineGrid(Node &node);
 
+// Col2Im.cpp
+llvm::LogicalResult importCol2Im(Node &node);
+
 // GridSample.cpp
 llvm::LogicalResult importGridSample(Node &node);
 
