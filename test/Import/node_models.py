@@ -43,4 +43,33 @@ NODES = {
         "Col2Im", (1, 8, 12), [4, 5], [2, 2], strides=[0, 1]
     ),
     "blocks-bool": lambda: several("Col2Im", ((1, 8, 12), 9), [4, 5], [2, 2]),
+    # Maxima at their places.
+    "unpool": lambda: several(
+        "MaxUnpool",
+        (1, 1, 2, 2),
+        ((1, 1, 2, 2), 7),
+        kernel_shape=[2, 2],
+        strides=[2, 2],
+    ),
+    "unpool-kernel": lambda: several("MaxUnpool", (1, 1, 2), ((1, 1, 2), 7)),
+    "unpool-indices": lambda: several(
+        "MaxUnpool", (1, 1, 2), ((1, 2, 2), 7), kernel_shape=[2]
+    ),
+    "unpool-smaller": lambda: several(
+        "MaxUnpool", (1, 1, 2), ((1, 1, 2), 7), [1, 1, 2], kernel_shape=[2]
+    ),
+    "unpool-pads": lambda: several(
+        "MaxUnpool", (1, 1, 2), ((1, 1, 2), 7), kernel_shape=[2], pads=[2, 2]
+    ),
+    "unpool-batch": lambda: several(
+        "MaxUnpool", ("N", 1, 2), (("N", 1, 2), 7), kernel_shape=[2]
+    ),
+    "unpool-huge": lambda: several(
+        "MaxUnpool",
+        (1, 1, 2**20),
+        ((1, 1, 2**20), 7),
+        kernel_shape=[2],
+        strides=[2**31],
+    ),
+    "unpool-rank": lambda: several("MaxUnpool", (1, 2), ((1, 2), 7)),
 }

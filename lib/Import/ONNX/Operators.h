@@ -192,6 +192,9 @@ llvm::LogicalResult importAffineGrid(Node &node);
 // Col2Im.cpp
 llvm::LogicalResult importCol2Im(Node &node);
 
+// MaxUnpool.cpp
+llvm::LogicalResult importMaxUnpool(Node &node);
+
 // GridSample.cpp
 llvm::LogicalResult importGridSample(Node &node);
 
