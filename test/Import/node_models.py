@@ -72,4 +72,36 @@ NODES = {
         strides=[2**31],
     ),
     "unpool-rank": lambda: several("MaxUnpool", (1, 2), ((1, 2), 7)),
+    # Displaced taps.
+    "deform": lambda: several(
+        "DeformConv", ("N", 2, 4, 4), (3, 2, 2, 2), ("N", 8, 3, 3), (3,), ("N", 4, 3, 3)
+    ),
+    "deform-offsets": lambda: several(
+        "DeformConv", (1, 2, 4, 4), (3, 2, 2, 2), (1, 4, 3, 3)
+    ),
+    "deform-mask": lambda: several(
+        "DeformConv", (1, 2, 4, 4), (3, 2, 2, 2), (1, 8, 3, 3), (3,), (1, 8, 3, 3)
+    ),
+    "deform-bias": lambda: several(
+        "DeformConv", (1, 2, 4, 4), (3, 2, 2, 2), (1, 8, 3, 3), (2,)
+    ),
+    "deform-groups": lambda: several(
+        "DeformConv", (1, 2, 4, 4), (3, 2, 2, 2), (1, 8, 3, 3), group=2
+    ),
+    "deform-parts": lambda: several(
+        "DeformConv", (1, 2, 4, 4), (3, 2, 2, 2), (1, 8, 3, 3), offset_group=3
+    ),
+    "deform-kernel": lambda: several(
+        "DeformConv", (1, 2, 4, 4), (3, 2, 2, 2), (1, 8, 3, 3), kernel_shape=[3, 3]
+    ),
+    "deform-rank": lambda: several("DeformConv", (1, 2), (3, 2), (1, 8)),
+    "deform-window": lambda: several(
+        "DeformConv", (1, 2, 4, 4), (3, 2, 5, 2), (1, 20, 1, 3)
+    ),
+    "deform-double": lambda: several(
+        "DeformConv", (1, 2, 4, 4), (3, 2, 2, 2), ((1, 8, 3, 3), 11)
+    ),
+    "deform-integers": lambda: several(
+        "DeformConv", ((1, 2, 4, 4), 6), ((3, 2, 2, 2), 6), ((1, 8, 3, 3), 6)
+    ),
 }

@@ -64,6 +64,7 @@ constexpr Operator kOperators[] = {
     {"CumProd", importCumulate, 2, 2, Elements::Any},
     {"CumSum", importCumulate, 2, 2, Elements::Any},
     {"DFT", importDFT, 1, 3, Elements::Any},
+    {"DeformConv", importDeformConv, 3, 5},
     {"DepthToSpace", importDepthToSpace, 1, 1, Elements::Every},
     {"DequantizeLinear", importDequantizeLinear, 2, 3, Elements::Every},
     {"Div", importBinary, 2, 2, Elements::Any},

@@ -195,6 +195,9 @@ llvm::LogicalResult importCol2Im(Node &node);
 // MaxUnpool.cpp
 llvm::LogicalResult importMaxUnpool(Node &node);
 
+// DeformConv.cpp
+llvm::LogicalResult importDeformConv(Node &node);
+
 // GridSample.cpp
 llvm::LogicalResult importGridSample(Node &node);
 
