@@ -104,4 +104,44 @@ NODES = {
     "deform-integers": lambda: several(
         "DeformConv", ((1, 2, 4, 4), 6), ((3, 2, 2, 2), 6), ((1, 8, 3, 3), 6)
     ),
+    # Regions.
+    "regions": lambda: several(
+        "RoiAlign",
+        (2, 3, 8, 8),
+        ("N", 4),
+        (("N",), 7),
+        sampling_ratio=2,
+        output_height=2,
+        output_width=3,
+    ),
+    "regions-counted": lambda: several("RoiAlign", (2, 3, 8, 8), (5, 4), ((5,), 7)),
+    "regions-boxes": lambda: several(
+        "RoiAlign", (2, 3, 8, 8), (5, 4), ((6,), 7), sampling_ratio=2
+    ),
+    "regions-bins": lambda: several(
+        "RoiAlign", (2, 3, 8, 8), (5, 4), ((5,), 7), sampling_ratio=2, output_height=0
+    ),
+    "regions-mode": lambda: several(
+        "RoiAlign", (2, 3, 8, 8), (5, 4), ((5,), 7), sampling_ratio=2, mode="sum"
+    ),
+    "regions-place": lambda: several(
+        "RoiAlign",
+        (2, 3, 8, 8),
+        (5, 4),
+        ((5,), 7),
+        sampling_ratio=2,
+        coordinate_transformation_mode="asymmetric",
+    ),
+    "regions-rank": lambda: several(
+        "RoiAlign", (3, 8, 8), (5, 4), ((5,), 7), sampling_ratio=2
+    ),
+    "regions-open": lambda: several(
+        "RoiAlign", (2, 3, 8, "N"), (5, 4), ((5,), 7), sampling_ratio=2
+    ),
+    "regions-double": lambda: several(
+        "RoiAlign", (2, 3, 8, 8), ((5, 4), 11), ((5,), 7), sampling_ratio=2
+    ),
+    "regions-images": lambda: several(
+        "RoiAlign", (2, 3, 8, 8), (5, 4), ((5,), 6), sampling_ratio=2
+    ),
 }

@@ -150,6 +150,7 @@ constexpr Operator kOperators[] = {
     {"Reshape", importReshape, 1, 2, Elements::Every},
     {"Resize", importResize, 1, 4, Elements::Any},
     {"ReverseSequence", importReverseSequence, 2, 2, Elements::Every},
+    {"RoiAlign", importRoiAlign, 3, 3, Elements::Any},
     {"RotaryEmbedding", importRotaryEmbedding, 3, 4, Elements::Any},
     {"STFT", importSTFT, 2, 4, Elements::Any},
     {"Scan", importScan, 1, kMany, Elements::Every},

@@ -198,6 +198,9 @@ llvm::LogicalResult importMaxUnpool(Node &node);
 // DeformConv.cpp
 llvm::LogicalResult importDeformConv(Node &node);
 
+// RoiAlign.cpp
+llvm::LogicalResult importRoiAlign(Node &node);
+
 // GridSample.cpp
 llvm::LogicalResult importGridSample(Node &node);
 
