@@ -144,4 +144,11 @@ NODES = {
     "regions-images": lambda: several(
         "RoiAlign", (2, 3, 8, 8), (5, 4), ((5,), 6), sampling_ratio=2
     ),
+    # What differs.
+    "unique": lambda: several("Unique", (4, 3), out=[4, 2], axis=1, opset=11),
+    "unique-open": lambda: several("Unique", (4, 3)),
+    "unique-many": lambda: several("Unique", (4, 3), out=[13]),
+    "unique-none": lambda: several("Unique", (4, 3), out=[0]),
+    "unique-axis": lambda: several("Unique", (4, 3), out=[4, 2], axis=2),
+    "unique-batch": lambda: several("Unique", ("N", 3), out=[2]),
 }

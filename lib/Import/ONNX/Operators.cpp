@@ -181,6 +181,7 @@ constexpr Operator kOperators[] = {
     {"TopK", importTopK, 1, 2, Elements::Any},
     {"Transpose", importTranspose, 1, 1, Elements::Every},
     {"Trilu", importTrilu, 1, 2, Elements::Any},
+    {"Unique", importUnique, 1, 1, Elements::Any},
     {"Unsqueeze", importUnsqueeze, 1, 2, Elements::Every},
     {"Upsample", importResize, 1, 2, Elements::Any},
     {"Where", importWhere, 3, 3, Elements::Every},

@@ -201,6 +201,9 @@ llvm::LogicalResult importDeformConv(Node &node);
 // RoiAlign.cpp
 llvm::LogicalResult importRoiAlign(Node &node);
 
+// Unique.cpp
+llvm::LogicalResult importUnique(Node &node);
+
 // GridSample.cpp
 llvm::LogicalResult importGridSample(Node &node);
 
