@@ -15,6 +15,20 @@ using namespace mlir;
 
 namespace numera::importer {
 
+/// Fails where the last of three dimensions of input i has neither size.
+static LogicalResult checkPacked(Node &node, unsigned i, int64_t size,
+                                 int64_t other) {
+  const Shape &shape = node.input(i).shape, &q = node.input(0).shape;
+  if (shape.size() == 3 && shape[0] == q[0] && shape[1] == q[1] &&
+      (shape[2].is(size) || shape[2].is(other)))
+    return success();
+  std::string expected = std::to_string(size);
+  if (other != size)
+    expected += " or " + std::to_string(other);
+  return node.error(node.inputName(i) + " has shape " + str(shape) +
+                    "; expected " + str({q[0], q[1]}) + " x " + expected);
+}
+
 /// S = exp(g) S + k (x) beta (v - S^T k);  o = scale q^T S
 LogicalResult importLinearAttention(Node &node) {
   node.ignore("chunk_size");
@@ -37,6 +51,11 @@ LogicalResult importLinearAttention(Node &node) {
                       " heads on " + str(q) + " and " + str(v));
   int64_t group = queryHeads / keyHeads;
   int64_t dk = q[2].count / queryHeads, dv = v[2].count / keyHeads;
+  if (failed(checkPacked(node, 1, keyHeads * dk, keyHeads * dk)) ||
+      failed(checkPacked(node, 2, keyHeads * dv, keyHeads * dv)) ||
+      (isGated && failed(checkPacked(node, 4, keyHeads, keyHeads * dk))) ||
+      (isDelta && failed(checkPacked(node, 5, keyHeads, 1))))
+    return failure();
   if (scale == 0)
     scale = 1 / std::sqrt(double(dk));
   Emitter &emit = node.emit;
@@ -53,7 +72,8 @@ LogicalResult importLinearAttention(Node &node) {
   if (isGated)
     sequences.push_back(split(4, keyHeads));
   if (isDelta)
-    sequences.push_back(split(5, keyHeads));
+    // One rate for all heads, or one each.
+    sequences.push_back(split(5, node.input(5).shape[2].count));
   Shape stateShape = {q[0], Dim::fixed(keyHeads), Dim::fixed(dk),
                       Dim::fixed(dv)};
   int64_t element = node.input(0).dataType;
