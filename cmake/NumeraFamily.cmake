@@ -6,6 +6,10 @@
 # namespace numera, and <Stem>Family.cpp, with numera::<stem>Family(). The
 # arithmetic of the first is compiled to bitcode for each target.
 function(numera_add_family stem)
+  if(NOT NUMERA_CLANGXX)
+    message(FATAL_ERROR "numera_add_family needs the LLVM that Numera was built "
+            "with and its clang++: install llvm-22-dev and clang-22")
+  endif()
   set(NUMERA_BITCODE_DIR ${CMAKE_CURRENT_BINARY_DIR})
   set(NUMERA_BITCODE_INCLUDES ${NUMERA_INCLUDE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
   numera_family_definitions(${stem} ${stem}.h definitions)

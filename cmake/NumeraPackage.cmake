@@ -3,11 +3,17 @@
 # find_package(Numera) finds all of it.
 include(CMakePackageConfigHelpers)
 
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/numera/Numerics
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/numera/Conversion
+                  ${PROJECT_SOURCE_DIR}/include/numera/Dialect
+                  ${PROJECT_BINARY_DIR}/include/numera/Dialect
+                  ${PROJECT_SOURCE_DIR}/include/numera/Numerics
                   ${PROJECT_SOURCE_DIR}/include/numera/Registry
                   ${PROJECT_SOURCE_DIR}/include/numera/Runtime
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/numera
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "*.td" PATTERN "*.inc"
+        PATTERN CMakeFiles EXCLUDE)
+install(FILES ${PROJECT_SOURCE_DIR}/include/numera/InitAll.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/numera)
 # What numera_add_family compiles.
 install(FILES ${PROJECT_SOURCE_DIR}/runtime/Entries.cpp
               ${PROJECT_SOURCE_DIR}/lib/Registry/Formats/PluginEntry.cpp
@@ -27,3 +33,10 @@ install(FILES ${PROJECT_BINARY_DIR}/NumeraConfig.cmake
               ${PROJECT_SOURCE_DIR}/cmake/NumeraFamily.cmake
         DESTINATION ${package})
 install(EXPORT NumeraTargets NAMESPACE numera:: DESTINATION ${package})
+
+# The component Dialect: what numera-opt registers, as archives.
+get_property(archives GLOBAL PROPERTY NUMERA_KNOWN_BY_NumeraInitAll)
+list(REMOVE_DUPLICATES archives)
+install(TARGETS ${archives} EXPORT NumeraDialectTargets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/numera)
+install(EXPORT NumeraDialectTargets NAMESPACE numera:: DESTINATION ${package})
