@@ -6,59 +6,48 @@
 #include "Support/CommandLine.h"
 
 #include "numera/Registry/Formats/Words.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <csignal>
+#include <vector>
 
 using namespace llvm;
 using namespace numera;
 
-static constexpr StringLiteral help =
-    "usage: numera COMMAND …\n\n"
-    "  compile    write a model as MLIR, LLVM IR, assembly, an object, a\n"
-    "             shared object or an executable, in the number format of "
-    "choice\n"
-    "  run        run a model on NumPy arrays, and say what the format costs\n"
-    "  formats    list the number formats, describe one, or draw several\n"
-    "  eval       a calculator in any format\n"
-    "  check      certify formats and libraries against the exact reference\n"
-    "  calibrate  run sample data, and write a policy with scales that fit\n"
-    "  new        write a folder with a number format of your own\n\n"
-    "numera COMMAND --help lists the options of a command, numera --version\n"
-    "prints the version.\n";
-
-static const StringRef commands[] = {"compile", "run",       "formats", "eval",
-                                     "check",   "calibrate", "new"};
+static void printHelp() {
+  outs() << "usage: numera COMMAND …\n\n";
+  for (const Command &command : commands()) {
+    auto [first, second] = command.summary.split('\n');
+    outs() << "  " << left_justify(command.name, 11) << first << '\n';
+    if (!second.empty())
+      outs() << left_justify("", 13) << second << '\n';
+  }
+  outs() << "\nnumera COMMAND --help lists the options of a command, numera "
+            "--version\nprints the version.\n";
+}
 
 static int dispatch(ArrayRef<const char *> arguments) {
+  std::vector<StringRef> names;
+  for (const Command &command : commands())
+    names.push_back(command.name);
   if (arguments.empty())
-    return fail("no command, expected " + listed(commands) +
+    return fail("no command, expected " + listed(names) +
                 "; see numera --help");
-  StringRef command = arguments.consume_front();
-  if (command == "compile")
-    return compileCommand(arguments);
-  if (command == "run")
-    return runCommand(arguments);
-  if (command == "formats")
-    return formatsCommand(arguments);
-  if (command == "eval")
-    return evalCommand(arguments);
-  if (command == "check")
-    return checkCommand(arguments);
-  if (command == "calibrate")
-    return calibrateCommand(arguments);
-  if (command == "new")
-    return newCommand(arguments);
-  if (command == "--version") {
-    outs() << "numera " << NUMERA_VERSION << '\n';
+  StringRef name = arguments.consume_front();
+  for (const Command &command : commands())
+    if (name == command.name)
+      return command.run(arguments);
+  if (name == "--version") {
+    printVersion(NUMERA_VERSION);
     return 0;
   }
-  if (command == "--help" || command == "-h" || command == "help") {
-    outs() << help;
+  if (name == "--help" || name == "-h" || name == "help") {
+    printHelp();
     return 0;
   }
-  return fail("unknown command '" + command + "', expected " +
-              listed(commands) + "; see numera --help");
+  return fail("unknown command '" + name + "', expected " + listed(names) +
+              "; see numera --help");
 }
 
 static void blockSignals() {

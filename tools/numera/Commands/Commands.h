@@ -7,8 +7,18 @@
 #define NUMERA_TOOLS_COMMANDS_COMMANDS_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace numera {
+
+struct Command {
+  llvm::StringRef name;
+  llvm::StringRef summary; ///< of one or two lines
+  int (*run)(llvm::ArrayRef<const char *> arguments);
+};
+
+/// Every command, in the order of `--help`.
+llvm::ArrayRef<Command> commands();
 
 int compileCommand(llvm::ArrayRef<const char *> arguments);
 int runCommand(llvm::ArrayRef<const char *> arguments);
@@ -17,6 +27,9 @@ int evalCommand(llvm::ArrayRef<const char *> arguments);
 int checkCommand(llvm::ArrayRef<const char *> arguments);
 int calibrateCommand(llvm::ArrayRef<const char *> arguments);
 int newCommand(llvm::ArrayRef<const char *> arguments);
+
+/// Prints the versions of Numera and LLVM, the CPU and the targets.
+void printVersion(llvm::StringRef version);
 
 } // namespace numera
 
