@@ -24,7 +24,8 @@ static void printHelp() {
       outs() << left_justify("", 13) << second << '\n';
   }
   outs() << "\nnumera COMMAND --help lists the options of a command, numera "
-            "--version\nprints the version.\n";
+            "--version\nprints the version, and numera completion SHELL "
+            "completions for bash, zsh\nor fish.\n";
 }
 
 static int dispatch(ArrayRef<const char *> arguments) {
@@ -38,6 +39,10 @@ static int dispatch(ArrayRef<const char *> arguments) {
   for (const Command &command : commands())
     if (name == command.name)
       return command.run(arguments);
+  if (name == "completion")
+    return completionCommand(arguments);
+  if (name == "man") // for the build, which installs it
+    return manCommand(NUMERA_VERSION);
   if (name == "--version") {
     printVersion(NUMERA_VERSION);
     return 0;

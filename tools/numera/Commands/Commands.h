@@ -28,6 +28,10 @@ int checkCommand(llvm::ArrayRef<const char *> arguments);
 int calibrateCommand(llvm::ArrayRef<const char *> arguments);
 int newCommand(llvm::ArrayRef<const char *> arguments);
 
+/// Prints what a shell completes words with.
+int completionCommand(llvm::ArrayRef<const char *> arguments);
+/// Prints the man page.
+int manCommand(llvm::StringRef version);
 /// Prints the versions of Numera and LLVM, the CPU and the targets.
 void printVersion(llvm::StringRef version);
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 
 #include "CommandLine.h"
+#include "Describe.h"
 
 #include "numera/Registry/Formats/Words.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
-#include <algorithm>
 
 using namespace llvm;
 using namespace numera;
@@ -20,11 +19,6 @@ int numera::fail(const Twine &message) {
   llvm::replace(line, '\n', ' ');
   errs() << "numera: error: " << line << '\n';
   return 1;
-}
-
-/// `--format`, `-o`.
-static std::string dashed(StringRef name) {
-  return (name.size() == 1 ? "-" : "--") + name.str();
 }
 
 std::string CommandLine::command() const {
@@ -40,7 +34,11 @@ std::optional<int> CommandLine::parse(ArrayRef<const char *> arguments) {
     } else if (argument == "--") {
       optionsEnded = true;
     } else if (argument == "--help" || argument == "-h") {
-      printHelp();
+      printHelp({synopsis, summary, flags}, outs());
+      return 0;
+    } else if (StringRef style = argument;
+               style.consume_front("--help=") &&
+               describe(style, {synopsis, summary, flags}, outs())) {
       return 0;
     } else if (std::optional<int> status = parseOption(argument, arguments)) {
       return status;
@@ -109,20 +107,4 @@ int CommandLine::assign(const Flag &flag, StringRef text) {
                 "', expected a whole number from 0 on");
   *std::get<std::optional<uint64_t> *>(flag.target) = number;
   return 0;
-}
-
-void CommandLine::printHelp() const {
-  outs() << "usage: numera " << synopsis << "\n\n" << summary << "\n\n";
-  size_t width = StringRef("--help").size();
-  auto left = [](const Flag &flag) {
-    return dashed(flag.name) +
-           (flag.value.empty() ? "" : " " + flag.value.str());
-  };
-  for (const Flag &flag : flags)
-    width = std::max(width, left(flag).size());
-  for (const Flag &flag : flags)
-    outs() << "  " << left_justify(left(flag), unsigned(width) + 2) << flag.help
-           << '\n';
-  outs() << "  " << left_justify("--help", unsigned(width) + 2)
-         << "print this text\n";
 }

@@ -43,8 +43,8 @@ public:
 
   void add(Flag flag) { flags.push_back(std::move(flag)); }
 
-  /// The exit status where there is nothing left to do: 0 after `--help`, 1
-  /// after an error.
+  /// The exit status where there is nothing left to do: 0 after `--help` or
+  /// `--help=STYLE` (Describe.h), 1 after an error.
   std::optional<int> parse(llvm::ArrayRef<const char *> arguments);
 
   llvm::ArrayRef<std::string> positional() const { return words; }
@@ -54,7 +54,6 @@ private:
                                  llvm::ArrayRef<const char *> &rest);
   int failUnknown(llvm::StringRef argument) const;
   static int assign(const Flag &flag, llvm::StringRef text);
-  void printHelp() const;
   /// `numera run`: the command's own words in messages.
   std::string command() const;
 
