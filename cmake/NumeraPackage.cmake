@@ -40,3 +40,13 @@ list(REMOVE_DUPLICATES archives)
 install(TARGETS ${archives} EXPORT NumeraDialectTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/numera)
 install(EXPORT NumeraDialectTargets NAMESPACE numera:: DESTINATION ${package})
+
+# The pages and the examples, in folders as here, so that links stay right.
+set(doc ${CMAKE_INSTALL_DATADIR}/doc/numera)
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+        DESTINATION ${doc})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${doc}
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN man EXCLUDE)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${doc}
+        PATTERN __pycache__ EXCLUDE PATTERN results EXCLUDE)
+include(NumeraDebian)
