@@ -77,7 +77,7 @@ void Line::numbers(AttributeProto &attribute, bool isList) {
       attribute.add_ints(std::strtoll(text.c_str(), nullptr, 10));
     if (isList && accept(']'))
       break;
-  } while (accept(','));
+  } while (isList && accept(','));
   if (!isList && isFloat)
     attribute.set_f(attribute.floats(0));
   if (!isList && !isFloat)
