@@ -31,12 +31,14 @@ FORMATS = ["float<2..4,1..2>", "posit<6..7,0>", "fixed<3,4>"]
 
 @pytest.fixture(scope="module")
 def cluster():
-    made = cluster_utils.Cluster(
-        initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
-    )
-    for _ in range(2):
-        made.add_node(num_cpus=1)
-    ray.init(address=made.address, log_to_driver=False, logging_level="error")
+    head = {"num_cpus": 1, "include_dashboard": False}
+    try:
+        made = cluster_utils.Cluster(initialize_head=True, head_node_args=head)
+        for _ in range(2):
+            made.add_node(num_cpus=1)
+        ray.init(address=made.address, log_to_driver=False, logging_level="error")
+    except (OSError, RuntimeError, TimeoutError) as error:
+        pytest.skip(f"Ray does not start on this machine: {error}")
     yield made
     ray.shutdown()
     made.shutdown()

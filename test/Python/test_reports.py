@@ -266,7 +266,7 @@ def test_a_browser_draws_it(page, tmp_path, theme, paper):
     (tmp_path / "checked.html").write_text(head + CHECK + end + tail)
     done = subprocess.run(
         [
-            browser, "--headless", "--no-sandbox", "--disable-gpu",
+            browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
             f"--user-data-dir={tmp_path / 'profile'}",
             f"--blink-settings=preferredColorScheme={theme}",
             "--virtual-time-budget=20000", "--dump-dom",
