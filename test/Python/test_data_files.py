@@ -91,7 +91,7 @@ def test_folders_of_images(tmp_path):
     with pytest.raises(numera.Error, match="d.png: it is no image"):
         read(tmp_path)
     (tmp_path / "none").mkdir()
-    with pytest.raises(numera.Error, match="none has no images"):
+    with pytest.raises(numera.Error, match="none: it has no images"):
         read(tmp_path / "none")
 
 

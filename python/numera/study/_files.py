@@ -114,7 +114,7 @@ def _listed(folder: str) -> list[str]:
         if name.lower().endswith(_IMAGES)
     ]
     if not found:
-        raise Error(f"{folder} has no images")
+        raise Error(f"cannot read {folder}: it has no images")
     return sorted(found)
 
 
