@@ -60,8 +60,8 @@ mlir::Type elementType(mlir::MLIRContext *context, int64_t dataType);
 /// What elements are at its boundary: unsigned integers say so, and integers of
 /// less than 8 bits are a number format.
 mlir::Type boundaryType(mlir::MLIRContext *context, int64_t dataType);
-/// The type of a caller's arrays where it is another one: of f16 and bf16, which
-/// are codes inside. Else null.
+/// The type of a caller's arrays where it is another one: of f16 and bf16,
+/// which are codes inside. Else null.
 mlir::Type arrayType(mlir::MLIRContext *context, int64_t dataType);
 
 /// The format of a stored tensor's codes, of 4 or 8 bits, where no other type
