@@ -16,8 +16,8 @@ import sys
 STEP = re.compile(r"^\d+\. `([^`]+)`, (new|at the end|behind `([^`]+)`)")
 BLOCK = re.compile(r"^ +```\w+\n(.*?)^ +```$", re.MULTILINE | re.DOTALL)
 # What a build needs.
-PARTS = ["CMakeLists.txt", "CMakePresets.json", "cmake", "docs", "include",
-         "lib", "runtime", "tools"]
+PARTS = ["CMakeLists.txt", "CMakePresets.json", "LICENSE", "cmake", "docs",
+         "include", "lib", "runtime", "tools"]
 
 
 def recipes(text):
