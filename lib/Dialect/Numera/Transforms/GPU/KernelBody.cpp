@@ -20,10 +20,10 @@
 // thread's local memory and stored to the result at the end.
 
 #include "KernelBody.h"
+#include "KernelRuns.h"
 #include "Lowering/KernelBytes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -110,11 +110,8 @@ private:
   void store(Value value, OpOperand &init);
   void buildRuns(Value index, Value count);
   void computeRun();
-  Value runAt(OpOperand &operand, int64_t element);
-  Value withSign(Value value, Type type);
   SmallVector<Value> loadRun(OpOperand &operand);
   void storeRun(ArrayRef<Value> values, OpOperand &init);
-  int64_t elementsAtOnce(OpOperand &operand) const;
   Value constant(int64_t value) {
     return arith::ConstantIndexOp::create(builder, loc, value);
   }
@@ -299,90 +296,17 @@ void KernelBody::computeElement() {
 // Several elements a thread
 //===----------------------------------------------------------------------===//
 
-/// As many as 16 bytes hold.
-int64_t KernelBody::elementsAtOnce(OpOperand &operand) const {
-  Type element = getElementTypeOrSelf(operand.get().getType());
-  return std::min<int64_t>(loops.width, 128 / element.getIntOrFloatBitWidth());
-}
-
-/// The type that LLVM computes in: a ui8 or si8 is an i8 there.
-static Type withoutSign(Type element) {
-  return element.isInteger() ? IntegerType::get(element.getContext(),
-                                                element.getIntOrFloatBitWidth())
-                             : element;
-}
-
-/// The same bits in the type, where a sign is all that differs.
-Value KernelBody::withSign(Value value, Type type) {
-  return value.getType() == type
-             ? value
-             : UnrealizedConversionCastOp::create(builder, loc, type, value)
-                   .getResult(0);
-}
-
-/// The address of an element of the run that begins at the iterators.
-Value KernelBody::runAt(OpOperand &operand, int64_t element) {
-  auto type = cast<MemRefType>(operand.get().getType());
-  SmallVector<int64_t> strides;
-  int64_t place;
-  (void)type.getStridesAndOffset(strides, place);
-  Value sum = constant(place + element);
-  for (auto [index, stride] : llvm::zip_equal(indicesOf(operand), strides))
-    sum = arith::AddIOp::create(
-        builder, loc, sum,
-        arith::MulIOp::create(builder, loc, index, constant(stride)));
-  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  Type i64 = builder.getI64Type();
-  auto toI64 = [&](Value value) -> Value {
-    return arith::IndexCastOp::create(builder, loc, i64, value);
-  };
-  Value base = LLVM::IntToPtrOp::create(
-      builder, loc, pointer,
-      toI64(memref::ExtractAlignedPointerAsIndexOp::create(
-          builder, loc, inside(operand.get()))));
-  return LLVM::GEPOp::create(builder, loc, pointer,
-                             withoutSign(type.getElementType()), base,
-                             ArrayRef<LLVM::GEPArg>{toI64(sum)});
-}
-
 SmallVector<Value> KernelBody::loadRun(OpOperand &operand) {
-  AffineMap map = op.getMatchingIndexingMap(&operand);
-  if (!isa<MemRefType>(operand.get().getType()) ||
-      !map.isFunctionOfDim(loops.parallel.back()))
+  Value value = inside(operand.get());
+  if (!isa<MemRefType>(value.getType()) ||
+      !op.getMatchingIndexingMap(&operand).isFunctionOfDim(
+          loops.parallel.back()))
     return SmallVector<Value>(static_cast<size_t>(loops.width), load(operand));
-  Type element = getElementTypeOrSelf(operand.get().getType());
-  int64_t atOnce = elementsAtOnce(operand);
-  auto bytes = unsigned(atOnce * element.getIntOrFloatBitWidth() / 8);
-  SmallVector<Value> values;
-  for (int64_t first = 0; first < loops.width; first += atOnce) {
-    Value vector = LLVM::LoadOp::create(
-        builder, loc, VectorType::get(atOnce, withoutSign(element)),
-        runAt(operand, first), bytes);
-    for (int64_t i = 0; i < atOnce; ++i)
-      values.push_back(withSign(
-          LLVM::ExtractElementOp::create(
-              builder, loc, vector,
-              LLVM::ConstantOp::create(builder, loc, builder.getI32Type(),
-                                       builder.getI32IntegerAttr(int32_t(i)))),
-          element));
-  }
-  return values;
+  return numera::loadRun(builder, loc, value, indicesOf(operand), loops.width);
 }
 
 void KernelBody::storeRun(ArrayRef<Value> values, OpOperand &init) {
-  Type element = withoutSign(getElementTypeOrSelf(init.get().getType()));
-  int64_t atOnce = elementsAtOnce(init);
-  auto bytes = unsigned(atOnce * element.getIntOrFloatBitWidth() / 8);
-  for (int64_t first = 0; first < loops.width; first += atOnce) {
-    Value vector =
-        LLVM::PoisonOp::create(builder, loc, VectorType::get(atOnce, element));
-    for (int64_t i = 0; i < atOnce; ++i)
-      vector = LLVM::InsertElementOp::create(
-          builder, loc, vector, withSign(values[size_t(first + i)], element),
-          LLVM::ConstantOp::create(builder, loc, builder.getI32Type(),
-                                   builder.getI32IntegerAttr(int32_t(i))));
-    LLVM::StoreOp::create(builder, loc, vector, runAt(init, first), bytes);
-  }
+  numera::storeRun(builder, loc, values, inside(init.get()), indicesOf(init));
 }
 
 /// Everything is read before anything is written.

@@ -10,7 +10,7 @@
 //      and where formats meet; small floats become the dialect's types
 //      everywhere (FloatTypes.h);
 //   3. operations of arith and math on floats become those of `numera`, and
-//      constants are encoded;
+//      constants are encoded (RetypeOperations.cpp);
 //   4. contractions and sums move to the accumulator (RetypeContractions.cpp);
 //   5. operations that round stochastically get their random bits
 //      (RetypeRandom.cpp).
@@ -33,17 +33,6 @@ using namespace mlir;
 namespace numera {
 #define GEN_PASS_DEF_NUMERARETYPE
 #include "numera/Dialect/Numera/Transforms/Passes.h.inc"
-
-/// The operation of `numera` that stands for one of arith or math; empty if
-/// there is none.
-static std::string counterpart(StringRef name) {
-  std::optional<OpKind> operation = operationFromMLIR(name);
-  return operation ? ("numera." + nameOf(*operation)).str() : "";
-}
-
-static bool isNumber(Type type) {
-  return isa<FloatType, NumType>(numera::elementType(type));
-}
 
 Type withElement(Type type, Type element) {
   if (auto shaped = dyn_cast<ShapedType>(type))
@@ -94,7 +83,7 @@ public:
         return failure();
       settleBoundary(function);
     }
-    if (failed(replaceOperations()) ||
+    if (failed(replaceOperations(module, policies, bitcasts)) ||
         failed(checkFloats([](Type) { return true; })) ||
         failed(retypeContractions(module, policies, onFloats, observe)))
       return failure();
@@ -127,9 +116,6 @@ private:
   void changeOutputs(func::FuncOp function);
   void settleBoundary(func::FuncOp function);
   bool computesInMemory(Operation *op) const;
-  LogicalResult replaceOperations();
-  LogicalResult replace(Operation *op);
-  LogicalResult replaceConstant(arith::ConstantOp constant);
   LogicalResult checkFloats(function_ref<bool(Type)> isWrong);
 
   ModuleOp module;
@@ -138,8 +124,7 @@ private:
   bool observe, showsLayers;
   IRRewriter rewriter;
   Outputs outputs;
-  /// The formats whose codes bitcasts read or write.
-  llvm::DenseMap<Operation *, Format> bitcasts;
+  BitcastFormats bitcasts;
   /// Generics whose result has a float type of MLIR in the model.
   SmallPtrSet<Operation *, 16> onFloats;
 };
@@ -339,76 +324,6 @@ LogicalResult Retyper::retypeValues(func::FuncOp function) {
   }
   for (Value value : values)
     value.setType(typeInside(value));
-  return success();
-}
-
-LogicalResult Retyper::replaceOperations() {
-  SmallVector<Operation *> work;
-  module.walk([&](Operation *op) {
-    if (isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
-            op->getDialect()))
-      work.push_back(op);
-  });
-  for (Operation *op : work)
-    if (failed(replace(op)))
-      return failure();
-  return success();
-}
-
-LogicalResult Retyper::replaceConstant(arith::ConstantOp constant) {
-  Type type = constant.getType();
-  const ResolvedPolicy &policy = policies.of(constant.getOperation());
-  Type inside = convert(type, policy);
-  Format format = formatOfType(numera::elementType(inside));
-  if (inside == type || !format)
-    return success();
-  if (isa<ShapedType>(type) && !isa<DenseElementsAttr>(constant.getValue()))
-    return constant.emitError("'arith.constant' of type ")
-           << type
-           << " has no dense elements, which retyping encodes; expected "
-              "dense<...>";
-  Value encoded =
-      createConstant(rewriter, constant.getLoc(), format, constant.getValue());
-  if (policy.weights && floats.isReplaced(type))
-    keepOrigin(encoded, constant.getValue());
-  rewriter.replaceOp(constant, encoded);
-  return success();
-}
-
-LogicalResult Retyper::replace(Operation *op) {
-  rewriter.setInsertionPoint(op);
-  if (auto constant = dyn_cast<arith::ConstantOp>(op))
-    return replaceConstant(constant);
-  if (isa<arith::SelectOp>(op))
-    return success();
-  // Two types that the same format replaces are one.
-  if (isa<arith::ExtFOp, arith::TruncFOp>(op) &&
-      op->getOperand(0).getType() == op->getResult(0).getType()) {
-    rewriter.replaceOp(op, op->getOperand(0));
-    return success();
-  }
-  std::string name = counterpart(op->getName().getStringRef());
-  if (name.empty()) {
-    bool isOnNumbers = llvm::any_of(op->getOperandTypes(), isNumber) ||
-                       llvm::any_of(op->getResultTypes(), isNumber);
-    SmallVector<Value> results;
-    if (isOnNumbers)
-      results = createExpansion(rewriter, op, bitcasts.lookup(op));
-    if (!results.empty())
-      rewriter.replaceOp(op, results);
-    else if (isOnNumbers)
-      return op->emitError("'")
-             << op->getName() << "' has no counterpart in the numera dialect";
-    return success();
-  }
-  OperationState state(op->getLoc(), name);
-  state.addOperands(op->getOperands());
-  state.addTypes(op->getResultTypes());
-  if (auto cmp = dyn_cast<arith::CmpFOp>(op))
-    state.addAttribute("predicate", cmp.getPredicateAttr());
-  if (isa<arith::UIToFPOp, arith::FPToUIOp>(op))
-    state.addAttribute("is_unsigned", rewriter.getUnitAttr());
-  rewriter.replaceOp(op, rewriter.create(state)->getResults());
   return success();
 }
 

@@ -43,6 +43,15 @@ llvm::SmallVector<mlir::Value> createExpansion(mlir::IRRewriter &rewriter,
 
 class Policies;
 
+/// The formats whose codes bitcasts of the model read or write.
+using BitcastFormats = llvm::DenseMap<mlir::Operation *, Format>;
+
+/// Replaces operations of arith and math on values that have been retyped, and
+/// encodes constants.
+mlir::LogicalResult replaceOperations(mlir::ModuleOp module,
+                                      const Policies &policies,
+                                      const BitcastFormats &bitcasts);
+
 /// Rewrites contractions and sums, already in the formats of their policies, to
 /// the accumulators of these. With `observe` contractions are left as they are,
 /// and what they would quantize while the program runs is returned by public

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+//
+// Operations of arith and math become those of `numera`. Values have their
+// types already.
+
+#include "Retype.h"
+#include "RetypeRules.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "numera/Dialect/Numera/IR/Numera.h"
+
+using namespace mlir;
+
+namespace numera {
+
+/// The operation of `numera` that stands for one of arith or math; empty if
+/// there is none.
+static std::string counterpart(StringRef name) {
+  std::optional<OpKind> operation = operationFromMLIR(name);
+  return operation ? ("numera." + nameOf(*operation)).str() : "";
+}
+
+static bool isNumber(Type type) {
+  return isa<FloatType, NumType>(numera::elementType(type));
+}
+
+namespace {
+
+class OperationReplacer {
+public:
+  OperationReplacer(ModuleOp module, const Policies &policies,
+                    const BitcastFormats &bitcasts)
+      : policies(policies), bitcasts(bitcasts), rewriter(module.getContext()) {}
+
+  LogicalResult replace(Operation *op);
+
+private:
+  LogicalResult replaceConstant(arith::ConstantOp constant);
+
+  const Policies &policies;
+  const BitcastFormats &bitcasts;
+  IRRewriter rewriter;
+};
+
+} // namespace
+
+LogicalResult OperationReplacer::replaceConstant(arith::ConstantOp constant) {
+  Type type = constant.getType();
+  const ResolvedPolicy &policy = policies.of(constant.getOperation());
+  Type inside = policies.floats().inside(type, policy.format);
+  Format format = formatOfType(numera::elementType(inside));
+  if (inside == type || !format)
+    return success();
+  if (isa<ShapedType>(type) && !isa<DenseElementsAttr>(constant.getValue()))
+    return constant.emitError("'arith.constant' of type ")
+           << type
+           << " has no dense elements, which retyping encodes; expected "
+              "dense<...>";
+  Value encoded =
+      createConstant(rewriter, constant.getLoc(), format, constant.getValue());
+  if (policy.weights && policies.floats().isReplaced(type))
+    keepOrigin(encoded, constant.getValue());
+  rewriter.replaceOp(constant, encoded);
+  return success();
+}
+
+LogicalResult OperationReplacer::replace(Operation *op) {
+  rewriter.setInsertionPoint(op);
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return replaceConstant(constant);
+  if (isa<arith::SelectOp>(op))
+    return success();
+  // Two types that the same format replaces are one.
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op) &&
+      op->getOperand(0).getType() == op->getResult(0).getType()) {
+    rewriter.replaceOp(op, op->getOperand(0));
+    return success();
+  }
+  std::string name = counterpart(op->getName().getStringRef());
+  if (name.empty()) {
+    bool isOnNumbers = llvm::any_of(op->getOperandTypes(), isNumber) ||
+                       llvm::any_of(op->getResultTypes(), isNumber);
+    SmallVector<Value> results;
+    if (isOnNumbers)
+      results = createExpansion(rewriter, op, bitcasts.lookup(op));
+    if (!results.empty())
+      rewriter.replaceOp(op, results);
+    else if (isOnNumbers)
+      return op->emitError("'")
+             << op->getName() << "' has no counterpart in the numera dialect";
+    return success();
+  }
+  OperationState state(op->getLoc(), name);
+  state.addOperands(op->getOperands());
+  state.addTypes(op->getResultTypes());
+  if (auto cmp = dyn_cast<arith::CmpFOp>(op))
+    state.addAttribute("predicate", cmp.getPredicateAttr());
+  if (isa<arith::UIToFPOp, arith::FPToUIOp>(op))
+    state.addAttribute("is_unsigned", rewriter.getUnitAttr());
+  rewriter.replaceOp(op, rewriter.create(state)->getResults());
+  return success();
+}
+
+LogicalResult replaceOperations(ModuleOp module, const Policies &policies,
+                                const BitcastFormats &bitcasts) {
+  SmallVector<Operation *> work;
+  module.walk([&](Operation *op) {
+    if (isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
+            op->getDialect()))
+      work.push_back(op);
+  });
+  OperationReplacer replacer(module, policies, bitcasts);
+  for (Operation *op : work)
+    if (failed(replacer.replace(op)))
+      return failure();
+  return success();
+}
+
+} // namespace numera
