@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+//
+// The passes on buffers, asserts and branches of a program for a CPU; Passes.td includes them.
+
+#ifndef NUMERA_DIALECT_NUMERA_TRANSFORMS_BUFFERPASSES
+#define NUMERA_DIALECT_NUMERA_TRANSFORMS_BUFFERPASSES
+
+include "mlir/Pass/PassBase.td"
+
+def NumeraWriteInPlace : Pass<"numera-write-in-place"> {
+  let summary = "let elementwise operations overwrite an operand";
+  let description = [{
+    *Before:* an elementwise `linalg.generic` that writes a new tensor
+    (`tensor.empty`) and reads another of the same type in the same order. That
+    other tensor is the result of a linalg operation in the same block and has
+    no other use.
+    *After:* the operation writes to the tensor that it reads, so that
+    bufferization gives both the same memory.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-write-in-place
+    #map = affine_map<(i, j) -> (i, j)>
+    func.func @f(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+      %0 = tensor.empty() : tensor<4x4xf32>
+      %1 = linalg.transpose ins(%x : tensor<4x4xf32>)
+          outs(%0 : tensor<4x4xf32>) permutation = [1, 0]
+      %2 = linalg.generic {
+          indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]}
+          ins(%1 : tensor<4x4xf32>) outs(%0 : tensor<4x4xf32>) {
+      ^bb0(%a: f32, %out: f32):
+        %3 = arith.negf %a : f32
+        linalg.yield %3 : f32
+      } -> tensor<4x4xf32>
+      return %2 : tensor<4x4xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    #map = affine_map<(d0, d1) -> (d0, d1)>
+    func.func @f(%arg0: tensor<4x4xf32>) -> tensor<4x4xf32> {
+      %0 = tensor.empty() : tensor<4x4xf32>
+      %transposed = linalg.transpose ins(%arg0 : tensor<4x4xf32>) outs(%0 : tensor<4x4xf32>) permutation = [1, 0]
+      %1 = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%transposed : tensor<4x4xf32>) outs(%transposed : tensor<4x4xf32>) {
+      ^bb0(%in: f32, %out: f32):
+        %2 = arith.negf %in : f32
+        linalg.yield %2 : f32
+      } -> tensor<4x4xf32>
+      return %1 : tensor<4x4xf32>
+    }
+    ```
+  }];
+}
+
+def NumeraDestinations : Pass<"numera-destinations", "::mlir::ModuleOp"> {
+  let summary = "let public functions write results to the caller's memory";
+  let description = [{
+    *Before:* public functions that return tensors and that the module does not
+    call.
+    *After:* each result whose sizes are constant, or are sizes of arguments, is
+    replaced by a further argument: a memref in which the result is
+    materialised. The attribute `numera.destinations` says which results these
+    are, and where their sizes come from. The memrefs share no memory with any
+    argument. A tensor that several results start from, such as a fill, is
+    duplicated for each of them. An input that a result starts from is copied.
+    No public function writes its inputs (`bufferization.writable = false`).
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-destinations --canonicalize
+    func.func @f(%x: tensor<?x3xf32>) -> tensor<3x?xf32> {
+      %c0 = arith.constant 0 : index
+      %n = tensor.dim %x, %c0 : tensor<?x3xf32>
+      %0 = tensor.empty(%n) : tensor<3x?xf32>
+      %1 = linalg.transpose ins(%x : tensor<?x3xf32>)
+          outs(%0 : tensor<3x?xf32>) permutation = [1, 0]
+      return %1 : tensor<3x?xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%arg0: tensor<?x3xf32> {bufferization.writable = false}, %arg1: memref<3x?xf32>) attributes {numera.destinations = [array<i64: -1, -1, 0, 0>]} {
+      %c0 = arith.constant 0 : index
+      %dim = tensor.dim %arg0, %c0 : tensor<?x3xf32>
+      %0 = tensor.empty(%dim) : tensor<3x?xf32>
+      %transposed = linalg.transpose ins(%arg0 : tensor<?x3xf32>) outs(%0 : tensor<3x?xf32>) permutation = [1, 0]
+      bufferization.materialize_in_destination %transposed in restrict writable %arg1 : (tensor<3x?xf32>, memref<3x?xf32>) -> ()
+      return
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def NumeraLowerAsserts : Pass<"numera-lower-asserts", "::mlir::ModuleOp"> {
+  let summary = "let a failed assertion end the call with its message";
+  let description = [{
+    *Before:* `cf.assert`, which upstream's runtime verification inserts before
+    operations whose shapes may not agree.
+    *After:* if the condition is false, the program calls `numera_host_fail`
+    with the message. This call does not return; the program's entry returns the
+    message as its error.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-lower-asserts
+    func.func @f(%same: i1) {
+      cf.assert %same, "shapes differ"
+      return
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    llvm.mlir.global private constant @numera_assertion_0("shapes differ\00") {addr_space = 0 : i32}
+    llvm.func @numera_host_fail(!llvm.ptr)
+    func.func @f(%arg0: i1) {
+      %true = arith.constant true
+      %0 = arith.xori %arg0, %true : i1
+      scf.if %0 {
+        %1 = llvm.mlir.addressof @numera_assertion_0 : !llvm.ptr
+        llvm.call @numera_host_fail(%1) : (!llvm.ptr) -> ()
+      }
+      return
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def NumeraAnnotateBranches : Pass<"numera-annotate-branches"> {
+  let summary = "move loop annotations to where translation reads them";
+  let description = [{
+    *Before:* `llvm.br` with the discardable attribute `llvm.loop_annotation`,
+    which upstream's lowering of scf leaves.
+    *After:* the branch's own attribute, which becomes LLVM's loop metadata. The
+    function attribute `numera.apart` lists arguments by index; these pointers
+    get `llvm.noalias`.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-annotate-branches
+    #masks = #llvm.loop_vectorize<disable = false, predicateEnable = true>
+    #annotation = #llvm.loop_annotation<vectorize = #masks>
+    llvm.func @f(%x: !llvm.ptr, %y: !llvm.ptr, %go: i1)
+        attributes {numera.apart = array<i64: 1>} {
+      llvm.br ^loop {llvm.loop_annotation = #annotation}
+    ^loop:
+      llvm.cond_br %go, ^loop, ^end
+    ^end:
+      llvm.return
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    #loop_vectorize = #llvm.loop_vectorize<disable = false, predicateEnable = true>
+    #loop_annotation = #llvm.loop_annotation<vectorize = #loop_vectorize>
+    llvm.func @f(%arg0: !llvm.ptr, %arg1: !llvm.ptr {llvm.noalias}, %arg2: i1) {
+      llvm.br ^bb1 {loop_annotation = #loop_annotation}
+    ^bb1:  // 2 preds: ^bb0, ^bb1
+      llvm.cond_br %arg2, ^bb1, ^bb2
+    ^bb2:  // pred: ^bb1
+      llvm.return
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+#endif // NUMERA_DIALECT_NUMERA_TRANSFORMS_BUFFERPASSES
