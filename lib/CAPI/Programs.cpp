@@ -95,8 +95,10 @@ private:
   bool load(const Model &model, raw_ostream &errors) {
     if (!options)
       return false;
-    module = model.isText ? compiler.loadText(model.text, model.name, errors)
-                          : compiler.load(model.name, errors);
+    StringRef weights = options->compile.safetensors;
+    module = model.isText
+                 ? compiler.loadText(model.text, model.name, errors, weights)
+                 : compiler.load(model.name, errors, weights);
     return bool(module);
   }
   /// Unless something has been said before.

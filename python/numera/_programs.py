@@ -285,12 +285,13 @@ def compile(
     gpu: str | None = None,
     optimization: int | None = None,
     code_cache: Path | None = None,
+    safetensors: Path | None = None,
 ) -> Program:
     """Compiles a model, for calls from this process. Needs neither clang nor a
     linker.
 
-    model       the path of an .onnx or .mlir file, a model of ONNX or its bytes,
-                or MLIR itself.
+    model       the path of an .onnx, .mlir or .mlirbc file, a model of ONNX or its
+                bytes, or MLIR itself.
     format      what it computes in; None: the policy's, else f32.
     replace     the float types of the model that the format replaces, ``f32``
                 (None) or several: ``("f32", "bf16")``. Numbers of another type are
@@ -309,6 +310,9 @@ def compile(
                 same.
     code_cache  the folder where machine code is kept for programs of this and
                 other processes that have the same parts; ``"off"``: none.
+    safetensors
+                the file with the elements of ``dense_resource`` constants; None:
+                the one beside the model, with its name.
 
     The others are the options of ``numera compile`` (CommandLine.md). What the
     compiler warns of is a warning.
@@ -338,6 +342,7 @@ def compile(
         "gpu": gpu,
         "optimization": optimization,
         "code-cache": None if code_cache is None else os.fspath(code_cache),
+        "safetensors": None if safetensors is None else os.fspath(safetensors),
     }
     if isinstance(policy, Mapping):
         chosen = {"default": options.pop("format"), **policy}
@@ -384,7 +389,7 @@ def _read(model: Any, sources: Sources, options: list[str]) -> _Model:
             f"a model is a path, MLIR, or one of ONNX, found {type(model).__name__}"
         )
     text = os.fspath(model)
-    if isinstance(model, str) and not text.endswith((".onnx", ".mlir")):
+    if isinstance(model, str) and not text.endswith((".onnx", ".mlir", ".mlirbc")):
         return _Model("model.mlir", text, sources, options, None)
     return _Model(text, None, sources, options, None)
 

@@ -21,10 +21,12 @@
 #include "numera/Dialect/Numera/Transforms/Retype/RuleUses.h"
 #include "numera/Dialect/Numera/Transforms/StatisticsPasses.h"
 #include "numera/Import/ONNX.h"
+#include "numera/Import/Weights/Weights.h"
 #include "numera/InitAll.h"
 #include "numera/Target/NVPTX/GPU.h"
 #include "numera/Target/Support/StepTimes.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -93,24 +95,42 @@ Compiler::Compiler(const Registry &registry) : registry(registry) {
       std::shared_ptr<const Registry>(std::shared_ptr<void>(), &registry));
 }
 
-OwningOpRef<ModuleOp> Compiler::load(StringRef path,
-                                     llvm::raw_ostream &errors) {
+/// What makes a model of a file that other tools write.
+static std::string hintFor(StringRef path) {
+  StringRef ending = llvm::sys::path::extension(path);
+  if (ending == ".tflite")
+    return "; convert it: python -m tf2onnx.convert --tflite " + path.str() +
+           " --output model.onnx";
+  if (ending == ".pt2" || ending == ".stablehlo")
+    return "; convert it: python -m numera import " + path.str() +
+           " -o model.mlir";
+  return "";
+}
+
+OwningOpRef<ModuleOp> Compiler::load(StringRef path, llvm::raw_ostream &errors,
+                                     StringRef weights) {
   OneLine oneLine(*context, errors);
   OwningOpRef<ModuleOp> module;
   if (path.ends_with(".onnx")) {
+    if (!weights.empty()) {
+      errors << "error: --safetensors is for models in MLIR, found '" << path
+             << "', which names its own files\n";
+      return {};
+    }
     module = importONNX(path, context.get());
-  } else if (path.ends_with(".mlir")) {
+  } else if (path.ends_with(".mlir") || path.ends_with(".mlirbc")) {
     auto buffer = llvm::MemoryBuffer::getFile(path);
     if (!buffer) {
       errors << path << ": error: cannot read the model: "
              << buffer.getError().message() << '\n';
       return {};
     }
-    module = parse(std::move(*buffer));
+    module = parse(std::move(*buffer), path, weights);
   } else {
     errors << path
-           << ": error: not a model; expected a file that ends in "
-              ".onnx or .mlir\n";
+           << ": error: not a model; expected a file that ends in .onnx, .mlir "
+              "or .mlirbc"
+           << hintFor(path) << '\n';
     return {};
   }
   if (!module && !oneLine.anyPrinted())
@@ -119,20 +139,25 @@ OwningOpRef<ModuleOp> Compiler::load(StringRef path,
 }
 
 OwningOpRef<ModuleOp> Compiler::loadText(StringRef text, StringRef name,
-                                         llvm::raw_ostream &errors) {
+                                         llvm::raw_ostream &errors,
+                                         StringRef weights) {
   OneLine oneLine(*context, errors);
   OwningOpRef<ModuleOp> module =
-      parse(llvm::MemoryBuffer::getMemBufferCopy(text, name));
+      parse(llvm::MemoryBuffer::getMemBufferCopy(text, name), "", weights);
   if (!module && !oneLine.anyPrinted())
     errors << name << ": error: the model could not be read\n";
   return module;
 }
 
 OwningOpRef<ModuleOp>
-Compiler::parse(std::unique_ptr<llvm::MemoryBuffer> buffer) {
+Compiler::parse(std::unique_ptr<llvm::MemoryBuffer> buffer, StringRef path,
+                StringRef weights) {
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
-  return parseSourceFile<ModuleOp>(sources, context.get());
+  auto module = parseSourceFile<ModuleOp>(sources, context.get());
+  if (module && failed(loadWeights(*module, path, weights)))
+    return {};
+  return module;
 }
 
 OwningOpRef<ModuleOp> Compiler::emptyModule() {

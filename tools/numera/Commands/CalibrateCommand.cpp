@@ -28,7 +28,7 @@ struct CalibrateFlags {
   FormatSources formats;
   std::vector<std::string> inputs;
   std::string model, output, format, scale, weights, method, function;
-  std::string percentile;
+  std::string percentile, safetensors;
 };
 
 class Calibrate {
@@ -94,7 +94,8 @@ bool Calibrate::readFormat() {
 
 bool Calibrate::compile() {
   Compiler compiler(registry);
-  mlir::OwningOpRef<mlir::ModuleOp> module = compiler.load(flags.model, errs());
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      compiler.load(flags.model, errs(), flags.safetensors);
   if (!module)
     return false;
   CompileOptions options;
@@ -256,6 +257,10 @@ static std::optional<int> parse(ArrayRef<const char *> arguments,
   line.add({"percentile", "P",
             "with --method percentile: the share, 99.99 by default",
             &flags.percentile});
+  line.add({"safetensors", "FILE",
+            "elements of the model's dense_resource constants; default: the "
+            "file beside the model, with its name",
+            &flags.safetensors});
   line.add({"function", "NAME", "the function of an .mlir file to run",
             &flags.function});
   line.add(

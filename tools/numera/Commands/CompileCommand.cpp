@@ -120,7 +120,8 @@ static int compile(Compilation &job) {
     return 1;
   step.next("read model");
   Compiler compiler(registry);
-  mlir::OwningOpRef<mlir::ModuleOp> module = compiler.load(job.model, errs());
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      compiler.load(job.model, errs(), job.flags.compile.safetensors);
   if (!module)
     return 1;
   step.stop();

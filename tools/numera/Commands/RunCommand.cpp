@@ -101,7 +101,7 @@ bool Run::prepareModel() {
     return false;
   step.next("read model");
   compiler.emplace(registry);
-  model.module = compiler->load(flags.model, errs());
+  model.module = compiler->load(flags.model, errs(), options.safetensors);
   if (!model.module)
     return false;
   step.stop();

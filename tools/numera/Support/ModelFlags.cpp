@@ -54,6 +54,10 @@ void numera::addModelFlags(CommandLine &line, ModelFlags &flags) {
             {"f32", "f64", "storage"}});
   line.add(
       {"function", "NAME", "this function of the model", &compile.function});
+  line.add({"safetensors", "FILE",
+            "elements of the model's dense_resource constants; default: the "
+            "file beside the model, with its name",
+            &compile.safetensors});
   line.add({"target",
             "TARGET",
             "cpu (default) or nvptx, an NVIDIA GPU",

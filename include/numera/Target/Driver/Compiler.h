@@ -37,9 +37,10 @@ struct CompileOptions {
   std::optional<uint64_t> randomBits; ///< of a stochastic rounding
   std::string target = "cpu";
   std::string cpu = "native";
-  std::string gpu;      ///< empty: that of GPUOptions
-  std::string outputAs; ///< f32, f64 or storage; empty: as the model says
-  std::string function; ///< empty: every public function
+  std::string gpu;         ///< empty: that of GPUOptions
+  std::string outputAs;    ///< f32, f64 or storage; empty: as the model says
+  std::string function;    ///< empty: every public function
+  std::string safetensors; ///< a file; empty: the one beside the model
   /// 0 to 3, as clang's -O; 0 compiles soonest. The bits are the same.
   uint64_t optimization = 3;
   std::string codeCache; ///< a folder, `off`, or empty: see CPUOptions
@@ -86,15 +87,18 @@ public:
   /// Owns a context with everything registered and `registry` attached.
   explicit Compiler(const Registry &registry);
 
-  /// Reads a model, `.onnx` or `.mlir`; tosa becomes linalg. One line to
-  /// `errors` and null on failure.
+  /// Reads a model, `.onnx`, `.mlir` or `.mlirbc`; tosa becomes linalg.
+  /// `weights` has elements of constants (loadWeights). One line to `errors`
+  /// and null on failure.
   mlir::OwningOpRef<mlir::ModuleOp> load(llvm::StringRef path,
-                                         llvm::raw_ostream &errors);
+                                         llvm::raw_ostream &errors,
+                                         llvm::StringRef weights = {});
 
   /// The same of MLIR in memory, under a name for messages.
   mlir::OwningOpRef<mlir::ModuleOp> loadText(llvm::StringRef text,
                                              llvm::StringRef name,
-                                             llvm::raw_ostream &errors);
+                                             llvm::raw_ostream &errors,
+                                             llvm::StringRef weights = {});
 
   /// A module without functions, for callers that build their own from the
   /// dialects arith, func and numera.
@@ -115,7 +119,8 @@ public:
 
 private:
   mlir::OwningOpRef<mlir::ModuleOp>
-  parse(std::unique_ptr<llvm::MemoryBuffer> buffer);
+  parse(std::unique_ptr<llvm::MemoryBuffer> buffer, llvm::StringRef path,
+        llvm::StringRef weights);
   bool resolve(const CompileOptions &options, Resolved &resolved,
                llvm::raw_ostream &errors) const;
   mlir::LogicalResult run(mlir::ModuleOp module,
