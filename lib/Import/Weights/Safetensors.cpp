@@ -10,9 +10,7 @@ using namespace llvm;
 
 namespace numera {
 
-static Error wrong(const Twine &message) {
-  return createStringError(message);
-}
+static Error wrong(const Twine &message) { return createStringError(message); }
 
 mlir::Type typeOfSafetensors(StringRef name, mlir::MLIRContext *context) {
   mlir::Builder b(context);
