@@ -15,6 +15,7 @@ from numera._families import block, fixed, float, lns, posit, scaled, takum
 from numera._finfo import FormatInfo
 from numera._formats import Code, Format, ScaledFormat, Table, format, formats, load
 from numera._functions import dot, matmul, mean, sum
+from numera._import import import_model
 from numera._kernels import stochastic
 from numera._lowering import lowering
 from numera._programs import Program, Statistics, compile, open
@@ -55,6 +56,7 @@ __all__ = [
     "float",
     "format",
     "formats",
+    "import_model",
     "lns",
     "load",
     "lowering",

@@ -16,11 +16,12 @@ import jax
 
 from numera._errors import Error
 
-__all__ = ["TORCH_MLIR", "to_linalg"]
+__all__ = ["TORCH_MLIR", "file_to_linalg", "to_linalg"]
 
 TORCH_MLIR = "20261001"
 """The release of torch-mlir whose output is known."""
 
+_BYTECODE = b"ML\xefR"
 _HERE = os.path.dirname(__file__)
 _PLATFORM = "numera"
 _CALLS = "builtin.module(inline,symbol-dce)"
@@ -67,23 +68,52 @@ def to_linalg(fun: Callable[..., Any], *arguments: Any) -> str:
     return _legalized(text)
 
 
+def file_to_linalg(content: bytes) -> str:
+    """StableHLO of a file, text, bytecode or a portable artifact, as MLIR."""
+    _check_version()
+    from jaxlib.mlir import ir
+    from jaxlib.mlir.dialects import stablehlo
+
+    # JAX has no public way to make a context with all of its dialects.
+    with jax.jit(lambda: 0).lower().compiler_ir("stablehlo").context as context:
+        try:
+            if content.startswith(_BYTECODE):
+                module = stablehlo.deserialize_portable_artifact(context, content)
+            else:
+                module = ir.Module.parse(content)
+        except Exception as error:  # noqa: BLE001, of jaxlib's own types
+            reason = [line.strip() for line in str(error).splitlines() if line.strip()]
+            raise Error(f"not StableHLO: {' '.join(reason)}") from None
+        if not list(module.body.operations):
+            raise Error("not StableHLO: it has no function")
+        _replace(ir, module)
+        _check(_operations(ir, module), ("builtin", "func", "math", "stablehlo"))
+        return _legalized(module.operation.get_asm(enable_debug_info=True))
+
+
 def _replace(ir: Any, module: Any) -> None:
     """Puts operations that torch-mlir knows in place of those of chlo."""
-    found: list[Any] = []
+    found: list[tuple[Any, str]] = []
 
     def visit(operation: Any) -> Any:
-        if operation.name.startswith("chlo."):
-            found.append(operation)
+        name = operation.name
+        # jax.export writes so what a reader may not know.
+        if name == "stablehlo.composite":
+            name = ir.StringAttr(operation.attributes["name"]).value
+        if name.startswith("chlo.") or operation.name == "stablehlo.composite":
+            found.append((operation, name.removeprefix("chlo.")))
         return ir.WalkResult.ADVANCE
 
     module.operation.walk(visit)
-    for operation in found:
-        name = operation.name.removeprefix("chlo.")
-        operands = list(operation.operands)
+    for operation, name in found:
+        operands, attributes = list(operation.operands), {}
         if name in _OPERATIONS:
             name = f"math.{name}"
         elif name == "square":
             name, operands = "stablehlo.multiply", operands * 2
+        elif operation.name == "stablehlo.composite":
+            name = "func.call"
+            attributes = {"callee": operation.attributes["decomposition"]}
         else:
             continue
         with (
@@ -94,8 +124,11 @@ def _replace(ir: Any, module: Any) -> None:
             # JAX loads the dialect math when Pallas does.
             context.allow_unregistered_dialects = True
             types = [result.type for result in operation.results]
-            new = ir.Operation.create(name, operands=operands, results=types)
-            operation.result.replace_all_uses_with(new.result)
+            new = ir.Operation.create(
+                name, operands=operands, results=types, attributes=attributes
+            )
+            for old, result in zip(operation.results, new.results):
+                old.replace_all_uses_with(result)
         operation.erase()
 
 

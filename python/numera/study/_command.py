@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The commands ``python -m numera sweep``, ``search`` and ``report``."""
+"""The commands of ``python -m numera``."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 from numera._errors import Error
 from numera._formats import load
+from numera._import import add as add_import
 from numera._sources import read as source
 from numera.reports._command import add as add_report
 from numera.study._costs import parse
@@ -77,6 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     add("-o", metavar="OUT.yaml", dest="output", help="write the policy")
 
     add_report(commands)
+    add_import(commands)
     return parser
 
 

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""Models of other tools as MLIR: ``numera.import_model`` and the command."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+from numera._errors import Error
+from numera._request import Path
+
+__all__ = ["add", "import_model"]
+
+_COMMANDS = {
+    ".onnx": "it is read as it is",
+    ".tflite": "python -m tf2onnx.convert --tflite {0} --output {1}.onnx",
+    ".pb": "python -m tf2onnx.convert --graphdef {0} --output {1}.onnx --inputs X:0 "
+    "--outputs Y:0",
+    ".keras": "python -m tf2onnx.convert --keras {0} --output {1}.onnx",
+    ".h5": "python -m tf2onnx.convert --keras {0} --output {1}.onnx",
+    ".pt": "torch.export.save(torch.export.export(model, inputs), '{1}.pt2')",
+    ".pth": "torch.export.save(torch.export.export(model, inputs), '{1}.pt2')",
+}
+"""What else people have, and what makes a model of that."""
+
+_STABLEHLO = (".stablehlo", ".mlir", ".mlirbc", ".vhlo")
+
+
+def import_model(model: Path, output: Path) -> None:
+    """Writes a model of another tool as MLIR, which :func:`compile` takes.
+
+    model   what ``torch.export.save`` writes (.pt2), or StableHLO (.stablehlo,
+            .mlir, .mlirbc): text, bytecode or a portable artifact, as JAX writes it.
+    output  the path of the .mlir file. Weights of a .pt2 are beside it, in a file
+            of the same name that ends in .safetensors.
+    """
+    path, target = os.fspath(model), pathlib.Path(output)
+    if target.suffix != ".mlir":
+        raise Error(f"'{target}' is to be MLIR; expected a name that ends in .mlir")
+    if not os.path.exists(path):
+        raise Error(f"{path}: no such file")
+    text, weights = _read(path)
+    if weights:
+        from safetensors.torch import save
+
+        _write(target.with_suffix(".safetensors"), save(weights))
+    _write(target, text.encode())
+
+
+def _read(path: str) -> tuple[str, dict[str, Any]]:
+    stem, ending = os.path.splitext(path)
+    if ending == ".pt2":
+        _need("torch", "safetensors")
+        from numera.torch._import import read_exported
+
+        return read_exported(path)
+    if ending in _STABLEHLO:
+        _need("jax")
+        from numera.jax._lowering import file_to_linalg
+
+        try:
+            return file_to_linalg(pathlib.Path(path).read_bytes()), {}
+        except Error as error:
+            raise Error(f"{path}: {error}") from None
+    if ending in _COMMANDS:
+        raise Error(f"{path}: not read here; {_COMMANDS[ending].format(path, stem)}")
+    raise Error(
+        f"{path}: not a model that is known; expected .pt2, or StableHLO in "
+        f"{', '.join(_STABLEHLO)}"
+    )
+
+
+def _need(*packages: str) -> None:
+    import importlib.util
+
+    for package in packages:
+        if importlib.util.find_spec(package) is None:
+            raise Error(
+                f"this needs {package}: pip install 'numera-mlir[{packages[0]}]'"
+            )
+
+
+def _write(path: pathlib.Path, content: bytes) -> None:
+    """Completely or not at all."""
+    handle, made = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.chmod(made, 0o666 & ~_umask())
+        os.replace(made, path)
+    except BaseException:
+        os.unlink(made)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def add(commands: Any) -> None:
+    """Adds ``import`` to the commands of ``python -m numera``."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "import",
+        help="write a model of PyTorch or JAX as MLIR",
+        description="Write a model of torch.export (.pt2) or in StableHLO as MLIR.",
+        allow_abbrev=False,
+    )
+    run: Callable[..., int] = _run
+    parser.set_defaults(run=run)
+    parser.add_argument("model", metavar="MODEL", help=".pt2, .stablehlo or .mlir")
+    parser.add_argument("-o", metavar="OUT.mlir", dest="output", required=True,
+        help="the file to write; weights are beside it, in .safetensors")  # fmt: skip
+
+
+def _run(*, model: str, output: str) -> int:
+    import_model(model, output)
+    return 0

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: MIT
+"""Models of PyTorch and of JAX, as files, against the frameworks themselves."""
+
+import subprocess
+import sys
+import warnings
+
+import numera
+import numpy as np
+import pytest
+
+warnings.filterwarnings("ignore", "`isinstance.treespec")
+torch = pytest.importorskip("torch")
+pytest.importorskip("torch_mlir")
+pytest.importorskip("safetensors")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def imported(model, inputs, **options):
+    """The program of a module, by way of files."""
+    exported = torch.export.export(model.eval(), inputs, **options)
+    torch.export.save(exported, "model.pt2")
+    numera.import_model("model.pt2", "model.mlir")
+    return numera.compile("model.mlir")
+
+
+def agrees(program, model, *inputs):
+    with torch.no_grad():
+        expected = model(*inputs)
+    found = program(*(x.numpy() for x in inputs))
+    np.testing.assert_allclose(found, expected.numpy(), rtol=1e-5, atol=1e-5)
+
+
+class Convolutions(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.convolution = torch.nn.Conv2d(1, 4, 3)
+        self.norm = torch.nn.BatchNorm2d(4)
+        self.linear = torch.nn.Linear(4 * 6 * 6, 10)
+
+    def forward(self, x):
+        x = torch.relu(self.norm(self.convolution(x)))
+        return self.linear(x.flatten(1))
+
+
+class Tokens(torch.nn.Module):
+    """A decoder whose embedding is its last layer as well."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed = torch.nn.Embedding(11, 8)
+        self.layer = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+        self.head = torch.nn.Linear(8, 11, bias=False)
+        self.head.weight = self.embed.weight
+
+    def forward(self, tokens):
+        mask = torch.nn.Transformer.generate_square_subsequent_mask(tokens.shape[1])
+        return self.head(self.layer(self.embed(tokens), mask, is_causal=True))
+
+
+def test_network_of_convolutions():
+    torch.manual_seed(1)
+    model, x = Convolutions(), torch.randn(2, 1, 8, 8)
+    program = imported(model, (x,))
+    assert repr(program) == (
+        "<numera.Program in f32: main(x: float32[2, 1, 8, 8]) -> "
+        "(result0: float32[2, 10])>"
+    )
+    agrees(program, model, x)
+
+
+def test_batches_of_any_size():
+    torch.manual_seed(2)
+    model, x = Convolutions(), torch.randn(2, 1, 8, 8)
+    sizes = {0: torch.export.Dim("batch")}
+    program = imported(model, (x,), dynamic_shapes=(sizes,))
+    for rows in (1, 2, 5):
+        agrees(program, model, torch.randn(rows, 1, 8, 8))
+
+
+def test_weights_that_are_one_tensor():
+    torch.manual_seed(3)
+    model = Tokens()
+    tokens = torch.randint(11, (2, 5))
+    agrees(imported(model, (tokens,)), model, tokens)
+
+
+def test_rules_match_the_names_of_modules():
+    torch.manual_seed(4)
+    model, x = Convolutions(), torch.randn(2, 1, 8, 8)
+    imported(model, (x,))
+    rules = [{"match": "convolution", "format": "posit8"}]
+    mixed = numera.compile("model.mlir", policy={"rules": rules})
+    whole = numera.compile("model.mlir")
+    assert not np.array_equal(mixed(x.numpy()), whole(x.numpy()))
+    other = {"rules": [{"match": "embed", "format": "posit8"}]}
+    with pytest.warns(UserWarning, match="embed"):
+        numera.compile("model.mlir", policy=other)
+
+
+def test_weights_in_bfloat16():
+    torch.manual_seed(5)
+    model = torch.nn.Linear(4, 3)
+    x = torch.randn(2, 4)
+    program = imported(model, (x,))
+    from safetensors.torch import load_file, save_file
+
+    weights = load_file("model.safetensors")
+    assert sorted(weights) == ["bias", "weight"]
+    halves = {name: tensor.bfloat16() for name, tensor in weights.items()}
+    save_file(halves, "halves.safetensors")
+    program = numera.compile("model.mlir", safetensors="halves.safetensors")
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            parameter.copy_(halves[name].float())
+    agrees(program, model, x)
+
+
+def test_what_pytorch_models_may_not_do():
+    x = torch.randn(2, 4)
+
+    class Counts(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("calls", torch.zeros(()))
+
+        def forward(self, x):
+            self.calls.add_(1)
+            return x + self.calls
+
+    with pytest.raises(numera.Error, match=r"model\.pt2: the model changes 'calls'"):
+        imported(Counts(), (x,))
+    with pytest.raises(numera.Error, match="'aten._linalg_svd"):
+        imported(SVD(), (x,))
+
+
+class SVD(torch.nn.Module):
+    def forward(self, x):
+        return torch.linalg.svd(x).S
+
+
+def network(x, w):
+    import jax
+
+    both = jax.lax.composite(lambda x: (x + 1, x * 2), name="mine.both")
+    sums = sum(both(jax.lax.erf(x)))
+    return jax.nn.softmax(jax.numpy.tanh(x @ w) + sums, axis=-1)
+
+
+def test_stablehlo_in_every_form():
+    jax = pytest.importorskip("jax")
+    rng = np.random.default_rng(6)
+    x, w = (rng.standard_normal((3, 3)).astype(np.float32) for _ in range(2))
+    exported = jax.export.export(jax.jit(network))(x, w)
+    with open("text.stablehlo", "w") as file:
+        file.write(exported.mlir_module())
+    with open("artifact.mlirbc", "wb") as file:
+        file.write(exported.mlir_module_serialized)
+    for path in ("text.stablehlo", "artifact.mlirbc"):
+        numera.import_model(path, "model.mlir")
+        found = numera.compile("model.mlir")(x, w)
+        np.testing.assert_allclose(found, network(x, w), rtol=1e-5, atol=1e-6)
+
+
+def test_stablehlo_that_is_none():
+    pytest.importorskip("jax")
+    for content in (b"", b"func.func @", b"ML\xefR\0\1", b"\xff\xfe"):
+        with open("x.stablehlo", "wb") as file:
+            file.write(content)
+        with pytest.raises(numera.Error, match=r"^x\.stablehlo: not StableHLO: "):
+            numera.import_model("x.stablehlo", "x.mlir")
+    with open("x.stablehlo", "w") as file:
+        file.write(
+            "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
+            "  %y = stablehlo.custom_call @mine(%x) "
+            ": (tensor<4xf32>) -> tensor<4xf32>\n"
+            "  return %y : tensor<4xf32>\n}\n"
+        )
+    with pytest.raises(numera.Error, match="custom_call"):
+        numera.import_model("x.stablehlo", "x.mlir")
+
+
+@pytest.mark.parametrize(
+    ("model", "output", "message"),
+    [
+        ("no.pt2", "x.mlir", "no.pt2: no such file"),
+        ("bad.pt2", "x.mlir", "bad.pt2: not what torch.export.save writes: "),
+        ("x.tflite", "x.mlir", "python -m tf2onnx.convert --tflite x.tflite "),
+        ("x.onnx", "x.mlir", "x.onnx: not read here; it is read as it is"),
+        ("x.doc", "x.mlir", "x.doc: not a model that is known; expected .pt2"),
+        ("bad.pt2", "x.txt", "expected a name that ends in .mlir"),
+    ],
+)
+def test_one_line_for_what_is_wrong(model, output, message):
+    for name in ("bad.pt2", "x.tflite", "x.onnx", "x.doc"):
+        with open(name, "w") as file:
+            file.write("nothing")
+    command = [sys.executable, "-m", "numera", "import", model, "-o", output]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_command():
+    model, x = torch.nn.Linear(4, 3), torch.randn(2, 4)
+    torch.export.save(torch.export.export(model, (x,)), "linear.pt2")
+    command = [sys.executable, "-m", "numera", "import", "linear.pt2", "-o", "y.mlir"]
+    subprocess.run(command, check=True, capture_output=True)
+    agrees(numera.compile("y.mlir"), model, x)
