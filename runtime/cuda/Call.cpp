@@ -47,28 +47,76 @@ struct Descriptor {
   }
 };
 
-/// Memory on the device for the arguments, with what the inputs hold.
+/// Where memory is: of the host, or of a device, which has to be that of the
+/// call.
+bool isOnDevice(const Session &session, const void *data) {
+  auto address = reinterpret_cast<Address>(data);
+  unsigned type = 0;
+  int device = 0;
+  // To the driver, memory that it did not allocate is an error.
+  if (driver.pointerAttribute(&type, memoryTypeOfPointer, address) != 0 ||
+      type != deviceMemory)
+    return false;
+  check(driver.pointerAttribute(&device, deviceOfPointer, address),
+        "cuPointerGetAttribute");
+  if (device != session.loaded->device) {
+    Thread *thread = thisThread();
+    std::snprintf(thread->message, sizeof thread->message,
+                  "an argument is in memory of device %d, but the call runs on "
+                  "device %d",
+                  device, session.loaded->device);
+    numera_cuda_fail(thread->message);
+  }
+  return true;
+}
+
+/// Kernels read and write 16 bytes at a time.
+bool isAligned(const void *data) {
+  return reinterpret_cast<uintptr_t>(data) % 16 == 0;
+}
+
+/// Memory on the device for the arguments, with what the inputs hold: the
+/// caller's own where that is possible.
 void uploadArguments(const DeviceFunction &function, void *const *arguments,
-                     void **copies) {
+                     Session &session) {
+  bool waits = false;
   for (uint64_t i = 0; i < function.argumentCount; ++i) {
     const DeviceTensor &tensor = function.arguments[i];
-    std::memcpy(copies[i], arguments[i],
+    std::memcpy(session.arguments[i], arguments[i],
                 Descriptor::wordsFor(tensor) * sizeof(int64_t));
-    Descriptor copy{static_cast<int64_t *>(copies[i]), tensor};
+    Descriptor copy{static_cast<int64_t *>(session.arguments[i]), tensor};
+    char *data = copy.data();
     int64_t bytes = copy.bytes();
+    bool isThere = bytes > 0 && isOnDevice(session, data);
+    // What the caller has asked for, on whatever stream, is done first.
+    if (isThere && !waits)
+      check(driver.contextSynchronize(), "cuCtxSynchronize");
+    waits |= isThere;
+    if (isThere && isAligned(data)) {
+      copy.set(data);
+      continue;
+    }
     void *buffer = numera_cuda_alloc(bytes);
-    if (i < function.inputCount)
-      numera_cuda_write(buffer, copy.data(), bytes);
+    if (i < function.inputCount && isThere)
+      numera_cuda_copy(buffer, data, bytes);
+    else if (i < function.inputCount)
+      numera_cuda_write(buffer, data, bytes);
     copy.set(buffer);
   }
 }
 
 void downloadDestinations(const DeviceFunction &function,
-                          void *const *arguments, void *const *copies) {
+                          void *const *arguments, Session &session) {
   for (uint64_t i = function.inputCount; i < function.argumentCount; ++i) {
     Descriptor to{static_cast<int64_t *>(arguments[i]), function.arguments[i]};
-    Descriptor from{static_cast<int64_t *>(copies[i]), function.arguments[i]};
-    numera_cuda_read(to.data(), from.data(), from.bytes());
+    Descriptor from{static_cast<int64_t *>(session.arguments[i]),
+                    function.arguments[i]};
+    if (to.data() == from.data())
+      continue; // written in place
+    if (to.bytes() > 0 && isOnDevice(session, to.data()))
+      numera_cuda_copy(to.data(), from.data(), from.bytes());
+    else
+      download(to.data(), from.data(), from.bytes());
   }
 }
 
@@ -82,7 +130,7 @@ void downloadResults(const DeviceFunction &function, void *results,
     copies[i] = std::malloc(bytes ? size_t(bytes) : 1);
     if (!copies[i])
       numera_cuda_fail("out of memory");
-    numera_cuda_read(copies[i], result.data(), bytes);
+    download(copies[i], result.data(), bytes);
     words += Descriptor::wordsFor(result.tensor);
   }
 }
@@ -95,9 +143,12 @@ void handOver(const DeviceFunction &function, void *results, void **copies) {
   }
 }
 
-/// One block for the descriptors of the arguments' copies and both arrays.
+/// One block for the descriptors of the arguments' copies and the arrays.
 bool allocate(const DeviceFunction &function, Session &session) {
-  size_t words = function.argumentCount + function.resultCount;
+  size_t outputs =
+      function.argumentCount - function.inputCount + function.resultCount;
+  size_t words = function.argumentCount + function.resultCount +
+                 outputs * (sizeof(Pending) / sizeof(int64_t));
   for (uint64_t i = 0; i < function.argumentCount; ++i)
     words += Descriptor::wordsFor(function.arguments[i]);
   auto *block = static_cast<int64_t *>(std::calloc(words + 1, sizeof(int64_t)));
@@ -110,7 +161,28 @@ bool allocate(const DeviceFunction &function, Session &session) {
     session.arguments[i] = next;
     next += Descriptor::wordsFor(function.arguments[i]);
   }
+  session.pending = reinterpret_cast<Pending *>(next);
   return true;
+}
+
+void run(const DeviceFunction &function, Session &session,
+         void *const *arguments, void *results, uint64_t seed, uint64_t step,
+         uint64_t sample) {
+  if (!allocate(function, session))
+    numera_cuda_fail("out of memory");
+  session.loaded = openContext(*function.program);
+  session.lane = takeLane(*session.loaded);
+  session.stream = session.lane->stream;
+  session.profile.begin();
+  uploadArguments(function, arguments, session);
+  function.invoke(session.arguments, results, seed, step, sample);
+  // The device copies from staging memory before it copies to it.
+  session.staged = 0;
+  checkAssertions(session);
+  downloadDestinations(function, arguments, session);
+  downloadResults(function, results, session.results);
+  finishDownloads();
+  handOver(function, results, session.results);
 }
 
 } // namespace
@@ -130,22 +202,12 @@ extern "C" void numera::cuda::numera_cuda_call(const DeviceFunction *function,
   Session session, *outer = thread->session;
   session.program = function->program;
   thread->session = &session;
-  bool failed = setjmp(session.escape) != 0;
-  if (!failed) {
-    if (!allocate(*function, session))
-      numera_cuda_fail("out of memory");
-    openDevice(*function->program);
-    check(driver.streamCreate(&session.stream, streamNonBlocking),
-          "cuStreamCreate");
-    session.profile.begin();
-    uploadArguments(*function, arguments, session.arguments);
-    function->invoke(session.arguments, results, seed, step, sample);
-    checkAssertions(session);
-    downloadDestinations(*function, arguments, session.arguments);
-    downloadResults(*function, results, session.results);
-    handOver(*function, results, session.results);
-  } else if (session.results) {
-    for (uint64_t i = 0; i < function->resultCount; ++i)
+  bool failed = false;
+  if (setjmp(session.escape) == 0) {
+    run(*function, session, arguments, results, seed, step, sample);
+  } else {
+    failed = true;
+    for (uint64_t i = 0; session.results && i < function->resultCount; ++i)
       std::free(session.results[i]);
   }
   close(session);

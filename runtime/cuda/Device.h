@@ -12,6 +12,9 @@
 
 namespace numera::cuda {
 
+/// What a program has in a context of the driver (Loaded.h).
+struct Loaded;
+
 /// The kernels of a program and what the launcher made of them.
 struct DeviceProgram {
   /// PTX, ending in a zero, or a cubin; the one to be tried first comes first.
@@ -21,8 +24,7 @@ struct DeviceProgram {
   /// 1, where numera_cuda_failure says.
   const char *const *failures;
   uint64_t failureCount;
-  void *context; ///< null until the first call
-  void *module;
+  Loaded *loaded; ///< on each device; null until the first call
 };
 
 /// The rank of a tensor, and the bytes of one of its elements.
@@ -43,12 +45,14 @@ struct DeviceFunction {
   uint64_t resultCount;
 };
 
-static_assert(sizeof(DeviceProgram) == 48 && sizeof(DeviceFunction) == 56);
+static_assert(sizeof(DeviceProgram) == 40 && sizeof(DeviceFunction) == 56);
 
 extern "C" {
-/// Calls `function` with copies of the arguments on the device; the
-/// destinations are copied back, and the results into memory of malloc. What is
-/// wrong goes to numera_host_fail.
+/// Calls `function` in the caller's current context or, where it has none, in
+/// the primary context of the first device that it can see. Arguments in memory
+/// of that device are used where they are; others are copied there, and
+/// destinations back. Results are in memory of malloc. What is wrong goes to
+/// numera_host_fail.
 void numera_cuda_call(const DeviceFunction *function, void *const *arguments,
                       void *results, uint64_t seed, uint64_t step,
                       uint64_t sample);
@@ -67,13 +71,14 @@ void numera_cuda_copy(void *to, const void *from, int64_t bytes);
 /// From the device to the host, and from the host to the device.
 void numera_cuda_read(void *to, const void *from, int64_t bytes);
 void numera_cuda_write(void *to, const void *from, int64_t bytes);
-/// The copy on the device of a constant of the program, made once.
+/// The copy on the device of a constant of the program, made once; `slot` is
+/// what it is known by.
 void *numera_cuda_constant(uint64_t *slot, const void *data, int64_t bytes);
 /// A word on the device for this call, at first 0.
 void *numera_cuda_failure();
-/// `threads` threads in each of x·y·z blocks; `slot` keeps the kernel of that
-/// name. `arguments` points to the arguments' addresses; the buffers among them
-/// have `bytes` together.
+/// `threads` threads in each of x·y·z blocks of the kernel of that name, which
+/// is known by `slot`. `arguments` points to the arguments' addresses; the
+/// buffers among them have `bytes` together.
 void numera_cuda_launch(uint64_t *slot, const char *name, int64_t x, int64_t y,
                         int64_t z, int64_t threads, int32_t sharedBytes,
                         void **arguments, int64_t bytes);

@@ -19,5 +19,7 @@ const char *Driver::load() {
     return "the NVIDIA driver of this machine is too old: it has no " symbol;
   NUMERA_CUDA_FUNCTIONS(NUMERA_CUDA_FIND)
 #undef NUMERA_CUDA_FIND
+  contextId =
+      reinterpret_cast<decltype(contextId)>(dlsym(library, "cuCtxGetId"));
   return nullptr;
 }

@@ -27,12 +27,28 @@ using Event = void *;
 enum : int {
   noBinaryForGPU = 209,       // CUDA_ERROR_NO_BINARY_FOR_GPU
   memoryPoolsSupported = 115, // CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
+  memoryTypeOfPointer = 2,    // CU_POINTER_ATTRIBUTE_MEMORY_TYPE
+  deviceOfPointer = 9,        // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+  deviceMemory = 2,           // CU_MEMORYTYPE_DEVICE
+  hostPortable = 1,           // CU_MEMHOSTALLOC_PORTABLE
   poolReleaseThreshold = 4,   // CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
   dynamicSharedSize = 8,      // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_…
   streamNonBlocking = 1,      // CU_STREAM_NON_BLOCKING
   compilerLog = 5,            // CU_JIT_ERROR_LOG_BUFFER
   compilerLogSize = 6,        // CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES
 };
+
+/// CUmemPoolProps: memory of a device, which no other process opens.
+struct PoolProperties {
+  int allocation = 1; // CU_MEM_ALLOCATION_TYPE_PINNED
+  int handles = 0;    // CU_MEM_HANDLE_TYPE_NONE
+  int location = 1;   // CU_MEM_LOCATION_TYPE_DEVICE
+  DeviceNumber device;
+  void *security = nullptr;
+  size_t most = 0; ///< bytes; 0: as many as there are
+  unsigned char reserved[56] = {};
+};
+static_assert(sizeof(PoolProperties) == 88);
 
 /// name, type, symbol. The versions that a name stands for in cuda.h.
 #define NUMERA_CUDA_FUNCTIONS(ENTRY)                                           \
@@ -41,14 +57,20 @@ enum : int {
   ENTRY(deviceGet, Result(DeviceNumber *, int), "cuDeviceGet")                 \
   ENTRY(deviceAttribute, Result(int *, int, DeviceNumber),                     \
         "cuDeviceGetAttribute")                                                \
-  ENTRY(devicePool, Result(Pool *, DeviceNumber), "cuDeviceGetDefaultMemPool") \
+  ENTRY(poolCreate, Result(Pool *, const PoolProperties *), "cuMemPoolCreate") \
+  ENTRY(poolDestroy, Result(Pool), "cuMemPoolDestroy")                         \
   ENTRY(poolSet, Result(Pool, int, void *), "cuMemPoolSetAttribute")           \
   ENTRY(contextRetain, Result(Context *, DeviceNumber),                        \
         "cuDevicePrimaryCtxRetain")                                            \
+  ENTRY(contextRelease, Result(DeviceNumber), "cuDevicePrimaryCtxRelease_v2")  \
+  ENTRY(contextCurrent, Result(Context *), "cuCtxGetCurrent")                  \
+  ENTRY(contextDevice, Result(DeviceNumber *), "cuCtxGetDevice")               \
+  ENTRY(contextSynchronize, Result(), "cuCtxSynchronize")                      \
   ENTRY(contextPush, Result(Context), "cuCtxPushCurrent_v2")                   \
   ENTRY(contextPop, Result(Context *), "cuCtxPopCurrent_v2")                   \
   ENTRY(moduleLoad, Result(Module *, const void *, unsigned, int *, void **),  \
         "cuModuleLoadDataEx")                                                  \
+  ENTRY(moduleUnload, Result(Module), "cuModuleUnload")                        \
   ENTRY(moduleFunction, Result(Function *, Module, const char *),              \
         "cuModuleGetFunction")                                                 \
   ENTRY(functionSet, Result(Function, int, int), "cuFuncSetAttribute")         \
@@ -59,9 +81,15 @@ enum : int {
   ENTRY(eventDestroy, Result(Event), "cuEventDestroy_v2")                      \
   ENTRY(eventRecord, Result(Event, Stream), "cuEventRecord")                   \
   ENTRY(eventElapsed, Result(float *, Event, Event), "cuEventElapsedTime")     \
-  ENTRY(allocate, Result(Address *, size_t, Stream), "cuMemAllocAsync")        \
+  ENTRY(pointerAttribute, Result(void *, int, Address),                        \
+        "cuPointerGetAttribute")                                               \
+  ENTRY(allocate, Result(Address *, size_t, Pool, Stream),                     \
+        "cuMemAllocFromPoolAsync")                                             \
   ENTRY(release, Result(Address, Stream), "cuMemFreeAsync")                    \
   ENTRY(allocateNow, Result(Address *, size_t), "cuMemAlloc_v2")               \
+  ENTRY(releaseNow, Result(Address), "cuMemFree_v2")                           \
+  ENTRY(allocateHost, Result(void **, size_t, unsigned), "cuMemHostAlloc")     \
+  ENTRY(releaseHost, Result(void *), "cuMemFreeHost")                          \
   ENTRY(upload, Result(Address, const void *, size_t, Stream),                 \
         "cuMemcpyHtoDAsync_v2")                                                \
   ENTRY(download, Result(void *, Address, size_t, Stream),                     \
@@ -77,6 +105,9 @@ struct Driver {
 #define NUMERA_CUDA_MEMBER(name, type, symbol) std::add_pointer_t<type> name;
   NUMERA_CUDA_FUNCTIONS(NUMERA_CUDA_MEMBER)
 #undef NUMERA_CUDA_MEMBER
+  /// cuCtxGetId, by which a context that was reset is another one; null before
+  /// CUDA 12.
+  Result (*contextId)(Context, unsigned long long *);
 
   /// Fills the table; null, or what is wrong with this machine's driver.
   const char *load();

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // Device operations of a running call. Each call has its own stream, so that
-// threads can call at the same time. Buffers come from the driver's pool, which
-// keeps freed memory. The call waits for the device only when it reads a value
-// or the results.
+// threads can call at the same time. Buffers come from the program's pool,
+// which keeps freed memory. The call waits for the device only when it reads a
+// value or the results.
 
 #include "Session.h"
+
+#include <cstring>
 
 using namespace numera;
 using namespace numera::cuda;
@@ -17,8 +19,9 @@ static Address addressOf(const void *buffer) {
 extern "C" void *numera::cuda::numera_cuda_alloc(int64_t bytes) {
   Session &session = current();
   Address buffer = 0;
-  check(driver.allocate(&buffer, bytes > 0 ? size_t(bytes) : 1, session.stream),
-        "cuMemAllocAsync");
+  check(driver.allocate(&buffer, bytes > 0 ? size_t(bytes) : 1,
+                        session.loaded->pool, session.stream),
+        "cuMemAllocFromPoolAsync");
   if (!session.buffers.add(buffer)) {
     driver.release(buffer, session.stream);
     numera_cuda_fail("out of memory");
@@ -54,35 +57,65 @@ extern "C" void numera::cuda::numera_cuda_read(void *to, const void *from,
   synchronize();
 }
 
+/// Staging memory for so many bytes; null where they are too many.
+static char *stage(Session &session, size_t bytes) {
+  Lane &lane = *session.lane;
+  size_t begin = (session.staged + 15) / 16 * 16;
+  if (begin + bytes > Lane::stagingBytes)
+    return nullptr;
+  if (!lane.staging) {
+    void *memory = nullptr;
+    check(driver.allocateHost(&memory, Lane::stagingBytes, hostPortable),
+          "cuMemHostAlloc");
+    lane.staging = static_cast<char *>(memory);
+  }
+  session.staged = begin + bytes;
+  return lane.staging + begin;
+}
+
 extern "C" void numera::cuda::numera_cuda_write(void *to, const void *from,
                                                 int64_t bytes) {
   if (bytes <= 0)
     return;
-  check(driver.upload(addressOf(to), from, size_t(bytes), current().stream),
+  Session &session = current();
+  // The caller may write to that memory again. The driver, too, copies from
+  // memory that is not page-locked before it returns.
+  if (char *staged = stage(session, size_t(bytes))) {
+    std::memcpy(staged, from, size_t(bytes));
+    from = staged;
+  }
+  check(driver.upload(addressOf(to), from, size_t(bytes), session.stream),
         "cuMemcpyHtoDAsync");
-  // The caller may write to that memory again.
+}
+
+void numera::cuda::download(void *to, const void *from, int64_t bytes) {
+  if (bytes <= 0)
+    return;
+  Session &session = current();
+  char *staged = stage(session, size_t(bytes));
+  if (staged)
+    session.pending[session.pendingCount++] = {to, staged, size_t(bytes)};
+  check(driver.download(staged ? staged : to, addressOf(from), size_t(bytes),
+                        session.stream),
+        "cuMemcpyDtoHAsync");
+}
+
+void numera::cuda::finishDownloads() {
+  Session &session = current();
   synchronize();
+  for (size_t i = 0; i < session.pendingCount; ++i) {
+    const Pending &copy = session.pending[i];
+    std::memcpy(copy.to, copy.from, copy.bytes);
+  }
+  session.pendingCount = 0;
 }
 
 extern "C" void *numera::cuda::numera_cuda_constant(uint64_t *slot,
                                                     const void *data,
                                                     int64_t bytes) {
-  if (uint64_t made = __atomic_load_n(slot, __ATOMIC_ACQUIRE))
-    return reinterpret_cast<void *>(made);
-  lockAll();
-  if (*slot == 0) {
-    Address buffer = 0;
-    checkUnlocked(driver.allocateNow(&buffer, bytes > 0 ? size_t(bytes) : 1),
-                  "cuMemAlloc");
-    checkUnlocked(driver.upload(buffer, data, size_t(bytes), current().stream),
-                  "cuMemcpyHtoDAsync");
-    // Other calls have other streams.
-    checkUnlocked(driver.streamSynchronize(current().stream),
-                  "cuStreamSynchronize");
-    __atomic_store_n(slot, buffer, __ATOMIC_RELEASE);
-  }
-  unlockAll();
-  return reinterpret_cast<void *>(*slot);
+  Session &session = current();
+  return reinterpret_cast<void *>(
+      constantOf(*session.loaded, slot, data, bytes, session.stream));
 }
 
 extern "C" void *numera::cuda::numera_cuda_failure() {
@@ -96,25 +129,6 @@ extern "C" void *numera::cuda::numera_cuda_failure() {
   return session.failure;
 }
 
-/// The kernel of that name. Finding it twice at the same time does no harm.
-static Function kernelOf(uint64_t *slot, const char *name,
-                         int32_t sharedBytes) {
-  uint64_t kernel = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
-  if (kernel == 0) {
-    DeviceProgram &program = *current().program;
-    loadModule(program);
-    Function found = nullptr;
-    check(driver.moduleFunction(&found, program.module, name),
-          "cuModuleGetFunction");
-    if (sharedBytes > 0)
-      check(driver.functionSet(found, dynamicSharedSize, sharedBytes),
-            "cuFuncSetAttribute");
-    kernel = reinterpret_cast<uint64_t>(found);
-    __atomic_store_n(slot, kernel, __ATOMIC_RELEASE);
-  }
-  return reinterpret_cast<Function>(kernel);
-}
-
 extern "C" void numera::cuda::numera_cuda_launch(
     uint64_t *slot, const char *name, int64_t x, int64_t y, int64_t z,
     int64_t threads, int32_t sharedBytes, void **arguments, int64_t bytes) {
@@ -123,7 +137,8 @@ extern "C" void numera::cuda::numera_cuda_launch(
   if (x > INT32_MAX || y > UINT16_MAX || z > UINT16_MAX)
     numera_cuda_fail("the GPU: a tensor has too many elements for one kernel");
   Session &session = current();
-  Function kernel = kernelOf(slot, name, sharedBytes);
+  Function kernel =
+      kernelOf(*session.program, *session.loaded, slot, name, sharedBytes);
   session.profile.start(name, bytes, session.stream);
   check(driver.launch(kernel, unsigned(x), unsigned(y), unsigned(z),
                       unsigned(threads), 1, 1, unsigned(sharedBytes),

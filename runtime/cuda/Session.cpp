@@ -3,14 +3,12 @@
 #include "Session.h"
 
 #include <cstdio>
-#include <cstring>
 #include <pthread.h>
 
 using namespace numera;
 using namespace numera::cuda;
 
 Driver numera::cuda::driver;
-static bool isLoaded = false;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void numera::cuda::lockAll() { pthread_mutex_lock(&lock); }
@@ -48,10 +46,11 @@ void numera::cuda::check(Result result, const char *what) {
   numera_cuda_fail(thread->message);
 }
 
-static void failUnlocked(const char *message) {
+void numera::cuda::failUnlocked(const char *message) {
   unlockAll();
   numera_cuda_fail(message);
 }
+
 void numera::cuda::checkUnlocked(Result result, const char *what) {
   if (result == 0)
     return;
@@ -59,81 +58,19 @@ void numera::cuda::checkUnlocked(Result result, const char *what) {
   check(result, what);
 }
 
-/// Memory that was freed stays with the process.
-static void keepPool(DeviceNumber device) {
-  int hasPools = 0;
-  check(driver.deviceAttribute(&hasPools, memoryPoolsSupported, device),
-        "cuDeviceGetAttribute");
-  if (!hasPools)
-    numera_cuda_fail("the GPU: its driver has no memory pools");
-  Pool pool;
-  uint64_t all = UINT64_MAX;
-  check(driver.devicePool(&pool, device), "cuDeviceGetDefaultMemPool");
-  check(driver.poolSet(pool, poolReleaseThreshold, &all),
-        "cuMemPoolSetAttribute");
-}
-
-void numera::cuda::openDevice(DeviceProgram &program) {
-  lockAll();
-  if (!isLoaded) {
-    if (const char *problem = driver.load())
-      failUnlocked(problem);
-    checkUnlocked(driver.init(0), "cuInit");
-    isLoaded = true;
-  }
-  DeviceNumber device = 0;
-  Context context = program.context;
-  if (!context) {
-    checkUnlocked(driver.deviceGet(&device, 0), "cuDeviceGet");
-    checkUnlocked(driver.contextRetain(&context, device),
-                  "cuDevicePrimaryCtxRetain");
-  }
-  bool isNew = !program.context;
-  program.context = context;
-  unlockAll();
-  check(driver.contextPush(context), "cuCtxPushCurrent");
-  current().isOpen = true;
-  if (isNew)
-    keepPool(device);
-}
-
-/// The first image that the driver takes: machine code may be for another GPU,
-/// or newer than the driver, and PTX follows it.
-void numera::cuda::loadModule(DeviceProgram &program) {
-  lockAll();
-  Result result = program.module ? 0 : noBinaryForGPU;
-  char log[sizeof Thread().message / 2] = "";
-  for (uint64_t i = 0; i < program.imageCount && result != 0; ++i) {
-    int options[] = {compilerLog, compilerLogSize};
-    void *values[] = {log, reinterpret_cast<void *>(sizeof log)};
-    Module module = nullptr;
-    result = driver.moduleLoad(&module, program.images[i], 2, options, values);
-    if (result == 0)
-      program.module = module;
-  }
-  // Of what the driver's compiler says, the first line.
-  log[sizeof log - 1] = 0;
-  log[std::strcspn(log, "\n")] = 0;
-  char what[sizeof log + 32];
-  std::snprintf(what, sizeof what, "cuModuleLoadDataEx%s%s", *log ? ": " : "",
-                log);
-  checkUnlocked(result, what);
-  unlockAll();
-}
-
 void numera::cuda::synchronize() {
   check(driver.streamSynchronize(current().stream), "cuStreamSynchronize");
 }
 
 void numera::cuda::close(Session &session) {
-  if (session.stream) {
+  if (session.lane) {
     while (Address buffer = session.buffers.takeLast())
       driver.release(buffer, session.stream);
-    driver.streamSynchronize(session.stream);
+    bool isIntact = driver.streamSynchronize(session.stream) == 0;
     session.profile.end();
-    driver.streamDestroy(session.stream);
+    giveBack(*session.loaded, session.lane, isIntact);
   }
-  if (session.isOpen) {
+  if (session.loaded) {
     Context context;
     driver.contextPop(&context);
   }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// A running call, and the state that all calls share: the driver, a context,
-// and a module for each program.
+// A running call, and the state that all calls share.
 
 #ifndef NUMERA_RUNTIME_CUDA_SESSION_H
 #define NUMERA_RUNTIME_CUDA_SESSION_H
 
 #include "Device.h"
 #include "Driver.h"
+#include "Loaded.h"
 #include "Profile.h"
 
 #include <csetjmp>
@@ -47,11 +47,22 @@ private:
   size_t used = 0, room = 0;
 };
 
+/// A copy that waits for the device in memory of the host.
+struct Pending {
+  void *to;
+  const char *from;
+  size_t bytes;
+};
+
 /// A call that is running. Where it fails, close() takes back what it has.
 struct Session {
   DeviceProgram *program = nullptr;
-  bool isOpen = false; ///< the program's context is the thread's
-  Stream stream = nullptr;
+  Loaded *loaded = nullptr; ///< its context is the thread's
+  Lane *lane = nullptr;
+  Stream stream = nullptr;    ///< the lane's
+  size_t staged = 0;          ///< bytes of the lane's staging memory in use
+  Pending *pending = nullptr; ///< as many as the function has outputs
+  size_t pendingCount = 0;
   Buffers buffers;
   void *failure = nullptr; ///< one of them, where a kernel can fail
   Profile profile;
@@ -80,12 +91,13 @@ void unlockAll();
 /// Ends the call unless `result` is success; `what` was asked of the driver.
 void check(Result result, const char *what);
 void checkUnlocked(Result result, const char *what);
+[[noreturn]] void failUnlocked(const char *message);
 
-/// Makes the device's context this thread's; once a program, and of all once a
-/// process, what has to be made for it is made.
-void openDevice(DeviceProgram &program);
-/// The first of the program's images that this GPU can run.
-void loadModule(DeviceProgram &program);
+/// Copies from the device to the host, which are there when finishDownloads
+/// returns: that waits once for all of them.
+void download(void *to, const void *from, int64_t bytes);
+void finishDownloads();
+
 /// Waits until everything that the call asked for is done.
 void synchronize();
 /// Gives back what the call has of the device and of the host.

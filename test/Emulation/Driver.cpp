@@ -6,7 +6,9 @@
 // once.
 //
 // What a real device would not forgive is an error here: memory of the host in
-// a copy that wants the device's, a kernel's arguments outside of it, leaks.
+// a copy that wants the device's, memory or a module of another context, a
+// kernel's arguments outside of it, leaks. NUMERA_EMULATED_DEVICES says how
+// many devices there are.
 
 #include "Grid.h"
 
@@ -33,6 +35,9 @@ enum : int {
   success = 0,
   invalidValue = 1,
   outOfMemory = 2,
+  invalidDevice = 101,
+  invalidContext = 201,
+  invalidHandle = 400,
   noBinary = 209,
   invalidImage = 200,
   invalidPTX = 218,
@@ -41,17 +46,60 @@ enum : int {
 
 constexpr size_t page = 4096;
 
-std::mutex lock;
-/// Sizes of what is allocated, by address.
-std::map<uintptr_t, size_t> memory;
+struct Context;
+struct Pool {
+  int device;
+  size_t used; ///< buffers
+};
+struct Buffer {
+  size_t size;
+  Context *context;
+  Pool *pool;
+};
 
-bool isOnDevice(uint64_t address, size_t size) {
+// Programs may be unloaded after this library's own destructors have run.
+std::mutex &lock = *new std::mutex;
+std::map<uintptr_t, Buffer> &memory = *new std::map<uintptr_t, Buffer>;
+
+/// The primary context of a device. What was made before a reset is not there
+/// any more.
+struct Context {
+  int device;
+  unsigned long long id;
+  int users;
+};
+constexpr int mostDevices = 8;
+Context contexts[mostDevices];
+unsigned long long lastContext = 0;
+thread_local std::vector<Context *> stack;
+/// Modules, streams, page-locked memory and pools that are not released yet.
+std::map<std::string, int> &alive = *new std::map<std::string, int>;
+
+int deviceCount() {
+  const char *given = getenv("NUMERA_EMULATED_DEVICES");
+  return given ? std::min(atoi(given), mostDevices) : 1;
+}
+
+Context *current() { return stack.empty() ? nullptr : stack.back(); }
+
+void countAlive(const char *kind, int more) {
+  std::lock_guard guard(lock);
+  alive[kind] += more;
+}
+
+/// The buffer that has all these bytes; null if none has.
+const Buffer *bufferOf(uint64_t address, size_t size) {
   std::lock_guard guard(lock);
   auto next = memory.upper_bound(address);
   if (next == memory.begin())
-    return false;
-  auto [begin, bytes] = *std::prev(next);
-  return address + size <= begin + bytes;
+    return nullptr;
+  const auto &[begin, buffer] = *std::prev(next);
+  return address + size <= begin + buffer.size ? &buffer : nullptr;
+}
+
+bool isOnDevice(uint64_t address, size_t size) {
+  const Buffer *buffer = bufferOf(address, size);
+  return buffer && buffer->context == current();
 }
 
 /// What a block has of static shared memory on any GPU, or a test gives it.
@@ -71,7 +119,9 @@ size_t sharedBytesOf(const char *ptx) {
   return most;
 }
 
-int allocate(uint64_t *address, size_t size) {
+int allocate(uint64_t *address, size_t size, Pool *pool = nullptr) {
+  if (!current() || (pool && pool->device != current()->device))
+    return invalidContext;
   // What is touched behind it ends the program.
   size_t taken = (size + 15) / 16 * 16, room = (taken + page - 1) / page * page;
   char *area =
@@ -84,26 +134,39 @@ int allocate(uint64_t *address, size_t size) {
   std::memset(block, 0xa5, size);
   *address = reinterpret_cast<uint64_t>(block);
   std::lock_guard guard(lock);
-  memory[*address] = size;
+  memory[*address] = {size, current(), pool};
+  if (pool)
+    ++pool->used;
+  return success;
+}
+
+/// With the lock.
+int releaseLocked(uint64_t address) {
+  auto found = memory.find(address);
+  if (found == memory.end())
+    return invalidValue;
+  if (found->second.pool)
+    --found->second.pool->used;
+  uint64_t area = address / page * page;
+  munmap(reinterpret_cast<void *>(area),
+         (address - area + found->second.size + page - 1) / page * page + page);
+  memory.erase(found);
   return success;
 }
 
 int release(uint64_t address) {
   std::lock_guard guard(lock);
-  auto found = memory.find(address);
-  if (found == memory.end())
-    return invalidValue;
-  uint64_t area = address / page * page;
-  munmap(reinterpret_cast<void *>(area),
-         (address - area + found->second + page - 1) / page * page + page);
-  memory.erase(found);
-  return success;
+  return releaseLocked(address);
 }
 
 // ---- modules
 
 struct Module {
   void *handle;
+  unsigned long long context; ///< its id
+};
+struct Loaded : Function {
+  unsigned long long context;
 };
 uint64_t hash(const char *text, uint64_t value = 1469598103934665603u) {
   for (; *text; ++text)
@@ -158,45 +221,141 @@ void *compile(const char *ptx) {
 
 EXPORT cuInit(unsigned) { return success; }
 EXPORT cuGetErrorString(int result, const char **text) {
-  *text = result == invalidValue   ? "invalid argument"
-          : result == outOfMemory  ? "out of memory"
-          : result == noBinary     ? "no kernel image is available"
-          : result == invalidPTX   ? "a PTX JIT compilation failed"
-          : result == invalidImage ? "device kernel image is invalid"
-          : result == notFound     ? "named symbol not found"
-                                   : "unknown error";
+  *text = result == invalidValue     ? "invalid argument"
+          : result == outOfMemory    ? "out of memory"
+          : result == noBinary       ? "no kernel image is available"
+          : result == invalidPTX     ? "a PTX JIT compilation failed"
+          : result == invalidImage   ? "device kernel image is invalid"
+          : result == notFound       ? "named symbol not found"
+          : result == invalidDevice  ? "invalid device ordinal"
+          : result == invalidContext ? "invalid device context"
+          : result == invalidHandle  ? "invalid resource handle"
+                                     : "unknown error";
   return success;
 }
-EXPORT cuDeviceGet(int *device, int) {
-  *device = 0;
+EXPORT cuDeviceGet(int *device, int ordinal) {
+  if (ordinal < 0 || ordinal >= deviceCount())
+    return invalidDevice;
+  *device = ordinal;
   return success;
 }
 EXPORT cuDeviceGetAttribute(int *value, int, int) {
   *value = 1;
   return success;
 }
-EXPORT cuDeviceGetDefaultMemPool(void **pool, int) {
-  *pool = &memory;
+
+EXPORT cuDevicePrimaryCtxRetain(Context **context, int device) {
+  if (device < 0 || device >= deviceCount())
+    return invalidDevice;
+  std::lock_guard guard(lock);
+  Context &primary = contexts[device];
+  if (!primary.id)
+    primary = {device, ++lastContext, 0};
+  ++primary.users;
+  *context = &primary;
   return success;
 }
-EXPORT cuMemPoolSetAttribute(void *, int, void *) { return success; }
-EXPORT cuDevicePrimaryCtxRetain(void **context, int) {
-  *context = &lock;
+EXPORT cuDevicePrimaryCtxReset_v2(int device) {
+  std::lock_guard guard(lock);
+  Context &primary = contexts[device];
+  for (auto next = memory.begin(); next != memory.end();) {
+    uint64_t address = next->first;
+    bool isIn = next++->second.context == &primary;
+    if (isIn)
+      releaseLocked(address);
+  }
+  primary.id = ++lastContext;
+  primary.users = 0;
   return success;
 }
-EXPORT cuCtxPushCurrent_v2(void *) { return success; }
-EXPORT cuCtxSetCurrent(void *) { return success; }
-EXPORT cuCtxPopCurrent_v2(void **context) {
-  *context = &lock;
+EXPORT cuDevicePrimaryCtxRelease_v2(int device) {
+  std::lock_guard guard(lock);
+  return contexts[device].users-- > 0 ? success : invalidContext;
+}
+EXPORT cuCtxGetId(Context *context, unsigned long long *id) {
+  *id = context->id;
   return success;
 }
+EXPORT cuCtxGetCurrent(Context **context) {
+  *context = current();
+  return success;
+}
+EXPORT cuCtxGetDevice(int *device) {
+  if (!current())
+    return invalidContext;
+  *device = current()->device;
+  return success;
+}
+EXPORT cuCtxSynchronize() { return current() ? success : invalidContext; }
+EXPORT cuCtxPushCurrent_v2(Context *context) {
+  stack.push_back(context);
+  return success;
+}
+EXPORT cuCtxSetCurrent(Context *context) {
+  if (!stack.empty())
+    stack.pop_back();
+  if (context)
+    stack.push_back(context);
+  return success;
+}
+EXPORT cuCtxPopCurrent_v2(Context **context) {
+  if (!current())
+    return invalidContext;
+  *context = current();
+  stack.pop_back();
+  return success;
+}
+
+EXPORT cuMemPoolCreate(Pool **pool, const int *properties) {
+  // CU_MEM_ALLOCATION_TYPE_PINNED, on CU_MEM_LOCATION_TYPE_DEVICE
+  if (properties[0] != 1 || properties[2] != 1)
+    return invalidValue;
+  *pool = new Pool{properties[3], 0};
+  countAlive("pools", 1);
+  return success;
+}
+EXPORT cuMemPoolSetAttribute(Pool *, int, void *) { return success; }
+EXPORT cuMemPoolDestroy(Pool *pool) {
+  if (pool->used)
+    return invalidValue;
+  delete pool;
+  countAlive("pools", -1);
+  return success;
+}
+EXPORT cuMemHostAlloc(void **memory, size_t size, unsigned) {
+  *memory = std::malloc(size);
+  countAlive("page-locked", 1);
+  return success;
+}
+EXPORT cuMemFreeHost(void *memory) {
+  std::free(memory);
+  countAlive("page-locked", -1);
+  return success;
+}
+EXPORT cuPointerGetAttribute(void *value, int attribute, uint64_t address) {
+  const Buffer *buffer = bufferOf(address, 1);
+  if (!buffer)
+    return invalidValue;
+  // CU_POINTER_ATTRIBUTE_MEMORY_TYPE; else …_DEVICE_ORDINAL
+  *static_cast<int *>(value) = attribute == 2 ? 2 : buffer->context->device;
+  return success;
+}
+
+/// What is not released yet: buffers, or what `alive` counts.
+EXPORT numera_emulated_alive(const char *kind) {
+  std::lock_guard guard(lock);
+  return std::strcmp(kind, "buffers") == 0 ? int(memory.size()) : alive[kind];
+}
+
 EXPORT cuStreamCreate(void **stream, unsigned) {
   *stream = std::malloc(1);
+  countAlive("streams", 1);
   return success;
 }
 EXPORT cuStreamSynchronize(void *) { return success; }
 EXPORT cuStreamDestroy_v2(void *stream) {
   std::free(stream);
+  countAlive("streams", -1);
   return success;
 }
 EXPORT cuEventCreate(void **event, unsigned) {
@@ -219,13 +378,15 @@ EXPORT cuEventElapsedTime(float *milliseconds, void *begin, void *end) {
   *milliseconds = float(to - from);
   return from < 0 || to < 0 ? invalidValue : success;
 }
-EXPORT cuMemAllocAsync(uint64_t *address, size_t size, void *) {
-  return size ? allocate(address, size) : invalidValue;
+EXPORT cuMemAllocFromPoolAsync(uint64_t *address, size_t size, Pool *pool,
+                               void *) {
+  return size ? allocate(address, size, pool) : invalidValue;
 }
 EXPORT cuMemAlloc_v2(uint64_t *address, size_t size) {
   return size ? allocate(address, size) : invalidValue;
 }
 EXPORT cuMemFreeAsync(uint64_t address, void *) { return release(address); }
+EXPORT cuMemFree_v2(uint64_t address) { return release(address); }
 EXPORT cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size,
                             void *) {
   if (!isOnDevice(to, size) ||
@@ -270,14 +431,24 @@ EXPORT cuModuleLoadDataEx(void **module, const void *image, unsigned count,
   void *handle = compile(text);
   if (!handle)
     return invalidImage;
-  *module = new Module{handle};
+  if (!current())
+    return invalidContext;
+  *module = new Module{handle, current()->id};
+  countAlive("modules", 1);
+  return success;
+}
+EXPORT cuModuleUnload(Module *module) {
+  delete module;
+  countAlive("modules", -1);
   return success;
 }
 EXPORT cuModuleLoadData(void **module, const void *image) {
   return cuModuleLoadDataEx(module, image, 0, nullptr, nullptr);
 }
 EXPORT cuModuleGetFunction(void **function, void *module, const char *name) {
-  void *handle = static_cast<Module *>(module)->handle;
+  auto [handle, context] = *static_cast<Module *>(module);
+  if (!current() || context != current()->id)
+    return invalidHandle;
   auto about = [&](const char *what) {
     return dlsym(handle, (std::string("emulated_") + what + name).c_str());
   };
@@ -287,8 +458,9 @@ EXPORT cuModuleGetFunction(void **function, void *module, const char *name) {
   auto *shared = static_cast<const uint64_t *>(about("shared_"));
   if (!entry || !barriers || !warpgroups || !shared)
     return notFound;
-  *function = new Function{reinterpret_cast<Entry *>(entry), *barriers != 0,
-                           *warpgroups != 0, size_t(*shared)};
+  *function = new Loaded{{reinterpret_cast<Entry *>(entry), *barriers != 0,
+                          *warpgroups != 0, size_t(*shared)},
+                         context};
   return success;
 }
 EXPORT cuFuncSetAttribute(void *, int, int) { return success; }
@@ -300,9 +472,11 @@ EXPORT cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
   if (!gridX || !gridY || !gridZ || !threads || threads > 1024 ||
       gridY > 65535 || gridZ > 65535)
     return invalidValue;
+  const Loaded &loaded = *static_cast<Loaded *>(function);
+  if (!current() || loaded.context != current()->id)
+    return invalidHandle;
   const unsigned grid[3] = {gridX, gridY, gridZ};
   const unsigned block[3] = {blockX, blockY, blockZ};
-  runGrid(*static_cast<Function *>(function), grid, block, sharedSize,
-          parameters);
+  runGrid(loaded, grid, block, sharedSize, parameters);
   return success;
 }

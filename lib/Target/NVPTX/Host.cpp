@@ -67,7 +67,7 @@ private:
     Constant *value = ConstantStruct::getAnon(
         {makeList(device.images, Align(64)), number(device.images.size()),
          makeList(device.failures, Align(1)), number(device.failures.size()),
-         null, null});
+         null});
     return new GlobalVariable(module, value->getType(), /*isConstant=*/false,
                               GlobalValue::InternalLinkage, value,
                               "device.program");
