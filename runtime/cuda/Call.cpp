@@ -70,6 +70,22 @@ bool isOnDevice(const Session &session, const void *data) {
   return true;
 }
 
+/// Results that the caller wants on the device are copied there behind the
+/// call, when its context is no longer the thread's.
+host::CopyOutcome copyResult(void *to, const void *from, uint64_t bytes) {
+  auto address = reinterpret_cast<Address>(to);
+  unsigned type = 0;
+  if (driver.pointerAttribute(&type, memoryTypeOfPointer, address) != 0 ||
+      type != deviceMemory)
+    return host::CopyOutcome::HostMemory;
+  Context context = thisThread()->loaded->context;
+  if (driver.contextPush(context) != 0)
+    return host::CopyOutcome::Failed;
+  bool isCopied = driver.uploadNow(address, from, size_t(bytes)) == 0;
+  driver.contextPop(&context);
+  return isCopied ? host::CopyOutcome::Copied : host::CopyOutcome::Failed;
+}
+
 /// Kernels read and write 16 bytes at a time.
 bool isAligned(const void *data) {
   return reinterpret_cast<uintptr_t>(data) % 16 == 0;
@@ -174,6 +190,8 @@ void run(const DeviceFunction &function, Session &session,
   session.lane = takeLane(*session.loaded);
   session.stream = session.lane->stream;
   session.profile.begin();
+  thisThread()->loaded = session.loaded;
+  host::numera_host_copy_with(copyResult);
   uploadArguments(function, arguments, session);
   function.invoke(session.arguments, results, seed, step, sample);
   // The device copies from staging memory before it copies to it.

@@ -90,6 +90,7 @@ static_assert(sizeof(PoolProperties) == 88);
   ENTRY(releaseNow, Result(Address), "cuMemFree_v2")                           \
   ENTRY(allocateHost, Result(void **, size_t, unsigned), "cuMemHostAlloc")     \
   ENTRY(releaseHost, Result(void *), "cuMemFreeHost")                          \
+  ENTRY(uploadNow, Result(Address, const void *, size_t), "cuMemcpyHtoD_v2")   \
   ENTRY(upload, Result(Address, const void *, size_t, Stream),                 \
         "cuMemcpyHtoDAsync_v2")                                                \
   ENTRY(download, Result(void *, Address, size_t, Stream),                     \

@@ -74,6 +74,7 @@ struct Session {
 /// What a thread keeps: the message has to outlive the call it ends.
 struct Thread {
   Session *session;
+  Loaded *loaded; ///< of the last call
   char message[512];
 };
 

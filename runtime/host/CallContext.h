@@ -8,6 +8,7 @@
 
 #include "Memory.h"
 #include "Processor.h"
+#include "numera/Runtime/Entry.h"
 
 #include <csetjmp>
 #include <pthread.h>
@@ -21,6 +22,7 @@ class Team;
 struct CallContext {
   Roomy<jmp_buf> escape;
   const char *volatile message = nullptr; ///< of numera_host_fail
+  CopyResult *copy = nullptr;             ///< of numera_host_copy_with
   Team *team = nullptr; ///< null: parallel loops run in this thread alone
   CallContext *outer = nullptr; ///< that this one runs in, in the same thread
   OpenBlocks memory = {};

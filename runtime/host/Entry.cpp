@@ -122,7 +122,7 @@ public:
       return fault().add("out of memory");
     bool succeeded = produce();
     for (size_t i = 0; succeeded && i < function.outputCount; ++i)
-      deliver(i);
+      succeeded = deliver(i);
     discard();
     trimMemory();
     return succeeded;
@@ -156,6 +156,7 @@ private:
     return runWith(&team, [this] {
       version->invoke(arguments, returned, options.seed, options.step,
                       options.sample);
+      copy = CallContext::current()->copy;
       if (const char *other = findOtherEnvironment())
         numera_host_fail(other);
     });
@@ -365,7 +366,17 @@ private:
     return result.buffer || fault().add("out of memory");
   }
 
-  void deliver(size_t i) {
+  /// Copies a result, to a device where the caller wants it there.
+  bool move(void *to, const void *from, uint64_t bytes) const {
+    if (CopyOutcome outcome =
+            copy ? copy(to, from, bytes) : CopyOutcome::HostMemory;
+        outcome != CopyOutcome::HostMemory)
+      return outcome == CopyOutcome::Copied;
+    std::memmove(to, from, bytes);
+    return true;
+  }
+
+  bool deliver(size_t i) {
     const TensorInfo &info = function.outputs[i];
     numera_tensor &output = outputs[i];
     Result &result = results[i];
@@ -374,8 +385,10 @@ private:
     uint64_t bytes = bytesOf(shape, info.rank, info.dtype);
     if (result.buffer == result.owned)
       result.owned = nullptr; // given away
-    else if (bytes && result.buffer != data)
-      std::memmove(result.buffer, data, bytes);
+    else if (bytes && result.buffer != data &&
+             !move(result.buffer, data, bytes))
+      return fault().add("output %llu cannot be copied to the device",
+                         (unsigned long long)i);
     if (!output.data)
       output.capacity = bytes;
     output.data = result.buffer;
@@ -384,6 +397,7 @@ private:
     output.rank = info.rank;
     if (info.rank)
       std::memcpy(output.shape, shape, size_t(info.rank) * sizeof(int64_t));
+    return true;
   }
 
   /// Frees what was not given away.
@@ -404,6 +418,7 @@ private:
   Message &message;
   numera_options options = NUMERA_OPTIONS;
   const Version *version = nullptr;
+  CopyResult *copy = nullptr; ///< null: every output is the host's memory
 
   int64_t *memory = nullptr;
   void **arguments = nullptr;
@@ -417,6 +432,10 @@ extern "C" void numera::host::numera_host_fail(const char *message) {
   CallContext *running = CallContext::current();
   running->message = message;
   longjmp(running->escape.value, 1);
+}
+
+extern "C" void numera::host::numera_host_copy_with(CopyResult *copy) {
+  CallContext::current()->copy = copy;
 }
 
 extern "C" void numera::host::numera_host_end() {

@@ -84,6 +84,11 @@ constexpr uint64_t sizeOfDType(int32_t dtype) {
   return 0;
 }
 
+/// Copies a result of a call to memory that the caller gave, if that is not the
+/// host's.
+enum class CopyOutcome : int { HostMemory, Copied, Failed };
+using CopyResult = CopyOutcome(void *to, const void *from, uint64_t bytes);
+
 extern "C" {
 /// Checks the arguments of an entry, calls the function, and hands over the
 /// results: what numera_entry promises.
@@ -97,6 +102,10 @@ int numera_host_call(const FunctionInfo *function, const numera_tensor *inputs,
 /// function had allocated is lost. In a parallel loop, it ends the call that
 /// runs the loop.
 [[noreturn]] void numera_host_fail(const char *message);
+
+/// Results of the call that is running in this thread are handed over by
+/// `copy`.
+void numera_host_copy_with(CopyResult *copy);
 
 /// Runs a loop of `count` iterations that do not depend on each other. Each is
 /// part of one call of `body`, in this thread or in another of those that the
