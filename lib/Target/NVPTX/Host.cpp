@@ -158,15 +158,29 @@ static std::vector<std::string> failuresOf(mlir::ModuleOp lowered) {
   return texts;
 }
 
+/// Code for sm_90a runs on that architecture alone, code for sm_90 on later
+/// ones too: without the instructions of warpgroups, which the former has,
+/// programs are for the latter.
+static GPUOptions portable(GPUOptions options, mlir::gpu::GPUModuleOp kernels) {
+  auto usesWarpgroups = [](mlir::LLVM::LLVMFuncOp function) {
+    auto kind = function->getAttrOfType<mlir::StringAttr>("numera.kernel");
+    return kind && kind.getValue().starts_with("warpgroup");
+  };
+  if (none_of(kernels.getOps<mlir::LLVM::LLVMFuncOp>(), usesWarpgroups))
+    options.gpu = StringRef(options.gpu).rtrim("af").str();
+  return options;
+}
+
 Expected<DeviceCode> numera::takeDeviceCode(mlir::ModuleOp lowered,
                                             const Registry &registry,
-                                            const GPUOptions &options) {
+                                            const GPUOptions &given) {
   DeviceCode code;
-  code.target = "nvptx " + options.gpu;
+  code.target = "nvptx " + given.gpu;
   code.failures = failuresOf(lowered);
   auto modules = lowered.getOps<mlir::gpu::GPUModuleOp>();
   if (modules.empty())
     return code; // it only hands on what it was given
+  GPUOptions options = portable(given, *modules.begin());
   Expected<std::string> ptx = compileToPTX(lowered, registry, options);
   if (!ptx)
     return ptx.takeError();
