@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from numera import _numera
+from numera._device import DeviceArray, code_of, device_array, run_on_device
 from numera._errors import Error
 
 __all__ = ["Function", "Tensor"]
@@ -65,9 +66,14 @@ class Function:
     """A function of a program."""
 
     def __init__(
-        self, program: _numera.Program, entry: Mapping[str, Any], seed: int
+        self,
+        program: _numera.Program,
+        entry: Mapping[str, Any],
+        seed: int,
+        target: str,
     ) -> None:
-        self._program = program
+        self.program = program
+        self._target = target
         self._seed = seed
         self.name: str = entry["name"]
         self.inputs = _tensors(entry["inputs"], "arg")
@@ -76,8 +82,10 @@ class Function:
             [tensor["dtype"] == "bf16" for tensor in entry[kind]]
             for kind in ("inputs", "outputs")
         ]
+        self.brains: list[list[bool]] = brains
+        """Which inputs and outputs are bf16."""
         self._brains: list[list[bool]] = brains if any(map(any, brains)) else []
-        """Which inputs and outputs are bf16, if any: they are lent as integers."""
+        """The same if there are any: they are lent as integers."""
 
     def __call__(
         self,
@@ -96,7 +104,9 @@ class Function:
         number changes, and refused otherwise. Lists and numbers are rounded.
 
         The result is an array, or a tuple of them where there are several: NumPy's,
-        or PyTorch's where an input is.
+        or PyTorch's where an input is. A program for a GPU takes arrays that lie
+        there, PyTorch's and whatever has ``__cuda_array_interface__``, where they
+        are; the call begins when what was asked of the GPU is done.
 
         out      an array, or a tuple of them, to write the results to.
         threads  0: as many as there are processors. The bits are the same.
@@ -109,6 +119,14 @@ class Function:
                 f"'{self.name}' takes {_count(len(self.inputs), 'input')}, "
                 f"found {len(inputs)}"
             )
+        seed = self._seed if seed is None else seed
+        wanted = out if isinstance(out, (tuple, list)) else [out]
+        if any(map(_may_be_on_device, [*inputs, *wanted])):
+            given = [
+                device_array(value, f"input '{tensor.name}'")
+                for value, tensor in zip(inputs, self.inputs)
+            ]
+            return self._call_on_device(inputs, given, out, seed, step, sample)
         arrays = [
             value
             if type(value) is np.ndarray
@@ -121,14 +139,14 @@ class Function:
         if self._brains:
             arrays = _as_integers(arrays, self._brains[0])
             outputs = _as_integers(outputs, self._brains[1])
-        results = self._program.call(
+        results = self.program.call(
             self.name,
             arrays,
             outputs,
             len(self.outputs),
             self._brains,
             threads,
-            self._seed if seed is None else seed,
+            seed,
             step,
             sample,
         )
@@ -150,6 +168,34 @@ class Function:
             ]
         return results[0] if len(results) == 1 else tuple(results)
 
+    def _call_on_device(
+        self,
+        inputs: Sequence[Any],
+        given: Sequence[DeviceArray | None],
+        out: Any,
+        seed: int,
+        step: int,
+        sample: int,
+    ) -> Any:
+        if not self._target.startswith("nvptx"):
+            place = next(i for i, array in enumerate(given) if array is not None)
+            raise Error(
+                f"input '{self.inputs[place].name}' lies on a device, expected memory "
+                f'of the CPU; or compile with target="nvptx"'
+            )
+        arrays: list[DeviceArray | np.ndarray[Any, Any]] = []
+        for value, array, tensor, is_brain in zip(
+            inputs, given, self.inputs, self.brains[0]
+        ):
+            if array is not None:
+                _check_dtype(array, tensor, f"input '{tensor.name}'", is_brain)
+            arrays.append(_dense(value, tensor) if array is None else array)
+        outputs = None if out is None else self._destinations(out)
+        results = run_on_device(self, arrays, outputs, seed, step, sample)
+        if out is not None:
+            return out
+        return results[0] if len(results) == 1 else tuple(results)
+
     def _destinations(self, out: Any) -> list[Any]:
         """Arrays that results can be written to as they are."""
         arrays = list(out) if isinstance(out, (tuple, list)) else [out]
@@ -158,8 +204,15 @@ class Function:
                 f"'{self.name}' has {_count(len(self.outputs), 'output')}, "
                 f"found {len(arrays)} in out"
             )
-        views = []
-        for value, tensor in zip(arrays, self.outputs):
+        views: list[Any] = []
+        for value, tensor, is_brain in zip(arrays, self.outputs, self.brains[1]):
+            there = device_array(value, f"out '{tensor.name}'")
+            if there is not None:
+                _check_dtype(there, tensor, f"out '{tensor.name}'", is_brain)
+                if not there.is_writeable:
+                    raise Error(f"out '{tensor.name}' is read-only")
+                views.append(there)
+                continue
             view = _view(value, f"out '{tensor.name}'")
             if view is None:
                 raise Error(
@@ -186,6 +239,24 @@ class Function:
 
     def __repr__(self) -> str:
         return f"<numera.Function {self}>"
+
+
+def _may_be_on_device(value: Any) -> bool:
+    """Quick for NumPy's arrays."""
+    if type(value) is np.ndarray:
+        return False
+    device = getattr(value, "device", None)  # PyTorch's bf16 has no interface
+    return getattr(device, "type", "") == "cuda" or hasattr(
+        value, "__cuda_array_interface__"
+    )
+
+
+def _check_dtype(array: DeviceArray, tensor: Tensor, name: str, is_brain: bool) -> None:
+    wanted = "bfloat16" if is_brain else code_of(tensor.dtype)
+    if array.dtype != wanted:
+        raise Error(
+            f"{name} has dtype {array.dtype} on the GPU, expected {tensor.dtype}"
+        )
 
 
 def _as_integers(

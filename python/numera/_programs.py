@@ -72,7 +72,7 @@ class Program:
         self._showing: _numera.Program | None = None
         self._metadata = json.loads(native.metadata)
         self.functions: dict[str, Function] = {
-            entry["name"]: Function(native, entry, self.seed)
+            entry["name"]: Function(native, entry, self.seed, self.target)
             for entry in self._metadata["functions"]
         }
 
@@ -243,7 +243,8 @@ class Program:
         (entry,) = (entry for entry in entries if entry["name"] == name)
         if len(entry["outputs"]) == len(self.functions[name].outputs):
             return name, []
-        results = Function(program, entry, self.seed)(*inputs, **options)
+        call = Function(program, entry, self.seed, self.target)
+        results = call(*inputs, **options)
         return name, [np.asarray(result) for result in results]
 
     def _known(self, method: str) -> _Model:

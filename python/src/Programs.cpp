@@ -293,9 +293,10 @@ public:
         tensors.push_back(tensorOf(dtype, shape, tensors.size()));
   }
 
-  /// The addresses of the inputs, then those of the outputs.
-  void run(const std::vector<uintptr_t> &addresses, uint32_t threads,
-           uint64_t seed, uint64_t step, uint64_t sample) const {
+  /// The addresses of the inputs, then those of the outputs. Returns arrays
+  /// with the outputs whose address is 0.
+  nb::list run(const std::vector<uintptr_t> &addresses, uint32_t threads,
+               uint64_t seed, uint64_t step, uint64_t sample) const {
     if (addresses.size() != tensors.size())
       throw Error("'" + function + "' takes " + std::to_string(tensors.size()) +
                   " addresses, found " + std::to_string(addresses.size()));
@@ -315,7 +316,18 @@ public:
     });
     if (!done)
       throwError(error);
+    nb::list made;
+    for (size_t i = inputCount; i < list.size(); ++i)
+      if (!addresses[i])
+        made.append(arrayOf(list[i]));
+      else if (!std::equal(list[i].shape, list[i].shape + list[i].rank,
+                           tensors[i].shape))
+        throw Error("out " + std::to_string(i - inputCount) + " has shape " +
+                    printShape(tensors[i].shape, size_t(tensors[i].rank)) +
+                    ", the result " +
+                    printShape(list[i].shape, size_t(list[i].rank)));
     handleSignals();
+    return made;
   }
 
 private:
@@ -350,6 +362,9 @@ private:
       return 8;
     case NUMERA_BOOL:
       return 1;
+    case NUMERA_F16:
+    case NUMERA_BF16:
+      return 2;
     default:
       if (dtype >= NUMERA_I8 && dtype <= NUMERA_I64)
         return uint64_t(1) << (dtype - NUMERA_I8);
