@@ -75,7 +75,8 @@ def file_to_linalg(content: bytes) -> str:
     from jaxlib.mlir.dialects import stablehlo
 
     # JAX has no public way to make a context with all of its dialects.
-    with jax.jit(lambda: 0).lower().compiler_ir("stablehlo").context as context:
+    known: Any = jax.jit(lambda: 0).lower().compiler_ir("stablehlo")
+    with known.context as context:
         try:
             if content.startswith(_BYTECODE):
                 module = stablehlo.deserialize_portable_artifact(context, content)
@@ -88,7 +89,8 @@ def file_to_linalg(content: bytes) -> str:
             raise Error("not StableHLO: it has no function")
         _replace(ir, module)
         _check(_operations(ir, module), ("builtin", "func", "math", "stablehlo"))
-        return _legalized(module.operation.get_asm(enable_debug_info=True))
+        text: Any = module.operation.get_asm(enable_debug_info=True)
+        return _legalized(text)
 
 
 def _replace(ir: Any, module: Any) -> None:

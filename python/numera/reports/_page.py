@@ -55,8 +55,8 @@ def _share(value: float | None) -> str:
 @functools.cache
 def _library() -> str:
     """Vega, Vega-Lite and Vega-Embed, without what ends a script."""
-    text = vl_convert.javascript_bundle(vl_version=_VEGA_LITE)
-    return str(text).replace("</script", "<\\/script")
+    bundle: Any = vl_convert.javascript_bundle
+    return str(bundle(vl_version=_VEGA_LITE)).replace("</script", "<\\/script")
 
 
 def _json(value: Any) -> str:

@@ -205,8 +205,10 @@ def _mix(number: int) -> int:
     return number ^ (number >> 31)
 
 
-_MOVES = ("permute", "view", "_unsafe_view", "t", "transpose", "reshape", "squeeze")
-_MOVES += ("unsqueeze", "expand", "slice", "clone", "convert_element_type")
+_MOVES = (
+    *("permute", "view", "_unsafe_view", "t", "transpose", "reshape", "squeeze"),
+    *("unsqueeze", "expand", "slice", "clone", "convert_element_type"),
+)
 """Operators that compute nothing."""
 
 

@@ -14,6 +14,7 @@ import os
 import pathlib
 import tempfile
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import fx
@@ -84,6 +85,7 @@ def _key(graph: fx.GraphModule, names: Callable[[fx.Node], str]) -> str:
             if isinstance(each, torch.Tensor):
                 known.update(f"{tuple(each.shape)} {each.dtype};".encode())
         if node.op == "get_attr":
-            constant = functools.reduce(getattr, node.target.split("."), graph)
+            path: Any = node.target
+            constant: Any = functools.reduce(getattr, path.split("."), graph)
             known.update(constant.detach().contiguous().numpy().tobytes())
     return known.hexdigest()[:40]

@@ -78,6 +78,7 @@ class Exported:
                 if kind == OutputKind.USER_OUTPUT:
                     results.append(value)
                 elif kind == OutputKind.BUFFER_MUTATION:
+                    assert isinstance(target, torch.Tensor)
                     target.copy_(value)
                 else:
                     raise Error(f"a result of kind {kind.name}, which no program has")

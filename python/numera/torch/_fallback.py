@@ -46,6 +46,7 @@ def run_in_parts(
     )
     for name, part in list(whole.named_children()):
         if int(name.rsplit("_", 1)[1]) % 2 == 0:
+            assert isinstance(part, fx.GraphModule)
             setattr(whole, name, _Part(compile, part))
     return whole.forward
 

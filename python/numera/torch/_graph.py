@@ -47,7 +47,8 @@ _COMPARISONS = {
 def _compare_in_own_type(graph: fx.Graph, node: fx.Node) -> None:
     """With a tensor in place of a number of Python, which torch-mlir compares in
     f64, and PyTorch in the tensor's type."""
-    tensor, number = node.args
+    given: tuple[Any, ...] = node.args
+    tensor, number = given
     like = tensor.meta["val"]
     if not like.is_floating_point():
         return
@@ -123,13 +124,14 @@ def _rewrite(graph: fx.Graph, node: fx.Node, is_finite: bool) -> None:
         node.args = fx.node.map_aggregate(node.args, _finite)
     if node.op != "call_function":
         return
+    given: tuple[Any, ...] = node.args
     if node.target in _ALIASES:
-        node.replace_all_uses_with(node.args[0])
+        node.replace_all_uses_with(given[0])
         graph.erase_node(node)
     elif node.target in _COMPARISONS:
         _compare_in_own_type(graph, node)
     elif node.target in _ALONG:
-        tensor, axis, *rest = node.args
+        tensor, axis, *rest = given
         node.args = (tensor, axis % max(tensor.meta["val"].dim(), 1), *rest)
 
 
@@ -141,13 +143,15 @@ def _plan(
     plan: list[tuple[str, Any]] = []
     kept: dict[fx.Node, int] = {}
     end = graph.output_node()
-    for value in end.args[0]:
+    results: Any = end.args[0]
+    for value in results:
         if not isinstance(value, fx.Node):
             plan.append(("value", value))
         elif value in arguments:
             plan.append(("input", arguments.index(value)))
         elif value.target is aten.permute.default and value.args[0] in arguments:
-            plan.append(("permuted", (arguments.index(value.args[0]), value.args[1])))
+            source: Any = value.args[0]
+            plan.append(("permuted", (arguments.index(source), value.args[1])))
         else:
             plan.append(("output", kept.setdefault(value, len(kept))))
     end.args = (tuple(kept),)
@@ -160,7 +164,8 @@ def _straighten(graph: fx.Graph, node: fx.Node) -> list[int] | None:
     value = node.meta["val"]
     if not isinstance(value, torch.Tensor) or value.is_contiguous():
         return None
-    order = sorted(range(value.dim()), key=lambda axis: -value.stride(axis))
+    strides: tuple[int, ...] = value.stride()
+    order = sorted(range(value.dim()), key=lambda axis: -strides[axis])
     if not value.permute(order).is_contiguous():
         return None
     with graph.inserting_after(node):

@@ -33,7 +33,9 @@ class GraphError(Error):
     """A graph that cannot be compiled, because of one of its nodes."""
 
     def __init__(self, node: fx.Node | None, reason: str) -> None:
-        self.node = node and node.meta.get("numera_node", node.name)
+        self.node: str | None = (
+            node.meta.get("numera_node", node.name) if node else None
+        )
         self.operator = str(_operator(node)) if node else ""
         self.place = _place_in_model(node) if node else ""
         self.reason = reason

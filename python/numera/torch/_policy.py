@@ -113,7 +113,7 @@ def _settings(
             # The accumulator was chosen for all passes, or for none.
             own = {**own, "accumulate": common.get("accumulate")}
         common = _spread(own, common)
-        found[name] = _pass_settings(common, where, base and base[name])
+        found[name] = _pass_settings(common, where, base[name] if base else None)
     return found
 
 

@@ -28,7 +28,8 @@ def _like(node: fx.Node) -> Draw:
     """A node whose tensor, if any, says only what the draws look like."""
     like = node.meta["val"]
     shape, dtype = list(like.shape), like.dtype
-    target, rest, options = node.target, node.args[1:], dict(node.kwargs)
+    target: Any = node.target
+    rest, options = node.args[1:], dict(node.kwargs)
 
     def draw() -> torch.Tensor:
         return target(torch.empty(shape, dtype=dtype), *rest, **options)
@@ -37,7 +38,8 @@ def _like(node: fx.Node) -> Draw:
 
 
 def _free(node: fx.Node) -> Draw:
-    target, args, options = node.target, node.args, dict(node.kwargs)
+    target: Any = node.target
+    args, options = node.args, dict(node.kwargs)
     return lambda: target(*args, **options)
 
 
@@ -101,7 +103,8 @@ def lift(graph: fx.Graph) -> list[Draw]:
 
 def _lift_dropout(graph: fx.Graph, node: fx.Node, add: Callable[..., fx.Node]) -> None:
     """`where(mask, x * 1 / (1 - p), 0)`, with the mask drawn."""
-    value, share, training = node.args
+    given: tuple[Any, ...] = node.args
+    value, share, training = given
     result, mask = node.meta["val"]
     if not training or share == 0:  # nor does eager mode draw
         return
