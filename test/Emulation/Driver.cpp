@@ -400,6 +400,8 @@ EXPORT cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size, void *) {
       isOnDevice(reinterpret_cast<uint64_t>(to), size))
     return invalidValue;
   std::memcpy(to, reinterpret_cast<void *>(from), size);
+  if (getenv("NUMERA_EMULATED_FAULT")) // the lowest bit of what comes last
+    static_cast<char *>(to)[size - 1] ^= 1;
   return success;
 }
 EXPORT cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size, void *) {

@@ -3,6 +3,7 @@
 // `numera check`: certifies formats and libraries against the exact reference.
 
 #include "Check/CheckReport.h"
+#include "Check/GPUCheck.h"
 #include "Check/ScaledCheck.h"
 #include "Commands.h"
 #include "Support/CommandLine.h"
@@ -23,8 +24,8 @@ using namespace numera;
 namespace {
 struct CheckFlags {
   FormatSources sources;
-  std::vector<std::string> formats;
-  std::string library, rounding;
+  std::vector<std::string> formats, operations;
+  std::string library, rounding, gpu;
   std::optional<uint64_t> threads, seconds, seed, draws;
   bool isSlow = false, wantsProofs = false, wantsJSON = false;
 };
@@ -48,6 +49,12 @@ static std::optional<int> parse(ArrayRef<const char *> arguments,
             "try all operands of opaque formats of up to 16 bits, and keep "
             "what is proven: programs then compute it as the built-in format",
             &flags.wantsProofs});
+  line.add({"gpu", "GPU",
+            "compare the GPU of this machine, an sm_80 for example, with its "
+            "CPU",
+            &flags.gpu});
+  line.add({"operation", "NAME", "with --gpu: only this one, as add or to_f32",
+            &flags.operations});
   line.add({"threads", "NUMBER",
             "processes at a time (default: as many as "
             "there are processors)",
@@ -167,6 +174,38 @@ static bool chooseFormats(const CheckFlags &flags, const Registry &registry,
               "with --formats") == 0;
 }
 
+/// The GPU against the CPU, for each format.
+static int compareGPU(const CheckFlags &flags, const Registry &registry,
+                      const check::Options &options, ArrayRef<Format> formats) {
+  std::vector<GPUReport> reports;
+  uint64_t bad = 0;
+  for (Format format : formats) {
+    if (options.rounding)
+      format = format.withRounding(*options.rounding);
+    Expected<GPUReport> report = checkGPU(registry, format,
+                                          {.gpu = flags.gpu,
+                                           .draws = options.draws,
+                                           .seed = options.seed,
+                                           .operations = flags.operations});
+    if (!report)
+      return fail(toString(report.takeError()));
+    bad += report->bad();
+    reports.push_back(std::move(*report));
+  }
+  if (flags.wantsJSON) {
+    json::OStream json(outs(), /*IndentSize=*/2);
+    json.array([&] {
+      for (const GPUReport &report : reports)
+        printJSON(report, json);
+    });
+    outs() << '\n';
+  } else {
+    for (const GPUReport &report : reports)
+      printText(report, outs());
+  }
+  return bad ? 1 : 0;
+}
+
 int numera::checkCommand(ArrayRef<const char *> arguments) {
   CheckFlags flags;
   if (std::optional<int> status = parse(arguments, flags))
@@ -181,6 +220,19 @@ int numera::checkCommand(ArrayRef<const char *> arguments) {
       !chooseFormats(flags, registry, formats, scaledFormats) ||
       (flags.wantsProofs && !chooseProvable(flags, registry, formats)))
     return 1;
+
+  if (!flags.gpu.empty()) {
+    if (flags.wantsProofs || !scaledFormats.empty() || !flags.library.empty())
+      return fail("--gpu compares formats, found " +
+                  StringRef(flags.wantsProofs       ? "--prove"
+                            : scaledFormats.empty() ? "--library"
+                                                    : "a scaled format")
+                      .str());
+    return compareGPU(flags, registry, options, formats);
+  }
+
+  if (!flags.operations.empty())
+    return fail("--operation is for --gpu; expected --gpu as well");
 
   std::vector<check::Report> reports;
   for (const Format &format : formats) {

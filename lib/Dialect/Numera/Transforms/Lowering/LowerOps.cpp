@@ -73,13 +73,20 @@ static LogicalResult replace(Operation *op, LowerOn lower, Target target) {
            << " cannot become calls; turn it into linalg on scalars first "
               "(numera-lower does)";
   OpBuilder builder(op);
+  // What computes on machine numbers returns them where codes are wanted.
+  auto lowerToCodes = [&](OpBuilder &builder, Operation *op,
+                          ValueRange values) {
+    Value lowered = lower(builder, op, values);
+    bool isCode = isa<IntegerType>(getElementTypeOrSelf(type));
+    return lowered && isCode ? toBits(builder, op->getLoc(), lowered) : lowered;
+  };
   Value lowered;
   if (!isa<VectorType>(type))
-    lowered = lower(builder, op, op->getOperands());
+    lowered = lowerToCodes(builder, op, op->getOperands());
   else if (target == Target::NVPTX && !isOnBytes(op))
-    lowered = unroll(builder, op, lower);
+    lowered = unroll(builder, op, lowerToCodes);
   else
-    lowered = lowerWhole(builder, op, lower);
+    lowered = lowerWhole(builder, op, lowerToCodes);
   if (!lowered)
     return failure();
   op->getResult(0).replaceAllUsesWith(lowered);
