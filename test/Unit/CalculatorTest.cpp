@@ -3,7 +3,8 @@
 // The calculator: notation, formats, draws; and decimals against printf, which
 // is exact.
 
-#include "Eval/Calculator.h"
+#include "Eval/CalculationReport.h"
+#include "Eval/Neighbours.h"
 #include "numera/Numerics/Random/Random.h"
 #include "numera/Registry/Description/Decimal.h"
 #include "numera/Registry/Description/FormatFacts.h"
@@ -19,25 +20,50 @@ using namespace numera;
 
 namespace {
 
-/// The last step's or constant's result, in decimal; what is wrong otherwise.
-std::string evaluate(llvm::StringRef text, uint64_t seed = 0) {
+std::optional<Calculation> calculationOf(llvm::StringRef text,
+                                         std::vector<Instruction> &program,
+                                         std::string &message, uint64_t seed) {
   static const Registry registry;
   ExpressionError error;
   std::optional<ExpressionFormat> front = formatOf(text, error);
-  if (!front)
-    return error.message;
-  Format format = registry.lookupFormat(front->name, error.message);
+  Format format;
+  if (front)
+    format = registry.lookupFormat(front->name, error.message);
+  message = error.message;
   if (!format)
-    return error.message;
-  auto program = parseExpression(text, front->end, format, registry, error);
-  if (!program)
-    return std::to_string(error.column + 1) + ": " + error.message;
-  std::vector<CalculatorStep> steps = calculate(*program, seed);
-  const Instruction &last = program->back();
-  uint64_t code = last.isConstant ? last.code : steps.back().result;
-  return last.isTruth()
-             ? std::to_string(code)
-             : printDecimal(last.result.getFamily().decode(last.result, code));
+    return std::nullopt;
+  auto parsed = parseExpression(text, front->end, format, registry, error);
+  message = std::to_string(error.column + 1) + ": " + error.message;
+  if (!parsed)
+    return std::nullopt;
+  program = std::move(*parsed);
+  return calculate(program, seed);
+}
+
+/// The result in decimal; what is wrong otherwise.
+std::string evaluate(llvm::StringRef text, uint64_t seed = 0) {
+  std::vector<Instruction> program;
+  std::string message;
+  std::optional<Calculation> found =
+      calculationOf(text, program, message, seed);
+  if (!found)
+    return message;
+  std::string result;
+  const FormatFamily &family = found->format.getFamily();
+  for (uint64_t code : found->result.codes)
+    result +=
+        (result.empty() ? "" : " ") +
+        (found->isTruth ? std::to_string(code)
+                        : printDecimal(family.decode(found->format, code)));
+  return found->result.isVector ? "[" + result + "]" : result;
+}
+
+/// What is said of its roundings.
+std::string outcomes(llvm::StringRef text) {
+  std::vector<Instruction> program;
+  std::string message;
+  std::optional<Calculation> found = calculationOf(text, program, message, 0);
+  return found ? printOutcomes(*found) : message;
 }
 
 /// Expressions and what they come to.
@@ -82,7 +108,7 @@ TEST(Calculator, KnowsTheOperationsOfTheDialect) {
       {"f32: isnan(nan)", "1"},
       {"f32: isnan(1) + 2", "2"},
       {"f32: cast(1)",
-       "6: unknown function or format 'cast', did you mean 'cbrt'?"},
+       "6: unknown function, variable or format 'cast', did you mean 'cbrt'?"},
   });
 }
 
@@ -186,6 +212,197 @@ TEST(Calculator, DrawsByTheNumberOfTheOperation) {
     // Operations: 1 div, 2 cast, 3 mul, 4 div, …
     EXPECT_EQ(sum, std::to_string(rounded(1) + rounded(4))) << seed;
   }
+}
+
+TEST(Calculator, HasVariables) {
+  expectAll({
+      {"f32: x = 1.5; x*x", "2.25"},
+      {"f32: x = 1.5; y = x + 1; x = y; x * y;", "6.25"},
+      {"f32: x = 1 < 2; x + 1", "2"},
+      {"f32: x == 2", "6: unknown function, variable or format 'x'"},
+      {"f32: x = 2; x == 2", "1"},
+      // The value of an assignment.
+      {"f32: x = 7", "7"},
+      // Rounded where it is assigned, and cast where it is used.
+      {"f8E4M3FN: x = 1.0626; f32(x)", "1.125"},
+      {"f32: x = 1.0626; f8E4M3FN(x)", "1.125"},
+      {"f32: x = 1; 2; x", "13: nothing takes the value of this expression, "
+                           "expected NAME = EXPRESSION before a ';'"},
+      {"f32: pi = 3; pi",
+       "6: 'pi' is a constant, expected another name of a variable"},
+      {"f32: sqrt = 3",
+       "6: 'sqrt' is a function, expected another name of a variable"},
+      {"f32: ulp = 3",
+       "6: 'ulp' is a function, expected another name of a variable"},
+      {"f32: bf16 = 3",
+       "6: 'bf16' is a format, expected another name of a variable"},
+      {"f32: x = ", "10: the expression ends, expected a number"},
+      {"f32: x = 1;;", "12: found ';', expected a number"},
+  });
+}
+
+TEST(Calculator, HasVectors) {
+  expectAll({
+      {"f32: [1, 2, 3] + 1", "[2 3 4]"},
+      {"f32: 2 * [1, 2]", "[2 4]"},
+      {"f32: [1, 2] * [3, 4] + [5, 6]", "[8 14]"},
+      {"f32: x = [1, 4, 9]; sqrt(x) - 1", "[0 1 2]"},
+      {"f32: fma([1, 2], 3, [4, 5])", "[7 11]"},
+      {"f32: -[1, -2]", "[-1 2]"},
+      {"f32: [1, 2] < [2, 1]", "[1 0]"},
+      {"f32: ([1, 2] < [2, 1]) + 1", "[2 1]"},
+      {"f32: [7]", "[7]"},
+      {"f32: f8E4M3FN([1.0626, 2])", "[1.125 2]"},
+      {"f32: [1, 2] + [1, 2, 3]", "13: vectors of 2 and of 3 elements"},
+      {"f32: [1] + [1, 2, 3]", "10: vectors of 1 and of 3 elements"},
+      {"f32: [[1], 2]", "7: a vector in a vector, expected a number"},
+      {"f32: []", "7: found ']', expected a number"},
+      {"f32: [1, 2", "11: the expression ends, expected an operator, ',' or "
+                     "']'"},
+  });
+  // Each element draws with its own index.
+  for (uint64_t seed = 0; seed < 16; ++seed) {
+    std::string expected;
+    for (uint64_t index = 0; index < 3; ++index) {
+      uint32_t random = draw(randomKey(seed, 0), 1, 0, index, 8);
+      expected += (index ? " " : "[") +
+                  std::string(random < 170 ? "0.34375" : "0.3125");
+    }
+    EXPECT_EQ(
+        evaluate("float<4,3,stochastic,random-bits=8>: [1, 1, 1] / 3", seed),
+        expected + "]");
+  }
+}
+
+/// Against all values of a format, sorted.
+TEST(Calculator, FindsNeighbours) {
+  static const Registry registry;
+  for (const char *text :
+       {"f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E8M0FNU", "f4E2M1FN", "posit8",
+        "posit<6,0>", "takum<8>", "fixed<3,4>", "fixed<3,4,wrap>",
+        "fixed<3,4,unsigned>", "lns<3,4>", "float<4,3,flush>",
+        "float<4,3,unsigned>", "float<4,3,saturate>", "p3109_k8p3se",
+        "p3109_k8p3uf", "float<4,3,propagate>", "float<0,5,finite,bias=3>"}) {
+    SCOPED_TRACE(text);
+    std::string error;
+    Format format = registry.lookupFormat(text, error);
+    ASSERT_TRUE(format) << error;
+    const FormatFamily &family = format.getFamily();
+    auto valueOf = [&](uint64_t code) {
+      Unpacked value = family.decode(format, code);
+      double magnitude = value.isInfinite()
+                             ? INFINITY
+                             : std::ldexp(double(value.significand >> 11),
+                                          value.exponent - 52);
+      return value.isZero() ? 0.0 : value.negative ? -magnitude : magnitude;
+    };
+    std::vector<double> values;
+    for (uint64_t code = 0; code >> format.width() == 0; ++code)
+      if (!family.decode(format, code).isNaN())
+        values.push_back(valueOf(code));
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    for (uint64_t code = 0; code >> format.width() == 0; ++code) {
+      uint64_t above = neighbourOf(format, code, true);
+      uint64_t below = neighbourOf(format, code, false);
+      if (family.decode(format, code).isNaN()) {
+        EXPECT_TRUE(above == code && below == code);
+        continue;
+      }
+      auto place = std::find(values.begin(), values.end(), valueOf(code));
+      bool isLast = place + 1 == values.end(),
+           isFirst = place == values.begin();
+      EXPECT_EQ(valueOf(above), isLast ? *place : place[1]) << code;
+      EXPECT_EQ(valueOf(below), isFirst ? *place : place[-1]) << code;
+      double away = *place < 0 ? isFirst ? -INFINITY : place[-1]
+                    : isLast   ? INFINITY
+                               : place[1];
+      double toward = *place < 0 ? place[1] : isFirst ? 0 : place[-1];
+      double gap = std::isinf(*place) ? INFINITY
+                   : std::isinf(away) ? std::abs(*place - toward)
+                                      : std::abs(away - *place);
+      Unpacked ulp = ulpOf(format, code);
+      double found =
+          ulp.isInfinite()
+              ? INFINITY
+              : std::ldexp(double(ulp.significand >> 11), ulp.exponent - 52);
+      if (family.isIrrational())
+        EXPECT_NEAR(found, gap, 1e-12 * gap) << code;
+      else
+        EXPECT_EQ(found, gap) << code;
+    }
+  }
+}
+
+TEST(Calculator, KnowsNeighboursByName) {
+  expectAll({
+      {"f64: ulp(1)", "2.220446049250313080847263336181640625e-16"},
+      {"f32: nextup(0) == 0x1p-149", "1"},
+      {"f16: nextup(65504)", "inf"},
+      {"f16: nextdown(inf)", "65504"},
+      {"f8E4M3FN: nextup(448)", "448"},
+      {"f16: nextafter(1, 2) - 1", "0.0009765625"},
+      {"f16: nextafter(1, 0) - 1", "-0.00048828125"},
+      {"f16: nextafter(1, 1)", "1"},
+      {"f16: nextafter(1, nan)", "nan"},
+      {"f16: nextafter(0, -0)", "-0"},
+      {"f16: nextdown(nextup(0))", "0"},
+      {"f16: nextup(nextdown(0))", "-0"},
+      {"f16: ulp(-4)", "0.00390625"},
+      {"posit16: nextup(NaR)", "nan"},
+      {"bf16: ulp([1, 2, 4])", "[0.0078125 0.015625 0.03125]"},
+      {"f16: nextafter(1)", "6: 'nextafter' takes 2 operands, found 1"},
+  });
+}
+
+TEST(Calculator, SaysWhatWasRounded) {
+  for (auto [text, expected] :
+       std::initializer_list<std::pair<llvm::StringRef, llvm::StringRef>>{
+           {"f32: 1 + 2 * 3", "exact"},
+           {"f32: sqrt(9) + exp2(10) + log2(8)", "exact"},
+           {"f32: 1/3", "rounded: div"},
+           {"f32: 0.1", "rounded: 0.1"},
+           {"f32: pi", "rounded: pi"},
+           {"f32: sin(0)", "exact"},
+           {"f32: sin(1)", "rounded: sin"},
+           {"f32: 1/3 + 1/3 + 0.1", "rounded: 0.1, div (2 times), add"},
+           {"f8E4M3FN: 448 + 8", "rounded: add"},
+           {"f8E4M3FN: 448 + 16", "rounded: add"}, // a tie, which 448 wins
+           {"f8E4M3FN: 448 + 32", "saturated: add"},
+           {"f8E4M3FN: 1e9 * 1", "saturated: 1e9"},
+           {"f8E5M2: 57344 * 2", "overflowed: mul"},
+           {"f16: 65504 + 16", "overflowed: add"},
+           {"f16: 65504 + 15", "rounded: add"},
+           {"f16: 0x1p-24 / 2", "underflowed: div"},
+           {"f16: 0x1p-24 * 3", "exact"},
+           {"f16: 1/0", "divided by zero: div"},
+           {"f16: 0/0", "invalid: div"},
+           {"f16: inf - inf", "invalid: sub"},
+           {"f16: inf + 1", "exact"},
+           {"f16: nan + 1", "exact"},
+           {"f16: -0 + 0", "exact"},
+           {"posit8: 0x1p24 * 2", "saturated: mul"},
+           {"posit8: 0x1p-24 / 2", "underflowed: div"},
+           {"posit8: 1/0", "divided by zero: div"},
+           {"posit8: inf", "invalid: inf"},
+           {"posit8: NaR + 1", "exact"},
+           {"fixed<3,4>: 7.5 + 1", "saturated: add"},
+           {"fixed<3,4,wrap>: 7.5 + 1", "wrapped: add"},
+           {"fixed<3,4>: 1/3", "rounded: div"},
+           {"fixed<3,4,unsigned>: 1 - 2", "saturated: sub"},
+           {"lns<4,10>: 2 * 4", "exact"},
+           {"lns<4,10>: sqrt(2)", "exact"},
+           {"lns<4,10>: sqrt(2) + 1", "rounded: add"},
+           {"lns<4,10>: 3", "rounded: 3"},
+           {"float<5,7,mul.truncate-operands=7>: 1.5 * 1.5", "rounded: mul"},
+           {"bf16: f8E4M3FN(1.125)", "exact"},
+           {"f8E4M3FN: bf16(1.0625)", "rounded: cast"},
+           {"f16: 1 < 0.1", "rounded: 0.1"},
+           {"f16: ulp([1, 2]) * nextup(1)", "exact"},
+           {"f16: [1, 2, 3] / 3", "rounded: div (2 times)"},
+           {"f16: code(0x3555)", "exact"},
+       })
+    EXPECT_EQ(outcomes(text), expected) << text.str();
 }
 
 TEST(Calculator, ManyTermsNeedNoStack) {

@@ -3,15 +3,11 @@
 // `numera eval`: a calculator in any format.
 
 #include "Commands.h"
-#include "Eval/Calculator.h"
+#include "Eval/CalculationReport.h"
 #include "Support/CommandLine.h"
 #include "Support/ModelFlags.h"
-#include "numera/Registry/Description/Decimal.h"
 #include "numera/Registry/Description/FormatFacts.h"
-#include "numera/Registry/Description/HexFloat.h"
 
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -25,13 +21,6 @@ struct EvalFlags {
   std::string rounding, overflow;
   std::optional<uint64_t> randomBits, seed;
   bool bits = false, steps = false, json = false;
-};
-
-/// What an expression comes to.
-struct Result {
-  Format format;
-  uint64_t code;
-  bool isTruth;
 };
 
 } // namespace
@@ -86,92 +75,19 @@ static Format withFlags(Format format, const EvalFlags &flags) {
   return format.withRounding(Rounding::Stochastic, int32_t(*flags.randomBits));
 }
 
-// ---- Printing
-
-/// A code for people: the shortest number, and the exact one where it is
-/// another and not long.
-static std::string printValue(const Format &format, uint64_t code) {
-  std::string shortest = printShortest(format, code);
-  Unpacked value = format.getFamily().decode(format, code);
-  std::string exact = printDecimal(value);
-  if (exact == shortest || exact.size() > 40)
-    return shortest;
-  return shortest + (value.sticky ? " (" : " (exactly ") + exact + ")";
-}
-
-/// `2: add(0.3333, 2) = 2.333`.
-static std::string printStep(size_t number, const CalculatorStep &step) {
-  std::string text =
-      formatv("{0}: {1}(", number, nameOf(step.instruction.operation));
-  StringRef separator = "";
-  for (uint64_t operand : step.operands) {
-    text += separator.str() + printShortest(step.instruction.operands, operand);
-    separator = ", ";
-  }
-  return text + ") = " +
-         (step.instruction.isTruth()
-              ? std::to_string(step.result)
-              : printShortest(step.instruction.result, step.result));
-}
-
-static void printText(const Result &result, ArrayRef<CalculatorStep> steps,
-                      const EvalFlags &flags) {
-  if (flags.steps)
-    for (auto [index, step] : enumerate(steps))
-      outs() << printStep(index + 1, step) << '\n';
-  if (result.isTruth) {
-    outs() << result.code << '\n';
-    return;
-  }
-  outs() << printValue(result.format, result.code) << '\n';
-  if (flags.bits)
-    outs() << printCode(result.format, result.code) << "  "
-           << printFields(result.format, result.code) << '\n';
-}
-
-static void printJSON(StringRef name, const Result &result,
-                      ArrayRef<CalculatorStep> steps, const EvalFlags &flags) {
+static void printJSON(StringRef name, const Format &format,
+                      const Calculation &calculation, const EvalFlags &flags) {
   json::OStream out(outs(), /*IndentSize=*/2);
-  const Format &format = result.format;
   out.object([&] {
     out.attribute("format", name);
     out.attribute("spelling", format.spelling());
     out.attribute("rounding", nameOf(format.getRounding()));
     out.attribute("overflow", overflowOf(format));
     out.attribute("seed", flags.seed.value_or(0));
-    if (result.isTruth) {
-      out.attribute("truth", result.code != 0);
-    } else {
-      Unpacked value = format.getFamily().decode(format, result.code);
-      out.attribute("code", printCode(format, result.code));
-      out.attribute("bits", printFields(format, result.code));
-      out.attribute("value", printNearestHexFloat(value));
-      out.attribute("shortest", printShortest(format, result.code));
-      out.attribute("decimal", printDecimal(value));
-    }
-    if (flags.steps)
-      out.attributeArray("steps", [&] {
-        for (const CalculatorStep &step : steps)
-          out.object([&] {
-            const numera::Instruction &instruction = step.instruction;
-            out.attribute("operation", nameOf(instruction.operation));
-            out.attribute("format", instruction.result.spelling());
-            out.attributeArray("operands", [&] {
-              for (uint64_t operand : step.operands)
-                out.value(printCode(instruction.operands, operand));
-            });
-            if (instruction.isTruth())
-              out.attribute("truth", step.result != 0);
-            else
-              out.attribute("result",
-                            printCode(instruction.result, step.result));
-          });
-      });
+    printJSON(calculation, flags.steps, out);
   });
   outs() << '\n';
 }
-
-// ---- The command
 
 static int evaluate(StringRef text, const Registry &registry,
                     const EvalFlags &flags) {
@@ -193,23 +109,20 @@ static int evaluate(StringRef text, const Registry &registry,
   if (!program)
     return fail(error);
   uint64_t seed = flags.seed.value_or(0);
-  std::vector<CalculatorStep> steps = calculate(*program, seed);
-  const numera::Instruction &last = program->back();
-  Result result = {last.result,
-                   last.isConstant ? last.code : steps.back().result,
-                   last.isTruth()};
+  Calculation calculation = calculate(*program, seed);
   if (flags.json)
-    printJSON(front->name, result, steps, flags);
+    printJSON(front->name, format, calculation, flags);
   else
-    printText(result, steps, flags);
+    printText(calculation, flags.steps, flags.bits, outs());
   return 0;
 }
 
 int numera::evalCommand(ArrayRef<const char *> arguments) {
   EvalFlags flags;
   CommandLine line("eval 'FORMAT: EXPRESSION' [options]",
-                   "A calculator: numera eval 'posit16: 1/3 + 2'. Each "
-                   "operation rounds once.");
+                   "A calculator: numera eval 'posit16: 1/3 + 2', or 'f16: x = "
+                   "[1, 2]; x * ulp(x)'. Each\noperation rounds once; the last "
+                   "line says whether the result is exact.");
   addFormatsFlags(line, flags.sources);
   line.add({"rounding", "MODE", "round so, e.g. nearest-even, stochastic, up",
             &flags.rounding});
