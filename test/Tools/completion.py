@@ -25,7 +25,7 @@ def part(name, begin, end):
 
 
 commands = re.findall(r"^  (\w+) ", output("numera", "--help"), re.M)
-assert len(commands) == 7, commands
+assert len(commands) == 9, commands
 for command in commands:
     page = output("numera", command, "--help")
     options = re.findall(r"^  (--?[a-z-]+)", page, re.M)

@@ -2,6 +2,7 @@
 
 #include "Inputs.h"
 #include "Values.h"
+#include "numera/Target/Check/Vectors.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -116,6 +117,15 @@ Operands Inputs::at(uint64_t index) const {
     operands[j] = draw(random, j ? operands[j - 1] : 0, j);
   }
   return operands;
+}
+
+std::vector<Operands> inputsOf(const Registry &registry, const Checked &checked,
+                               const Options &options) {
+  Inputs inputs(registry, checked, options);
+  std::vector<Operands> all(inputs.size());
+  for (size_t i = 0; i < all.size(); ++i)
+    all[i] = inputs.at(i);
+  return all;
 }
 
 } // namespace numera::check

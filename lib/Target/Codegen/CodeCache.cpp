@@ -75,7 +75,7 @@ template <typename Function> static std::string buildIdOf(Function *function) {
 
 // ---- the files
 
-static std::string folderFor(StringRef place) {
+std::string CodeCache::placeOf(StringRef place) {
   std::optional<std::string> chosen;
   if (place.empty() && (chosen = sys::Process::GetEnv("NUMERA_CODE_CACHE")))
     place = *chosen;
@@ -85,8 +85,9 @@ static std::string folderFor(StringRef place) {
 }
 
 CodeCache::CodeCache(StringRef place)
-    : folder(folderFor(place), prefix.str(), "") {
-  std::string own = buildIdOf(folderFor), llvm = buildIdOf(WriteBitcodeToFile);
+    : folder(placeOf(place), prefix.str(), "") {
+  std::string own = buildIdOf(CodeCache::placeOf),
+              llvm = buildIdOf(WriteBitcodeToFile);
   isUsed = !folder.path().empty() && !own.empty() && !llvm.empty();
   compiler.add("numera code 1").add(own).add(llvm);
 }

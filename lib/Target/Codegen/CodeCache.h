@@ -20,6 +20,9 @@ public:
   /// $XDG_CACHE_HOME/numera/code or ~/.cache/numera/code.
   explicit CodeCache(llvm::StringRef place);
 
+  /// That folder; empty where there is none.
+  static std::string placeOf(llvm::StringRef place);
+
   /// False where nothing is kept: it is off, or this compiler has nothing to be
   /// told by.
   bool isOn() const { return isUsed; }

@@ -14,9 +14,8 @@
 using namespace llvm;
 using namespace numera;
 
-/// A tool of CUDA: where the user says, on PATH, in CUDA_HOME.
-static Expected<std::string> findTool(StringRef name,
-                                      const GPUOptions &options) {
+Expected<std::string> numera::findTool(StringRef name,
+                                       const GPUOptions &options) {
   if (!options.cudaPath.empty()) {
     SmallString<128> folder(options.cudaPath);
     sys::path::append(folder, "bin");

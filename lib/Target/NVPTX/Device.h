@@ -49,6 +49,10 @@ llvm::Expected<std::string> assemble(llvm::StringRef ptx,
 /// True if ptxas is there.
 bool canAssemble(const GPUOptions &options);
 
+/// A tool of CUDA: where the user says, on PATH, in CUDA_HOME.
+llvm::Expected<std::string> findTool(llvm::StringRef name,
+                                     const GPUOptions &options);
+
 } // namespace numera
 
 #endif // NUMERA_LIB_TARGET_NVPTX_DEVICE_H

@@ -19,8 +19,7 @@
 using namespace llvm;
 using namespace numera;
 
-/// The clang of the LLVM that Numera was built with, else one on PATH.
-static Expected<std::string> findClang(bool cxx) {
+Expected<std::string> numera::findClang(bool cxx) {
   StringRef name = cxx ? "clang++" : "clang";
   if (ErrorOr<std::string> path =
           sys::findProgramByName(name, {NUMERA_LLVM_BINDIR}))

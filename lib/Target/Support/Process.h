@@ -12,6 +12,9 @@
 
 namespace numera {
 
+/// The clang of the LLVM that Numera was built with, else one on PATH.
+llvm::Expected<std::string> findClang(bool cxx);
+
 /// Runs clang (`clang++` if `cxx`). On failure the error is the first line of
 /// its output that has the word error, else the first one.
 llvm::Error runClang(bool cxx, llvm::ArrayRef<std::string> arguments);

@@ -5,6 +5,7 @@
 #include "Check/CheckReport.h"
 #include "Check/GPUCheck.h"
 #include "Check/ScaledCheck.h"
+#include "Check/Vectors.h"
 #include "Commands.h"
 #include "Support/CommandLine.h"
 #include "Support/ModelFlags.h"
@@ -26,6 +27,7 @@ struct CheckFlags {
   FormatSources sources;
   std::vector<std::string> formats, operations;
   std::string library, rounding, gpu;
+  std::string vectors; ///< a file of test vectors
   std::optional<uint64_t> threads, seconds, seed, draws;
   bool isSlow = false, wantsProofs = false, wantsJSON = false;
 };
@@ -43,6 +45,10 @@ static std::optional<int> parse(ArrayRef<const char *> arguments,
   line.add({"library", "NAME", "check only the functions of this library",
             &flags.library});
   line.add({"rounding", "MODE", "check only this rounding", &flags.rounding});
+  line.add({"testfloat", "FILE",
+            "compare with the test vectors of a file in TestFloat's text form, "
+            "with one --format",
+            &flags.vectors});
   line.add({"slow", "", "ten times the inputs, every f32 for casts from it",
             &flags.isSlow});
   line.add({"prove", "",
@@ -53,8 +59,12 @@ static std::optional<int> parse(ArrayRef<const char *> arguments,
             "compare the GPU of this machine, an sm_80 for example, with its "
             "CPU",
             &flags.gpu});
-  line.add({"operation", "NAME", "with --gpu: only this one, as add or to_f32",
-            &flags.operations});
+  line.add(
+      {"operation", "NAME",
+       "with --gpu, only this one; with --testfloat, that of the file: "
+       "one of the dialect, mulAdd, eq, le, lt or to_FORMAT (default: that "
+       "of the file's name, f16_add.txt)",
+       &flags.operations});
   line.add({"threads", "NUMBER",
             "processes at a time (default: as many as "
             "there are processors)",
@@ -206,6 +216,56 @@ static int compareGPU(const CheckFlags &flags, const Registry &registry,
   return bad ? 1 : 0;
 }
 
+/// Compares with a file of test vectors.
+static int compareWithVectors(const CheckFlags &flags,
+                              const Registry &registry) {
+  if (flags.formats.size() != 1)
+    return fail("--testfloat needs one --format, found " +
+                Twine(flags.formats.size()));
+  std::string error;
+  Format format = registry.lookupFormat(flags.formats[0], error);
+  if (!format)
+    return fail(error);
+  if (flags.operations.size() > 1)
+    return fail("--testfloat has one --operation, found " +
+                Twine(flags.operations.size()));
+  std::string name = flags.operations.empty()
+                         ? operationOfFile(flags.vectors).str()
+                         : flags.operations.front();
+  if (name.empty())
+    return fail("the name of '" + flags.vectors +
+                "' says no operation, expected one such as f16_add.txt, or "
+                "--operation NAME");
+  VectorOperation operation = vectorOperation(registry, format, name, error);
+  if (!operation.operands)
+    return fail(error);
+  CompileOptions changes;
+  changes.rounding = flags.rounding;
+  bool isCast = operation.operation == OpKind::Cast;
+  if (!withOptions(changes, operation.result, error))
+    return fail(error);
+  if (!isCast)
+    operation.operands = operation.result;
+  Expected<VectorReport> report =
+      checkVectors(registry, operation, flags.vectors);
+  if (!report) {
+    // The place of a line is in front, as compilers have it.
+    std::string message = toString(report.takeError());
+    if (!StringRef(message).contains(": error: "))
+      return fail(message);
+    errs() << message << '\n';
+    return 1;
+  }
+  if (flags.wantsJSON) {
+    json::OStream json(outs(), /*IndentSize=*/2);
+    printJSON(*report, json);
+    outs() << '\n';
+  } else {
+    printText(*report, outs());
+  }
+  return report->mismatches ? 1 : 0;
+}
+
 int numera::checkCommand(ArrayRef<const char *> arguments) {
   CheckFlags flags;
   if (std::optional<int> status = parse(arguments, flags))
@@ -214,6 +274,12 @@ int numera::checkCommand(ArrayRef<const char *> arguments) {
   check::Options options;
   std::vector<Format> formats;
   std::vector<ScaledFormat> scaledFormats;
+  if (!flags.operations.empty() && flags.vectors.empty() && flags.gpu.empty())
+    return fail("--operation is for --gpu GPU and for --testfloat FILE");
+  if (!flags.vectors.empty())
+    return loadLibraries(flags.sources, registry)
+               ? compareWithVectors(flags, registry)
+               : 1;
   if (!loadRegistry(flags.sources, registry) ||
       !openLibraries(registry, errs(), &options.misfits) ||
       !readOptions(flags, registry, options) ||
@@ -230,9 +296,6 @@ int numera::checkCommand(ArrayRef<const char *> arguments) {
                       .str());
     return compareGPU(flags, registry, options, formats);
   }
-
-  if (!flags.operations.empty())
-    return fail("--operation is for --gpu; expected --gpu as well");
 
   std::vector<check::Report> reports;
   for (const Format &format : formats) {

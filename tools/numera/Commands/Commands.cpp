@@ -23,9 +23,13 @@ ArrayRef<Command> numera::commands() {
       {"eval", "a calculator in any format", evalCommand},
       {"check", "certify formats and libraries against the exact reference",
        checkCommand},
+      {"vectors", "write test vectors in the text form of TestFloat",
+       vectorsCommand},
       {"calibrate", "run sample data, and write a policy with scales that fit",
        calibrateCommand},
       {"new", "write a folder with a number format of your own", newCommand},
+      {"doctor", "say what is missing on this machine, and what to do",
+       doctorCommand},
   };
   return all;
 }

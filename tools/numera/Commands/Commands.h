@@ -25,8 +25,10 @@ int runCommand(llvm::ArrayRef<const char *> arguments);
 int formatsCommand(llvm::ArrayRef<const char *> arguments);
 int evalCommand(llvm::ArrayRef<const char *> arguments);
 int checkCommand(llvm::ArrayRef<const char *> arguments);
+int vectorsCommand(llvm::ArrayRef<const char *> arguments);
 int calibrateCommand(llvm::ArrayRef<const char *> arguments);
 int newCommand(llvm::ArrayRef<const char *> arguments);
+int doctorCommand(llvm::ArrayRef<const char *> arguments);
 
 /// Prints what a shell completes words with.
 int completionCommand(llvm::ArrayRef<const char *> arguments);

@@ -34,7 +34,9 @@ Offer numera::offerFor(const Flag &flag) {
 Offer numera::offerForWords(const CommandDescription &command) {
   if (command.synopsis.contains("MODEL"))
     return Offer::Files;
-  return command.name() == "formats" ? Offer::Formats : Offer::Nothing;
+  return command.name() == "formats" || command.name() == "vectors"
+             ? Offer::Formats
+             : Offer::Nothing;
 }
 
 void numera::printHelp(const CommandDescription &command, raw_ostream &stream) {

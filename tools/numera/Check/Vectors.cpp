@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+
+#include "Vectors.h"
+
+#include "Eval/Outcome.h"
+#include "numera/Numerics/Exact/Compare.h"
+#include "numera/Registry/Formats/Words.h"
+#include "numera/Target/Check/Vectors.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+using namespace numera;
+
+// ---- Operations
+
+static constexpr std::pair<StringLiteral, int32_t> comparisons[] = {
+    {"eq", Equal}, {"le", Less | Equal}, {"lt", Less}};
+
+VectorOperation numera::vectorOperation(const Registry &registry,
+                                        const Format &format, StringRef name,
+                                        std::string &error) {
+  VectorOperation found = {name.str(), {}, format, format};
+  if (StringRef target = name; target.consume_front("to_")) {
+    found.operation = OpKind::Cast;
+    found.result = registry.lookupFormat(target, error);
+    return found.result ? found : VectorOperation();
+  }
+  for (auto [text, relations] : comparisons)
+    if (text == name) {
+      found.operation = OpKind::Cmp;
+      found.relations = relations;
+      return found;
+    }
+  std::optional<OpKind> operation =
+      operationFromName(name == "mulAdd" ? "fma" : name);
+  if (operation && operation != OpKind::Cast && operation != OpKind::Mac &&
+      operation != OpKind::Cmp && operation != OpKind::IsNaN) {
+    found.operation = *operation;
+    return found;
+  }
+  error = "unknown operation '" + name.str() +
+          "', expected one of the dialect such as add or sqrt, mulAdd, eq, le, "
+          "lt, or to_FORMAT";
+  return {};
+}
+
+StringRef numera::operationOfFile(StringRef path) {
+  StringRef stem = sys::path::filename(path).split('.').first;
+  return stem.split('_').second;
+}
+
+// ---- Writing
+
+/// TestFloat's flags of an outcome.
+static unsigned flagsOf(numera::Outcome outcome) {
+  switch (outcome) {
+  case numera::Outcome::Exact:
+    return 0;
+  case numera::Outcome::Rounded:
+    return 1;
+  case numera::Outcome::Underflow:
+    return 3;
+  case numera::Outcome::Saturated:
+  case numera::Outcome::Wrapped:
+  case numera::Outcome::Overflow:
+    return 5;
+  case numera::Outcome::DivisionByZero:
+    return 8;
+  case numera::Outcome::Invalid:
+    break;
+  }
+  return 16;
+}
+
+std::pair<uint64_t, unsigned> numera::referenceOf(const VectorOperation &asked,
+                                                  ArrayRef<uint64_t> codes) {
+  if (asked.isTruth())
+    return {evaluateOperation(asked.operation, asked.operands, codes,
+                              Rounding::NearestEven, asked.relations),
+            0};
+  SmallVector<Format, 3> formats(codes.size(), asked.operands);
+  OperationRules rules = rulesOf(asked.operation, asked.result, formats);
+  uint64_t code = evaluateOperation(asked.operation, rules, formats, codes);
+  return {code, flagsOf(outcomeOfOperation(asked.operation, rules, formats,
+                                           codes, code))};
+}
+
+VectorOperation numera::withMeaning(const Registry &registry,
+                                    VectorOperation asked) {
+  auto meaning = [&](const Format &format) {
+    return format.isOpaque() ? registry.equivalentOf(format) : format;
+  };
+  asked.operands = meaning(asked.operands);
+  asked.result = meaning(asked.result);
+  return asked.operands && asked.result ? asked : VectorOperation();
+}
+
+static std::string hexadecimal(uint64_t code, unsigned width) {
+  return utohexstr(code, /*LowerCase=*/false, (width + 3) / 4);
+}
+
+Error numera::writeVectors(const Registry &registry,
+                           const VectorOperation &asked, uint64_t draws,
+                           uint64_t seed, raw_ostream &stream) {
+  VectorOperation meaning = withMeaning(registry, asked);
+  if (!meaning.operands)
+    return createStringError("format '" + asked.operands.getOpaqueName() +
+                             "' is opaque and names no 'equivalent', which "
+                             "would define its results");
+  if (meaning.result.getRounding() == Rounding::Stochastic)
+    return createStringError("stochastic rounding has more than one result, "
+                             "expected another rounding for test vectors");
+  check::Checked checked;
+  checked.operation = asked.operation;
+  for (size_t i = 0; i < asked.count(); ++i)
+    checked.operands.push_back({.format = asked.operands});
+  checked.result = {.format = asked.result};
+  check::Options options;
+  options.draws = draws;
+  options.seed = seed;
+  unsigned width = asked.operands.width();
+  for (const check::Operands &all :
+       check::inputsOf(registry, checked, options)) {
+    ArrayRef<uint64_t> codes = ArrayRef(all).take_front(asked.count());
+    auto [result, flags] = referenceOf(meaning, codes);
+    for (uint64_t code : codes)
+      stream << hexadecimal(code, width) << ' ';
+    stream << (asked.isTruth() ? utohexstr(result)
+                               : hexadecimal(result, asked.result.width()))
+           << ' ' << hexadecimal(flags, 8) << '\n';
+  }
+  return Error::success();
+}
