@@ -46,3 +46,8 @@ func.func @slice(%x: tensor<8x!f4, #numera.packed>) {
   %0 = tensor.cast %x : tensor<8x!f4, #numera.packed> to tensor<?x!f4, #numera.packed>
   return
 }
+
+// -----
+
+// expected-error@+1 {{undefined symbol alias id 'unknown'}}
+func.func private @unknown_element(tensor<4x!unknown, #numera.packed>)

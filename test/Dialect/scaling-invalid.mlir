@@ -108,3 +108,8 @@ func.func @compare(%x: tensor<4xf32>) -> tensor<4xi1> {
   %c = numera.cmp olt, %q, %q : !q
   return %c : tensor<4xi1>
 }
+
+// -----
+
+// expected-error@+1 {{undefined symbol alias id 'unknown'}}
+func.func private @unknown_element(tensor<4x!unknown, #numera.scaling<range, float<8, 23>>>)

@@ -12,6 +12,9 @@ namespace numera {
 LogicalResult PackedAttr::verifyEncoding(
     ArrayRef<int64_t>, Type element,
     llvm::function_ref<InFlightDiagnostic()> emitError) const {
+  // The parser asks although it has reported the element type.
+  if (!element)
+    return failure();
   if (!isa<NumType>(element))
     return emitError() << "a packed tensor has elements of type " << element
                        << "; expected a '!numera.num'";

@@ -104,6 +104,9 @@ void ScalingAttr::print(AsmPrinter &printer) const {
 LogicalResult ScalingAttr::verifyEncoding(
     ArrayRef<int64_t> shape, Type element,
     llvm::function_ref<InFlightDiagnostic()> emitError) const {
+  // The parser asks although it has reported the element type.
+  if (!element)
+    return failure();
   auto num = dyn_cast<NumType>(element);
   if (!num)
     return emitError() << "a scaled tensor has elements of type " << element
