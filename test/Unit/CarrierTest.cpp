@@ -176,6 +176,15 @@ TEST(Carrier, TakesFormatsOfAnyFamily) {
 
 // Codes, and numbers that go through them, of takums that f32 does not hold:
 // every f32 with NUMERA_SLOW_TESTS, else one in some thousand.
+// NaR has no number that is its negative: a compiler would see an overflow.
+TEST(CarrierOfTakum, DecodesNaR) {
+  constexpr TakumFormat f{12};
+  static_assert(TakumCarrier<double>::decode(f, f.nanCode()) !=
+                TakumCarrier<double>::decode(f, f.nanCode()));
+  static_assert(TakumCarrier<float>::decodeNearest(f, f.nanCode()) !=
+                TakumCarrier<float>::decodeNearest(f, f.nanCode()));
+}
+
 TEST(CarrierOfFloat, RoundsWhatItDoesNotHoldOfTakums) {
   Tally tally;
   for (int32_t size : {6, 12, 16, 18}) {

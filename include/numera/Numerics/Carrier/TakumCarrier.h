@@ -173,8 +173,10 @@ private:
         static_cast<SignedWord>(static_cast<Word>(code) << (width - f.bits));
     SignedWord negative = top >> (width - 1);
     signBit = static_cast<Word>(negative) & sign;
+    // Without a sign, since NaR has no number that is its negative.
     auto magnitude = static_cast<SignedWord>(
-        static_cast<Word>((top ^ negative) - negative) >> (width - f.bits));
+        (static_cast<Word>(top ^ negative) - static_cast<Word>(negative)) >>
+        (width - f.bits));
     SignedWord steps = magnitude - (SignedWord{1} << (f.bits - 2));
     SignedWord below = steps >> (width - 1);
     auto word = static_cast<Word>((steps ^ below) - below) << cutOf(f);
