@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Data sets in tables and folders of images, and perplexity."""
 
+import pathlib
+import runpy
+
 import numera
 import numpy as np
 import pytest
@@ -115,3 +118,20 @@ def test_perplexity():
         numera.sweep(
             NET, formats="f32", inputs=logits, labels=labels[:2], metric="perplexity"
         )
+
+
+def test_a_damaged_npy_header_is_one_line(tmp_path):
+    # NumPy's parser of headers says that with an error of the tokenizer.
+    header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (), } (\n"
+    path = tmp_path / "damaged.npy"
+    size = len(header).to_bytes(2, "little")
+    path.write_bytes(b"\x93NUMPY\x01\x00" + size + header)
+    with pytest.raises(numera.Error, match=r"cannot read .*damaged\.npy: .*"):
+        read(path)
+
+
+def test_damaged_files_are_arrays_or_one_line():
+    # The long run is `./dev fuzz arrays`.
+    path = pathlib.Path(__file__).parents[1] / "Fuzz" / "arrays.py"
+    read_files, refused = runpy.run_path(str(path))["run"](seconds=1, seed=7)
+    assert read_files + refused > 0

@@ -7,8 +7,6 @@ import gzip
 import math
 import os
 import re
-import zipfile
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -62,8 +60,10 @@ def read(path: Path) -> Array:
             return _idx(file.read())
     except OSError as error:
         reason = error.strerror or str(error)
-    except (ValueError, EOFError, zlib.error, zipfile.BadZipFile) as error:
-        reason = str(error).splitlines()[0]
+    except Error:
+        raise
+    except Exception as error:  # whatever the parsers of damaged files raise
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
     raise Error(f"cannot read {text}: {reason}")
 
 
