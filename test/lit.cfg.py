@@ -13,7 +13,7 @@ config.test_format = lit.formats.ShTest(execute_external=True)
 config.environment["XDG_CACHE_HOME"] = os.path.join(
     config.numera_build_root, "test", "cache")
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Unit", "Consumer", "Inputs", "Emulation"]
+config.excludes = ["Unit", "Consumer", "Inputs", "Emulation", "corpus"]
 config.test_source_root = os.path.join(config.numera_source_root, "test")
 config.test_exec_root = os.path.join(config.numera_build_root, "test")
 
@@ -69,7 +69,7 @@ if slow := os.environ.get("NUMERA_SLOW_TESTS"):
     config.environment["NUMERA_SLOW_TESTS"] = slow
 if shutil.which("valgrind"):
     config.available_features.add("valgrind")
-for tool in ("ptxas", "nvdisasm"):
+for tool in ("ptxas", "nvdisasm", "strace"):
     if shutil.which(tool):
         config.available_features.add(tool)
 if shutil.which("nvidia-smi"):

@@ -43,6 +43,13 @@ namespace numera {
 mlir::OwningOpRef<mlir::ModuleOp> importONNX(llvm::StringRef path,
                                              mlir::MLIRContext *context);
 
+/// The same of a model in memory; errors are located at `name`, and external
+/// data is in `folder`.
+mlir::OwningOpRef<mlir::ModuleOp> importONNX(llvm::StringRef bytes,
+                                             llvm::StringRef name,
+                                             llvm::StringRef folder,
+                                             mlir::MLIRContext *context);
+
 } // namespace numera
 
 #endif // NUMERA_IMPORT_ONNX_H

@@ -28,18 +28,12 @@ namespace numera {
 constexpr int64_t kOldestOpset = 1;
 constexpr int64_t kNewestOpset = 28;
 
-static LogicalResult parse(StringRef path, Location file,
+static LogicalResult parse(StringRef bytes, Location file,
                            onnx::ModelProto &model) {
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false);
-  if (!buffer)
-    return emitError(file) << "cannot read the file: "
-                           << buffer.getError().message();
-  size_t size = (*buffer)->getBufferSize();
+  size_t size = bytes.size();
   // protobuf reports damage on stderr by itself; the error below is enough.
   google::protobuf::LogSilencer silence;
-  if (size > INT_MAX ||
-      !model.ParseFromArray((*buffer)->getBufferStart(), int(size)))
+  if (size > INT_MAX || !model.ParseFromArray(bytes.data(), int(size)))
     return emitError(file)
            << "not an ONNX model: its " << size
            << " bytes are not a protobuf message of type ModelProto; expected "
@@ -70,20 +64,32 @@ static FailureOr<int64_t> findOpset(const onnx::ModelProto &model,
 }
 
 OwningOpRef<ModuleOp> importONNX(StringRef path, MLIRContext *context) {
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false);
+  if (!buffer) {
+    emitError(FileLineColLoc::get(context, path, 0, 0))
+        << "cannot read the file: " << buffer.getError().message();
+    return nullptr;
+  }
+  return importONNX((*buffer)->getBuffer(), path,
+                    llvm::sys::path::parent_path(path), context);
+}
+
+OwningOpRef<ModuleOp> importONNX(StringRef bytes, StringRef name,
+                                 StringRef folder, MLIRContext *context) {
   context->loadDialect<arith::ArithDialect, func::FuncDialect,
                        cf::ControlFlowDialect, linalg::LinalgDialect,
                        math::MathDialect, scf::SCFDialect,
                        tensor::TensorDialect, NumeraDialect>();
-  Location file = FileLineColLoc::get(context, path, 0, 0);
+  Location file = FileLineColLoc::get(context, name, 0, 0);
   onnx::ModelProto model;
-  if (failed(parse(path, file, model)))
+  if (failed(parse(bytes, file, model)))
     return nullptr;
   FailureOr<int64_t> opset = findOpset(model, file);
   if (failed(opset))
     return nullptr;
   OwningOpRef<ModuleOp> module = ModuleOp::create(file);
-  importer::Graph graph(model, *opset, file,
-                        llvm::sys::path::parent_path(path));
+  importer::Graph graph(model, *opset, file, folder);
   if (failed(graph.import(*module)) || failed(verify(*module)))
     return nullptr;
   return module;

@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: MIT
+func.func @f(%x: !numera.num<float<99, "x", bias=>>) { return }
