@@ -14,6 +14,7 @@
 #include "llvm/Support/Signals.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 using namespace llvm;
@@ -74,6 +75,15 @@ static int runToEnd(StringRef tool, ArrayRef<StringRef> command,
       .ReturnCode;
 }
 
+/// What a tool says that has run out of memory tells nobody why.
+static std::string memoryHint() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return "";
+  return " (memory is limited to " + std::to_string(limit.rlim_cur >> 20) +
+         " MiB)";
+}
+
 Error numera::runTool(const std::string &tool,
                       ArrayRef<std::string> arguments) {
   Expected<TemporaryFile> log = TemporaryFile::create("log");
@@ -89,9 +99,10 @@ Error numera::runTool(const std::string &tool,
   if (ErrorOr<std::unique_ptr<MemoryBuffer>> output =
           MemoryBuffer::getFile(log->path()))
     if (std::string line = summary((*output)->getBuffer()); !line.empty())
-      return createStringError(line);
+      return createStringError(line + memoryHint());
   return createStringError(tool + " failed" +
-                           (message.empty() ? "" : ": " + message));
+                           (message.empty() ? "" : ": " + message) +
+                           memoryHint());
 }
 
 Expected<TemporaryFile> TemporaryFile::create(StringRef suffix) {

@@ -83,6 +83,9 @@ static CompileOptions referenceOptions(const RunFlags &flags) {
 bool Run::prepare() {
   if (!flags.isCompiled())
     return prepareModel();
+  if (std::string refusal = refusalOf(flags.flags.formats, flags.model);
+      !refusal.empty())
+    return fail(refusal) == 0;
   if (!check(openShared(flags.model, flags.flags.compile.function, executable)))
     return false;
   StringRef target = executable.program->metadata().target;

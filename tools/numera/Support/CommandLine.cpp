@@ -44,6 +44,8 @@ std::optional<int> CommandLine::parse(ArrayRef<const char *> arguments) {
       return status;
     }
   }
+  if (int status = afterwards ? afterwards() : 0)
+    return status;
   return std::nullopt;
 }
 

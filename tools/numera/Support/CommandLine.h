@@ -11,6 +11,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -43,6 +44,10 @@ public:
 
   void add(Flag flag) { flags.push_back(std::move(flag)); }
 
+  /// Is called when all options have been read; an exit status that is not 0
+  /// is that of `parse`.
+  void then(std::function<int()> action) { afterwards = std::move(action); }
+
   /// The exit status where there is nothing left to do: 0 after `--help` or
   /// `--help=STYLE` (Describe.h), 1 after an error.
   std::optional<int> parse(llvm::ArrayRef<const char *> arguments);
@@ -60,6 +65,7 @@ private:
   llvm::StringRef synopsis, summary;
   std::vector<Flag> flags;
   std::vector<std::string> words;
+  std::function<int()> afterwards;
 };
 
 } // namespace numera

@@ -21,6 +21,18 @@ void numera::addFormatsFlags(CommandLine &line, FormatSources &sources) {
             "call a library's functions where they are proven to be a built-in "
             "format's",
             &sources.ignoresProofs});
+  line.add({"no-libraries", "",
+            "refuse libraries of --formats, plugins and compiled programs: run "
+            "no code that is not Numera's",
+            &sources.refusesLibraries});
+  addLimitFlags(line, sources.limits);
+  line.then([&sources] { return setLimits(sources.limits); });
+}
+
+std::string numera::refusalOf(const FormatSources &sources, StringRef file) {
+  if (!sources.refusesLibraries)
+    return "";
+  return (file + " is code to be run here, which --no-libraries refuses").str();
 }
 
 void numera::addModelFlags(CommandLine &line, ModelFlags &flags) {
@@ -85,14 +97,22 @@ void numera::addModelFlags(CommandLine &line, ModelFlags &flags) {
 
 bool numera::loadRegistry(const FormatSources &sources, Registry &registry) {
   std::string error;
-  for (const std::string &plugin : sources.plugins)
-    if (!loadPlugin(plugin, error)) {
+  for (const std::string &plugin : sources.plugins) {
+    error = refusalOf(sources, plugin);
+    if (!error.empty() || !loadPlugin(plugin, error)) {
       fail(error);
       return false;
     }
+  }
   for (const std::string &file : sources.files)
     if (!registry.load(file, errs()))
       return false;
+  if (sources.refusesLibraries && !registry.libraries().empty()) {
+    const Library &library = registry.libraries().front();
+    errs() << library.location << ": error: library '" << library.name
+           << "' is code to be run here, which --no-libraries refuses\n";
+    return false;
+  }
   return true;
 }
 

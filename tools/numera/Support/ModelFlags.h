@@ -7,6 +7,7 @@
 #define NUMERA_TOOLS_SUPPORT_MODELFLAGS_H
 
 #include "CommandLine.h"
+#include "Limits.h"
 #include "numera/Target/Driver/Compiler.h"
 #include "numera/Target/NVPTX/GPU.h"
 #include "numera/Target/Program/Program.h"
@@ -17,6 +18,8 @@ namespace numera {
 struct FormatSources {
   std::vector<std::string> plugins, files;
   bool ignoresProofs = false;
+  bool refusesLibraries = false;
+  Limits limits;
 };
 
 struct ModelFlags {
@@ -28,6 +31,10 @@ struct ModelFlags {
 
 void addFormatsFlags(CommandLine &line, FormatSources &sources);
 void addModelFlags(CommandLine &line, ModelFlags &flags);
+
+/// Why a command with --no-libraries does not take this file, which is code
+/// that would run here; empty where it may.
+std::string refusalOf(const FormatSources &sources, llvm::StringRef file);
 
 /// Loads plugins, reads configuration files; false after one line on stderr.
 bool loadRegistry(const FormatSources &sources, Registry &registry);
