@@ -5,6 +5,7 @@
 #include "Commands/Commands.h"
 #include "Support/CommandLine.h"
 #include "Support/Limits.h"
+#include "Support/Reproducer.h"
 
 #include "numera/Registry/Formats/Words.h"
 #include "llvm/Support/Format.h"
@@ -76,6 +77,7 @@ static void blockSignals() {
 int main(int argc, char **argv) {
   blockSignals();
   reportMemory();
+  watchForFailures(ArrayRef<const char *>(argv, argc));
   int status = dispatch(ArrayRef<const char *>(argv, argc).drop_front());
   // A full disk behind a redirection is an error of ours, not of LLVM's.
   outs().flush();

@@ -303,10 +303,10 @@ bool Compiler::resolve(const CompileOptions &options, Resolved &resolved,
 }
 
 /// Runs what `build` adds; with `warned`, warnings are printed, each once.
-static LogicalResult runPasses(ModuleOp module,
-                               llvm::function_ref<void(OpPassManager &)> build,
-                               llvm::raw_ostream &errors,
-                               llvm::StringSet<> *warned) {
+LogicalResult
+Compiler::runPasses(ModuleOp module,
+                    llvm::function_ref<void(OpPassManager &)> build,
+                    llvm::raw_ostream &errors, llvm::StringSet<> *warned) {
   OneLine oneLine(*module.getContext(), errors, warned);
   PassManager passes(module.getContext());
   // Half the time of a pass, and tests verify with numera-opt.
@@ -314,8 +314,10 @@ static LogicalResult runPasses(ModuleOp module,
   build(passes);
   if (succeeded(passes.run(module)))
     return success();
-  if (!oneLine.anyPrinted())
+  if (!oneLine.anyPrinted()) {
+    isFaulty = true;
     errors << "error: the model could not be lowered\n";
+  }
   return failure();
 }
 

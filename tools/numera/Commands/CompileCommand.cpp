@@ -4,6 +4,7 @@
 
 #include "Commands.h"
 #include "Support/ModelFlags.h"
+#include "Support/Reproducer.h"
 #include "Support/StepReport.h"
 
 #include "numera/Target/Driver/Emit.h"
@@ -131,8 +132,11 @@ static int compile(Compilation &job) {
   Resolved resolved;
   std::vector<FunctionSignature> functions;
   if (failed(compiler.lower(*module, job.flags.compile, resolved, functions,
-                            errs())))
+                            errs()))) {
+    if (compiler.failedInside())
+      leaveReproducer();
     return 1;
+  }
   if (sys::Process::StandardErrIsDisplayed()) {
     errs() << job.model << ": " << resolved.formatName << ", accumulating in "
            << accumulatorFor(resolved.accumulateName) << '\n';

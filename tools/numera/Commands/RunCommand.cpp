@@ -9,6 +9,7 @@
 #include "Run/Execute.h"
 #include "Run/RunFlags.h"
 #include "Run/RunReport.h"
+#include "Support/Reproducer.h"
 
 #include "numera/Runtime/Convert.h"
 #include "numera/Target/Support/StepTimes.h"
@@ -120,8 +121,12 @@ bool Run::prepareModel() {
   showingOptions.showLayers = true;
 
   auto lower = [&](Lowered &lowered, const CompileOptions &options) {
-    return succeeded(compiler->lower(*lowered.module, options, lowered.resolved,
-                                     lowered.functions, errs()));
+    if (succeeded(compiler->lower(*lowered.module, options, lowered.resolved,
+                                  lowered.functions, errs())))
+      return true;
+    if (compiler->failedInside())
+      leaveReproducer();
+    return false;
   };
   if (!lower(model, options) ||
       (reference.module && !lower(reference, referenceOptions(flags))) ||

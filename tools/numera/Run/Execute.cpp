@@ -2,6 +2,8 @@
 
 #include "Execute.h"
 
+#include "Support/Reproducer.h"
+
 #include "numera/Runtime/Progress.h"
 #include "llvm/ADT/StringExtras.h"
 #include <chrono>
@@ -70,6 +72,7 @@ static Error pass(const Executable &executable, DataSet &data,
 Error numera::execute(const Executable &executable, DataSet &data,
                       const numera_options &options, uint64_t count,
                       StringRef label, Measured &out) {
+  ProgramRuns scope;
   host::Progress progress(std::string_view(label), count * data.slices());
   for (uint64_t i = 0; i < count; ++i)
     if (Error error = pass(executable, data, options, progress, out.outputs,

@@ -117,12 +117,19 @@ public:
                               const CompileOptions &options,
                               llvm::raw_ostream &errors);
 
+  /// True if a pass has failed without an error, which is a fault of Numera.
+  bool failedInside() const { return isFaulty; }
+
 private:
   mlir::OwningOpRef<mlir::ModuleOp>
   parse(std::unique_ptr<llvm::MemoryBuffer> buffer, llvm::StringRef path,
         llvm::StringRef weights);
   bool resolve(const CompileOptions &options, Resolved &resolved,
                llvm::raw_ostream &errors) const;
+  mlir::LogicalResult
+  runPasses(mlir::ModuleOp module,
+            llvm::function_ref<void(mlir::OpPassManager &)> build,
+            llvm::raw_ostream &errors, llvm::StringSet<> *warned);
   mlir::LogicalResult run(mlir::ModuleOp module,
                           llvm::function_ref<void(mlir::OpPassManager &)> build,
                           llvm::raw_ostream &errors);
@@ -138,6 +145,7 @@ private:
   const Registry &registry;
   std::unique_ptr<mlir::MLIRContext> context;
   llvm::StringSet<> warned; ///< lines that were printed, each once
+  bool isFaulty = false;
 };
 
 } // namespace numera
