@@ -215,19 +215,23 @@ def main():
     if given.no_gpu:
         WAYS.pop("gpu")
     os.environ.setdefault("NUMERA_CODE_CACHE", "off")
-    refused, failures = collections.Counter(), 0
-    for seed in range(given.first, given.first + given.count):
-        folder = given.folder.absolute() / "program"
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        case = Case(seed, folder, given.python)
-        if found := case.differs(refused):
-            failures += 1
-            report(case, found)
+    refused, failures, done = collections.Counter(), 0, 0
+    try:
+        for seed in range(given.first, given.first + given.count):
+            folder = given.folder.absolute() / f"program-{given.first}"
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+            case = Case(seed, folder, given.python)
+            if found := case.differs(refused):
+                failures += 1
+                report(case, found)
+            done += 1
+    except KeyboardInterrupt:
+        pass  # what is done is said
     for text, count in refused.most_common():
         print(f"  refused {count} times: {text}")
     everywhere = sum(count for text, count in refused.items() if text.startswith("all: "))
-    print(f"{given.count - everywhere} programs, {everywhere} refused, {failures} differ")
+    print(f"{done - everywhere} programs, {everywhere} refused, {failures} differ")
     sys.exit(failures != 0)
 
 
