@@ -30,10 +30,11 @@ TABLE = {
     "f16": {"mul": 4, "add": 2},
     "f32": {"mul": 16, "add": 3},
 }
-UNNAMED = LAYER.replace(
+WEIGHTED = LAYER.replace("%w: tensor<6x4xf32>", "%w: tensor<6x4xf32> {numera.weight}")
+UNNAMED = WEIGHTED.replace(
     "return %y",
     "%z = arith.mulf %y, %y : tensor<?x4xf32>\n  return %z",
-).replace("%w: tensor<6x4xf32>", "%w: tensor<6x4xf32> {numera.weight}")
+)
 RANDOM = np.random.default_rng(5)
 X = RANDOM.standard_normal((150, 6)).astype("f4")
 W = RANDOM.standard_normal((6, 4)).astype("f4")

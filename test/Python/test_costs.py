@@ -6,7 +6,8 @@ import json
 import numera
 import numpy as np
 import pytest
-from numera.study import HOROWITZ_2014
+from numera.study import HOROWITZ_2014, JOUPPI_2021
+from numera.study._command import main
 from studies import TABLE, UNNAMED, W, X, perceptron
 
 WEIGHTS = [np.ones(shape, "f4") for shape in ((6, 5), (5, 4))]
@@ -65,18 +66,90 @@ def test_a_star_is_any_other_operation():
     assert found.total == ROWS * 4 * (6 + 10)
 
 
-def test_the_published_table_is_that_of_the_paper():
-    # Horowitz, ISSCC 2014: pJ of additions and multiplications.
+def test_published_tables_are_those_of_the_papers():
+    # Horowitz, ISSCC 2014, and Dally, NIPS 2015: pJ and square micrometres of
+    # additions and multiplications.
     for name, bits, add, mul in [
-        ("fixed<7,0>", 8, 0.03, 0.2),
-        ("fixed<31,0>", 32, 0.1, 3.1),
-        ("f16", 16, 0.4, 1.1),
-        ("f32", 32, 0.9, 3.7),
+        ("fixed<7,0>", 8, (0.03, 36), (0.2, 282)),
+        ("fixed<15,0>", 16, (0.05, 67), None),
+        ("fixed<31,0>", 32, (0.1, 137), (3.1, 3495)),
+        ("f16", 16, (0.4, 1360), (1.1, 1640)),
+        ("f32", 32, (0.9, 4184), (3.7, 7700)),
     ]:
-        assert HOROWITZ_2014[name] == {"add": add, "mul": mul}
+        listed = {"add": add, "mul": mul}
+        assert HOROWITZ_2014[name] == {
+            key: dict(zip(("energy", "area"), each))
+            for key, each in listed.items()
+            if each
+        }
         assert numera.format(name).width == bits
+    # Jouppi and others, ISCA 2021, in 7 nm, with what they gain over 45 nm.
+    for name, add, mul in [
+        ("fixed<7,0>", 4.3, 2.9),
+        ("fixed<31,0>", 3.3, 2.1),
+        ("f16", 2.5, 3.2),
+        ("f32", 2.4, 2.8),
+    ]:
+        for operation, gain in (("add", add), ("mul", mul)):
+            old = HOROWITZ_2014[name][operation]["energy"]
+            new = JOUPPI_2021[name][operation]["energy"]
+            assert round(old / new, 1) == gain
     found = total({"default": "f16", "accumulate": "f32"}, HOROWITZ_2014)
     assert found == pytest.approx(ROWS * 50 * (1.1 + 0.9))
+    assert total({"default": "f16", "accumulate": "f32"}, "horowitz2014") == found
+    found = total({"default": "bf16", "accumulate": "f32"}, "jouppi2021")
+    assert found == pytest.approx(ROWS * 50 * (0.21 + 0.38))
+
+
+def test_joules_and_the_area_of_a_circuit_of_each_kind():
+    rule = {"match": "fc2", "format": "f32"}
+    for rules, area, joules in [
+        # Both layers use one multiplier and one adder.
+        ([], 1640 + 4184, ROWS * 50 * 2e-12),
+        # fc2, of 20 products, has its own multiplier.
+        ([rule], 1640 + 4184 + 7700 + 4184, ROWS * (30 * 2 + 20 * 4.6) * 1e-12),
+    ]:
+        policy = {"default": "f16", "accumulate": "f32", "rules": rules}
+        program = numera.compile(MODEL, policy=policy, optimization=0)
+        found = numera.cost(program, X, table=HOROWITZ_2014)
+        assert found.area == area
+        assert found.joules == pytest.approx(joules)
+        assert f"area {area:g} µm²" in str(found)
+    plain = numera.cost(numera.compile(MODEL, format="f16"), X, table=TABLE)
+    assert (plain.joules, plain.area) == (None, None)
+    energy = numera.cost(numera.compile(MODEL, format="bf16"), X, table="jouppi2021")
+    assert energy.joules == pytest.approx(energy.total * 1e-12)
+    assert energy.area is None
+
+
+def test_the_command_prints_both(tmp_path, capsys):
+    (tmp_path / "net.onnx").write_bytes(MODEL)
+    np.save(tmp_path / "x.npy", X)
+
+    def command(*words):
+        given = ["--input", tmp_path / "x.npy", "--table", "horowitz2014", *words]
+        status = main(["cost", str(tmp_path / "net.onnx"), *map(str, given)])
+        return status, *capsys.readouterr()
+
+    status, out, err = command("--format", "f16", "--accumulate", "f32")
+    assert (status, err) == (0, "")
+    assert out.splitlines()[0].split() == [
+        "name", "operation", "format", "count", "cost", "area",
+    ]  # fmt: skip
+    assert out.endswith("energy 1e-10 J, area 5824 µm²\n")
+    status, out, _ = command(
+        "--format", "f16", "--accumulate", "f32", "--rows", 7, "--json"
+    )
+    found = json.loads(out)
+    assert found["joules"] == pytest.approx(7 * 50 * 2e-12)
+    assert (found["area"], found["data_rows"]) == (1640 + 4184, 7)
+    for words, line in [
+        (["--table", "none.yaml"], "cannot read none.yaml: No such file"),
+        (["--rows", 0], "--rows is 0, expected at least 1"),
+        (["--format", "bf16"], "horowitz2014 has no 'mul' of format 'bf16'"),
+    ]:
+        status, out, err = command(*words)
+        assert status == 1 and line in err and err.count("\n") == 1, err
 
 
 def test_a_layer_is_not_counted_under_the_wrong_format():
@@ -109,6 +182,12 @@ def test_a_table_is_a_file_as_well(tmp_path):
         ('{"f16": {"add": "1"}}', "'add' of 'f16' is 1, expected a number that"),
         ('{"f16": {"add": NaN}}', "'add' of 'f16' is nan, expected a number that"),
         ('{"f16": {"add": 1}}', "has no 'mul' of format 'f16'"),
+        ('{"f16": {"add": {"area": 1}}}', "'add' of 'f16' has no energy"),
+        ('{"f16": {"add": {"energie": 1}}}', "has 'energie', expected energy and area"),
+        (
+            '{"f16": {"add": {"energy": 1, "area": -1}}}',
+            "the area of 'add' of 'f16' is -1, expected a number that is not negative",
+        ),
         ("a: [", "t.yaml:2:1: "),
     ],
 )

@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: MIT
 """numera.report: faults that were put in are named first, and pages work."""
 
-import html.parser
 import json
 import os
-import re
-import shutil
-import subprocess
 import warnings
 
 import numera
 import numpy as np
 import pytest
 from numera.study._command import main
+from pages import THEMES, Reader, browsed
 
 RANDOM = np.random.default_rng(7)
 SIZE = 8
@@ -155,38 +152,6 @@ def test_a_fixed_batch_is_run_in_slices():
         assert a["sqnr_db"] == pytest.approx(b["sqnr_db"], rel=1e-12)
 
 
-class Reader(html.parser.HTMLParser):
-    """What a page loads, its ids, and the text of its headings of rows."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.loaded, self.ids, self.rows, self.data = [], [], [], ""
-        self._inside = None
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        given = dict(attributes)
-        self.loaded += [v for k, v in given.items() if k in ("src", "srcset")]
-        if tag == "link":
-            self.loaded.append(given.get("href"))
-        if "id" in given:
-            self.ids.append(given["id"])
-        self._inside = tag
-        if tag == "script" and given.get("type") == "application/json":
-            self._inside = "data"
-        if tag == "button" and "aria-controls" in given:
-            self._inside = "row"
-
-    def handle_endtag(self, tag):
-        self._inside = None
-
-    def handle_data(self, data):
-        if self._inside == "row":
-            self.rows.append(data)
-        if self._inside == "data":
-            self.data += data
-
-
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     for package in ("jinja2", "grandalf", "vl_convert"):
@@ -201,11 +166,8 @@ def page(tmp_path_factory):
 
 
 def test_a_page_needs_nothing_else(page):
-    text = page.read_text()
-    read = Reader(text)
-    assert all(each.startswith("data:") for each in read.loaded)
-    assert not re.search(r"@import|url\(", text[: text.index("</style>")])
-    assert len(read.ids) == len(set(read.ids))
+    read = Reader(page.read_text())
+    read.check()
     assert read.rows == [
         "conv <1>", "conv <1>.act", "fc & 'co'", "fc & 'co'.act",
         "</script>", "</script>.act",
@@ -254,29 +216,9 @@ setTimeout(() => {
 </script>"""
 
 
-@pytest.mark.parametrize(
-    "theme, paper", [(1, "rgb(252, 252, 253)"), (0, "rgb(17, 17, 19)")]
-)
+@pytest.mark.parametrize("theme, paper", THEMES)
 def test_a_browser_draws_it(page, tmp_path, theme, paper):
-    browser = shutil.which("chromium")
-    if not browser:
-        pytest.skip("no chromium")
-    # Vega has "</body>" in a string.
-    head, end, tail = page.read_text().rpartition("</body>")
-    (tmp_path / "checked.html").write_text(head + CHECK + end + tail)
-    done = subprocess.run(
-        [
-            browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-            f"--user-data-dir={tmp_path / 'profile'}",
-            f"--blink-settings=preferredColorScheme={theme}",
-            "--virtual-time-budget=20000", "--dump-dom",
-            f"file://{tmp_path / 'checked.html'}",
-        ],
-        capture_output=True, text=True, check=True, timeout=120,
-    )  # fmt: skip
-    match = re.search(r'<pre id="found">(.*?)</pre>', done.stdout)
-    assert match, done.stdout[-2000:]
-    found = json.loads(html.unescape(match[1]))
+    found = browsed(page, CHECK, theme, tmp_path)
     assert found["boxes"] == 6
     assert found["expanded"] == "true" and found["bars"] > 5
     assert found["sorted"] and found["sort"] == "ascending"

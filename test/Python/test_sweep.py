@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numera import study
 from numera.study import Row, Sweep
-from studies import LABELS, LAYER, W, X, kept, square
+from studies import LABELS, LAYER, WEIGHTED, W, X, kept, square
 
 
 def names(*patterns):
@@ -107,6 +107,51 @@ def test_a_stochastic_row_does_not_depend_on_the_batch():
     layer = numera.compile(LAYER, format="float<4,3>", rounding="stochastic", seed=3)
     error = layer(X, W).astype("f8") - numera.compile(LAYER)(X, W).astype("f8")
     assert values == {np.sqrt(np.mean(error**2))}
+
+
+def test_scale_rules_and_scales_and_roles():
+    # In one call, since scales are of all its rows.
+    given = {"inputs": [X, W], "labels": LABELS, "batch": len(X)}
+    found = numera.sweep(
+        LAYER, formats=["mxfp4", "nvfp4", "posit8"],
+        scale_rule=["floor", "ceil", "absmax"], **given,
+    )  # fmt: skip
+    # nvfp4 has scales of its tensor, which go with absmax alone.
+    names = [row.spelling for row in found]
+    block = "block<float<2,1,finite>,32"
+    assert names[1:3] == [f"{block},rule=ceil>", f"{block},rule=absmax>"]
+    assert names[0] == numera.format("mxfp4").spelling
+    assert names[3:] == [numera.format(each).spelling for each in ("nvfp4", "posit8")]
+    for row in found:
+        layer = numera.compile(LAYER, format=row.spelling)
+        assert row.value == np.mean(layer(X, W).argmax(1) == LABELS)
+    assert len({row.value for row in found[:3]}) > 1
+
+    found = numera.sweep(
+        WEIGHTED, formats="f8E4M3FN", scale=["none", "per-channel", "block(3)"],
+        roles=["weights", "activations+weights", None], accumulate="f32",
+        rounding="toward-zero", **given,
+    )  # fmt: skip
+    assert [(row.scale, row.roles) for row in found[:4]] == [
+        ("none", "weights"),
+        ("none", "weights+activations"),
+        ("none", None),
+        ("per-channel", "weights"),
+    ]
+    assert [row.bits for row in found] == [8] * 6 + [8 + 8 / 3] * 3
+    code = numera.format("f8E4M3FN", rounding="toward-zero")
+    for row in found:
+        if row.roles is None:
+            policy = {"default": code, "scale": row.scale}
+        else:
+            roles = row.roles.split("+")
+            scales = dict.fromkeys(roles, row.scale)
+            policy = {"default": "f32", "scale": scales, **dict.fromkeys(roles, code)}
+        layer = numera.compile(WEIGHTED, policy=policy, accumulate="f32")
+        assert row.value == np.mean(layer(X, W).argmax(1) == LABELS), row
+    # Weights alone in the format, by hand.
+    assert found[0].value == np.mean((X @ numera.quantize(W, code)).argmax(1) == LABELS)
+    assert "scale" in str(found) and "weights+activations" in str(found)
 
 
 def test_a_fixed_batch_is_filled_up():
@@ -217,7 +262,10 @@ def test_an_exception_of_a_metric_ends_a_sweep(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        ({"metric": "top3"}, "unknown metric 'top3', expected top1, top5, perplexity, rmse or a"),
+        (
+            {"metric": "top3"},
+            "unknown metric 'top3', expected top1, top5, map, map50, perplexity, rmse or a",
+        ),
         ({"labels": None}, "metric 'top1' needs labels; 'rmse' does without"),
         ({"labels": [1, 2]}, "2 labels, expected one for each of 150 rows"),
         ({"labels": LABELS + 0.5}, "labels of float64, expected whole numbers"),
@@ -234,6 +282,11 @@ def test_an_exception_of_a_metric_ends_a_sweep(tmp_path):
         ({"accumulate": "posit61"}, "unknown format 'posit61'"),
         ({"better": "lower"}, "of metric 'top1', higher is better"),
         ({"workers": 0}, "workers is 0, expected 1 or more"),
+        ({"roles": "weight"}, "roles are 'weight', expected weights, activations, out"),
+        (
+            {"formats": "nvfp4", "scale_rule": "floor"},
+            "no scale rule is one of 'nvfp4': ",
+        ),
         ({"metric": lambda *_: "a"}, "expected a number"),
         ({"policy": "none.yaml"}, "cannot read none.yaml: No such file"),
         ({"output_as": "storage"}, "output_as is 'storage', and no metric knows"),

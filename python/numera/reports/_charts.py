@@ -8,13 +8,27 @@ from typing import Any
 
 from numera.reports._graph import layout
 
-__all__ = ["MEASURES", "graph", "histogram"]
+__all__ = ["MEASURES", "SCHEMA", "Spec", "config", "graph", "histogram"]
 
 Spec = dict[str, Any]
 
-_SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 _BOX = (150, 22)
 """Width and height of a layer's box, in pixels."""
+
+_NAME = {
+    "type": "text",
+    "limit": _BOX[0] - 8,
+    "fontSize": 11,
+    "color": "white",
+    "interactive": False,
+}
+_OUTLINE = {
+    "stroke": "black",
+    "strokeWidth": 2.5,
+    "strokeJoin": "round",
+    "strokeOpacity": 0.75,
+}
 
 MEASURES = {
     "own": "noise that the layer adds, dB below its signal",
@@ -25,7 +39,7 @@ MEASURES = {
 """What the graph's colours show."""
 
 
-def _config() -> Spec:
+def config() -> Spec:
     """Colours of the page, so that they follow a light or dark theme."""
     ink = {"labelColor": "currentColor", "titleColor": "currentColor"}
     return {
@@ -87,7 +101,7 @@ def graph(layers: Sequence[Mapping[str, Any]]) -> Spec:
         {"field": "zeros", "title": "zeros", "format": ".2%"},
     ]
     return {
-        "$schema": _SCHEMA,
+        "$schema": SCHEMA,
         "description": "The network; the table of layers has the same numbers.",
         "width": round((width + 0.2) * _BOX[0] * 1.1),
         "height": round((height + 0.2) * _BOX[1] * 1.1),
@@ -127,34 +141,17 @@ def graph(layers: Sequence[Mapping[str, Any]]) -> Spec:
                     "tooltip": tooltip,
                 },
             },
-            {
-                "data": {"values": boxes},
-                "mark": {
-                    "type": "text",
-                    "limit": _BOX[0] - 8,
-                    "fontSize": 11,
-                    "color": "white",
-                    "stroke": "black",
-                    "strokeWidth": 2.5,
-                    "strokeJoin": "round",
-                    "strokeOpacity": 0.75,
-                    "interactive": False,
-                },
-                "encoding": {**place, "text": {"field": "name", "type": "nominal"}},
-            },
-            {
-                "data": {"values": boxes},
-                "mark": {
-                    "type": "text",
-                    "limit": _BOX[0] - 8,
-                    "fontSize": 11,
-                    "color": "white",
-                    "interactive": False,
-                },
-                "encoding": {**place, "text": {"field": "name", "type": "nominal"}},
-            },
+            # The name, first its outline.
+            *(
+                {
+                    "data": {"values": boxes},
+                    "mark": {**_NAME, **outline},
+                    "encoding": {**place, "text": {"field": "name", "type": "nominal"}},
+                }
+                for outline in (_OUTLINE, {})
+            ),
         ],
-        "config": _config(),
+        "config": config(),
     }
 
 
@@ -168,7 +165,7 @@ def histogram() -> Spec:
         "axis": {"tickMinStep": 1, "format": "d"},
     }
     return {
-        "$schema": _SCHEMA,
+        "$schema": SCHEMA,
         "width": "container",
         "height": 160,
         "autosize": {"type": "fit", "contains": "padding"},
@@ -205,5 +202,5 @@ def histogram() -> Spec:
                 },
             },
         ],
-        "config": _config(),
+        "config": config(),
     }

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +21,6 @@ __all__ = [
     "layers",
     "measure",
     "only",
-    "plain",
     "worst",
 ]
 
@@ -141,14 +139,3 @@ def only(program: Program, function: str | None) -> Function:
     if function not in program.functions:
         raise Error(f"no function '{function}'")
     return program.functions[function]
-
-
-def plain(value: Any) -> Any:
-    """For JSON, which has no infinities."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, Mapping):
-        return {key: plain(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(each) for each in value]
-    return value

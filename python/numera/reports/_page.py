@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The page of a report: one file, with its style, scripts and pictures inside."""
+"""Pages: one file each, with its style, scripts and pictures inside."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 import vl_convert
 
+from numera import _numera
 from numera.reports import _charts, _policy
-from numera.reports._measure import plain
+from numera.study._output import plain
 
 if TYPE_CHECKING:
     from numera.reports._report import Report
 
-__all__ = ["page"]
+__all__ = ["page", "render"]
 
 _FOLDER = pathlib.Path(__file__).parent
 _VEGA_LITE = "6.4"
@@ -68,29 +69,40 @@ def _json(value: Any) -> str:
 _SHOWN = ("name", "exponents", "format_exponents", "count")
 
 
+def render(template: str, data: Any, scripts: list[str], **values: Any) -> str:
+    """A page of a template that extends `base.html.j2`."""
+    text: str = (
+        _environment()
+        .get_template(template)
+        .render(
+            style=_read("page.css"),
+            script="\n".join(map(_read, ["table.js", *scripts])),
+            library=_library(),
+            data=_json(data),
+            version=_numera.version(),
+            **values,
+        )
+    )
+    return text
+
+
 def page(report: Report) -> str:
-    """The page as HTML."""
+    """The page of a report as HTML."""
     data = {
         "graph": _charts.graph(report.layers),
         "histogram": _charts.histogram(),
         "layers": [{key: layer[key] for key in _SHOWN} for layer in report.layers],
     }
     changes = [hint.policy for hint in report.hints if hint.layer]
-    text: str = (
-        _environment()
-        .get_template("page.html.j2")
-        .render(
-            report=report,
-            measures=_charts.MEASURES,
-            policy=_policy.text(report.policy),
-            better=_policy.text(_policy.changed(report.policy, changes)),
-            style=_read("page.css"),
-            script=_read("page.js"),
-            library=_library(),
-            data=_json(data),
-        )
+    return render(
+        "page.html.j2",
+        data,
+        ["page.js"],
+        report=report,
+        measures=_charts.MEASURES,
+        policy=_policy.text(report.policy),
+        better=_policy.text(_policy.changed(report.policy, changes)),
     )
-    return text
 
 
 @functools.cache

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from numera._errors import Error
 from numera._formats import Format
 from numera._request import Path, Spec
+from numera.study import _yaml
 
 __all__ = ["changed", "read", "text"]
 
@@ -24,7 +24,7 @@ def read(
     if isinstance(policy, Mapping):
         found = dict(policy)
     elif policy is not None:
-        found = _file(policy)
+        found = _yaml.policy(policy)
     if format is not None:
         found["default"] = format
     if accumulate is not None:
@@ -32,27 +32,6 @@ def read(
     if not found:
         raise Error("a report needs a format or a policy")
     return found
-
-
-def _file(path: Path) -> dict[str, Any]:
-    try:
-        import yaml
-    except ImportError:
-        raise Error(
-            "a report of a policy in a file needs the package yaml: pip install pyyaml"
-        ) from None
-    name = os.fspath(path)
-    try:
-        with open(name, encoding="utf-8") as file:
-            data = yaml.safe_load(file)
-    except OSError as error:
-        raise Error(f"cannot read {name}: {error.strerror}") from None
-    except yaml.YAMLError as error:
-        raise Error(f"cannot read {name}: {str(error).splitlines()[0]}") from None
-    section = data.get("policy") if isinstance(data, dict) else None
-    if not isinstance(section, dict):
-        raise Error(f"{name} has no section policy")
-    return dict(section)
 
 
 def changed(

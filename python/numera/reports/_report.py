@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import pathlib
 import sys
 import warnings
@@ -25,6 +24,7 @@ from numera.study import _keys
 from numera.study._data import DataSet, load_labels
 from numera.study._metrics import Metric
 from numera.study._metrics import metric as _metric
+from numera.study._output import check_page, name_of, plain, whole
 
 __all__ = ["Report", "report"]
 
@@ -78,14 +78,8 @@ class Report:
     def save(self, path: Path) -> None:
         """Writes the page, completely or not at all."""
         text = self.html()
-        target = pathlib.Path(path)
-        partial = target.with_name(f".{target.name}.{os.getpid()}")
-        try:
-            partial.write_text(text, encoding="utf-8")
-            os.replace(partial, target)
-        except OSError as error:
-            partial.unlink(missing_ok=True)
-            raise Error(f"cannot write {target}: {error.strerror}") from None
+        with whole(path) as made:
+            pathlib.Path(made).write_text(text, encoding="utf-8")
 
     def json(self) -> str:
         """All of it, but for the pictures; infinities are null."""
@@ -97,7 +91,7 @@ class Report:
         data["found"] = self.found._asdict()
         data["hints"] = [hint._asdict() for hint in self.hints]
         data["worst"] = [row._asdict() for row in self.worst]
-        return json.dumps(_measure.plain(data), indent=2)
+        return json.dumps(plain(data), indent=2)
 
     def __str__(self) -> str:
         lines = [f"{self.model} in {self.chosen['format']}: {self.headline()}"]
@@ -163,7 +157,7 @@ def report(
     """
     given = _policy.read(policy, format, accumulate)
     if path is not None:
-        _check(path)
+        check_page(path)
 
     def build(policy: Mapping[str, Any]) -> Program:
         return compile(model, policy=policy, function=function, **options)
@@ -212,7 +206,7 @@ def report(
         ).run(hints)
     worst = _measure.worst(outputs, exact, expected_labels, _WORST)
     made = Report(
-        model=_name(model),
+        model=name_of(model),
         policy=given,
         chosen=program.policy,
         options=options,
@@ -249,28 +243,6 @@ def _chosen_metric(
     if labels is None:
         raise Error("a metric needs labels")
     return _metric(which, None)
-
-
-def _name(model: Any) -> str:
-    if isinstance(model, (str, os.PathLike)) and "\n" not in str(model):
-        return os.path.basename(os.fspath(model))
-    return "MLIR" if isinstance(model, str) else type(model).__name__
-
-
-def _check(path: Path) -> None:
-    """Before time is spent on what cannot be written."""
-    folder = os.path.dirname(os.fspath(path)) or "."
-    if not os.path.isdir(folder):
-        raise Error(f"cannot write {os.fspath(path)}: no folder {folder}")
-    try:
-        import grandalf
-        import jinja2
-        import vl_convert
-    except ImportError as error:
-        raise Error(
-            f"a page needs the package {error.name}: pip install 'numera-mlir[report]'"
-        ) from None
-    del grandalf, jinja2, vl_convert
 
 
 def _pictures(data: DataSet, worst: list[Row]) -> list[str]:

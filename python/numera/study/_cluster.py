@@ -27,7 +27,8 @@ from numera.study import _keys
 
 if TYPE_CHECKING:
     from numera.study._result import Row
-    from numera.study._run import _Study, _Task
+    from numera.study._run import _Study
+    from numera.study._tasks import Task
 
 __all__ = ["compute"]
 
@@ -117,7 +118,7 @@ def _unpacked(work: _Work) -> Iterator[_Study]:
         yield work.study._replace(model=model, options=options)
 
 
-def _do(work: _Work, task: _Task, shard: _Shard) -> _Part:
+def _do(work: _Work, task: Task, shard: _Shard) -> _Part:
     """On a worker."""
     if work.version != _numera.version():
         raise Error(
@@ -129,7 +130,7 @@ def _do(work: _Work, task: _Task, shard: _Shard) -> _Part:
             return _Part(study.compute(task))
         begin = time.perf_counter()
         try:
-            program = compile(study.model, **task.options(), **study.options)
+            program = compile(study.model, **task.arguments(study.options))
             data = study.data
             outputs = data.run(program._only, 1, shard.start, shard.stop)
         except Error as error:
@@ -217,8 +218,8 @@ def _connected(cluster: str | bool) -> Iterator[Any]:
 
 
 def compute(
-    study: _Study, tasks: Sequence[_Task], cluster: str | bool
-) -> Generator[tuple[_Task, Row], None, None]:
+    study: _Study, tasks: Sequence[Task], cluster: str | bool
+) -> Generator[tuple[Task, Row], None, None]:
     """Tasks and their rows, in the order in which they are done."""
     work = _work(study)
     with _connected(cluster) as ray:
@@ -226,7 +227,7 @@ def compute(
         shards = _shards(study, len(tasks), processors)
         shared = ray.put(work)
         remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(_do)
-        parts: dict[_Task, dict[int, _Part]] = {task: {} for task in tasks}
+        parts: dict[Task, dict[int, _Part]] = {task: {} for task in tasks}
         running = {
             remote.remote(shared, task, shard): (task, place)
             for task in tasks
@@ -245,7 +246,7 @@ def compute(
                 ray.cancel(each, force=True)
 
 
-def _result(ray: Any, done: Any, task: _Task) -> _Part:
+def _result(ray: Any, done: Any, task: Task) -> _Part:
     try:
         found: _Part = ray.get(done)
     except ray.exceptions.RayTaskError as error:

@@ -1,51 +1,78 @@
 # SPDX-License-Identifier: MIT
-"""The commands of ``python -m numera``."""
+"""The commands of ``numera``, as of ``python -m numera``."""
 
 from __future__ import annotations
 
-import argparse
 import json
-import math
 import os
+import shutil
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from numera._errors import Error
-from numera._formats import load
 from numera._import import add as add_import
-from numera._sources import read as source
+from numera._programs import compile
 from numera.reports._command import add as add_report
-from numera.study._costs import parse
-from numera.study._data import read_inputs
+from numera.study import _options, _yaml
+from numera.study._costs import cost
+from numera.study._data import DataSet
+from numera.study._output import plain
 from numera.study._result import Sweep
 from numera.study._run import sweep
 from numera.study._search import search
 
 __all__ = ["main"]
 
-
-class _Parser(argparse.ArgumentParser):
-    """Refuses in one line."""
-
-    def error(self, message: str) -> NoReturn:
-        raise Error(f"{message}; see {self.prog} --help")
+_TOOL = ("compile", "run", "formats", "eval", "check", "calibrate", "new")
+"""Commands of the tool in C++."""
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="python -m numera", allow_abbrev=False)
+def _parser(program: str) -> _options.Parser:
+    parser = _options.Parser(prog=program, allow_abbrev=False)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    command = commands.add_parser(
+    _add_sweep(commands)
+    _add_search(commands)
+    add_report(commands)
+    add_import(commands)
+    add = _options.add_command(
+        commands,
+        "cost",
+        _cost,
+        help="count operations, and add up energy and area by a table",
+        description="Count the operations of a model by kind and format, and add up "
+        "what they cost.",
+    )
+    _options.add_model(add)
+    _options.add_format(add)
+    add("--table", required=True, metavar="T",
+        help="horowitz2014, jouppi2021, or a file of YAML or JSON")  # fmt: skip
+    add(
+        "--rows",
+        type=int,
+        default=1,
+        metavar="N",
+        help="of the data, where the model leaves them open; 1",
+    )
+    return parser
+
+
+def _add_sweep(commands: Any) -> None:
+    add = _options.add_command(
+        commands,
         "sweep",
+        _sweep,
         help="run a model in many formats and compare",
         description="Compile and run a model in many formats, and measure each.",
-        allow_abbrev=False,
     )
-    command.set_defaults(run=_sweep)
-    add = command.add_argument
-    _add_data(add)
+    _add_study(add)
     add("--rounding", nargs="+", metavar="M", help="nearest-even, stochastic…")
+    add("--scale", nargs="+", metavar="S", help="none, per-tensor, block(32)…")
+    add(
+        "--scale-rule", nargs="+", metavar="R", help="of scaled formats: floor, absmax…"
+    )
+    add("--roles", nargs="+", metavar="R", help="weights, activations, outputs, with +")
     add("--overflow", metavar="O", help="infinity, saturate…")
     add("--seed", type=int, metavar="S", help="of stochastic rounding")
     add("--policy", metavar="F.yaml", help="formats for parts of the model")
@@ -54,16 +81,17 @@ def _parser() -> argparse.ArgumentParser:
         help="compute on a cluster of Ray: ray://host:10001; alone, a local one")  # fmt: skip
     add("--csv", metavar="OUT.csv", help="write the rows")
 
-    command = commands.add_parser(
+
+def _add_search(commands: Any) -> None:
+    add = _options.add_command(
+        commands,
         "search",
+        _search,
         help="look for a format for each layer of a model",
         description="Look for the formats of a model's layers: the best metric "
         "within a budget or, without one, the least cost that keeps a floor.",
-        allow_abbrev=False,
     )
-    command.set_defaults(run=_search)
-    add = command.add_argument
-    _add_data(add)
+    _add_study(add)
     add("--budget", type=float, metavar="N", help="the most that the policy costs")
     add("--cost", metavar="C", help="weight-bits, element-bits, or a table's file")
     add("--floor", type=float, metavar="V", help="what the metric has to reach")
@@ -76,39 +104,29 @@ def _parser() -> argparse.ArgumentParser:
     add("--seed", type=int, metavar="S", help="of the search")
     add("--workers", type=int, metavar="N", help="policies at a time")
     add("-o", metavar="OUT.yaml", dest="output", help="write the policy")
-
-    add_report(commands)
-    add_import(commands)
-    return parser
+    add("--report", metavar="OUT.html", help="write a page about the search")
 
 
-def _add_data(add: Any) -> None:
+def _add_study(add: Any) -> None:
     """What sweeps and searches take."""
-    add("model", metavar="MODEL", help="an .onnx or .mlir file")
+    _options.add_model(add)
+    _options.add_labels(add, "top1")
     add("--formats", nargs="+", required=True, metavar="F", help="float<4..6,1..10>")
-    add("--input", action="append", required=True, metavar="[NAME=]X", dest="inputs",
-        help=".npy, .npz, idx, .csv, .parquet or images; one an input")  # fmt: skip
-    add("--labels", metavar="Y", help="such a file, too")
-    add("--metric", default="top1", help="top1, top5, perplexity or rmse")
-    add("--divide", type=float, metavar="N", help="inputs by N: 255 for pixels")
     add("--limit", type=int, metavar="N", help="only the first N rows")
     add("--batch", type=int, metavar="N", help="rows of a call")
     add("--accumulate", nargs="+", metavar="F", help="same, quire, a format")
-    add("--function", metavar="NAME", help="of a model with several")
-    add("--optimization", type=int, metavar="L", help="0 to 3")
-    add("--load", action="append", default=[], metavar="F.yaml", dest="files",
-        help="read formats from this file")  # fmt: skip
     add("--store", metavar="S.sqlite", help="keep results, and go on with them")
     add("--plot", metavar="OUT.png", help="draw the metric over bits")
-    add("--json", action="store_true", dest="as_json",
-        help="print JSON in place of a table")  # fmt: skip
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, program: str = "numera") -> int:
     """Runs the command; returns the exit status."""
     warnings.showwarning = _warn
+    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        given = vars(_parser().parse_args(arguments))
+        if words and words[0] in _TOOL:
+            _become_tool(words)
+        given = vars(_parser(program).parse_args(words))
         run: Callable[..., int] = given.pop("run")
         return run(**given)
     except (Error, OSError) as error:
@@ -119,6 +137,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
+def _become_tool(words: Sequence[str]) -> None:
+    """Runs the tool of the same name, which pip's script may hide."""
+    for folder in os.get_exec_path():
+        path = shutil.which("numera", path=folder)
+        if path is None:
+            continue
+        with open(path, "rb") as file:
+            is_program = file.read(4) == b"\x7fELF"
+        if is_program:
+            os.execv(path, [path, *words])
+    raise Error(
+        f"'{words[0]}' is a command of the tool numera, which is not in PATH; the "
+        f"Python package has sweep, search, report and cost"
+    )
+
+
 def _warn(message: Any, *_: Any, **__: Any) -> None:
     print(f"numera: warning: {message}", file=sys.stderr)
 
@@ -127,22 +161,10 @@ def _unprefixed(error: Exception) -> str:
     return str(error).removeprefix("error: ")
 
 
-def _sweep(
-    *,
-    inputs: list[str],
-    divide: float | None,
-    files: list[str],
-    csv: str | None,
-    plot: str | None,
-    as_json: bool,
-    **given: Any,
-) -> int:
+def _sweep(*, csv: str | None, plot: str | None, as_json: bool, **given: Any) -> int:
     _check_outputs(csv, plot)
-    if files:
-        load(*files)
-    arrays = read_inputs(inputs, divide)
-    options = {key: value for key, value in given.items() if value is not None}
-    found = sweep(options.pop("model"), inputs=arrays, **options)
+    options = _options.arguments(**given)
+    found = sweep(options.pop("model"), **options)
     print(_json(found) if as_json else found)
     if csv:
         found.csv(csv)
@@ -155,50 +177,42 @@ def _sweep(
 
 def _search(
     *,
-    inputs: list[str],
-    divide: float | None,
-    files: list[str],
     policy: str | None,
     output: str | None,
     plot: str | None,
+    report: str | None,
     as_json: bool,
     **given: Any,
 ) -> int:
     _check_outputs(output, plot)
-    if files:
-        load(*files)
-    options = {key: value for key, value in given.items() if value is not None}
+    options = _options.arguments(**given)
     if policy:
-        options["policy"] = _policy(policy)
-    found = search(options.pop("model"), inputs=read_inputs(inputs, divide), **options)
+        options["policy"] = _yaml.policy(policy, alone=True)
+    found = search(options.pop("model"), path=report, **options)
     if output:
         found.save(output)
     if plot:
         found.plot(plot)
-    if as_json:
-        text = {
-            "metric": found.metric,
-            "better": found.better,
-            "cost": found.cost,
-            "runs": found.runs,
-            "policy": found.policy,
-            "layers": _finite(found.layers()),
-            "trials": _finite(found.records()),
-        }
-        print(json.dumps(text, indent=2))
-    else:
-        print(found)
+    print(found.json() if as_json else found)
     return 0
 
 
-def _policy(path: str) -> dict[str, Any]:
-    """The section of a configuration, which has nothing else."""
-    given = parse(source(path).text, path)
-    if not isinstance(given, dict) or not isinstance(given.get("policy"), dict):
-        raise Error(f"{path} has no policy")
-    if len(given) > 1:
-        raise Error(f"{path} has more than a policy; --load reads formats")
-    return dict(given["policy"])
+def _cost(*, as_json: bool, rows: int, table: str, **given: Any) -> int:
+    if rows < 1:
+        raise Error(f"--rows is {rows}, expected at least 1")
+    options = _options.arguments(**given)
+    inputs = options.pop("inputs")
+    program = compile(options.pop("model"), **options)
+    is_open = any(each.shape[:1] == (None,) for each in program.inputs)
+    data = DataSet(program._only, inputs, rows, rows if is_open else None)
+    _, arrays = data.first()
+    found = cost(program, *arrays, table=table)
+    if as_json:
+        count = len(arrays[data.sliced.index(True)]) if data.rows else None
+        print(json.dumps({"data_rows": count, **found._asdict()}, indent=2))
+    else:
+        print(found)
+    return 0
 
 
 def _check_outputs(csv: str | None, plot: str | None) -> None:
@@ -218,23 +232,10 @@ def _check_outputs(csv: str | None, plot: str | None) -> None:
 
 
 def _json(found: Sweep) -> str:
-    rows = _finite(found.records())
+    rows = plain(found.records())
     front = {id(row) for row in found.pareto()}
     for record, row in zip(rows, found):
         record["pareto"] = id(row) in front
     return json.dumps(
         {"metric": found.metric, "better": found.better, "rows": rows}, indent=2
     )
-
-
-def _finite(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """NaN and infinities are null."""
-    return [
-        {
-            key: None
-            if isinstance(value, float) and not math.isfinite(value)
-            else value
-            for key, value in record.items()
-        }
-        for record in records
-    ]

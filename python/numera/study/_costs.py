@@ -6,83 +6,119 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from numera._errors import Error
 from numera._formats import format
 from numera._programs import Program
 from numera._request import Path
+from numera.study import _yaml
+from numera.study._table import aligned
+from numera.study._tables import TABLES
 
-__all__ = ["HOROWITZ_2014", "Cost", "Table", "cost"]
+__all__ = ["Cost", "Price", "Table", "cost"]
 
-HOROWITZ_2014: Mapping[str, Mapping[str, float]] = {
-    "fixed<7,0>": {"add": 0.03, "mul": 0.2},
-    "fixed<31,0>": {"add": 0.1, "mul": 3.1},
-    "f16": {"add": 0.4, "mul": 1.1},
-    "f32": {"add": 0.9, "mul": 3.7},
-}
-"""Picojoules in 45 nm at 0.9 V, of integers of 8 and 32 bits and of floats.
+Operations = Mapping[str, "float | Mapping[str, float]"]
 
-M. Horowitz, "Computing's energy problem (and what we can do about it)", ISSCC 2014,
-figure 1.1.9. Integers are the formats with their bits and no fraction.
-"""
+
+class Price(NamedTuple):
+    """What one operation costs."""
+
+    cost: float
+    area: float | None
+    """Of a circuit for it, in square micrometres."""
+    is_energy: bool
+    """The cost is in picojoules, and not in a unit of the table's own."""
+
+    def beside(self, other: Price) -> Price:
+        """Of two circuits that are used together."""
+        area = None
+        if self.area is not None and other.area is not None:
+            area = self.area + other.area
+        energy = self.is_energy and other.is_energy
+        return Price(self.cost + other.cost, area, energy)
 
 
 class Table:
-    """Costs by format and operation, from a mapping, JSON or YAML.
+    """Costs by format and operation, from a mapping, JSON or YAML, or a published
+    one's name.
 
-    An operation ``"*"`` stands for those that its format does not list.
+    A cost is a number, or a mapping with ``energy`` in picojoules and ``area`` in
+    square micrometres. An operation ``"*"`` stands for those that its format does
+    not list.
     """
 
-    def __init__(self, given: Mapping[str, Mapping[str, float]] | Path) -> None:
+    def __init__(self, given: Mapping[str, Operations] | Path) -> None:
         self.name = "the cost table"
         if not isinstance(given, Mapping):
             self.name = os.fspath(given)
-            given = _read(self.name)
-        self._costs: dict[str, dict[str, float]] = {}
+            given = _known(self.name)
+        self._prices: dict[str, dict[str, Price]] = {}
         for name, operations in given.items():
             if not isinstance(operations, Mapping):
                 raise Error(f"{self.name}: '{name}' is no mapping of operations")
-            for operation, number in operations.items():
-                if (
-                    not isinstance(number, (int, float))
-                    or isinstance(number, bool)
-                    or not (math.isfinite(number) and number >= 0)
-                ):
-                    raise Error(
-                        f"{self.name}: '{operation}' of '{name}' is {number}, expected "
-                        f"a number that is not negative"
-                    )
-            self._costs[_canonical(str(name))] = dict(operations)
+            self._prices[_canonical(str(name))] = {
+                operation: self._price(number, f"'{operation}' of '{name}'")
+                for operation, number in operations.items()
+            }
+
+    def _price(self, given: Any, where: str) -> Price:
+        if not isinstance(given, Mapping):
+            return Price(self._number(given, where), None, False)
+        if unknown := [key for key in given if key not in ("energy", "area")]:
+            raise Error(
+                f"{self.name}: {where} has '{unknown[0]}', expected energy and area"
+            )
+        if "energy" not in given:
+            raise Error(f"{self.name}: {where} has no energy")
+        area = given.get("area")
+        if area is not None:
+            area = self._number(area, f"the area of {where}")
+        energy = self._number(given["energy"], f"the energy of {where}")
+        return Price(energy, area, True)
+
+    def _number(self, given: Any, where: str) -> float:
+        if (
+            not isinstance(given, (int, float))
+            or isinstance(given, bool)
+            or not (math.isfinite(given) and given >= 0)
+        ):
+            raise Error(
+                f"{self.name}: {where} is {given}, expected a number that is not "
+                f"negative"
+            )
+        return given
 
     def __repr__(self) -> str:
-        return json.dumps(self._costs, sort_keys=True)
+        return json.dumps(self._prices, sort_keys=True)
 
-    def one(self, operation: str, name: str) -> float:
+    def one(self, operation: str, name: str) -> Price:
         """The cost of an operation in a format."""
-        found = self._costs.get(_canonical(name), {})
+        found = self._prices.get(_canonical(name), {})
         if operation in found:
             return found[operation]
         if "*" in found:
             return found["*"]
         raise Error(f"{self.name} has no '{operation}' of format '{name}'")
 
-    def mac(self, operands: Iterable[str], accumulator: str) -> float:
+    def mac(self, operands: Iterable[str], accumulator: str) -> Price:
         """A product and its addition: ``mac`` of the operands' format if the table
         has it, else a ``mul`` of that and an ``add`` of the accumulator's. Of two
         formats of operands, the one that costs more."""
-        return max(self._mac(each, accumulator) for each in operands)
+        every = (self._mac(each, accumulator) for each in operands)
+        return max(every, key=lambda price: price.cost)
 
-    def _mac(self, operand: str, accumulator: str) -> float:
-        found = self._costs.get(_canonical(operand), {})
+    def _mac(self, operand: str, accumulator: str) -> Price:
+        found = self._prices.get(_canonical(operand), {})
         if "mac" in found:
             return found["mac"]
-        return self.one("mul", operand) + self.one("add", accumulator)
+        return self.one("mul", operand).beside(self.one("add", accumulator))
 
-    def cast(self, name: str) -> float:
+    def cast(self, name: str) -> Price:
         """A cast costs what the table says, or nothing."""
-        return self._costs.get(_canonical(name), {}).get("cast", 0.0)
+        free = Price(0.0, 0.0, True)
+        return self._prices.get(_canonical(name), {}).get("cast", free)
 
 
 class Cost(NamedTuple):
@@ -90,19 +126,42 @@ class Cost(NamedTuple):
 
     total: float
     rows: list[dict[str, Any]]
-    """``name``, ``operation``, ``format``, ``count``, ``cost``."""
+    """``name``, ``operation``, ``format``, ``count``, ``cost``, and the ``area`` of
+    one circuit."""
+    joules: float | None
+    """None where the table is not of energies."""
+    area: float | None
+    """Of one circuit for each kind of operation that occurs, in square micrometres;
+    None where the table has no areas."""
+
+    def __str__(self) -> str:
+        head = ("name", "operation", "format", "count", "cost", "area")
+        lines: list[Sequence[str]] = [head]
+        for row in self.rows:
+            cost = f"{row['cost']:.5g}"
+            area = "" if row["area"] is None else f"{row['area']:g}"
+            words = (row["name"], row["operation"], row["format"])
+            lines.append((*words, str(row["count"]), cost, area))
+        end = f"total {self.total:.5g}"
+        if self.joules is not None:
+            end = f"energy {self.joules:.4g} J"
+        if self.area is not None:
+            end += f", area {self.area:g} µm²"
+        return f"{aligned(lines, left=(0, 1, 2))}\n\n{end}"
 
 
 def cost(
     program: Program,
     *inputs: Any,
-    table: Mapping[str, Mapping[str, float]] | Path,
+    table: Mapping[str, Operations] | Path,
     **options: Any,
 ) -> Cost:
     """Counts the operations of a call by kind and format, and adds up their costs.
 
     table       costs by format and operation, ``{"f16": {"add": .4, "mul": 1.1}}``,
-                or a file of YAML or JSON that has them. ``"*"`` is any operation.
+                a file of YAML or JSON that has them, or the name of a published
+                one, ``horowitz2014`` or ``jouppi2021``. ``"*"`` is any operation.
+                A cost may be a mapping: ``energy`` in pJ, ``area`` in µm².
 
     A multiplication with its addition in a contraction is ``mac``, or else a ``mul``
     of what is multiplied and an ``add`` of what sums are kept in. A cast costs
@@ -119,6 +178,8 @@ def cost(
     >>> found = numera.cost(square, [1, 2], table=numera.study.HOROWITZ_2014)
     >>> found.total
     2.2
+    >>> found.joules, found.area
+    (2.2e-12, 1640.0)
     >>> [(row["operation"], row["count"]) for row in found.rows]
     [('cast', 2), ('mul', 2)]
     """
@@ -126,6 +187,7 @@ def cost(
     operands = _operands(program)
     default = operands.pop("")
     rows = []
+    kinds: dict[tuple[str, ...], Price] = {}
     counted = program.stats(*inputs, **options).operations
     unnamed = {name for name in operands if "." in name}
     unnamed -= {row["name"] for row in counted}
@@ -136,22 +198,35 @@ def cost(
                 "contractions without names cannot be told apart where rules are for "
                 'some of them; name them, loc("conv1")'
             )
+        kind: tuple[str, ...] = (operation, kept)
         if operation == "mac":
-            one = prices.mac(operands.get(name, default), kept)
+            read = operands.get(name, default)
+            one = prices.mac(read, kept)
+            kind += tuple(sorted(read))
         elif operation == "cast":
             one = prices.cast(kept)
         else:
             one = prices.one(operation, kept)
+        kinds[kind] = one
         rows.append(
             {
                 "name": name,
                 "operation": operation,
                 "format": kept,
                 "count": row["count"],
-                "cost": one * row["count"],
+                "cost": one.cost * row["count"],
+                "area": one.area,
             }
         )
-    return Cost(math.fsum(row["cost"] for row in rows), rows)
+    total = math.fsum(row["cost"] for row in rows)
+    areas = [one.area for one in kinds.values()]
+    area = math.fsum(each or 0.0 for each in areas)
+    return Cost(
+        total,
+        rows,
+        total / 1e12 if all(one.is_energy for one in kinds.values()) else None,
+        None if None in areas else area,
+    )
 
 
 def _operands(program: Program) -> dict[str, tuple[str, str]]:
@@ -187,7 +262,7 @@ def _asked(program: Program) -> Mapping[str, Any]:
     found: Mapping[str, Any] = {}
     for source in model.sources:
         if "policy" in source.text:
-            sections = parse(source.text, source.name)
+            sections = _yaml.parse(source.text, source.name)
             if isinstance(sections, Mapping) and "policy" in sections:
                 found = sections["policy"] or {}
     return found
@@ -200,33 +275,11 @@ def _canonical(name: str) -> str:
         return name
 
 
-def _read(path: str) -> Mapping[str, Any]:
-    try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise Error(f"cannot read {path}: {reason}") from None
-    found = parse(text, path)
+def _known(name: str) -> Mapping[str, Operations]:
+    """A published table, or that of a file."""
+    if name in TABLES:
+        return TABLES[name]
+    found = _yaml.read(name)
     if not isinstance(found, Mapping):
-        raise Error(f"{path}: expected a mapping of formats to their operations")
+        raise Error(f"{name}: expected a mapping of formats to their operations")
     return found
-
-
-def parse(text: str, path: str) -> Any:
-    """What YAML says; JSON is YAML that needs no package."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        pass
-    try:
-        import yaml
-    except ImportError:
-        raise Error(f"{path} is no JSON, and YAML needs: pip install pyyaml") from None
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{mark.line + 1}:{mark.column + 1}: " if mark else ""
-        problem = getattr(error, "problem", None) or "it is no YAML"
-        raise Error(f"{path}:{where} {problem}") from None

@@ -12,14 +12,16 @@ from numera._errors import Error
 from numera._formats import Format
 from numera._request import Path, Spec
 from numera.study._metrics import Metric
-from numera.study._result import front, whole
+from numera.study._output import plain, whole
+from numera.study._result import front
+from numera.study._table import aligned
 
 if TYPE_CHECKING:
     import numpy as np
 
     from numera.study._space import Space
 
-__all__ = ["Search", "Trial"]
+__all__ = ["Origin", "Search", "Trial"]
 
 
 class Trial(NamedTuple):
@@ -37,6 +39,15 @@ class Trial(NamedTuple):
     error: str | None = None
 
 
+class Origin(NamedTuple):
+    """What a search was made of, to make it again."""
+
+    model: str
+    """The file, or what kind of object it was."""
+    digest: str
+    options: dict[str, Any]
+
+
 class Search:
     """What :func:`numera.search` tried, in that order, and the best of it. Prints as
     the table of its layers.
@@ -45,6 +56,7 @@ class Search:
     def __init__(
         self, space: Space, noises: Sequence[np.ndarray[Any, Any]],
         trials: Sequence[Trial], best: Trial, metric: Metric, cost: str, runs: int,
+        origin: Origin,
     ) -> None:  # fmt: skip
         self._space = space
         self._noises = noises
@@ -59,6 +71,8 @@ class Search:
         self.runs = runs
         """How often the model was compiled in formats and run; what else it needed
         was in the store. The first of them, one for each candidate, rank layers."""
+        self.origin = origin
+        """The model, and what was asked."""
 
     def __len__(self) -> int:
         return len(self.trials)
@@ -147,6 +161,42 @@ class Search:
             raise Error("a data frame needs pandas: pip install pandas") from None
         return pandas.DataFrame(self.records())
 
+    def json(self) -> str:
+        """All of it; infinities are null."""
+        found = {
+            "metric": self.metric,
+            "better": self.better,
+            "cost": self.cost,
+            "runs": self.runs,
+            "policy": self.policy,
+            "layers": self.layers(),
+            "trials": self.records(),
+        }
+        return json.dumps(plain(found), indent=2)
+
+    def html(self) -> str:
+        """One page, which explains the search and needs no network."""
+        from numera.reports._search_page import page
+
+        return page(self)
+
+    def page(self, path: Path) -> None:
+        """Writes this page."""
+        text = self.html()
+        with whole(path) as made, open(made, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def noises(self) -> list[dict[str, float]]:
+        """For each layer, the noise that each candidate adds by itself, over the
+        power of what the layer gives."""
+        return [
+            {
+                "/".join(str(_name(e)) for e in self._part(one) if e): float(noise)
+                for one, noise in zip(candidates, own)
+            }
+            for candidates, own in zip(self._space.candidates, self._noises)
+        ]
+
     def save(self, path: Path, trial: Trial | None = None) -> None:
         """Writes the best policy, or that of another trial, as a configuration that
         ``numera run --formats`` takes."""
@@ -219,16 +269,8 @@ class Search:
                     "∞" if own is None else f"{own:.1f}",
                 ]
             )
-        widths = [max(map(len, column)) for column in zip(*lines)]
-        left = len(head) - 2
-        table = [
-            "  ".join(
-                cell.ljust(width) if place < left else cell.rjust(width)
-                for place, (cell, width) in enumerate(zip(line, widths))
-            ).rstrip()
-            for line in lines
-        ]
-        return "\n".join([*table, "", *self._summary(self.best)])
+        table = aligned(lines, left=range(len(head) - 2))
+        return "\n".join([table, "", *self._summary(self.best)])
 
     def __repr__(self) -> str:
         return f"<numera.Search of {len(self.trials)} policies: {self.metric}>"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from numera._errors import Error
+from numera.study._detections import map50, mean_average_precision
 
 __all__ = ["Metric", "metric"]
 
@@ -34,12 +35,19 @@ class Metric:
         """Whether it compares with the model in f32 where there are no labels."""
         return self.function is _rmse
 
+    @property
+    def takes_all(self) -> bool:
+        """Whether it takes all outputs of a model, and not the first alone."""
+        return self.name in _DETECTIONS and self.built_in
+
     def check(self, labels: Array | None, rows: int | None) -> None:
         """Refuses labels that it cannot be computed with."""
         if not self.built_in or self.is_error:
             return
         if labels is None:
             raise Error(f"metric '{self.name}' needs labels; 'rmse' does without")
+        if self.takes_all:
+            return
         if labels.size != rows and self.function is not _perplexity:
             raise Error(
                 f"{labels.size} labels, expected one for each of {rows or 1} rows"
@@ -49,7 +57,9 @@ class Metric:
                 raise Error(f"labels of {labels.dtype}, expected whole numbers")
 
     def __call__(self, outputs: tuple[Array, ...], labels: Array | None) -> float:
-        given = outputs[0] if self.built_in or len(outputs) == 1 else outputs
+        given: Any = outputs
+        if not self.takes_all and (self.built_in or len(outputs) == 1):
+            given = outputs[0]
         value = self.function(given, labels)
         try:
             return float(value)
@@ -131,9 +141,12 @@ def _rmse(found: Array, expected: Array) -> float:
         return float(np.sqrt(np.mean(np.square(error))))
 
 
+_DETECTIONS = ("map", "map50")
 _METRICS: dict[str, tuple[Callable[..., float], str]] = {
     "top1": (_top1, "higher"),
     "top5": (_top5, "higher"),
+    "map": (mean_average_precision, "higher"),
+    "map50": (map50, "higher"),
     "perplexity": (_perplexity, "lower"),
     "rmse": (_rmse, "lower"),
 }

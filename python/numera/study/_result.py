@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import math
-import os
 from collections.abc import Iterator, Sequence
+from operator import attrgetter as _get
 from typing import Any, NamedTuple
 
 from numera._errors import Error
 from numera._request import Path
+from numera.study._output import whole
+from numera.study._table import aligned
 
-__all__ = ["Row", "Sweep", "front", "whole"]
+__all__ = ["Row", "Sweep", "front"]
 
 
 class Row(NamedTuple):
@@ -33,6 +34,10 @@ class Row(NamedTuple):
     """To compile the model, run it, and compute the metric."""
     error: str | None = None
     """Why there is no value."""
+    scale: str | None = None
+    """As asked; None: as the format and the policy say."""
+    roles: str | None = None
+    """What of contractions is in the format; None: the whole model."""
 
 
 class Sweep:
@@ -150,22 +155,18 @@ class Sweep:
     def __str__(self) -> str:
         """The rows; those of the Pareto front have a star."""
         best = {id(row) for row in self.pareto()}
-        head = ("format", "bits", "accumulate", "rounding", self.metric, "seconds", "")
-        lines = [head]
+        more = [key for key in ("scale", "roles") if any(map(_get(key), self.rows))]
+        head = ["format", "bits", "accumulate", "rounding", *more, self.metric]
+        lines = [[*head, "seconds", ""]]
         for row in self.rows:
             value = "-" if row.value is None else f"{row.value:.5g}"
             last = row.error or ("*" if id(row) in best else "")
-            seconds = f"{row.seconds:.2f}"
-            lines.append((row.format, f"{row.bits:g}", *row[3:5], value, seconds, last))
-        widths = [max(map(len, column)) for column in zip(*lines)]
-        left = (0, 2, 3, 6)
-        return "\n".join(
-            "  ".join(
-                cell.ljust(width) if place in left else cell.rjust(width)
-                for place, (cell, width) in enumerate(zip(line, widths))
-            ).rstrip()
-            for line in lines
-        )
+            words = [str(_get(key)(row) or "") for key in more]
+            line = [row.format, f"{row.bits:g}", *row[3:5], *words, value]
+            lines.append([*line, f"{row.seconds:.2f}", last])
+        numbers = (1, len(head) - 1, len(head))
+        left = [n for n in range(len(head) + 2) if n not in numbers]
+        return aligned(lines, left)
 
     def __repr__(self) -> str:
         return f"<numera.Sweep of {len(self.rows)} rows: {self.metric}>"
@@ -186,20 +187,3 @@ def front(points: Sequence[tuple[float, float | None]], better: str) -> list[int
             found.append(place)
             best = value
     return found
-
-
-@contextlib.contextmanager
-def whole(path: Path) -> Iterator[str]:
-    """A file that becomes `path` when it is whole, and is removed after an error."""
-    text = os.fspath(path)
-    stem, end = os.path.splitext(text)
-    made = f"{stem}.{os.getpid()}{end}"
-    try:
-        yield made
-        os.replace(made, text)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
-        raise Error(f"cannot write {text}: {reason}") from None
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(made)

@@ -14,52 +14,21 @@ import numpy as np
 
 from numera._calls import Function
 from numera._errors import Error
-from numera._formats import Format, ScaledFormat, format
-from numera._programs import _ACCUMULATORS, compile
+from numera._programs import compile
 from numera._request import Path, Spec
 from numera.study import _cluster, _keys
 from numera.study._data import DataSet, load_labels
 from numera.study._metrics import Metric
 from numera.study._metrics import metric as _metric
 from numera.study._progress import Progress, watch
-from numera.study._ranges import expand
 from numera.study._result import Row, Sweep
 from numera.study._store import Store
+from numera.study._tasks import Task, tasks
 
 __all__ = ["sweep"]
 
 _NO_MATTER = ("function", "cpu", "code_cache")
 """Options that have nothing to do with numbers."""
-
-
-class _Task(NamedTuple):
-    """What a row is computed for."""
-
-    format: Format
-    accumulate: Spec | None
-    rounding: str | None
-
-    def options(self) -> dict[str, Any]:
-        """Arguments of ``compile``."""
-        return {
-            "format": self.format,
-            "accumulate": self.accumulate,
-            "rounding": self.rounding,
-        }
-
-    def row(self, policy: Mapping[str, Any]) -> Row:
-        bits = float(self.format.width)
-        if isinstance(self.format, ScaledFormat):
-            bits = self.format.bits_per_element
-        return Row(
-            self.format.name,
-            self.format.spelling,
-            bits,
-            str(self.accumulate or policy.get("accumulate", "default")),
-            self.rounding or policy.get("rounding", "default"),
-            None,
-            0.0,
-        )
 
 
 class _Study(NamedTuple):
@@ -73,11 +42,11 @@ class _Study(NamedTuple):
     threads: int
     """Of a call."""
 
-    def compute(self, task: _Task) -> Row:
+    def compute(self, task: Task) -> Row:
         """Compiles, runs and measures. A refusal is in the row."""
         start = time.perf_counter()
         try:
-            program = compile(self.model, **task.options(), **self.options)
+            program = compile(self.model, **task.arguments(self.options))
             outputs = self.data.run(program._only, self.threads)
         except Error as error:
             row = task.row({})._replace(error=str(error))
@@ -85,14 +54,6 @@ class _Study(NamedTuple):
             value = self.metric(outputs, self.labels)
             row = task.row(program.policy)._replace(value=value)
         return row._replace(seconds=time.perf_counter() - start)
-
-    def key(self, common: str, task: _Task) -> str:
-        return _keys.digest(
-            common,
-            _keys.spec(task.format),
-            _keys.spec(task.accumulate),
-            task.rounding or "",
-        )
 
     def common(self) -> str:
         """The hash of what all rows depend on."""
@@ -121,6 +82,9 @@ def sweep(
     better: str | None = None,
     accumulate: Spec | Sequence[Spec | None] | None = None,
     rounding: str | Sequence[str | None] | None = None,
+    scale: str | Sequence[str | None] | None = None,
+    scale_rule: str | Sequence[str | None] | None = None,
+    roles: str | Sequence[str | None] | None = None,
     limit: int | None = None,
     batch: int | None = None,
     workers: int | None = None,
@@ -137,12 +101,21 @@ def sweep(
     inputs      an array or the path of a file (.npy, .npz, idx); a list or a mapping
                 of them where the model has several inputs. Types and slices are
                 those of ``numera run``.
-    labels      an array or a path: classes, or with ``rmse`` what is expected.
-    metric      ``top1``, ``top5``, ``rmse`` (without labels: from the same model in
-                f32), or a function of outputs and labels that returns a number.
+    labels      an array or a path: classes, or with ``rmse`` what is expected, or
+                with ``map`` boxes (docs/Sweeps.md).
+    metric      ``top1``, ``top5``, ``perplexity``, ``map``, ``map50``, ``rmse``
+                (without labels: from the same model in f32), or a function of
+                outputs and labels that returns a number.
     better      ``higher`` (None) or ``lower``, of a function.
     accumulate  what sums are kept in, one or several; None: as the format says.
     rounding    one or several; None: the format's.
+    scale       one or several of a policy's: ``none``, ``per-tensor``,
+                ``per-channel``, ``block(32)``; None: as the policy says.
+    scale_rule  one or several, of formats that are scaled: ``floor``, ``even``,
+                ``absmax``… A format is left out where it cannot have the rule.
+    roles       what of contractions is in the format, the rest being in f32: one
+                or several of ``weights``, ``activations``, ``outputs``, or of
+                them with ``+`` between; None: the whole model.
     limit       takes only so many rows.
     batch       rows of a call, where the model leaves them open; None: 64.
     workers     how many formats at a time; None: as there are processors.
@@ -175,12 +148,7 @@ def sweep(
             raise Error(f"{name} is {number}, expected 1 or more")
     if hasattr(model, "SerializeToString"):
         model = model.SerializeToString()
-    tasks = [
-        _Task(each, total, rounds)
-        for each in expand(*_several(formats))
-        for total in dict.fromkeys(_accumulator(s) for s in _several(accumulate))
-        for rounds in dict.fromkeys(_several(rounding))
-    ]
+    listed = tasks(formats, accumulate, rounding, scale, scale_rule, roles)
     function = _plain(model, options)
     data = DataSet(function, inputs, limit, batch)
     target = None if labels is None else np.asarray(load_labels(labels))
@@ -188,27 +156,27 @@ def sweep(
         target = target[:limit]
     measure.check(target, data.rows)
     processors = len(os.sched_getaffinity(0))
-    workers = min(workers or processors, len(tasks))
+    workers = min(workers or processors, len(listed))
     threads = max(1, processors // workers)
     study = _Study(model, options, data, target, measure, threads)
 
-    rows: dict[_Task, Row] = {}
-    keys: dict[_Task, str] = {}
+    rows: dict[Task, Row] = {}
+    keys: dict[Task, str] = {}
     with contextlib.ExitStack() as stack:
         kept = None
         if store is not None:
             kept = stack.enter_context(contextlib.closing(Store(store)))
             common = study.common()
-            keys = {task: study.key(common, task) for task in tasks}
-            for task in tasks:
+            keys = {task: task.key(common) for task in listed}
+            for task in listed:
                 if found := kept.find(keys[task]):
                     # Under the name that it has now.
                     rows[task] = found._replace(format=task.format.name)
-        missing = [task for task in tasks if task not in rows]
+        missing = [task for task in listed if task not in rows]
         if missing and measure.is_error and target is None:
             (reference, *_) = data.run(function, processors)
             study = study._replace(labels=reference)
-        seen = stack.enter_context(watch(progress, len(rows), len(tasks)))
+        seen = stack.enter_context(watch(progress, len(rows), len(listed)))
         if cluster and missing:
             done = _cluster.compute(study, missing, cluster)
         else:
@@ -217,8 +185,8 @@ def sweep(
             if kept is not None:
                 kept.put(keys[task], row, measure.name)
             rows[task] = row
-            seen(len(rows), len(tasks), row)
-    ordered = [rows[task] for task in tasks]
+            seen(len(rows), len(listed), row)
+    ordered = [rows[task] for task in listed]
     return Sweep(ordered, measure.name, measure.better, len(missing))
 
 
@@ -232,27 +200,16 @@ def _plain(model: Any, options: Mapping[str, Any]) -> Function:
     return compile(model, format="f32", optimization=0, **same)._only
 
 
-def _several(value: Any) -> list[Any]:
-    """One, or several, as a list."""
-    if value is None or isinstance(value, (str, Format)):
-        return [value]
-    return list(value)
-
-
-def _accumulator(value: Spec | None) -> Spec | None:
-    return value if value is None or value in _ACCUMULATORS else format(value)
-
-
 def _all(
-    compute: Callable[[_Task], Row], tasks: Sequence[_Task], workers: int
-) -> Generator[tuple[_Task, Row], None, None]:
+    compute: Callable[[Task], Row], tasks: Sequence[Task], workers: int
+) -> Generator[tuple[Task, Row], None, None]:
     """Tasks and their rows, in the order in which they are done.
 
     Compilations and calls let other threads run, so that threads are enough. After
     an exception, tasks that did not begin are dropped.
     """
     with ThreadPoolExecutor(workers, "numera-sweep") as pool:
-        futures: dict[Future[Row], _Task] = {
+        futures: dict[Future[Row], Task] = {
             pool.submit(compute, task): task for task in tasks
         }
         try:

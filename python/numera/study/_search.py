@@ -13,20 +13,22 @@ import numpy as np
 
 from numera._errors import Error
 from numera._request import Path, Spec
-from numera.study import _layers
+from numera.study import _keys, _layers
 from numera.study._bench import Bench
 from numera.study._costs import Table
 from numera.study._data import DataSet, load_labels
-from numera.study._found import Search, Trial
+from numera.study._found import Origin, Search, Trial
 from numera.study._guess import Guess
 from numera.study._hunt import Goal, Hunt
 from numera.study._metrics import metric as _metric
+from numera.study._output import check_page, name_of
 from numera.study._progress import Progress, watch
 from numera.study._ranges import expand
 from numera.study._result import Row
-from numera.study._run import _accumulator, _plain, _several, _Study
+from numera.study._run import _plain, _Study
 from numera.study._space import COSTS, Space
 from numera.study._store import Store
+from numera.study._tasks import accumulator, several
 
 __all__ = ["search"]
 
@@ -58,6 +60,7 @@ def search(
     batch: int | None = None,
     workers: int = 1,
     store: Path | None = None,
+    path: Path | None = None,
     progress: Progress | bool | None = None,
     **options: Any,
 ) -> Search:
@@ -80,10 +83,14 @@ def search(
     trials      policies that are measured, at most; None: by the number of layers.
     seed        the same one tries the same policies.
     workers     policies at a time. Another number tries others.
+    path        the page to write; None: none. It needs the packages of
+                ``numera-mlir[report]``.
 
     Needs Optuna.
     """
     optuna = _optuna()
+    if path is not None:
+        check_page(path)
     if budget is None and floor is None and sqnr is None:
         raise Error("a search needs a budget, a floor or an SQNR")
     for name, bound in (("budget", budget), ("floor", floor), ("sqnr", sqnr)):
@@ -110,10 +117,10 @@ def search(
     if hasattr(model, "SerializeToString"):
         model = model.SerializeToString()
     measure = _metric(metric, better)
-    given: list[list[Spec | None]] = [[*expand(*_several(formats))]]
+    given: list[list[Spec | None]] = [[*expand(*several(formats))]]
     for role in (weights, activations):
-        given.append([None] if role is None else [*expand(*_several(role))])
-    given.append(list(dict.fromkeys(_accumulator(s) for s in _several(accumulate))))
+        given.append([None] if role is None else [*expand(*several(role))])
+    given.append(list(dict.fromkeys(accumulator(s) for s in several(accumulate))))
     base = dict(policy or {})
     if unused := [key for key in base if key not in _BASE]:
         raise Error(
@@ -174,10 +181,16 @@ def search(
     best = goal.best(tried)
     if best is None:
         raise Error(goal.missed(tried))
-    return Search(
+    asked = {"budget": budget, "floor": floor, "sqnr": sqnr, "seed": seed,
+             "workers": workers, "trials": trials, "rows": data.rows,
+             "batch": data.batch, **options}  # fmt: skip
+    found = Search(
         space, noises, tried, best, measure, kind if kind in COSTS else "cost",
-        bench.runs,
+        bench.runs, Origin(name_of(model), _keys.model(model), asked),
     )  # fmt: skip
+    if path is not None:
+        found.page(path)
+    return found
 
 
 def _optuna() -> Any:

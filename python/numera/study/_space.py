@@ -176,9 +176,9 @@ def _energy(
     found = 0.0
     for operation, count in layer.operations.items():
         if operation == "mac":
-            found += count * table.mac(operands, kept)
+            found += count * table.mac(operands, kept).cost
         else:
-            found += count * table.one(operation, format.name)
+            found += count * table.one(operation, format.name).cost
     return found
 
 

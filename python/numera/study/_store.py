@@ -17,12 +17,13 @@ __all__ = ["Store"]
 
 _APPLICATION = 0x4E756D61
 """Stands in the head of the file, and tells it from other databases."""
-_VERSION = 1
+_VERSION = 2
 
 _CREATE = """
 CREATE TABLE results (
   key TEXT PRIMARY KEY, format TEXT, spelling TEXT, bits REAL, accumulate TEXT,
-  rounding TEXT, metric TEXT, value REAL, seconds REAL, error TEXT, time REAL)
+  rounding TEXT, metric TEXT, value REAL, seconds REAL, error TEXT, scale TEXT, roles TEXT,
+  time REAL)
 """
 
 
@@ -75,8 +76,8 @@ class Store:
         """The row that was computed."""
         with self._said():
             found = self._database.execute(
-                "SELECT format, spelling, bits, accumulate, rounding, value, seconds "
-                "FROM results WHERE key = ? AND error IS NULL",
+                "SELECT format, spelling, bits, accumulate, rounding, value, seconds, "
+                "error, scale, roles FROM results WHERE key = ? AND error IS NULL",
                 (key,),
             ).fetchone()
         if found is None:

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""Mean average precision of detections, as COCO defines it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from numera._errors import Error
+
+__all__ = ["map50", "mean_average_precision"]
+
+Array = np.ndarray[Any, Any]
+
+_OVERLAPS = np.linspace(0.5, 0.95, 10)
+_RECALLS = np.linspace(0, 1, 101)
+_MOST = 100
+"""Detections of a class in an image that count, those with the highest scores."""
+
+
+def mean_average_precision(outputs: Sequence[Array], labels: Array) -> float:
+    """The mean, over classes and overlaps of 0.5, 0.55, …, 0.95, of the precision at
+    101 recalls, 0, 0.01, …, 1.
+
+    outputs     (images, detections, 6) or, in three arrays, its parts: boxes, as
+                x1, y1, x2, y2; scores; classes.
+    labels      (images, boxes, 5): boxes and classes. Those of a class below 0 fill
+                up images that have fewer, in outputs too.
+    """
+    return _mean(outputs, labels, _OVERLAPS)
+
+
+def map50(outputs: Sequence[Array], labels: Array) -> float:
+    """The same for an overlap of 0.5 alone."""
+    return _mean(outputs, labels, _OVERLAPS[:1])
+
+
+def _mean(outputs: Sequence[Array], labels: Array, overlaps: Array) -> float:
+    boxes, scores, classes = _parts(outputs)
+    images = len(boxes)
+    if labels.ndim != 3 or len(labels) != images or labels.shape[2] != 5:
+        shape = ", ".join(map(str, labels.shape))
+        raise Error(f"labels have shape [{shape}], expected [{images}, ?, 5]")
+    wanted = labels.astype(np.float64)
+    known = [int(each) for each in np.unique(wanted[..., 4]) if each >= 0]
+    if not known:
+        raise Error("the labels have no box of a class from 0 on")
+    found = []
+    for one in known:
+        parts = []
+        for image in range(images):
+            own = (classes[image] == one) & ~np.isnan(scores[image])
+            order = np.argsort(-scores[image][own], kind="stable")[:_MOST]
+            score, box = scores[image][own][order], boxes[image][own][order]
+            right = wanted[image][wanted[image, :, 4] == one][:, :4]
+            parts.append((score, _matches(_overlap(box, right), overlaps)))
+        total = int((wanted[..., 4] == one).sum())
+        score = np.concatenate([each for each, _ in parts])
+        is_right = np.concatenate([each for _, each in parts])
+        is_right = is_right[np.argsort(-score, kind="stable")]
+        found.append([_precision(each, total) for each in is_right.T])
+    return float(np.mean(found))
+
+
+def _parts(outputs: Sequence[Array]) -> tuple[Array, Array, Array]:
+    """Boxes, scores and classes, in f64."""
+    given = [np.asarray(each, np.float64) for each in outputs]
+    if len(given) == 1 and given[0].ndim == 3 and given[0].shape[2] == 6:
+        return given[0][..., :4], given[0][..., 4], given[0][..., 5]
+    shapes = [each.shape for each in given]
+    if len(given) == 3 and len(shapes[0]) == 3 and shapes[0][2] == 4:
+        scores, classes = (each.reshape(len(each), -1) for each in given[1:])
+        if scores.shape == classes.shape == shapes[0][:2]:
+            return given[0], scores, classes
+    listed = ", ".join(str(list(shape)) for shape in shapes)
+    raise Error(
+        f"outputs of {listed}, expected detections: [?, ?, 6], or boxes, scores and "
+        f"classes, [?, n, 4], [?, n], [?, n]"
+    )
+
+
+def _overlap(boxes: Array, others: Array) -> Array:
+    """Intersection over union of each pair."""
+    with np.errstate(all="ignore"):
+        low = np.maximum(boxes[:, None, :2], others[None, :, :2])
+        high = np.minimum(boxes[:, None, 2:], others[None, :, 2:])
+        common = np.prod(np.maximum(high - low, 0), axis=2)
+        sizes = [np.prod(each[:, 2:] - each[:, :2], axis=1) for each in (boxes, others)]
+        whole = sizes[0][:, None] + sizes[1][None] - common
+        return np.nan_to_num(common / whole, nan=0.0, posinf=0.0, neginf=0.0)
+
+
+def _matches(overlap: Array, least: Array) -> Array:
+    """Whether each detection, those of the highest score first, is that of a box
+    which none before it took: the box with the largest overlap. A column for each
+    of the least overlaps."""
+    detections, boxes = overlap.shape
+    right = np.zeros((detections, len(least)), bool)
+    for column, bound in enumerate(least):
+        is_free = np.ones(boxes, bool)
+        for row in range(detections):
+            free = np.where(is_free, overlap[row], -1.0)
+            if not boxes or free.max() < bound:
+                continue
+            # Of equal ones the last, as in COCO's own code.
+            is_free[boxes - 1 - int(np.argmax(free[::-1]))] = False
+            right[row, column] = True
+    return right
+
+
+def _precision(is_right: Array, total: int) -> float:
+    """The mean at the recalls; of each, the best of what recalls at least as much."""
+    right = np.cumsum(is_right)
+    precision = right / np.arange(1, len(right) + 1)
+    precision = np.maximum.accumulate(precision[::-1])[::-1]
+    places = np.searchsorted(right / total, _RECALLS, side="left")
+    return float(np.append(precision, 0.0)[places].mean())

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""Files that are written, and what they say of a model."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from numera._errors import Error
+from numera._request import Path
+
+__all__ = ["check_page", "name_of", "plain", "whole"]
+
+
+@contextlib.contextmanager
+def whole(path: Path) -> Iterator[str]:
+    """A file that becomes `path` when it is whole, and is removed after an error."""
+    text = os.fspath(path)
+    stem, end = os.path.splitext(text)
+    made = f"{stem}.{os.getpid()}{end}"
+    try:
+        yield made
+        os.replace(made, text)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        raise Error(f"cannot write {text}: {reason}") from None
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(made)
+
+
+def check_page(path: Path) -> None:
+    """Before time is spent on what cannot be written."""
+    folder = os.path.dirname(os.fspath(path)) or "."
+    if not os.path.isdir(folder):
+        raise Error(f"cannot write {os.fspath(path)}: no folder {folder}")
+    try:
+        import grandalf
+        import jinja2
+        import vl_convert
+    except ImportError as error:
+        raise Error(
+            f"a page needs the package {error.name}: pip install 'numera-mlir[report]'"
+        ) from None
+    del grandalf, jinja2, vl_convert
+
+
+def name_of(model: Any) -> str:
+    """The model's file, or what kind of object it is."""
+    if isinstance(model, (str, os.PathLike)) and "\n" not in str(model):
+        return os.path.basename(os.fspath(model))
+    return "MLIR" if isinstance(model, str) else type(model).__name__
+
+
+def plain(value: Any) -> Any:
+    """For JSON, which has no infinities."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {key: plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(each) for each in value]
+    return value

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""The rows of a sweep before they are computed: formats, and what goes with them."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from numera._errors import Error
+from numera._formats import Format, ScaledFormat, format
+from numera._programs import _ACCUMULATORS
+from numera._request import Spec
+from numera.study import _keys, _yaml
+from numera.study._ranges import expand
+from numera.study._result import Row
+
+__all__ = ["Task", "accumulator", "several", "tasks"]
+
+ROLES = ("weights", "activations", "outputs")
+_BLOCK = re.compile(r"block\((\d+)\)")
+_RULE = re.compile(r",rule=[\w-]+")
+_SCALE_BITS = 8
+"""Of the power of two that a block has, where a policy names no other scales."""
+
+
+class Task(NamedTuple):
+    """What a row is computed for; None: as the format or the policy says."""
+
+    format: Format
+    accumulate: Spec | None = None
+    rounding: str | None = None
+    scale: str | None = None
+    roles: str | None = None
+    """Of contractions, those that are in the format, with ``+`` between them; the
+    rest is in f32. None: the whole model."""
+
+    @property
+    def bits(self) -> float:
+        """Of an element, with its part of the scale of a block."""
+        if isinstance(self.format, ScaledFormat):
+            return self.format.bits_per_element
+        bits = float(self.format.width)
+        if self.scale and (block := _BLOCK.fullmatch(self.scale)):
+            bits += _SCALE_BITS / int(block[1])
+        return bits
+
+    def arguments(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Of ``compile``, where all rows have `options`."""
+        if self.scale is None and self.roles is None:
+            own = {"accumulate": self.accumulate, "rounding": self.rounding}
+            return {**options, **own, "format": self.format}
+        policy = options.get("policy") or {}
+        if not isinstance(policy, Mapping):
+            policy = _yaml.policy(policy)
+        # The words of a compilation would be for the default alone.
+        words: dict[str, Any] = {
+            "rounding": self.rounding,
+            "overflow": options.get("overflow"),
+        }
+        words = {key: value for key, value in words.items() if value is not None}
+        spec = format(self.format, **words) if words else self.format
+        chosen = {**policy, "default": spec, "scale": self.scale}
+        if self.roles is not None:
+            roles = self.roles.split("+")
+            chosen = {"default": "f32", **policy, **dict.fromkeys(roles, spec)}
+            if self.scale is not None:
+                chosen["scale"] = dict.fromkeys(roles, self.scale)
+        given = {k: each for k, each in options.items() if k != "overflow"}
+        return {**given, "accumulate": self.accumulate, "policy": chosen}
+
+    def row(self, policy: Mapping[str, Any]) -> Row:
+        """Without a value; `policy` is what a program chose."""
+        return Row(
+            self.format.name,
+            self.format.spelling,
+            self.bits,
+            str(self.accumulate or policy.get("accumulate", "default")),
+            self.rounding or policy.get("rounding", "default"),
+            None,
+            0.0,
+            scale=self.scale,
+            roles=self.roles,
+        )
+
+    def key(self, common: str) -> str:
+        """The hash of what the row depends on; `common` is that of all rows."""
+        words = (self.rounding, self.scale, self.roles)
+        return _keys.digest(
+            common,
+            _keys.spec(self.format),
+            _keys.spec(self.accumulate),
+            *(each or "" for each in words),
+        )
+
+
+def tasks(
+    formats: Any, accumulate: Any, rounding: Any, scale: Any, rules: Any, roles: Any
+) -> list[Task]:
+    """Every combination, those of a format together."""
+    known = [each for one in expand(*several(formats)) for each in _ruled(one, rules)]
+    return [
+        Task(*each)
+        for each in itertools.product(
+            dict.fromkeys(known),
+            dict.fromkeys(accumulator(each) for each in several(accumulate)),
+            dict.fromkeys(several(rounding)),
+            dict.fromkeys(several(scale)),
+            dict.fromkeys(_roles(each) for each in several(roles)),
+        )
+    ]
+
+
+def several(value: Any) -> list[Any]:
+    """One, or several, as a list."""
+    if value is None or isinstance(value, (str, Format)):
+        return [value]
+    return list(value)
+
+
+def accumulator(value: Spec | None) -> Spec | None:
+    return value if value is None or value in _ACCUMULATORS else format(value)
+
+
+def _ruled(one: Format, rules: str | Sequence[str] | None) -> list[Format]:
+    """A scaled format with each of the rules that it can have; another as it is."""
+    if rules is None or not isinstance(one, ScaledFormat):
+        return [one]
+    found: list[Format] = []
+    refused = None
+    for rule in several(rules):
+        if rule is None:
+            found.append(one)
+            continue
+        spelling = _RULE.sub("", one.spelling).removesuffix(">")
+        try:
+            ruled = format(f"{spelling},rule={rule}>")
+        except Error as error:
+            refused = refused or error
+        else:
+            found.append(one if ruled == one else ruled)
+    if not found:
+        raise Error(f"no scale rule is one of '{one.name}': {refused}")
+    return found
+
+
+def _roles(value: str | None) -> str | None:
+    if value is None:
+        return None
+    names = value.split("+")
+    for name in names:
+        if name not in ROLES:
+            raise Error(
+                f"roles are '{value}', expected {', '.join(ROLES)}, or several of "
+                f"them with + between"
+            )
+    return "+".join(role for role in ROLES if role in names)

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""Files of YAML or JSON: tables of costs, and policies."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from numera._errors import Error
+from numera._request import Path
+from numera._sources import read as source
+
+__all__ = ["parse", "policy", "read"]
+
+
+def read(path: Path) -> Any:
+    """What a file says."""
+    name = os.fspath(path)
+    return parse(source(name).text, name)
+
+
+def parse(text: str, path: str) -> Any:
+    """What YAML says; JSON is YAML that needs no package."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        pass
+    try:
+        import yaml
+    except ImportError:
+        raise Error(f"{path} is no JSON, and YAML needs: pip install pyyaml") from None
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{mark.line + 1}:{mark.column + 1}: " if mark else ""
+        problem = getattr(error, "problem", None) or "it is no YAML"
+        raise Error(f"{path}:{where} {problem}") from None
+
+
+def policy(path: Path, *, alone: bool = False) -> dict[str, Any]:
+    """The section `policy` of a configuration, which may have to be alone in it."""
+    found = read(path)
+    section = found.get("policy") if isinstance(found, Mapping) else None
+    if not isinstance(section, Mapping):
+        raise Error(f"{os.fspath(path)} has no section policy")
+    if alone and len(found) > 1:
+        raise Error(f"{os.fspath(path)} has more than a policy; --load reads formats")
+    return dict(section)
