@@ -24,7 +24,12 @@ def part(name, begin, end):
     return text[start:text.index(end, start + len(begin))]
 
 
-commands = re.findall(r"^  (\w+) ", output("numera", "--help"), re.M)
+listed, ours, others = output("numera", "--help").partition("\nWith the Python package")
+assert ours
+for other in re.findall(r"^  (\w+) ", others, re.M):
+    for name in ("numera.bash", "_numera", "numera.fish", "numera.1"):
+        assert other in (folder / name).read_text(), (other, name)
+commands = re.findall(r"^  (\w+) ", listed, re.M)
 assert len(commands) == 9, commands
 for command in commands:
     page = output("numera", command, "--help")

@@ -17,14 +17,20 @@
 using namespace llvm;
 using namespace numera;
 
-static void printHelp() {
-  outs() << "usage: numera COMMAND …\n\n";
-  for (const Command &command : commands()) {
+static void printSummaries(ArrayRef<Command> commands) {
+  for (const Command &command : commands) {
     auto [first, second] = command.summary.split('\n');
     outs() << "  " << left_justify(command.name, 11) << first << '\n';
     if (!second.empty())
       outs() << left_justify("", 13) << second << '\n';
   }
+}
+
+static void printHelp() {
+  outs() << "usage: numera COMMAND …\n\n";
+  printSummaries(commands());
+  outs() << "\nWith the Python package (NUMERA_PYTHON, else python3):\n\n";
+  printSummaries(pythonCommands());
   outs() << "\nnumera COMMAND --help lists the options of a command, numera "
             "--version\nprints the version, and numera completion SHELL "
             "completions for bash, zsh\nor fish.\n";
@@ -32,8 +38,9 @@ static void printHelp() {
 
 static int dispatch(ArrayRef<const char *> arguments) {
   std::vector<StringRef> names;
-  for (const Command &command : commands())
-    names.push_back(command.name);
+  for (ArrayRef<Command> some : {commands(), pythonCommands()})
+    for (const Command &command : some)
+      names.push_back(command.name);
   if (arguments.empty())
     return fail("no command, expected " + listed(names) +
                 "; see numera --help");
@@ -41,6 +48,9 @@ static int dispatch(ArrayRef<const char *> arguments) {
   for (const Command &command : commands())
     if (name == command.name)
       return command.run(arguments);
+  for (const Command &command : pythonCommands())
+    if (name == command.name)
+      return runInPython(name, arguments);
   if (name == "completion")
     return completionCommand(arguments);
   if (name == "man") // for the build, which installs it

@@ -17,8 +17,12 @@ struct Command {
   int (*run)(llvm::ArrayRef<const char *> arguments);
 };
 
-/// Every command, in the order of `--help`.
+/// Every command of this tool, in the order of `--help`.
 llvm::ArrayRef<Command> commands();
+/// Those of the Python package, without a function.
+llvm::ArrayRef<Command> pythonCommands();
+/// Becomes Python, which runs one of these. Returns only where there is none.
+int runInPython(llvm::StringRef name, llvm::ArrayRef<const char *> arguments);
 
 int compileCommand(llvm::ArrayRef<const char *> arguments);
 int runCommand(llvm::ArrayRef<const char *> arguments);

@@ -20,9 +20,15 @@ static std::string onOneLine(StringRef text) {
   return line;
 }
 
+static SmallVector<Command> allCommands() {
+  SmallVector<Command> all(commands());
+  append_range(all, pythonCommands());
+  return all;
+}
+
 static std::string commandNames() {
   std::string names;
-  for (const Command &command : commands())
+  for (const Command &command : allCommands())
     names += command.name.str() + " ";
   return names + "completion --help --version";
 }
@@ -71,7 +77,9 @@ static constexpr StringLiteral bashStart = R"(_numera() {
   case ${COMP_WORDS[1]} in
 )";
 
-static constexpr StringLiteral bashEnd = R"(  completion)
+static constexpr StringLiteral bashEnd =
+    R"(  sweep | search | report | cost | import) offer=files ;;
+  completion)
     offer=words words="bash zsh fish"
     ;;
   esac
@@ -109,7 +117,7 @@ static int printZsh(raw_ostream &stream) {
             "numera in zsh; `numera completion zsh` prints it.\n_numera() {\n";
   printWords("  local numera_", "='", stream);
   stream << "  local -a commands=(\n";
-  for (const Command &command : commands())
+  for (const Command &command : allCommands())
     stream << "    '" << command.name << ':'
            << escapedForShell(onOneLine(command.summary)) << "'\n";
   stream << "    'completion:print completions for a shell'\n  )\n"
@@ -119,7 +127,8 @@ static int printZsh(raw_ostream &stream) {
             "  case $command in\n";
   if (int status = describeAll("zsh"))
     return status;
-  stream << "  completion) _arguments '1:shell:(bash zsh fish)' ;;\n  esac\n}\n"
+  stream << "  sweep|search|report|cost|import) _files ;;\n"
+            "  completion) _arguments '1:shell:(bash zsh fish)' ;;\n  esac\n}\n"
             "if [ \"$funcstack[1]\" = _numera ]; then\n  _numera \"$@\"\nelse\n"
             "  compdef _numera numera\nfi\n";
   return 0;
@@ -129,7 +138,7 @@ static int printFish(raw_ostream &stream) {
   stream << "# SPDX-License-Identifier: MIT\n# Completion of numera in fish; "
             "`numera completion fish` prints it.\n";
   printWords("set -g numera_", " '", stream);
-  for (const Command &command : commands())
+  for (const Command &command : allCommands())
     stream << "complete -c numera -n __fish_use_subcommand -f -a "
            << command.name << " -d '"
            << escapedForShell(onOneLine(command.summary)) << "'\n";
@@ -171,6 +180,10 @@ the folder where machine code is cached; off: no cache
 \fBNUMERA_CODE_CACHE_SIZE\fR
 what it holds at most, in MiB; 256 by default
 .TP
+\fBNUMERA_PYTHON\fR
+the Python that has the package numera, for sweep, search, report, cost and import;
+python3 by default
+.TP
 \fBCUDA_HOME\fR
 where CUDA's tools are
 .SH FILES
@@ -192,7 +205,7 @@ int numera::manCommand(StringRef version) {
       << "\" \"User Commands\"\n.SH NAME\nnumera \\- compile and run models "
          "in number formats that no hardware has\n.SH SYNOPSIS\n.B numera\n"
          ".I COMMAND\n\\&...\n.SH COMMANDS\n";
-  for (const Command &command : commands())
+  for (const Command &command : allCommands())
     outs() << ".TP\n.B " << escapedForMan(command.name) << '\n'
            << escapedForMan(onOneLine(command.summary)) << '\n';
   outs()

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""The command that pip installs, beside the tool of the same name."""
+
+import importlib
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import numera
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+TOOL = pathlib.Path(numera.__file__).parents[2] / "bin" / "numera"
+
+
+def script(folder):
+    """What pip makes of the entry in pyproject.toml."""
+    text = (ROOT / "pyproject.toml").read_text()
+    entry = re.search(r'\[project.scripts\]\nnumera = "([\w.]+):(\w+)"', text)
+    assert callable(getattr(importlib.import_module(entry[1]), entry[2]))
+    path = folder / "numera"
+    path.write_text(
+        f"#!{sys.executable}\nimport sys\nfrom {entry[1]} import {entry[2]}\n"
+        f"sys.exit({entry[2]}())\n"
+    )
+    path.chmod(0o755)
+    return path
+
+
+def run(*words, path):
+    environment = {**os.environ, "PATH": path}
+    return subprocess.run(
+        list(map(str, words)), env=environment, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+
+
+def test_it_is_python_m_numera(tmp_path):
+    own = run(script(tmp_path), "sweep", "--help", path=str(tmp_path))
+    module = run(sys.executable, "-m", "numera", "sweep", "--help", path="/usr/bin")
+    assert own.returncode == module.returncode == 0
+    assert own.stdout.startswith("usage: numera sweep ")
+    assert own.stdout.split() == module.stdout.replace("python3 -m ", "").replace(
+        "python -m ", ""
+    ).split()  # fmt: skip
+
+
+def test_commands_of_the_tool_are_handed_on(tmp_path):
+    own = script(tmp_path)
+    alone = run(own, "eval", "posit8: 1/3", path=str(tmp_path))
+    assert (alone.returncode, alone.stdout) == (1, "")
+    assert alone.stderr == (
+        "numera: error: 'eval' is a command of the tool numera, which is not in PATH; "
+        "the Python package has sweep, search, report and cost\n"
+    )
+    if not TOOL.exists():
+        pytest.skip("the tool is not built")
+    # The script itself comes first in PATH.
+    path = f"{tmp_path}:{TOOL.parent}"
+    both = run(own, "eval", "posit8: 1/3", path=path)
+    tool = run(TOOL, "eval", "posit8: 1/3", path=path)
+    assert (both.returncode, both.stdout) == (0, tool.stdout) and tool.stdout
+
+
+def test_what_is_no_command_is_one_line(tmp_path):
+    for words in ([], ["frobnicate"], ["sweep"], ["cost", "--xyzzy"]):
+        done = run(script(tmp_path), *words, path=str(tmp_path))
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.startswith("numera: error: ")
+        assert done.stderr.count("\n") == 1
