@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -21,6 +21,7 @@ from numera.torch._fallback import run_in_parts
 from numera.torch._graph import prepare
 from numera.torch._linalg import GraphError, refused_by_numera
 from numera.torch._policy import ERRORS, GRADIENTS, Groups, Policy
+from numera.torch._stats import Recorder, names_of
 
 __all__ = ["Backend", "Fallback", "backend"]
 
@@ -47,6 +48,7 @@ class Backend:
         threads: int,
         fallback: str | None,
         options: Mapping[str, Any],
+        stats: int = 0,
     ) -> None:
         self.seed = seed
         self.step = 0
@@ -59,6 +61,7 @@ class Backend:
         self._threads = threads
         self._fallback = fallback
         self._options = dict(options)
+        self._recorder = Recorder(stats) if stats else None
         self._ordinal = 0
         self._lock = threading.Lock()
 
@@ -69,9 +72,10 @@ class Backend:
         from torch._dynamo.backends.common import aot_autograd
 
         saved: set[str] = set()
+        names = names_of(graph)
         compiler = aot_autograd(
             fw_compiler=self._compiler(TRAINING, saved),
-            bw_compiler=self._compiler(BACKWARD, saved),
+            bw_compiler=self._compiler(BACKWARD, saved, names),
             inference_compiler=self._compiler(INFERENCE, saved),
             decompositions=table(),
         )
@@ -79,6 +83,23 @@ class Backend:
 
     def __repr__(self) -> str:
         return f"<numera.torch.Backend in {self._policy}>"
+
+    @property
+    def gradients(self) -> list[dict[str, Any]]:
+        """With ``stats``, a row for each gradient of each step that was measured;
+        ``pandas.DataFrame`` takes them. The list may be cleared."""
+        return self._measured.rows
+
+    def layers(self) -> list[dict[str, Any]]:
+        """With ``stats``, the layers of the graphs that were measured last, as
+        :meth:`numera.Program.layers` has them, forward and backward."""
+        return self._measured.layers()
+
+    @property
+    def _measured(self) -> Recorder:
+        if self._recorder is None:
+            raise Error("the backend has no statistics; make it with stats=True")
+        return self._recorder
 
     def state_dict(self) -> dict[str, int]:
         """What a run needs that goes on with the same bits."""
@@ -91,26 +112,32 @@ class Backend:
     # ---- compiling ----------------------------------------------------------
 
     def _compiler(
-        self, kind: int, saved: set[str]
+        self, kind: int, saved: set[str], names: Sequence[str] = ()
     ) -> Callable[[fx.GraphModule, Any], Any]:
         """`saved` are the names of parameters that the forward pass moved, for the
-        backward pass."""
+        backward pass; `names` are those of the model's inputs and parameters."""
         from functorch.compile import make_boxed_func
 
         def compile(module: fx.GraphModule, inputs: Any) -> Any:
             weights = _parameters(module, saved)
             if kind == TRAINING:
                 saved.update(_moved(module, weights))
-            return make_boxed_func(self._compile(module, kind, weights))
+            return make_boxed_func(self._compile(module, kind, weights, names))
 
         return compile
 
     def _compile(
-        self, module: fx.GraphModule, kind: int, weights: Collection[int] = ()
+        self,
+        module: fx.GraphModule,
+        kind: int,
+        weights: Collection[int] = (),
+        names: Sequence[str] = (),
     ) -> Callable[..., Any]:
         """A function of the graph's arguments, of which `weights` are parameters."""
         if has_symbols(module):
-            return specialising(module, lambda each: self._compile(each, kind, weights))
+            return specialising(
+                module, lambda each: self._compile(each, kind, weights, names)
+            )
         for place, node in enumerate(module.graph.find_nodes(op="placeholder")):
             given = kind == BACKWARD and not node.name.startswith("tangents")
             node.meta["numera_weight"] = (
@@ -120,7 +147,7 @@ class Backend:
             node.meta["numera_node"] = node.name  # parts give nodes new names
         passes = _passes_of(module, kind)
         if self._fallback is None:
-            return self._program(module, kind, passes)
+            return self._program(module, kind, passes, names)
         foreign: dict[str, Fallback] = {}
         while True:
             try:
@@ -138,7 +165,11 @@ class Backend:
                 return call
 
     def _program(
-        self, module: fx.GraphModule, kind: int, passes: Mapping[str, str]
+        self,
+        module: fx.GraphModule,
+        kind: int,
+        passes: Mapping[str, str],
+        names: Sequence[str] = (),
     ) -> Callable[..., Any]:
         graph = prepare(module, is_finite=self._policy.is_finite())
         if not graph.outputs:
@@ -150,7 +181,17 @@ class Backend:
         except Error as error:
             raise refused_by_numera(graph.module, text, error) from None
         self.programs.append(program)
-        return make_call(graph, program, self._draws(kind), self._threads)
+        draws = self._draws(kind)
+        if self._recorder is None or kind == INFERENCE:
+            return make_call(graph, program, draws, self._threads)
+        plain = numera.compile(text, format="f32", **self._options)
+        named = None
+        if kind == BACKWARD:
+            results = module.graph.output_node().args[0]
+            listed = [*names, *(f"gradient {n}" for n in range(len(results)))]
+            formats = [groups.format_of(_made(node)) for node in results]
+            named = list(zip(listed, formats))
+        return self._recorder.call(graph, program, plain, draws, self._threads, named)
 
     def _draws(self, kind: int) -> Callable[[], tuple[int, int]]:
         """Seed and step of the next call of a graph.
@@ -194,6 +235,13 @@ def _moved(module: fx.GraphModule, weights: Collection[int]) -> set[str]:
         if moves and node.args[0].name in known:
             known.add(node.name)
     return known
+
+
+def _made(node: Any) -> fx.Node | None:
+    """What computes a result, before it is moved."""
+    while isinstance(node, fx.Node) and _name_of(node) in _MOVES:
+        node = node.args[0]
+    return node if isinstance(node, fx.Node) else None
 
 
 def _mix(number: int) -> int:
@@ -254,9 +302,18 @@ def backend(
     seed: int = 0,
     threads: int = 0,
     fallback: str | None = None,
+    stats: bool | int = False,
     **options: Any,
 ) -> Backend:
-    """A backend of ``torch.compile`` that computes in a format."""
+    """A backend of ``torch.compile`` that computes in a format.
+
+    stats  whether gradients are compared with those in f32; a number n: in every
+           n-th step.
+    """
+    if stats < 0:
+        raise Error(f"stats is {stats}, expected True or a number of steps")
+    if stats and fallback:
+        raise Error("stats goes without fallback, expected one of them")
     if fallback not in (None, "torch"):
         raise Error(f"fallback is {fallback!r}, expected None or 'torch'")
     chosen = {
@@ -272,4 +329,4 @@ def backend(
         "random_bits": random_bits,
     }
     given = {key: value for key, value in chosen.items() if value is not None}
-    return Backend(Policy(given, policy), seed, threads, fallback, options)
+    return Backend(Policy(given, policy), seed, threads, fallback, options, int(stats))

@@ -41,11 +41,16 @@ def _memory(tensors: Sequence[torch.Tensor], what: str) -> list[tuple[int, list[
 
 
 def make_call(
-    graph: Graph, program: Program, draw: Callable[[], tuple[int, int]], threads: int
+    graph: Graph,
+    program: Program,
+    draw: Callable[[], tuple[int, int]],
+    threads: int,
+    seen: list[torch.Tensor] | None = None,
 ) -> Callable[..., list[Any]]:
     """A function of the graph's arguments that returns what the graph does.
 
     draw  seed and step of a call.
+    seen  a list that has the program's inputs after a call.
     """
     native = program._native
     (function,) = program.functions
@@ -75,11 +80,13 @@ def make_call(
         for place, tensor in enumerate(given):
             order = orders[place]
             if order is not None:
-                tensor = tensor.permute(order)
+                given[place] = tensor = tensor.permute(order)
             if not tensor.is_contiguous() or tensor.dtype != dtypes[place]:
                 # The copy lives as long as the list.
                 given[place] = tensor = tensor.to(dtypes[place]).contiguous()
             addresses.append(tensor.data_ptr())
+        if seen is not None:
+            seen[:] = given
         results = [empty(shape, dtype=dtype) for shape, dtype in outputs]
         addresses += [result.data_ptr() for result in results]
         run(addresses, threads, *draw(), 0)

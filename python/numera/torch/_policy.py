@@ -235,6 +235,14 @@ class Groups:
         place = self._groups.index(keys)
         return f"{module or node.name}#{place}{SUM if _adds_up(node) else ''}"
 
+    def format_of(self, node: fx.Node | None) -> Format:
+        """The format that a node computes in."""
+        if node is None:
+            return self._groups[0].format
+        keys = self._groups[int(self.name(node).rpartition("#")[2].split(SUM)[0])]
+        sums = _sums_in(keys) if _adds_up(node) else None
+        return keys.format if sums is None else numera.format(sums)
+
     def options(self, text: str) -> dict[str, Any]:
         """The arguments of `numera.compile` for the graph's text."""
         rules = []
