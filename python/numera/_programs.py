@@ -22,6 +22,9 @@ from numera._sources import Source, Sources
 __all__ = ["Program", "Statistics", "compile", "open"]
 
 _ACCUMULATORS = ("same", "quire", "tensorcore")
+_AS_GIVEN = ("rounding", "random_bits", "overflow", "seed", "output_as", "function",
+             "target", "cpu", "gpu", "optimization")  # fmt: skip
+"""Arguments of a compilation that are options of the library as they are."""
 
 
 class _Model(NamedTuple):
@@ -134,14 +137,7 @@ class Program:
                 f"'{path}' does not say what to write, expected an end of "
                 f"{', '.join(filter(None, ends))} or emit="
             )
-        _numera.compile_to_file(
-            model.registry,
-            model.name,
-            model.text,
-            model.options,
-            emit or ends[end],
-            path,
-        )
+        _write(model, emit or ends[end], path)
 
     def mlir(self, stage: str = "retype") -> str:
         """The model as MLIR: ``import`` (in f32), ``retype`` (in the format) or
@@ -327,21 +323,36 @@ def compile(
     >>> twice([1, 0.1, 3])
     array([2.      , 0.203125, 6.      ], dtype=float32)
     """
-    request = Request(formats)
+    given = {key: each for key, each in locals().items() if key != "model"}
+    source = _source(model, given)
+    native = source.compile()
+    for line in native.warnings.splitlines():
+        warnings.warn(line, stacklevel=2)
+    return Program(native, source)
+
+
+def save(path: Path, model: Any, **given: Any) -> None:
+    """Writes a shared object, as ``compile(model, …).save(path)`` does, without a
+    program for this process."""
+    _write(_source(model, given), "so", os.fspath(path))
+
+
+def _write(model: _Model, emit: str, path: str) -> None:
+    _numera.compile_to_file(
+        model.registry, model.name, model.text, model.options, emit, path
+    )
+
+
+def _source(model: Any, given: Mapping[str, Any]) -> _Model:
+    """What is compiled, by the arguments of :func:`compile`."""
+    request = Request(given.get("formats", ()))
+    policy, replace = given.get("policy"), given.get("replace")
+    code_cache = given.get("code_cache")
     options = {
-        "format": request.name(format),
+        "format": request.name(given.get("format")),
         "replace": replace if isinstance(replace, str) else ",".join(replace or ()),
-        "accumulate": request.name(accumulate, words=_ACCUMULATORS),
-        "rounding": rounding,
-        "random-bits": random_bits,
-        "overflow": overflow,
-        "seed": seed,
-        "output-as": output_as,
-        "function": function,
-        "target": target,
-        "cpu": cpu,
-        "gpu": gpu,
-        "optimization": optimization,
+        "accumulate": request.name(given.get("accumulate"), words=_ACCUMULATORS),
+        **{key.replace("_", "-"): given.get(key) for key in _AS_GIVEN},
         "code-cache": None if code_cache is None else os.fspath(code_cache),
         "safetensors": None if safetensors is None else os.fspath(safetensors),
     }
@@ -354,11 +365,7 @@ def compile(
     listed = [
         f"{key}={value}" for key, value in options.items() if value not in (None, "")
     ]
-    source = _read(model, request.sources(), listed)
-    native = source.compile()
-    for line in native.warnings.splitlines():
-        warnings.warn(line, stacklevel=2)
-    return Program(native, source)
+    return _read(model, request.sources(), listed)
 
 
 def _restore(

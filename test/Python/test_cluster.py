@@ -7,7 +7,9 @@ import signal
 import numera
 import numpy as np
 import pytest
-from numera.study import _cluster
+from numera.study import _cluster, _run, _tasks
+from numera.study._data import DataSet
+from numera.study._metrics import metric
 
 ray = pytest.importorskip("ray")
 cluster_utils = pytest.importorskip("ray.cluster_utils")
@@ -130,3 +132,23 @@ def test_what_is_wrong_is_one_line(cluster, tmp_path):
         _cluster._check_reachable("127.0.0.1:1")
     with pytest.raises(numera.Error, match="label 9, expected 0 to 3"):
         sweep(cluster=True, labels=np.full(200, 9))
+
+
+def test_programs_travel_as_shared_objects(cluster):
+    """For every CPU of the cluster; workers that run them have no model."""
+    assert _cluster._cpus(ray) == numera.compile(LAYER).target.split()[-1]
+    task = _tasks.Task(numera.format("posit8"))
+    data = DataSet(numera.compile(LAYER)._only, [X, WEIGHTS], None, None)
+    study = _run._Study(LAYER, {}, data, LABELS, metric("top1", None), 1)
+    work = _cluster._work(study)
+    built = _cluster._build(work, task, "x86-64-v2,x86-64-v3")
+    assert built.shared.startswith(b"\x7fELF")
+    empty = work._replace(model="no model")
+    part = _cluster._do(empty, task, built, _cluster._Shard(0, None))
+    assert part.row.error is None
+    assert part.row.value == sweep(formats="posit8")[0].value
+    # Without a shared object, which takes clang, the model is compiled.
+    alone = built._replace(shared=None)
+    part = _cluster._do(work, task, alone, _cluster._Shard(0, None))
+    assert part.row.value == sweep(formats="posit8")[0].value
+    assert _cluster._do(empty, task, alone, _cluster._Shard(0, None)).row.error

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Rows of a sweep on a cluster of Ray.
 
-A task compiles the model in one format, for the machine it is on, and runs it on a
-shard of the rows. Bits are the same on every CPU, and a random bit is found by its
-row's number in the whole data set, so results are those of one machine. Ray does
-the work of a worker that died again.
+A task makes a shared object of the model in one format, for all CPUs that the
+cluster has; others run it, each on a shard of the rows. Bits are the same on every
+CPU, and a random bit is found by its row's number in the whole data set, so results
+are those of one machine. Ray does the work of a worker that died again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ import numpy as np
 
 from numera import _numera
 from numera._errors import Error
-from numera._programs import compile
+from numera._programs import Program, compile, save
+from numera._programs import open as open_program
 from numera.study import _keys
 
 if TYPE_CHECKING:
@@ -118,27 +119,92 @@ def _unpacked(work: _Work) -> Iterator[_Study]:
         yield work.study._replace(model=model, options=options)
 
 
-def _do(work: _Work, task: Task, shard: _Shard) -> _Part:
+class _Built(NamedTuple):
+    """A program as it travels."""
+
+    shared: bytes | None
+    """A shared object. None where a worker has no clang, or the format refuses the
+    model: those that run it compile it for themselves, and find the reason."""
+    seconds: float
+
+
+def _build(work: _Work, task: Task, cpus: str) -> _Built:
+    """On a worker. The program is for all of the CPUs."""
+    _check_version(work)
+    begin = time.perf_counter()
+    with _unpacked(work) as study, tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "program.so")
+        options = {"cpu": cpus, **study.options}
+        shared = None
+        if options.get("target") in (None, "cpu"):
+            with contextlib.suppress(Error):
+                save(path, study.model, **task.arguments(options))
+                shared = path.read_bytes()
+    return _Built(shared, time.perf_counter() - begin)
+
+
+def _opened(built: _Built) -> Program | None:
+    """None where it has to be compiled."""
+    if built.shared is None:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "program.so")
+        path.write_bytes(built.shared)
+        # Of a machine that came later, perhaps of another kind.
+        with contextlib.suppress(Error):
+            return open_program(path)
+    return None
+
+
+def _outputs(
+    study: _Study, task: Task, built: _Built, shard: _Shard
+) -> tuple[Row, tuple[Array, ...] | None]:
+    try:
+        program = _opened(built) or study.compile(task)
+        outputs = study.data.run(program._only, 1, shard.start, shard.stop)
+    except Error as error:
+        return task.row({})._replace(error=str(error)), None
+    return task.row(program.policy), outputs
+
+
+def _do(work: _Work, task: Task, built: _Built, shard: _Shard) -> _Part:
     """On a worker."""
+    _check_version(work)
+    begin = time.perf_counter()
+    seconds = 0.0 if shard.start else built.seconds
+    with _unpacked(work) as study:
+        if shard.stop is None:
+            row, outputs = study.compute(task, _opened(built)), None
+        else:
+            row, outputs = _outputs(study, task, built, shard)
+    seconds += time.perf_counter() - begin
+    return _Part(row._replace(seconds=seconds), outputs)
+
+
+def _check_version(work: _Work) -> None:
     if work.version != _numera.version():
         raise Error(
             f"a worker has Numera {_numera.version()}, the sweep {work.version}; "
             f"install one version"
         )
-    with _unpacked(work) as study:
-        if shard.stop is None:
-            return _Part(study.compute(task))
-        begin = time.perf_counter()
-        try:
-            program = compile(study.model, **task.arguments(study.options))
-            data = study.data
-            outputs = data.run(program._only, 1, shard.start, shard.stop)
-        except Error as error:
-            row = task.row({})
-            seconds = time.perf_counter() - begin
-            return _Part(row._replace(error=str(error), seconds=seconds))
-        row = task.row(program.policy)
-        return _Part(row._replace(seconds=time.perf_counter() - begin), outputs)
+
+
+def _cpu() -> str:
+    """What `native` is on a worker."""
+    program = compile("func.func @f(%x: f32) -> f32 { return %x : f32 }")
+    return program.target.rpartition(" ")[2]
+
+
+def _cpus(ray: Any) -> str:
+    """Those of the cluster's machines, each once."""
+    strategy = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
+    remote = ray.remote(num_cpus=0, max_retries=_RETRIES)(_cpu)
+    asked = [
+        remote.options(scheduling_strategy=strategy(node["NodeID"], soft=True)).remote()
+        for node in ray.nodes()
+        if node["Alive"] and node["Resources"].get("CPU")
+    ]
+    return ",".join(sorted(set(ray.get(asked))))
 
 
 def _shards(study: _Study, tasks: int, processors: int) -> list[_Shard]:
@@ -226,13 +292,15 @@ def compute(
         processors = int(ray.cluster_resources().get("CPU", 1))
         shards = _shards(study, len(tasks), processors)
         shared = ray.put(work)
-        remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(_do)
+        one = ray.remote(num_cpus=1, max_retries=_RETRIES)
+        build, remote = one(_build), one(_do)
+        cpus = _cpus(ray)
         parts: dict[Task, dict[int, _Part]] = {task: {} for task in tasks}
-        running = {
-            remote.remote(shared, task, shard): (task, place)
-            for task in tasks
-            for place, shard in enumerate(shards)
-        }
+        running = {}
+        for task in tasks:
+            built = build.remote(shared, task, cpus)
+            for place, shard in enumerate(shards):
+                running[remote.remote(shared, task, built, shard)] = (task, place)
         try:
             while running:
                 (done, *_), _ = ray.wait(list(running), num_returns=1)

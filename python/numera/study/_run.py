@@ -14,7 +14,7 @@ import numpy as np
 
 from numera._calls import Function
 from numera._errors import Error
-from numera._programs import compile
+from numera._programs import Program, compile
 from numera._request import Path, Spec
 from numera.study import _cluster, _keys
 from numera.study._data import DataSet, load_labels
@@ -42,11 +42,12 @@ class _Study(NamedTuple):
     threads: int
     """Of a call."""
 
-    def compute(self, task: Task) -> Row:
-        """Compiles, runs and measures. A refusal is in the row."""
+    def compute(self, task: Task, program: Program | None = None) -> Row:
+        """Compiles, unless there is a program, runs and measures. A refusal is in
+        the row."""
         start = time.perf_counter()
         try:
-            program = compile(self.model, **task.arguments(self.options))
+            program = program or self.compile(task)
             outputs = self.data.run(program._only, self.threads)
         except Error as error:
             row = task.row({})._replace(error=str(error))
@@ -54,6 +55,9 @@ class _Study(NamedTuple):
             value = self.metric(outputs, self.labels)
             row = task.row(program.policy)._replace(value=value)
         return row._replace(seconds=time.perf_counter() - start)
+
+    def compile(self, task: Task) -> Program:
+        return compile(self.model, **task.arguments(self.options))
 
     def common(self) -> str:
         """The hash of what all rows depend on."""
