@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Sweeps on a cluster of Ray: several nodes on one machine."""
 
+import itertools
 import os
 import signal
 
 import numera
 import numpy as np
 import pytest
-from numera.study import _cluster, _run, _tasks
+from numera.study import _cluster, _run, _tasks, _worker
 from numera.study._data import DataSet
 from numera.study._metrics import metric
+from studies import perceptron
 
 ray = pytest.importorskip("ray")
 cluster_utils = pytest.importorskip("ray.cluster_utils")
@@ -116,7 +118,7 @@ def test_external_data_is_shipped(tmp_path):
     name = b"weights/w.bin"
     entry = b"\n\x08location\x12" + bytes([len(name)]) + name
     (tmp_path / "m.onnx").write_bytes(b"head" + entry + b"tail")
-    packed = _cluster._packed(tmp_path / "m.onnx")
+    packed = _worker.packed(tmp_path / "m.onnx")
     other = tmp_path / "other"
     other.mkdir()
     assert packed.write(str(other)) == str(other / "m.onnx")
@@ -140,15 +142,51 @@ def test_programs_travel_as_shared_objects(cluster):
     task = _tasks.Task(numera.format("posit8"))
     data = DataSet(numera.compile(LAYER)._only, [X, WEIGHTS], None, None)
     study = _run._Study(LAYER, {}, data, LABELS, metric("top1", None), 1)
-    work = _cluster._work(study)
-    built = _cluster._build(work, task, "x86-64-v2,x86-64-v3")
+    work = _worker.work_of(study)
+    built = _worker.build(work, task, "x86-64-v2,x86-64-v3")
     assert built.shared.startswith(b"\x7fELF")
     empty = work._replace(model="no model")
-    part = _cluster._do(empty, task, built, _cluster._Shard(0, None))
+    part = _worker.do(empty, task, built, _worker.Shard(0, None), True)
     assert part.row.error is None
     assert part.row.value == sweep(formats="posit8")[0].value
     # Without a shared object, which takes clang, the model is compiled.
     alone = built._replace(shared=None)
-    part = _cluster._do(work, task, alone, _cluster._Shard(0, None))
+    part = _worker.do(work, task, alone, _worker.Shard(0, None), True)
     assert part.row.value == sweep(formats="posit8")[0].value
-    assert _cluster._do(empty, task, alone, _cluster._Shard(0, None)).row.error
+    assert _worker.do(empty, task, alone, _worker.Shard(0, None), True).row.error
+
+
+def network(sizes=(6, 8, 5, 4)):
+    random = np.random.default_rng(2)
+    pairs = itertools.pairwise(sizes)
+    weights = [random.normal(size=pair).astype("f4") for pair in pairs]
+    return perceptron(*weights), random.normal(size=(90, sizes[0])).astype("f4")
+
+
+@pytest.mark.parametrize("batch", [64, 16])
+def test_a_search_is_that_of_one_machine(cluster, batch, tmp_path):
+    """Policies one at a time, each in shards of the data, and two at a time."""
+    pytest.importorskip("optuna")
+    model, x = network()
+    given = {"formats": ["float<4,1..3>", "f16"], "inputs": x, "metric": "rmse"}
+    given |= {"budget": 9, "trials": 5, "batch": batch, "optimization": 0}
+    given["workers"] = 1 if batch == 64 else 2
+    store = tmp_path / "s.sqlite"
+    found = numera.search(model, cluster=True, store=store, **given)
+    alone = numera.search(model, **given)
+    assert [t._replace(seconds=0) for t in found] == [
+        t._replace(seconds=0) for t in alone
+    ]
+    assert found.layers() == alone.layers()
+    assert numera.search(model, store=store, **given).runs == 0
+
+
+def test_a_search_leaves_out_what_refuses(cluster):
+    pytest.importorskip("optuna")
+    model, x = network((6, 4))
+    with pytest.warns(UserWarning, match="'lns<4,3>' is left out: .* no quire"):
+        found = numera.search(
+            model, formats=["lns<4,3>", "posit8"], accumulate="quire", inputs=x,
+            metric="rmse", sqnr=0, trials=1, cluster=cluster.address,
+        )  # fmt: skip
+    assert found.layers()[0]["format"] == "posit8"

@@ -17,15 +17,17 @@ import numpy as np
 from numera._calls import Function
 from numera._errors import Error
 from numera._formats import Format
-from numera._programs import Program, compile
+from numera._programs import compile
 from numera._request import Spec
 from numera.study import _keys
+from numera.study._cluster import Cluster
 from numera.study._found import Trial
 from numera.study._layers import Layer
 from numera.study._result import Row
 from numera.study._run import _Study
 from numera.study._space import Candidate, Space
 from numera.study._store import Store
+from numera.study._tasks import PolicyTask
 
 __all__ = ["Bench", "Given"]
 
@@ -42,13 +44,14 @@ class Bench:
 
     def __init__(
         self, study: _Study, function: Function, base: Mapping[str, Any],
-        workers: int, kept: Store | None,
+        workers: int, kept: Store | None, cluster: Cluster | None,
     ) -> None:  # fmt: skip
         self._study = study
         self._function = function
         self._base = base
         self._workers = workers
         self._kept = kept
+        self._cluster = cluster
         self._reference: tuple[Array, ...] | None = None
         self._common = ""
         if kept is not None:
@@ -97,28 +100,38 @@ class Bench:
         groups = f"noise {[layer.rows for layer in space.layers]}"
         keys = [self._key(groups, space.policy(space.alike(p))) for p in probes]
         known = [self._found_noises(key, len(space.layers)) for key in keys]
-        with ThreadPoolExecutor(_processors(), "numera-search") as pool:
-            computed = pool.map(
-                lambda n: known[n] or self._noise(space, probes[n], inputs),
-                range(len(probes)),
-            )
-            for n, found in enumerate(computed):
-                if not known[n] and not isinstance(found, Error):
-                    self.runs += 1
-                    self._put_noises(keys[n], space, probes[n], found)
-                yield found
+        missing = [n for n, each in enumerate(known) if each is None]
+        policies = [space.policy(space.alike(probes[n])) for n in missing]
+        computed = self._layers([PolicyTask(each) for each in policies], inputs)
+        for n, noises in enumerate(known):
+            found: list[float] | Error
+            if noises is not None:
+                found = noises
+            elif not isinstance(rows := next(computed), Error):
+                found = [max(_added(rows[i]) for i in e.rows) for e in space.layers]
+                self.runs += 1
+                self._put_noises(keys[n], space, probes[n], found)
+            else:
+                found = rows
+            yield found
 
-    def _noise(
-        self, space: Space, probe: Candidate, inputs: Sequence[Array]
-    ) -> list[float] | Error:
-        try:
-            program = self._compile(space.policy(space.alike(probe)))
-            found = program.layers(*inputs, threads=self._study.threads)
-        except Error as error:
-            return error
-        return [
-            max(_added(found[place]) for place in layer.rows) for layer in space.layers
-        ]
+    def _layers(
+        self, tasks: Sequence[PolicyTask], inputs: Sequence[Array]
+    ) -> Iterator[list[dict[str, Any]] | Error]:
+        """Rows of layers for each task, or why it is refused."""
+        if self._cluster is not None:
+            yield from self._cluster.layers(tasks, inputs)
+            return
+        study = self._study
+
+        def compute(task: PolicyTask) -> list[dict[str, Any]] | Error:
+            try:
+                return study.compile(task).layers(*inputs, threads=study.threads)
+            except Error as error:
+                return error
+
+        with ThreadPoolExecutor(_processors(), "numera-search") as pool:
+            yield from pool.map(compute, tasks)
 
     def _found_noises(self, key: str, count: int) -> list[float] | None:
         if self._kept is None:
@@ -148,40 +161,51 @@ class Bench:
             self._reference = self._study.data.run(self._function, _processors())
             if self._study.metric.is_error and self._study.labels is None:
                 self._study = self._study._replace(labels=self._reference[0])
-        with ThreadPoolExecutor(self._workers, "numera-search") as pool:
-            computed = pool.map(
-                lambda n: found[n] or self._compute(space, chosen[n]),
-                range(len(chosen)),
-            )
-            trials = []
-            for key, known, trial in zip(keys, found, computed):
-                if self._kept is not None and known is None:
-                    self._put(key, space.policy(trial.formats), trial)
-                self.runs += known is None
-                trials.append(trial)
+        missing = [n for n, trial in enumerate(found) if trial is None]
+        policies = [space.policy(chosen[n]) for n in missing]
+        computed = self._outputs([PolicyTask(each) for each in policies])
+        trials = []
+        for n, (key, known) in enumerate(zip(keys, found)):
+            trial = known or self._trial(chosen[n], *next(computed))
+            if self._kept is not None and known is None:
+                self._put(key, space.policy(trial.formats), trial)
+            self.runs += known is None
+            trials.append(trial)
         return trials
 
-    def _compute(self, space: Space, chosen: Sequence[Candidate]) -> Trial:
-        start = time.perf_counter()
-        trial = Trial(tuple(chosen), 0.0, None, None, 0.0)
+    def _outputs(
+        self, tasks: Sequence[PolicyTask]
+    ) -> Iterator[tuple[tuple[Array, ...] | None, Row]]:
+        """The outputs of each task, or None and a row that says why."""
+        if self._cluster is not None:
+            yield from self._cluster.outputs(tasks)
+            return
         study = self._study
-        try:
-            program = self._compile(space.policy(chosen))
-            outputs = study.data.run(program._only, study.threads)
-        except Error as error:
-            trial = trial._replace(error=str(error))
-        else:
-            value = study.metric(outputs, study.labels)
-            assert self._reference is not None
-            sqnr = _sqnr(outputs, self._reference)
-            trial = trial._replace(value=value, sqnr=sqnr)
-        return trial._replace(seconds=time.perf_counter() - start)
 
-    def _compile(self, policy: Mapping[str, Any]) -> Program:
-        with warnings.catch_warnings():
-            # A rule of the user's for nothing has been warned of.
-            warnings.filterwarnings("ignore", message=".*matches no operation")
-            return compile(self._study.model, policy=policy, **self._study.options)
+        def compute(task: PolicyTask) -> tuple[tuple[Array, ...] | None, Row]:
+            start = time.perf_counter()
+            row, outputs = task.row({}), None
+            try:
+                outputs = study.data.run(study.compile(task)._only, study.threads)
+            except Error as error:
+                row = row._replace(error=str(error))
+            return outputs, row._replace(seconds=time.perf_counter() - start)
+
+        with ThreadPoolExecutor(self._workers, "numera-search") as pool:
+            yield from pool.map(compute, tasks)
+
+    def _trial(
+        self,
+        chosen: Sequence[Candidate],
+        outputs: tuple[Array, ...] | None,
+        row: Row,
+    ) -> Trial:
+        trial = Trial(tuple(chosen), 0.0, None, None, row.seconds, row.error)
+        if outputs is None:
+            return trial
+        assert self._reference is not None
+        value = self._study.metric(outputs, self._study.labels)
+        return trial._replace(value=value, sqnr=_sqnr(outputs, self._reference))
 
     def accumulators(self, space: Space) -> dict[str, str]:
         """What sums of each format are kept in where nothing else is said."""

@@ -77,8 +77,6 @@ def _add_sweep(commands: Any) -> None:
     add("--seed", type=int, metavar="S", help="of stochastic rounding")
     add("--policy", metavar="F.yaml", help="formats for parts of the model")
     add("--workers", type=int, metavar="N", help="formats at a time")
-    add("--cluster", nargs="?", const=True, default=False, metavar="ADDRESS",
-        help="compute on a cluster of Ray: ray://host:10001; alone, a local one")  # fmt: skip
     add("--csv", metavar="OUT.csv", help="write the rows")
 
 
@@ -116,6 +114,8 @@ def _add_study(add: Any) -> None:
     add("--batch", type=int, metavar="N", help="rows of a call")
     add("--accumulate", nargs="+", metavar="F", help="same, quire, a format")
     add("--store", metavar="S.sqlite", help="keep results, and go on with them")
+    add("--cluster", nargs="?", const=True, default=False, metavar="ADDRESS",
+        help="compute on a cluster of Ray: ray://host:10001; alone, a local one")  # fmt: skip
     add("--plot", metavar="OUT.png", help="draw the metric over bits")
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+import warnings
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from typing import Any, NamedTuple
@@ -23,7 +24,7 @@ from numera.study._metrics import metric as _metric
 from numera.study._progress import Progress, watch
 from numera.study._result import Row, Sweep
 from numera.study._store import Store
-from numera.study._tasks import Task, tasks
+from numera.study._tasks import PolicyTask, Task, tasks
 
 __all__ = ["sweep"]
 
@@ -56,8 +57,12 @@ class _Study(NamedTuple):
             row = task.row(program.policy)._replace(value=value)
         return row._replace(seconds=time.perf_counter() - start)
 
-    def compile(self, task: Task) -> Program:
-        return compile(self.model, **task.arguments(self.options))
+    def compile(self, task: Task | PolicyTask) -> Program:
+        with warnings.catch_warnings():
+            if isinstance(task, PolicyTask):
+                # A rule of the user's for nothing has been warned of.
+                warnings.filterwarnings("ignore", message=".*matches no operation")
+            return compile(self.model, **task.arguments(self.options))
 
     def common(self) -> str:
         """The hash of what all rows depend on."""

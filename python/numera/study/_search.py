@@ -13,7 +13,7 @@ import numpy as np
 
 from numera._errors import Error
 from numera._request import Path, Spec
-from numera.study import _keys, _layers
+from numera.study import _cluster, _keys, _layers
 from numera.study._bench import Bench
 from numera.study._costs import Table
 from numera.study._data import DataSet, load_labels
@@ -59,6 +59,7 @@ def search(
     limit: int | None = None,
     batch: int | None = None,
     workers: int = 1,
+    cluster: str | bool = False,
     store: Path | None = None,
     path: Path | None = None,
     progress: Progress | bool | None = None,
@@ -67,7 +68,7 @@ def search(
     """Looks for the formats of a model's layers (docs/Search.md): those of the best
     metric within a budget or, without one, those that cost least and keep a floor.
 
-    model, inputs, labels, metric, better, limit, batch, store, progress
+    model, inputs, labels, metric, better, limit, batch, store, progress, cluster
                 as for :func:`numera.sweep`.
     formats     candidates for each layer.
     budget      what the policy may cost at most.
@@ -146,7 +147,10 @@ def search(
         kept = None
         if store is not None:
             kept = stack.enter_context(contextlib.closing(Store(store)))
-        bench = Bench(study, function, base, workers, kept)
+        connection = None
+        if cluster:
+            connection = stack.enter_context(_cluster.connected(study, cluster))
+        bench = Bench(study, function, base, workers, kept, connection)
         first = Space(layers, given, base)
         probes = len(first.probes())
         if trials is None:

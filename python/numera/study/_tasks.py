@@ -16,7 +16,7 @@ from numera.study import _keys, _yaml
 from numera.study._ranges import expand
 from numera.study._result import Row
 
-__all__ = ["Task", "accumulator", "several", "tasks"]
+__all__ = ["PolicyTask", "Task", "accumulator", "several", "tasks"]
 
 ROLES = ("weights", "activations", "outputs")
 _BLOCK = re.compile(r"block\((\d+)\)")
@@ -93,6 +93,20 @@ class Task(NamedTuple):
             _keys.spec(self.accumulate),
             *(each or "" for each in words),
         )
+
+
+class PolicyTask(NamedTuple):
+    """A policy that a search tries."""
+
+    policy: Mapping[str, Any]
+
+    def arguments(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Of ``compile``."""
+        return {**options, "policy": self.policy}
+
+    def row(self, policy: Mapping[str, Any]) -> Row:
+        """Without a value."""
+        return Row("policy", "", 0, "", "", None, 0.0)
 
 
 def tasks(
