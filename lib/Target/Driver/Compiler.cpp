@@ -102,7 +102,7 @@ static std::string hintFor(StringRef path) {
     return "; convert it: python -m tf2onnx.convert --tflite " + path.str() +
            " --output model.onnx";
   if (ending == ".pt2" || ending == ".stablehlo")
-    return "; convert it: python -m numera import " + path.str() +
+    return "; convert it: numera import " + path.str() +
            " -o model.mlir";
   return "";
 }
