@@ -9,7 +9,7 @@ the ONNX standard asks for; the models of Cast that Numera imports are run as
 they are, too. Exits 1 naming each code that is not the published
 one, with two exceptions. Where a NaN is published, with whatever sign, the
 format's one NaN is expected. A NaN cast to float4e2m1, which has none, is
-counted and not compared: ONNX's text says 6, its vectors -0, Numera 0.
+counted and not compared: ONNX's text says 6, its vectors -0, numera.cast 0.
 """
 
 import subprocess

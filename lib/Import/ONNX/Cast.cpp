@@ -62,12 +62,22 @@ Tensor narrow(Emitter &emit, const Tensor &tensor, int64_t dataType) {
       tensor.shape, dataType);
 }
 
+/// -0 in place of NaN, which a format may not have.
+static Tensor withoutNaN(Emitter &emit, const Tensor &x) {
+  return emit.map({&x}, x.shape, [](LocBuilder &b, ValueRange args) {
+    Value zero = constant(b, args[0].getType(), -0.0);
+    return select(b, isNaN(b, args[0]), zero, args[0]);
+  });
+}
+
 /// A cast to a narrow float.
 static LogicalResult castToFormat(Node &node, const Tensor &x, int64_t to) {
   Emitter &emit = node.emit;
   Tensor source = x;
   if (x.isIntegral())
     source = convertTo(emit, x, type::Float);
+  if (to == type::Float4E2M1)
+    source = withoutNaN(emit, widen(emit, source));
   Value value = emit.value(source);
   auto cast = CastOp::create(emit.b, emit.type(x.shape, to), value);
   if (failed(setRules(node, cast, to)))
@@ -155,9 +165,11 @@ LogicalResult importBitCast(Node &node) {
   Type from = node.emit.element(x.dataType), target = node.emit.element(to);
   auto bits = [](int64_t dataType, Type type) {
     unsigned width = widthOf(dataType);
-    return width                ? width
-           : isNarrow(dataType) ? 0
-                                : type.getIntOrFloatBitWidth();
+    // BOOL is a byte of 0 or 1 in memory.
+    return dataType == type::Bool ? 8
+           : width                ? width
+           : isNarrow(dataType)   ? 0
+                                  : type.getIntOrFloatBitWidth();
   };
   if (!isNumeric(to) || bits(x.dataType, from) == 0 ||
       bits(x.dataType, from) != bits(to, target))
@@ -170,6 +182,8 @@ LogicalResult importBitCast(Node &node) {
       [&](LocBuilder &b, ValueRange args) -> Value {
         if (from == target)
           return args[0];
+        if (x.dataType == type::Bool || to == type::Bool)
+          return convert(b, args[0], x.dataType, to);
         return arith::BitcastOp::create(b, target, args[0]);
       },
       to));

@@ -174,11 +174,9 @@ static Value cutShort(LocBuilder &b, Value x, int64_t to) {
 
 static Value toInteger(LocBuilder &b, Value x, int64_t to, Type type) {
   if (widthOf(to) < 8) {
-    // Saturated before it becomes one of 8 bits.
-    double high = double(int64_t(1) << (widthOf(to) - !isUnsigned(to))) - 1;
-    double low = isUnsigned(to) ? 0 : -high - 1;
-    x = min(b, max(b, x, constant(b, x.getType(), low)),
-            constant(b, x.getType(), high));
+    // The high bits of an i32 are discarded, as those of all integers are.
+    Value whole = arith::FPToSIOp::create(b, b.getI32Type(), x);
+    return cutShort(b, arith::TruncIOp::create(b, type, whole), to);
   }
   if (isUnsigned(to))
     return arith::FPToUIOp::create(b, type, x);

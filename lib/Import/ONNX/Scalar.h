@@ -51,7 +51,8 @@ mlir::Value negation(LocBuilder &b, mlir::Value condition);
 mlir::Value isNaN(LocBuilder &b, mlir::Value x);
 
 /// A cast as NumPy's, but for floats beyond the range of an integer, which are
-/// saturated, and NaN, which is 0. BOOL is whether a number is not 0.
+/// saturated, those to fewer than 8 bits as i32 first, and NaN, which is 0.
+/// BOOL is whether a number is not 0.
 mlir::Value convert(LocBuilder &b, mlir::Value x, int64_t from, int64_t to);
 /// The index of a signed integer or of a float.
 mlir::Value toIndex(LocBuilder &b, mlir::Value x);
