@@ -6,6 +6,7 @@
 // with the matrices of the maps.
 //
 //===----------------------------------------------------------------------===//
+#include "List.h"
 #include "Operators.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -23,6 +24,13 @@ static std::optional<SmallVector<int64_t>> gridSizes(Node &node,
   if (!node.input(1).host && declared &&
       int64_t(declared->size()) == dimensions + 2) {
     sizes.assign(declared->begin() + 1, declared->end() - 1);
+    // The number of channels does not matter.
+    List list(node, 1);
+    if (node.failed() || list.size() != dimensions + 2)
+      return std::nullopt;
+    requireSize(node, list.index(node.emit.b, 0), theta[0]);
+    for (auto [i, size] : llvm::enumerate(sizes))
+      requireSize(node, list.index(node.emit.b, int64_t(i) + 2), size);
   } else {
     std::optional<SmallVector<Dim>> list = node.dims(1);
     if (!list)

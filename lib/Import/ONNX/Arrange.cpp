@@ -1,9 +1,11 @@
 //===- Arrange.cpp - Elements in other places -----------------------------===//
 // SPDX-License-Identifier: MIT
 //===----------------------------------------------------------------------===//
+#include "List.h"
 #include "Operators.h"
 #include "Scalar.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 
@@ -17,6 +19,19 @@ LogicalResult importTile(Node &node) {
   if (!node.input(1).host && node.declared(0) &&
       node.declared(0)->size() == shape.size()) {
     shape = *node.declared(0);
+    List repeats(node, 1);
+    if (node.failed())
+      return failure();
+    if (repeats.size() != x.rank())
+      return node.error(Twine(repeats.size()) + " repeats of " + str(x.shape) +
+                        "; expected one for each dimension");
+    LocBuilder &b = node.emit.b;
+    for (auto [i, from, to] : llvm::enumerate(x.shape, shape)) {
+      if (from.batched != to.batched || (from.is(0) && !to.is(0)))
+        return node.error("repeats " + str(x.shape) + " to " + str(shape));
+      Value size = from.batched ? node.emit.size(from) : index(b, from.count);
+      requireSize(node, mul(b, size, repeats.index(b, int64_t(i))), to);
+    }
   } else {
     std::optional<SmallVector<int64_t>> repeats = node.constants(1);
     if (!repeats)
@@ -145,6 +160,27 @@ LogicalResult importTrilu(Node &node) {
       x.dataType));
 }
 
+/// How many numbers a range has, as an index; less than 0 for a step of 0.
+static Value countOf(Node &node) {
+  LocBuilder &b = node.emit.b;
+  if (!node.input(0).isIntegral()) {
+    Value start = List(node, 0).real(b, 0), limit = List(node, 1).real(b, 0);
+    Value steps = div(b, sub(b, limit, start), List(node, 2).real(b, 0));
+    Value count = math::CeilOp::create(b, steps);
+    Value zero = constant(b, b.getF64Type(), 0);
+    return toIndex(
+        b, select(b, compare(b, Order::Less, zero, count), count, zero));
+  }
+  Value start = List(node, 0).index(b, 0), limit = List(node, 1).index(b, 0);
+  Value step = List(node, 2).index(b, 0), zero = index(b, 0);
+  Value isBack = compare(b, Order::Less, step, zero);
+  Value span = select(b, isBack, sub(b, start, limit), sub(b, limit, start));
+  Value size = select(b, isBack, neg(b, step), step);
+  Value count = div(b, add(b, span, sub(b, size, index(b, 1))), size);
+  count = select(b, compare(b, Order::Less, zero, span), count, zero);
+  return select(b, compare(b, Order::Equal, step, zero), index(b, -1), count);
+}
+
 /// Numbers from the start by the step.
 LogicalResult importRange(Node &node) {
   const Tensor &start = node.input(0), &limit = node.input(1),
@@ -168,7 +204,10 @@ LogicalResult importRange(Node &node) {
       return node.error("a step of " + std::to_string(step) + " to the limit");
     shape = {Dim::fixed(count > 0 ? int64_t(count) : 0)};
   } else if (std::optional<Shape> known = node.declared(0)) {
+    if (known->size() != 1)
+      return node.error("a range of shape " + str(*known));
     shape = *known;
+    requireSize(node, countOf(node), shape[0]);
   } else {
     return node.error("a range whose length is computed when the model runs "
                       "and not declared");
@@ -191,12 +230,13 @@ LogicalResult importOneHot(Node &node) {
   if (node.failed())
     return failure();
   int64_t size = 0;
+  bool isComputed = false;
   if (depth.host && !depth.isBatched() && elementCount(depth.shape) == 1)
     size = depth.isIntegral() ? depth.host->ints[0].count
                               : int64_t(depth.number(0));
   else if (node.declared(0) &&
            int64_t(node.declared(0)->size()) == where.rank() + 1)
-    size = (*node.declared(0))[axis].count;
+    size = (*node.declared(0))[axis].count, isComputed = true;
   else
     return node.error("a depth that is computed when the model runs and not "
                       "declared");
@@ -205,7 +245,8 @@ LogicalResult importOneHot(Node &node) {
                       str(values.shape) + "; expected two values");
   Shape shape = where.shape;
   shape.insert(shape.begin() + axis, Dim::fixed(size));
-  if (failed(node.checkSize(shape)))
+  if (failed(node.checkSize(shape)) ||
+      (isComputed && failed(requireSizes(node, 1, {Dim::fixed(size)}))))
     return failure();
   SmallVector<unsigned, 4> along;
   for (unsigned i = 0; i < shape.size(); ++i)

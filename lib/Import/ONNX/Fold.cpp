@@ -6,6 +6,7 @@
 // are evaluated here, on integers that may be multiples of the batch size.
 //
 //===----------------------------------------------------------------------===//
+#include "List.h"
 #include "Operators.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -49,7 +50,8 @@ LogicalResult importConstantOfShape(Node &node) {
     return node.error("attribute 'value' has shape " + str(fill->shape) +
                       "; expected one element");
   std::optional<Shape> shape = node.shapeFrom(0);
-  if (!shape || failed(node.checkSize(*shape)))
+  if (!shape || failed(node.checkSize(*shape)) ||
+      failed(requireSizes(node, 0, *shape)))
     return failure();
   return node.finish(node.emit.expand(node.emit.reshape(*fill, {}), *shape));
 }

@@ -7,6 +7,7 @@
 // constant matrix of cosines and sines.
 //
 //===----------------------------------------------------------------------===//
+#include "List.h"
 #include "Operators.h"
 #include "Scalar.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -363,7 +364,15 @@ LogicalResult importSTFT(Node &node) {
       return failure();
     transform.length = node.input(2).shape[0].count;
   }
-  if (node.has(3)) {
+  std::optional<Shape> declared = node.declared(0);
+  if (node.has(3) && !node.input(3).host && declared && declared->size() == 4) {
+    // A half of the spectrum says less than its length: it is even.
+    int64_t size = (*declared)[2].count;
+    if (!node.has(2))
+      transform.length = transform.isOnesided ? 2 * (size - 1) : size;
+    if (failed(requireSizes(node, 3, {Dim::fixed(transform.length)})))
+      return failure();
+  } else if (node.has(3)) {
     auto given = single(node, 3);
     if (!given)
       return failure();

@@ -56,6 +56,15 @@ std::optional<Shape> Graph::declared(const std::string &name) const {
   return found->second;
 }
 
+/// Operators of one input whose result has its shape.
+static bool keepsShape(StringRef op) {
+  constexpr StringRef names[] = {"Abs",     "Cast", "CastLike",   "Ceil",
+                                 "Cos",     "Exp",  "Floor",      "Identity",
+                                 "Log",     "Neg",  "Reciprocal", "Relu",
+                                 "Sigmoid", "Sin",  "Sqrt",       "Tanh"};
+  return llvm::is_contained(names, op);
+}
+
 void Graph::readShapes(const onnx::GraphProto &graph) {
   auto read = [&](const onnx::ValueInfoProto &info) {
     if (!info.type().has_tensor_type() ||
@@ -73,6 +82,15 @@ void Graph::readShapes(const onnx::GraphProto &graph) {
   };
   llvm::for_each(graph.value_info(), read);
   llvm::for_each(graph.output(), read);
+  // What a declared result says of the values that it is made of.
+  for (const onnx::NodeProto &node : llvm::reverse(graph.node())) {
+    if (!keepsShape(node.op_type()) || !node.domain().empty() ||
+        node.input_size() == 0 || node.output_size() != 1)
+      continue;
+    auto known = scope->shapes.find(node.output(0));
+    if (known != scope->shapes.end())
+      scope->shapes.try_emplace(node.input(0), Shape(known->second));
+  }
 }
 
 LogicalResult Graph::readInitializers(const onnx::GraphProto &graph) {

@@ -1,6 +1,7 @@
 //===- MaxUnpool.cpp - Maxima back at their places ------------------------===//
 // SPDX-License-Identifier: MIT
 //===----------------------------------------------------------------------===//
+#include "List.h"
 #include "Operators.h"
 #include "Window.h"
 #include "llvm/ADT/STLExtras.h"
@@ -56,7 +57,8 @@ LogicalResult importMaxUnpool(Node &node) {
   if (!pooled)
     return failure();
   std::optional<Shape> shape = node.has(2) ? node.shapeFrom(2) : pooled;
-  if (!shape || failed(node.checkSize(*shape)))
+  if (!shape || failed(node.checkSize(*shape)) ||
+      (node.has(2) && failed(requireSizes(node, 2, *shape))))
     return failure();
   SmallVector<int64_t> low(pooled->size(), 0), high;
   bool isLarger = shape->size() == pooled->size();

@@ -7,6 +7,7 @@
 // rank.
 //
 //===----------------------------------------------------------------------===//
+#include "List.h"
 #include "Operators.h"
 #include "Scalar.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -38,6 +39,8 @@ LogicalResult importTopK(Node &node) {
   } else if (node.declared(0) &&
              int64_t(node.declared(0)->size()) == x.rank()) {
     k = (*node.declared(0))[axis].count;
+    if (failed(requireSizes(node, 1, {Dim::fixed(k)})))
+      return failure();
   } else {
     return failure(!node.constants(1));
   }

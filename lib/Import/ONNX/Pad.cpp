@@ -1,6 +1,7 @@
 //===- Pad.cpp - Pad, CenterCropPad ---------------------------------------===//
 // SPDX-License-Identifier: MIT
 //===----------------------------------------------------------------------===//
+#include "List.h"
 #include "Operators.h"
 #include "Scalar.h"
 #include "llvm/ADT/STLExtras.h"
@@ -67,42 +68,77 @@ static Value comesFrom(LocBuilder &b, StringRef mode, Value place,
                 left);
 }
 
-/// Amounts that are known when the model runs: each element is looked up.
-static LogicalResult padAtRunTime(Node &node, StringRef mode) {
-  Emitter &emit = node.emit;
+/// The amounts before and behind each dimension as indices, where some are
+/// known only when the model runs, and the sizes that the model declares.
+static LogicalResult computePads(Node &node, const Shape &shape,
+                                 SmallVector<Value> &low) {
+  LocBuilder &b = node.emit.b;
   const Tensor &x = node.input(0);
-  std::optional<Shape> shape = node.declared(0);
-  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, x.rank()));
-  if (node.has(3)) {
-    std::optional<SmallVector<int64_t>> given = node.constants(3);
-    if (!given)
-      return failure();
-    axes = *given;
-  }
-  if (!shape || int64_t(shape->size()) != x.rank())
-    return node.error("pads by amounts that are computed when the model runs "
-                      "to a size that the model does not declare");
-  (void)node.axes(axes, x.rank());
+  List pads(node, 1), axes(node, 3);
   if (node.failed())
     return failure();
-  Value source = emit.value(x), pads = emit.value(node.input(1));
+  int64_t rank = x.rank(), count = node.has(3) ? axes.size() : rank;
+  if (pads.size() != 2 * count || count > rank)
+    return node.error(Twine(pads.size()) + " amounts of padding; expected " +
+                      Twine(2 * count) + ", two for each dimension");
+  Value zero = index(b, 0);
+  SmallVector<Value> high(rank, zero), times(rank, zero);
+  low.assign(rank, zero);
+  for (int64_t i = 0; i < count; ++i) {
+    Value axis = node.has(3) ? axes.index(b, i) : index(b, i);
+    axis = select(b, compare(b, Order::Less, axis, zero),
+                  add(b, axis, index(b, rank)), axis);
+    Value isAny = constant(b, b.getI1Type(), 0);
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      Value isThis = compare(b, Order::Equal, axis, index(b, dim));
+      auto set = [&](Value &old, Value now) {
+        old = select(b, isThis, now, old);
+      };
+      set(low[dim], pads.index(b, i));
+      set(high[dim], pads.index(b, count + i));
+      set(times[dim], add(b, times[dim], index(b, 1)));
+      isAny = either(b, isAny, isThis);
+    }
+    require(node, isAny, "pads an axis that is out of range");
+  }
+  for (auto [dim, from, to] : llvm::enumerate(x.shape, shape)) {
+    require(node, compare(b, Order::Less, times[dim], index(b, 2)),
+            "pads an axis twice");
+    Value size = from.batched ? node.emit.size(from) : index(b, from.count);
+    Value padded = add(b, size, add(b, low[dim], high[dim]));
+    requireSize(node, padded, to);
+  }
+  return success();
+}
+
+/// Amounts or a number that are known when the model runs: each element is
+/// looked up.
+static LogicalResult padAtRunTime(Node &node, StringRef mode,
+                                  const Shape &shape, ArrayRef<Value> low) {
+  Emitter &emit = node.emit;
+  const Tensor &x = node.input(0);
+  for (auto [from, to] : llvm::zip_equal(x.shape, shape))
+    if (from.is(0) && !to.is(0) && mode != "constant")
+      return node.error("mode " + quote(mode) + " of an empty dimension");
+  if (x.isEmpty() && mode == "constant" && node.has(2))
+    return node.finish(emit.expand(emit.reshape(node.input(2), {}), shape));
+  Value source = emit.value(x);
   Value number = node.has(2) && !node.input(2).isEmpty()
                      ? emit.value(emit.reshape(node.input(2), {}))
                      : Value();
   return node.finish(emit.generate(
-      *shape, x.dataType, [&](LocBuilder &b, ValueRange at) -> Value {
+      shape, x.dataType, [&](LocBuilder &b, ValueRange at) -> Value {
         SmallVector<Value> from(at);
         Value inside = constant(b, b.getI1Type(), 1);
-        for (auto [i, axis] : llvm::enumerate(axes)) {
-          int64_t dim = node.axis(axis, x.rank());
-          Value size = index(b, x.shape[dim].count);
-          Value low = toIndex(b, Emitter::at(b, pads, index(b, int64_t(i))));
-          Value place = sub(b, at[dim], low);
+        for (auto [dim, size] : llvm::enumerate(x.shape)) {
+          if (size.batched)
+            continue;
+          Value place = sub(b, at[dim], low[dim]);
           if (mode != "constant") {
-            from[dim] = comesFrom(b, mode, place, x.shape[dim].count);
+            from[dim] = comesFrom(b, mode, place, size.count);
             continue;
           }
-          from[dim] = clampIndex(b, place, size);
+          from[dim] = clampIndex(b, place, index(b, size.count));
           inside = both(b, inside, compare(b, Order::Equal, from[dim], place));
         }
         Value element = Emitter::at(b, source, from);
@@ -136,8 +172,17 @@ LogicalResult importPad(Node &node) {
     return node.error("mode " + quote(mode) +
                       " is not supported; expected 'constant', 'reflect', "
                       "'edge' or 'wrap'");
-  if (node.opset >= 11 && node.has(1) && !node.input(1).host)
-    return padAtRunTime(node, mode);
+  bool isComputed = node.opset >= 11 && node.has(1) && !node.input(1).host;
+  if (isComputed || (node.has(3) && !node.input(3).host)) {
+    std::optional<Shape> shape = node.declared(0);
+    if (!shape || int64_t(shape->size()) != x.rank())
+      return node.error("pads by amounts that are computed when the model runs "
+                        "to a size that the model does not declare");
+    SmallVector<Value> low;
+    if (failed(computePads(node, *shape, low)))
+      return failure();
+    return padAtRunTime(node, mode, *shape, low);
+  }
   SmallVector<int64_t> low, high;
   if (failed(readPads(node, x.rank(), low, high)))
     return failure();
@@ -146,8 +191,6 @@ LogicalResult importPad(Node &node) {
     number = node.emit.number(node.real("value", 0.0f), x.dataType);
   else if (node.has(2) && !node.input(2).isEmpty())
     number = node.input(2).scalarAttr(node.emit.b.getContext());
-  if (mode == "constant" && !number)
-    return padAtRunTime(node, mode);
   Shape padded = x.shape;
   for (auto [i, dim] : llvm::enumerate(padded)) {
     if (dim.batched && (low[i] != 0 || high[i] != 0))
@@ -157,6 +200,11 @@ LogicalResult importPad(Node &node) {
   }
   if (failed(node.checkSize(padded)))
     return failure();
+  if (mode == "constant" && !number)
+    return padAtRunTime(node, mode, padded,
+                        llvm::map_to_vector(low, [&](int64_t amount) -> Value {
+                          return index(node.emit.b, amount);
+                        }));
   if (mode == "constant") {
     x = crop(node, x, low, high);
     return node.finish(node.emit.pad(x, low, high, number));
@@ -189,6 +237,11 @@ LogicalResult importCenterCropPad(Node &node) {
   if (!node.input(1).host && node.declared(0) &&
       int64_t(node.declared(0)->size()) == x.rank()) {
     target = *node.declared(0);
+    Shape listed;
+    for (int64_t axis : *axes)
+      listed.push_back(target[node.axis(axis, x.rank())]);
+    if (failed(requireSizes(node, 1, listed)))
+      return failure();
   } else {
     std::optional<SmallVector<int64_t>> sizes = node.constants(1);
     if (!sizes)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 //===----------------------------------------------------------------------===//
 #include "Reduction.h"
+#include "List.h"
 #include "Operators.h"
 #include "Scalar.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -137,38 +138,6 @@ static std::optional<Tensor> reducedOrNot(Node &node, StringRef kind,
                            reducedShape(node.input(0).shape, gone, keep));
 }
 
-/// Whether the axes of input 1, which are known when the model runs, are those
-/// marked in `gone`.
-static Tensor isAxes(Node &node, ArrayRef<bool> gone) {
-  Emitter &emit = node.emit;
-  const Tensor &axes = node.input(1);
-  int64_t rank = gone.size();
-  Value list = emit.value(axes);
-  // A bit for each axis.
-  int64_t wanted = 0;
-  for (auto [i, isGone] : llvm::enumerate(gone))
-    wanted |= int64_t(isGone) << i;
-  Type i64 = emit.b.getI64Type();
-  Tensor bits = emit.generateReduced(
-      {}, {axes.shape.empty() ? 1 : axes.shape[0].count},
-      emit.b.getI64IntegerAttr(0), type::Int64,
-      [&](LocBuilder &b, ValueRange at) -> Value {
-        Value axis =
-            Emitter::at(b, list, at.take_front(axes.rank() == 0 ? 0 : 1));
-        axis = convert(b, axis, axes.dataType, type::Int64);
-        Value place = wrapIndex(b, axis, constant(b, i64, double(rank)));
-        Value bit = arith::ShLIOp::create(b, constant(b, i64, 1), place);
-        return arith::OrIOp::create(b, at.back(), bit);
-      });
-  return emit.map(
-      {&bits}, {},
-      [&](LocBuilder &b, ValueRange args) {
-        return compare(b, Order::Equal, args[0],
-                       constant(b, i64, double(wanted)));
-      },
-      type::Bool);
-}
-
 /// Axes that are known only when the model runs: the declared shape of the
 /// result leaves few possibilities, and the one that holds is taken.
 static LogicalResult reduceAtRunTime(Node &node, StringRef kind, bool keep) {
@@ -178,6 +147,7 @@ static LogicalResult reduceAtRunTime(Node &node, StringRef kind, bool keep) {
     return failure(!node.constants(1));
   int64_t count = axes.shape.empty() ? 1 : axes.shape[0].count;
   std::optional<Tensor> result;
+  Tensor isAny;
   for (unsigned mask = 0; mask < 1u << x.rank(); ++mask) {
     SmallVector<bool> gone;
     for (int64_t i = 0; i < x.rank(); ++i)
@@ -188,11 +158,16 @@ static LogicalResult reduceAtRunTime(Node &node, StringRef kind, bool keep) {
     std::optional<Tensor> one = reducedOrNot(node, kind, gone, keep);
     if (!one)
       return failure();
+    Tensor isOne = areAxes(node, 1, gone);
     if (!result) {
       result = one;
+      isAny = isOne;
       continue;
     }
-    Tensor isOne = isAxes(node, gone);
+    isAny =
+        node.emit.map({&isAny, &isOne}, {}, [](LocBuilder &b, ValueRange args) {
+          return either(b, args[0], args[1]);
+        });
     result = node.emit.map(
         {&isOne, &*one, &*result}, *shape,
         [](LocBuilder &b, ValueRange args) {
@@ -203,6 +178,8 @@ static LogicalResult reduceAtRunTime(Node &node, StringRef kind, bool keep) {
   if (!result)
     return node.error("no " + Twine(count) + " axes of " + str(x.shape) +
                       " reduce it to the declared " + str(*shape));
+  require(node, Emitter::at(node.emit.b, node.emit.value(isAny), {}),
+          "takes axes that do not give the size that the model declares");
   return node.finish(*result);
 }
 

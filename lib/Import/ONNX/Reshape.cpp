@@ -1,7 +1,9 @@
 //===- Reshape.cpp - Operators that keep the elements ---------------------===//
 // SPDX-License-Identifier: MIT
 //===----------------------------------------------------------------------===//
+#include "List.h"
 #include "Operators.h"
+#include "Scalar.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -57,6 +59,33 @@ static LogicalResult infer(Node &node, const Shape &from, Shape &shape,
   return success();
 }
 
+/// The computed sizes of a Reshape are those that the model declares, or stand
+/// for them.
+static LogicalResult requireReshape(Node &node, const Shape &shape) {
+  const Shape &from = node.input(0).shape;
+  LocBuilder &b = node.emit.b;
+  List list(node, 1);
+  if (node.failed())
+    return failure();
+  if (list.size() != int64_t(shape.size()))
+    return node.error(Twine(list.size()) +
+                      " computed sizes; the model declares " + str(shape));
+  bool copies = !node.integer("allowzero", 0);
+  for (auto [i, size] : llvm::enumerate(shape)) {
+    Value given = list.index(b, int64_t(i));
+    Value known = size.batched ? node.emit.size(size) : index(b, size.count);
+    auto replace = [&](int64_t mark) {
+      given = select(b, compare(b, Order::Equal, given, index(b, mark)), known,
+                     given);
+    };
+    replace(-1);
+    if (copies && i < from.size() && from[i] == size)
+      replace(0);
+    requireSize(node, given, size);
+  }
+  return success();
+}
+
 LogicalResult importReshape(Node &node) {
   const Tensor &x = node.input(0);
   bool allowZero = node.integer("allowzero", 0);
@@ -97,6 +126,9 @@ LogicalResult importReshape(Node &node) {
   if (!fits || (product(shape) != product(x.shape) && !isEmpty))
     return node.error("cannot reshape " + str(x.shape) + " to " + str(*wanted) +
                       ": the numbers of elements differ");
+  if (node.opset >= 5 && node.has(1) && !node.input(1).host &&
+      failed(requireReshape(node, shape)))
+    return failure();
   return node.finish(node.emit.reshape(x, shape));
 }
 
@@ -121,13 +153,35 @@ static std::optional<SmallVector<int64_t>> readAxes(Node &node) {
   return node.constants(1);
 }
 
+/// Whether `shape` without the marked dimensions, all of size 1, is `rest`.
+static bool isWithout(ArrayRef<Dim> shape, ArrayRef<bool> marked,
+                      const Shape &rest) {
+  Shape kept;
+  for (auto [dim, isGone] : llvm::zip_equal(shape, marked)) {
+    if (isGone && !dim.is(1))
+      return false;
+    if (!isGone)
+      kept.push_back(dim);
+  }
+  return kept == rest;
+}
+
 /// Axes that are known when the model runs: the declared shape says what they
-/// make.
+/// make, if they are of it.
 static std::optional<Shape> shapeOfUnknownAxes(Node &node) {
+  const Shape &from = node.input(0).shape;
   if (node.opset < 13 || !node.has(1) || node.input(1).host)
     return std::nullopt;
   std::optional<Shape> shape = node.declared(0);
-  if (!shape || product(*shape) != product(node.input(0).shape))
+  if (!shape)
+    return std::nullopt;
+  bool isSqueezed = node.op() == "Squeeze";
+  const Shape &larger = isSqueezed ? from : *shape;
+  const Shape &smaller = isSqueezed ? *shape : from;
+  if (failed(requireAxes(node, 1, int64_t(larger.size()),
+                         [&](ArrayRef<bool> marked) {
+                           return isWithout(larger, marked, smaller);
+                         })))
     return std::nullopt;
   return shape;
 }

@@ -7,6 +7,7 @@
 // dimension whose size stays is left alone.
 //
 //===----------------------------------------------------------------------===//
+#include "Resize.h"
 #include "Operators.h"
 #include "Scalar.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -16,31 +17,6 @@
 using namespace mlir;
 
 namespace numera::importer {
-
-namespace {
-struct Resizing {
-  Node &node;
-  std::string mode, place, nearest;
-  double cubic = -0.75;
-  bool excludesOutside = false;
-  bool antialiases = false;
-  double outside = 0;
-
-  /// The neighbours of a place and their weights.
-  struct Taps {
-    SmallVector<int64_t> from;
-    SmallVector<double> weights;
-    bool isOutside = false;
-  };
-  Taps tapsAt(int64_t i, int64_t size, int64_t result, double scale,
-              double start, double end) const;
-  double source(int64_t i, int64_t size, int64_t result, double scale,
-                double start, double end) const;
-  int64_t nearestOf(double x) const;
-  Tensor along(const Tensor &x, int64_t axis, int64_t result, double scale,
-               double start, double end) const;
-};
-} // namespace
 
 /// Where place i of the result is in the dimension.
 double Resizing::source(int64_t i, int64_t size, int64_t result, double scale,
@@ -121,7 +97,6 @@ Resizing::Taps Resizing::tapsAt(int64_t i, int64_t size, int64_t result,
 
 Tensor Resizing::along(const Tensor &x, int64_t axis, int64_t result,
                        double scale, double start, double end) const {
-  Emitter &emit = node.emit;
   int64_t size = x.shape[axis].count;
   SmallVector<Taps> all;
   size_t most = 1;
@@ -143,65 +118,49 @@ Tensor Resizing::along(const Tensor &x, int64_t axis, int64_t result,
     }
   }
   Shape table = {Dim::fixed(result), Dim::fixed(int64_t(most))};
-  Shape shape = x.shape;
-  shape[axis] = Dim::fixed(result);
-  Value source = emit.value(x);
-  Value from = emit.value(Tensor::ofInts(places, table));
-  auto lookUp = [&](LocBuilder &b, ValueRange at, Value tap) {
-    SmallVector<Value> where(at);
-    where[axis] = toIndex(b, Emitter::at(b, from, {at[axis], tap}));
-    return Emitter::at(b, source, where);
-  };
-  Tensor resized;
-  if (mode == "nearest") {
-    resized =
-        emit.generate(shape, x.dataType, [&](LocBuilder &b, ValueRange at) {
-          return lookUp(b, at, index(b, 0));
-        });
-  } else {
-    Tensor factors =
-        x.isDouble()
-            ? Tensor::ofDoubles(weights, table)
-            : Tensor::ofFloats({weights.begin(), weights.end()}, table);
-    Value factor = emit.value(factors);
-    resized =
-        emit.generate(shape, x.dataType, [&](LocBuilder &b, ValueRange at) {
-          Value sum;
-          for (size_t tap = 0; tap < most; ++tap) {
-            Value t = index(b, int64_t(tap));
-            Value part =
-                mul(b, lookUp(b, at, t), Emitter::at(b, factor, {at[axis], t}));
-            sum = sum ? add(b, sum, part) : part;
-          }
-          return sum;
-        });
-  }
-  if (!hasOutside)
-    return resized;
-  Value flagValues =
-      emit.value(Tensor::ofInts(flags, {Dim::fixed(result)}, type::Bool));
-  return emit.map({&resized}, shape, [&](LocBuilder &b, ValueRange args) {
-    Value i = linalg::IndexOp::create(b, axis);
-    return select(b, Emitter::at(b, flagValues, i),
-                  constant(b, args[0].getType(), outside), args[0]);
-  });
+  Tensor from = Tensor::ofInts(places, table);
+  Tensor factors =
+      x.isDouble() ? Tensor::ofDoubles(weights, table)
+                   : Tensor::ofFloats({weights.begin(), weights.end()}, table);
+  Tensor isOutside = Tensor::ofInts(flags, {Dim::fixed(result)}, type::Bool);
+  return apply(x, axis, result, from, mode == "nearest" ? nullptr : &factors,
+               hasOutside ? &isOutside : nullptr);
 }
 
-/// The numbers of an input that is known and not empty.
-static std::optional<SmallVector<double>> numbersOf(Node &node, unsigned i) {
-  if (!node.has(i) || node.input(i).isEmpty())
-    return SmallVector<double>();
-  const Tensor &x = node.input(i);
-  if (!x.host || x.isBatched()) {
-    (void)node.error(node.inputName(i) + " is computed when the model runs; "
-                                         "expected a constant");
-    return std::nullopt;
-  }
-  SmallVector<double> numbers;
-  for (int64_t k = 0; k < *elementCount(x.shape); ++k)
-    numbers.push_back(x.isIntegral() ? double(x.host->ints[k].count)
-                                     : x.number(k));
-  return numbers;
+Tensor Resizing::apply(const Tensor &x, int64_t axis, int64_t result,
+                       const Tensor &from, const Tensor *weights,
+                       const Tensor *flags) const {
+  Emitter &emit = node.emit;
+  Shape shape = x.shape;
+  shape[axis] = Dim::fixed(result);
+  Value source = emit.value(x), places = emit.value(from);
+  Value factor = weights ? emit.value(*weights) : Value();
+  auto lookUp = [&](LocBuilder &b, ValueRange at, Value tap) {
+    SmallVector<Value> where(at);
+    where[axis] = toIndex(b, Emitter::at(b, places, {at[axis], tap}));
+    return Emitter::at(b, source, where);
+  };
+  Tensor resized =
+      emit.generate(shape, x.dataType, [&](LocBuilder &b, ValueRange at) {
+        if (!factor)
+          return lookUp(b, at, index(b, 0));
+        Value sum;
+        for (int64_t tap = 0; tap < from.shape[1].count; ++tap) {
+          Value t = index(b, tap);
+          Value part =
+              mul(b, lookUp(b, at, t), Emitter::at(b, factor, {at[axis], t}));
+          sum = sum ? add(b, sum, part) : part;
+        }
+        return sum;
+      });
+  if (!flags)
+    return resized;
+  Value isOutside = emit.value(*flags);
+  return emit.map({&resized}, shape, [&](LocBuilder &b, ValueRange args) {
+    Value i = linalg::IndexOp::create(b, axis);
+    return select(b, Emitter::at(b, isOutside, i),
+                  constant(b, args[0].getType(), outside), args[0]);
+  });
 }
 
 LogicalResult importResize(Node &node) {
@@ -232,36 +191,33 @@ LogicalResult importResize(Node &node) {
   (void)node.axes(*axes, x.rank());
   if (node.failed())
     return failure();
-  unsigned scaleInput = isOld ? 1 : 2;
-  auto regions = isOld ? SmallVector<double>() : numbersOf(node, 1);
-  std::optional<SmallVector<double>> scales, sizes;
-  // Sizes that are known when the model runs are those that it declares; scales
-  // would be lost.
-  bool isUnknown = node.has(3) && !node.input(3).host && policy == "stretch" &&
-                   (!node.has(scaleInput) || node.input(scaleInput).isEmpty());
+  if (resizing.mode != "nearest" && failed(node.checkFloat(0)))
+    return failure();
+  // An attribute, then input 1, then input 2.
+  bool isAttribute = node.op() == "Upsample" && node.opset < 9;
+  List scaleList =
+      isAttribute ? List::of(node.reals("scales")) : List(node, isOld ? 1 : 2);
+  List regionList = isOld ? List() : List(node, 1);
+  List sizeList = isOld ? List() : List(node, 3);
+  if (node.failed())
+    return failure();
   std::optional<Shape> declared = node.declared(0);
-  SmallVector<double> empty;
-  if (isUnknown && declared && int64_t(declared->size()) == x.rank()) {
-    // As the model declares them.
-    sizes = empty;
-    scales = empty;
-    for (int64_t axis : *axes)
-      sizes->push_back(double((*declared)[node.axis(axis, x.rank())].count));
-  } else {
-    scales = node.op() == "Upsample" && node.opset < 9
-                 ? empty
-                 : numbersOf(node, scaleInput);
-    if (node.op() == "Upsample" && node.opset < 9)
-      for (float scale : node.reals("scales").value_or(SmallVector<float>()))
-        scales->push_back(scale);
-    sizes = isOld ? std::optional(empty) : numbersOf(node, 3);
+  if (declared && int64_t(declared->size()) == x.rank() &&
+      !(scaleList.isKnown() && sizeList.isKnown() &&
+        (regionList.isKnown() || !resizing.crops()))) {
+    auto resized = resizing.atRunTime(*axes, regionList, scaleList, sizeList,
+                                      policy, *declared);
+    return resized ? node.finish(*resized) : failure();
   }
-  if (!regions || !scales || !sizes || node.failed())
+  auto regions = resizing.crops() ? regionList.numbers()
+                                  : std::optional(SmallVector<double>());
+  auto scales = scaleList.numbers(), sizes = sizeList.numbers();
+  if (!regions || !scales || !sizes)
     return failure();
   size_t count = axes->size();
   if (scales->size() != (sizes->empty() ? count : 0) ||
       (!sizes->empty() && sizes->size() != count) ||
-      (resizing.place == "tf_crop_and_resize" && regions->size() != 2 * count))
+      (resizing.crops() && regions->size() != 2 * count))
     return node.error(Twine(scales->size()) + " scales, " +
                       Twine(sizes->size()) + " sizes and " +
                       Twine(regions->size()) + " ends of regions for " +
@@ -293,7 +249,7 @@ LogicalResult importResize(Node &node) {
     if (!(result >= 0) || result > double(kMaxElements) || size.is(0))
       return node.error("resizes dimension " + Twine(axis) + " of " +
                         str(x.shape) + " to " + std::to_string(result));
-    bool crops = resizing.place == "tf_crop_and_resize";
+    bool crops = resizing.crops();
     double start = crops ? (*regions)[i] : 0;
     double end = crops ? (*regions)[count + i] : 1;
     bool isSame = int64_t(result) == size.count &&

@@ -1,6 +1,7 @@
 //===- Slice.cpp - Concat, Slice, Split, Expand ---------------------------===//
 // SPDX-License-Identifier: MIT
 //===----------------------------------------------------------------------===//
+#include "List.h"
 #include "Operators.h"
 #include "Scalar.h"
 #include "llvm/ADT/STLExtras.h"
@@ -94,81 +95,80 @@ static int64_t resolve(int64_t &start, int64_t end, int64_t step,
   return span <= 0 ? 0 : (span - 1) / std::abs(step) + 1;
 }
 
-/// Axes that are known when the model runs, too: the start and the step of each
-/// dimension are looked up in the lists.
-static LogicalResult sliceAlongUnknownAxes(Node &node) {
-  Emitter &emit = node.emit;
-  const Tensor &x = node.input(0);
-  std::optional<Shape> shape = node.declared(0);
-  if (!shape || int64_t(shape->size()) != x.rank() || node.input(3).rank() != 1)
-    return node.error("slices along axes that are computed when the model runs "
-                      "to a size that the model does not declare");
-  int64_t count = node.input(3).shape[0].count, rank = x.rank();
-  Value source = emit.value(x), starts = emit.value(node.input(1));
-  Value axes = emit.value(node.input(3));
-  Value steps = node.has(4) ? emit.value(node.input(4)) : Value();
-  return node.finish(emit.generate(
-      *shape, x.dataType, [&](LocBuilder &b, ValueRange at) -> Value {
-        SmallVector<Value> from(at);
-        for (int64_t i = 0; i < count; ++i) {
-          Value axis = wrapIndex(
-              b, toIndex(b, Emitter::at(b, axes, index(b, i))), index(b, rank));
-          Value start = toIndex(b, Emitter::at(b, starts, index(b, i)));
-          Value step = steps ? toIndex(b, Emitter::at(b, steps, index(b, i)))
-                             : index(b, 1);
-          for (int64_t dim = 0; dim < rank; ++dim) {
-            Value size = index(b, x.shape[dim].count);
-            Value place = clampIndex(
-                b, add(b, wrapIndex(b, start, size), mul(b, at[dim], step)),
-                size);
-            from[dim] = select(b, compare(b, Order::Equal, axis, index(b, dim)),
-                               place, from[dim]);
-          }
-        }
-        return Emitter::at(b, source, from);
-      }));
+/// numpy's slice of a dimension by indices that are known when the model runs:
+/// where it starts, and how many elements it has.
+static std::pair<Value, Value> resolve(LocBuilder &b, Value start, Value end,
+                                       Value step, Value size) {
+  Value zero = index(b, 0), one = index(b, 1);
+  Value isBack = compare(b, Order::Less, step, zero);
+  Value low = select(b, isBack, index(b, -1), zero);
+  Value high = select(b, isBack, sub(b, size, one), size);
+  auto place = [&](Value at) {
+    // Far below, the sum stays below.
+    at = max(b, at, index(b, -kMaxElements - 1));
+    at = select(b, compare(b, Order::Less, at, zero), add(b, at, size), at);
+    return max(b, low, min(b, at, high));
+  };
+  Value first = place(start), last = place(end);
+  Value span = select(b, isBack, sub(b, first, last), sub(b, last, first));
+  Value length = select(b, isBack, neg(b, step), step);
+  Value count = add(b, div(b, sub(b, span, one), length), one);
+  return {first, select(b, compare(b, Order::Less, zero, span), count, zero)};
 }
 
-/// Starts, ends or steps that are known when the model runs: their count is
-/// that of the declared sizes.
-static LogicalResult sliceAtRunTime(Node &node) {
+/// Starts, ends, axes or steps that are known when the model runs: they give
+/// the sizes that the model declares.
+static LogicalResult sliceAtRunTime(Node &node, const Shape &shape) {
   Emitter &emit = node.emit;
+  LocBuilder &b = emit.b;
   const Tensor &x = node.input(0);
-  std::optional<Shape> shape = node.declared(0);
-  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, x.rank()));
-  if (node.has(3)) {
-    if (!node.input(3).host)
-      return sliceAlongUnknownAxes(node);
-    std::optional<SmallVector<int64_t>> given = node.constants(3);
-    if (!given)
-      return failure();
-    axes = *given;
-  }
-  if (!shape || int64_t(shape->size()) != x.rank())
-    return node.error("slices at bounds that are computed when the model runs "
-                      "to a size that the model does not declare");
-  (void)node.axes(axes, x.rank());
+  List starts(node, 1), ends(node, 2), axes(node, 3), steps(node, 4);
   if (node.failed())
     return failure();
-  const Tensor &starts = node.input(1);
-  Value source = emit.value(x), startValues = emit.value(starts);
-  Value stepValues = node.has(4) ? emit.value(node.input(4)) : Value();
+  int64_t count = starts.size(), rank = x.rank();
+  if (int64_t(shape.size()) != rank || ends.size() != count || count > rank ||
+      (node.has(3) && axes.size() != count) ||
+      (node.has(4) && steps.size() != count))
+    return node.error(Twine(count) + " starts, " + Twine(ends.size()) +
+                      " ends, " + Twine(axes.size()) + " axes, " +
+                      Twine(steps.size()) + " steps of " + str(x.shape) +
+                      ", to the declared " + str(shape));
+  Value zero = index(b, 0), one = index(b, 1);
+  SmallVector<Value> firsts(rank, zero), strides(rank, one), sizes;
+  for (Dim dim : x.shape)
+    sizes.push_back(dim.batched ? emit.size(dim) : index(b, dim.count));
+  SmallVector<Value> counts = sizes, times(rank, zero);
+  for (int64_t i = 0; i < count; ++i) {
+    Value axis = node.has(3) ? axes.index(b, i) : index(b, i);
+    axis = select(b, compare(b, Order::Less, axis, zero),
+                  add(b, axis, index(b, rank)), axis);
+    Value step = node.has(4) ? steps.index(b, i) : one;
+    require(node, negation(b, compare(b, Order::Equal, step, zero)),
+            "has a step of 0");
+    Value isAny = constant(b, b.getI1Type(), 0);
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      Value isThis = compare(b, Order::Equal, axis, index(b, dim));
+      auto [first, size] =
+          resolve(b, starts.index(b, i), ends.index(b, i), step, sizes[dim]);
+      firsts[dim] = select(b, isThis, first, firsts[dim]);
+      strides[dim] = select(b, isThis, step, strides[dim]);
+      counts[dim] = select(b, isThis, size, counts[dim]);
+      times[dim] = select(b, isThis, add(b, times[dim], one), times[dim]);
+      isAny = either(b, isAny, isThis);
+    }
+    require(node, isAny, "slices an axis that is out of range");
+  }
+  for (auto [dim, size] : llvm::enumerate(shape)) {
+    require(node, compare(b, Order::Less, times[dim], index(b, 2)),
+            "slices an axis twice");
+    requireSize(node, counts[dim], size);
+  }
+  Value source = emit.value(x);
   return node.finish(emit.generate(
-      *shape, x.dataType, [&](LocBuilder &b, ValueRange at) -> Value {
-        SmallVector<Value> from(at);
-        for (auto [i, axis] : llvm::enumerate(axes)) {
-          int64_t dim = node.axis(axis, x.rank());
-          Value start =
-              toIndex(b, Emitter::at(b, startValues, index(b, int64_t(i))));
-          Value step =
-              stepValues
-                  ? toIndex(b, Emitter::at(b, stepValues, index(b, int64_t(i))))
-                  : index(b, 1);
-          Value size = index(b, x.shape[dim].count);
-          from[dim] = clampIndex(
-              b, add(b, wrapIndex(b, start, size), mul(b, at[dim], step)),
-              size);
-        }
+      shape, x.dataType, [&](LocBuilder &b, ValueRange at) -> Value {
+        SmallVector<Value> from;
+        for (int64_t dim = 0; dim < rank; ++dim)
+          from.push_back(add(b, firsts[dim], mul(b, at[dim], strides[dim])));
         return Emitter::at(b, source, from);
       }));
 }
@@ -177,8 +177,9 @@ LogicalResult importSlice(Node &node) {
   const Tensor &x = node.input(0);
   if (node.opset >= 10)
     for (unsigned i = 1; i < node.numInputs(); ++i)
-      if (node.has(i) && !node.input(i).host && node.declared(0))
-        return sliceAtRunTime(node);
+      if (std::optional<Shape> shape = node.declared(0);
+          shape && node.has(i) && !node.input(i).host)
+        return sliceAtRunTime(node, *shape);
   Bounds bounds;
   if (failed(readBounds(node, bounds)))
     return failure();
@@ -254,6 +255,14 @@ LogicalResult importSplit(Node &node) {
         sizes.push_back((*shape)[axis].count);
     if (sizes.size() != node.numOutputs())
       return failure(!node.constants(1));
+    int64_t sum = 0;
+    for (int64_t size : sizes)
+      sum += size;
+    if (sum != x.shape[axis].count)
+      return node.error("splits " + str(x.shape) + " into declared sizes of " +
+                        Twine(sum));
+    if (failed(requireSizes(node, 1, fixedShape(sizes))))
+      return failure();
   } else if (failed(readSplit(node, x.shape[axis].count, sizes)))
     return failure();
   SmallVector<int64_t> starts(x.rank(), 0), steps(x.rank(), 1);
@@ -267,6 +276,31 @@ LogicalResult importSplit(Node &node) {
   return success();
 }
 
+/// The computed sizes of Expand give those that the model declares: each of
+/// them is the size, or 1 where the tensor has it.
+static LogicalResult requireExpanded(Node &node, ArrayRef<Dim> shape) {
+  const Shape &from = node.input(0).shape;
+  LocBuilder &b = node.emit.b;
+  List list(node, 1);
+  if (node.failed())
+    return failure();
+  size_t listed = size_t(list.size()), rank = shape.size();
+  if (std::max(listed, from.size()) != rank)
+    return node.error(Twine(list.size()) + " computed sizes for " + str(from) +
+                      "; the model declares " + str(shape));
+  auto sizeOf = [&](Dim size) {
+    return size.batched ? node.emit.size(size) : index(b, size.count);
+  };
+  for (size_t i = rank - listed; i < rank; ++i) {
+    Value given = list.index(b, int64_t(i - (rank - listed)));
+    if (i + from.size() >= rank && from[i + from.size() - rank] == shape[i])
+      given = select(b, compare(b, Order::Equal, given, index(b, 1)),
+                     sizeOf(shape[i]), given);
+    requireSize(node, given, shape[i]);
+  }
+  return success();
+}
+
 LogicalResult importExpand(Node &node) {
   const Tensor &x = node.input(0);
   std::optional<Shape> wanted = node.shapeFrom(1);
@@ -275,7 +309,8 @@ LogicalResult importExpand(Node &node) {
   std::optional<Shape> shape = broadcast(x.shape, *wanted);
   if (!shape)
     return node.error("cannot expand " + str(x.shape) + " to " + str(*wanted));
-  if (failed(node.checkSize(*shape)))
+  if (failed(node.checkSize(*shape)) ||
+      (!node.input(1).host && failed(requireExpanded(node, *shape))))
     return failure();
   return node.finish(node.emit.expand(x, *shape));
 }
