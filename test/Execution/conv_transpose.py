@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import numpy as np
+from node_cases import save_model
 from onnx import TensorProto, helper, numpy_helper
 
 from chosen import chosen
@@ -133,9 +134,7 @@ def write_model(path, models, arrays, batch, opset):
         outputs.append(helper.make_tensor_value_info(
             f"y{i}", TensorProto.FLOAT, [batch] + [None] * (x.ndim - 1)))
     graph = helper.make_graph(nodes, "transposed", inputs, outputs, constants)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
-    model.ir_version = 8
-    path.write_bytes(model.SerializeToString())
+    save_model(path, graph, opset)
 
 
 def main():

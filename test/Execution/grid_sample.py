@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 import numpy as np
+from node_cases import save_model
 from onnx import TensorProto, helper
 
 from chosen import chosen
@@ -158,9 +159,7 @@ def write_model(path, arrays, batch, opset):
                 f"{name}{i}", TensorProto.FLOAT, [batch, *array.shape[1:]]))
         outputs.append(helper.make_tensor_value_info(f"y{i}", TensorProto.FLOAT, None))
     graph = helper.make_graph(nodes, "samples", inputs, outputs)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
-    model.ir_version = 8
-    path.write_bytes(model.SerializeToString())
+    save_model(path, graph, opset)
 
 
 def main():

@@ -17,7 +17,17 @@ class Known:
 
 
 def kind_of(array):
-    return {"f": TensorProto.FLOAT, "i": TensorProto.INT64}[array.dtype.kind]
+    kinds = {"f": TensorProto.FLOAT, "i": TensorProto.INT64, "b": TensorProto.BOOL}
+    return kinds[array.dtype.kind]
+
+
+STORED = {TensorProto.FLOAT: "f4", TensorProto.INT64: "i8", TensorProto.BOOL: "?"}
+
+
+def save_model(path, graph, opset):
+    """As onnx packages of every version read it."""
+    opsets = [helper.make_opsetid("", opset)]
+    save(helper.make_model(graph, opset_imports=opsets, ir_version=8), str(path))
 
 
 def write(folder, cases, opset, results):
@@ -33,10 +43,7 @@ def write(folder, cases, opset, results):
             elif array is not None:
                 kind = kind_of(array)
                 inputs.append(helper.make_tensor_value_info(name, kind, array.shape))
-                np.save(
-                    folder / f"{name}.npy",
-                    array.astype("f4" if kind == TensorProto.FLOAT else "i8"),
-                )
+                np.save(folder / f"{name}.npy", array.astype(STORED[kind]))
         while not places[-1]:
             places.pop()
         names = [f"y{n}_{i}" for i in range(len(results[n]))]
@@ -46,9 +53,7 @@ def write(folder, cases, opset, results):
                 helper.make_tensor_value_info(name, kind_of(result), result.shape)
             )
     graph = helper.make_graph(nodes, "cases", inputs, outputs, constants)
-    opsets = [helper.make_opsetid("", opset)]
-    path = folder / "model.onnx"
-    save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
+    save_model(folder / "model.onnx", graph, opset)
     return [info.name for info in inputs]
 
 

@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from onnx import TensorProto, helper, save
+from node_cases import save_model
+from onnx import TensorProto, helper
 
 # The bits and whether there is a sign.
 TYPES = {"u4": (21, 4, False), "i4": (22, 4, True), "u2": (25, 2, False), "i2": (26, 2, True)}
@@ -51,11 +52,7 @@ def main(folder):
     for name, y in expected.items():
         outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, y.shape))
     graph = helper.make_graph(nodes, "casts", inputs, outputs)
-    opsets = [helper.make_opsetid("", 25)]
-    save(
-        helper.make_model(graph, opset_imports=opsets, ir_version=8),
-        str(folder / "model.onnx"),
-    )
+    save_model(folder / "model.onnx", graph, 25)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     for name, y in expected.items():
         found = np.load(folder / f"{name}.npy")

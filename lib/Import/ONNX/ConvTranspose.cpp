@@ -148,13 +148,8 @@ LogicalResult Transposed::read() {
   if (failed(node.checkSize({Dim::fixed(groups), w[1]})))
     return failure();
   Dim channels = Dim::fixed(w[1].count * groups);
-  if (failed(checkBias(node, channels)))
+  if (failed(checkBias(node, channels)) || failed(checkKernel(node)))
     return failure();
-  std::optional<SmallVector<int64_t>> kernel = node.integers("kernel_shape");
-  if (kernel && fixedShape(*kernel) != Shape(ArrayRef(w).drop_front(2)))
-    return node.error("attribute 'kernel_shape' is " +
-                      str(fixedShape(*kernel)) + "; the weights have " +
-                      str(ArrayRef(w).drop_front(2)));
   for (size_t i = 2; i < x.size(); ++i)
     sides.push_back({x[i].count, w[i].count});
   std::optional<std::string> mode = readPadMode(node);

@@ -19,6 +19,16 @@ using namespace mlir;
 
 namespace numera::importer {
 
+LogicalResult checkKernel(Node &node) {
+  auto sizes = ArrayRef(node.input(1).shape).drop_front(2);
+  std::optional<SmallVector<int64_t>> kernel = node.integers("kernel_shape");
+  if (kernel && fixedShape(*kernel) != Shape(sizes))
+    return node.error("attribute 'kernel_shape' is " +
+                      str(fixedShape(*kernel)) + "; the weights have " +
+                      str(sizes));
+  return failure(node.failed());
+}
+
 LogicalResult checkBias(Node &node, Dim channels) {
   if (!node.has(2))
     return success();
@@ -53,12 +63,7 @@ static LogicalResult checkChannels(Node &node, int64_t groups) {
                       Twine(groups) + "; expected a multiple of the groups");
   if (failed(checkBias(node, w[0])))
     return failure();
-  std::optional<SmallVector<int64_t>> kernel = node.integers("kernel_shape");
-  if (kernel && fixedShape(*kernel) != Shape(ArrayRef(w).drop_front(2)))
-    return node.error("attribute 'kernel_shape' is " +
-                      str(fixedShape(*kernel)) + "; the weights have " +
-                      str(ArrayRef(w).drop_front(2)));
-  return failure(node.failed());
+  return checkKernel(node);
 }
 
 static Tensor namedConv2D(Emitter &emit, const Window &window,

@@ -14,6 +14,10 @@ namespace numera::importer {
 Tensor convolve(Emitter &emit, const Window &window, const Tensor &padded,
                 const Tensor &weights, const Shape &shape, int64_t groups);
 
+/// Checks that the attribute kernel_shape, if there is one, is that of the
+/// weights, which are input 1.
+llvm::LogicalResult checkKernel(Node &node);
+
 /// Checks that input 2, if there is one, is of the image's type and has a
 /// number for each of the channels.
 llvm::LogicalResult checkBias(Node &node, Dim channels);
