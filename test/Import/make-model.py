@@ -264,7 +264,7 @@ MODELS = {
     "cast-e8m0-nan": lambda: cast(24, opset=25, saturate=0),
     "cast-e8m0-mode": lambda: cast(24, opset=25, round_mode="odd"),
     "input-string": lambda: unary("Exp", [2], [2], source=8),
-    "unsupported": lambda: unary("TfIdfVectorizer", [2], [2]),
+    "unsupported": lambda: unary("StringNormalizer", [2], [2]),
     "gemm-mismatch": lambda: unary(
         "Gemm", [1, 3], [1, 2], inits=[weights("w", 4, 2)]),
     "conv-channels": lambda: unary(

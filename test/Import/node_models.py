@@ -22,6 +22,36 @@ def several(op, *given, results=("y",), out=None, opset=22, **attributes):
     return [node], inputs, outputs, constants, opset
 
 
+TRAINING, PREVIEW = "ai.onnx.preview.training", "ai.onnx.preview"
+
+
+def attend(keys, *states, **attributes):
+    return several(
+        "LinearAttention",
+        (1, 2, 4),
+        keys,
+        (1, 2, 4),
+        *states,
+        results=("y", "z"),
+        q_num_heads=2,
+        kv_num_heads=2,
+        **attributes,
+    )
+
+
+def grams(**attributes):
+    usual = {
+        "mode": "TF",
+        "min_gram_length": 1,
+        "max_gram_length": 2,
+        "max_skip_count": 0,
+        "pool_int64s": [7, 1, 2],
+        "ngram_counts": [0, 1],
+        "ngram_indexes": [0, 1],
+    }
+    return several("TfIdfVectorizer", ((4,), 7), **(usual | attributes))
+
+
 NODES = {
     # Grids.
     "grid": lambda: several("AffineGrid", (2, 2, 3), [2, 1, 4, 5], opset=20),
@@ -152,38 +182,38 @@ NODES = {
     "unique-axis": lambda: several("Unique", (4, 3), out=[4, 2], axis=2),
     "unique-batch": lambda: several("Unique", ("N", 3), out=[2]),
     # Linear attention with 2 heads.
-    "attend-rates": lambda: several(
-        "LinearAttention",
-        (1, 2, 4),
-        (1, 2, 4),
-        (1, 2, 4),
-        (1, 2, 2, 2),
-        (1, 2, 2),
-        (1, 2, 3),
-        results=("y", "z"),
-        q_num_heads=2,
-        kv_num_heads=2,
+    "attend-rates": lambda: attend((1, 2, 4), (1, 2, 2, 2), (1, 2, 2), (1, 2, 3)),
+    "attend-decays": lambda: attend((1, 2, 4), (1, 2, 2, 2), (1, 2, 1), (1, 2, 1)),
+    "attend-keys": lambda: attend((1, 2, 6), update_rule="linear"),
+    # What training and signals are made of.
+    "step": lambda: several("Adam", (), ((), 7), (3,), (3,), (3,), domain=TRAINING),
+    "step-shapes": lambda: several(
+        "Adagrad", (), ((), 7), (3,), (2,), (3,), domain=TRAINING
     ),
-    "attend-decays": lambda: several(
-        "LinearAttention",
-        (1, 2, 4),
-        (1, 2, 4),
-        (1, 2, 4),
-        (1, 2, 2, 2),
-        (1, 2, 1),
-        (1, 2, 1),
-        results=("y", "z"),
-        q_num_heads=2,
-        kv_num_heads=2,
+    "step-rate": lambda: several(
+        "Momentum", (2,), ((), 7), (3,), (3,), (3,), domain=TRAINING
     ),
-    "attend-keys": lambda: several(
-        "LinearAttention",
-        (1, 2, 4),
-        (1, 2, 6),
-        (1, 2, 4),
-        results=("y", "z"),
-        q_num_heads=2,
-        kv_num_heads=2,
-        update_rule="linear",
+    "step-mode": lambda: several(
+        "Momentum", (), ((), 7), (3,), (3,), (3,), domain=TRAINING, mode="heavy"
+    ),
+    "step-domain": lambda: several("Adam", (), ((), 7), *[(3,)] * 4),
+    "drop-seed": lambda: several("Dropout", (2, 3), (), ((), 9)),
+    "drop-seeds": lambda: several("Dropout", (2, 3), (), ((), 9), seed=-1),
+    "drop-batch": lambda: several("Dropout", ("N", 3), (), ((), 9), seed=1),
+    "det": lambda: several("Det", (2, 3)),
+    "window": lambda: several("HannWindow", ((), 7)),
+    "window-type": lambda: several("HannWindow", ((), 7), output_datatype=8),
+    "window-size": lambda: several("HannWindow", [-1], output_datatype=1),
+    "mel": lambda: several("MelWeightMatrix", *[((), 7)] * 3, (), ()),
+    "grams-mode": lambda: grams(mode="TD"),
+    "grams-pool": lambda: grams(pool_int64s=[1, 2, 3, 4]),
+    "grams-places": lambda: grams(ngram_indexes=[0]),
+    "grams-weights": lambda: grams(weights=[1.0]),
+    "grams-lengths": lambda: grams(min_gram_length=3),
+    "flex-heads": lambda: several(
+        "FlexAttention", (1, 3, 4, 5), (1, 2, 4, 5), (1, 2, 4, 5), domain=PREVIEW
+    ),
+    "flex-precision": lambda: several(
+        "FlexAttention", *[(1, 2, 4, 5)] * 3, domain=PREVIEW, softmax_precision=7
     ),
 }

@@ -284,7 +284,7 @@ LogicalResult Graph::importNode(const onnx::NodeProto &nodeProto) {
   if (function != model.functions().end() && !scope->isText) {
     if (failed(importFunction(node, *function, nodeProto)))
       return failure();
-  } else if (!domain.empty() && domain != "ai.onnx") {
+  } else if (!importsDomain(node.domain())) {
     return node.error("operators of domain " + quote(domain) +
                       " are not supported");
   } else if (failed(importer::importNode(node))) {

@@ -14,6 +14,7 @@
 #include "mlir/IR/Verifier.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Import/ONNX.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include <climits>
@@ -58,6 +59,12 @@ static FailureOr<int64_t> findOpset(const onnx::ModelProto &model,
                            << "; expected " << kOldestOpset << " to "
                            << kNewestOpset;
   }
+  // None is needed for operators of other domains.
+  if (model.graph().node_size() > 0 &&
+      llvm::none_of(model.graph().node(), [](const onnx::NodeProto &node) {
+        return node.domain().empty() || node.domain() == "ai.onnx";
+      }))
+    return kNewestOpset;
   return emitError(file) << "the model imports no operator set of ai.onnx; "
                             "expected version "
                          << kOldestOpset << " to " << kNewestOpset;

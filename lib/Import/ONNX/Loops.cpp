@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Loops.h"
 #include "Graph.h"
+#include "List.h"
 #include "Operators.h"
 #include "Scalar.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -197,18 +198,18 @@ static std::optional<SmallVector<Tensor>> unroll(Node &node,
       (void)node.error("a loop without a step has outputs");
       return std::nullopt;
     }
-    Shape one = list.front().shape;
+    Shape part = list.front().shape, one = part;
     one.insert(one.begin(), Dim::fixed(1));
     SmallVector<const Tensor *> parts;
-    for (Tensor &part : list) {
-      if (part.shape != list.front().shape) {
+    for (Tensor &each : list) {
+      if (each.shape != part) {
         (void)node.error("its steps put out different shapes");
         return std::nullopt;
       }
-      part = node.emit.reshape(part, one);
+      each = node.emit.reshape(each, one);
     }
-    for (Tensor &part : list)
-      parts.push_back(&part);
+    for (Tensor &each : list)
+      parts.push_back(&each);
     one[0] = Dim::fixed(list.size());
     states.push_back(node.emit.concat(parts, 0, one));
   }
@@ -304,6 +305,16 @@ static bool neverStops(const onnx::GraphProto &body) {
   return false;
 }
 
+/// How many steps a loop makes whose body does not stop it, as an index.
+static Value stepsOf(Node &node) {
+  LocBuilder &b = node.emit.b;
+  Value steps = List(node, 0).index(b, 0), zero = index(b, 0);
+  if (!node.has(1))
+    return max(b, steps, zero);
+  Value runs = compare(b, Order::Equal, List(node, 1).index(b, 0), index(b, 1));
+  return select(b, runs, max(b, steps, zero), zero);
+}
+
 LogicalResult importLoop(Node &node) {
   const onnx::GraphProto *body = node.body("body");
   if (node.failed())
@@ -323,6 +334,17 @@ LogicalResult importLoop(Node &node) {
     steps = known(node.input(0));
   if (node.has(1))
     condition = known(node.input(1));
+  // The length of what it puts out says how many steps it makes.
+  bool isOpen = (node.has(0) && !steps) || (node.has(1) && !condition);
+  if (isOpen && node.has(0) && body->output_size() > int(count + 1) &&
+      neverStops(*body)) {
+    std::optional<Shape> shape = node.declared(unsigned(count));
+    if (shape && !shape->empty() && !shape->front().batched) {
+      steps = shape->front().count;
+      requireSize(node, stepsOf(node), shape->front());
+      condition = 1;
+    }
+  }
   std::optional<SmallVector<Tensor>> results;
   if (condition == 0 && body->output_size() == int(count + 1))
     results = states;

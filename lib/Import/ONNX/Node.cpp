@@ -25,6 +25,11 @@ std::string quote(StringRef text) {
 
 StringRef Node::op() const { return proto.op_type(); }
 
+StringRef Node::domain() const {
+  StringRef domain = proto.domain();
+  return domain == "ai.onnx" ? StringRef() : domain;
+}
+
 std::string Node::name() const {
   if (!proto.name().empty())
     return proto.name();

@@ -54,6 +54,8 @@ public:
   const int64_t opset;
 
   llvm::StringRef op() const;
+  /// Empty for ONNX's own operators.
+  llvm::StringRef domain() const;
   /// The node's name, else its first output's.
   std::string name() const;
 

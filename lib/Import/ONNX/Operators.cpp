@@ -25,28 +25,39 @@ struct Operator {
   unsigned maxInputs;
   /// Narrower floats are computed with in f32, but for `Every`.
   Elements elements = Elements::Float;
+  /// ONNX's own operators are in none.
+  StringRef domain = {};
 };
 
 constexpr unsigned kMany = UINT_MAX;
 /// As many, any of which may be left out.
 constexpr unsigned kOptionalMany = UINT_MAX - 1;
 
+constexpr StringRef kML = "ai.onnx.ml", kPreview = "ai.onnx.preview",
+                    kTraining = "ai.onnx.preview.training";
+
 constexpr Operator kOperators[] = {
     {"Abs", importUnary, 1, 1, Elements::Any},
+    {"Adagrad", importOptimizer, 5, kMany, Elements::Any, kTraining},
+    {"Adam", importOptimizer, 6, kMany, Elements::Any, kTraining},
     {"Add", importBinary, 2, 2, Elements::Any},
     {"AffineGrid", importAffineGrid, 2, 2, Elements::Any},
     {"And", importLogic, 2, 2, Elements::Any},
     {"ArgMax", importArg, 1, 1, Elements::Any},
     {"ArgMin", importArg, 1, 1, Elements::Any},
+    {"ArrayFeatureExtractor", importArrayFeatureExtractor, 2, 2,
+     Elements::Every, kML},
     {"Attention", importAttention, 3, 7, Elements::Any},
     {"AveragePool", importAveragePool, 1, 1},
     {"BatchNormalization", importBatchNormalization, 5, 5},
+    {"Binarizer", importBinarizer, 1, 1, Elements::Any, kML},
     {"BitCast", importBitCast, 1, 1, Elements::Every},
     {"BitShift", importBitShift, 2, 2, Elements::Any},
     {"BitwiseAnd", importLogic, 2, 2, Elements::Any},
     {"BitwiseNot", importBitwiseNot, 1, 1, Elements::Any},
     {"BitwiseOr", importLogic, 2, 2, Elements::Any},
     {"BitwiseXor", importLogic, 2, 2, Elements::Any},
+    {"BlackmanWindow", importWindow, 1, 1, Elements::Any},
     {"Cast", importCast, 1, 1, Elements::Every},
     {"CastLike", importCastLike, 2, 2, Elements::Every},
     {"CausalConvWithState", importCausalConvWithState, 2, 4},
@@ -67,6 +78,7 @@ constexpr Operator kOperators[] = {
     {"DeformConv", importDeformConv, 3, 5},
     {"DepthToSpace", importDepthToSpace, 1, 1, Elements::Every},
     {"DequantizeLinear", importDequantizeLinear, 2, 3, Elements::Every},
+    {"Det", importDet, 1, 1},
     {"Div", importBinary, 2, 2, Elements::Any},
     {"Dropout", importDropout, 1, 3, Elements::Every},
     {"DynamicQuantizeLinear", importDynamicQuantizeLinear, 1, 1},
@@ -76,6 +88,7 @@ constexpr Operator kOperators[] = {
     {"Expand", importExpand, 2, 2, Elements::Every},
     {"EyeLike", importEyeLike, 1, 1, Elements::Every},
     {"Flatten", importFlatten, 1, 1, Elements::Every},
+    {"FlexAttention", importFlexAttention, 3, 3, Elements::Any, kPreview},
     {"GRU", importRecurrent, 3, 6, Elements::Any},
     {"Gather", importGather, 2, 2, Elements::Every},
     {"GatherElements", importGatherElements, 2, 2, Elements::Every},
@@ -89,6 +102,8 @@ constexpr Operator kOperators[] = {
     {"GreaterOrEqual", importCompare, 2, 2, Elements::Any},
     {"GridSample", importGridSample, 2, 2},
     {"GroupNormalization", importGroupNormalization, 3, 3},
+    {"HammingWindow", importWindow, 1, 1, Elements::Any},
+    {"HannWindow", importWindow, 1, 1, Elements::Any},
     {"HardSigmoid", importUnary, 1, 1},
     {"HardSwish", importUnary, 1, 1},
     {"Hardmax", importHardmax, 1, 1},
@@ -115,9 +130,11 @@ constexpr Operator kOperators[] = {
     {"MaxUnpool", importMaxUnpool, 2, 3, Elements::Any},
     {"Mean", importVariadic, 1, kMany},
     {"MeanVarianceNormalization", importMeanVarianceNormalization, 1, 1},
+    {"MelWeightMatrix", importMelWeightMatrix, 5, 5, Elements::Any},
     {"Min", importVariadic, 1, kMany, Elements::Any},
     {"Mish", importUnary, 1, 1},
     {"Mod", importMod, 2, 2, Elements::Any},
+    {"Momentum", importOptimizer, 5, kMany, Elements::Any, kTraining},
     {"Mul", importBinary, 2, 2, Elements::Any},
     {"Neg", importUnary, 1, 1, Elements::Any},
     {"NegativeLogLikelihoodLoss", importLoss, 2, 3, Elements::Any},
@@ -125,6 +142,8 @@ constexpr Operator kOperators[] = {
     {"NonZero", importNonZero, 1, 1, Elements::Any},
     {"Not", importNot, 1, 1, Elements::Any},
     {"OneHot", importOneHot, 3, 3, Elements::Every},
+    {"OptionalGetElement", importIdentity, 1, 1, Elements::Every},
+    {"OptionalHasElement", importOptionalHasElement, 0, 1, Elements::Every},
     {"Or", importLogic, 2, 2, Elements::Any},
     {"PRelu", importBinary, 2, 2, Elements::Any},
     {"Pad", importPad, 1, 4, Elements::Any},
@@ -176,6 +195,7 @@ constexpr Operator kOperators[] = {
     {"SwiGLU", importSwiGLU, 2, 2},
     {"Swish", importUnary, 1, 1},
     {"TensorScatter", importTensorScatter, 2, 3, Elements::Every},
+    {"TfIdfVectorizer", importTfIdfVectorizer, 1, 1, Elements::Any},
     {"ThresholdedRelu", importUnary, 1, 1},
     {"Tile", importTile, 2, 2, Elements::Every},
     {"TopK", importTopK, 1, 2, Elements::Any},
@@ -253,9 +273,15 @@ private:
 };
 } // namespace
 
+bool importsDomain(StringRef domain) {
+  return llvm::any_of(
+      kOperators, [&](const Operator &row) { return row.domain == domain; });
+}
+
 LogicalResult importNode(Node &node) {
-  const Operator *op = llvm::find_if(
-      kOperators, [&](const Operator &row) { return row.name == node.op(); });
+  const Operator *op = llvm::find_if(kOperators, [&](const Operator &row) {
+    return row.name == node.op() && row.domain == node.domain();
+  });
   if (op == std::end(kOperators))
     return node.error("this operator is not supported");
   std::optional<Widening> widening;

@@ -15,6 +15,8 @@ namespace numera::importer {
 
 /// Imports one node, whose inputs are there, by its row in the table.
 llvm::LogicalResult importNode(Node &node);
+/// Whether there are importers of operators of the domain.
+bool importsDomain(llvm::StringRef domain);
 
 // Arithmetic.cpp
 llvm::LogicalResult importBinary(Node &node);
@@ -110,9 +112,9 @@ Tensor absolute(Emitter &emit, const Tensor &x);
 Tensor power(Emitter &emit, const Tensor &x, double exponent);
 
 // Reshape.cpp
-llvm::LogicalResult importDropout(Node &node);
 llvm::LogicalResult importFlatten(Node &node);
 llvm::LogicalResult importIdentity(Node &node);
+llvm::LogicalResult importOptionalHasElement(Node &node);
 llvm::LogicalResult importReshape(Node &node);
 llvm::LogicalResult importSqueeze(Node &node);
 llvm::LogicalResult importTranspose(Node &node);
@@ -194,6 +196,30 @@ llvm::LogicalResult importCol2Im(Node &node);
 
 // MaxUnpool.cpp
 llvm::LogicalResult importMaxUnpool(Node &node);
+
+// Det.cpp
+llvm::LogicalResult importDet(Node &node);
+
+// Dropout.cpp
+llvm::LogicalResult importDropout(Node &node);
+
+// FlexAttention.cpp
+llvm::LogicalResult importFlexAttention(Node &node);
+
+// MachineLearning.cpp
+llvm::LogicalResult importArrayFeatureExtractor(Node &node);
+llvm::LogicalResult importBinarizer(Node &node);
+
+// Ngrams.cpp
+llvm::LogicalResult importTfIdfVectorizer(Node &node);
+
+// Optimizers.cpp
+/// Adagrad, Adam and Momentum.
+llvm::LogicalResult importOptimizer(Node &node);
+
+// Signal.cpp
+llvm::LogicalResult importMelWeightMatrix(Node &node);
+llvm::LogicalResult importWindow(Node &node);
 
 // DeformConv.cpp
 llvm::LogicalResult importDeformConv(Node &node);

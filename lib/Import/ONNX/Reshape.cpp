@@ -12,33 +12,9 @@ namespace numera::importer {
 
 LogicalResult importIdentity(Node &node) { return node.finish(node.input(0)); }
 
-LogicalResult importDropout(Node &node) {
-  node.ignore("ratio");
-  node.ignore("seed");
-  if (node.opset < 7)
-    node.ignore("is_test");
-  const Tensor &x = node.input(0);
-  // Since opset 12 an input says whether to drop anything.
-  bool drops = false;
-  if (node.has(2) && !node.input(2).host)
-    return node.error("input 2 says when the model runs whether to drop; only "
-                      "inference is supported");
-  if (node.has(2)) {
-    std::optional<SmallVector<int64_t>> training = node.constants(2);
-    if (!training)
-      return failure();
-    drops = llvm::any_of(*training, [](int64_t flag) { return flag != 0; });
-  }
-  bool keepsAll = node.has(1) && node.input(1).scalar() == 0.0f;
-  if (drops && !keepsAll)
-    return node.error("training mode is on; only inference is supported");
-  if (failed(node.finish(x)) || !node.hasOutput(1))
-    return failure(node.failed());
-  // Nothing is dropped.
-  Tensor all = Tensor::ofInts({Dim::fixed(1)}, {}, type::Bool);
-  if (node.opset < 10)
-    all = convertTo(node.emit, all, x.dataType);
-  return node.finish(node.emit.expand(all, x.shape));
+/// A tensor is an optional one that is there.
+LogicalResult importOptionalHasElement(Node &node) {
+  return node.finish(Tensor::ofInts({Dim::fixed(node.has(0))}, {}, type::Bool));
 }
 
 /// The size that -1 stands for, so that `shape` has the elements of `total`.

@@ -17,10 +17,6 @@ using namespace mlir;
 
 namespace numera::importer {
 
-static Value real(LocBuilder &b, double number) {
-  return constant(b, b.getF64Type(), number);
-}
-
 static Value floor(LocBuilder &b, Value x) {
   return math::FloorOp::create(b, x);
 }

@@ -41,6 +41,10 @@ Value constant(LocBuilder &b, Type type, double number) {
   return arith::ConstantOp::create(b, attr(type, number));
 }
 
+Value real(LocBuilder &b, double number) {
+  return constant(b, b.getF64Type(), number);
+}
+
 Value index(LocBuilder &b, int64_t number) {
   return arith::ConstantIndexOp::create(b, number);
 }

@@ -22,6 +22,8 @@ mlir::TypedAttr greatest(mlir::Type type, bool isUnsigned);
 
 mlir::Value constant(LocBuilder &b, mlir::Type type, double number);
 mlir::Value index(LocBuilder &b, int64_t number);
+/// Of f64.
+mlir::Value real(LocBuilder &b, double number);
 
 mlir::Value add(LocBuilder &b, mlir::Value x, mlir::Value y);
 mlir::Value sub(LocBuilder &b, mlir::Value x, mlir::Value y);
