@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "numera/Target/Driver/Compiler.h"
+#include "OneLine.h"
 #include "Signatures.h"
 #include "mlir/Conversion/TosaToArith/TosaToArith.h"
 #include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
@@ -8,8 +9,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
-#include "mlir/IR/Diagnostics.h"
-#include "mlir/Parser/Parser.h"
 #include "mlir/Transforms/Passes.h"
 #include "numera/Conversion/NumeraToCPU.h"
 #include "numera/Conversion/NumeraToNVPTX.h"
@@ -20,70 +19,13 @@
 #include "numera/Dialect/Numera/Transforms/Retype/Policy.h"
 #include "numera/Dialect/Numera/Transforms/Retype/RuleUses.h"
 #include "numera/Dialect/Numera/Transforms/StatisticsPasses.h"
-#include "numera/Import/ONNX.h"
-#include "numera/Import/Weights/Weights.h"
 #include "numera/InitAll.h"
 #include "numera/Target/NVPTX/GPU.h"
 #include "numera/Target/Support/StepTimes.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
-#include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
 
 namespace numera {
-
-namespace {
-
-/// Prints the first error of its lifetime in one line, `place: error: …`; with
-/// `warned`, warnings as well that do not stand in it yet.
-class OneLine {
-public:
-  OneLine(MLIRContext &context, llvm::raw_ostream &errors,
-          llvm::StringSet<> *warned = nullptr)
-      : handler(&context, [this, &errors, warned](Diagnostic &diagnostic) {
-          DiagnosticSeverity severity = diagnostic.getSeverity();
-          if (severity == DiagnosticSeverity::Warning && warned) {
-            std::string line = lineOf(diagnostic, "warning");
-            if (warned->insert(line).second)
-              errors << line;
-          }
-          if (severity != DiagnosticSeverity::Error || printed)
-            return;
-          printed = true;
-          errors << lineOf(diagnostic, "error");
-        }) {}
-  bool anyPrinted() const { return printed; }
-
-private:
-  static std::string lineOf(Diagnostic &diagnostic, StringRef severity) {
-    std::string place = placeOf(diagnostic.getLocation());
-    std::string text = diagnostic.str();
-    for (char &c : text)
-      c = c == '\n' ? ' ' : c;
-    return (place.empty() ? "" : place + ": ") + severity.str() + ": " + text +
-           "\n";
-  }
-  static std::string placeOf(Location location) {
-    std::string place;
-    location->walk([&](Location inner) {
-      if (auto file = dyn_cast<FileLineColLoc>(inner)) {
-        place = file.getFilename().str();
-        if (file.getLine() != 0)
-          place += ":" + std::to_string(file.getLine()) + ":" +
-                   std::to_string(file.getColumn());
-        return WalkResult::interrupt();
-      }
-      return WalkResult::advance();
-    });
-    return place;
-  }
-
-  bool printed = false;
-  ScopedDiagnosticHandler handler;
-};
-
-} // namespace
 
 Compiler::Compiler(const Registry &registry) : registry(registry) {
   DialectRegistry dialects;
@@ -93,71 +35,6 @@ Compiler::Compiler(const Registry &registry) : registry(registry) {
   // The caller's registry outlives the compiler.
   context->getOrLoadDialect<NumeraDialect>()->setRegistry(
       std::shared_ptr<const Registry>(std::shared_ptr<void>(), &registry));
-}
-
-/// What makes a model of a file that other tools write.
-static std::string hintFor(StringRef path) {
-  StringRef ending = llvm::sys::path::extension(path);
-  if (ending == ".tflite")
-    return "; convert it: python -m tf2onnx.convert --tflite " + path.str() +
-           " --output model.onnx";
-  if (ending == ".pt2" || ending == ".stablehlo")
-    return "; convert it: numera import " + path.str() +
-           " -o model.mlir";
-  return "";
-}
-
-OwningOpRef<ModuleOp> Compiler::load(StringRef path, llvm::raw_ostream &errors,
-                                     StringRef weights) {
-  OneLine oneLine(*context, errors);
-  OwningOpRef<ModuleOp> module;
-  if (path.ends_with(".onnx")) {
-    if (!weights.empty()) {
-      errors << "error: --safetensors is for models in MLIR, found '" << path
-             << "', which names its own files\n";
-      return {};
-    }
-    module = importONNX(path, context.get());
-  } else if (path.ends_with(".mlir") || path.ends_with(".mlirbc")) {
-    auto buffer = llvm::MemoryBuffer::getFile(path);
-    if (!buffer) {
-      errors << path << ": error: cannot read the model: "
-             << buffer.getError().message() << '\n';
-      return {};
-    }
-    module = parse(std::move(*buffer), path, weights);
-  } else {
-    errors << path
-           << ": error: not a model; expected a file that ends in .onnx, .mlir "
-              "or .mlirbc"
-           << hintFor(path) << '\n';
-    return {};
-  }
-  if (!module && !oneLine.anyPrinted())
-    errors << path << ": error: the model could not be read\n";
-  return module;
-}
-
-OwningOpRef<ModuleOp> Compiler::loadText(StringRef text, StringRef name,
-                                         llvm::raw_ostream &errors,
-                                         StringRef weights) {
-  OneLine oneLine(*context, errors);
-  OwningOpRef<ModuleOp> module =
-      parse(llvm::MemoryBuffer::getMemBufferCopy(text, name), "", weights);
-  if (!module && !oneLine.anyPrinted())
-    errors << name << ": error: the model could not be read\n";
-  return module;
-}
-
-OwningOpRef<ModuleOp>
-Compiler::parse(std::unique_ptr<llvm::MemoryBuffer> buffer, StringRef path,
-                StringRef weights) {
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
-  auto module = parseSourceFile<ModuleOp>(sources, context.get());
-  if (module && failed(loadWeights(*module, path, weights)))
-    return {};
-  return module;
 }
 
 OwningOpRef<ModuleOp> Compiler::emptyModule() {

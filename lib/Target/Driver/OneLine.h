@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+//
+// What MLIR says of a model, in one line.
+
+#ifndef NUMERA_LIB_TARGET_DRIVER_ONELINE_H
+#define NUMERA_LIB_TARGET_DRIVER_ONELINE_H
+
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace numera {
+
+/// Prints the first error of its lifetime in one line, `place: error: …`; with
+/// `warned`, warnings as well that do not stand in it yet.
+class OneLine {
+public:
+  OneLine(mlir::MLIRContext &context, llvm::raw_ostream &errors,
+          llvm::StringSet<> *warned = nullptr)
+      : handler(&context,
+                [this, &errors, warned](mlir::Diagnostic &diagnostic) {
+                  mlir::DiagnosticSeverity severity = diagnostic.getSeverity();
+                  if (severity == mlir::DiagnosticSeverity::Warning && warned) {
+                    std::string line = lineOf(diagnostic, "warning");
+                    if (warned->insert(line).second)
+                      errors << line;
+                  }
+                  if (severity != mlir::DiagnosticSeverity::Error || printed)
+                    return;
+                  printed = true;
+                  errors << lineOf(diagnostic, "error");
+                }) {}
+  bool anyPrinted() const { return printed; }
+
+private:
+  static std::string lineOf(mlir::Diagnostic &diagnostic,
+                            llvm::StringRef severity) {
+    std::string place = placeOf(diagnostic.getLocation());
+    std::string text = diagnostic.str();
+    for (char &c : text)
+      c = c == '\n' ? ' ' : c;
+    return (place.empty() ? "" : place + ": ") + severity.str() + ": " + text +
+           "\n";
+  }
+  static std::string placeOf(mlir::Location location) {
+    std::string place;
+    location->walk([&](mlir::Location inner) {
+      if (auto file = mlir::dyn_cast<mlir::FileLineColLoc>(inner)) {
+        place = file.getFilename().str();
+        if (file.getLine() != 0)
+          place += ":" + std::to_string(file.getLine()) + ":" +
+                   std::to_string(file.getColumn());
+        return mlir::WalkResult::interrupt();
+      }
+      return mlir::WalkResult::advance();
+    });
+    return place;
+  }
+
+  bool printed = false;
+  mlir::ScopedDiagnosticHandler handler;
+};
+
+} // namespace numera
+
+#endif // NUMERA_LIB_TARGET_DRIVER_ONELINE_H
