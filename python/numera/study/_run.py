@@ -43,7 +43,7 @@ class _Study(NamedTuple):
     threads: int
     """Of a call."""
 
-    def compute(self, task: Task, program: Program | None = None) -> Row:
+    def compute(self, task: Task | PolicyTask, program: Program | None = None) -> Row:
         """Compiles, unless there is a program, runs and measures. A refusal is in
         the row."""
         start = time.perf_counter()

@@ -98,7 +98,9 @@ private:
 
   llvm::DefaultThreadPool threads;
   llvm::ArrayRef<LayerRow> rows;
-  std::vector<LayerScale> scales;
+  /// By the formats' names: most rows have the same one.
+  llvm::StringMap<LayerScale> known;
+  std::vector<const LayerScale *> scales;
   std::vector<LayerErrors> sums;
 };
 
