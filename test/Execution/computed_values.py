@@ -130,6 +130,26 @@ def cases():
     yield "Range", {}, scalars, np.arange(3, 17, 4)
 
 
+def open_cases():
+    """Results whose sizes nobody declares."""
+    x = GENERATOR.integers(-1, 3, (4, 6)).astype("f4")
+    yield "NonZero", {}, [x], [np.stack(np.nonzero(x))]
+    yield "NonZero", {}, [0 * x], [np.zeros((2, 0), "i8")]
+    flags = np.array([True, False, True, True])
+    yield "Compress", {"axis": 0}, [x, flags], [x[flags]]
+    yield "Compress", {}, [x, np.zeros(5, "?")], [np.zeros(0, "f4")]
+    for scalars in (1.5, -2, -0.75), (0, 3, 0.5), (2, 1, 1):
+        scalars = [np.array(v, "f4") for v in scalars]
+        yield "Range", {}, scalars, [np.arange(*scalars, dtype="f4")]
+    scalars = [np.array(v, "i8") for v in (9, -4, -3)]
+    yield "Range", {}, scalars, [np.arange(9, -4, -3)]
+    y, first, inverse, counts = np.unique(x, True, True, True)
+    yield "Unique", {}, [x], [y, first, inverse.ravel(), counts]
+    order = np.argsort(first)
+    places = np.argsort(order)[inverse.ravel()]
+    yield "Unique", {"sorted": 0}, [x], [y[order], first[order], places, counts[order]]
+
+
 # What gives another shape than is declared: the input, its new value, the message.
 ANOTHER = "finds another size than the {} that the model declares"
 WRONG = {
@@ -176,6 +196,18 @@ def main(folder):
         close = np.array_equal(found, y) if exact else np.allclose(found, y, 1e-5, 1e-5)
         assert close, (n, several[n], found)
     print(f"{len(results)} results, the same")
+    several = list(open_cases())
+    results = [case[3] for case in several]
+    ran = run(folder, write(folder, several, 18, results, declares=False))
+    assert ran.returncode == 0, ran.stderr
+    for n, expected in enumerate(results):
+        for i, y in enumerate(expected):
+            found = np.load(folder / f"y{n}_{i}.npy")
+            assert np.array_equal(found, y), (several[n], i, found, y)
+    print(f"{len(results)} results of open sizes, the same")
+    given = [np.array(v, "f4") for v in (0, np.inf, 1)]
+    names = write(folder, [("Range", {}, given, None)], 18, [[given[0][None]]], declares=False)
+    print(run(folder, names).stderr, end="")
     for op, (given, i, value, y, message) in WRONG.items():
         names = write(folder, [(op, {}, given, None)], 18, [[y]])
         assert run(folder, names).returncode == 0, op

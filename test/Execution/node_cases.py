@@ -30,8 +30,9 @@ def save_model(path, graph, opset):
     save(helper.make_model(graph, opset_imports=opsets, ir_version=8), str(path))
 
 
-def write(folder, cases, opset, results):
-    """A model of all nodes; the names of its inputs."""
+def write(folder, cases, opset, results, declares=True):
+    """A model of all nodes; the names of its inputs. The shapes of results are
+    declared, or only their ranks."""
     nodes, inputs, constants, outputs = [], [], [], []
     for n, (op, attributes, given, _) in enumerate(cases):
         places = []
@@ -49,9 +50,8 @@ def write(folder, cases, opset, results):
         names = [f"y{n}_{i}" for i in range(len(results[n]))]
         nodes.append(helper.make_node(op, places, names, f"node{n}", **attributes))
         for name, result in zip(names, results[n], strict=True):
-            outputs.append(
-                helper.make_tensor_value_info(name, kind_of(result), result.shape)
-            )
+            shape = result.shape if declares else [None] * result.ndim
+            outputs.append(helper.make_tensor_value_info(name, kind_of(result), shape))
     graph = helper.make_graph(nodes, "cases", inputs, outputs, constants)
     save_model(folder / "model.onnx", graph, opset)
     return [info.name for info in inputs]

@@ -208,6 +208,15 @@ LogicalResult importRange(Node &node) {
       return node.error("a range of shape " + str(*known));
     shape = *known;
     requireSize(node, countOf(node), shape[0]);
+  } else if (node.emit.isOutside()) {
+    // Memory for much more may not be there.
+    LocBuilder &b = node.emit.b;
+    Value count = countOf(node);
+    require(node,
+            both(b, compare(b, Order::LessOrEqual, index(b, 0), count),
+                 compare(b, Order::LessOrEqual, count, index(b, kMaxFolded))),
+            "has a step of 0 or more than 2^26 numbers");
+    shape = {node.emit.computed(count)};
   } else {
     return node.error("a range whose length is computed when the model runs "
                       "and not declared");

@@ -115,12 +115,22 @@ TypedAttr Emitter::number(double value, int64_t dataType) {
 Value Emitter::size(Dim dim) {
   OpBuilder::InsertionGuard guard(b);
   leaveRegions(b);
-  if (!batchSize)
+  if (dim.which == 0 && !batchSize)
     batchSize = tensor::DimOp::create(b, batch, 0);
+  Value size = dim.which ? computedSizes[dim.which - 1] : batchSize;
   if (dim.count == 1)
-    return batchSize;
+    return size;
   Value count = arith::ConstantIndexOp::create(b, dim.count);
-  return arith::MulIOp::create(b, batchSize, count);
+  return arith::MulIOp::create(b, size, count);
+}
+
+Dim Emitter::computed(Value size) {
+  computedSizes.push_back(size);
+  return {1, true, int(computedSizes.size())};
+}
+
+bool Emitter::isOutside() const {
+  return isa<func::FuncOp>(b.getInsertionBlock()->getParentOp());
 }
 
 SmallVector<OpFoldResult> Emitter::sizes(ArrayRef<Dim> shape) {
@@ -290,14 +300,15 @@ Tensor Emitter::generate(ArrayRef<Dim> shape, int64_t dataType, Body body,
   return made;
 }
 
-Tensor Emitter::generateReduced(ArrayRef<Dim> shape,
-                                ArrayRef<int64_t> reductions, TypedAttr init,
-                                int64_t dataType, Body body, bool isKnown) {
+Tensor Emitter::generateReducedAlong(ArrayRef<Dim> shape,
+                                     ArrayRef<Dim> reductions, TypedAttr init,
+                                     int64_t dataType, Body body,
+                                     bool isKnown) {
   unsigned kept = shape.size(), loops = kept + reductions.size();
   SmallVector<IteratorType> iterators(kept, IteratorType::parallel);
   iterators.append(reductions.size(), IteratorType::reduction);
   // Of a tensor that is never read, for the sizes of the loops.
-  Value extents = empty(fixedShape(reductions));
+  Value extents = empty(reductions);
   Tensor made = generic(
       {{extents, projection(b, loops, kept, loops)}}, filled(shape, init),
       projection(b, loops, 0, kept), iterators,

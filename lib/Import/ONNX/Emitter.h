@@ -85,7 +85,14 @@ public:
   Tensor generateReduced(llvm::ArrayRef<Dim> shape,
                          llvm::ArrayRef<int64_t> reductions,
                          mlir::TypedAttr init, int64_t dataType, Body body,
-                         bool isKnown = false);
+                         bool isKnown = false) {
+    return generateReducedAlong(shape, fixedShape(reductions), init, dataType,
+                                body, isKnown);
+  }
+  Tensor generateReducedAlong(llvm::ArrayRef<Dim> shape,
+                              llvm::ArrayRef<Dim> reductions,
+                              mlir::TypedAttr init, int64_t dataType, Body body,
+                              bool isKnown = false);
   /// The element of `tensor` at `indices`, in the body of an operation; the
   /// tensor's value is to be there before the operation.
   static mlir::Value at(LocBuilder &b, mlir::Value tensor,
@@ -125,6 +132,10 @@ public:
 
   /// The size of a batched dimension as an index.
   mlir::Value size(Dim dim);
+  /// A dimension of a size that was computed, in the function itself.
+  Dim computed(mlir::Value size);
+  /// Whether what is emitted is in no loop or branch.
+  bool isOutside() const;
 
 private:
   mlir::Value constant(const Tensor &tensor);
@@ -132,6 +143,7 @@ private:
   mlir::Location file;
   mlir::Value batch;
   mlir::Value batchSize;
+  llvm::SmallVector<mlir::Value> computedSizes;
   /// Constants that were emitted, one for each shape they are used in.
   llvm::DenseMap<const HostData *, llvm::SmallVector<Tensor, 1>> constants;
 };

@@ -81,7 +81,7 @@ LogicalResult negateIntegers(Node &node) {
     if (dim.count == INT64_MIN)
       return node.error(node.inputName(0) + " holds " + str({dim}) +
                         ", whose negation is not a 64-bit integer");
-    results.push_back({-dim.count, dim.batched});
+    results.push_back({-dim.count, dim.batched, dim.which});
   }
   return node.finish(Tensor::ofInts(std::move(results), x.shape));
 }
@@ -91,22 +91,26 @@ LogicalResult negateIntegers(Node &node) {
 static std::optional<Dim> fold(StringRef op, Dim lhs, Dim rhs) {
   int64_t result = 0;
   bool both = lhs.batched && rhs.batched, either = lhs.batched || rhs.batched;
+  int which = std::max(lhs.which, rhs.which);
+  if (both && lhs.which != rhs.which)
+    return std::nullopt;
   if (op == "Add" || op == "Sub") {
     if (both != either ||
         (op == "Add" ? llvm::AddOverflow(lhs.count, rhs.count, result)
                      : llvm::SubOverflow(lhs.count, rhs.count, result)))
       return std::nullopt;
-    return Dim{result, both};
+    return Dim{result, both, which};
   }
   if (op == "Mul") {
     if (both || llvm::MulOverflow(lhs.count, rhs.count, result))
       return std::nullopt;
-    return Dim{result, either};
+    return Dim{result, either, which};
   }
   if (op != "Div" || rhs.count == 0 || (rhs.count == -1 && !both) ||
       (rhs.batched && !lhs.batched) || (either && lhs.count % rhs.count != 0))
     return std::nullopt;
-  return Dim{lhs.count / rhs.count, lhs.batched && !rhs.batched};
+  return Dim{lhs.count / rhs.count, lhs.batched && !rhs.batched,
+             both ? 0 : which};
 }
 
 LogicalResult selectKnown(Node &node, ArrayRef<Dim> shape) {

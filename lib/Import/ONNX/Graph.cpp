@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: MIT
 //===----------------------------------------------------------------------===//
 #include "Graph.h"
+#include "List.h"
 #include "Operators.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Diagnostics.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/IR/Operator.h"
@@ -258,6 +260,27 @@ LogicalResult Graph::readInputs(ModuleOp module) {
   return success();
 }
 
+/// Result i of the node, with the sizes that the model declares where they are
+/// computed.
+static Tensor declare(Node &node, unsigned i) {
+  Tensor result = node.results[i];
+  std::optional<Shape> known = node.declared(i);
+  if (!known || !result.value || known->size() != result.shape.size())
+    return result;
+  Shape shape = result.shape;
+  for (auto [dim, size] : llvm::zip_equal(shape, *known))
+    if (dim.which != 0 && !size.batched) {
+      requireSize(node, node.emit.size(dim), size);
+      dim = size;
+    }
+  if (shape == result.shape)
+    return result;
+  result.shape = shape;
+  result.value = tensor::CastOp::create(
+      node.emit.b, node.emit.type(shape, result.dataType), result.value);
+  return result;
+}
+
 LogicalResult Graph::importNode(const onnx::NodeProto &nodeProto) {
   Node node(nodeProto, scope->opset, emit, *this, file);
   for (const std::string &name : nodeProto.input()) {
@@ -299,7 +322,7 @@ LogicalResult Graph::importNode(const onnx::NodeProto &nodeProto) {
                                  .str();
       continue;
     }
-    if (failed(define(name, node.results[i])))
+    if (failed(define(name, declare(node, unsigned(i)))))
       return failure();
   }
   return success();

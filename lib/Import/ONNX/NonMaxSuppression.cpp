@@ -179,13 +179,13 @@ LogicalResult importNonMaxSuppression(Node &node) {
     return node.error("attribute 'center_point_box' is " + Twine(format) +
                       "; expected 0 or 1");
   std::optional<int64_t> count = declaredSize(node, 0, 0);
-  if (!count)
+  if (node.failed())
     return failure();
   Emitter &emit = node.emit;
-  Shape shape = {Dim::fixed(*count), Dim::fixed(3)};
+  Shape shape = {Dim::fixed(count.value_or(0)), Dim::fixed(3)};
   const Tensor &scores = node.input(1);
   if (!node.has(2) || scores.isEmpty()) {
-    if (*count != 0)
+    if (count.value_or(0) != 0)
       return node.error("selects no box, and the model declares " +
                         Twine(*count));
     return node.finish(
@@ -203,7 +203,8 @@ LogicalResult importNonMaxSuppression(Node &node) {
   auto flags = keptBoxes(node, *boxes, (*sorted)[0], (*sorted)[1]);
   if (!flags)
     return failure();
-  Tensor places = placesOf(node, *flags, *count);
+  Tensor places = placesOf(node, *flags, count);
+  shape[0] = places.shape[0];
   Value found = emit.value(places);
   Value order = emit.value(emit.reshape((*sorted)[1], {product(scores.shape)}));
   return node.finish(emit.generate(

@@ -149,10 +149,11 @@ llvm::LogicalResult importCumulate(Node &node);
 llvm::LogicalResult importHardmax(Node &node);
 llvm::LogicalResult importNonZero(Node &node);
 llvm::LogicalResult importTopK(Node &node);
-/// The places of the flags that are set. Their number is what the model
-/// declares; the program fails for another.
-Tensor placesOf(Node &node, const Tensor &flags, int64_t count);
-/// The size of dimension `axis` of the result, as the model declares it.
+/// The places of the flags that are set. Their number is `count`, which the
+/// model declares; the program fails for another. Without it, it is computed.
+Tensor placesOf(Node &node, const Tensor &flags, std::optional<int64_t> count);
+/// The size of dimension `axis` of the result, as the model declares it. Fails
+/// where it does not and the size cannot be computed.
 std::optional<int64_t> declaredSize(Node &node, unsigned output, size_t axis);
 
 // Attention.cpp

@@ -253,21 +253,20 @@ static Tensor countBefore(Emitter &emit, const Tensor &flags) {
   return emit.result(loop.getResult(0), {Dim::fixed(size + 1)}, type::Int64);
 }
 
-Tensor placesOf(Node &node, const Tensor &flags, int64_t count) {
+Tensor placesOf(Node &node, const Tensor &flags, std::optional<int64_t> count) {
   Emitter &emit = node.emit;
   LocBuilder &b = emit.b;
   Tensor counts = countBefore(emit, flags);
   int64_t size = flags.shape[0].count;
   Value values = emit.value(flags), before = emit.value(counts);
   Value found = toIndex(b, Emitter::at(b, before, index(b, size)));
-  Value isRight = compare(b, Order::Equal, found, index(b, count));
-  cf::AssertOp::create(b, isRight,
-                       b.getStringAttr((node.op() + " of '" + node.name() +
-                                        "' finds another number of elements "
-                                        "than the model declares")
-                                           .str()));
-  Value target = emit.filled({Dim::fixed(count)}, b.getI64IntegerAttr(0));
-  if (count == 0)
+  if (count)
+    require(node, compare(b, Order::Equal, found, index(b, *count)),
+            "finds another number of elements than the model declares");
+  // Of all that there may be, the first are kept.
+  int64_t most = count.value_or(size);
+  Value target = emit.filled({Dim::fixed(most)}, b.getI64IntegerAttr(0));
+  if (most == 0)
     return emit.result(target, {Dim::fixed(0)}, type::Int64);
   Value zero = index(b, 0), one = index(b, 1);
   auto loop = scf::ForOp::create(
@@ -280,42 +279,52 @@ Tensor placesOf(Node &node, const Tensor &flags, int64_t count) {
         // value where it is the last.
         Value place =
             clampIndex(inner, toIndex(inner, Emitter::at(inner, before, i)),
-                       index(inner, count));
+                       index(inner, most));
         Value old = Emitter::at(inner, carried[0], place);
         Value next = select(inner, flag, fromIndex(inner, i, i64), old);
         scf::YieldOp::create(
             inner, tensor::InsertOp::create(inner, next, carried[0], place)
                        .getResult());
       });
-  return emit.result(loop.getResult(0), {Dim::fixed(count)}, type::Int64);
+  if (count)
+    return emit.result(loop.getResult(0), {Dim::fixed(most)}, type::Int64);
+  Dim kept = emit.computed(found);
+  SmallVector<OpFoldResult> starts = {b.getIndexAttr(0)},
+                            steps = {b.getIndexAttr(1)};
+  Value part = tensor::ExtractSliceOp::create(b, emit.type({kept}, type::Int64),
+                                              loop.getResult(0), starts,
+                                              emit.sizes({kept}), steps);
+  return emit.result(part, {kept}, type::Int64);
 }
 
 std::optional<int64_t> declaredSize(Node &node, unsigned output, size_t axis) {
   std::optional<Shape> shape = node.declared(output);
-  if (!shape || axis >= shape->size() || (*shape)[axis].batched) {
+  if (shape && axis < shape->size() && !(*shape)[axis].batched)
+    return (*shape)[axis].count;
+  if (!node.emit.isOutside())
     (void)node.error("how many elements there are is known only when the model "
-                     "runs, and the model does not declare it");
-    return std::nullopt;
-  }
-  return (*shape)[axis].count;
+                     "runs, and the model does not declare it in a loop or a "
+                     "branch");
+  return std::nullopt;
 }
 
 LogicalResult importNonZero(Node &node) {
   const Tensor &x = node.input(0);
   std::optional<int64_t> count = declaredSize(node, 0, 1);
-  if (!count)
+  if (node.failed())
     return failure();
   Emitter &emit = node.emit;
   if (llvm::any_of(x.shape, [](Dim dim) { return dim.batched; }))
     return node.error("of the batch, in " + str(x.shape));
   Shape shape = {Dim::fixed(std::max<int64_t>(1, x.rank())),
-                 Dim::fixed(*count)};
-  if (x.isEmpty() || *count == 0)
+                 Dim::fixed(count.value_or(0))};
+  if (x.isEmpty() || count == 0)
     return node.finish(
         emit.result(emit.empty(shape, type::Int64), shape, type::Int64));
   Tensor flags = emit.reshape(convertTo(emit, x, type::Bool),
                               {Dim::fixed(*elementCount(x.shape))});
-  Tensor places = placesOf(node, flags, *count);
+  Tensor places = placesOf(node, flags, count);
+  shape[1] = places.shape[0];
   Value values = emit.value(places);
   SmallVector<int64_t> strides = stridesOf(x.shape);
   return node.finish(emit.generate(
@@ -359,10 +368,10 @@ LogicalResult importCompress(Node &node) {
   } else {
     count = declaredSize(node, 0, axis);
   }
-  if (!count)
+  if (node.failed())
     return failure();
-  Tensor places = condition.host ? Tensor::ofInts(known)
-                                 : placesOf(node, condition, *count);
+  Tensor places =
+      condition.host ? Tensor::ofInts(known) : placesOf(node, condition, count);
   return node.expand(
       ("y = Gather<axis = " + Twine(axis) + ">(x, places)\n").str(),
       {{"x", &x}, {"places", &places}}, {"y"});

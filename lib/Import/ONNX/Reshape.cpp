@@ -29,9 +29,10 @@ static LogicalResult infer(Node &node, const Shape &from, Shape &shape,
     return success();
   }
   if (!count || *count == 0 || total.count % *count != 0 ||
-      (known.batched && !total.batched))
+      (known.batched && (!total.batched || known.which != total.which)))
     return failure();
-  shape[unknown] = {total.count / *count, total.batched && !known.batched};
+  bool isOpen = total.batched && !known.batched;
+  shape[unknown] = {total.count / *count, isOpen, isOpen ? total.which : 0};
   return success();
 }
 

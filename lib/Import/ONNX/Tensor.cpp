@@ -21,7 +21,8 @@ std::optional<int64_t> elementCount(llvm::ArrayRef<Dim> shape) {
 Dim product(llvm::ArrayRef<Dim> shape) {
   Dim total = Dim::fixed(1);
   for (Dim dim : shape)
-    total = {total.count * dim.count, total.batched || dim.batched};
+    total = {total.count * dim.count, total.batched || dim.batched,
+             std::max(total.which, dim.which)};
   return total;
 }
 

@@ -22,11 +22,15 @@
 namespace numera::importer {
 
 /// A dimension: `count`, or `count` times the batch size, which is known only
-/// when the function runs. Elements of integer tensors are of the same type, so
-/// that a shape computed from the batch is still a compile-time value.
+/// when the function runs. So are other sizes that the function computes: they
+/// count as a batch of their own, `which` says of which number. Elements of
+/// integer tensors are of the same type, so that a shape computed from the
+/// batch is still a compile-time value.
 struct Dim {
   int64_t count = 0;
   bool batched = false;
+  /// 0 is the batch of the inputs; see Emitter::computed.
+  int which = 0;
 
   static Dim fixed(int64_t count) { return {count, false}; }
   bool is(int64_t size) const { return !batched && count == size; }

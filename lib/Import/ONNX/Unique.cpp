@@ -4,7 +4,7 @@
 //
 // All slices are compared with all. A slice is kept if none before it is the
 // same; its place in a sorted result is the number of kept ones that are less.
-// How many are kept is what the model declares.
+// How many are kept is what the model declares, or is computed.
 //
 //===----------------------------------------------------------------------===//
 #include "Operators.h"
@@ -69,14 +69,14 @@ static Tensor sortKept(Emitter &emit, const Tensor &orders, const Tensor &kept,
                        bool isSorted) {
   if (!isSorted || kept.isEmpty())
     return kept;
-  int64_t count = kept.shape[0].count;
+  Dim count = kept.shape[0];
   Value order = emit.value(orders), places = emit.value(kept);
   Type i64 = emit.b.getI64Type();
   TypedAttr none = emit.b.getI64IntegerAttr(0);
   auto place = [&](LocBuilder &b, Value i) {
     return toIndex(b, Emitter::at(b, places, i));
   };
-  Tensor less = emit.generateReduced(
+  Tensor less = emit.generateReducedAlong(
       kept.shape, {count}, none, type::Int64,
       [&](LocBuilder &b, ValueRange at) -> Value {
         Value found = Emitter::at(b, order, {place(b, at[1]), place(b, at[0])});
@@ -84,7 +84,7 @@ static Tensor sortKept(Emitter &emit, const Tensor &orders, const Tensor &kept,
         return add(b, at[2], arith::ExtUIOp::create(b, i64, isLess));
       });
   Value ranks = emit.value(less);
-  return emit.generateReduced(
+  return emit.generateReducedAlong(
       kept.shape, {count}, none, type::Int64,
       [&](LocBuilder &b, ValueRange at) -> Value {
         Value isHere = compare(b, Order::Equal, Emitter::at(b, ranks, at[1]),
@@ -96,12 +96,12 @@ static Tensor sortKept(Emitter &emit, const Tensor &orders, const Tensor &kept,
 /// For each of `rows`, the sum over the others of `number` where both are the
 /// same.
 static Tensor
-sumOfSame(Emitter &emit, Dim rows, int64_t others, const Tensor &orders,
+sumOfSame(Emitter &emit, Dim rows, Dim others, const Tensor &orders,
           const Tensor &kept, bool rowsAreKept,
           llvm::function_ref<Value(LocBuilder &, Value other)> number) {
   Value order = emit.value(orders), places = emit.value(kept);
   Type i64 = emit.b.getI64Type();
-  return emit.generateReduced(
+  return emit.generateReducedAlong(
       {rows}, {others}, emit.b.getI64IntegerAttr(0), type::Int64,
       [&](LocBuilder &b, ValueRange at) -> Value {
         Value which = at[rowsAreKept ? 0 : 1], row = at[rowsAreKept ? 1 : 0];
@@ -134,12 +134,14 @@ LogicalResult importUnique(Node &node) {
     if (!count && shape && at < shape->size() && !(*shape)[at].batched)
       count = (*shape)[at].count;
   }
-  if (!count && !(count = declaredSize(node, 0, axis)))
+  if (!count)
+    count = declaredSize(node, 0, axis);
+  if (node.failed())
     return failure();
-  Dim rows = x.shape[axis], most = Dim::fixed(*count);
-  if (x.isEmpty() || *count == 0 || *count > rows.count)
+  Dim rows = x.shape[axis];
+  if (x.isEmpty() || count == 0 || count.value_or(0) > rows.count)
     return node.error("of " + str(x.shape) + ", of which the model declares " +
-                      Twine(*count));
+                      Twine(count.value_or(0)));
   SmallVector<int64_t> order = {axis};
   for (int64_t i = 0; i < x.rank(); ++i)
     if (i != axis)
@@ -150,7 +152,8 @@ LogicalResult importUnique(Node &node) {
   if (failed(node.checkSize({rows, rows, table.shape[1]})))
     return failure();
   Tensor orders = compareRows(emit, table);
-  Tensor places = placesOf(node, firstRows(emit, orders), *count);
+  Tensor places = placesOf(node, firstRows(emit, orders), count);
+  Dim most = places.shape[0];
   Tensor kept = sortKept(emit, orders, places, isSorted);
   auto chosen = node.compute("y = Gather<axis = " + std::to_string(axis) +
                                  ">(x, places)\n",
@@ -159,10 +162,10 @@ LogicalResult importUnique(Node &node) {
     return failure();
   Type i64 = emit.b.getI64Type();
   Tensor inverse = sumOfSame(
-      emit, rows, *count, orders, kept, /*rowsAreKept=*/false,
+      emit, rows, most, orders, kept, /*rowsAreKept=*/false,
       [&](LocBuilder &b, Value other) { return fromIndex(b, other, i64); });
   Tensor counts =
-      sumOfSame(emit, most, rows.count, orders, kept, /*rowsAreKept=*/true,
+      sumOfSame(emit, most, rows, orders, kept, /*rowsAreKept=*/true,
                 [&](LocBuilder &b, Value) { return constant(b, i64, 1); });
   for (Tensor *result : {&kept, &inverse, &counts})
     if (failed(node.finish(*result)))
