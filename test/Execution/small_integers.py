@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Cast of f32 and i32 to integers of 2 and 4 bits, against NumPy: small_integers.py FOLDER
+"""Cast and QuantizeLinear to integers of 2 and 4 bits, against NumPy: small_integers.py FOLDER
 
 Types are numbers of TensorProto.DataType: older onnx packages lack their names.
 """
@@ -40,6 +40,17 @@ def main(folder):
         for source, x in ("real", REAL), ("whole", WHOLE):
             cast(f"{source}_{name}", source, to)
             expected[f"{source}_{name}"] = wrapped(x, bits, is_signed)
+    # Quantised numbers are saturated.
+    half = helper.make_node("Constant", [], ["half"], value_float=0.5)
+    nodes.append(half)
+    for name, (to, bits, is_signed) in TYPES.items():
+        given = ["halves", "half"]
+        node = helper.make_node("QuantizeLinear", given, [f"q_{name}_c"], output_dtype=to)
+        nodes.append(node)
+        nodes.append(helper.make_node("Cast", [f"q_{name}_c"], [f"q_{name}"], to=1))
+        low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if is_signed else (0, 2**bits - 1)
+        numbers = np.nan_to_num(np.rint(HALVES.astype("f8") / 0.5), posinf=99, neginf=-99)
+        expected[f"q_{name}"] = np.clip(numbers, low, high).astype("i8")
     cast("f4", "halves", 23)
     expected["f4"] = np.array([0, 0, -4, 6, 6, -6, -0.0, -0.0])
     inputs = []

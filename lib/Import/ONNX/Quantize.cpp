@@ -92,6 +92,17 @@ static FailureOr<int64_t> storedType(Node &node) {
                     "narrower float");
 }
 
+/// Quantised numbers are saturated where a cast to fewer than 8 bits is not.
+static Value withinRange(LocBuilder &b, Value x, int64_t to) {
+  unsigned width = widthOf(to);
+  if (width >= 8)
+    return x;
+  double high = double(int64_t(1) << (width - !isUnsigned(to))) - 1;
+  double low = isUnsigned(to) ? 0 : -high - 1;
+  return min(b, max(b, x, constant(b, x.getType(), low)),
+             constant(b, x.getType(), high));
+}
+
 /// Numbers, rounded where they become integers, as what they are stored as:
 /// saturated.
 static Tensor stored(Emitter &emit, const Tensor &x, int64_t dataType) {
@@ -99,7 +110,8 @@ static Tensor stored(Emitter &emit, const Tensor &x, int64_t dataType) {
     return emit.map(
         {&x}, x.shape,
         [&](LocBuilder &b, ValueRange args) {
-          return convert(b, args[0], type::Float, dataType);
+          return convert(b, withinRange(b, args[0], dataType), type::Float,
+                         dataType);
         },
         dataType);
   Value value = emit.value(x);
