@@ -2,6 +2,7 @@
 
 #include "Vectors.h"
 
+#include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Registry/Description/Decimal.h"
 #include "numera/Target/Driver/Compiler.h"
 #include "numera/Target/Program/Program.h"
@@ -119,17 +120,22 @@ Expected<std::vector<TestVector>> VectorFile::read(size_t most) {
 
 // ---- The program
 
-static std::string typeOf(const Format &format) {
-  return "!numera.num<" + format.spelling() + ">";
+/// `tensor<?x…>` as MLIR spells it.
+static std::string typeOf(const Format &format, mlir::MLIRContext *context) {
+  std::string text;
+  raw_string_ostream(text) << mlir::RankedTensorType::get(
+      {mlir::ShapedType::kDynamic}, NumType::get(context, format));
+  return text;
 }
 
 Error VectorProgram::compile() {
   std::string text, errors;
   raw_string_ostream stream(text), problems(errors);
-  std::string type = "tensor<?x" + typeOf(operation.operands) + ">";
-  std::string result = operation.isTruth()
-                           ? "tensor<?xi8>"
-                           : "tensor<?x" + typeOf(operation.result) + ">";
+  mlir::OwningOpRef<mlir::ModuleOp> module = compiler.emptyModule();
+  mlir::MLIRContext *context = module->getContext();
+  std::string type = typeOf(operation.operands, context);
+  std::string result =
+      operation.isTruth() ? "tensor<?xi8>" : typeOf(operation.result, context);
   stream << "func.func @f(";
   std::string operands;
   for (size_t i = 0; i < operation.count(); ++i) {
@@ -151,8 +157,7 @@ Error VectorProgram::compile() {
            << " : " << type;
   }
   stream << "\n  return %y : " << result << "\n}\n";
-  mlir::OwningOpRef<mlir::ModuleOp> module =
-      compiler.loadText(text, "check", problems);
+  module = compiler.loadText(text, "check", problems);
   CompileOptions options;
   options.format = "f32";
   options.outputAs = "storage";
