@@ -30,7 +30,7 @@ for other in re.findall(r"^  (\w+) ", others, re.M):
     for name in ("numera.bash", "_numera", "numera.fish", "numera.1"):
         assert other in (folder / name).read_text(), (other, name)
 commands = re.findall(r"^  (\w+) ", listed, re.M)
-assert len(commands) == 9, commands
+assert len(commands) == 10, commands
 for command in commands:
     page = output("numera", command, "--help")
     options = re.findall(r"^  (--?[a-z-]+)", page, re.M)

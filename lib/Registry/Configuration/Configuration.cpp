@@ -12,8 +12,7 @@ using llvm::Twine;
 bool ConfigurationReader::read(const YamlNode &root) {
   if (root.isNothing())
     return true;
-  if (!checkKeys(root, "a configuration",
-                 {"formats", "libraries", "lowerings", "policy", "fallback"}))
+  if (!checkKeys(root, "a configuration", keys::configuration))
     return false;
   if (const YamlNode *value = root.find("fallback"))
     if (!readFallback(*value, fallback))
@@ -182,8 +181,6 @@ const FormatFamily *ConfigurationReader::readFamily(const YamlNode &entry) {
 bool ConfigurationReader::readChanges(const YamlNode &section,
                                       std::vector<Parameter> &parameters,
                                       std::vector<const YamlNode *> &nodes) {
-  static constexpr llvm::StringLiteral keys[] = {
-      "rounding", "random-bits", "overflow", "truncate-operands"};
   llvm::SmallVector<StringRef> names;
 #define NUMERA_OPERATION(enumerator, name, operands, ...)                      \
   names.push_back(#name);
@@ -193,9 +190,7 @@ bool ConfigurationReader::readChanges(const YamlNode &section,
   if (!checkKeys(section, "'operations'", names))
     return false;
   for (const YamlNode &operation : section.items) {
-    if (!checkKeys(
-            operation, "a change of an operation",
-            llvm::SmallVector<StringRef>(std::begin(keys), std::end(keys))))
+    if (!checkKeys(operation, "a change of an operation", keys::change))
       return false;
     for (const YamlNode &item : operation.items) {
       parameters.push_back({operation.key + "." + item.key, item.text});
@@ -221,11 +216,11 @@ bool ConfigurationReader::readFormat(const YamlNode &entry) {
     if (!checkQuotes(item))
       return false;
     if (!family->hasArithmetic() && item.key != "bits") {
-      if (!llvm::is_contained(opaqueKeys(), item.key))
+      if (!llvm::is_contained(keys::opaque, item.key))
         return file.fail(item.keyPlace,
                          "unknown key '" + Twine(item.key) +
                              "' of family 'opaque'" +
-                             expectation(item.key, opaqueKeys()));
+                             expectation(item.key, keys::opaque));
       if (entry.find(item.key) != &item)
         return file.fail(item.keyPlace, "'" + Twine(item.key) +
                                             "' is given twice, give it once");

@@ -183,8 +183,7 @@ bool ConfigurationReader::readIdentityFunctions(
 bool ConfigurationReader::readAccumulator(const YamlNode &section,
                                           RegistryEntries::NamedFormat &named) {
   constexpr unsigned most = 512;
-  if (!checkKeys(section, "an accumulator",
-                 {"name", "storage", "init", "mac", "add", "round", "library"}))
+  if (!checkKeys(section, "an accumulator", keys::accumulator))
     return false;
   const YamlNode *storage = requireScalar(section, "storage", "an accumulator");
   if (!storage)

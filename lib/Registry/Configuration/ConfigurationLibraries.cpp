@@ -60,9 +60,7 @@ bool ConfigurationReader::readLibrary(const YamlNode &entry) {
                                          "' is already defined at " +
                                          other->location +
                                          ", choose another name");
-  if (!checkKeys(entry, "a library",
-                 {"path", "include", "defines", "standard", "flags", "link",
-                  "floats", "codes"}))
+  if (!checkKeys(entry, "a library", keys::library))
     return false;
   if (!entry.find("path"))
     return file.fail(entry.keyPlace, "'path' is missing, library '" +

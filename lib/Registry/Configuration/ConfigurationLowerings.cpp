@@ -28,10 +28,7 @@ bool ConfigurationReader::readLowerings(const YamlNode &section) {
 
 bool ConfigurationReader::readLowering(const YamlNode &entry) {
   Lowering lowering{};
-  if (!checkKeys(entry, "a lowering",
-                 {"op", "format", "from", "to", "operands", "result",
-                  "predicate", "rounding", "target", "call", "library",
-                  "vector", "operations", "equivalent"}) ||
+  if (!checkKeys(entry, "a lowering", keys::lowering) ||
       !readOperation(entry, lowering))
     return false;
   auto readTypes = lowering.operation == OpKind::Cast
@@ -167,9 +164,6 @@ bool ConfigurationReader::readMixedOperands(const YamlNode &entry,
 
 bool ConfigurationReader::readPredicate(const YamlNode &entry,
                                         Lowering &lowering) {
-  static constexpr StringRef predicates[] = {
-      "false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord",
-      "ueq",   "ugt", "uge", "ult", "ule", "une", "uno", "true"};
   const YamlNode *predicate = entry.find("predicate");
   if (!predicate)
     return true;
@@ -179,10 +173,10 @@ bool ConfigurationReader::readPredicate(const YamlNode &entry,
                          "' has no predicate, only 'cmp' does");
   if (!expectScalar(*predicate))
     return false;
-  if (!llvm::is_contained(predicates, predicate->text))
-    return file.fail(predicate->place, "unknown predicate '" +
-                                           Twine(predicate->text) +
-                                           "', expected " + listed(predicates));
+  if (!llvm::is_contained(keys::predicates, predicate->text))
+    return file.fail(predicate->place,
+                     "unknown predicate '" + Twine(predicate->text) +
+                         "', expected " + listed(keys::predicates));
   lowering.predicate = predicate->text;
   return true;
 }
@@ -296,7 +290,7 @@ bool ConfigurationReader::readVector(const YamlNode &entry,
   const YamlNode *vector = entry.find("vector");
   if (!vector)
     return true;
-  if (!checkKeys(*vector, "a vector variant", {"call", "lanes"}))
+  if (!checkKeys(*vector, "a vector variant", keys::vector))
     return false;
   if (lowering.target == Target::NVPTX)
     return file.fail(vector->keyPlace,

@@ -10,13 +10,6 @@ using namespace numera;
 using llvm::StringRef;
 using llvm::Twine;
 
-llvm::ArrayRef<StringRef> ConfigurationReader::opaqueKeys() {
-  static constexpr StringRef keys[] = {"bits",       "carrier",    "fallback",
-                                       "derive",     "proofs",     "identities",
-                                       "equivalent", "accumulator"};
-  return keys;
-}
-
 bool ConfigurationReader::readOpaque(const YamlNode &entry,
                                      RegistryEntries::NamedFormat &named) {
   return readEquivalent(entry, named.format, named.equivalent) &&
@@ -161,8 +154,7 @@ bool ConfigurationReader::readIdentities(const YamlNode &entry,
   const YamlNode *section = entry.find("identities");
   if (!section)
     return true;
-  if (!checkKeys(*section, "'identities'",
-                 {"zero", "one", "lowest", "highest", "nan", "library"}))
+  if (!checkKeys(*section, "'identities'", keys::identities))
     return false;
   Identities &identities = named.identities;
   std::pair<StringRef, std::optional<uint64_t> *> places[] = {

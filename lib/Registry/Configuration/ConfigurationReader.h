@@ -8,6 +8,7 @@
 #ifndef NUMERA_LIB_REGISTRY_CONFIGURATION_CONFIGURATIONREADER_H
 #define NUMERA_LIB_REGISTRY_CONFIGURATION_CONFIGURATIONREADER_H
 
+#include "Keys.h"
 #include "Yaml.h"
 #include "numera/Registry/Formats/Words.h"
 #include "numera/Registry/Lowerings/RegistryEntries.h"
@@ -45,7 +46,6 @@ private:
                            RegistryEntries::NamedFormat &named);
   bool readCarrier(const YamlNode &entry, RegistryEntries::NamedFormat &named);
   bool readFallback(const YamlNode &value, Format &format);
-  static llvm::ArrayRef<llvm::StringRef> opaqueKeys();
   bool readOpaque(const YamlNode &entry, RegistryEntries::NamedFormat &named);
   bool readDerived(const YamlNode &entry, RegistryEntries::NamedFormat &named);
   bool readIdentities(const YamlNode &entry,

@@ -24,7 +24,7 @@ bool ConfigurationReader::readPattern(const YamlNode &value,
 bool ConfigurationReader::readMatch(const YamlNode &value, Policy::Rule &rule) {
   if (!value.isMapping())
     return readPattern(value, rule.name);
-  if (!checkKeys(value, "'match'", {"op", "name"}))
+  if (!checkKeys(value, "'match'", keys::match))
     return false;
   if (value.items.empty())
     return file.fail(value.place, "'match' is empty, expected op or name");
@@ -34,9 +34,7 @@ bool ConfigurationReader::readMatch(const YamlNode &value, Policy::Rule &rule) {
 }
 
 bool ConfigurationReader::readRule(const YamlNode &entry) {
-  if (!checkKeys(entry, "a rule",
-                 {"match", "format", "accumulate", "weights", "activations",
-                  "outputs"}))
+  if (!checkKeys(entry, "a rule", keys::rule))
     return false;
   Policy::Rule rule;
   rule.location = file.location(entry.place);

@@ -60,12 +60,8 @@ bool ConfigurationReader::readScaled(const YamlNode &entry) {
   bool isBlock = entry.find("family")->text == "block";
   std::string what = "format '" + entry.key + "'";
   bool hasKnownKeys =
-      isBlock ? checkKeys(entry, "a format of family 'block'",
-                          {"family", "element", "size", "scale", "rule",
-                           "tensor-scale", "storage", "full-scale"})
-              : checkKeys(entry, "a format of family 'scaled'",
-                          {"family", "element", "scale", "rule", "storage",
-                           "full-scale"});
+      isBlock ? checkKeys(entry, "a format of family 'block'", keys::block)
+              : checkKeys(entry, "a format of family 'scaled'", keys::scaled);
   if (!hasKnownKeys || !requireScalar(entry, "element", what) ||
       (isBlock && !requireScalar(entry, "size", what)))
     return false;
@@ -183,19 +179,14 @@ bool ConfigurationReader::readScale(const YamlNode &value, const Format &scale,
   return fault.empty() || file.fail(value.place, fault);
 }
 
-static constexpr llvm::StringLiteral roleNames[] = {"weights", "activations",
-                                                    "outputs"};
-
 bool ConfigurationReader::readOfRoles(
     const YamlNode &node,
     llvm::function_ref<bool(const YamlNode &, StringRef, Role &)> readOne) {
   Policy &policy = registry.filePolicy;
   Role *roles[] = {&policy.weights, &policy.activations, &policy.outputs};
-  if (node.isMapping() &&
-      !checkKeys(node, "'" + node.key + "'",
-                 {roleNames[0], roleNames[1], roleNames[2]}))
+  if (node.isMapping() && !checkKeys(node, "'" + node.key + "'", keys::roles))
     return false;
-  for (auto [name, role] : llvm::zip_equal(roleNames, roles)) {
+  for (auto [name, role] : llvm::zip_equal(keys::roles, roles)) {
     const YamlNode *value = node.isMapping() ? node.find(name) : &node;
     if (value && !(expectScalar(*value) && readOne(*value, name, *role)))
       return false;
@@ -260,7 +251,7 @@ bool ConfigurationReader::readRoleAxis(const YamlNode &node) {
 bool ConfigurationReader::readRoles(const YamlNode &section) {
   Policy &policy = registry.filePolicy;
   Role *roles[] = {&policy.weights, &policy.activations, &policy.outputs};
-  for (auto [name, role] : llvm::zip_equal(roleNames, roles))
+  for (auto [name, role] : llvm::zip_equal(keys::roles, roles))
     if (const YamlNode *value = section.find(name))
       if (!readRoleFormat(*value, *role))
         return false;
@@ -274,10 +265,9 @@ bool ConfigurationReader::readRoles(const YamlNode &section) {
         !readScale(*scales, scale, policy.activations))
       return false;
   } else if (scales) {
-    if (!checkKeys(*scales, "'scale'",
-                   {roleNames[0], roleNames[1], roleNames[2]}))
+    if (!checkKeys(*scales, "'scale'", keys::roles))
       return false;
-    for (auto [name, role] : llvm::zip_equal(roleNames, roles))
+    for (auto [name, role] : llvm::zip_equal(keys::roles, roles))
       if (const YamlNode *value = scales->find(name))
         if (!readScale(*value, scale, *role))
           return false;
@@ -360,10 +350,7 @@ bool ConfigurationReader::readReplaced(const YamlNode &value) {
 }
 
 bool ConfigurationReader::readPolicy(const YamlNode &section) {
-  if (!checkKeys(section, "'policy'",
-                 {"default", "accumulate", "axis", "weights", "activations",
-                  "outputs", "replace", "rules", "scale", "scale-format",
-                  "scales", "storage", "zero-points"}))
+  if (!checkKeys(section, "'policy'", keys::policy))
     return false;
   Policy &policy = registry.filePolicy;
   if (const YamlNode *value = section.find("default")) {

@@ -28,6 +28,7 @@ ArrayRef<Command> numera::commands() {
       {"calibrate", "run sample data, and write a policy with scales that fit",
        calibrateCommand},
       {"new", "write a folder with a number format of your own", newCommand},
+      {"schema", "print the JSON Schema of configurations", schemaCommand},
       {"doctor", "say what is missing on this machine, and what to do",
        doctorCommand},
   };

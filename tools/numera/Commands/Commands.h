@@ -33,6 +33,7 @@ int vectorsCommand(llvm::ArrayRef<const char *> arguments);
 int calibrateCommand(llvm::ArrayRef<const char *> arguments);
 int newCommand(llvm::ArrayRef<const char *> arguments);
 int doctorCommand(llvm::ArrayRef<const char *> arguments);
+int schemaCommand(llvm::ArrayRef<const char *> arguments);
 
 /// Prints what a shell completes words with.
 int completionCommand(llvm::ArrayRef<const char *> arguments);

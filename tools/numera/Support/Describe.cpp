@@ -96,10 +96,39 @@ static void describeForMan(const CommandDescription &command,
   }
 }
 
+/// `|` would end a cell of a table.
+static std::string escapedForMarkdown(StringRef text) {
+  std::string result;
+  for (char c : text)
+    result += (c == '|' || c == '<' ? "\\" : "") + std::string(1, c);
+  return result;
+}
+
+/// For docs/Options.md.
+static void describeForMarkdown(const CommandDescription &command,
+                                raw_ostream &stream) {
+  stream << "\n## `numera " << command.name() << "`\n\n    numera "
+         << command.synopsis << "\n\n"
+         << escapedForMarkdown(command.summary)
+         << "\n\n| option | meaning |\n|---|---|\n";
+  for (const Flag &flag : command.flags) {
+    std::string value = flag.value.empty() ? "" : " " + flag.value.str();
+    // A bar ends a cell even in code.
+    std::string::size_type bar;
+    while ((bar = value.find('|')) != std::string::npos)
+      value.replace(bar, 1, " or ");
+    stream << "| `" << dashed(flag.name) << value << "` | "
+           << escapedForMarkdown(flag.help) << " |\n";
+  }
+  stream << "| `--help` | print these options |\n";
+}
+
 bool numera::describe(StringRef style, const CommandDescription &command,
                       raw_ostream &stream) {
   if (style == "man")
     describeForMan(command, stream);
+  else if (style == "markdown")
+    describeForMarkdown(command, stream);
   else if (style == "bash")
     describeForBash(command, stream);
   else if (style == "zsh")

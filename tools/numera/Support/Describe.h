@@ -44,7 +44,8 @@ std::string dashed(llvm::StringRef name);
 
 /// The text of `--help`.
 void printHelp(const CommandDescription &command, llvm::raw_ostream &stream);
-/// Prints another style: man, bash, zsh or fish; false: there is no such style.
+/// Prints another style: man, markdown, bash, zsh or fish; false: there is no
+/// such style.
 bool describe(llvm::StringRef style, const CommandDescription &command,
               llvm::raw_ostream &stream);
 
