@@ -15,6 +15,7 @@ DOCS = Path(__file__).parents[2] / "docs"
         ("Training.md", ["torch"]),
         ("JAX.md", ["jax", "torch_mlir"]),
         ("Search.md", ["optuna"]),
+        ("Tutorials/TrainInF8.md", ["torch", "torch_mlir"]),
     ],
 )
 def test_the_examples_print_what_the_page_says(page, needs):
