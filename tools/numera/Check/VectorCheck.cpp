@@ -225,6 +225,8 @@ Expected<VectorReport> numera::checkVectors(const Registry &registry,
   VectorReport report;
   report.operation = operation;
   report.path = path.str();
+  if (Error error = checkRounding(operation))
+    return std::move(error);
   VectorFile file(operation, path);
   if (Error error = file.open())
     return std::move(error);
@@ -240,6 +242,8 @@ Expected<VectorReport> numera::checkVectors(const Registry &registry,
     Expected<std::vector<TestVector>> vectors = file.read(batch);
     if (!vectors)
       return vectors.takeError();
+    if (vectors->empty() && report.lines == 0)
+      return createStringError(path + ":1: error: there is no test vector");
     if (vectors->empty())
       return report;
     Expected<std::vector<uint64_t>> found = program.run(*vectors);

@@ -101,17 +101,25 @@ static std::string hexadecimal(uint64_t code, unsigned width) {
   return utohexstr(code, /*LowerCase=*/false, (width + 3) / 4);
 }
 
+Error numera::checkRounding(const VectorOperation &asked) {
+  if (asked.result.getRounding() != Rounding::Stochastic)
+    return Error::success();
+  return createStringError("stochastic rounding has more than one result, "
+                           "expected another rounding for test vectors");
+}
+
 Error numera::writeVectors(const Registry &registry,
                            const VectorOperation &asked, uint64_t draws,
                            uint64_t seed, raw_ostream &stream) {
   VectorOperation meaning = withMeaning(registry, asked);
-  if (!meaning.operands)
-    return createStringError("format '" + asked.operands.getOpaqueName() +
+  if (!meaning.operands) {
+    Format opaque = asked.operands.isOpaque() ? asked.operands : asked.result;
+    return createStringError("format '" + opaque.getOpaqueName() +
                              "' is opaque and names no 'equivalent', which "
                              "would define its results");
-  if (meaning.result.getRounding() == Rounding::Stochastic)
-    return createStringError("stochastic rounding has more than one result, "
-                             "expected another rounding for test vectors");
+  }
+  if (Error error = checkRounding(asked))
+    return error;
   check::Checked checked;
   checked.operation = asked.operation;
   for (size_t i = 0; i < asked.count(); ++i)

@@ -40,6 +40,9 @@ VectorOperation withMeaning(const Registry &registry, VectorOperation asked);
 std::pair<uint64_t, unsigned> referenceOf(const VectorOperation &asked,
                                           llvm::ArrayRef<uint64_t> codes);
 
+/// An error if the operation may have several results.
+llvm::Error checkRounding(const VectorOperation &asked);
+
 /// Writes the exact reference's results for boundary and random operands. An
 /// opaque format has that of its equivalent; an error without one.
 llvm::Error writeVectors(const Registry &registry, const VectorOperation &asked,

@@ -38,6 +38,10 @@ int numera::vectorsCommand(ArrayRef<const char *> arguments) {
     return fail("expected a format and an operation, as in numera vectors f16 "
                 "add, found " +
                 Twine(line.positional().size()));
+  constexpr uint64_t most = 10'000'000;
+  if (draws.value_or(1) < 1 || draws.value_or(1) > most)
+    return fail("option '--draws' is '" + Twine(*draws) + "', expected 1 to " +
+                Twine(most));
   Registry registry;
   if (!loadRegistry(sources, registry))
     return 1;
