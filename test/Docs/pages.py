@@ -2,8 +2,9 @@
 """Run what a page says: pages.py PAGE FOLDER.
 
 A block of code that begins with a comment of a file's name is written to that
-file. In a block of `console`, a line that begins with `$ ` is a command, and what
-follows is what it prints, on both streams; `…` stands for anything.
+file. In a block of `console`, or an indented one that begins with `$ `, such a line
+is a command, and what follows is what it prints, on both streams; `…` stands for
+anything.
 """
 
 import difflib
@@ -14,6 +15,7 @@ import subprocess
 import sys
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+INDENTED = re.compile(r"(?<=\n\n)    \$ .*\n(?:    .*\n)*")
 NAMED = re.compile(r"(?:#|//|/\*) ([\w.-]+\.\w+)(?: \*/)?\n")
 
 
@@ -28,7 +30,10 @@ def main(page, folder):
     with open(page) as file:
         text = file.read()
     tried = 0
-    for language, block in BLOCK.findall(text):
+    blocks = BLOCK.findall(text)
+    for block in INDENTED.findall(text):
+        blocks.append(("console", re.sub("^    ", "", block, flags=re.MULTILINE)))
+    for language, block in blocks:
         if name := NAMED.match(block):
             with open(os.path.join(folder, name[1]), "w") as file:
                 file.write(block)
