@@ -48,12 +48,16 @@ def main(page, folder):
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
+                check=False,
             )
             tried += 1
             if done.returncode or not matches(expected, done.stdout):
                 sys.stdout.writelines(
                     difflib.unified_diff(
-                        expected.splitlines(True), done.stdout.splitlines(True), page, "printed"
+                        expected.splitlines(True),
+                        done.stdout.splitlines(True),
+                        page,
+                        "printed",
                     )
                 )
                 sys.exit(f"{page}: '{command}' exits with {done.returncode}, see above")

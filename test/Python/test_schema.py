@@ -5,9 +5,8 @@ import json
 import re
 from pathlib import Path
 
-import pytest
-
 import numera
+import pytest
 
 ROOT = Path(__file__).parents[2]
 jsonschema = pytest.importorskip("jsonschema")
@@ -35,21 +34,31 @@ FILES = sorted(
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_files_are_valid(validator, path):
     text = path.read_text().replace("@NAME@", "mine")
-    errors = [f"{e.json_path}: {e.message}" for e in validator.iter_errors(yaml.safe_load(text) or {})]
+    errors = [
+        f"{e.json_path}: {e.message}"
+        for e in validator.iter_errors(yaml.safe_load(text) or {})
+    ]
     assert not errors
 
 
 def configurations():
     """Whole configurations on pages."""
     for page in sorted((ROOT / "docs").rglob("*.md")) + [ROOT / "README.md"]:
-        for number, text in enumerate(re.findall(r"^```yaml\n(.*?)^```", page.read_text(), re.M | re.S)):
+        for number, text in enumerate(
+            re.findall(
+                r"^```yaml\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL
+            )
+        ):
             if re.match(r"(?:#.*\n)*(formats|libraries|lowerings|policy):", text):
                 yield pytest.param(text, id=f"{page.name}-{number}")
 
 
 @pytest.mark.parametrize("text", list(configurations()))
 def test_pages_are_valid(validator, text):
-    errors = [f"{e.json_path}: {e.message}" for e in validator.iter_errors(yaml.safe_load(text))]
+    errors = [
+        f"{e.json_path}: {e.message}"
+        for e in validator.iter_errors(yaml.safe_load(text))
+    ]
     assert not errors
 
 

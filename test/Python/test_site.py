@@ -42,6 +42,7 @@ def site(tmp_path_factory):
         env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,
         text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert "WARNING" not in done.stderr, done.stderr
@@ -72,8 +73,12 @@ def test_links_lead_somewhere_and_nothing_is_loaded_from_elsewhere(site):
                 target /= "index.html"
             assert target.exists(), f"{page.relative_to(site)}: {link}"
             if anchor and target in pages and not anchor.startswith("__"):
-                assert unquote(anchor) in pages[target].anchors, f"{page.relative_to(site)}: {link}"
-        loaded = re.findall(r'<(?:script|link|img)[^>]*(?:src|href)="(https?:[^"]*)', page.read_text())
+                assert unquote(anchor) in pages[target].anchors, (
+                    f"{page.relative_to(site)}: {link}"
+                )
+        loaded = re.findall(
+            r'<(?:script|link|img)[^>]*(?:src|href)="(https?:[^"]*)', page.read_text()
+        )
         assert not loaded, f"{page.relative_to(site)} loads {loaded}"
 
 

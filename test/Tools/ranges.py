@@ -19,7 +19,9 @@ for facts in json.load(sys.stdin):
     for key, value in expected.items():
         if float.fromhex(facts[key]) != float(value):
             sys.exit(f"{facts['name']}: {key} is {facts[key]}, expected {value}")
-    if facts["precision"] != info.nmant + 1 or facts["subnormal_codes"] != 2 * (2**info.nmant - 1):
+    if facts["precision"] != info.nmant + 1 or facts["subnormal_codes"] != 2 * (
+        2**info.nmant - 1
+    ):
         sys.exit(f"{facts['name']}: {facts}")
 if types:
     sys.exit(f"missing: {list(types)}")

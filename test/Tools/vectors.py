@@ -12,8 +12,21 @@ from fractions import Fraction
 
 import numpy as np
 
-TYPES = {"f16": (np.float16, np.uint16), "f32": (np.float32, np.uint32), "f64": (np.float64, np.uint64)}
-OPERANDS = {"add": 2, "sub": 2, "mul": 2, "div": 2, "sqrt": 1, "eq": 2, "le": 2, "lt": 2}
+TYPES = {
+    "f16": (np.float16, np.uint16),
+    "f32": (np.float32, np.uint32),
+    "f64": (np.float64, np.uint64),
+}
+OPERANDS = {
+    "add": 2,
+    "sub": 2,
+    "mul": 2,
+    "div": 2,
+    "sqrt": 1,
+    "eq": 2,
+    "le": 2,
+    "lt": 2,
+}
 
 
 def exact(operation, values):
@@ -96,9 +109,15 @@ def read(kind, operation):
         lines += 1
         *codes, result, flag = (int(word, 16) for word in line.split())
         expected, flagged = compute(operation, kind, codes)
-        nans = operation not in ("eq", "le", "lt") and is_nan(kind, result) and is_nan(kind, expected)
+        nans = (
+            operation not in ("eq", "le", "lt")
+            and is_nan(kind, result)
+            and is_nan(kind, expected)
+        )
         if (result != expected and not nans) or flag != flagged:
-            sys.exit(f"line {lines}: {line.strip()}, expected {expected:X} {flagged:02X}")
+            sys.exit(
+                f"line {lines}: {line.strip()}, expected {expected:X} {flagged:02X}"
+            )
     if lines < 1000:
         sys.exit(f"{lines} lines")
 

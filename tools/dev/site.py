@@ -17,7 +17,12 @@ ROOT = Path(__file__).resolve().parents[2]
 # Pages outside docs/, by their places on the site.
 PAGES = {"index.md": "README.md"} | {
     path: path
-    for path in ["CHANGELOG.md", "CONTRIBUTING.md", "bench/README.md", "test/Emulation/README.md"]
+    for path in [
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "bench/README.md",
+        "test/Emulation/README.md",
+    ]
     + sorted(str(each.relative_to(ROOT)) for each in ROOT.glob("examples/*/README.md"))
 }
 PLACES = {source: place for place, source in PAGES.items()}
