@@ -361,6 +361,12 @@ def undefined_input():
     return [node], [value("x", 2)], [value("y", 2)], [], 13
 
 
+def unnamed_input():
+    node = helper.make_node("Cast", ["x"], ["y"], name="the_node", to=1)
+    batches = [value(name, "N", 2, element=TensorProto.UINT16) for name in ("", "x")]
+    return [node], batches, [value("y", "N", 2)], [], 19
+
+
 def short_initializer():
     nodes, inputs, outputs, inits, opset = unary(
         "Add", [2, 3], [2, 3], inits=[weights("b", 2, 3)])
@@ -402,6 +408,7 @@ def two_batches():
 
 MODELS.update({
     "undefined-input": undefined_input,
+    "unnamed-input": unnamed_input,
     "short-initializer": short_initializer,
     "external": external,
     "batch-shape": batch_shape,

@@ -233,6 +233,9 @@ LogicalResult Graph::readInputs(ModuleOp module) {
     // Up to IR version 3 initializers are listed among the inputs.
     if (main.tensors.contains(info.name()))
       continue;
+    if (info.name().empty())
+      return error("input " + Twine(inputs.size()) +
+                   " has no name; expected one for each input");
     FailureOr<Tensor> tensor = readInput(info);
     if (failed(tensor))
       return failure();
