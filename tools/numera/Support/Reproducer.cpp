@@ -40,8 +40,11 @@ struct Prepared {
   std::string before, after;
 };
 
+/// What the process that imports is called.
+constexpr StringLiteral importer = "numera: import of a reproducer";
+
 Prepared prepared;
-std::atomic<bool> failing = false;
+std::atomic<pid_t> reporter = 0; ///< the thread that failed first
 std::atomic<unsigned> programs = 0;
 
 void say(StringRef text, int file = STDERR_FILENO) {
@@ -114,9 +117,14 @@ void appendTrace() {
 
 /// The one line; the place of the model is in the middle of the command.
 void leave(StringRef why) {
-  // A second failure, perhaps of this function.
-  if (failing.exchange(true))
+  pid_t nobody = 0, self = gettid();
+  if (!reporter.compare_exchange_strong(nobody, self)) {
+    // This function has failed itself, or another thread fails as well, and
+    // would end the process before the line is out.
+    while (nobody != self)
+      pause();
     _exit(1);
+  }
   StringRef model = prepared.model;
   if (!model.empty()) {
     if (writeImported()) {
@@ -150,7 +158,10 @@ void numera::watchForFailures(ArrayRef<const char *> arguments) {
   bool hasModel = is_contained({"compile", "run", "calibrate"}, command);
   std::string *place = &prepared.before;
   *place = "numera";
-  prepared.importWords = {"numera", "compile"};
+  // Its own failure is found by us.
+  if (!arguments.empty() && arguments[0] == importer)
+    return;
+  prepared.importWords = {importer.str(), "compile"};
   for (size_t i = 1; i < arguments.size(); ++i) {
     StringRef word = arguments[i];
     StringRef extension = sys::path::extension(word);
