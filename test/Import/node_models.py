@@ -151,6 +151,17 @@ NODES = {
     "regions-bins": lambda: several(
         "RoiAlign", (2, 3, 8, 8), (5, 4), ((5,), 7), sampling_ratio=2, output_height=0
     ),
+    "regions-many": lambda: several(
+        "RoiAlign",
+        (2, 3, 8, 8),
+        (5, 4),
+        ((5,), 7),
+        sampling_ratio=2,
+        output_height=2**32 + 2,
+    ),
+    "regions-samples": lambda: several(
+        "RoiAlign", (2, 3, 8, 8), (5, 4), ((5,), 7), sampling_ratio=2**32 + 2
+    ),
     "regions-mode": lambda: several(
         "RoiAlign", (2, 3, 8, 8), (5, 4), ((5,), 7), sampling_ratio=2, mode="sum"
     ),

@@ -61,9 +61,14 @@ LogicalResult Regions::check() const {
       return node.error(node.inputName(0) + " has shape " + str(x.shape) +
                         "; expected fixed sizes of at least 1 but for the "
                         "batch");
-  if (height < 1 || width < 1)
+  // Their places are constants of the program.
+  constexpr int64_t most = 1 << 16;
+  if (height < 1 || width < 1 || height > most || width > most)
     return node.error("bins of " + Twine(height) + "x" + Twine(width) +
-                      "; expected at least 1x1");
+                      "; expected 1x1 to 65536x65536");
+  if (samples > most)
+    return node.error("attribute 'sampling_ratio' is " + Twine(samples) +
+                      "; expected at most 65536");
   if (samples < 1)
     return node.error("attribute 'sampling_ratio' is " + Twine(samples) +
                       ", with which boxes say how many samples there are; "
