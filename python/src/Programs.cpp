@@ -10,6 +10,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+#include <span>
 
 namespace numera::python {
 
@@ -216,11 +217,8 @@ static std::string printShape(const int64_t *sizes, size_t rank) {
 }
 
 /// A result that fits in the memory of an array may have another shape.
-static void checkShape(const Output &array, const numera_tensor &result,
-                       size_t place) {
-  std::vector<int64_t> sizes;
-  for (size_t i = 0; i < array.ndim(); ++i)
-    sizes.push_back(int64_t(array.shape(i)));
+static void checkShape(std::span<const int64_t> sizes,
+                       const numera_tensor &result, size_t place) {
   if (!std::equal(sizes.begin(), sizes.end(), result.shape,
                   result.shape + result.rank))
     throw Error("out " + std::to_string(place) + " has shape " +
@@ -268,8 +266,10 @@ static nb::list call(const Program &program, const std::string &function,
   });
   if (!done)
     throwError(error);
-  for (size_t i = 0; i < outputs.size(); ++i)
-    checkShape(outputs[i], results[i], i);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const int64_t *sizes = outputs[i].shape_ptr();
+    checkShape({sizes, outputs[i].ndim()}, results[i], i);
+  }
   nb::list list;
   if (outputs.empty())
     for (const numera_tensor &result : results)
@@ -320,12 +320,9 @@ public:
     for (size_t i = inputCount; i < list.size(); ++i)
       if (!addresses[i])
         made.append(arrayOf(list[i]));
-      else if (!std::equal(list[i].shape, list[i].shape + list[i].rank,
-                           tensors[i].shape))
-        throw Error("out " + std::to_string(i - inputCount) + " has shape " +
-                    printShape(tensors[i].shape, size_t(tensors[i].rank)) +
-                    ", the result " +
-                    printShape(list[i].shape, size_t(list[i].rank)));
+      else
+        checkShape({tensors[i].shape, size_t(tensors[i].rank)}, list[i],
+                   i - inputCount);
     handleSignals();
     return made;
   }
