@@ -16,7 +16,7 @@ import numpy as np
 from numera import _numera, _sources
 from numera._calls import Function
 from numera._errors import Error
-from numera._request import Path, Request, Spec
+from numera._request import MODEL_ENDINGS, Path, Request, Spec
 from numera._sources import Source, Sources
 
 __all__ = ["Program", "Statistics", "compile", "open"]
@@ -347,14 +347,16 @@ def _source(model: Any, given: Mapping[str, Any]) -> _Model:
     """What is compiled, by the arguments of :func:`compile`."""
     request = Request(given.get("formats", ()))
     policy, replace = given.get("policy"), given.get("replace")
-    code_cache = given.get("code_cache")
+    paths = {key: given.get(key) for key in ("code_cache", "safetensors")}
     options = {
         "format": request.name(given.get("format")),
         "replace": replace if isinstance(replace, str) else ",".join(replace or ()),
         "accumulate": request.name(given.get("accumulate"), words=_ACCUMULATORS),
         **{key.replace("_", "-"): given.get(key) for key in _AS_GIVEN},
-        "code-cache": None if code_cache is None else os.fspath(code_cache),
-        "safetensors": None if safetensors is None else os.fspath(safetensors),
+        **{
+            key.replace("_", "-"): None if path is None else os.fspath(path)
+            for key, path in paths.items()
+        },
     }
     if isinstance(policy, Mapping):
         chosen = {"default": options.pop("format"), **policy}
@@ -397,7 +399,7 @@ def _read(model: Any, sources: Sources, options: list[str]) -> _Model:
             f"a model is a path, MLIR, or one of ONNX, found {type(model).__name__}"
         )
     text = os.fspath(model)
-    if isinstance(model, str) and not text.endswith((".onnx", ".mlir", ".mlirbc")):
+    if isinstance(model, str) and not text.endswith(MODEL_ENDINGS):
         return _Model("model.mlir", text, sources, options, None)
     return _Model(text, None, sources, options, None)
 

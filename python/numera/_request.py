@@ -14,6 +14,9 @@ from numera._formats import Format
 from numera._sources import Source, Sources
 
 Path = str | os.PathLike[str]
+
+MODEL_ENDINGS = (".onnx", ".mlir", ".mlirbc")
+"""Of files; text without one is MLIR itself."""
 Spec = str | Format
 
 

@@ -23,6 +23,7 @@ import numpy as np
 from numera import _numera, _sources
 from numera._errors import Error
 from numera._formats import Format
+from numera._request import MODEL_ENDINGS
 from numera._sources import Source, Sources
 
 __all__ = [
@@ -75,7 +76,7 @@ def model(given: Any) -> str:
     if isinstance(given, bytes):
         return digest(given)
     text = os.fspath(given)
-    if isinstance(given, str) and not text.endswith((".onnx", ".mlir")):
+    if isinstance(given, str) and not text.endswith(MODEL_ENDINGS):
         return digest(text)
     folder = os.path.dirname(text)
     return digest(
@@ -85,7 +86,12 @@ def model(given: Any) -> str:
 
 
 def external(path: str) -> list[str]:
-    """Files of external data, which a model names, in its folder."""
+    """Files of external data, which a model names, in its folder; of one in MLIR,
+    the file of weights beside it."""
+    stem, ending = os.path.splitext(path)
+    if ending != ".onnx":
+        beside = f"{stem}.safetensors"
+        return [os.path.basename(beside)] if os.path.exists(beside) else []
     data = _content(path)
     names = {
         data[match.end() : match.end() + match[1][0]].decode(errors="replace")

@@ -21,6 +21,7 @@ from numera import _numera
 from numera._errors import Error
 from numera._programs import Program, compile, save
 from numera._programs import open as open_program
+from numera._request import MODEL_ENDINGS
 from numera.study import _keys
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def packed(model: Any) -> Any:
     if isinstance(model, bytes):
         return model
     text = os.fspath(model)
-    if isinstance(model, str) and not text.endswith((".onnx", ".mlir")):
+    if isinstance(model, str) and not text.endswith(MODEL_ENDINGS):
         return model
     folder = os.path.dirname(text)
     # What leaves the model's folder is refused by the compiler.

@@ -187,7 +187,7 @@ class Backend:
         plain = numera.compile(text, format="f32", **self._options)
         named = None
         if kind == BACKWARD:
-            results = module.graph.output_node().args[0]
+            results: Any = module.graph.output_node().args[0]
             listed = [*names, *(f"gradient {n}" for n in range(len(results)))]
             formats = [groups.format_of(_made(node)) for node in results]
             named = list(zip(listed, formats))
