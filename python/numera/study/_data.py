@@ -62,7 +62,7 @@ def read(path: Path) -> Array:
         reason = error.strerror or str(error)
     except Error:
         raise
-    except Exception as error:  # whatever the parsers of damaged files raise
+    except Exception as error:  # noqa: BLE001 - parsers of damaged files raise any kind
         reason = (str(error).splitlines() or [type(error).__name__])[0]
     raise Error(f"cannot read {text}: {reason}")
 
