@@ -8,12 +8,9 @@
 #include "CheckReport.h"
 
 #include "numera/Registry/Formats/Words.h"
-#include "numera/Target/Driver/Compiler.h"
-#include "numera/Target/NVPTX/GPU.h"
-#include "numera/Target/Program/Program.h"
+#include "numera/Target/Driver/InMemory.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
-#include <cstring>
 #include <random>
 
 using namespace llvm;
@@ -131,45 +128,13 @@ std::string GPUCheck::moduleOf(ArrayRef<Subject> subjects) const {
 
 Expected<std::unique_ptr<Program>> GPUCheck::compile(const std::string &text,
                                                      bool isForGPU) const {
-  std::string errors;
-  raw_string_ostream problems(errors);
   Compiler compiler(registry);
-  mlir::OwningOpRef<mlir::ModuleOp> module =
-      compiler.loadText(text, "check", problems);
   CompileOptions compile;
   compile.target = isForGPU ? "nvptx" : "cpu";
   compile.gpu = options.gpu;
   // Codes and nothing else.
   compile.outputAs = "storage";
-  Resolved resolved;
-  std::vector<FunctionSignature> functions;
-  if (!module ||
-      failed(compiler.lower(*module, compile, resolved, functions, problems)))
-    return createStringError(StringRef(errors).rtrim());
-  CPUOptions host;
-  DeviceCode device;
-  if (isForGPU) {
-    Expected<DeviceCode> code = takeDeviceCode(
-        *module, registry, GPUOptions{.gpu = options.gpu, .cudaPath = {}});
-    if (!code)
-      return code.takeError();
-    device = std::move(*code);
-    host.device = &device;
-  }
-  return Program::compile(*module, functions, registry, host);
-}
-
-static host::DType codesOf(const Format &format) {
-  switch (format.storageBits()) {
-  case 8:
-    return host::DType::u1;
-  case 16:
-    return host::DType::u2;
-  case 32:
-    return host::DType::u4;
-  default:
-    return host::DType::u8;
-  }
+  return compileInMemory(compiler, registry, text, "check", compile);
 }
 
 /// All combinations of codes if these are few, else random ones.
@@ -184,26 +149,18 @@ GPUCheck::drawOperands(const Subject &subject) {
   unsigned shift = 0;
   for (const Format &operand : subject.operands) {
     std::string error;
-    auto array = host::makeArray({int64_t(count)}, codesOf(operand), error);
+    auto array =
+        host::makeArray({int64_t(count)}, dtypeOfCodes(operand), error);
     if (!array)
       return createStringError(error);
-    size_t size = sizeOf(array->dtype);
-    for (uint64_t i = 0; i < count; ++i) {
-      uint64_t code = (isWhole ? i >> shift : random()) &
-                      maskTrailingOnes<uint64_t>(operand.width());
-      std::memcpy(array->bytes.get() + i * size, &code, size);
-    }
+    for (uint64_t i = 0; i < count; ++i)
+      setBits(*array, i,
+              (isWhole ? i >> shift : random()) &
+                  maskTrailingOnes<uint64_t>(operand.width()));
     shift += operand.width();
     operands.push_back(std::move(*array));
   }
   return operands;
-}
-
-static uint64_t elementOf(const host::Array &array, uint64_t place) {
-  size_t size = sizeOf(array.dtype);
-  uint64_t element = 0;
-  std::memcpy(&element, array.bytes.get() + place * size, size);
-  return element;
 }
 
 Error GPUCheck::compare(const Programs &programs, const Subject &subject,
@@ -222,11 +179,11 @@ Error GPUCheck::compare(const Programs &programs, const Subject &subject,
       return error;
   found.tried = operands->front().size();
   for (uint64_t i = 0; i < found.tried; ++i) {
-    uint64_t expected = elementOf(cpu[0], i), got = elementOf(gpu[0], i);
+    uint64_t expected = bitsOf(cpu[0], i), got = bitsOf(gpu[0], i);
     if (got == expected || found.mismatches++)
       continue;
     for (const host::Array &operand : *operands)
-      found.finding += formatv("{0:x} ", elementOf(operand, i));
+      found.finding += formatv("{0:x} ", bitsOf(operand, i));
     found.finding += formatv("gives {0:x}, on the CPU {1:x}", got, expected);
   }
   return Error::success();

@@ -6,8 +6,7 @@
 
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Registry/Scaling/Quantize.h"
-#include "numera/Target/Driver/Compiler.h"
-#include "numera/Target/Program/Program.h"
+#include "numera/Target/Driver/InMemory.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
@@ -56,8 +55,8 @@ private:
 } // namespace
 
 Error RoundTrip::compile() {
-  std::string text, errors;
-  raw_string_ostream stream(text), problems(errors);
+  std::string text;
+  raw_string_ostream stream(text);
   mlir::OwningOpRef<mlir::ModuleOp> module = compiler.emptyModule();
   auto plain = mlir::RankedTensorType::get(
       {rows(), columns()}, mlir::Float32Type::get(module->getContext()));
@@ -66,16 +65,10 @@ Error RoundTrip::compile() {
          << " {\n  %q = numera.quantize %x : " << plain << " to " << scaled
          << "\n  %v = numera.dequantize %q : " << scaled << " to " << plain
          << "\n  return %v : " << plain << "\n}\n";
-  module = compiler.loadText(text, "check", problems);
   CompileOptions options;
   options.format = "f32";
-  Resolved resolved;
-  std::vector<FunctionSignature> functions;
-  if (!module ||
-      failed(compiler.lower(*module, options, resolved, functions, problems)))
-    return createStringError(StringRef(errors).rtrim());
   Expected<std::unique_ptr<Program>> made =
-      Program::compile(*module, functions, registry, CPUOptions());
+      compileInMemory(compiler, registry, text, "check", options);
   if (!made)
     return made.takeError();
   program = std::move(*made);

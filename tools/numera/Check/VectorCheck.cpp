@@ -4,8 +4,7 @@
 
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Registry/Description/Decimal.h"
-#include "numera/Target/Driver/Compiler.h"
-#include "numera/Target/Program/Program.h"
+#include "numera/Target/Driver/InMemory.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/LineIterator.h"
@@ -129,8 +128,8 @@ static std::string typeOf(const Format &format, mlir::MLIRContext *context) {
 }
 
 Error VectorProgram::compile() {
-  std::string text, errors;
-  raw_string_ostream stream(text), problems(errors);
+  std::string text;
+  raw_string_ostream stream(text);
   mlir::OwningOpRef<mlir::ModuleOp> module = compiler.emptyModule();
   mlir::MLIRContext *context = module->getContext();
   std::string type = typeOf(operation.operands, context);
@@ -157,34 +156,15 @@ Error VectorProgram::compile() {
            << " : " << type;
   }
   stream << "\n  return %y : " << result << "\n}\n";
-  module = compiler.loadText(text, "check", problems);
   CompileOptions options;
   options.format = "f32";
   options.outputAs = "storage";
-  Resolved resolved;
-  std::vector<FunctionSignature> functions;
-  if (!module ||
-      failed(compiler.lower(*module, options, resolved, functions, problems)))
-    return createStringError(StringRef(errors).rtrim());
   Expected<std::unique_ptr<Program>> made =
-      Program::compile(*module, functions, registry, CPUOptions());
+      compileInMemory(compiler, registry, text, "check", options);
   if (!made)
     return made.takeError();
   program = std::move(*made);
   return Error::success();
-}
-
-static host::DType storageOf(const Format &format) {
-  switch (format.storageBits()) {
-  case 8:
-    return host::DType::u1;
-  case 16:
-    return host::DType::u2;
-  case 32:
-    return host::DType::u4;
-  default:
-    return host::DType::u8;
-  }
 }
 
 Expected<std::vector<uint64_t>>
@@ -194,13 +174,11 @@ VectorProgram::run(ArrayRef<TestVector> vectors) const {
   for (size_t i = 0; i < operation.count(); ++i) {
     std::string error;
     std::optional<host::Array> array = host::makeArray(
-        {int64_t(vectors.size())}, storageOf(operation.operands), error);
+        {int64_t(vectors.size())}, dtypeOfCodes(operation.operands), error);
     if (!array)
       return createStringError(error);
-    size_t bytes = host::sizeOf(array->dtype);
     for (size_t j = 0; j < vectors.size(); ++j)
-      std::memcpy(array->bytes.get() + j * bytes, &vectors[j].operands[i],
-                  bytes);
+      setBits(*array, j, vectors[j].operands[i]);
     arrays.push_back(std::move(*array));
   }
   for (const host::Array &array : arrays)
@@ -209,11 +187,9 @@ VectorProgram::run(ArrayRef<TestVector> vectors) const {
   numera_options options = NUMERA_OPTIONS;
   if (Error failure = program->call("f", inputs, outputs, options))
     return std::move(failure);
-  const host::Array &output = outputs.front();
-  size_t bytes = host::sizeOf(output.dtype);
   std::vector<uint64_t> codes(vectors.size());
   for (size_t j = 0; j < codes.size(); ++j)
-    std::memcpy(&codes[j], output.bytes.get() + j * bytes, bytes);
+    codes[j] = bitsOf(outputs.front(), j);
   return codes;
 }
 

@@ -2,9 +2,8 @@
 
 #include "Doctor.h"
 
-#include "numera/Target/Driver/Compiler.h"
+#include "numera/Target/Driver/InMemory.h"
 #include "numera/Target/Driver/Tools.h"
-#include "numera/Target/Program/Program.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -31,21 +30,13 @@ static Error runProgram() {
       "  return %z : tensor<1xf32>\n}\n";
   Registry registry;
   Compiler compiler(registry);
-  std::string errors, error;
-  raw_string_ostream problems(errors);
-  mlir::OwningOpRef<mlir::ModuleOp> module =
-      compiler.loadText(text, "doctor", problems);
   CompileOptions options;
   options.format = "posit16";
-  Resolved resolved;
-  std::vector<FunctionSignature> functions;
-  if (!module ||
-      failed(compiler.lower(*module, options, resolved, functions, problems)))
-    return createStringError(StringRef(errors).rtrim());
   Expected<std::unique_ptr<Program>> program =
-      Program::compile(*module, functions, registry, CPUOptions());
+      compileInMemory(compiler, registry, text, "doctor", options);
   if (!program)
     return program.takeError();
+  std::string error;
   std::optional<host::Array> x = host::makeArray({1}, host::DType::f4, error);
   std::optional<host::Array> y = host::makeArray({1}, host::DType::f4, error);
   if (!x || !y)
