@@ -52,13 +52,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       parseExpression(text, front->end, format, registry, error);
   if (!program)
     return promiseError();
-  std::vector<CalculatorStep> steps = calculate(*program, /*seed=*/1);
   promise(!program->empty(), "an expression has a last step");
-  const Instruction &last = program->back();
-  if (last.isTruth())
-    promise(steps.back().result <= 1, "a truth is 0 or 1");
-  else
-    promiseValue(last.result,
-                 last.isConstant ? last.code : steps.back().result);
+  Calculation found = calculate(*program, /*seed=*/1);
+  promise(!found.result.codes.empty(), "a result has a number");
+  for (uint64_t code : found.result.codes)
+    if (found.isTruth)
+      promise(code <= 1, "a truth is 0 or 1");
+    else
+      promiseValue(found.format, code);
   return 0;
 }
