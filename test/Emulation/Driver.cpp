@@ -174,21 +174,21 @@ EXPORT cuCtxGetDevice(int *device) {
 }
 EXPORT cuCtxSynchronize() { return current() ? success : invalidContext; }
 EXPORT cuCtxPushCurrent_v2(Context *context) {
-  stack.push_back(context);
+  stackOfThread().push_back(context);
   return success;
 }
 EXPORT cuCtxSetCurrent(Context *context) {
-  if (!stack.empty())
-    stack.pop_back();
+  if (!stackOfThread().empty())
+    stackOfThread().pop_back();
   if (context)
-    stack.push_back(context);
+    stackOfThread().push_back(context);
   return success;
 }
 EXPORT cuCtxPopCurrent_v2(Context **context) {
   if (!current())
     return invalidContext;
   *context = current();
-  stack.pop_back();
+  stackOfThread().pop_back();
   return success;
 }
 

@@ -58,7 +58,12 @@ struct Context {
 constexpr int mostDevices = 8;
 Context contexts[mostDevices];
 unsigned long long lastContext = 0;
-thread_local std::vector<Context *> stack;
+/// Of the calling thread. It is never destroyed: programs are unloaded after
+/// the objects of their threads.
+std::vector<Context *> &stackOfThread() {
+  thread_local auto *made = new std::vector<Context *>;
+  return *made;
+}
 /// Modules, streams, page-locked memory and pools that are not released yet.
 std::map<std::string, int> &alive = *new std::map<std::string, int>;
 
@@ -67,7 +72,10 @@ int deviceCount() {
   return given ? std::min(atoi(given), mostDevices) : 1;
 }
 
-Context *current() { return stack.empty() ? nullptr : stack.back(); }
+Context *current() {
+  const std::vector<Context *> &stack = stackOfThread();
+  return stack.empty() ? nullptr : stack.back();
+}
 
 void countAlive(const char *kind, int more) {
   std::lock_guard guard(lock);
