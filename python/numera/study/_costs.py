@@ -178,8 +178,8 @@ def cost(
     >>> found = numera.cost(square, [1, 2], table=numera.study.HOROWITZ_2014)
     >>> found.total
     2.2
-    >>> found.joules, found.area
-    (2.2e-12, 1640.0)
+    >>> f"{found.joules:.3g}", found.area
+    ('2.2e-12', 1640.0)
     >>> [(row["operation"], row["count"]) for row in found.rows]
     [('cast', 2), ('mul', 2)]
     """
