@@ -93,10 +93,13 @@ add.u64 %d, %d, %offset;
 
 
 class Device:
-    """The emulated driver."""
+    """The emulated driver, its first device's context current."""
 
     def __init__(self):
-        self.cuda = ctypes.CDLL("libcuda.so.1")
+        self.cuda, context = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p()
+        assert self.cuda.cuInit(0) == 0
+        assert self.cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+        assert self.cuda.cuCtxSetCurrent(context) == 0
 
     def memory(self, size):
         address = ctypes.c_uint64()
