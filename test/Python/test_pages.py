@@ -2,11 +2,18 @@
 """The examples of pages that need packages of others."""
 
 import doctest
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
+import numera
+import numpy as np
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
+TOOL = Path(numera.__file__).parents[2] / "bin" / "numera"
 
 
 @pytest.mark.parametrize(
@@ -23,3 +30,56 @@ def test_the_examples_print_what_the_page_says(page, needs):
         pytest.importorskip(package)
     failed, tried = doctest.testfile(str(DOCS / page), module_relative=False)
     assert tried and not failed
+
+
+MODEL = """
+  func.func @net(%x: tensor<?x1x4x4xf32>) -> tensor<?x10xf32> {
+    %c0 = arith.constant 0 : index
+    %n = tensor.dim %x, %c0 : tensor<?x1x4x4xf32>
+    %y = tensor.collapse_shape %x [[0], [1, 2, 3]]
+        : tensor<?x1x4x4xf32> into tensor<?x16xf32>
+    %w = arith.constant dense<0.3> : tensor<16x10xf32>
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty(%n) : tensor<?x10xf32>
+    %i = linalg.fill ins(%zero : f32) outs(%e : tensor<?x10xf32>) -> tensor<?x10xf32>
+    %z = linalg.matmul ins(%y, %w : tensor<?x16xf32>, tensor<16x10xf32>)
+        outs(%i : tensor<?x10xf32>) -> tensor<?x10xf32> loc("dense")
+    return %z : tensor<?x10xf32>
+  }
+"""
+
+
+@pytest.mark.parametrize(
+    "page, needs",
+    [
+        ("Costs.md", []),
+        ("Reports.md", ["pandas", "jinja2", "grandalf", "vl_convert"]),
+        ("Search.md", ["optuna"]),
+        ("Sweeps.md", ["matplotlib"]),
+    ],
+)
+def test_the_commands_run_as_the_page_has_them(page, needs, tmp_path):
+    for package in needs:
+        pytest.importorskip(package)
+    if not TOOL.exists():
+        pytest.skip("the tool is not built")
+    (tmp_path / "model.mlir").write_text(MODEL)
+    np.save(tmp_path / "images.npy", np.ones((8, 1, 4, 4), "f4") / 3)
+    np.save(tmp_path / "labels.npy", np.arange(8))
+    [block] = re.findall(
+        r"^```sh\n(.*?)^```", (DOCS / page).read_text(), re.MULTILINE | re.DOTALL
+    )
+    # Another model and fewer formats do as well, and nothing is installed.
+    block = block.replace("model.onnx", "model.mlir")
+    block = block.replace("<4..6,1..10>", "<4,1..2>").replace("<6..16,0..2>", "<6,0>")
+    block = re.sub("^pip .*\n", "", block)
+    assert block.startswith("numera ")
+    environment = {**os.environ, "NUMERA_PYTHON": sys.executable}
+    environment["PATH"] = f"{TOOL.parent}:{environment['PATH']}"
+    done = subprocess.run(
+        ["bash", "-ec", block], cwd=tmp_path, env=environment, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    for name in re.findall(r"--(?:store|csv|plot|report) (\S+)| -o (\S+)", block):
+        assert (tmp_path / "".join(name)).stat().st_size > 0
