@@ -160,3 +160,31 @@ func.func @a_cast_that_saturates_by_itself_stays(%x: !f8E5M2) -> f32 {
   %1 = numera.cast %0 : !bf16 to f32
   return %1 : f32
 }
+
+// CHECK-LABEL: @what_padding_cuts_off_is_sliced_off
+// CHECK-SAME: (%[[X:.*]]: tensor<4x8x!bf16>
+// CHECK: %[[KEPT:.*]] = tensor.extract_slice %[[X]][0, 3] [3, 5] [1, 1]
+// CHECK: tensor.pad %[[KEPT]] low[1, 0] high[0, 2] {
+// CHECK: : tensor<3x5x!bf16> to tensor<4x7x!bf16>
+func.func @what_padding_cuts_off_is_sliced_off(%x: tensor<4x8x!bf16>, %zero: !bf16) -> tensor<4x7x!bf16> {
+  %0 = tensor.pad %x low[1, -3] high[-1, 2] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : !bf16
+  } : tensor<4x8x!bf16> to tensor<4x7x!bf16>
+  return %0 : tensor<4x7x!bf16>
+}
+
+// CHECK-LABEL: @at_run_time
+// CHECK-SAME: %[[X:.*]]: tensor<?x!bf16>, %[[AMOUNT:.*]]: index
+// CHECK-DAG: %[[ZERO:.*]] = arith.constant 0 : index
+// CHECK: %[[PADDING:.*]] = arith.maxsi %[[AMOUNT]], %[[ZERO]]
+// CHECK: %[[CUT:.*]] = arith.subi %[[PADDING]], %[[AMOUNT]]
+// CHECK: %[[KEPT:.*]] = tensor.extract_slice %[[X]][%[[CUT]]]
+// CHECK: tensor.pad %[[KEPT]] low[%[[PADDING]]] high[1]
+func.func @at_run_time(%x: tensor<?x!bf16>, %amount: index, %zero: !bf16) -> tensor<?x!bf16> {
+  %0 = tensor.pad %x low[%amount] high[1] {
+  ^bb0(%i: index):
+    tensor.yield %zero : !bf16
+  } : tensor<?x!bf16> to tensor<?x!bf16>
+  return %0 : tensor<?x!bf16>
+}

@@ -15,7 +15,8 @@ def NumeraSimplify : Pass<"numera-simplify"> {
     value of A is a value of B. `cast A→A x` becomes `x` if each value of A has
     one code, or if x is the result of an operation. An argument is excluded
     because it may hold any of the codes of NaN. Constants are folded. No
-    rounding is removed.
+    rounding is removed. A negative amount of `tensor.pad` becomes a slice of
+    what is padded.
 
     For example,
 
@@ -42,6 +43,9 @@ def NumeraSimplify : Pass<"numera-simplify"> {
     }
     ```
   }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def NumeraFoldTransposes : Pass<"numera-fold-transposes"> {

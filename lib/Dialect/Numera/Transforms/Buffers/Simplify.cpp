@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // Removes casts that change nothing. The greedy driver folds constants, because
-// every operation has a folder.
+// every operation has a folder. What a negative amount of padding cuts off is
+// sliced off: buffers have no such padding.
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -123,10 +126,71 @@ struct ComposeCasts : OpRewritePattern<CastOp> {
   }
 };
 
+/// pad x by (-2, 3) is pad (slice x from 2 on) by (0, 3). An amount that is
+/// known at run time alone is split into the two.
+struct SliceWhatPaddingCuts : OpRewritePattern<tensor::PadOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::PadOp pad,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<OpFoldResult> low = pad.getMixedLowPad(),
+                              high = pad.getMixedHighPad();
+    if (all_of(low, isPadding) && all_of(high, isPadding))
+      return failure();
+    Location loc = pad.getLoc();
+    SmallVector<OpFoldResult> starts, sizes;
+    SmallVector<OpFoldResult> lengths =
+        tensor::getMixedSizes(rewriter, loc, pad.getSource());
+    for (auto [before, after, length] : zip_equal(low, high, lengths)) {
+      OpFoldResult cutBefore = splitOff(before, rewriter, loc),
+                   cutAfter = splitOff(after, rewriter, loc);
+      AffineExpr d0, d1, d2;
+      bindDims(rewriter.getContext(), d0, d1, d2);
+      starts.push_back(cutBefore);
+      sizes.push_back(affine::makeComposedFoldedAffineApply(
+          rewriter, loc, d0 - d1 - d2, {length, cutBefore, cutAfter}));
+    }
+    SmallVector<OpFoldResult> strides(starts.size(), rewriter.getIndexAttr(1));
+    Value kept = tensor::ExtractSliceOp::create(rewriter, loc, pad.getSource(),
+                                                starts, sizes, strides);
+    auto made = tensor::PadOp::create(rewriter, loc, pad.getType(), kept, low,
+                                      high, pad.getNofold());
+    rewriter.inlineRegionBefore(pad.getRegion(), made.getRegion(),
+                                made.getRegion().begin());
+    rewriter.replaceOp(pad, made);
+    return success();
+  }
+
+  /// True if an amount is not negative, as far as can be seen.
+  static bool isPadding(OpFoldResult amount) {
+    if (std::optional<int64_t> known = getConstantIntValue(amount))
+      return *known >= 0;
+    auto larger = cast<Value>(amount).getDefiningOp<arith::MaxSIOp>();
+    return larger && isZeroInteger(OpFoldResult(larger.getRhs()));
+  }
+
+  /// How much `amount` cuts off. What is left of it is padding.
+  static OpFoldResult splitOff(OpFoldResult &amount, PatternRewriter &rewriter,
+                               Location loc) {
+    if (std::optional<int64_t> known = getConstantIntValue(amount)) {
+      amount = rewriter.getIndexAttr(std::max<int64_t>(*known, 0));
+      return rewriter.getIndexAttr(std::max<int64_t>(-*known, 0));
+    }
+    if (isPadding(amount))
+      return rewriter.getIndexAttr(0);
+    Value given = cast<Value>(amount);
+    Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
+    Value padding = arith::MaxSIOp::create(rewriter, loc, given, zero);
+    amount = padding;
+    return Value(arith::SubIOp::create(rewriter, loc, padding, given));
+  }
+};
+
 struct SimplifyPass : impl::NumeraSimplifyBase<SimplifyPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<ComposeCasts, RemoveIdentity>(&getContext());
+    patterns.add<ComposeCasts, RemoveIdentity, SliceWhatPaddingCuts>(
+        &getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
