@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 from torch import fx
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 
 import numera
 from numera.torch import _linalg
@@ -87,5 +88,7 @@ def _key(graph: fx.GraphModule, names: Callable[[fx.Node], str]) -> str:
         if node.op == "get_attr":
             path: Any = node.target
             constant: Any = functools.reduce(getattr, path.split("."), graph)
-            known.update(constant.detach().contiguous().numpy().tobytes())
+            with unset_fake_temporarily():  # it is a real tensor in a fake graph
+                flat = constant.detach().contiguous().reshape(-1)
+                known.update(flat.view(torch.uint8).numpy().tobytes())
     return known.hexdigest()[:40]

@@ -2,8 +2,9 @@
 """The one seam to torch-mlir: graphs of FX to linalg that MLIR 22 parses.
 
 torch-mlir's text is that of another MLIR than Numera's. What both read alike is
-what this file lets through: linalg, tensor, arith, math and scf. Scatters become
-loops (`_scatter.py`), and a check finds f64 that the model did not ask for.
+what this file lets through: linalg, tensor, arith, math and scf. Scatters and
+scans become loops (`_scatter.py`, `_scan.py`), and a check finds f64 that the model
+did not ask for.
 """
 
 from __future__ import annotations
@@ -77,6 +78,7 @@ def to_linalg(
     from torch_mlir.extras.fx_importer import ContextCache, FxImporter
     from torch_mlir.passmanager import PassManager
 
+    from numera.torch._scan import scans_to_loops
     from numera.torch._scatter import scatters_to_loops
 
     name_of = names or (lambda node: node.name)
@@ -106,6 +108,7 @@ def to_linalg(
         except ir.MLIRError as error:
             raise _lowering(graph, error.error_diagnostics) from None
         scatters_to_loops(module)
+        scans_to_loops(module)
         if not _wants_f64(graph):
             _check_f64(graph, module)
         _check_dialects(graph, module)

@@ -338,6 +338,21 @@ def std(
     return torch.sqrt(_variance(input, _axes(input, dim), correction, keepdim)[0])
 
 
+def weight_norm_interface(v: Tensor, g: Tensor, dim: int = 0) -> tuple[Tensor, Tensor]:
+    axes = [axis for axis in range(v.dim()) if axis != dim]
+    norm = torch.sqrt((v * v).sum(axes, keepdim=True))
+    return v * (g / norm), norm
+
+
+def weight_norm_interface_backward(
+    grad_w: Tensor, saved_v: Tensor, saved_g: Tensor, saved_norms: Tensor, dim: int
+) -> tuple[Tensor, Tensor]:
+    axes = [axis for axis in range(saved_v.dim()) if axis != dim]
+    along = (grad_w * saved_v).sum(axes, keepdim=True)
+    across = grad_w - saved_v * (along / (saved_norms * saved_norms))
+    return (saved_g / saved_norms) * across, along / saved_norms
+
+
 TABLE: dict[Any, Any] = {
     aten._native_batch_norm_legit_functional.default: (
         _native_batch_norm_legit_functional
@@ -352,6 +367,8 @@ TABLE: dict[Any, Any] = {
     aten.native_layer_norm_backward.default: native_layer_norm_backward,
     aten.native_group_norm.default: native_group_norm,
     aten.native_group_norm_backward.default: native_group_norm_backward,
+    aten._weight_norm_interface.default: weight_norm_interface,
+    aten._weight_norm_interface_backward.default: weight_norm_interface_backward,
     aten.mean.dim: mean,
     aten.mean.default: mean,
     aten.var.correction: var,

@@ -20,7 +20,7 @@ import numera
 from numera._errors import Error
 from numera._formats import Format
 from numera._request import Spec
-from numera.torch._scatter import SUM
+from numera.torch._loops import SUM
 
 aten = torch.ops.aten
 
