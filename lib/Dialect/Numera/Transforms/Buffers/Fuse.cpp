@@ -58,7 +58,12 @@ struct FusePass : impl::NumeraFuseBase<FusePass> {
         });
     patterns.add<SizeOfDestination>(&getContext());
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    // Each fusion leaves an operation less. A long chain, such as the random
+    // bits of a model, takes more rounds than the usual limit.
+    GreedyRewriteConfig config;
+    config.setMaxIterations(GreedyRewriteConfig::kNoLimit);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns),
+                                     config)))
       signalPassFailure();
   }
 };
