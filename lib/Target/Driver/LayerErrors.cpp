@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-#include "numera/Target/Driver/LayerErrors.h"
+#include "NumberSums.h"
 #include "numera/Registry/Description/FormatFacts.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
-#include <algorithm>
-#include <cmath>
-#include <numeric>
 
 using namespace llvm;
 using namespace numera;
+using namespace numera::layers;
 
 static double toDouble(const Unpacked &value) {
   return std::ldexp(double(value.significand), value.exponent - 63);
@@ -45,25 +43,18 @@ void LayerErrors::operator+=(const LayerErrors &other) {
   zeros += other.zeros;
   nan += other.nan;
   largest = std::max(largest, other.largest);
-  exponents.resize(std::max(exponents.size(), other.exponents.size()));
-  for (auto [sum, term] : zip(exponents, other.exponents))
-    sum += term;
-  used.resize(std::max(used.size(), other.used.size()));
-  for (auto [sum, term] : zip(used, other.used))
-    sum |= term;
 }
 
 //===----------------------------------------------------------------------===//
 // One tensor
 //===----------------------------------------------------------------------===//
 
-/// One place more, for infinities and NaN.
-static constexpr int exponents = 1025 - LayerErrors::firstExponent;
-
 LayerScale::LayerScale(const Format &format)
     : known(!format.isOpaque()), perUlp(exponents) {
-  if (!known)
+  if (!known) {
+    makeFloatTables();
     return;
+  }
   const FormatFamily &family = format.getFamily();
   FormatFamily::Range range = family.range(format);
   isEvenlySpaced = family.isEvenlySpaced();
@@ -79,6 +70,7 @@ LayerScale::LayerScale(const Format &format)
     int precision = std::max(family.precisionAt(format, exponent), 1);
     perUlp[i] = std::ldexp(1.0, precision - 1 - exponent);
   }
+  makeFloatTables();
   if (format.width() > 16 || !embeds(format, formatF32()))
     return;
   FormatFamily::SpecialCodes special = family.specialCodes(format);
@@ -92,118 +84,140 @@ LayerScale::LayerScale(const Format &format)
   spareBits = all ? unsigned(countr_zero(all)) : 23;
 }
 
-namespace {
+/// Of some elements of one tensor.
+struct LayerScale::Sums {
+  ErrorSums all, own;
+  NumberCounts counts;
+  Binades binades;
+};
 
-/// Sums in lanes, so that several numbers are added at once.
-struct Lanes {
-  static constexpr size_t count = 8;
-  double signal[count] = {}, noise[count] = {}, largest[count] = {};
-  double ulps[count] = {}, largestUlps[count] = {};
-  uint64_t compared[count] = {};
+void LayerScale::makeFloatTables() {
+  // Field 0 is that of zeros, whose ulp is the least.
+  perUlpOfF32.assign(256, perUlp[0]);
+  for (int field = 1; field < 255; ++field)
+    perUlpOfF32[field] = perUlp[field - 127 - LayerErrors::firstExponent];
+  constexpr float most = std::numeric_limits<float>::max();
+  auto down = [](double value) {
+    auto rounded = float(std::min(value, double(most)));
+    return rounded > value ? std::nextafter(rounded, 0.0f) : rounded;
+  };
+  limits.largest = down(largest);
+  limits.held = limits.largest == largest ? limits.largest : NAN;
+  limits.leastNormal = down(leastNormal);
+  if (limits.leastNormal < leastNormal)
+    limits.leastNormal = std::nextafter(limits.leastNormal, INFINITY);
+}
 
-  void add(size_t lane, double value, double reference, double perUlp) {
-    double error = std::abs(value - reference);
-    bool isFinite = error < INFINITY;
-    error = isFinite ? error : 0;
-    double x = isFinite ? reference : 0;
-    compared[lane] += isFinite;
-    signal[lane] += x * x;
-    noise[lane] += error * error;
-    largest[lane] = std::max(largest[lane], error);
-    ulps[lane] += error * perUlp;
-    largestUlps[lane] = std::max(largestUlps[lane], error * perUlp);
+size_t LayerScale::usedSize() const {
+  return codeCount ? size_t(1) << (32 - spareBits) : 0;
+}
+
+/// Places first, then sums in vectors, then what is looked up.
+template <typename V, typename R>
+void LayerScale::addBlock(const V *value, const V *own, const R *reference,
+                          size_t count, Sums &sums, LayerErrors &shared) const {
+  double x[block] = {}, y[block] = {}, z[block] = {}, units[block];
+  int places[block];
+  for (size_t i = 0; i < count; ++i) {
+    x[i] = reference[i];
+    y[i] = value[i];
+    z[i] = own[i];
   }
-
-  NumberErrors sum() const {
-    NumberErrors errors;
+  // Of zero and of subnormal f64, that below the least normal one.
+  for (size_t i = 0; i < block; ++i)
+    places[i] = std::min(int(bit_cast<uint64_t>(x[i]) << 1 >> 53) - 1023 -
+                             LayerErrors::firstExponent,
+                         exponents - 1);
+  for (size_t i = 0; i < block; ++i)
+    units[i] = perUlp[places[i]];
+  for (size_t i = 0; i < block; i += lanes)
+    for (size_t lane = 0; lane < lanes; ++lane) {
+      double reference = x[i + lane], unit = units[i + lane];
+      sums.counts.add(lane, y[i + lane], reference, largest, leastNormal);
+      sums.all.add(lane, y[i + lane], reference, unit);
+      sums.own.add(lane, z[i + lane], reference, unit);
+    }
+  for (size_t i = 0; i < count; ++i) {
+    int field = places[i] - Binades::firstPlace;
+    if (field > 0 && field < 255)
+      ++sums.binades.fields[field][i % Binades::counters];
+    else if (x[i] != 0 && places[i] + 1 < exponents)
+      Binades::add(shared.exponents, places[i], 1);
+  }
+  if (codeCount)
     for (size_t i = 0; i < count; ++i)
-      errors += {signal[i],      noise[i], largest[i],
-                 largestUlps[i], ulps[i],  compared[i]};
-    return errors;
+      if (y[i] == y[i])
+        mark(shared.used[bit_cast<uint32_t>(float(y[i])) >> spareBits]);
+  // What fills up the block was compared as zeros.
+  sums.all.compared[0] -= block - count;
+  sums.own.compared[0] -= block - count;
+}
+
+/// The same of f32, most of which are plain: a whole block, whose numbers
+/// beyond `count` are zeros.
+[[gnu::always_inline]] inline void
+LayerScale::addPlainBlock(const float *value, const float *own,
+                          const float *reference, size_t count, Sums &sums,
+                          LayerErrors &shared) const {
+  double units[block];
+  for (size_t i = 0; i < block; ++i) {
+    uint32_t field = bit_cast<uint32_t>(reference[i]) << 1 >> 24;
+    units[i] = perUlpOfF32[field];
+    // Zeros, too: of field 0.
+    ++sums.binades.fields[field][i % Binades::counters];
   }
-};
-
-/// Counts of numbers in lanes.
-struct Counts {
-  uint64_t overflow[Lanes::count] = {}, saturated[Lanes::count] = {};
-  uint64_t underflow[Lanes::count] = {}, zeros[Lanes::count] = {};
-  uint64_t nan[Lanes::count] = {};
-};
-
-} // namespace
-
-static uint64_t sum(const uint64_t (&lanes)[Lanes::count]) {
-  return std::accumulate(std::begin(lanes), std::end(lanes), uint64_t(0));
+  sums.counts.addFinite(value, reference, limits);
+  sums.all.addFinite(value, reference, units);
+  sums.all.compared[0] -= block - count;
+  if (own != value) {
+    sums.own.addFinite(own, reference, units);
+    sums.own.compared[0] -= block - count;
+  }
+  if (codeCount)
+    for (size_t i = 0; i < count; ++i)
+      mark(shared.used[bit_cast<uint32_t>(value[i]) >> spareBits]);
 }
 
 template <typename V, typename R>
 [[gnu::always_inline]] inline LayerErrors
 LayerScale::measureSome(const V *value, const V *own, const R *reference,
-                        size_t count) const {
+                        size_t count, LayerErrors &shared) const {
+  Sums sums;
+  // Of a layer that reads none but exact numbers.
+  bool isSame = std::memcmp(value, own, count * sizeof(V)) == 0;
+  if (isSame)
+    own = value;
+  for (size_t first = 0; first < count; first += block) {
+    const V *v = value + first, *o = own + first;
+    const R *r = reference + first;
+    size_t some = std::min(block, count - first);
+    if constexpr (std::is_same_v<V, float> && std::is_same_v<R, float>) {
+      float rest[3][block];
+      if (some < block) {
+        std::memset(rest, 0, sizeof rest);
+        v = std::copy_n(v, some, rest[0]) - some;
+        r = std::copy_n(r, some, rest[1]) - some;
+        o = isSame ? v : std::copy_n(o, some, rest[2]) - some;
+      }
+      if (isPlain(v, o, r)) {
+        addPlainBlock(v, o, r, some, sums, shared);
+        continue;
+      }
+    }
+    addBlock(v, o, r, some, sums, shared);
+  }
   LayerErrors errors;
   errors.count = count;
-  errors.exponents.resize(exponents);
-  if (codeCount)
-    errors.used.resize(size_t(1) << (32 - spareBits));
-  Lanes all, alone;
-  Counts counts;
-  double greatest[Lanes::count] = {};
-  // Neighbours often have one exponent: two counters of it need not wait for
-  // each other.
-  uint32_t inBinade[exponents][2] = {};
-  // Places first, then sums in vectors, then what is looked up.
-  constexpr size_t block = 512;
-  static_assert(block % Lanes::count == 0);
-  for (size_t first = 0; first < count; first += block) {
-    size_t some = std::min(block, count - first);
-    double x[block] = {}, y[block] = {}, z[block] = {}, units[block];
-    int places[block];
-    for (size_t i = 0; i < some; ++i) {
-      x[i] = reference[first + i];
-      y[i] = value[first + i];
-      z[i] = own[first + i];
-    }
-    // Of zero and of subnormal f64, that below the least normal one.
-    for (size_t i = 0; i < block; ++i)
-      places[i] = std::min(int(bit_cast<uint64_t>(x[i]) << 1 >> 53) - 1023 -
-                               LayerErrors::firstExponent,
-                           exponents - 1);
-    for (size_t i = 0; i < block; ++i)
-      units[i] = perUlp[places[i]];
-    for (size_t i = 0; i < block; i += Lanes::count)
-      for (size_t lane = 0; lane < Lanes::count; ++lane) {
-        double magnitude = std::abs(x[i + lane]), is = y[i + lane];
-        bool isNumber = magnitude > 0 && magnitude < INFINITY;
-        bool isBeyond = isNumber && magnitude > largest;
-        greatest[lane] = std::max(greatest[lane], isNumber ? magnitude : 0.0);
-        counts.overflow[lane] += isBeyond;
-        counts.saturated[lane] += isBeyond && std::abs(is) == largest;
-        counts.underflow[lane] += isNumber && magnitude < leastNormal;
-        counts.zeros[lane] += isNumber && is == 0;
-        counts.nan[lane] += is != is && magnitude == magnitude;
-        all.add(lane, is, x[i + lane], units[i + lane]);
-        alone.add(lane, z[i + lane], x[i + lane], units[i + lane]);
-      }
-    for (size_t i = 0; i < some; ++i)
-      inBinade[places[i]][i % 2] += x[i] != 0;
-    if (codeCount)
-      for (size_t i = 0; i < some; ++i)
-        if (y[i] == y[i])
-          errors.used[bit_cast<uint32_t>(float(y[i])) >> spareBits] = 1;
-    // What fills up the block was compared as zeros.
-    all.compared[0] -= block - some;
-    alone.compared[0] -= block - some;
-  }
-  for (int i = 0; i + 1 < exponents; ++i) // the last: infinities and NaN
-    errors.exponents[i] = uint64_t(inBinade[i][0]) + inBinade[i][1];
-  errors.all = all.sum();
-  errors.own = alone.sum();
-  errors.overflow = sum(counts.overflow);
-  errors.saturated = sum(counts.saturated);
-  errors.underflow = sum(counts.underflow);
-  errors.zeros = sum(counts.zeros);
-  errors.nan = sum(counts.nan);
-  errors.largest = *std::max_element(std::begin(greatest), std::end(greatest));
+  sums.binades.addTo(shared.exponents);
+  errors.all = sums.all.sum();
+  errors.own = isSame ? errors.all : sums.own.sum();
+  const NumberCounts &counts = sums.counts;
+  errors.overflow = NumberCounts::sum(counts.overflow);
+  errors.saturated = NumberCounts::sum(counts.saturated);
+  errors.underflow = NumberCounts::sum(counts.underflow);
+  errors.zeros = NumberCounts::sum(counts.zeros);
+  errors.nan = NumberCounts::sum(counts.nan);
+  errors.largest = *llvm::max_element(counts.greatest);
   return errors;
 }
 
@@ -222,7 +236,7 @@ static size_t elementsOf(const numera_tensor &tensor) {
 LayerErrors LayerScale::measure(const numera_tensor &value,
                                 const numera_tensor &own,
                                 const numera_tensor &reference, size_t first,
-                                size_t count) const {
+                                size_t count, LayerErrors &shared) const {
   auto *v = static_cast<const float *>(value.data) + first;
   auto *o = static_cast<const float *>(own.data) + first;
   auto *r = static_cast<const float *>(reference.data) + first;
@@ -231,9 +245,10 @@ LayerErrors LayerScale::measure(const numera_tensor &value,
   auto *wideR = static_cast<const double *>(reference.data) + first;
   bool isWide = reference.dtype == NUMERA_F64;
   if (value.dtype == NUMERA_F64)
-    return isWide ? measureSome(wideV, wideO, wideR, count)
-                  : measureSome(wideV, wideO, r, count);
-  return isWide ? measureSome(v, o, wideR, count) : measureSome(v, o, r, count);
+    return isWide ? measureSome(wideV, wideO, wideR, count, shared)
+                  : measureSome(wideV, wideO, r, count, shared);
+  return isWide ? measureSome(v, o, wideR, count, shared)
+                : measureSome(v, o, r, count, shared);
 }
 
 std::optional<double> LayerScale::wastedBits(double magnitude) const {
@@ -270,15 +285,18 @@ void LayerCollector::add(ArrayRef<numera_tensor> results) {
   constexpr size_t most = size_t(1) << 18;
   std::vector<std::vector<LayerErrors>> parts(rows.size());
   for (auto [row, scale] : enumerate(scales)) {
+    sums[row].exponents.resize(exponents);
+    sums[row].used.resize(scale->usedSize());
     ArrayRef<numera_tensor> tensors =
         results.slice(row * LayerRow::results, LayerRow::results);
     size_t count = elementsOf(tensors[LayerRow::Value]);
     parts[row].resize(divideCeil(count, most));
     for (auto [i, part] : enumerate(parts[row]))
       threads.async([scale = scale, &part, tensors, first = i * most,
-                     some = std::min(most, count - i * most)] {
+                     some = std::min(most, count - i * most),
+                     &sum = sums[row]] {
         part = scale->measure(tensors[LayerRow::Value], tensors[LayerRow::Own],
-                              tensors[LayerRow::Reference], first, some);
+                              tensors[LayerRow::Reference], first, some, sum);
       });
   }
   threads.wait();

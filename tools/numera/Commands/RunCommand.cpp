@@ -47,6 +47,14 @@ private:
   numera_options callOptions(const Executable &called) const;
   bool compareWith(const std::vector<host::Array> &reference,
                    RunReport &out) const;
+  /// The rows of `--layers`; none if it shows nothing.
+  ArrayRef<LayerRow> layerRows() const;
+  /// True if nothing but `--layers` runs the model: its outputs are taken from
+  /// there.
+  bool runsWithLayers() const {
+    return !layerRows().empty() && !counting.module && !flags.repeat &&
+           !flags.profiles;
+  }
   bool check(Error error) const {
     return !error || fail(toString(std::move(error))) == 0;
   }
@@ -198,8 +206,10 @@ bool Run::measure() {
   KernelProfile profile;
   if (flags.profiles && !check(profile.begin()))
     return false;
-  if (!run(model, executable, flags.repeat.value_or(1), measured,
-           flags.times ? &times : nullptr))
+  StepTimes *steps = flags.times ? &times : nullptr;
+  if (runsWithLayers()
+          ? !generate(model, executable, steps)
+          : !run(model, executable, flags.repeat.value_or(1), measured, steps))
     return false;
   if (flags.profiles) {
     Expected<std::vector<KernelTime>> found = profile.end();
@@ -227,17 +237,26 @@ bool Run::count() {
   return true;
 }
 
+ArrayRef<LayerRow> Run::layerRows() const {
+  auto found = showing.resolved.layers.find(showingExecutable.function.name);
+  return found == showing.resolved.layers.end()
+             ? ArrayRef<LayerRow>()
+             : ArrayRef<LayerRow>(found->second);
+}
+
 bool Run::showLayers() {
-  if (!showing.module)
-    return true;
-  const Executable &what = showingExecutable;
-  ArrayRef<LayerRow> rows = showing.resolved.layers[what.function.name];
+  ArrayRef<LayerRow> rows = layerRows();
   if (rows.empty())
     return true;
   layers.emplace(rows, registry, unsigned(flags.threads.value_or(0)));
-  return generate(showing, showingExecutable, /*steps=*/nullptr) &&
-         check(collectLayers(what, *data, callOptions(what), *layers,
-                             measured.outputs));
+  const Executable &what = showingExecutable;
+  if (!generate(showing, showingExecutable, /*steps=*/nullptr))
+    return false;
+  numera_options options = callOptions(what);
+  return check(runsWithLayers() ? executeWithLayers(what, executable, *data,
+                                                    options, *layers, measured)
+                                : collectLayers(what, *data, options, *layers,
+                                                measured.outputs));
 }
 
 bool Run::compareWith(const std::vector<host::Array> &reference,

@@ -2,11 +2,14 @@
 
 #include "Statistics.h"
 
+#include "Support/Reproducer.h"
+
 #include "numera/Runtime/Progress.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -14,29 +17,44 @@
 using namespace llvm;
 using namespace numera;
 
+/// The results of one slice without those of the model.
+using Take = function_ref<Error(size_t slice, std::vector<host::Array> &)>;
+
 /// Runs a program once over the input. `take` gets the results of each slice
-/// and leaves those of the model, which must have the bits of `expected`.
+/// and leaves those of the model.
 static Error observe(const Executable &executable, DataSet &data,
-                     numera_options options, std::string_view label,
-                     const std::vector<host::Array> &expected,
-                     function_ref<void(std::vector<host::Array> &)> take) {
-  std::vector<host::Array> outputs;
-  host::Progress progress(label, data.slices());
+                     numera_options options, StringRef label, Measured &out,
+                     Take take) {
+  using Clock = std::chrono::steady_clock;
+  Clock::duration total{};
+  out.outputs.clear();
+  ProgramRuns scope;
+  host::Progress progress(std::string_view(label), data.slices());
   for (size_t slice = 0; slice < data.slices(); ++slice) {
     std::vector<host::Array> results;
     options.sample = uint64_t(data.firstRow(slice));
-    if (Error error = executable.program->call(
-            executable.function.name, data.slice(slice), results, options))
+    std::vector<const host::Array *> inputs = data.slice(slice);
+    Clock::time_point begin = Clock::now();
+    if (Error error = executable.program->call(executable.function.name, inputs,
+                                               results, options))
       return error;
-    take(results);
+    total += Clock::now() - begin;
+    if (Error error = take(slice, results))
+      return error;
     std::string error;
-    if (!data.append(slice, std::move(results), outputs, error))
+    if (!data.append(slice, std::move(results), out.outputs, error))
       return createStringError(error);
     progress.advance();
   }
-  for (auto [found, wanted] : zip_equal(outputs, expected))
-    if (found.byteSize != wanted.byteSize ||
-        std::memcmp(found.bytes.get(), wanted.bytes.get(), found.byteSize) != 0)
+  out.seconds = {std::chrono::duration<double>(total).count()};
+  return Error::success();
+}
+
+static Error checkBits(ArrayRef<host::Array> found,
+                       ArrayRef<host::Array> expected) {
+  for (auto [one, other] : zip_equal(found, expected))
+    if (one.byteSize != other.byteSize ||
+        std::memcmp(one.bytes.get(), other.bytes.get(), one.byteSize) != 0)
       return createStringError("the program for --stats gives other bits than "
                                "the one that is measured: please report this");
   return Error::success();
@@ -48,13 +66,18 @@ numera::collectStatistics(const Executable &executable, DataSet &data,
                           const std::vector<host::Array> &expected,
                           const Registry &registry) {
   StatisticsCollector collector(rows);
-  if (Error error = observe(executable, data, options, "counting", expected,
-                            [&](std::vector<host::Array> &results) {
-                              if (rows.empty())
-                                return;
-                              collector.add(results.back().data<int64_t>());
-                              results.pop_back();
-                            }))
+  Measured counted;
+  auto take = [&](size_t, std::vector<host::Array> &results) -> Error {
+    if (rows.empty())
+      return Error::success();
+    collector.add(results.back().data<int64_t>());
+    results.pop_back();
+    return Error::success();
+  };
+  if (Error error =
+          observe(executable, data, options, "counting", counted, take))
+    return std::move(error);
+  if (Error error = checkBits(counted.outputs, expected))
     return std::move(error);
   return collector.finish(registry);
 }
@@ -68,17 +91,44 @@ static numera_tensor tensorOf(host::Array &array) {
   return tensor;
 }
 
+static void takeLayers(std::vector<host::Array> &results,
+                       LayerCollector &layers) {
+  auto first =
+      results.end() - ptrdiff_t(layers.getRows().size() * LayerRow::results);
+  layers.add(map_to_vector(make_range(first, results.end()), tensorOf));
+  results.erase(first, results.end());
+}
+
 Error numera::collectLayers(const Executable &executable, DataSet &data,
                             numera_options options, LayerCollector &layers,
                             const std::vector<host::Array> &expected) {
-  return observe(
-      executable, data, options, "layers", expected,
-      [&](std::vector<host::Array> &results) {
-        auto first = results.end() -
-                     ptrdiff_t(layers.getRows().size() * LayerRow::results);
-        layers.add(map_to_vector(make_range(first, results.end()), tensorOf));
-        results.erase(first, results.end());
-      });
+  Measured shown;
+  auto take = [&](size_t, std::vector<host::Array> &results) -> Error {
+    takeLayers(results, layers);
+    return Error::success();
+  };
+  if (Error error = observe(executable, data, options, "layers", shown, take))
+    return error;
+  return checkBits(shown.outputs, expected);
+}
+
+Error numera::executeWithLayers(const Executable &executable,
+                                const Executable &plain, DataSet &data,
+                                numera_options options, LayerCollector &layers,
+                                Measured &out) {
+  auto take = [&](size_t slice, std::vector<host::Array> &results) -> Error {
+    takeLayers(results, layers);
+    if (slice > 0)
+      return Error::success();
+    std::vector<host::Array> expected;
+    options.sample = uint64_t(data.firstRow(slice));
+    if (Error error = plain.program->call(plain.function.name,
+                                          data.slice(slice), expected, options))
+      return error;
+    return checkBits(results, expected);
+  };
+  return observe(executable, data, options,
+                 executable.program->metadata().format, out, take);
 }
 
 using Row = std::vector<std::string>;

@@ -32,6 +32,14 @@ llvm::Error collectLayers(const Executable &executable, DataSet &data,
                           numera_options options, LayerCollector &layers,
                           const std::vector<host::Array> &expected);
 
+/// The same where nothing else measures the model: gives its outputs, and the
+/// seconds that it takes with its layers. `plain` is the program without them;
+/// it runs once, on the first slice, and must have the same bits there.
+llvm::Error executeWithLayers(const Executable &executable,
+                              const Executable &plain, DataSet &data,
+                              numera_options options, LayerCollector &layers,
+                              Measured &out);
+
 /// A table, a line a layer.
 void printLayers(const LayerCollector &layers, llvm::raw_ostream &stream);
 

@@ -44,7 +44,15 @@ struct LayerErrors {
   /// of 16 bits at most.
   std::vector<uint8_t> used;
 
+  /// All but exponents and marks.
   void operator+=(const LayerErrors &other);
+};
+
+/// A format's limits as the comparisons of an f32 with them.
+struct FloatLimits {
+  float largest = 0;     ///< rounded down
+  float held = 0;        ///< the same number; NaN if f32 does not have it
+  float leastNormal = 0; ///< rounded up
 };
 
 /// What the errors of a format are measured with.
@@ -54,26 +62,39 @@ public:
 
   bool isKnown() const { return known; }
   /// Some elements of one tensor, f32 or f64; `value` and `own` are of one
-  /// type.
+  /// type. What is found goes into the exponents and marks of `shared`, for
+  /// several threads at once; the rest is returned.
   LayerErrors measure(const numera_tensor &value, const numera_tensor &own,
                       const numera_tensor &reference, size_t first,
-                      size_t count) const;
+                      size_t count, LayerErrors &shared) const;
+  /// Of LayerErrors::used.
+  size_t usedSize() const;
   /// Z13 for the largest number; none for a layer of zeros.
   std::optional<double> wastedBits(double largest) const;
   std::optional<uint64_t> codes() const;
   int leastExponent = 0, greatestExponent = 0;
 
 private:
+  struct Sums;
+  void makeFloatTables();
   template <typename V, typename R>
   LayerErrors measureSome(const V *value, const V *own, const R *reference,
-                          size_t count) const;
+                          size_t count, LayerErrors &shared) const;
+  template <typename V, typename R>
+  void addBlock(const V *value, const V *own, const R *reference, size_t count,
+                Sums &sums, LayerErrors &shared) const;
+  void addPlainBlock(const float *value, const float *own,
+                     const float *reference, size_t count, Sums &sums,
+                     LayerErrors &shared) const;
 
   bool known = false; ///< false for opaque formats
   bool isEvenlySpaced = false;
   double largest = 0, leastNormal = 0;
-  std::vector<double> perUlp; ///< 1 / ulp, by the exponent
-  uint64_t codeCount = 0;     ///< of a format of 16 bits at most, else 0
-  unsigned spareBits = 0;     ///< of an f32, that are zero in all numbers
+  std::vector<double> perUlp;      ///< 1 / ulp, by the exponent
+  std::vector<double> perUlpOfF32; ///< by the exponent's field
+  FloatLimits limits;
+  uint64_t codeCount = 0; ///< of a format of 16 bits at most, else 0
+  unsigned spareBits = 0; ///< of an f32, that are zero in all numbers
 };
 
 /// Adds up what is found in several calls.
