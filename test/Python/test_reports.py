@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 import warnings
 
 import numera
@@ -106,6 +107,21 @@ def test_faults_are_named_first(fault):
         after = sqnr(numera.compile(MODEL, policy=mended)(X), exact)
     assert after > before + 10
     assert hint.gain_db == pytest.approx(after - before, abs=1e-9)
+
+
+CNN = pathlib.Path(__file__).parents[2] / "examples/fashion/model.onnx"
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults_of_a_network_are_named_first(fault):
+    layer = "dense1"
+    other, policy, _, change = FAULTS[fault]
+    policy = json.loads(json.dumps(policy).replace(f'"{other}', f'"{layer}'))
+    images = np.random.default_rng(3).random((4, 1, 28, 28), "f4")
+    found = numera.report(CNN, inputs=images, policy=policy, hints=2)
+    hint = found.hints[0]
+    assert (hint.layer, hint.change) == (layer, change), found
+    assert hint.gain_db > 10, found
 
 
 def test_scales_are_a_hint_for_the_whole_model():
