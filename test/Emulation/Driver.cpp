@@ -8,10 +8,12 @@
 // What a real device would not forgive is an error here: memory of the host in
 // a copy that wants the device's, memory or a module of another context, a
 // kernel's arguments outside of it, leaks. NUMERA_EMULATED_DEVICES says how
-// many devices there are.
+// many devices there are; NUMERA_EMULATED_RECORD names a folder for what was
+// launched (Record.h).
 
 #include "Grid.h"
 #include "Memory.h"
+#include "Record.h"
 
 #include <algorithm>
 #include <chrono>
@@ -50,9 +52,11 @@ size_t sharedBytesOf(const char *ptx) {
 struct Module {
   void *handle;
   unsigned long long context; ///< its id
+  std::string ptx;
 };
 struct Loaded : Function {
   unsigned long long context;
+  std::string ptx, name;
 };
 uint64_t hash(const char *text, uint64_t value = 1469598103934665603u) {
   for (; *text; ++text)
@@ -321,7 +325,7 @@ EXPORT cuModuleLoadDataEx(void **module, const void *image, unsigned count,
     return invalidImage;
   if (!current())
     return invalidContext;
-  *module = new Module{handle, current()->id};
+  *module = new Module{handle, current()->id, text};
   countAlive("modules", 1);
   return success;
 }
@@ -334,7 +338,7 @@ EXPORT cuModuleLoadData(void **module, const void *image) {
   return cuModuleLoadDataEx(module, image, 0, nullptr, nullptr);
 }
 EXPORT cuModuleGetFunction(void **function, void *module, const char *name) {
-  auto [handle, context] = *static_cast<Module *>(module);
+  const auto &[handle, context, ptx] = *static_cast<Module *>(module);
   if (!current() || context != current()->id)
     return invalidHandle;
   auto about = [&](const char *what) {
@@ -348,7 +352,9 @@ EXPORT cuModuleGetFunction(void **function, void *module, const char *name) {
     return notFound;
   *function = new Loaded{{reinterpret_cast<Entry *>(entry), *barriers != 0,
                           *warpgroups != 0, size_t(*shared)},
-                         context};
+                         context,
+                         ptx,
+                         name};
   return success;
 }
 EXPORT cuFuncSetAttribute(void *, int, int) { return success; }
@@ -365,6 +371,8 @@ EXPORT cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
     return invalidHandle;
   const unsigned grid[3] = {gridX, gridY, gridZ};
   const unsigned block[3] = {blockX, blockY, blockZ};
+  Record record(loaded.ptx, loaded.name, grid, block, parameters);
   runGrid(loaded, grid, block, sharedSize, parameters);
+  record.after();
   return success;
 }

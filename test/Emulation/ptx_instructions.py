@@ -102,8 +102,19 @@ class Instructions:
             raise SystemExit(f"ptx2c: {self.name}: unknown instruction: {text}")
         return handler(parts, ops)
 
+    def pairs(self, parts, ops, form):
+        """Two f32 in a register, each rounded once."""
+        if parts[1:-1] != ["rn"]:
+            raise SystemExit(f"ptx2c: {self.name}: rounding: {parts}")
+        words = [self.read(o, "b64") for o in ops[1:]]
+        low, high = ("bits32(" + form.format(*(f"f32((uint32_t)({word} >> {at}))"
+                                               for word in words)) + ")" for at in (0, 32))
+        return self.write(ops[0], f"{low} | (uint64_t){high} << 32")
+
     def binary(self, parts, ops, operator, arithmetic=True):
         kind = parts[-1]
+        if kind == "f32x2":
+            return self.pairs(parts, ops, f"({{0}} {operator} {{1}})")
         if kind in ("f32", "f64"):
             if arithmetic and not ROUNDINGS & set(parts):
                 raise SystemExit(f"ptx2c: {self.name}: no rounding: {parts}")
@@ -189,6 +200,8 @@ class Instructions:
 
     def op_fma(self, parts, ops):
         k = parts[-1]
+        if k == "f32x2":
+            return self.pairs(parts, ops, "fmaf({0}, {1}, {2})")
         if "rn" not in parts:
             raise SystemExit(f"ptx2c: {self.name}: rounding: {parts}")
         a, b, c = (self.read(o, k) for o in ops[1:4])
