@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <fstream>
 #include <string>
+#include <unistd.h>
 
 namespace {
 
@@ -25,8 +26,8 @@ public:
     if (!folder)
       return;
     static int count = 0;
-    char name[32];
-    std::snprintf(name, sizeof name, "/%05d", count++);
+    char name[48];
+    std::snprintf(name, sizeof name, "/%d-%05d", int(getpid()), count++);
     std::ofstream(folder + std::string(name) + ".ptx") << ptx;
     file.open(folder + std::string(name) + ".launch", std::ios::binary);
     file << kernel << '\n';

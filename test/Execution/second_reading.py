@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Runs a product on the emulated GPU, and once more by the second reading of the
+"""Runs programs on the emulated GPU, and once more by the second reading of the
 PTX ISA (test/Emulation/second), which has to leave the same bytes in all memory
 after each launch.
 
-    second_reading.py FOLDER MODEL FORMAT ACCUMULATE GPU [INSTRUCTION…]
+    second_reading.py FOLDER MODEL[:FUNCTION] FORMAT ACCUMULATE GPU [INSTRUCTION…]
+    second_reading.py FOLDER --record COMMAND…
     second_reading.py FOLDER --without TEXT | --with OLD NEW | --assemble
 
+The model is a product of 70x80 and 80x65, or a function whose operands are drawn.
 Each of the instructions has to be among those that ran. Of the last run's programs
-the second form leaves out the lines with TEXT, or puts NEW for OLD, and shows what
+the third form leaves out the lines with TEXT, or puts NEW for OLD, and shows what
 the second reading says: it has to notice. Or NVIDIA's assembler takes them.
 """
 import glob
@@ -17,6 +19,7 @@ import shutil
 import subprocess
 import sys
 
+import nvptx
 import numpy as np
 
 REPLAY = os.path.join(os.path.dirname(__file__), os.pardir, "Emulation", "second", "replay.py")
@@ -45,6 +48,18 @@ def operands(kind, m, k, n):
     return a, b
 
 
+def drawn(model, kind, accumulate, folder):
+    """For a function of several products: whole numbers if a machine sums."""
+    model, function = model.split(":")
+    program, random = os.path.join(folder, "cpu.so"), np.random.default_rng(5)
+    nvptx.run("numera", "compile", model, "--format", kind, "--function", function, "--emit", "so", "-o", program)
+    for entry in nvptx.signature(program, function):
+        values = nvptx.draw(random, entry)
+        if accumulate == "tensorcore" and entry["dtype"] == "f32":
+            values = random.integers(-3, 4, values.shape).astype("f4")
+        yield values
+
+
 def replay(folder, *options):
     return subprocess.run([sys.executable, "-B", REPLAY, folder, *options],
                           capture_output=True, text=True, check=False)
@@ -67,6 +82,16 @@ def changed(folder, change):
     print(last if differs else "nothing was changed", "" if done.returncode else "UNNOTICED")
 
 
+def record(folder, command, wanted=()):
+    done = subprocess.run(command, capture_output=True, text=True, check=False,
+                          env=os.environ | {"NUMERA_EMULATED_RECORD": folder})
+    if done.returncode:
+        sys.exit(done.stdout + done.stderr)
+    done = replay(folder, *(word for each in wanted for word in ("--want", each)))
+    print((done.stdout + done.stderr).strip())
+    return done.returncode
+
+
 def assemble(folder):
     texts = {}  # each launch has its module's
     for path in glob.glob(os.path.join(folder, "*.ptx")):
@@ -86,22 +111,20 @@ def main():
         return changed(folder, lambda line: None if sys.argv[3] in line else line)
     if model == "--with":
         return changed(folder, lambda line: line.replace(*sys.argv[3:5]))
-    kind, accumulate, gpu = sys.argv[3:6]
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
+    if model == "--record":
+        return record(folder, sys.argv[3:])
+    kind, accumulate, gpu = sys.argv[3:6]
     inputs = []
-    for name, values in zip("ab", operands(kind, 70, 80, 65)):
-        np.save(path := os.path.join(folder, name + ".npy"), values)
+    given = drawn(model, kind, accumulate, folder) if ":" in model else operands(kind, 70, 80, 65)
+    for i, values in enumerate(given):
+        np.save(path := os.path.join(folder, f"in{i}.npy"), values)
         inputs += ["--input", path]
-    done = subprocess.run(
-        ["numera", "run", model, "--format", kind, "--accumulate", accumulate, "--target",
-         "nvptx", "--gpu", gpu, *inputs, "--output-dir", folder], capture_output=True,
-        text=True, check=False, env=os.environ | {"NUMERA_EMULATED_RECORD": folder})
-    if done.returncode:
-        sys.exit(done.stderr)
-    done = replay(folder, *(word for each in sys.argv[6:] for word in ("--want", each)))
-    print(f"{kind} {accumulate} {gpu}: {(done.stdout + done.stderr).strip()}")
-    return done.returncode
+    model, _, function = model.partition(":")
+    return record(folder, ["numera", "run", model, "--format", kind, "--accumulate", accumulate,
+                           "--target", "nvptx", "--gpu", gpu, *inputs, "--output-dir", folder,
+                           *(["--function", function] if function else [])], sys.argv[6:])
 
 
 sys.exit(main())

@@ -106,7 +106,7 @@ class Device:
         assert self.cuda.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(size)) == 0
         return address
 
-    def run(self, ptx, given, size):
+    def run(self, ptx, given, size, blocks=1, threads=128):
         """`size` bytes that the kernel makes of `given`; None if it is refused."""
         cuda, module, function = self.cuda, ctypes.c_void_p(), ctypes.c_void_p()
         if cuda.cuModuleLoadData(ctypes.byref(module), ptx.encode() + b"\0"):
@@ -117,10 +117,12 @@ class Device:
         cuda.cuMemcpyHtoDAsync_v2(places[0], given, ctypes.c_size_t(len(given)), None)
         pointers = (ctypes.c_void_p * 2)(
             *[ctypes.cast(ctypes.pointer(p), ctypes.c_void_p) for p in places])
-        assert cuda.cuLaunchKernel(function, 1, 1, 1, 128, 1, 1, 0, None, pointers,
+        assert cuda.cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0, None, pointers,
                                    None) == 0
         out = ctypes.create_string_buffer(size)
         cuda.cuMemcpyDtoHAsync_v2(out, places[1], ctypes.c_size_t(size), None)
+        for place in places:
+            cuda.cuMemFree_v2(place)
         return out.raw
 
 
@@ -202,4 +204,5 @@ def main():
         print(f"{mistake}: {lines[0] if lines else 'taken'}", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

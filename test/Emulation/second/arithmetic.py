@@ -18,21 +18,23 @@ def canonical(x):
     return np.where(np.isnan(x), NAN[x.dtype], bits).view(x.dtype)
 
 
-def extreme(name, a, b):
-    """A number before a NaN; -0 is less than +0."""
+def extreme(name, a, b, nan=False):
+    """A number before a NaN, or with `.NaN` the NaN; -0 is less than +0."""
     less = np.where(a == b, np.signbit(a) & ~np.signbit(b), a < b)
     chosen = np.where(less == (name == "min"), a, b)
+    if nan:
+        return np.where(np.isnan(a) | np.isnan(b), np.nan, chosen)
     return np.where(np.isnan(a), b, np.where(np.isnan(b), a, chosen))
 
 
-def wide(name, kind):
+def wide(name, kind, nan=False):
     """Of f32 and f64, to nearest."""
     plain = {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b,
-             "div": lambda a, b: a / b, "sqrt": np.sqrt}
+             "div": lambda a, b: a / b, "sqrt": np.sqrt, "rcp": lambda a: a.dtype.type(1) / a}
     if name in plain:
         return lambda *v: canonical(plain[name](*v))
     if name in ("min", "max"):
-        return lambda a, b: canonical(extreme(name, a, b))
+        return lambda a, b: canonical(extreme(name, a, b, nan).astype(a.dtype))
     if name == "fma" and kind == "f64":
         return lambda a, b, c: canonical(floats.fused64(a, b, c))
     if name == "fma":
@@ -45,11 +47,12 @@ def wide(name, kind):
     return None
 
 
-def half(name, kind, relu):
+def half(name, kind, relu, nan):
     """Of f16 and bf16, on codes. Products, and sums of two, are f64's."""
     sums = {"add": lambda a, b: floats.exact_sum(a, b), "sub": lambda a, b: floats.exact_sum(a, -b),
             "mul": lambda a, b: a * b, "fma": lambda a, b, c: floats.exact_sum(a * b, c),
-            "min": lambda a, b: extreme("min", a, b), "max": lambda a, b: extreme("max", a, b)}
+            "min": lambda a, b: extreme("min", a, b, nan),
+            "max": lambda a, b: extreme("max", a, b, nan)}
     if name in ("abs", "neg"):
         change = (lambda c: c & np.uint16(0x7FFF)) if name == "abs" else lambda c: c ^ np.uint16(0x8000)
         return lambda c: np.where(np.isnan(floats.value(c, kind)), np.uint16(0x7FFF), change(c))
@@ -64,22 +67,22 @@ def half(name, kind, relu):
     return compute
 
 
-@decodes("add", "sub", "mul", "div", "min", "max", "abs", "neg", "fma", "sqrt")
+@decodes("add", "sub", "mul", "div", "min", "max", "abs", "neg", "fma", "sqrt", "rcp")
 def arithmetic(machine, parts, operands):
     name, kind, modes = parts[0], parts[-1], parts[1:-1]
     if is_integer(kind):
         return integers(machine, parts, operands)
     count = len(operands) - 1
-    if modes not in ([], ["rn"], ["rn", "relu"], ["relu"]) and not (
+    if modes not in ([], ["rn"], ["rn", "relu"], ["relu"], ["NaN"]) and not (
             name == "fma" and kind == "f32" and modes[0] in ROUNDINGS and len(modes) == 1):
         return None
-    if name in ("add", "sub", "mul", "fma", "div", "sqrt") and not modes:
+    if name in ("add", "sub", "mul", "fma", "div", "sqrt", "rcp") and not modes:
         return None  # may be contracted
     if kind in ("f16", "bf16"):
-        function = half(name, kind, "relu" in modes)
+        function = half(name, kind, "relu" in modes, "NaN" in modes)
         return function and apply(machine, operands, [kind] * count, function)
     if kind in ("f16x2", "bf16x2"):
-        one = half(name, kind[:-2], "relu" in modes)
+        one = half(name, kind[:-2], "relu" in modes, "NaN" in modes)
 
         def both(*words):
             low = one(*(w.astype(np.uint16) for w in words))
@@ -98,7 +101,7 @@ def arithmetic(machine, parts, operands):
     if kind == "f32" and name == "fma":
         return apply(machine, operands, [kind] * 3, lambda a, b, c: floats.fused(
             *(x.astype(np.float64) for x in (a, b, c)), "f32", modes[0]))
-    function = wide(name, kind)
+    function = wide(name, kind, "NaN" in modes)
     return function and apply(machine, operands, [kind] * count, function)
 
 
@@ -109,6 +112,47 @@ def copy_sign(machine, parts, operands):
     return apply(machine, operands, [kind, kind], lambda a, b: np.copysign(b, a))
 
 
+def compare_both(machine, parts, operands):
+    """p|q: of two halves, or of one comparison and its opposite."""
+    kind, (first, second) = parts[-1], operands[0][1]
+    if kind in ("f16x2", "bf16x2"):
+        machine.kernel.registers |= {"%half0": "b16", "%half1": "b16"}
+        halves = [("register", f"%half{i}") for i in range(2)]
+        steps = [(shift, compare(machine, [*parts[:-1], kind[:-2]], [target, *halves]))
+                 for shift, target in ((0, first), (16, second)) if target[0] != "sink"]
+
+        def both(rows):
+            for shift, step in steps:
+                for half, each in zip(halves, operands[1:]):
+                    word = machine.get(each, rows, np.uint32) >> np.uint32(shift)
+                    machine.set(half, rows, word.astype(np.uint16))
+                step(rows)
+        return both
+    plain = compare(machine, parts, [first, *operands[1:]])
+
+    def opposite(rows):
+        plain(rows)
+        machine.set(second, rows, ~machine.get(first, rows, np.bool_))
+    return opposite
+
+
+@decodes("set")
+def compare_to_mask(machine, parts, operands):
+    kind, target = parts[-1], parts[-2]
+    if target != "u32" or kind not in ("f16x2", "bf16x2"):
+        return None
+    machine.kernel.registers |= {"%low": "pred", "%high": "pred"}
+    pair = ("register", "%low"), ("register", "%high")
+    step = compare(machine, ["setp", parts[1], kind], [("vector", pair), *operands[1:]])
+
+    def mask(rows):
+        step(rows)
+        low, high = (machine.get(each, rows, np.bool_) for each in pair)
+        machine.set(operands[0], rows, np.where(low, np.uint32(0xFFFF), np.uint32(0))
+                    | np.where(high, np.uint32(0xFFFF0000), np.uint32(0)))
+    return mask
+
+
 @decodes("setp")
 def compare(machine, parts, operands):
     kind, how = parts[-1], parts[1]
@@ -116,6 +160,8 @@ def compare(machine, parts, operands):
     narrow = kind in ("f16", "bf16")
     signs = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
     unordered = how.endswith("u") and how not in ("num",) and not is_integer(kind)
+    if operands[0][0] == "vector":
+        return compare_both(machine, parts, operands)
     basic = signs.get(how, how[:-1] if unordered else how)
     tests = {"eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "lt": lambda a, b: a < b,
              "le": lambda a, b: a <= b, "gt": lambda a, b: a > b, "ge": lambda a, b: a >= b,
@@ -158,6 +204,32 @@ def from_value(x, kind, mode):
     return floats.code(x, kind, mode)
 
 
+def convert_bytes(machine, target, source, modes, operands):
+    """Two of 8 bits from or to two of 16, or from two f32, of which the first is
+    the upper one."""
+    if source in ("e4m3x2", "e5m2x2"):
+        if modes != ["rn"] or target != "f16x2":
+            return None
+
+        def widen(word):
+            low, upper = (floats.code(floats.value(each, source[:-2]), "f16").astype(np.uint32)
+                          for each in (word & np.uint16(255), word >> np.uint16(8)))
+            return low | upper << np.uint32(16)
+        return apply(machine, operands, ["b16"], widen)
+    if modes != ["rn", "satfinite"] or source not in ("f32", "f16x2"):
+        return None
+
+    def narrow(*operands):
+        if source == "f32":
+            upper, low = (x.astype(np.float64) for x in operands)
+        else:
+            low, upper = (floats.value((operands[0] >> np.uint32(at)).astype(np.uint16), "f16")
+                          for at in (0, 16))
+        low, upper = (floats.code(x, target[:-2], saturates=True).astype(np.uint16) for x in (low, upper))
+        return low | upper << np.uint16(8)
+    return apply(machine, operands, [source] * (len(operands) - 1), narrow)
+
+
 @decodes("cvt")
 def convert(machine, parts, operands):
     target, source, modes = parts[-2], parts[-1], parts[1:-2]
@@ -176,6 +248,8 @@ def convert(machine, parts, operands):
         if modes != ["rn"] or target not in ("f32", "f64"):
             return None
         return apply(machine, operands, [source], lambda a: a.astype(DTYPES[target]))
+    if {target, source} & {"e4m3x2", "e5m2x2"}:
+        return convert_bytes(machine, target, source, modes, operands)
     mode = modes[0] if modes and modes[0] in ROUNDINGS else "rn"
     if [m for m in modes if m not in ROUNDINGS and m != "relu"]:
         return None

@@ -28,8 +28,8 @@ def value(codes, kind):
     return np.where(codes >> exponent_bits + digits & 1 == 1, -x, x)
 
 
-def code(x, kind, mode="rn"):
-    """x in f64, rounded to f16, bf16 or f32."""
+def code(x, kind, mode="rn", saturates=False):
+    """x in f64, rounded to a format; if it saturates, to no more than the largest."""
     exponent_bits, digits = FORMATS[kind]
     bias = 2 ** (exponent_bits - 1) - 1
     finite = np.isfinite(x)
@@ -50,9 +50,11 @@ def code(x, kind, mode="rn"):
     most = infinity - 1 if mode == "rz" else infinity
     if mode in away:
         most = np.where(away[mode], infinity, infinity - 1)
-    codes = np.minimum(codes, most)
-    codes = np.where(finite, codes, infinity)
+    largest = {"e4m3": 0x7E}.get(kind, infinity - 1)
+    codes = np.minimum(codes, largest if saturates else most)
+    codes = np.where(finite, codes, largest if saturates else infinity)
     codes = codes | np.signbit(x).astype(np.int64) << exponent_bits + digits
+    # That of e4m3 and e5m2 is 0x7f.
     return np.where(np.isnan(x), 2 ** (exponent_bits + digits) - 1, codes).astype(CODES[kind])
 
 

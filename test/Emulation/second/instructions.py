@@ -243,12 +243,18 @@ def select(machine, parts, operands):
     return apply(machine, operands, [kind, kind, "pred"], lambda a, b, p: np.where(p, a, b))
 
 
+# Global memory's generic addresses are its own; local memory's are from here on.
+LOCAL_WINDOW = np.uint64(1 << 60)
+
+
 @decodes("cvta")
 def convert_address(machine, parts, operands):
-    # Global memory's addresses are generic ones; of others there are none.
-    if parts[1:] not in (["to", "global", "u64"], ["global", "u64"]):
+    offset = {"global": np.uint64(0), "const": np.uint64(0), "local": LOCAL_WINDOW}.get(parts[-2])
+    if offset is None:
         return None
-    return apply(machine, operands, ["u64"], lambda a: a)
+    if "to" in parts:
+        return apply(machine, operands, ["u64"], lambda a: a - offset)
+    return apply(machine, operands, ["u64"], lambda a: a + offset)
 
 
 @decodes("bra")
@@ -317,24 +323,42 @@ def load(machine, parts, operands):
         offset = machine.kernel.parameters[source[1][1]][0] + source[2]
         bits = int.from_bytes(machine.arguments[offset:offset + size], "little")
         return lambda rows: machine.set(target, rows, np.array([bits], UNSIGNED[size]).view(DTYPES[kind]))
-    space = next((each for each in ("global", "shared", "local", "const") if each in parts), None)
-    if space is None or {"volatile", "acquire", "relaxed"} & set(parts):
+    if (space := space_of(parts)) is None:
         return None
 
     def step(rows):
         at = address(machine, source, rows)
-        if space == "shared":
-            values = machine.shared.load(threads(machine, rows), at, size, count)
-        elif space == "local":
-            values = local(machine, threads(machine, rows), at, size, count)
-        else:
-            values = machine.memory.load(at, size, count)
-        for each, value in zip(targets, values):
+        for each, value in zip(targets, access(machine, space, threads(machine, rows), at, size, count)):
             machine.set(each, rows, value.view(DTYPES[kind]))
     return step
 
 
-def local(machine, rows, at, size, count, values=None):
+def space_of(parts):
+    if {"volatile", "acquire", "release", "relaxed"} & set(parts):
+        return None
+    return next((each for each in ("global", "shared", "local", "const") if each in parts), "generic")
+
+
+def access(machine, space, rows, at, size, count, values=None):
+    """Loads `count` elements, or stores values."""
+    if space == "generic":
+        is_local = at >= LOCAL_WINDOW
+        if is_local.all():
+            return access(machine, "local", rows, at - LOCAL_WINDOW, size, count, values)
+        if is_local.any():
+            raise Unsupported("generic addresses of several spaces")
+    if space == "shared":
+        if values is None:
+            return machine.shared.load(rows, at, size, count)
+        return machine.shared.store(rows, at, size, values)
+    if space == "local":
+        return local(machine, rows, at, size, count, values)
+    if values is None:
+        return machine.memory.load(at, size, count)
+    return machine.memory.store(at, size, values)
+
+
+def local(machine, rows, at, size, count, values):
     if (at % np.uint64(size * count)).any() or (at + np.uint64(size * count) > machine.local_size).any():
         raise Fault("an address outside of local memory, or not aligned")
     index = (rows * machine.local_size + at.astype(np.int64)) // size
@@ -348,22 +372,16 @@ def local(machine, rows, at, size, count, values=None):
 
 @decodes("st")
 def store(machine, parts, operands):
-    size, count, kind = shape_of(parts)
+    size, count, _ = shape_of(parts)
     target, source = operands
     sources = source[1] if source[0] == "vector" else [source]
-    space = next((each for each in ("global", "shared", "local") if each in parts), None)
-    if space is None or {"volatile", "release", "relaxed"} & set(parts):
+    if (space := space_of(parts)) is None:
         return None
 
     def step(rows):
         at = address(machine, target, rows)
         values = [machine.get(each, rows, UNSIGNED[size]) for each in sources]
-        if space == "shared":
-            machine.shared.store(threads(machine, rows), at, size, values)
-        elif space == "local":
-            local(machine, threads(machine, rows), at, size, count, values)
-        else:
-            machine.memory.store(at, size, values)
+        access(machine, space, threads(machine, rows), at, size, count, values)
     return step
 
 

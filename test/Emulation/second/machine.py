@@ -15,6 +15,7 @@ DTYPES = {"b8": np.uint8, "u8": np.uint8, "s8": np.int8, "b16": np.uint16,
           "s32": np.int32, "b64": np.uint64, "u64": np.uint64, "s64": np.int64,
           "f32": np.float32, "f64": np.float64, "f16": np.uint16, "bf16": np.uint16,
           "f16x2": np.uint32, "bf16x2": np.uint32, "f32x2": np.uint64, "pred": np.bool_}
+SPECIAL = ("%tid", "%ntid", "%ctaid", "%nctaid", "%laneid")
 SHARED_BEGIN = 1024  # in the window of shared memory; what is there is the system's
 
 
@@ -60,16 +61,25 @@ class Machine:
         types = self.kernel.registers
         if register in types:
             return types[register]
-        return types[re.match(r"%[a-zA-Z_]+", register)[0]]
+        name, *calls = register.split("@")
+        return types["@".join([re.match(r"%[a-zA-Z_]+", name)[0], *calls])]
+
+    def register(self, name):
+        """Of all threads. Nobody wrote to it: something, as padding of structures."""
+        if name not in self.registers:
+            kind = self.type_of(name)
+            dtype = np.bool_ if kind == "pred" else UNSIGNED[SIZES[kind]]
+            self.registers[name] = np.full(self.threads, 0x5A5A5A5A5A5A5A5A, np.uint64).astype(dtype)
+        return self.registers[name]
 
     def get(self, operand, rows, dtype):
         """An operand as `dtype`, for the threads `rows`."""
         kind = operand[0]
         if kind == "register":
             name = operand[1]
-            if name not in self.registers:
+            if name.split(".")[0] in SPECIAL:
                 return self.special(name, rows).astype(dtype)
-            value = self.registers[name][rows]
+            value = self.register(name)[rows]
             if name in self.busy:
                 self.check_idle(name, rows)
             size = np.dtype(dtype).itemsize
@@ -86,7 +96,7 @@ class Machine:
         if kind == "float":
             return np.array([operand[1]], UNSIGNED[operand[2]]).view(dtype)
         if kind == "symbol":
-            return np.array([self.symbols[operand[1]]], np.uint64).astype(dtype)
+            return np.array([self.symbols[operand[1]] + operand[2]], np.uint64).astype(dtype)
         if kind == "not":
             return ~self.get(operand[1], rows, dtype)
         raise Unsupported(f"operand {operand}")
@@ -96,11 +106,7 @@ class Machine:
         if operand[0] == "sink":
             return
         name = operand[1]
-        if name not in self.registers:
-            kind = self.type_of(name)
-            dtype = np.bool_ if kind == "pred" else UNSIGNED[SIZES[kind]]
-            self.registers[name] = np.zeros(self.threads, dtype)
-        register = self.registers[name]
+        register = self.register(name)
         if name in self.busy:
             self.check_idle(name, rows)
         self.touched.add(name)
@@ -179,7 +185,7 @@ class Machine:
             chosen = rows
             if instruction.guard:
                 name, wanted = instruction.guard
-                chosen = rows[self.registers[name][rows] == wanted]
+                chosen = rows[self.register(name)[rows] == wanted]
             try:
                 outcome = self.steps[pc](slice(None) if whole and len(chosen) == len(rows)
                                          else chosen) if len(chosen) else None

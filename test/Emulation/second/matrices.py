@@ -206,13 +206,11 @@ def issue(machine, group, operands, width, kinds, signs):
                    for i, each in enumerate(fragment_c(width)))
     before = np.zeros((128, len(names)), np.uint32)
     if added:
-        before = np.stack([machine.registers[name][group] for name in names], 1)
+        before = np.stack([machine.register(name)[group] for name in names], 1)
     total = floats.value(before, "f32") + sums[row, column] if added else sums[row, column]
     result = rounded(total)
     for i, name in enumerate(names):
-        if name not in machine.registers:
-            machine.registers[name] = np.zeros(machine.threads, np.uint32)
-        machine.registers[name][group] = result[:, i]
+        machine.register(name)[group] = result[:, i]
         machine.busy.setdefault(name, np.zeros(machine.threads, bool))[group] = True
     machine.multiplications.append(dict(group=group, names=names, data=data, committed=False,
                                         again=(descriptors, width, kinds, signs)))

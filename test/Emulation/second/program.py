@@ -40,6 +40,7 @@ class Kernel:
     code: list = field(default_factory=list)
     labels: dict = field(default_factory=dict)
     tables: dict = field(default_factory=dict)  # .branchtargets
+    results: list = field(default_factory=list)  # names of a function's
 
 
 @dataclass
@@ -62,14 +63,19 @@ def number(text):
 
 
 def operand(text, rename):
-    """('register', name), ('vector', […]), ('address', base, offset),
-    ('integer', value), ('float', bits, size), ('symbol', name), ('sink',)."""
+    """('register', name), ('vector', […]), ('list', […]), ('address', base, offset),
+    ('integer', value), ('float', bits, size), ('symbol', name, offset), ('sink',)."""
     text = text.strip()
     if text.startswith("{"):
         return "vector", [operand(each, rename) for each in text[1:-1].split(",")]
+    if text.startswith("("):
+        names = [each.strip() for each in text[1:-1].split(",") if each.strip()]
+        return "list", [("symbol", rename.get(each, each)) for each in names]
     if text.startswith("["):
         base, _, offset = text[1:-1].partition("+")
         return "address", operand(base, rename), int(offset or "0", 0)
+    if "|" in text:
+        return "vector", [operand(each, rename) for each in text.split("|")]
     if text == "_":
         return ("sink",)
     if text.startswith("!"):
@@ -79,7 +85,8 @@ def operand(text, rename):
     text = rename.get(text, text)
     if text.startswith("%"):
         return "register", text
-    return "symbol", text
+    base, _, offset = text.partition("+")
+    return "symbol", base.strip(), int(offset or "0", 0)
 
 
 def split(text):
@@ -158,6 +165,9 @@ def body(kernel, text):
             kernel.shared.append(variable(each[len(".shared "):]))
         elif each.startswith(".local"):
             kernel.local.append(variable(each[len(".local "):]))
+        elif each.startswith(".param"):  # of a call
+            name = re.sub(r"\[\d+\]", "", each).split()[-1]
+            rename[name] = f"{name}.{count}"
         elif not each.startswith(".pragma"):
             guard = None
             if match := re.match(r"@(!?)(%\w+) ", each):
@@ -167,22 +177,30 @@ def body(kernel, text):
                 guard, name.split("."), [operand(o, rename) for o in split(rest)], each))
 
 
+def parameters(text):
+    """name -> (offset, size) of `.param .b64 name, …`."""
+    found, offset = {}, 0
+    for each in text.strip("()").split(","):
+        if match := re.search(r"\.param (?:\.align (\d+) )?\.(\w+).*?([\w$]+)(?:\[(\d+)\])?\s*$", each, re.S):
+            align = int(match[1] or SIZES[match[2]])
+            offset = (offset + align - 1) // align * align
+            found[match[3]] = offset, (size := SIZES[match[2]] * int(match[4] or 1))
+            offset += size
+    return found
+
+
 def parse(text):
+    """The module, and its functions."""
     text = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
     module = Module(re.search(r"\.target\s+(\w+)", text)[1])
-    if "call" in re.findall(r"\bcall\b", text) or re.search(r"\.func\b", text):
-        raise Unsupported("calls")
-    outside, at = [], 0
-    for match in re.finditer(r"\.entry\s+([\w$]+)\s*\((.*?)\)([^{]*)\{", text, re.S):
-        kernel = module.kernels[match[1]] = Kernel(match[1])
-        offset = 0
-        for each in match[2].split(","):
-            if each.strip():
-                size = SIZES[re.search(r"\.param \.(\w+)", each)[1]]
-                offset = (offset + size - 1) // size * size
-                kernel.parameters[each.split()[-1]] = (offset, size)
-                offset += size
-        if most := re.search(r"\.maxntid (\d+), (\d+), (\d+)", match[3]):
+    functions, outside, at = {}, [], 0
+    for match in re.finditer(r"(?:\.entry|\.func\s*(\(.*?\))?)\s*([\w$]+)\s*\((.*?)\)([^{;]*)([{;])",
+                             text, re.S):
+        if match[5] == ";":  # a declaration
+            continue
+        kernel = Kernel(match[2], parameters(match[3]), results=list(parameters(match[1] or "")))
+        (module.kernels if match[0].startswith(".entry") else functions)[match[2]] = kernel
+        if most := re.search(r"\.maxntid (\d+), (\d+), (\d+)", match[4]):
             kernel.threads = int(most[1]) * int(most[2]) * int(most[3])
         depth, end = 1, match.end()
         while depth:
@@ -195,4 +213,4 @@ def parse(text):
     for each in re.findall(r"\.(shared|global|const)\s+([^;]*);", "".join(outside)):
         where = module.shared if each[0] == "shared" else module.variables
         where.append(variable(" ".join(each[1].split())))
-    return module
+    return module, functions

@@ -17,6 +17,7 @@ import numpy as np
 import arithmetic  # noqa: F401 - its instructions
 import instructions
 import matrices  # noqa: F401
+from calls import inline
 from machine import Machine
 from memory import Fault, Global
 from program import Unsupported, parse
@@ -34,6 +35,9 @@ class Launch:
             sizes = [tuple(map(int, file.readline().split())) for _ in range(int(file.readline()))]
             self.before, self.after = ([(address, file.read(size)) for address, size in sizes]
                                        for _ in range(2))
+            # The emulator ends a process whose kernel does what it may not.
+            self.is_refused = any(len(data) != size for (_, data), (_, size)
+                                  in zip(self.after, sizes))
         with open(path.replace(".launch", ".ptx"), encoding="utf-8") as file:
             self.ptx = file.read()
 
@@ -48,8 +52,11 @@ def variables(module):
 
 def repeat(launch, modules, most):
     """The machine that ran it, and what it left."""
-    module = modules.setdefault(launch.ptx, None) or parse(launch.ptx)
-    modules[launch.ptx] = module
+    if launch.ptx not in modules:
+        module, functions = modules[launch.ptx] = parse(launch.ptx)
+        for kernel in module.kernels.values():
+            inline(kernel, functions)
+    module, _ = modules[launch.ptx]
     kernel = module.kernels[launch.kernel]
     own = list(variables(module))
     memory = Global(launch.before + [(address, data) for _, address, data in own])
@@ -92,7 +99,12 @@ def main():
         try:
             machine = repeat(launch, modules, options.threads)
         except (Fault, Unsupported) as error:
+            if launch.is_refused and isinstance(error, Fault):
+                print(f"refused by both: {error}")
+                continue
             sys.exit(f"{launch.kernel}: {error}")
+        if launch.is_refused:
+            sys.exit(f"{launch.kernel}: the emulator alone refuses it")
         for pc, count in machine.executed.items():
             steps += count
             name = ".".join(machine.kernel.code[pc].parts)
