@@ -306,3 +306,13 @@ func.func @nan_of_f32(%a: f32, %b: f32) -> f32 {
   %4 = numera.add %3, %b : f32
   return %4 : f32
 }
+
+// A sum of f64 in f32 is rounded once, from its exact value.
+// CHECK-LABEL: @sum_of_another_width
+// CHECK: %[[S:.*]] = numera.add %arg0, %arg1 : (f32, f64) -> f32
+// CHECK: %[[T:.*]] = numera.add %[[S]], %arg1 : (f32, f64) -> f32
+func.func @sum_of_another_width(%a: f32, %b: f64) -> f32 {
+  %0 = numera.add %a, %b : (f32, f64) -> f32
+  %1 = numera.add %0, %b : (f32, f64) -> f32
+  return %1 : f32
+}

@@ -42,7 +42,7 @@ struct thread {
   void (*wait_for_matrices)(struct thread *);
 };
 typedef unsigned char byte;
-typedef uint8_t pred;
+typedef _Bool pred; // any immediate but 0 is true
 static inline float f32(uint32_t x) { float y; memcpy(&y, &x, 4); return y; }
 static inline double f64(uint64_t x) { double y; memcpy(&y, &x, 8); return y; }
 static inline uint32_t bits32(float x) {

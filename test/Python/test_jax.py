@@ -431,7 +431,12 @@ def test_random_numbers_are_those_of_jax():
     def uniform(x):
         return jax.random.uniform(jax.random.PRNGKey(0), x.shape)
 
-    assert (nj.jit(uniform, format="f32")(X) == uniform(X)).all()
+    def dropped(x):  # a long chain of operations on integers
+        key = jax.random.fold_in(jax.random.fold_in(jax.random.PRNGKey(0), 5), 7)
+        return jnp.where(jax.random.bernoulli(key, 0.5, x.shape), 2 * x, 0)
+
+    for function in (uniform, dropped):
+        assert (nj.jit(function, format="f32")(X) == function(X)).all()
     rounded = numera.quantize(np.asarray(uniform(X)), "bf16")
     assert (np.abs(nj.jit(uniform, format="bf16")(X) - rounded) <= 2**-7).all()
 

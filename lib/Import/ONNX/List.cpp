@@ -25,7 +25,9 @@ List::List(Node &node, unsigned i) : node(&node), input(i) {
   dataType = x.dataType;
   if (!x.host || x.isBatched()) {
     known.reset();
-    values = node.emit.value(x);
+    Tensor wide = widen(node.emit, x);
+    dataType = wide.dataType;
+    values = node.emit.value(wide);
     return;
   }
   for (int64_t k = 0; k < count; ++k)

@@ -350,7 +350,8 @@ void Group::carry() {
 // NaNs of machine numbers
 //===----------------------------------------------------------------------===//
 
-/// Arithmetic on f32 or f64 that is one instruction, and a canonical NaN.
+/// Arithmetic on f32 or f64 that is one instruction, and a canonical NaN. A sum
+/// of f64 in f32 is none.
 static bool isMachineArithmetic(Operation *op) {
   if (!isa<AddOp, SubOp, MulOp, DivOp>(op) ||
       !isMachineNumber(op->getResult(0)))
@@ -359,7 +360,9 @@ static bool isMachineArithmetic(Operation *op) {
   OperationRules rules = interface.getRules();
   return rules.truncation.empty() && isMachineCast(rules) &&
          !isOverridden(interface) &&
-         llvm::all_of(op->getOperands(), isMachineNumber);
+         llvm::all_of(op->getOperandTypes(), [&](Type type) {
+           return type == op->getResult(0).getType();
+         });
 }
 
 /// True if to the operation all NaNs are one.
