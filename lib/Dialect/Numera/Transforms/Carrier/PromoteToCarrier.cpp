@@ -350,8 +350,7 @@ void Group::carry() {
 // NaNs of machine numbers
 //===----------------------------------------------------------------------===//
 
-/// Arithmetic on f32 or f64 that is one instruction, and a canonical NaN. A sum
-/// of f64 in f32 is none.
+/// Arithmetic within f32 or f64: one instruction, and a canonical NaN.
 static bool isMachineArithmetic(Operation *op) {
   if (!isa<AddOp, SubOp, MulOp, DivOp>(op) ||
       !isMachineNumber(op->getResult(0)))
@@ -360,9 +359,9 @@ static bool isMachineArithmetic(Operation *op) {
   OperationRules rules = interface.getRules();
   return rules.truncation.empty() && isMachineCast(rules) &&
          !isOverridden(interface) &&
-         llvm::all_of(op->getOperandTypes(), [&](Type type) {
-           return type == op->getResult(0).getType();
-         });
+         llvm::all_equal({op->getOperand(0).getType(),
+                          op->getOperand(1).getType(),
+                          op->getResult(0).getType()});
 }
 
 /// True if to the operation all NaNs are one.
@@ -448,5 +447,4 @@ struct PromoteToCarrierPass
   }
 };
 } // namespace
-
 } // namespace numera
