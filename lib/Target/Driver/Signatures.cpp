@@ -64,6 +64,13 @@ tensorSignature(func::FuncOp function, Type type, DictionaryAttr attributes) {
                              : StringAttr())
     tensor.name = name.str();
   type = withoutPacking(type);
+  // Where its elements lie is not for the caller to know.
+  if (auto ranked = dyn_cast<RankedTensorType>(type))
+    if (Attribute encoding = ranked.getEncoding();
+        encoding && !isa<NumeraDialect>(encoding.getDialect()))
+      return function.emitError("function '")
+             << function.getName() << "' has " << type
+             << " at its boundary; expected a dense tensor, of no encoding";
   auto shaped = dyn_cast<ShapedType>(type);
   auto dtype = dtypeOf(shaped ? shaped.getElementType() : type);
   // Arrays of codes have a type of their own where NumPy, or who adds types to
