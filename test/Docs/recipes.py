@@ -45,7 +45,7 @@ def main(page, inputs, folder, clang):
     for name, text in zip(sections[::2], sections[1::2]):
         blocks = re.findall(r"^```(\S+)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
         for language, block in blocks:
-            shim = re.match(r"(?://|/\*) (shim\.\w+)", block)
+            shim = re.match(r"(?://|/\*) (\w+\.c\w*)", block)
             if shim:
                 with open(os.path.join(folder, shim[1]), "w") as file:
                     file.write(block)
@@ -64,8 +64,8 @@ def main(page, inputs, folder, clang):
                 if not np.array_equal(y, x * x + x):
                     sys.exit(f"{name}: {format} gives {y}")
                 tried += 1
-    if tried != 7:
-        sys.exit(f"{tried} formats, expected 7: is a recipe gone?")
+    if tried != 9:
+        sys.exit(f"{tried} formats, expected 9: is a recipe gone?")
 
 
 main(*sys.argv[1:])

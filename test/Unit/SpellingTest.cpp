@@ -165,8 +165,8 @@ TEST(Spelling, OfAnOpaqueFormatQuotesItsName) {
             "letter or '_' first");
   EXPECT_EQ(fault("opaque<\"a\">"),
             "10: found '>', expected ',' and the number of bits");
-  EXPECT_EQ(fault("opaque<\"a\",65>"),
-            "11: bits is '65', expected an integer from 1 to 64");
+  EXPECT_EQ(fault("opaque<\"a\",257>"),
+            "11: bits is '257', expected an integer from 1 to 256");
 }
 
 } // namespace

@@ -100,6 +100,40 @@ bool ConfigurationReader::checkCarrier(const YamlNode &entry,
 }
 
 //===----------------------------------------------------------------------===//
+// Wide formats
+//===----------------------------------------------------------------------===//
+
+/// What a function on codes of more than 64 bits cannot be.
+bool ConfigurationReader::checkWide(const YamlNode &entry,
+                                    const Lowering &lowering) {
+  std::vector<Format> formats = lowering.operands;
+  formats.push_back(lowering.result);
+  auto wide = llvm::find_if(
+      formats, [](const Format &format) { return format && format.isWide(); });
+  if (wide == formats.end())
+    return true;
+  auto fail = [&](StringRef key, const Twine &what) {
+    const YamlNode *found = entry.find(key);
+    return file.fail(found ? found->place : entry.place,
+                     "format '" + registry.nameOrSpelling(*wide) + "' has " +
+                         Twine(wide->width()) + " bits, and " + what);
+  };
+  if (lowering.target == Target::NVPTX)
+    return fail("target", "programs for a GPU have formats of at most 64");
+  if (isProduct(lowering.operation))
+    return fail("op",
+                "products of tensors have formats of at most 64; expected "
+                "add, mul or fma");
+  if (lowering.vector)
+    return fail("vector", "vector variants have formats of at most 64");
+  if (lowering.getRoundingMode() == Rounding::Stochastic)
+    return fail("rounding",
+                "functions that draw random bits have formats of at "
+                "most 64");
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
 
@@ -193,6 +227,13 @@ bool ConfigurationReader::readAccumulator(const YamlNode &section,
     return file.fail(storage->place, "storage is '" + Twine(storage->text) +
                                          "', expected 1 to " + Twine(most) +
                                          " bytes");
+  if (named.format.isWide())
+    return file.fail(section.keyPlace,
+                     "an accumulator adds up codes of at most 64 bits, and '" +
+                         Twine(named.name) + "' has " +
+                         Twine(named.format.width()) +
+                         "; expected sums in a format, such as 'accumulate: "
+                         "same'");
   std::string code = "uint" + llvm::utostr(named.format.storageBits()) + "_t";
   std::tuple<OpKind, StringRef, std::string> parts[] = {
       {OpKind::AccumulatorInit, "init", ""},

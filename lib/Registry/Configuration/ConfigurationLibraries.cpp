@@ -70,7 +70,8 @@ bool ConfigurationReader::readLibrary(const YamlNode &entry) {
   library.location = file.location(entry.keyPlace);
   if (!readFiles(entry, library) || !readCompilation(entry, library) ||
       !readChoice(entry, floatsOfLibrary, library.passesBits) ||
-      !readChoice(entry, codesOfLibrary, library.hasSignedCodes))
+      !readChoice(entry, codesOfLibrary, library.hasSignedCodes) ||
+      !readWideCodes(entry, library))
     return false;
   registry.libs.push_back(std::move(library));
   return true;
@@ -242,4 +243,22 @@ bool ConfigurationReader::readChoice(const YamlNode &entry,
                    Twine(choice.key) + " is '" + value->text + "', expected " +
                        choice.usual + " (" + choice.usualTypes + ") or " +
                        choice.special + " (" + choice.specialTypes + ")");
+}
+
+/// `wide-codes: doubles`: how functions in machine code, which does not say it,
+/// take and return codes of more than 64 bits.
+bool ConfigurationReader::readWideCodes(const YamlNode &entry,
+                                        Library &library) {
+  const YamlNode *value = entry.find("wide-codes");
+  if (!value)
+    return true;
+  if (!expectScalar(*value))
+    return false;
+  for (auto [i, word] : llvm::enumerate(keys::wideCodes))
+    if (value->text == word) {
+      library.wideCodes = WideCodes(i + 1);
+      return true;
+    }
+  return file.fail(value->place, "wide-codes is '" + Twine(value->text) + "'" +
+                                     expectation(value->text, keys::wideCodes));
 }

@@ -41,7 +41,7 @@ bool ConfigurationReader::readLowering(const YamlNode &entry) {
       !checkChanges(entry, lowering) || !readTarget(entry, lowering) ||
       !readFunctionName(entry, "a lowering", lowering.symbol) ||
       !readProduct(entry, lowering) || !readLibraryOf(entry, lowering) ||
-      !readVector(entry, lowering))
+      !readVector(entry, lowering) || !checkWide(entry, lowering))
     return false;
   lowering.location = file.location(entry.place);
   registry.registered.push_back(std::move(lowering));

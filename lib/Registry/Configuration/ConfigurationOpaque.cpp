@@ -86,6 +86,12 @@ bool ConfigurationReader::readCarrier(const YamlNode &entry,
                        "the same; expected one of them");
     if (!readFallback(*value, named.carrier))
       return false;
+    if (key == "carrier" && named.format.isWide())
+      return file.fail(
+          value->keyPlace,
+          "no float of the machine has all values of a format of " +
+              Twine(named.format.width()) +
+              " bits, expected 'fallback', which rounds them");
     named.embedsInCarrier = key == "carrier";
   }
   if (!named.carrier)
@@ -157,7 +163,7 @@ bool ConfigurationReader::readIdentities(const YamlNode &entry,
   if (!checkKeys(*section, "'identities'", keys::identities))
     return false;
   Identities &identities = named.identities;
-  std::pair<StringRef, std::optional<uint64_t> *> places[] = {
+  std::pair<StringRef, std::optional<llvm::APInt> *> places[] = {
       {"zero", &identities.zero},
       {"one", &identities.one},
       {"lowest", &identities.lowest},
@@ -172,13 +178,13 @@ bool ConfigurationReader::readIdentities(const YamlNode &entry,
       return false;
     if (isFormatName(value->text))
       continue; // a function, of a library that is read later
-    uint64_t code;
+    llvm::APInt code;
     if (StringRef(value->text).getAsInteger(0, code) ||
-        (width < 64 && code >> width != 0))
+        code.getActiveBits() > width)
       return file.fail(value->place, key + " is '" + Twine(value->text) +
                                          "', expected a code of " +
                                          Twine(width) + " bits such as 0x0");
-    *place = code;
+    *place = code.zextOrTrunc(named.format.storageBits());
   }
   return true;
 }

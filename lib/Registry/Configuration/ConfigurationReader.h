@@ -68,6 +68,7 @@ private:
   bool readPattern(const YamlNode &path, Library &library);
   bool readCompilation(const YamlNode &entry, Library &library);
   bool readDefines(const YamlNode &entry, Library &library);
+  bool readWideCodes(const YamlNode &entry, Library &library);
   bool readChoice(const YamlNode &entry, const LibraryChoice &choice,
                   bool &isSpecial);
 
@@ -75,6 +76,7 @@ private:
   bool readLowering(const YamlNode &entry);
   bool readOperation(const YamlNode &entry, Lowering &lowering);
   bool readRoundTo(const YamlNode &entry, Lowering &lowering);
+  bool checkWide(const YamlNode &entry, const Lowering &lowering);
   bool readProduct(const YamlNode &entry, const Lowering &lowering);
   bool readPartsOfFormats(const YamlNode &formats);
   bool readIdentityFunctions(const YamlNode &section,

@@ -33,7 +33,10 @@ inline constexpr StringRef scaled[] = {"family", "element", "scale",
 
 inline constexpr StringRef library[] = {"path",     "include", "defines",
                                         "standard", "flags",   "link",
-                                        "floats",   "codes"};
+                                        "floats",   "codes",   "wide-codes"};
+/// In the order of WideCodes.
+inline constexpr StringRef wideCodes[] = {"pointers", "doubles", "integers",
+                                          "float128"};
 
 inline constexpr StringRef lowering[] = {
     "op",      "format",    "from",       "to",        "operands",

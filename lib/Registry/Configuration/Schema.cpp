@@ -249,7 +249,8 @@ static Value library() {
                   {"flags", oneOrMore(text())},
                   {"link", oneOrMore(text())},
                   {"floats", word({"machine", "bits"})},
-                  {"codes", word({"unsigned", "signed"})}},
+                  {"codes", word({"unsigned", "signed"})},
+                  {"wide-codes", word(keys::wideCodes)}},
                  {"path"});
 }
 

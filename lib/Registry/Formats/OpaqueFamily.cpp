@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The family `opaque`: a name and a number of bits. Only a registered library
-// defines what the bits mean.
+// defines what the bits mean. There may be up to 256 of them: codes of more
+// than 64 are in compiled programs only, and no function below is given one.
 
 #include "numera/Registry/Formats/ParameterReader.h"
 #include "llvm/ADT/StringExtras.h"
@@ -64,7 +65,7 @@ protected:
             llvm::SmallVectorImpl<int32_t> &parameters) const override {
     parameters.assign(1, 0);
     return reader.require("bits") &&
-           reader.readInteger("bits", 1, 64, parameters[0]);
+           reader.readInteger("bits", 1, 256, parameters[0]);
   }
   std::string spell(const Format &format) const override {
     return ("\"" + format.getOpaqueName() + "\"," + llvm::Twine(width(format)))

@@ -100,6 +100,10 @@ std::optional<Derivation> Deriver::throughCast() const {
     auto isOwn = [](const Format &format) {
       return format && format.isOpaque();
     };
+    // No machine number has all values of a wide format.
+    for (const Format &operand : key.operands)
+      if (isOwn(operand) && operand.isWide())
+        return false;
     for (const Format &operand : key.operands)
       if (isOwn(operand) ? !isRegistered(operand, machine)
                          : !holdsOperand(machine))

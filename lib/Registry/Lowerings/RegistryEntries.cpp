@@ -185,7 +185,7 @@ void RegistryEntries::keepBitcode(StringRef library,
       each.bitcode = bitcode;
 }
 
-std::optional<uint64_t> &Identities::of(OpKind identity) {
+std::optional<llvm::APInt> &Identities::of(OpKind identity) {
   switch (identity) {
   case OpKind::IdentityZero:
     return zero;
@@ -201,7 +201,7 @@ std::optional<uint64_t> &Identities::of(OpKind identity) {
 }
 
 void RegistryEntries::keepIdentity(const Format &format, OpKind identity,
-                                   uint64_t code) {
+                                   const llvm::APInt &code) {
   for (NamedFormat &entry : named)
     if (entry.format == format)
       entry.identities.of(identity) = code;

@@ -115,6 +115,10 @@ double ScaledFormat::bitsPerElement() const {
 
 std::string numera::checkScaledFormat(const ScaledFormat &format) {
   const Scaling &scaling = format.scaling;
+  if (format.element.isWide())
+    return "elements in '" + format.element.spelling() + "' have " +
+           std::to_string(format.element.width()) +
+           " bits, expected at most 64";
   if (format.element.isOpaque() && scaling.fullScale == 0)
     return "nothing says which number of '" + format.element.spelling() +
            "', which is opaque, scales aim at; expected 'full-scale'";

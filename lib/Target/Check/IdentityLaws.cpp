@@ -20,24 +20,26 @@ public:
   std::vector<Law> laws;
 
   /// The code is what the number is cast to.
-  void addCast(const char *name, std::optional<uint64_t> code,
+  void addCast(const char *name, const std::optional<APInt> &code,
                uint64_t number) {
     if (!code || !has(Role::To))
       return;
     add(name, own,
-        [=, code = *code](const Columns &in, CallRole call, Columns &sides) {
+        [=, code = code->getZExtValue()](const Columns &in, CallRole call,
+                                         Columns &sides) {
           std::vector<uint64_t> numbers(in[0].size(), number);
           sides = {call(Role::To, {numbers}), std::vector(in[0].size(), code)};
         });
   }
 
   /// No number is less than the code, or greater.
-  void addBound(const char *name, std::optional<uint64_t> code, bool isLowest) {
+  void addBound(const char *name, const std::optional<APInt> &code,
+                bool isLowest) {
     if (!code || !has(Role::Less))
       return;
     add(name, truth,
-        [roles = roles, isLowest, code = *code](const Columns &in,
-                                                CallRole call, Columns &sides) {
+        [roles = roles, isLowest, code = code->getZExtValue()](
+            const Columns &in, CallRole call, Columns &sides) {
           std::vector<uint64_t> bound(in[0].size(), code);
           std::vector<uint64_t> isBeyond =
               call(Role::Less,
@@ -52,11 +54,12 @@ public:
   }
 
   /// NaN stays NaN, by its code.
-  void addNaN(const char *name, std::optional<uint64_t> code, Role role) {
+  void addNaN(const char *name, const std::optional<APInt> &code, Role role) {
     if (!code || !has(role))
       return;
     add(name, own,
-        [=, code = *code](const Columns &in, CallRole call, Columns &sides) {
+        [=, code = code->getZExtValue()](const Columns &in, CallRole call,
+                                         Columns &sides) {
           std::vector<uint64_t> nan(in[0].size(), code);
           sides = {call(role, {in[0], nan}), nan};
         });

@@ -84,6 +84,13 @@ tensorSignature(func::FuncOp function, Type type, DictionaryAttr attributes) {
            << function.getName() << "' has " << type
            << " at its boundary and is used otherwise than by calls; expected "
               "tensors or memrefs";
+  auto num = dyn_cast<NumType>(shaped ? shaped.getElementType() : type);
+  if (num && num.getFormat().isWide())
+    return function.emitError("function '")
+           << function.getName() << "' has codes of format '"
+           << num.getFormat().getOpaqueName() << "', of "
+           << num.getFormat().width()
+           << " bits, at its boundary; expected f32 or f64 there, and casts";
   if (!dtype || !shaped.hasRank() || isa<VectorType>(type))
     return function.emitError("function '")
            << function.getName() << "' has " << type

@@ -85,10 +85,12 @@ private:
       whole.add(other ? other.spelling() : "");
     whole.add(uint64_t(entry->embedsInCarrier)).add(entry->derived);
     const Identities &identities = entry->identities;
-    for (const std::optional<uint64_t> &code :
+    for (const std::optional<APInt> &code :
          {identities.zero, identities.one, identities.lowest,
           identities.highest, identities.nan})
-      whole.add(uint64_t(code.has_value())).add(code.value_or(0));
+      whole.add(uint64_t(code.has_value()))
+          .add(code ? code->getZExtValue()
+                    : 0); // no proofs are of wide formats
   }
 
   void addLowering(const Lowering &lowering) {

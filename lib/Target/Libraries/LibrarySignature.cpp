@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
 #include "LibrarySignature.h"
+#include "WideCodes.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/IR/IRBuilder.h"
 
 using namespace llvm;
 using namespace numera;
@@ -24,6 +24,8 @@ std::string CNumber::name() const {
   }
   if (isFloat)
     return bits == 32 ? "float" : "double";
+  if (width != 0)
+    return "T" + utostr(width);
   return (isSigned ? "int" : "uint") + utostr(bits) + "_t";
 }
 
@@ -72,7 +74,9 @@ public:
 private:
   CNumber numberOf(const Format &format) const {
     bool isFloat = format.getFamily().machineWidth(format) != 0;
-    return {format.storageBits(), isFloat, hasSignedCodes && !isFloat};
+    CNumber number{format.storageBits(), isFloat, hasSignedCodes && !isFloat};
+    number.width = format.isWide() ? format.width() : 0;
+    return number;
   }
 
   CSignature operationOf(const Lowering &lowering) const {
@@ -153,6 +157,32 @@ std::string CSignature::prototype(StringRef symbol) const {
   return print(result.name(), symbol, names);
 }
 
+/// By value, and for wide codes also by pointers.
+std::string CSignature::expectation(StringRef symbol) const {
+  std::string text = "expected '" + prototype(symbol) + "'";
+  if (!hasWideCodes(*this))
+    return text;
+  std::vector<std::string> names;
+  std::string types;
+  auto name = [&](const CNumber &number, StringRef qualifier) {
+    if (number.width == 0)
+      return number.name();
+    std::string what =
+        number.name() + " is a type of " + utostr(number.width) + " bits";
+    if (!StringRef(types).contains(what))
+      types += (types.empty() ? "" : " and ") + what;
+    return qualifier.str() + number.name() + " *";
+  };
+  bool isWritten = result.width != 0;
+  if (isWritten)
+    names.push_back(name(result, ""));
+  for (const CNumber &operand : operands)
+    names.push_back(name(operand, "const "));
+  return text + " or '" +
+         print(isWritten ? "void" : result.name(), symbol, names) +
+         "', where " + types;
+}
+
 FunctionType *CSignature::type(LLVMContext &context) const {
   SmallVector<Type *> types;
   for (const CNumber &operand : operands)
@@ -190,30 +220,33 @@ std::string numera::prototypeOf(const Function &function) {
                operands);
 }
 
-/// An integer of a cast may be `int_fast32_t`, of 64 bits; a code of 16 bits
-/// `_Float16` or `__bf16`.
-static bool converts(const CNumber &number, const Type &type) {
-  if (number.memory != CNumber::Memory::None)
-    return number.memory == CNumber::Memory::Nothing ? type.isVoidTy()
-                                                     : type.isPointerTy();
-  if (number.isFloat)
-    return type.isIntegerTy(number.bits) ||
-           (number.bits == 32 ? type.isFloatTy() : type.isDoubleTy());
-  bool isCode = type.isIntegerTy(number.bits) ||
-                (type.is16bitFPTy() && number.bits == 16 && !number.isInteger);
-  return isCode || (number.isInteger && type.isIntegerTy() &&
-                    type.getIntegerBitWidth() > number.bits &&
-                    type.getIntegerBitWidth() <= 64);
+bool CNumber::converts(const Type &type) const {
+  if (memory != Memory::None)
+    return memory == Memory::Nothing ? type.isVoidTy() : type.isPointerTy();
+  if (isFloat)
+    return type.isIntegerTy(bits) ||
+           (bits == 32 ? type.isFloatTy() : type.isDoubleTy());
+  bool isCode = type.isIntegerTy(bits) ||
+                (type.is16bitFPTy() && bits == 16 && !isInteger);
+  return isCode ||
+         (isInteger && type.isIntegerTy() && type.getIntegerBitWidth() > bits &&
+          type.getIntegerBitWidth() <= 64);
 }
 
-bool CSignature::isServedBy(const FunctionType &definition) const {
-  const Type &found = *definition.getReturnType();
+bool CSignature::returns(const Type &type) const {
   bool isTruth =
-      isTest && found.isIntegerTy() && found.getIntegerBitWidth() <= 64;
-  return (isTruth || converts(result, found)) && !definition.isVarArg() &&
-         definition.getNumParams() == operands.size() &&
-         all_of(zip_equal(operands, definition.params()), [](const auto &pair) {
-           return converts(std::get<0>(pair), *std::get<1>(pair));
+      isTest && type.isIntegerTy() && type.getIntegerBitWidth() <= 64;
+  return isTruth || result.converts(type);
+}
+
+bool CSignature::isServedBy(const Function &definition) const {
+  if (hasWideCodes(*this))
+    return isServedWide(*this, definition);
+  const FunctionType &type = *definition.getFunctionType();
+  return returns(*type.getReturnType()) && !type.isVarArg() &&
+         type.getNumParams() == operands.size() &&
+         all_of(zip_equal(operands, type.params()), [](const auto &pair) {
+           return std::get<0>(pair).converts(*std::get<1>(pair));
          });
 }
 
@@ -221,8 +254,8 @@ bool CSignature::isServedBy(const FunctionType &definition) const {
 // Adapters
 //===----------------------------------------------------------------------===//
 
-static Value *convert(IRBuilder<> &builder, Value *value, Type *type,
-                      bool isSigned) {
+Value *numera::convertNumber(IRBuilderBase &builder, Value *value, Type *type,
+                             bool isSigned) {
   if (value->getType() == type)
     return value;
   if (value->getType()->isIntegerTy() && type->isIntegerTy())
@@ -232,6 +265,8 @@ static Value *convert(IRBuilder<> &builder, Value *value, Type *type,
 
 void numera::defineAdapter(Function &adapter, Function &callee,
                            const CSignature &signature) {
+  if (hasWideCodes(signature))
+    return defineWideAdapter(adapter, callee, signature);
   adapter.setLinkage(GlobalValue::InternalLinkage);
   adapter.addFnAttr(Attribute::AlwaysInline);
   IRBuilder<> builder(BasicBlock::Create(adapter.getContext(), "", &adapter));
@@ -239,7 +274,7 @@ void numera::defineAdapter(Function &adapter, Function &callee,
   for (auto [argument, type, number] :
        zip_equal(make_pointer_range(adapter.args()),
                  callee.getFunctionType()->params(), signature.operands))
-    operands.push_back(convert(builder, argument, type, number.isSigned));
+    operands.push_back(convertNumber(builder, argument, type, number.isSigned));
   CallInst *call = builder.CreateCall(&callee, operands);
   AttributeList attributes = callee.getAttributes();
   call->setAttributes(attributes.removeFnAttributes(adapter.getContext()));
@@ -250,6 +285,7 @@ void numera::defineAdapter(Function &adapter, Function &callee,
     builder.CreateRetVoid();
     return;
   }
-  builder.CreateRet(convert(builder, result, adapter.getReturnType(),
-                            !signature.isTest && signature.result.isSigned));
+  builder.CreateRet(
+      convertNumber(builder, result, adapter.getReturnType(),
+                    !signature.isTest && signature.result.isSigned));
 }

@@ -8,6 +8,7 @@
 
 #include "numera/Registry/Registry.h"
 #include "llvm/IR/Function.h"
+#include "llvm/IR/IRBuilder.h"
 
 namespace numera {
 
@@ -21,9 +22,20 @@ struct CNumber {
   /// 0: `void *`, `const uint16_t *`; or nothing at all.
   enum class Memory { None, Written, Read, Nothing } memory = Memory::None;
 
-  std::string name() const; ///< `uint16_t`
+  /// Of a code of more than 64 bits: those of its format; else 0. `bits` are
+  /// those of its storage.
+  unsigned width = 0;
+
+  std::string name() const; ///< `uint16_t`; of a wide code `T128`
   llvm::Type *type(llvm::LLVMContext &context) const;
+  /// True if a function may have it in that type. An integer of a cast may be
+  /// `int_fast32_t`, of 64 bits; a code of 16 bits `_Float16` or `__bf16`.
+  bool converts(const llvm::Type &type) const;
 };
+
+/// A number in another of the types that it converts to.
+llvm::Value *convertNumber(llvm::IRBuilderBase &builder, llvm::Value *value,
+                           llvm::Type *type, bool isSigned);
 
 /// What a lowering's function takes and returns.
 struct CSignature {
@@ -39,9 +51,14 @@ struct CSignature {
   /// `uint16_t my_add(uint16_t, uint16_t)`.
   std::string prototype(llvm::StringRef symbol) const;
   llvm::FunctionType *type(llvm::LLVMContext &context) const;
+  /// What a function is expected to be, for messages.
+  std::string expectation(llvm::StringRef symbol) const;
   /// True if `definition` computes the same on types that convert: f32 and f64
-  /// as their bits, truth as bool or int, integers of a cast in wider ones.
-  bool isServedBy(const llvm::FunctionType &definition) const;
+  /// as their bits, truth as bool or int, integers of a cast in wider ones,
+  /// wide codes in one of the ways of C compilers.
+  bool isServedBy(const llvm::Function &definition) const;
+  /// True if the result, which is no wide code, may be of that type.
+  bool returns(const llvm::Type &type) const;
 };
 
 /// The prototype of a function in bitcode, as far as its types say.

@@ -13,6 +13,7 @@
 #include "Link/LinkRuntime.h"
 #include "OpenLibraries.h"
 #include "Vectorize/VectorVariants.h"
+#include "WideCodes.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -144,14 +145,21 @@ private:
           "', which machine code cannot tell apart; give one as source "
           "or bitcode, or rename it");
     CSignature signature = CSignature::of(*request.lowering, library);
-    if (library.passesBits)
+    bool isWide = hasWideCodes(signature);
+    if (isWide)
+      adapt(request, request.symbol,
+            wideType(signature, library.wideCodes, module.getContext()),
+            wideExtensions(signature, library.wideCodes, module.getContext()));
+    else if (library.passesBits)
       adapt(request, request.symbol, signature.type(module.getContext()));
     useName(request, request.symbol);
     Function &function = *request.declaration;
-    extend(function, signature);
+    if (!isWide)
+      extend(function, signature);
     noteOperandBits(function, loweringsOf(request));
     // A product may have memory of its own beside what it is given.
-    if (isPartOfAccumulator(request.lowering->operation))
+    if (isPartOfAccumulator(request.lowering->operation) ||
+        (isWide && library.wideCodes == WideCodes::Pointers))
       function.setOnlyAccessesArgMemory();
     else if (!isProduct(request.lowering->operation))
       function.setDoesNotAccessMemory();
@@ -200,8 +208,13 @@ private:
     for (Request &request : requests) {
       Function &definition = *file.definition(request.symbol);
       FunctionType *type = definition.getFunctionType();
+      AttributeList attributes; // `byval` and `sret` are a part of the type
+      if (hasWideCodes(CSignature::of(*request.lowering)))
+        attributes =
+            definition.getAttributes().removeFnAttributes(module.getContext());
       if (type != request.declaration->getFunctionType())
-        adapters.push_back(adapt(request, prefix + request.symbol, type));
+        adapters.push_back(
+            adapt(request, prefix + request.symbol, type, attributes));
       copyExtensions(definition, *request.declaration);
       wanted.insert(request.symbol);
       noteOperandBits(definition, loweringsOf(request));
@@ -229,7 +242,8 @@ private:
 
   /// Makes the declaration an adapter of the function with another type, which
   /// is declared and takes its place in the request.
-  Function *adapt(Request &request, const Twine &name, FunctionType *type) {
+  Function *adapt(Request &request, const Twine &name, FunctionType *type,
+                  AttributeList attributes = {}) {
     Function *adapter = request.declaration;
     if (adapter->getFunctionType() == type)
       return adapter;
@@ -239,6 +253,8 @@ private:
     for (auto [i, parameter] : enumerate(type->params()))
       if (parameter->isIntegerTy() && parameter->getIntegerBitWidth() < 32)
         callee->addParamAttr(i, Attribute::ZExt);
+    if (!attributes.isEmpty())
+      callee->setAttributes(attributes);
     request.declaration = callee;
     defineAdapter(*adapter, *callee, CSignature::of(*request.lowering));
     return adapter;

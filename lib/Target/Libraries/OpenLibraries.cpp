@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "OpenLibraries.h"
+#include "WideCodes.h"
 #include "numera/Registry/Formats/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -29,10 +30,6 @@ static std::string describe(const Library &library) {
   return "library '" + library.name + "' (" + library.files() + ")";
 }
 
-static std::string expected(const CSignature &signature, StringRef symbol) {
-  return "expected '" + signature.prototype(symbol) + "'";
-}
-
 /// What `symbol` may have been meant to be.
 static std::string hint(StringRef symbol, ArrayRef<std::string> names) {
   for (const std::string &name : names)
@@ -50,7 +47,7 @@ static Error missing(const LibraryFile &file, const Lowering &lowering,
   return createStringError(
       lowering.location + ": " + describe(file.library()) +
       " does not define '" + symbol + "'" + what + ", " +
-      expected(CSignature::of(lowering, file.library()), symbol) +
+      CSignature::of(lowering, file.library()).expectation(symbol) +
       hint(symbol, file.names()));
 }
 
@@ -81,11 +78,11 @@ Expected<LibraryFile &> OpenLibraries::findOnly(const Lowering &lowering) {
     return *only;
   if (registry.libraries().size() == 1)
     return missing(files.begin()->second, lowering, lowering.symbol);
-  return createStringError(lowering.location + ": no library defines '" +
-                           lowering.symbol + "', " +
-                           expected(CSignature::of(lowering), lowering.symbol) +
-                           (names.empty() ? "; no library is registered"
-                                          : hint(lowering.symbol, names)));
+  return createStringError(
+      lowering.location + ": no library defines '" + lowering.symbol + "', " +
+      CSignature::of(lowering).expectation(lowering.symbol) +
+      (names.empty() ? "; no library is registered"
+                     : hint(lowering.symbol, names)));
 }
 
 Expected<LibraryFile &> OpenLibraries::findFile(const Lowering &lowering,
@@ -174,6 +171,26 @@ Error OpenLibraries::checkCalls(const LibraryFile &file,
   return Error::success();
 }
 
+/// Machine code does not say how it has codes of more than 64 bits.
+static Error checkWideCodes(const Library &library, const Lowering &lowering) {
+  CSignature signature = CSignature::of(lowering, library);
+  LLVMContext context;
+  if (!hasWideCodes(signature))
+    return Error::success();
+  if (library.wideCodes == WideCodes::Unknown)
+    return createStringError(
+        lowering.location + ": " + describe(library) +
+        " is machine code, which does not show how '" + lowering.symbol +
+        "' has its codes of more than 64 bits; expected 'wide-codes: "
+        "pointers', doubles, integers or float128 in the library's entry");
+  if (wideType(signature, library.wideCodes, context))
+    return Error::success();
+  return createStringError(lowering.location + ": " + describe(library) +
+                           " passes codes of more than 128 bits to '" +
+                           lowering.symbol +
+                           "'; expected 'wide-codes: pointers', or source");
+}
+
 Error OpenLibraries::check(const LibraryFile &file,
                            const Lowering &lowering) const {
   if (lowering.vector && !file.defines(lowering.vector->symbol))
@@ -191,11 +208,12 @@ Error OpenLibraries::check(const LibraryFile &file,
         Twine(constant->getBitWidth()) + " bits, expected one of " +
         Twine(lowering.result.storageBits()));
   const Function *definition = file.definition(lowering.symbol);
-  if (!definition ||
-      CSignature::of(lowering).isServedBy(*definition->getFunctionType()))
+  if (!definition)
+    return checkWideCodes(file.library(), lowering);
+  if (CSignature::of(lowering).isServedBy(*definition))
     return Error::success();
   return createStringError(
       lowering.location + ": " + describe(file.library()) + " defines '" +
       prototypeOf(*definition) + "', " +
-      expected(CSignature::of(lowering, file.library()), lowering.symbol));
+      CSignature::of(lowering, file.library()).expectation(lowering.symbol));
 }

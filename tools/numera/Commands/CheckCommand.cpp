@@ -144,6 +144,25 @@ static bool chooseProvable(const CheckFlags &flags, const Registry &registry,
               "to 16 bits that names its 'equivalent'") == 0;
 }
 
+/// Leaves the formats whose codes an operand's integer holds; an error for
+/// another one that was asked for, or where nothing else is left.
+static bool dropWide(const CheckFlags &flags, const Registry &registry,
+                     std::vector<Format> &formats) {
+  auto isWide = [](const Format &format) { return format.isWide(); };
+  auto wide = find_if(formats, isWide);
+  if (wide == formats.end())
+    return true;
+  std::string name = registry.nameOrSpelling(*wide);
+  if (!flags.formats.empty() || all_of(formats, isWide))
+    return fail("format '" + name + "' has " + Twine(wide->width()) +
+                " bits, and operations are compared in formats of at most 64; "
+                "its functions fit their prototypes") == 0;
+  errs() << "numera: warning: format '" << name << "' has " << wide->width()
+         << " bits, and operations are compared in formats of at most 64\n";
+  erase_if(formats, isWide);
+  return true;
+}
+
 /// Those asked for; else what the files name: formats, and those for which they
 /// register functions.
 static bool chooseFormats(const CheckFlags &flags, const Registry &registry,
@@ -236,6 +255,9 @@ static int compareWithVectors(const CheckFlags &flags,
     return fail("the name of '" + flags.vectors +
                 "' says no operation, expected one such as f16_add.txt, or "
                 "--operation NAME");
+  if (std::vector<Format> formats = {format};
+      !dropWide(flags, registry, formats))
+    return 1;
   VectorOperation operation = vectorOperation(registry, format, name, error);
   if (!operation.operands)
     return fail(error);
@@ -284,6 +306,7 @@ int numera::checkCommand(ArrayRef<const char *> arguments) {
       !openLibraries(registry, errs(), &options.misfits) ||
       !readOptions(flags, registry, options) ||
       !chooseFormats(flags, registry, formats, scaledFormats) ||
+      !dropWide(flags, registry, formats) ||
       (flags.wantsProofs && !chooseProvable(flags, registry, formats)))
     return 1;
 

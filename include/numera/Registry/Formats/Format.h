@@ -91,8 +91,12 @@ public:
   std::string spelling() const;
   /// Bits a value occupies.
   unsigned width() const;
-  /// Bits of the integer that stores a value: the smallest of 8, 16, 32, 64.
+  /// Bits of the integer that stores a value: the smallest of 8, 16, 32, 64;
+  /// of an opaque format also 128 or 256.
   unsigned storageBits() const;
+  /// True for a format of more than 64 bits, which is opaque. Its codes stay in
+  /// compiled programs: nothing on the host holds one in an integer.
+  bool isWide() const { return width() > 64; }
 
   friend llvm::hash_code hash_value(const Format &format) {
     return llvm::hash_combine(

@@ -10,6 +10,12 @@
 
 namespace numera {
 
+/// How functions take and return codes of more than 64 bits: pointers to them,
+/// the result's first; structs of two doubles; structs of two integers of 64
+/// bits, or integers of 128; `__float128`. Sources and bitcode say it
+/// themselves.
+enum class WideCodes { Unknown, Pointers, Doubles, Integers, Float128 };
+
 /// A library that the configuration names. Paths are absolute, or relative to
 /// the working directory.
 struct Library {
@@ -30,6 +36,8 @@ struct Library {
   /// Codes are signed integers in C, such as `int16_t` in libtakum: callers
   /// sign-extend narrow ones.
   bool hasSignedCodes = false;
+  /// How its machine code has codes of more than 64 bits.
+  WideCodes wideCodes = WideCodes::Unknown;
   /// Its sources and bitcode, linked into one module, if they have been
   /// compiled (Target/Libraries/Examine/Libraries.h).
   std::shared_ptr<const std::string> bitcode = nullptr;

@@ -7,6 +7,7 @@
 #define NUMERA_REGISTRY_LOWERINGS_LOWERING_H
 
 #include "numera/Registry/Formats/Format.h"
+#include "llvm/ADT/APInt.h"
 #include <optional>
 #include <string>
 #include <vector>
@@ -79,11 +80,12 @@ struct Proof {
   std::vector<Exception> exceptions = {};
 };
 
-/// Codes of an opaque format that its entry, or its library, defines.
+/// Codes of an opaque format that its entry, or its library, defines, as
+/// integers of its storage.
 struct Identities {
-  std::optional<uint64_t> zero, one, lowest, highest, nan;
+  std::optional<llvm::APInt> zero, one, lowest, highest, nan;
 
-  std::optional<uint64_t> &of(OpKind identity);
+  std::optional<llvm::APInt> &of(OpKind identity);
 };
 
 } // namespace numera

@@ -119,7 +119,8 @@ public:
                    std::shared_ptr<const std::string> bitcode);
   /// Stores the result of a library's function for an identity. Call it before
   /// the registry is shared.
-  void keepIdentity(const Format &format, OpKind identity, uint64_t code);
+  void keepIdentity(const Format &format, OpKind identity,
+                    const llvm::APInt &code);
   const Policy &policy() const { return filePolicy; }
 
   /// Stores a proof. Call it before the registry is shared.

@@ -56,10 +56,11 @@ run(const Registry &registry, ArrayRef<const Lowering *> identities) {
   return runLibraries(module, machine, *native, runs);
 }
 
-static void keep(Registry &registry, const Lowering &identity, uint64_t code) {
-  unsigned unused = 64 - identity.result.width();
-  registry.keepIdentity(identity.result, identity.operation,
-                        code << unused >> unused);
+/// Without the bits above the format's width.
+static void keep(Registry &registry, const Lowering &identity, APInt code) {
+  const Format &format = identity.result;
+  code &= APInt::getLowBitsSet(format.storageBits(), format.width());
+  registry.keepIdentity(format, identity.operation, code);
 }
 
 /// Keeps those that are constants; the others are functions.
@@ -73,7 +74,7 @@ readConstants(Registry &registry, ArrayRef<const Lowering *> identities) {
     if (!file)
       return file.takeError();
     if (const ConstantInt *constant = file->constant(identity->symbol))
-      keep(registry, *identity, constant->getZExtValue());
+      keep(registry, *identity, constant->getValue());
     else
       functions.push_back(identity);
   }
@@ -98,9 +99,11 @@ Error numera::findIdentities(Registry &registry,
           "' crashes, does not return or gives two results, expected the code "
           "of " +
           nameOf(identity->operation));
-    uint64_t code = 0;
-    for (unsigned char byte : reverse(bytes))
-      code = code << 8 | byte;
+    APInt code(identity->result.storageBits(), 0);
+    for (unsigned char byte : reverse(bytes)) {
+      code <<= 8;
+      code |= byte;
+    }
     keep(registry, *identity, code);
   }
   return Error::success();

@@ -163,7 +163,7 @@ def Numera_NumType : TypeDef<Numera_Dialect, "Num", [
   let description = [{
     A value of the format that the parameter spells, for example
     `!numera.num<float<5, 7>>`. In memory it is the smallest of i8, i16, i32 and
-    i64 that holds the format. The bits above the format's width are zero; every
+    i64 that holds the format; an opaque format may also take i128 or i256. The bits above the format's width are zero; every
     lowering ensures this and may rely on it. The type may be an element of
     tensors, memrefs and vectors. It is not a builtin float, because upstream
     folders would compute on it with the wrong semantics.

@@ -328,13 +328,13 @@ static bool isZero(const Registry &registry, const Format &format,
   auto code = dyn_cast_or_null<IntegerAttr>(constant);
   if (!code)
     return false;
-  uint64_t bits = code.getValue().getZExtValue();
   if (format.getFamily().hasArithmetic()) {
-    Unpacked number = format.getFamily().decode(format, bits);
+    Unpacked number =
+        format.getFamily().decode(format, code.getValue().getZExtValue());
     return number.isZero() && !number.negative;
   }
   const Registry::NamedFormat *entry = registry.entryOf(format);
-  return entry && entry->identities.zero == bits;
+  return entry && entry->identities.zero == code.getValue();
 }
 
 /// The first step in a body of a reduction that a function is registered for.

@@ -35,7 +35,7 @@ static bool embeds(FormatOpInterface step, unsigned operand) {
     return false;
   // What an opaque format's values are is said by its cast to f32 or f64.
   if (!from.getFamily().hasArithmetic())
-    return machineWidth(to) != 0;
+    return machineWidth(to) != 0 && !from.isWide();
   return isExactCast(from, to.format);
 }
 
@@ -82,6 +82,9 @@ bool PackedContraction::findFactors(Block *body, Value lhs, Value rhs) {
 bool PackedContraction::acceptsMac(Target target) {
   FormatOpInterface op = step;
   if (op.drawsRandom() || op.getRandomOperand())
+    return false;
+  // No kernel has registers for codes of more than 64 bits: they are loops.
+  if (op.getResultElement().format.isWide())
     return false;
   carrier = storageType(step.getContext(), op.getResultElement());
   if (op.getOperandElement(0) != op.getResultElement() ||

@@ -64,12 +64,28 @@ bool hasArithmetic(const ElementKind &kind) {
   return kind.isFormat() && kind.format.getFamily().hasArithmetic();
 }
 
+/// Wide formats are the CPU's.
+static LogicalResult checkWidth(Operation *op, const ElementKind &kind,
+                                Target target) {
+  if (target != Target::NVPTX || !kind.isFormat() || !kind.format.isWide())
+    return success();
+  return op->emitError("format '")
+         << kind.format.getOpaqueName() << "' has " << kind.format.width()
+         << " bits, and programs for a GPU have formats of at most 64; choose "
+            "target cpu";
+}
+
 Value Lowerings::lower(OpBuilder &builder, FormatOpInterface op,
                        ValueRange values) {
   unsigned count = op.getFormatOperandCount();
   SmallVector<Scalar, 3> operands;
   for (auto [i, value] : llvm::enumerate(values.take_front(count)))
     operands.push_back({value, op.getOperandElement(i)});
+  if (failed(checkWidth(op, op.getResultElement(), target)) ||
+      llvm::any_of(operands, [&](const Scalar &operand) {
+        return failed(checkWidth(op, operand.kind, target));
+      }))
+    return {};
   Value random = values.size() > count ? values[count] : Value();
   Request request{op, op.getFormatOperation(), op.getResultElement(),
                   op.getRules(), random};
@@ -329,7 +345,7 @@ Value Lowerings::mixed(OpBuilder &builder, const Request &request,
     if (!operand.kind.isFormat() || !request.result.isFormat())
       return false;
     if (!hasArithmetic(operand.kind))
-      return machineWidth(request.result) != 0;
+      return machineWidth(request.result) != 0 && !operand.kind.format.isWide();
     return hasArithmetic(request.result) &&
            isExactCast(operand.kind.format, widening.rules);
   };

@@ -143,7 +143,7 @@ Value Lowerings::choose(OpBuilder &builder, const Request &request,
   Value chosen = isMax ? arith::SelectOp::create(builder, loc, isLess, y, x)
                        : arith::SelectOp::create(builder, loc, isLess, x, y);
   const Format &format = request.result.format;
-  APInt code(format.storageBits(), *registry.entryOf(format)->identities.nan);
+  const APInt &code = *registry.entryOf(format)->identities.nan;
   TypedAttr bits = builder.getIntegerAttr(getElementTypeOrSelf(x), code);
   if (auto type = dyn_cast<VectorType>(x.getType()))
     bits = DenseElementsAttr::get(type, code);

@@ -104,6 +104,22 @@ static bool resolveExact(const Registry &registry, const Format &owner,
   return true;
 }
 
+/// False for codes of more than 64 bits that are to be stored without gaps.
+static bool checkPacking(const ResolvedPolicy &resolved, std::string &error) {
+  for (const Role *role :
+       {&resolved.weights, &resolved.activations, &resolved.outputs}) {
+    const Format &format = role->format ? role->format : resolved.format;
+    if (!role->isPacked || role->scaled || !format || !format.isWide())
+      continue;
+    error = "format '" + format.getOpaqueName().str() + "' has " +
+            std::to_string(format.width()) +
+            " bits, and packed tensors have codes of at most 64; expected "
+            "'storage: plain'";
+    return false;
+  }
+  return true;
+}
+
 /// All but the rules.
 static std::optional<ResolvedPolicy> resolve(const Registry &registry,
                                              const Policy &policy,
@@ -112,6 +128,8 @@ static std::optional<ResolvedPolicy> resolve(const Registry &registry,
   using Accumulate = Policy::Accumulate;
   ResolvedPolicy resolved;
   resolveFormat(registry, policy, request, resolved);
+  if (!checkPacking(resolved, error))
+    return std::nullopt;
   bool isNamed = request.accumulate != Accumulate::Default;
   Accumulate accumulate = isNamed ? request.accumulate : policy.accumulate;
   Format accumulator = isNamed ? request.accumulator : policy.accumulator;

@@ -50,8 +50,8 @@ static Format sourceOf(OpBuilder &builder, TypedAttr value) {
 
 /// The code that the entry of an opaque format gives for a number; none where
 /// it gives none.
-static std::optional<uint64_t>
-identityOf(OpBuilder &builder, const Format &format, Attribute value) {
+static std::optional<APInt> identityOf(OpBuilder &builder, const Format &format,
+                                       Attribute value) {
   auto *dialect = builder.getContext()->getOrLoadDialect<NumeraDialect>();
   const Registry::NamedFormat *entry = dialect->getRegistry().entryOf(format);
   auto number = dyn_cast<FloatAttr>(value);
@@ -76,7 +76,7 @@ static Value createOpaqueConstant(OpBuilder &builder, Location loc, Type type,
   if (elements)
     number =
         elements.isSplat() ? elements.getSplatValue<Attribute>() : Attribute();
-  std::optional<uint64_t> code =
+  std::optional<APInt> code =
       number ? identityOf(builder, format, number) : std::nullopt;
   if (!code) { // libraries cast from f32 and f64
     bool isF64 = numera::elementType(value.getType()).isF64();
