@@ -60,9 +60,37 @@ void sliceAtConstants(IRRewriter &rewriter, linalg::GenericOp generic) {
     generic.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
 }
 
+/// True if operands say how long loops are without the loops of one step, too.
+/// In a convolution with one result, `2 * i + k` becomes `k`: that loop is as
+/// long as the kernel, not as the image.
+static bool keepsLengths(linalg::GenericOp generic) {
+  SmallVector<int64_t> lengths = generic.getStaticLoopRanges();
+  MLIRContext *context = generic.getContext();
+  SmallVector<AffineExpr> longer;
+  for (auto [loop, length] : llvm::enumerate(lengths))
+    longer.push_back(length == 1 ? getAffineConstantExpr(0, context)
+                                 : getAffineDimExpr(loop, context));
+  for (OpOperand &operand : generic->getOpOperands()) {
+    auto type = dyn_cast<ShapedType>(operand.get().getType());
+    if (!type)
+      continue;
+    AffineMap map = generic.getMatchingIndexingMap(&operand);
+    for (auto [expr, size] :
+         llvm::zip_equal(map.getResults(), type.getShape())) {
+      if (isa<AffineDimExpr>(expr))
+        continue;
+      auto loop = dyn_cast<AffineDimExpr>(expr.replaceDims(longer));
+      if (loop &&
+          (ShapedType::isDynamic(size) || lengths[loop.getPosition()] != size))
+        return false;
+    }
+  }
+  return true;
+}
+
 linalg::GenericOp dropUnitLoops(IRRewriter &rewriter,
                                 linalg::GenericOp generic) {
-  if (!hasFreeLoops(generic))
+  if (!hasFreeLoops(generic) || !keepsLengths(generic))
     return generic;
   linalg::ControlDropUnitDims options;
   options.collapseFn =
