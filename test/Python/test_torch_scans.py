@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Operators of PyTorch that other people's models use: cumulative sums, weight
-norms, constants of a graph."""
+"""What other people's models of PyTorch use: cumulative sums, weight norms, constants,
+NaN, results that share elements, exported programs given other shapes."""
 
 import numpy as np
 import pytest
@@ -78,3 +78,55 @@ def test_numbers_that_a_model_makes_tensors_of():
 
     x = torch.randn(3, 2)
     torch.testing.assert_close(compiled(model)(x), model(x))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x.clamp(-1, 1) + x.clamp(min=0.5) + x.clamp(max=2.0),
+        torch.nn.functional.relu6,
+        torch.nn.functional.hardtanh,
+        lambda x: 1 / x,
+        lambda x: x.nan_to_num().long().clamp(0, 2) + x,
+        lambda x: torch.maximum(x, torch.ones_like(x)),
+        lambda x: torch.minimum(torch.ones_like(x), x),
+    ],
+)
+def test_nan_and_infinity_stay_what_they_are(function):
+    x = torch.tensor([float("nan"), -2.0, 0.5, 0.0, 7.0], requires_grad=True)
+    wanted, found = function(x), compiled(function)(x)
+    torch.testing.assert_close(found, wanted, equal_nan=True)
+    (slope,) = torch.autograd.grad(wanted.sum(), x)
+    (got,) = torch.autograd.grad(found.sum(), x)
+    torch.testing.assert_close(got, slope, equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x * torch.tensor(2.0),
+        lambda x: x[[0, 2]],
+        nn.functional.normalize,
+        lambda x: x.sum().expand(3, 2),
+    ],
+)
+def test_constants_and_expanded_results_in_training(function):
+    x = torch.randn(3, 4, requires_grad=True)
+    wanted, found = function(x), compiled(function)(x)
+    torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-6)
+    (slope,) = torch.autograd.grad((wanted * wanted).sum(), x)
+    (got,) = torch.autograd.grad((found * found).sum(), x)
+    torch.testing.assert_close(got, slope, rtol=1e-5, atol=1e-5)
+
+
+def test_an_exported_program_checks_what_it_is_given():
+    model = nn.Linear(8, 4)
+    net = numera.torch.compile(model, (torch.randn(16, 8),), format="f32")
+    for given, message in [
+        (torch.randn(5, 8), r"'input': shape \(5, 8\); expected \(16, 8\)"),
+        (torch.randn(16), r"'input': shape \(16,\); expected \(16, 8\)"),
+        (torch.randn(16, 8).double(), "is torch.float64; expected torch.float32"),
+        (np.ones((16, 8), "f4"), "is of type ndarray; expected a tensor"),
+    ]:
+        with pytest.raises(numera.Error, match=message):
+            net(given)

@@ -33,13 +33,18 @@ class Exported:
         self._backend = compiler
         signature = self._program.graph_signature
         self._held: list[torch.Tensor | None] = []
+        self._asked: list[tuple[str, torch.Tensor | None]] = []
         known = {**self._program.state_dict, **self._program.constants}
-        for spec in signature.input_specs:
+        placeholders = self._program.graph.find_nodes(op="placeholder")
+        for spec, node in zip(signature.input_specs, placeholders):
             if spec.kind in _HELD:
                 assert spec.target is not None
                 self._held.append(known[spec.target])
             elif spec.kind == InputKind.USER_INPUT:
                 self._held.append(None)
+                value = node.meta.get("val")
+                tensor = value if isinstance(value, torch.Tensor) else None
+                self._asked.append((node.name, tensor))
             else:
                 raise Error(f"an input of kind {spec.kind.name}, which no program has")
         self._results = [
@@ -70,6 +75,9 @@ class Exported:
         call_spec = self._program.call_spec
         if spec != call_spec.in_spec:
             raise Error("the arguments have another structure than those of export")
+        for value, (name, wanted) in zip(given, self._asked):
+            if wanted is not None:
+                _check(value, name, wanted)
         rest = iter(given)
         arguments = [next(rest) if held is None else held for held in self._held]
         results = []
@@ -83,6 +91,25 @@ class Exported:
                 else:
                     raise Error(f"a result of kind {kind.name}, which no program has")
         return pytree.tree_unflatten(results, call_spec.out_spec)
+
+
+def _check(given: Any, name: str, wanted: torch.Tensor) -> None:
+    """Tells apart what the program was compiled for, and anything else."""
+    if not isinstance(given, torch.Tensor):
+        raise Error(
+            f"input '{name}' is of type {type(given).__name__}; expected a tensor"
+        )
+    if given.dtype != wanted.dtype:
+        raise Error(f"input '{name}' is {given.dtype}; expected {wanted.dtype}")
+    sizes = [size if isinstance(size, int) else None for size in wanted.shape]
+    if len(sizes) != given.dim() or any(
+        size not in (None, found) for size, found in zip(sizes, given.shape)
+    ):
+        shape = ", ".join("?" if size is None else str(size) for size in sizes)
+        raise Error(
+            f"input '{name}': shape {tuple(given.shape)}; expected ({shape}), the "
+            "shape it was exported with"
+        )
 
 
 def compile(

@@ -7,6 +7,7 @@ tensor twice) is not asked of the program. What PyTorch draws is an input.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ _ALIASES = (
     aten.alias.default,
     aten.detach.default,
     aten.detach_.default,
+    aten.lift_fresh.default,
     aten.lift_fresh_copy.default,
     aten.clone.default,
 )
@@ -149,6 +151,11 @@ def _plan(
             plan.append(("value", value))
         elif value in arguments:
             plan.append(("input", arguments.index(value)))
+        elif value.op == "get_attr":  # kept for the backward pass
+            path: Any = value.target
+            module: Any = graph.owning_module
+            constant = functools.reduce(getattr, path.split("."), module)
+            plan.append(("value", constant))
         elif value.target is aten.permute.default and value.args[0] in arguments:
             source: Any = value.args[0]
             plan.append(("permuted", (arguments.index(source), value.args[1])))

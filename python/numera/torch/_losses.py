@@ -33,6 +33,44 @@ def baddbmm(
     return product + (bias if beta == 1 else bias * beta)
 
 
+# ---- where NaN and zero are what they are in eager mode ----------------------
+
+
+def _scalar(like: Tensor, value: Any) -> Tensor:
+    return value if isinstance(value, Tensor) else like.new_full([], value)
+
+
+def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
+    """A comparison with NaN is false, so that NaN stays."""
+    if not self.is_floating_point():
+        return NotImplemented
+    if min is not None:
+        low = _scalar(self, min)
+        self = torch.where(self < low, low, self)
+    if max is not None:
+        high = _scalar(self, max)
+        self = torch.where(self > high, high, self)
+    return self
+
+
+def maximum(self: Tensor, other: Tensor) -> Tensor:
+    if not (self.is_floating_point() and other.is_floating_point()):
+        return NotImplemented
+    return torch.where((self < other) | other.isnan(), other, self)
+
+
+def minimum(self: Tensor, other: Tensor) -> Tensor:
+    if not (self.is_floating_point() and other.is_floating_point()):
+        return NotImplemented
+    return torch.where((self > other) | other.isnan(), other, self)
+
+
+def reciprocal(self: Tensor) -> Tensor:
+    if not self.is_floating_point():
+        return NotImplemented
+    return self.new_full([], 1) / self
+
+
 # ---- negative log likelihood ------------------------------------------------
 
 
@@ -245,6 +283,13 @@ def fma(x: Tensor, y: Tensor, z: Tensor) -> Tensor:
 
 
 TABLE: dict[Any, Any] = {
+    aten.clamp.default: clamp,
+    aten.clamp_min.default: lambda self, min: clamp(self, min),
+    aten.clamp_max.default: lambda self, max: clamp(self, None, max),
+    aten.hardtanh.default: lambda self, min=-1, max=1: clamp(self, min, max),
+    aten.maximum.default: maximum,
+    aten.minimum.default: minimum,
+    aten.reciprocal.default: reciprocal,
     aten.addmm.default: addmm,
     aten.baddbmm.default: baddbmm,
     aten.nll_loss_forward.default: nll_loss_forward,
