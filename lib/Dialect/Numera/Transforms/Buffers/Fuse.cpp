@@ -62,8 +62,8 @@ struct FusePass : impl::NumeraFuseBase<FusePass> {
     // bits of a model, takes more rounds than the usual limit.
     GreedyRewriteConfig config;
     config.setMaxIterations(GreedyRewriteConfig::kNoLimit);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns),
-                                     config)))
+    if (failed(
+            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
       signalPassFailure();
   }
 };
