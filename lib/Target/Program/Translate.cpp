@@ -16,7 +16,8 @@ class FirstError {
 public:
   explicit FirstError(mlir::MLIRContext *context)
       : handler(context, [this](mlir::Diagnostic &diagnostic) {
-          if (text.empty())
+          if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error &&
+              text.empty())
             text = diagnostic.str();
           return mlir::success();
         }) {}
@@ -46,6 +47,20 @@ static void flattenConstants(mlir::ModuleOp lowered) {
   }
 }
 
+/// Removes what passes noted on arguments, such as `numera.weight`. Translation
+/// has no use for it, and its warning about each prints the function whole.
+static void dropNotes(mlir::ModuleOp lowered) {
+  for (auto function : lowered.getOps<mlir::LLVM::LLVMFuncOp>())
+    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+      mlir::NamedAttrList kept;
+      for (mlir::NamedAttribute attribute :
+           mlir::function_interface_impl::getArgAttrs(function, i))
+        if (attribute.getName().strref().starts_with("llvm."))
+          kept.append(attribute);
+      function.setArgAttrs(i, kept.getDictionary(lowered.getContext()));
+    }
+}
+
 Expected<std::unique_ptr<Module>> numera::translate(mlir::ModuleOp lowered,
                                                     LLVMContext &context) {
   mlir::DialectRegistry registry;
@@ -54,6 +69,7 @@ Expected<std::unique_ptr<Module>> numera::translate(mlir::ModuleOp lowered,
   lowered.getContext()->appendDialectRegistry(registry);
   FirstError error(lowered.getContext());
   flattenConstants(lowered);
+  dropNotes(lowered);
   std::unique_ptr<Module> module =
       mlir::translateModuleToLLVMIR(lowered, context, "program");
   if (module)
