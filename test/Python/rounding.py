@@ -3,11 +3,16 @@
 fractions. Nothing here comes from Numera."""
 
 import functools
+import sys
 from fractions import Fraction
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
 import oracle
+
+sys.path.append(str(Path(__file__).parents[1] / "Execution"))
+
 from stochastic_reference import Draws
 
 
