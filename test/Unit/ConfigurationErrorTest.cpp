@@ -38,6 +38,12 @@ TEST(ConfigurationError, Syntax) {
   EXPECT_EQ(errorOfLowering("{op: add, format: my, target: *, call: f}"),
             "f.yaml:4:35: error: not valid YAML: got empty alias or anchor; a "
             "star is written \"*\"\n");
+  EXPECT_EQ(errorOf("formats:\n\ta: {family: posit, bits: 8}\n"),
+            "f.yaml:2:1: error: not valid YAML: found a tab, lines are "
+            "indented by spaces\n");
+  EXPECT_EQ(errorOf("formats:\n  \xe4: {}\n"),
+            "f.yaml:2:3: error: found a byte that is no text, expected a file "
+            "in UTF-8\n");
   std::string deep(40, '[');
   EXPECT_EQ(errorOf("formats: " + deep),
             "f.yaml:1:26: error: nested too deeply, expected at most 16 "
@@ -117,7 +123,13 @@ TEST(ConfigurationError, Family) {
   EXPECT_EQ(errorOfFormat("a: {family: block, size: 32}"),
             "f.yaml:2:3: error: 'element' is missing, format 'a' needs it\n");
   EXPECT_EQ(errorOfFormat("a: posit"),
-            "f.yaml:2:6: error: found a scalar, a format is a mapping\n");
+            "f.yaml:2:6: error: found a scalar, format 'a' is a mapping\n");
+  EXPECT_EQ(errorOfFormat("a:"),
+            "f.yaml:2:3: error: found nothing, format 'a' is a mapping\n");
+  EXPECT_EQ(errorOfFormat("a: {family: block, element: b, size: 4}\n"
+                          "  b: {family: block, element: a, size: 4}"),
+            "f.yaml:2:31: error: 'b' is a scaled format itself, expected one "
+            "of numbers\n");
 }
 
 TEST(ConfigurationError, ParametersOfAFormat) {

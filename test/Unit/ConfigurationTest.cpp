@@ -62,6 +62,7 @@ policy:                       # sections may stand in any order
   accumulate: posit32
   scale: none
 formats:
+  blocks: {family: block, element: e5m7, size: 8} # an element may come later
   e5m7: {family: float, exponent: 5, mantissa: 7, rounding: up,
          overflow: saturate, subnormals: flush, bias: 9, signed: true}
   posit12: {family: posit, bits: 12, es: 1}
@@ -92,15 +93,19 @@ lowerings:
   EXPECT_EQ(formats[2].format.spelling(), "float<4,3,fn>");
   EXPECT_EQ(formats[3].format.spelling(), "opaque<\"my\",16>");
   EXPECT_FALSE(formats[0].isBuiltin);
-  EXPECT_EQ(formats[0].location, path + ":7:3");
+  EXPECT_EQ(formats[0].location, path + ":8:3");
   EXPECT_EQ(registry.nameOf(formats[2].format), "f8E4M3FN"); // the first name
+
+  std::string error;
+  ScaledFormat blocks = registry.lookupScaledFormat("blocks", error);
+  EXPECT_EQ(blocks.element, formats[0].format) << error;
 
   ASSERT_TRUE(registry.findLibrary("lib"));
   EXPECT_EQ(registry.findLibrary("lib")->paths,
             std::vector<std::string>({(folder.path + "/lib.c").str()}));
   ASSERT_EQ(registry.lowerings().size(), 3u);
   EXPECT_EQ(registry.lowerings()[0].library, "lib");
-  EXPECT_EQ(registry.lowerings()[1].location, path + ":18:5");
+  EXPECT_EQ(registry.lowerings()[1].location, path + ":19:5");
   EXPECT_EQ(registry.lowerings()[2].target, Target::NVPTX);
 
   EXPECT_EQ(registry.policy().defaultFormat, formats[0].format);

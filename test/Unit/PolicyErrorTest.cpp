@@ -63,8 +63,8 @@ TEST(PolicyError, Rules) {
             "f.yaml:3:7: error: the rule changes nothing, expected format, "
             "accumulate, weights, activations or outputs beside 'match'\n");
   EXPECT_EQ(errorOfRule("{match: [conv1], format: bf16}"),
-            "f.yaml:3:15: error: 'match' holds a list, expected a word or a "
-            "number\n");
+            "f.yaml:3:15: error: 'match' holds a list, expected a name or a "
+            "mapping with op or name\n");
   EXPECT_EQ(errorOfRule("{match: \"\", format: bf16}"),
             "f.yaml:3:15: error: 'match' is empty, expected a name, in which * "
             "stands for any characters and ? for one\n");

@@ -39,7 +39,8 @@ bool ConfigurationReader::read(const YamlNode &root) {
 
 bool ConfigurationReader::expectMapping(const YamlNode &node, StringRef what) {
   return node.isMapping() ||
-         file.fail(node.place,
+         file.fail(node.isNothing() && node.keyPlace.isValid() ? node.keyPlace
+                                                               : node.place,
                    "found " + node.kindName() + ", " + what + " is a mapping");
 }
 
@@ -119,8 +120,15 @@ bool ConfigurationReader::readFormatReference(const YamlNode &value,
 bool ConfigurationReader::readFormats(const YamlNode &section) {
   if (!expectMapping(section, "'formats'"))
     return false;
-  return llvm::all_of(section.items,
-                      [&](const YamlNode &entry) { return readFormat(entry); });
+  for (const YamlNode &entry : section.items)
+    if (isScaledFamily(entry))
+      scaledNames.push_back(entry.key);
+  // The elements and scales of scaled formats may stand after them.
+  for (bool isScaled : {false, true})
+    for (const YamlNode &entry : section.items)
+      if (isScaledFamily(entry) == isScaled && !readFormat(entry))
+        return false;
+  return true;
 }
 
 /// Words that mean something else where a format may stand.
@@ -201,7 +209,8 @@ bool ConfigurationReader::readChanges(const YamlNode &section,
 }
 
 bool ConfigurationReader::readFormat(const YamlNode &entry) {
-  if (!checkNewName(entry) || !expectMapping(entry, "a format"))
+  if (!checkNewName(entry) ||
+      !expectMapping(entry, "format '" + entry.key + "'"))
     return false;
   if (isScaledFamily(entry))
     return readScaled(entry);

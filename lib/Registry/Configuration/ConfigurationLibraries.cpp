@@ -108,6 +108,11 @@ bool ConfigurationReader::readFiles(const YamlNode &entry, Library &library) {
     return file.fail(path->place, "'path' is empty, expected files");
   return readEach(entry, "path",
                   [&](const YamlNode &path) {
+                    std::string full = resolve(path.text);
+                    if (llvm::sys::fs::is_directory(full))
+                      return file.fail(path.place,
+                                       "the library file '" + Twine(path.text) +
+                                           "' is a folder, expected a file");
                     StringRef extension = llvm::sys::path::extension(path.text);
                     if (!llvm::is_contained(extensions, extension) &&
                         !isSharedObject(path.text))
@@ -115,9 +120,7 @@ bool ConfigurationReader::readFiles(const YamlNode &entry, Library &library) {
                                        "the library file '" + Twine(path.text) +
                                            "' has the extension '" + extension +
                                            "', expected " + listed(extensions));
-                    std::string full = resolve(path.text);
-                    if (llvm::sys::fs::exists(full) &&
-                        !llvm::sys::fs::is_directory(full)) {
+                    if (llvm::sys::fs::exists(full)) {
                       library.paths.push_back(std::move(full));
                       return true;
                     }

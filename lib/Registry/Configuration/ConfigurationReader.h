@@ -145,6 +145,7 @@ private:
   llvm::StringRef directory;
   bool isBuiltin;
   RegistryEntries &registry;
+  std::vector<llvm::StringRef> scaledNames; ///< of the section `formats`
   bool scalesDefault = false; ///< of the policy: `default` is what is scaled
   Format fallback; ///< of opaque formats that name none; null: they have none
 };

@@ -22,7 +22,11 @@ bool ConfigurationReader::readPattern(const YamlNode &value,
 
 /// A name, or a mapping with one, the operator, or both.
 bool ConfigurationReader::readMatch(const YamlNode &value, Policy::Rule &rule) {
-  if (!value.isMapping())
+  if (!value.isMapping() && !value.isScalar())
+    return file.fail(value.isNothing() ? value.keyPlace : value.place,
+                     "'match' holds " + value.kindName() +
+                         ", expected a name or a mapping with op or name");
+  if (value.isScalar())
     return readPattern(value, rule.name);
   if (!checkKeys(value, "'match'", keys::match))
     return false;

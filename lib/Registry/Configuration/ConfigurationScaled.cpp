@@ -31,7 +31,16 @@ bool ConfigurationReader::readPartOfScaled(
         return registry.lookupFormat(name, fault);
       },
       value->text, error);
-  return format || file.fail(value->place, error);
+  if (format)
+    return true;
+  if (llvm::is_contained(scaledNames, value->text) ||
+      llvm::any_of(registry.scaled, [&](const auto &scaled) {
+        return scaled.name == value->text;
+      }))
+    return file.fail(value->place, "'" + Twine(value->text) +
+                                       "' is a scaled format itself, expected "
+                                       "one of numbers");
+  return file.fail(value->place, error);
 }
 
 bool ConfigurationReader::readPositive(const YamlNode &value, StringRef key,

@@ -3,6 +3,7 @@
 #include "Yaml.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/YAMLParser.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -217,7 +218,24 @@ bool TreeBuilder::buildSequence(yaml::SequenceNode &from, YamlNode &into,
   return !stream.failed() && hasNoGapAtEnd(into);
 }
 
+bool YamlFile::checkCharacters() {
+  size_t offset = 0;
+  if (!llvm::json::isUTF8(text, &offset) ||
+      (offset = text.find('\0')) != std::string::npos)
+    return fail(llvm::SMLoc::getFromPointer(text.data() + offset),
+                "found a byte that is no text, expected a file in UTF-8");
+  for (llvm::StringRef line : llvm::split(text, '\n')) {
+    llvm::StringRef words = line.ltrim();
+    if (line.starts_with("\t") && !words.empty() && !words.starts_with("#"))
+      return fail(llvm::SMLoc::getFromPointer(line.data()),
+                  "not valid YAML: found a tab, lines are indented by spaces");
+  }
+  return true;
+}
+
 bool YamlFile::parse(YamlNode &root) {
+  if (!checkCharacters())
+    return false;
   yaml::Stream stream(llvm::MemoryBufferRef(text, name), sources,
                       /*ShowColors=*/false);
   yaml::document_iterator document = stream.begin();

@@ -64,6 +64,8 @@ public:
   bool fail(llvm::SMLoc place, const llvm::Twine &message);
 
 private:
+  /// False after an error: a byte that is not UTF-8, or a tab that indents.
+  bool checkCharacters();
   static void handleSyntaxError(const llvm::SMDiagnostic &, void *file);
 
   std::string name;

@@ -56,6 +56,12 @@ static Error emitWithHeader(mlir::ModuleOp lowered,
                             ArrayRef<FunctionSignature> functions,
                             const Registry &registry, const CPUOptions &options,
                             StringRef path) {
+  // Not the header's name, of which the user said nothing.
+  StringRef folder = sys::path::parent_path(path);
+  if (!folder.empty() && !sys::fs::is_directory(folder))
+    return createStringError(
+        "cannot write " + path + ": " +
+        make_error_code(std::errc::no_such_file_or_directory).message());
   SmallString<128> header(path);
   sys::path::replace_extension(header, "h");
   // The header is written first and appears last: where it cannot be written,

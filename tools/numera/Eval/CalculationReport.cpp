@@ -130,7 +130,7 @@ static void printElement(const Calculation &calculation, uint64_t code,
   stream.attribute("code", printCode(format, code));
   stream.attribute("bits", printFields(format, code));
   stream.attribute("value", printNearestHexFloat(value));
-  stream.attribute("shortest", printShortest(format, code));
+  stream.attribute("shortest", printNumber(format, code));
   stream.attribute("decimal", printDecimal(value));
 }
 

@@ -270,6 +270,8 @@ bool numera::writePlot(ArrayRef<PlottedFormat> formats, StringRef path,
     error = ("cannot write '" + path + "': " + reason).str();
     return false;
   };
+  if (sys::fs::is_directory(path))
+    return failed("is a folder");
   // A file is replaced, which is not what anyone wants of a device.
   if (sys::fs::exists(path) && !sys::fs::is_regular_file(path))
     return failed("it is not a regular file");
