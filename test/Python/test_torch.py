@@ -4,6 +4,7 @@
 import doctest
 import math
 import os
+import re
 import subprocess
 import sys
 
@@ -507,6 +508,55 @@ def test_what_cannot_be_compiled_names_the_operator_and_the_line():
     assert "'aten.sort.default' at " in str(caught.value)
     assert "test_torch.py:" in str(caught.value)
     assert "return torch.sort(x * 2, 1)[0] + 1" in str(caught.value)
+
+
+REFUSALS = {
+    "svd": (lambda x: torch.linalg.svd(x)[1], "aten._linalg_svd.default"),
+    "rfft": (lambda x: torch.fft.rfft(x).abs(), "aten._fft_r2c.default"),
+    "complex": (lambda x: (torch.complex(x, x) * 2).real, "aten.complex.default"),
+    "inv": (torch.linalg.inv, "aten._linalg_check_errors.default"),
+    "fmod": (lambda x: torch.fmod(x, 2.0), "aten.fmod.Scalar"),
+    "half": (lambda x: x.half() * 2, "aten.mul.Tensor"),
+    "cond": (
+        lambda x: torch.cond(x.sum() > 0, lambda x: x * 2, lambda x: x - 1, (x,)),
+        "cond",
+    ),
+}
+"""What is refused, each in another stage, and the operator that is named."""
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_refusals_name_operator_line_and_remedy_without_mlir(name):
+    function, operator = REFUSALS[name]
+    net, _ = compiled(lambda x: function(x))
+    with pytest.raises(Exception, match="cannot compile") as caught:
+        net(torch.ones(3, 3))
+    (line,) = re.findall(r"cannot compile .*", str(caught.value))
+    assert line.startswith(f"cannot compile '{operator}' at ")
+    assert "test_torch.py:" in line
+    assert line.endswith('; fallback="torch" has PyTorch run it')
+    reason = line.rpartition(": ")[2]
+    assert not re.search(r"legalize|vtensor|tm_tensor|torch\.(operator|aten)", reason)
+
+
+def test_refusals_in_the_backward_pass_name_the_line_of_the_forward_pass():
+    net, _ = compiled(lambda x: torch.nn.functional.max_pool3d(x, 2))
+    y = net(torch.ones(1, 1, 2, 2, 2, requires_grad=True))
+    with pytest.raises(numera.Error, match="max_pool3d_with_indices_backward") as caught:
+        y.sum().backward()
+    assert "torch.nn.functional.max_pool3d(x, 2)" in str(caught.value)
+    assert "torch.constant" in caught.value.details  # torch-mlir's own words
+
+
+def test_models_that_export_refuses_are_one_line_with_the_place():
+    class Chooses(nn.Module):
+        def forward(self, x):
+            return x if x.sum() > 0 else -x
+
+    with pytest.raises(numera.Error) as caught:
+        numera.torch.compile(Chooses(), (torch.ones(2),))
+    assert "return x if x.sum() > 0 else -x" in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_fallbacks_run_in_torch_and_are_listed():

@@ -14,13 +14,14 @@ import numera
 from numera._errors import Error
 from numera._request import Spec
 from numera.torch._cache import linalg_of
-from numera.torch._call import make_call, make_empty_call
+from numera.torch._call import check_types, make_call, make_empty_call
 from numera.torch._decompositions import table
 from numera.torch._dynamic import has_symbols, specialising
 from numera.torch._fallback import run_in_parts
 from numera.torch._graph import prepare
-from numera.torch._linalg import GraphError, refused_by_numera
+from numera.torch._linalg import refused_by_numera
 from numera.torch._policy import ERRORS, GRADIENTS, Groups, Policy
+from numera.torch._refusals import FALLBACK, GraphError, check_operators
 from numera.torch._stats import Recorder, names_of
 
 __all__ = ["Backend", "Fallback", "backend"]
@@ -147,7 +148,10 @@ class Backend:
             node.meta["numera_node"] = node.name  # parts give nodes new names
         passes = _passes_of(module, kind)
         if self._fallback is None:
-            return self._program(module, kind, passes, names)
+            try:
+                return self._program(module, kind, passes, names)
+            except GraphError as error:
+                raise error.with_hint(FALLBACK) from None
         foreign: dict[str, Fallback] = {}
         while True:
             try:
@@ -171,9 +175,11 @@ class Backend:
         passes: Mapping[str, str],
         names: Sequence[str] = (),
     ) -> Callable[..., Any]:
+        check_operators(module)
         graph = prepare(module, is_finite=self._policy.is_finite())
         if not graph.outputs:
             return make_empty_call(graph)
+        check_types(graph)
         groups = Groups(self._policy, passes)
         text = linalg_of(graph.module, groups.name)
         try:

@@ -12,8 +12,9 @@ from numera import _numera
 from numera._errors import Error
 from numera._programs import Program
 from numera.torch._graph import Graph
+from numera.torch._refusals import GraphError
 
-__all__ = ["make_call", "make_empty_call"]
+__all__ = ["check_types", "make_call", "make_empty_call"]
 
 _DTYPES = {
     torch.float32: 1,
@@ -31,10 +32,22 @@ _DTYPES = {
 """Numbers of the element types that programs have (`numera.h`)."""
 
 
+def check_types(graph: Graph) -> None:
+    """Refuses numbers that a program neither takes nor returns."""
+    results: Any = graph.module.graph.output_node().args[0]
+    for node in graph.placeholders:
+        dtype = node.meta["val"].dtype
+        if dtype not in _DTYPES:
+            user = next(iter(node.users), node)
+            raise GraphError(user, f"it reads {dtype}, which no program takes")
+    for node in results:
+        dtype = node.meta["val"].dtype
+        if dtype not in _DTYPES:
+            raise GraphError(node, f"its result is {dtype}, which no program returns")
+
+
 def _memory(tensors: Sequence[torch.Tensor], what: str) -> list[tuple[int, list[int]]]:
     for tensor in tensors:
-        if tensor.dtype not in _DTYPES:
-            raise Error(f"{what} has dtype {tensor.dtype}, which no program has")
         if tensor.device.type != "cpu":
             raise Error(f"{what} lies on {tensor.device}, expected memory of the CPU")
     return [(_DTYPES[tensor.dtype], list(tensor.shape)) for tensor in tensors]

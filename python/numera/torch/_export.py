@@ -15,6 +15,7 @@ import numera
 from numera._errors import Error
 from numera.torch._backend import INFERENCE, Backend, backend
 from numera.torch._decompositions import table
+from numera.torch._refusals import place_in
 
 __all__ = ["Exported", "compile"]
 
@@ -112,6 +113,18 @@ def _check(given: Any, name: str, wanted: torch.Tensor) -> None:
         )
 
 
+def _export(model: torch.nn.Module, inputs: tuple[Any, ...]) -> ExportedProgram:
+    try:
+        return torch.export.export(model, inputs)
+    except Exception as error:  # PyTorch raises any kind
+        said = str(error).strip() or repr(error)
+        place = place_in(said)
+        where = f" at {place}" if place else ""
+        raise Error(
+            f"torch.export cannot export the model{where}: {said.splitlines()[0]}"
+        ) from error
+
+
 def compile(
     model: torch.nn.Module | ExportedProgram,
     example_inputs: Sequence[Any] = (),
@@ -132,5 +145,5 @@ def compile(
     torch.Size([1, 2])
     """
     if isinstance(model, torch.nn.Module):
-        model = torch.export.export(model, tuple(example_inputs))
+        model = _export(model, tuple(example_inputs))
     return Exported(model, backend(**options))

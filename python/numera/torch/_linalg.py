@@ -17,6 +17,7 @@ import torch
 from torch import fx
 
 from numera._errors import Error
+from numera.torch._refusals import GraphError, alone, find_node, plainly
 
 __all__ = ["TORCH_MLIR", "GraphError", "to_linalg"]
 
@@ -28,21 +29,6 @@ _PIPELINE = (
     "torchdynamo-export-to-torch-backend-pipeline{backend-legal-ops=},"
     "torch-backend-to-linalg-on-tensors-backend-pipeline)"
 )
-
-
-class GraphError(Error):
-    """A graph that cannot be compiled, because of one of its nodes."""
-
-    def __init__(self, node: fx.Node | None, reason: str) -> None:
-        self.node: str | None = (
-            node.meta.get("numera_node", node.name) if node else None
-        )
-        self.operator = str(_operator(node)) if node else ""
-        self.place = _place_in_model(node) if node else ""
-        self.reason = reason
-        what = f"'{self.operator}'" if node else "the graph"
-        where = f" at {self.place}" if self.place else ""
-        super().__init__(f"cannot compile {what}{where}: {reason}")
 
 
 def check_version() -> None:
@@ -73,6 +59,30 @@ def to_linalg(
     function  the name of the only function.
     """
     check_version()
+    try:
+        return _lowered(graph, names or (lambda node: node.name), function)
+    except GraphError as error:
+        if error.node is not None and "torch.constant." not in error.details:
+            raise
+        found = alone(graph, _refused)
+        if found is None:
+            raise
+        node, message = found
+        raise GraphError(node, plainly(node, message), message) from None
+
+
+def _refused(graph: fx.GraphModule) -> str | None:
+    """Why a graph has no linalg; None where it has."""
+    try:
+        _lowered(graph, lambda node: node.name, "graph")
+    except GraphError as error:
+        return error.details or error.reason
+    return None
+
+
+def _lowered(
+    graph: fx.GraphModule, name_of: Callable[[fx.Node], str], function: str
+) -> str:
     from torch_mlir import ir
     from torch_mlir.dialects import torch as torch_dialect
     from torch_mlir.extras.fx_importer import ContextCache, FxImporter
@@ -80,8 +90,6 @@ def to_linalg(
 
     from numera.torch._scan import scans_to_loops
     from numera.torch._scatter import scatters_to_loops
-
-    name_of = names or (lambda node: node.name)
 
     class Names(ContextCache):
         """Gives operations names of modules, around those of nodes."""
@@ -107,13 +115,16 @@ def to_linalg(
             PassManager.parse(_PIPELINE).run(module.operation)
         except ir.MLIRError as error:
             raise _lowering(graph, error.error_diagnostics) from None
-        scatters_to_loops(module)
-        scans_to_loops(module)
-        if not _wants_f64(graph):
-            _check_f64(graph, module)
-        _check_dialects(graph, module)
-        _mark_weights(graph, module, context)
-        module.operation.verify()
+        try:
+            scatters_to_loops(module)
+            scans_to_loops(module)
+            if not _wants_f64(graph):
+                _check_f64(graph, module)
+            _check_dialects(graph, module)
+            _mark_weights(graph, module, context)
+            module.operation.verify()
+        except ir.MLIRError as error:
+            raise _lowering(graph, error.error_diagnostics) from None
         return module.operation.get_asm(enable_debug_info=True)
 
 
@@ -139,29 +150,6 @@ def _mark_weights(graph: fx.GraphModule, module: Any, context: Any) -> None:
 # ---- what went wrong, and where ---------------------------------------------
 
 
-def _operator(node: fx.Node) -> Any:
-    """The operator that the model called."""
-    return node.meta.get("original_aten") or node.target
-
-
-def _place_in_model(node: fx.Node) -> str:
-    """The line of the model that a node came from."""
-    trace = node.meta.get("stack_trace") or ""
-    places = re.findall(r'File "([^"]+)", line (\d+),[^\n]*\n\s*([^\n]*)', trace)
-    if not places:
-        return ""
-    file, line, code = places[-1]
-    return f"{file}:{line}: {code.strip()}"
-
-
-def _node(graph: fx.GraphModule, names: list[str]) -> fx.Node | None:
-    known = {node.name: node for node in graph.graph.nodes}
-    for name in names:
-        if name in known:
-            return known[name]
-    return None
-
-
 def refused_by_numera(graph: fx.GraphModule, text: str, error: Error) -> Error:
     """The error of a compilation of the graph's text, with the node's place."""
     for name in re.findall(r"'([a-z_]+\.\w+)'", str(error)):
@@ -178,7 +166,7 @@ def refused_by_numera(graph: fx.GraphModule, text: str, error: Error) -> Error:
                 break
             names.append(alias[1])
             place = alias[2]
-        node = _node(graph, names[::-1])
+        node = find_node(graph, names[::-1])
         if node is not None:
             return GraphError(node, re.sub("^error: ", "", str(error)))
     return error
@@ -186,19 +174,21 @@ def refused_by_numera(graph: fx.GraphModule, text: str, error: Error) -> Error:
 
 def _importing(graph: fx.GraphModule, error: Exception) -> GraphError:
     """torch-mlir's importer names a node, or its operator, in its message."""
-    message = str(error).strip().splitlines()[0] if str(error) else repr(error)
-    words = re.findall(r"\w+", message)
-    return GraphError(_node(graph, words), message)
+    message = str(error).strip() or repr(error)
+    node = find_node(graph, re.findall(r"\w+", message.splitlines()[0]))
+    return GraphError(node, plainly(node, message), message)
 
 
 def _lowering(graph: fx.GraphModule, diagnostics: list[Any]) -> GraphError:
     """The last one is of the operation that was to be lowered."""
-    reasons = [each.message.splitlines()[0] for each in diagnostics]
-    for each, reason in zip(diagnostics[::-1], reasons[::-1]):
-        node = _node(graph, re.findall(r'"([^"]*)"', str(each.location))[::-1])
+    details = "\n".join(each.message for each in diagnostics)
+    for each in diagnostics[::-1]:
+        node = _place(graph, each)
         if node is not None:
-            return GraphError(node, reason)
-    return GraphError(None, "; ".join(reasons) or "torch-mlir gives no reason")
+            return GraphError(node, plainly(node, each.message), details)
+    reasons = [plainly(None, each.message) for each in diagnostics]
+    reason = "; ".join(dict.fromkeys(reasons)) or "torch-mlir gives no reason"
+    return GraphError(None, reason, details)
 
 
 # ---- what comes out ---------------------------------------------------------
@@ -219,16 +209,17 @@ def _operations(module: Any) -> list[Any]:
     return found
 
 
-def _place(graph: fx.GraphModule, operation: Any) -> fx.Node | None:
-    return _node(graph, re.findall(r'"([^"]*)"', str(operation.location))[::-1])
+def _place(graph: fx.GraphModule, placed: Any) -> fx.Node | None:
+    """The node of an operation or of a diagnostic."""
+    return find_node(graph, re.findall(r'"([^"]*)"', str(placed.location))[::-1])
 
 
 def _check_dialects(graph: fx.GraphModule, module: Any) -> None:
     for operation in _operations(module):
         if operation.name.split(".")[0] not in _DIALECTS:
-            raise GraphError(
-                _place(graph, operation), f"torch-mlir leaves '{operation.name}'"
-            )
+            node = _place(graph, operation)
+            message = f"torch-mlir leaves '{operation.name}'"
+            raise GraphError(node, plainly(node, message), message)
 
 
 def _wants_f64(graph: fx.GraphModule) -> bool:
@@ -253,8 +244,8 @@ def _check_f64(graph: fx.GraphModule, module: Any) -> None:
             if isinstance(element, ir.ShapedType):
                 element = element.element_type
             if isinstance(element, ir.F64Type):
+                node = _place(graph, operation)
+                message = "it computes in f64, which no tensor of the model is"
                 raise GraphError(
-                    _place(graph, operation),
-                    f"'{operation.name}' computes in f64, which no tensor of the "
-                    f"model is",
+                    node, plainly(node, message), f"{message}: '{operation.name}'"
                 )
