@@ -39,6 +39,8 @@ def chosen(spec: str | Format) -> Format:
     """As :func:`numera.format`, which looks names up each time."""
     if isinstance(spec, Format):
         return spec
+    if not isinstance(spec, str):
+        return _formats.format(spec)
     _forget()
     found = _named.get(spec)
     if found is None:

@@ -309,6 +309,29 @@ def _try(spec: str, sources: Sources) -> Format | None:
         return None
 
 
+def _name_of_type(dtype: Any) -> str:
+    """The name of the format that elements of a type are in."""
+    from numera import _kinds
+
+    refused = Error(
+        "a format is a name, a spelling, a Format or a dtype, found "
+        f"{type(dtype).__name__}"
+    )
+    kind = type(dtype)
+    if kind.__module__ == "torch" and kind.__name__ == "dtype":
+        name = _kinds.of_torch(dtype)
+    elif not isinstance(dtype, (type, np.dtype)):
+        raise refused  # NumPy takes None for f64, and arrays for their types
+    else:
+        try:
+            name = _kinds.format_of(np.dtype(dtype))
+        except TypeError:
+            raise refused from None
+    if name is None:
+        raise Error(f"{dtype} is no dtype of a format's numbers; name a format")
+    return name
+
+
 def format(
     spec: str | Format,
     *,
@@ -319,9 +342,12 @@ def format(
     """The format of a name or spelling: ``"posit16"``, ``"float<5,7>"``.
 
     Names are those that are built in, and those that were loaded or registered.
+    A type of PyTorch, NumPy, JAX or ml_dtypes is the format that its elements are in.
     ``rounding`` and ``overflow`` are in place of the format's own.
 
-    >>> import numera
+    >>> import numera, numpy as np
+    >>> numera.format(np.float16)
+    <numera.Format f16: float<5,10>>
     >>> numera.format("float<5,7>").width
     13
     >>> numera.format("bf16", rounding="stochastic", random_bits=8)
@@ -332,9 +358,7 @@ def format(
     elif isinstance(spec, str):
         found = _find(spec)
     else:
-        raise Error(
-            f"a format is a name, a spelling or a Format, found {type(spec).__name__}"
-        )
+        found = _find(_name_of_type(spec))
     named = {"rounding": rounding, "random-bits": random_bits, "overflow": overflow}
     options = [f"{key}={value}" for key, value in named.items() if value is not None]
     if not options:

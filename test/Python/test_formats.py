@@ -101,7 +101,7 @@ def test_a_repr_has_the_spelling():
     [
         ("posit61", "unknown format 'posit61', did you mean 'posit8'?"),
         ("float<5>", "in 'float<5>': 'mantissa' is missing, family 'float' needs it"),
-        (None, "a format is a name, a spelling or a Format, found NoneType"),
+        (None, "a format is a name, a spelling, a Format or a dtype, found NoneType"),
     ],
 )
 def test_what_is_no_format_is_an_error(spec, line):
@@ -238,3 +238,24 @@ def test_threads_find_formats_at_the_same_time():
     for thread in threads:
         thread.join()
     assert found == [found[0]] * 8
+
+
+def test_dtypes_are_formats_wherever_a_format_is():
+    bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
+    assert numera.format(np.float16) == numera.format("f16")
+    assert numera.format(np.dtype("f4")) == numera.format("f32")
+    assert numera.format(bfloat16) == numera.format("bf16")
+    x = np.float32([0.1, 3.3, -1e-3])
+    wanted = x.astype(bfloat16).astype(np.float32)
+    assert (numera.quantize(x, bfloat16) == wanted).all()
+    assert (numera.array(x, bfloat16).values() == wanted).all()
+    with pytest.raises(numera.Error, match="no dtype of a format's numbers"):
+        numera.format(np.int8)
+
+
+def test_dtypes_of_torch_are_formats():
+    torch = pytest.importorskip("torch")
+    assert numera.format(torch.bfloat16) == numera.format("bf16")
+    assert numera.format(torch.float8_e4m3fn) == numera.format("f8E4M3FN")
+    with pytest.raises(numera.Error, match="torch.int8 is no dtype"):
+        numera.format(torch.int8)
