@@ -21,7 +21,7 @@ from numera._sources import Source, Sources
 
 __all__ = ["Program", "Statistics", "compile", "open"]
 
-_ACCUMULATORS = ("same", "quire", "tensorcore")
+ACCUMULATORS = ("same", "quire", "tensorcore")
 _AS_GIVEN = ("rounding", "random_bits", "overflow", "seed", "output_as", "function",
              "target", "cpu", "gpu", "optimization")  # fmt: skip
 """Arguments of a compilation that are options of the library as they are."""
@@ -351,7 +351,7 @@ def _source(model: Any, given: Mapping[str, Any]) -> _Model:
     options = {
         "format": request.name(given.get("format")),
         "replace": replace if isinstance(replace, str) else ",".join(replace or ()),
-        "accumulate": request.name(given.get("accumulate"), words=_ACCUMULATORS),
+        "accumulate": request.name(given.get("accumulate"), words=ACCUMULATORS),
         **{key.replace("_", "-"): given.get(key) for key in _AS_GIVEN},
         **{
             key.replace("_", "-"): None if path is None else os.fspath(path)

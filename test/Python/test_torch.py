@@ -510,6 +510,22 @@ def test_what_cannot_be_compiled_names_the_operator_and_the_line():
     assert "return torch.sort(x * 2, 1)[0] + 1" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"polcy": {}}, "the backend has no argument 'polcy', did you mean 'policy'?"),
+        ({"accumulate": "f33"}, "unknown format 'f33'"),
+        ({"threads": -1}, "threads is -1, expected a number from 0 on"),
+        ({"seed": -1}, "seed is -1, expected a number from 0 on"),
+        ({"seed": "a"}, "seed is 'a', expected a number from 0 on"),
+        ({"format": "posit99"}, "posit99"),
+    ],
+)
+def test_wrong_options_are_refused_when_the_backend_is_made(options, line):
+    with pytest.raises(numera.Error, match=re.escape(line)):
+        numera.torch.backend(**options)
+
+
 REFUSALS = {
     "svd": (lambda x: torch.linalg.svd(x)[1], "aten._linalg_svd.default"),
     "rfft": (lambda x: torch.fft.rfft(x).abs(), "aten._fft_r2c.default"),

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from numera._errors import Error
 from numera._formats import Format, ScaledFormat, format
-from numera._programs import _ACCUMULATORS
+from numera._programs import ACCUMULATORS
 from numera._request import Spec
 from numera.study import _keys, _yaml
 from numera.study._ranges import expand
@@ -134,7 +134,7 @@ def several(value: Any) -> list[Any]:
 
 
 def accumulator(value: Spec | None) -> Spec | None:
-    return value if value is None or value in _ACCUMULATORS else format(value)
+    return value if value is None or value in ACCUMULATORS else format(value)
 
 
 def _ruled(one: Format, rules: str | Sequence[str] | None) -> list[Format]:

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import difflib
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import torch
@@ -12,6 +14,7 @@ from torch import fx
 
 import numera
 from numera._errors import Error
+from numera._programs import ACCUMULATORS
 from numera._request import Spec
 from numera.torch._cache import linalg_of
 from numera.torch._call import check_types, make_call, make_empty_call
@@ -292,6 +295,30 @@ def _passes_of(module: fx.GraphModule, kind: int) -> dict[str, str]:
     return passes
 
 
+_OWN = (
+    *("format", "backward", "gradients", "weights", "activations", "errors"),
+    *("accumulate", "rounding", "overflow", "random_bits", "policy", "seed"),
+    *("threads", "fallback", "stats"),
+)
+_COMPILERS = (
+    *("formats", "target", "cpu", "gpu", "optimization", "code_cache", "output_as"),
+    *("replace", "function", "safetensors"),
+)
+"""Arguments of `numera.compile` that are passed on."""
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    for name in options:
+        if name not in _COMPILERS:
+            near = difflib.get_close_matches(name, (*_OWN, *_COMPILERS), 1)
+            end = (
+                f"did you mean '{near[0]}'?"
+                if near
+                else f"expected one of {', '.join((*_OWN, *_COMPILERS))}"
+            )
+            raise Error(f"the backend has no argument '{name}', {end}")
+
+
 def backend(
     format: Spec = "f32",
     *,
@@ -316,6 +343,12 @@ def backend(
     stats  whether gradients are compared with those in f32; a number n: in every
            n-th step.
     """
+    _check_options(options)
+    for name, number in (("seed", seed), ("threads", threads)):
+        if isinstance(number, bool) or not isinstance(number, Integral) or number < 0:
+            raise Error(f"{name} is {number!r}, expected a number from 0 on")
+    if accumulate not in (None, *ACCUMULATORS) and "formats" not in options:
+        numera.format(accumulate)
     if stats < 0:
         raise Error(f"stats is {stats}, expected True or a number of steps")
     if stats and fallback:
