@@ -20,19 +20,29 @@ __all__ = ["Draw", "lift"]
 Draw = Callable[[], torch.Tensor]
 
 
-def _mask(shape: list[int], share: float) -> Draw:
-    return lambda: torch.empty(shape, dtype=torch.bool).bernoulli_(share)
+def _like_memory(value: torch.Tensor) -> Callable[[torch.dtype], torch.Tensor]:
+    """What makes tensors that lie in memory as `empty_like` of another: eager mode
+    draws in the order of memory."""
+    shape, strides = tuple(value.shape), tuple(value.stride())
+    away = torch.empty_strided(shape, strides, device="meta")
+    strides = torch.empty_like(away).stride()
+    return lambda dtype: torch.empty_strided(shape, strides, dtype=dtype)
+
+
+def _mask(like: torch.Tensor, share: float) -> Draw:
+    empty = _like_memory(like)
+    return lambda: empty(torch.bool).bernoulli_(share)
 
 
 def _like(node: fx.Node) -> Draw:
     """A node whose tensor, if any, says only what the draws look like."""
-    like = node.meta["val"]
-    shape, dtype = list(like.shape), like.dtype
+    origin: Any = node.args[0]
+    empty, dtype = _like_memory(origin.meta["val"]), node.meta["val"].dtype
     target: Any = node.target
     rest, options = node.args[1:], dict(node.kwargs)
 
     def draw() -> torch.Tensor:
-        return target(torch.empty(shape, dtype=dtype), *rest, **options)
+        return target(empty(dtype), *rest, **options)
 
     return draw
 
@@ -108,7 +118,7 @@ def _lift_dropout(graph: fx.Graph, node: fx.Node, add: Callable[..., fx.Node]) -
     result, mask = node.meta["val"]
     if not training or share == 0:  # nor does eager mode draw
         return
-    drawn = add(node, _mask(list(mask.shape), 1 - share), mask)
+    drawn = add(node, _mask(value.meta["val"], 1 - share), mask)
     with graph.inserting_before(node):
         scale = 0.0 if share == 1 else 1 / (1 - share)
         scaled = graph.call_function(aten.mul.Tensor, (value, scale))
