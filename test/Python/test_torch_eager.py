@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Operators of PyTorch in f32: values and gradients are those of eager mode."""
 
+import math
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -60,3 +62,55 @@ def test_random_numbers_are_drawn_in_the_order_of_memory():
         return [*drawn, torch.rand_like(x) * x]
 
     agree(model, square.t(), apart, square)
+
+
+def test_an_activation_in_evaluation():
+    agree(lambda x: F.rrelu(x, training=False), torch.randn(3, 4))
+
+
+SPECIAL = [math.nan, math.inf, -math.inf, 1.0, -0.0, 5.5, -7.3]
+
+
+def test_nan_and_infinity_are_told_apart():
+    """Also from numbers of a format that has neither."""
+
+    def model(x, i):
+        kinds = [torch.isnan, torch.isinf, torch.isfinite]
+        kinds += [torch.isposinf, torch.isneginf]
+        told = [each(x) for each in kinds] + [each(i) for each in kinds]
+        compared = [x == 1.0, x == x, x != x, x < 1, x >= 1, i == 1]
+        return *told, *compared, torch.where(torch.isfinite(x), x, 0.0)
+
+    agree(model, torch.tensor(SPECIAL), torch.arange(3))
+    net = torch.compile(torch.isinf, backend=numera.torch.backend("posit8"))
+    assert not net(torch.tensor([1e30, 1.0])).any()
+
+
+def test_remainders_quotients_and_powers():
+    numbers = torch.cat([torch.tensor(SPECIAL), torch.randn(20) * 5])
+    whole = torch.arange(-6, 6)
+
+    def model(x, y, i):
+        floors = (3.0, -3.0, 0.1, math.inf, 0.0)
+        results = [each for d in floors for each in (torch.fmod(x, d), x % d)]
+        with torch.no_grad():
+            results += [x // d for d in floors] + [x // y, x // 2]
+        results += [torch.fmod(x, y), torch.remainder(x, y)]
+        results += [torch.div(x, 0.7, rounding_mode=how) for how in ("floor", "trunc")]
+        results += [i // 2, i % 3, i // -3, i // 2.0, torch.fmod(i, 3), i**2]
+        return *results, x**0, x**0.0, x**4, x**-3, y.abs() ** 1.5
+
+    agree(model, numbers, torch.randn(27), whole)
+
+
+def test_logarithms_of_sums_and_the_complementary_error_function():
+    x = torch.tensor([1.0, 60.0, -200.0, math.inf, -math.inf, math.inf])
+    y = torch.tensor([1.0, -60.0, -201.0, math.inf, -math.inf, 2.0])
+
+    def model(x, y, z):
+        error = torch.erfc(z).log() + torch.erf(z)
+        return torch.logaddexp(x, y), torch.logaddexp2(x, y), error
+
+    agree(model, x[:3], y[:3], torch.linspace(-2, 9, 20))
+    torch._dynamo.reset()
+    agree(lambda x, y: (torch.logaddexp(x, y), torch.logaddexp2(x, y)), x, y)

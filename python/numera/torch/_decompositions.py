@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch._decomp import core_aten_decompositions, get_decompositions
 
-from numera.torch import _losses, _norms, _windows
+from numera.torch import _elementwise, _losses, _norms, _windows
 
 aten = torch.ops.aten
 
@@ -31,9 +31,6 @@ _KEPT = (
     aten.one_hot,
     aten.empty_like,
     aten.all,
-    aten.isfinite,
-    aten.logaddexp,
-    aten.logaddexp2,
     aten.eye,
     aten.isclose,
     aten.norm,
@@ -66,6 +63,7 @@ def table() -> dict[Any, Any]:
     }
     known.update(get_decompositions(_MORE))
     known.update(_losses.TABLE)
+    known.update(_elementwise.TABLE)
     known.update(_norms.TABLE)
     known.update(_windows.TABLE)
     if hasattr(torch.ops.prims, "fma"):  # where Inductor was imported

@@ -88,6 +88,7 @@ def _lowered(
     from torch_mlir.extras.fx_importer import ContextCache, FxImporter
     from torch_mlir.passmanager import PassManager
 
+    from numera.torch._named import powers, renamed, stand_ins
     from numera.torch._scan import scans_to_loops
     from numera.torch._scatter import scatters_to_loops
 
@@ -106,7 +107,8 @@ def _lowered(
     importer = FxImporter(context=context)
     importer._cc = Names(context, py_attr_tracker=importer._py_attr_tracker)
     try:
-        importer.import_stateless_graph(graph.graph, func_name=function)
+        with stand_ins(graph) as targets:
+            importer.import_stateless_graph(graph.graph, func_name=function)
     except Exception as error:  # noqa: BLE001 - the importer raises any kind
         raise _importing(graph, error) from None
     module = importer.module
@@ -116,6 +118,8 @@ def _lowered(
         except ir.MLIRError as error:
             raise _lowering(graph, error.error_diagnostics) from None
         try:
+            renamed(module, targets)
+            powers(module)
             scatters_to_loops(module)
             scans_to_loops(module)
             if not _wants_f64(graph):

@@ -241,36 +241,6 @@ def _attention_backward(
     return for_scores @ key, for_scores.transpose(-2, -1) @ query, for_value
 
 
-# ---- powers ----------------------------------------------------------------
-
-
-def pow_scalar(base: Tensor, exponent: Any) -> Tensor:
-    """The powers that are products and roots, as eager mode computes them."""
-    if exponent in _POWERS and base.is_floating_point():
-        return _POWERS[exponent](base)
-    if not base.is_floating_point() or not float(exponent).is_integer():
-        return NotImplemented
-    return aten.pow.Tensor_Tensor(base, base.new_full([], exponent))
-
-
-def gelu(self: Tensor, approximate: str = "none") -> Tensor:
-    if approximate == "tanh":
-        inner = math.sqrt(2 / math.pi) * (self + 0.044715 * (self * self * self))
-        return 0.5 * self * (1 + torch.tanh(inner))
-    return 0.5 * self * (1 + torch.erf(self * math.sqrt(0.5)))
-
-
-_POWERS = {
-    0.5: torch.sqrt,
-    -0.5: torch.rsqrt,
-    1: lambda x: x.clone(),
-    2: lambda x: x * x,
-    3: lambda x: x * x * x,
-    -1: torch.reciprocal,
-    -2: lambda x: torch.reciprocal(x * x),
-}
-
-
 # ---- dropout ----------------------------------------------------------------
 
 
@@ -304,7 +274,5 @@ TABLE: dict[Any, Any] = {
     aten._scaled_dot_product_flash_attention_for_cpu_backward.default: (
         _attention_backward
     ),
-    aten.gelu.default: gelu,
-    aten.pow.Tensor_Scalar: pow_scalar,
     aten.native_dropout_backward.default: native_dropout_backward,
 }

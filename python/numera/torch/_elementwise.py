@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: MIT
+"""Elementwise operators as eager mode computes them, in the model's own type."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+aten = torch.ops.aten
+
+__all__ = ["TABLE"]
+
+
+def _like(value: Any, like: Tensor) -> Tensor:
+    """A number as a tensor of the type that it has beside another."""
+    if isinstance(value, Tensor):
+        return value
+    return like.new_full([], value, dtype=torch.result_type(like, value))
+
+
+# ---- what kind of number it is ----------------------------------------------
+
+
+def equal(self: Tensor, other: Any) -> Tensor:
+    """NaN equals nothing. In torch-mlir's comparison it does."""
+    if not self.is_floating_point() and not (
+        isinstance(other, Tensor) and other.is_floating_point()
+    ):
+        return NotImplemented
+    return ~(self != other)
+
+
+def isfinite(self: Tensor) -> Tensor:
+    """x - x is NaN for infinities and NaN. Formats without infinities have no
+    constant to compare with."""
+    if not self.is_floating_point():
+        return torch.ones_like(self, dtype=torch.bool)
+    return (self - self) == 0
+
+
+def isinf(self: Tensor) -> Tensor:
+    if not self.is_floating_point():
+        return torch.zeros_like(self, dtype=torch.bool)
+    return (self == self) & ~isfinite(self)
+
+
+def isposinf(self: Tensor) -> Tensor:
+    return isinf(self) & (self > 0)
+
+
+def isneginf(self: Tensor) -> Tensor:
+    return isinf(self) & (self < 0)
+
+
+# ---- remainders and quotients -----------------------------------------------
+
+
+def fmod(self: Tensor, other: Any) -> Tensor:
+    return aten.fmod.Tensor(self, _like(other, self))
+
+
+def remainder(self: Tensor, other: Any) -> Tensor:
+    """What is left over, with the divisor's sign."""
+    other = _like(other, self)
+    if not (self.is_floating_point() and other.is_floating_point()):
+        return NotImplemented
+    rest = torch.fmod(self, other)
+    turned = (rest != 0) & ((other < 0) != (rest < 0))
+    return torch.where(turned, rest + other, rest)
+
+
+def floor_divide(self: Tensor, other: Any) -> Tensor:
+    """What the remainder leaves, divided, which is a whole number but for rounding."""
+    other = _like(other, self)
+    if not (self.is_floating_point() or other.is_floating_point()):
+        left = self - torch.remainder(self, other)
+        return aten.div.Tensor_mode(left, other, rounding_mode="trunc")
+    self = self.to(torch.result_type(self, other))
+    rest = torch.fmod(self, other)
+    quotient = (self - rest) / other
+    below = (rest != 0) & ((other < 0) != (rest < 0))
+    quotient = torch.where(below, quotient - 1, quotient)
+    floor = torch.floor(quotient)
+    floor = torch.where(quotient - floor > 0.5, floor + 1, floor)
+    return torch.where(other == 0, self / other, floor)
+
+
+def div_mode(self: Tensor, other: Any, rounding_mode: str | None = None) -> Tensor:
+    return floor_divide(self, other) if rounding_mode == "floor" else NotImplemented
+
+
+# ---- logarithms of sums -----------------------------------------------------
+
+
+def _log_add(
+    left: Tensor,
+    right: Tensor,
+    exp: Callable[..., Tensor],
+    log1p: Callable[..., Tensor],
+) -> Tensor:
+    """max + log(1 + exp(min - max)), where equal infinities stay."""
+    high, low = torch.maximum(left, right), torch.minimum(left, right)
+    apart = torch.where(high == low, 0.0, low - high)
+    return high + log1p(exp(apart))
+
+
+def logaddexp(self: Tensor, other: Tensor) -> Tensor:
+    return _log_add(self, other, torch.exp, torch.log1p)
+
+
+def logaddexp2(self: Tensor, other: Tensor) -> Tensor:
+    return _log_add(
+        self, other, torch.exp2, lambda x: torch.log1p(x) * (1 / math.log(2))
+    )
+
+
+# ---- powers -----------------------------------------------------------------
+
+
+def pow_scalar(base: Tensor, exponent: Any) -> Tensor:
+    """The powers that are products and roots, as eager mode computes them."""
+    if exponent in (_POWERS if base.is_floating_point() else (0, 1, 2, 3)):
+        return _POWERS[exponent](base)
+    if not base.is_floating_point() or not float(exponent).is_integer():
+        return NotImplemented
+    return aten.pow.Tensor_Tensor(base, base.new_full([], float(exponent)))
+
+
+_POWERS: dict[Any, Callable[[Tensor], Tensor]] = {
+    0: torch.ones_like,
+    0.5: torch.sqrt,
+    -0.5: torch.rsqrt,
+    1: lambda x: x.clone(),
+    2: lambda x: x * x,
+    3: lambda x: x * x * x,
+    -1: torch.reciprocal,
+    -2: lambda x: torch.reciprocal(x * x),
+}
+
+
+# ---- activations ------------------------------------------------------------
+
+
+def gelu(self: Tensor, approximate: str = "none") -> Tensor:
+    if approximate == "tanh":
+        inner = math.sqrt(2 / math.pi) * (self + 0.044715 * (self * self * self))
+        return 0.5 * self * (1 + torch.tanh(inner))
+    return 0.5 * self * (1 + torch.erf(self * math.sqrt(0.5)))
+
+
+def rrelu_with_noise_functional(
+    self: Tensor,
+    noise: Tensor,
+    lower: float = 1 / 8,
+    upper: float = 1 / 3,
+    training: bool = False,
+    generator: Any = None,
+) -> tuple[Tensor, Tensor]:
+    """In training, how many numbers are drawn depends on the elements."""
+    if training:
+        return NotImplemented
+    return torch.where(self > 0, self, self * ((lower + upper) / 2)), noise
+
+
+def rrelu_with_noise_backward(
+    grad: Tensor,
+    self: Tensor,
+    noise: Tensor,
+    lower: float,
+    upper: float,
+    training: bool,
+    self_is_result: bool,
+) -> Tensor:
+    if training:
+        return grad * noise
+    return torch.where(self > 0, grad, grad * ((lower + upper) / 2))
+
+
+TABLE: dict[Any, Any] = {
+    aten.eq.Tensor: equal,
+    aten.eq.Scalar: equal,
+    aten.isfinite.default: isfinite,
+    aten.isinf.default: isinf,
+    aten.isposinf.default: isposinf,
+    aten.isneginf.default: isneginf,
+    aten.fmod.Scalar: fmod,
+    aten.remainder.Tensor: remainder,
+    aten.remainder.Scalar: remainder,
+    aten.floor_divide.default: floor_divide,
+    aten.floor_divide.Scalar: floor_divide,
+    aten.div.Tensor_mode: div_mode,
+    aten.div.Scalar_mode: div_mode,
+    aten.logaddexp.default: logaddexp,
+    aten.logaddexp2.default: logaddexp2,
+    aten.pow.Tensor_Scalar: pow_scalar,
+    aten.gelu.default: gelu,
+    aten.rrelu_with_noise_functional.default: rrelu_with_noise_functional,
+    aten.rrelu_with_noise_backward.default: rrelu_with_noise_backward,
+}
