@@ -114,3 +114,31 @@ def test_logarithms_of_sums_and_the_complementary_error_function():
     agree(model, x[:3], y[:3], torch.linspace(-2, 9, 20))
     torch._dynamo.reset()
     agree(lambda x, y: (torch.logaddexp(x, y), torch.logaddexp2(x, y)), x, y)
+
+
+@pytest.mark.parametrize(
+    "name, largest", [("bf16", 0xFF * 2.0**120), ("f16", 65504), ("f8E4M3FN", 448)]
+)
+def test_finite_constants_stay_finite(name, largest):
+    """As those that mask attention: 0 times an infinity is NaN."""
+    least = torch.finfo(torch.float32).min
+
+    def model(x, mask):
+        kept = mask > 0
+        held = torch.tensor([least, 2.0, -math.inf])
+        return (
+            *((1 - mask) * least, torch.where(kept, x, torch.tensor(least))),
+            *(x.masked_fill(kept, least) == least, torch.full((3,), least) * mask),
+            *(held * mask, x.sum() * 1e5),
+        )
+
+    net = torch.compile(model, backend=numera.torch.backend(name))
+    x, mask = torch.tensor([1.0, 5.0, -3.0]), torch.tensor([1.0, 0.0, 1.0])
+    added, chosen, equal, full, held, scaled = net(x, mask)
+    end = -largest if name == "f8E4M3FN" else -math.inf
+    assert added.tolist() == [0, -largest, 0]
+    assert chosen.tolist() == [1, -largest, -3]
+    assert equal.tolist() == [True, False, True]
+    assert full.tolist() == [-largest, 0, -largest]
+    assert held.tolist() == [-largest, 0, end]
+    assert scaled.item() == 3e5  # as a loss, which is in f32

@@ -179,11 +179,13 @@ class Backend:
         names: Sequence[str] = (),
     ) -> Callable[..., Any]:
         check_operators(module)
-        graph = prepare(module, is_finite=self._policy.is_finite())
+        groups = Groups(self._policy, passes)
+        graph = prepare(
+            module, is_finite=self._policy.is_finite(), largest=groups.largest
+        )
         if not graph.outputs:
             return make_empty_call(graph)
         check_types(graph)
-        groups = Groups(self._policy, passes)
         text = linalg_of(graph.module, groups.name)
         try:
             program = numera.compile(text, **groups.options(text), **self._options)

@@ -128,6 +128,8 @@ class _Results:
                 value = results[value]
             elif kind == "input":
                 value = arguments[value]
+            elif kind == "copy":
+                value = arguments[value].clone()
             elif kind == "permuted":
                 value = arguments[value[0]].permute(value[1])
             returned.append(value)

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
 from torch import fx
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 
 from numera.torch import _random
 
@@ -58,10 +60,39 @@ def _compare_in_own_type(graph: fx.Graph, node: fx.Node) -> None:
     node.target, node.args = _COMPARISONS[node.target], (tensor, made)
 
 
-def _finite(argument: Any) -> Any:
-    if isinstance(argument, float) and math.isinf(argument):
-        return math.copysign(torch.finfo(torch.float32).max, argument)
-    return argument
+_COUNTS = (aten.arange.default, aten.arange.start, aten.arange.start_step)
+"""Operators whose numbers say how many elements there are."""
+
+
+def _bound(node: fx.Node, is_finite: bool, largest: float) -> None:
+    """Takes the largest number in place of what lies beyond it."""
+
+    def bounded(argument: Any) -> Any:
+        if not isinstance(argument, float) or math.isnan(argument):
+            return argument
+        if math.isinf(argument):
+            if not is_finite:
+                return argument
+            argument = math.copysign(torch.finfo(torch.float32).max, argument)
+        return math.copysign(min(abs(argument), largest), argument)
+
+    node.args = fx.node.map_aggregate(node.args, bounded)
+    node.kwargs = fx.node.map_aggregate(node.kwargs, bounded)
+
+
+def _bound_tensor(module: fx.GraphModule, node: fx.Node, largest: float) -> None:
+    """The same for a tensor that a graph holds."""
+    path: Any = node.target
+    held: Any = functools.reduce(getattr, path.split("."), module)
+    if not isinstance(held, torch.Tensor) or held.dtype != torch.float32:
+        return
+    with unset_fake_temporarily():
+        kept = held.clamp(-largest, largest).where(held.isfinite(), held)
+        if torch.equal(kept.nan_to_num(), held.nan_to_num()):
+            return
+    name = f"bounded_{node.name}"
+    module.register_buffer(name, kept)
+    node.target = name
 
 
 class Graph(NamedTuple):
@@ -75,7 +106,7 @@ class Graph(NamedTuple):
     draws: list[_random.Draw]
     """What PyTorch draws for each call."""
     plan: list[tuple[str, Any]]
-    """Of each result: ("value", what it is), ("input", which argument),
+    """Of each result: ("value", what it is), ("input" or "copy", which argument),
     ("permuted", which argument and how) or ("output", which of the program's)."""
     outputs: list[torch.Tensor]
     """The program's results, as fake tensors."""
@@ -85,20 +116,35 @@ class Graph(NamedTuple):
         return list(self.module.graph.find_nodes(op="placeholder"))
 
 
-def prepare(module: fx.GraphModule, *, is_finite: bool = False) -> Graph:
+def prepare(
+    module: fx.GraphModule,
+    *,
+    is_finite: bool = False,
+    largest: Callable[[fx.Node], float] | None = None,
+) -> Graph:
     """A copy of the graph with what a program can take and return.
 
     is_finite  a format has no infinities: constants that are infinite, which mask
                attention, are the largest number instead.
+    largest    the largest number of the format that a node computes in; it is taken
+               for finite constants beyond.
     """
     graph = fx.Graph()
     graph.output(graph.graph_copy(module.graph, {}))
     module = fx.GraphModule(module, graph)
     arguments = list(graph.find_nodes(op="placeholder"))
     for node in graph.nodes:
-        _rewrite(graph, node, is_finite)
+        most = largest(node) if largest else math.inf
+        if node.op == "get_attr":
+            _bound_tensor(module, node, most)
+        elif node.op == "call_function" and node.target not in _COUNTS:
+            _bound(node, is_finite, most)
+    results: Any = graph.output_node().args[0]
+    copies = {place for place, node in enumerate(results) if _is_copied(node)}
+    for node in graph.nodes:
+        _rewrite(graph, node)
     draws = _random.lift(graph)
-    plan, kept = _plan(graph, arguments)
+    plan, kept = _plan(graph, arguments, copies)
     graph.eliminate_dead_code()
     inputs = []
     for place, node in enumerate(arguments):
@@ -119,11 +165,9 @@ def prepare(module: fx.GraphModule, *, is_finite: bool = False) -> Graph:
     )
 
 
-def _rewrite(graph: fx.Graph, node: fx.Node, is_finite: bool) -> None:
+def _rewrite(graph: fx.Graph, node: fx.Node) -> None:
     """Puts in place of a node what torch-mlir takes better."""
     node.meta.pop("tensor_meta", None)  # `val` says more, and is kept right
-    if is_finite:
-        node.args = fx.node.map_aggregate(node.args, _finite)
     if node.op != "call_function":
         return
     given: tuple[Any, ...] = node.args
@@ -137,8 +181,17 @@ def _rewrite(graph: fx.Graph, node: fx.Node, is_finite: bool) -> None:
         node.args = (tensor, axis % max(tensor.meta["val"].dim(), 1), *rest)
 
 
+def _is_copied(node: Any) -> bool:
+    """Whether a result is memory of its own with another's elements."""
+    while isinstance(node, fx.Node) and node.target in _ALIASES:
+        if node.target is aten.clone.default:
+            return True
+        node = node.args[0]
+    return False
+
+
 def _plan(
-    graph: fx.Graph, arguments: list[fx.Node]
+    graph: fx.Graph, arguments: list[fx.Node], copies: set[int]
 ) -> tuple[list[tuple[str, Any]], list[fx.Node]]:
     """How results come about, and those that the program computes, which are what
     the graph returns from now on."""
@@ -146,11 +199,12 @@ def _plan(
     kept: dict[fx.Node, int] = {}
     end = graph.output_node()
     results: Any = end.args[0]
-    for value in results:
+    for place, value in enumerate(results):
         if not isinstance(value, fx.Node):
             plan.append(("value", value))
         elif value in arguments:
-            plan.append(("input", arguments.index(value)))
+            kind = "copy" if place in copies else "input"
+            plan.append((kind, arguments.index(value)))
         elif value.op == "get_attr":  # kept for the backward pass
             path: Any = value.target
             module: Any = graph.owning_module

@@ -8,6 +8,7 @@ its number: ``layers.0.attn#2`` is for the rule ``*#2``.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -226,14 +227,29 @@ class Groups:
 
     def name(self, node: fx.Node) -> str:
         """Of the operations that a node becomes."""
-        pass_ = self._passes.get(node.meta.get("numera_node", node.name), FORWARD)
-        module = module_name(node)
-        chosen = self._policy.settings(pass_, module, operator_name(node))
-        keys = _keys(chosen, pass_, node)
+        module, keys = module_name(node), self._keys(node)
         if keys not in self._groups:
             self._groups.append(keys)
         place = self._groups.index(keys)
         return f"{module or node.name}#{place}{SUM if _adds_up(node) else ''}"
+
+    def _keys(self, node: fx.Node) -> _Keys:
+        pass_ = self._passes.get(node.meta.get("numera_node", node.name), FORWARD)
+        chosen = self._policy.settings(pass_, module_name(node), operator_name(node))
+        return _keys(chosen, pass_, node)
+
+    def largest(self, node: fx.Node) -> float:
+        """What constants of a node may not exceed: the largest number of its format.
+        A constant that stands alone has the format of what reads it."""
+        if not node.all_input_nodes and _adds_up(node):
+            return min(map(self.largest, node.users), default=math.inf)
+        keys = self._keys(node)
+        sums = _sums_in(keys) if _adds_up(node) else None
+        fmt = keys.format if sums is None else numera.format(sums)
+        try:
+            return float.fromhex(fmt.facts["largest"])
+        except (KeyError, TypeError, ValueError, OverflowError):
+            return math.inf  # no binary fraction, or one beyond f64
 
     def format_of(self, node: fx.Node | None) -> Format:
         """The format that a node computes in."""
