@@ -142,3 +142,28 @@ def test_finite_constants_stay_finite(name, largest):
     assert full.tolist() == [-largest, 0, -largest]
     assert held.tolist() == [-largest, 0, end]
     assert scaled.item() == 3e5  # as a loss, which is in f32
+
+
+def test_cumulative_logarithms_of_sums_stay_finite():
+    def model(x, y, z):
+        return x.logcumsumexp(0), y.logcumsumexp(1), z.logcumsumexp(-1)
+
+    least = -math.inf
+    agree(
+        model,
+        torch.tensor([0.0, 100.0, 300.0, -300.0]),
+        torch.randn(3, 5, 2) * 80,
+        torch.tensor([[1.0, 2.0, 2.0], [7.0, -2.0, 100.0]]),
+    )
+    torch._dynamo.reset()
+    x = torch.tensor([least, least, 2.0, math.inf, 1.0, math.nan, 1.0])
+    with torch.no_grad():
+        agree(lambda x: (x.logcumsumexp(0), x[:0].logcumsumexp(0)), x)
+        agree(lambda x: x.logcumsumexp(0), torch.tensor(3.0))
+
+
+def test_a_copy_is_another_tensor():
+    x = torch.ones(3)
+    net = torch.compile(lambda x: x.clone(), backend=numera.torch.backend("f32"))
+    net(x).zero_()
+    assert x.tolist() == [1, 1, 1]

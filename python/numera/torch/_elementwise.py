@@ -112,6 +112,10 @@ def logaddexp(self: Tensor, other: Tensor) -> Tensor:
     return _log_add(self, other, torch.exp, torch.log1p)
 
 
+def logcumsumexp(self: Tensor, dim: int) -> Tensor:
+    return NotImplemented if self.dim() else self.clone()
+
+
 def logaddexp2(self: Tensor, other: Tensor) -> Tensor:
     return _log_add(
         self, other, torch.exp2, lambda x: torch.log1p(x) * (1 / math.log(2))
@@ -195,6 +199,7 @@ TABLE: dict[Any, Any] = {
     aten.div.Tensor_mode: div_mode,
     aten.div.Scalar_mode: div_mode,
     aten.logaddexp.default: logaddexp,
+    aten.logcumsumexp.default: logcumsumexp,
     aten.logaddexp2.default: logaddexp2,
     aten.pow.Tensor_Scalar: pow_scalar,
     aten.gelu.default: gelu,

@@ -121,7 +121,7 @@ def _lowered(
             renamed(module, targets)
             powers(module)
             scatters_to_loops(module)
-            scans_to_loops(module)
+            scans_to_loops(module, _named(graph, torch.ops.aten.logcumsumexp.default))
             if not _wants_f64(graph):
                 _check_f64(graph, module)
             _check_dialects(graph, module)
@@ -130,6 +130,10 @@ def _lowered(
         except ir.MLIRError as error:
             raise _lowering(graph, error.error_diagnostics) from None
         return module.operation.get_asm(enable_debug_info=True)
+
+
+def _named(graph: fx.GraphModule, target: Any) -> list[str]:
+    return [node.name for node in graph.graph.nodes if node.target is target]
 
 
 def _mark_weights(graph: fx.GraphModule, module: Any, context: Any) -> None:
