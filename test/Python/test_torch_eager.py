@@ -10,6 +10,7 @@ pytest.importorskip("torch_mlir")
 
 import numera
 import numera.torch
+from torch import nn
 from torch.nn import functional as F
 
 
@@ -78,7 +79,7 @@ def test_nan_and_infinity_are_told_apart():
         kinds = [torch.isnan, torch.isinf, torch.isfinite]
         kinds += [torch.isposinf, torch.isneginf]
         told = [each(x) for each in kinds] + [each(i) for each in kinds]
-        compared = [x == 1.0, x == x, x != x, x < 1, x >= 1, i == 1]
+        compared = [x == 1.0, torch.eq(x, x), torch.ne(x, x), x < 1, x >= 1, i == 1]
         return *told, *compared, torch.where(torch.isfinite(x), x, 0.0)
 
     agree(model, torch.tensor(SPECIAL), torch.arange(3))
@@ -167,3 +168,34 @@ def test_a_copy_is_another_tensor():
     net = torch.compile(lambda x: x.clone(), backend=numera.torch.backend("f32"))
     net(x).zero_()
     assert x.tolist() == [1, 1, 1]
+
+
+@pytest.fixture
+def recurrent():
+    with torch._dynamo.config.patch(allow_rnn=True):
+        yield
+
+
+def gradients_of(model, net, given):
+    model.zero_grad()
+    output, (hidden, cell) = net(*given)
+    (output.square().sum() + (hidden * cell).sum()).backward()
+    return output, hidden, cell, *(each.grad.clone() for each in model.parameters())
+
+
+@pytest.mark.parametrize("count, bias", [(3, True), (1, False)])
+@pytest.mark.parametrize("fallback", [None, "torch"])
+def test_an_lstm_whose_input_has_no_gradient(recurrent, count, bias, fallback):
+    model = nn.LSTM(4, 3, bias=bias, bidirectional=count > 1)
+    x, start = torch.randn(count, 2, 4), torch.randn(2, 2 if count > 1 else 1, 2, 3)
+    start.requires_grad_()
+    backend = numera.torch.backend("f32", fallback=fallback)
+    net = torch.compile(model, backend=backend)
+    wanted = gradients_of(model, model, (x, tuple(start)))
+    slope, start.grad = start.grad, None
+    found = gradients_of(model, net, (x, tuple(start)))
+    torch.testing.assert_close(found, wanted, rtol=2e-5, atol=2e-5)
+    torch.testing.assert_close(start.grad, slope, rtol=2e-5, atol=2e-5)
+    assert not backend.fallbacks
+    with torch.no_grad():
+        torch.testing.assert_close(net(x), model(x), rtol=2e-5, atol=2e-5)

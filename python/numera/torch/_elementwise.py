@@ -45,7 +45,7 @@ def isfinite(self: Tensor) -> Tensor:
 def isinf(self: Tensor) -> Tensor:
     if not self.is_floating_point():
         return torch.zeros_like(self, dtype=torch.bool)
-    return (self == self) & ~isfinite(self)
+    return ~(self.isnan() | isfinite(self))
 
 
 def isposinf(self: Tensor) -> Tensor:
