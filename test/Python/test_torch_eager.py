@@ -183,8 +183,9 @@ def gradients_of(model, net, given):
     return output, hidden, cell, *(each.grad.clone() for each in model.parameters())
 
 
-@pytest.mark.parametrize("count, bias", [(3, True), (1, False)])
-@pytest.mark.parametrize("fallback", [None, "torch"])
+@pytest.mark.parametrize(
+    "count, bias, fallback", [(3, True, None), (1, False, "torch")]
+)
 def test_an_lstm_whose_input_has_no_gradient(recurrent, count, bias, fallback):
     model = nn.LSTM(4, 3, bias=bias, bidirectional=count > 1)
     x, start = torch.randn(count, 2, 4), torch.randn(2, 2 if count > 1 else 1, 2, 3)
@@ -199,3 +200,47 @@ def test_an_lstm_whose_input_has_no_gradient(recurrent, count, bias, fallback):
     assert not backend.fallbacks
     with torch.no_grad():
         torch.testing.assert_close(net(x), model(x), rtol=2e-5, atol=2e-5)
+
+
+def test_averages_of_windows():
+    options = [
+        {"ceil_mode": True},
+        {"ceil_mode": True, "count_include_pad": False},
+        {"count_include_pad": False},
+        {"divisor_override": 5, "ceil_mode": True},
+    ]
+
+    def model(x, y):
+        return [
+            *(F.avg_pool2d(x, 3, 2, 1, **each) for each in options),
+            *(F.avg_pool3d(y, 3, 2, 1, **each) for each in options[1:2]),
+            *(F.avg_pool2d(x, 2, ceil_mode=True), F.avg_pool3d(y, 2)),
+            F.avg_pool1d(x[0], 3, 2, 1, ceil_mode=True),
+        ]
+
+    agree(model, torch.randn(2, 3, 8, 7), torch.randn(1, 2, 5, 4, 3))
+
+
+def test_averages_of_a_number_of_windows():
+    def model(x, y, z):
+        return [
+            *(F.adaptive_avg_pool2d(x, each) for each in [(3, 2), (9, 7), (1, 7)]),
+            *(F.adaptive_avg_pool2d(y, each) for each in [1, (3, 4)]),
+            F.adaptive_avg_pool1d(x[0], 4),
+            F.adaptive_avg_pool3d(z, (2, 3, 1)),
+        ]
+
+    last = torch.randn(2, 3, 6, 6).to(memory_format=torch.channels_last)
+    agree(model, torch.randn(2, 3, 7, 7), last, torch.randn(1, 2, 5, 4, 3))
+
+
+def test_largest_elements_of_windows():
+    def model(x, y):
+        return [
+            *F.adaptive_max_pool2d(x, (3, 2), return_indices=True),
+            *(F.adaptive_max_pool2d(x, 1), F.adaptive_max_pool1d(x[0], 3)),
+            *(F.adaptive_max_pool3d(y, (2, 3, 1)), F.max_pool3d(y, 2)),
+            *F.max_pool3d(y, 3, 2, 1, ceil_mode=True, return_indices=True),
+        ]
+
+    agree(model, torch.randn(2, 3, 7, 7), torch.randn(1, 2, 5, 4, 3))

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch._decomp import core_aten_decompositions, get_decompositions
 
-from numera.torch import _elementwise, _losses, _norms, _recurrent, _windows
+from numera.torch import _elementwise, _losses, _norms, _pools, _recurrent, _windows
 
 aten = torch.ops.aten
 
@@ -65,6 +65,7 @@ def table() -> dict[Any, Any]:
     known.update(_losses.TABLE)
     known.update(_elementwise.TABLE)
     known.update(_norms.TABLE)
+    known.update(_pools.TABLE)
     known.update(_recurrent.TABLE)
     known.update(_windows.TABLE)
     if hasattr(torch.ops.prims, "fma"):  # where Inductor was imported

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Convolutions and pools, forward and backward, in operations that compile well.
+"""Convolutions and interpolation, forward and backward, in operations that compile well.
 
 A convolution's bias is an addition of its own, and its backward pass is two
 convolutions and a sum, so that each is an operation that a policy can name.
@@ -7,7 +7,6 @@ convolutions and a sum, so that each is an operation that a policy can name.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -187,132 +186,6 @@ def _for_weight(
     return result.transpose(0, 1)
 
 
-def max_pool2d_with_indices_backward(
-    grad: Tensor,
-    input: Tensor,
-    kernel_size: Sequence[int],
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
-    ceil_mode: bool,
-    indices: Tensor,
-) -> Tensor:
-    kernel = _full(kernel_size, 2)
-    stride = _full(stride, 2) if stride else kernel
-    apart = (
-        kernel == stride
-        and not any(padding)
-        and all(step == 1 for step in dilation)
-        and not ceil_mode
-    )
-    return (
-        _spread(grad, input, kernel, indices)
-        if apart
-        else _scatter(grad, input, indices)
-    )
-
-
-def _spread(
-    grad: Tensor, input: Tensor, kernel: Sequence[int], indices: Tensor
-) -> Tensor:
-    """Windows that do not overlap: each place compares itself with the index."""
-    height, width = input.shape[-2:]
-    rows, columns = grad.shape[-2:]
-    lead = list(grad.shape[:-2])
-    tall, wide = rows * kernel[0], columns * kernel[1]
-
-    def spread(value: Tensor) -> Tensor:
-        small = value.view([*lead, rows, 1, columns, 1])
-        large = small.expand([*lead, rows, kernel[0], columns, kernel[1]])
-        return large.reshape([*lead, tall, wide])
-
-    row = torch.arange(tall, device=grad.device).unsqueeze(1) * width
-    place = row + torch.arange(wide, device=grad.device)
-    result = torch.where(spread(indices) == place, spread(grad), 0.0)
-    if (tall, wide) == (height, width):
-        return result
-    return aten.constant_pad_nd(result, [0, width - wide, 0, height - tall], 0.0)
-
-
-def _scatter(grad: Tensor, input: Tensor, indices: Tensor) -> Tensor:
-    """Windows that overlap: gradients are added to where they came from, in
-    the order of the windows."""
-    planes = math.prod(input.shape[:-2])
-    size = input.shape[-2] * input.shape[-1]
-    offsets = torch.arange(planes, device=grad.device).unsqueeze(1) * size
-    places = (indices.reshape(planes, -1) + offsets).reshape(-1)
-    flat = grad.new_zeros([planes * size])
-    added = aten.index_put(flat, [places], grad.reshape(-1), True)
-    return added.view(input.shape)
-
-
-def avg_pool2d_backward(
-    grad: Tensor,
-    input: Tensor,
-    kernel_size: Sequence[int],
-    stride: Sequence[int],
-    padding: Sequence[int],
-    ceil_mode: bool,
-    count_include_pad: bool,
-    divisor_override: int | None,
-) -> Tensor:
-    """Each gradient, divided by the count, goes to its window: a transposed
-    convolution, channel by channel, with ones."""
-    kernel = _full(kernel_size, 2)
-    stride = _full(stride, 2) if stride else kernel
-    padding = _full(padding, 2)
-    if ceil_mode or (any(padding) and not count_include_pad):
-        return NotImplemented
-    divided = grad / (divisor_override or kernel[0] * kernel[1])
-    height, width = input.shape[-2:]
-    if kernel == stride and not any(padding):
-        rows, columns = grad.shape[-2:]
-        lead = list(grad.shape[:-2])
-        small = divided.view([*lead, rows, 1, columns, 1])
-        large = small.expand([*lead, rows, kernel[0], columns, kernel[1]])
-        tall, wide = rows * kernel[0], columns * kernel[1]
-        result = large.reshape([*lead, tall, wide])
-        if (tall, wide) == (height, width):
-            return result
-        return aten.constant_pad_nd(result, [0, width - wide, 0, height - tall], 0.0)
-    lead = list(input.shape[:-2])
-    images = divided.reshape([-1, 1, *grad.shape[-2:]])
-    rest = [
-        size - ((out - 1) * step - 2 * pad + reach)
-        for size, out, step, pad, reach in zip(
-            input.shape[-2:], grad.shape[-2:], stride, padding, kernel
-        )
-    ]
-    ones = grad.new_ones([1, 1, *kernel])
-    spread = aten.convolution(
-        images, ones, None, stride, padding, [1, 1], True, rest, 1
-    )
-    return spread.view([*lead, height, width])
-
-
-def _adaptive_avg_pool2d(input: Tensor, output_size: Sequence[int]) -> Tensor:
-    """Windows of one size, where they are: sums of equal parts."""
-    height, width = input.shape[-2:]
-    rows, columns = output_size
-    if height % rows or width % columns:
-        return NotImplemented
-    lead = list(input.shape[:-2])
-    parts = input.reshape([*lead, rows, height // rows, columns, width // columns])
-    count = (height // rows) * (width // columns)
-    return parts.sum([-3, -1]) / count
-
-
-def _adaptive_avg_pool2d_backward(grad: Tensor, input: Tensor) -> Tensor:
-    height, width = input.shape[-2:]
-    rows, columns = grad.shape[-2:]
-    if height % rows or width % columns:
-        return NotImplemented
-    lead = list(input.shape[:-2])
-    tall, wide = height // rows, width // columns
-    divided = (grad / (tall * wide)).view([*lead, rows, 1, columns, 1])
-    return divided.expand([*lead, rows, tall, columns, wide]).reshape(input.shape)
-
-
 # ---- interpolation ----------------------------------------------------------
 
 
@@ -369,10 +242,6 @@ def upsample_bilinear2d_backward(
 TABLE: dict[Any, Any] = {
     aten.convolution.default: convolution,
     aten.convolution_backward.default: convolution_backward,
-    aten.max_pool2d_with_indices_backward.default: max_pool2d_with_indices_backward,
     aten.upsample_bilinear2d.default: upsample_bilinear2d,
     aten.upsample_bilinear2d_backward.default: upsample_bilinear2d_backward,
-    aten.avg_pool2d_backward.default: avg_pool2d_backward,
-    aten._adaptive_avg_pool2d.default: _adaptive_avg_pool2d,
-    aten._adaptive_avg_pool2d_backward.default: _adaptive_avg_pool2d_backward,
 }

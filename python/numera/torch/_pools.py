@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: MIT
+"""Pools, forward and backward, in operations that compile well."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+aten = torch.ops.aten
+
+__all__ = ["TABLE"]
+
+
+def _full(values: Sequence[int], count: int) -> list[int]:
+    return list(values) * count if len(values) == 1 else list(values)
+
+
+# ---- largest elements -------------------------------------------------------
+
+
+def max_pool2d_with_indices_backward(
+    grad: Tensor,
+    input: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    ceil_mode: bool,
+    indices: Tensor,
+) -> Tensor:
+    kernel = _full(kernel_size, 2)
+    stride = _full(stride, 2) if stride else kernel
+    apart = (
+        kernel == stride
+        and not any(padding)
+        and all(step == 1 for step in dilation)
+        and not ceil_mode
+    )
+    return (
+        _spread(grad, input, kernel, indices)
+        if apart
+        else _scatter(grad, input, indices, 2)
+    )
+
+
+def _spread(
+    grad: Tensor, input: Tensor, kernel: Sequence[int], indices: Tensor
+) -> Tensor:
+    """Windows that do not overlap: each place compares itself with the index."""
+    height, width = input.shape[-2:]
+    rows, columns = grad.shape[-2:]
+    lead = list(grad.shape[:-2])
+    tall, wide = rows * kernel[0], columns * kernel[1]
+
+    def spread(value: Tensor) -> Tensor:
+        small = value.view([*lead, rows, 1, columns, 1])
+        large = small.expand([*lead, rows, kernel[0], columns, kernel[1]])
+        return large.reshape([*lead, tall, wide])
+
+    row = torch.arange(tall, device=grad.device).unsqueeze(1) * width
+    place = row + torch.arange(wide, device=grad.device)
+    result = torch.where(spread(indices) == place, spread(grad), 0.0)
+    if (tall, wide) == (height, width):
+        return result
+    return aten.constant_pad_nd(result, [0, width - wide, 0, height - tall], 0.0)
+
+
+def _scatter(grad: Tensor, input: Tensor, indices: Tensor, count: int) -> Tensor:
+    """Windows that overlap: gradients are added to where they came from, in
+    the order of the windows."""
+    planes = math.prod(input.shape[:-count])
+    size = math.prod(input.shape[-count:])
+    offsets = torch.arange(planes, device=grad.device).unsqueeze(1) * size
+    places = (indices.reshape(planes, -1) + offsets).reshape(-1)
+    flat = grad.new_zeros([planes * size])
+    added = aten.index_put(flat, [places], grad.reshape(-1), True)
+    return added.view(input.shape)
+
+
+def max_pool3d_with_indices_backward(
+    grad: Tensor,
+    input: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    ceil_mode: bool,
+    indices: Tensor,
+) -> Tensor:
+    return _scatter(grad, input, indices, 3)
+
+
+def adaptive_max_pool2d_backward(
+    grad: Tensor, input: Tensor, indices: Tensor
+) -> Tensor:
+    return _scatter(grad, input, indices, 2)
+
+
+def adaptive_max_pool3d_backward(
+    grad: Tensor, input: Tensor, indices: Tensor
+) -> Tensor:
+    return _scatter(grad, input, indices, 3)
+
+
+# ---- averages of windows ----------------------------------------------------
+
+
+Bounds = tuple[Tensor, Tensor]
+"""Where windows start and end along an axis."""
+
+
+def _count(bounds: Sequence[Bounds], like: Tensor) -> Tensor:
+    """How many elements windows have."""
+    count = torch.ones([], dtype=torch.int64)
+    for start, end in bounds:
+        count = count.unsqueeze(-1) * (end - start)
+    return count.to(like.dtype)
+
+
+def _avg_pool_backward(
+    grad: Tensor,
+    input: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    ceil_mode: bool,
+    include_pad: bool,
+    divisor_override: int | None,
+    count: int,
+) -> Tensor:
+    """Each gradient, divided by the count, goes to its window: a transposed
+    convolution, channel by channel, with ones."""
+    kernel = _full(kernel_size, count)
+    stride = _full(stride, count) if stride else kernel
+    padding = _full(padding, count)
+    sizes, outs = input.shape[-count:], grad.shape[-count:]
+    divisor: Any = divisor_override or math.prod(kernel)
+    if not divisor_override and (ceil_mode or (any(padding) and not include_pad)):
+        bounds = []
+        for size, out, step, pad, reach in zip(sizes, outs, stride, padding, kernel):
+            start = torch.arange(out) * step - pad
+            end = (start + reach).clamp(max=size + pad)
+            if not include_pad:
+                start, end = start.clamp(min=0), end.clamp(max=size)
+            bounds.append((start, end))
+        divisor = _count(bounds, grad)
+    divided = grad / divisor
+    if count == 2 and kernel == stride and not any(padding):
+        lead = list(grad.shape[:-2])
+        small = divided.view([*lead, outs[0], 1, outs[1], 1])
+        large = small.expand([*lead, outs[0], kernel[0], outs[1], kernel[1]])
+        spread = large.reshape([*lead, outs[0] * kernel[0], outs[1] * kernel[1]])
+    else:
+        ones = grad.new_ones([1, 1, *kernel])
+        zeros = [0] * count
+        spread = aten.convolution(
+            divided.reshape([-1, 1, *outs]),
+            ones,
+            None,
+            stride,
+            zeros,
+            [1] * count,
+            True,
+            zeros,
+            1,
+        )
+    edges: list[int] = []
+    for axis, (size, pad) in enumerate(zip(sizes, padding)):
+        axis += spread.dim() - count
+        kept = min(spread.shape[axis] - pad, size)
+        spread = spread.narrow(axis, pad, kept)
+        edges = [0, size - kept, *edges]
+    if any(edges):
+        spread = aten.constant_pad_nd(spread, edges, 0.0)
+    return spread.reshape(input.shape)
+
+
+def avg_pool2d_backward(
+    grad: Tensor,
+    input: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> Tensor:
+    rest = ceil_mode, count_include_pad, divisor_override
+    return _avg_pool_backward(grad, input, kernel_size, stride, padding, *rest, 2)
+
+
+def avg_pool3d_backward(
+    grad: Tensor,
+    input: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> Tensor:
+    rest = ceil_mode, count_include_pad, divisor_override
+    return _avg_pool_backward(grad, input, kernel_size, stride, padding, *rest, 3)
+
+
+# ---- averages of as many windows as are asked for ---------------------------
+
+
+def _bounds(size: int, count: int) -> Bounds:
+    places = torch.arange(count) * size
+    start = torch.div(places, count, rounding_mode="trunc")
+    end = torch.div(places + (size + count - 1), count, rounding_mode="trunc")
+    return start, end
+
+
+def _windows(size: int, count: int, like: Tensor) -> Tensor:
+    """[count, size]: 1 where a window has an element along an axis."""
+    start, end = _bounds(size, count)
+    place = torch.arange(size)
+    inside = (place >= start.unsqueeze(1)) & (place < end.unsqueeze(1))
+    return torch.where(inside, like.new_ones([]), 0.0)
+
+
+def _counts(input: Tensor, outs: Sequence[int]) -> Tensor:
+    sizes = input.shape[-len(outs) :]
+    return _count([_bounds(*each) for each in zip(sizes, outs)], input)
+
+
+def _product(value: Tensor, axis: int, matrix: Tensor) -> Tensor:
+    return (value.movedim(axis, -1) @ matrix).movedim(-1, axis)
+
+
+def _adaptive_avg_pool(input: Tensor, outs: Sequence[int]) -> Tensor:
+    """A product with a matrix of ones and zeros along each axis."""
+    total = input
+    for axis, out in enumerate(outs, -len(outs)):
+        total = _product(total, axis, _windows(input.shape[axis], out, input).t())
+    return total / _counts(input, outs)
+
+
+def _adaptive_avg_pool_backward(grad: Tensor, input: Tensor, count: int) -> Tensor:
+    spread = grad / _counts(input, grad.shape[-count:])
+    for axis in range(-count, 0):
+        windows = _windows(input.shape[axis], grad.shape[axis], grad)
+        spread = _product(spread, axis, windows)
+    return spread
+
+
+def _divides(sizes: Sequence[int], outs: Sequence[int]) -> bool:
+    return all(out and size % out == 0 for size, out in zip(sizes, outs))
+
+
+def _adaptive_avg_pool2d(input: Tensor, output_size: Sequence[int]) -> Tensor:
+    """Windows of one size, where they are: sums of equal parts."""
+    height, width = input.shape[-2:]
+    rows, columns = output_size
+    if not _divides((height, width), (rows, columns)):
+        return _adaptive_avg_pool(input, output_size)
+    lead = list(input.shape[:-2])
+    parts = input.reshape([*lead, rows, height // rows, columns, width // columns])
+    count = (height // rows) * (width // columns)
+    return parts.sum([-3, -1]) / count
+
+
+def _adaptive_avg_pool2d_backward(grad: Tensor, input: Tensor) -> Tensor:
+    height, width = input.shape[-2:]
+    rows, columns = grad.shape[-2:]
+    if not _divides((height, width), (rows, columns)):
+        return _adaptive_avg_pool_backward(grad, input, 2)
+    lead = list(input.shape[:-2])
+    tall, wide = height // rows, width // columns
+    divided = (grad / (tall * wide)).view([*lead, rows, 1, columns, 1])
+    return divided.expand([*lead, rows, tall, columns, wide]).reshape(input.shape)
+
+
+# ---- results that are laid out anew, as pools of channels-last images are ---
+
+
+def _is_whole(
+    self: Tensor, size: Sequence[int], stride: Sequence[int], offset: int | None
+) -> bool:
+    """Whether a view has all elements, in their order."""
+    wanted: list[int] = []
+    step = 1
+    for each in reversed(size):
+        wanted.insert(0, step)
+        step *= each
+    return (
+        not offset
+        and self.is_contiguous()
+        and step == self.numel()
+        and all(n == 1 or a == b for n, a, b in zip(size, stride, wanted))
+    )
+
+
+def as_strided(
+    self: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    storage_offset: int | None = None,
+) -> Tensor:
+    if not _is_whole(self, size, stride, storage_offset):
+        return NotImplemented
+    return self.view(size)
+
+
+def as_strided_scatter(
+    self: Tensor,
+    src: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    storage_offset: int | None = None,
+) -> Tensor:
+    if not _is_whole(self, size, stride, storage_offset):
+        return NotImplemented
+    return src.reshape(self.shape)
+
+
+TABLE: dict[Any, Any] = {
+    aten.as_strided.default: as_strided,
+    aten.as_strided_scatter.default: as_strided_scatter,
+    aten.max_pool2d_with_indices_backward.default: max_pool2d_with_indices_backward,
+    aten.max_pool3d_with_indices_backward.default: max_pool3d_with_indices_backward,
+    aten.adaptive_max_pool2d_backward.default: adaptive_max_pool2d_backward,
+    aten.adaptive_max_pool3d_backward.default: adaptive_max_pool3d_backward,
+    aten.avg_pool2d_backward.default: avg_pool2d_backward,
+    aten.avg_pool3d_backward.default: avg_pool3d_backward,
+    aten._adaptive_avg_pool2d.default: _adaptive_avg_pool2d,
+    aten._adaptive_avg_pool2d_backward.default: _adaptive_avg_pool2d_backward,
+    aten._adaptive_avg_pool3d.default: _adaptive_avg_pool,
+    aten._adaptive_avg_pool3d_backward.default: (
+        lambda grad, input: _adaptive_avg_pool_backward(grad, input, 3)
+    ),
+}
