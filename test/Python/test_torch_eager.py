@@ -244,3 +244,62 @@ def test_largest_elements_of_windows():
         ]
 
     agree(model, torch.randn(2, 3, 7, 7), torch.randn(1, 2, 5, 4, 3))
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+def test_embeddings_in_bags(mode):
+    def model(weight, rows, indices, starts, shares):
+        bags = [
+            F.embedding_bag(rows, weight, mode=mode, padding_idx=3),
+            F.embedding_bag(indices, weight, starts, mode=mode),
+            F.embedding_bag(
+                *(indices, weight, starts), mode=mode, include_last_offset=True
+            ),
+            F.embedding_bag(indices[:0], weight, starts[:1], mode=mode),
+        ]
+        if mode == "sum":
+            bags.append(
+                F.embedding_bag(rows, weight, per_sample_weights=shares, mode=mode)
+            )
+        return bags
+
+    rows, indices = torch.randint(0, 5, (4, 3)), torch.randint(0, 20, (9,))
+    starts, shares = torch.tensor([0, 3, 3, 9]), torch.rand(4, 3)
+    agree(model, torch.randn(20, 6), rows, indices, starts, shares)
+
+
+def test_elements_that_a_mask_says():
+    def model(x, rows, mask):
+        x, y, z = x * 2, x.clone(), x.clone()
+        x[x < 0] = 0.0
+        y[mask] = 0.5
+        z[mask] = rows
+        w = torch.zeros_like(z).index_put((mask,), torch.tensor(2.0), accumulate=True)
+        return x, y, z, w
+
+    with torch.no_grad():
+        agree(
+            model, torch.randn(3, 4), torch.randn(4), torch.tensor([True, False, True])
+        )
+    torch._dynamo.reset()
+
+    def masked(x):
+        x = x * 2
+        x[x < 0] = 0.1
+        return x
+
+    agree(masked, torch.randn(3, 4))
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_attention_whose_heads_share_keys(is_causal):
+    mask = None if is_causal else torch.rand(2, 1, 5, 5) > 0.3
+
+    def model(q, k, v):
+        return F.scaled_dot_product_attention(
+            q, k, v, mask, is_causal=is_causal, enable_gqa=True
+        )
+
+    agree(
+        model, torch.randn(2, 6, 5, 4), torch.randn(2, 2, 5, 4), torch.randn(2, 2, 5, 4)
+    )

@@ -14,7 +14,15 @@ from typing import Any
 import torch
 from torch._decomp import core_aten_decompositions, get_decompositions
 
-from numera.torch import _elementwise, _losses, _norms, _pools, _recurrent, _windows
+from numera.torch import (
+    _elementwise,
+    _embeddings,
+    _losses,
+    _norms,
+    _pools,
+    _recurrent,
+    _windows,
+)
 
 aten = torch.ops.aten
 
@@ -52,6 +60,8 @@ _MORE = (
 )
 """Operators outside the core that torch-mlir has no lowering for."""
 
+_OURS = (_elementwise, _embeddings, _losses, _norms, _pools, _recurrent, _windows)
+
 
 @functools.cache
 def table() -> dict[Any, Any]:
@@ -62,12 +72,8 @@ def table() -> dict[Any, Any]:
         if operator.overloadpacket not in _KEPT
     }
     known.update(get_decompositions(_MORE))
-    known.update(_losses.TABLE)
-    known.update(_elementwise.TABLE)
-    known.update(_norms.TABLE)
-    known.update(_pools.TABLE)
-    known.update(_recurrent.TABLE)
-    known.update(_windows.TABLE)
+    for ours in _OURS:
+        known.update(ours.TABLE)
     if hasattr(torch.ops.prims, "fma"):  # where Inductor was imported
         known[torch.ops.prims.fma.default] = _losses.fma
     return known

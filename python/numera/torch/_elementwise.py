@@ -56,6 +56,25 @@ def isneginf(self: Tensor) -> Tensor:
     return isinf(self) & (self < 0)
 
 
+# ---- elements that a mask says ----------------------------------------------
+
+
+def index_put(
+    self: Tensor, indices: Any, values: Tensor, accumulate: bool = False
+) -> Tensor:
+    """One number where a mask is true: how many elements that are does not matter."""
+    mask, *rest = indices
+    if mask is None or rest or mask.dtype != torch.bool:
+        return NotImplemented
+    inner = self.shape[mask.dim() :]
+    own = list(values.shape)[-len(inner) :] if inner else []
+    if values.numel() != torch.Size(own).numel():
+        return NotImplemented  # a number for each element
+    values = values.reshape(own).to(self.dtype)
+    mask = mask.reshape([*mask.shape, *[1] * len(inner)])
+    return torch.where(mask, self + values if accumulate else values, self)
+
+
 # ---- remainders and quotients -----------------------------------------------
 
 
@@ -187,6 +206,7 @@ def rrelu_with_noise_backward(
 TABLE: dict[Any, Any] = {
     aten.eq.Tensor: equal,
     aten.eq.Scalar: equal,
+    aten.index_put.default: index_put,
     aten.isfinite.default: isfinite,
     aten.isinf.default: isinf,
     aten.isposinf.default: isposinf,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Losses, embeddings, attention and products as sums of simple operations."""
+"""Losses, attention and products as sums of simple operations."""
 
 from __future__ import annotations
 
@@ -150,29 +150,6 @@ def _safe_softmax(self: Tensor, dim: int, dtype: torch.dtype | None = None) -> T
     return torch.where(nothing, 0.0, shares)
 
 
-# ---- embeddings -------------------------------------------------------------
-
-
-def embedding_dense_backward(
-    grad: Tensor,
-    indices: Tensor,
-    num_weights: int,
-    padding_idx: int,
-    scale_grad_by_freq: bool,
-) -> Tensor:
-    places = indices.reshape(-1)
-    rows = grad.reshape(places.shape[0], -1)
-    if scale_grad_by_freq:
-        ones = torch.ones_like(places)
-        counts = places.new_zeros([num_weights])
-        counts = aten.index_put(counts, [places], ones, True)
-        rows = rows / counts[places].unsqueeze(1)
-    if padding_idx >= 0:
-        rows = torch.where((places == padding_idx).unsqueeze(1), 0.0, rows)
-    zeros = rows.new_zeros([num_weights, rows.shape[1]])
-    return aten.index_put(zeros, [places], rows, True)
-
-
 # ---- attention --------------------------------------------------------------
 
 
@@ -197,6 +174,20 @@ def _scores(
     return scores + mask
 
 
+def _each_query(heads: Tensor, query: Tensor) -> Tensor:
+    """Keys or values, one for each head of the query: a head may serve several."""
+    times = query.shape[-3] // max(heads.shape[-3], 1) if query.dim() > 2 else 1
+    return heads if times == 1 else heads.repeat_interleave(times, -3)
+
+
+def _of_groups(grad: Tensor, heads: Tensor) -> Tensor:
+    """The sum of what heads of the query add to the gradient of one that they share."""
+    if grad.shape == heads.shape:
+        return grad
+    *lead, count, length, width = heads.shape
+    return grad.reshape([*lead, count, -1, length, width]).sum(-3)
+
+
 def _attention(
     query: Tensor,
     key: Tensor,
@@ -210,6 +201,7 @@ def _attention(
     """The result, and the logarithm of the sums of the powers, for backward."""
     if dropout_p:
         return NotImplemented
+    key, value = _each_query(key, query), _each_query(value, query)
     scores = _scores(query, key, is_causal, attn_mask, scale)
     top = scores.amax(-1, keepdim=True)
     powers = (scores - top).exp()
@@ -232,13 +224,16 @@ def _attention_backward(
     scale: float | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    keys, values = key, value
+    key, value = _each_query(key, query), _each_query(value, query)
     scores = _scores(query, key, is_causal, attn_mask, scale)
     shares = (scores - logsumexp.unsqueeze(-1)).exp()
     for_value = shares.transpose(-2, -1) @ grad_out
     for_shares = grad_out @ value.transpose(-2, -1)
     along = (grad_out * out).sum(-1, keepdim=True)
     for_scores = shares * (for_shares - along) * factor
-    return for_scores @ key, for_scores.transpose(-2, -1) @ query, for_value
+    for_key = for_scores.transpose(-2, -1) @ query
+    return for_scores @ key, _of_groups(for_key, keys), _of_groups(for_value, values)
 
 
 # ---- dropout ----------------------------------------------------------------
@@ -269,7 +264,6 @@ TABLE: dict[Any, Any] = {
     aten._log_softmax.default: _log_softmax,
     aten._softmax.default: _softmax,
     aten._safe_softmax.default: _safe_softmax,
-    aten.embedding_dense_backward.default: embedding_dense_backward,
     aten._scaled_dot_product_flash_attention_for_cpu.default: _attention,
     aten._scaled_dot_product_flash_attention_for_cpu_backward.default: (
         _attention_backward

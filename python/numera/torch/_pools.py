@@ -72,6 +72,8 @@ def _spread(
 def _scatter(grad: Tensor, input: Tensor, indices: Tensor, count: int) -> Tensor:
     """Windows that overlap: gradients are added to where they came from, in
     the order of the windows."""
+    if not grad.numel():
+        return torch.zeros_like(input)
     planes = math.prod(input.shape[:-count])
     size = math.prod(input.shape[-count:])
     offsets = torch.arange(planes, device=grad.device).unsqueeze(1) * size
@@ -134,6 +136,8 @@ def _avg_pool_backward(
 ) -> Tensor:
     """Each gradient, divided by the count, goes to its window: a transposed
     convolution, channel by channel, with ones."""
+    if not grad.numel():
+        return torch.zeros_like(input)
     kernel = _full(kernel_size, count)
     stride = _full(stride, count) if stride else kernel
     padding = _full(padding, count)
@@ -236,6 +240,8 @@ def _product(value: Tensor, axis: int, matrix: Tensor) -> Tensor:
 
 def _adaptive_avg_pool(input: Tensor, outs: Sequence[int]) -> Tensor:
     """A product with a matrix of ones and zeros along each axis."""
+    if not input.numel():
+        return input.new_zeros([*input.shape[: -len(outs)], *outs])
     total = input
     for axis, out in enumerate(outs, -len(outs)):
         total = _product(total, axis, _windows(input.shape[axis], out, input).t())
@@ -243,6 +249,8 @@ def _adaptive_avg_pool(input: Tensor, outs: Sequence[int]) -> Tensor:
 
 
 def _adaptive_avg_pool_backward(grad: Tensor, input: Tensor, count: int) -> Tensor:
+    if not grad.numel():
+        return torch.zeros_like(input)
     spread = grad / _counts(input, grad.shape[-count:])
     for axis in range(-count, 0):
         windows = _windows(input.shape[axis], grad.shape[axis], grad)
