@@ -83,8 +83,12 @@ def test_nan_and_infinity_are_told_apart():
         return *told, *compared, torch.where(torch.isfinite(x), x, 0.0)
 
     agree(model, torch.tensor(SPECIAL), torch.arange(3))
-    net = torch.compile(torch.isinf, backend=numera.torch.backend("posit8"))
-    assert not net(torch.tensor([1e30, 1.0])).any()
+    net = torch.compile(
+        lambda x: (x.isinf(), x.isnan()), backend=numera.torch.backend("posit8")
+    )
+    infinite, absent = net(torch.tensor([1e30, 1.0, math.nan]))
+    assert not infinite.any()
+    assert absent.tolist() == [False, False, True]
 
 
 def test_remainders_quotients_and_powers():
@@ -303,3 +307,21 @@ def test_attention_whose_heads_share_keys(is_causal):
     agree(
         model, torch.randn(2, 6, 5, 4), torch.randn(2, 2, 5, 4), torch.randn(2, 2, 5, 4)
     )
+
+
+def test_sorts_and_what_comes_first():
+    def model(x, y, i):
+        return [
+            *(*x.sort(-1), *x.sort(0, descending=True), *i.sort(dim=1, stable=True)),
+            *(x.argsort(1), *x.topk(2), *x.topk(3, 0, largest=False), *y.sort(1)),
+            *(*x.kthvalue(2, 1), *x.median(1), x.median(), y.median(), *y.median(1)),
+            *(*x[:, :1].sort(1), *x[0, 0].topk(1), *(x > 0).sort(dim=0, stable=True)),
+        ]
+
+    y = torch.tensor([[1.0, math.nan, -math.inf, 3.0], [3.0, -0.0, 0.0, math.inf]])
+    x = torch.randn(5, 7)
+    agree(model, x, y, torch.randint(-3, 3, (2, 19)))
+    torch._dynamo.reset()
+    net = torch.compile(lambda x: x.sort(), backend=numera.torch.backend("bf16"))
+    found, places = net(torch.randn(33))
+    assert (found.diff() >= 0).all() and places.sort()[0].equal(torch.arange(33))

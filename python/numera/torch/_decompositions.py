@@ -21,6 +21,7 @@ from numera.torch import (
     _norms,
     _pools,
     _recurrent,
+    _sorts,
     _windows,
 )
 
@@ -60,7 +61,16 @@ _MORE = (
 )
 """Operators outside the core that torch-mlir has no lowering for."""
 
-_OURS = (_elementwise, _embeddings, _losses, _norms, _pools, _recurrent, _windows)
+_OURS = (
+    _elementwise,
+    _embeddings,
+    _losses,
+    _norms,
+    _pools,
+    _recurrent,
+    _sorts,
+    _windows,
+)
 
 
 @functools.cache

@@ -34,6 +34,13 @@ def equal(self: Tensor, other: Any) -> Tensor:
     return ~(self != other)
 
 
+def isnan(self: Tensor) -> Tensor:
+    """That of posits and takums is equal to itself, and less than every number."""
+    if not self.is_floating_point():
+        return torch.zeros_like(self, dtype=torch.bool)
+    return (self != self) | ((self - self) < 0)  # noqa: PLR0124
+
+
 def isfinite(self: Tensor) -> Tensor:
     """x - x is NaN for infinities and NaN. Formats without infinities have no
     constant to compare with."""
@@ -207,6 +214,7 @@ TABLE: dict[Any, Any] = {
     aten.eq.Tensor: equal,
     aten.eq.Scalar: equal,
     aten.index_put.default: index_put,
+    aten.isnan.default: isnan,
     aten.isfinite.default: isfinite,
     aten.isinf.default: isinf,
     aten.isposinf.default: isposinf,

@@ -89,6 +89,7 @@ def _lowered(
     from torch_mlir.passmanager import PassManager
 
     from numera.torch._named import powers, renamed, stand_ins
+    from numera.torch._order import sorts_to_loops
     from numera.torch._scan import scans_to_loops
     from numera.torch._scatter import scatters_to_loops
 
@@ -120,6 +121,7 @@ def _lowered(
         try:
             renamed(module, targets)
             powers(module)
+            sorts_to_loops(module)
             scatters_to_loops(module)
             scans_to_loops(module, _named(graph, torch.ops.aten.logcumsumexp.default))
             if not _wants_f64(graph):

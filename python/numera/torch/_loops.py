@@ -96,6 +96,15 @@ class Loops:
             name, operands=operands, results=[result]
         ).result
 
+    def _compare(self, name: str, predicate: int, operands: list[Any]) -> Any:
+        number = self.ir.IntegerType.get_signless(64)
+        return self.ir.Operation.create(
+            name,
+            operands=operands,
+            results=[self.ir.IntegerType.get_signless(1)],
+            attributes={"predicate": self.ir.IntegerAttr.get(number, predicate)},
+        ).result
+
     def _constant(self, value: int) -> Any:
         number = self.ir.IntegerAttr.get(self.index, value)
         return self.ir.Operation.create(

@@ -97,7 +97,7 @@ class _LogScan(_Scan):
         self.logarithm.erase()
 
     def _next(self, i: Any, element: Any, last: Any) -> Any:
-        kind, bit = element.type, self.ir.IntegerType.get_signless(1)
+        kind = element.type
         high = self._make("arith.maximumf", [element, last], kind)
         low = self._make("arith.minimumf", [element, last], kind)
         zero = self.ir.Operation.create(
@@ -107,23 +107,12 @@ class _LogScan(_Scan):
         ).result
         apart = self._make("arith.subf", [low, high], kind)
         # Equal infinities are not apart.
-        equal = self._compare("arith.cmpf", 1, [low, high], bit)
+        equal = self._compare("arith.cmpf", 1, [low, high])
         apart = self._make("arith.select", [equal, zero, apart], kind)
         more = self._make("math.log1p", [self._make("math.exp", [apart], kind)], kind)
         sum = self._make("arith.addf", [high, more], kind)
-        first = self._compare("arith.cmpi", 0, [i, self._constant(0)], bit)
+        first = self._compare("arith.cmpi", 0, [i, self._constant(0)])
         return self._make("arith.select", [first, element, sum], kind)
-
-    def _compare(self, name: str, predicate: int, operands: list[Any], bit: Any) -> Any:
-        number = self.ir.IntegerAttr.get(
-            self.ir.IntegerType.get_signless(64), predicate
-        )
-        return self.ir.Operation.create(
-            name,
-            operands=operands,
-            results=[bit],
-            attributes={"predicate": number},
-        ).result
 
 
 def _only(operation: Any) -> str:

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Operators that need an order, as sorts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+aten = torch.ops.aten
+
+__all__ = ["TABLE"]
+
+
+def sort(self: Tensor, dim: int = -1, descending: bool = False) -> Any:
+    """A sort leaves equal elements in their order."""
+    if self.dim() == 0 or self.numel() <= 1:
+        return self.clone(), torch.zeros_like(self, dtype=torch.int64)
+    if self.dtype == torch.bool:  # whose true is -1 in one bit
+        values, places = aten.sort.default(self.int(), dim, descending)
+        return values != 0, places
+    return NotImplemented
+
+
+def sort_stable(
+    self: Tensor, *, stable: bool | None = None, dim: int = -1, descending: bool = False
+) -> Any:
+    return aten.sort.default(self, dim, descending)
+
+
+def topk(
+    self: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+) -> Any:
+    if self.dim() == 0:
+        shape = self.view(1)
+        values, places = topk(shape, k, 0)
+        return (values[0], places[0]) if k else (values, places)
+    values, places = aten.sort.default(self, dim, largest)
+    return values.narrow(dim, 0, k), places.narrow(dim, 0, k)
+
+
+def kthvalue(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    if self.dim() == 0:
+        return self.clone(), torch.zeros_like(self, dtype=torch.int64)
+    values, places = aten.sort.default(self, dim)
+    found = values.narrow(dim, k - 1, 1), places.narrow(dim, k - 1, 1)
+    return found if keepdim else tuple(each.squeeze(dim) for each in found)
+
+
+def median_dim(self: Tensor, dim: int, keepdim: bool = False) -> Any:
+    """The lower one of two; NaN, if there is one, which is the last in order."""
+    if self.dim() == 0:
+        return self.clone(), torch.zeros_like(self, dtype=torch.int64)
+    count = self.shape[dim]
+    values, places = aten.sort.default(self, dim)
+    middle = (count - 1) // 2
+    value, place = values.narrow(dim, middle, 1), places.narrow(dim, middle, 1)
+    if self.is_floating_point():
+        absent = values.isnan()
+        first = (~absent).long().sum(dim, keepdim=True).clamp(max=count - 1)
+        has = absent.narrow(dim, count - 1, 1)
+        value = torch.where(has, values.narrow(dim, count - 1, 1), value)
+        place = torch.where(has, places.gather(dim, first), place)
+    return (value, place) if keepdim else (value.squeeze(dim), place.squeeze(dim))
+
+
+def median(self: Tensor) -> Tensor:
+    value: Tensor = median_dim(self.reshape(-1), 0)[0]
+    return value
+
+
+TABLE: dict[Any, Any] = {
+    aten.sort.default: sort,
+    aten.sort.stable: sort_stable,
+    aten.topk.default: topk,
+    aten.kthvalue.default: kthvalue,
+    aten.median.dim: median_dim,
+    aten.median.default: median,
+}
