@@ -325,3 +325,23 @@ def test_sorts_and_what_comes_first():
     net = torch.compile(lambda x: x.sort(), backend=numera.torch.backend("bf16"))
     found, places = net(torch.randn(33))
     assert (found.diff() >= 0).all() and places.sort()[0].equal(torch.arange(33))
+
+
+def test_quantizers_round_between_programs():
+    model = nn.Sequential(
+        *(nn.Linear(4, 5), numera.torch.Quantizer("f8E4M3FN", "f8E5M2"), nn.ReLU()),
+        *(nn.Linear(5, 2), numera.torch.Quantizer("mxfp8")),
+    )
+    agree(model, torch.randn(32, 4))
+    torch._dynamo.reset()
+    draws = numera.torch.Quantizer("bf16", forward_rounding="stochastic", seed=3)
+    x = torch.randn(3, 4)
+    wanted = draws(x * 2) + 1
+    draws.draw[1] = 0
+    backend = numera.torch.backend("f32")
+    net = torch.compile(lambda x: draws(x * 2) + 1, backend=backend)
+    assert net(x).equal(wanted) and draws.draw[1] == 1
+    assert not backend.fallbacks
+    backend = numera.torch.backend("f32", stats=True)
+    with pytest.raises(Exception, match="stats goes without Quantizer"):
+        torch.compile(lambda x: draws(x) * 3, backend=backend)(x)

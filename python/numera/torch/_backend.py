@@ -24,11 +24,11 @@ from numera.torch._fallback import run_in_parts
 from numera.torch._graph import prepare
 from numera.torch._linalg import refused_by_numera
 from numera.torch._policy import ERRORS, GRADIENTS, Groups, Policy
+from numera.torch._quantize import ROUNDS
 from numera.torch._refusals import FALLBACK, GraphError, check_operators
 from numera.torch._stats import Recorder, names_of
 
 __all__ = ["Backend", "Fallback", "backend"]
-
 TRAINING, BACKWARD, INFERENCE = 1, 2, 3
 """Kinds of graphs, which draw differently."""
 
@@ -150,7 +150,11 @@ class Backend:
         for node in module.graph.nodes:
             node.meta["numera_node"] = node.name  # parts give nodes new names
         passes = _passes_of(module, kind)
-        if self._fallback is None:
+        rounds = module.graph.find_nodes(op="call_function", target=ROUNDS)
+        own = {node.name for node in rounds}
+        if own and self._recorder is not None:
+            raise Error("stats goes without Quantizer, expected one of them")
+        if self._fallback is None and not own:
             try:
                 return self._program(module, kind, passes, names)
             except GraphError as error:
@@ -159,9 +163,13 @@ class Backend:
         while True:
             try:
                 call = run_in_parts(
-                    module, foreign, lambda part: self._program(part, kind, passes)
+                    module,
+                    own | set(foreign),
+                    lambda part: self._program(part, kind, passes),
                 )
             except GraphError as error:
+                if self._fallback is None:
+                    raise error.with_hint(FALLBACK) from None
                 if error.node is None or error.node in foreign:
                     raise
                 foreign[error.node] = Fallback(

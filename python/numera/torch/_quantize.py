@@ -119,6 +119,10 @@ def _(info: Any, dims: tuple[Any, ...], x: torch.Tensor, *others: Any) -> Any:
     return _quantize(x, draw, forward, *options, axis), 0
 
 
+ROUNDS = torch.ops.numera.quantize.default
+"""The operator in graphs, which rounds between programs."""
+
+
 def quantize(
     x: torch.Tensor,
     format: Spec | None,
