@@ -345,3 +345,25 @@ def test_quantizers_round_between_programs():
     backend = numera.torch.backend("f32", stats=True)
     with pytest.raises(Exception, match="stats goes without Quantizer"):
         torch.compile(lambda x: draws(x) * 3, backend=backend)(x)
+
+
+def test_narrow_types_of_models():
+    model = nn.Sequential(nn.Linear(4, 5), nn.ReLU(), nn.Linear(5, 2)).bfloat16()
+    x = torch.randn(3, 4).bfloat16()
+    net = torch.compile(model, backend=numera.torch.backend("f32"))
+    wanted, found = model(x), net(x)
+    torch.testing.assert_close(found, wanted, rtol=0.03, atol=0.03)
+    found.sum().backward()
+    assert {each.grad.dtype for each in model.parameters()} == {torch.bfloat16}
+    torch._dynamo.reset()
+    layer = nn.Linear(4, 3)
+
+    def mixed(x):
+        with torch.autocast("cpu", torch.bfloat16):
+            y = layer(x)
+        loss = F.cross_entropy(y.float(), torch.tensor([0, 1, 0]))
+        return y, y.half().t(), loss
+
+    wanted = mixed(x.float())
+    found = torch.compile(mixed, backend=numera.torch.backend("f32"))(x.float())
+    torch.testing.assert_close(found, wanted, rtol=0.03, atol=0.03)

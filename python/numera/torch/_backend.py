@@ -189,7 +189,10 @@ class Backend:
         check_operators(module)
         groups = Groups(self._policy, passes)
         graph = prepare(
-            module, is_finite=self._policy.is_finite(), largest=groups.largest
+            module,
+            is_finite=self._policy.is_finite(),
+            largest=groups.largest,
+            widens=True,
         )
         if not graph.outputs:
             return make_empty_call(graph)

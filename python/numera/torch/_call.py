@@ -126,6 +126,8 @@ class _Results:
         for kind, value in self._plan:
             if kind == "output":
                 value = results[value]
+            elif kind == "narrow":
+                value = results[value[0]].to(value[1])
             elif kind == "input":
                 value = arguments[value]
             elif kind == "copy":

@@ -107,7 +107,8 @@ class Graph(NamedTuple):
     """What PyTorch draws for each call."""
     plan: list[tuple[str, Any]]
     """Of each result: ("value", what it is), ("input" or "copy", which argument),
-    ("permuted", which argument and how) or ("output", which of the program's)."""
+    ("permuted", which argument and how), ("output", which of the program's), or
+    ("narrow", which of the program's and of which type)."""
     outputs: list[torch.Tensor]
     """The program's results, as fake tensors."""
 
@@ -121,6 +122,7 @@ def prepare(
     *,
     is_finite: bool = False,
     largest: Callable[[fx.Node], float] | None = None,
+    widens: bool = False,
 ) -> Graph:
     """A copy of the graph with what a program can take and return.
 
@@ -128,6 +130,7 @@ def prepare(
                attention, are the largest number instead.
     largest    the largest number of the format that a node computes in; it is taken
                for finite constants beyond.
+    widens     f32 is taken and returned in place of bf16 and f16.
     """
     graph = fx.Graph()
     graph.output(graph.graph_copy(module.graph, {}))
@@ -143,8 +146,12 @@ def prepare(
     copies = {place for place, node in enumerate(results) if _is_copied(node)}
     for node in graph.nodes:
         _rewrite(graph, node)
+    for node in graph.find_nodes(op="get_attr"):
+        _part_uses(graph, node)
     draws = _random.lift(graph)
     plan, kept = _plan(graph, arguments, copies)
+    if widens:
+        plan, kept = _widened(graph, plan, kept)
     graph.eliminate_dead_code()
     inputs = []
     for place, node in enumerate(arguments):
@@ -179,6 +186,17 @@ def _rewrite(graph: fx.Graph, node: fx.Node) -> None:
     elif node.target in _ALONG:
         tensor, axis, *rest = given
         node.args = (tensor, axis % max(tensor.meta["val"].dim(), 1), *rest)
+
+
+def _part_uses(graph: fx.Graph, node: fx.Node) -> None:
+    """A node for each use of a tensor that a graph holds, as torch-mlir's importer
+    wants it."""
+    for user in list(node.users)[1:]:
+        if user.op == "call_function":
+            with graph.inserting_before(node):
+                other = graph.get_attr(str(node.target))
+            other.meta.update(node.meta)
+            user.replace_input_with(node, other)
 
 
 def _is_copied(node: Any) -> bool:
@@ -217,6 +235,42 @@ def _plan(
             plan.append(("output", kept.setdefault(value, len(kept))))
     end.args = (tuple(kept),)
     return plan, list(kept)
+
+
+_NARROW = (torch.bfloat16, torch.float16)
+"""Types that no program takes or returns: they are f32 at its border."""
+
+
+def _widened(
+    graph: fx.Graph, plan: list[tuple[str, Any]], kept: list[fx.Node]
+) -> tuple[list[tuple[str, Any]], list[fx.Node]]:
+    convert = torch.ops.prims.convert_element_type.default
+    for node in graph.find_nodes(op="placeholder"):
+        value = node.meta.get("val")
+        if isinstance(value, torch.Tensor) and value.dtype in _NARROW and node.users:
+            with graph.inserting_after(node):
+                narrow = graph.call_function(convert, (node, value.dtype))
+            node.replace_all_uses_with(narrow, lambda user, own=narrow: user is not own)
+            narrow.meta.update(node.meta)
+            node.meta["val"] = value.to(torch.float32)
+    end = graph.output_node()
+    wide = []
+    for node in kept:
+        value = node.meta["val"]
+        if value.dtype in _NARROW:
+            with graph.inserting_before(end):
+                made = graph.call_function(convert, (node, torch.float32))
+            _random.describe(made, node, value.to(torch.float32))
+            node = made
+        wide.append(node)
+    end.args = (tuple(wide),)
+
+    def place(kind: str, value: Any) -> tuple[str, Any]:
+        if kind == "output" and wide[value] is not kept[value]:
+            return "narrow", (value, kept[value].meta["val"].dtype)
+        return kind, value
+
+    return [place(*each) for each in plan], wide
 
 
 def _straighten(graph: fx.Graph, node: fx.Node) -> list[int] | None:
