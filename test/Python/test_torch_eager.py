@@ -367,3 +367,26 @@ def test_narrow_types_of_models():
     wanted = mixed(x.float())
     found = torch.compile(mixed, backend=numera.torch.backend("f32"))(x.float())
     torch.testing.assert_close(found, wanted, rtol=0.03, atol=0.03)
+
+
+def test_bernoulli_and_histograms():
+    """They compare in the accumulator, however narrow the format."""
+
+    def model(x, p, turned):
+        with torch.no_grad():
+            counts = [torch.histc(each, bins=5, min=-2, max=2) for each in (x, turned)]
+        drawn = [torch.bernoulli(p), torch.bernoulli(turned.detach().sigmoid())]
+        return [*counts, *drawn, p * torch.empty_like(p).bernoulli_(0.5)]
+
+    x = torch.tensor([-2.0, 2.0, 3.0, -3.0, 0.4, math.nan])
+    agree(model, x, torch.rand(3, 4), torch.randn(5, 2).t())
+    torch._dynamo.reset()
+    experts, share = torch.randint(0, 128, (300,)).float(), torch.full((10000,), 0.3)
+
+    def narrow(i, p):
+        return torch.histc(i, bins=128, min=0, max=127), torch.bernoulli(p)
+
+    net = torch.compile(narrow, backend=numera.torch.backend("bf16"))
+    counts, drawn = net(experts, share)
+    assert counts.equal(torch.histc(experts, bins=128, min=0, max=127))
+    assert abs(drawn.mean() - 0.3) < 0.015

@@ -304,9 +304,15 @@ def _adds_up(node: fx.Node) -> bool:
     value = node.meta.get("val")
     if node.op != "call_function" or not isinstance(value, torch.Tensor):
         return False
+    if operator_name(node) in _IN_ACCUMULATORS:
+        return True
     if not value.is_floating_point():
         return False
     return value.dim() == 0 or _is_mean(node) or any(map(_is_mean, node.users))
+
+
+_IN_ACCUMULATORS = ("histc", "bernoulli")
+"""Operators that compare numbers finely, and whose results are few and whole."""
 
 
 def _is_mean(node: fx.Node) -> bool:

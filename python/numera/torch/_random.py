@@ -104,6 +104,8 @@ def lift(graph: fx.Graph) -> list[Draw]:
             continue
         if node.target is aten.native_dropout.default:
             _lift_dropout(graph, node, add)
+        elif node.target is aten.bernoulli.default:
+            _lift_bernoulli(graph, node, add)
         elif node.target in _DRAWS:
             drawn = add(node, _DRAWS[node.target](node), node.meta["val"])
             node.replace_all_uses_with(drawn)
@@ -129,4 +131,23 @@ def _lift_dropout(graph: fx.Graph, node: fx.Node, add: Callable[..., fx.Node]) -
     for user in list(node.users):
         user.replace_all_uses_with(kept if user.args[1] == 0 else drawn)
         graph.erase_node(user)
+    graph.erase_node(node)
+
+
+def _lift_bernoulli(
+    graph: fx.Graph, node: fx.Node, add: Callable[..., fx.Node]
+) -> None:
+    """1 where a number that is drawn is less than the probability."""
+    (share,) = node.args
+    assert isinstance(share, fx.Node)
+    result = node.meta["val"]
+    empty = _like_memory(result)
+    drawn = add(node, lambda: empty(torch.float32).uniform_(), result)
+    with graph.inserting_before(node):
+        hit = graph.call_function(aten.lt.Tensor, (drawn, share))
+        one, zero = (number(graph, hit, each, result) for each in (1.0, 0.0))
+        chosen = graph.call_function(aten.where.self, (hit, one, zero))
+    describe(hit, node, torch.empty_like(result, dtype=torch.bool))
+    describe(chosen, node, result)
+    node.replace_all_uses_with(chosen)
     graph.erase_node(node)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Operators that need an order, as sorts."""
+"""Operators that need an order, as sorts, and counts of what lies between bounds."""
 
 from __future__ import annotations
 
@@ -70,7 +70,21 @@ def median(self: Tensor) -> Tensor:
     return value
 
 
+def histc(self: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
+    """How many elements each part of the range has; the last one has its end, too."""
+    if not self.is_floating_point() or not self.numel() or min == max:
+        return NotImplemented
+    x = self.reshape(-1)
+    inside = (x >= min) & (x <= max)
+    safe = torch.where(inside, x, float(min))
+    place = ((safe - min) * bins / (max - min)).floor().long().clamp(0, bins - 1)
+    zeros = self.new_zeros([bins])
+    counts = torch.where(inside, torch.ones_like(x), 0.0)
+    return aten.index_put(zeros, [place], counts, True)
+
+
 TABLE: dict[Any, Any] = {
+    aten.histc.default: histc,
     aten.sort.default: sort,
     aten.sort.stable: sort_stable,
     aten.topk.default: topk,
