@@ -390,3 +390,16 @@ def test_bernoulli_and_histograms():
     counts, drawn = net(experts, share)
     assert counts.equal(torch.histc(experts, bins=128, min=0, max=127))
     assert abs(drawn.mean() - 0.3) < 0.015
+
+
+def test_samples_at_the_places_of_a_grid():
+    def model(x, y, grid):
+        return [
+            F.grid_sample(x, grid, "bilinear", "zeros", False),
+            F.grid_sample(y, grid, "bilinear", "border", True),
+            F.grid_sample(x, grid, "bilinear", "reflection", False),
+            F.grid_sample(x, grid, "nearest", "reflection", True),
+        ]
+
+    images = torch.randn(2, 3, 5, 6), torch.randn(2, 2, 4, 1)
+    agree(model, *images, torch.randn(2, 4, 3, 2))
