@@ -89,6 +89,17 @@ def sqnr(found, expected):
     return 10 * np.log10((r * r).sum() / ((v - r) ** 2).sum())
 
 
+def done(hint, policy, model=MODEL):
+    """The dB that the outputs gain where a user does what the hint says."""
+    exact = numera.compile(model, format="f32")(X)
+    before = sqnr(numera.compile(model, policy=policy)(X), exact)
+    rules = hint.policy.get("rules", []) + policy.get("rules", [])
+    mended = {**policy, **hint.policy, "rules": rules}
+    with warnings.catch_warnings():  # the fault's rule is for nothing now
+        warnings.simplefilter("ignore")
+        return sqnr(numera.compile(model, policy=mended)(X), exact) - before
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faults_are_named_first(fault):
     layer, policy, finding, change = FAULTS[fault]
@@ -96,17 +107,44 @@ def test_faults_are_named_first(fault):
     hint = found.hints[0]
     assert hint.layer == layer and finding in hint.finding, found
     assert hint.change == change, found
-    # What it says, done by hand.
     exact = numera.compile(MODEL, format="f32")(X)
     before = sqnr(numera.compile(MODEL, policy=policy)(X), exact)
     assert found.found.sqnr_db == pytest.approx(before, abs=1e-9)
-    rules = hint.policy.get("rules", []) + policy.get("rules", [])
-    mended = {**policy, **hint.policy, "rules": rules}
-    with warnings.catch_warnings():  # the fault's rule is for nothing now
-        warnings.simplefilter("ignore")
-        after = sqnr(numera.compile(MODEL, policy=mended)(X), exact)
-    assert after > before + 10
-    assert hint.gain_db == pytest.approx(after - before, abs=1e-9)
+    gained = done(hint, policy)
+    assert gained > 10 and hint.gain_db == pytest.approx(gained, abs=1e-9)
+
+
+WIDE = chain(NAMES, "math.absf", scale=40)
+KINDS = {
+    "give it bf16": (MODEL, {"default": "float<2,2>", "accumulate": "f32"}),
+    "give it f32": (MODEL, {"default": "bf16", "accumulate": "f32"}),
+    "scale weights": (WIDE, {"default": "f8E4M3FN"}),
+}
+
+
+@pytest.mark.parametrize("change", KINDS)
+def test_a_hint_gains_what_it_says(change):
+    model, policy = KINDS[change]
+    found = numera.report(model, inputs=X, policy=policy, hints=2)
+    hints = [hint for hint in found.hints if hint.change.startswith(change)]
+    assert hints, found
+    for hint in hints:
+        gained = done(hint, policy, model)
+        assert hint.gain_db == pytest.approx(gained, abs=1e-9)
+
+
+def test_what_hints_gain_beside_the_others_and_together():
+    policy = {"default": "f8E4M3FN", "accumulate": "f32"}
+    found = numera.report(MODEL, inputs=X, policy=policy, hints=2)
+    layers = [hint for hint in found.hints if hint.layer]
+    assert len(layers) == 2, found
+    rules = [rule for hint in layers for rule in hint.policy["rules"]]
+    both = layers[0]._replace(policy={"rules": rules})
+    together = done(both, policy)
+    assert found.together_db == pytest.approx(together, abs=1e-9)
+    for one, other in (layers, layers[::-1]):
+        beside = together - done(other, policy)
+        assert one.beside_db == pytest.approx(beside, abs=1e-9)
 
 
 CNN = pathlib.Path(__file__).parents[2] / "examples/fashion/model.onnx"
@@ -124,9 +162,20 @@ def test_faults_of_a_network_are_named_first(fault):
     assert hint.gain_db > 10, found
 
 
+@pytest.mark.parametrize("default", ["bf16", "f8E4M3FN", "f8E5M2"])
+def test_a_layer_is_named_before_the_whole_model(default):
+    # Its large numbers are lost, of which the Relu keeps a few: the noise is small
+    # against all of them.
+    rule = {"match": {"name": "conv1"}, "format": "float<2,5>"}
+    policy = {"default": default, "accumulate": "f32", "rules": [rule]}
+    images = np.random.default_rng(3).random((4, 1, 28, 28), "f4")
+    found = numera.report(CNN, inputs=images, policy=policy, hints=3)
+    assert found.hints[0].layer == "conv1", found
+    assert "overflows" in found.hints[0].finding
+
+
 def test_scales_are_a_hint_for_the_whole_model():
-    wide = chain(NAMES, "math.absf", scale=40)
-    found = numera.report(wide, inputs=X, format="f8E4M3FN")
+    found = numera.report(WIDE, inputs=X, format="f8E4M3FN")
     whole = [hint for hint in found.hints if hint.layer is None]
     assert whole and whole[0].gain_db > 5, found
 

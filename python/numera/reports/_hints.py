@@ -2,7 +2,7 @@
 """Hints: what a layer does wrong, and what helps, which was tried.
 
 Layers are taken in the order of the noise that each adds by itself
-(``own_sqnr_db``); a layer that makes NaN comes first. For each, changes of its own
+(``own_sqnr_db``); a layer that makes NaN comes first, then those that overflow. For each, changes of its own
 are compiled and run on the same data, by themselves and beside those of the other
 layers. What the outputs gain is measured, so no hint is a guess.
 """
@@ -32,12 +32,17 @@ _GAIN = 0.5
 """In dB. Changes that gain less are not hints."""
 
 
+_MEND, _LAYER, _MODEL = range(3)
+"""Sizes of changes: a layer becomes like the others, or wider; or the whole model."""
+
+
 class Trial(NamedTuple):
     """A change of a policy."""
 
     policy: dict[str, Any]
     """Keys that are replaced; its rules go before those that are there."""
     words: str
+    size: int = _LAYER
 
 
 class Hint(NamedTuple):
@@ -70,11 +75,18 @@ def _noise(layer: Layer) -> float:
     return 0.0 if own is None else 10 ** (-own / 10)
 
 
+def _fault(layer: Layer) -> tuple[bool, bool, float]:
+    overflows = (layer["overflow"] or 0) >= 10 * _SHARE
+    return layer["nan"] > 0, overflows, _noise(layer)
+
+
 def suspects(layers: Sequence[Layer], most: int) -> list[Layer]:
-    """The layers that add the most noise."""
+    """The layers that add the most noise. Those that overflow go before others: what
+    the next layer reads may be the very numbers that are lost, while noise is
+    measured against all of them."""
     noisy = [layer for layer in layers if _noise(layer) > 0]
     names: dict[str, Layer] = {}
-    for layer in sorted(noisy, key=_noise, reverse=True):
+    for layer in sorted(noisy, key=_fault, reverse=True):
         names.setdefault(layer["name"], layer)
     return list(names.values())[:most]
 
@@ -129,17 +141,20 @@ def changes(layer: Layer, rules: Rules) -> list[Trial]:
     known = rules.policy.get("scales", {})
     others = {k: each for k, each in known.items() if not k.startswith(f"{name}.")}
     if len(others) < len(known):
-        found.append(Trial({"scales": others}, "compute its scales as the model runs"))
+        words = "compute its scales as the model runs"
+        found.append(Trial({"scales": others}, words, _MEND))
     accumulate = own.get("accumulate", rules.accumulate)
     if layer["operation"] in _SUMS and accumulate not in _WIDE:
         rule = {**match, **own, "accumulate": "f32"}
-        found.append(Trial({"rules": [rule]}, "add up its products in f32"))
+        size = _MEND if rules.accumulate in _WIDE else _LAYER
+        found.append(Trial({"rules": [rule]}, "add up its products in f32", size))
     usual = rules.policy.get("default")
     wider = [usual] if "format" in own and usual is not None else []
     wider += ["bf16", "f32"] if _is_narrow(layer) else ["f32"]
     for other in wider:
         rule = {**match, "format": other}
-        found.append(Trial({"rules": [rule]}, f"give it {other}"))
+        size = _MEND if other is usual else _LAYER
+        found.append(Trial({"rules": [rule]}, f"give it {other}", size))
     return found
 
 
@@ -159,7 +174,30 @@ def scales(layers: Sequence[Layer], policy: Mapping[str, Any]) -> Trial | None:
     return Trial(
         {"scale": {"weights": "per-channel", "activations": "per-tensor"}},
         "scale weights per channel and activations per tensor, the rest in f32",
+        _MODEL,
     )
+
+
+def ordered(hints: Sequence[tuple[Hint, int]]) -> list[Hint]:
+    """Hints with the sizes of their changes. The smallest change is first of those
+    that gain a third of what the best one does, then the one that gains the most."""
+    most = max((_gained(hint) for hint, _ in hints), default=0.0)
+
+    def place(each: tuple[Hint, int]) -> tuple[int, float]:
+        hint, size = each
+        gain = _gained(hint)
+        return size if _suffices(gain, most) else _MODEL + 1, -gain
+
+    return [hint for hint, _ in sorted(hints, key=place)]
+
+
+def _gained(hint: Hint) -> float:
+    return max(hint.gain_db, hint.beside_db or 0)
+
+
+def _suffices(gain: float, most: float) -> bool:
+    """Whether a small change gains enough, where a larger one gains ``most``."""
+    return gain >= min(most, _MUCH) / 3
 
 
 Score = Callable[[list[Trial]], "float | None"]
@@ -181,8 +219,7 @@ class Search(NamedTuple):
         return None if found is None else found - self.base
 
     def run(self, most: int) -> tuple[list[Hint], float | None]:
-        """Hints, those that gain the most first, and what those of layers gain
-        together."""
+        """Hints, as ``ordered`` has them, and what those of layers gain together."""
         if most < 1 or self.base == math.inf:
             return [], None
         hints = self._scales()
@@ -202,22 +239,22 @@ class Search(NamedTuple):
             gained = beside.get(name)
             if max(gain, gained or 0) >= _GAIN:
                 words = (finding(layer), trial.words)
-                helpful.append(Hint(name, *words, trial.policy, gain, gained))
+                hint = Hint(name, *words, trial.policy, gain, gained)
+                helpful.append((hint, trial.size))
         together = None
         if len(helpful) > 1:
-            together = self.gain([Trial(h.policy, h.change) for h in helpful])
-        hints += helpful
-        hints.sort(key=lambda hint: -max(hint.gain_db, hint.beside_db or 0))
-        return hints, together
+            together = self.gain([Trial(h.policy, h.change) for h, _ in helpful])
+        return ordered([*hints, *helpful]), together
 
-    def _scales(self) -> list[Hint]:
+    def _scales(self) -> list[tuple[Hint, int]]:
         trial = scales(self.layers, self.rules.policy)
         gain = self.gain([trial]) if trial else None
         if trial is None or gain is None or gain < _GAIN:
             return []
         worst = suspects(self.layers, 1)[0]
         words = f"computes without scales, and {worst['name']} {finding(worst)}"
-        return [Hint(None, words, trial.words, trial.policy, gain, None)]
+        hint = Hint(None, words, trial.words, trial.policy, gain, None)
+        return [(hint, trial.size)]
 
     def _best(self, layer: Layer) -> tuple[Trial, float] | None:
         """The smallest change that gains a third of what larger ones do, and its
@@ -230,7 +267,7 @@ class Search(NamedTuple):
         if most < _GAIN:
             found = [each for each in found if each[0].words.startswith("give")]
         for trial, gain in found:
-            if gain >= min(most, _MUCH) / 3:
+            if _suffices(gain, most):
                 return trial, gain
         return found[0] if found else None
 

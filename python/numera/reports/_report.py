@@ -54,7 +54,7 @@ class Report:
     layers: list[dict[str, Any]]
     """As ``program.layers`` has them."""
     hints: list[Hint]
-    """Changes that help, the one that gains the most first."""
+    """Changes that help, in the order of what they gain."""
     together_db: float | None
     """What those of layers gain together."""
     tried: int
