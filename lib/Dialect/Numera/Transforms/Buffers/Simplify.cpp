@@ -119,7 +119,7 @@ struct ComposeCasts : OpRewritePattern<CastOp> {
         outer, [&] { outer.getOperandMutable().assign(inner.getOperand()); });
     if (auto formats = inner.getOperandFormatsAttr())
       outer.setOperandFormatsAttr(formats);
-    else if (outer.getFormatAttr())
+    else if (outer.getFormatAttr() || inner.getFormatAttr())
       outer.setOperandFormatsAttr(rewriter.getArrayAttr(
           FormatAttr::get(rewriter.getContext(), from.format)));
     return success();

@@ -32,8 +32,11 @@ Value HookBuilder::elementAt(Location loc, Value base, Value index,
 
 Value HookBuilder::cast(Location loc, Value value, Type type,
                         const ElementKind &from, const ElementKind &to) {
+  // Codes of f32 are its bits.
   if (from == to)
-    return value;
+    return value.getType() == type
+               ? value
+               : LLVM::BitcastOp::create(builder, loc, type, value);
   auto op = CastOp::create(builder, loc, TypeRange(type), ValueRange(value));
   auto attribute = [&](const ElementKind &kind) {
     return FormatAttr::get(module.getContext(), kind.format);

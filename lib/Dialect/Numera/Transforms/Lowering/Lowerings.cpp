@@ -79,8 +79,14 @@ Value Lowerings::lower(OpBuilder &builder, FormatOpInterface op,
                        ValueRange values) {
   unsigned count = op.getFormatOperandCount();
   SmallVector<Scalar, 3> operands;
-  for (auto [i, value] : llvm::enumerate(values.take_front(count)))
-    operands.push_back({value, op.getOperandElement(i)});
+  for (auto [i, value] : llvm::enumerate(values.take_front(count))) {
+    ElementKind kind = op.getOperandElement(i);
+    // Codes of a machine format are the bits of its numbers.
+    if (machineWidth(kind) != 0)
+      value = fromBits(builder, op.getLoc(), value,
+                       storageType(builder.getContext(), kind));
+    operands.push_back({value, kind});
+  }
   if (failed(checkWidth(op, op.getResultElement(), target)) ||
       llvm::any_of(operands, [&](const Scalar &operand) {
         return failed(checkWidth(op, operand.kind, target));

@@ -53,6 +53,15 @@ static Value emptyTensor(OpBuilder &builder, Location loc,
   return tensor::EmptyOp::create(builder, loc, sizes, element);
 }
 
+/// A code of a machine format as a number of its type; anything else as it is.
+static Value asNumber(OpBuilder &builder, Location loc, Value value) {
+  auto code = dyn_cast<NumType>(value.getType());
+  Type type =
+      code ? typeOfFormat(builder.getContext(), code.getFormat()) : Type();
+  return !code || type == code ? value
+                               : CastOp::create(builder, loc, type, value);
+}
+
 Value mapElements(OpBuilder &builder, Location loc,
                   ArrayRef<OpFoldResult> sizes, ArrayRef<ScaleAccess> operands,
                   Type element, const ScaledFormat &format, ScaleBody body) {
@@ -71,7 +80,13 @@ Value mapElements(OpBuilder &builder, Location loc,
       [&](OpBuilder &inner, Location where, ValueRange arguments) {
         IRArithmetic arithmetic{inner, where};
         ScaleSteps<IRArithmetic> steps(arithmetic, format);
-        Value result = body(steps, arithmetic, arguments.drop_back());
+        // Elements in f32 may be its codes; steps are on machine numbers.
+        SmallVector<Value> numbers;
+        for (Value argument : arguments.drop_back())
+          numbers.push_back(asNumber(inner, where, argument));
+        Value result = body(steps, arithmetic, numbers);
+        if (result.getType() != element)
+          result = CastOp::create(inner, where, element, result);
         linalg::YieldOp::create(inner, where, result);
       });
   return generic.getResult(0);
