@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from torch import fx
 
 from numera import _numera
 from numera._errors import Error
@@ -32,13 +33,21 @@ _DTYPES = {
 """Numbers of the element types that programs have (`numera.h`)."""
 
 
+def _reader(node: fx.Node) -> fx.Node:
+    """The first node that computes with an argument."""
+    reader = next(iter(node.users), node)
+    if reader is node or reader.meta.get("numera_node") != node.meta.get("numera_node"):
+        return reader
+    return _reader(reader)  # the argument in another order of its dimensions
+
+
 def check_types(graph: Graph) -> None:
     """Refuses numbers that a program neither takes nor returns."""
     results: Any = graph.module.graph.output_node().args[0]
     for node in graph.placeholders:
         dtype = node.meta["val"].dtype
         if dtype not in _DTYPES:
-            user = next(iter(node.users), node)
+            user = _reader(node)
             raise GraphError(user, f"it reads {dtype}, which no program takes")
     for node in results:
         dtype = node.meta["val"].dtype

@@ -34,6 +34,14 @@ def _levels(graph: fx.Graph, foreign: Collection[str]) -> dict[str, int]:
     return levels
 
 
+def _sort(graph: fx.Graph, levels: dict[str, int]) -> None:
+    """Has the nodes of a part stand together, before those of later parts."""
+    end = graph.output_node()
+    for node in sorted(graph.nodes, key=lambda each: levels.get(each.name, -1)):
+        if node is not end:
+            end.prepend(node)
+
+
 def run_in_parts(
     module: fx.GraphModule,
     foreign: Collection[str],
@@ -41,6 +49,7 @@ def run_in_parts(
 ) -> Callable[..., list[Any]]:
     """The graph as parts: `foreign` nodes run in PyTorch, others are compiled."""
     levels = _levels(module.graph, foreign)
+    _sort(module.graph, levels)
     whole = split_module(
         module, module, lambda node: levels[node.name], keep_original_order=True
     )

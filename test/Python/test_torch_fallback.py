@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""Graphs of which PyTorch runs a part, against eager mode."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torch_mlir")
+
+import numera
+import numera.torch
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    torch._dynamo.reset()
+
+
+def square(n=4):
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(n, n, generator=generator)
+    return x @ x.T + torch.eye(n)
+
+
+def bf16_product(x):
+    return (x.bfloat16() @ (x * 2).bfloat16()).float() * 2
+
+
+def spectrum(x):
+    window = torch.hann_window(4)
+    return torch.stft(x.flatten(), 4, window=window, return_complex=True).abs()
+
+
+def transposed_spectrum(x):
+    return torch.fft.fft(x * 2).transpose(0, 1).abs() * 3
+
+
+def sorted_constant(x):
+    """A part that reads nothing, and one that two others read."""
+    ranked = torch.sort(torch.arange(4.0))[0]
+    return torch.sort(x + ranked)[0] * ranked + torch.sort(ranked)[0]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: torch.logdet(x) * 2,
+        lambda x: torch.linalg.solve(x * 2, x + 1) * 3,
+        bf16_product,
+        spectrum,
+        transposed_spectrum,
+        sorted_constant,
+    ],
+    ids=["logdet", "solve", "bf16", "stft", "fft", "constant"],
+)
+def test_parts_of_graphs_give_eager_modes_results_and_gradients(function):
+    backend = numera.torch.backend("f32", fallback="torch")
+    net = torch.compile(function, backend=backend, dynamic=False)
+    x, y = square().requires_grad_(), square().requires_grad_()
+    result, wanted = net(x), function(y)
+    assert torch.allclose(result, wanted, rtol=1e-4, atol=1e-5)
+    result.square().sum().backward()
+    wanted.square().sum().backward()
+    assert torch.allclose(x.grad, y.grad, rtol=1e-2, atol=1e-3)
+    assert backend.fallbacks and backend.programs
+
+
+def test_what_crosses_a_border_as_complex_numbers_is_refused_by_its_reader():
+    backend = numera.torch.backend("f32", fallback="torch")
+    net = torch.compile(transposed_spectrum, backend=backend, dynamic=False)
+    assert torch.allclose(net(square()), transposed_spectrum(square()), rtol=1e-4)
+    operators = {each.operator for each in backend.fallbacks}
+    assert operators == {
+        "aten._fft_r2c.default",
+        "aten.transpose.int",
+        "aten.abs.default",
+    }
