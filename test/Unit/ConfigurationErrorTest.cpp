@@ -235,9 +235,9 @@ TEST(ConfigurationError, OperationsOfAFormat) {
             "f.yaml:2:47: error: 'operations' is given twice, give it once\n");
   EXPECT_EQ(errorOfFormat("a: {family: opaque, bits: 8, equivalent: bf16}"),
             "f.yaml:2:44: error: 'bf16' has 16 bits, expected a format of 8\n");
-  EXPECT_EQ(errorOfFormat("a: {family: opaque, bits: 8, equivalent: bf8}"),
-            "f.yaml:2:44: error: unknown format 'bf8', expected a name such as "
-            "posit16 or a spelling such as posit<16,2>\n");
+  EXPECT_EQ(
+      errorOfFormat("a: {family: opaque, bits: 8, equivalent: bf8}"),
+      "f.yaml:2:44: error: unknown format 'bf8', did you mean 'f8E5M2'?\n");
   EXPECT_EQ(errorOfFormat("a: {family: posit, bits: 8, equivalent: posit8}"),
             "f.yaml:2:31: error: unknown key 'equivalent' of family 'posit', "
             "expected bits, es, rounding or random-bits\n");

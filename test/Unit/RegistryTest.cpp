@@ -104,6 +104,33 @@ TEST(Registry, SuggestsNearNames) {
             "to 52");
 }
 
+TEST(Registry, SuggestsFormatsByTheNamesOfOtherTools) {
+  constexpr std::pair<const char *, const char *> names[] = {
+      {"bfloat16", "bf16"},
+      {"float16", "f16"},
+      {"half", "f16"},
+      {"fp16", "f16"},
+      {"Float32", "f32"},
+      {"double", "f64"},
+      {"fp8", "f8E4M3FN"},
+      {"e4m3", "f8E4M3FN"},
+      {"float8_e4m3fn", "f8E4M3FN"},
+      {"float8_e4m3", "f8E4M3"},
+      {"float8_e4m3b11fnuz", "float<4,3,fnuz,bias=11>"},
+      {"e5m2", "f8E5M2"},
+      {"fp6", "f6E2M3FN"},
+      {"fp4", "f4E2M1FN"},
+      {"int8", "fixed<7,0>"},
+      {"uint8", "fixed<8,0,unsigned>"},
+  };
+  for (auto [theirs, ours] : names) {
+    EXPECT_EQ(lookupError(theirs), "unknown format '" + std::string(theirs) +
+                                       "', did you mean '" + ours + "'?");
+    std::string error;
+    EXPECT_TRUE(Registry().lookupFormat(ours, error)) << error;
+  }
+}
+
 TEST(Registry, KnowsEveryFormatOfP3109ByName) {
   Registry registry;
   int small = 0, all = 0;

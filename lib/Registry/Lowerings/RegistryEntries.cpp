@@ -32,6 +32,79 @@ std::optional<CastType> numera::integerFromName(StringRef name) {
   return type;
 }
 
+/// The format that other tools have under a name; empty if none is known.
+static StringRef formatOfOthers(StringRef text) {
+  static constexpr struct {
+    llvm::StringLiteral theirs, ours;
+  } names[] = {
+      {"bfloat16", "bf16"},
+      {"brainfloat16", "bf16"},
+      {"half", "f16"},
+      {"fp16", "f16"},
+      {"float16", "f16"},
+      {"binary16", "f16"},
+      {"float", "f32"},
+      {"fp32", "f32"},
+      {"float32", "f32"},
+      {"single", "f32"},
+      {"binary32", "f32"},
+      {"fp64", "f64"},
+      {"double", "f64"},
+      {"float64", "f64"},
+      {"binary64", "f64"},
+      {"tfloat32", "tf32"},
+      {"tensorfloat32", "tf32"},
+      {"f8", "f8E4M3FN"},
+      {"fp8", "f8E4M3FN"},
+      {"float8", "f8E4M3FN"},
+      {"hf8", "f8E4M3FN"},
+      {"e4m3", "f8E4M3FN"},
+      {"e4m3fn", "f8E4M3FN"},
+      {"fp8_e4m3", "f8E4M3FN"},
+      {"fp8e4m3", "f8E4M3FN"},
+      {"float8_e4m3fn", "f8E4M3FN"},
+      {"float8e4m3fn", "f8E4M3FN"},
+      {"float8_e4m3", "f8E4M3"},
+      {"float8_e3m4", "f8E3M4"},
+      {"float8_e4m3fnuz", "f8E4M3FNUZ"},
+      {"float8e4m3fnuz", "f8E4M3FNUZ"},
+      {"float8_e4m3b11fnuz", "float<4,3,fnuz,bias=11>"},
+      {"bf8", "f8E5M2"},
+      {"e5m2", "f8E5M2"},
+      {"fp8_e5m2", "f8E5M2"},
+      {"fp8e5m2", "f8E5M2"},
+      {"float8_e5m2", "f8E5M2"},
+      {"float8e5m2", "f8E5M2"},
+      {"float8_e5m2fnuz", "f8E5M2FNUZ"},
+      {"float8e5m2fnuz", "f8E5M2FNUZ"},
+      {"e8m0", "f8E8M0FNU"},
+      {"float8_e8m0fnu", "f8E8M0FNU"},
+      {"float8e8m0", "f8E8M0FNU"},
+      {"fp6", "f6E2M3FN"},
+      {"e2m3", "f6E2M3FN"},
+      {"float6_e2m3fn", "f6E2M3FN"},
+      {"e3m2", "f6E3M2FN"},
+      {"float6_e3m2fn", "f6E3M2FN"},
+      {"fp4", "f4E2M1FN"},
+      {"float4", "f4E2M1FN"},
+      {"e2m1", "f4E2M1FN"},
+      {"float4_e2m1fn", "f4E2M1FN"},
+      {"float4e2m1", "f4E2M1FN"},
+      {"int4", "fixed<3,0>"},
+      {"int8", "fixed<7,0>"},
+      {"int16", "fixed<15,0>"},
+      {"int32", "fixed<31,0>"},
+      {"uint4", "fixed<4,0,unsigned>"},
+      {"uint8", "fixed<8,0,unsigned>"},
+      {"uint16", "fixed<16,0,unsigned>"},
+      {"uint32", "fixed<32,0,unsigned>"},
+  };
+  for (const auto &name : names)
+    if (name.theirs.equals_insensitive(text))
+      return name.ours;
+  return {};
+}
+
 Format RegistryEntries::lookupFormat(StringRef text, std::string &error) const {
   auto found = byName.find(text);
   if (found != byName.end())
@@ -60,7 +133,9 @@ Format RegistryEntries::lookupFormat(StringRef text, std::string &error) const {
     names.push_back(format.name);
   for (const NamedScaledFormat &format : scaled)
     names.push_back(format.name);
-  StringRef near = nearest(text, names);
+  StringRef near = formatOfOthers(text);
+  if (near.empty())
+    near = nearest(text, names);
   error = "unknown format '" + text.str() + "'";
   error += near.empty() ? ", expected a name such as posit16 or a spelling "
                           "such as posit<16,2>"
