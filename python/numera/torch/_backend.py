@@ -67,6 +67,8 @@ class Backend:
         self._options = dict(options)
         self._recorder = Recorder(stats) if stats else None
         self._ordinal = 0
+        self._is_broken = False
+        """Whether there was a model of several graphs."""
         self._lock = threading.Lock()
 
     def __call__(
@@ -75,6 +77,8 @@ class Backend:
         """What ``torch.compile`` calls with a graph of the model."""
         from torch._dynamo.backends.common import aot_autograd
 
+        ended: Any = getattr(graph, "compile_subgraph_reason", None)
+        self._is_broken |= getattr(ended, "graph_break", False)
         saved: set[str] = set()
         names = names_of(graph)
         compiler = aot_autograd(
@@ -142,6 +146,9 @@ class Backend:
             return specialising(
                 module, lambda each: self._compile(each, kind, weights, names)
             )
+        self._policy.see(
+            module, is_all=not self._is_broken, is_forward=kind == TRAINING
+        )
         for place, node in enumerate(module.graph.find_nodes(op="placeholder")):
             given = kind == BACKWARD and not node.name.startswith("tangents")
             node.meta["numera_weight"] = (

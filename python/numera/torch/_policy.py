@@ -22,6 +22,7 @@ from numera._errors import Error
 from numera._formats import Format
 from numera._request import Spec
 from numera.torch._loops import SUM
+from numera.torch._unmatched import Unmatched
 
 aten = torch.ops.aten
 
@@ -48,6 +49,8 @@ class Settings(NamedTuple):
 
 
 class _Rule(NamedTuple):
+    where: str
+    """What it is called in messages."""
     name: str
     operator: str
     settings: dict[str, Settings]
@@ -124,6 +127,7 @@ class Policy:
     def __init__(self, options: Mapping[str, Any], rules: Any = None) -> None:
         self._model = _settings(options, "the backend", None)
         self._rules = [self._rule(match, given) for match, given in _listed(rules)]
+        self._unmatched = Unmatched(self._rules)
 
     def _rule(self, match: Any, given: Any) -> _Rule:
         where = f"rule '{match}'"
@@ -142,7 +146,7 @@ class Policy:
                 key: Settings(each.format, None, None, None, None)
                 for key, each in base.items()
             }
-        return _Rule(name, operator.lower(), _settings(given, where, base))
+        return _Rule(where, name, operator.lower(), _settings(given, where, base))
 
     def __str__(self) -> str:
         names = [self._model[name].format.name for name in _PASSES]
@@ -153,6 +157,17 @@ class Policy:
         every = [self._model, *(rule.settings for rule in self._rules)]
         formats = [chosen.format for each in every for chosen in each.values()]
         return not all(each.facts.get("has_infinity", True) for each in formats)
+
+    def see(self, module: fx.GraphModule, *, is_all: bool, is_forward: bool) -> None:
+        """Notes which rules match something in a graph. Where the model has no
+        other one, those that match nothing are a warning.
+
+        is_forward  the graph of its backward pass is still to come.
+        """
+        nodes = (node for node in module.graph.nodes if node.op == "call_function")
+        self._unmatched.see((module_name(node), operator_name(node)) for node in nodes)
+        if is_all:
+            self._unmatched.warn(is_forward=is_forward)
 
     def settings(self, pass_: str, name: str, operator: str) -> Settings:
         for rule in self._rules:
