@@ -174,6 +174,21 @@ def test_a_layer_is_named_before_the_whole_model(default):
     assert "overflows" in found.hints[0].finding
 
 
+class ModelProto:
+    """A model of ONNX, as its package has it."""
+
+    def SerializeToString(self):
+        return CNN.read_bytes()
+
+
+def test_a_model_of_onnx_is_a_file_or_an_object():
+    images = np.random.default_rng(3).random((2, 1, 28, 28), "f4")
+    given = {"inputs": images, "format": "bf16", "hints": 0}
+    file, loaded = (numera.report(each, **given) for each in (CNN, ModelProto()))
+    assert (file.model, loaded.model) == ("model.onnx", "ModelProto")
+    assert loaded.layers == file.layers and loaded.digest == file.digest
+
+
 def test_scales_are_a_hint_for_the_whole_model():
     found = numera.report(WIDE, inputs=X, format="f8E4M3FN")
     whole = [hint for hint in found.hints if hint.layer is None]

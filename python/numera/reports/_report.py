@@ -156,6 +156,9 @@ def report(
     0.33
     """
     given = _policy.read(policy, format, accumulate)
+    name = name_of(model)
+    if hasattr(model, "SerializeToString"):  # a model of ONNX
+        model = model.SerializeToString()
     if path is not None:
         check_page(path)
 
@@ -206,7 +209,7 @@ def report(
         ).run(hints)
     worst = _measure.worst(outputs, exact, expected_labels, _WORST)
     made = Report(
-        model=name_of(model),
+        model=name,
         policy=given,
         chosen=program.policy,
         options=options,
