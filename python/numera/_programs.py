@@ -6,8 +6,10 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import shutil
 import tempfile
 import warnings
+import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
@@ -27,6 +29,19 @@ _AS_GIVEN = ("rounding", "random_bits", "overflow", "seed", "output_as", "functi
 """Arguments of a compilation that are options of the library as they are."""
 
 
+class _Folder:
+    """A folder of ours, which goes when nobody has it."""
+
+    def __init__(self) -> None:
+        self.name = tempfile.mkdtemp(prefix="numera-")
+        weakref.finalize(self, _remove, self.name, os.getpid())
+
+
+def _remove(folder: str, owner: int) -> None:
+    if os.getpid() == owner:  # a forked process leaves it to the one that made it
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 class _Model(NamedTuple):
     """What a program is compiled from: a file, or MLIR in memory."""
 
@@ -34,7 +49,7 @@ class _Model(NamedTuple):
     text: str | None
     sources: Sources
     options: list[str]
-    folder: tempfile.TemporaryDirectory[str] | None
+    folder: _Folder | None
     """Where the file is, if it is ours."""
 
     @property
@@ -390,7 +405,7 @@ def _read(model: Any, sources: Sources, options: list[str]) -> _Model:
     if hasattr(model, "SerializeToString"):
         model = model.SerializeToString()
     if isinstance(model, bytes):
-        folder = tempfile.TemporaryDirectory(prefix="numera-")
+        folder = _Folder()
         path = os.path.join(folder.name, "model.onnx")
         pathlib.Path(path).write_bytes(model)
         return _Model(path, None, sources, options, folder)

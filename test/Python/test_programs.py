@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Compiled programs: what is compiled, saved, opened and told."""
 
+import os
 import pathlib
 import pickle
+import subprocess
+import sys
 
 import numera
 import numpy as np
@@ -273,9 +276,43 @@ def test_a_model_of_onnx_is_a_file_bytes_or_an_object():
     assert "linalg.conv" in saved.mlir("import")
     with pytest.raises(numera.Error, match="found int"):
         numera.compile(3)
+
+    class Proto:  # what the package onnx has
+        def SerializeToString(self):
+            return FASHION.read_bytes()
+
+    np.testing.assert_array_equal(
+        numera.compile(Proto(), format="bf16")(images), expected
+    )
     onnx = pytest.importorskip("onnx")
     loaded = numera.compile(onnx.load(FASHION), format="bf16")
     np.testing.assert_array_equal(loaded(images), expected)
+
+
+def test_a_model_in_memory_leaves_nothing_behind(tmp_path):
+    """Neither files, nor a warning of what is left to the garbage collector; and a
+    process that was forked takes nothing from the one that compiled."""
+    script = f"""
+import gc, os, numera
+net = numera.compile(open({str(FASHION)!r}, "rb").read(), format="bf16")
+if os.fork() == 0:
+    raise SystemExit(0)  # with all that runs at an exit
+os.wait()
+assert len(os.listdir({str(tmp_path)!r})) == 1
+assert "linalg" in net.mlir("import")
+del net
+gc.collect()
+assert os.listdir({str(tmp_path)!r}) == []
+last = numera.compile(open({str(FASHION)!r}, "rb").read(), format="bf16")
+"""
+    found = subprocess.run(
+        [sys.executable, "-W", "always::ResourceWarning", "-c", script],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
+    assert found.returncode == 0, found.stderr
+    assert "numera-" not in found.stderr and list(tmp_path.iterdir()) == []
 
 
 def test_layers_say_what_each_adds():
