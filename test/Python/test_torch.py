@@ -4,7 +4,6 @@
 import doctest
 import math
 import os
-import re
 import subprocess
 import sys
 
@@ -495,100 +494,6 @@ def test_exported_programs():
         assert torch.allclose(net(x[:batch]), model(x[:batch]), rtol=1e-5, atol=1e-6)
     with pytest.raises(numera.Error, match="another structure than those of export"):
         net(x, x)
-
-
-def largest(x):
-    return torch.cummax(x * 2, 1)[0] + 1
-
-
-def test_what_cannot_be_compiled_names_the_operator_and_the_line():
-    net, _ = compiled(largest)
-    with pytest.raises(Exception, match="cannot compile") as caught:
-        net(torch.randn(2, 3))
-    assert "'aten.cummax.default' at " in str(caught.value)
-    assert "test_torch.py:" in str(caught.value)
-    assert "return torch.cummax(x * 2, 1)[0] + 1" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("options", "line"),
-    [
-        ({"polcy": {}}, "the backend has no argument 'polcy', did you mean 'policy'?"),
-        ({"accumulate": "f33"}, "unknown format 'f33'"),
-        ({"threads": -1}, "threads is -1, expected a number from 0 on"),
-        ({"seed": -1}, "seed is -1, expected a number from 0 on"),
-        ({"seed": "a"}, "seed is 'a', expected a number from 0 on"),
-        ({"format": "posit99"}, "posit99"),
-    ],
-)
-def test_wrong_options_are_refused_when_the_backend_is_made(options, line):
-    with pytest.raises(numera.Error, match=re.escape(line)):
-        numera.torch.backend(**options)
-
-
-REFUSALS = {
-    "svd": (lambda x: torch.linalg.svd(x)[1], "aten._linalg_svd.default"),
-    "rfft": (lambda x: torch.fft.rfft(x).abs(), "aten._fft_r2c.default"),
-    "complex": (lambda x: (torch.complex(x, x) * 2).real, "aten.complex.default"),
-    "inv": (torch.linalg.inv, "aten._linalg_check_errors.default"),
-    "polygamma": (lambda x: torch.polygamma(1, x), "aten.polygamma.default"),
-    "cond": (
-        lambda x: torch.cond(x.sum() > 0, lambda x: x * 2, lambda x: x - 1, (x,)),
-        "cond",
-    ),
-}
-"""What is refused, each in another stage, and the operator that is named."""
-
-
-@pytest.mark.parametrize("name", REFUSALS)
-def test_refusals_name_operator_line_and_remedy_without_mlir(name):
-    function, operator = REFUSALS[name]
-    net, _ = compiled(lambda x: function(x))
-    with pytest.raises(Exception, match="cannot compile") as caught:
-        net(torch.ones(3, 3))
-    (line,) = re.findall(r"cannot compile .*", str(caught.value))
-    assert line.startswith(f"cannot compile '{operator}' at ")
-    assert "test_torch.py:" in line
-    assert line.endswith('; fallback="torch" has PyTorch run it')
-    reason = line.rpartition(": ")[2]
-    assert not re.search(r"legalize|vtensor|tm_tensor|torch\.(operator|aten)", reason)
-
-
-def test_refusals_in_the_backward_pass_name_the_line_of_the_forward_pass():
-    grid = torch.zeros(1, 2, 2, 2)
-    net, _ = compiled(lambda x: bicubic(x, grid))
-    y = net(torch.ones(1, 1, 4, 4, requires_grad=True))
-    with pytest.raises(numera.Error, match="aten.grid_sampler_2d_backward") as caught:
-        y.sum().backward()
-    assert 'mode="bicubic"' in str(caught.value)
-    assert "torch.operator" in caught.value.details  # torch-mlir's own words
-
-
-def bicubic(x, grid):
-    return nn.functional.grid_sample(x, grid, mode="bicubic", align_corners=False)
-
-
-def test_models_that_export_refuses_are_one_line_with_the_place():
-    class Chooses(nn.Module):
-        def forward(self, x):
-            return x if x.sum() > 0 else -x
-
-    with pytest.raises(numera.Error) as caught:
-        numera.torch.compile(Chooses(), (torch.ones(2),))
-    assert "return x if x.sum() > 0 else -x" in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-def test_fallbacks_run_in_torch_and_are_listed():
-    net, backend = compiled(largest, fallback="torch")
-    x = torch.randn(2, 3, requires_grad=True)
-    y = net(x)
-    assert torch.equal(y, largest(x))
-    y.square().sum().backward()
-    wanted = torch.autograd.grad(largest(x).square().sum(), x)[0]
-    assert torch.allclose(x.grad, wanted)
-    assert [each.operator for each in backend.fallbacks] == ["aten.cummax.default"]
-    assert "torch.cummax(x * 2, 1)" in backend.fallbacks[0].place
 
 
 def texts_of(name):
