@@ -9,7 +9,7 @@ import numpy as np
 
 from numera import _arrays, _kinds
 from numera._errors import Error
-from numera._formats import Format
+from numera._formats import Format, ScaledFormat
 
 __all__ = ["Array", "array"]
 
@@ -38,6 +38,8 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         """Takes codes as they are: unsigned integers of the format's storage."""
         self._format = _arrays.chosen(fmt)
         codes = np.asarray(codes)
+        if not codes.dtype.isnative:
+            codes = codes.astype(codes.dtype.newbyteorder("="))
         if codes.dtype != self._format.dtype:
             raise Error(
                 f"codes of '{self._format}' are {self._format.dtype}, "
@@ -315,9 +317,15 @@ def array(x: Any, fmt: str | Format | None = None, **options: Any) -> Array:
     >>> (x + x).view(ml_dtypes.bfloat16)
     array([0, 2, 4], dtype=bfloat16)
     """
+    if isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):
+        raise Error("x has masked elements, which no array of a format has; fill them")
+    if options and fmt is None:
+        raise Error(f"{next(iter(options))} goes with a format, which x is rounded to")
     if isinstance(x, Array):
         return x if fmt is None else x.astype(fmt, **options)
     if fmt is not None:
+        if isinstance(_arrays.chosen(fmt), ScaledFormat):
+            raise Error(f"'{fmt}' is a scaled format, which numera.encode makes")
         integers = isinstance(x, int) and not isinstance(x, bool)
         if integers and -(2**63) <= x < 2**63:
             x = np.int64(x)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from numera import _formats, _kinds, _numera, _scaled, _sources
-from numera._errors import Error
+from numera._errors import Error, check_whole
 from numera._formats import Format
 
 __all__ = ["decode", "encode", "quantize"]
@@ -105,7 +105,17 @@ def _run(
     seed: int,
     step: int,
 ) -> None:
-    cast.run(_bits(array), _bits(result), threads, seed, step)
+    _start(cast, _bits(array), _bits(result), threads, seed, step)
+
+
+def _start(
+    cast: _numera.Cast, x: Any, result: Any, threads: int, seed: int, step: int
+) -> None:
+    try:
+        cast.run(x, result, threads, seed, step)
+    except TypeError:
+        check_whole(threads=threads, seed=seed, step=step)
+        raise
 
 
 def _into(
@@ -138,6 +148,18 @@ def _into(
     if not native:
         out[...] = target
     return out
+
+
+def _opened(x: Any, what: str) -> _kinds.Opened:
+    """The numbers of an array; not the codes of one that has a format."""
+    from numera._array import Array
+
+    if isinstance(x, Array):
+        raise Error(
+            f"{what} takes arrays of numbers, found one of '{x.format}'; "
+            f"cast it with .astype, or use its .values()"
+        )
+    return _kinds.open(x)
 
 
 def _floats(opened: _kinds.Opened, what: str) -> str:
@@ -193,13 +215,14 @@ def quantize(
             and out.flags.writeable
         ):
             result = np.empty_like(x) if out is None else out
-            cast.run(x, result, threads, seed, step)
+            _start(cast, x, result, threads, seed, step)
             return result
-    opened = _kinds.open(x)
+    opened = _opened(x, "quantize")
     source = _floats(opened, "quantize")
     scaled = _scaled.find(chosen(fmt))
     if scaled is not None:
         _scaled.refuse(rounding=rounding, overflow=overflow, random_bits=random_bits)
+        check_whole(threads=threads)
 
         def fill(target: np.ndarray[Any, Any]) -> None:
             _scaled.quantize(opened.array, source, scaled, axis, target, threads)
@@ -233,7 +256,7 @@ def _directly(x: Any, key: _Key, threads: int, seed: int = 0, step: int = 0) -> 
         return None
     cast, dtype = found
     result = np.empty_like(x, dtype=dtype)
-    cast.run(x, result, threads, seed, step)
+    _start(cast, x, result, threads, seed, step)
     return result
 
 
@@ -276,13 +299,14 @@ def encode(
         found = _directly(x, key, threads, seed, step)
         if found is not None:
             return found
-    opened = _kinds.open(x)
+    opened = _opened(x, "encode")
     array = opened.array.view(np.uint8) if opened.array.dtype == bool else opened.array
     scaled = _scaled.find(chosen(fmt))
     if scaled is not None:
         _scaled.refuse(
             rounding=rounding, overflow=overflow, random_bits=random_bits, out=out
         )
+        check_whole(threads=threads)
         return _scaled.encode(array, _floats(opened, "encode"), scaled, axis, threads)
     if axis is not None:
         raise Error(f"axis is for scaled formats, found '{fmt}'")

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from numera import _numera
+from numera import _kinds, _numera
 from numera._device import DeviceArray, code_of, device_array, run_on_device
-from numera._errors import Error
+from numera._errors import Error, check_whole
 
 __all__ = ["Function", "Tensor"]
 
@@ -102,6 +102,7 @@ class Function:
         memory, are read where they are if they are dense and of the input's dtype.
         Strided ones are copied; of another dtype they are converted where no
         number changes, and refused otherwise. Lists and numbers are rounded.
+        Arrays of :func:`numera.array` are their values.
 
         The result is an array, or a tuple of them where there are several: NumPy's,
         or PyTorch's where an input is. A program for a GPU takes arrays that lie
@@ -139,17 +140,21 @@ class Function:
         if self._brains:
             arrays = _as_integers(arrays, self._brains[0])
             outputs = _as_integers(outputs, self._brains[1])
-        results = self.program.call(
-            self.name,
-            arrays,
-            outputs,
-            len(self.outputs),
-            self._brains,
-            threads,
-            seed,
-            step,
-            sample,
-        )
+        try:
+            results = self.program.call(
+                self.name,
+                arrays,
+                outputs,
+                len(self.outputs),
+                self._brains,
+                threads,
+                seed,
+                step,
+                sample,
+            )
+        except TypeError:
+            check_whole(threads=threads, seed=seed, step=step, sample=sample)
+            raise
         if out is not None:
             return out
         if self._brains:
@@ -299,15 +304,15 @@ def _view(value: Any, name: str) -> np.ndarray[Any, Any] | None:
 
 def _dense(value: Any, tensor: Tensor) -> np.ndarray[Any, Any]:
     """The array of an argument that is none, or not as the function wants it."""
+    from numera._array import Array
+
     name = f"input '{tensor.name}'"
     if value is None:  # of which NumPy would make a NaN
         raise Error(f"{name} is None, expected an array of {tensor.dtype}")
-    array = _view(value, name)
+    # What an array of a format lends by DLPack are its codes.
+    array = value.values() if isinstance(value, Array) else _view(value, name)
     if array is None:
-        try:
-            return np.asarray(value, tensor.dtype)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise Error(f"{name} is no array of {tensor.dtype}: {error}") from None
+        return _kinds.numbers(value, name, tensor.dtype)
     if not np.can_cast(array.dtype, tensor.dtype, "safe"):
         raise Error(
             f"{name} has dtype {array.dtype}, expected {tensor.dtype}; "

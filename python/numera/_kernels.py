@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from numera import _numera, _sources
+from numera._errors import check_whole
 from numera._formats import Format
 from numera._scaled import code_dtype
 
@@ -112,6 +113,7 @@ def stochastic(seed: int, step: int = 0) -> Iterator[None]:
     >>> bool((a == b).all())
     True
     """
+    check_whole(seed=seed, step=step)
     before = _state.seed, _state.step, _state.count
     _state.seed, _state.step, _state.count = seed, step, itertools.count()
     try:

@@ -15,7 +15,7 @@ import numpy as np
 
 from numera._errors import Error
 
-__all__ = ["Opened", "format_of", "open"]
+__all__ = ["Opened", "format_of", "numbers", "open"]
 
 _FORMATS = {
     "float16": "f16",
@@ -83,9 +83,10 @@ def open(x: Any) -> Opened:
     if isinstance(x, np.generic):
         return _opened(np.asarray(x), lambda y: y[()])
     if isinstance(x, (int, float)) and not isinstance(x, bool):
-        return _opened(np.asarray(x, np.float64), lambda y: y[()])
+        return _opened(numbers(x, "a number", np.dtype("f8")), lambda y: y[()])
     if isinstance(x, (list, tuple)):
-        return _opened(_numbers(x), lambda y: y)
+        array = numbers(x, "a list", np.dtype("f8"))
+        return _opened(array, lambda y: y)
     if hasattr(x, "__array_interface__"):
         return _opened(np.asarray(x), lambda y: y)
     if hasattr(x, "__dlpack__"):
@@ -99,11 +100,17 @@ def _opened(array: np.ndarray[Any, Any], close: Callable[..., Any]) -> Opened:
     return Opened(array, format_of(array.dtype), close)
 
 
-def _numbers(x: list[Any] | tuple[Any, ...]) -> np.ndarray[Any, Any]:
+def numbers(x: Any, what: str, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """An array of a number or of lists of them."""
     try:
-        return np.asarray(x, np.float64)
-    except (TypeError, ValueError) as error:
-        raise Error(f"a list that is no array of numbers: {error}") from None
+        array = np.asarray(x, dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise Error(f"{what} is no array of {dtype}: {error}") from None
+    # NumPy makes a NaN of None.
+    suspect = dtype.kind == "f" and np.isnan(array).any()
+    if suspect and any(each is None for each in np.asarray(x, object).flat):
+        raise Error(f"{what} is no array of {dtype}: it has None; use math.nan")
+    return array
 
 
 # ---- NumPy ------------------------------------------------------------------

@@ -110,8 +110,8 @@ def refuse(**named: Any) -> None:
 def _normal_axis(fmt: Scaling, axis: int | None, rank: int) -> int | None:
     if axis is None:
         return rank - 1 if fmt.block and rank else None
-    if not -rank <= axis < rank:
-        raise Error(f"axis is {axis}, expected one of an array of {rank} dimensions")
+    if not isinstance(axis, (int, np.integer)) or not -rank <= axis < rank:
+        raise Error(f"axis is {axis!r}, expected one of an array of {rank} dimensions")
     return axis % rank
 
 

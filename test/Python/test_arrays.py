@@ -284,7 +284,7 @@ def test_many_calls_keep_no_memory():
         (np.array([None]), "quantize takes floats (f16, bf16, f32, f64), found object"),
         (np.zeros(2, bool), "quantize takes floats (f16, bf16, f32, f64), found bool"),
         (np.zeros(2, np.longdouble), "quantize takes floats (f16, bf16, f32, f64), found float128"),
-        ([[1.0], [1.0, 2.0]], "a list that is no array of numbers"),
+        ([[1.0], [1.0, 2.0]], "a list is no array of float64: "),
         ("text", "expected an array, found str"),
         (None, "expected an array, found NoneType"),
     ],
