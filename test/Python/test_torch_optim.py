@@ -386,6 +386,14 @@ REFUSED = [
     ),
     ({"lr": -1}, "lr is -1, expected at least 0"),
     ({"betas": (1.0, 0.9)}, "beta is 1.0, expected one below 1"),
+    ({"lr": "x"}, "lr is 'x', expected at least 0"),
+    ({"betas": 0.9}, "betas are 0.9, expected two numbers"),
+    ({"betas": ("a", 0.9)}, "beta is 'a', expected one below 1"),
+    ({"random_bits": -1}, "random bits are -1, expected 1 to 32"),
+    ({"random_bits": 1.5}, "random bits are 1.5, expected 1 to 32"),
+    ({"compensated": "x"}, "compensated is 'x', expected True or False"),
+    ({"seed": -1}, "seed is -1, expected a whole number of 64 bits from 0 on"),
+    ({"seed": "x"}, "seed is 'x', expected a whole number of 64 bits from 0 on"),
     ({"fused": True}, "fused= is not for the optimisers of numera.torch"),
 ]
 
@@ -395,6 +403,17 @@ def test_what_is_refused(options, message):
     with pytest.raises(numera.Error) as caught:
         optim.Adam([torch.zeros(2, requires_grad=True)], **options)
     assert str(caught.value) == message
+
+
+def test_arguments_of_other_optimisers_are_refused():
+    p = torch.zeros(2, requires_grad=True)
+    for kind, name in ((optim.Adam, "momentum"), (optim.AdamW, "wieghts")):
+        said = f"{kind.__name__} has no argument '{name}'"
+        with pytest.raises(TypeError, match=said):
+            kind([p], **{name: 0.9})
+    with pytest.raises(TypeError, match="SGD has no argument 'betas', expected "):
+        optim.SGD([p], betas=(0.9, 0.99))
+    optim.Adam([p], foreach=False, fused=None)  # as it is
 
 
 def test_state_needs_a_zero():

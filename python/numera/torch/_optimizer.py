@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 
-from numera._errors import Error
+from numera._errors import Error, check_whole
 from numera.torch import _roles, _update
 from numera.torch._roles import Roles
 
@@ -20,6 +20,18 @@ _CHUNK = 1 << 18
 _MANY = 1 << 15
 """Elements from which on several threads are worth while."""
 _REFUSED = ("foreach", "fused", "capturable", "differentiable")
+_FLAGS = ("maximize", "compensated", "nesterov", "amsgrad")
+
+
+def _check(group: Mapping[str, Any]) -> None:
+    """Refuses words in place of numbers and of truths."""
+    check_whole(seed=group["seed"])
+    bits = group["random_bits"]
+    if bits is not None and bits not in range(1, 33):
+        raise Error(f"random bits are {bits!r}, expected 1 to 32")
+    for name in _FLAGS:
+        if group.get(name, False) not in (True, False):
+            raise Error(f"{name} is {group[name]!r}, expected True or False")
 
 
 class Optimizer(torch.optim.Optimizer):
@@ -27,9 +39,17 @@ class Optimizer(torch.optim.Optimizer):
 
     _rule: str
 
-    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
-        for name in _REFUSED:
-            if defaults.pop(name, None):
+    def __init__(
+        self, params: Any, defaults: dict[str, Any], others: Mapping[str, Any]
+    ) -> None:
+        """``others`` are arguments of which this class has none."""
+        for name, value in others.items():
+            if name not in _REFUSED:
+                raise TypeError(
+                    f"{type(self).__name__} has no argument '{name}', expected "
+                    f"{', '.join(defaults)}"
+                )
+            if value:
                 raise Error(f"{name}= is not for the optimisers of numera.torch")
         self._clear()
         super().__init__(params, defaults)
@@ -100,6 +120,7 @@ class Optimizer(torch.optim.Optimizer):
         """Adds parameters, which are rounded to the format of weights."""
         super().add_param_group(param_group)
         group = self.param_groups[-1]
+        _check(group)
         for name in ("weights", "master", "compute"):
             group[name] = _roles.spelled(group[name])
         state = group["state"]

@@ -30,8 +30,26 @@ __all__ = ["SGD", "Adam", "AdamW"]
 
 def _check(**named: float) -> None:
     for name, value in named.items():
-        if not value >= 0:
-            raise Error(f"{name.replace('_', ' ')} is {value}, expected at least 0")
+        try:
+            fits = bool(value >= 0)
+        except TypeError:
+            fits = False
+        if not fits:
+            raise Error(f"{name.replace('_', ' ')} is {value!r}, expected at least 0")
+
+
+def _check_betas(betas: Any) -> None:
+    try:
+        first, second = betas
+    except (TypeError, ValueError):
+        raise Error(f"betas are {betas!r}, expected two numbers") from None
+    for beta in (first, second):
+        try:
+            fits = bool(0 <= beta < 1)
+        except TypeError:
+            fits = False
+        if not fits:
+            raise Error(f"beta is {beta!r}, expected one below 1")
 
 
 class SGD(Optimizer):
@@ -83,7 +101,7 @@ class SGD(Optimizer):
         if nesterov and (momentum <= 0 or dampening != 0):
             raise Error("nesterov needs a momentum, and no dampening")
         own = {key: value for key, value in locals().items() if key in _SGD}
-        super().__init__(params, {**own, **others})
+        super().__init__(params, own, others)
 
     def _names(self, group: Mapping[str, Any]) -> tuple[str, ...]:
         return ("momentum_buffer",) if group["momentum"] else ()
@@ -159,11 +177,9 @@ class Adam(Optimizer):
         **others: Any,
     ) -> None:
         _check(lr=lr, eps=eps, weight_decay=weight_decay)
-        for beta in betas:
-            if not 0 <= beta < 1:
-                raise Error(f"beta is {beta}, expected one below 1")
+        _check_betas(betas)
         own = {key: value for key, value in locals().items() if key in _ADAM}
-        super().__init__(params, {**own, **others})
+        super().__init__(params, own, others)
 
     def _names(self, group: Mapping[str, Any]) -> tuple[str, ...]:
         names = ("exp_avg", "exp_avg_sq")
