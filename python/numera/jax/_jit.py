@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
+import inspect
 import math
+import operator
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -66,7 +69,7 @@ class Jitted:
         functools.update_wrapper(self, fun)
         self._fun = fun
         self._options, self._backward = options, backward
-        self._argnums, self._argnames = static_argnums, static_argnames
+        self._argnums, self._argnames = _static(fun, static_argnums, static_argnames)
         self._seed = seed
         self._known: dict[_Signature, tuple[_programs.Program, _Compiled]] = {}
         self._lock = threading.RLock()
@@ -100,9 +103,9 @@ class Jitted:
     def _split(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[list[Any], _Signature]:
-        static = {n % len(args) if args else n for n in self._argnums}
+        static = {n if n >= 0 else n + len(args) for n in self._argnums}
         fixed: list[tuple[Any, Any]] = [
-            (n, args[n]) for n in sorted(static) if n < len(args)
+            (n, args[n]) for n in sorted(static) if 0 <= n < len(args)
         ]
         fixed += [(k, kwargs[k]) for k in self._argnames if k in kwargs]
         names = {name for name, _ in fixed}
@@ -125,7 +128,7 @@ class Jitted:
                     kwargs[place] = value
             results, tree = jax.tree.flatten(self._fun(*args, **kwargs))
             out.append(tree)
-            return tuple(results)
+            return tuple(map(jax.numpy.asarray, results))  # numbers, too
 
         return flat
 
@@ -315,6 +318,57 @@ def _floats(avals: Sequence[Any]) -> list[int]:
     return [place for place, (_, dtype, _) in enumerate(avals) if _is_float(dtype)]
 
 
+def _static(
+    fun: Callable[..., Any], places: Sequence[int], names: Sequence[str]
+) -> tuple[list[int], list[str]]:
+    """The static arguments by place and by name: as in ``jax.jit``, one
+    of the two says the other."""
+    try:
+        known = list(inspect.signature(fun).parameters.values())
+    except (TypeError, ValueError):  # of what is not written in Python
+        return list(map(operator.index, places)), list(names)
+    by_place = [
+        each.name
+        for each in known
+        if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
+    ]
+    most, found = len(by_place), set()
+    takes_more = any(each.kind == each.VAR_POSITIONAL for each in known)
+    for place in map(operator.index, places):
+        if not -most <= place < most and not (takes_more and place >= 0):
+            raise Error(
+                f"static_argnums has {place}, and the function takes {most} arguments"
+            )
+        found.add(place)  # from the end: of a call's arguments
+    others = any(each.kind == each.VAR_KEYWORD for each in known)
+    for name in names:
+        if not others and name not in {each.name for each in known}:
+            raise Error(f"static_argnames has '{name}', which the function has not")
+    if not names:
+        names = [by_place[place] for place in sorted(found) if 0 <= place < most]
+    elif not found:
+        found = {place for place, name in enumerate(by_place) if name in names}
+    return list(found), list(names)
+
+
+_OPTIONS = (
+    *("formats", "target", "cpu", "gpu", "optimization", "code_cache", "output_as"),
+    *("replace", "safetensors"),
+)
+"""Arguments of `numera.compile` that are passed on."""
+
+
+def _check(fun: Any, options: Mapping[str, Any]) -> None:
+    if not callable(fun):
+        raise TypeError(f"jit takes a function, found {type(fun).__name__}")
+    for name in options:
+        if name not in _OPTIONS:
+            known = [*inspect.signature(jit).parameters, *_OPTIONS]
+            near = difflib.get_close_matches(name, known, 1)
+            end = f"did you mean '{near[0]}'?" if near else f"expected one of {known}"
+            raise TypeError(f"jit has no argument '{name}', {end}")
+
+
 def jit(
     fun: Callable[..., Any] | None = None,
     *,
@@ -356,6 +410,7 @@ def jit(
     if fun is None:
         given = {k: v for k, v in locals().items() if k not in ("fun", "options")}
         return functools.partial(jit, **given, **options)
+    _check(fun, options)
     shared = {
         "accumulate": accumulate,
         "rounding": rounding,
