@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import re
 import shutil
 import tempfile
 import warnings
@@ -18,7 +19,7 @@ import numpy as np
 from numera import _numera, _sources
 from numera._calls import Function
 from numera._errors import Error
-from numera._request import MODEL_ENDINGS, Path, Request, Spec
+from numera._request import MODEL_ENDINGS, Path, Request, Spec, path_of
 from numera._sources import Source, Sources
 
 __all__ = ["Program", "Statistics", "compile", "open"]
@@ -27,6 +28,10 @@ ACCUMULATORS = ("same", "quire", "tensorcore")
 _AS_GIVEN = ("rounding", "random_bits", "overflow", "seed", "output_as", "function",
              "target", "cpu", "gpu", "optimization")  # fmt: skip
 """Arguments of a compilation that are options of the library as they are."""
+
+
+_LIKE_A_PATH = re.compile(r"[\w./\\~ -]+")
+"""A word or a path; MLIR has symbols, braces or quotes."""
 
 
 class _Folder:
@@ -365,11 +370,11 @@ def _source(model: Any, given: Mapping[str, Any]) -> _Model:
     paths = {key: given.get(key) for key in ("code_cache", "safetensors")}
     options = {
         "format": request.name(given.get("format")),
-        "replace": replace if isinstance(replace, str) else ",".join(replace or ()),
+        "replace": _joined(replace),
         "accumulate": request.name(given.get("accumulate"), words=ACCUMULATORS),
         **{key.replace("_", "-"): given.get(key) for key in _AS_GIVEN},
         **{
-            key.replace("_", "-"): None if path is None else os.fspath(path)
+            key.replace("_", "-"): None if path is None else path_of(path, key)
             for key, path in paths.items()
         },
     }
@@ -383,6 +388,16 @@ def _source(model: Any, given: Mapping[str, Any]) -> _Model:
         f"{key}={value}" for key, value in options.items() if value not in (None, "")
     ]
     return _read(model, request.sources(), listed)
+
+
+def _joined(replace: Any) -> str:
+    """The float types that are replaced, as an option of the library."""
+    names = [replace] if isinstance(replace, str) else replace or ()
+    if not isinstance(names, (list, tuple)) or not all(
+        isinstance(name, str) for name in names
+    ):
+        raise Error(f"replace is {replace!r}, expected a float type or several: 'f32'")
+    return ",".join(names)
 
 
 def _restore(
@@ -410,11 +425,17 @@ def _read(model: Any, sources: Sources, options: list[str]) -> _Model:
         pathlib.Path(path).write_bytes(model)
         return _Model(path, None, sources, options, folder)
     if not isinstance(model, (str, os.PathLike)):
-        raise Error(
-            f"a model is a path, MLIR, or one of ONNX, found {type(model).__name__}"
-        )
+        what = f"a model is a path, MLIR, or one of ONNX, found {type(model).__name__}"
+        if any(each.__module__.startswith("torch.") for each in type(model).__mro__):
+            what += "; numera.torch.compile takes those of PyTorch"
+        raise Error(what)
     text = os.fspath(model)
     if isinstance(model, str) and not text.endswith(MODEL_ENDINGS):
+        if "\n" not in text and _LIKE_A_PATH.fullmatch(text):
+            raise Error(
+                f"'{text}' is neither MLIR nor a path that ends in "
+                f"{', '.join(MODEL_ENDINGS)}; numera.import_model reads other models"
+            )
         return _Model("model.mlir", text, sources, options, None)
     return _Model(text, None, sources, options, None)
 

@@ -6,10 +6,13 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from numera import _formats, _sources
+from numera._errors import Error
 from numera._formats import Format
 from numera._sources import Source, Sources
 
@@ -29,7 +32,9 @@ class Request:
 
     def __init__(self, files: Path | Sequence[Path]) -> None:
         paths = [files] if isinstance(files, (str, os.PathLike)) else files
-        own = tuple(_sources.read(path) for path in paths)
+        if not isinstance(paths, Iterable):
+            raise Error(f"formats are YAML files, found {type(paths).__name__}")
+        own = tuple(_sources.read(path_of(path, "formats")) for path in paths)
         self._groups: list[Sources] = [own]
         self._own = set(_formats.own_names(own))
 
@@ -42,6 +47,8 @@ class Request:
         return found.name
 
     def add_file(self, path: Path) -> None:
+        """Adds a file that has a policy."""
+        path = path_of(path, "policy", "a mapping or ")
         self._groups.append((_sources.read(path),))
 
     def add_policy(self, policy: Mapping[str, Any]) -> None:
@@ -66,10 +73,23 @@ class Request:
             }
         if isinstance(value, (list, tuple)):
             return [self._plain(each) for each in value]
-        return value
+        if isinstance(value, (str, int, float)):
+            return value
+        if isinstance(value, np.generic):
+            return value.item()
+        return self.name(value)  # a dtype
 
     def sources(self) -> Sources:
         return _sources.merge(self._groups)
+
+
+def path_of(given: Any, name: str, others: str = "") -> str:
+    """A path that an argument has."""
+    if isinstance(given, (str, os.PathLike)):
+        path = os.fspath(given)
+        if isinstance(path, str):
+            return path
+    raise Error(f"{name} is {given!r}, expected {others}a path")
 
 
 _POLICY_KEYS = ("scale_format", "zero_points")

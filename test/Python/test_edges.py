@@ -159,3 +159,44 @@ def test_arguments_that_go_for_nothing():
         numera.array(X, "mxfp8")
     with pytest.raises(numera.Error, match="axis is 'x', expected one of"):
         numera.quantize(X, "mxfp8", axis="x")
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        ({"replace": 3}, "replace is 3, expected a float type or several"),
+        ({"replace": ["f32", 3]}, r"replace is \['f32', 3\], expected a float type"),
+        ({"policy": 3}, "policy is 3, expected a mapping or a path"),
+        ({"policy": {"default": object}}, "no dtype of a format's numbers|found type"),
+        ({"policy": {"default": {1}}}, "a format is a name, .* found set"),
+        ({"formats": 3}, "formats are YAML files, found int"),
+        ({"formats": [3]}, "formats is 3, expected a path"),
+        ({"code_cache": 3}, "code_cache is 3, expected a path"),
+        ({"safetensors": b"x"}, "safetensors is b'x', expected a path"),
+        ({"seed": -1}, "option 'seed' is '-1', expected a whole number"),
+        ({"optimization": 4}, "option 'optimization' is '4', expected 0, 1, 2 or 3"),
+        ({"format": 3}, "a format is a name, .* found int"),
+    ],
+    ids=str,
+)
+def test_wrong_arguments_of_compile(options, said):
+    with pytest.raises(numera.Error, match=said):
+        numera.compile(PRODUCT, **options)
+
+
+def test_dtypes_in_policies_are_formats():
+    policy = {"default": np.float16, "rules": [{"match": "*", "format": np.float64}]}
+    given = numera.compile(PRODUCT, policy=policy).policy
+    assert given["format"] == "f16" and given["rules"][0]["format"] == "f64"
+
+
+@pytest.mark.parametrize("model", ["net.pt2", "models/net", ".", "my net.tflite"])
+def test_a_path_that_is_no_model_is_not_read_as_mlir(model):
+    with pytest.raises(numera.Error, match="neither MLIR nor a path that ends in"):
+        numera.compile(model)
+
+
+def test_a_module_of_pytorch_is_compiled_elsewhere():
+    torch = pytest.importorskip("torch")
+    with pytest.raises(numera.Error, match="found Linear; numera.torch.compile takes"):
+        numera.compile(torch.nn.Linear(2, 2))
