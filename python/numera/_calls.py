@@ -78,6 +78,8 @@ class Function:
         self.name: str = entry["name"]
         self.inputs = _tensors(entry["inputs"], "arg")
         self.outputs = _tensors(entry["outputs"], "result")
+        self.independent_rows: bool = entry.get("independent_rows", False)
+        """Whether the rows of a batch are known not to need each other."""
         brains = [
             [tensor["dtype"] == "bf16" for tensor in entry[kind]]
             for kind in ("inputs", "outputs")

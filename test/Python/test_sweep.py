@@ -109,6 +109,38 @@ def test_a_stochastic_row_does_not_depend_on_the_batch():
     assert values == {np.sqrt(np.mean(error**2))}
 
 
+def test_rows_that_need_each_other_stay_together():
+    # x / sum of |x| of its column, for which 64 rows are not enough.
+    text = """
+    func.func @f(%x: tensor<?x6xf32>) -> tensor<?x6xf32> {
+      %zero = arith.constant dense<0.0> : tensor<6xf32>
+      %s = linalg.generic {
+          indexing_maps = [affine_map<(r, c) -> (r, c)>, affine_map<(r, c) -> (c)>],
+          iterator_types = ["reduction", "parallel"]}
+          ins(%x : tensor<?x6xf32>) outs(%zero : tensor<6xf32>) {
+      ^bb0(%e: f32, %sum: f32):
+        %a = math.absf %e : f32
+        %n = arith.addf %sum, %a : f32
+        linalg.yield %n : f32
+      } -> tensor<6xf32>
+      %y = linalg.generic {
+          indexing_maps = [affine_map<(r, c) -> (r, c)>, affine_map<(r, c) -> (c)>,
+                           affine_map<(r, c) -> (r, c)>],
+          iterator_types = ["parallel", "parallel"]}
+          ins(%x, %s : tensor<?x6xf32>, tensor<6xf32>) outs(%x : tensor<?x6xf32>) {
+      ^bb0(%e: f32, %sum: f32, %out: f32):
+        %d = arith.divf %e, %sum : f32
+        linalg.yield %d : f32
+      } -> tensor<?x6xf32>
+      return %y : tensor<?x6xf32>
+    }
+    """
+    expected = X / np.abs(X).sum(0)
+    given = {"formats": "f32", "inputs": X, "labels": expected, "metric": "rmse"}
+    assert numera.sweep(text, **given)[0].value < 1e-6
+    assert numera.sweep(text, batch=64, **given)[0].value > 1e-3  # as was asked
+
+
 def test_scale_rules_and_scales_and_roles():
     # In one call, since scales are of all its rows.
     given = {"inputs": [X, W], "labels": LABELS, "batch": len(X)}

@@ -14,6 +14,7 @@
 #include "numera/Conversion/NumeraToNVPTX.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/IR/Operator.h"
+#include "numera/Dialect/Numera/Transforms/IndependentRows.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 #include "numera/Dialect/Numera/Transforms/Proofs/LibraryUses.h"
 #include "numera/Dialect/Numera/Transforms/Retype/Policy.h"
@@ -290,6 +291,11 @@ LogicalResult Compiler::lower(ModuleOp module, const CompileOptions &options,
           },
           errors)))
     return failure();
+  // Before there are scales, which are not the rows' own.
+  llvm::StringMap<bool> areApart;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function.isPublic() && !function.isExternal())
+      areApart[function.getName()] = hasIndependentRows(module, function);
   if (failed(retype(module, options, resolved, errors)) ||
       (options.countStatusFlags &&
        failed(countStatusFlags(module, options, resolved, errors))))
@@ -300,6 +306,8 @@ LogicalResult Compiler::lower(ModuleOp module, const CompileOptions &options,
     if (failed(collected))
       return failure();
     signatures = std::move(*collected);
+    for (FunctionSignature &signature : signatures)
+      signature.hasIndependentRows = areApart.lookup(signature.name);
     if (signatures.empty())
       return module.emitError("the model has no public function");
   }

@@ -106,7 +106,8 @@ std::string numera::printMetadata(const numera::Metadata &metadata) {
                      {"symbol", entrySymbol(function.name)},
                      {"inputs", printTensors(function.inputs)},
                      {"outputs", printTensors(function.outputs)},
-                     {"shares_batch", function.sharesBatch}});
+                     {"shares_batch", function.sharesBatch},
+                     {"independent_rows", function.hasIndependentRows}});
   json::Object object{{"abi", NUMERA_ABI},
                       {"version", metadata.version},
                       {"target", metadata.target},
@@ -154,6 +155,8 @@ static bool parseFunction(const json::Value &value,
     return false;
   function.name = object->getString("name").value_or("").str();
   function.sharesBatch = object->getBoolean("shares_batch").value_or(true);
+  function.hasIndependentRows =
+      object->getBoolean("independent_rows").value_or(false);
   return parseTensors(*object, "inputs", function.inputs) &&
          parseTensors(*object, "outputs", function.outputs);
 }

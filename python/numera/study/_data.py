@@ -135,7 +135,9 @@ class DataSet:
         self.fixed = bool(fixed)
         if fixed and batch not in (None, *fixed):
             raise Error(f"the batch is {batch}, and the model's is {min(fixed)}")
-        self.batch = int(min(fixed)) if fixed else batch or _BATCH
+        # Rows that need each other stay together.
+        most = _BATCH if function.independent_rows else max(found.values(), default=1)
+        self.batch = int(min(fixed)) if fixed else batch or max(most, 1)
         self.rows: int | None = None
         """None if every array is passed whole."""
         if found:

@@ -126,7 +126,8 @@ def sweep(
                 or several of ``weights``, ``activations``, ``outputs``, or of
                 them with ``+`` between; None: the whole model.
     limit       takes only so many rows.
-    batch       rows of a call, where the model leaves them open; None: 64.
+    batch       rows of a call, where the model leaves them open; None: 64, or all
+                where rows are not known to be independent.
     workers     how many formats at a time; None: as there are processors.
     cluster     the address of a cluster of Ray, ``ray://host:10001`` or ``auto``, or
                 True, one of this machine's own: a row, or a shard of the data for

@@ -144,7 +144,7 @@ std::optional<DataSet> DataSet::make(const FunctionSignature &function,
                                      std::string &error) {
   // Results without the batch (a sum over it, say) cannot be put together.
   bool hasBatch =
-      function.sharesBatch &&
+      function.sharesBatch && function.hasIndependentRows &&
       std::all_of(function.outputs.begin(), function.outputs.end(),
                   [](const TensorSignature &output) {
                     return !output.shape.empty() && output.shape[0] < 0;

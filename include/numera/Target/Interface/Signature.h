@@ -42,6 +42,9 @@ struct FunctionSignature {
   /// True if all dynamic first dimensions of the inputs have the same size, the
   /// batch.
   bool sharesBatch = true;
+  /// True if rows of the results depend on the same rows of inputs alone, so
+  /// that a part of the batch may be given at a time.
+  bool hasIndependentRows = false;
   /// True if the function takes three i64 after its tensors: the options' seed,
   /// step and sample.
   bool takesSeed = false;

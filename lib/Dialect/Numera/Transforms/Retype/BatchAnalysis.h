@@ -40,6 +40,10 @@ public:
   BatchPlace loopsOf(mlir::linalg::LinalgOp op) const {
     return loops.lookup(op);
   }
+  BatchPlace placeOf(mlir::Value value) const { return values.lookup(value); }
+  /// How many of an index there are for a sample, where it is the batch's size
+  /// times a constant; else 0.
+  int64_t samplesOf(mlir::Value size) const { return sizes.lookup(size); }
   /// True if calls of `function` have the batch in different arguments or
   /// dimensions, so that there is no one place.
   bool isAmbiguous(mlir::func::FuncOp function) const {
@@ -62,8 +66,6 @@ private:
   void assign(mlir::ValueRange range, const Places &list);
 
   llvm::DenseMap<mlir::Value, BatchPlace> values;
-  /// Of an index: how many of it there are for a sample, where it is the
-  /// batch's size times a constant.
   llvm::DenseMap<mlir::Value, int64_t> sizes;
   llvm::DenseMap<mlir::Operation *, BatchPlace> loops;
   llvm::DenseMap<mlir::Operation *, Places> called, returned;
