@@ -189,6 +189,11 @@ def test_a_model_of_onnx_is_a_file_or_an_object():
     assert loaded.layers == file.layers and loaded.digest == file.digest
 
 
+def test_inputs_without_a_finite_output_are_an_error():
+    with pytest.raises(numera.Error, match="no output of the model in f32 is finite"):
+        numera.report(CNN, inputs=np.full((2, 1, 28, 28), np.nan, "f4"), format="bf16")
+
+
 def test_scales_are_a_hint_for_the_whole_model():
     found = numera.report(WIDE, inputs=X, format="f8E4M3FN")
     whole = [hint for hint in found.hints if hint.layer is None]

@@ -388,7 +388,7 @@ def test_the_command_writes_a_policy_that_numera_run_takes(
         assert all(rule["operations"] for rule in said["rules"])
     for more, line in [
         (["--budget", "0"], "the budget is 0, the least cost is 6"),
-        (["--floor", "2"], "no policy of 3 reaches top1 2; the most is top1"),
+        (["--floor", "2"], "floor is 2, and top1 is at most 1"),
         (["--cost", "none.yaml"], "cost is 'none.yaml', expected weight-bits"),
         (["-o", "/none/x.yaml"], "cannot write /none/x.yaml: no folder /none"),
         (["--policy", "none.yaml"], "cannot read none.yaml: No such file"),

@@ -174,6 +174,11 @@ def report(
     if chosen:
         chosen.check(expected_labels, data.rows)
     exact = data.run(_measure.only(reference, function), threads)
+    if not any(np.isfinite(each).any() for each in exact):
+        raise Error(
+            "no output of the model in f32 is finite, so there is nothing to compare "
+            "with; look at the inputs"
+        )
 
     def measure(program: Program) -> tuple[Measured, tuple[np.ndarray[Any, Any], ...]]:
         outputs = data.run(_measure.only(program, function), threads)

@@ -40,6 +40,11 @@ class Metric:
         """Whether it takes all outputs of a model, and not the first alone."""
         return self.name in _DETECTIONS and self.built_in
 
+    def check_floor(self, floor: float | None) -> None:
+        """Refuses what no model reaches."""
+        if self.built_in and self.better == "higher" and floor and floor > 1:
+            raise Error(f"floor is {floor:g}, and {self.name} is at most 1")
+
     def check(self, labels: Array | None, rows: int | None) -> None:
         """Refuses labels that it cannot be computed with."""
         if not self.built_in or self.is_error:

@@ -118,6 +118,7 @@ def search(
     if hasattr(model, "SerializeToString"):
         model = model.SerializeToString()
     measure = _metric(metric, better)
+    measure.check_floor(floor)
     given: list[list[Spec | None]] = [[*expand(*several(formats))]]
     for role in (weights, activations):
         given.append([None] if role is None else [*expand(*several(role))])

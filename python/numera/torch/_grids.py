@@ -65,6 +65,7 @@ def grid_sampler_2d_backward(
     row = torch.arange(batch * channels).unsqueeze(1) * (height * width)
     added = input.new_zeros([batch * channels * height * width])
     for_x, for_y = torch.zeros_like(x), torch.zeros_like(y)
+    corners: list[tuple[Tensor, Tensor, tuple[Tensor, Tensor, Tensor] | None]]
     if interpolation_mode == _NEAREST:
         corners = [(x.round(), y.round(), None)]
     else:
