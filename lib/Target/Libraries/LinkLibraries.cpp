@@ -3,7 +3,8 @@
 // Links the user's functions into the program. A lowering's symbol is a
 // declaration in the module. The library that defines it is the one that the
 // lowering names, or the only one that has it. If two libraries have functions
-// of the same name, the declaration is called `library::symbol`.
+// of the same name, the declaration is called `library::symbol`. If the model
+// has a function of that name, it is that, or `::symbol`.
 //
 // Bitcode is linked as internal symbols, each library's under its own prefix,
 // so that libraries cannot clash. Machine code is left to the linker.
@@ -79,7 +80,8 @@ private:
       Request request{&function, function.getName().str(),
                       named.lookup(function.getName())};
       auto [library, symbol] = function.getName().split("::");
-      if (!symbol.empty() && registry.findLibrary(library)) {
+      if (!symbol.empty() &&
+          (library.empty() || registry.findLibrary(library))) {
         request.symbol = symbol.str();
         request.library = library.str();
       }
@@ -152,6 +154,10 @@ private:
             wideExtensions(signature, library.wideCodes, module.getContext()));
     else if (library.passesBits)
       adapt(request, request.symbol, signature.type(module.getContext()));
+    // A function of the model that has the name gives way.
+    if (GlobalValue *present = module.getNamedValue(request.symbol);
+        present && !present->isDeclaration())
+      present->setName(request.symbol + ".body");
     useName(request, request.symbol);
     Function &function = *request.declaration;
     if (!isWide)

@@ -124,10 +124,22 @@ static void extendBySign(func::FuncOp function, const Lowering &lowering,
     function.setResultAttr(0, signExtended, UnitAttr::get(context));
 }
 
+/// The name that the module calls it by. Where the model has that name for
+/// something of its own, it is `library::symbol`, or `::symbol` where the
+/// lowering names no library.
+static std::string symbolIn(ModuleOp module, const Registry &registry,
+                            const Lowering &lowering) {
+  std::string symbol = registry.symbolOf(lowering);
+  Operation *present = module.lookupSymbol(symbol);
+  auto function = dyn_cast_or_null<func::FuncOp>(present);
+  bool isFree = !present || (function && function.isExternal());
+  return isFree ? symbol : lowering.library + "::" + lowering.symbol;
+}
+
 Value Lowerings::callRegistered(OpBuilder &builder, Location loc,
                                 const Lowering &lowering,
                                 ArrayRef<Value> values, Type result) {
-  std::string symbol = registry.symbolOf(lowering);
+  std::string symbol = symbolIn(module, registry, lowering);
   Value value = call(builder, loc, symbol, values, result);
   auto function = module.lookupSymbol<func::FuncOp>(symbol);
   if (!lowering.library.empty())
