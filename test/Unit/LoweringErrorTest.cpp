@@ -96,6 +96,12 @@ TEST(LoweringError, TheRestOfALowering) {
       errorOfLowering("{op: add, format: my, call: f()}"),
       "f.yaml:4:33: error: 'f()' is not a function, expected the name of a "
       "C function\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: my, call: malloc}"),
+            "f.yaml:4:33: error: function name 'malloc' is taken by the "
+            "runtime or the C library; rename it\n");
+  EXPECT_EQ(errorOfLowering("{op: add, format: my, call: numera_add}"),
+            "f.yaml:4:33: error: function name 'numera_add' is taken by the "
+            "runtime or the C library; rename it\n");
   EXPECT_EQ(errorOfLowering("{op: add, format: my, call: f, library: l}"),
             "f.yaml:4:45: error: unknown library 'l', define it in the section "
             "libraries\n");
@@ -136,6 +142,9 @@ TEST(LoweringError, VectorVariants) {
       errorOfVector("{call: f-16}"),
       "f.yaml:4:51: error: 'f-16' is not a function, expected the name of a "
       "C function\n");
+  EXPECT_EQ(errorOfVector("{call: free}"),
+            "f.yaml:4:51: error: function name 'free' is taken by the runtime "
+            "or the C library; rename it\n");
   EXPECT_EQ(errorOfVector("{call: g, lane: 16}"),
             "f.yaml:4:54: error: unknown key 'lane' of a vector variant, did "
             "you mean 'lanes'?\n");

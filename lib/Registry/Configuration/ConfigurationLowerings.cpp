@@ -3,6 +3,7 @@
 // The section `lowerings`.
 
 #include "ConfigurationReader.h"
+#include "numera/Registry/Symbols/ReservedNames.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
@@ -252,6 +253,8 @@ bool ConfigurationReader::readFunctionName(const YamlNode &mapping,
     return file.fail(call->place, "'" + Twine(call->text) +
                                       "' is not a function, expected the name "
                                       "of a C function");
+  if (isReservedName(call->text))
+    return file.fail(call->place, reservedNameError(call->text));
   symbol = call->text;
   return true;
 }

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
+#include "numera/Registry/Symbols/ReservedNames.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -115,13 +116,6 @@ static void dropAttributes(func::FuncOp function) {
   }
 }
 
-/// Names that the program itself needs for something else.
-static bool isReserved(StringRef name) {
-  constexpr StringLiteral names[] = {"malloc",  "free",  "memcpy", "memset",
-                                     "memmove", "abort", "_init",  "_fini"};
-  return name.starts_with("numera_") || llvm::is_contained(names, name);
-}
-
 FailureOr<std::vector<FunctionSignature>> collectSignatures(ModuleOp module) {
   std::vector<FunctionSignature> signatures;
   for (auto function : module.getOps<func::FuncOp>()) {
@@ -130,10 +124,8 @@ FailureOr<std::vector<FunctionSignature>> collectSignatures(ModuleOp module) {
              << function.getName()
              << "' has no body; define it, or register a library's function "
                 "as a lowering";
-    if (isReserved(function.getName()))
-      return function.emitError("function name '")
-             << function.getName()
-             << "' is taken by the runtime or the C library; rename it";
+    if (isReservedName(function.getName()))
+      return function.emitError(reservedNameError(function.getName()));
     if (!function.isPublic())
       continue;
     if (function.getNumResults() == 0)
