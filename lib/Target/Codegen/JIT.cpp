@@ -25,14 +25,33 @@ static void *objectOf(const void *address) {
   return dladdr(address, &info) ? info.dli_fbase : nullptr;
 }
 
+/// A name without a slash would be looked for where the system's libraries are.
+static std::string fileOf(const std::string &path) {
+  return path.find('/') == std::string::npos ? "./" + path : path;
+}
+
+/// How shared objects are opened: so that each has its own symbols, or, where
+/// one lacks some, so that they have those of each other. They stay open.
+static int openingMode(ArrayRef<std::string> libraries) {
+  bool areWhole = all_of(libraries, [](const std::string &path) {
+    return StringRef(path).starts_with("-l") ||
+           is_contained({".o", ".a"}, sys::path::extension(path)) ||
+           dlopen(fileOf(path).c_str(), RTLD_NOW | RTLD_LOCAL);
+  });
+  return RTLD_LAZY | (areWhole ? RTLD_LOCAL : RTLD_GLOBAL);
+}
+
 /// What a library has from the C library is left to the process: it may have
 /// another one in its place, as a preloaded malloc, and memory goes back and
 /// forth.
-static Error addSharedObject(orc::LLJIT &jit, const std::string &path) {
-  std::string error;
-  auto library = sys::DynamicLibrary::getPermanentLibrary(path.c_str(), &error);
-  if (!library.isValid())
-    return createStringError(error);
+static Error addSharedObject(orc::LLJIT &jit, const std::string &path,
+                             int mode) {
+  void *handle = dlopen(path.c_str(), mode);
+  if (!handle) {
+    const char *why = dlerror();
+    return createStringError(why ? why : "cannot load " + path);
+  }
+  sys::DynamicLibrary library(handle);
   char prefix = jit.getDataLayout().getGlobalPrefix();
   void *cLibrary =
       objectOf(reinterpret_cast<const void *>(&gnu_get_libc_version));
@@ -51,7 +70,8 @@ static Error addSharedObject(orc::LLJIT &jit, const std::string &path) {
 
 /// A library of the system, `-lm`: where it is, only the linker knows. What it
 /// links to nothing depends on the library, and brings it along.
-static Error addSystemLibrary(orc::LLJIT &jit, const std::string &flag) {
+static Error addSystemLibrary(orc::LLJIT &jit, const std::string &flag,
+                              int mode) {
   // This process has them.
   if (is_contained({"-lm", "-lc", "-lstdc++", "-lpthread", "-ldl"}, flag))
     return Error::success();
@@ -61,14 +81,14 @@ static Error addSystemLibrary(orc::LLJIT &jit, const std::string &flag) {
   if (Error error = runClang(/*cxx=*/false, {"-shared", "-Wl,--no-as-needed",
                                              flag, "-o", file->path()}))
     return error;
-  return addSharedObject(jit, file->path());
+  return addSharedObject(jit, file->path(), mode);
 }
 
 /// The user's libraries in machine code.
-static Error addLibrary(orc::LLJIT &jit, const std::string &path) {
+static Error addLibrary(orc::LLJIT &jit, const std::string &path, int mode) {
   orc::JITDylib &main = jit.getMainJITDylib();
   if (StringRef(path).starts_with("-l"))
-    return addSystemLibrary(jit, path);
+    return addSystemLibrary(jit, path, mode);
   StringRef extension = sys::path::extension(path);
   if (extension == ".o") {
     ErrorOr<std::unique_ptr<MemoryBuffer>> buffer = MemoryBuffer::getFile(path);
@@ -85,10 +105,7 @@ static Error addLibrary(orc::LLJIT &jit, const std::string &path) {
     main.addGenerator(std::move(*generator));
     return Error::success();
   }
-  // A name without a slash would be looked for where the system's libraries
-  // are.
-  std::string file = path.find('/') == std::string::npos ? "./" + path : path;
-  return addSharedObject(jit, file);
+  return addSharedObject(jit, fileOf(path), mode);
 }
 
 static constexpr StringLiteral initializer = "numera.initialize";
@@ -249,8 +266,9 @@ Expected<std::unique_ptr<LoadedProgram>> numera::load(ObjectCode code) {
     if (Error error = defineAtExit(**jit))
       return std::move(error);
   // The user's libraries come first, as on a linker's command line.
+  int mode = openingMode(code.nativeLibraries);
   for (const std::string &library : code.nativeLibraries)
-    if (Error error = addLibrary(**jit, library))
+    if (Error error = addLibrary(**jit, library, mode))
       return std::move(error);
   auto process = orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
       (*jit)->getDataLayout().getGlobalPrefix());

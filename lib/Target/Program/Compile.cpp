@@ -7,6 +7,7 @@
 #include "Codegen/Tuning.h"
 #include "Finish.h"
 #include "Libraries/LinkLibraries.h"
+#include "Libraries/SharedSymbols.h"
 #include "Link/Allocations.h"
 #include "Link/KernelParts.h"
 #include "Link/LargeConstants.h"
@@ -158,6 +159,8 @@ private:
     program.nativeLibraries = std::move(*native);
     if (Error error = checkEntryNames(module))
       return error;
+    if (Error error = checkSharedNames(module))
+      return error;
     versions.push_back(std::move(*translated));
     return Error::success();
   }
@@ -173,6 +176,18 @@ private:
                                  "that name; rename one of them");
     }
     return Error::success();
+  }
+
+  /// What the loader would find elsewhere, in a program that is a file.
+  Error checkSharedNames(const Module &module) const {
+    if (caller == Caller::Process)
+      return Error::success();
+    std::vector<std::string> entries;
+    if (caller == Caller::Library)
+      for (const FunctionSignature &signature : program.metadata.functions)
+        entries.push_back(entrySymbol(signature.name));
+    return checkSharedSymbols(module, registry, program.nativeLibraries,
+                              entries);
   }
 
   Error join(std::unique_ptr<Module> module) {
