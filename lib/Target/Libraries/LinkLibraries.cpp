@@ -19,6 +19,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/VFABIDemangler.h"
@@ -171,6 +172,11 @@ private:
       function.setDoesNotAccessMemory();
     function.setDoesNotThrow();
     function.setWillReturn();
+    // One that is called `sqrtf` is no square root of LLVM's.
+    LibFunc known;
+    if (TargetLibraryInfoImpl(machine.getTargetTriple())
+            .getLibFunc(function, known))
+      function.addFnAttr(Attribute::NoBuiltin);
     const Lowering *lowering = find_if(registry.lowerings(), [&](auto &entry) {
       return entry.vector && serves(entry, request);
     });
