@@ -11,16 +11,12 @@ pytest.importorskip("torch_mlir")
 import numera
 import numera.torch
 from torch import nn
+from torch_calls import compiled
 
 
 @pytest.fixture(autouse=True)
 def fresh():
     torch._dynamo.reset()
-
-
-def compiled(model, *args, **options):
-    backend = numera.torch.backend(*args, **options)
-    return torch.compile(model, backend=backend, dynamic=False), backend
 
 
 def largest(x):

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""How tests compile and call models of PyTorch."""
+
+import os
+
+import numera.torch
+import pytest
+import torch
+from numera.torch._backend import INFERENCE
+from numera.torch._decompositions import table
+from torch.fx.experimental.proxy_tensor import make_fx
+
+slow = pytest.mark.skipif(
+    "NUMERA_SLOW_TESTS" not in os.environ, reason="NUMERA_SLOW_TESTS is not set"
+)
+long = pytest.mark.skipif(
+    os.environ.get("NUMERA_TESTS") != "all" and "NUMERA_SLOW_TESTS" not in os.environ,
+    reason="NUMERA_TESTS is not all",
+)
+
+
+def compiled(model, *args, **options):
+    backend = numera.torch.backend(*args, **options)
+    return torch.compile(model, backend=backend, dynamic=False), backend
+
+
+def gradients(model):
+    return [p.grad.clone() for p in model.parameters()]
+
+
+def graph_of(function, *inputs):
+    """A graph as AOTAutograd would hand it over."""
+    return make_fx(function, decomposition_table=table(), tracing_mode="fake")(*inputs)
+
+
+def call(function, *inputs, format="f32", **options):
+    """What a function of tensors returns in a format."""
+    graph = graph_of(lambda *args: (function(*args),), *inputs)
+    backend = numera.torch.backend(format, **options)
+    return backend._compile(graph, INFERENCE)(*inputs)[0]
