@@ -97,6 +97,7 @@ class Function:
         seed: int | None = None,
         step: int = 0,
         sample: int = 0,
+        stream: Any = None,
     ) -> Any:
         """Runs the function.
 
@@ -109,13 +110,16 @@ class Function:
         The result is an array, or a tuple of them where there are several: NumPy's,
         or PyTorch's where an input is. A program for a GPU takes arrays that lie
         there, PyTorch's and whatever has ``__cuda_array_interface__``, where they
-        are; the call begins when what was asked of the GPU is done.
+        are. It works on `stream`, and may return before the GPU is done. Without
+        one, the call begins when what was asked of the GPU is done, and waits.
 
         out      an array, or a tuple of them, to write the results to.
         threads  0: as many as there are processors. The bits are the same.
         seed     of stochastic rounding; None: the one given to ``compile``.
         step     of stochastic rounding: the training step, say.
         sample   the place in the data set of the inputs' first row.
+        stream   of a program for a GPU: PyTorch's or CuPy's stream, or the number of
+                 one; None: the current one where arrays on the GPU are theirs.
         """
         if len(inputs) != len(self.inputs):
             raise Error(
@@ -124,12 +128,14 @@ class Function:
             )
         seed = self._seed if seed is None else seed
         wanted = out if isinstance(out, (tuple, list)) else [out]
-        if any(map(_may_be_on_device, [*inputs, *wanted])):
+        if stream is not None or any(map(_may_be_on_device, [*inputs, *wanted])):
             given = [
                 device_array(value, f"input '{tensor.name}'")
                 for value, tensor in zip(inputs, self.inputs)
             ]
-            return self._call_on_device(inputs, given, out, seed, step, sample)
+            return self._call_on_device(
+                inputs, given, out, seed, step, sample, stream
+            )
         arrays = [
             value
             if type(value) is np.ndarray
@@ -183,9 +189,12 @@ class Function:
         seed: int,
         step: int,
         sample: int,
+        stream: Any,
     ) -> Any:
         if not self._target.startswith("nvptx"):
-            place = next(i for i, array in enumerate(given) if array is not None)
+            place = next((i for i, array in enumerate(given) if array is not None), -1)
+            if place < 0:
+                raise Error("a program for the CPU has no stream, found stream=")
             raise Error(
                 f"input '{self.inputs[place].name}' lies on a device, expected memory "
                 f'of the CPU; or compile with target="nvptx"'
@@ -198,7 +207,7 @@ class Function:
                 _check_dtype(array, tensor, f"input '{tensor.name}'", is_brain)
             arrays.append(_dense(value, tensor) if array is None else array)
         outputs = None if out is None else self._destinations(out)
-        results = run_on_device(self, arrays, outputs, seed, step, sample)
+        results = run_on_device(self, arrays, outputs, seed, step, sample, stream)
         if out is not None:
             return out
         return results[0] if len(results) == 1 else tuple(results)

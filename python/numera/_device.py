@@ -15,7 +15,7 @@ from numera._errors import Error
 if TYPE_CHECKING:
     from numera._calls import Function, Tensor
 
-__all__ = ["DeviceArray", "code_of", "device_array", "run_on_device"]
+__all__ = ["DeviceArray", "code_of", "device_array", "run_on_device", "stream_of"]
 
 _NUMBERS = {
     name: number
@@ -77,6 +77,32 @@ def _dense_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
+def stream_of(stream: Any, owners: Sequence[Any]) -> int:
+    """The number of a stream of CUDA, for `numera_options`; 0: none was named.
+
+    stream  its number, PyTorch's or CuPy's object, or None: the current one of
+            whichever of the two an array belongs to.
+    """
+    if stream is None:
+        torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
+        for owner in owners:
+            if torch and isinstance(owner, torch.Tensor):
+                stream = torch.cuda.current_stream(owner.device)
+                break
+            if cupy and isinstance(owner, cupy.ndarray):
+                stream = cupy.cuda.get_current_stream()
+                break
+        else:
+            return 0
+    number = getattr(stream, "cuda_stream", getattr(stream, "ptr", stream))
+    if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+        raise Error(
+            f"stream is {stream!r}, expected a stream of PyTorch or CuPy, or the "
+            f"number of one"
+        )
+    return number or 1  # CUDA's default stream has two names
+
+
 def _of_host(array: np.ndarray[Any, Any]) -> DeviceArray:
     address, is_read_only = array.__array_interface__["data"]
     return DeviceArray(
@@ -91,12 +117,14 @@ def run_on_device(
     seed: int,
     step: int,
     sample: int,
+    stream: Any = None,
 ) -> list[Any]:
     """Calls a function with memory of the GPU, of the host, or of both. Without
     `out`, results are PyTorch's or CuPy's where the first array on the GPU is,
-    else NumPy's."""
+    else NumPy's. `stream` is as in `stream_of`."""
     arrays = [_described(each) for each in inputs]
     owner = next((e.owner for e in inputs if isinstance(e, DeviceArray)), None)
+    owners = [e.owner for e in [*inputs, *(out or [])] if isinstance(e, DeviceArray)]
     results: list[Any] = [None] * len(function.outputs)
     if out is None:
         for place, tensor in enumerate(function.outputs):
@@ -115,7 +143,9 @@ def run_on_device(
     call = _numera.Call(
         function.program, function.name, tensors[:count], tensors[count:]
     )
-    made = iter(call.run([each.address for each in arrays], 0, seed, step, sample))
+    addresses = [each.address for each in arrays]
+    number = stream_of(stream, owners)
+    made = iter(call.run(addresses, 0, seed, step, sample, number))
     for place, tensor in enumerate(function.outputs):
         if results[place] is None and arrays[count + place].address == 0:
             is_brain = function.brains[1][place]

@@ -296,7 +296,8 @@ public:
   /// The addresses of the inputs, then those of the outputs. Returns arrays
   /// with the outputs whose address is 0.
   nb::list run(const std::vector<uintptr_t> &addresses, uint32_t threads,
-               uint64_t seed, uint64_t step, uint64_t sample) const {
+               uint64_t seed, uint64_t step, uint64_t sample,
+               uintptr_t stream) const {
     if (addresses.size() != tensors.size())
       throw Error("'" + function + "' takes " + std::to_string(tensors.size()) +
                   " addresses, found " + std::to_string(addresses.size()));
@@ -308,6 +309,7 @@ public:
     options.seed = seed;
     options.step = step;
     options.sample = sample;
+    options.stream = reinterpret_cast<void *>(stream);
     char *error = nullptr;
     bool done = unlocked([&] {
       return numeraProgramRun(program.get(), function.c_str(), list.data(),
@@ -438,7 +440,8 @@ void bindPrograms(nb::module_ &module) {
            nb::arg("program"), nb::arg("function"), nb::arg("inputs"),
            nb::arg("outputs"), nb::keep_alive<1, 2>())
       .def("run", &Call::run, nb::arg("addresses"), nb::arg("threads"),
-           nb::arg("seed"), nb::arg("step"), nb::arg("sample"));
+           nb::arg("seed"), nb::arg("step"), nb::arg("sample"),
+           nb::arg("stream") = 0);
   module.def("compile_to_file", &compileToFile, nb::arg("registry"),
              nb::arg("name"), nb::arg("mlir").none(), nb::arg("options"),
              nb::arg("emit"), nb::arg("output"));

@@ -75,15 +75,17 @@ bool isOnDevice(const Session &session, const void *data) {
 host::CopyOutcome copyResult(void *to, const void *from, uint64_t bytes) {
   auto address = reinterpret_cast<Address>(to);
   unsigned type = 0;
-  if (driver.pointerAttribute(&type, memoryTypeOfPointer, address) != 0 ||
-      type != deviceMemory)
-    return host::CopyOutcome::HostMemory;
   Context context = thisThread()->loaded->context;
   if (driver.contextPush(context) != 0)
     return host::CopyOutcome::Failed;
-  bool isCopied = driver.uploadNow(address, from, size_t(bytes)) == 0;
+  auto outcome = host::CopyOutcome::HostMemory;
+  if (driver.pointerAttribute(&type, memoryTypeOfPointer, address) == 0 &&
+      type == deviceMemory)
+    outcome = driver.uploadNow(address, from, size_t(bytes)) == 0
+                  ? host::CopyOutcome::Copied
+                  : host::CopyOutcome::Failed;
   driver.contextPop(&context);
-  return isCopied ? host::CopyOutcome::Copied : host::CopyOutcome::Failed;
+  return outcome;
 }
 
 /// Kernels read and write 16 bytes at a time.
@@ -105,7 +107,7 @@ void uploadArguments(const DeviceFunction &function, void *const *arguments,
     int64_t bytes = copy.bytes();
     bool isThere = bytes > 0 && isOnDevice(session, data);
     // What the caller has asked for, on whatever stream, is done first.
-    if (isThere && !waits)
+    if (isThere && !waits && !session.isCallersStream)
       check(driver.contextSynchronize(), "cuCtxSynchronize");
     waits |= isThere;
     if (isThere && isAligned(data)) {
@@ -188,7 +190,10 @@ void run(const DeviceFunction &function, Session &session,
     numera_cuda_fail("out of memory");
   session.loaded = openContext(*function.program);
   session.lane = takeLane(*session.loaded);
-  session.stream = session.lane->stream;
+  void *stream = host::numera_host_stream();
+  session.isCallersStream = stream;
+  session.waits = !stream;
+  session.stream = stream ? stream : session.lane->stream;
   session.profile.begin();
   thisThread()->loaded = session.loaded;
   host::numera_host_copy_with(copyResult);
@@ -199,7 +204,7 @@ void run(const DeviceFunction &function, Session &session,
   checkAssertions(session);
   downloadDestinations(function, arguments, session);
   downloadResults(function, results, session.results);
-  finishDownloads();
+  finish();
   handOver(function, results, session.results);
 }
 
@@ -224,7 +229,7 @@ extern "C" void numera::cuda::numera_cuda_call(const DeviceFunction *function,
   if (setjmp(session.escape) == 0) {
     run(*function, session, arguments, results, seed, step, sample);
   } else {
-    failed = true;
+    failed = session.waits = true;
     for (uint64_t i = 0; session.results && i < function->resultCount; ++i)
       std::free(session.results[i]);
   }

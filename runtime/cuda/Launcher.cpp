@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Device operations of a running call. Each call has its own stream, so that
-// threads can call at the same time. Buffers come from the program's pool,
-// which keeps freed memory. The call waits for the device only when it reads a
-// value or the results.
+// threads can call at the same time, unless the caller gives one. Buffers come
+// from the program's pool, which keeps freed memory. The call waits for the
+// device only when it reads a value or the results; on the caller's stream, not
+// at all where all of these lie on the device.
 
 #include "Session.h"
 
@@ -78,6 +79,7 @@ extern "C" void numera::cuda::numera_cuda_write(void *to, const void *from,
   if (bytes <= 0)
     return;
   Session &session = current();
+  session.waits = true;
   // The caller may write to that memory again. The driver, too, copies from
   // memory that is not page-locked before it returns.
   if (char *staged = stage(session, size_t(bytes))) {
@@ -92,6 +94,7 @@ void numera::cuda::download(void *to, const void *from, int64_t bytes) {
   if (bytes <= 0)
     return;
   Session &session = current();
+  session.waits = true;
   char *staged = stage(session, size_t(bytes));
   if (staged)
     session.pending[session.pendingCount++] = {to, staged, size_t(bytes)};
@@ -100,9 +103,12 @@ void numera::cuda::download(void *to, const void *from, int64_t bytes) {
         "cuMemcpyDtoHAsync");
 }
 
-void numera::cuda::finishDownloads() {
+void numera::cuda::finish() {
   Session &session = current();
-  synchronize();
+  if (session.profile.isOn())
+    session.waits = true; // times are read at the end
+  if (session.waits)
+    synchronize();
   for (size_t i = 0; i < session.pendingCount; ++i) {
     const Pending &copy = session.pending[i];
     std::memcpy(copy.to, copy.from, copy.bytes);

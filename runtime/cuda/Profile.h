@@ -21,6 +21,7 @@ class Profile {
 public:
   /// Looks into the environment.
   void begin();
+  bool isOn() const { return path; }
   /// Around what `stream` is asked to do.
   void start(const char *name, int64_t bytes, Stream stream);
   void stop(Stream stream);

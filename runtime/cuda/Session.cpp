@@ -66,7 +66,8 @@ void numera::cuda::close(Session &session) {
   if (session.lane) {
     while (Address buffer = session.buffers.takeLast())
       driver.release(buffer, session.stream);
-    bool isIntact = driver.streamSynchronize(session.stream) == 0;
+    bool isIntact =
+        !session.waits || driver.streamSynchronize(session.stream) == 0;
     session.profile.end();
     giveBack(*session.loaded, session.lane, isIntact);
   }

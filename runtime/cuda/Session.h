@@ -59,7 +59,11 @@ struct Session {
   DeviceProgram *program = nullptr;
   Loaded *loaded = nullptr; ///< its context is the thread's
   Lane *lane = nullptr;
-  Stream stream = nullptr;    ///< the lane's
+  Stream stream = nullptr;    ///< the caller's, else the lane's
+  bool isCallersStream = false;
+  /// The host's memory takes part, or something failed: the call returns when
+  /// the device has done everything. Else it may return before.
+  bool waits = true;
   size_t staged = 0;          ///< bytes of the lane's staging memory in use
   Pending *pending = nullptr; ///< as many as the function has outputs
   size_t pendingCount = 0;
@@ -94,10 +98,11 @@ void check(Result result, const char *what);
 void checkUnlocked(Result result, const char *what);
 [[noreturn]] void failUnlocked(const char *message);
 
-/// Copies from the device to the host, which are there when finishDownloads
-/// returns: that waits once for all of them.
+/// Copies from the device to the host, which are there when finish returns:
+/// that waits once for all of them, and for the rest of the call, unless it may
+/// return before.
 void download(void *to, const void *from, int64_t bytes);
-void finishDownloads();
+void finish();
 
 /// Waits until everything that the call asked for is done.
 void synchronize();

@@ -23,6 +23,7 @@ struct CallContext {
   Roomy<jmp_buf> escape;
   const char *volatile message = nullptr; ///< of numera_host_fail
   CopyResult *copy = nullptr;             ///< of numera_host_copy_with
+  void *stream = nullptr;                 ///< the caller's (numera_options)
   Team *team = nullptr; ///< null: parallel loops run in this thread alone
   CallContext *outer = nullptr; ///< that this one runs in, in the same thread
   OpenBlocks memory = {};

@@ -126,6 +126,7 @@ private:
     DefaultFloatingPoint scope;
     Team team(options.threads);
     return runWith(&team, [this] {
+      CallContext::current()->stream = options.stream;
       version->invoke(arguments, returned, options.seed, options.step,
                       options.sample);
       copy = CallContext::current()->copy;
@@ -408,6 +409,10 @@ extern "C" void numera::host::numera_host_fail(const char *message) {
 
 extern "C" void numera::host::numera_host_copy_with(CopyResult *copy) {
   CallContext::current()->copy = copy;
+}
+
+extern "C" void *numera::host::numera_host_stream() {
+  return CallContext::current()->stream;
 }
 
 extern "C" void numera::host::numera_host_end() {

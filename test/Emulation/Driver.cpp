@@ -24,6 +24,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <fstream>
+#include <map>
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -176,7 +177,10 @@ EXPORT cuCtxGetDevice(int *device) {
   *device = current()->device;
   return success;
 }
-EXPORT cuCtxSynchronize() { return current() ? success : invalidContext; }
+EXPORT cuCtxSynchronize() {
+  countAlive("waits", 1);
+  return current() ? success : invalidContext;
+}
 EXPORT cuCtxPushCurrent_v2(Context *context) {
   stackOfThread().push_back(context);
   return success;
@@ -231,7 +235,8 @@ EXPORT cuPointerGetAttribute(void *value, int attribute, uint64_t address) {
   return success;
 }
 
-/// What is not released yet: buffers, or what `alive` counts.
+/// What is not released yet: buffers, or what `alive` counts; and how often the
+/// host waited for the device (`waits`).
 EXPORT numera_emulated_alive(const char *kind) {
   std::lock_guard guard(lock);
   return std::strcmp(kind, "buffers") == 0 ? int(memory.size()) : alive[kind];
@@ -242,7 +247,10 @@ EXPORT cuStreamCreate(void **stream, unsigned) {
   countAlive("streams", 1);
   return success;
 }
-EXPORT cuStreamSynchronize(void *) { return success; }
+EXPORT cuStreamSynchronize(void *) {
+  countAlive("waits", 1);
+  return success;
+}
 EXPORT cuStreamDestroy_v2(void *stream) {
   std::free(stream);
   countAlive("streams", -1);
@@ -358,14 +366,26 @@ EXPORT cuModuleGetFunction(void **function, void *module, const char *name) {
   return success;
 }
 EXPORT cuFuncSetAttribute(void *, int, int) { return success; }
+static std::map<void *, int> launches; ///< by stream
+
+/// How many kernels that stream was given.
+EXPORT numera_emulated_launches(void *stream) {
+  std::lock_guard guard(lock);
+  return launches[stream];
+}
+
 EXPORT cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
                       unsigned gridZ, unsigned blockX, unsigned blockY,
-                      unsigned blockZ, unsigned sharedSize, void *,
+                      unsigned blockZ, unsigned sharedSize, void *stream,
                       void **parameters, void **) {
   uint64_t threads = uint64_t(blockX) * blockY * blockZ;
   if (!gridX || !gridY || !gridZ || !threads || threads > 1024 ||
       gridY > 65535 || gridZ > 65535)
     return invalidValue;
+  {
+    std::lock_guard guard(lock);
+    ++launches[stream];
+  }
   const Loaded &loaded = *static_cast<Loaded *>(function);
   if (!current() || loaded.context != current()->id)
     return invalidHandle;

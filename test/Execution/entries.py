@@ -29,11 +29,12 @@ class Options(ctypes.Structure):
         ("sample", ctypes.c_uint64),
         ("workspace", ctypes.c_void_p),
         ("workspace_size", ctypes.c_uint64),
+        ("stream", ctypes.c_void_p),
     ]
 
 
-def options(threads=0, seed=0, step=0, sample=0):
-    return Options(ctypes.sizeof(Options), threads, seed, step, sample, None, 0)
+def options(threads=0, seed=0, step=0, sample=0, stream=None):
+    return Options(ctypes.sizeof(Options), threads, seed, step, sample, None, 0, stream)
 
 
 def tensors(arrays):

@@ -54,6 +54,16 @@ def alive():
             for kind in ("buffers", "modules", "streams", "pools", "page-locked")}
 
 
+def waits():
+    return cuda.numera_emulated_alive(b"waits")
+
+
+def own_stream():
+    stream = ctypes.c_void_p()
+    assert cuda.cuStreamCreate(ctypes.byref(stream), 1) == 0
+    return stream
+
+
 def scaled(library, x=X):
     result = np.zeros_like(X)
     entries.call(library.scaled, [x], [result])
@@ -99,6 +109,26 @@ def main(path):
         assert np.array_equal(kept.read()[:7], wanted[:7])
         for each in (x, y, kept):
             each.free()
+    # On the caller's stream nothing waits while all tensors are on the device; with
+    # memory of the host, or a size that the call finds out, it does.
+    x, y, z = (OnDevice(X) for _ in range(3))
+    own = own_stream()
+    for stream in (ctypes.c_void_p(1), own):
+        on = entries.options(stream=stream)
+        launched, waited = cuda.numera_emulated_launches(stream), waits()
+        entries.call(library.scaled, [x], [y], on)
+        assert cuda.numera_emulated_launches(stream) > launched
+        assert waits() == waited
+        assert np.array_equal(y.read(), wanted)
+        for given, output in (([X], y), ([x], np.zeros_like(X))):
+            waited = waits()
+            entries.call(library.scaled, given, [output], on)
+            assert waits() == waited + 1
+        entries.call(library.first, [y, np.array([7], "i8")], [z], on)
+        assert np.array_equal(z.read()[:7], wanted[:7])
+    assert cuda.cuStreamDestroy_v2(own) == 0
+    for each in (x, y, z):
+        each.free()
     # An empty tensor has no memory anywhere.
     empty = np.zeros(0, "f4")
     entries.call(library.any, [empty], [empty.copy()])

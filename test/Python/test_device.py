@@ -105,6 +105,27 @@ h = np.arange(4, dtype=np.float16)
 assert np.array_equal(half(Array(h)), 2 * h)
 with pytest.raises(numera.Error, match="lies on a device, expected memory of the CPU"):
     numera.compile(MODEL)(Array(x), k)
+
+# On a stream: nothing waits while everything lies on the GPU.
+class Stream:
+    ptr = 1  # as CuPy calls it
+
+doubled = numera.compile(MODEL, target="nvptx")
+doubled(Array(x), Array(k))
+for stream in (0, 1, Stream()):
+    y, n = Array(np.zeros_like(x)), Array(np.zeros_like(k))
+    waits = cuda.numera_emulated_alive(b"waits")
+    doubled(Array(x), Array(k), out=(y, n), stream=stream)
+    assert cuda.numera_emulated_alive(b"waits") == waits
+    assert np.array_equal(y.read(), 2 * x) and np.array_equal(n.read(), 2 * k)
+y, n = doubled(x, k, stream=1)
+assert np.array_equal(y, 2 * x) and np.array_equal(n, 2 * k)
+assert cuda.numera_emulated_alive(b"waits") == waits + 1
+for stream in ("default", -1, True):
+    with pytest.raises(numera.Error, match="expected a stream of PyTorch or CuPy"):
+        doubled(Array(x), Array(k), stream=stream)
+with pytest.raises(numera.Error, match="a program for the CPU has no stream"):
+    numera.compile(MODEL)(x, k, stream=1)
 print("same")
 """
 

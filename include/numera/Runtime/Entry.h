@@ -107,6 +107,9 @@ int numera_host_call(const FunctionInfo *function, const numera_tensor *inputs,
 /// `copy`.
 void numera_host_copy_with(CopyResult *copy);
 
+/// `stream` of the options of the call that is running in this thread.
+void *numera_host_stream();
+
 /// Runs a loop of `count` iterations that do not depend on each other. Each is
 /// part of one call of `body`, in this thread or in another of those that the
 /// options of the call allow; calls begin at multiples of `grain` (at least 1),

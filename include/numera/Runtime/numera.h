@@ -56,9 +56,10 @@ typedef struct numera_options {
   uint64_t sample;  /**< index in the data set of the inputs' first row */
   void *workspace;  /**< memory for temporaries, or NULL */
   uint64_t workspace_size; /**< bytes at workspace */
+  void *stream; /**< of a program for a GPU: the CUstream to work on, or NULL */
 } numera_options;
 
-#define NUMERA_OPTIONS {sizeof(numera_options), 0, 0, 0, 0, NULL, 0}
+#define NUMERA_OPTIONS {sizeof(numera_options), 0, 0, 0, 0, NULL, 0, NULL}
 
 /**
  * A function of a compiled program. Returns 0 on success; else a number that
