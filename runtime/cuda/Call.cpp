@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 using namespace numera;
 using namespace numera::cuda;
@@ -47,24 +48,31 @@ struct Descriptor {
   }
 };
 
-/// Where memory is: of the host, or of a device, which has to be that of the
-/// call.
-bool isOnDevice(const Session &session, const void *data) {
-  auto address = reinterpret_cast<Address>(data);
+/// The device whose memory that is; none for the host's. A context is the
+/// thread's.
+std::optional<DeviceNumber> deviceOf(const void *data) {
   unsigned type = 0;
-  int device = 0;
-  // To the driver, memory that it did not allocate is an error.
-  if (driver.pointerAttribute(&type, memoryTypeOfPointer, address) != 0 ||
+  DeviceNumber device = 0;
+  int attributes[] = {memoryTypeOfPointer, deviceOfPointer};
+  void *values[] = {&type, &device};
+  if (driver.pointerAttributes(2, attributes, values,
+                               reinterpret_cast<Address>(data)) != 0 ||
       type != deviceMemory)
+    return std::nullopt;
+  return device;
+}
+
+/// False for memory of the host. That of a device has to be of the call's.
+bool isOnDevice(const Session &session, const void *data) {
+  std::optional<DeviceNumber> device = deviceOf(data);
+  if (!device)
     return false;
-  check(driver.pointerAttribute(&device, deviceOfPointer, address),
-        "cuPointerGetAttribute");
-  if (device != session.loaded->device) {
+  if (*device != session.loaded->device) {
     Thread *thread = thisThread();
     std::snprintf(thread->message, sizeof thread->message,
                   "an argument is in memory of device %d, but the call runs on "
                   "device %d",
-                  device, session.loaded->device);
+                  *device, session.loaded->device);
     numera_cuda_fail(thread->message);
   }
   return true;
@@ -73,15 +81,13 @@ bool isOnDevice(const Session &session, const void *data) {
 /// Results that the caller wants on the device are copied there behind the
 /// call, when its context is no longer the thread's.
 host::CopyOutcome copyResult(void *to, const void *from, uint64_t bytes) {
-  auto address = reinterpret_cast<Address>(to);
-  unsigned type = 0;
   Context context = thisThread()->loaded->context;
   if (driver.contextPush(context) != 0)
     return host::CopyOutcome::Failed;
   auto outcome = host::CopyOutcome::HostMemory;
-  if (driver.pointerAttribute(&type, memoryTypeOfPointer, address) == 0 &&
-      type == deviceMemory)
-    outcome = driver.uploadNow(address, from, size_t(bytes)) == 0
+  if (deviceOf(to))
+    outcome = driver.uploadNow(reinterpret_cast<Address>(to), from,
+                               size_t(bytes)) == 0
                   ? host::CopyOutcome::Copied
                   : host::CopyOutcome::Failed;
   driver.contextPop(&context);

@@ -60,6 +60,8 @@ static_assert(sizeof(PoolProperties) == 88);
   ENTRY(poolCreate, Result(Pool *, const PoolProperties *), "cuMemPoolCreate") \
   ENTRY(poolDestroy, Result(Pool), "cuMemPoolDestroy")                         \
   ENTRY(poolSet, Result(Pool, int, void *), "cuMemPoolSetAttribute")           \
+  ENTRY(contextState, Result(DeviceNumber, unsigned *, int *),                 \
+        "cuDevicePrimaryCtxGetState")                                          \
   ENTRY(contextRetain, Result(Context *, DeviceNumber),                        \
         "cuDevicePrimaryCtxRetain")                                            \
   ENTRY(contextRelease, Result(DeviceNumber), "cuDevicePrimaryCtxRelease_v2")  \
@@ -81,8 +83,8 @@ static_assert(sizeof(PoolProperties) == 88);
   ENTRY(eventDestroy, Result(Event), "cuEventDestroy_v2")                      \
   ENTRY(eventRecord, Result(Event, Stream), "cuEventRecord")                   \
   ENTRY(eventElapsed, Result(float *, Event, Event), "cuEventElapsedTime")     \
-  ENTRY(pointerAttribute, Result(void *, int, Address),                        \
-        "cuPointerGetAttribute")                                               \
+  ENTRY(pointerAttributes, Result(unsigned, int *, void **, Address),          \
+        "cuPointerGetAttributes")                                              \
   ENTRY(allocate, Result(Address *, size_t, Pool, Stream),                     \
         "cuMemAllocFromPoolAsync")                                             \
   ENTRY(release, Result(Address, Stream), "cuMemFreeAsync")                    \

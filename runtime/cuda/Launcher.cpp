@@ -107,8 +107,10 @@ void numera::cuda::finish() {
   Session &session = current();
   if (session.profile.isOn())
     session.waits = true; // times are read at the end
-  if (session.waits)
-    synchronize();
+  if (!session.waits)
+    return;
+  synchronize();
+  session.waits = false;
   for (size_t i = 0; i < session.pendingCount; ++i) {
     const Pending &copy = session.pending[i];
     std::memcpy(copy.to, copy.from, copy.bytes);

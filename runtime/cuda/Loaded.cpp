@@ -123,6 +123,21 @@ static Loaded *lookUp(DeviceProgram &program, const Loaded &wanted) {
   return nullptr;
 }
 
+/// Keeps the caller's context alive if it is the primary one of its device. One
+/// that the caller made, the caller ends, and nobody can ask whether it did.
+static void retain(Loaded &loaded) {
+  unsigned flags = 0;
+  int isActive = 0;
+  Context primary = nullptr;
+  if (loaded.isRetained ||
+      driver.contextState(loaded.device, &flags, &isActive) != 0 || !isActive ||
+      driver.contextRetain(&primary, loaded.device) != 0)
+    return;
+  loaded.isRetained = primary == loaded.context;
+  if (!loaded.isRetained)
+    driver.contextRelease(loaded.device);
+}
+
 static Loaded *makeLoaded(DeviceProgram &program, const Loaded &wanted) {
   int hasPools = 0;
   driver.deviceAttribute(&hasPools, memoryPoolsSupported, wanted.device);
@@ -140,6 +155,7 @@ static Loaded *makeLoaded(DeviceProgram &program, const Loaded &wanted) {
     failUnlocked(hasPools ? "out of memory"
                           : "the GPU: its driver has no memory pools");
   }
+  retain(*loaded);
   loaded->next = program.loaded;
   program.loaded = loaded;
   opened = &program;
@@ -162,15 +178,19 @@ Loaded *numera::cuda::openContext(DeviceProgram &program) {
   return loaded;
 }
 
-/// When the program is unloaded: everything that it has on devices. At the end
-/// of the process the driver may be gone before.
+/// When the program is unloaded: everything that it has on devices, but for
+/// contexts that may have ended, and what was in them. At the end of the process
+/// the driver may be gone before.
 __attribute__((destructor)) static void unload() {
   if (!opened)
     return;
+  Context alive = nullptr;
+  driver.contextCurrent(&alive);
   for (Loaded *loaded = opened->loaded; loaded;) {
     Loaded *next = loaded->next;
     unsigned long long id = loaded->id;
-    bool isThere = driver.contextPush(loaded->context) == 0;
+    bool isThere = (loaded->isRetained || loaded->context == alive) &&
+                   driver.contextPush(loaded->context) == 0;
     if (isThere && driver.contextId)
       driver.contextId(loaded->context, &id);
     if (isThere && id == loaded->id) {

@@ -52,7 +52,7 @@ struct Loaded {
   Context context;
   unsigned long long id; ///< of the context: another one after a reset
   DeviceNumber device;
-  bool isRetained; ///< the primary context, kept alive for the program
+  bool isRetained; ///< the primary context, alive as long as the program
   Pool pool;
   Module module;
   SlotTable kernels, constants;

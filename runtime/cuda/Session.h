@@ -61,8 +61,8 @@ struct Session {
   Lane *lane = nullptr;
   Stream stream = nullptr;    ///< the caller's, else the lane's
   bool isCallersStream = false;
-  /// The host's memory takes part, or something failed: the call returns when
-  /// the device has done everything. Else it may return before.
+  /// The host's memory takes part, or something failed: the call does not
+  /// return before the device has done everything that was asked of it.
   bool waits = true;
   size_t staged = 0;          ///< bytes of the lane's staging memory in use
   Pending *pending = nullptr; ///< as many as the function has outputs

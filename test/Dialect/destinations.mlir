@@ -21,6 +21,25 @@ func.func @results(%x: tensor<?x3xf32>) -> (tensor<4xf32>, tensor<3x?xf32>) {
 
 // -----
 
+// What is flattened keeps the size of its batch; a product of two sizes is
+// computed.
+// CHECK-LABEL: func.func @flattened(
+// CHECK-SAME: %{{[a-z0-9]+}}: tensor<?x?x4xf32> {{.*}}, %[[D:[a-z0-9]+]]: memref<?x3xf32>) -> tensor<?xf32>
+// CHECK-SAME: {numera.destinations = [array<i64: 0, 0, -1, -1>, unit]}
+func.func @flattened(%x: tensor<?x?x4xf32>, %w: tensor<?x3xf32>) -> (tensor<?x3xf32>, tensor<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %flat = tensor.collapse_shape %x [[0], [1, 2]] : tensor<?x?x4xf32> into tensor<?x?xf32>
+  %n = tensor.dim %flat, %c0 : tensor<?x?xf32>
+  %e = tensor.empty(%n) : tensor<?x3xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<?x3xf32>) -> tensor<?x3xf32>
+  %p = linalg.matmul ins(%flat, %w : tensor<?x?xf32>, tensor<?x3xf32>) outs(%z : tensor<?x3xf32>) -> tensor<?x3xf32>
+  %all = tensor.collapse_shape %x [[0, 1, 2]] : tensor<?x?x4xf32> into tensor<?xf32>
+  return %p, %all : tensor<?x3xf32>, tensor<?xf32>
+}
+
+// -----
+
 // A size that is computed is known too late.
 // CHECK-LABEL: func.func @a_computed_size(
 // CHECK-SAME: %{{[a-z0-9]+}}: tensor<?xf32> {{.*}}, %[[D:[a-z0-9]+]]: memref<f32>) -> tensor<?xf32>

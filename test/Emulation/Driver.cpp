@@ -146,15 +146,19 @@ EXPORT cuDevicePrimaryCtxRetain(Context **context, int device) {
   *context = &primary;
   return success;
 }
-EXPORT cuDevicePrimaryCtxReset_v2(int device) {
-  std::lock_guard guard(lock);
-  Context &primary = contexts[device];
+/// All memory in it.
+static void releaseAllLocked(const Context &context) {
   for (auto next = memory.begin(); next != memory.end();) {
     uint64_t address = next->first;
-    bool isIn = next++->second.context == &primary;
+    bool isIn = next++->second.context == &context;
     if (isIn)
       releaseLocked(address);
   }
+}
+EXPORT cuDevicePrimaryCtxReset_v2(int device) {
+  std::lock_guard guard(lock);
+  Context &primary = contexts[device];
+  releaseAllLocked(primary);
   primary.id = ++lastContext;
   primary.users = 0;
   return success;
@@ -163,7 +167,35 @@ EXPORT cuDevicePrimaryCtxRelease_v2(int device) {
   std::lock_guard guard(lock);
   return contexts[device].users-- > 0 ? success : invalidContext;
 }
+EXPORT cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *isActive) {
+  std::lock_guard guard(lock);
+  *flags = 0;
+  *isActive = contexts[device].users > 0;
+  return success;
+}
+EXPORT cuCtxCreate_v2(Context **context, unsigned, int device) {
+  std::lock_guard guard(lock);
+  *context = new Context{device, ++lastContext, 1};
+  stackOfThread().push_back(*context);
+  return success;
+}
+/// It stays, so that what comes after with it can be refused.
+EXPORT cuCtxDestroy_v2(Context *context) {
+  std::lock_guard guard(lock);
+  releaseAllLocked(*context);
+  std::erase(stackOfThread(), context);
+  *context = {};
+  return success;
+}
+/// NVIDIA's driver crashes, or finds another context there.
+static void refuseDestroyed(const Context &context) {
+  if (context.id)
+    return;
+  std::fputs("emulated driver: a context that was destroyed\n", stderr);
+  std::abort();
+}
 EXPORT cuCtxGetId(Context *context, unsigned long long *id) {
+  refuseDestroyed(*context);
   *id = context->id;
   return success;
 }
@@ -182,6 +214,7 @@ EXPORT cuCtxSynchronize() {
   return current() ? success : invalidContext;
 }
 EXPORT cuCtxPushCurrent_v2(Context *context) {
+  refuseDestroyed(*context);
   stackOfThread().push_back(context);
   return success;
 }
@@ -226,12 +259,17 @@ EXPORT cuMemFreeHost(void *memory) {
   countAlive("page-locked", -1);
   return success;
 }
-EXPORT cuPointerGetAttribute(void *value, int attribute, uint64_t address) {
+EXPORT cuPointerGetAttributes(unsigned count, int *attributes, void **values,
+                              uint64_t address) {
+  if (!current())
+    return invalidContext;
   const Buffer *buffer = bufferOf(address, 1);
-  if (!buffer)
-    return invalidValue;
-  // CU_POINTER_ATTRIBUTE_MEMORY_TYPE; else …_DEVICE_ORDINAL
-  *static_cast<int *>(value) = attribute == 2 ? 2 : buffer->context->device;
+  for (unsigned i = 0; i < count; ++i)
+    // CU_POINTER_ATTRIBUTE_MEMORY_TYPE; else …_DEVICE_ORDINAL. Nothing is known
+    // of memory that the driver did not allocate.
+    *static_cast<int *>(values[i]) = !buffer              ? 0
+                                     : attributes[i] == 2 ? 2
+                                                 : buffer->context->device;
   return success;
 }
 

@@ -154,6 +154,16 @@ def main(path):
     assert cuda.cuDevicePrimaryCtxReset_v2(0) == 0
     assert np.array_equal(scaled(library), wanted)
 
+    # Contexts of the caller that come and go: their memory is gone with them.
+    for _ in range(2):
+        made = ctypes.c_void_p()
+        assert cuda.cuCtxCreate_v2(ctypes.byref(made), 0, 0) == 0
+        assert np.array_equal(scaled(library), wanted)
+        assert current() == made.value
+        assert cuda.cuCtxDestroy_v2(made) == 0
+    assert current() is None
+    assert np.array_equal(scaled(library), wanted)
+
     # When the program goes, so does all that it has; what a reset took is the
     # driver's to count.
     before = alive()

@@ -4,6 +4,7 @@
 // the entry allocates it. So the function writes results there: a copy of a
 // result would cost as much as a whole elementwise operation.
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -43,7 +44,13 @@ static std::optional<Source> sourceOf(OpBuilder &builder, Value tensor,
         builder, op, int(result.getResultNumber()), int(dimension));
     if (failed(size) || !isa<Value>(*size))
       return std::nullopt;
-    auto dim = cast<Value>(*size).getDefiningOp<tensor::DimOp>();
+    Value same = cast<Value>(*size);
+    // A reshape gives the product of one size.
+    if (auto apply = same.getDefiningOp<affine::AffineApplyOp>();
+        apply && apply.getMapOperands().size() == 1 &&
+        isa<AffineDimExpr, AffineSymbolExpr>(apply.getAffineMap().getResult(0)))
+      same = apply.getMapOperands()[0];
+    auto dim = same.getDefiningOp<tensor::DimOp>();
     std::optional<int64_t> index = dim ? dim.getConstantIndex() : std::nullopt;
     if (!index)
       return std::nullopt;
