@@ -179,8 +179,8 @@ Loaded *numera::cuda::openContext(DeviceProgram &program) {
 }
 
 /// When the program is unloaded: everything that it has on devices, but for
-/// contexts that may have ended, and what was in them. At the end of the process
-/// the driver may be gone before.
+/// contexts that may have ended, and what was in them. At the end of the
+/// process the driver may be gone before.
 __attribute__((destructor)) static void unload() {
   if (!opened)
     return;

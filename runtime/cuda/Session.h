@@ -59,7 +59,7 @@ struct Session {
   DeviceProgram *program = nullptr;
   Loaded *loaded = nullptr; ///< its context is the thread's
   Lane *lane = nullptr;
-  Stream stream = nullptr;    ///< the caller's, else the lane's
+  Stream stream = nullptr; ///< the caller's, else the lane's
   bool isCallersStream = false;
   /// The host's memory takes part, or something failed: the call does not
   /// return before the device has done everything that was asked of it.

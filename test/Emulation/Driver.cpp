@@ -267,9 +267,10 @@ EXPORT cuPointerGetAttributes(unsigned count, int *attributes, void **values,
   for (unsigned i = 0; i < count; ++i)
     // CU_POINTER_ATTRIBUTE_MEMORY_TYPE; else …_DEVICE_ORDINAL. Nothing is known
     // of memory that the driver did not allocate.
-    *static_cast<int *>(values[i]) = !buffer              ? 0
-                                     : attributes[i] == 2 ? 2
-                                                 : buffer->context->device;
+    *static_cast<int *>(values[i]) = !buffer ? 0
+                                     : attributes[i] == 2
+                                         ? 2
+                                         : buffer->context->device;
   return success;
 }
 

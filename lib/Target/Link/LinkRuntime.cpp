@@ -71,9 +71,8 @@ Error numera::linkDeviceRuntime(Module &module) {
 
 /// What runtime/kernels and runtime/cuda call.
 static constexpr StringLiteral hostFunctions[] = {
-    "numera_host_parallel", "numera_host_fail", "numera_host_copy_with",
-    "numera_host_stream",   "numera_host_try_allocate",
-    "numera_host_release"};
+    "numera_host_parallel", "numera_host_fail",         "numera_host_copy_with",
+    "numera_host_stream",   "numera_host_try_allocate", "numera_host_release"};
 
 Error numera::linkHost(Module &module, bool isShared) {
   Type *none = Type::getVoidTy(module.getContext());
