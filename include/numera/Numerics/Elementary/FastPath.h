@@ -211,6 +211,9 @@ constexpr double cbrt(double x) {
   return x < 0 ? -value : value;
 }
 
+/// 1 / sqrt(x) for positive normal x: two roundings.
+inline double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
+
 /// tanh x for every finite x that is 0 or |x| >= 2^-1000. With
 /// t = e^2|x| - 1 it is t / (t + 2); from 25 on it is 1 within 2^-70.
 constexpr double tanh(double x) {

@@ -113,6 +113,11 @@ constexpr Unpacked rsqrt(const Unpacked &x, Rounding mode) {
   return Unpacked::fromWide(false, longer, -half - 95, true);
 }
 
+/// With the tail that every rounding needs.
+constexpr Unpacked rsqrt(const Unpacked &x) {
+  return rsqrt(x, Rounding::Stochastic);
+}
+
 } // namespace numera::exact
 
 #endif // NUMERA_NUMERICS_EXACT_SQUAREROOT_H

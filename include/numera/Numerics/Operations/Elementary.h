@@ -10,6 +10,7 @@
 
 #include "numera/Numerics/Carrier/Carrier.h"
 #include "numera/Numerics/Elementary/FastAngles.h"
+#include "numera/Numerics/Elementary/FastErrorFunction.h"
 #include "numera/Numerics/Elementary/FastHyperbolic.h"
 #include "numera/Numerics/Elementary/FastPath.h"
 
@@ -32,6 +33,7 @@ inline constexpr FastPathRange log2Range = logRange;
 inline constexpr FastPathRange log10Range = logRange;
 inline constexpr FastPathRange log1pRange{-0x1.fffffffffffffp-1, largest};
 inline constexpr FastPathRange cbrtRange{-largest, largest};
+inline constexpr FastPathRange rsqrtRange = logRange;
 inline constexpr FastPathRange sinRange{-0x1p10, 0x1p10};
 inline constexpr FastPathRange cosRange = sinRange;
 inline constexpr FastPathRange tanRange = sinRange;
@@ -45,6 +47,7 @@ inline constexpr FastPathRange acoshRange{1, 0x1p500};
 inline constexpr FastPathRange atanhRange{-0x1.fffffffffffffp-1,
                                           0x1.fffffffffffffp-1};
 inline constexpr FastPathRange tanhRange{-largest, largest};
+inline constexpr FastPathRange erfRange = tanhRange;
 inline constexpr FastPathRange sigmoidRange{-700, largest};
 } // namespace fast
 

@@ -249,11 +249,62 @@ constexpr uint64_t rsqrt(const F &f, uint64_t x, RoundingMode mode) {
     return f.rsqrt(x, mode);
   return f.encode(exact::rsqrt(f.decode(x), mode), mode);
 }
+
+/// x rounded to an integral value, exactly: f32 and f64 have every integral
+/// value that is next to one of theirs. Adding and subtracting the number from
+/// which on all are whole rounds the magnitude to nearest-even; whether that
+/// went up or down says the rest. The sign of zero is x's.
+template <typename T> constexpr T integralOf(T x, Rounding integral) {
+#pragma clang fp contract(off)
+  using C = Carrier<T>;
+  constexpr T whole = T(uint64_t{1} << (C::format.precision() - 1));
+  constexpr auto sign = typename C::Word{1} << (C::width - 1);
+  auto word = C::bits(x);
+  T magnitude = C::value(word & ~sign);
+  T nearest = (magnitude + whole) - whole;
+  bool isAway =
+      integral == ((word & sign) != 0 ? Rounding::Down : Rounding::Up);
+  T result = nearest;
+  if (integral == Rounding::NearestAway)
+    result = magnitude - nearest == T(0.5) ? nearest + 1 : nearest;
+  else if (integral != Rounding::NearestEven)
+    result = isAway ? (nearest < magnitude ? nearest + 1 : nearest)
+                    : (nearest > magnitude ? nearest - 1 : nearest);
+  // Infinities and NaN stay as they are.
+  result = magnitude < whole ? result : magnitude;
+  return C::value(C::bits(result) | (word & sign));
+}
+
+/// x rounded to an integral value, and to the format where that has no such
+/// number.
 template <typename F>
 constexpr uint64_t roundToIntegral(const F &f, uint64_t x, Rounding integral,
                                    RoundingMode mode) {
+  auto inCarrier = [=](auto value) { return integralOf(value, integral); };
+  if (usesDoubleRounding() && isMachine<float>(f))
+    return canonical(inCarrier(machine<float>(x)));
+  if (usesDoubleRounding() && isMachine<double>(f))
+    return canonical(inCarrier(machine<double>(x)));
+  if (usesDoubleRounding() && DoubleRounding<float>::finishes(f, mode))
+    return inLane<float>(f, mode, inCarrier, x);
+  if (usesDoubleRounding() && DoubleRounding<double>::finishes(f, mode))
+    return inLane<double>(f, mode, inCarrier, x);
   return f.encode(exact::roundToIntegral(f.decode(x), integral), mode);
 }
+#define NUMERA_TO_INTEGRAL(name, integral)                                     \
+  template <typename F>                                                        \
+  constexpr uint64_t name(const F &f, uint64_t x, RoundingMode mode) {         \
+    if constexpr (requires { f.name(x, mode); })                               \
+      return f.name(x, mode);                                                  \
+    return roundToIntegral(f, x, Rounding::integral, mode);                    \
+  }
+NUMERA_TO_INTEGRAL(floor, Down)
+NUMERA_TO_INTEGRAL(ceil, Up)
+NUMERA_TO_INTEGRAL(trunc, TowardZero)
+NUMERA_TO_INTEGRAL(round, NearestAway)
+NUMERA_TO_INTEGRAL(roundeven, NearestEven)
+#undef NUMERA_TO_INTEGRAL
+
 template <typename F> constexpr uint64_t neg(const F &f, uint64_t x) {
   return f.negate(x);
 }
