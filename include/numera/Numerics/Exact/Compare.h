@@ -6,6 +6,7 @@
 #ifndef NUMERA_NUMERICS_EXACT_COMPARE_H
 #define NUMERA_NUMERICS_EXACT_COMPARE_H
 
+#include "numera/Numerics/Formats/Float.h"
 #include <stdint.h>
 
 namespace numera {
@@ -19,11 +20,34 @@ enum Relation : int32_t {
   Unordered = 8,
 };
 
+/// True if codes of `f` are the machine's numbers of type T, and T's
+/// comparisons may decide: they take fewer instructions than those of codes.
+template <typename T, typename F> constexpr bool isCompared(const F &) {
+  return false;
+}
+template <typename T> constexpr bool isCompared(const FloatFormat &f) {
+  return !__builtin_is_constant_evaluated() &&
+         f == (sizeof(T) == sizeof(float) ? binary32 : binary64);
+}
+
+/// How two of the machine's numbers stand.
+template <typename T, typename Word>
+constexpr Relation relationOf(uint64_t x, uint64_t y) {
+  auto a = __builtin_bit_cast(T, static_cast<Word>(x));
+  auto b = __builtin_bit_cast(T, static_cast<Word>(y));
+  Relation ordered = a == b ? Equal : a > b ? Greater : Less;
+  return __builtin_isunordered(a, b) ? Unordered : ordered;
+}
+
 /// NaN is unordered, except in a format that orders all of its codes
 /// (F::isTotallyOrdered): there it equals itself and is below everything else.
 /// -0 equals +0.
 template <typename F>
 constexpr Relation relation(const F &f, uint64_t x, uint64_t y) {
+  if (isCompared<float>(f))
+    return relationOf<float, uint32_t>(x, y);
+  if (isCompared<double>(f))
+    return relationOf<double, uint64_t>(x, y);
   int64_t a = f.orderOfValue(x), b = f.orderOfValue(y);
   Relation ordered = a == b ? Equal : a > b ? Greater : Less;
   if constexpr (F::isTotallyOrdered)
@@ -41,14 +65,33 @@ template <typename F> constexpr bool isnan(const F &f, uint64_t x) {
   return f.isNaN(x);
 }
 
+/// The smaller or the larger of two of the machine's numbers. Equal ones have
+/// one code, but for zeros: both bits make -0, either makes +0.
+template <typename T, typename Word>
+constexpr uint64_t choose(uint64_t x, uint64_t y, bool isLarger, Word nan) {
+  auto a = __builtin_bit_cast(T, static_cast<Word>(x));
+  auto b = __builtin_bit_cast(T, static_cast<Word>(y));
+  uint64_t one = (isLarger ? a > b : a < b) ? x : y;
+  one = a == b ? (isLarger ? x & y : x | y) : one;
+  return __builtin_isunordered(a, b) ? nan : one;
+}
+
 /// The smaller operand; NaN if either is; -0 is below +0.
 template <typename F>
 constexpr uint64_t min(const F &f, uint64_t x, uint64_t y) {
+  if (isCompared<float>(f))
+    return choose<float>(x, y, false, static_cast<uint32_t>(f.nanCode()));
+  if (isCompared<double>(f))
+    return choose<double>(x, y, false, f.nanCode());
   uint64_t smaller = f.order(x) < f.order(y) ? x : y;
   return f.isNaN(x) || f.isNaN(y) ? f.nanCode() : f.canonical(smaller);
 }
 template <typename F>
 constexpr uint64_t max(const F &f, uint64_t x, uint64_t y) {
+  if (isCompared<float>(f))
+    return choose<float>(x, y, true, static_cast<uint32_t>(f.nanCode()));
+  if (isCompared<double>(f))
+    return choose<double>(x, y, true, f.nanCode());
   uint64_t larger = f.order(x) > f.order(y) ? x : y;
   return f.isNaN(x) || f.isNaN(y) ? f.nanCode() : f.canonical(larger);
 }
