@@ -6,7 +6,6 @@
 #ifndef NUMERA_NUMERICS_EXACT_COMPARE_H
 #define NUMERA_NUMERICS_EXACT_COMPARE_H
 
-#include "numera/Numerics/Formats/Float.h"
 #include <stdint.h>
 
 namespace numera {
@@ -20,14 +19,12 @@ enum Relation : int32_t {
   Unordered = 8,
 };
 
-/// True if codes of `f` are the machine's numbers of type T, and T's
-/// comparisons may decide: they take fewer instructions than those of codes.
-template <typename T, typename F> constexpr bool isCompared(const F &) {
+/// True if codes of `f` are the machine's numbers of type T, and T's comparisons
+/// may decide: they take fewer instructions than those of codes.
+template <typename T, typename F> constexpr bool isCompared(const F &f) {
+  if constexpr (requires { f.isBinary(32); })
+    return !__builtin_is_constant_evaluated() && f.isBinary(8 * sizeof(T));
   return false;
-}
-template <typename T> constexpr bool isCompared(const FloatFormat &f) {
-  return !__builtin_is_constant_evaluated() &&
-         f == (sizeof(T) == sizeof(float) ? binary32 : binary64);
 }
 
 /// How two of the machine's numbers stand.

@@ -45,6 +45,12 @@ struct FloatFormat {
   Overflow overflow = Overflow::Infinity;
 
   constexpr bool operator==(const FloatFormat &) const = default;
+  /// IEEE 754's binary32 or binary64.
+  constexpr bool isBinary(int32_t bits) const {
+    return bits == 32   ? *this == FloatFormat{8, 23, 127}
+           : bits == 64 ? *this == FloatFormat{11, 52, 1023}
+                        : false;
+  }
   static constexpr int32_t parameterCount = 7;
   static constexpr FloatFormat of(const int32_t *p) {
     return {p[0],

@@ -317,27 +317,31 @@ struct LoopsPass : impl::NumeraLoopsBase<LoopsPass> {
     for (linalg::LinalgOp op : work) {
       rewriter.setInsertionPoint(op);
       auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
-      if (auto loops =
-              generic ? reduceInBlocks(rewriter, generic) : std::nullopt) {
+      std::optional<SmallVector<Operation *>> loops;
+      if (generic)
+        loops = reduceInBlocks(rewriter, generic);
+      if (generic && !loops)
+        loops = sumInWindows(rewriter, generic);
+      if (loops) {
         markParallel(op, *loops);
         rewriter.eraseOp(op);
         continue;
       }
       bool inLanes = generic && reducesInLanes(generic);
-      FailureOr<linalg::LinalgLoops> loops =
+      FailureOr<linalg::LinalgLoops> nest =
           linalg::linalgOpToLoops(rewriter, op);
-      if (failed(loops)) {
+      if (failed(nest)) {
         op.emitError("'") << op->getName() << "' cannot become loops";
         return signalPassFailure();
       }
-      markParallel(op, *loops);
-      if (!loops->empty()) {
-        auto inner = cast<scf::ForOp>(loops->back());
+      markParallel(op, *nest);
+      if (!nest->empty()) {
+        auto inner = cast<scf::ForOp>(nest->back());
         if (inLanes)
           keepForVectors(inner, /*isMasked=*/false);
         else
           maskShortLoop(inner);
-        unrollShortLoops(*loops);
+        unrollShortLoops(*nest);
         accumulateInRegister(rewriter, inner);
         if (op.getNumReductionLoops() == 0)
           chooseBefore(rewriter, inner);

@@ -41,6 +41,12 @@ bool reducesInLanes(mlir::linalg::GenericOp generic);
 std::optional<llvm::SmallVector<mlir::Operation *>>
 reduceInBlocks(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp generic);
 
+/// Loops for sums over short windows in f32 or f64 whose results are the lanes of
+/// vectors, the outermost first; nothing, and no change, for any other
+/// operation.
+std::optional<llvm::SmallVector<mlir::Operation *>>
+sumInWindows(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp generic);
+
 } // namespace numera
 
 #endif // NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_LOOPS_LOOPS_H
