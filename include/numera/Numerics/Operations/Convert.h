@@ -21,12 +21,21 @@ constexpr uint64_t cast(const To &to, const From &from, uint64_t code,
 // A family without carriers may have paths of its own that decide for most
 // numbers: decodeFast and encodeFast.
 
+/// By the machine's instruction, to nearest-even; NaN has one code.
+template <typename T, typename Other> constexpr T converted(Other value) {
+  return value == value ? static_cast<T>(value) : machine<T>(Carrier<T>::nan);
+}
+
 /// A code as a machine number. Exact if Carrier<T>::embeds(f) holds, else
 /// rounded to nearest-even.
 template <typename T, typename F>
 constexpr T decodeTo(const F &f, uint64_t code) {
   if (isMachine<T>(f))
     return machine<T>(code);
+  if (usesDoubleRounding() && isMachine<float>(f))
+    return converted<T>(machine<float>(code));
+  if (usesDoubleRounding() && isMachine<double>(f))
+    return converted<T>(machine<double>(code));
   if (Carrier<T>::embeds(f))
     return Carrier<T>::decode(f, code);
   if (Carrier<T>::approximates(f))
@@ -46,6 +55,10 @@ template <typename T, typename F>
 constexpr uint64_t encodeFrom(const F &f, T value, RoundingMode mode) {
   if (isMachine<T>(f))
     return canonical(value);
+  if (usesMachine(mode) && isMachine<float>(f))
+    return canonical(static_cast<float>(value));
+  if (usesMachine(mode) && isMachine<double>(f))
+    return canonical(static_cast<double>(value));
   if (mode == Rounding::NearestEven && Carrier<T>::encodes(f))
     return Carrier<T>::encode(f, value);
   if (DoubleRounding<T>::finishes(f, mode))

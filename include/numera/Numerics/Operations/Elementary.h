@@ -13,6 +13,7 @@
 #include "numera/Numerics/Elementary/FastErrorFunction.h"
 #include "numera/Numerics/Elementary/FastHyperbolic.h"
 #include "numera/Numerics/Elementary/FastPath.h"
+#include "numera/Numerics/Operations/Operations.h"
 
 namespace numera {
 
@@ -61,7 +62,9 @@ constexpr uint64_t elementary(const F &f, uint64_t code,
                               FastPathRange range, Encode encode, Exact exact) {
   if (Carrier<double>::embeds(f) && Carrier<double>::encodes(f) &&
       f.leastExponent() >= -1000) {
-    double x = Carrier<double>::decode(f, code);
+    double x = usesDoubleRounding() && isMachine<float>(f)
+                   ? machine<float>(code)
+                   : Carrier<double>::decode(f, code);
     if (x != 0 && x >= range.least && x <= range.most) {
       double y = approximate(x);
       uint64_t low = encode(y * (1 - fast::relativeError));

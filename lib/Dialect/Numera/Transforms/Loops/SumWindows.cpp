@@ -125,7 +125,13 @@ bool WindowSums::hasForm() {
     bool isResult = generic.isDpsInit(&operand);
     if (!stride || *stride < 0 || *stride > 2 || (isResult && *stride != 1))
       return false;
-    isWindow |= !isResult && *stride > 0;
+    // Neighbours share what is read.
+    isWindow |=
+        *stride > 0 && llvm::any_of(llvm::enumerate(kinds), [&](auto loop) {
+          return loop.value() == utils::IteratorType::reduction &&
+                 map.getResults().back().isFunctionOfDim(
+                     unsigned(loop.index()));
+        });
     if (!isResult)
       strides.push_back(*stride);
   }

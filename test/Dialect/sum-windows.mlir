@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// RUN: numera-opt %s --numera-loops --split-input-file | FileCheck %s
+
+// Fourteen results are the lanes of one vector, in a register from the first step
+// of the window to the last.
+#image = affine_map<(c, y, x, i, j) -> (c, y + i, x + j)>
+#filter = affine_map<(c, y, x, i, j) -> (c, i, j)>
+#result = affine_map<(c, y, x, i, j) -> (c, y, x)>
+// CHECK-LABEL: func.func @one_row
+// CHECK: vector.constant_mask [14] : vector<16xi1>
+// CHECK: %[[START:.*]] = vector.maskedload %{{.*}} : memref<3x14x14xf32>
+// CHECK: %[[FIRST:.*]] = numera.mac %{{.*}}, %{{.*}}, %[[START]] : vector<16xf32>
+// CHECK: %[[SECOND:.*]] = numera.mac %{{.*}}, %{{.*}}, %[[FIRST]] : vector<16xf32>
+// CHECK: %[[THIRD:.*]] = numera.mac %{{.*}}, %{{.*}}, %[[SECOND]] : vector<16xf32>
+// CHECK: %[[LAST:.*]] = numera.mac %{{.*}}, %{{.*}}, %[[THIRD]] : vector<16xf32>
+// CHECK: vector.maskedstore %{{.*}}, %[[LAST]]
+// CHECK-NOT: numera.mac
+func.func @one_row(%image: memref<3x15x15xf32>, %filter: memref<3x2x2xf32>, %result: memref<3x14x14xf32>) {
+  linalg.generic {indexing_maps = [#image, #filter, #result],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%image, %filter : memref<3x15x15xf32>, memref<3x2x2xf32>) outs(%result : memref<3x14x14xf32>) {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %0 = numera.mac %a, %b, %sum : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+// With a stride of 2, whole vectors are every other element of two; the second
+// has no element behind the last that is used.
+#image = affine_map<(x, j) -> (x * 2 + j)>
+#filter = affine_map<(x, j) -> (j)>
+#result = affine_map<(x, j) -> (x)>
+// CHECK-LABEL: func.func @every_other
+// CHECK: scf.for
+// CHECK: vector.load %{{.*}} : memref<66xf32>, vector<16xf32>
+// CHECK: vector.constant_mask [15] : vector<16xi1>
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30]
+func.func @every_other(%image: memref<66xf32>, %filter: memref<3xf32>, %result: memref<32xf32>) {
+  linalg.generic {indexing_maps = [#image, #filter, #result], iterator_types = ["parallel", "reduction"]}
+      ins(%image, %filter : memref<66xf32>, memref<3xf32>) outs(%result : memref<32xf32>) {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %0 = numera.mac %a, %b, %sum : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+// Widths that are not known are loops of scalars.
+#image = affine_map<(x, j) -> (x + j)>
+#filter = affine_map<(x, j) -> (j)>
+#result = affine_map<(x, j) -> (x)>
+// CHECK-LABEL: func.func @scalars
+// CHECK-NOT: vector
+// CHECK: return
+func.func @scalars(%image: memref<?xf32>, %filter: memref<3xf32>, %result: memref<?xf32>) {
+  linalg.generic {indexing_maps = [#image, #filter, #result], iterator_types = ["parallel", "reduction"]}
+      ins(%image, %filter : memref<?xf32>, memref<3xf32>) outs(%result : memref<?xf32>) {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %0 = numera.mac %a, %b, %sum : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
