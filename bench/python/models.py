@@ -61,7 +61,7 @@ def measure(path, given):
     wanted = calls["onnxruntime"]()[0]
     first = calls["f32"]()
     found = first[0] if isinstance(first, tuple) else first
-    error = np.abs(found - wanted).max() / np.abs(wanted).max()
+    error = np.abs(found - wanted).max() / (np.abs(wanted).max() or 1)
     for call in calls.values():
         call()
     times = {name: [] for name in calls}
