@@ -55,6 +55,9 @@ public:
           (unsigned long long)function.inputCount,
           (unsigned long long)function.outputCount,
           (unsigned long long)inputCount, (unsigned long long)outputCount);
+    if ((!inputs && inputCount) || (!outputs && outputCount))
+      return fault().add("%s is NULL",
+                         outputs || !outputCount ? "inputs" : "outputs");
     for (size_t i = 0; i < inputCount; ++i)
       if (!checkInput(i))
         return false;

@@ -53,9 +53,10 @@ public:
       if (caller == Caller::Executable && i == 0)
         makeGlobal(info, "numera_main_function", GlobalValue::ExternalLinkage);
     }
+    // Weak: objects of several models may be linked into one program.
     if (caller == Caller::Library)
       makeGlobal(ConstantDataArray::getString(context, printMetadata(metadata)),
-                 "numera_metadata", GlobalValue::ExternalLinkage);
+                 "numera_metadata", GlobalValue::WeakAnyLinkage);
     return Error::success();
   }
 
