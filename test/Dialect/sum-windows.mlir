@@ -66,3 +66,26 @@ func.func @scalars(%image: memref<?xf32>, %filter: memref<3xf32>, %result: memre
   }
   return
 }
+
+// -----
+
+// What all results begin with is in the register, and not in memory before.
+#image = affine_map<(x, j) -> (x + j)>
+#filter = affine_map<(x, j) -> (j)>
+#result = affine_map<(x, j) -> (x)>
+// CHECK-LABEL: func.func @filled
+// CHECK-SAME: %[[START:[a-z0-9]+]]: f32
+// CHECK-NOT: memref.store
+// CHECK: %[[SUM:.*]] = vector.broadcast %[[START]] : f32 to vector<16xf32>
+// CHECK: numera.mac %{{.*}}, %{{.*}}, %[[SUM]]
+// CHECK-NOT: memref.store
+func.func @filled(%start: f32, %image: memref<18xf32>, %filter: memref<3xf32>, %result: memref<16xf32>) {
+  linalg.fill ins(%start : f32) outs(%result : memref<16xf32>)
+  linalg.generic {indexing_maps = [#image, #filter, #result], iterator_types = ["parallel", "reduction"]}
+      ins(%image, %filter : memref<18xf32>, memref<3xf32>) outs(%result : memref<16xf32>) {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %0 = numera.mac %a, %b, %sum : f32
+    linalg.yield %0 : f32
+  }
+  return
+}

@@ -299,6 +299,25 @@ static void markParallel(linalg::LinalgOp op, ArrayRef<Operation *> loops) {
   }
 }
 
+/// The number that all elements of a sum's result have before it, by a fill
+/// right in front of it, which goes; null if there is none.
+static Value takeStart(IRRewriter &rewriter, linalg::GenericOp sum) {
+  Operation *before = sum->getPrevNode();
+  while (before && isMemoryEffectFree(before))
+    before = before->getPrevNode();
+  auto fill = dyn_cast_or_null<linalg::GenericOp>(before);
+  if (!fill || fill.getNumDpsInputs() != 1 ||
+      isa<ShapedType>(fill.getDpsInputs()[0].getType()) ||
+      fill.getDpsInits() != sum.getDpsInits() ||
+      !llvm::hasSingleElement(*fill.getBody()) ||
+      fill.getBody()->getTerminator()->getOperand(0) !=
+          fill.getBody()->getArgument(0))
+    return {};
+  Value start = fill.getDpsInputs()[0];
+  rewriter.eraseOp(fill);
+  return start;
+}
+
 namespace {
 struct LoopsPass : impl::NumeraLoopsBase<LoopsPass> {
   void runOnOperation() override {
@@ -312,6 +331,14 @@ struct LoopsPass : impl::NumeraLoopsBase<LoopsPass> {
       sliceAtConstants(rewriter, generic);
       collapse(rewriter, interchange(rewriter, generic));
     }
+    // Sums over windows, with what they begin with.
+    llvm::MapVector<Operation *, Value> windows;
+    getOperation().walk([&](linalg::GenericOp op) {
+      if (isWindowSum(op))
+        windows.insert({op, Value()});
+    });
+    for (auto &[op, start] : windows)
+      start = takeStart(rewriter, cast<linalg::GenericOp>(op));
     SmallVector<linalg::LinalgOp> work;
     getOperation().walk([&](linalg::LinalgOp op) { work.push_back(op); });
     for (linalg::LinalgOp op : work) {
@@ -320,8 +347,8 @@ struct LoopsPass : impl::NumeraLoopsBase<LoopsPass> {
       std::optional<SmallVector<Operation *>> loops;
       if (generic)
         loops = reduceInBlocks(rewriter, generic);
-      if (generic && !loops)
-        loops = sumInWindows(rewriter, generic);
+      if (auto window = windows.find(op); window != windows.end())
+        loops = sumInWindows(rewriter, generic, window->second);
       if (loops) {
         markParallel(op, *loops);
         rewriter.eraseOp(op);

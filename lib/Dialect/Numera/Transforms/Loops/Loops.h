@@ -41,11 +41,14 @@ bool reducesInLanes(mlir::linalg::GenericOp generic);
 std::optional<llvm::SmallVector<mlir::Operation *>>
 reduceInBlocks(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp generic);
 
-/// Loops for sums over short windows in f32 or f64 whose results are the lanes of
-/// vectors, the outermost first; nothing, and no change, for any other
-/// operation.
-std::optional<llvm::SmallVector<mlir::Operation *>>
-sumInWindows(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp generic);
+/// True for sums over short windows in f32 or f64 whose results can be the
+/// lanes of vectors.
+bool isWindowSum(mlir::linalg::GenericOp generic);
+/// Loops for them, the outermost first. They begin with `start`, or where that
+/// is null with what the result's buffer holds.
+llvm::SmallVector<mlir::Operation *>
+sumInWindows(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp generic,
+             mlir::Value start);
 
 } // namespace numera
 

@@ -54,9 +54,9 @@ static bool isMachineStep(Operation &op) {
 namespace {
 class WindowSums {
 public:
-  WindowSums(IRRewriter &rewriter, linalg::GenericOp generic)
-      : rewriter(rewriter), generic(generic), loc(generic.getLoc()),
-        inner(generic.getNumLoops() - 1),
+  WindowSums(IRRewriter &rewriter, linalg::GenericOp generic, Value start = {})
+      : rewriter(rewriter), generic(generic), start(start),
+        loc(generic.getLoc()), inner(generic.getNumLoops() - 1),
         ranges(generic.getStaticLoopRanges()) {}
 
   bool hasForm();
@@ -81,6 +81,7 @@ private:
 
   IRRewriter &rewriter;
   linalg::GenericOp generic;
+  Value start; ///< of all sums; null: what the buffer holds
   Location loc;
   unsigned inner; ///< the loop whose iterations are lanes
   SmallVector<int64_t> ranges;
@@ -189,7 +190,9 @@ void WindowSums::emitBlock(int64_t count) {
   for (unsigned loop : window)
     place[loop] = constant(0); // the result is the same for all
   SmallVector<Value> indices = indicesOf(result);
-  Value sum = load(result.get(), indices, count);
+  Value sum =
+      start ? vector::BroadcastOp::create(rewriter, loc, vectorType(), start)
+            : load(result.get(), indices, count);
   Block &body = *generic.getBody();
   SmallVector<int64_t> step(window.size());
   for (bool isMore = true; isMore;) {
@@ -259,13 +262,16 @@ SmallVector<Operation *> WindowSums::emit() {
   return loops;
 }
 
-std::optional<SmallVector<Operation *>>
-sumInWindows(IRRewriter &rewriter, linalg::GenericOp generic) {
-  if (generic.getNumLoops() == 0)
-    return std::nullopt;
-  WindowSums sums(rewriter, generic);
-  if (!sums.hasForm())
-    return std::nullopt;
+bool isWindowSum(linalg::GenericOp generic) {
+  IRRewriter rewriter(generic.getContext());
+  return generic.getNumLoops() > 0 && WindowSums(rewriter, generic).hasForm();
+}
+
+SmallVector<Operation *> sumInWindows(IRRewriter &rewriter,
+                                      linalg::GenericOp generic, Value start) {
+  WindowSums sums(rewriter, generic, start);
+  [[maybe_unused]] bool hasForm = sums.hasForm();
+  assert(hasForm && "isWindowSum holds");
   return sums.emit();
 }
 
