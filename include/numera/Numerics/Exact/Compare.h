@@ -19,8 +19,8 @@ enum Relation : int32_t {
   Unordered = 8,
 };
 
-/// True if codes of `f` are the machine's numbers of type T, and T's comparisons
-/// may decide: they take fewer instructions than those of codes.
+/// True if codes of `f` are the machine's numbers of type T, and T's
+/// comparisons may decide: they take fewer instructions than those of codes.
 template <typename T, typename F> constexpr bool isCompared(const F &f) {
   if constexpr (requires { f.isBinary(32); })
     return !__builtin_is_constant_evaluated() && f.isBinary(8 * sizeof(T));
