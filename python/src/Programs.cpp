@@ -253,11 +253,8 @@ static nb::list call(const Program &program, const std::string &function,
   }
   if (outputs.empty())
     results.resize(outputCount, numera_tensor{});
-  numera_options options = NUMERA_OPTIONS;
-  options.threads = threads;
-  options.seed = seed;
-  options.step = step;
-  options.sample = sample;
+  numera_options options = {
+      sizeof(numera_options), threads, seed, step, sample, nullptr, 0, nullptr};
   char *error = nullptr;
   bool done = unlocked([&] {
     return numeraProgramRun(program.get(), function.c_str(), arguments.data(),
