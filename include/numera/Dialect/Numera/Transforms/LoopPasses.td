@@ -148,6 +148,9 @@ def NumeraLoops : Pass<"numera-loops", "::mlir::func::FuncOp"> {
       are merged into one.
     * Short rows of integers whose order in a sum does not matter are processed
       sixteen at a time, one in each lane.
+    * Sums over short windows in f32 or f64, such as those of depthwise
+      convolutions, keep neighbouring results in a vector for the whole window.
+      They begin with what a fill right before them writes; the fill goes.
     * A condition in an innermost loop that is the same in all iterations is
       tested before the loop, which is duplicated.
     * A short inner loop on codes whose last vector is almost full is marked to
