@@ -13,7 +13,7 @@ namespace detail {
 
 /// -ln(erfc x) / x for 0 <= x <= 6: it rises from 2 / sqrt(pi) to 6.4. What x
 /// is multiplied by, from .63 to .89, is the polynomial in x - 3 that equals it
-/// at 30 Chebyshev points, within 2^-53 of it. (The zeros of erfc nearest to
+/// at 30 Chebyshev points, within 2^-52.8 of it. (The zeros of erfc nearest to
 /// the interval, -1.35 +- 1.99 i, bound how fast such polynomials converge: a
 /// factor of 3 a degree.) Even and odd powers are summed side by side.
 constexpr double errorFunctionRate(double x) {
