@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The lit suite: IR and tools by FileCheck, values by running."""
 
+import importlib.util
 import os
 import shutil
 import sys
@@ -21,6 +22,10 @@ tools = os.path.join(config.numera_build_root, "bin")
 # Tools in front of the build's: tools/dev/mutate has some.
 config.environment["PATH"] = os.pathsep.join(
     [os.environ.get("NUMERA_TOOLS", tools), tools, config.llvm_bindir, "/usr/bin", config.environment["PATH"]])
+
+# A test that hangs fails. lit ends all that it started, for which it needs psutil.
+if importlib.util.find_spec("psutil"):
+    lit_config.maxIndividualTestTime = 6000 if config.numera_sanitize else 900
 
 # A build with sanitizers.
 if config.numera_sanitize:
