@@ -202,6 +202,22 @@ TEST(Scaling, GridOfBlocks) {
   EXPECT_EQ(values[5], 0);
 }
 
+TEST(Scaling, ElementsWithTheRangeOfF32) {
+  Registry registry;
+  for (const char *text :
+       {"scaled<float<8,7>,rule=absmax>", "scaled<float<8,23>,rule=absmax>"}) {
+    ScaledFormat format = formatOf(registry, text);
+    EXPECT_EQ(scaleOf(format, 1e-30f), 1) << text;
+    ScaleGrid grid(format.scaling, {4}, -1);
+    ScaledTensor tensor = quantize(format, grid, {1, -0.5f, 0x1p-120f, 0});
+    EXPECT_EQ(dequantize(format, grid, tensor),
+              (std::vector<float>{1, -0.5f, 0x1p-120f, 0}))
+        << text;
+  }
+  ScaledFormat half = formatOf(registry, "scaled<float<5,10>,rule=absmax>");
+  EXPECT_EQ(scaleOf(half, 1), 1 / 65504.0f);
+}
+
 TEST(Scaling, GivenScales) {
   Registry registry;
   ScaledFormat format = formatOf(registry, "scaled<i8,rule=absmax>");

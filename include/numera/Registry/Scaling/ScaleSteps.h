@@ -58,6 +58,9 @@ public:
       return stored(a.cast(powersOfTwo(), byFullScale(amax),
                            {Rounding::Up, Overflow::Propagate}));
     case ScaleRule::Absmax:
+      // Else a scale would be subnormal, and elements divided by it infinite.
+      if (scaling.scale == formatF32() && full() >= 0x1p127)
+        return a.constant(formatF32(), 1);
       return positive(relative(byFullScale(amax), tensorScale));
     case ScaleRule::Range:
       return a.nonzero(amax, a.constant(formatF32(), 1));
