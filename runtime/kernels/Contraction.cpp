@@ -9,16 +9,18 @@
 // linked once for each kind of contraction in a program, with its hooks.
 
 #include "Sharing.h"
+#include "Sums.h"
 #include "Tile.h"
 
 namespace numera::kernel {
 
-template <int tileRows, int tileVectors> class Kernel {
+template <int tileRows, int tileVectors> class Kernel : Blocks {
   template <typename, typename, typename> friend class Sharing;
 
   static constexpr int64_t tileColumns = tileVectors * preparedLanes;
   static constexpr int64_t rowForms = NUMERA_SHORT_STEPS ? 2 : 1;
   static constexpr int64_t valuesInRow = sizeof(RowValue) / sizeof(Prepared);
+  static constexpr int64_t rowsInBlock = 16 * tileRows;
   /// Panels of rows stay in the first-level cache: 16 KiB. Those of short steps
   /// come from the second one, in time for 24 or more operations a step, and a
   /// tile has 512 to pay for its beginning and its end.
@@ -31,32 +33,12 @@ template <int tileRows, int tileVectors> class Kernel {
   /// Not a multiple of 4 KiB: rows of a panel would share a cache set.
   static constexpr int64_t rowPitch = mostSteps + 64 / sizeof(Carrier);
 
-  explicit Kernel(const Contraction &problem)
-      : problem(problem),
-        rowCount(problem.extentOf(problem.firstRow(), problem.counts.rows)),
-        columnCount(
-            problem.extentOf(problem.firstColumn(), problem.counts.columns)),
-        stepCount(problem.extentOf(problem.firstStep(), problem.counts.steps)),
-        start(problem.initial ? numera_hook_load(problem.initial, 0) : 0) {
-    // Of one size, as far as it goes: a short block is a slow one. The last
-    // one has some steps: with n blocks of at most m, either n <= m, and the
-    // others have less than stepCount / n + 1 each, n - 1 of them less than
-    // stepCount - (m - n); or stepCount / n > m - 1, and they have m each. A
-    // block without steps still gives sums their initial value.
-    stepBlocks = stepCount > 0 ? (stepCount - 1) / mostSteps + 1 : 1;
-    blockSteps = (stepCount + stepBlocks - 1) / stepBlocks;
-  }
+  explicit Kernel(const Contraction &problem) : Blocks(problem, mostSteps) {}
 
 public:
   static void run(const Contraction &problem) {
     Kernel kernel(problem);
-    if (kernel.rowCount * kernel.columnCount == 0)
-      return;
-    // Threads share out batches if there are many, else the work in each.
-    constexpr int64_t many = 16;
-    int64_t batches = problem.extentOf(0, problem.counts.batch);
-    host::numera_host_parallel(runBatches, &kernel, batches,
-                               /*grain=*/batches < many ? many : 1);
+    kernel.shareBatches(runBatches);
   }
 
 private:
@@ -64,7 +46,8 @@ private:
   /// which is made for size; so for all bodies.
   [[gnu::noinline]] static void runBatches(void *context, int64_t begin,
                                            int64_t end) {
-    const auto &kernel = *static_cast<const Kernel *>(context);
+    const auto &kernel =
+        static_cast<const Kernel &>(*static_cast<const Blocks *>(context));
     // What many columns have in common are the rows, and the other way round.
     // Of as many, threads share out the rows, whose panels are the narrower.
     bool succeeded =
@@ -78,10 +61,11 @@ private:
   /// The two sides of a product: how wide a panel is, how many of them a thread
   /// packs at a time, and what they take.
   struct Rows {
-    static constexpr int64_t width = tileRows, block = 16 * width;
+    static constexpr int64_t panelsInBlock = rowsInBlock / tileRows;
 
-    static int64_t panelSize(int64_t) {
-      return rowForms * width * rowPitch * valuesInRow;
+    static int64_t width(const Kernel &) { return tileRows; }
+    static int64_t panelSize(const Kernel &) {
+      return rowForms * tileRows * rowPitch * valuesInRow;
     }
     static const RowValue *panel(const Block &rows, int64_t r) {
       return reinterpret_cast<const RowValue *>(rows.panels) +
@@ -94,18 +78,16 @@ private:
     }
     static void findPlaces(const Kernel &kernel, const Walk &batch,
                            int64_t first, const Block &block) {
-      const Contraction &problem = kernel.problem;
-      Walk row(problem.loops + problem.firstRow(), problem.counts.rows, first);
-      for (int64_t i = 0; i < block.count; ++i, row.next()) {
-        block.places[i] = batch.rows + row.rows;
-        block.sums[i] = row.sums;
-      }
+      kernel.findRowPlaces(batch, first, block);
     }
   };
   struct Columns {
-    static constexpr int64_t width = tileColumns, block = 4 * width;
+    static constexpr int64_t panelsInBlock = 4;
 
-    static int64_t panelSize(int64_t steps) { return width * steps; }
+    static int64_t width(const Kernel &) { return tileColumns; }
+    static int64_t panelSize(const Kernel &kernel) {
+      return tileColumns * kernel.blockSteps;
+    }
     static int64_t count(const Kernel &kernel) { return kernel.columnCount; }
     static void pack(const Kernel &kernel, const Block &columns, int64_t index,
                      const Steps &steps) {
@@ -113,13 +95,7 @@ private:
     }
     static void findPlaces(const Kernel &kernel, const Walk &batch,
                            int64_t first, const Block &block) {
-      const Contraction &problem = kernel.problem;
-      Walk column(problem.loops + problem.firstColumn(), problem.counts.columns,
-                  first);
-      for (int64_t i = 0; i < block.count; ++i, column.next()) {
-        block.places[i] = batch.columns + column.columns;
-        block.sums[i] = batch.sums + column.sums;
-      }
+      kernel.findColumnPlaces(batch, first, block);
     }
   };
 
@@ -134,12 +110,13 @@ private:
     Block own;
     Memory memory;
 
-    explicit Workspace(int64_t steps)
+    explicit Workspace(const Kernel &kernel)
         : memory([&](const auto &take) {
-            layOut<Own>(take, own, Own::block, steps, 1);
+            layOut<Own>(take, own, kernel,
+                        Own::panelsInBlock * Own::width(kernel), 1);
 #if NUMERA_SHORT_STEPS
             take(this->rowPanel, tileRows * rowPitch);
-            take(this->columnPanel, tileColumns * steps);
+            take(this->columnPanel, tileColumns * kernel.blockSteps);
 #endif
           }) {
     }
@@ -147,7 +124,7 @@ private:
 
   void packRowPanel(const Block &rows, int64_t index,
                     const Steps &steps) const {
-    Prepared *panel = rows.panels + index * Rows::panelSize(steps.count);
+    Prepared *panel = rows.panels + index * Rows::panelSize(*this);
     withValues<tileRows * rowPitch>(panel, [&](Carrier *values) {
       decodeRows(values, rows, index * tileRows, steps);
 #if NUMERA_SHORT_STEPS
@@ -211,8 +188,8 @@ private:
   /// through all columns.
   void runTiles(const Again &space, const Block &rows, const Block &columns,
                 const Steps &steps) const {
-    for (int64_t first = 0; first < rows.count; first += Rows::block) {
-      int64_t last = least(first + Rows::block, rows.count);
+    for (int64_t first = 0; first < rows.count; first += rowsInBlock) {
+      int64_t last = least(first + rowsInBlock, rows.count);
       for (int64_t c = 0; c < columns.count; c += tileColumns)
         withPanel(columns.count - c, [&](auto panel) {
           for (int64_t r = first; r < last; r += tileRows)
@@ -242,20 +219,23 @@ private:
     static void run(const Kernel &kernel, const Again &space, const Block &rows,
                     int64_t r, const Block &block, int64_t c,
                     const Steps &steps) {
-      const int64_t *rowSums = rows.sums + r, *sums = block.sums + c;
-      int64_t rowCount = least(tileRows, rows.count - r);
       int64_t count = least(columns, block.count - c);
-      bool whole = count == columns && isContiguous(sums, columns);
+      Sums<columns> sums = {kernel.problem.sums,
+                            rows.sums + r,
+                            block.sums + c,
+                            least(tileRows, rows.count - r),
+                            count,
+                            Sums<columns>::haveWhole(block.sums + c, count)};
       bool starts = steps.areFirst && kernel.problem.initial;
-      if (whole)
-        prefetch(kernel.problem.sums, rowSums, rowCount, sums[0]);
+      if (sums.areWhole)
+        sums.prefetch();
       alignas(64) Carrier tile[TheTile::size];
-      if (starts || rowCount < tileRows || count < columns)
+      if (starts || sums.rowCount < tileRows || sums.count < columns)
         fill(tile, TheTile::size, kernel.start);
       if (!starts)
-        load(tile, kernel.problem.sums, rowSums, rowCount, sums, count, whole);
+        sums.load(tile);
       runSteps(kernel, space, tile, rows, r, block, c, steps);
-      store(tile, kernel.problem.sums, rowSums, rowCount, sums, count, whole);
+      sums.store(tile);
     }
 
   private:
@@ -316,49 +296,12 @@ private:
       int64_t after = c + tileColumns < block.count ? c + tileColumns : 0;
       const auto *next =
           reinterpret_cast<const char *>(block.panels + after * steps.count);
-      next += r % Rows::block / tileRows * steps.count * TheTile::fetched;
+      next += r % rowsInBlock / tileRows * steps.count * TheTile::fetched;
       TheTile::template run<WholeStep>(tile, Rows::panel(rows, r),
                                        block.panels + c * steps.count,
                                        steps.count, next);
     }
 #endif
-
-    /// The sums are seldom in a cache near by; while the tile runs, they come.
-    static void prefetch(const void *base, const int64_t *rowPlaces,
-                         int64_t rows, int64_t place) {
-      for (int64_t r = 0; r < rows; ++r) {
-        for (int64_t c = 0; c < columns; c += lanes)
-          numera_hook_prefetch(base, rowPlaces[r] + place + c);
-        numera_hook_prefetch(base, rowPlaces[r] + place + columns - 1);
-      }
-    }
-
-    static void load(Carrier *tile, const void *base, const int64_t *rowPlaces,
-                     int64_t rows, const int64_t *places, int64_t count,
-                     bool whole) {
-      for (int64_t r = 0; r < rows; ++r, tile += columns)
-        if (whole)
-          decodeRun<numera_hook_load, columns, 1>(tile, base,
-                                                  rowPlaces[r] + places[0]);
-        else
-          for (int64_t c = 0; c < count; ++c)
-            tile[c] = numera_hook_load(base, rowPlaces[r] + places[c]);
-    }
-
-    static void store(const Carrier *tile, void *base, const int64_t *rowPlaces,
-                      int64_t rows, const int64_t *places, int64_t count,
-                      bool whole) {
-      for (int64_t r = 0; r < rows; ++r, tile += columns)
-        if (whole) {
-          int64_t first = rowPlaces[r] + places[0];
-#pragma clang loop vectorize(assume_safety) unroll(disable)
-          for (int64_t c = 0; c < columns; ++c)
-            numera_hook_store(base, first + c, tile[c]);
-        } else {
-          for (int64_t c = 0; c < count; ++c)
-            numera_hook_store(base, rowPlaces[r] + places[c], tile[c]);
-        }
-    }
   };
 
   /// Of as many vectors as the columns that are left need.
@@ -381,11 +324,6 @@ private:
       out[i] = form(values[i]);
   }
 #endif
-
-  Contraction problem;
-  int64_t rowCount, columnCount, stepCount;
-  int64_t stepBlocks, blockSteps;
-  Carrier start; ///< the initial value of sums that have one
 };
 
 } // namespace numera::kernel

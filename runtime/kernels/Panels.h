@@ -113,6 +113,12 @@ inline Vector zip(Vector a, Vector b, std::integer_sequence<int, lane...>) {
                                  (first + lane / 2 + lane % 2 * lanes)...);
 }
 
+/// The other way round: the even lanes of both, or the odd ones.
+template <int first, int... lane>
+inline Vector unzip(Vector a, Vector b, std::integer_sequence<int, lane...>) {
+  return __builtin_shufflevector(a, b, (2 * lane + first)...);
+}
+
 /// Lane j of vector i and lane i of vector j change places: zipping all vectors
 /// moves one bit of the vector's number into the lane's, and one back.
 inline void transpose(Vector (&vectors)[lanes]) {

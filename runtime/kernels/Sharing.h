@@ -39,18 +39,72 @@ struct Block {
 #endif
 };
 
+/// A contraction in blocks of steps.
+struct Blocks {
+  Contraction problem;
+  int64_t rowCount, columnCount, stepCount;
+  int64_t stepBlocks, blockSteps;
+  Carrier start; ///< the initial value of sums that have one
+
+  Blocks(const Contraction &problem, int64_t mostSteps)
+      : problem(problem),
+        rowCount(problem.extentOf(problem.firstRow(), problem.counts.rows)),
+        columnCount(
+            problem.extentOf(problem.firstColumn(), problem.counts.columns)),
+        stepCount(problem.extentOf(problem.firstStep(), problem.counts.steps)),
+        start(problem.initial ? numera_hook_load(problem.initial, 0) : 0) {
+    // Of one size, as far as it goes: a short block is a slow one. The last
+    // one has some steps: with n blocks of at most m, either n <= m, and the
+    // others have less than stepCount / n + 1 each, n - 1 of them less than
+    // stepCount - (m - n); or stepCount / n > m - 1, and they have m each. A
+    // block without steps still gives sums their initial value.
+    stepBlocks = stepCount > 0 ? (stepCount - 1) / mostSteps + 1 : 1;
+    blockSteps = (stepCount + stepBlocks - 1) / stepBlocks;
+  }
+
+  /// `body`, of a loop over batches, gets this as its context. Threads share
+  /// out batches if there are many, else the work in each.
+  void shareBatches(void (*body)(void *context, int64_t begin, int64_t end)) {
+    if (rowCount * columnCount == 0)
+      return;
+    constexpr int64_t many = 16;
+    int64_t batches = problem.extentOf(0, problem.counts.batch);
+    host::numera_host_parallel(body, this, batches,
+                               /*grain=*/batches < many ? many : 1);
+  }
+
+  void findRowPlaces(const Walk &batch, int64_t first,
+                     const Block &block) const {
+    Walk row(problem.loops + problem.firstRow(), problem.counts.rows, first);
+    for (int64_t i = 0; i < block.count; ++i, row.next()) {
+      block.places[i] = batch.rows + row.rows;
+      block.sums[i] = row.sums;
+    }
+  }
+  void findColumnPlaces(const Walk &batch, int64_t first,
+                        const Block &block) const {
+    Walk column(problem.loops + problem.firstColumn(), problem.counts.columns,
+                first);
+    for (int64_t i = 0; i < block.count; ++i, column.next()) {
+      block.places[i] = batch.columns + column.columns;
+      block.sums[i] = batch.sums + column.sums;
+    }
+  }
+};
+
 /// How many panels a number of rows or columns makes.
-template <typename Side> int64_t panelsOf(int64_t count) {
-  return (count + Side::width - 1) / Side::width;
+template <typename Side> int64_t panelsOf(const auto &kernel, int64_t count) {
+  int64_t width = Side::width(kernel);
+  return (count + width - 1) / width;
 }
 /// The arrays of a block, with panels for `blocks` blocks of steps.
 template <typename Side>
-void layOut(const auto &take, Block &block, int64_t count, int64_t steps,
+void layOut(const auto &take, Block &block, const auto &kernel, int64_t count,
             int64_t blocks) {
-  int64_t panels = panelsOf<Side>(count) * blocks;
+  int64_t panels = panelsOf<Side>(kernel, count) * blocks;
   take(block.places, count);
   take(block.sums, count);
-  take(block.panels, panels * Side::panelSize(steps));
+  take(block.panels, panels * Side::panelSize(kernel));
 #if NUMERA_SHORT_STEPS
   take(block.magnitudes, panels);
 #endif
@@ -60,7 +114,7 @@ void layOut(const auto &take, Block &block, int64_t count, int64_t steps,
 /// the last-level cache holds, each panel once; then every one packs its own
 /// part of the other side, and runs its tiles.
 template <typename Kernel, typename Common, typename Own> class Sharing {
-  static constexpr int64_t mostPanels = (1023 + Common::width) / Common::width;
+  static constexpr int64_t mostElements = 1023;
   static constexpr int64_t mostBytes = 8 << 20;
   /// Elements to pack, steps to take: what handing them to a thread is worth.
   static constexpr int64_t packingOfChunk = 1 << 17, stepsOfChunk = 1 << 21;
@@ -80,25 +134,25 @@ private:
   explicit Sharing(const Kernel &kernel)
       : kernel(kernel), mostInCommon(evenShare(Common::count(kernel))),
         mostBlocks(blocksAtOnce()), memory([this](const auto &take) {
-          layOut<Common>(take, common, mostInCommon, this->kernel.blockSteps,
-                         mostBlocks);
+          layOut<Common>(take, common, this->kernel, mostInCommon, mostBlocks);
           take(rowSteps, mostBlocks * this->kernel.blockSteps);
           take(columnSteps, mostBlocks * this->kernel.blockSteps);
         }) {}
 
   /// The other side is packed once for each of these shares: the fewer, the
   /// better, and none is much smaller than another.
-  static int64_t evenShare(int64_t count) {
-    int64_t panels = panelsOf<Common>(count);
+  int64_t evenShare(int64_t count) const {
+    int64_t panels = panelsOf<Common>(kernel, count);
+    int64_t mostPanels = panelsOf<Common>(kernel, mostElements);
     int64_t shares = (panels + mostPanels - 1) / mostPanels;
-    return least((panels + shares - 1) / (shares + !shares) * Common::width,
+    return least((panels + shares - 1) / (shares + !shares) *
+                     Common::width(kernel),
                  count);
   }
 
   int64_t blocksAtOnce() const {
-    int64_t bytes = panelsOf<Common>(mostInCommon) *
-                    Common::panelSize(kernel.blockSteps) *
-                    int64_t(sizeof(Prepared));
+    int64_t bytes = panelsOf<Common>(kernel, mostInCommon) *
+                    Common::panelSize(kernel) * int64_t(sizeof(Prepared));
     return least(kernel.stepBlocks, mostBytes / (bytes + 1) + 1);
   }
 
@@ -117,13 +171,13 @@ private:
   void runBlocks(int64_t first, int64_t count) {
     firstBlock = first, blockCount = count;
     findSteps();
-    int64_t panelSize = Common::panelSize(kernel.blockSteps);
+    int64_t panelSize = Common::panelSize(kernel);
     host::numera_host_parallel(pack, this, panels() * blockCount,
                                packingOfChunk / (panelSize + 1) + 1);
     int64_t stepsOfPanel =
-        Own::width * common.count * kernel.blockSteps * blockCount;
+        Own::width(kernel) * common.count * kernel.blockSteps * blockCount;
     host::numera_host_parallel(runPanels, this,
-                               panelsOf<Own>(Own::count(kernel)),
+                               panelsOf<Own>(kernel, Own::count(kernel)),
                                stepsOfChunk / (stepsOfPanel + 1) + 1);
   }
 
@@ -141,7 +195,7 @@ private:
     }
   }
 
-  int64_t panels() const { return panelsOf<Common>(common.count); }
+  int64_t panels() const { return panelsOf<Common>(kernel, common.count); }
   Steps stepsOf(int64_t block) const {
     int64_t index = firstBlock + block, size = kernel.blockSteps;
     return {rowSteps + block * size, columnSteps + block * size,
@@ -149,7 +203,7 @@ private:
   }
   Block commonOf(int64_t block) const {
     Block found = common;
-    found.panels += block * panels() * Common::panelSize(kernel.blockSteps);
+    found.panels += block * panels() * Common::panelSize(kernel);
 #if NUMERA_SHORT_STEPS
     found.magnitudes += block * panels();
 #endif
@@ -175,20 +229,20 @@ private:
   [[gnu::noinline]] static void runPanels(void *context, int64_t begin,
                                           int64_t end) {
     auto &sharing = *static_cast<Sharing *>(context);
-    typename Kernel::template Workspace<Own> space(sharing.kernel.blockSteps);
+    typename Kernel::template Workspace<Own> space(sharing.kernel);
     if (!space.memory.isAvailable()) {
       sharing.hasFailed = true;
       return;
     }
-    constexpr int64_t inBlock = Own::block / Own::width;
-    for (int64_t i = begin; i < end; i += inBlock)
-      sharing.runBlock(space, i * Own::width, least(inBlock, end - i));
+    for (int64_t i = begin; i < end; i += Own::panelsInBlock)
+      sharing.runBlock(space, i * Own::width(sharing.kernel),
+                       least(Own::panelsInBlock, end - i));
   }
 
   void runBlock(typename Kernel::template Workspace<Own> &space, int64_t first,
                 int64_t panels) const {
     Block &own = space.own;
-    own.count = least(panels * Own::width, Own::count(kernel) - first);
+    own.count = least(panels * Own::width(kernel), Own::count(kernel) - first);
     Own::findPlaces(kernel, batch, first, own);
     for (int64_t block = 0; block < blockCount; ++block) {
       Steps steps = stepsOf(block);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The kernel of contractions against the loops that it stands for. Its step
-// here multiplies and adds in f32, which shows the order of steps.
+// The kernels of contractions against the loops that they stand for:
+// Contraction.cpp and DirectContraction.cpp, each in a program of its own. The
+// step here multiplies and adds in f32, which shows the order of steps.
 
 #include "numera/Runtime/Contraction.h"
 #include "Hooks.h"
@@ -9,6 +10,7 @@
 #include "gtest/gtest.h"
 #include <array>
 #include <cmath>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -76,6 +78,24 @@ struct Problem {
   }
 };
 
+/// Values that begin at a multiple of a vector's size.
+class Aligned {
+public:
+  explicit Aligned(const std::vector<float> &values)
+      : memory(values.size() + lanes) {
+    void *place = memory.data();
+    size_t size = memory.size() * sizeof(float);
+    aligned = static_cast<float *>(
+        std::align(sizeof(Vector), sizeof(float), place, size));
+    std::copy(values.begin(), values.end(), aligned);
+  }
+  const float *data() const { return aligned; }
+
+private:
+  std::vector<float> memory;
+  float *aligned;
+};
+
 class Contraction : public testing::TestWithParam<Entry *> {
 protected:
   void check(const Problem &problem) {
@@ -88,7 +108,7 @@ protected:
       return values;
     };
     auto rows = fill(problem.size(&Loop::rows));
-    auto columns = fill(problem.size(&Loop::columns));
+    Aligned columns(fill(problem.size(&Loop::columns)));
     auto sums = fill(problem.size(&Loop::sums)), expected = sums;
     problem.reference(rows.data(), columns.data(), expected.data());
     problem.run(GetParam(), rows.data(), columns.data(), sums.data());
@@ -177,6 +197,38 @@ TEST_P(Contraction, columns_may_be_the_filters) {
               problem.loops.begin() + 4);
   problem.counts.rows = 3;
   problem.counts.columns = 1;
+  check(problem);
+}
+
+/// Columns in panels of `width`, of k steps each; the sums of a row lie side by
+/// side, or those of a column.
+static Problem inPanels(int64_t m, int64_t panels, int64_t width, int64_t k,
+                        bool sumsTransposed) {
+  int64_t n = panels * width;
+  int64_t across = sumsTransposed ? m : 1;
+  return {{{m, k, 0, sumsTransposed ? 1 : n},
+           {panels, 0, width * k, width * across},
+           {width, 0, 1, across},
+           {k, 1, width, 0}},
+          {0, 1, 2, 1}};
+}
+
+TEST_P(Contraction, columns_in_panels) {
+  for (int64_t width : {16, 32, 48, 24, 80})
+    for (bool sumsTransposed : {false, true}) {
+      check(inPanels(1, 3, width, 7, sumsTransposed));
+      check(inPanels(13, 2, width, 530, sumsTransposed));
+      check(inPanels(141, 2, width, 5, sumsTransposed));
+    }
+  // A batch of them, and steps of two loops, of which the outer one does not go
+  // on where the inner one ends.
+  Problem problem = inPanels(9, 2, 32, 12, true);
+  problem.loops.insert(problem.loops.begin(), {3, 108, 768, 576});
+  problem.counts.batch = 1;
+  check(problem);
+  problem.loops.back() = {5, 1, 64, 0};
+  problem.loops.insert(problem.loops.end() - 1, {2, 6, 32, 0});
+  problem.counts.steps = 2;
   check(problem);
 }
 

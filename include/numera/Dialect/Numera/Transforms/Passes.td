@@ -226,6 +226,13 @@ def NumeraContract : Pass<"numera-contract", "::mlir::ModuleOp"> {
     in registers, and runs steps in written order. A fill of the sums before the
     contraction is removed, and its value is passed to the call.
 
+    If both factors are stored as the floats that are computed with, the kernel
+    takes rows from where they lie, and has no `.row` and no `.column`. Which
+    factor has the rows then follows from the sizes: in a convolution with many
+    filters that is the image, of which no windows are copied. A constant that
+    has the columns is laid out in panels of 48, 32 or 16 columns, where that
+    divides them: all steps of some columns, then those of the next.
+
     A body of one `numera.quire_mac` becomes such a call if every factor is
     exact in f64 and the step truncates no operand. Its `.span`, `.add` and
     `.mac` are the runtime's entries for slices and quires.

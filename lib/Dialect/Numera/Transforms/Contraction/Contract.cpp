@@ -16,6 +16,7 @@
 
 #include "CallProducts.h"
 #include "ContractionHooks.h"
+#include "PanelConstants.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
@@ -33,14 +34,20 @@ namespace {
 
 class KernelCalls : HookBuilder {
 public:
-  using HookBuilder::HookBuilder;
+  KernelCalls(ModuleOp module, const Registry &registry)
+      : HookBuilder(module, registry, Target::CPU), constants(module) {}
 
   void replace(const ContractionWork &work);
+  /// When all have been replaced.
+  void finish() { constants.eraseUnused(); }
 
 private:
   Value memoryFor(linalg::GenericOp generic, Type type, int64_t count);
   Value takeInitial(linalg::GenericOp generic, linalg::FillOp fill);
-  Value writeLoops(const ContractionWork &work, ArrayRef<Access> accesses);
+  Value writeWords(linalg::GenericOp generic, ArrayRef<Value> words);
+  Access accessOfPanels(const ContractionWork &work, const Panels &panels);
+  void splitColumns(const ContractionWork &work, const Panels &panels,
+                    SmallVectorImpl<Value> &words);
   LLVM::LLVMFuncOp kernelFor(linalg::GenericOp generic,
                              const PackedContraction &contraction);
   LLVM::LLVMFuncOp quireKernelFor(const PackedContraction &contraction);
@@ -53,6 +60,7 @@ private:
   void addConfinedStep(const Twine &name, const PackedContraction &contraction,
                        ArrayRef<int32_t> shortForms, Type vector);
 
+  PanelConstants constants;
   llvm::StringMap<LLVM::LLVMFuncOp> kernels; ///< by what they compute
 };
 
@@ -89,14 +97,47 @@ Value KernelCalls::takeInitial(linalg::GenericOp generic, linalg::FillOp fill) {
 }
 
 /// The array of kernel::Loop, on the stack.
-Value KernelCalls::writeLoops(const ContractionWork &work,
-                              ArrayRef<Access> accesses) {
-  linalg::GenericOp generic = work.generic;
-  SmallVector<Value> words = loopWords(builder, work, accesses);
-  Type i64 = builder.getI64Type();
-  Value memory = memoryFor(generic, i64, static_cast<int64_t>(words.size()));
+Value KernelCalls::writeWords(linalg::GenericOp generic,
+                              ArrayRef<Value> words) {
+  Value memory = memoryFor(generic, builder.getI64Type(),
+                           static_cast<int64_t>(words.size()));
   storeWords(builder, generic.getLoc(), words, memory);
   return memory;
+}
+
+Access KernelCalls::accessOfPanels(const ContractionWork &work,
+                                   const Panels &panels) {
+  linalg::GenericOp generic = work.generic;
+  Location loc = generic.getLoc();
+  memref::GlobalOp global = panels.global;
+  Value memref = memref::GetGlobalOp::create(builder, loc, global.getType(),
+                                             global.getSymName());
+  Access access = {addressOf(builder, loc, memref), {}};
+  for (int64_t stride : panels.strides)
+    access.strides.push_back(arith::ConstantIntOp::create(
+        builder, loc, builder.getI64Type(), stride));
+  return access;
+}
+
+/// The loop over columns becomes one over panels and one over a panel's.
+void KernelCalls::splitColumns(const ContractionWork &work,
+                               const Panels &panels,
+                               SmallVectorImpl<Value> &words) {
+  linalg::GenericOp generic = work.generic;
+  Location loc = generic.getLoc();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIntOp::create(builder, loc, builder.getI64Type(),
+                                        value);
+  };
+  const PackedContraction &contraction = work.contraction;
+  auto *loop =
+      words.begin() + 4 * (contraction.batch.size() + contraction.rows.size());
+  Value width = constant(panels.width);
+  Value outer[] = {arith::DivSIOp::create(builder, loc, loop[0], width),
+                   loop[1], constant(panels.pitch),
+                   arith::MulIOp::create(builder, loc, loop[3], width)};
+  loop[0] = width;
+  words.insert(loop, std::begin(outer), std::end(outer));
 }
 
 void KernelCalls::replace(const ContractionWork &work) {
@@ -105,14 +146,21 @@ void KernelCalls::replace(const ContractionWork &work) {
   Location loc = generic.getLoc();
   LLVM::LLVMFuncOp kernel = kernelFor(generic, contraction);
   builder.setInsertionPoint(generic);
+  std::optional<Panels> panels = constants.layOut(work);
   SmallVector<Access> accesses;
   for (OpOperand &operand : generic->getOpOperands())
-    accesses.push_back(accessOf(builder, generic, operand));
+    if (panels && operand.getOperandNumber() == contraction.columnsInput)
+      accesses.push_back(accessOfPanels(work, *panels));
+    else
+      accesses.push_back(accessOf(builder, generic, operand));
+  SmallVector<Value> words = loopWords(builder, work, accesses);
+  if (panels)
+    splitColumns(work, *panels, words);
   SmallVector<Value> arguments = {
       accesses[contraction.rowsInput].base,
       accesses[contraction.columnsInput].base, accesses[2].base,
-      takeInitial(generic, work.fill), writeLoops(work, accesses)};
-  arguments.append(loopCounts(builder, loc, contraction));
+      takeInitial(generic, work.fill), writeWords(generic, words)};
+  arguments.append(loopCounts(builder, loc, contraction, panels ? 2 : 1));
   LLVM::CallOp::create(builder, loc, kernel, arguments);
   generic.erase();
 }
@@ -157,8 +205,10 @@ LLVM::LLVMFuncOp KernelCalls::kernelFor(linalg::GenericOp generic,
   FormatFamily::CarrierStep step;
   if (contraction.carried)
     step = contraction.carried.getFamily().carrierStep(contraction.carried);
-  addReader(name + ".row", kinds.row, carrier, kinds.value);
-  addReader(name + ".column", kinds.column, carrier, kinds.value);
+  if (!contraction.isDirect) {
+    addReader(name + ".row", kinds.row, carrier, kinds.value);
+    addReader(name + ".column", kinds.column, carrier, kinds.value);
+  }
   addReader(name + ".load", kinds.sum, carrier, kinds.value);
   addWriter(name + ".store", kinds.sum, carrier, kinds.value);
   addPrefetch(name + ".prefetch", kinds.sum.storage);
@@ -168,8 +218,10 @@ LLVM::LLVMFuncOp KernelCalls::kernelFor(linalg::GenericOp generic,
     addStep(name + ".step", contraction,
             VectorType::get(lanesOf(carrier), carrier));
   std::string kind;
-  llvm::raw_string_ostream(kind)
-      << carrier << (step.shortForms.empty() ? "" : "_short");
+  llvm::raw_string_ostream(kind) << carrier
+                                 << (contraction.isDirect      ? "_direct"
+                                     : step.shortForms.empty() ? ""
+                                                               : "_short");
   return place->second = declareKernel(name, kind);
 }
 
@@ -264,10 +316,11 @@ struct ContractPass : impl::NumeraContractBase<ContractPass> {
     if (failed(callProducts(getOperation())))
       return signalPassFailure();
     auto *dialect = getContext().getLoadedDialect<NumeraDialect>();
-    KernelCalls calls(getOperation(), dialect->getRegistry(), Target::CPU);
+    KernelCalls calls(getOperation(), dialect->getRegistry());
     for (const ContractionWork &work :
          findContractions(getOperation(), Target::CPU))
       calls.replace(work);
+    calls.finish();
   }
 };
 } // namespace

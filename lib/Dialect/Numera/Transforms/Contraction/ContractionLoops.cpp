@@ -3,7 +3,10 @@
 #include "ContractionLoops.h"
 #include "Carrier/OpaqueCarriers.h"
 #include "Lowering/Lowerings.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "numera/Runtime/Contraction.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -87,10 +90,17 @@ bool PackedContraction::acceptsMac(Target target) {
   if (op.getResultElement().format.isWide())
     return false;
   carrier = storageType(step.getContext(), op.getResultElement());
+  auto generic = cast<linalg::GenericOp>(step->getParentOp());
+  isDirect = target == Target::CPU && isa<FloatType>(carrier) &&
+             op.getOperandElement(0) == op.getResultElement() &&
+             op.getOperandElement(1) == op.getResultElement() &&
+             elementType(generic->getOperand(0).getType()) == carrier &&
+             elementType(generic->getOperand(1).getType()) == carrier;
   if (op.getOperandElement(0) != op.getResultElement() ||
       op.getOperandElement(1) != op.getResultElement())
     return factorsEmbed(step);
   findCarrier(target);
+  isDirect &= !carried;
   return true;
 }
 
@@ -207,29 +217,69 @@ static std::optional<unsigned> innermostLoop(AffineMap map) {
   return last ? std::optional(last.getPosition()) : std::nullopt;
 }
 
+/// True for elements that are known when the program is compiled.
+static bool hasKnownElements(Value value) {
+  return value.getDefiningOp<memref::GetGlobalOp>() ||
+         value.getDefiningOp<arith::ConstantOp>();
+}
+
+/// True if one of the loops does.
+static bool runsAlong(AffineMap map, ArrayRef<unsigned> loops) {
+  std::optional<unsigned> loop = innermostLoop(map);
+  return loop && llvm::is_contained(loops, *loop);
+}
+
+void PackedContraction::swapSides() {
+  std::swap(rows, columns);
+  std::swap(rowsInput, columnsInput);
+}
+
+/// About how many cycles the direct kernel takes, if one multiply-add of 16
+/// lanes takes one: for these, to pack columns, and to write sums, which is
+/// slower where they run along rows. A constant is laid out as it is packed.
+double PackedContraction::directCost(linalg::GenericOp generic) const {
+  constexpr double lanes = 16, unknown = 256, blockSteps = 512;
+  constexpr double packing = 0.3, writing = 0.06, writingAcross = 0.35;
+  SmallVector<int64_t> ranges = generic.getStaticLoopRanges();
+  auto extent = [&](ArrayRef<unsigned> loops) {
+    double product = 1;
+    for (unsigned loop : loops)
+      product *=
+          ShapedType::isDynamic(ranges[loop]) ? unknown : double(ranges[loop]);
+    return product;
+  };
+  double height = extent(rows), width = extent(columns), depth = extent(steps);
+  double cost = height * std::ceil(width / lanes) * depth;
+  if (!hasKnownElements(generic->getOperand(columnsInput)))
+    cost += packing * width * depth;
+  bool isAcross = runsAlong(generic.getIndexingMapsArray()[2], rows);
+  return cost + (isAcross ? writingAcross : writing) * height * width *
+                    std::ceil(depth / blockSteps);
+}
+
 /// Columns are what vectors run along: where the result is contiguous, unless
-/// that fills them badly.
+/// that fills them badly, or another way is faster where neither side needs to
+/// be packed.
 bool PackedContraction::orient(linalg::GenericOp generic, Target target) {
   SmallVector<int64_t> ranges = generic.getStaticLoopRanges();
   SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
-  auto swap = [&] {
-    std::swap(rows, columns);
-    std::swap(rowsInput, columnsInput);
-  };
-  auto isIn = [&](ArrayRef<unsigned> loops, unsigned operand) {
-    std::optional<unsigned> loop = innermostLoop(maps[operand]);
-    return loop && llvm::is_contained(loops, *loop);
-  };
-  if (isIn(rows, 2))
-    swap();
+  if (runsAlong(maps[2], rows))
+    swapSides();
   std::optional<int64_t> height = extentOf(ranges, rows);
   std::optional<int64_t> width = extentOf(ranges, columns);
   constexpr int64_t tileRows = 8, tileColumns = 32, fewest = 4;
   auto padded = [](int64_t rows, int64_t columns) {
     return llvm::alignTo(rows, tileRows) * llvm::alignTo(columns, tileColumns);
   };
-  if (height && width && padded(*width, *height) < padded(*height, *width) / 2)
-    swap();
+  if (isDirect) {
+    double cost = directCost(generic);
+    swapSides();
+    if (directCost(generic) >= cost)
+      swapSides();
+  } else if (height && width &&
+             padded(*width, *height) < padded(*height, *width) / 2) {
+    swapSides();
+  }
   auto isShort = [&](ArrayRef<unsigned> loops) {
     std::optional<int64_t> extent = extentOf(ranges, loops);
     return loops.empty() || (extent && *extent < fewest);
@@ -237,11 +287,11 @@ bool PackedContraction::orient(linalg::GenericOp generic, Target target) {
   if (!isShort(rows) && !isShort(columns))
     return true;
   if (isShort(columns))
-    swap();
+    swapSides();
   if (target != Target::CPU || quireStep || isShort(columns))
     return false;
   // Loops run along what is contiguous, and here that is the steps.
-  return isIn(steps, columnsInput);
+  return runsAlong(maps[columnsInput], steps);
 }
 
 std::optional<PackedContraction>

@@ -34,6 +34,9 @@ struct PackedContraction {
   /// the carrier's operations and `round_to`, unless that is known to round as
   /// this format does.
   Format carried;
+  /// True if the factors are stored as the floats that are computed with, and
+  /// so are taken from where they lie.
+  bool isDirect = false;
   /// Inputs of the generic.
   unsigned rowsInput = 0, columnsInput = 0;
   llvm::SmallVector<unsigned> batch, rows, columns, steps;
@@ -60,6 +63,8 @@ private:
   void findCarrier(Target target);
   bool findLoops(mlir::linalg::GenericOp generic);
   bool orient(mlir::linalg::GenericOp generic, Target target);
+  double directCost(mlir::linalg::GenericOp generic) const;
+  void swapSides();
 };
 
 } // namespace numera

@@ -69,6 +69,15 @@ static int64_t coefficientOf(AffineExpr expr, unsigned loop) {
          cast<AffineConstantExpr>(binary.getRHS()).getValue();
 }
 
+Value addressOf(OpBuilder &builder, Location loc, Value memref) {
+  Value address =
+      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memref);
+  Value bits =
+      arith::IndexCastOp::create(builder, loc, builder.getI64Type(), address);
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  return LLVM::IntToPtrOp::create(builder, loc, pointer, bits);
+}
+
 Access accessOf(OpBuilder &builder, linalg::GenericOp generic,
                 OpOperand &operand) {
   Location loc = generic.getLoc();
@@ -77,11 +86,8 @@ Access accessOf(OpBuilder &builder, linalg::GenericOp generic,
   auto pointer = LLVM::LLVMPointerType::get(generic.getContext());
   auto metadata =
       memref::ExtractStridedMetadataOp::create(builder, loc, memref);
-  Value address = memref::ExtractAlignedPointerAsIndexOp::create(
-      builder, loc, metadata.getBaseBuffer());
   Type i64 = builder.getI64Type();
-  Value bits = arith::IndexCastOp::create(builder, loc, i64, address);
-  Value buffer = LLVM::IntToPtrOp::create(builder, loc, pointer, bits);
+  Value buffer = addressOf(builder, loc, metadata.getBaseBuffer());
   Value offset =
       arith::IndexCastOp::create(builder, loc, i64, metadata.getOffset());
   Access access;
@@ -175,12 +181,14 @@ void storeWords(OpBuilder &builder, Location loc, ValueRange words,
 }
 
 SmallVector<Value> loopCounts(OpBuilder &builder, Location loc,
-                              const PackedContraction &contraction) {
+                              const PackedContraction &contraction,
+                              int64_t loopsOfColumn) {
   SmallVector<Value> counts;
-  for (const SmallVector<unsigned> *loops : classesOf(contraction))
-    counts.push_back(
-        arith::ConstantIntOp::create(builder, loc, builder.getI32Type(),
-                                     static_cast<int64_t>(loops->size())));
+  for (const SmallVector<unsigned> *loops : classesOf(contraction)) {
+    int64_t each = loops == &contraction.columns ? loopsOfColumn : 1;
+    counts.push_back(arith::ConstantIntOp::create(
+        builder, loc, builder.getI32Type(), int64_t(loops->size()) * each));
+  }
   return counts;
 }
 

@@ -49,6 +49,9 @@ struct Access {
   mlir::Value base; ///< an llvm.ptr
   llvm::SmallVector<mlir::Value> strides;
 };
+/// Where a memref's buffer begins, an llvm.ptr.
+mlir::Value addressOf(mlir::OpBuilder &builder, mlir::Location loc,
+                      mlir::Value memref);
 Access accessOf(mlir::OpBuilder &builder, mlir::linalg::GenericOp generic,
                 mlir::OpOperand &operand);
 /// How far each loop goes in `operand`, where that is known; and how far
@@ -70,10 +73,12 @@ llvm::SmallVector<mlir::Value> loopWords(mlir::OpBuilder &builder,
 /// Writes them to `memory`.
 void storeWords(mlir::OpBuilder &builder, mlir::Location loc,
                 mlir::ValueRange words, mlir::Value memory);
-/// The four numbers of kernel::LoopCounts, constants.
+/// The four numbers of kernel::LoopCounts, constants, where each loop over
+/// columns has become so many.
 llvm::SmallVector<mlir::Value> loopCounts(mlir::OpBuilder &builder,
                                           mlir::Location loc,
-                                          const PackedContraction &contraction);
+                                          const PackedContraction &contraction,
+                                          int64_t loopsOfColumn = 1);
 
 } // namespace numera
 

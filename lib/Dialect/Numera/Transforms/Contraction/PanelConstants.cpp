@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+
+#include "PanelConstants.h"
+
+using namespace mlir;
+
+namespace numera {
+
+PanelConstants::PanelConstants(ModuleOp module)
+    : module(module), symbols(module) {}
+
+memref::GlobalOp PanelConstants::globalOf(Value value) {
+  auto get = value.getDefiningOp<memref::GetGlobalOp>();
+  if (!get || !get.getType().getLayout().isIdentity())
+    return {};
+  auto global = symbols.lookup<memref::GlobalOp>(get.getName());
+  return global && global.getConstant() ? global : memref::GlobalOp();
+}
+
+/// The widest panel of whole vectors, and of not more than a tile has, that
+/// divides the columns; 0 if there is none.
+static int64_t panelWidth(int64_t columns) {
+  for (int64_t width : {48, 32, 16})
+    if (columns % width == 0)
+      return width;
+  return 0;
+}
+
+/// The dimension of the operand that each loop goes through, or none where one
+/// goes through several or a dimension is gone through in another way.
+static std::optional<SmallVector<int64_t>> dimensionsOf(AffineMap map) {
+  SmallVector<int64_t> found(map.getNumDims(), -1);
+  for (auto [i, expr] : llvm::enumerate(map.getResults())) {
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    if (!loop || found[loop.getPosition()] >= 0)
+      return std::nullopt;
+    found[loop.getPosition()] = static_cast<int64_t>(i);
+  }
+  return found;
+}
+
+/// Copies elements of `size` bytes; the last move's lie side by side after it.
+void PanelConstants::copy(const char *from, char *to, ArrayRef<Move> moves,
+                          int64_t size) {
+  const Move &move = moves.front();
+  for (int64_t i = 0; i < move.extent; ++i) {
+    const char *source = from + i * move.from * size;
+    char *place = to + i * move.to * size;
+    if (moves.size() == 1)
+      std::memcpy(place, source, size_t(size));
+    else
+      copy(source, place, moves.drop_front(), size);
+  }
+}
+
+memref::GlobalOp PanelConstants::moved(memref::GlobalOp global,
+                                       ArrayRef<Move> moves) {
+  for (const LaidOut &known : laidOut)
+    if (known.from == global && ArrayRef(known.moves) == moves)
+      return known.to;
+  auto elements = cast<DenseElementsAttr>(*global.getInitialValue());
+  ArrayRef<char> bytes = elements.getRawData();
+  std::vector<char> packed(bytes.size());
+  copy(bytes.data(), packed.data(), moves,
+       int64_t(bytes.size()) / elements.getNumElements());
+  SmallVector<int64_t> shape;
+  for (const Move &move : moves)
+    shape.push_back(move.extent);
+  Type element = elements.getElementType();
+  auto type = RankedTensorType::get(shape, element);
+  OpBuilder builder(global);
+  auto made = memref::GlobalOp::create(
+      builder, global.getLoc(), (global.getSymName() + "_panels").str(),
+      builder.getStringAttr("private"), MemRefType::get(shape, element),
+      DenseElementsAttr::getFromRawBuffer(type, packed), /*constant=*/true,
+      builder.getI64IntegerAttr(64));
+  symbols.insert(made);
+  laidOut.push_back({global, SmallVector<Move>(moves), made});
+  return made;
+}
+
+std::optional<Panels> PanelConstants::layOut(const ContractionWork &work) {
+  const PackedContraction &contraction = work.contraction;
+  linalg::GenericOp generic = work.generic;
+  OpOperand &operand = generic->getOpOperand(contraction.columnsInput);
+  memref::GlobalOp global = globalOf(operand.get());
+  if (!contraction.isDirect || !global || contraction.columns.size() != 1)
+    return std::nullopt;
+  auto elements = dyn_cast_or_null<DenseElementsAttr>(
+      global.getInitialValue().value_or(Attribute()));
+  auto dimensions = dimensionsOf(generic.getMatchingIndexingMap(&operand));
+  if (!elements || elements.isSplat() || !dimensions)
+    return std::nullopt;
+  ArrayRef<int64_t> shape = elements.getType().getShape();
+  unsigned column = contraction.columns.front();
+  int64_t columns = shape[(*dimensions)[column]];
+  Panels panels;
+  panels.width = panelWidth(columns);
+  if (panels.width == 0)
+    return std::nullopt;
+
+  SmallVector<int64_t> strides = computeStrides(shape);
+  panels.strides.assign(generic.getNumLoops(), 0);
+  panels.strides[column] = 1;
+  int64_t across = strides[(*dimensions)[column]];
+  SmallVector<Move> moves = {{panels.width, across, 1}};
+  int64_t next = panels.width;
+  auto place = [&](ArrayRef<unsigned> loops) {
+    for (unsigned loop : llvm::reverse(loops)) {
+      int64_t dimension = (*dimensions)[loop];
+      if (dimension < 0)
+        continue; // the same for all of the loop
+      panels.strides[loop] = next;
+      moves.push_back({shape[dimension], strides[dimension], next});
+      next *= shape[dimension];
+    }
+  };
+  place(contraction.steps);
+  panels.pitch = next;
+  moves.push_back({columns / panels.width, panels.width * across, next});
+  next *= columns / panels.width;
+  place(contraction.batch);
+  std::reverse(moves.begin(), moves.end());
+  panels.global = moved(global, moves);
+  replaced.push_back(operand.get().getDefiningOp<memref::GetGlobalOp>());
+  return panels;
+}
+
+void PanelConstants::eraseUnused() {
+  llvm::StringSet<> names;
+  for (memref::GetGlobalOp get : replaced) {
+    names.insert(get.getName());
+    if (get->use_empty())
+      get.erase();
+  }
+  module.walk([&](memref::GetGlobalOp get) { names.erase(get.getName()); });
+  for (const auto &name : names)
+    symbols.erase(symbols.lookup(name.getKey()));
+}
+
+} // namespace numera

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: MIT
+//
+// A contraction of values that lie in memory as they are computed with. A step
+// takes one value of each row of a tile, from wherever it lies: rows are not
+// packed, and neither are columns that lie in panels already, as the compiler
+// lays out constants (PanelConstants.cpp). So a convolution copies nothing:
+// its rows are the places of the image, its columns the filters. Sums are
+// written by columns, if those lie side by side.
+//
+// Blocks and tiles are otherwise those of Contraction.cpp, and so is the order
+// of every sum.
+
+#include "Sharing.h"
+#include "Sums.h"
+
+namespace numera::kernel {
+
+/// The hook of a value that is stored as it is.
+inline Carrier valueAt(const void *base, int64_t index) {
+  return static_cast<const Carrier *>(base)[index];
+}
+
+/// The rows of a tile, each with all its steps: the value of row r in step k
+/// lies at rows[r][steps[k]].
+template <int height> struct TileRows {
+  const Carrier *rows[height];
+  const int64_t *steps;
+  const int64_t *sums;
+  int64_t count;      ///< of those that are
+  bool areSideBySide; ///< the sums of a column
+};
+
+template <int tileRows, int tileVectors> class DirectKernel : Blocks {
+  template <typename, typename, typename> friend class Sharing;
+
+  static constexpr int64_t rowsInBlock = 16 * tileRows;
+
+  explicit DirectKernel(const Contraction &problem)
+      : Blocks(problem, mostSteps(problem)), panelWidth(tileVectors * lanes) {
+    findPanels();
+  }
+
+  /// The rows of a tile stay in the first-level cache. A step takes a line of
+  /// it, and often two, where it goes far.
+  static int64_t mostSteps(const Contraction &problem) {
+    constexpr int64_t size = 16 * 1024 / (8 * int64_t(sizeof(Carrier)));
+    int32_t last = problem.firstStep() + problem.counts.steps - 1;
+    bool goFar = problem.counts.steps > 0 && problem.loops[last].rows > lanes;
+    return goFar ? size / 2 : size;
+  }
+
+public:
+  static void run(const Contraction &problem) {
+    DirectKernel kernel(problem);
+    kernel.shareBatches(runBatches);
+  }
+
+private:
+  [[gnu::noinline]] static void runBatches(void *context, int64_t begin,
+                                           int64_t end) {
+    const auto &kernel = static_cast<const DirectKernel &>(
+        *static_cast<const Blocks *>(context));
+    bool succeeded =
+        kernel.columnCount > kernel.rowCount
+            ? Sharing<DirectKernel, Rows, Columns>::run(kernel, begin, end)
+            : Sharing<DirectKernel, Columns, Rows>::run(kernel, begin, end);
+    if (!succeeded)
+      host::numera_host_fail("out of memory");
+  }
+
+  struct Rows {
+    static constexpr int64_t panelsInBlock = rowsInBlock / tileRows;
+
+    static int64_t width(const DirectKernel &) { return tileRows; }
+    static int64_t panelSize(const DirectKernel &) { return 0; }
+    static int64_t count(const DirectKernel &kernel) { return kernel.rowCount; }
+    static void pack(const DirectKernel &, const Block &, int64_t,
+                     const Steps &) {}
+    static void findPlaces(const DirectKernel &kernel, const Walk &batch,
+                           int64_t first, const Block &block) {
+      kernel.findRowPlaces(batch, first, block);
+    }
+  };
+  struct Columns {
+    static constexpr int64_t panelsInBlock = 4;
+
+    static int64_t width(const DirectKernel &kernel) {
+      return kernel.panelWidth;
+    }
+    static int64_t panelSize(const DirectKernel &kernel) {
+      return kernel.panelPitch ? 0 : kernel.panelWidth * kernel.blockSteps;
+    }
+    static int64_t count(const DirectKernel &kernel) {
+      return kernel.columnCount;
+    }
+    static void pack(const DirectKernel &kernel, const Block &columns,
+                     int64_t index, const Steps &steps) {
+      if (!kernel.panelPitch)
+        kernel.packPanel(columns, index, steps);
+    }
+    static void findPlaces(const DirectKernel &kernel, const Walk &batch,
+                           int64_t first, const Block &block) {
+      kernel.findColumnPlaces(batch, first, block);
+    }
+  };
+
+  /// One thread's memory.
+  template <typename Own> struct Workspace {
+    Block own;
+    Memory memory;
+
+    explicit Workspace(const DirectKernel &kernel)
+        : memory([&](const auto &take) {
+            layOut<Own>(take, own, kernel,
+                        Own::panelsInBlock * Own::width(kernel), 1);
+          }) {}
+  };
+
+  /// Columns lie in panels if the last of their loops goes through whole
+  /// vectors, and all others and the steps go from vector to vector, the steps
+  /// by one distance.
+  void findPanels() {
+    const Loop *columns = problem.loops + problem.firstColumn();
+    const Loop *steps = problem.loops + problem.firstStep();
+    int32_t columnLoops = problem.counts.columns, count = problem.counts.steps;
+    if (columnLoops == 0 || stepCount == 0 || count == 0 ||
+        reinterpret_cast<uintptr_t>(problem.columns) % sizeof(Vector) != 0)
+      return;
+    const Loop &last = columns[columnLoops - 1];
+    int64_t pitch = steps[count - 1].columns, across = pitch % lanes;
+    if (last.columns != 1 || last.extent % lanes != 0 || pitch <= 0)
+      return;
+    for (int32_t i = 0; i + 1 < columnLoops; ++i)
+      across |= columns[i].columns % lanes;
+    for (int32_t i = 0; i < problem.counts.batch; ++i)
+      across |= problem.loops[i].columns % lanes;
+    for (int32_t i = 0; i + 1 < count; ++i)
+      across |= steps[i].columns - steps[i + 1].columns * steps[i + 1].extent;
+    if (across != 0)
+      return;
+    while (last.extent % panelWidth != 0)
+      panelWidth -= lanes;
+    panelPitch = pitch;
+  }
+
+  void packPanel(const Block &columns, int64_t index,
+                 const Steps &steps) const {
+    Carrier *panel = columns.panels + index * panelWidth * steps.count;
+    withPanel(columns.count - index * panelWidth, [&](auto tile) {
+      tile.pack(*this, panel, columns, index * panelWidth, steps);
+    });
+  }
+
+  /// Panels of some columns stay in the second-level cache, while the tiles go
+  /// through a block of rows; and those rows in the first one, while they go
+  /// through the panels.
+  void runTiles(const auto &, const Block &rows, const Block &columns,
+                const Steps &steps) const {
+    constexpr int64_t panelBytes = 384 * 1024;
+    int64_t bytes = panelWidth * (steps.count + 1) * int64_t(sizeof(Carrier));
+    int64_t width = (panelBytes / bytes + 1) * panelWidth;
+    bool areOneRun = isContiguous(columns.sums, columns.count);
+    // With as many tiles of a row less as it takes, none goes beyond the edge.
+    int64_t lower = -rows.count & 7;
+    if (tileRows != 8 || lower * 7 > rows.count)
+      lower = 0;
+    for (int64_t first = 0; first < columns.count; first += width) {
+      ColumnRange range = {columns, first, least(first + width, columns.count),
+                           areOneRun};
+      int64_t r = 0;
+      if constexpr (tileRows == 8)
+        for (; r < lower * 7; r += 7)
+          runRows<7>(rows, r, range, steps);
+      for (; r < rows.count; r += tileRows)
+        runRows<tileRows>(rows, r, range, steps);
+    }
+  }
+
+  struct ColumnRange {
+    const Block &block;
+    int64_t begin, end;
+    bool areOneRun; ///< the sums of a row of the block
+  };
+
+  template <int height>
+  void runRows(const Block &rows, int64_t r, const ColumnRange &range,
+               const Steps &steps) const {
+    TileRows<height> places;
+    const auto *base = static_cast<const Carrier *>(problem.rows);
+    // What lies beyond the edge is computed on too: as a row that exists.
+    for (int i = 0; i < height; ++i)
+      places.rows[i] = base + rows.places[r + i < rows.count ? r + i : r];
+    places.steps = steps.rows;
+    places.sums = rows.sums + r;
+    places.count = least(height, rows.count - r);
+    places.areSideBySide =
+        places.count == height && isContiguous(places.sums, height);
+    for (int64_t c = range.begin; c < range.end; c += panelWidth)
+      withPanel(range.block.count - c,
+                [&](auto panel) { panel.run(*this, places, range, c, steps); });
+  }
+
+  /// A panel of columns: of all the tile's vectors, or of fewer, at the edge.
+  template <int vectors> struct Panel {
+    static constexpr int64_t columns = vectors * lanes;
+
+    static void pack(const DirectKernel &kernel, Carrier *panel,
+                     const Block &block, int64_t first, const Steps &steps) {
+      int64_t count = least(columns, block.count - first);
+      if (count < columns)
+        for (int64_t i = 0; i < columns * steps.count; ++i)
+          panel[i] = 0;
+      Packing<columns, 1, columns, valueAt>::pack(
+          panel, kernel.problem.columns, block.places + first, count,
+          steps.columns, steps.count, steps.columnsAreContiguous);
+    }
+
+    template <int height>
+    static void run(const DirectKernel &kernel, const TileRows<height> &rows,
+                    const ColumnRange &range, int64_t c, const Steps &steps) {
+      const Block &block = range.block;
+      int64_t count = least(columns, block.count - c);
+      Sums<columns> sums = {
+          kernel.problem.sums,
+          rows.sums,
+          block.sums + c,
+          rows.count,
+          count,
+          range.areOneRun ? count == columns
+                          : Sums<columns>::haveWhole(block.sums + c, count)};
+      bool starts = steps.areFirst && kernel.problem.initial;
+      bool areAcross = !sums.areWhole && rows.areSideBySide;
+      if (sums.areWhole)
+        sums.prefetch();
+      alignas(64) Carrier tile[8 * columns];
+      if (starts || rows.count < height || count < columns)
+        for (int64_t i = 0; i < height * columns; ++i)
+          tile[i] = kernel.start;
+      if (!starts && areAcross)
+        sums.template loadColumns<height>(tile);
+      else if (!starts)
+        sums.load(tile);
+      bool isLast = c + kernel.panelWidth >= range.end;
+      runSteps(tile, rows, kernel.panelAt(block, c, steps),
+               kernel.panelPitch ? kernel.panelPitch : columns,
+               kernel.panelAt(
+                   block, isLast ? range.begin : c + kernel.panelWidth, steps),
+               steps.count);
+      if (areAcross)
+        sums.template storeColumns<height>(tile);
+      else
+        sums.store(tile);
+    }
+
+  private:
+    /// The columns of a step lie at `panel`, those of the next one `pitch`
+    /// elements on; each step fetches a line from `next` on. It stands on its
+    /// own, so that all places are in registers.
+    template <int height>
+    [[gnu::noinline]]
+    static void runSteps(Carrier *sums, const TileRows<height> &rows,
+                         const Carrier *panel, int64_t pitch,
+                         const Carrier *next, int64_t steps) {
+      Vector tile[height][vectors];
+      auto *places = reinterpret_cast<Vector *>(sums);
+#pragma unroll
+      for (int r = 0; r < height; ++r)
+#pragma unroll
+        for (int v = 0; v < vectors; ++v)
+          tile[r][v] = places[r * vectors + v];
+      const int64_t *step = rows.steps, *end = step + steps;
+#pragma clang loop unroll(disable)
+      for (; step != end; ++step, panel += pitch, next += lanes) {
+        __builtin_prefetch(next, /*rw=*/0, /*locality=*/2);
+        Vector column[vectors];
+#pragma unroll
+        for (int v = 0; v < vectors; ++v)
+          column[v] = reinterpret_cast<const Vector *>(panel)[v];
+#pragma unroll
+        for (int r = 0; r < height; ++r) {
+          Vector row = rows.rows[r][*step];
+#pragma unroll
+          for (int v = 0; v < vectors; ++v)
+            tile[r][v] = numera_hook_step(tile[r][v], row, column[v]);
+        }
+      }
+#pragma unroll
+      for (int r = 0; r < height; ++r)
+#pragma unroll
+        for (int v = 0; v < vectors; ++v)
+          places[r * vectors + v] = tile[r][v];
+    }
+  };
+
+  const Carrier *panelAt(const Block &block, int64_t column,
+                         const Steps &steps) const {
+    return panelPitch ? static_cast<const Carrier *>(problem.columns) +
+                            block.places[column] + steps.columns[0]
+                      : block.panels + column * steps.count;
+  }
+
+  /// Of as many vectors as the columns that are left need.
+  template <int vectors = 1, typename Use>
+  void withPanel(int64_t columns, const Use &use) const {
+    if constexpr (vectors < tileVectors)
+      if (least(columns, panelWidth) > vectors * lanes)
+        return withPanel<vectors + 1>(columns, use);
+    use(Panel<vectors>());
+  }
+
+  int64_t panelWidth;
+  /// How far panels go from step to step, if columns lie in some; else 0.
+  int64_t panelPitch = 0;
+};
+
+} // namespace numera::kernel
+
+NUMERA_CONTRACT_ENTRY(DirectKernel, 8, 3)
+NUMERA_CONTRACT_ENTRY(DirectKernel, 8, 2)
+NUMERA_CONTRACT_ENTRY(DirectKernel, 8, 1)
+NUMERA_CONTRACT_ENTRY(DirectKernel, 6, 1)
+NUMERA_CONTRACT_ENTRY(DirectKernel, 3, 1)

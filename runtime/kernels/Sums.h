@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+//
+// The sums of a tile between memory and registers.
+
+#ifndef NUMERA_KERNELS_SUMS_H
+#define NUMERA_KERNELS_SUMS_H
+
+#include "Panels.h"
+
+namespace numera::kernel {
+
+/// Where the sums of a tile lie: that of row r and column c at `rows[r] +
+/// columns[c]` behind `base`. The tile has `width` columns, of which `count`
+/// are.
+template <int64_t width> struct Sums {
+  void *base;
+  const int64_t *rows, *columns;
+  int64_t rowCount, count;
+  /// Each row is a vector of all columns.
+  bool areWhole;
+
+  /// True if the columns of all tiles with these are.
+  static bool haveWhole(const int64_t *columns, int64_t count) {
+    return count == width && isContiguous(columns, width);
+  }
+
+  /// The sums are seldom in a cache near by; while the tile runs, they come.
+  void prefetch() const {
+    for (int64_t r = 0; r < rowCount; ++r) {
+      int64_t first = rows[r] + columns[0];
+      for (int64_t c = 0; c < width; c += lanes)
+        numera_hook_prefetch(base, first + c);
+      numera_hook_prefetch(base, first + width - 1);
+    }
+  }
+
+  void load(Carrier *tile) const {
+    for (int64_t r = 0; r < rowCount; ++r, tile += width)
+      if (areWhole)
+        decodeRun<numera_hook_load, width, 1>(tile, base, rows[r] + columns[0]);
+      else
+        for (int64_t c = 0; c < count; ++c)
+          tile[c] = numera_hook_load(base, rows[r] + columns[c]);
+  }
+
+  void store(const Carrier *tile) const {
+    for (int64_t r = 0; r < rowCount; ++r, tile += width)
+      if (areWhole)
+        storeRun<width>(rows[r] + columns[0], tile);
+      else
+        for (int64_t c = 0; c < count; ++c)
+          numera_hook_store(base, rows[r] + columns[c], tile[c]);
+  }
+
+  /// The same of rows whose sums lie side by side: what is moved at a time is a
+  /// column. The tile has memory for 8 rows.
+  template <int height> void loadColumns(Carrier *tile) const {
+    alignas(64) Carrier turned[8 * lanes];
+    for (int64_t first = 0; first < count; first += lanes) {
+      for (int64_t c = first; c < count && c < first + lanes; ++c)
+        decodeRun<numera_hook_load, height, 1>(turned + (c - first) * 8, base,
+                                               rows[0] + columns[c]);
+      turnBack(tile + first, turned);
+    }
+  }
+  template <int height> void storeColumns(const Carrier *tile) const {
+    static_assert(height <= 8 && width % lanes == 0);
+    alignas(64) Carrier turned[8 * lanes];
+    for (int64_t first = 0; first < count; first += lanes) {
+      turn(turned, tile + first);
+      for (int64_t c = first; c < count && c < first + lanes; ++c)
+        storeRun<height>(rows[0] + columns[c], turned + (c - first) * 8);
+    }
+  }
+
+private:
+  template <int64_t length>
+  void storeRun(int64_t first, const Carrier *values) const {
+#pragma clang loop vectorize(assume_safety) unroll(disable)
+    for (int64_t i = 0; i < length; ++i)
+      numera_hook_store(base, first + i, values[i]);
+  }
+
+  using All = std::make_integer_sequence<int, lanes>;
+
+  /// 8 rows of a vector's columns become columns of 8: zipping all vectors
+  /// moves one bit of the row's number into the lane's, and one back.
+  static void turn(Carrier *out, const Carrier *tile) {
+    Vector vectors[8];
+#pragma unroll
+    for (int r = 0; r < 8; ++r)
+      vectors[r] = *reinterpret_cast<const Vector *>(tile + r * width);
+#pragma unroll
+    for (int bit = 0; bit < 3; ++bit) {
+      Vector zipped[8];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        zipped[2 * i] = zip<0>(vectors[i], vectors[i + 4], All());
+        zipped[2 * i + 1] = zip<lanes / 2>(vectors[i], vectors[i + 4], All());
+      }
+#pragma unroll
+      for (int i = 0; i < 8; ++i)
+        vectors[i] = zipped[i];
+    }
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+      *reinterpret_cast<Vector *>(out + i * lanes) = vectors[i];
+  }
+  static void turnBack(Carrier *tile, const Carrier *turned) {
+    Vector vectors[8];
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+      vectors[i] = *reinterpret_cast<const Vector *>(turned + i * lanes);
+#pragma unroll
+    for (int bit = 0; bit < 3; ++bit) {
+      Vector unzipped[8];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        unzipped[i] = unzip<0>(vectors[2 * i], vectors[2 * i + 1], All());
+        unzipped[i + 4] = unzip<1>(vectors[2 * i], vectors[2 * i + 1], All());
+      }
+#pragma unroll
+      for (int i = 0; i < 8; ++i)
+        vectors[i] = unzipped[i];
+    }
+#pragma unroll
+    for (int r = 0; r < 8; ++r)
+      *reinterpret_cast<Vector *>(tile + r * width) = vectors[r];
+  }
+};
+
+} // namespace numera::kernel
+
+#endif // NUMERA_KERNELS_SUMS_H

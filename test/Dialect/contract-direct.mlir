@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// RUN: numera-opt %s --numera-contract --canonicalize \
+// RUN:     --split-input-file | FileCheck %s
+
+// Factors that are stored as they are computed with: their kernel reads them
+// from where they lie.
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n, k)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// The constant has the columns, in two panels of 32: their loop becomes
+// {2, 0, 64, 32} and {32, 0, 1, 1}, and a step goes on by 32. In the first panel
+// are the steps 0 of 32 columns, 0, 2, 4…
+// CHECK:       memref.global "private" constant @weights_panels : memref<2x2x32xf32> = dense<"0x000000000000004000008040{{.*}}"> {alignment = 64 : i64}
+// CHECK-NOT:   @weights :
+// CHECK-LABEL: func.func @a_constant_is_laid_out_in_panels
+// CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : i32
+// CHECK-DAG:     %[[C1:.*]] = arith.constant 1 : i32
+// CHECK-DAG:     %[[C2:.*]] = arith.constant 2 : i32
+// CHECK-DAG:     %[[PANELS:.*]] = arith.constant 2 : i64
+// CHECK-DAG:     %[[WIDTH:.*]] = arith.constant 32 : i64
+// CHECK-DAG:     %[[PITCH:.*]] = arith.constant 64 : i64
+// CHECK-DAG:     memref.get_global @weights_panels
+// CHECK:         %[[PLACE:.*]] = llvm.getelementptr {{.*}}[4]
+// CHECK-NEXT:    llvm.store %[[PANELS]], %[[PLACE]]
+// CHECK:         %[[PLACE:.*]] = llvm.getelementptr {{.*}}[6]
+// CHECK-NEXT:    llvm.store %[[PITCH]], %[[PLACE]]
+// CHECK-NEXT:    %[[PLACE:.*]] = llvm.getelementptr {{.*}}[7]
+// CHECK-NEXT:    llvm.store %[[WIDTH]], %[[PLACE]]
+// CHECK-NEXT:    %[[PLACE:.*]] = llvm.getelementptr {{.*}}[8]
+// CHECK-NEXT:    llvm.store %[[WIDTH]], %[[PLACE]]
+// CHECK:         %[[PLACE:.*]] = llvm.getelementptr {{.*}}[14]
+// CHECK-NEXT:    llvm.store %[[WIDTH]], %[[PLACE]]
+// CHECK:         llvm.call @numera.contraction.0(
+// CHECK-SAME:      %[[C0]], %[[C1]], %[[C2]], %[[C1]])
+// CHECK-NOT:   llvm.func @numera.contraction.0.row
+// CHECK-NOT:   llvm.func @numera.contraction.0.column
+// CHECK:       attributes {numera.kernel = "f32_direct"}
+memref.global "private" constant @weights : memref<64x2xf32> = dense<[
+    [0.0, 1.0], [2.0, 3.0], [4.0, 5.0], [6.0, 7.0],
+    [8.0, 9.0], [10.0, 11.0], [12.0, 13.0], [14.0, 15.0],
+    [16.0, 17.0], [18.0, 19.0], [20.0, 21.0], [22.0, 23.0],
+    [24.0, 25.0], [26.0, 27.0], [28.0, 29.0], [30.0, 31.0],
+    [32.0, 33.0], [34.0, 35.0], [36.0, 37.0], [38.0, 39.0],
+    [40.0, 41.0], [42.0, 43.0], [44.0, 45.0], [46.0, 47.0],
+    [48.0, 49.0], [50.0, 51.0], [52.0, 53.0], [54.0, 55.0],
+    [56.0, 57.0], [58.0, 59.0], [60.0, 61.0], [62.0, 63.0],
+    [64.0, 65.0], [66.0, 67.0], [68.0, 69.0], [70.0, 71.0],
+    [72.0, 73.0], [74.0, 75.0], [76.0, 77.0], [78.0, 79.0],
+    [80.0, 81.0], [82.0, 83.0], [84.0, 85.0], [86.0, 87.0],
+    [88.0, 89.0], [90.0, 91.0], [92.0, 93.0], [94.0, 95.0],
+    [96.0, 97.0], [98.0, 99.0], [100.0, 101.0], [102.0, 103.0],
+    [104.0, 105.0], [106.0, 107.0], [108.0, 109.0], [110.0, 111.0],
+    [112.0, 113.0], [114.0, 115.0], [116.0, 117.0], [118.0, 119.0],
+    [120.0, 121.0], [122.0, 123.0], [124.0, 125.0], [126.0, 127.0]]>
+func.func @a_constant_is_laid_out_in_panels(
+    %a: memref<40x2xf32>, %c: memref<40x64xf32>) {
+  %b = memref.get_global @weights : memref<64x2xf32>
+  linalg.generic {indexing_maps = [#a, #b, #c],
+                  iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<40x2xf32>, memref<64x2xf32>)
+      outs(%c : memref<40x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %next = numera.mac %x, %y, %sum : f32
+    linalg.yield %next : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// Of 20 columns no panels are made; others read the constant, too.
+// CHECK:       memref.global "private" constant @weights :
+// CHECK-NOT:   memref.global
+// CHECK-LABEL: func.func @other_constants_stay
+// CHECK:         llvm.call @numera.contraction.0(
+memref.global "private" constant @weights : memref<2x20xf32> = uninitialized
+func.func @other_constants_stay(%a: memref<40x2xf32>, %c: memref<40x20xf32>) {
+  %b = memref.get_global @weights : memref<2x20xf32>
+  linalg.generic {indexing_maps = [#a, #b, #c],
+                  iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<40x2xf32>, memref<2x20xf32>)
+      outs(%c : memref<40x20xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %next = numera.mac %x, %y, %sum : f32
+    linalg.yield %next : f32
+  }
+  return
+}
