@@ -46,7 +46,8 @@ static void addOptimisations(OpPassManager &passes, Target target) {
   }
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
-  // What it makes twice is to stay so.
+  // What these make twice is to stay so.
+  passes.addPass(createNumeraSeparateFills());
   passes.addPass(createNumeraDestinations());
   passes.addPass(createCanonicalizerPass());
 }

@@ -7,6 +7,45 @@
 
 include "mlir/Pass/PassBase.td"
 
+def NumeraSeparateFills : Pass<"numera-separate-fills"> {
+  let summary = "give each operation that starts from a fill one of its own";
+  let description = [{
+    *Before:* `linalg.fill` of a new tensor (`tensor.empty`) that several
+    operations read, and some write to, such as sums that start at zero.
+    *After:* each operation that writes to it has a fill of its own.
+    Bufferization would copy the one instead.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-separate-fills --canonicalize
+    func.func @f(%x: tensor<3x4xi32>, %y: tensor<3x4xi32>) -> (tensor<3xi32>, tensor<3xi32>) {
+      %zero = arith.constant 0 : i32
+      %0 = tensor.empty() : tensor<3xi32>
+      %1 = linalg.fill ins(%zero : i32) outs(%0 : tensor<3xi32>) -> tensor<3xi32>
+      %2 = linalg.reduce {arith.addi} ins(%x : tensor<3x4xi32>) outs(%1 : tensor<3xi32>) dimensions = [1]
+      %3 = linalg.reduce {arith.addi} ins(%y : tensor<3x4xi32>) outs(%1 : tensor<3xi32>) dimensions = [1]
+      return %2, %3 : tensor<3xi32>, tensor<3xi32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%arg0: tensor<3x4xi32>, %arg1: tensor<3x4xi32>) -> (tensor<3xi32>, tensor<3xi32>) {
+      %c0_i32 = arith.constant 0 : i32
+      %0 = tensor.empty() : tensor<3xi32>
+      %1 = linalg.fill ins(%c0_i32 : i32) outs(%0 : tensor<3xi32>) -> tensor<3xi32>
+      %reduced = linalg.reduce { arith.addi {overflowFlags = #arith.overflow<none>} } ins(%arg0 : tensor<3x4xi32>) outs(%1 : tensor<3xi32>) dimensions = [1]
+      %2 = tensor.empty() : tensor<3xi32>
+      %3 = linalg.fill ins(%c0_i32 : i32) outs(%2 : tensor<3xi32>) -> tensor<3xi32>
+      %reduced_0 = linalg.reduce { arith.addi {overflowFlags = #arith.overflow<none>} } ins(%arg1 : tensor<3x4xi32>) outs(%3 : tensor<3xi32>) dimensions = [1]
+      return %reduced, %reduced_0 : tensor<3xi32>, tensor<3xi32>
+    }
+    ```
+  }];
+}
+
 def NumeraWriteInPlace : Pass<"numera-write-in-place"> {
   let summary = "let elementwise operations overwrite an operand";
   let description = [{
