@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// LLVM's pipeline. Results may not depend on it: no fusion of operations, no
-// fast-math flags.
+// LLVM's pipeline. Results may not depend on it: no fast-math flags, and no
+// fusion of operations but where the code allows it and checks the result
+// (Numerics/Elementary/FastPath.h).
 
 #include "Optimize.h"
 #include "Lookups.h"
@@ -9,6 +10,8 @@
 #include "Vectorize/BfloatConversions.h"
 #include "Vectorize/VectorVariants.h"
 
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/VFABIDemangler.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
@@ -16,6 +19,7 @@
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 
 using namespace llvm;
 using namespace numera;
@@ -65,9 +69,50 @@ struct ReleaseLookups : PassInfoMixin<ReleaseLookups> {
 };
 } // namespace
 
+namespace {
+/// A loop that calls a vector form has registers for one such call at a time.
+struct KeepVariantsApart : PassInfoMixin<KeepVariantsApart> {
+  PreservedAnalyses run(Function &function, FunctionAnalysisManager &analyses) {
+    for (Loop *loop : analyses.getResult<LoopAnalysis>(function))
+      for (Loop *inner : depth_first(loop))
+        if (inner->isInnermost() && callsVariant(*inner))
+          addStringMetadataToLoop(inner, "llvm.loop.interleave.count", 1);
+    return PreservedAnalyses::all();
+  }
+
+  static bool callsVariant(const Loop &loop) {
+    return any_of(loop.blocks(), [](const BasicBlock *block) {
+      return any_of(*block, [](const Instruction &instruction) {
+        auto *call = dyn_cast<CallBase>(&instruction);
+        const Function *callee = call ? call->getCalledFunction() : nullptr;
+        return callee && callee->hasFnAttribute(VFABI::MappingsAttrName);
+      });
+    });
+  }
+};
+
+/// Vector forms that few loops call become part of these, so that what is
+/// constant in them is loaded once a loop.
+struct InlineVariants : PassInfoMixin<InlineVariants> {
+  PreservedAnalyses run(Module &module, ModuleAnalysisManager &) {
+    constexpr unsigned mostCalls = 12, mostInstructions = 400;
+    for (Function &function : module)
+      if (isVariant(function) && !function.isDeclaration() &&
+          function.hasLocalLinkage() && function.hasNUsesOrMore(1) &&
+          !function.hasNUsesOrMore(mostCalls + 1) &&
+          function.getInstructionCount() <= mostInstructions &&
+          !function.hasFnAttribute(Attribute::NoInline))
+        function.addFnAttr(Attribute::AlwaysInline);
+    return PreservedAnalyses::none();
+  }
+  static bool isRequired() { return true; }
+};
+} // namespace
+
 /// What the vectoriser has seen as calls; a table is loaded once a loop.
 static void inlineLookups(ModulePassManager &passes) {
   passes.addPass(ReleaseLookups());
+  passes.addPass(InlineVariants());
   passes.addPass(AlwaysInlinerPass());
   FunctionPassManager clean;
   clean.addPass(EarlyCSEPass());
@@ -99,7 +144,13 @@ void numera::optimize(Module &module, TargetMachine &machine,
       [](ModulePassManager &first, OptimizationLevel) {
         first.addPass(GlobalDCEPass());
       });
-  if (hasLookups(module) || hasPackedLoads(module) || bfloatConversion(module))
+  builder.registerVectorizerStartEPCallback(
+      [](FunctionPassManager &first, OptimizationLevel) {
+        first.addPass(KeepVariantsApart());
+      });
+  bool haveVariants = any_of(module.functions(), isVariant);
+  if (haveVariants || hasLookups(module) || hasPackedLoads(module) ||
+      bfloatConversion(module))
     builder.registerOptimizerLastEPCallback(
         [](ModulePassManager &last, OptimizationLevel, ThinOrFullLTOPhase) {
           inlineLookups(last);

@@ -71,6 +71,10 @@ void numera::keepForVectoriser(Function &function) {
   appendToCompilerUsed(*function.getParent(), {&function});
 }
 
+bool numera::isVariant(const Function &function) {
+  return function.hasFnAttribute(variantMark);
+}
+
 void numera::nameVariant(Function &scalar, Function &variant, unsigned lanes,
                          StringRef arguments, bool isMasked) {
   keepForVectoriser(variant);

@@ -43,6 +43,9 @@ void nameVariant(llvm::Function &scalar, llvm::Function &variant,
                  unsigned lanes, llvm::StringRef arguments,
                  bool isMasked = false);
 
+/// True for a function that is kept so.
+bool isVariant(const llvm::Function &function);
+
 /// Ends the search: variants that no loop calls are dropped.
 void dropUnusedVariants(llvm::Module &module);
 

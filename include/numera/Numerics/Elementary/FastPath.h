@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// The quick phase of elementary functions: IEEE binary64 operations only, each
-// rounded to nearest and none contracted, without branches or tables, so that
-// loops over them vectorise. Every function returns y with
+// The quick phase of elementary functions: IEEE binary64 operations only,
+// without branches or tables, so that loops over them vectorise. Where nothing
+// hangs on a rounding, a product and a sum may be contracted to a fused
+// multiply-add, which has one rounding less: y may differ from machine to
+// machine, but no result does. Every function returns y with
 //
 //     |y - f(x)| <= relativeError * |f(x)|
 //
@@ -15,6 +17,14 @@
 
 #include "numera/Numerics/Exact/CubeRoot.h"
 #include <stdint.h>
+
+/// In front of what may be contracted. On GPUs nothing is: PTX names the
+/// rounding of every operation.
+#ifdef __NVPTX__
+#define NUMERA_MAY_CONTRACT _Pragma("clang fp contract(off)")
+#else
+#define NUMERA_MAY_CONTRACT _Pragma("clang fp contract(fast)")
+#endif
 
 namespace numera::fast {
 
@@ -42,6 +52,7 @@ struct RoundedExponent {
 
 /// For |value| < 1022.
 constexpr RoundedExponent roundExponent(double value) {
+NUMERA_MAY_CONTRACT
   double shifted = value + shifter;
   uint64_t low = __builtin_bit_cast(uint64_t, shifted);
   uint64_t biased = (low << 52) + 0x3ff0'0000'0000'0000;
@@ -53,7 +64,7 @@ constexpr RoundedExponent roundExponent(double value) {
 /// most three roundings: relative error below 2^-50.3. Even and odd powers are
 /// summed side by side: a processor waits for half as many results.
 constexpr double expm1Reduced(double r) {
-#pragma clang fp contract(off)
+NUMERA_MAY_CONTRACT
   double square = r * r;
   double even = 1.0 / 6227020800;
   even = even * square + 1.0 / 39916800;
@@ -73,7 +84,7 @@ constexpr double expm1Reduced(double r) {
 
 /// x - integer * ln 2; the first difference is exact.
 constexpr double reduceByLn2(double x, double integer) {
-#pragma clang fp contract(off)
+NUMERA_MAY_CONTRACT
   return (x - integer * ln2High) - integer * ln2Low;
 }
 
@@ -102,7 +113,7 @@ constexpr SplitLogarithm splitAroundOne(double x) {
 /// omitted term is below 2^-61 s. Three roundings in s and two in the factor
 /// near 2: relative error below 2^-50.4.
 constexpr double log1pReduced(double f) {
-#pragma clang fp contract(off)
+NUMERA_MAY_CONTRACT
   double s = f / (2.0 + f);
   double square = s * s;
   double sum = 2.0 / 23;
@@ -123,7 +134,7 @@ constexpr double log1pReduced(double f) {
 /// e^x - 1 for |x| <= 700, with full relative accuracy near 0. 2^k - 1 and
 /// 2^k t, |t| < 0.42, cancel at most to 0.41 (k = 1) or 0.29 (k = -1).
 constexpr double expm1(double x) {
-#pragma clang fp contract(off)
+NUMERA_MAY_CONTRACT
   RoundedExponent k = roundExponent(x * inverseLn2);
   double t = expm1Reduced(reduceByLn2(x, k.integer));
   return (k.power - 1.0) + k.power * t;
@@ -137,7 +148,7 @@ constexpr double atMost(double value, double bound) {
 
 /// e^x for |x| <= 700.
 constexpr double exp(double x) {
-#pragma clang fp contract(off)
+NUMERA_MAY_CONTRACT
   detail::RoundedExponent k = detail::roundExponent(x * detail::inverseLn2);
   double t = detail::expm1Reduced(detail::reduceByLn2(x, k.integer));
   return (1.0 + t) * k.power;
@@ -145,7 +156,7 @@ constexpr double exp(double x) {
 
 /// 2^x for |x| <= 1020.
 constexpr double exp2(double x) {
-#pragma clang fp contract(off)
+NUMERA_MAY_CONTRACT
   detail::RoundedExponent k = detail::roundExponent(x);
   double t = detail::expm1Reduced((x - k.integer) * detail::ln2);
   return (1.0 + t) * k.power;
@@ -157,7 +168,7 @@ constexpr double expm1(double x) { return detail::expm1(x); }
 /// ln x for positive normal x. k ln 2 and log(1 + f), at most half of it,
 /// cancel one bit.
 constexpr double log(double x) {
-#pragma clang fp contract(off)
+NUMERA_MAY_CONTRACT
   detail::SplitLogarithm split = detail::splitAroundOne(x);
   double small = detail::log1pReduced(split.f);
   return split.exponent * detail::ln2High +
@@ -166,14 +177,14 @@ constexpr double log(double x) {
 
 /// log to base 2 for positive normal x.
 constexpr double log2(double x) {
-#pragma clang fp contract(off)
+NUMERA_MAY_CONTRACT
   detail::SplitLogarithm split = detail::splitAroundOne(x);
   return split.exponent + detail::log1pReduced(split.f) * detail::inverseLn2;
 }
 
 /// log to base 10 for positive normal x; one bit cancels, as in log.
 constexpr double log10(double x) {
-#pragma clang fp contract(off)
+NUMERA_MAY_CONTRACT
   constexpr double log10Of2High = 0x1.34413509f7p-2; // 42 bits
   constexpr double log10Of2Low = 0x1.3fde623e2566bp-43;
   constexpr double log10OfE = 0x1.bcb7b1526e50ep-2;
@@ -219,7 +230,7 @@ inline double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
 /// tanh x for every finite x that is 0 or |x| >= 2^-1000. With
 /// t = e^2|x| - 1 it is t / (t + 2); from 25 on it is 1 within 2^-70.
 constexpr double tanh(double x) {
-#pragma clang fp contract(off)
+NUMERA_MAY_CONTRACT
   double t = detail::expm1(2.0 * detail::atMost(x < 0 ? -x : x, 25.0));
   double magnitude = t / (t + 2.0);
   return x < 0 ? -magnitude : magnitude;
@@ -227,10 +238,12 @@ constexpr double tanh(double x) {
 
 /// 1 / (1 + e^-x) for x >= -700; from 100 on it is 1 within 2^-140.
 constexpr double sigmoid(double x) {
-#pragma clang fp contract(off)
+NUMERA_MAY_CONTRACT
   return 1.0 / (1.0 + exp(-detail::atMost(x, 100.0)));
 }
 
 } // namespace numera::fast
+
+#undef NUMERA_MAY_CONTRACT
 
 #endif // NUMERA_NUMERICS_ELEMENTARY_FASTPATH_H

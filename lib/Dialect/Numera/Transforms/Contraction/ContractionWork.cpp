@@ -44,6 +44,9 @@ ContractionKinds::ContractionKinds(linalg::GenericOp generic,
             op.getOperandElement(rowsAreLeft ? 1 : 0)};
   sum = {storageOf(2), op.getResultElement()};
   value = sum.kind;
+  // A NaN's bits are all that hangs on the order of a float's factors, and the
+  // cast that follows gives NaN its own.
+  rowsAreLeft |= contraction.isDirect;
   if (contraction.carried)
     value.format = formatOfType(contraction.carrier);
 }
