@@ -156,3 +156,41 @@ func.func @a_transposed_row(
   } -> tensor<1x32xf32>
   return %0 : tensor<1x32xf32>
 }
+
+// The CPU's kernel takes floats from where they lie; a GPU's decodes what it
+// fetches.
+// CHECK-LABEL: @factors_that_many_sums_read
+// CPU-COUNT-2: numera.cast {{.*}}x!f8E4M3FN> to {{.*}}xf32>
+// GPU-NOT: numera.cast
+// CHECK: return
+func.func @factors_that_many_sums_read(
+    %a: tensor<32x64x!f8>, %b: tensor<64x?x!f8>, %c: tensor<32x?xf32>)
+    -> tensor<32x?xf32> {
+  %0 = linalg.generic {indexing_maps = [#left, #right, #result],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<32x64x!f8>, tensor<64x?x!f8>)
+      outs(%c : tensor<32x?xf32>) {
+  ^bb0(%x: !f8, %y: !f8, %acc: f32):
+    %1 = numera.mac %x, %y, %acc : (!f8, !f8, f32) -> f32
+    linalg.yield %1 : f32
+  } -> tensor<32x?xf32>
+  return %0 : tensor<32x?xf32>
+}
+
+// Not where few do: the matrix is read in its own format.
+// CHECK-LABEL: @factors_that_few_sums_read
+// CHECK-NOT: numera.cast
+// CHECK: return
+func.func @factors_that_few_sums_read(
+    %a: tensor<8x64x!f8>, %b: tensor<64x32x!f8>, %c: tensor<8x32xf32>)
+    -> tensor<8x32xf32> {
+  %0 = linalg.generic {indexing_maps = [#left, #right, #result],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<8x64x!f8>, tensor<64x32x!f8>)
+      outs(%c : tensor<8x32xf32>) {
+  ^bb0(%x: !f8, %y: !f8, %acc: f32):
+    %1 = numera.mac %x, %y, %acc : (!f8, !f8, f32) -> f32
+    linalg.yield %1 : f32
+  } -> tensor<8x32xf32>
+  return %0 : tensor<8x32xf32>
+}

@@ -114,7 +114,10 @@ def NumeraWidenContractions : Pass<"numera-widen-contractions"> {
     *After:* the operands are cast to the accumulator's format once, outside the
     contraction, and the step has one format. The pass applies only if every
     value of the operands' format is a value of the accumulator's, so the casts
-    are exact.
+    are exact. Operands that the kernel of `numera-contract` packs stay narrow,
+    as it decodes them, except for windows of images that overlap; and except
+    on CPUs where the accumulator is f32 or f64 and at least 16 sums read each
+    element, since its kernel for floats packs nothing.
 
     For example,
 

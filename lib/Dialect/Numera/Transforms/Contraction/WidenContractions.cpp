@@ -3,7 +3,8 @@
 // A contraction with a wide accumulator reads each operand many times, so its
 // operands are cast to the accumulator's format once, outside. The casts are
 // exact, so the bits are the same. A packed kernel decodes each element when it
-// packs it, which happens many times only for an image.
+// packs it, which happens many times only for an image; but floats are read from
+// where they lie, and are not packed at all.
 
 #include "ContractionLoops.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -52,12 +53,29 @@ static bool isReadOften(linalg::GenericOp generic, OpOperand *operand) {
   return times > 2;
 }
 
+/// True if each element of both operands is read often enough to be worth a cast
+/// and the wider memory, as far as sizes are known.
+static bool areShared(linalg::GenericOp generic) {
+  constexpr int64_t fewest = 16;
+  SmallVector<int64_t> ranges = generic.getStaticLoopRanges();
+  return llvm::all_of(generic.getDpsInputOperands(), [&](OpOperand *operand) {
+    AffineMap map = generic.getMatchingIndexingMap(operand);
+    int64_t reads = 1;
+    for (auto [loop, range] : llvm::enumerate(ranges))
+      if (!map.isFunctionOfDim(unsigned(loop)))
+        reads *= ShapedType::isDynamic(range) ? fewest : range;
+    return reads >= fewest;
+  });
+}
+
 static bool widen(linalg::GenericOp generic, Target target) {
   MacOp mac = widenable(generic);
   if (!mac)
     return false;
   Type wide = mac.getType();
   bool isPacked = PackedContraction::of(generic, target).has_value();
+  bool takesFloats =
+      target == Target::CPU && isa<FloatType>(wide) && areShared(generic);
   bool changed = false;
   OpBuilder builder(generic);
   for (OpOperand *operand : generic.getDpsInputOperands()) {
@@ -66,7 +84,8 @@ static bool widen(linalg::GenericOp generic, Target target) {
       continue;
     // What packs its operands decodes them as it does, and tensor cores take
     // them narrow.
-    if (isPacked && (mac.getTensorcore() || !isReadOften(generic, operand)))
+    if (isPacked && (mac.getTensorcore() ||
+                     (!takesFloats && !isReadOften(generic, operand))))
       continue;
     auto type = cast<RankedTensorType>(operand->get().getType());
     auto cast =
