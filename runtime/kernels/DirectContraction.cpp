@@ -233,7 +233,7 @@ private:
       if (sums.areWhole)
         sums.prefetch();
       alignas(64) Carrier tile[8 * columns];
-      if (starts || rows.count < height || count < columns)
+      if (!starts && (rows.count < height || count < columns))
         for (int64_t i = 0; i < height * columns; ++i)
           tile[i] = kernel.start;
       if (!starts && areAcross)
@@ -241,7 +241,8 @@ private:
       else if (!starts)
         sums.load(tile);
       bool isLast = c + kernel.panelWidth >= range.end;
-      runSteps(tile, rows, kernel.panelAt(block, c, steps),
+      runSteps(tile, starts ? &kernel.start : nullptr, rows,
+               kernel.panelAt(block, c, steps),
                kernel.panelPitch ? kernel.panelPitch : columns,
                kernel.panelAt(
                    block, isLast ? range.begin : c + kernel.panelWidth, steps),
@@ -253,21 +254,22 @@ private:
     }
 
   private:
-    /// The columns of a step lie at `panel`, those of the next one `pitch`
+    /// Sums begin with `start`, or where that is null with what they are. The
+    /// columns of a step lie at `panel`, those of the next one `pitch`
     /// elements on; each step fetches a line from `next` on. It stands on its
     /// own, so that all places are in registers.
     template <int height>
     [[gnu::noinline]]
-    static void runSteps(Carrier *sums, const TileRows<height> &rows,
-                         const Carrier *panel, int64_t pitch,
-                         const Carrier *next, int64_t steps) {
+    static void runSteps(Carrier *sums, const Carrier *start,
+                         const TileRows<height> &rows, const Carrier *panel,
+                         int64_t pitch, const Carrier *next, int64_t steps) {
       Vector tile[height][vectors];
       auto *places = reinterpret_cast<Vector *>(sums);
 #pragma unroll
       for (int r = 0; r < height; ++r)
 #pragma unroll
         for (int v = 0; v < vectors; ++v)
-          tile[r][v] = places[r * vectors + v];
+          tile[r][v] = start ? Vector(*start) : places[r * vectors + v];
       const int64_t *step = rows.steps, *end = step + steps;
 #pragma clang loop unroll(disable)
       for (; step != end; ++step, panel += pitch, next += lanes) {

@@ -151,6 +151,9 @@ def NumeraLoops : Pass<"numera-loops", "::mlir::func::FuncOp"> {
     * Sums over short windows in f32 or f64, such as those of depthwise
       convolutions, keep neighbouring results in a vector for the whole window.
       They begin with what a fill right before them writes; the fill goes.
+    * A new buffer that is filled with a constant, and into a part of which
+      another is copied, which is what padding becomes, is written once, row by
+      row.
     * A condition in an innermost loop that is the same in all iterations is
       tested before the loop, which is duplicated.
     * A short inner loop on codes whose last vector is almost full is marked to

@@ -322,6 +322,7 @@ namespace {
 struct LoopsPass : impl::NumeraLoopsBase<LoopsPass> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
+    padRows(rewriter, getOperation());
     replaceStridedCopies(rewriter, getOperation());
     generalize(rewriter, getOperation());
     SmallVector<linalg::GenericOp> generics;

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+//
+// A constant in all of a buffer, and then a copy into a part of it, is how
+// padding arrives. Here each row is written once:
+//
+//   constant … | source … | constant …     or     constant …
+//
+// instead of all of it, and its inside again.
+
+#include "Loops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "numera/Dialect/Numera/IR/Numera.h"
+
+using namespace mlir;
+
+namespace numera {
+
+namespace {
+
+/// The two operations and what they say.
+struct Padding {
+  memref::CopyOp copy;
+  memref::SubViewOp inside;
+  linalg::LinalgOp fill;
+  Value value;
+};
+
+class PadRows {
+public:
+  PadRows(IRRewriter &rewriter, const Padding &padding)
+      : rewriter(rewriter), padding(padding),
+        loc(memref::CopyOp(padding.copy).getLoc()),
+        buffer(memref::SubViewOp(padding.inside).getSource()) {}
+
+  void emit();
+
+private:
+  Value constant(int64_t value) {
+    return arith::ConstantIndexOp::create(rewriter, loc, value);
+  }
+  /// A loop over `begin` to `end` of a row; `element` makes what is stored.
+  void writeRow(int64_t begin, int64_t end,
+                llvm::function_ref<Value(Value)> element);
+  Value isInside();
+
+  IRRewriter &rewriter;
+  Padding padding;
+  Location loc;
+  Value buffer;
+  SmallVector<Value> place; ///< of the row
+};
+
+} // namespace
+
+void PadRows::writeRow(int64_t begin, int64_t end,
+                       llvm::function_ref<Value(Value)> element) {
+  if (begin == end)
+    return;
+  OpBuilder::InsertionGuard guard(rewriter);
+  auto loop = scf::ForOp::create(rewriter, loc, constant(begin), constant(end),
+                                 constant(1));
+  rewriter.setInsertionPointToStart(loop.getBody());
+  Value value = element(loop.getInductionVar());
+  SmallVector<Value> indices = place;
+  indices.push_back(loop.getInductionVar());
+  memref::StoreOp::create(rewriter, loc, value, buffer, indices);
+}
+
+/// Whether the row has a part of the source; null if every row has one.
+Value PadRows::isInside() {
+  ArrayRef<int64_t> all = cast<MemRefType>(buffer.getType()).getShape();
+  Value inside;
+  for (auto [dimension, index] : llvm::enumerate(place)) {
+    int64_t size = padding.inside.getStaticSize(int64_t(dimension));
+    if (size == all[dimension])
+      continue;
+    Value first = constant(padding.inside.getStaticOffset(int64_t(dimension)));
+    Value moved = arith::SubIOp::create(rewriter, loc, index, first);
+    Value is = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult,
+                                     moved, constant(size));
+    inside = inside ? arith::AndIOp::create(rewriter, loc, inside, is) : is;
+  }
+  return inside;
+}
+
+void PadRows::emit() {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(padding.copy);
+  ArrayRef<int64_t> shape = cast<MemRefType>(buffer.getType()).getShape();
+  for (int64_t size : shape.drop_back()) {
+    auto loop = scf::ForOp::create(rewriter, loc, constant(0), constant(size),
+                                   constant(1));
+    loop->setAttr(parallelLoopAttr, rewriter.getUnitAttr());
+    place.push_back(loop.getInductionVar());
+    rewriter.setInsertionPointToStart(loop.getBody());
+  }
+  auto border = [&](Value) { return padding.value; };
+  auto writeInside = [&] {
+    int64_t last = int64_t(place.size());
+    int64_t first = padding.inside.getStaticOffset(last);
+    int64_t end = first + padding.inside.getStaticSize(last);
+    SmallVector<Value> from;
+    for (auto [dimension, index] : llvm::enumerate(place)) {
+      int64_t offset = padding.inside.getStaticOffset(int64_t(dimension));
+      from.push_back(
+          offset ? arith::SubIOp::create(rewriter, loc, index, constant(offset))
+                 : index);
+    }
+    writeRow(0, first, border);
+    writeRow(first, end, [&](Value index) -> Value {
+      SmallVector<Value> indices = from;
+      indices.push_back(
+          arith::SubIOp::create(rewriter, loc, index, constant(first)));
+      return memref::LoadOp::create(rewriter, loc, padding.copy.getSource(),
+                                    indices);
+    });
+    writeRow(end, shape.back(), border);
+  };
+  if (Value inside = isInside()) {
+    auto either = scf::IfOp::create(rewriter, loc, inside,
+                                    /*withElseRegion=*/true);
+    rewriter.setInsertionPointToStart(either.thenBlock());
+    writeInside();
+    rewriter.setInsertionPointToStart(either.elseBlock());
+    writeRow(0, shape.back(), border);
+  } else {
+    writeInside();
+  }
+  rewriter.eraseOp(padding.copy);
+  rewriter.eraseOp(padding.fill);
+}
+
+/// The number that `op` writes to all of `buffer`; null if it does not.
+static Value fillOf(Operation *op, Value buffer) {
+  auto linalg = dyn_cast_or_null<linalg::LinalgOp>(op);
+  if (!linalg || !isa<linalg::FillOp, linalg::MapOp>(op) ||
+      linalg.getNumDpsInits() != 1 ||
+      linalg.getDpsInitOperand(0)->get() != buffer)
+    return {};
+  if (auto fill = dyn_cast<linalg::FillOp>(op))
+    return fill.getInputs().front();
+  Block *body = linalg.getBlock();
+  Value yielded = body->getTerminator()->getOperand(0);
+  bool isFromOutside =
+      linalg.getNumDpsInputs() == 0 && yielded.getParentBlock() != body;
+  return isFromOutside ? yielded : Value();
+}
+
+static std::optional<Padding> paddingOf(memref::CopyOp copy) {
+  Padding found;
+  found.copy = copy;
+  found.inside = copy.getTarget().getDefiningOp<memref::SubViewOp>();
+  auto type = cast<MemRefType>(copy.getSource().getType());
+  if (!found.inside || !type.hasStaticShape() ||
+      !found.inside.getSourceType().hasStaticShape() ||
+      found.inside.getSourceType().getRank() != type.getRank() ||
+      found.inside.getSourceType().getRank() == 0 ||
+      !found.inside.getOffsets().empty() ||
+      llvm::any_of(found.inside.getStaticStrides(),
+                   [](int64_t stride) { return stride != 1; }))
+    return std::nullopt;
+  Value buffer = found.inside.getSource();
+  Operation *before = copy->getPrevNode();
+  while (before && isMemoryEffectFree(before))
+    before = before->getPrevNode();
+  found.value = fillOf(before, buffer);
+  // The source is other memory.
+  if (!found.value || !buffer.getDefiningOp<memref::AllocOp>() ||
+      viewedBuffer(copy.getSource()) == buffer)
+    return std::nullopt;
+  found.fill = cast<linalg::LinalgOp>(before);
+  return found;
+}
+
+void padRows(IRRewriter &rewriter, func::FuncOp function) {
+  SmallVector<memref::CopyOp> copies;
+  function.walk([&](memref::CopyOp copy) { copies.push_back(copy); });
+  for (memref::CopyOp copy : copies)
+    if (std::optional<Padding> padding = paddingOf(copy))
+      PadRows(rewriter, *padding).emit();
+}
+
+} // namespace numera

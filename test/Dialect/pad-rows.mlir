@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// RUN: numera-opt %s --numera-loops --canonicalize --split-input-file | FileCheck %s
+
+// A buffer that is filled and gets a copy inside: each row is written once.
+// CHECK-LABEL: func.func @rows(
+// CHECK-SAME:    %[[X:.*]]: memref<2x3x4xf32>)
+// CHECK-DAG:     %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
+// CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG:     %[[C1:.*]] = arith.constant 1 : index
+// CHECK-DAG:     %[[C2:.*]] = arith.constant 2 : index
+// CHECK-DAG:     %[[C3:.*]] = arith.constant 3 : index
+// CHECK-DAG:     %[[C5:.*]] = arith.constant 5 : index
+// CHECK-DAG:     %[[C6:.*]] = arith.constant 6 : index
+// CHECK-DAG:     %[[C8:.*]] = arith.constant 8 : index
+// CHECK:         %[[A:.*]] = memref.alloc()
+// CHECK-NEXT:    scf.for %[[I:.*]] = %[[C0]] to %[[C2]] step %[[C1]] {
+// CHECK-NEXT:      scf.for %[[J:.*]] = %[[C0]] to %[[C5]] step %[[C1]] {
+// CHECK-NEXT:        %[[ROW:.*]] = arith.subi %[[J]], %[[C1]]
+// CHECK-NEXT:        %[[INSIDE:.*]] = arith.cmpi ult, %[[ROW]], %[[C3]]
+// CHECK-NEXT:        scf.if %[[INSIDE]] {
+// CHECK:               scf.for %[[K:.*]] = %[[C0]] to %[[C2]]
+// CHECK-NEXT:            memref.store %[[ONE]], %[[A]][%[[I]], %[[J]], %[[K]]]
+// CHECK:               scf.for %[[K:.*]] = %[[C2]] to %[[C6]]
+// CHECK-NEXT:            %[[FROM:.*]] = arith.subi %[[K]], %[[C2]]
+// CHECK-NEXT:            %[[E:.*]] = memref.load %[[X]][%[[I]], %{{.*}}, %[[FROM]]]
+// CHECK-NEXT:            memref.store %[[E]], %[[A]][%[[I]], %[[J]], %[[K]]]
+// CHECK:               scf.for %[[K:.*]] = %[[C6]] to %[[C8]]
+// CHECK-NEXT:            memref.store %[[ONE]]
+// CHECK:             } else {
+// CHECK-NEXT:          scf.for %[[K:.*]] = %[[C0]] to %[[C8]]
+// CHECK-NEXT:            memref.store %[[ONE]]
+// CHECK-NOT:     memref.store
+// CHECK:         return
+func.func @rows(%x: memref<2x3x4xf32>) -> memref<2x5x8xf32> {
+  %one = arith.constant 1.0 : f32
+  %a = memref.alloc() : memref<2x5x8xf32>
+  linalg.map outs(%a : memref<2x5x8xf32>)
+    (%init: f32) {
+      linalg.yield %one : f32
+    }
+  %inside = memref.subview %a[0, 1, 2] [2, 3, 4] [1, 1, 1]
+      : memref<2x5x8xf32> to memref<2x3x4xf32, strided<[40, 8, 1], offset: 10>>
+  memref.copy %x, %inside
+      : memref<2x3x4xf32> to memref<2x3x4xf32, strided<[40, 8, 1], offset: 10>>
+  return %a : memref<2x5x8xf32>
+}
+
+// -----
+
+// Something reads the buffer before, and a part has strides: as they stand.
+// CHECK-LABEL: func.func @others(
+// CHECK-NOT:     scf.if
+// CHECK:         return
+func.func @others(%x: memref<3xf32>, %y: memref<7xf32>) -> memref<7xf32> {
+  %one = arith.constant 1.0 : f32
+  %a = memref.alloc() : memref<7xf32>
+  linalg.fill ins(%one : f32) outs(%a : memref<7xf32>)
+  memref.copy %a, %y : memref<7xf32> to memref<7xf32>
+  %inside = memref.subview %a[2] [3] [1]
+      : memref<7xf32> to memref<3xf32, strided<[1], offset: 2>>
+  memref.copy %x, %inside
+      : memref<3xf32> to memref<3xf32, strided<[1], offset: 2>>
+  linalg.fill ins(%one : f32) outs(%a : memref<7xf32>)
+  %every = memref.subview %a[1] [3] [2]
+      : memref<7xf32> to memref<3xf32, strided<[2], offset: 1>>
+  memref.copy %x, %every
+      : memref<3xf32> to memref<3xf32, strided<[2], offset: 1>>
+  return %a : memref<7xf32>
+}
