@@ -220,12 +220,9 @@ private:
                     int64_t r, const Block &block, int64_t c,
                     const Steps &steps) {
       int64_t count = least(columns, block.count - c);
-      Sums<columns> sums = {kernel.problem.sums,
-                            rows.sums + r,
-                            block.sums + c,
-                            least(tileRows, rows.count - r),
-                            count,
-                            Sums<columns>::haveWhole(block.sums + c, count)};
+      Sums<columns> sums = {{kernel.problem.sums, rows.sums + r, block.sums + c,
+                             least(tileRows, rows.count - r), count,
+                             Sums<columns>::haveWhole(block.sums + c, count)}};
       bool starts = steps.areFirst && kernel.problem.initial;
       if (sums.areWhole)
         sums.prefetch();

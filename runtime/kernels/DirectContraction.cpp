@@ -22,10 +22,11 @@ inline Carrier valueAt(const void *base, int64_t index) {
 
 /// The rows of a tile, each with all its steps: the value of row r in step k
 /// lies at rows[r][steps[k]].
-template <int height> struct TileRows {
-  const Carrier *rows[height];
+struct TileRows {
+  const Carrier *rows[8];
   const int64_t *steps;
   const int64_t *sums;
+  int64_t height;     ///< of the tile
   int64_t count;      ///< of those that are
   bool areSideBySide; ///< the sums of a column
 };
@@ -33,10 +34,12 @@ template <int height> struct TileRows {
 template <int tileRows, int tileVectors> class DirectKernel : Blocks {
   template <typename, typename, typename> friend class Sharing;
 
+  static_assert(tileRows <= 8);
   static constexpr int64_t rowsInBlock = 16 * tileRows;
+  static constexpr int64_t tileColumns = tileVectors * lanes;
 
   explicit DirectKernel(const Contraction &problem)
-      : Blocks(problem, mostSteps(problem)), panelWidth(tileVectors * lanes) {
+      : Blocks(problem, mostSteps(problem)), panelWidth(tileColumns) {
     findPanels();
   }
 
@@ -88,7 +91,7 @@ private:
       return kernel.panelWidth;
     }
     static int64_t panelSize(const DirectKernel &kernel) {
-      return kernel.panelPitch ? 0 : kernel.panelWidth * kernel.blockSteps;
+      return kernel.panelPitch ? 0 : tileColumns * kernel.blockSteps;
     }
     static int64_t count(const DirectKernel &kernel) {
       return kernel.columnCount;
@@ -143,12 +146,18 @@ private:
     panelPitch = pitch;
   }
 
-  void packPanel(const Block &columns, int64_t index,
-                 const Steps &steps) const {
-    Carrier *panel = columns.panels + index * panelWidth * steps.count;
-    withPanel(columns.count - index * panelWidth, [&](auto tile) {
-      tile.pack(*this, panel, columns, index * panelWidth, steps);
-    });
+  /// In panels of one width, whatever part of it the last one fills.
+  [[gnu::noinline]] void packPanel(const Block &columns, int64_t index,
+                                   const Steps &steps) const {
+    Carrier *panel = columns.panels + index * tileColumns * steps.count;
+    int64_t first = index * tileColumns;
+    int64_t count = least(tileColumns, columns.count - first);
+    if (count < tileColumns)
+      for (int64_t i = 0; i < tileColumns * steps.count; ++i)
+        panel[i] = 0;
+    Packing<tileColumns, 1, tileColumns, valueAt>::pack(
+        panel, problem.columns, columns.places + first, count, steps.columns,
+        steps.count, steps.columnsAreContiguous);
   }
 
   /// Panels of some columns stay in the second-level cache, while the tiles go
@@ -167,12 +176,10 @@ private:
     for (int64_t first = 0; first < columns.count; first += width) {
       ColumnRange range = {columns, first, least(first + width, columns.count),
                            areOneRun};
-      int64_t r = 0;
-      if constexpr (tileRows == 8)
-        for (; r < lower * 7; r += 7)
-          runRows<7>(rows, r, range, steps);
-      for (; r < rows.count; r += tileRows)
-        runRows<tileRows>(rows, r, range, steps);
+      for (int64_t r = 0, tile = 0, height; r < rows.count; r += height) {
+        height = tileRows - (tile++ < lower);
+        runRows(rows, r, height, range, steps);
+      }
     }
   }
 
@@ -182,16 +189,16 @@ private:
     bool areOneRun; ///< the sums of a row of the block
   };
 
-  template <int height>
-  void runRows(const Block &rows, int64_t r, const ColumnRange &range,
-               const Steps &steps) const {
-    TileRows<height> places;
+  void runRows(const Block &rows, int64_t r, int64_t height,
+               const ColumnRange &range, const Steps &steps) const {
+    TileRows places;
     const auto *base = static_cast<const Carrier *>(problem.rows);
     // What lies beyond the edge is computed on too: as a row that exists.
-    for (int i = 0; i < height; ++i)
+    for (int64_t i = 0; i < height; ++i)
       places.rows[i] = base + rows.places[r + i < rows.count ? r + i : r];
     places.steps = steps.rows;
     places.sums = rows.sums + r;
+    places.height = height;
     places.count = least(height, rows.count - r);
     places.areSideBySide =
         places.count == height && isContiguous(places.sums, height);
@@ -204,51 +211,43 @@ private:
   template <int vectors> struct Panel {
     static constexpr int64_t columns = vectors * lanes;
 
-    static void pack(const DirectKernel &kernel, Carrier *panel,
-                     const Block &block, int64_t first, const Steps &steps) {
-      int64_t count = least(columns, block.count - first);
-      if (count < columns)
-        for (int64_t i = 0; i < columns * steps.count; ++i)
-          panel[i] = 0;
-      Packing<columns, 1, columns, valueAt>::pack(
-          panel, kernel.problem.columns, block.places + first, count,
-          steps.columns, steps.count, steps.columnsAreContiguous);
-    }
-
-    template <int height>
-    static void run(const DirectKernel &kernel, const TileRows<height> &rows,
+    static void run(const DirectKernel &kernel, const TileRows &rows,
                     const ColumnRange &range, int64_t c, const Steps &steps) {
       const Block &block = range.block;
       int64_t count = least(columns, block.count - c);
       Sums<columns> sums = {
-          kernel.problem.sums,
-          rows.sums,
-          block.sums + c,
-          rows.count,
-          count,
-          range.areOneRun ? count == columns
-                          : Sums<columns>::haveWhole(block.sums + c, count)};
+          {kernel.problem.sums, rows.sums, block.sums + c, rows.count, count,
+           range.areOneRun ? count == columns
+                           : Sums<columns>::haveWhole(block.sums + c, count)}};
       bool starts = steps.areFirst && kernel.problem.initial;
       bool areAcross = !sums.areWhole && rows.areSideBySide;
       if (sums.areWhole)
         sums.prefetch();
       alignas(64) Carrier tile[8 * columns];
-      if (!starts && (rows.count < height || count < columns))
-        for (int64_t i = 0; i < height * columns; ++i)
+      if (!starts && (rows.count < rows.height || count < columns))
+        for (int64_t i = 0; i < rows.height * columns; ++i)
           tile[i] = kernel.start;
-      if (!starts && areAcross)
-        sums.template loadColumns<height>(tile);
+      bool isLow = rows.height != tileRows;
+      if (!starts && areAcross && isLow)
+        sums.template loadColumns<lowRows>(tile, columns);
+      else if (!starts && areAcross)
+        sums.template loadColumns<tileRows>(tile, columns);
       else if (!starts)
         sums.load(tile);
       bool isLast = c + kernel.panelWidth >= range.end;
-      runSteps(tile, starts ? &kernel.start : nullptr, rows,
-               kernel.panelAt(block, c, steps),
-               kernel.panelPitch ? kernel.panelPitch : columns,
-               kernel.panelAt(
-                   block, isLast ? range.begin : c + kernel.panelWidth, steps),
-               steps.count);
-      if (areAcross)
-        sums.template storeColumns<height>(tile);
+      const Carrier *start = starts ? &kernel.start : nullptr;
+      const Carrier *panel = kernel.panelAt(block, c, steps);
+      const Carrier *next = kernel.panelAt(
+          block, isLast ? range.begin : c + kernel.panelWidth, steps);
+      int64_t pitch = kernel.panelPitch ? kernel.panelPitch : tileColumns;
+      if (isLow)
+        runSteps<lowRows>(tile, start, rows, panel, pitch, next, steps.count);
+      else
+        runSteps<tileRows>(tile, start, rows, panel, pitch, next, steps.count);
+      if (areAcross && isLow)
+        sums.template storeColumns<lowRows>(tile, columns);
+      else if (areAcross)
+        sums.template storeColumns<tileRows>(tile, columns);
       else
         sums.store(tile);
     }
@@ -261,7 +260,7 @@ private:
     template <int height>
     [[gnu::noinline]]
     static void runSteps(Carrier *sums, const Carrier *start,
-                         const TileRows<height> &rows, const Carrier *panel,
+                         const TileRows &rows, const Carrier *panel,
                          int64_t pitch, const Carrier *next, int64_t steps) {
       Vector tile[height][vectors];
       auto *places = reinterpret_cast<Vector *>(sums);
@@ -300,6 +299,9 @@ private:
                             block.places[column] + steps.columns[0]
                       : block.panels + column * steps.count;
   }
+
+  /// The height of the lower tiles; there are none of 6 rows and less.
+  static constexpr int lowRows = tileRows == 8 ? 7 : tileRows;
 
   /// Of as many vectors as the columns that are left need.
   template <int vectors = 1, typename Use>

@@ -191,7 +191,8 @@ private:
                         places[lane] + first + whole, stepCount - whole, 1);
     } else {
       alignas(64) Carrier values[panelLanes][chunk];
-      for (int64_t lane = count; lane < panelLanes; ++lane)
+      int64_t filled = (count + lanes - 1) / lanes * lanes;
+      for (int64_t lane = count; lane < filled; ++lane)
         for (int64_t i = 0; i < chunk; ++i)
           values[lane][i] = 0;
       for (int64_t k = 0; k < stepCount; k += chunk) {
@@ -203,7 +204,7 @@ private:
           else
             decodeRun<hook>(values[lane], base, places[lane] + first + k,
                             length, 1);
-        for (int64_t lane = 0; lane < panelLanes; lane += lanes)
+        for (int64_t lane = 0; lane < filled; lane += lanes)
           for (int64_t i = 0; i < length; i += lanes)
             packSquare(panel + lane + (k + i) * stepPitch, values[lane] + i,
                        length - i);

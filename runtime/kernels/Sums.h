@@ -10,70 +10,53 @@
 namespace numera::kernel {
 
 /// Where the sums of a tile lie: that of row r and column c at `rows[r] +
-/// columns[c]` behind `base`. The tile has `width` columns, of which `count`
-/// are.
-template <int64_t width> struct Sums {
+/// columns[c]` behind `base`. A tile has `width` elements a row, of which
+/// `count` are. What is not inlined is compiled once for all widths.
+class SumPlaces {
+public:
   void *base;
   const int64_t *rows, *columns;
   int64_t rowCount, count;
   /// Each row is a vector of all columns.
   bool areWhole;
 
-  /// True if the columns of all tiles with these are.
-  static bool haveWhole(const int64_t *columns, int64_t count) {
-    return count == width && isContiguous(columns, width);
-  }
-
-  /// The sums are seldom in a cache near by; while the tile runs, they come.
-  void prefetch() const {
-    for (int64_t r = 0; r < rowCount; ++r) {
-      int64_t first = rows[r] + columns[0];
-      for (int64_t c = 0; c < width; c += lanes)
-        numera_hook_prefetch(base, first + c);
-      numera_hook_prefetch(base, first + width - 1);
-    }
-  }
-
-  void load(Carrier *tile) const {
-    for (int64_t r = 0; r < rowCount; ++r, tile += width)
-      if (areWhole)
-        decodeRun<numera_hook_load, width, 1>(tile, base, rows[r] + columns[0]);
-      else
-        for (int64_t c = 0; c < count; ++c)
-          tile[c] = numera_hook_load(base, rows[r] + columns[c]);
-  }
-
-  void store(const Carrier *tile) const {
-    for (int64_t r = 0; r < rowCount; ++r, tile += width)
-      if (areWhole)
-        storeRun<width>(rows[r] + columns[0], tile);
-      else
-        for (int64_t c = 0; c < count; ++c)
-          numera_hook_store(base, rows[r] + columns[c], tile[c]);
-  }
-
-  /// The same of rows whose sums lie side by side: what is moved at a time is a
-  /// column. The tile has memory for 8 rows.
-  template <int height> void loadColumns(Carrier *tile) const {
+  /// Rows whose sums lie side by side: what is moved at a time is a column. The
+  /// tile has memory for 8 rows.
+  template <int height>
+  [[gnu::noinline]] void loadColumns(Carrier *tile, int64_t width) const {
     alignas(64) Carrier turned[8 * lanes];
-    for (int64_t first = 0; first < count; first += lanes) {
-      for (int64_t c = first; c < count && c < first + lanes; ++c)
-        decodeRun<numera_hook_load, height, 1>(turned + (c - first) * 8, base,
-                                               rows[0] + columns[c]);
-      turnBack(tile + first, turned);
+    SumPlaces own = *this; // which what is written does not change
+    for (int64_t first = 0; first < own.count; first += lanes) {
+      for (int64_t c = first; c < own.count && c < first + lanes; ++c)
+        decodeRun<numera_hook_load, height, 1>(
+            turned + (c - first) * 8, own.base, own.rows[0] + own.columns[c]);
+      turnBack(tile + first, width, turned);
     }
   }
-  template <int height> void storeColumns(const Carrier *tile) const {
-    static_assert(height <= 8 && width % lanes == 0);
+  template <int height>
+  [[gnu::noinline]] void storeColumns(const Carrier *tile,
+                                      int64_t width) const {
     alignas(64) Carrier turned[8 * lanes];
-    for (int64_t first = 0; first < count; first += lanes) {
-      turn(turned, tile + first);
-      for (int64_t c = first; c < count && c < first + lanes; ++c)
-        storeRun<height>(rows[0] + columns[c], turned + (c - first) * 8);
+    SumPlaces own = *this; // which what is written does not change
+    const int64_t row = rows[0];
+    for (int64_t first = 0; first < own.count; first += lanes) {
+      turn(turned, tile + first, width);
+      for (int64_t c = first; c < own.count && c < first + lanes; ++c)
+        own.storeRun<height>(row + own.columns[c], turned + (c - first) * 8);
     }
   }
 
-private:
+protected:
+  [[gnu::noinline]] void loadEach(Carrier *tile, int64_t width) const {
+    for (int64_t r = 0; r < rowCount; ++r, tile += width)
+      for (int64_t c = 0; c < count; ++c)
+        tile[c] = numera_hook_load(base, rows[r] + columns[c]);
+  }
+  [[gnu::noinline]] void storeEach(const Carrier *tile, int64_t width) const {
+    for (int64_t r = 0; r < rowCount; ++r, tile += width)
+      for (int64_t c = 0; c < count; ++c)
+        numera_hook_store(base, rows[r] + columns[c], tile[c]);
+  }
   template <int64_t length>
   void storeRun(int64_t first, const Carrier *values) const {
 #pragma clang loop vectorize(assume_safety) unroll(disable)
@@ -81,11 +64,12 @@ private:
       numera_hook_store(base, first + i, values[i]);
   }
 
+private:
   using All = std::make_integer_sequence<int, lanes>;
 
   /// 8 rows of a vector's columns become columns of 8: zipping all vectors
   /// moves one bit of the row's number into the lane's, and one back.
-  static void turn(Carrier *out, const Carrier *tile) {
+  static void turn(Carrier *out, const Carrier *tile, int64_t width) {
     Vector vectors[8];
 #pragma unroll
     for (int r = 0; r < 8; ++r)
@@ -106,7 +90,7 @@ private:
     for (int i = 0; i < 8; ++i)
       *reinterpret_cast<Vector *>(out + i * lanes) = vectors[i];
   }
-  static void turnBack(Carrier *tile, const Carrier *turned) {
+  static void turnBack(Carrier *tile, int64_t width, const Carrier *turned) {
     Vector vectors[8];
 #pragma unroll
     for (int i = 0; i < 8; ++i)
@@ -126,6 +110,37 @@ private:
 #pragma unroll
     for (int r = 0; r < 8; ++r)
       *reinterpret_cast<Vector *>(tile + r * width) = vectors[r];
+  }
+};
+
+template <int64_t width> struct Sums : SumPlaces {
+  /// True if the columns of all tiles with these are.
+  static bool haveWhole(const int64_t *columns, int64_t count) {
+    return count == width && isContiguous(columns, width);
+  }
+
+  /// The sums are seldom in a cache near by; while the tile runs, they come.
+  void prefetch() const {
+    for (int64_t r = 0; r < rowCount; ++r) {
+      int64_t first = rows[r] + columns[0];
+      for (int64_t c = 0; c < width; c += lanes)
+        numera_hook_prefetch(base, first + c);
+      numera_hook_prefetch(base, first + width - 1);
+    }
+  }
+
+  void load(Carrier *tile) const {
+    if (!areWhole)
+      return loadEach(tile, width);
+    for (int64_t r = 0; r < rowCount; ++r)
+      decodeRun<numera_hook_load, width, 1>(tile + r * width, base,
+                                            rows[r] + columns[0]);
+  }
+  void store(const Carrier *tile) const {
+    if (!areWhole)
+      return storeEach(tile, width);
+    for (int64_t r = 0; r < rowCount; ++r)
+      storeRun<width>(rows[r] + columns[0], tile + r * width);
   }
 };
 
