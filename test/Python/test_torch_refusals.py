@@ -111,3 +111,32 @@ def test_fallbacks_run_in_torch_and_are_listed():
     assert torch.allclose(x.grad, wanted)
     assert [each.operator for each in backend.fallbacks] == ["aten.cummax.default"]
     assert "torch.cummax(x * 2, 1)" in backend.fallbacks[0].place
+
+
+@pytest.mark.parametrize(
+    ("function", "operator"),
+    [
+        (lambda x: x * 3, "aten.mul.Tensor"),
+        (lambda x: x + 1.5, "aten.add.Tensor"),
+        (lambda x: x.sum(), "aten.sum.default"),
+        (lambda x: (x.float() * 0.9).to(torch.uint8), "aten._to_copy.default"),
+    ],
+)
+def test_arithmetic_of_bytes_is_refused(function, operator):
+    net, _ = compiled(function)
+    with pytest.raises(Exception, match="cannot compile") as caught:
+        net(torch.tensor([3, 200], dtype=torch.uint8))
+    assert f"'{operator}'" in str(caught.value)
+    assert "it computes with torch.uint8" in str(caught.value)
+
+
+def test_bytes_are_moved_and_converted():
+    image = torch.arange(256, dtype=torch.uint8).reshape(1, 8, 8, 4)
+
+    def normalised(x):
+        return (x.permute(0, 3, 1, 2)[:, 1:].float() / 255 - 0.5) / 0.25
+
+    net, _ = compiled(normalised)
+    torch.testing.assert_close(net(image), normalised(image))
+    net, _ = compiled(lambda x: x.int() + 1)
+    assert torch.equal(net(image), image.int() + 1)
