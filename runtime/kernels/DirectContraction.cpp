@@ -169,7 +169,8 @@ private:
     int64_t bytes = panelWidth * (steps.count + 1) * int64_t(sizeof(Carrier));
     int64_t width = (panelBytes / bytes + 1) * panelWidth;
     bool areOneRun = isContiguous(columns.sums, columns.count);
-    // With as many tiles of a row less as it takes, none goes beyond the edge.
+    // With as many tiles of a row less as it takes, if there are rows for them,
+    // none goes beyond the edge.
     int64_t lower = -rows.count & 7;
     if (tileRows != 8 || lower * 7 > rows.count)
       lower = 0;

@@ -152,7 +152,8 @@ private:
 
   int64_t blocksAtOnce() const {
     int64_t bytes = panelsOf<Common>(kernel, mostInCommon) *
-                    Common::panelSize(kernel) * int64_t(sizeof(Prepared));
+                        Common::panelSize(kernel) * int64_t(sizeof(Prepared)) +
+                    2 * kernel.blockSteps * int64_t(sizeof(int64_t));
     return least(kernel.stepBlocks, mostBytes / (bytes + 1) + 1);
   }
 

@@ -92,3 +92,37 @@ func.func @other_constants_stay(%a: memref<40x2xf32>, %c: memref<40x20xf32>) {
   }
   return
 }
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// Two products read one constant: it is laid out once.
+// CHECK:       memref.global "private" constant @weights_panels :
+// CHECK-NOT:   memref.global
+// CHECK-LABEL: func.func @a_constant_of_two_products
+// CHECK-COUNT-2: llvm.call @numera.contraction.0(
+memref.global "private" constant @weights : memref<1x16xf32> = dense<[[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0]]>
+func.func @a_constant_of_two_products(
+    %a: memref<40x1xf32>, %c: memref<40x16xf32>, %d: memref<40x16xf32>) {
+  %b = memref.get_global @weights : memref<1x16xf32>
+  linalg.generic {indexing_maps = [#a, #b, #c],
+                  iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<40x1xf32>, memref<1x16xf32>)
+      outs(%c : memref<40x16xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %next = numera.mac %x, %y, %sum : f32
+    linalg.yield %next : f32
+  }
+  linalg.generic {indexing_maps = [#a, #b, #c],
+                  iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<40x1xf32>, memref<1x16xf32>)
+      outs(%d : memref<40x16xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %next = numera.mac %x, %y, %sum : f32
+    linalg.yield %next : f32
+  }
+  return
+}

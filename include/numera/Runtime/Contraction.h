@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The interface between a compiled contraction and
-// runtime/kernels/Contraction.cpp. Both come from one build, so this is not a
-// stable ABI.
+// The interface between a compiled contraction and the kernels in
+// runtime/kernels (Contraction.cpp, DirectContraction.cpp). Both come from one
+// build, so this is not a stable ABI.
 //
 // A contraction is
 //

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Tensors of uint8, such as images: programs take them, and compute with others.
+"""Tensors of uint8, such as images: programs move and convert them.
 
 torch-mlir gives them no sign, and then computes as if they had one.
 """
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import torch
@@ -15,25 +16,39 @@ from numera.torch._refusals import GraphError
 
 aten = torch.ops.aten
 
-__all__ = ["check", "convert"]
+__all__ = ["check"]
 
 _CONVERSIONS = (
     torch.ops.prims.convert_element_type.default,
     aten._to_copy.default,
+    aten._assert_tensor_metadata.default,  # which torch.export puts before one
 )
 _MOVES = (
+    operator.getitem,
     aten.alias.default,
+    aten.cat.default,
     aten.clone.default,
     aten.expand.default,
+    aten.flip.default,
+    aten.index_select.default,
     aten.permute.default,
+    aten.repeat.default,
     aten.reshape.default,
     aten.select.int,
     aten.slice.Tensor,
+    aten.split_with_sizes.default,
+    aten.squeeze.default,
     aten.squeeze.dim,
     aten.squeeze.dims,
+    aten.t.default,
     aten.transpose.int,
+    aten.unbind.int,
     aten.unsqueeze.default,
     aten.view.default,
+    torch.ops.prims.broadcast_in_dim.default,
+    torch.ops.prims.squeeze.default,
+    torch.ops.prims.transpose.default,
+    torch.ops.prims.view_of.default,
 )
 """Operators that move elements and compute nothing."""
 
@@ -44,7 +59,7 @@ def _is_bytes(node: Any) -> bool:
 
 
 def check(graph: fx.Graph) -> None:
-    """Refuses what computes with uint8: torch-mlir does as if it had a sign."""
+    """Refuses what computes with uint8."""
     for node in graph.nodes:
         if node.op != "call_function" or node.target in _MOVES:
             continue
@@ -57,26 +72,3 @@ def check(graph: fx.Graph) -> None:
                 "it computes with torch.uint8, which no program does: convert "
                 "tensors to int or float before",
             )
-
-
-def convert(graph: fx.Graph) -> None:
-    """Has arguments of bytes, such as images, as int16 where they are moved and
-    converted and no more."""
-
-    def is_converted(node: fx.Node) -> bool:
-        return all(
-            user.target in _CONVERSIONS
-            and not _is_bytes(user)
-            or (user.target in _MOVES and is_converted(user))
-            for user in node.users
-        )
-
-    def take_signed(node: fx.Node) -> None:
-        node.meta["val"] = node.meta["val"].to(torch.int16)
-        for user in node.users:
-            if user.target in _MOVES:
-                take_signed(user)
-
-    for node in graph.find_nodes(op="placeholder"):
-        if _is_bytes(node) and node.users and is_converted(node):
-            take_signed(node)

@@ -24,7 +24,7 @@ _DTYPES = {
     torch.int16: 4,
     torch.int32: 5,
     torch.int64: 6,
-    torch.uint8: 7,
+    torch.uint8: 3,  # without signs, as torch-mlir has them
     torch.uint16: 8,
     torch.uint32: 9,
     torch.uint64: 10,

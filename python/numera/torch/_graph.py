@@ -130,8 +130,7 @@ def prepare(
                attention, are the largest number instead.
     largest    the largest number of the format that a node computes in; it is taken
                for finite constants beyond.
-    widens     f32 is taken and returned in place of bf16 and f16, and int16 is
-               taken in place of uint8.
+    widens     f32 is taken and returned in place of bf16 and f16.
     """
     graph = fx.Graph()
     graph.output(graph.graph_copy(module.graph, {}))
@@ -153,7 +152,6 @@ def prepare(
     plan, kept = _plan(graph, arguments, copies)
     if widens:
         plan, kept = _widened(graph, plan, kept)
-        _bytes.convert(graph)
     _bytes.check(graph)
     graph.eliminate_dead_code()
     inputs = []

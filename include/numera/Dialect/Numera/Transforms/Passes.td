@@ -117,7 +117,8 @@ def NumeraWidenContractions : Pass<"numera-widen-contractions"> {
     are exact. Operands that the kernel of `numera-contract` packs stay narrow,
     as it decodes them, except for windows of images that overlap; and except
     on CPUs where the accumulator is f32 or f64 and at least 16 sums read each
-    element, since its kernel for floats packs nothing.
+    element, since the kernel for floats takes one factor from where it lies.
+    A constant is then stored as f32 or f64.
 
     For example,
 
@@ -234,7 +235,8 @@ def NumeraContract : Pass<"numera-contract", "::mlir::ModuleOp"> {
     factor has the rows then follows from the sizes: in a convolution with many
     filters that is the image, of which no windows are copied. A constant that
     has the columns is laid out in panels of 48, 32 or 16 columns, where that
-    divides them: all steps of some columns, then those of the next.
+    divides them and one loop goes through them: all steps of some columns, then
+    those of the next. Other columns are packed.
 
     A body of one `numera.quire_mac` becomes such a call if every factor is
     exact in f64 and the step truncates no operand. Its `.span`, `.add` and

@@ -9,7 +9,8 @@
 //
 // with the hooks of runtime/kernels/Hooks.h beside it, `…0.row`, `…0.column`,
 // `…0.load`, `…0.store`, `…0.prefetch` and `…0.step`, whose bodies are
-// operations of `numera`, or calls of the runtime's steps in a carrier.
+// operations of `numera`, or calls of the runtime's steps in a carrier. Factors
+// that are floats to compute with need no `.row` and no `.column`.
 // Contractions that differ only in sizes share a kernel. Sums in quires have
 // their own kernel and hooks. A registered product takes precedence: such
 // contractions become calls of it (CallProducts.cpp).
@@ -217,11 +218,11 @@ LLVM::LLVMFuncOp KernelCalls::kernelFor(linalg::GenericOp generic,
   else
     addStep(name + ".step", contraction,
             VectorType::get(lanesOf(carrier), carrier));
+  StringRef form = contraction.isDirect      ? "_direct"
+                   : step.shortForms.empty() ? ""
+                                             : "_short";
   std::string kind;
-  llvm::raw_string_ostream(kind) << carrier
-                                 << (contraction.isDirect      ? "_direct"
-                                     : step.shortForms.empty() ? ""
-                                                               : "_short");
+  llvm::raw_string_ostream(kind) << carrier << form;
   return place->second = declareKernel(name, kind);
 }
 

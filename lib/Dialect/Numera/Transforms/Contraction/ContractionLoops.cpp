@@ -82,6 +82,23 @@ bool PackedContraction::findFactors(Block *body, Value lhs, Value rhs) {
   return true;
 }
 
+/// True if the configuration has a word in what the step is made of.
+static bool isChanged(const Registry &registry, const Format &format) {
+  return llvm::any_of(registry.lowerings(), [&](const Lowering &lowering) {
+    switch (lowering.operation) {
+    case OpKind::Mac:
+    case OpKind::Fma:
+    case OpKind::Mul:
+    case OpKind::Add:
+    case OpKind::Cast:
+      return lowering.result == format ||
+             llvm::is_contained(lowering.operands, format);
+    default:
+      return false;
+    }
+  });
+}
+
 bool PackedContraction::acceptsMac(Target target) {
   FormatOpInterface op = step;
   if (op.drawsRandom() || op.getRandomOperand())
@@ -100,7 +117,10 @@ bool PackedContraction::acceptsMac(Target target) {
       op.getOperandElement(1) != op.getResultElement())
     return factorsEmbed(step);
   findCarrier(target);
-  isDirect &= !carried;
+  // A function of the user's may tell its factors apart, and has its own hook.
+  auto *dialect = step->getContext()->getLoadedDialect<NumeraDialect>();
+  isDirect &= !carried && !isRegistered(step) &&
+              !isChanged(dialect->getRegistry(), op.getResultElement().format);
   return true;
 }
 
@@ -116,23 +136,6 @@ bool PackedContraction::acceptsQuire() {
 static bool isPlain(const OperationRules &rules, const Format &format) {
   return rules.result == format && rules.encoding == format &&
          rules.rounding == Rounding::NearestEven && rules.truncation.empty();
-}
-
-/// True if the configuration has a word in what the step is made of.
-static bool isChanged(const Registry &registry, const Format &format) {
-  return llvm::any_of(registry.lowerings(), [&](const Lowering &lowering) {
-    switch (lowering.operation) {
-    case OpKind::Mac:
-    case OpKind::Fma:
-    case OpKind::Mul:
-    case OpKind::Add:
-    case OpKind::Cast:
-      return lowering.result == format ||
-             llvm::is_contained(lowering.operands, format);
-    default:
-      return false;
-    }
-  });
 }
 
 void PackedContraction::findCarrier(Target target) {

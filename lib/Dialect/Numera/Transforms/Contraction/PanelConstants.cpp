@@ -89,7 +89,7 @@ std::optional<Panels> PanelConstants::layOut(const ContractionWork &work) {
   auto elements = dyn_cast_or_null<DenseElementsAttr>(
       global.getInitialValue().value_or(Attribute()));
   auto dimensions = dimensionsOf(generic.getMatchingIndexingMap(&operand));
-  if (!elements || elements.isSplat() || !dimensions)
+  if (!elements || elements.empty() || elements.isSplat() || !dimensions)
     return std::nullopt;
   ArrayRef<int64_t> shape = elements.getType().getShape();
   unsigned column = contraction.columns.front();
@@ -122,7 +122,7 @@ std::optional<Panels> PanelConstants::layOut(const ContractionWork &work) {
   place(contraction.batch);
   std::reverse(moves.begin(), moves.end());
   panels.global = moved(global, moves);
-  replaced.push_back(operand.get().getDefiningOp<memref::GetGlobalOp>());
+  replaced.insert(operand.get().getDefiningOp<memref::GetGlobalOp>());
   return panels;
 }
 

@@ -9,6 +9,7 @@
 
 #include "ContractionWork.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace numera {
 
@@ -54,7 +55,7 @@ private:
   mlir::ModuleOp module;
   mlir::SymbolTable symbols;
   std::vector<LaidOut> laidOut; ///< so far
-  llvm::SmallVector<mlir::memref::GetGlobalOp> replaced;
+  llvm::SetVector<mlir::memref::GetGlobalOp> replaced;
 };
 
 } // namespace numera

@@ -3,8 +3,8 @@
 // A contraction with a wide accumulator reads each operand many times, so its
 // operands are cast to the accumulator's format once, outside. The casts are
 // exact, so the bits are the same. A packed kernel decodes each element when it
-// packs it, which happens many times only for an image; but floats are read from
-// where they lie, and are not packed at all.
+// packs it, which happens many times only for an image; but of floats one
+// factor is read from where it lies.
 
 #include "ContractionLoops.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -53,8 +53,8 @@ static bool isReadOften(linalg::GenericOp generic, OpOperand *operand) {
   return times > 2;
 }
 
-/// True if each element of both operands is read often enough to be worth a cast
-/// and the wider memory, as far as sizes are known.
+/// True if each element of both operands is read often enough to be worth a
+/// cast and the wider memory, as far as sizes are known.
 static bool areShared(linalg::GenericOp generic) {
   constexpr int64_t fewest = 16;
   SmallVector<int64_t> ranges = generic.getStaticLoopRanges();

@@ -158,7 +158,7 @@ static std::optional<Padding> paddingOf(memref::CopyOp copy) {
       !found.inside.getSourceType().hasStaticShape() ||
       found.inside.getSourceType().getRank() != type.getRank() ||
       found.inside.getSourceType().getRank() == 0 ||
-      !found.inside.getOffsets().empty() ||
+      !found.inside.getOffsets().empty() || !found.inside.getSizes().empty() ||
       llvm::any_of(found.inside.getStaticStrides(),
                    [](int64_t stride) { return stride != 1; }))
     return std::nullopt;
@@ -168,8 +168,12 @@ static std::optional<Padding> paddingOf(memref::CopyOp copy) {
     before = before->getPrevNode();
   found.value = fillOf(before, buffer);
   // The source is other memory.
-  if (!found.value || !buffer.getDefiningOp<memref::AllocOp>() ||
-      viewedBuffer(copy.getSource()) == buffer)
+  Value source = viewedBuffer(copy.getSource());
+  bool isKnown =
+      isa<BlockArgument>(source) ||
+      isa<memref::AllocOp, memref::GetGlobalOp>(source.getDefiningOp());
+  if (!found.value || !buffer.getDefiningOp<memref::AllocOp>() || !isKnown ||
+      source == buffer)
     return std::nullopt;
   found.fill = cast<linalg::LinalgOp>(before);
   return found;
