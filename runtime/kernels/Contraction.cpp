@@ -48,14 +48,7 @@ private:
                                            int64_t end) {
     const auto &kernel =
         static_cast<const Kernel &>(*static_cast<const Blocks *>(context));
-    // What many columns have in common are the rows, and the other way round.
-    // Of as many, threads share out the rows, whose panels are the narrower.
-    bool succeeded =
-        kernel.columnCount > kernel.rowCount
-            ? Sharing<Kernel, Rows, Columns>::run(kernel, begin, end)
-            : Sharing<Kernel, Columns, Rows>::run(kernel, begin, end);
-    if (!succeeded)
-      host::numera_host_fail("out of memory");
+    Sharing<Kernel, Rows, Columns>::runEither(kernel, begin, end);
   }
 
   /// The two sides of a product: how wide a panel is, how many of them a thread

@@ -63,12 +63,7 @@ private:
                                            int64_t end) {
     const auto &kernel = static_cast<const DirectKernel &>(
         *static_cast<const Blocks *>(context));
-    bool succeeded =
-        kernel.columnCount > kernel.rowCount
-            ? Sharing<DirectKernel, Rows, Columns>::run(kernel, begin, end)
-            : Sharing<DirectKernel, Columns, Rows>::run(kernel, begin, end);
-    if (!succeeded)
-      host::numera_host_fail("out of memory");
+    Sharing<DirectKernel, Rows, Columns>::runEither(kernel, begin, end);
   }
 
   struct Rows {

@@ -120,6 +120,18 @@ template <typename Kernel, typename Common, typename Own> class Sharing {
   static constexpr int64_t packingOfChunk = 1 << 17, stepsOfChunk = 1 << 21;
 
 public:
+  /// What many columns have in common are the rows, and the other way round. Of
+  /// as many, threads share out the rows, whose panels are the narrower: here
+  /// `Common` is the rows.
+  static void runEither(const Kernel &kernel, int64_t begin, int64_t end) {
+    bool succeeded =
+        kernel.columnCount > kernel.rowCount
+            ? run(kernel, begin, end)
+            : Sharing<Kernel, Own, Common>::run(kernel, begin, end);
+    if (!succeeded)
+      host::numera_host_fail("out of memory");
+  }
+
   /// False if there is not enough memory.
   static bool run(const Kernel &kernel, int64_t begin, int64_t end) {
     Sharing sharing(kernel);

@@ -72,10 +72,6 @@ double argument(std::mt19937_64 &random, const FastPathFunction &function,
 }
 
 TEST(FastPath, RelativeErrorIsBelowTwoToMinus50) {
-#ifdef __FMA__
-  if (!__builtin_cpu_supports("fma"))
-    GTEST_SKIP() << "this CPU has no fused multiply-add";
-#endif
   int count = std::getenv("NUMERA_SLOW_TESTS") ? 4000000 : 400000;
   for (const FastPathFunction &function : functions) {
     std::mt19937_64 random(17);

@@ -52,7 +52,7 @@ struct RoundedExponent {
 
 /// For |value| < 1022.
 constexpr RoundedExponent roundExponent(double value) {
-NUMERA_MAY_CONTRACT
+  NUMERA_MAY_CONTRACT
   double shifted = value + shifter;
   uint64_t low = __builtin_bit_cast(uint64_t, shifted);
   uint64_t biased = (low << 52) + 0x3ff0'0000'0000'0000;
@@ -64,7 +64,7 @@ NUMERA_MAY_CONTRACT
 /// most three roundings: relative error below 2^-50.3. Even and odd powers are
 /// summed side by side: a processor waits for half as many results.
 constexpr double expm1Reduced(double r) {
-NUMERA_MAY_CONTRACT
+  NUMERA_MAY_CONTRACT
   double square = r * r;
   double even = 1.0 / 6227020800;
   even = even * square + 1.0 / 39916800;
@@ -84,7 +84,7 @@ NUMERA_MAY_CONTRACT
 
 /// x - integer * ln 2; the first difference is exact.
 constexpr double reduceByLn2(double x, double integer) {
-NUMERA_MAY_CONTRACT
+  NUMERA_MAY_CONTRACT
   return (x - integer * ln2High) - integer * ln2Low;
 }
 
@@ -113,7 +113,7 @@ constexpr SplitLogarithm splitAroundOne(double x) {
 /// omitted term is below 2^-61 s. Three roundings in s and two in the factor
 /// near 2: relative error below 2^-50.4.
 constexpr double log1pReduced(double f) {
-NUMERA_MAY_CONTRACT
+  NUMERA_MAY_CONTRACT
   double s = f / (2.0 + f);
   double square = s * s;
   double sum = 2.0 / 23;
@@ -134,7 +134,7 @@ NUMERA_MAY_CONTRACT
 /// e^x - 1 for |x| <= 700, with full relative accuracy near 0. 2^k - 1 and
 /// 2^k t, |t| < 0.42, cancel at most to 0.41 (k = 1) or 0.29 (k = -1).
 constexpr double expm1(double x) {
-NUMERA_MAY_CONTRACT
+  NUMERA_MAY_CONTRACT
   RoundedExponent k = roundExponent(x * inverseLn2);
   double t = expm1Reduced(reduceByLn2(x, k.integer));
   return (k.power - 1.0) + k.power * t;
@@ -148,7 +148,7 @@ constexpr double atMost(double value, double bound) {
 
 /// e^x for |x| <= 700.
 constexpr double exp(double x) {
-NUMERA_MAY_CONTRACT
+  NUMERA_MAY_CONTRACT
   detail::RoundedExponent k = detail::roundExponent(x * detail::inverseLn2);
   double t = detail::expm1Reduced(detail::reduceByLn2(x, k.integer));
   return (1.0 + t) * k.power;
@@ -156,7 +156,7 @@ NUMERA_MAY_CONTRACT
 
 /// 2^x for |x| <= 1020.
 constexpr double exp2(double x) {
-NUMERA_MAY_CONTRACT
+  NUMERA_MAY_CONTRACT
   detail::RoundedExponent k = detail::roundExponent(x);
   double t = detail::expm1Reduced((x - k.integer) * detail::ln2);
   return (1.0 + t) * k.power;
@@ -168,7 +168,7 @@ constexpr double expm1(double x) { return detail::expm1(x); }
 /// ln x for positive normal x. k ln 2 and log(1 + f), at most half of it,
 /// cancel one bit.
 constexpr double log(double x) {
-NUMERA_MAY_CONTRACT
+  NUMERA_MAY_CONTRACT
   detail::SplitLogarithm split = detail::splitAroundOne(x);
   double small = detail::log1pReduced(split.f);
   return split.exponent * detail::ln2High +
@@ -177,14 +177,14 @@ NUMERA_MAY_CONTRACT
 
 /// log to base 2 for positive normal x.
 constexpr double log2(double x) {
-NUMERA_MAY_CONTRACT
+  NUMERA_MAY_CONTRACT
   detail::SplitLogarithm split = detail::splitAroundOne(x);
   return split.exponent + detail::log1pReduced(split.f) * detail::inverseLn2;
 }
 
 /// log to base 10 for positive normal x; one bit cancels, as in log.
 constexpr double log10(double x) {
-NUMERA_MAY_CONTRACT
+  NUMERA_MAY_CONTRACT
   constexpr double log10Of2High = 0x1.34413509f7p-2; // 42 bits
   constexpr double log10Of2Low = 0x1.3fde623e2566bp-43;
   constexpr double log10OfE = 0x1.bcb7b1526e50ep-2;
@@ -230,7 +230,7 @@ inline double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
 /// tanh x for every finite x that is 0 or |x| >= 2^-1000. With
 /// t = e^2|x| - 1 it is t / (t + 2); from 25 on it is 1 within 2^-70.
 constexpr double tanh(double x) {
-NUMERA_MAY_CONTRACT
+  NUMERA_MAY_CONTRACT
   double t = detail::expm1(2.0 * detail::atMost(x < 0 ? -x : x, 25.0));
   double magnitude = t / (t + 2.0);
   return x < 0 ? -magnitude : magnitude;
@@ -238,7 +238,7 @@ NUMERA_MAY_CONTRACT
 
 /// 1 / (1 + e^-x) for x >= -700; from 100 on it is 1 within 2^-140.
 constexpr double sigmoid(double x) {
-NUMERA_MAY_CONTRACT
+  NUMERA_MAY_CONTRACT
   return 1.0 / (1.0 + exp(-detail::atMost(x, 100.0)));
 }
 

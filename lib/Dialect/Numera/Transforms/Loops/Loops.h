@@ -32,8 +32,8 @@ void collapse(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp generic);
 void replaceStridedCopies(mlir::IRRewriter &rewriter,
                           mlir::func::FuncOp function);
 
-/// A buffer that is filled and into a part of which another is copied is written
-/// once, row by row.
+/// A buffer that is filled and into a part of which another is copied is
+/// written once, row by row.
 void padRows(mlir::IRRewriter &rewriter, mlir::func::FuncOp function);
 
 /// True if the last loop is a reduction of integers in any order, along which
