@@ -126,35 +126,35 @@ func.func @a_matrix_and_a_vector(
 // CPU-NOT: numera.cast
 // GPU-COUNT-2: numera.cast {{.*}}x!f8E4M3FN> to {{.*}}xf32>
 func.func @a_column(
-    %a: tensor<32x64x!f8>, %b: tensor<64x1x!f8>, %c: tensor<32x1xf32>)
-    -> tensor<32x1xf32> {
+    %a: tensor<512x64x!f8>, %b: tensor<64x1x!f8>, %c: tensor<512x1xf32>)
+    -> tensor<512x1xf32> {
   %0 = linalg.generic {indexing_maps = [#left, #right, #result],
       iterator_types = ["parallel", "parallel", "reduction"]}
-      ins(%a, %b : tensor<32x64x!f8>, tensor<64x1x!f8>)
-      outs(%c : tensor<32x1xf32>) {
+      ins(%a, %b : tensor<512x64x!f8>, tensor<64x1x!f8>)
+      outs(%c : tensor<512x1xf32>) {
   ^bb0(%x: !f8, %y: !f8, %acc: f32):
     %1 = numera.mac %x, %y, %acc : (!f8, !f8, f32) -> f32
     linalg.yield %1 : f32
-  } -> tensor<32x1xf32>
-  return %0 : tensor<32x1xf32>
+  } -> tensor<512x1xf32>
+  return %0 : tensor<512x1xf32>
 }
 
 // CHECK-LABEL: @a_transposed_row
 // CPU-NOT: numera.cast
 // GPU-COUNT-2: numera.cast {{.*}}x!f8E4M3FN> to {{.*}}xf32>
 func.func @a_transposed_row(
-    %a: tensor<1x64x!f8>, %b: tensor<32x64x!f8>, %c: tensor<1x32xf32>)
-    -> tensor<1x32xf32> {
+    %a: tensor<1x64x!f8>, %b: tensor<512x64x!f8>, %c: tensor<1x512xf32>)
+    -> tensor<1x512xf32> {
   %0 = linalg.generic {
       indexing_maps = [#left, affine_map<(i, j, k) -> (j, k)>, #result],
       iterator_types = ["parallel", "parallel", "reduction"]}
-      ins(%a, %b : tensor<1x64x!f8>, tensor<32x64x!f8>)
-      outs(%c : tensor<1x32xf32>) {
+      ins(%a, %b : tensor<1x64x!f8>, tensor<512x64x!f8>)
+      outs(%c : tensor<1x512xf32>) {
   ^bb0(%x: !f8, %y: !f8, %acc: f32):
     %1 = numera.mac %x, %y, %acc : (!f8, !f8, f32) -> f32
     linalg.yield %1 : f32
-  } -> tensor<1x32xf32>
-  return %0 : tensor<1x32xf32>
+  } -> tensor<1x512xf32>
+  return %0 : tensor<1x512xf32>
 }
 
 // The CPU's kernel takes floats from where they lie; a GPU's decodes what it
@@ -177,11 +177,30 @@ func.func @factors_that_many_sums_read(
   return %0 : tensor<32x?xf32>
 }
 
-// Not where few do: the matrix is read in its own format.
+// Not where few do, of many elements: the matrix is read in its own format.
 // CHECK-LABEL: @factors_that_few_sums_read
 // CHECK-NOT: numera.cast
 // CHECK: return
 func.func @factors_that_few_sums_read(
+    %a: tensor<8x4096x!f8>, %b: tensor<4096x32x!f8>, %c: tensor<8x32xf32>)
+    -> tensor<8x32xf32> {
+  %0 = linalg.generic {indexing_maps = [#left, #right, #result],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<8x4096x!f8>, tensor<4096x32x!f8>)
+      outs(%c : tensor<8x32xf32>) {
+  ^bb0(%x: !f8, %y: !f8, %acc: f32):
+    %1 = numera.mac %x, %y, %acc : (!f8, !f8, f32) -> f32
+    linalg.yield %1 : f32
+  } -> tensor<8x32xf32>
+  return %0 : tensor<8x32xf32>
+}
+
+// Or where they are small.
+// CHECK-LABEL: @small_factors
+// CPU-COUNT-2: numera.cast {{.*}}x!f8E4M3FN> to {{.*}}xf32>
+// GPU-NOT: numera.cast
+// CHECK: return
+func.func @small_factors(
     %a: tensor<8x64x!f8>, %b: tensor<64x32x!f8>, %c: tensor<8x32xf32>)
     -> tensor<8x32xf32> {
   %0 = linalg.generic {indexing_maps = [#left, #right, #result],

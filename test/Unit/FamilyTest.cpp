@@ -3,6 +3,9 @@
 // Families: validation, parameters, fields.
 
 #include "Spellings.h"
+#include "llvm/ADT/bit.h"
+
+#include <cmath>
 
 using namespace numera;
 using namespace numera::test;
@@ -260,6 +263,36 @@ TEST(Fields, OfAFormatAddUpToItsWidth) {
             "sign 1,direction 1,regime 3,characteristic 3,mantissa 0,");
   EXPECT_EQ(fields("takum<3>", 1),
             "sign 1,direction 1,regime 1,characteristic 0,mantissa 0,");
+}
+
+TEST(Family, EncodesManyNumbersAsItEncodesOne) {
+  // Every exponent of f32, both signs; few and many bits of the fraction.
+  std::vector<float> numbers = {0.0f, -0.0f, NAN};
+  for (uint32_t high = 0; high < (1u << 16); ++high) {
+    uint32_t low = high * 0x9e3779b9u >> 16;
+    for (uint32_t bits : {high << 16, high << 16 | 1, high << 16 | low})
+      if (float number = llvm::bit_cast<float>(bits); std::isfinite(number))
+        numbers.push_back(number);
+  }
+  Format f32 = parse("float<8,23>");
+  for (llvm::StringRef text :
+       {"float<8,7>", "float<5,10>", "float<4,3,finite>", "float<5,7,bias=9>",
+        "posit<16,2>", "posit<8,2>", "posit<20,1>", "takum<16>", "lns<5,6>",
+        "fixed<8,8>", "fixed<4,4,wrap>", "float<8,23>", "float<11,52>"})
+    for (Rounding rounding :
+         {Rounding::NearestEven, Rounding::TowardZero, Rounding::Up}) {
+      Format format = parse(text);
+      const FormatFamily &family = format.getFamily();
+      std::vector<uint64_t> codes(numbers.size());
+      family.encodeAll(format, numbers, rounding, codes);
+      size_t wrong = 0;
+      for (size_t i = 0; i < numbers.size(); ++i) {
+        Unpacked number =
+            f32.getFamily().decode(f32, llvm::bit_cast<uint32_t>(numbers[i]));
+        wrong += codes[i] != family.encode(format, number, rounding);
+      }
+      EXPECT_EQ(wrong, 0u) << text.str() << " " << int(rounding);
+    }
 }
 
 TEST(PositFamily, ChecksRanges) {

@@ -39,6 +39,8 @@ public:
                   RoundingMode) const override {
     return 0;
   }
+  void encodeAll(const Format &, llvm::ArrayRef<float>, RoundingMode,
+                 llvm::MutableArrayRef<uint64_t>) const override {}
   uint64_t evaluate(OpKind, const Format &, llvm::ArrayRef<uint64_t>,
                     RoundingMode, int32_t) const override {
     return 0;

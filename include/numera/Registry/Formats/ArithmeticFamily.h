@@ -76,6 +76,13 @@ public:
                   RoundingMode mode) const override {
     return layout(format).encode(value, mode);
   }
+  void encodeAll(const Format &format, llvm::ArrayRef<float> values,
+                 RoundingMode mode,
+                 llvm::MutableArrayRef<uint64_t> codes) const override {
+    F f = layout(format);
+    for (size_t i = 0; i < values.size(); ++i)
+      codes[i] = encodeFrom<float>(f, values[i], mode);
+  }
   uint64_t evaluate(OpKind operation, const Format &format,
                     llvm::ArrayRef<uint64_t> operands, RoundingMode mode,
                     int32_t extra) const override {

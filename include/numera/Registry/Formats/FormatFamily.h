@@ -93,6 +93,11 @@ public:
   /// A value rounded once to the format.
   virtual uint64_t encode(const Format &format, const Unpacked &value,
                           RoundingMode mode) const = 0;
+  /// The same of many f32, for a model's weights. Infinities and NaN are
+  /// numbers of f32, too.
+  virtual void encodeAll(const Format &format, llvm::ArrayRef<float> values,
+                         RoundingMode mode,
+                         llvm::MutableArrayRef<uint64_t> codes) const = 0;
   /// The operation on codes of one format, computed by the code that compiled
   /// programs run. `cmp` takes a set of Relation bits as `extra`; `cmp` and
   /// `isnan` give 0 or 1; `mac` is a * b + acc, rounded once.

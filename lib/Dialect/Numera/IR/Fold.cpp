@@ -56,17 +56,22 @@ public:
   using Result = std::optional<uint64_t>;
 
   KnownResults(unsigned bits, llvm::function_ref<Result(uint64_t)> compute)
-      : compute(compute), results(size_t{1} << bits) {}
+      : compute(compute), results(size_t{1} << bits), known(results.size()) {}
   Result operator()(uint64_t code) {
-    std::optional<Result> &known = results[code];
-    if (!known)
-      known = compute(code);
-    return *known;
+    if (!known[code]) {
+      Result result = compute(code);
+      if (!result)
+        return result;
+      results[code] = *result;
+      known[code] = 1;
+    }
+    return results[code];
   }
 
 private:
   llvm::function_ref<Result(uint64_t)> compute;
-  std::vector<std::optional<Result>> results;
+  std::vector<uint64_t> results;
+  std::vector<uint8_t> known;
 };
 
 /// The width of the only operand, if it is of codes of few bits; else 0.
@@ -119,17 +124,27 @@ OpFoldResult foldElements(
   }
   if (hasByteElements(element)) {
     DenseCodesBuilder results(element, count);
-    auto compute = [&](uint64_t code) { return evaluate(code); };
-    std::optional<KnownResults> known;
-    if (unsigned bits = fewBits(operands); bits && count >> bits != 0)
-      known.emplace(bits, compute);
-    for (int64_t i = 0; i < count; ++i) {
-      auto result = known ? (*known)(*inputs.front().at(i)) : resultAt(i);
-      if (!result)
-        return {};
-      results.push_back(*result);
+    auto setAll = [&](auto resultAt) {
+      for (int64_t i = 0; i < count; ++i) {
+        std::optional<uint64_t> result = resultAt(i);
+        if (!result)
+          return false;
+        results.set(i, *result);
+      }
+      return true;
+    };
+    bool haveAll = false;
+    if (unsigned bits = fewBits(operands); bits && count >> bits != 0) {
+      DenseCodes given(
+          cast<DenseElementsAttr>(valueOfConstant(operands.front())));
+      auto compute = [&](uint64_t code) { return evaluate(code); };
+      KnownResults known(bits, compute);
+      haveAll = setAll([&](int64_t i) { return known(given[i]); });
+    } else {
+      haveAll = setAll(resultAt);
     }
-    return results.build(shaped.clone(element));
+    return haveAll ? OpFoldResult(results.build(shaped.clone(element)))
+                   : OpFoldResult();
   }
   SmallVector<Attribute> results;
   for (int64_t i = 0; i < count; ++i) {

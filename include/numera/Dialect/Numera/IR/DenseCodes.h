@@ -43,31 +43,41 @@ private:
   bool isSplat;
 };
 
-/// Collects elements of such a type, one after the other.
+/// Takes the elements of such a type, in any order, by several threads as well.
 class DenseCodesBuilder {
 public:
   /// For `count` elements.
   DenseCodesBuilder(mlir::Type element, int64_t count)
-      : bytes(element.getIntOrFloatBitWidth() / 8) {
-    raw.reserve(size_t(count * bytes));
-  }
-  void push_back(uint64_t code) {
-    const auto *begin = reinterpret_cast<const char *>(&code);
-    raw.insert(raw.end(), begin, begin + bytes);
+      : bytes(size_t(element.getIntOrFloatBitWidth()) / 8),
+        raw(size_t(count) * bytes) {}
+  void set(int64_t index, uint64_t code) {
+    char *place = raw.data() + size_t(index) * bytes;
+    switch (bytes) { // a copy of a known size is one instruction
+    case 1:
+      std::memcpy(place, &code, 1);
+      break;
+    case 2:
+      std::memcpy(place, &code, 2);
+      break;
+    case 4:
+      std::memcpy(place, &code, 4);
+      break;
+    default:
+      std::memcpy(place, &code, 8);
+    }
   }
   /// A constant of all elements of `type`, or of one for all of them. Where all
   /// are equal it is a splat, as MLIR makes of them.
   mlir::DenseElementsAttr build(mlir::ShapedType type) {
-    size_t size = size_t(bytes);
-    if (raw.size() > size &&
-        std::memcmp(raw.data(), raw.data() + size, raw.size() - size) == 0)
-      raw.resize(size);
+    if (raw.size() > bytes &&
+        std::memcmp(raw.data(), raw.data() + bytes, raw.size() - bytes) == 0)
+      raw.resize(bytes);
     return mlir::DenseElementsAttr::getFromRawBuffer(type, raw);
   }
 
 private:
+  size_t bytes;
   std::vector<char> raw;
-  int64_t bytes;
 };
 
 } // namespace numera

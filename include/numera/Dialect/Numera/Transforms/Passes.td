@@ -116,8 +116,9 @@ def NumeraWidenContractions : Pass<"numera-widen-contractions"> {
     value of the operands' format is a value of the accumulator's, so the casts
     are exact. Operands that the kernel of `numera-contract` packs stay narrow,
     as it decodes them, except for windows of images that overlap; and except
-    on CPUs where the accumulator is f32 or f64 and at least 16 sums read each
-    element, since the kernel for floats takes one factor from where it lies.
+    on CPUs where the accumulator is f32 or f64, and of both factors at least 16
+    sums read each element or it has at most 16,384 of them, since the kernel for
+    floats takes one factor from where it lies and is the same for all formats.
     A constant is then stored as f32 or f64.
 
     For example,

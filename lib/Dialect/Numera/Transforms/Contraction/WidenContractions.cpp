@@ -29,9 +29,9 @@ static MacOp widenable(linalg::GenericOp generic) {
   return takesInputs && factorsEmbed(mac) ? mac : MacOp();
 }
 
-/// True if a kernel that packs its operands reads each element of this one many
-/// times, as it does an image's where windows overlap.
-static bool isReadOften(linalg::GenericOp generic, OpOperand *operand) {
+/// How many windows read an element of an image in the mean, as far as sizes
+/// are known: 1 of what is no image.
+static double windowsOf(linalg::GenericOp generic, OpOperand *operand) {
   SmallVector<int64_t> ranges = generic.getStaticLoopRanges();
   auto type = cast<RankedTensorType>(operand->get().getType());
   AffineMap map = generic.getMatchingIndexingMap(operand);
@@ -43,29 +43,37 @@ static bool isReadOften(linalg::GenericOp generic, OpOperand *operand) {
     for (unsigned loop = 0; loop < ranges.size(); ++loop)
       if (expr.isFunctionOfDim(loop)) {
         if (ShapedType::isDynamic(ranges[loop]))
-          return false;
+          return 1;
         reads *= static_cast<double>(ranges[loop]);
       }
     if (ShapedType::isDynamic(size))
-      return false;
+      return 1;
     times *= reads / static_cast<double>(size);
   }
-  return times > 2;
+  return times;
 }
 
-/// True if each element of both operands is read often enough to be worth a
-/// cast and the wider memory, as far as sizes are known.
-static bool areShared(linalg::GenericOp generic) {
-  constexpr int64_t fewest = 16;
-  SmallVector<int64_t> ranges = generic.getStaticLoopRanges();
-  return llvm::all_of(generic.getDpsInputOperands(), [&](OpOperand *operand) {
-    AffineMap map = generic.getMatchingIndexingMap(operand);
-    int64_t reads = 1;
-    for (auto [loop, range] : llvm::enumerate(ranges))
-      if (!map.isFunctionOfDim(unsigned(loop)))
-        reads *= ShapedType::isDynamic(range) ? fewest : range;
-    return reads >= fewest;
-  });
+/// True if a kernel that packs its operands reads each element of this one many
+/// times, as it does an image's where windows overlap.
+static bool isReadOften(linalg::GenericOp generic, OpOperand *operand) {
+  return windowsOf(generic, operand) > 2;
+}
+
+/// True if each element is read often enough to be worth a cast and the wider
+/// memory, as far as sizes are known, or there are few of them: a second kernel
+/// in the program would take longer to compile.
+static bool isWorthACast(linalg::GenericOp generic, OpOperand *operand) {
+  constexpr double fewest = 16;
+  constexpr int64_t few = int64_t(1) << 14;
+  auto type = cast<RankedTensorType>(operand->get().getType());
+  if (type.hasStaticShape() && type.getNumElements() <= few)
+    return true;
+  AffineMap map = generic.getMatchingIndexingMap(operand);
+  double reads = windowsOf(generic, operand);
+  for (auto [loop, range] : llvm::enumerate(generic.getStaticLoopRanges()))
+    if (!map.isFunctionOfDim(unsigned(loop)))
+      reads *= ShapedType::isDynamic(range) ? fewest : double(range);
+  return reads >= fewest;
 }
 
 static bool widen(linalg::GenericOp generic, Target target) {
@@ -75,7 +83,10 @@ static bool widen(linalg::GenericOp generic, Target target) {
   Type wide = mac.getType();
   bool isPacked = PackedContraction::of(generic, target).has_value();
   bool takesFloats =
-      target == Target::CPU && isa<FloatType>(wide) && areShared(generic);
+      target == Target::CPU && isa<FloatType>(wide) &&
+      llvm::all_of(generic.getDpsInputOperands(), [&](OpOperand *operand) {
+        return isWorthACast(generic, operand);
+      });
   bool changed = false;
   OpBuilder builder(generic);
   for (OpOperand *operand : generic.getDpsInputOperands()) {

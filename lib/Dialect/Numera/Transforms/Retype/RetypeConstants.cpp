@@ -14,29 +14,56 @@ using namespace mlir;
 
 namespace numera {
 
+/// The code of a number; of an infinity, that of the greatest or the lowest.
+static uint64_t encodeNumber(const Format &format, const Unpacked &number) {
+  const FormatFamily &family = format.getFamily();
+  if (number.isInfinite())
+    return number.negative ? family.lowest(format) : family.highest(format);
+  return family.encode(format, number, format.getConstantRounding());
+}
+
+/// Of elements of f32, some at a time.
+static void encodeFloats(const Format &format, ArrayRef<char> elements,
+                         DenseCodesBuilder &codes) {
+  constexpr size_t atOnce = 1024;
+  float numbers[atOnce];
+  uint64_t found[atOnce];
+  size_t count = elements.size() / sizeof(float);
+  for (size_t begin = 0; begin < count; begin += atOnce) {
+    size_t some = std::min(atOnce, count - begin);
+    std::memcpy(numbers, elements.data() + begin * sizeof(float),
+                some * sizeof(float));
+    format.getFamily().encodeAll(format, ArrayRef(numbers, some),
+                                 format.getConstantRounding(),
+                                 MutableArrayRef(found, some));
+    for (size_t i = 0; i < some; ++i)
+      codes.set(int64_t(begin + i),
+                std::isinf(numbers[i])
+                    ? encodeNumber(format, Unpacked::infinity(numbers[i] < 0))
+                    : found[i]);
+  }
+}
+
 /// Numbers in a dense attribute, in the format `from`, one code an element.
 static DenseElementsAttr encodeElements(const Format &format,
                                         DenseElementsAttr values,
                                         const Format &from) {
-  const FormatFamily &family = format.getFamily(), &source = from.getFamily();
-  const RoundingMode rounding = format.getConstantRounding();
   auto code = [&](uint64_t bits) {
-    Unpacked number = source.decode(from, bits);
-    if (number.isInfinite())
-      return number.negative ? family.lowest(format) : family.highest(format);
-    return family.encode(format, number, rounding);
+    return encodeNumber(format, from.getFamily().decode(from, bits));
   };
   Type storage = IntegerType::get(values.getContext(), format.storageBits());
   int64_t count = values.isSplat() ? 1 : values.getNumElements();
   DenseCodesBuilder codes(storage, count);
-  if (hasByteElements(values.getElementType())) {
+  if (values.getElementType().isF32()) {
+    encodeFloats(format, values.getRawData(), codes);
+  } else if (hasByteElements(values.getElementType())) {
     DenseCodes numbers(values);
     for (int64_t i = 0; i < count; ++i)
-      codes.push_back(code(numbers[i]));
+      codes.set(i, code(numbers[i]));
   } else {
     auto elements = values.getValues<APFloat>();
     for (int64_t i = 0; i < count; ++i)
-      codes.push_back(code(elements[i].bitcastToAPInt().getZExtValue()));
+      codes.set(i, code(elements[i].bitcastToAPInt().getZExtValue()));
   }
   return codes.build(values.getType().clone(storage));
 }
