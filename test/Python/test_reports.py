@@ -116,7 +116,7 @@ def test_faults_are_named_first(fault):
 
 WIDE = chain(NAMES, "math.absf", scale=40)
 KINDS = {
-    "give it bf16": (MODEL, {"default": "float<2,2>", "accumulate": "f32"}),
+    "give it float<3,2>": (MODEL, {"default": "float<2,2>", "accumulate": "f32"}),
     "give it f32": (MODEL, {"default": "bf16", "accumulate": "f32"}),
     "scale weights": (WIDE, {"default": "f8E4M3FN"}),
 }
@@ -134,7 +134,7 @@ def test_a_hint_gains_what_it_says(change):
 
 
 def test_what_hints_gain_beside_the_others_and_together():
-    policy = {"default": "f8E4M3FN", "accumulate": "f32"}
+    policy = {"default": "posit<8,0>", "accumulate": "f32"}
     found = numera.report(MODEL, inputs=X, policy=policy, hints=2)
     layers = [hint for hint in found.hints if hint.layer]
     assert len(layers) == 2, found
@@ -200,6 +200,65 @@ def test_scales_are_a_hint_for_the_whole_model():
     assert whole and whole[0].gain_db > 5, found
 
 
+def test_scales_are_no_hint_where_they_would_be_1():
+    # What is gained comes from what is left in f32.
+    found = numera.report(MODEL, inputs=X, format="bf16")
+    changes = [hint.change for hint in found.hints]
+    assert changes and not any("scale" in each for each in changes), found
+
+
+def test_layers_of_a_kind_are_changed_at_once():
+    # Each root loses the least of the numbers; mended alone, it gains little.
+    names = [f"root{i}" for i in range(4)]
+    lines = [
+        f"%a{i} = math.sqrt %{f'b{i - 1}' if i else 'x'} : {T} loc({json.dumps(name)})\n"
+        f"  %b{i} = arith.mulf %a{i}, %a{i} : {T} loc({json.dumps('square' + str(i))})"
+        for i, name in enumerate(names)
+    ]
+    body = "\n  ".join(lines)
+    model = f"func.func @net(%x: {T}) -> {T} {{\n  {body}\n  return %b3 : {T}\n}}"
+    rule = {"match": {"op": "sqrt"}, "format": "float<4,2>"}
+    policy = {"default": "bf16", "rules": [rule]}
+    found = numera.report(model, inputs=np.abs(X) + 1, policy=policy, hints=2)
+    (kind,) = (hint for hint in found.hints if "all" in hint.change)
+    assert kind.change == "give all 4 layers sqrt f32"
+    rules = [*kind.policy["rules"], rule]
+    exact, before, after = (
+        numera.compile(model, **given)(np.abs(X) + 1)
+        for given in (
+            {"format": "f32"},
+            {"policy": policy},
+            {"policy": {**policy, "rules": rules[:1]}},
+        )
+    )
+    gained = sqnr(after, exact) - sqnr(before, exact)
+    assert kind.gain_db == pytest.approx(gained, abs=1e-9) and gained > 10
+
+
+def test_numbers_that_are_lost_are_the_worst():
+    for package in ("jinja2", "grandalf", "vl_convert"):
+        pytest.importorskip(package)
+    from numera.reports._page import _noise
+
+    model = f"""func.func @net(%x: {T}) -> {T} {{
+      %a = arith.subf %x, %x : {T} loc("nothing")
+      %b = arith.mulf %x, %x : {T} loc("square")
+      %c = arith.divf %b, %b : {T} loc("one")
+      %d = arith.mulf %a, %c : {T} loc("product")
+      return %d : {T}
+    }}"""
+    # Squares overflow, and infinity over infinity is NaN; in f32 the outputs are 0.
+    found = numera.report(model, inputs=X + 100, format="float<4,3>", hints=1)
+    assert found.found.nan == 1 and found.found.sqnr_db == -np.inf
+    assert "all outputs of the model in f32 are 0" in str(found)
+    assert found.tried > 0
+    rows = {layer["name"]: layer for layer in found.layers}
+    cells = {name: [_noise(row, p).text for p in ("own_", "")] for name, row in rows.items()}
+    assert cells["nothing"] == ["exact", "exact"]
+    assert cells["product"] == ["exact", "NaN"]
+    assert _noise(rows["one"], "").key < _noise(rows["nothing"], "").key
+
+
 def test_nothing_helps_what_is_exact():
     found = numera.report(MODEL, inputs=X, format="f32")
     assert found.found.sqnr_db == np.inf and not found.hints and not found.tried
@@ -224,6 +283,11 @@ def test_rows_and_metrics():
     assert found.rows == 3
     first = numera.report(dynamic, inputs=x, format=fmt, rows=1, hints=0)
     assert first.rows == 1 and first.layers[0]["count"] == 4
+    assert "(the first 1 of 3 rows were run; rows= takes more)" in str(first)
+    rule = {"match": {"name": "square"}, "format": "bf16"}
+    policy = {"default": "float<5,2>", "rules": [rule]}
+    text = str(numera.report(dynamic, inputs=x, policy=policy, hints=0))
+    assert text.startswith("MLIR in float<5,2> (f8E5M2) and 1 rule of a policy: ")
 
 
 def test_a_fixed_batch_is_run_in_slices():
@@ -268,6 +332,20 @@ def test_a_page_of_200_layers(page, tmp_path):
     )
     assert len(found.layers) == 200
     assert (tmp_path / "long.html").stat().st_size < 2e6
+
+
+def test_a_network_with_dense_connections_is_drawn_narrow():
+    pytest.importorskip("grandalf")
+    from numera.reports._graph import layout
+
+    # Each layer of a block reads all before it.
+    layers = [{"inputs": list(range(i // 20 * 20, i)) or [i - 1]} for i in range(1, 80)]
+    layers.insert(0, {"inputs": []})
+    places = layout(layers)
+    assert max(place.x for place in places) < 15
+    for i, layer in enumerate(layers):
+        assert all(places[source].y < places[i].y for source in layer["inputs"])
+    assert len(set(places)) == len(places)
 
 
 CHECK = """<script>

@@ -3,12 +3,25 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from numera.reports._graph import layout
 
-__all__ = ["MEASURES", "SCHEMA", "Spec", "config", "graph", "histogram"]
+__all__ = [
+    "BAD",
+    "EXACT",
+    "FAIR",
+    "GOOD",
+    "MEASURES",
+    "SCHEMA",
+    "Spec",
+    "config",
+    "graph",
+    "histogram",
+    "level",
+]
 
 Spec = dict[str, Any]
 
@@ -20,8 +33,9 @@ _NAME = {
     "type": "text",
     "limit": _BOX[0] - 8,
     "fontSize": 11,
+    "font": "sans-serif",
     "color": "white",
-    "interactive": False,
+    "cursor": "pointer",
 }
 _OUTLINE = {
     "stroke": "black",
@@ -35,8 +49,43 @@ MEASURES = {
     "all": "noise of all that was computed so far, dB",
     "beyond": "share that overflows",
     "zeros": "share that is lost to zero",
+    "nan": "share that is NaN",
 }
 """What the graph's colours show."""
+_DECIBELS = ("own", "all")
+BAD, FAIR, GOOD = "#c62a2f", "#c9a227", "#2f7f9e"
+EXACT = 200.0
+"""For what has no noise, in dB; numbers that are lost have the negative of it."""
+
+
+def level(layer: Mapping[str, Any], prefix: str) -> float | None:
+    """dB of the noise, ``own_`` or of all; None where nothing could be compared."""
+    found: float | None = layer[f"{prefix}sqnr_db"]
+    error = layer[f"{prefix}max_abs_error"]
+    if found is None and error is not None:
+        return EXACT if error == 0 else -EXACT
+    return found
+
+
+def _shown(layer: Mapping[str, Any], prefix: str) -> float:
+    """The same as a colour."""
+    found = level(layer, prefix)
+    return -EXACT if found is None else found
+
+
+def _limits(boxes: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
+    """For each measure the numbers with the first and the last colour: of dB, all but
+    a few far away."""
+    found = {}
+    for key in MEASURES:
+        values = sorted(box[key] or 0.0 for box in boxes) or [0.0]
+        if key in _DECIBELS:
+            known = [each for each in values if abs(each) < EXACT] or [0.0]
+            low, high = known[len(known) // 20], known[-1 - len(known) // 20]
+            found[key] = [low, max(high, low + 10)]
+        else:
+            found[key] = [0.0, max(values[-1], 0.01)]
+    return found
 
 
 def config() -> Spec:
@@ -71,10 +120,11 @@ def graph(layers: Sequence[Mapping[str, Any]]) -> Spec:
             "format": layer["format"],
             "x": round(place.x, 3),
             "y": round(place.y, 3),
-            "own": layer["own_sqnr_db"],
-            "all": layer["sqnr_db"],
+            "own": _shown(layer, "own_"),
+            "all": _shown(layer, ""),
             "beyond": layer["overflow"],
             "zeros": layer["zeros"],
+            "nan": layer["nan"],
         }
         for i, (layer, place) in enumerate(zip(layers, places))
     ]
@@ -95,11 +145,14 @@ def graph(layers: Sequence[Mapping[str, Any]]) -> Spec:
         {"field": "name", "type": "nominal", "title": "layer"},
         {"field": "operation", "type": "nominal"},
         {"field": "format", "type": "nominal"},
-        {"field": "own", "title": "SQNR, added, dB", "format": ".1f"},
-        {"field": "all", "title": "SQNR, in all, dB", "format": ".1f"},
+        {"field": "own", "title": "noise added, dB", "format": ".1f"},
+        {"field": "all", "title": "noise in all, dB", "format": ".1f"},
         {"field": "beyond", "title": "overflow", "format": ".2%"},
         {"field": "zeros", "title": "zeros", "format": ".2%"},
+        {"field": "nan", "title": "NaN", "format": ".2%"},
     ]
+    limits = json.dumps(_limits(boxes))
+    is_share = "(measure !== 'own' && measure !== 'all')"
     return {
         "$schema": SCHEMA,
         "description": "The network; the table of layers has the same numbers.",
@@ -109,7 +162,12 @@ def graph(layers: Sequence[Mapping[str, Any]]) -> Spec:
         "layer": [
             {
                 "data": {"values": lines},
-                "mark": {"type": "rule", "color": "currentColor", "opacity": 0.4},
+                "mark": {
+                    "type": "rule",
+                    "color": "currentColor",
+                    "opacity": 0.4,
+                    "aria": False,
+                },
                 "encoding": {**place, "x2": {"field": "x2"}, "y2": {"field": "y2"}},
             },
             {
@@ -131,10 +189,12 @@ def graph(layers: Sequence[Mapping[str, Any]]) -> Spec:
                         "type": "quantitative",
                         "title": None,
                         "scale": {
-                            "scheme": "viridis",
-                            "reverse": {
-                                "expr": "measure === 'beyond' || measure === 'zeros'"
-                            },
+                            "range": [BAD, FAIR, GOOD],
+                            "interpolate": "rgb",
+                            "clamp": True,
+                            "domainMin": {"expr": f"{limits}[measure][0]"},
+                            "domainMax": {"expr": f"{limits}[measure][1]"},
+                            "reverse": {"expr": is_share},
                         },
                         "legend": {"orient": "top", "gradientLength": 240},
                     },
@@ -145,8 +205,12 @@ def graph(layers: Sequence[Mapping[str, Any]]) -> Spec:
             *(
                 {
                     "data": {"values": boxes},
-                    "mark": {**_NAME, **outline},
-                    "encoding": {**place, "text": {"field": "name", "type": "nominal"}},
+                    "mark": {**_NAME, **outline, "aria": False},
+                    "encoding": {
+                        **place,
+                        "text": {"field": "name", "type": "nominal"},
+                        "tooltip": tooltip,
+                    },
                 }
                 for outline in (_OUTLINE, {})
             ),
@@ -169,7 +233,7 @@ def histogram() -> Spec:
         "width": "container",
         "height": 160,
         "autosize": {"type": "fit", "contains": "padding"},
-        "datasets": {"range": [], "binades": []},
+        "datasets": {"range": [], "binades": [], "normal": []},
         "layer": [
             {
                 "data": {"name": "range"},
@@ -200,6 +264,16 @@ def histogram() -> Spec:
                         "legend": {"orient": "top"},
                     },
                 },
+            },
+            {
+                "data": {"name": "normal"},
+                "mark": {
+                    "type": "rule",
+                    "color": "currentColor",
+                    "strokeDash": [4, 3],
+                    "aria": False,
+                },
+                "encoding": {"x": {**x, "field": "first"}},
             },
         ],
         "config": config(),

@@ -24,8 +24,10 @@ def add(commands: Any) -> None:
     _options.add_model(option)
     _options.add_labels(option, None)
     _options.add_format(option)
-    option("--rows", type=int, default=64, metavar="N", help="only the first N rows")
-    option("--hints", type=int, default=5, metavar="N", help="layers to try changes of")
+    option("--rows", type=int, default=64, metavar="N",
+           help="run only the first N rows, 64 by default")  # fmt: skip
+    option("--hints", type=int, default=5, metavar="N",
+           help="layers to try changes of, 5 by default")  # fmt: skip
     option("-o", metavar="OUT.html", dest="path", help="the page to write")
 
 

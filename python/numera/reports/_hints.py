@@ -2,17 +2,21 @@
 """Hints: what a layer does wrong, and what helps, which was tried.
 
 Layers are taken in the order of the noise that each adds by itself
-(``own_sqnr_db``); a layer that makes NaN comes first, then those that overflow. For each, changes of its own
-are compiled and run on the same data, by themselves and beside those of the other
-layers. What the outputs gain is measured, so no hint is a guess.
+(``own_sqnr_db``); a layer that makes NaN comes first, then those that overflow. For
+each, changes of its own are compiled and run on the same data, by themselves and
+beside those of the other layers; and changes of all layers of a kind, and of the
+whole model. What the outputs gain is measured, so no hint is a guess.
 """
 
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from numera._errors import Error
 from numera._formats import format
 
 __all__ = ["Hint", "Rules", "Search", "Trial", "finding", "suspects"]
@@ -30,10 +34,14 @@ _MUCH = 60.0
 """In dB, about what an exact output is worth here."""
 _GAIN = 0.5
 """In dB. Changes that gain less are not hints."""
+_LOST = 0.3
+"""Noise over the signal, from which on a layer's numbers are lost: 5 dB."""
+_KINDS = 2
+"""So many kinds of layers are changed at once."""
 
-
-_MEND, _LAYER, _MODEL = range(3)
-"""Sizes of changes: a layer becomes like the others, or wider; or the whole model."""
+_MEND, _BIT, _LAYER, _KIND, _MODEL = range(5)
+"""Sizes of changes: a layer becomes like the others, gets one more bit, or a wide
+format; all layers of a kind do, or the whole model."""
 
 
 class Trial(NamedTuple):
@@ -49,7 +57,7 @@ class Hint(NamedTuple):
     """A layer, what is wrong with it, a change, and what that gains."""
 
     layer: str | None
-    """None: the whole model."""
+    """None: the whole model, or a kind of layers."""
     finding: str
     change: str
     policy: dict[str, Any]
@@ -72,7 +80,7 @@ def _noise(layer: Layer) -> float:
     if layer["nan"]:
         return math.inf
     own = layer["own_sqnr_db"]
-    return 0.0 if own is None else 10 ** (-own / 10)
+    return 0.0 if own is None else min(10 ** (-own / 10), _LOST)
 
 
 def _fault(layer: Layer) -> tuple[bool, bool, float]:
@@ -83,7 +91,8 @@ def _fault(layer: Layer) -> tuple[bool, bool, float]:
 def suspects(layers: Sequence[Layer], most: int) -> list[Layer]:
     """The layers that add the most noise. Those that overflow go before others: what
     the next layer reads may be the very numbers that are lost, while noise is
-    measured against all of them."""
+    measured against all of them. Of layers whose numbers are lost, the first one is
+    where it begins."""
     noisy = [layer for layer in layers if _noise(layer) > 0]
     names: dict[str, Layer] = {}
     for layer in sorted(noisy, key=_fault, reverse=True):
@@ -109,7 +118,7 @@ def finding(layer: Layer) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{share:.1%}" if share < 0.1 else f"{share:.0%}"
+    return f"{share:.0%}" if 0.1 <= share < 0.99 or share == 1 else f"{share:.1%}"
 
 
 class Rules(NamedTuple):
@@ -149,13 +158,39 @@ def changes(layer: Layer, rules: Rules) -> list[Trial]:
         size = _MEND if rules.accumulate in _WIDE else _LAYER
         found.append(Trial({"rules": [rule]}, "add up its products in f32", size))
     usual = rules.policy.get("default")
-    wider = [usual] if "format" in own and usual is not None else []
-    wider += ["bf16", "f32"] if _is_narrow(layer) else ["f32"]
+    if "format" in own and usual is not None:
+        rule = {**match, "format": usual}
+        found.append(Trial({"rules": [rule]}, f"give it {usual}", _MEND))
+    wider = ["f32"]
+    if _is_narrow(layer):
+        near = _one_more_bit(layer)
+        wider = [*([near] if near else []), "bf16", "f32"]
     for other in wider:
         rule = {**match, "format": other}
-        size = _MEND if other is usual else _LAYER
+        size = _LAYER if other in ("bf16", "f32") else _BIT
         found.append(Trial({"rules": [rule]}, f"give it {other}", size))
     return found
+
+
+def _one_more_bit(layer: Layer) -> str | None:
+    """A format with a bit more of what a layer lacks, range or precision; of posits,
+    with two."""
+    spelling = format(layer["format"]).spelling
+    exponent = re.fullmatch(r"float<(\d+),(\d+)(.*)>", spelling)
+    posit = re.fullmatch(r"posit<(\d+),(\d+)(.*)>", spelling)
+    if exponent:
+        e, m = int(exponent[1]), int(exponent[2])
+        lacks_range = (layer["overflow"] or 0) + (layer["underflow"] or 0) >= _SHARE
+        e, m = (e + 1, m) if lacks_range else (e, m + 1)
+        wider = f"float<{e},{m}{exponent[3]}>"
+    elif posit:
+        wider = f"posit<{int(posit[1]) + 2},{posit[2]}{posit[3]}>"
+    else:
+        return None
+    try:
+        return format(wider).name
+    except Error:  # a bias, say, that goes with one number of bits
+        return None
 
 
 def _is_narrow(layer: Layer) -> bool:
@@ -164,18 +199,46 @@ def _is_narrow(layer: Layer) -> bool:
     return name not in ("bf16", "f32") and format(name).width <= _NARROW
 
 
-def scales(layers: Sequence[Layer], policy: Mapping[str, Any]) -> Trial | None:
-    """For a model without scales: some, which are computed as it runs."""
+def of_model(
+    layers: Sequence[Layer], policy: Mapping[str, Any]
+) -> list[tuple[str, Trial]]:
+    """What may help a model whose policy has neither roles nor scales, and what it
+    does without: the rest in f32; scales as well, computed as it runs."""
     roles = ("scale", "scales", "weights", "activations", "outputs")
+    usual = policy.get("default")
     if any(key in policy for key in roles) or all(
         layer["operation"] not in _SUMS for layer in layers
     ):
-        return None
-    return Trial(
-        {"scale": {"weights": "per-channel", "activations": "per-tensor"}},
-        "scale weights per channel and activations per tensor, the rest in f32",
-        _MODEL,
-    )
+        return []
+    found = []
+    if usual is not None:
+        factors = {"default": "f32", "weights": usual, "activations": usual}
+        words = "round the factors of products alone, the rest in f32"
+        found.append(("rounds every result", Trial(factors, words, _MODEL)))
+    if not all(_has_range_of_f32(layer) for layer in layers):
+        scale = {"scale": {"weights": "per-channel", "activations": "per-tensor"}}
+        words = "scale weights per channel and activations per tensor, the rest in f32"
+        found.append(("computes without scales", Trial(scale, words, _MODEL)))
+    return found
+
+
+def _has_range_of_f32(layer: Layer) -> bool:
+    """Scales of such a format are 1."""
+    exponents = layer.get("format_exponents")
+    return exponents is not None and exponents[1] >= 127
+
+
+def of_kinds(layers: Sequence[Layer], chosen: Sequence[Layer]) -> list[Trial]:
+    """All layers of a kind that several of the suspects are of, each in f32."""
+    count = Counter(layer["operation"] for layer in chosen)
+    found = []
+    for kind, many in count.most_common():
+        all_of = sum(layer["operation"] == kind for layer in layers)
+        if many > 1 and all_of > 2 and kind not in _SUMS:
+            rule = {"match": {"op": kind}, "format": "f32"}
+            words = f"give all {all_of} layers {kind} f32"
+            found.append(Trial({"rules": [rule]}, words, _KIND))
+    return found[:_KINDS]
 
 
 def ordered(hints: Sequence[tuple[Hint, int]]) -> list[Hint]:
@@ -200,6 +263,12 @@ def _suffices(gain: float, most: float) -> bool:
     return gain >= min(most, _MUCH) / 3
 
 
+def _level(sqnr: float) -> float:
+    """Where nothing is right, or all is exact, a number that others can be compared
+    with."""
+    return min(max(sqnr, -_MUCH), 3 * _MUCH)
+
+
 Score = Callable[[list[Trial]], "float | None"]
 """The outputs' SQNR with changes; None where one cannot be made."""
 
@@ -216,13 +285,13 @@ class Search(NamedTuple):
 
     def gain(self, trials: list[Trial]) -> float | None:
         found = self.score(trials)
-        return None if found is None else found - self.base
+        return None if found is None else _level(found) - _level(self.base)
 
     def run(self, most: int) -> tuple[list[Hint], float | None]:
         """Hints, as ``ordered`` has them, and what those of layers gain together."""
         if most < 1 or self.base == math.inf:
             return [], None
-        hints = self._scales()
+        hints = [*self._of_model(), *self._of_kinds(most)]
         chosen = suspects(self.layers, most)
         best = {}
         for place, layer in enumerate(chosen):
@@ -246,15 +315,36 @@ class Search(NamedTuple):
             together = self.gain([Trial(h.policy, h.change) for h, _ in helpful])
         return ordered([*hints, *helpful]), together
 
-    def _scales(self) -> list[tuple[Hint, int]]:
-        trial = scales(self.layers, self.rules.policy)
-        gain = self.gain([trial]) if trial else None
-        if trial is None or gain is None or gain < _GAIN:
-            return []
-        worst = suspects(self.layers, 1)[0]
-        words = f"computes without scales, and {worst['name']} {finding(worst)}"
-        hint = Hint(None, words, trial.words, trial.policy, gain, None)
-        return [(hint, trial.size)]
+    def _of_model(self) -> list[tuple[Hint, int]]:
+        """Scales are a hint where they gain more than what comes with them."""
+        found: list[tuple[Hint, int]] = []
+        known = 0.0
+        for words, trial in of_model(self.layers, self.rules.policy):
+            gain = self.gain([trial])
+            if gain is None or gain < known + max(_GAIN, known / 3):
+                continue
+            known = gain
+            worst = suspects(self.layers, 1)[0]
+            text = f"{words}, and {worst['name']} {finding(worst)}"
+            found.append((self._whole(text, trial, gain), trial.size))
+        return found[-1:]
+
+    def _of_kinds(self, most: int) -> list[tuple[Hint, int]]:
+        found = []
+        chosen = suspects(self.layers, 4 * most)
+        for trial in of_kinds(self.layers, chosen):
+            gain = self.gain([trial])
+            if gain is None or gain < _GAIN:
+                continue
+            kind = trial.policy["rules"][0]["match"]["op"]
+            worst = next(each for each in chosen if each["operation"] == kind)
+            text = f"has several such layers as {worst['name']}, which {finding(worst)}"
+            found.append((self._whole(text, trial, gain), trial.size))
+        return found
+
+    @staticmethod
+    def _whole(text: str, trial: Trial, gain: float) -> Hint:
+        return Hint(None, text, trial.words, trial.policy, gain, None)
 
     def _best(self, layer: Layer) -> tuple[Trial, float] | None:
         """The smallest change that gains a third of what larger ones do, and its
@@ -265,7 +355,8 @@ class Search(NamedTuple):
                 found.append((trial, gain))
         most = max((gain for _, gain in found), default=0.0)
         if most < _GAIN:
-            found = [each for each in found if each[0].words.startswith("give")]
+            wide = [e for e in found if e[0].size != _BIT]
+            found = [e for e in wide if e[0].words.startswith("give")]
         for trial, gain in found:
             if _suffices(gain, most):
                 return trial, gain

@@ -32,7 +32,7 @@ class Measured(NamedTuple):
 
     sqnr_db: float
     """10 log10(Σ r² / Σ (v − r)²); infinite without an error. A value that is not
-    finite where the reference is counts as 0."""
+    finite where the reference is counts as 0, and is an error where that is 0."""
     nan: float
     """The share of such values."""
     metric: float | None
@@ -65,7 +65,8 @@ def measure(
         nan += wrong
         count += found.size
     value = metric(outputs, labels) if metric else None
-    return Measured(_decibels(signal, noise), nan / max(1, count), value)
+    sqnr = _decibels(signal, noise) if noise or not nan else -math.inf
+    return Measured(sqnr, nan / max(1, count), value)
 
 
 def _powers(found: Array, expected: Array) -> tuple[Array, Array, int]:

@@ -7,12 +7,14 @@ import functools
 import json
 import math
 import pathlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jinja2
 import vl_convert
 
 from numera import _numera
+from numera._formats import format
 from numera.reports import _charts, _policy
 from numera.study._output import plain
 
@@ -36,7 +38,56 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters["decibels"] = _decibels
     environment.filters["share"] = _share
+    environment.filters["noise"] = _noise
+    environment.filters["room"] = _room
     return environment
+
+
+class _Cell(NamedTuple):
+    """What a table shows, what it is sorted by, and whether it is alarming."""
+
+    text: str
+    key: float
+    bad: bool
+
+
+_LOUD = 6.0
+"""In dB. Below, the noise is half as large as the signal."""
+_MOSTLY = 0.5
+
+
+def _noise(layer: Mapping[str, Any], prefix: str) -> _Cell:
+    """``own_``, ``input_`` or that of all so far."""
+    if prefix == "input_":  # the worst of what it reads
+        value = layer["input_sqnr_db"]
+        if value is None:
+            return _Cell("–", 1e9, False)
+    elif layer["nan"] >= _MOSTLY and prefix == "":
+        return _Cell("NaN", -1e9, True)
+    else:
+        value = _charts.level(layer, prefix)
+    if value is None:
+        lost = layer["nan"] > 0
+        return _Cell("NaN" if lost else "–", -1e9 if lost else 1e9, lost)
+    if value >= _charts.EXACT:
+        return _Cell("exact", 1e8, False)
+    if value <= -_charts.EXACT:
+        return _Cell("−∞", -1e8, True)
+    return _Cell(_decibels(value), value, value < _LOUD)
+
+
+def _room(layer: Mapping[str, Any]) -> str:
+    """How far the largest number is from the format's, in words."""
+    limits, found = layer.get("format_exponents"), layer["exponents"]
+    if not limits or not found:
+        return ""
+    binades = limits[1] - max(map(int, found))
+    if binades == 0:
+        return "; the largest is in the last binade of the format"
+    where, many = ("below" if binades > 0 else "above"), abs(binades)
+    return (
+        f"; the largest is {many} binade{'s' if many > 1 else ''} {where} the format's"
+    )
 
 
 def _decibels(value: float | None) -> str:
@@ -69,6 +120,34 @@ def _json(value: Any) -> str:
 _SHOWN = ("name", "exponents", "format_exponents", "count")
 
 
+def _of_histogram(layer: Mapping[str, Any]) -> dict[str, Any]:
+    found = {key: layer.get(key) for key in _SHOWN}
+    if found["format_exponents"]:
+        least = format(layer["format"]).finfo.smallest_normal
+        if least and math.isfinite(least):
+            found["normal"] = math.frexp(least)[1] - 1
+    return found
+
+
+_COLUMNS = {
+    "layer": "opens the histogram of its numbers",
+    "operation": "",
+    "format": "what it computes in",
+    "added, dB": "noise that the layer makes by itself, from exact inputs, below its "
+    "signal: 20 log10 of their ratio",
+    "in, dB": "noise of what it reads, of the worst of it",
+    "out, dB": "noise of what it gives, all before it included",
+    "mean ulp": "mean error that the layer makes by itself, in units of the format's "
+    "last place",
+    "overflow": "share of numbers that are too large for the format in f32",
+    "underflow": "share of numbers that are below the format's least normal one in f32",
+    "zeros": "share that is 0 and is not in f32, all before it included",
+    "NaN": "share that is NaN and is not in f32, all before it included",
+    "codes used": "of the format's codes, how many occur",
+}
+"""Of the table, with what each means."""
+
+
 def render(template: str, data: Any, scripts: list[str], **values: Any) -> str:
     """A page of a template that extends `base.html.j2`."""
     text: str = (
@@ -91,7 +170,7 @@ def page(report: Report) -> str:
     data = {
         "graph": _charts.graph(report.layers),
         "histogram": _charts.histogram(),
-        "layers": [{key: layer[key] for key in _SHOWN} for layer in report.layers],
+        "layers": [_of_histogram(layer) for layer in report.layers],
     }
     changes = [hint.policy for hint in report.hints if hint.layer]
     return render(
@@ -100,6 +179,12 @@ def page(report: Report) -> str:
         ["page.js"],
         report=report,
         measures=_charts.MEASURES,
+        columns=_COLUMNS,
+        whole=[
+            _policy.text(_policy.changed(report.policy, [hint.policy]))
+            for hint in report.hints
+            if not hint.layer
+        ],
         policy=_policy.text(report.policy),
         better=_policy.text(_policy.changed(report.policy, changes)),
     )

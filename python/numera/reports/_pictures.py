@@ -8,13 +8,15 @@ import io
 from typing import Any
 
 import numpy as np
-from matplotlib.image import imsave
+from PIL import Image
 
 __all__ = ["picture"]
 
 _LEAST = 4
 """Pixels of a side. Smaller arrays are no images."""
 _MOST = 512
+_SHOWN = 168
+"""Pixels of a side that a page shows, on screens with two to a unit of length."""
 
 
 def picture(row: np.ndarray[Any, Any]) -> str | None:
@@ -25,9 +27,14 @@ def picture(row: np.ndarray[Any, Any]) -> str | None:
     values = np.nan_to_num(pixels.astype(np.float64))
     low, high = float(values.min()), float(values.max())
     values = (values - low) / (high - low if high > low else 1)
+    image = Image.fromarray(np.rint(values * 255).astype(np.uint8))
+    # Few pixels are shown as squares, and stay what they are.
+    kind = "png" if max(image.size) <= _SHOWN else "jpeg"
+    image.thumbnail((_SHOWN, _SHOWN))
     stream = io.BytesIO()
-    imsave(stream, values, cmap="gray", vmin=0, vmax=1, format="png")
-    return "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode()
+    image.save(stream, kind, **({"quality": 85} if kind == "jpeg" else {}))
+    text = base64.b64encode(stream.getvalue()).decode()
+    return f"data:image/{kind};base64,{text}"
 
 
 def _pixels(row: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:

@@ -24,7 +24,7 @@ from numera.study import _keys
 from numera.study._data import DataSet, load_labels
 from numera.study._metrics import Metric
 from numera.study._metrics import metric as _metric
-from numera.study._output import check_page, name_of, plain, whole
+from numera.study._output import check_page, described, name_of, plain, whole
 
 __all__ = ["Report", "report"]
 
@@ -61,6 +61,10 @@ class Report:
     """Programs that were run for the hints."""
     rows: int | None
     """How many rows of the data set were run."""
+    notes: list[str]
+    """What a reader should know of the comparison, a sentence each."""
+    data: dict[str, Any]
+    """What the inputs and labels were: files, or shapes."""
     worst: list[Row]
     pictures: list[str]
     """Of the worst rows, as data URIs, where they are images."""
@@ -94,11 +98,23 @@ class Report:
         return json.dumps(plain(data), indent=2)
 
     def __str__(self) -> str:
-        lines = [f"{self.model} in {self.chosen['format']}: {self.headline()}"]
+        lines = [f"{self.model} in {self.computed_in()}: {self.headline()}"]
         lines += [f"  {hint}" for hint in self.hints]
         if self.together_db is not None:
             lines.append(f"  all of these layers: {self.together_db:+.1f} dB")
+        lines += [f"  ({note})" for note in self.notes]
         return "\n".join(lines)
+
+    def computed_in(self) -> str:
+        """The format, as it was asked for and as it is called, and whether rules of a
+        policy give layers others."""
+        name = str(self.chosen["format"])
+        asked = str(self.policy.get("default", name))
+        text = name if asked == name else f"{asked} ({name})"
+        count = len(self.policy.get("rules", []))
+        if count:
+            text += f" and {count} rule{'s' if count > 1 else ''} of a policy"
+        return text
 
     def headline(self) -> str:
         """The outputs, in one sentence."""
@@ -139,7 +155,8 @@ def report(
     metric      ``top1`` (None, where there are labels), ``top5``, ``rmse``, or a
                 function of outputs and labels.
     format      the policy's default.
-    rows        only the first rows are run: layers keep all their numbers.
+    rows        only so many rows are run, the first ones: layers keep all their
+                numbers.
     hints       how many layers to try changes for; 0: none.
     path        the page to write; None: none. It needs the packages of
                 ``numera-mlir[report]``.
@@ -226,6 +243,8 @@ def report(
         together_db=together,
         tried=tried,
         rows=data.rows,
+        notes=_notes(data, exact),
+        data={"inputs": described(inputs), "labels": described(labels)},
         worst=worst,
         pictures=_pictures(data, worst),
         target=program.target,
@@ -235,6 +254,17 @@ def report(
     if path is not None:
         made.save(path)
     return made
+
+
+def _notes(data: DataSet, exact: tuple[np.ndarray[Any, Any], ...]) -> list[str]:
+    found = []
+    if data.rows is not None and data.given > data.rows:
+        found.append(
+            f"the first {data.rows} of {data.given} rows were run; rows= takes more"
+        )
+    if not any(each.any() for each in exact):
+        found.append("all outputs of the model in f32 are 0")
+    return found
 
 
 def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -254,7 +284,7 @@ def _chosen_metric(
 
 
 def _pictures(data: DataSet, worst: list[Row]) -> list[str]:
-    """Of the rows, if one input has images and matplotlib is installed."""
+    """Of the rows, if one input has images and Pillow is installed."""
     try:
         from numera.reports._pictures import picture
     except ImportError:

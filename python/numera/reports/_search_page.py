@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from numera.reports._charts import SCHEMA, Spec, config
+from numera.reports._charts import BAD, FAIR, GOOD, SCHEMA, Spec, config
 from numera.reports._page import render
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ def page(search: Search) -> str:
         ["search.js"],
         search=search,
         layers=layers,
+        cost=search.cost.replace("-", " ") + (
+            "" if search.cost == "cost" else " on the average"
+        ),
         roles=[key for key in layers[0] if key in _ROLES],
         trials=[{**each, "value": each[key]} for each in records],
         options={k: v for k, v in search.origin.options.items() if v is not None},
@@ -78,7 +81,7 @@ def _trials(search: Search, records: list[dict[str, Any]]) -> Spec:
         {"field": "value", "title": search.metric, "format": ".5g"},
         {"field": "sqnr", "title": "SQNR, dB", "format": ".1f"},
     ]
-    what = {"field": "what", "type": "nominal", "title": None}
+    what = {"field": "what", "type": "ordinal", "title": None}
     words = ["tried", "best"]
     return {
         "$schema": SCHEMA,
@@ -116,11 +119,12 @@ def _trials(search: Search, records: list[dict[str, Any]]) -> Spec:
                     "shape": {
                         **what,
                         "scale": {"domain": words, "range": ["circle", "diamond"]},
+                        "legend": {"orient": "top"},
                     },
                     "size": {
                         **what,
                         "scale": {"domain": words, "range": [50, 220]},
-                        "legend": None,
+                        "legend": {"orient": "top"},
                     },
                     "tooltip": tooltip,
                 },
@@ -166,7 +170,7 @@ def _noises(search: Search, layers: list[dict[str, Any]]) -> Spec:
                         "field": "own",
                         "type": "quantitative",
                         "title": "dB below the signal",
-                        "scale": {"scheme": "viridis"},
+                        "scale": {"range": [BAD, FAIR, GOOD], "interpolate": "rgb"},
                         "legend": {"orient": "top", "gradientLength": 240},
                     },
                     "tooltip": [
@@ -177,11 +181,18 @@ def _noises(search: Search, layers: list[dict[str, Any]]) -> Spec:
                 },
             },
             {
+                "mark": {"type": "text", "color": "white", "interactive": False},
+                "encoding": {
+                    **place,
+                    "text": {"field": "own", "type": "quantitative", "format": ".0f"},
+                },
+            },
+            {
                 "transform": [{"filter": "datum.chosen"}],
                 "mark": {
                     "type": "rect",
                     "filled": False,
-                    "stroke": "#d1495b",
+                    "stroke": "currentColor",
                     "strokeWidth": 3,
                     "interactive": False,
                 },

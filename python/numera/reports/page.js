@@ -17,6 +17,9 @@
       };
     });
     if (range) spec.datasets.range = [{ first: range[0], last: range[1] + 1 }];
+    if (layer.normal != null && layer.normal > range[0])
+      spec.datasets.normal = [{ first: layer.normal }];
+    spec.description = `histogram of exponents of ${layer.name}`;
     return spec;
   };
   const draw = (chart, place) =>
@@ -31,6 +34,8 @@
     });
 
   vegaEmbed("#graph", data.graph, options).then(({ view }) => {
+    const frame = document.querySelector(".graph");
+    frame.scrollLeft = (frame.scrollWidth - frame.clientWidth) / 2;
     document.getElementById("measure").addEventListener("change", (event) =>
       view.signal("measure", event.target.value).runAsync());
     view.addEventListener("click", (event, item) => {

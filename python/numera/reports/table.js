@@ -2,7 +2,12 @@
 // A table whose rows open and whose columns sort; what all pages share.
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
-const options = { renderer: "svg", actions: false };
+const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
+const options = {
+  renderer: "svg",
+  actions: false,
+  tooltip: { theme: isDark ? "dark" : "light" },
+};
 const table = document.getElementById("table");
 
 const bodyOf = (place) => table.querySelector(`tbody[data-row="${place}"]`);

@@ -53,6 +53,7 @@ class Bench:
         self._kept = kept
         self._cluster = cluster
         self._reference: tuple[Array, ...] | None = None
+        self._is_labelled = study.labels is not None
         self._common = ""
         if kept is not None:
             options = {**study.options, **({"policy": base} if base else {})}
@@ -157,8 +158,8 @@ class Bench:
         """What policies give, several at a time."""
         keys = [self._key("policy", space.policy(each)) for each in chosen]
         found = [self._find(key, each) for key, each in zip(keys, chosen)]
-        if None in found and self._reference is None:
-            self._reference = self._study.data.run(self._function, _processors())
+        if None in found:
+            self._exact()
             if self._study.metric.is_error and self._study.labels is None:
                 self._study = self._study._replace(labels=self._reference[0])
         missing = [n for n, trial in enumerate(found) if trial is None]
@@ -172,6 +173,19 @@ class Bench:
             self.runs += known is None
             trials.append(trial)
         return trials
+
+    def _exact(self) -> tuple[Array, ...]:
+        """The outputs in f32."""
+        if self._reference is None:
+            self._reference = self._study.data.run(self._function, _processors())
+        return self._reference
+
+    def plain(self) -> float | None:
+        """The metric in f32; None where outputs are compared with just that."""
+        metric, labels = self._study.metric, self._study.labels
+        if metric.is_error and (labels is None or not self._is_labelled):
+            return None
+        return metric(self._exact(), labels)
 
     def _outputs(
         self, tasks: Sequence[PolicyTask]

@@ -140,8 +140,10 @@ class DataSet:
         self.batch = int(min(fixed)) if fixed else batch or max(most, 1)
         self.rows: int | None = None
         """None if every array is passed whole."""
+        self.given = 0
+        """How many there were before the limit."""
         if found:
-            self.rows = min(found.values())
+            self.rows = self.given = min(found.values())
             if limit is not None:
                 self.rows = min(limit, self.rows)
             if not self.rows:

@@ -56,7 +56,7 @@ class Search:
     def __init__(
         self, space: Space, noises: Sequence[np.ndarray[Any, Any]],
         trials: Sequence[Trial], best: Trial, metric: Metric, cost: str, runs: int,
-        origin: Origin,
+        origin: Origin, plain_value: float | None = None,
     ) -> None:  # fmt: skip
         self._space = space
         self._noises = noises
@@ -73,6 +73,8 @@ class Search:
         was in the store. The first of them, one for each candidate, rank layers."""
         self.origin = origin
         """The model, and what was asked."""
+        self.plain_value = plain_value
+        """The metric of the model in f32; None where it is compared with that."""
 
     def __len__(self) -> int:
         return len(self.trials)
@@ -168,6 +170,7 @@ class Search:
             "better": self.better,
             "cost": self.cost,
             "runs": self.runs,
+            "f32": self.plain_value,
             "policy": self.policy,
             "layers": self.layers(),
             "trials": self.records(),

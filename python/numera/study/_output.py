@@ -9,10 +9,12 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from numera._errors import Error
 from numera._request import Path
 
-__all__ = ["check_page", "name_of", "plain", "whole"]
+__all__ = ["check_page", "described", "name_of", "plain", "whole"]
 
 
 @contextlib.contextmanager
@@ -53,6 +55,19 @@ def name_of(model: Any) -> str:
     if isinstance(model, (str, os.PathLike)) and "\n" not in str(model):
         return os.path.basename(os.fspath(model))
     return "MLIR" if isinstance(model, str) else type(model).__name__
+
+
+def described(given: Any) -> Any:
+    """Files by their names, arrays by their shapes."""
+    if isinstance(given, Mapping):
+        return {str(key): described(each) for key, each in given.items()}
+    if isinstance(given, (str, os.PathLike)):
+        return os.path.basename(os.fspath(given))
+    if isinstance(given, (list, tuple)) and any(
+        isinstance(each, (str, os.PathLike, np.ndarray)) for each in given
+    ):
+        return [described(each) for each in given]
+    return None if given is None else f"an array {list(np.shape(given))}"
 
 
 def plain(value: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from numera._errors import Error
+from numera._formats import Format
 from numera._request import Path, Spec
 from numera.study import _cluster, _keys, _layers
 from numera.study._bench import Bench
@@ -21,7 +22,7 @@ from numera.study._found import Origin, Search, Trial
 from numera.study._guess import Guess
 from numera.study._hunt import Goal, Hunt
 from numera.study._metrics import metric as _metric
-from numera.study._output import check_page, name_of
+from numera.study._output import check_page, described, name_of
 from numera.study._progress import Progress, watch
 from numera.study._ranges import expand
 from numera.study._result import Row
@@ -188,14 +189,20 @@ def search(
         raise Error(goal.missed(tried))
     asked = {"budget": budget, "floor": floor, "sqnr": sqnr, "seed": seed,
              "workers": workers, "trials": trials, "rows": data.rows,
-             "batch": data.batch, **options}  # fmt: skip
+             "batch": data.batch, "formats": _names(given[0]),
+             "inputs": described(inputs), "labels": described(labels),
+             **options}  # fmt: skip
     found = Search(
         space, noises, tried, best, measure, kind if kind in COSTS else "cost",
-        bench.runs, Origin(name_of(model), _keys.model(model), asked),
+        bench.runs, Origin(name_of(model), _keys.model(model), asked), bench.plain(),
     )  # fmt: skip
     if path is not None:
         found.page(path)
     return found
+
+
+def _names(entries: Sequence[Spec | None]) -> list[str]:
+    return [each.name if isinstance(each, Format) else str(each) for each in entries]
 
 
 def _optuna() -> Any:
