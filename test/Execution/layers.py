@@ -99,7 +99,7 @@ def check(grid, row, reference, value, own):
     least_normal = 2.0**grid.normal
     assert row["underflow"] == ((r != 0) & (np.abs(r) < least_normal)).sum() / count, row
     assert row["zeros"] == ((r != 0) & (v == 0)).sum() / count, row
-    assert row["nan"] == 0
+    assert row["nan"] == row["lost"] == row["own_lost"] == 0
     binades = {}
     for x in r[r != 0]:
         binade = str(math.frexp(x)[1] - 1)

@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import warnings
 
 import numera
@@ -79,6 +80,30 @@ FAULTS = {
         },
         "adds noise",
         "compute its scales as the model runs",
+    ),
+    "zero point": (
+        "second",
+        {
+            "default": "f32",
+            "weights": "scaled<i8>",
+            "activations": "scaled<u8,rule=min-max>",
+            "scales": {"second.lhs": 1e-5},
+            "zero-points": {"second.lhs": 3},
+        },
+        "adds noise",
+        "compute its scales as the model runs",
+    ),
+    "rule among scales": (
+        "third",
+        {
+            "default": "f32",
+            "weights": "f8E4M3FN",
+            "activations": "f8E4M3FN",
+            "scale": "per-tensor",
+            "rules": [{"match": {"name": "third"}, "format": "float<2,1>"}],
+        },
+        "",
+        "compute it like the other layers",
     ),
 }
 
@@ -194,6 +219,38 @@ def test_inputs_without_a_finite_output_are_an_error():
         numera.report(CNN, inputs=np.full((2, 1, 28, 28), np.nan, "f4"), format="bf16")
 
 
+def test_where_infinities_begin_is_named_first():
+    # What the layer keeps is right, and all behind it is infinite or NaN.
+    model = chain([f"layer{i}" for i in range(8)], "math.absf", scale=120)
+    rule = {"match": {"name": "layer1"}, "format": "f16"}
+    policy = {"default": "bf16", "rules": [rule]}
+    found = numera.report(model, inputs=X, policy=policy, hints=3)
+    hint = found.hints[0]
+    assert (hint.layer, hint.change) == ("layer1", "give it bf16"), found
+    assert "overflows" in hint.finding and hint.gain_db > 20
+    rows = {layer["name"]: layer for layer in found.layers}
+    assert rows["layer1"]["own_lost"] > 0.2 and rows["layer1"]["own_sqnr_db"] > 50
+    assert rows["layer7"]["own_lost"] == 0
+    exact = numera.compile(model, format="f32")(X)
+    values = numera.compile(model, policy=policy)(X)
+    lost = np.isfinite(exact) & ~np.isfinite(values)
+    assert found.layers[-1]["lost"] == lost.mean() > 0
+
+
+def test_a_layer_without_a_name_is_known_by_its_operation():
+    model = re.sub(r' loc\("[^"]*"\)', "", MODEL)
+    found = numera.report(model, inputs=X, policy={"default": "bf16"}, hints=2)
+    changes = [hint.change for hint in found.hints]
+    assert "give all 3 layers matmul f32" in changes, found
+
+
+def test_one_layer_that_is_lost():
+    model = chain(["only"], "math.absf", scale=1e5)
+    found = numera.report(model, inputs=X + 10, format="f16")
+    assert (found.hints[0].layer, found.hints[0].change) == ("only", "give it f32")
+    assert "f64" in str(numera.report(model, inputs=X, format="f64"))
+
+
 def test_scales_are_a_hint_for_the_whole_model():
     found = numera.report(WIDE, inputs=X, format="f8E4M3FN")
     whole = [hint for hint in found.hints if hint.layer is None]
@@ -255,7 +312,7 @@ def test_numbers_that_are_lost_are_the_worst():
     rows = {layer["name"]: layer for layer in found.layers}
     cells = {name: [_noise(row, p).text for p in ("own_", "")] for name, row in rows.items()}
     assert cells["nothing"] == ["exact", "exact"]
-    assert cells["product"] == ["exact", "NaN"]
+    assert cells["product"] == ["exact", "lost"]
     assert _noise(rows["one"], "").key < _noise(rows["nothing"], "").key
 
 
@@ -407,6 +464,7 @@ def test_the_command(tmp_path, monkeypatch, capsys):
         (["--format", "posit99"], "unknown format 'posit99'"),
         ([], "a report needs a format or a policy"),
         (["--format", "bf16", "--rows", "0"], "--rows is 0, expected at least 1"),
+        (["--format", "bf16", "--hints", "-1"], "hints is -1, expected a whole number"),
         (["--format", "bf16", "--policy", "no.yaml"], "cannot read no.yaml: No such"),
         (["--format", "bf16", "--metric", "top1"], "a metric needs labels"),
         (["--format", "bf16", "-o", "no/x.html"], "cannot write no/x.html: no folder"),

@@ -42,6 +42,7 @@ void LayerErrors::operator+=(const LayerErrors &other) {
   underflow += other.underflow;
   zeros += other.zeros;
   nan += other.nan;
+  finite += other.finite;
   largest = std::max(largest, other.largest);
 }
 
@@ -151,6 +152,7 @@ void LayerScale::addBlock(const V *value, const V *own, const R *reference,
   // What fills up the block was compared as zeros.
   sums.all.compared[0] -= block - count;
   sums.own.compared[0] -= block - count;
+  sums.counts.finite[0] -= block - count;
 }
 
 /// The same of f32, most of which are plain: a whole block, whose numbers
@@ -167,6 +169,7 @@ LayerScale::addPlainBlock(const float *value, const float *own,
     ++sums.binades.fields[field][i % Binades::counters];
   }
   sums.counts.addFinite(value, reference, limits);
+  sums.counts.finite[0] -= block - count;
   sums.all.addFinite(value, reference, units);
   sums.all.compared[0] -= block - count;
   if (own != value) {
@@ -217,6 +220,7 @@ LayerScale::measureSome(const V *value, const V *own, const R *reference,
   errors.underflow = NumberCounts::sum(counts.underflow);
   errors.zeros = NumberCounts::sum(counts.zeros);
   errors.nan = NumberCounts::sum(counts.nan);
+  errors.finite = NumberCounts::sum(counts.finite);
   errors.largest = *llvm::max_element(counts.greatest);
   return errors;
 }
@@ -356,6 +360,8 @@ void LayerCollector::print(size_t row, json::OStream &json) const {
   share("underflow", found.underflow);
   share("zeros", found.zeros);
   share("nan", found.nan);
+  share("lost", found.finite - found.all.compared);
+  share("own_lost", found.finite - found.own.compared);
   json.attribute("wasted_bits", orNull(scale.wastedBits(found.largest)));
   json.attribute("codes", scale.codes() ? json::Value(*scale.codes())
                                         : json::Value(nullptr));

@@ -96,6 +96,7 @@ struct ErrorSums {
 struct NumberCounts {
   uint64_t overflow[lanes] = {}, saturated[lanes] = {};
   uint64_t underflow[lanes] = {}, zeros[lanes] = {}, nan[lanes] = {};
+  uint64_t finite[lanes] = {};
   double greatest[lanes] = {}; ///< magnitude of the reference
 
   [[gnu::always_inline]] void add(size_t lane, double value, double reference,
@@ -109,6 +110,7 @@ struct NumberCounts {
     underflow[lane] += isNumber && magnitude < leastNormal;
     zeros[lane] += isNumber && value == 0;
     nan[lane] += value != value && magnitude == magnitude;
+    finite[lane] += magnitude < INFINITY;
   }
 
   /// A block in which all is finite.
@@ -133,6 +135,7 @@ struct NumberCounts {
       saturated[i] += uint64_t(held[i]);
       underflow[i] += uint64_t(small[i]);
       zeros[i] += uint64_t(lost[i]);
+      finite[i] += block / lanes;
       greatest[i] = std::max(greatest[i], double(most[i]));
     }
   }

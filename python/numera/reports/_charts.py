@@ -49,7 +49,7 @@ MEASURES = {
     "all": "noise of all that was computed so far, dB",
     "beyond": "share that overflows",
     "zeros": "share that is lost to zero",
-    "nan": "share that is NaN",
+    "lost": "share that is NaN or infinite",
 }
 """What the graph's colours show."""
 _DECIBELS = ("own", "all")
@@ -68,9 +68,9 @@ def level(layer: Mapping[str, Any], prefix: str) -> float | None:
 
 
 def _shown(layer: Mapping[str, Any], prefix: str) -> float:
-    """The same as a colour."""
+    """The same as a colour; lost numbers have the worst."""
     found = level(layer, prefix)
-    return -EXACT if found is None else found
+    return -EXACT if found is None or layer[f"{prefix}lost"] >= 0.5 else found
 
 
 def _limits(boxes: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
@@ -124,7 +124,7 @@ def graph(layers: Sequence[Mapping[str, Any]]) -> Spec:
             "all": _shown(layer, ""),
             "beyond": layer["overflow"],
             "zeros": layer["zeros"],
-            "nan": layer["nan"],
+            "lost": layer["lost"],
         }
         for i, (layer, place) in enumerate(zip(layers, places))
     ]
@@ -149,7 +149,7 @@ def graph(layers: Sequence[Mapping[str, Any]]) -> Spec:
         {"field": "all", "title": "noise in all, dB", "format": ".1f"},
         {"field": "beyond", "title": "overflow", "format": ".2%"},
         {"field": "zeros", "title": "zeros", "format": ".2%"},
-        {"field": "nan", "title": "NaN", "format": ".2%"},
+        {"field": "lost", "title": "not finite", "format": ".2%"},
     ]
     limits = json.dumps(_limits(boxes))
     is_share = "(measure !== 'own' && measure !== 'all')"

@@ -2,8 +2,8 @@
 """Hints: what a layer does wrong, and what helps, which was tried.
 
 Layers are taken in the order of the noise that each adds by itself
-(``own_sqnr_db``); a layer that makes NaN comes first, then those that overflow. For
-each, changes of its own are compiled and run on the same data, by themselves and
+(``own_sqnr_db``); those that by themselves make infinities or NaN (``own_lost``) come
+first, then those that overflow. For each, changes of its own are compiled and run on the same data, by themselves and
 beside those of the other layers; and changes of all layers of a kind, and of the
 whole model. What the outputs gain is measured, so no hint is a guess.
 """
@@ -26,6 +26,8 @@ Layer = Mapping[str, Any]
 _SUMS = ("Conv", "ConvTranspose", "Gemm", "MatMul", "Einsum", "matmul", "conv")
 """Operators whose products are added up."""
 _WIDE = ("f32", "f64", "quire")
+_ROLES = ("scale", "scales", "weights", "activations", "outputs")
+"""Keys of a policy that give a model more than one format."""
 _SHARE = 0.001
 """Shares below are not worth a word."""
 _NARROW = 10
@@ -69,31 +71,45 @@ class Hint(NamedTuple):
 
     def __str__(self) -> str:
         where = self.layer or "the model"
-        text = f"{where} {self.finding}: {self.change} ({self.gain_db:+.1f} dB"
-        if self.beside_db is not None and self.beside_db > self.gain_db + _GAIN:
-            text += f", {self.beside_db:+.1f} dB beside the others"
-        return text + ")"
+        return f"{where} {self.finding}: {self.change} ({self.gained()})"
+
+    def gained(self) -> str:
+        """By itself and, where that is more, beside the others."""
+        text = decibels(self.gain_db)
+        if self.is_better_beside():
+            text += f", {decibels(self.beside_db or 0.0)} beside the others"
+        return text
+
+    def is_better_beside(self) -> bool:
+        return self.beside_db is not None and self.beside_db > self.gain_db + _GAIN
+
+
+def decibels(gain: float) -> str:
+    """A gain, in words where nothing is left of the noise."""
+    if math.isinf(gain):
+        return "then exact"
+    return f"{gain:+.1f} dB".replace("-0.0", "+0.0")
 
 
 def _noise(layer: Layer) -> float:
-    """Of the layer by itself, against its signal."""
-    if layer["nan"]:
-        return math.inf
+    """Of the layer by itself, against its signal; of what is finite."""
     own = layer["own_sqnr_db"]
     return 0.0 if own is None else min(10 ** (-own / 10), _LOST)
 
 
-def _fault(layer: Layer) -> tuple[bool, bool, float]:
-    overflows = (layer["overflow"] or 0) >= 10 * _SHARE
-    return layer["nan"] > 0, overflows, _noise(layer)
+def _fault(layer: Layer) -> tuple[int, bool, float]:
+    lost = layer["own_lost"]
+    if lost:
+        return 2 if lost >= 10 * _SHARE else 1, False, 0.0
+    return 0, (layer["overflow"] or 0) >= 10 * _SHARE, _noise(layer)
 
 
 def suspects(layers: Sequence[Layer], most: int) -> list[Layer]:
-    """The layers that add the most noise. Those that overflow go before others: what
-    the next layer reads may be the very numbers that are lost, while noise is
-    measured against all of them. Of layers whose numbers are lost, the first one is
-    where it begins."""
-    noisy = [layer for layer in layers if _noise(layer) > 0]
+    """The layers that add the most noise. Before them those that lose numbers, the
+    first one first, which is where it begins: an infinity goes a long way. Then those
+    that overflow: what the next layer reads may be the very numbers that are lost,
+    while noise is measured against all of them."""
+    noisy = [layer for layer in layers if layer["own_lost"] or _noise(layer) > 0]
     names: dict[str, Layer] = {}
     for layer in sorted(noisy, key=_fault, reverse=True):
         names.setdefault(layer["name"], layer)
@@ -103,21 +119,26 @@ def suspects(layers: Sequence[Layer], most: int) -> list[Layer]:
 def finding(layer: Layer) -> str:
     """What is wrong, in words."""
     parts = []
-    if layer["nan"] >= _SHARE:
-        parts.append(f"has NaN in {_percent(layer['nan'])} of its outputs")
-    if (layer["overflow"] or 0) >= _SHARE:
-        parts.append(f"overflows in {_percent(layer['overflow'])} of its outputs")
-    if (layer["zeros"] or 0) >= 10 * _SHARE:
-        parts.append(f"loses {_percent(layer['zeros'])} of its outputs to zero")
-    elif (layer["underflow"] or 0) >= 100 * _SHARE:
-        parts.append(f"has {_percent(layer['underflow'])} of its outputs below normal")
+    overflow, lost = layer["overflow"] or 0, layer["own_lost"]
+    if overflow >= _SHARE:
+        parts.append(f"overflows in {_percent(overflow)} of its outputs")
+    if lost and (overflow < _SHARE or lost > 2 * overflow):
+        parts.append(f"makes {_percent(lost)} of its outputs infinite or NaN")
+    zeros, below = layer["zeros"] or 0, layer["underflow"] or 0
+    # Not where only the sign of what is nearly nothing is wrong.
+    if zeros >= 10 * _SHARE and below > zeros / 2:
+        parts.append(f"loses {_percent(zeros)} of its outputs to zero")
+    elif below >= 100 * _SHARE:
+        parts.append(f"has {_percent(below)} of its outputs below normal")
     own = layer["own_sqnr_db"]
     if own is not None and not parts:
-        parts.append(f"adds noise at {own:.1f} dB")
+        parts.append(f"adds noise at {own:.1f} dB".replace("-0.0", "0.0"))
     return " and ".join(parts) or "differs"
 
 
 def _percent(share: float) -> str:
+    if share < 0.5 * _SHARE:
+        return "less than 0.1%"
     return f"{share:.0%}" if 0.1 <= share < 0.99 or share == 1 else f"{share:.1%}"
 
 
@@ -147,18 +168,23 @@ def changes(layer: Layer, rules: Rules) -> list[Trial]:
     match = {"match": {"name": name}}
     own = rules.of(name)
     found = []
-    known = rules.policy.get("scales", {})
-    others = {k: each for k, each in known.items() if not k.startswith(f"{name}.")}
-    if len(others) < len(known):
+    if scales := _without_scales(name, rules.policy):
         words = "compute its scales as the model runs"
-        found.append(Trial({"scales": others}, words, _MEND))
+        found.append(Trial(scales, words, _MEND))
     accumulate = own.get("accumulate", rules.accumulate)
-    if layer["operation"] in _SUMS and accumulate not in _WIDE:
+    adds = layer["operation"] in _SUMS or "accumulate" in own
+    if adds and accumulate not in _WIDE:
         rule = {**match, **own, "accumulate": "f32"}
         size = _MEND if rules.accumulate in _WIDE else _LAYER
-        found.append(Trial({"rules": [rule]}, "add up its products in f32", size))
+        what = "its products " if layer["operation"] in _SUMS else ""
+        found.append(Trial({"rules": [rule]}, f"add up {what}in f32", size))
     usual = rules.policy.get("default")
-    if "format" in own and usual is not None:
+    if own and any(key in rules.policy for key in _ROLES):
+        # A rule without a format keeps what the model's policy says.
+        rule = {**match, "accumulate": rules.accumulate}
+        words = "compute it like the other layers"
+        found.append(Trial({"rules": [rule]}, words, _MEND))
+    elif "format" in own and usual is not None:
         rule = {**match, "format": usual}
         found.append(Trial({"rules": [rule]}, f"give it {usual}", _MEND))
     wider = ["f32"]
@@ -169,6 +195,17 @@ def changes(layer: Layer, rules: Rules) -> list[Trial]:
         rule = {**match, "format": other}
         size = _LAYER if other in ("bf16", "f32") else _BIT
         found.append(Trial({"rules": [rule]}, f"give it {other}", size))
+    return found
+
+
+def _without_scales(name: str, policy: Mapping[str, Any]) -> dict[str, Any]:
+    """The scales and zero points of other layers; empty if this one has none."""
+    found = {}
+    for key in ("scales", "zero-points", "zero_points"):
+        known = policy.get(key, {})
+        others = {k: e for k, e in known.items() if not k.startswith(f"{name}.")}
+        if len(others) < len(known):
+            found[key] = others
     return found
 
 
@@ -204,11 +241,9 @@ def of_model(
 ) -> list[tuple[str, Trial]]:
     """What may help a model whose policy has neither roles nor scales, and what it
     does without: the rest in f32; scales as well, computed as it runs."""
-    roles = ("scale", "scales", "weights", "activations", "outputs")
     usual = policy.get("default")
-    if any(key in policy for key in roles) or all(
-        layer["operation"] not in _SUMS for layer in layers
-    ):
+    adds = any(layer["operation"] in _SUMS for layer in layers)
+    if any(key in policy for key in _ROLES) or usual in ("f32", "f64") or not adds:
         return []
     found = []
     if usual is not None:
@@ -228,15 +263,25 @@ def _has_range_of_f32(layer: Layer) -> bool:
     return exponents is not None and exponents[1] >= 127
 
 
+def _has_no_name(layer: Layer) -> bool:
+    """Whether it is called by its operation, as what has no name in a file is. Rules
+    know such a layer by its operation alone."""
+    operation = re.escape(layer["operation"])
+    return re.fullmatch(rf"{operation}(_\d+)?", layer["name"]) is not None
+
+
 def of_kinds(layers: Sequence[Layer], chosen: Sequence[Layer]) -> list[Trial]:
     """All layers of a kind that several of the suspects are of, each in f32."""
     count = Counter(layer["operation"] for layer in chosen)
+    nameless = {e["operation"] for e in chosen if _has_no_name(e)}
     found = []
     for kind, many in count.most_common():
         all_of = sum(layer["operation"] == kind for layer in layers)
-        if many > 1 and all_of > 2 and kind not in _SUMS:
+        if kind in nameless or many > 1 and all_of > 2 and kind not in _SUMS:
             rule = {"match": {"op": kind}, "format": "f32"}
             words = f"give all {all_of} layers {kind} f32"
+            if all_of == 1:
+                words = f"give {kind} f32"
             found.append(Trial({"rules": [rule]}, words, _KIND))
     return found[:_KINDS]
 
@@ -285,7 +330,9 @@ class Search(NamedTuple):
 
     def gain(self, trials: list[Trial]) -> float | None:
         found = self.score(trials)
-        return None if found is None else _level(found) - _level(self.base)
+        if found is None or found == math.inf:
+            return found
+        return _level(found) - _level(self.base)
 
     def run(self, most: int) -> tuple[list[Hint], float | None]:
         """Hints, as ``ordered`` has them, and what those of layers gain together."""
@@ -298,21 +345,22 @@ class Search(NamedTuple):
             self.progress(place, len(chosen), layer["name"])
             if found := self._best(layer):
                 best[layer["name"]] = found
-        beside = self._beside({name: trial for name, (trial, _) in best.items()})
+        together, beside = self._beside({n: trial for n, (trial, _) in best.items()})
+        helps = {
+            name: (trial, gain)
+            for name, (trial, gain) in best.items()
+            if max(gain, beside.get(name, 0.0)) >= _GAIN
+        }
+        if len(helps) < len(best):  # beside those that are named
+            together, beside = self._beside({n: t for n, (t, _) in helps.items()})
         helpful = []
         for layer in chosen:
             name = layer["name"]
-            if name not in best:
-                continue
-            trial, gain = best[name]
-            gained = beside.get(name)
-            if max(gain, gained or 0) >= _GAIN:
+            if name in helps:
+                trial, gain = helps[name]
                 words = (finding(layer), trial.words)
-                hint = Hint(name, *words, trial.policy, gain, gained)
+                hint = Hint(name, *words, trial.policy, gain, beside.get(name))
                 helpful.append((hint, trial.size))
-        together = None
-        if len(helpful) > 1:
-            together = self.gain([Trial(h.policy, h.change) for h, _ in helpful])
         return ordered([*hints, *helpful]), together
 
     def _of_model(self) -> list[tuple[Hint, int]]:
@@ -324,9 +372,7 @@ class Search(NamedTuple):
             if gain is None or gain < known + max(_GAIN, known / 3):
                 continue
             known = gain
-            worst = suspects(self.layers, 1)[0]
-            text = f"{words}, and {worst['name']} {finding(worst)}"
-            found.append((self._whole(text, trial, gain), trial.size))
+            found.append((self._whole(words, trial, gain), trial.size))
         return found[-1:]
 
     def _of_kinds(self, most: int) -> list[tuple[Hint, int]]:
@@ -362,15 +408,17 @@ class Search(NamedTuple):
                 return trial, gain
         return found[0] if found else None
 
-    def _beside(self, trials: Mapping[str, Trial]) -> dict[str, float]:
-        """What each gains beside the others. A layer that gets numbers without
-        meaning gains nothing by itself."""
-        everything = self.gain(list(trials.values())) if len(trials) > 1 else None
-        if everything is None or everything < _GAIN:
-            return {}
+    def _beside(
+        self, trials: Mapping[str, Trial]
+    ) -> tuple[float | None, dict[str, float]]:
+        """What all gain together, and what each gains beside the others. A layer that
+        gets numbers without meaning gains nothing by itself."""
+        together = self.gain(list(trials.values())) if len(trials) > 1 else None
+        if together is None or together < _GAIN:
+            return together, {}
         beside = {}
         for name in trials:
             others = [trial for other, trial in trials.items() if other != name]
             if (gain := self.gain(others)) is not None:
-                beside[name] = everything - gain
-        return beside
+                beside[name] = 0.0 if gain == together else together - gain
+        return together, beside

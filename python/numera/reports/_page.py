@@ -16,6 +16,7 @@ import vl_convert
 from numera import _numera
 from numera._formats import format
 from numera.reports import _charts, _policy
+from numera.reports._hints import decibels
 from numera.study._output import plain
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def _environment() -> jinja2.Environment:
     environment.filters["share"] = _share
     environment.filters["noise"] = _noise
     environment.filters["room"] = _room
+    environment.filters["gain"] = decibels
     return environment
 
 
@@ -62,13 +64,12 @@ def _noise(layer: Mapping[str, Any], prefix: str) -> _Cell:
         value = layer["input_sqnr_db"]
         if value is None:
             return _Cell("–", 1e9, False)
-    elif layer["nan"] >= _MOSTLY and prefix == "":
-        return _Cell("NaN", -1e9, True)
+    elif layer[f"{prefix}lost"] >= _MOSTLY:
+        return _Cell("lost", -1e9, True)
     else:
         value = _charts.level(layer, prefix)
     if value is None:
-        lost = layer["nan"] > 0
-        return _Cell("NaN" if lost else "–", -1e9 if lost else 1e9, lost)
+        return _Cell("–", 1e9, False)
     if value >= _charts.EXACT:
         return _Cell("exact", 1e8, False)
     if value <= -_charts.EXACT:
@@ -142,7 +143,8 @@ _COLUMNS = {
     "overflow": "share of numbers that are too large for the format in f32",
     "underflow": "share of numbers that are below the format's least normal one in f32",
     "zeros": "share that is 0 and is not in f32, all before it included",
-    "NaN": "share that is NaN and is not in f32, all before it included",
+    "not finite": "share that is NaN or infinite and is not in f32, all before it "
+    "included; dB are those of the rest",
     "codes used": "of the format's codes, how many occur",
 }
 """Of the table, with what each means."""

@@ -9,6 +9,7 @@ import pathlib
 import sys
 import warnings
 from collections.abc import Callable, Mapping
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from numera._errors import Error
 from numera._programs import Program, compile
 from numera._request import Path, Spec
 from numera.reports import _measure, _policy
-from numera.reports._hints import Hint, Rules, Search, Trial
+from numera.reports._hints import Hint, Rules, Search, Trial, decibels
 from numera.reports._measure import Measured, Row
 from numera.study import _keys
 from numera.study._data import DataSet, load_labels
@@ -101,7 +102,9 @@ class Report:
         lines = [f"{self.model} in {self.computed_in()}: {self.headline()}"]
         lines += [f"  {hint}" for hint in self.hints]
         if self.together_db is not None:
-            lines.append(f"  all of these layers: {self.together_db:+.1f} dB")
+            lines.append(f"  all of these layers: {decibels(self.together_db)}")
+        if self.tried and not self.hints:
+            lines.append(f"  none of {self.tried} changes that were tried helps")
         lines += [f"  ({note})" for note in self.notes]
         return "\n".join(lines)
 
@@ -111,6 +114,13 @@ class Report:
         name = str(self.chosen["format"])
         asked = str(self.policy.get("default", name))
         text = name if asked == name else f"{asked} ({name})"
+        roles = [
+            f"{role} in {self.policy[role]}"
+            for role in ("weights", "activations", "outputs")
+            if role in self.policy
+        ]
+        if roles:
+            text += " with " + " and ".join(roles)
         count = len(self.policy.get("rules", []))
         if count:
             text += f" and {count} rule{'s' if count > 1 else ''} of a policy"
@@ -172,6 +182,9 @@ def report(
     >>> round(found.layers[0]["overflow"], 2)
     0.33
     """
+    for key, number, least in (("rows", rows, 1), ("hints", hints, 0)):
+        if not isinstance(number, Integral) or number < least:
+            raise Error(f"{key} is {number!r}, expected a whole number from {least} on")
     given = _policy.read(policy, format, accumulate)
     name = name_of(model)
     if hasattr(model, "SerializeToString"):  # a model of ONNX

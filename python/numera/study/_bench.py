@@ -287,11 +287,7 @@ def _text(policy: Any, name: Callable[[Format], str] = lambda f: f.name) -> str:
 def _added(row: Mapping[str, Any]) -> float:
     own = row["own_sqnr_db"]
     noise = 0.0 if own is None else 10 ** (-own / 10)
-    lost = sum(
-        sign * (row[key] or 0.0)
-        for key, sign in (("overflow", 1), ("saturated", -1), ("nan", 1))
-    )
-    return float(noise + _LOST * max(lost, 0.0))
+    return float(noise + _LOST * row["own_lost"])
 
 
 def _sqnr(found: Sequence[Array], expected: Sequence[Array]) -> float:

@@ -36,7 +36,8 @@ struct LayerErrors {
   NumberErrors own;   ///< of what the layer makes of the reference's inputs
   /// Elements by what became of the reference's number (E4).
   uint64_t overflow = 0, saturated = 0, underflow = 0, zeros = 0, nan = 0;
-  double largest = 0; ///< magnitude of the reference
+  uint64_t finite = 0; ///< of the reference
+  double largest = 0;  ///< magnitude of the reference
   /// Numbers of the reference by exponent, from `firstExponent` on.
   static constexpr int firstExponent = -1074;
   std::vector<uint64_t> exponents;
