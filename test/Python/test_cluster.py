@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Sweeps on a cluster of Ray: several nodes on one machine."""
 
+import contextlib
 import itertools
 import os
+import pathlib
 import signal
+import threading
 
 import numera
 import numpy as np
@@ -179,6 +182,61 @@ def test_a_search_is_that_of_one_machine(cluster, batch, tmp_path):
     ]
     assert found.layers() == alone.layers()
     assert numera.search(model, store=store, **given).runs == 0
+
+
+def kill_workers():
+    """Those of Ray that do something now: a process is called by its task."""
+    killed = 0
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            name = (folder / "cmdline").read_text().partition("\0")[0].strip()
+            if name in ("ray::build", "ray::do", "ray::layers"):
+                os.kill(int(folder.name), signal.SIGKILL)
+                killed += 1
+    return killed
+
+
+def test_a_search_goes_on_without_its_killed_workers(cluster):
+    pytest.importorskip("optuna")
+    model, x = network((6, 64, 64, 4))
+    given = {"formats": ["float<4,1..3>", "f16"], "inputs": x, "metric": "rmse"}
+    given |= {"budget": 9, "trials": 6, "workers": 2}
+    killed = [0]
+
+    def watch(stop):
+        while not stop.wait(0.3):
+            if killed[0] < 3:
+                killed[0] += kill_workers()
+
+    stop = threading.Event()
+    killer = threading.Thread(target=watch, args=(stop,))
+    killer.start()
+    try:
+        found = numera.search(model, cluster=True, **given)
+    finally:
+        stop.set()
+        killer.join()
+    assert killed[0] >= 1
+    alone = numera.search(model, **given)
+    assert [t._replace(seconds=0) for t in found] == [
+        t._replace(seconds=0) for t in alone
+    ]
+    assert found.layers() == alone.layers()
+
+
+def test_machines_of_several_kinds_run_one_program(cluster, monkeypatch):
+    """A program has a version for each kind of CPU, whichever worker runs it."""
+    known = numera.compile(LAYER).target.split()[-1]
+    kinds = ",".join(dict.fromkeys(["x86-64", "x86-64-v2", "x86-64-v3", known]))
+    monkeypatch.setattr(_cluster, "_cpus", lambda ray: kinds)
+    options = {"formats": ["posit8", "float<3,2>"], "rounding": "stochastic", "batch": 32}
+    assert values(sweep(cluster=True, **options)) == values(sweep(**options))
+    study = _run._Study(
+        LAYER, {}, DataSet(numera.compile(LAYER)._only, [X, WEIGHTS], None, None),
+        LABELS, metric("top1", None), 1,
+    )  # fmt: skip
+    made = _worker.build(_worker.work_of(study), _tasks.Task(numera.format("posit8")), kinds)
+    assert made.shared and all(kind.encode() in made.shared for kind in kinds.split(","))
 
 
 def test_a_search_leaves_out_what_refuses(cluster):
