@@ -4,14 +4,22 @@
 
     PYTHONPATH=build/release/python taskset -c 1 build/venv/bin/python bench/python/training.py
 
-A step is forward, loss, backward and SGD with momentum on random images: LeNet
-with 64 of 28 x 28, ResNet-18 with 16 of 32 x 32. Prints a row of a Markdown table
+A step is forward, loss, backward and SGD with momentum on random data: LeNet
+with 64 images of 28 x 28, ResNet-18 with 16 of 32 x 32, a GPT of 4 layers of 128
+with 8 sequences of 64 characters. Prints a row of a Markdown table
 for each model and format: milliseconds a step, the median of rounds in which
 both take their turn, and Numera's over PyTorch's: below 1, Numera is faster. With
---threads 2, leave taskset out.
+--threads 2, leave taskset out. With --first, a row has the seconds of the first step
+in place of these, and Numera's in a process after that; each model and backend has a
+process of its own, and the first of them an empty cache. PyTorch's `aot_eager`, which
+traces a model and compiles nothing, is a bound of the latter.
 """
 
 import argparse
+import os
+import subprocess
+import sys
+import tempfile
 import time
 
 import torch
@@ -61,22 +69,99 @@ def resnet18():
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 10))
 
 
-MODELS = {"LeNet": (lenet, (64, 1, 28, 28)), "ResNet-18": (resnet18, (16, 3, 32, 32))}
+class Attention(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+
+    def forward(self, x):
+        split = (*x.shape[:2], self.heads, -1)
+        q, k, v = (e.reshape(split).transpose(1, 2) for e in self.qkv(x).chunk(3, dim=-1))
+        y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.out(y.transpose(1, 2).reshape(x.shape))
 
 
-def step_of(build, shape, backend):
+class Layer(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.attention = nn.Sequential(nn.LayerNorm(width), Attention(width, heads))
+        self.mlp = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, 4 * width), nn.GELU(),
+                                 nn.Linear(4 * width, width))
+
+    def forward(self, x):
+        x = x + self.attention(x)
+        return x + self.mlp(x)
+
+
+class GPT(nn.Module):
+    def __init__(self, characters=65, length=64, width=128, layers=4, heads=4):
+        super().__init__()
+        self.token, self.place = nn.Embedding(characters, width), nn.Embedding(length, width)
+        self.layers = nn.Sequential(*(Layer(width, heads) for _ in range(layers)))
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, characters, bias=False)
+
+    def forward(self, text):
+        x = self.token(text) + self.place(torch.arange(text.shape[1]))
+        return self.head(self.norm(self.layers(x))).transpose(1, 2)
+
+
+def images(*shape):
+    return torch.randn(shape), torch.randint(0, 10, shape[:1])
+
+
+def text(*shape):
+    return torch.randint(0, 65, shape), torch.randint(0, 65, shape)
+
+
+MODELS = {
+    "LeNet": (lenet, lambda: images(64, 1, 28, 28)),
+    "ResNet-18": (resnet18, lambda: images(16, 3, 32, 32)),
+    "GPT": (GPT, lambda: text(8, 64)),
+}
+
+
+def step_of(build, draw, backend):
     torch.manual_seed(0)
     model = build()
     run = torch.compile(model, backend=backend) if backend else model
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
-    images, labels = torch.randn(shape), torch.randint(0, 10, shape[:1])
+    inputs, labels = draw()
 
     def step():
         optimizer.zero_grad()
-        nn.functional.cross_entropy(run(images), labels).backward()
+        nn.functional.cross_entropy(run(inputs), labels).backward()
         optimizer.step()
 
     return step
+
+
+def first(model, form, backend):
+    """Seconds of a step in a new process."""
+    if backend == "numera":
+        form, backward, sums = FORMATS[form]
+        backend = numera.torch.backend(
+            format=form, accumulate=sums, **({"backward": backward} if backward else {}))
+    step = step_of(*MODELS[model], backend)
+    begin = time.perf_counter()
+    step()
+    print(time.perf_counter() - begin)
+
+
+def firsts(models, formats):
+    print("| model | format | first step | in a second process | aot_eager |\n|---|---|---|---|---|",
+          flush=True)
+
+    def seconds(*words):
+        command = [sys.executable, __file__, "--of", *words]
+        return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+    for model in models:
+        for name in formats:
+            with tempfile.TemporaryDirectory() as folder:
+                os.environ["XDG_CACHE_HOME"] = folder
+                found = [seconds(model, name, each) for each in ("numera", "numera", "aot_eager")]
+            print(f"| {model} | {name} | {' | '.join(f'{each:.3g}' for each in found)} |", flush=True)
 
 
 def main():
@@ -85,7 +170,13 @@ def main():
     parser.add_argument("--formats", nargs="*", default=list(FORMATS), choices=list(FORMATS))
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=10, help="for each row")
+    parser.add_argument("--first", action="store_true", help="the first step of a process")
+    parser.add_argument("--of", nargs=3, help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.of:
+        return first(*given.of)
+    if given.first:
+        return firsts(given.models, given.formats)
     torch.set_num_threads(given.threads)
     print("| model | format | PyTorch | Numera | ratio |\n|---|---|---|---|---|", flush=True)
     for model in given.models:

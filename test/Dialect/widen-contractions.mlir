@@ -195,7 +195,7 @@ func.func @factors_that_few_sums_read(
   return %0 : tensor<8x32xf32>
 }
 
-// Or where they are small.
+// But where they are small they are cast.
 // CHECK-LABEL: @small_factors
 // CPU-COUNT-2: numera.cast {{.*}}x!f8E4M3FN> to {{.*}}xf32>
 // GPU-NOT: numera.cast

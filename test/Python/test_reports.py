@@ -10,8 +10,10 @@ import warnings
 import numera
 import numpy as np
 import pytest
+from numera.reports import _policy
 from numera.study._command import main
 from pages import THEMES, Reader, browsed
+from studies import LAYER
 
 RANDOM = np.random.default_rng(7)
 SIZE = 8
@@ -126,7 +128,7 @@ def done(hint, policy, model=MODEL):
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_faults_are_named_first(fault):
+def test_faults_are_named_first(fault, tmp_path):
     layer, policy, finding, change = FAULTS[fault]
     found = numera.report(MODEL, inputs=X, policy=policy)
     hint = found.hints[0]
@@ -137,6 +139,14 @@ def test_faults_are_named_first(fault):
     assert found.found.sqnr_db == pytest.approx(before, abs=1e-9)
     gained = done(hint, policy)
     assert gained > 10 and hint.gain_db == pytest.approx(gained, abs=1e-9)
+    # As a page shows it, for a file.
+    text = _policy.text(_policy.changed(policy, [hint.policy]))
+    (tmp_path / "policy.yaml").write_text(text)
+    mended = _policy.read(tmp_path / "policy.yaml", None, None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        after = numera.compile(MODEL, policy=mended)(X)
+    assert sqnr(after, exact) - before == pytest.approx(gained, abs=1e-9)
 
 
 WIDE = chain(NAMES, "math.absf", scale=40)
@@ -199,6 +209,29 @@ def test_a_layer_is_named_before_the_whole_model(default):
     assert "overflows" in found.hints[0].finding
 
 
+def test_what_is_not_known_of_an_opaque_format_is_no_fault():
+    images = np.random.default_rng(3).random((2, 1, 28, 28), "f4")
+    files = [CNN.with_name("formats.yaml")]
+    found = numera.report(
+        CNN, inputs=images, format="mybf16", formats=files, hints=0
+    )
+    assert {layer["format"] for layer in found.layers} == {"mybf16"}
+    for layer in found.layers:
+        assert layer["overflow"] == layer["underflow"] == layer["own_lost"] == 0
+        assert layer["own_sqnr_db"] > 40
+
+
+def test_a_format_that_only_the_options_know(tmp_path):
+    names = tmp_path / "mine.yaml"
+    names.write_text("formats:\n  mine7: {family: float, exponent: 4, mantissa: 2}\n")
+    found = numera.report(MODEL, inputs=X, format="mine7", formats=[names], hints=2)
+    assert {layer["format"] for layer in found.layers} == {"mine7"}
+    assert any(hint.change == "give it bf16" for hint in found.hints), found
+    for package in ("jinja2", "grandalf", "vl_convert"):
+        pytest.importorskip(package)
+    assert "in mine7</span>" in found.html()
+
+
 class ModelProto:
     """A model of ONNX, as its package has it."""
 
@@ -242,6 +275,22 @@ def test_a_layer_without_a_name_is_known_by_its_operation():
     found = numera.report(model, inputs=X, policy={"default": "bf16"}, hints=2)
     changes = [hint.change for hint in found.hints]
     assert "give all 3 layers matmul f32" in changes, found
+
+
+def test_what_was_given_is_described():
+    """However it was given, and as it can be given again."""
+    x, w = np.ones((3, 6), "f4"), np.ones((6, 4), "f4")
+    shapes = ["an array [3, 6]", "an array [6, 4]"]
+    for inputs, expected in (
+        ([x, w], shapes),
+        ([x.tolist(), w.tolist()], shapes),
+        ({"arg1": w, "arg0": x}, {"arg0": shapes[0], "arg1": shapes[1]}),
+    ):
+        found = numera.report(LAYER, inputs=inputs, format="f8E4M3FN", hints=0)
+        assert found.data["inputs"] == expected
+    policy = {"default": "f8E4M3FN", "scale": "per-tensor"}
+    text = str(numera.report(LAYER, inputs=[x, w], policy=policy, hints=0))
+    assert text.startswith("MLIR in f8E4M3FN with factors scaled per-tensor: ")
 
 
 def test_one_layer_that_is_lost():
@@ -295,7 +344,7 @@ def test_layers_of_a_kind_are_changed_at_once():
 def test_numbers_that_are_lost_are_the_worst():
     for package in ("jinja2", "grandalf", "vl_convert"):
         pytest.importorskip(package)
-    from numera.reports._page import _noise
+    from numera.reports._charts import noise
 
     model = f"""func.func @net(%x: {T}) -> {T} {{
       %a = arith.subf %x, %x : {T} loc("nothing")
@@ -310,10 +359,10 @@ def test_numbers_that_are_lost_are_the_worst():
     assert "all outputs of the model in f32 are 0" in str(found)
     assert found.tried > 0
     rows = {layer["name"]: layer for layer in found.layers}
-    cells = {name: [_noise(row, p).text for p in ("own_", "")] for name, row in rows.items()}
+    cells = {name: [noise(row, p).text for p in ("own_", "")] for name, row in rows.items()}
     assert cells["nothing"] == ["exact", "exact"]
     assert cells["product"] == ["exact", "lost"]
-    assert _noise(rows["one"], "").key < _noise(rows["nothing"], "").key
+    assert noise(rows["one"], "").level < noise(rows["nothing"], "").level
 
 
 def test_nothing_helps_what_is_exact():

@@ -123,7 +123,7 @@ def test_the_command(tmp_path, monkeypatch, capsys):
 
     assert command("--report", "page.html") == 0
     text = (tmp_path / "page.html").read_text()
-    assert "<h1>net.onnx" in text and "with at most 7.5 weight bits" in text
+    assert "<h1>net.onnx" in text and "with at most 7.5 bits of a weight" in text
     assert command("--report", "no/page.html") == 1
     said = capsys.readouterr().err
     assert "cannot write no/page.html: no folder no" in said and said.count("\n") == 1

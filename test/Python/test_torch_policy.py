@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rules of a policy for PyTorch's models that match nothing are warnings, once."""
+"""Policies: rules that match nothing are warnings, once; blocks of roles."""
 
 import warnings
 
@@ -99,3 +99,32 @@ def test_models_of_several_graphs_are_not_judged_by_the_first():
 def test_exported_models_warn_as_well():
     with pytest.warns(UserWarning, match="rule 'frist' of the policy matches nothing"):
         numera.torch.compile(Net(), (torch.ones(2, 4),), policy={"frist": "f32"})
+
+
+@pytest.mark.parametrize("fmt", ["mxfp8", "mxfp4", "nvfp4"])
+@pytest.mark.parametrize("role", ["weights", "both", "all"])
+def test_blocks_of_each_role_lie_along_what_is_added_up(fmt, role):
+    """Forward, and backward where products add up other dimensions."""
+    torch.manual_seed(2)
+    x = torch.randn(64, 96, requires_grad=True)
+    layer = torch.nn.Linear(96, 32, bias=False)
+    errors = torch.randn(64, 32)
+    given = {"format": "f32", "weights": fmt, "activations": fmt}
+    if role == "weights":
+        del given["activations"]
+    if role == "all":
+        given = {"format": fmt}
+    y = torch.compile(layer, backend=numera.torch.backend(**given))(x)
+    y.backward(errors)
+
+    def along(tensor, axis, is_scaled=True):
+        tensor = tensor.detach()
+        return numera.quantize(tensor, fmt, axis=axis) if is_scaled else tensor
+
+    acts, errs, w = role != "weights", role == "all", layer.weight
+    for found, a, b in (
+        (y, along(x, 1, acts), along(w, 1).T),
+        (x.grad, along(errors, 1, errs), along(w, 0)),
+        (w.grad, along(errors, 0, errs).T, along(x, 0, acts)),
+    ):
+        torch.testing.assert_close(found.detach(), a @ b, rtol=1e-6, atol=1e-5)

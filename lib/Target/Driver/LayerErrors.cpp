@@ -53,6 +53,7 @@ void LayerErrors::operator+=(const LayerErrors &other) {
 LayerScale::LayerScale(const Format &format)
     : known(!format.isOpaque()), perUlp(exponents) {
   if (!known) {
+    largest = INFINITY;
     makeFloatTables();
     return;
   }

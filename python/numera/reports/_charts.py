@@ -5,22 +5,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from numera.reports._graph import layout
 
 __all__ = [
     "BAD",
-    "EXACT",
     "FAIR",
     "GOOD",
     "MEASURES",
+    "NOTHING",
+    "Noise",
     "SCHEMA",
     "Spec",
     "config",
     "graph",
     "histogram",
-    "level",
+    "noise",
 ]
 
 Spec = dict[str, Any]
@@ -54,23 +55,36 @@ MEASURES = {
 """What the graph's colours show."""
 _DECIBELS = ("own", "all")
 BAD, FAIR, GOOD = "#c62a2f", "#c9a227", "#2f7f9e"
-EXACT = 200.0
+_EXACT = 1e4
 """For what has no noise, in dB; numbers that are lost have the negative of it."""
+_LOUD = 6.0
+"""In dB. Below, the noise is half as large as the signal."""
+_MOSTLY = 0.5
 
 
-def level(layer: Mapping[str, Any], prefix: str) -> float | None:
-    """dB of the noise, ``own_`` or of all; None where nothing could be compared."""
-    found: float | None = layer[f"{prefix}sqnr_db"]
-    error = layer[f"{prefix}max_abs_error"]
-    if found is None and error is not None:
-        return EXACT if error == 0 else -EXACT
-    return found
+class Noise(NamedTuple):
+    """dB of a layer's noise as words and as a number, and whether it is alarming."""
+
+    text: str
+    level: float
+    bad: bool = False
 
 
-def _shown(layer: Mapping[str, Any], prefix: str) -> float:
-    """The same as a colour; lost numbers have the worst."""
-    found = level(layer, prefix)
-    return -EXACT if found is None or layer[f"{prefix}lost"] >= 0.5 else found
+NOTHING = Noise("–", _EXACT)
+"""Of what was not compared."""
+
+
+def noise(layer: Mapping[str, Any], prefix: str) -> Noise:
+    """Of the layer by itself, ``own_``, or all so far. Where most numbers are lost,
+    those that are left do not count."""
+    found, error = layer[f"{prefix}sqnr_db"], layer[f"{prefix}max_abs_error"]
+    if layer[f"{prefix}lost"] >= _MOSTLY:
+        return Noise("lost", -_EXACT, True)
+    if found is not None:
+        return Noise(f"{found:.1f}".replace("-", "−"), found, found < _LOUD)
+    if error is None:
+        return NOTHING
+    return Noise("exact", _EXACT) if error == 0 else Noise("−∞", -_EXACT, True)
 
 
 def _limits(boxes: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
@@ -80,7 +94,7 @@ def _limits(boxes: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
     for key in MEASURES:
         values = sorted(box[key] or 0.0 for box in boxes) or [0.0]
         if key in _DECIBELS:
-            known = [each for each in values if abs(each) < EXACT] or [0.0]
+            known = [each for each in values if abs(each) < _EXACT] or [0.0]
             low, high = known[len(known) // 20], known[-1 - len(known) // 20]
             found[key] = [low, max(high, low + 10)]
         else:
@@ -120,8 +134,10 @@ def graph(layers: Sequence[Mapping[str, Any]]) -> Spec:
             "format": layer["format"],
             "x": round(place.x, 3),
             "y": round(place.y, 3),
-            "own": _shown(layer, "own_"),
-            "all": _shown(layer, ""),
+            "own": noise(layer, "own_").level,
+            "own_text": noise(layer, "own_").text,
+            "all": noise(layer, "").level,
+            "all_text": noise(layer, "").text,
             "beyond": layer["overflow"],
             "zeros": layer["zeros"],
             "lost": layer["lost"],
@@ -145,8 +161,8 @@ def graph(layers: Sequence[Mapping[str, Any]]) -> Spec:
         {"field": "name", "type": "nominal", "title": "layer"},
         {"field": "operation", "type": "nominal"},
         {"field": "format", "type": "nominal"},
-        {"field": "own", "title": "noise added, dB", "format": ".1f"},
-        {"field": "all", "title": "noise in all, dB", "format": ".1f"},
+        {"field": "own_text", "type": "nominal", "title": "noise added, dB"},
+        {"field": "all_text", "type": "nominal", "title": "noise in all, dB"},
         {"field": "beyond", "title": "overflow", "format": ".2%"},
         {"field": "zeros", "title": "zeros", "format": ".2%"},
         {"field": "lost", "title": "not finite", "format": ".2%"},

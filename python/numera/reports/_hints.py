@@ -3,9 +3,10 @@
 
 Layers are taken in the order of the noise that each adds by itself
 (``own_sqnr_db``); those that by themselves make infinities or NaN (``own_lost``) come
-first, then those that overflow. For each, changes of its own are compiled and run on the same data, by themselves and
-beside those of the other layers; and changes of all layers of a kind, and of the
-whole model. What the outputs gain is measured, so no hint is a guess.
+first, then those that overflow. For each, changes of its own are compiled and run on
+the same data, by themselves and beside those of the other layers; and changes of all
+layers of a kind, and of the whole model. What the outputs gain is measured, so no
+hint is a guess.
 """
 
 from __future__ import annotations
@@ -17,16 +18,26 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from numera._errors import Error
-from numera._formats import format
+from numera._formats import Format, format
 
-__all__ = ["Hint", "Rules", "Search", "Trial", "finding", "suspects"]
+__all__ = [
+    "ROLES",
+    "Hint",
+    "Rules",
+    "Search",
+    "Trial",
+    "decibels",
+    "finding",
+    "format_of",
+    "suspects",
+]
 
 Layer = Mapping[str, Any]
 
 _SUMS = ("Conv", "ConvTranspose", "Gemm", "MatMul", "Einsum", "matmul", "conv")
 """Operators whose products are added up."""
 _WIDE = ("f32", "f64", "quire")
-_ROLES = ("scale", "scales", "weights", "activations", "outputs")
+ROLES = ("scale", "scales", "weights", "activations", "outputs")
 """Keys of a policy that give a model more than one format."""
 _SHARE = 0.001
 """Shares below are not worth a word."""
@@ -179,7 +190,7 @@ def changes(layer: Layer, rules: Rules) -> list[Trial]:
         what = "its products " if layer["operation"] in _SUMS else ""
         found.append(Trial({"rules": [rule]}, f"add up {what}in f32", size))
     usual = rules.policy.get("default")
-    if own and any(key in rules.policy for key in _ROLES):
+    if own and any(key in rules.policy for key in ROLES):
         # A rule without a format keeps what the model's policy says.
         rule = {**match, "accumulate": rules.accumulate}
         words = "compute it like the other layers"
@@ -202,7 +213,7 @@ def _without_scales(name: str, policy: Mapping[str, Any]) -> dict[str, Any]:
     """The scales and zero points of other layers; empty if this one has none."""
     found = {}
     for key in ("scales", "zero-points", "zero_points"):
-        known = policy.get(key, {})
+        known = policy.get(key) or {}
         others = {k: e for k, e in known.items() if not k.startswith(f"{name}.")}
         if len(others) < len(known):
             found[key] = others
@@ -212,7 +223,8 @@ def _without_scales(name: str, policy: Mapping[str, Any]) -> dict[str, Any]:
 def _one_more_bit(layer: Layer) -> str | None:
     """A format with a bit more of what a layer lacks, range or precision; of posits,
     with two."""
-    spelling = format(layer["format"]).spelling
+    own = format_of(layer)
+    spelling = own.spelling if own else ""
     exponent = re.fullmatch(r"float<(\d+),(\d+)(.*)>", spelling)
     posit = re.fullmatch(r"posit<(\d+),(\d+)(.*)>", spelling)
     if exponent:
@@ -231,9 +243,19 @@ def _one_more_bit(layer: Layer) -> str | None:
 
 
 def _is_narrow(layer: Layer) -> bool:
-    """Whether bf16, of 8 bits of precision, is more than its format."""
-    name = layer["format"]
-    return name not in ("bf16", "f32") and format(name).width <= _NARROW
+    """Whether bf16, of 8 bits of precision, may be more than its format."""
+    own = format_of(layer)
+    return layer["format"] not in ("bf16", "f32") and (
+        own is None or own.width <= _NARROW
+    )
+
+
+def format_of(layer: Layer) -> Format | None:
+    """None where only a file of the model's own options (``formats=``) knows it."""
+    try:
+        return format(layer["format"])
+    except Error:
+        return None
 
 
 def of_model(
@@ -243,7 +265,7 @@ def of_model(
     does without: the rest in f32; scales as well, computed as it runs."""
     usual = policy.get("default")
     adds = any(layer["operation"] in _SUMS for layer in layers)
-    if any(key in policy for key in _ROLES) or usual in ("f32", "f64") or not adds:
+    if any(key in policy for key in ROLES) or usual in ("f32", "f64") or not adds:
         return []
     found = []
     if usual is not None:
@@ -281,7 +303,7 @@ def of_kinds(layers: Sequence[Layer], chosen: Sequence[Layer]) -> list[Trial]:
             rule = {"match": {"op": kind}, "format": "f32"}
             words = f"give all {all_of} layers {kind} f32"
             if all_of == 1:
-                words = f"give {kind} f32"
+                words = "give it f32"
             found.append(Trial({"rules": [rule]}, words, _KIND))
     return found[:_KINDS]
 
@@ -369,7 +391,8 @@ class Search(NamedTuple):
         known = 0.0
         for words, trial in of_model(self.layers, self.rules.policy):
             gain = self.gain([trial])
-            if gain is None or gain < known + max(_GAIN, known / 3):
+            most = math.inf if math.isinf(known) else known + max(_GAIN, known / 3)
+            if gain is None or gain < most or gain == known:
                 continue
             known = gain
             found.append((self._whole(words, trial, gain), trial.size))
@@ -384,7 +407,12 @@ class Search(NamedTuple):
                 continue
             kind = trial.policy["rules"][0]["match"]["op"]
             worst = next(each for each in chosen if each["operation"] == kind)
-            text = f"has several such layers as {worst['name']}, which {finding(worst)}"
+            count = sum(layer["operation"] == kind for layer in self.layers)
+            if count == 1:
+                words = (finding(worst), trial.words, trial.policy)
+                found.append((Hint(worst["name"], *words, gain, None), _LAYER))
+                continue
+            text = f"has {count} layers {kind}, of which {worst['name']} {finding(worst)}"
             found.append((self._whole(text, trial, gain), trial.size))
         return found
 

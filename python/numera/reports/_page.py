@@ -7,16 +7,15 @@ import functools
 import json
 import math
 import pathlib
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import jinja2
 import vl_convert
 
 from numera import _numera
-from numera._formats import format
 from numera.reports import _charts, _policy
-from numera.reports._hints import decibels
+from numera.reports._hints import decibels, format_of
 from numera.study._output import plain
 
 if TYPE_CHECKING:
@@ -39,42 +38,29 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters["decibels"] = _decibels
     environment.filters["share"] = _share
-    environment.filters["noise"] = _noise
+    environment.filters["noise"] = _charts.noise
+    environment.filters["worst_input"] = _worst_input
     environment.filters["room"] = _room
     environment.filters["gain"] = decibels
+    environment.filters["listed"] = _listed
     return environment
 
 
-class _Cell(NamedTuple):
-    """What a table shows, what it is sorted by, and whether it is alarming."""
-
-    text: str
-    key: float
-    bad: bool
-
-
-_LOUD = 6.0
-"""In dB. Below, the noise is half as large as the signal."""
-_MOSTLY = 0.5
+def _worst_input(
+    layer: Mapping[str, Any], layers: Sequence[Mapping[str, Any]]
+) -> _charts.Noise:
+    """That of what a layer reads."""
+    found = [_charts.noise(layers[place], "") for place in layer["inputs"]]
+    return min(found, key=lambda each: each.level, default=_charts.NOTHING)
 
 
-def _noise(layer: Mapping[str, Any], prefix: str) -> _Cell:
-    """``own_``, ``input_`` or that of all so far."""
-    if prefix == "input_":  # the worst of what it reads
-        value = layer["input_sqnr_db"]
-        if value is None:
-            return _Cell("–", 1e9, False)
-    elif layer[f"{prefix}lost"] >= _MOSTLY:
-        return _Cell("lost", -1e9, True)
-    else:
-        value = _charts.level(layer, prefix)
-    if value is None:
-        return _Cell("–", 1e9, False)
-    if value >= _charts.EXACT:
-        return _Cell("exact", 1e8, False)
-    if value <= -_charts.EXACT:
-        return _Cell("−∞", -1e8, True)
-    return _Cell(_decibels(value), value, value < _LOUD)
+def _listed(value: Any) -> str:
+    """What was asked, as text."""
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key}: {each}" for key, each in value.items())
+    if isinstance(value, (list, tuple)):
+        return "; ".join(map(str, value))
+    return str(value)
 
 
 def _room(layer: Mapping[str, Any]) -> str:
@@ -123,8 +109,9 @@ _SHOWN = ("name", "exponents", "format_exponents", "count")
 
 def _of_histogram(layer: Mapping[str, Any]) -> dict[str, Any]:
     found = {key: layer.get(key) for key in _SHOWN}
-    if found["format_exponents"]:
-        least = format(layer["format"]).finfo.smallest_normal
+    own = format_of(layer)
+    if own and found["format_exponents"]:
+        least = own.finfo.smallest_normal
         if least and math.isfinite(least):
             found["normal"] = math.frexp(least)[1] - 1
     return found

@@ -24,7 +24,7 @@ def picture(row: np.ndarray[Any, Any]) -> str | None:
     pixels = _pixels(row)
     if pixels is None or pixels.dtype.kind not in "fiu":
         return None
-    values = np.nan_to_num(pixels.astype(np.float64))
+    values = np.nan_to_num(pixels.astype(np.float64), posinf=0.0, neginf=0.0)
     low, high = float(values.min()), float(values.max())
     values = (values - low) / (high - low if high > low else 1)
     image = Image.fromarray(np.rint(values * 255).astype(np.uint8))

@@ -58,7 +58,9 @@ def _lines(value: Mapping[str, Any], indent: str) -> list[str]:
     lines = []
     for key, each in value.items():
         key = key.replace("_", "-") if key in ("scale_format", "zero_points") else key
-        if isinstance(each, Mapping):
+        if isinstance(each, Mapping) and not each:
+            lines.append(f"{indent}{key}: {{}}\n")
+        elif isinstance(each, Mapping):
             lines += [f"{indent}{key}:\n", *_lines(each, indent + "  ")]
         elif isinstance(each, (list, tuple)) and each and isinstance(each[0], Mapping):
             lines.append(f"{indent}{key}:\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import pathlib
 import sys
 import warnings
@@ -19,13 +20,20 @@ from numera._errors import Error
 from numera._programs import Program, compile
 from numera._request import Path, Spec
 from numera.reports import _measure, _policy
-from numera.reports._hints import Hint, Rules, Search, Trial, decibels
+from numera.reports._hints import ROLES, Hint, Rules, Search, Trial, decibels
 from numera.reports._measure import Measured, Row
 from numera.study import _keys
 from numera.study._data import DataSet, load_labels
 from numera.study._metrics import Metric
 from numera.study._metrics import metric as _metric
-from numera.study._output import check_page, described, name_of, plain, whole
+from numera.study._output import (
+    check_page,
+    described,
+    described_one,
+    name_of,
+    plain,
+    whole,
+)
 
 __all__ = ["Report", "report"]
 
@@ -94,9 +102,11 @@ class Report:
             if field.name != "pictures"
         }
         data["found"] = self.found._asdict()
-        data["hints"] = [hint._asdict() for hint in self.hints]
+        data["hints"] = [
+            {**hint._asdict(), "exact": hint.gain_db == math.inf} for hint in self.hints
+        ]
         data["worst"] = [row._asdict() for row in self.worst]
-        return json.dumps(plain(data), indent=2)
+        return json.dumps(plain(data), indent=2, default=str)
 
     def __str__(self) -> str:
         lines = [f"{self.model} in {self.computed_in()}: {self.headline()}"]
@@ -111,14 +121,22 @@ class Report:
     def computed_in(self) -> str:
         """The format, as it was asked for and as it is called, and whether rules of a
         policy give layers others."""
-        name = str(self.chosen["format"])
-        asked = str(self.policy.get("default", name))
-        text = name if asked == name else f"{asked} ({name})"
+        text = name = str(self.chosen["format"])
+        asked = self.policy.get("default", name)
+        if isinstance(asked, str):
+            text = asked
+        # Of a model with scales, what is chosen is the format of the rest.
+        if text != name and not any(key in self.policy for key in ROLES):
+            text += f" ({name})"
         roles = [
             f"{role} in {self.policy[role]}"
             for role in ("weights", "activations", "outputs")
             if role in self.policy
         ]
+        if isinstance(self.policy.get("scale"), Mapping):
+            roles += [f"{r} scaled {how}" for r, how in self.policy["scale"].items()]
+        elif "scale" in self.policy:
+            roles.append(f"factors scaled {self.policy['scale']}")
         if roles:
             text += " with " + " and ".join(roles)
         count = len(self.policy.get("rules", []))
@@ -257,7 +275,10 @@ def report(
         tried=tried,
         rows=data.rows,
         notes=_notes(data, exact),
-        data={"inputs": described(inputs), "labels": described(labels)},
+        data={
+            "inputs": described(inputs),
+            "labels": None if labels is None else described_one(labels),
+        },
         worst=worst,
         pictures=_pictures(data, worst),
         target=program.target,

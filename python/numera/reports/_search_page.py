@@ -27,9 +27,7 @@ def page(search: Search) -> str:
         ["search.js"],
         search=search,
         layers=layers,
-        cost=search.cost.replace("-", " ") + (
-            "" if search.cost == "cost" else " on the average"
-        ),
+        cost=_COSTS[search.cost],
         roles=[key for key in layers[0] if key in _ROLES],
         trials=[{**each, "value": each[key]} for each in records],
         options={k: v for k, v in search.origin.options.items() if v is not None},
@@ -37,6 +35,11 @@ def page(search: Search) -> str:
     )
 
 
+_COSTS = {
+    "weight-bits": "bits of a weight on the average",
+    "element-bits": "bits of an element on the average",
+    "cost": "by the table of costs",
+}
 _ROLES = ("format", "weights", "activations", "accumulate")
 
 
@@ -81,7 +84,7 @@ def _trials(search: Search, records: list[dict[str, Any]]) -> Spec:
         {"field": "value", "title": search.metric, "format": ".5g"},
         {"field": "sqnr", "title": "SQNR, dB", "format": ".1f"},
     ]
-    what = {"field": "what", "type": "ordinal", "title": None}
+    what = {"field": "what", "type": "nominal", "title": None}
     words = ["tried", "best"]
     return {
         "$schema": SCHEMA,
@@ -122,9 +125,8 @@ def _trials(search: Search, records: list[dict[str, Any]]) -> Spec:
                         "legend": {"orient": "top"},
                     },
                     "size": {
-                        **what,
-                        "scale": {"domain": words, "range": [50, 220]},
-                        "legend": {"orient": "top"},
+                        "condition": {"test": "datum.what === 'best'", "value": 220},
+                        "value": 50,
                     },
                     "tooltip": tooltip,
                 },

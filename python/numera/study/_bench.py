@@ -181,9 +181,10 @@ class Bench:
         return self._reference
 
     def plain(self) -> float | None:
-        """The metric in f32; None where outputs are compared with just that."""
+        """The metric in f32, of one more run where all else was in the store; None
+        where outputs are compared with just that."""
         metric, labels = self._study.metric, self._study.labels
-        if metric.is_error and (labels is None or not self._is_labelled):
+        if metric.is_error and not self._is_labelled:
             return None
         return metric(self._exact(), labels)
 

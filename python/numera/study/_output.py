@@ -14,7 +14,7 @@ import numpy as np
 from numera._errors import Error
 from numera._request import Path
 
-__all__ = ["check_page", "described", "name_of", "plain", "whole"]
+__all__ = ["check_page", "described", "described_one", "name_of", "plain", "whole"]
 
 
 @contextlib.contextmanager
@@ -58,16 +58,18 @@ def name_of(model: Any) -> str:
 
 
 def described(given: Any) -> Any:
-    """Files by their names, arrays by their shapes."""
+    """What was given for the inputs: files by their names, arrays by their shapes."""
     if isinstance(given, Mapping):
-        return {str(key): described(each) for key, each in given.items()}
+        return {str(key): described_one(each) for key, each in given.items()}
+    several = isinstance(given, (list, tuple))
+    return [described_one(each) for each in (given if several else [given])]
+
+
+def described_one(given: Any) -> str:
     if isinstance(given, (str, os.PathLike)):
         return os.path.basename(os.fspath(given))
-    if isinstance(given, (list, tuple)) and any(
-        isinstance(each, (str, os.PathLike, np.ndarray)) for each in given
-    ):
-        return [described(each) for each in given]
-    return None if given is None else f"an array {list(np.shape(given))}"
+    shape = given.shape if hasattr(given, "shape") else np.shape(given)
+    return f"an array {list(map(int, shape))}"
 
 
 def plain(value: Any) -> Any:

@@ -22,7 +22,7 @@ from numera.study._found import Origin, Search, Trial
 from numera.study._guess import Guess
 from numera.study._hunt import Goal, Hunt
 from numera.study._metrics import metric as _metric
-from numera.study._output import check_page, described, name_of
+from numera.study._output import check_page, described, described_one, name_of
 from numera.study._progress import Progress, watch
 from numera.study._ranges import expand
 from numera.study._result import Row
@@ -34,6 +34,8 @@ from numera.study._tasks import accumulator, several
 __all__ = ["search"]
 
 
+_ROLES = ("weights", "activations", "accumulate")
+"""What may have candidates of its own."""
 _BASE = ("default", "replace", "rules")
 """A rule with a format, as each of a search's, leaves nothing else of a policy."""
 
@@ -190,8 +192,11 @@ def search(
     asked = {"budget": budget, "floor": floor, "sqnr": sqnr, "seed": seed,
              "workers": workers, "trials": trials, "rows": data.rows,
              "batch": data.batch, "formats": _names(given[0]),
-             "inputs": described(inputs), "labels": described(labels),
-             **options}  # fmt: skip
+             "inputs": described(inputs),
+             "labels": None if labels is None else described_one(labels),
+             **{key: _names(entries) for key, entries in zip(_ROLES, given[1:])
+                if entries != [None]},
+             "policy": base or None, **options}  # fmt: skip
     found = Search(
         space, noises, tried, best, measure, kind if kind in COSTS else "cost",
         bench.runs, Origin(name_of(model), _keys.model(model), asked), bench.plain(),

@@ -43,7 +43,7 @@ private:
   bool isSplat;
 };
 
-/// Takes the elements of such a type, in any order, by several threads as well.
+/// Takes the elements of such a type, by their places.
 class DenseCodesBuilder {
 public:
   /// For `count` elements.
