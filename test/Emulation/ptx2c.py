@@ -103,6 +103,7 @@ class Function(WarpgroupInstructions, HalfInstructions, MatrixInstructions,
         self.translator = translator
         self.out = []
         self.tables = {}
+        self.floats = {}  # registers that instructions on floats wrote: their bits
         self.shared, self.shared_size = {}, translator.shared_size
         self.has_barriers = False
         self.has_warpgroups = "wgmma." in body
@@ -183,8 +184,26 @@ class Function(WarpgroupInstructions, HalfInstructions, MatrixInstructions,
         opcode = opcode.strip()
         operands = self.split(rest)
         self.watch(opcode, text)
+        self.watch_stores(opcode.split("."), operands, text)
         code = self.instruction(opcode.split("."), operands, text)
         self.out.append(f"{condition}{{ {code} }}")
+
+    def watch_stores(self, parts, operands, text):
+        """Refuses stores of the low bits of what an instruction on floats made:
+        NVIDIA's assembler stores a number converted to an integer."""
+        types = [p for p in parts[1:] if p in WIDTH or p in ("f16", "bf16", "f16x2", "bf16x2")]
+        if parts[0] == "st" and set(re.findall(r"%\w+", operands[1])) & {
+                register for register, width in self.floats.items()
+                if width > WIDTH[types[-1]]}:
+            raise SystemExit(f"ptx2c: {self.name}: low bits of a float are stored, "
+                             f"which ptxas makes a conversion: {text}")
+        if parts[0] in ("st", "setp", "mov") or not types or not operands:
+            return
+        widths = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64}
+        if types[0] in widths:
+            self.floats[operands[0]] = widths[types[0]]
+        else:
+            self.floats.pop(operands[0], None)
 
     @staticmethod
     def split(text):

@@ -49,7 +49,7 @@ Expected<std::string> numera::compileToPTX(mlir::ModuleOp lowered,
   raw_svector_ostream stream(text);
   if (Error error = generate(*device, CodeGenFileType::AssemblyFile, stream))
     return std::move(error);
-  return text.str().str();
+  return moveBeforeNarrowStores(text.str());
 }
 
 static Error writeTemporary(const TemporaryFile &file, StringRef bytes) {

@@ -39,7 +39,11 @@ llvm::Error attachDevice(llvm::Module &module,
                          llvm::ArrayRef<FunctionSignature> functions,
                          unsigned version, const DeviceCode &device);
 
-/// The same as PTX.
+/// PTX in which no store takes the low bits of a register that an instruction on
+/// floats may have written (Stores.cpp).
+std::string moveBeforeNarrowStores(llvm::StringRef ptx);
+
+/// The device's part as PTX.
 llvm::Expected<std::string> compileToPTX(mlir::ModuleOp lowered,
                                          const Registry &registry,
                                          const GPUOptions &options);
