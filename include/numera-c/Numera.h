@@ -181,8 +181,11 @@ NUMERA_C_API int numeraCastRun(const NumeraCast *cast, int32_t rank,
  *          format, accumulate, rounding, random-bits, overflow, seed,
  *          output-as, function, target (cpu, nvptx), cpu, optimization,
  *          code-cache, gpu and cuda-path, as the options of `numera compile`;
- *          and count=flags, for numeraProgramStatistics, or count=layers, for
- *          numeraProgramLayers.
+ *          count=flags, for numeraProgramStatistics, or count=layers, for
+ *          numeraProgramLayers; and quires=0,2, for functions that return,
+ *          behind their results, the quires that these results were rounded
+ *          from: i64 with one dimension more, of the words that
+ *          docs/Semantics/Quire.md describes.
  */
 NUMERA_C_API NumeraProgram *numeraCompileFile(const NumeraRegistry *registry,
                                               const char *model,

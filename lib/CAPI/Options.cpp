@@ -38,11 +38,20 @@ static std::string assign(const Key &key, StringRef value) {
   return "";
 }
 
+/// Numbers between commas.
+static bool readNumbers(StringRef list, SmallVectorImpl<unsigned> &numbers) {
+  SmallVector<StringRef> parts;
+  list.split(parts, ',', -1, /*KeepEmpty=*/!list.empty());
+  return all_of(parts, [&](StringRef part) {
+    return !part.getAsInteger(10, numbers.emplace_back());
+  });
+}
+
 std::optional<ModelOptions> numera::readOptions(const char *const *list,
                                                 std::string &error) {
   ModelOptions options;
   CompileOptions &compile = options.compile;
-  std::string count;
+  std::string count, quires;
   const Key keys[] = {
       {"format", &compile.format},
       {"replace", &compile.replace},
@@ -52,6 +61,7 @@ std::optional<ModelOptions> numera::readOptions(const char *const *list,
       {"overflow", &compile.overflow},
       {"seed", &options.seed},
       {"output-as", &compile.outputAs, {"f32", "f64", "storage"}},
+      {"quires", &quires},
       {"function", &compile.function},
       {"safetensors", &compile.safetensors},
       {"target", &compile.target, {"cpu", "nvptx"}},
@@ -77,6 +87,11 @@ std::optional<ModelOptions> numera::readOptions(const char *const *list,
       error = assign(*key, value);
     if (!error.empty())
       return std::nullopt;
+  }
+  if (!readNumbers(quires, compile.quires)) {
+    error = "option 'quires' is '" + quires +
+            "', expected numbers of results, as in 0,2";
+    return std::nullopt;
   }
   compile.countStatusFlags = count == "flags";
   compile.showLayers = count == "layers";

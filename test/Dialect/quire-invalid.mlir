@@ -115,3 +115,19 @@ func.func @a_tensor(%q: tensor<2xi256>) -> tensor<2xi256> {
   %0 = numera.quire_neg %q {format = #numera.format<posit<16, 2>>} : tensor<2xi256>
   return %0 : tensor<2xi256>
 }
+
+// -----
+
+func.func @a_word_too_many(%q: !numera.quire<posit<16, 2>>) -> i64 {
+  // expected-error@+1 {{'numera.quire_word' op reads word 4, but a quire of 'posit<16,2>' has 4}}
+  %0 = numera.quire_word %q[4] : !numera.quire<posit<16, 2>>
+  return %0 : i64
+}
+
+// -----
+
+func.func @words_that_are_missing(%w: i64) -> !numera.quire<posit<16, 2>> {
+  // expected-error@+1 {{number of operands and types do not match: got 2 operands and 4 types}}
+  %0 = numera.quire_from_words %w, %w : !numera.quire<posit<16, 2>>
+  return %0 : !numera.quire<posit<16, 2>>
+}

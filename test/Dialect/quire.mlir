@@ -64,3 +64,20 @@ func.func @a_quire_of_f32(%x: f32, %q: !numera.quire<float<8, 23>>)
   %0 = numera.quire_mac %x, %x, %q : f32, !numera.quire<float<8, 23>>
   return %0 : !numera.quire<float<8, 23>>
 }
+
+// CHECK-LABEL: @words
+// CHECK: numera.quire_word %{{.*}}[3] : !quire_posit16
+// CHECK: numera.quire_from_words %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : tensor<2x!quire_posit16>
+// STORAGE-LABEL: @words
+// STORAGE: %[[BITS:.*]] = arith.constant 192 : i256
+// STORAGE: %[[WORD:.*]] = arith.shrui %{{.*}}, %[[BITS]] : i256
+// STORAGE: arith.trunci %[[WORD]] : i256 to i64
+// STORAGE: arith.extui %{{.*}} : tensor<2xi64> to tensor<2xi256>
+// STORAGE: arith.shli
+// STORAGE: arith.ori
+func.func @words(%q: !quire_posit16, %w: tensor<2xi64>)
+    -> (i64, tensor<2x!quire_posit16>) {
+  %0 = numera.quire_word %q[3] : !quire_posit16
+  %1 = numera.quire_from_words %w, %w, %w, %w : tensor<2x!quire_posit16>
+  return %0, %1 : i64, tensor<2x!quire_posit16>
+}

@@ -228,6 +228,7 @@ LogicalResult Compiler::retype(ModuleOp module, const CompileOptions &options,
         NumeraRetypeOptions retypeOptions;
         retypeOptions.observe = options.observe;
         retypeOptions.layers = options.showLayers;
+        retypeOptions.quires = options.quires;
         if (!options.outputAs.empty())
           retypeOptions.outputAs = options.outputAs;
         passes.addPass(createRetypePass(resolved.policy, retypeOptions));

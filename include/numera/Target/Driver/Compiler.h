@@ -37,8 +37,10 @@ struct CompileOptions {
   std::optional<uint64_t> randomBits; ///< of a stochastic rounding
   std::string target = "cpu";
   std::string cpu = "native";
-  std::string gpu;         ///< empty: that of GPUOptions
-  std::string outputAs;    ///< f32, f64 or storage; empty: as the model says
+  std::string gpu;      ///< empty: that of GPUOptions
+  std::string outputAs; ///< f32, f64 or storage; empty: as the model says
+  /// Results whose quires are returned behind all results (ReturnQuires.cpp).
+  llvm::SmallVector<unsigned> quires;
   std::string function;    ///< empty: every public function
   std::string safetensors; ///< a file; empty: the one beside the model
   /// 0 to 3, as clang's -O; 0 compiles soonest. The bits are the same.

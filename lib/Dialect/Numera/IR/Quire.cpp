@@ -50,6 +50,34 @@ QuireType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+unsigned quireWords(const Format &format) {
+  return format.isOpaque() ? 0 : format.getFamily().quire(format).words();
+}
+
+Type quireWordType(Type quire) {
+  Type word = IntegerType::get(quire.getContext(), 64);
+  auto shaped = dyn_cast<ShapedType>(quire);
+  return shaped ? Type(shaped.clone(word)) : word;
+}
+
+SmallVector<Type> quireWordTypes(Type quire) {
+  auto type = cast<QuireType>(numera::elementType(quire));
+  return SmallVector<Type>(quireWords(type.getFormat()), quireWordType(quire));
+}
+
+LogicalResult QuireWordOp::verify() {
+  auto type = cast<QuireType>(numera::elementType(getQuire().getType()));
+  unsigned words = quireWords(type.getFormat());
+  if (words == 0)
+    return emitOpError("reads an accumulator that only the library of '")
+           << type.getFormat().spelling() << "' knows";
+  if (getIndex() >= words)
+    return emitOpError("reads word ")
+           << getIndex() << ", but a quire of '" << type.getFormat().spelling()
+           << "' has " << words;
+  return success();
+}
+
 bool hasQuire(MLIRContext *context, const Format &format, std::string &error) {
   return hasQuire(registryOf(context), format, error);
 }

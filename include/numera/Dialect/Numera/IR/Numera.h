@@ -105,6 +105,14 @@ bool isPacked(mlir::Type type);
 /// a dynamic count.
 int64_t packedBytes(int64_t count, int64_t width);
 
+/// The words of a quire of the format (docs/Semantics/Quire.md, Q2); 0 for an
+/// opaque format, whose accumulator only its library reads.
+unsigned quireWords(const Format &format);
+/// What a word of a quire, or of each quire of a tensor, has for a type: i64.
+mlir::Type quireWordType(mlir::Type quire);
+/// The same for all words.
+llvm::SmallVector<mlir::Type> quireWordTypes(mlir::Type quire);
+
 /// A predicate of arith.cmpf as a set of Relation bits
 /// (Numerics/Exact/Compare.h).
 int32_t relationsOf(mlir::arith::CmpFPredicate predicate);

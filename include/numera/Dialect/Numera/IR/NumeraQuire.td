@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The operations on quires. All but the last are exact.
+// The operations on quires. All but quire_round are exact.
 
 #ifndef NUMERA_DIALECT_NUMERA_IR_NUMERAQUIRE
 #define NUMERA_DIALECT_NUMERA_IR_NUMERAQUIRE
@@ -115,6 +115,52 @@ def Numera_QuireRoundOp
     /// True if it rounds stochastically: it needs the operand `random`.
     bool drawsRandom();
   }];
+}
+
+// Between quires and their words in memory, for functions that hand sums on.
+
+def Numera_QuireOnlyLike
+    : TypeOrValueSemanticsContainer<Numera_QuireType, "quire-like">;
+
+class Numera_QuireWordsOp<string mnemonic, string phrase, list<Trait> traits>
+    : Op<Numera_Dialect, mnemonic,
+         !listconcat([Pure, SameOperandsAndResultShape],
+                     ElementwiseMappable.traits, traits)> {
+  let summary = phrase;
+}
+
+def Numera_QuireWordOp : Numera_QuireWordsOp<"quire_word", "read a word",
+    [TypesMatchWith<"the result is a word", "quire", "result",
+                    "::numera::quireWordType($_self)">]> {
+  let description = [{
+    Returns the word `index` of a quire, the least significant one for 0
+    (docs/Semantics/Quire.md, Q2 and Q4). `numera-lower-types` makes it a shift.
+
+    ```mlir
+    %1 = numera.quire_word %0[3] : !quire_posit16
+    ```
+  }];
+  let arguments = (ins Numera_QuireOnlyLike:$quire, I32Attr:$index);
+  let results = (outs SignlessIntegerLike:$result);
+  let assemblyFormat = "$quire `[` $index `]` attr-dict `:` type($quire)";
+  let hasVerifier = 1;
+}
+
+def Numera_QuireFromWordsOp
+    : Numera_QuireWordsOp<"quire_from_words", "make a quire of its words",
+    [TypesMatchWith<"operands are the quire's words", "result", "words",
+                    "::numera::quireWordTypes($_self)">]> {
+  let description = [{
+    The inverse of `quire_word`: takes all words of a quire, the least
+    significant one first.
+
+    ```mlir
+    %1 = numera.quire_from_words %a, %b, %c, %d : !quire_posit16
+    ```
+  }];
+  let arguments = (ins Variadic<SignlessIntegerLike>:$words);
+  let results = (outs Numera_QuireOnlyLike:$result);
+  let assemblyFormat = "$words attr-dict `:` type($result)";
 }
 
 #endif // NUMERA_DIALECT_NUMERA_IR_NUMERAQUIRE

@@ -134,6 +134,9 @@ def NumeraRetype : Pass<"numera-retype", "::mlir::ModuleOp"> {
            "return what each layer makes, what it makes of the reference's "
            "numbers, and the reference's, behind the results of public "
            "functions">,
+    ListOption<"quires", "quires", "unsigned",
+               "return the words of the quires that these results of public "
+               "functions were rounded from, behind all results">,
   ];
   let dependentDialects = ["::numera::NumeraDialect",
                            "::mlir::arith::ArithDialect",

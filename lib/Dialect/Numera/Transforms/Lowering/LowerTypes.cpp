@@ -188,6 +188,59 @@ struct LowerQuireZero : OpConversionPattern<QuireZeroOp> {
   }
 };
 
+static Value integerConstant(OpBuilder &builder, Location loc, Type type,
+                             uint64_t value) {
+  APInt number(numera::elementType(type).getIntOrFloatBitWidth(), value);
+  TypedAttr attribute =
+      builder.getIntegerAttr(numera::elementType(type), number);
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    attribute = DenseElementsAttr::get(shaped, number);
+  return arith::ConstantOp::create(builder, loc, attribute);
+}
+
+/// A word of the integer that a quire is.
+struct LowerQuireWord : OpConversionPattern<QuireWordOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(QuireWordOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value quire = adaptor.getQuire();
+    Value bits = integerConstant(rewriter, loc, quire.getType(),
+                                 uint64_t(64) * op.getIndex());
+    Value word = arith::ShRUIOp::create(rewriter, loc, quire, bits);
+    if (word.getType() == op.getType())
+      rewriter.replaceOp(op, word);
+    else
+      rewriter.replaceOpWithNewOp<arith::TruncIOp>(op, op.getType(), word);
+    return success();
+  }
+};
+
+struct LowerQuireFromWords : OpConversionPattern<QuireFromWordsOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(QuireFromWordsOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Type type = getTypeConverter()->convertType(op.getType());
+    Value quire;
+    for (auto [i, word] : llvm::enumerate(adaptor.getWords())) {
+      Value part = word;
+      if (word.getType() != type)
+        part = arith::ExtUIOp::create(rewriter, loc, type, word);
+      if (i != 0) {
+        Value bits = integerConstant(rewriter, loc, type, 64 * i);
+        part = arith::ShLIOp::create(rewriter, loc, part, bits);
+        part = arith::OrIOp::create(rewriter, loc, quire, part);
+      }
+      quire = part;
+    }
+    rewriter.replaceOp(op, quire);
+    return success();
+  }
+};
+
 /// numera.constant, and what upstream's folders make of several of them.
 template <typename Op> struct LowerConstant : OpConversionPattern<Op> {
   using OpConversionPattern<Op>::OpConversionPattern;
@@ -261,8 +314,8 @@ LogicalResult lowerTypes(ModuleOp module) {
   patterns
       .add<ToStorageForm, StatusFlagsToStorageForm, LowerConstant<ConstantOp>,
            LowerConstant<arith::ConstantOp>, QuireToStorageForm, LowerQuireZero,
-           PackingToStorageForm<PackOp>, PackingToStorageForm<UnpackOp>>(
-          converter, context);
+           LowerQuireWord, LowerQuireFromWords, PackingToStorageForm<PackOp>,
+           PackingToStorageForm<UnpackOp>>(converter, context);
   return applyPartialConversion(module, target, std::move(patterns));
 }
 

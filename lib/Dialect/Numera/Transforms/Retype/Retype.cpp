@@ -12,7 +12,8 @@
 //   3. operations of arith and math on floats become those of `numera`, and
 //      constants are encoded (RetypeOperations.cpp);
 //   4. contractions and sums move to the accumulator (RetypeContractions.cpp);
-//   5. operations that round stochastically get their random bits
+//   5. sums that are asked for are returned (ReturnQuires.cpp);
+//   6. operations that round stochastically get their random bits
 //      (RetypeRandom.cpp).
 
 #include "Retype.h"
@@ -51,9 +52,9 @@ struct Outputs {
 class Retyper {
 public:
   Retyper(ModuleOp module, const ResolvedPolicy &policy, Outputs outputs,
-          bool observe, bool showsLayers)
+          bool observe, bool showsLayers, ArrayRef<unsigned> quires)
       : module(module), policies(module, policy), floats(policies.floats()),
-        observe(observe), showsLayers(showsLayers),
+        observe(observe), showsLayers(showsLayers), quires(quires),
         rewriter(module.getContext()), outputs(outputs) {}
 
   LogicalResult run() {
@@ -92,6 +93,8 @@ public:
     });
     if (!observe)
       propagateScales(module, policies);
+    if (failed(returnQuires(module, quires)))
+      return failure();
     policies.finish();
     dropOrigins(module);
     return assignRandomBits(module);
@@ -122,6 +125,7 @@ private:
   Policies policies;
   const FloatTypes &floats;
   bool observe, showsLayers;
+  ArrayRef<unsigned> quires; ///< results whose sums are returned as well
   IRRewriter rewriter;
   Outputs outputs;
   BitcastFormats bitcasts;
@@ -382,8 +386,9 @@ struct RetypePass : impl::NumeraRetypeBase<RetypePass> {
           << outputAs << "'; expected f32, f64 or storage";
       return signalPassFailure();
     }
-    if (failed(
-            Retyper(getOperation(), *policy, outputs, observe, layers).run()))
+    if (failed(Retyper(getOperation(), *policy, outputs, observe, layers,
+                       SmallVector<unsigned>(quires.begin(), quires.end()))
+                   .run()))
       signalPassFailure();
   }
 

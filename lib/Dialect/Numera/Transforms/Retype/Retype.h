@@ -124,6 +124,12 @@ mlir::Value createBlockedSum(mlir::IRRewriter &rewriter,
                              mlir::linalg::GenericOp generic,
                              const ResolvedPolicy &policy);
 
+/// Lets public functions return, after their results, the words of the quires
+/// that these results of theirs were rounded from. Contractions have been
+/// retyped.
+mlir::LogicalResult returnQuires(mlir::ModuleOp module,
+                                 llvm::ArrayRef<unsigned> results);
+
 /// Gives every operation that rounds stochastically, and has none, its random
 /// bits, drawn by a numera.random with an id of its own. Functions that draw
 /// take seed, step and sample as three trailing i64 and have the attribute
