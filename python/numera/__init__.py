@@ -19,6 +19,7 @@ from numera._import import import_model
 from numera._kernels import stochastic
 from numera._lowering import lowering
 from numera._programs import Program, Statistics, compile, open
+from numera._quires import merge_quires, quire_words, round_quires
 from numera._register import register
 from numera._scaled import Scaled
 from numera._scans import einsum
@@ -62,11 +63,14 @@ __all__ = [
     "lowering",
     "matmul",
     "mean",
+    "merge_quires",
     "open",
     "posit",
     "quantize",
+    "quire_words",
     "register",
     "report",
+    "round_quires",
     "scaled",
     "search",
     "stochastic",

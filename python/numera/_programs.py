@@ -294,6 +294,7 @@ def compile(
     overflow: str | None = None,
     seed: int | None = None,
     output_as: str | None = None,
+    quires: Sequence[int] = (),
     function: str | None = None,
     policy: Mapping[str, Any] | Path | None = None,
     formats: Path | Sequence[Path] = (),
@@ -316,6 +317,9 @@ def compile(
     accumulate  what sums of products are kept in: ``same``, ``quire``, a format.
     output_as   results as ``f32``, ``f64``, or codes, ``storage``; None: as in the
                 model.
+    quires      numbers of results whose sums are results as well, behind all others:
+                the words of the quires that they were rounded from, as i64 in a
+                last dimension (Semantics/Quire.md). With ``accumulate="quire"``.
     policy      formats for parts of the model: a mapping with the keys of
                 Configuration.md's ``policy``, or a YAML file that has one. Its
                 ``default`` and ``accumulate`` are the two arguments above.
@@ -371,6 +375,7 @@ def _source(model: Any, given: Mapping[str, Any]) -> _Model:
     options = {
         "format": request.name(given.get("format")),
         "replace": _joined(replace),
+        "quires": ",".join(map(str, given.get("quires", ()))),
         "accumulate": request.name(given.get("accumulate"), words=ACCUMULATORS),
         **{key.replace("_", "-"): given.get(key) for key in _AS_GIVEN},
         **{

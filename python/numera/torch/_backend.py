@@ -16,6 +16,12 @@ import numera
 from numera._errors import Error
 from numera._programs import ACCUMULATORS
 from numera._request import Spec
+from numera.torch._accumulate import (
+    NO_GRADIENTS,
+    Accumulation,
+    Gradients,
+    make_exact,
+)
 from numera.torch._cache import linalg_of
 from numera.torch._call import check_types, make_call, make_empty_call
 from numera.torch._decompositions import table
@@ -29,7 +35,7 @@ from numera.torch._refusals import FALLBACK, GraphError, check_operators
 from numera.torch._stats import Recorder, names_of
 
 __all__ = ["Backend", "Fallback", "backend"]
-TRAINING, BACKWARD, INFERENCE = 1, 2, 3
+TRAINING, BACKWARD, INFERENCE, SUMS = 1, 2, 3, 4
 """Kinds of graphs, which draw differently."""
 
 
@@ -67,6 +73,9 @@ class Backend:
         self._options = dict(options)
         self._recorder = Recorder(stats) if stats else None
         self._ordinal = 0
+        self._accumulation: Accumulation | None = None
+        self._sums = 0
+        """Counts what :meth:`accumulate` has rounded."""
         self._is_broken = False
         """Whether there was a model of several graphs."""
         self._lock = threading.Lock()
@@ -80,10 +89,10 @@ class Backend:
         ended: Any = getattr(graph, "compile_subgraph_reason", None)
         self._is_broken |= getattr(ended, "graph_break", False)
         saved: set[str] = set()
-        names = names_of(graph)
+        gradients = Gradients(names_of(graph), set())
         compiler = aot_autograd(
-            fw_compiler=self._compiler(TRAINING, saved),
-            bw_compiler=self._compiler(BACKWARD, saved, names),
+            fw_compiler=self._compiler(TRAINING, saved, gradients),
+            bw_compiler=self._compiler(BACKWARD, saved, gradients),
             inference_compiler=self._compiler(INFERENCE, saved),
             decompositions=table(),
         )
@@ -103,6 +112,23 @@ class Backend:
         :meth:`numera.Program.layers` has them, forward and backward."""
         return self._measured.layers()
 
+    def accumulate(self, parameters: Any, *, group: Any = None) -> Accumulation:
+        """A block in which the gradients of several backward passes are added up in
+        quires, and rounded once where it ends.
+
+        parameters  a module, or its parameters.
+        group       processes that share the sum: ``True``, or a group of
+                    ``torch.distributed``.
+        """
+        if self._recorder is not None:
+            raise Error("accumulate goes without stats, expected one of them")
+        return Accumulation(self, parameters, group)
+
+    def _draws_of_sums(self) -> Any:
+        """What sums draw that are rounded stochastically."""
+        self._sums += 1
+        return numera.stochastic(_mix(self.seed + _mix(SUMS << 32)), self._sums)
+
     @property
     def _measured(self) -> Recorder:
         if self._recorder is None:
@@ -111,26 +137,29 @@ class Backend:
 
     def state_dict(self) -> dict[str, int]:
         """What a run needs that goes on with the same bits."""
-        return {"seed": self.seed, "step": self.step}
+        sums = {"sums": self._sums} if self._sums else {}
+        return {"seed": self.seed, "step": self.step, **sums}
 
     def load_state_dict(self, state: Mapping[str, int]) -> None:
         self.seed, self.step = int(state["seed"]), int(state["step"])
+        self._sums = int(state.get("sums", 0))
         self._ordinal = 0
 
     # ---- compiling ----------------------------------------------------------
 
     def _compiler(
-        self, kind: int, saved: set[str], names: Sequence[str] = ()
+        self, kind: int, saved: set[str], gradients: Gradients = NO_GRADIENTS
     ) -> Callable[[fx.GraphModule, Any], Any]:
         """`saved` are the names of parameters that the forward pass moved, for the
-        backward pass; `names` are those of the model's inputs and parameters."""
+        backward pass."""
         from functorch.compile import make_boxed_func
 
         def compile(module: fx.GraphModule, inputs: Any) -> Any:
             weights = _parameters(module, saved)
             if kind == TRAINING:
                 saved.update(_moved(module, weights))
-            return make_boxed_func(self._compile(module, kind, weights, names))
+                gradients.parameters.update(weights)
+            return make_boxed_func(self._compile(module, kind, weights, gradients))
 
         return compile
 
@@ -139,12 +168,12 @@ class Backend:
         module: fx.GraphModule,
         kind: int,
         weights: Collection[int] = (),
-        names: Sequence[str] = (),
+        gradients: Gradients = NO_GRADIENTS,
     ) -> Callable[..., Any]:
         """A function of the graph's arguments, of which `weights` are parameters."""
         if has_symbols(module):
             return specialising(
-                module, lambda each: self._compile(each, kind, weights, names)
+                module, lambda each: self._compile(each, kind, weights, gradients)
             )
         self._policy.see(
             module, is_all=not self._is_broken, is_forward=kind == TRAINING
@@ -163,7 +192,7 @@ class Backend:
             raise Error("stats goes without Quantizer, expected one of them")
         if self._fallback is None and not own:
             try:
-                return self._program(module, kind, passes, names)
+                return self._program(module, kind, passes, gradients)
             except GraphError as error:
                 raise error.with_hint(FALLBACK) from None
         foreign: dict[str, Fallback] = {}
@@ -191,7 +220,7 @@ class Backend:
         module: fx.GraphModule,
         kind: int,
         passes: Mapping[str, str],
-        names: Sequence[str] = (),
+        gradients: Gradients = NO_GRADIENTS,
     ) -> Callable[..., Any]:
         check_operators(module)
         groups = Groups(self._policy, passes)
@@ -212,12 +241,25 @@ class Backend:
         self.programs.append(program)
         draws = self._draws(kind)
         if self._recorder is None or kind == INFERENCE:
-            return make_call(graph, program, draws, self._threads)
+            call = make_call(graph, program, draws, self._threads)
+            if kind != BACKWARD:
+                return call
+            options = {**groups.options(text), **self._options}
+            return make_exact(
+                self,
+                graph,
+                call,
+                lambda quires: numera.compile(text, quires=quires, **options),
+                lambda program, **more: make_call(
+                    graph, program, draws, self._threads, **more
+                ),
+                gradients,
+            )
         plain = numera.compile(text, format="f32", **self._options)
         named = None
         if kind == BACKWARD:
             results: Any = module.graph.output_node().args[0]
-            listed = [*names, *(f"gradient {n}" for n in range(len(results)))]
+            listed = [*gradients.names, *(f"gradient {n}" for n in range(len(results)))]
             formats = [groups.format_of(_made(node)) for node in results]
             named = list(zip(listed, formats))
         return self._recorder.call(graph, program, plain, draws, self._threads, named)
@@ -297,22 +339,37 @@ def _name_of(node: fx.Node) -> str:
 def _passes_of(module: fx.GraphModule, kind: int) -> dict[str, str]:
     """The pass that each node belongs to, by its name.
 
-    In a backward graph, what makes a gradient of a parameter is the operation
-    that it is the result of, and what only moves that result.
+    In a backward graph, what makes a gradient of a parameter is the operation that
+    it is the result of, and what only moves that result. Where a parameter is used
+    in several places, that is each of the operations whose results are added.
     """
     if kind != BACKWARD:
         return {}
     passes = {node.name: ERRORS for node in module.graph.nodes}
-    end = next(node for node in module.graph.nodes if node.op == "output")
-    for node in end.args[0]:
-        if not isinstance(node, fx.Node):
+    results: Any = module.graph.output_node().args[0]
+    made = [node for node in results if isinstance(node, fx.Node)]
+    while made:
+        node = made.pop()
+        if len(node.users) != 1 or node.op != "call_function":
             continue
-        while len(node.users) == 1 and node.op == "call_function":
-            passes[node.name] = GRADIENTS
-            if _name_of(node) not in _MOVES:
-                break
-            node = node.args[0]
+        passes[node.name] = GRADIENTS
+        made += [node.args[place] for place in _parts_of(node)]
     return passes
+
+
+def _parts_of(node: fx.Node) -> Sequence[int]:
+    """The arguments that a gradient comes from, of what moves it or adds to it."""
+    name = _name_of(node)
+    given: tuple[Any, ...] = node.args
+    if name in _MOVES:
+        parts = [0]
+    elif name == "add":
+        parts = [0, 1]
+    elif name == "index_put" and given[3:] == (True,):
+        parts = [2]
+    else:
+        return ()
+    return [place for place in parts if isinstance(given[place], fx.Node)]
 
 
 _OWN = (

@@ -68,11 +68,15 @@ def make_call(
     draw: Callable[[], tuple[int, int]],
     threads: int,
     seen: list[torch.Tensor] | None = None,
+    more: Sequence[Sequence[int]] = (),
+    take: Callable[[list[Any], list[torch.Tensor]], None] | None = None,
 ) -> Callable[..., list[Any]]:
     """A function of the graph's arguments that returns what the graph does.
 
     draw  seed and step of a call.
     seen  a list that has the program's inputs after a call.
+    more  shapes of results of the program, i64, that stand behind the graph's.
+    take  is given the graph's results and these.
     """
     native = program._native
     (function,) = program.functions
@@ -81,13 +85,18 @@ def make_call(
         native,
         function,
         _memory(inputs, "an input"),
-        _memory(graph.outputs, "a result"),
+        [
+            *_memory(graph.outputs, "a result"),
+            *((_DTYPES[torch.int64], list(shape)) for shape in more),
+        ],
     )
     dtypes = [tensor.dtype for tensor in inputs]
     places, draws = graph.inputs, graph.draws
     orders = [graph.orders.get(place) for place in places] + [None] * len(draws)
     returns = _Results(graph.plan)
     outputs = [(list(tensor.shape), tensor.dtype) for tensor in graph.outputs]
+    own = len(outputs)
+    outputs += [(list(shape), torch.int64) for shape in more]
     laid = [
         (place, tuple(tensor.stride()))
         for place, tensor in enumerate(graph.outputs)
@@ -117,7 +126,10 @@ def make_call(
             result = results[place]
             moved = torch.empty_strided(result.shape, strides, dtype=result.dtype)
             results[place] = moved.copy_(result)
-        return returns(arguments, results)
+        returned = returns(arguments, results)
+        if take is not None:
+            take(returned, results[own:])
+        return returned
 
     return invoke
 
