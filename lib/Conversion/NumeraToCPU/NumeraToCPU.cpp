@@ -68,6 +68,7 @@ static void addBufferization(OpPassManager &passes) {
 }
 
 static void addLoweringToLLVM(OpPassManager &passes) {
+  passes.addPass(createNumeraLowerShapes());
   passes.addPass(memref::createExpandStridedMetadataPass());
   passes.addPass(createConvertVectorToSCFPass());
   passes.addPass(createLowerAffinePass());

@@ -22,6 +22,7 @@ using namespace mlir;
 namespace numera {
 
 static void addLoweringToLLVM(OpPassManager &passes) {
+  passes.addPass(createNumeraLowerShapes());
   passes.addPass(memref::createExpandStridedMetadataPass());
   passes.addPass(createConvertVectorToSCFPass());
   passes.addPass(createLowerAffinePass());

@@ -181,6 +181,39 @@ def NumeraLowerAsserts : Pass<"numera-lower-asserts", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def NumeraLowerShapes : Pass<"numera-lower-shapes"> {
+  let summary = "write out dimensions that are split into unknown sizes";
+  let description = [{
+    *Requires:* memrefs; runs before upstream's `expand-strided-metadata`, which
+    takes no such operation.
+    *Before:* `memref.expand_shape` with a group of several dynamic sizes.
+    *After:* `memref.reinterpret_cast` with sizes and strides.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-lower-shapes
+    func.func @f(%x: memref<?x8xf32>, %b: index, %s: index) -> memref<?x?x8xf32> {
+      %0 = memref.expand_shape %x [[0, 1], [2]] output_shape [%b, %s, 8] : memref<?x8xf32> into memref<?x?x8xf32>
+      return %0 : memref<?x?x8xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%arg0: memref<?x8xf32>, %arg1: index, %arg2: index) -> memref<?x?x8xf32> {
+      %base_buffer, %offset, %sizes:2, %strides:2 = memref.extract_strided_metadata %arg0 : memref<?x8xf32> -> memref<f32>, index, index, index, index, index
+      %0 = arith.muli %arg2, %strides#0 : index
+      %reinterpret_cast = memref.reinterpret_cast %base_buffer to offset: [0], sizes: [%arg1, %arg2, 8], strides: [%0, 8, 1] : memref<f32> to memref<?x?x8xf32>
+      return %reinterpret_cast : memref<?x?x8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
 def NumeraAnnotateBranches : Pass<"numera-annotate-branches"> {
   let summary = "move loop annotations to where translation reads them";
   let description = [{

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// RUN: numera-opt %s --numera-lower-shapes | FileCheck %s
+// Upstream's pass takes what is left.
+// RUN: numera-opt %s --numera-lower-shapes --expand-strided-metadata -o /dev/null
+
+// CHECK-LABEL: @of_any_offset
+// CHECK: %{{.*}}, %[[OFFSET:.*]], %{{.*}}:2, %[[STRIDES:.*]]:2 = memref.extract_strided_metadata
+// CHECK-DAG: %[[INNER:.*]] = arith.muli %{{.*}}, %[[STRIDES]]#0
+// CHECK: memref.reinterpret_cast %{{.*}} to offset: [%[[OFFSET]]], sizes: [%{{.*}}, %{{.*}}, 8], strides: [%[[INNER]], %[[STRIDES]]#0, %[[STRIDES]]#1]
+func.func @of_any_offset(%x: memref<?x8xf32, strided<[?, ?], offset: ?>>, %b: index, %s: index)
+    -> memref<?x?x8xf32, strided<[?, ?, ?], offset: ?>> {
+  %0 = memref.expand_shape %x [[0, 1], [2]] output_shape [%b, %s, 8]
+    : memref<?x8xf32, strided<[?, ?], offset: ?>> into memref<?x?x8xf32, strided<[?, ?, ?], offset: ?>>
+  return %0 : memref<?x?x8xf32, strided<[?, ?, ?], offset: ?>>
+}
+
+// One size that is not known is upstream's.
+// CHECK-LABEL: @one_size
+// CHECK: memref.expand_shape
+func.func @one_size(%x: memref<?xf32>, %b: index) -> memref<?x8xf32> {
+  %0 = memref.expand_shape %x [[0, 1]] output_shape [%b, 8] : memref<?xf32> into memref<?x8xf32>
+  return %0 : memref<?x8xf32>
+}
