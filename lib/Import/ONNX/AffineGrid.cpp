@@ -44,7 +44,7 @@ static std::optional<SmallVector<int64_t>> gridSizes(Node &node,
     sizes.assign(list->begin() + 2, list->end());
   }
   for (Dim size : sizes)
-    if (size.batched || size.count < 1) {
+    if (size.isDynamic() || size.count < 1) {
       (void)node.error("an image of " + str(sizes) +
                        "; expected sizes of at least 1");
       return std::nullopt;

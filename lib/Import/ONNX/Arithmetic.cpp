@@ -71,7 +71,7 @@ static LogicalResult importPow(Node &node, const Shape &shape) {
                                      }));
   int64_t wide = x.isIntegral() ? exponent.dataType : x.dataType;
   std::optional<float> number = exponent.scalar();
-  if (exponent.isIntegral() && exponent.host && !exponent.isBatched() &&
+  if (exponent.isIntegral() && exponent.host && !exponent.isDynamic() &&
       elementCount(exponent.shape) == 1)
     number = float(exponent.host->ints[0].count);
   if (number == 2.0f && !x.isIntegral())
@@ -142,11 +142,12 @@ static Value binary(StringRef op, LocBuilder &b, Value lhs, Value rhs,
 
 LogicalResult importBinary(Node &node) {
   const Tensor &x = node.input(0), &y = node.input(1);
-  if (x.isBatched() || y.isBatched())
-    return foldIntegers(node);
   std::optional<Shape> shape = broadcastAll(node);
   if (!shape)
     return failure();
+  if (x.isDynamic() || y.isDynamic())
+    if (std::optional<Tensor> known = foldIntegers(node, *shape))
+      return node.finish(*known);
   if (node.op() == "Pow")
     return importPow(node, *shape);
   if (failed(checkSameType(node)))
@@ -229,6 +230,49 @@ LogicalResult importBitShift(Node &node) {
                                    }));
 }
 
+/// Whether two sizes compare so, if that is the same for all sizes of the
+/// batch; nothing else.
+static std::optional<bool> compareSizes(Dim x, Dim y, Order order) {
+  auto holds = [&](int64_t lhs, int64_t rhs) {
+    return order == Order::Equal  ? lhs == rhs
+           : order == Order::Less ? lhs < rhs
+                                  : lhs <= rhs;
+  };
+  if (!x.isDynamic() && !y.isDynamic())
+    return holds(x.count, y.count);
+  if (x == y)
+    return order != Order::Less;
+  if ((x.isDynamic() && y.isDynamic()) || (x.isDynamic() ? x : y).count < 0)
+    return std::nullopt;
+  // One of them is from 0 on.
+  int64_t other = x.isDynamic() ? y.count : x.count;
+  if (other < 0)
+    return order != Order::Equal && y.isDynamic();
+  if (other == 0 && order == (x.isDynamic() ? Order::Less : Order::LessOrEqual))
+    return y.isDynamic();
+  return std::nullopt;
+}
+
+/// A comparison with sizes of the batch that comes out the same for all of
+/// them, as whether a size is -1.
+static std::optional<Tensor> compareKnown(Node &node, const Tensor &x,
+                                          const Tensor &y, const Shape &shape,
+                                          Order order) {
+  if (!x.host || !y.host || (!x.isDynamic() && !y.isDynamic()))
+    return std::nullopt;
+  Tensor lhs = node.emit.expand(x, shape), rhs = node.emit.expand(y, shape);
+  if (!lhs.host || !rhs.host)
+    return std::nullopt;
+  std::vector<Dim> results;
+  for (auto [a, b] : llvm::zip_equal(lhs.host->ints, rhs.host->ints)) {
+    std::optional<bool> result = compareSizes(a, b, order);
+    if (!result)
+      return std::nullopt;
+    results.push_back(Dim::fixed(*result));
+  }
+  return Tensor::ofInts(std::move(results), shape, type::Bool);
+}
+
 LogicalResult importCompare(Node &node) {
   const Tensor &x = node.input(0), &y = node.input(1);
   std::optional<Shape> shape = broadcastAll(node);
@@ -239,6 +283,9 @@ LogicalResult importCompare(Node &node) {
   Order order = op == "Equal"           ? Order::Equal
                 : op.ends_with("Equal") ? Order::LessOrEqual
                                         : Order::Less;
+  if (std::optional<Tensor> known =
+          compareKnown(node, swaps ? y : x, swaps ? x : y, *shape, order))
+    return node.finish(*known);
   bool noSign = isUnsigned(x.dataType);
   return node.finish(node.emit.map(
       {&x, &y}, *shape,
@@ -258,9 +305,9 @@ LogicalResult importWhere(Node &node) {
   if (!shape || failed(checkSameType(node, 1)))
     return failure();
   const Tensor &x = node.input(1), &y = node.input(2);
-  if (condition.host && !condition.isBatched() &&
-      (x.isBatched() || y.isBatched()))
-    return selectKnown(node, *shape);
+  if (x.isDynamic() || y.isDynamic())
+    if (std::optional<Tensor> known = selectKnown(node, *shape))
+      return node.finish(*known);
   return node.finish(node.emit.map(
       {&condition, &x, &y}, *shape,
       [](LocBuilder &b, ValueRange args) {

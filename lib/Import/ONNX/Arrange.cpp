@@ -27,25 +27,27 @@ LogicalResult importTile(Node &node) {
                         "; expected one for each dimension");
     LocBuilder &b = node.emit.b;
     for (auto [i, from, to] : llvm::enumerate(x.shape, shape)) {
-      if (from.batched != to.batched || (from.is(0) && !to.is(0)))
+      if (from.isDynamic() != to.isDynamic() || (from.is(0) && !to.is(0)))
         return node.error("repeats " + str(x.shape) + " to " + str(shape));
-      Value size = from.batched ? node.emit.size(from) : index(b, from.count);
+      Value size =
+          from.isDynamic() ? node.emit.size(from) : index(b, from.count);
       requireSize(node, mul(b, size, repeats.index(b, int64_t(i))), to);
     }
   } else {
-    std::optional<SmallVector<int64_t>> repeats = node.constants(1);
+    std::optional<SmallVector<Dim>> repeats = node.dims(1);
     if (!repeats)
       return failure();
     if (repeats->size() != shape.size())
       return node.error(Twine(repeats->size()) + " repeats of " + str(x.shape) +
                         "; expected one for each dimension");
-    for (auto [dim, count] : llvm::zip_equal(shape, *repeats)) {
-      if (count < 0 || count > kMaxElements)
-        return node.error("repeats a dimension " + Twine(count) +
+    for (auto [dim, times] : llvm::zip_equal(shape, *repeats)) {
+      if (times.count < 0 || times.count > kMaxElements)
+        return node.error("repeats a dimension " + Twine(times.count) +
                           " times; expected 0 to 2^40");
-      if (dim.batched && count != 1)
+      // An element's place is its index modulo the dimension's fixed size.
+      if (dim.isDynamic() && !times.is(1))
         return node.error("repeats the batch, of " + str(x.shape));
-      dim.count *= count;
+      dim = {dim.count * times.count, dim.sizes | times.sizes};
     }
   }
   if (failed(node.checkSize(shape)))
@@ -116,7 +118,7 @@ LogicalResult importReverseSequence(Node &node) {
       failed(node.checkRank(1, 1)))
     return failure();
   if (time == batch || lengths.shape[0] != x.shape[batch] ||
-      x.shape[time].batched)
+      x.shape[time].isDynamic())
     return node.error("lengths of shape " + str(lengths.shape) + " for " +
                       str(x.shape) + " along axes " + Twine(time) + " and " +
                       Twine(batch));
@@ -181,6 +183,20 @@ static Value countOf(Node &node) {
   return select(b, compare(b, Order::Equal, step, zero), index(b, -1), count);
 }
 
+/// How many numbers a range by 1 from 0 to a size has: the size.
+static std::optional<Dim> sizeOfCount(Node &node) {
+  auto number = [&](unsigned i) -> std::optional<Dim> {
+    const Tensor &tensor = node.input(i);
+    if (!tensor.host || !tensor.isIntegral() || tensor.host->ints.size() != 1)
+      return std::nullopt;
+    return tensor.host->ints[0];
+  };
+  std::optional<Dim> start = number(0), limit = number(1), step = number(2);
+  bool isCount = start && limit && step && start->is(0) && step->is(1) &&
+                 limit->count >= 0;
+  return isCount ? limit : std::nullopt;
+}
+
 /// Numbers from the start by the step.
 LogicalResult importRange(Node &node) {
   const Tensor &start = node.input(0), &limit = node.input(1),
@@ -188,8 +204,8 @@ LogicalResult importRange(Node &node) {
   if (start.dataType != limit.dataType || start.dataType != delta.dataType)
     return node.error("start, limit and delta differ in type");
   Shape shape;
-  bool isKnown = start.host && limit.host && delta.host && !start.isBatched() &&
-                 !limit.isBatched() && !delta.isBatched();
+  bool isKnown = start.host && limit.host && delta.host && !start.isDynamic() &&
+                 !limit.isDynamic() && !delta.isDynamic();
   if (isKnown) {
     auto number = [](const Tensor &tensor) {
       return tensor.isIntegral() ? double(tensor.host->ints[0].count)
@@ -203,6 +219,8 @@ LogicalResult importRange(Node &node) {
     if (!(step != 0) || !(count < double(kMaxElements)))
       return node.error("a step of " + std::to_string(step) + " to the limit");
     shape = {Dim::fixed(count > 0 ? int64_t(count) : 0)};
+  } else if (std::optional<Dim> size = sizeOfCount(node)) {
+    shape = {*size};
   } else if (std::optional<Shape> known = node.declared(0)) {
     if (known->size() != 1)
       return node.error("a range of shape " + str(*known));
@@ -240,7 +258,7 @@ LogicalResult importOneHot(Node &node) {
     return failure();
   int64_t size = 0;
   bool isComputed = false;
-  if (depth.host && !depth.isBatched() && elementCount(depth.shape) == 1)
+  if (depth.host && !depth.isDynamic() && elementCount(depth.shape) == 1)
     size = depth.isIntegral() ? depth.host->ints[0].count
                               : int64_t(depth.number(0));
   else if (node.declared(0) &&

@@ -51,7 +51,7 @@ static std::optional<Tensor> append(Node &node, unsigned past,
   Shape expected = shape;
   if (before.rank() == 4)
     expected[2] = before.shape[2];
-  if (before.shape != expected || x.shape[2].batched) {
+  if (before.shape != expected || x.shape[2].isDynamic()) {
     (void)node.error(node.inputName(past) + " has shape " + str(before.shape) +
                      " before " + str(x.shape));
     return std::nullopt;

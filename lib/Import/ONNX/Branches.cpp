@@ -32,7 +32,7 @@ LogicalResult importIf(Node &node) {
         return failure();
     return success();
   };
-  if (condition.host && !condition.isBatched()) {
+  if (condition.host && !condition.isDynamic()) {
     auto results =
         node.graph.importBody(condition.host->ints[0].count ? *yes : *no, {});
     if (!results)

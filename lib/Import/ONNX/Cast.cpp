@@ -102,7 +102,7 @@ Tensor convertTo(Emitter &emit, const Tensor &given, int64_t to) {
       dim.count = wrap(dim.count, to);
     return Tensor::ofInts(std::move(ints), x.shape, to);
   }
-  if (isKnown && x.isIntegral() && !x.isBatched()) {
+  if (isKnown && x.isIntegral() && !x.isDynamic()) {
     std::vector<double> doubles;
     for (Dim dim : x.host->ints)
       doubles.push_back(x.dataType == type::UInt64 ? double(uint64_t(dim.count))

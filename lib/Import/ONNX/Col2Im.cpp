@@ -53,7 +53,7 @@ readBlockSides(Node &node, ArrayRef<int64_t> blocks) {
     return fail("an image of " + str(sizes) + " from blocks of " + str(shape) +
                 "; expected equally many dimensions");
   for (Dim size : llvm::concat<Dim>(sizes, shape))
-    if (size.batched || size.count < 1)
+    if (size.isDynamic() || size.count < 1)
       return fail("an image of " + str(sizes) + " from blocks of " +
                   str(shape) + "; expected sizes of at least 1");
   if (failed(node.checkSize(sizes)) || failed(node.checkSize(shape)))
@@ -89,7 +89,7 @@ static LogicalResult assemble(Node &node, ArrayRef<int64_t> given) {
   if (failed(node.checkSize(blocks)) || failed(node.checkSize(counts)))
     return failure();
   int64_t taps = product(blocks).count, places = product(counts).count;
-  if (!x.shape[2].is(places) || x.shape[1].batched ||
+  if (!x.shape[2].is(places) || x.shape[1].isDynamic() ||
       x.shape[1].count % taps != 0)
     return node.error(node.inputName(0) + " has shape " + str(x.shape) +
                       "; expected batch, a multiple of " + Twine(taps) +
@@ -145,7 +145,7 @@ static int64_t blockCount(Node &node, ArrayRef<int64_t> sizes,
   for (size_t i = 0; i < rank; ++i) {
     int64_t room = declared[2 + i].count + pads[i] + pads[rank + i] -
                    (sizes[i] - 1) * dilations[i] - 1;
-    if (room < 0 || declared[2 + i].batched)
+    if (room < 0 || declared[2 + i].isDynamic())
       return -1;
     count *= room / strides[i] + 1;
     if (count > kMaxElements)
@@ -163,7 +163,7 @@ possibleBlocks(Node &node) {
   const Shape &list = node.input(2).shape;
   constexpr size_t most = 16;
   if (!declared || declared->size() < 3 || list.size() != 1 ||
-      !list[0].is(int64_t(declared->size()) - 2) || x[1].batched ||
+      !list[0].is(int64_t(declared->size()) - 2) || x[1].isDynamic() ||
       (*declared)[1].count < 1 || x[1].count % (*declared)[1].count != 0) {
     (void)node.constants(2);
     return std::nullopt;

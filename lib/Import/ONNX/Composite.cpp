@@ -154,7 +154,7 @@ LogicalResult importLRN(Node &node) {
   const Tensor &x = node.input(0);
   if (node.failed())
     return failure();
-  if (x.rank() < 3 || size < 1 || x.shape[1].batched)
+  if (x.rank() < 3 || size < 1 || x.shape[1].isDynamic())
     return node.error("size " + Twine(size) + " for " + str(x.shape));
   Emitter &emit = node.emit;
   Tensor squares = power(emit, x, 2);

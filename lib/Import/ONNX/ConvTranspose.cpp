@@ -133,8 +133,8 @@ LogicalResult Transposed::read() {
   if (failed(node.checkRank(1, x.size())))
     return failure();
   if (llvm::any_of(ArrayRef(x).drop_front(),
-                   [](Dim dim) { return dim.batched; }) ||
-      llvm::any_of(w, [](Dim dim) { return dim.batched; }))
+                   [](Dim dim) { return dim.isDynamic(); }) ||
+      llvm::any_of(w, [](Dim dim) { return dim.isDynamic(); }))
     return node.error("image " + str(x) + " and weights " + str(w) +
                       "; expected fixed sizes but for the batch");
   if (image.dataType != weights.dataType)

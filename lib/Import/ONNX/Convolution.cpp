@@ -51,7 +51,8 @@ static LogicalResult checkChannels(Node &node, int64_t groups) {
                       "; expected batch, channels and spatial dimensions");
   if (failed(node.checkRank(1, x.size())))
     return failure();
-  if (x[1].batched || llvm::any_of(w, [](Dim dim) { return dim.batched; }))
+  if (x[1].isDynamic() ||
+      llvm::any_of(w, [](Dim dim) { return dim.isDynamic(); }))
     return node.error("image " + str(x) + " and weights " + str(w) +
                       "; expected fixed sizes but for the batch");
   if (groups < 1 || groups > x[1].count || w[1].count * groups != x[1].count)

@@ -52,8 +52,8 @@ LogicalResult Deformed::read() {
       return node.error(node.inputName(i) + " has elements of " +
                         dataTypeName(node.input(i).dataType) + "; expected " +
                         dataTypeName(node.input(0).dataType));
-  bool isOpen =
-      x[1].batched || llvm::any_of(w, [](Dim dim) { return dim.batched; });
+  bool isOpen = x[1].isDynamic() ||
+                llvm::any_of(w, [](Dim dim) { return dim.isDynamic(); });
   auto divides = [](int64_t part, int64_t whole) {
     return part >= 1 && whole % part == 0;
   };

@@ -19,7 +19,7 @@ LogicalResult importDet(Node &node) {
   const Tensor &x = node.input(0);
   int64_t rank = x.rank();
   if (rank < 2 || x.shape[rank - 1] != x.shape[rank - 2] ||
-      x.shape[rank - 1].batched)
+      x.shape[rank - 1].isDynamic())
     return node.error(node.inputName(0) + " has shape " + str(x.shape) +
                       "; expected square matrices");
   Emitter &emit = node.emit;

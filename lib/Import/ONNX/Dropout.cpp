@@ -25,7 +25,7 @@ static Tensor uniform(uint32_t seed, ArrayRef<Dim> shape) {
 /// y = x * mask / (1 - ratio), with numbers that the seed gives.
 static LogicalResult dropAtRandom(Node &node, int64_t seed) {
   const Tensor &x = node.input(0);
-  if (llvm::any_of(x.shape, [](Dim dim) { return dim.batched; }))
+  if (llvm::any_of(x.shape, [](Dim dim) { return dim.isDynamic(); }))
     return node.error("drops of an open batch, of " + str(x.shape));
   if (seed < 0 || seed > int64_t(UINT32_MAX))
     return node.error("a seed of " + Twine(seed) + "; expected 0 to 2^32 - 1");

@@ -194,7 +194,7 @@ static std::optional<Value> onIntegers(StringRef op, LocBuilder &b, Value x,
 LogicalResult importUnary(Node &node) {
   const Tensor &x = node.input(0);
   if (x.isIntegral()) {
-    if (node.op() == "Neg" && x.isBatched())
+    if (node.op() == "Neg" && x.isDynamic())
       return negateIntegers(node);
     bool known = true;
     Tensor result =

@@ -17,15 +17,13 @@ using utils::IteratorType;
 
 namespace numera::importer {
 
-void Emitter::setBatch(Value argument) { batch = argument; }
-
 Type Emitter::element(int64_t dataType) {
   return elementType(b.getContext(), dataType);
 }
 
 RankedTensorType Emitter::type(ArrayRef<Dim> shape, Type element) {
   auto sizes = llvm::map_to_vector<4>(shape, [](Dim dim) {
-    return dim.batched ? ShapedType::kDynamic : dim.count;
+    return dim.isDynamic() ? ShapedType::kDynamic : dim.count;
   });
   return RankedTensorType::get(sizes, element);
 }
@@ -77,10 +75,10 @@ Value Emitter::constant(const Tensor &tensor) {
   Location loc = tensor.name.empty()
                      ? b.getLoc()
                      : NameLoc::get(b.getStringAttr(tensor.name), file);
-  if (tensor.isBatched()) {
+  if (tensor.isDynamic()) {
     Type integer = element(tensor.dataType);
     auto elements = llvm::map_to_vector(tensor.host->ints, [&](Dim dim) {
-      return dim.batched
+      return dim.isDynamic()
                  ? arith::IndexCastOp::create(b, integer, size(dim)).getResult()
                  : arith::ConstantOp::create(
                        b, b.getIntegerAttr(integer, dim.count))
@@ -111,22 +109,50 @@ TypedAttr Emitter::number(double value, int64_t dataType) {
   return attr(element(dataType), value);
 }
 
-/// The size of a batched dimension as an index.
-Value Emitter::size(Dim dim) {
-  OpBuilder::InsertionGuard guard(b);
-  leaveRegions(b);
-  if (dim.which == 0 && !batchSize)
-    batchSize = tensor::DimOp::create(b, batch, 0);
-  Value size = dim.which ? computedSizes[dim.which - 1] : batchSize;
-  if (dim.count == 1)
-    return size;
-  Value count = arith::ConstantIndexOp::create(b, dim.count);
-  return arith::MulIOp::create(b, size, count);
+Dim Emitter::addSize() {
+  dynamicSizes.emplace_back();
+  return Dim::dynamic(dynamicSizes.size());
+}
+
+void Emitter::setSize(Dim dim, Value argument, unsigned axis) {
+  Size &size = dynamicSizes[dim.factors()[0] - 1];
+  size.argument = argument;
+  size.axis = axis;
 }
 
 Dim Emitter::computed(Value size) {
-  computedSizes.push_back(size);
-  return {1, true, int(computedSizes.size())};
+  Dim dim = addSize();
+  dynamicSizes.back().value = size;
+  return dim;
+}
+
+bool Emitter::isComputed(Dim dim) const {
+  return llvm::any_of(dim.factors(), [&](unsigned number) {
+    return !dynamicSizes[number - 1].argument;
+  });
+}
+
+bool Emitter::isInner(Dim dim) const {
+  return llvm::any_of(dim.factors(), [&](unsigned number) {
+    return dynamicSizes[number - 1].axis != 0;
+  });
+}
+
+Value Emitter::size(Dim dim) {
+  OpBuilder::InsertionGuard guard(b);
+  leaveRegions(b);
+  Value product;
+  for (unsigned number : dim.factors()) {
+    Size &size = dynamicSizes[number - 1];
+    if (!size.value)
+      size.value = tensor::DimOp::create(b, size.argument, size.axis);
+    product =
+        product ? arith::MulIOp::create(b, product, size.value) : size.value;
+  }
+  if (dim.count == 1)
+    return product;
+  Value count = arith::ConstantIndexOp::create(b, dim.count);
+  return arith::MulIOp::create(b, product, count);
 }
 
 bool Emitter::isOutside() const {
@@ -135,7 +161,7 @@ bool Emitter::isOutside() const {
 
 SmallVector<OpFoldResult> Emitter::sizes(ArrayRef<Dim> shape) {
   return llvm::map_to_vector(shape, [&](Dim dim) -> OpFoldResult {
-    if (dim.batched)
+    if (dim.isDynamic())
       return size(dim);
     return b.getIndexAttr(dim.count);
   });

@@ -41,9 +41,6 @@ public:
 
   LocBuilder &b;
 
-  /// The function argument whose first dimension is the batch size.
-  void setBatch(mlir::Value argument);
-
   mlir::RankedTensorType type(llvm::ArrayRef<Dim> shape, mlir::Type element);
   mlir::RankedTensorType type(llvm::ArrayRef<Dim> shape,
                               int64_t dataType = type::Float);
@@ -130,10 +127,17 @@ public:
   Tensor result(mlir::Value value, llvm::ArrayRef<Dim> shape,
                 int64_t dataType = type::Float);
 
-  /// The size of a batched dimension as an index.
-  mlir::Value size(Dim dim);
+  /// A size of the inputs, of which there is no value yet.
+  Dim addSize();
+  /// Where it is: dimension `axis` of a function argument.
+  void setSize(Dim dim, mlir::Value argument, unsigned axis);
   /// A dimension of a size that was computed, in the function itself.
   Dim computed(mlir::Value size);
+  bool isComputed(Dim dim) const;
+  /// Whether it is of a size of the inputs other than their batch.
+  bool isInner(Dim dim) const;
+  /// The value of a dynamic dimension as an index.
+  mlir::Value size(Dim dim);
   /// Whether what is emitted is in no loop or branch.
   bool isOutside() const;
 
@@ -141,9 +145,13 @@ private:
   mlir::Value constant(const Tensor &tensor);
 
   mlir::Location file;
-  mlir::Value batch;
-  mlir::Value batchSize;
-  llvm::SmallVector<mlir::Value> computedSizes;
+  /// A size that is known when the function runs.
+  struct Size {
+    mlir::Value argument; ///< of which it is a dimension; null: computed
+    unsigned axis = 0;
+    mlir::Value value; ///< null until it is asked for
+  };
+  llvm::SmallVector<Size> dynamicSizes; ///< number 1 is the first
   /// Constants that were emitted, one for each shape they are used in.
   llvm::DenseMap<const HostData *, llvm::SmallVector<Tensor, 1>> constants;
 };

@@ -34,7 +34,7 @@ LogicalResult importFlexAttention(Node &node) {
   Dim heads = q.shape[1], shared = k.shape[1], batch = q.shape[0];
   Shape keys = {batch, shared, k.shape[2], q.shape[3]};
   Shape values = {batch, shared, k.shape[2], v.shape[3]};
-  if (heads.batched || shared.batched || q.shape[3].batched ||
+  if (heads.isDynamic() || shared.isDynamic() || q.shape[3].isDynamic() ||
       shared.count < 1 || heads.count % shared.count != 0 || k.shape != keys ||
       v.shape != values || k.dataType != q.dataType || v.dataType != q.dataType)
     return node.error("queries of " + str(q.shape) + ", keys of " +

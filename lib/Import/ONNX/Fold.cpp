@@ -81,81 +81,62 @@ LogicalResult negateIntegers(Node &node) {
     if (dim.count == INT64_MIN)
       return node.error(node.inputName(0) + " holds " + str({dim}) +
                         ", whose negation is not a 64-bit integer");
-    results.push_back({-dim.count, dim.batched, dim.which});
+    results.push_back({-dim.count, dim.sizes});
   }
   return node.finish(Tensor::ofInts(std::move(results), x.shape));
 }
 
-/// One element of Add, Sub, Mul or Div, where it can be said: the batch size
-/// times a number, or a sum of numbers of one kind.
+/// One element of Add, Sub, Mul or Div, where it can be said: sizes times a
+/// number, or a sum of multiples of the same sizes.
 static std::optional<Dim> fold(StringRef op, Dim lhs, Dim rhs) {
   int64_t result = 0;
-  bool both = lhs.batched && rhs.batched, either = lhs.batched || rhs.batched;
-  int which = std::max(lhs.which, rhs.which);
-  if (both && lhs.which != rhs.which)
-    return std::nullopt;
   if (op == "Add" || op == "Sub") {
-    if (both != either ||
+    if (lhs.is(0) && op == "Add")
+      return rhs;
+    if (rhs.is(0))
+      return lhs;
+    if (lhs.sizes != rhs.sizes ||
         (op == "Add" ? llvm::AddOverflow(lhs.count, rhs.count, result)
                      : llvm::SubOverflow(lhs.count, rhs.count, result)))
       return std::nullopt;
-    return Dim{result, both, which};
+    return result == 0 ? Dim::fixed(0) : Dim{result, lhs.sizes};
   }
-  if (op == "Mul") {
-    if (both || llvm::MulOverflow(lhs.count, rhs.count, result))
-      return std::nullopt;
-    return Dim{result, either, which};
-  }
-  if (op != "Div" || rhs.count == 0 || (rhs.count == -1 && !both) ||
-      (rhs.batched && !lhs.batched) || (either && lhs.count % rhs.count != 0))
-    return std::nullopt;
-  return Dim{lhs.count / rhs.count, lhs.batched && !rhs.batched,
-             both ? 0 : which};
+  if (op == "Mul")
+    return multiply(lhs, rhs);
+  return op == "Div" ? divide(lhs, rhs) : std::nullopt;
 }
 
-LogicalResult selectKnown(Node &node, ArrayRef<Dim> shape) {
+std::optional<Tensor> selectKnown(Node &node, ArrayRef<Dim> shape) {
+  if (!node.input(0).host || node.input(0).isDynamic() || !node.input(1).host ||
+      !node.input(2).host)
+    return std::nullopt;
   Tensor condition = node.emit.expand(node.input(0), shape);
   Tensor yes = node.emit.expand(node.input(1), shape);
   Tensor no = node.emit.expand(node.input(2), shape);
-  if (!yes.host || !no.host)
-    return node.error("selects the batch size or a tensor that is computed "
-                      "when the model runs");
+  if (!condition.host || !yes.host || !no.host)
+    return std::nullopt;
   std::vector<Dim> results;
   for (auto [flag, x, y] :
        llvm::zip_equal(condition.host->ints, yes.host->ints, no.host->ints))
     results.push_back(flag.count ? x : y);
-  return node.finish(
-      Tensor::ofInts(std::move(results), Shape(shape), yes.dataType));
+  return Tensor::ofInts(std::move(results), Shape(shape), yes.dataType);
 }
 
-LogicalResult foldIntegers(Node &node) {
-  const Tensor &lhs = node.input(0), &rhs = node.input(1);
-  if (!lhs.host || !rhs.host || !lhs.isIntegral() || !rhs.isIntegral())
-    return node.error("computes with the batch size and a tensor that is not a "
-                      "constant of integers");
-  std::optional<Shape> shape = broadcast(lhs.shape, rhs.shape);
-  if (!shape)
-    return node.error("shapes " + str(lhs.shape) + " and " + str(rhs.shape) +
-                      " do not broadcast");
-  if (failed(node.checkFoldable(*shape)))
-    return failure();
-  auto spread = [&](const Tensor &tensor) {
-    SmallVector<int64_t> strides(shape->size() - tensor.rank(), 0);
-    for (auto [dim, stride] :
-         llvm::zip_equal(tensor.shape, stridesOf(tensor.shape)))
-      strides.push_back(dim.is(1) ? 0 : stride);
-    return gatherStrided(tensor, *shape, strides, 0);
-  };
-  Tensor left = spread(lhs), right = spread(rhs);
+std::optional<Tensor> foldIntegers(Node &node, ArrayRef<Dim> shape) {
+  if (!node.input(0).host || !node.input(1).host)
+    return std::nullopt;
+  Tensor left = node.emit.expand(node.input(0), shape);
+  Tensor right = node.emit.expand(node.input(1), shape);
+  if (!left.host || !right.host || !left.isIntegral() || !right.isIntegral())
+    return std::nullopt;
   std::vector<Dim> results;
   for (auto [x, y] : llvm::zip_equal(left.host->ints, right.host->ints)) {
     std::optional<Dim> result = fold(node.op(), x, y);
     if (!result)
-      return node.error("cannot compute " + str({x}) + " and " + str({y}) +
-                        " as constant integers");
+      return std::nullopt;
     results.push_back(*result);
   }
-  return node.finish(Tensor::ofInts(std::move(results), *shape));
+  return Tensor::ofInts(std::move(results), Shape(shape), left.dataType);
 }
 
 } // namespace numera::importer

@@ -190,7 +190,7 @@ static LogicalResult checkParts(Node &node, bool isOnesided, bool isInverse) {
 static std::optional<Shape> shapeAlong(const Tensor &x, int64_t axis,
                                        Transform &transform) {
   Dim size = x.shape[axis];
-  if (size.batched)
+  if (size.isDynamic())
     return std::nullopt;
   if (transform.length == 0)
     transform.length =
@@ -328,7 +328,7 @@ static LogicalResult readFrames(Node &node, int64_t length, Value &step,
   if (elementCount(node.input(1).shape) != 1)
     return node.error(node.inputName(1) + " has shape " +
                       str(node.input(1).shape) + "; expected a scalar");
-  if (!declared || declared->size() != 4 || (*declared)[1].batched ||
+  if (!declared || declared->size() != 4 || (*declared)[1].isDynamic() ||
       (*declared)[1].count < 1 || (*declared)[1].count > rest + 1)
     return node.error(node.inputName(1) +
                       " is computed when the model runs, and the model does "
@@ -356,7 +356,7 @@ LogicalResult importSTFT(Node &node) {
       failed(checkParts(node, transform.isOnesided, false)))
     return failure();
   const Tensor &x = node.input(0);
-  if (x.shape[1].batched)
+  if (x.shape[1].isDynamic())
     return node.error("along the batch, of " + str(x.shape));
   transform.length = x.shape[1].count;
   if (node.has(2)) {

@@ -41,7 +41,7 @@ static LogicalResult checkIndices(Node &node, unsigned i, int64_t size,
   if (!indices.host)
     return success();
   for (Dim index : indices.host->ints)
-    if (index.batched || index.count < -size || index.count >= size)
+    if (index.isDynamic() || index.count < -size || index.count >= size)
       return node.error("index " + str({index}) + " into " +
                         str(node.input(0).shape) + " is out of range in " +
                         where);
@@ -78,7 +78,7 @@ LogicalResult importGather(Node &node) {
   if (node.failed())
     return failure();
   Dim size = data.shape[axis];
-  if (!size.batched &&
+  if (!size.isDynamic() &&
       failed(checkIndices(node, 1, size.count, "dimension " + Twine(axis))))
     return failure();
   Shape shape(ArrayRef(data.shape).take_front(axis));
@@ -91,7 +91,7 @@ LogicalResult importGather(Node &node) {
     return node.finish(takeKnown(data, where, axis, shape));
   Emitter &emit = node.emit;
   Value source = emit.value(data), indices = emit.value(where);
-  Value count = size.batched ? emit.size(size) : Value();
+  Value count = size.isDynamic() ? emit.size(size) : Value();
   unsigned rank = where.rank();
   return node.finish(emit.generate(
       shape, data.dataType, [&](LocBuilder &b, ValueRange at) -> Value {
@@ -111,16 +111,18 @@ LogicalResult importGatherElements(Node &node) {
   if (node.failed() || failed(node.checkRank(1, data.rank())))
     return failure();
   for (int64_t i = 0; i < data.rank(); ++i)
-    if (data.shape[i].batched != where.shape[i].batched ||
-        (i != axis && where.shape[i].count > data.shape[i].count))
+    if (i != axis && where.shape[i] != data.shape[i] &&
+        (data.shape[i].isDynamic() || where.shape[i].isDynamic() ||
+         where.shape[i].count > data.shape[i].count))
       return node.error("indices of shape " + str(where.shape) + " into " +
                         str(data.shape) + "; expected at most its sizes");
   Dim size = data.shape[axis];
-  if (failed(checkIndices(node, 1, size.count, "dimension " + Twine(axis))))
+  if (!size.isDynamic() &&
+      failed(checkIndices(node, 1, size.count, "dimension " + Twine(axis))))
     return failure();
   Emitter &emit = node.emit;
   Value source = emit.value(data), indices = emit.value(where);
-  Value count = size.batched ? emit.size(size) : Value();
+  Value count = size.isDynamic() ? emit.size(size) : Value();
   return node.finish(emit.generate(
       where.shape, data.dataType, [&](LocBuilder &b, ValueRange at) -> Value {
         SmallVector<Value> from(at);
@@ -135,7 +137,7 @@ LogicalResult importGatherND(Node &node) {
   int64_t batch = node.integer("batch_dims", 0);
   if (node.failed() || failed(node.checkInteger(1)))
     return failure();
-  if (where.rank() == 0 || where.shape.back().batched ||
+  if (where.rank() == 0 || where.shape.back().isDynamic() ||
       batch + where.shape.back().count > data.rank() || batch < 0 ||
       batch >= where.rank())
     return node.error("indices of shape " + str(where.shape) + " with " +
@@ -146,11 +148,17 @@ LogicalResult importGatherND(Node &node) {
   shape.append(data.shape.begin() + batch + depth, data.shape.end());
   if (failed(node.checkSize(shape)))
     return failure();
-  for (int64_t i = 0; i < depth; ++i)
-    if (data.shape[batch + i].batched)
-      return node.error("indices into the batch, of " + str(data.shape));
+  if (ArrayRef(data.shape).take_front(batch) !=
+      ArrayRef(where.shape).take_front(batch))
+    return node.error("indices of shape " + str(where.shape) + " with " +
+                      Twine(batch) + " batch dimensions into " +
+                      str(data.shape) + "; expected the same sizes in these");
   Emitter &emit = node.emit;
   Value source = emit.value(data), indices = emit.value(where);
+  SmallVector<Value> counts;
+  for (Dim size : ArrayRef(data.shape).slice(batch, depth))
+    counts.push_back(size.isDynamic() ? emit.size(size)
+                                      : index(emit.b, size.count));
   return node.finish(emit.generate(
       shape, data.dataType, [&](LocBuilder &b, ValueRange at) -> Value {
         SmallVector<Value> from(at.take_front(batch));
@@ -158,9 +166,8 @@ LogicalResult importGatherND(Node &node) {
         place.emplace_back();
         for (int64_t i = 0; i < depth; ++i) {
           place.back() = index(b, i);
-          from.push_back(wrapIndex(b,
-                                   toIndex(b, Emitter::at(b, indices, place)),
-                                   index(b, data.shape[batch + i].count)));
+          from.push_back(wrapIndex(
+              b, toIndex(b, Emitter::at(b, indices, place)), counts[i]));
         }
         llvm::append_range(from, at.drop_front(lead));
         return Emitter::at(b, source, from);
@@ -193,7 +200,7 @@ static LogicalResult scatter(
                       " into " + dataTypeName(data.dataType) +
                       "; expected the same");
   for (Dim dim : llvm::concat<const Dim>(updates.shape, data.shape))
-    if (dim.batched)
+    if (dim.isDynamic())
       return node.error("updates of shape " + str(updates.shape) + " into " +
                         str(data.shape) + "; expected fixed sizes");
   Emitter &emit = node.emit;

@@ -4,6 +4,7 @@
 #include "Graph.h"
 #include "List.h"
 #include "Operators.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Diagnostics.h"
@@ -74,10 +75,14 @@ void Graph::readShapes(const onnx::GraphProto &graph) {
       return;
     Shape shape;
     for (const auto &dim : info.type().tensor_type().shape().dim()) {
-      bool isBatch = !dim.dim_param().empty() && dim.dim_param() == batchName;
-      if (!dim.has_dim_value() && !isBatch)
+      auto size = sizes.end();
+      if (auto key = keys.find(dim.dim_param());
+          !dim.dim_param().empty() && key != keys.end())
+        size = sizes.find(key->second);
+      if (!dim.has_dim_value() && size == sizes.end())
         return;
-      shape.push_back(isBatch ? Dim{1, true} : Dim::fixed(dim.dim_value()));
+      shape.push_back(size != sizes.end() ? size->second.dim
+                                          : Dim::fixed(dim.dim_value()));
     }
     if (elementCount(shape))
       scope->shapes[info.name()] = shape;
@@ -110,37 +115,59 @@ LogicalResult Graph::readInitializers(const onnx::GraphProto &graph) {
   return success();
 }
 
-LogicalResult Graph::readDim(const onnx::ValueInfoProto &info, int index,
-                             Dim &dim) {
-  const auto &given = info.type().tensor_type().shape().dim(index);
+/// Whether PyTorch's exporter made the name, `s53`: it gives each input names
+/// of its own, also where the model is only for inputs of equal sizes.
+static bool isAutomatic(StringRef name) {
+  return name.consume_front("s") && !name.empty() &&
+         llvm::all_of(name, llvm::isDigit);
+}
+
+/// A dimension of an input. Those of one name are of one size, and so are all
+/// first ones, the batch. Where PyTorch made up the names, so are those in one
+/// place of inputs of one rank. Programs check it.
+LogicalResult Graph::readDim(const onnx::ValueInfoProto &info, unsigned input,
+                             unsigned axis, Dim &dim) {
+  const auto &given = info.type().tensor_type().shape().dim(int(axis));
   std::string where =
-      "input " + quote(info.name()) + ": dimension " + std::to_string(index);
+      "input " + quote(info.name()) + ": dimension " + std::to_string(axis);
   if (given.has_dim_value()) {
     dim = Dim::fixed(given.dim_value());
     if (dim.count < 0)
       return error(where + " is " + Twine(dim.count) + "; expected at least 0");
     return success();
   }
-  StringRef name = given.dim_param();
-  std::string shown = name.empty() ? "" : " (" + quote(name) + ")";
-  if (index != 0)
-    return error(where + shown +
-                 " has no size; only the first dimension, the "
-                 "batch, may be left open");
-  if (!batchInput.empty() && batchName != name && !batchName.empty() &&
-      !name.empty())
-    return error(where + shown + " differs from the batch " + quote(batchName) +
-                 " of input " + quote(batchInput) +
-                 "; expected one batch size for all inputs");
-  if (batchName.empty())
-    batchName = name.str();
-  if (batchInput.empty())
-    batchInput = info.name();
-  dim = {1, true};
+  std::string name = given.dim_param();
+  if (axis == 0) {
+    if (!batchName || (batchName->empty() && !name.empty())) {
+      batchName = name;
+      batchInput = info.name();
+    } else if (!name.empty() && name != *batchName && !isAutomatic(name)) {
+      return error(where + " (" + quote(name) + ") differs from the batch " +
+                   quote(*batchName) + " of input " + quote(batchInput) +
+                   "; expected one batch size for all inputs");
+    }
+  } else if (isAutomatic(name)) {
+    name = (Twine("s") + Twine(axis) + "#" +
+            Twine(info.type().tensor_type().shape().dim_size()))
+               .str();
+  } else if (name.empty()) {
+    // Where it has no name it is a size of its own.
+    name = (Twine(input) + "#" + Twine(axis)).str();
+  }
+  // All first dimensions are one, whatever their name.
+  std::string key = axis == 0 ? std::string("#") : name;
+  if (axis != 0 && batchName && !name.empty() && name == *batchName)
+    key = "#";
+  keys[given.dim_param()] = key;
+  auto [size, isNew] = sizes.try_emplace(key);
+  if (isNew)
+    size->second = {emit.addSize(), input, axis};
+  dim = size->second.dim;
   return success();
 }
 
-FailureOr<Tensor> Graph::readInput(const onnx::ValueInfoProto &info) {
+FailureOr<Tensor> Graph::readInput(const onnx::ValueInfoProto &info,
+                                   unsigned input) {
   std::string who = "input " + quote(info.name());
   if (!info.type().has_tensor_type())
     return error(who + " is not a tensor; expected a tensor");
@@ -151,11 +178,11 @@ FailureOr<Tensor> Graph::readInput(const onnx::ValueInfoProto &info) {
     return error(who + " has element type " + dataTypeName(tensor.dataType) +
                  "; expected a type of real numbers, or BOOL");
   if (!type.has_shape())
-    return error(who + " has no shape; expected one whose sizes are known but "
-                       "for the first");
+    return error(who + " has no shape; expected one, in which sizes may be "
+                       "unknown");
   for (int i = 0; i < type.shape().dim_size(); ++i) {
     Dim dim;
-    if (failed(readDim(info, i, dim)))
+    if (failed(readDim(info, input, unsigned(i), dim)))
       return failure();
     tensor.shape.push_back(dim);
   }
@@ -226,6 +253,28 @@ Value Graph::leave(const Tensor &tensor) {
   return op.getResult(0);
 }
 
+/// Dimensions of one name are of one size. Callers check it of first ones.
+void Graph::checkSizes(unsigned input, Value argument, const Tensor &tensor) {
+  for (const auto &[name, size] : sizes)
+    for (auto [axis, dim] : llvm::enumerate(tensor.shape)) {
+      bool isOther = size.input != input || size.axis != axis;
+      if (axis == 0 || dim != size.dim || !isOther)
+        continue;
+      Value same = arith::CmpIOp::create(
+          builder, arith::CmpIPredicate::eq,
+          tensor::DimOp::create(builder, argument, int64_t(axis)),
+          emit.size(dim));
+      std::string text =
+          "input " + std::to_string(input) + " " + quote(tensor.name) +
+          " has another size in dimension " + std::to_string(axis) +
+          " than input " + std::to_string(size.input) + " in dimension " +
+          std::to_string(size.axis);
+      if (!name.contains('#'))
+        text += ", which is " + quote(name) + " too";
+      cf::AssertOp::create(builder, same, builder.getStringAttr(text));
+    }
+}
+
 LogicalResult Graph::readInputs(ModuleOp module) {
   SmallVector<std::pair<std::string, Tensor>> inputs;
   SmallVector<Type> types;
@@ -236,7 +285,7 @@ LogicalResult Graph::readInputs(ModuleOp module) {
     if (info.name().empty())
       return error("input " + Twine(inputs.size()) +
                    " has no name; expected one for each input");
-    FailureOr<Tensor> tensor = readInput(info);
+    FailureOr<Tensor> tensor = readInput(info, unsigned(inputs.size()));
     if (failed(tensor))
       return failure();
     types.push_back(emit.type(
@@ -247,6 +296,8 @@ LogicalResult Graph::readInputs(ModuleOp module) {
   function = func::FuncOp::create(builder, symbolName(proto.name()),
                                   builder.getFunctionType(types, {}));
   builder.setInsertionPointToStart(function.addEntryBlock());
+  for (const auto &[name, size] : sizes)
+    emit.setSize(size.dim, function.getArgument(size.input), size.axis);
   for (auto [i, input] : llvm::enumerate(inputs)) {
     auto &[name, tensor] = input;
     Value argument = function.getArgument(i);
@@ -254,11 +305,11 @@ LogicalResult Graph::readInputs(ModuleOp module) {
     function.setArgAttr(i, "numera.name", builder.getStringAttr(name));
     if (Type dtype = arrayType(builder.getContext(), tensor.dataType))
       function.setArgAttr(i, dtypeAttribute, TypeAttr::get(dtype));
-    if (name == batchInput)
-      emit.setBatch(argument);
     tensor.value = enter(argument, tensor);
     if (failed(define(name, tensor)))
       return failure();
+    tensor.name = name;
+    checkSizes(unsigned(i), argument, tensor);
   }
   return success();
 }
@@ -272,7 +323,7 @@ static Tensor declare(Node &node, unsigned i) {
     return result;
   Shape shape = result.shape;
   for (auto [dim, size] : llvm::zip_equal(shape, *known))
-    if (dim.which != 0 && !size.batched) {
+    if (node.emit.isComputed(dim) && !size.isDynamic()) {
       requireSize(node, node.emit.size(dim), size);
       dim = size;
     }

@@ -67,9 +67,11 @@ private:
   const std::string *findMissing(const std::string &name) const;
   llvm::LogicalResult readInitializers(const onnx::GraphProto &proto);
   llvm::LogicalResult readInputs(mlir::ModuleOp module);
-  llvm::FailureOr<Tensor> readInput(const onnx::ValueInfoProto &info);
-  llvm::LogicalResult readDim(const onnx::ValueInfoProto &info, int index,
-                              Dim &dim);
+  llvm::FailureOr<Tensor> readInput(const onnx::ValueInfoProto &info,
+                                    unsigned input);
+  llvm::LogicalResult readDim(const onnx::ValueInfoProto &info, unsigned input,
+                              unsigned axis, Dim &dim);
+  void checkSizes(unsigned input, mlir::Value argument, const Tensor &tensor);
   void readShapes(const onnx::GraphProto &proto);
   mlir::Value enter(mlir::Value argument, const Tensor &tensor);
   mlir::Value leave(const Tensor &tensor);
@@ -91,8 +93,20 @@ private:
   Scope *scope = &main;
   /// How many functions and bodies are around the node.
   unsigned depth = 0;
-  /// The name of the batch dimension and the input that has it.
-  std::string batchName, batchInput;
+  /// A size of the inputs, and where it is first.
+  struct InputSize {
+    Dim dim;
+    unsigned input;
+    unsigned axis;
+  };
+  llvm::StringMap<InputSize> sizes;
+  /// By the names of dimensions, the keys of `sizes`, which are names or have a
+  /// `#`.
+  llvm::StringMap<std::string> keys;
+  /// The name of the first dimension that is not known, the batch, and the
+  /// input that has it first.
+  std::optional<std::string> batchName;
+  std::string batchInput;
 };
 
 } // namespace numera::importer

@@ -80,7 +80,7 @@ LogicalResult Sampling::read() {
                       "; expected batch, channels and one to three spatial "
                       "dimensions");
   for (Dim dim : ArrayRef(x.shape).drop_front(2))
-    if (dim.batched || dim.count < 1)
+    if (dim.isDynamic() || dim.count < 1)
       return node.error(node.inputName(0) + " has shape " + str(x.shape) +
                         "; expected spatial dimensions of fixed sizes, at "
                         "least 1");

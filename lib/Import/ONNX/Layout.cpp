@@ -57,7 +57,8 @@ static bool isEmpty(ArrayRef<Dim> shape) {
 
 Tensor Emitter::slice(const Tensor &tensor, ArrayRef<Dim> shape,
                       ArrayRef<int64_t> starts, ArrayRef<int64_t> steps) {
-  if (tensor.host && !tensor.value) {
+  bool isFixed = llvm::none_of(shape, [](Dim dim) { return dim.isDynamic(); });
+  if (tensor.host && !tensor.value && isFixed) {
     int64_t origin = 0;
     SmallVector<int64_t> strides = stridesOf(tensor.shape);
     for (auto [stride, start, step] : llvm::zip_equal(strides, starts, steps)) {
@@ -144,7 +145,7 @@ Tensor Emitter::concat(ArrayRef<const Tensor *> tensors, unsigned axis,
 Tensor Emitter::expand(const Tensor &tensor, ArrayRef<Dim> shape) {
   if (tensor.shape == shape)
     return tensor;
-  bool isFixed = llvm::none_of(shape, [](Dim dim) { return dim.batched; });
+  bool isFixed = llvm::none_of(shape, [](Dim dim) { return dim.isDynamic(); });
   if (tensor.host && !tensor.value && isFixed &&
       elementCount(shape) <= kMaxFolded) {
     SmallVector<int64_t> strides(shape.size() - tensor.rank(), 0);
@@ -184,7 +185,7 @@ struct Run {
 
 /// Whether `lhs` is the one to grow until both are equal.
 static bool isShort(Dim lhs, Dim rhs) {
-  return lhs.count != rhs.count ? lhs.count < rhs.count : !lhs.batched;
+  return lhs.count != rhs.count ? lhs.count < rhs.count : !lhs.isDynamic();
 }
 
 static SmallVector<Run> pairRuns(ArrayRef<Dim> from, ArrayRef<Dim> to) {

@@ -45,7 +45,8 @@ LogicalResult importLinearAttention(Node &node) {
   if ((!isGated && !isDelta && rule != "linear") || queryHeads < 1 ||
       keyHeads < 1 || queryHeads % keyHeads != 0 ||
       q[2].count % queryHeads != 0 || v[2].count % keyHeads != 0 ||
-      q[1].batched || (isGated && !node.has(4)) || (isDelta && !node.has(5)))
+      q[1].isDynamic() || (isGated && !node.has(4)) ||
+      (isDelta && !node.has(5)))
     return node.error("update rule " + quote(rule) + " with " +
                       Twine(queryHeads) + " and " + Twine(keyHeads) +
                       " heads on " + str(q) + " and " + str(v));
@@ -111,7 +112,7 @@ LogicalResult importLinearAttention(Node &node) {
                       : Tensor::ofFloats({float(scale)}, {});
   if (group > 1)
     text.replace(text.find("[0, " + std::to_string(queryHeads)), 2,
-                 "[" + std::to_string(q[0].batched ? -1 : q[0].count));
+                 "[" + std::to_string(q[0].isDynamic() ? -1 : q[0].count));
   auto results =
       loop(node, q[1], {state}, sequences,
            [&](Value, ArrayRef<Tensor> states, ArrayRef<Tensor> parts) {

@@ -15,7 +15,7 @@ List::List(Node &node, unsigned i) : node(&node), input(i) {
     return;
   const Tensor &x = node.input(i);
   if (x.rank() > 1 ||
-      llvm::any_of(x.shape, [](Dim dim) { return dim.batched; })) {
+      llvm::any_of(x.shape, [](Dim dim) { return dim.isDynamic(); })) {
     (void)node.error(node.inputName(i) + " has shape " + str(x.shape) +
                      "; expected a list");
     return;
@@ -23,7 +23,7 @@ List::List(Node &node, unsigned i) : node(&node), input(i) {
   count = x.rank() == 0 ? 1 : x.shape[0].count;
   isScalar = x.rank() == 0;
   dataType = x.dataType;
-  if (!x.host || x.isBatched()) {
+  if (!x.host || x.isDynamic()) {
     known.reset();
     Tensor wide = widen(node.emit, x);
     dataType = wide.dataType;
@@ -79,7 +79,7 @@ void require(Node &node, Value condition, const Twine &message) {
 
 void requireSize(Node &node, Value size, Dim wanted) {
   LocBuilder &b = node.emit.b;
-  if (wanted.batched)
+  if (wanted.isDynamic())
     return require(node, compare(b, Order::Equal, size, node.emit.size(wanted)),
                    "finds another size than that of the batch");
   require(node, compare(b, Order::Equal, size, index(b, wanted.count)),

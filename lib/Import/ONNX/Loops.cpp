@@ -66,7 +66,7 @@ std::optional<LoopResults> loop(Node &node, Dim steps, ArrayRef<Tensor> states,
   for (const Tensor &state : states)
     inits.push_back(emit.value(state));
   Value zero = index(b, 0), one = index(b, 1);
-  Value count = steps.batched ? emit.size(steps) : index(b, steps.count);
+  Value count = steps.isDynamic() ? emit.size(steps) : index(b, steps.count);
   auto loop = scf::ForOp::create(b, zero, count, one, inits);
   if (inits.empty() && !loop.getBody()->empty())
     loop.getBody()->getTerminator()->erase();
@@ -161,7 +161,7 @@ static Tensor scalarOf(int64_t number, int64_t dataType) {
 
 static std::optional<int64_t> known(const Tensor &tensor) {
   if (!tensor.host || tensor.value || !tensor.isIntegral() ||
-      tensor.host->ints.size() != 1 || tensor.isBatched())
+      tensor.host->ints.size() != 1 || tensor.isDynamic())
     return std::nullopt;
   return tensor.host->ints[0].count;
 }
@@ -339,7 +339,7 @@ LogicalResult importLoop(Node &node) {
   if (isOpen && node.has(0) && body->output_size() > int(count + 1) &&
       neverStops(*body)) {
     std::optional<Shape> shape = node.declared(unsigned(count));
-    if (shape && !shape->empty() && !shape->front().batched) {
+    if (shape && !shape->empty() && !shape->front().isDynamic()) {
       steps = shape->front().count;
       requireSize(node, stepsOf(node), shape->front());
       condition = 1;

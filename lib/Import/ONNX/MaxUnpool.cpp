@@ -50,7 +50,7 @@ LogicalResult importMaxUnpool(Node &node) {
     return node.error("indices of shape " + str(where.shape) + " and " +
                       dataTypeName(where.dataType) + "; expected " +
                       str(x.shape) + " and INT64");
-  if (llvm::any_of(x.shape, [](Dim dim) { return dim.batched; }))
+  if (llvm::any_of(x.shape, [](Dim dim) { return dim.isDynamic(); }))
     return node.error("of an open batch, in " + str(x.shape) +
                       "; expected fixed sizes");
   std::optional<Shape> pooled = pooledShape(node);
@@ -64,7 +64,7 @@ LogicalResult importMaxUnpool(Node &node) {
   bool isLarger = shape->size() == pooled->size();
   for (auto [asked, size] : llvm::zip(*shape, *pooled)) {
     high.push_back(asked.count - size.count);
-    isLarger &= !asked.batched && high.back() >= 0;
+    isLarger &= !asked.isDynamic() && high.back() >= 0;
   }
   if (!isLarger)
     return node.error("output_shape is " + str(*shape) +

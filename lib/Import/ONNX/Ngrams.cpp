@@ -102,7 +102,7 @@ LogicalResult importTfIdfVectorizer(Node &node) {
     return node.error("attribute 'mode' is " + quote(mode) +
                       "; expected 'TF', 'IDF' or 'TFIDF'");
   const Tensor &x = node.input(0);
-  if (x.rank() < 1 || x.rank() > 2 || x.shape.back().batched ||
+  if (x.rank() < 1 || x.rank() > 2 || x.shape.back().isDynamic() ||
       pool.least < 1 || pool.most < pool.least || pool.skips < 0 ||
       pool.skips > kMaxFolded)
     return node.error("n-grams of " + Twine(pool.least) + " to " +

@@ -168,9 +168,9 @@ std::optional<SmallVector<int64_t>> Node::constants(unsigned i) {
   std::optional<SmallVector<Dim>> list = dims(i);
   if (!list)
     return std::nullopt;
-  if (llvm::any_of(*list, [](Dim dim) { return dim.batched; })) {
-    (void)error(inputName(i) +
-                " depends on the batch size; expected a constant");
+  if (llvm::any_of(*list, [](Dim dim) { return dim.isDynamic(); })) {
+    (void)error(inputName(i) + " depends on sizes that are known when the "
+                               "model runs; expected a constant");
     return std::nullopt;
   }
   return llvm::map_to_vector(*list, [](Dim dim) { return dim.count; });
@@ -282,9 +282,13 @@ LogicalResult Node::checkSize(ArrayRef<Dim> shape) {
   if (!elementCount(shape))
     return error("a tensor of shape " + str(shape) +
                  " is too large; expected at most 2^40 elements");
-  if (llvm::count_if(shape, [](Dim dim) { return dim.batched; }) > 1)
-    return error("a tensor of shape " + str(shape) +
-                 " depends on the batch size twice; expected once at most");
+  size_t factors = 0;
+  for (Dim dim : shape)
+    factors += dim.factors().size();
+  if (factors > Dim::kMaxSizes)
+    return error("a tensor of shape " + str(shape) + " has " + Twine(factors) +
+                 " sizes that are not known; expected at most " +
+                 Twine(Dim::kMaxSizes));
   return success();
 }
 

@@ -165,7 +165,7 @@ static LogicalResult checkInputs(Node &node) {
                       "; expected batches x boxes x 4 and batches x classes x "
                       "boxes");
   for (const Shape &shape : {boxes, scores})
-    if (llvm::any_of(shape, [](Dim dim) { return dim.batched; }))
+    if (llvm::any_of(shape, [](Dim dim) { return dim.isDynamic(); }))
       return node.error("of an open batch, in " + str(shape) +
                         "; expected fixed sizes");
   return success();

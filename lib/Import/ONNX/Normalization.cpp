@@ -93,7 +93,7 @@ LogicalResult importLayerNormalization(Node &node) {
       return node.error(node.inputName(i) + " has shape " +
                         str(node.input(i).shape) +
                         ", which does not broadcast to " + str(x.shape));
-  if (llvm::any_of(normalized, [](Dim dim) { return dim.batched; }))
+  if (llvm::any_of(normalized, [](Dim dim) { return dim.isDynamic(); }))
     return node.error("normalizes the batch, in " + str(x.shape) +
                       "; expected axes of fixed size");
   Reduced rows{node, x.shape, SmallVector<bool>(x.rank(), false)};

@@ -216,6 +216,42 @@ constexpr Operator kOperators[] = {
 };
 } // namespace
 
+/// Whether an operator that is no elementwise one takes tensors any dimension
+/// of which may be unknown. Others know all but the batch.
+static bool takesAnySizes(const Operator &op) {
+  // clang-format off
+  constexpr LogicalResult (*elementwise[])(Node &) = {
+      importBinary, importBitCast, importBitShift, importBitwiseNot, importCast,
+      importCastLike, importClip, importCompare, importGelu, importIdentity,
+      importIsSpecial, importLogic, importMod, importNot, importUnary,
+      importVariadic, importWhere};
+  constexpr LogicalResult (*others[])(Node &) = {
+      importConcat, importConstantOfShape, importCumulate, importExpand,
+      importFlatten, importGather, importGatherElements, importGatherND,
+      importGemm, importIf,
+      importLayerNormalization, importMatMul, importOptionalHasElement,
+      importRMSNormalization, importRange, importReduce, importReshape,
+      importShape, importSize, importSlice, importSoftmax, importSplit,
+      importSqueeze, importTile, importTranspose, importTrilu, importUnsqueeze};
+  // clang-format on
+  return llvm::is_contained(elementwise, op.import) ||
+         llvm::is_contained(others, op.import);
+}
+
+static LogicalResult checkSizes(Node &node, const Operator &op) {
+  if (takesAnySizes(op))
+    return success();
+  for (unsigned i = 0; i < node.numInputs(); ++i)
+    if (node.has(i) && llvm::any_of(node.input(i).shape, [&](Dim dim) {
+          return node.emit.isInner(dim);
+        }))
+      return node.error(node.inputName(i) + " has shape " +
+                        str(node.input(i).shape) +
+                        "; expected no unknown size but the batch, which is "
+                        "the first dimension of inputs");
+  return success();
+}
+
 static LogicalResult checkInputs(Node &node, const Operator &op) {
   unsigned count = node.numInputs();
   if (count < op.minInputs || count > op.maxInputs) {
@@ -287,8 +323,8 @@ LogicalResult importNode(Node &node) {
   std::optional<Widening> widening;
   if (op->elements != Elements::Every)
     widening.emplace(node);
-  if (failed(checkInputs(node, *op)) || failed(op->import(node)) ||
-      node.failed())
+  if (failed(checkInputs(node, *op)) || failed(checkSizes(node, *op)) ||
+      failed(op->import(node)) || node.failed())
     return failure();
   if (widening)
     widening->narrowResults();

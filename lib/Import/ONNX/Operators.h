@@ -67,12 +67,12 @@ llvm::LogicalResult importConstant(Node &node);
 llvm::LogicalResult importConstantOfShape(Node &node);
 llvm::LogicalResult importShape(Node &node);
 llvm::LogicalResult importSize(Node &node);
-/// Neg of integers that are multiples of the batch size.
+/// Neg of integers that are multiples of sizes that are not known.
 llvm::LogicalResult negateIntegers(Node &node);
-/// Add, Sub, Mul, Div of such.
-llvm::LogicalResult foldIntegers(Node &node);
-/// Where, of such, with a condition that is known.
-llvm::LogicalResult selectKnown(Node &node, llvm::ArrayRef<Dim> shape);
+/// Add, Sub, Mul, Div of such, where the result is known.
+std::optional<Tensor> foldIntegers(Node &node, llvm::ArrayRef<Dim> shape);
+/// Where of such, where the result is known.
+std::optional<Tensor> selectKnown(Node &node, llvm::ArrayRef<Dim> shape);
 
 // Fourier.cpp
 llvm::LogicalResult importDFT(Node &node);

@@ -45,7 +45,7 @@ LogicalResult importTopK(Node &node) {
     return failure(!node.constants(1));
   }
   Dim size = x.shape[axis];
-  if (size.batched || k < 0 || k > size.count)
+  if (size.isDynamic() || k < 0 || k > size.count)
     return node.error("the " + Twine(k) + " first of dimension " + Twine(axis) +
                       " of " + str(x.shape));
   Emitter &emit = node.emit;
@@ -130,17 +130,16 @@ static LogicalResult cumulate(Node &node, int64_t axis) {
   bool isProduct = node.op() == "CumProd";
   if (node.failed())
     return failure();
-  if (x.shape[axis].batched)
-    return node.error("along the batch, of " + str(x.shape));
   Emitter &emit = node.emit;
   LocBuilder &b = emit.b;
+  Dim steps = x.shape[axis];
   Shape kept = x.shape;
   kept.erase(kept.begin() + axis);
   Value source = emit.value(x);
   Value start = emit.filled(kept, emit.number(isProduct, x.dataType));
   Value target = emit.empty(x.shape, x.dataType);
   Value zero = index(b, 0), one = index(b, 1);
-  Value count = index(b, x.shape[axis].count);
+  Value count = steps.isDynamic() ? emit.size(steps) : index(b, steps.count);
   auto loop =
       scf::ForOp::create(b, zero, count, one, ValueRange{start, target});
   {
@@ -299,7 +298,7 @@ Tensor placesOf(Node &node, const Tensor &flags, std::optional<int64_t> count) {
 
 std::optional<int64_t> declaredSize(Node &node, unsigned output, size_t axis) {
   std::optional<Shape> shape = node.declared(output);
-  if (shape && axis < shape->size() && !(*shape)[axis].batched)
+  if (shape && axis < shape->size() && !(*shape)[axis].isDynamic())
     return (*shape)[axis].count;
   if (!node.emit.isOutside())
     (void)node.error("how many elements there are is known only when the model "
@@ -314,7 +313,7 @@ LogicalResult importNonZero(Node &node) {
   if (node.failed())
     return failure();
   Emitter &emit = node.emit;
-  if (llvm::any_of(x.shape, [](Dim dim) { return dim.batched; }))
+  if (llvm::any_of(x.shape, [](Dim dim) { return dim.isDynamic(); }))
     return node.error("of the batch, in " + str(x.shape));
   Shape shape = {Dim::fixed(std::max<int64_t>(1, x.rank())),
                  Dim::fixed(count.value_or(0))};
@@ -355,7 +354,8 @@ LogicalResult importCompress(Node &node) {
   if (node.failed())
     return failure();
   if (condition.dataType != type::Bool || condition.rank() != 1 ||
-      condition.shape[0].count > x.shape[axis].count || x.shape[axis].batched)
+      condition.shape[0].count > x.shape[axis].count ||
+      x.shape[axis].isDynamic())
     return node.error("a condition of shape " + str(condition.shape) +
                       " for dimension " + Twine(axis) + " of " + str(x.shape));
   SmallVector<int64_t> known;

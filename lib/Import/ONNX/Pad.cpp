@@ -104,7 +104,7 @@ static LogicalResult computePads(Node &node, const Shape &shape,
   for (auto [dim, from, to] : llvm::enumerate(x.shape, shape)) {
     require(node, compare(b, Order::Less, times[dim], index(b, 2)),
             "pads an axis twice");
-    Value size = from.batched ? node.emit.size(from) : index(b, from.count);
+    Value size = from.isDynamic() ? node.emit.size(from) : index(b, from.count);
     Value padded = add(b, size, add(b, low[dim], high[dim]));
     requireSize(node, padded, to);
   }
@@ -131,7 +131,7 @@ static LogicalResult padAtRunTime(Node &node, StringRef mode,
         SmallVector<Value> from(at);
         Value inside = constant(b, b.getI1Type(), 1);
         for (auto [dim, size] : llvm::enumerate(x.shape)) {
-          if (size.batched)
+          if (size.isDynamic())
             continue;
           Value place = sub(b, at[dim], low[dim]);
           if (mode != "constant") {
@@ -193,7 +193,7 @@ LogicalResult importPad(Node &node) {
     number = node.input(2).scalarAttr(node.emit.b.getContext());
   Shape padded = x.shape;
   for (auto [i, dim] : llvm::enumerate(padded)) {
-    if (dim.batched && (low[i] != 0 || high[i] != 0))
+    if (dim.isDynamic() && (low[i] != 0 || high[i] != 0))
       return node.error("pads the batch, dimension " + Twine(i) + " of " +
                         str(x.shape));
     dim.count += low[i] + high[i];

@@ -63,7 +63,7 @@ static LogicalResult findGrid(Node &node, const Tensor &x, const Tensor &scale,
   Dim length = x.shape[axis];
   Shape expected = x.shape;
   expected[axis] = Dim::fixed(block > 0 ? length.count / block : 0);
-  if (length.batched || block < 1 || length.count % block != 0 ||
+  if (length.isDynamic() || block < 1 || length.count % block != 0 ||
       scale.shape != expected)
     return badScale(node, x, scale,
                     "one for each block of " + std::to_string(block) +

@@ -162,7 +162,7 @@ LogicalResult Recurrence::readLengths() {
   if (given.dataType != type::Int32)
     return node.error(node.inputName(Lengths) + " has elements of " +
                       dataTypeName(given.dataType) + "; expected INT32");
-  if (given.host && !given.isBatched() && !steps.batched) {
+  if (given.host && !given.isDynamic() && !steps.isDynamic()) {
     for (Dim length : given.host->ints)
       if (length.count < 0 || length.count > steps.count)
         return node.error(node.inputName(Lengths) + " has " +
@@ -173,11 +173,12 @@ LogicalResult Recurrence::readLengths() {
       return success();
   }
   // Those of a run are not checked but kept within the sequence.
-  Value most = steps.batched ? emit.size(steps) : index(emit.b, steps.count);
+  Value most =
+      steps.isDynamic() ? emit.size(steps) : index(emit.b, steps.count);
   lengths = emit.map(
       {&given}, given.shape,
       [&](LocBuilder &b, ValueRange args) -> Value {
-        Value limit = steps.batched
+        Value limit = steps.isDynamic()
                           ? fromIndex(b, most, args[0].getType())
                           : constant(b, args[0].getType(), steps.count);
         return min(b, max(b, args[0], constant(b, args[0].getType(), 0)),
@@ -225,14 +226,14 @@ std::optional<Tensor> Recurrence::projected(const Tensor &steps,
 
 Tensor Recurrence::reversed(const Tensor &steps) {
   Dim size = steps.shape[0];
-  if (!lengths && !size.batched) {
+  if (!lengths && !size.isDynamic()) {
     SmallVector<int64_t> starts(steps.rank(), 0), strides(steps.rank(), 1);
     starts[0] = size.count - 1;
     strides[0] = -1;
     return emit.slice(steps, steps.shape, starts, strides);
   }
   Value source = emit.value(steps);
-  Value most = size.batched ? emit.size(size) : index(emit.b, size.count);
+  Value most = size.isDynamic() ? emit.size(size) : index(emit.b, size.count);
   return emit.generate(
       steps.shape, steps.dataType, [&](LocBuilder &b, ValueRange at) -> Value {
         Value count =

@@ -58,15 +58,13 @@ std::optional<Tensor> mean(Node &node, const Tensor &x,
   for (auto [dim, isGone] : llvm::zip_equal(x.shape, reduced))
     if (isGone)
       gone.push_back(dim);
-  if (llvm::any_of(gone, [](Dim dim) { return dim.batched; })) {
-    (void)node.error("a mean over the batch, in " + str(x.shape) +
-                     "; expected axes of fixed size");
-    return std::nullopt;
-  }
   Tensor sum = node.emit.sum(x, reduced);
-  double count = double(*elementCount(gone));
+  Dim count = product(gone);
+  Value size = count.isDynamic() ? node.emit.size(count) : Value();
   return node.emit.map({&sum}, sum.shape, [&](LocBuilder &b, ValueRange args) {
-    return div(b, args[0], constant(b, args[0].getType(), count));
+    Value number = size ? fromIndex(b, size, args[0].getType())
+                        : constant(b, args[0].getType(), double(count.count));
+    return div(b, args[0], number);
   });
 }
 
@@ -258,7 +256,7 @@ LogicalResult importArg(Node &node) {
   bool isLast = node.integer("select_last_index", 0);
   if (node.failed())
     return failure();
-  if (x.shape[axis].batched || x.shape[axis].is(0))
+  if (x.shape[axis].isDynamic() || x.shape[axis].is(0))
     return node.error("dimension " + Twine(axis) + " of " + str(x.shape) +
                       "; expected a fixed size of 1 or more");
   Emitter &emit = node.emit;

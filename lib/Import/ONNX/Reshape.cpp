@@ -28,11 +28,10 @@ static LogicalResult infer(Node &node, const Shape &from, Shape &shape,
     shape[unknown] = Dim::fixed(0);
     return success();
   }
-  if (!count || *count == 0 || total.count % *count != 0 ||
-      (known.batched && (!total.batched || known.which != total.which)))
+  std::optional<Dim> rest = divide(total, known);
+  if (!count || *count == 0 || total.count % *count != 0 || !rest)
     return failure();
-  bool isOpen = total.batched && !known.batched;
-  shape[unknown] = {total.count / *count, isOpen, isOpen ? total.which : 0};
+  shape[unknown] = *rest;
   return success();
 }
 
@@ -50,7 +49,8 @@ static LogicalResult requireReshape(Node &node, const Shape &shape) {
   bool copies = !node.integer("allowzero", 0);
   for (auto [i, size] : llvm::enumerate(shape)) {
     Value given = list.index(b, int64_t(i));
-    Value known = size.batched ? node.emit.size(size) : index(b, size.count);
+    Value known =
+        size.isDynamic() ? node.emit.size(size) : index(b, size.count);
     auto replace = [&](int64_t mark) {
       given = select(b, compare(b, Order::Equal, given, index(b, mark)), known,
                      given);

@@ -163,6 +163,23 @@ Tensor Resizing::apply(const Tensor &x, int64_t axis, int64_t result,
   });
 }
 
+/// The sizes in input 3, where those that are not known are those of the input,
+/// which stay.
+static std::optional<SmallVector<float>> staysUnknown(Node &node,
+                                                      ArrayRef<int64_t> axes) {
+  const Tensor &x = node.input(0);
+  if (!node.has(3) || !node.input(3).isDynamic() ||
+      node.input(3).host->ints.size() != axes.size())
+    return std::nullopt;
+  SmallVector<float> sizes;
+  for (auto [size, axis] : llvm::zip_equal(node.input(3).host->ints, axes)) {
+    if (size.isDynamic() && size != x.shape[node.axis(axis, x.rank())])
+      return std::nullopt;
+    sizes.push_back(float(size.count));
+  }
+  return sizes;
+}
+
 LogicalResult importResize(Node &node) {
   const Tensor &x = node.input(0);
   bool isOld = node.op() == "Upsample" || node.opset < 11;
@@ -198,7 +215,8 @@ LogicalResult importResize(Node &node) {
   List scaleList =
       isAttribute ? List::of(node.reals("scales")) : List(node, isOld ? 1 : 2);
   List regionList = isOld ? List() : List(node, 1);
-  List sizeList = isOld ? List() : List(node, 3);
+  auto stays = isOld ? std::nullopt : staysUnknown(node, *axes);
+  List sizeList = isOld ? List() : stays ? List::of(stays) : List(node, 3);
   if (node.failed())
     return failure();
   std::optional<Shape> declared = node.declared(0);
@@ -253,11 +271,11 @@ LogicalResult importResize(Node &node) {
     double start = crops ? (*regions)[i] : 0;
     double end = crops ? (*regions)[count + i] : 1;
     bool isSame = int64_t(result) == size.count &&
-                  (scale == 1 || size.batched) &&
+                  (scale == 1 || size.isDynamic()) &&
                   (!crops || (start == 0 && end == 1));
     if (isSame)
       continue;
-    if (size.batched)
+    if (size.isDynamic())
       return node.error("resizes the batch, of " + str(x.shape));
     Shape shape = current.shape;
     shape[axis] = Dim::fixed(int64_t(result));

@@ -170,7 +170,7 @@ std::optional<Tensor> Resizing::atRunTime(ArrayRef<int64_t> axes,
   for (int64_t axis : axes)
     isListed[node.axis(axis, x.rank())] = true;
   for (auto [from, to, listed] : llvm::zip_equal(x.shape, shape, isListed))
-    if ((from != to && (!listed || from.batched || to.batched)) ||
+    if ((from != to && (!listed || from.isDynamic() || to.isDynamic())) ||
         (from.is(0) && !to.is(0))) {
       (void)node.error("resizes " + str(x.shape) + " to " + str(shape) +
                        ", which the model declares");
@@ -194,7 +194,7 @@ std::optional<Tensor> Resizing::atRunTime(ArrayRef<int64_t> axes,
     int64_t axis = node.axis(axes[i], x.rank());
     Dim size = x.shape[axis], result = shape[axis];
     Value one = real(b, 1);
-    if (size.batched) {
+    if (size.isDynamic()) {
       Value scale = scales.size() ? scales.real(b, i) : common;
       if (!scale)
         require(node,

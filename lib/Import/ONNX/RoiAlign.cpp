@@ -57,7 +57,7 @@ LogicalResult Regions::check() const {
                       str(node.input(2).shape) +
                       "; expected boxes x 4 and one image for each");
   for (Dim dim : ArrayRef(x.shape).drop_front(1))
-    if (dim.batched || dim.is(0))
+    if (dim.isDynamic() || dim.is(0))
       return node.error(node.inputName(0) + " has shape " + str(x.shape) +
                         "; expected fixed sizes of at least 1 but for the "
                         "batch");
@@ -175,7 +175,7 @@ Tensor Regions::bins(const Tensor &ys, const Tensor &xs) const {
   Value source = emit.value(x), images = emit.value(node.input(2));
   Value rows = emit.value(ys), columns = emit.value(xs);
   Dim batch = x.shape[0];
-  Value count = batch.batched ? emit.size(batch) : Value();
+  Value count = batch.isDynamic() ? emit.size(batch) : Value();
   Tensor read =
       emit.generate(shape, x.dataType, [&](LocBuilder &b, ValueRange at) {
         Value image = toIndex(b, Emitter::at(b, images, at[0]));

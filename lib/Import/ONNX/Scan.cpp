@@ -67,7 +67,7 @@ LogicalResult importScan(Node &node) {
     if (node.failed())
       return failure();
     Tensor sequence = moveToFront(emit, x, axis);
-    if (sequence.shape[0].batched ||
+    if (sequence.shape[0].isDynamic() ||
         (i > 0 && sequence.shape[0] != sequences[0].shape[0]))
       return node.error("sequences of " + str(x.shape) +
                         "; expected one fixed length");

@@ -56,7 +56,7 @@ LogicalResult importWindow(Node &node) {
     size = int64_t(length.numbers()->front());
   } else {
     std::optional<Shape> declared = node.declared(0);
-    if (!declared || declared->size() != 1 || declared->front().batched)
+    if (!declared || declared->size() != 1 || declared->front().isDynamic())
       return failure(!length.numbers());
     size = declared->front().count;
     requireSize(node, length.index(node.emit.b, 0), declared->front());

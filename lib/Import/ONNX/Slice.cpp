@@ -28,7 +28,7 @@ LogicalResult importConcat(Node &node) {
       return node.error(node.inputName(i) + " has shape " + str(x.shape) +
                         "; expected the elements and, but for dimension " +
                         Twine(axis) + ", the shape of " + str(first.shape));
-    if (node.numInputs() > 1 && x.shape[axis].batched)
+    if (node.numInputs() > 1 && x.shape[axis].isDynamic())
       return node.error("concatenates the batch, dimension " + Twine(axis) +
                         " of " + str(x.shape) + "; expected a fixed size");
     shape[axis].count += i == 0 ? 0 : x.shape[axis].count;
@@ -43,12 +43,26 @@ LogicalResult importConcat(Node &node) {
 namespace {
 /// What Slice takes, from attributes before opset 10 and inputs since.
 struct Bounds {
-  SmallVector<int64_t> starts, ends, axes, steps;
+  Shape starts, ends;
+  SmallVector<int64_t> axes, steps;
 };
 } // namespace
 
 static LogicalResult readBounds(Node &node, Bounds &bounds) {
-  auto read = [&](StringRef name, unsigned i, SmallVector<int64_t> &list) {
+  auto read = [&](StringRef name, unsigned i, Shape &list) {
+    if (node.opset < 10) {
+      std::optional<SmallVector<int64_t>> found = node.integers(name);
+      list = found ? fixedShape(*found) : Shape();
+      return found.has_value();
+    }
+    std::optional<SmallVector<Dim>> found;
+    if (node.has(i))
+      found = node.dims(i);
+    list = found ? Shape(found->begin(), found->end()) : Shape();
+    return found.has_value();
+  };
+  auto readConstants = [&](StringRef name, unsigned i,
+                           SmallVector<int64_t> &list) {
     std::optional<SmallVector<int64_t>> found;
     if (node.opset < 10)
       found = name == "steps" ? found : node.integers(name);
@@ -56,15 +70,14 @@ static LogicalResult readBounds(Node &node, Bounds &bounds) {
       found = node.constants(i);
     if (found)
       list = *found;
-    return found.has_value();
   };
   bool hasStarts = read("starts", 1, bounds.starts);
   bool hasEnds = read("ends", 2, bounds.ends);
   size_t count = bounds.starts.size();
   bounds.axes = llvm::to_vector(llvm::seq<int64_t>(0, count));
   bounds.steps.assign(count, 1);
-  read("axes", 3, bounds.axes);
-  read("steps", 4, bounds.steps);
+  readConstants("axes", 3, bounds.axes);
+  readConstants("steps", 4, bounds.steps);
   if (node.failed())
     return failure();
   if (!hasStarts || !hasEnds)
@@ -136,7 +149,7 @@ static LogicalResult sliceAtRunTime(Node &node, const Shape &shape) {
   Value zero = index(b, 0), one = index(b, 1);
   SmallVector<Value> firsts(rank, zero), strides(rank, one), sizes;
   for (Dim dim : x.shape)
-    sizes.push_back(dim.batched ? emit.size(dim) : index(b, dim.count));
+    sizes.push_back(dim.isDynamic() ? emit.size(dim) : index(b, dim.count));
   SmallVector<Value> counts = sizes, times(rank, zero);
   for (int64_t i = 0; i < count; ++i) {
     Value axis = node.has(3) ? axes.index(b, i) : index(b, i);
@@ -173,6 +186,47 @@ static LogicalResult sliceAtRunTime(Node &node, const Shape &shape) {
       }));
 }
 
+namespace {
+/// The slice of a dimension.
+struct Cut {
+  Dim size;
+  int64_t start = 0, step = 1;
+  Value first = {}; ///< null where `start` says it
+};
+} // namespace
+
+/// The slice of a dimension that is not known, or by bounds that are not.
+static std::optional<Cut> cutUnknown(Node &node, Dim size, Dim start, Dim end,
+                                     int64_t step) {
+  LocBuilder &b = node.emit.b;
+  bool isWhole = end == size || (!end.isDynamic() && end.count >= kMaxElements);
+  if (start.is(0) && step == 1 && isWhole)
+    return Cut{size};
+  if (!node.emit.isOutside()) {
+    (void)node.error("slices a dimension of " + str({size}) +
+                     " in a body; expected all of it");
+    return std::nullopt;
+  }
+  auto value = [&](Dim dim) {
+    return dim.isDynamic() ? node.emit.size(dim) : index(b, dim.count);
+  };
+  if (start.is(0) && step == 1 && end.isDynamic() && end.count > 0) {
+    require(node, compare(b, Order::LessOrEqual, value(end), value(size)),
+            "has an end beyond the " + str({size}) + " elements there are");
+    return Cut{end};
+  }
+  // The last ones, of a dimension that has as many.
+  if (!start.isDynamic() && start.count < 0 && step == 1 && isWhole) {
+    Value count = index(b, -start.count);
+    require(node, compare(b, Order::LessOrEqual, count, value(size)),
+            "starts before the first element");
+    return Cut{Dim::fixed(-start.count), 0, 1, sub(b, value(size), count)};
+  }
+  auto [first, count] =
+      resolve(b, value(start), value(end), index(b, step), value(size));
+  return Cut{node.emit.computed(count), 0, step, first};
+}
+
 LogicalResult importSlice(Node &node) {
   const Tensor &x = node.input(0);
   if (node.opset >= 10)
@@ -183,28 +237,51 @@ LogicalResult importSlice(Node &node) {
   Bounds bounds;
   if (failed(readBounds(node, bounds)))
     return failure();
-  Shape shape = x.shape;
-  SmallVector<int64_t> starts(x.rank(), 0), steps(x.rank(), 1);
   (void)node.axes(bounds.axes, x.rank());
   if (node.failed())
     return failure();
+  SmallVector<Cut> cuts;
+  for (Dim size : x.shape)
+    cuts.push_back({size});
   for (auto [start, end, given, step] :
        llvm::zip_equal(bounds.starts, bounds.ends, bounds.axes, bounds.steps)) {
     int64_t axis = node.axis(given, x.rank());
+    Cut &cut = cuts[axis];
     if (step == 0 || std::abs(step) > kMaxElements)
       return node.error("a step of " + Twine(step) +
                         "; expected one other than 0 of at most 2^40");
-    if (x.shape[axis].batched) {
-      if (start == 0 && end >= kMaxElements && step == 1)
-        continue;
-      return node.error("slices the batch, dimension " + Twine(axis) + " of " +
-                        str(x.shape) + "; expected all of it");
+    if (cut.size.isDynamic() || start.isDynamic() || end.isDynamic()) {
+      std::optional<Cut> made = cutUnknown(node, cut.size, start, end, step);
+      if (!made)
+        return failure();
+      cut = *made;
+      continue;
     }
-    starts[axis] = start;
-    steps[axis] = step;
-    shape[axis].count = resolve(starts[axis], end, step, x.shape[axis].count);
+    cut.start = start.count;
+    cut.step = step;
+    cut.size.count = resolve(cut.start, end.count, step, cut.size.count);
   }
-  return node.finish(node.emit.slice(x, shape, starts, steps));
+  Shape shape;
+  SmallVector<int64_t> starts, steps;
+  for (const Cut &cut : cuts) {
+    shape.push_back(cut.size);
+    starts.push_back(cut.start);
+    steps.push_back(cut.step);
+  }
+  if (failed(node.checkSize(shape)))
+    return failure();
+  if (llvm::none_of(cuts, [](const Cut &cut) { return bool(cut.first); }))
+    return node.finish(node.emit.slice(x, shape, starts, steps));
+  Value source = node.emit.value(x);
+  return node.finish(node.emit.generate(
+      shape, x.dataType, [&](LocBuilder &b, ValueRange at) -> Value {
+        SmallVector<Value> from;
+        for (auto [i, cut] : llvm::zip_equal(at, cuts)) {
+          Value first = cut.first ? cut.first : index(b, cut.start);
+          from.push_back(add(b, first, mul(b, i, index(b, cut.step))));
+        }
+        return Emitter::at(b, source, from);
+      }));
 }
 
 /// The sizes that Split makes of `total`.
@@ -243,7 +320,7 @@ LogicalResult importSplit(Node &node) {
   int64_t axis = node.axis(node.integer("axis", 0), x.rank());
   if (node.failed())
     return failure();
-  if (x.shape[axis].batched)
+  if (x.shape[axis].isDynamic())
     return node.error("splits the batch, dimension " + Twine(axis) + " of " +
                       str(x.shape) + "; expected a fixed size");
   SmallVector<int64_t> sizes;
@@ -289,7 +366,7 @@ static LogicalResult requireExpanded(Node &node, ArrayRef<Dim> shape) {
     return node.error(Twine(list.size()) + " computed sizes for " + str(from) +
                       "; the model declares " + str(shape));
   auto sizeOf = [&](Dim size) {
-    return size.batched ? node.emit.size(size) : index(b, size.count);
+    return size.isDynamic() ? node.emit.size(size) : index(b, size.count);
   };
   for (size_t i = rank - listed; i < rank; ++i) {
     Value given = list.index(b, int64_t(i - (rank - listed)));

@@ -18,11 +18,51 @@ std::optional<int64_t> elementCount(llvm::ArrayRef<Dim> shape) {
   return product;
 }
 
+llvm::SmallVector<unsigned, Dim::kMaxSizes> Dim::factors() const {
+  llvm::SmallVector<unsigned, kMaxSizes> numbers;
+  for (uint64_t rest = sizes; rest != 0; rest >>= 16)
+    numbers.push_back(rest & 0xffff);
+  return numbers;
+}
+
+static uint64_t pack(llvm::MutableArrayRef<unsigned> factors) {
+  llvm::sort(factors);
+  uint64_t sizes = 0;
+  for (unsigned number : llvm::reverse(factors))
+    sizes = sizes << 16 | number;
+  return sizes;
+}
+
+std::optional<Dim> multiply(Dim lhs, Dim rhs) {
+  Dim product;
+  auto factors = lhs.factors();
+  llvm::append_range(factors, rhs.factors());
+  if (factors.size() > Dim::kMaxSizes ||
+      llvm::MulOverflow(lhs.count, rhs.count, product.count))
+    return std::nullopt;
+  product.sizes = pack(factors);
+  return product;
+}
+
+std::optional<Dim> divide(Dim lhs, Dim rhs) {
+  auto factors = lhs.factors();
+  for (unsigned number : rhs.factors()) {
+    auto *found = llvm::find(factors, number);
+    if (found == factors.end())
+      return std::nullopt;
+    factors.erase(found);
+  }
+  bool isExact =
+      !lhs.isDynamic() || rhs.count == 0 || lhs.count % rhs.count == 0;
+  if (rhs.count == 0 || !isExact || (rhs.count == -1 && lhs.count == INT64_MIN))
+    return std::nullopt;
+  return Dim{lhs.count / rhs.count, pack(factors)};
+}
+
 Dim product(llvm::ArrayRef<Dim> shape) {
   Dim total = Dim::fixed(1);
   for (Dim dim : shape)
-    total = {total.count * dim.count, total.batched || dim.batched,
-             std::max(total.which, dim.which)};
+    total = *multiply(total, dim);
   return total;
 }
 
@@ -37,9 +77,9 @@ std::string str(llvm::ArrayRef<Dim> shape) {
   for (Dim dim : shape) {
     if (!text.empty())
       text += 'x';
-    if (!dim.batched || dim.count != 1)
+    if (!dim.isDynamic() || dim.count != 1)
       text += std::to_string(dim.count);
-    if (dim.batched)
+    if (dim.isDynamic())
       text += '?';
   }
   return text;
@@ -61,8 +101,9 @@ std::optional<Shape> broadcast(llvm::ArrayRef<Dim> lhs,
   return shape;
 }
 
-bool Tensor::isBatched() const {
-  return host && llvm::any_of(host->ints, [](Dim dim) { return dim.batched; });
+bool Tensor::isDynamic() const {
+  return host &&
+         llvm::any_of(host->ints, [](Dim dim) { return dim.isDynamic(); });
 }
 
 double Tensor::number(size_t i) const {
@@ -76,7 +117,7 @@ std::optional<float> Tensor::scalar() const {
 }
 
 mlir::TypedAttr Tensor::scalarAttr(mlir::MLIRContext *context) const {
-  if (!host || elementCount(shape) != 1 || isBatched())
+  if (!host || elementCount(shape) != 1 || isDynamic())
     return {};
   if (isIntegral())
     return mlir::IntegerAttr::get(elementType(context, dataType),

@@ -21,21 +21,32 @@
 
 namespace numera::importer {
 
-/// A dimension: `count`, or `count` times the batch size, which is known only
-/// when the function runs. So are other sizes that the function computes: they
-/// count as a batch of their own, `which` says of which number. Elements of
-/// integer tensors are of the same type, so that a shape computed from the
-/// batch is still a compile-time value.
+/// A dimension: `count`, or `count` times sizes that are known only when the
+/// function runs: the batch, the length of a sequence, what the function
+/// computes. Elements of integer tensors are of the same type, so that a shape
+/// computed from sizes is still a compile-time value.
 struct Dim {
   int64_t count = 0;
-  bool batched = false;
-  /// 0 is the batch of the inputs; see Emitter::computed.
-  int which = 0;
+  /// The numbers of these sizes (Emitter::addSize), four of 16 bits, the
+  /// smallest first; 0 for none.
+  uint64_t sizes = 0;
 
-  static Dim fixed(int64_t count) { return {count, false}; }
-  bool is(int64_t size) const { return !batched && count == size; }
+  static constexpr unsigned kMaxSizes = 4;
+
+  static Dim fixed(int64_t count) { return {count, 0}; }
+  static Dim dynamic(unsigned number) { return {1, number}; }
+  bool isDynamic() const { return sizes != 0; }
+  bool is(int64_t size) const { return !isDynamic() && count == size; }
   bool operator==(const Dim &) const = default;
+
+  /// The numbers of the sizes, one as often as it is a factor.
+  llvm::SmallVector<unsigned, kMaxSizes> factors() const;
 };
+
+/// The product; nothing where it has more factors than kMaxSizes or overflows.
+std::optional<Dim> multiply(Dim lhs, Dim rhs);
+/// The quotient; nothing where it is no such number for all sizes.
+std::optional<Dim> divide(Dim lhs, Dim rhs);
 
 using Shape = llvm::SmallVector<Dim, 4>;
 
@@ -45,8 +56,8 @@ constexpr int64_t kMaxElements = int64_t(1) << 40;
 constexpr int64_t kMaxFolded = int64_t(1) << 26;
 constexpr int64_t kMaxRank = 16;
 
-/// The product of the counts (the batch size left out), or nothing when it
-/// exceeds kMaxElements or a dimension is negative.
+/// The product of the counts (sizes left out), or nothing when it exceeds
+/// kMaxElements or a dimension is negative.
 std::optional<int64_t> elementCount(llvm::ArrayRef<Dim> shape);
 
 /// The elements of a shape that passed `elementCount`, as one dimension.
@@ -55,8 +66,8 @@ Dim product(llvm::ArrayRef<Dim> shape);
 /// A shape from sizes that are all known.
 Shape fixedShape(llvm::ArrayRef<int64_t> sizes);
 
-/// The shape as in `1x28x28`; a batched dimension is written `?`, or `4?` when
-/// it is four times the batch, and a scalar's shape is `scalar`.
+/// The shape as in `1x28x28`; a dynamic dimension is written `?`, or `4?` when
+/// it is four times a size, and a scalar's shape is `scalar`.
 std::string str(llvm::ArrayRef<Dim> shape);
 
 /// The shape of numpy's broadcast of both, or nothing when they disagree.
@@ -88,8 +99,8 @@ struct Tensor {
   int64_t rank() const { return shape.size(); }
   bool isIntegral() const { return isInteger(dataType); }
   bool isDouble() const { return dataType == type::Double; }
-  /// Whether an element is a multiple of the batch size.
-  bool isBatched() const;
+  /// Whether an element is a multiple of a size that is not known.
+  bool isDynamic() const;
   /// The elements of compile-time floats; `i` counts them row-major.
   double number(size_t i) const;
   /// The single compile-time f32 element, whatever the rank.

@@ -117,7 +117,7 @@ LogicalResult importUnique(Node &node) {
   bool isSorted = node.integer("sorted", 1),
        isFlat = !node.hasAttribute("axis");
   Tensor x = node.input(0);
-  if (llvm::any_of(x.shape, [](Dim dim) { return dim.batched; }))
+  if (llvm::any_of(x.shape, [](Dim dim) { return dim.isDynamic(); }))
     return node.error("of an open batch, in " + str(x.shape) +
                       "; expected fixed sizes");
   Emitter &emit = node.emit;
@@ -131,7 +131,7 @@ LogicalResult importUnique(Node &node) {
   for (unsigned i : {0, 1, 3}) {
     std::optional<Shape> shape = node.declared(i);
     size_t at = i == 0 ? axis : 0;
-    if (!count && shape && at < shape->size() && !(*shape)[at].batched)
+    if (!count && shape && at < shape->size() && !(*shape)[at].isDynamic())
       count = (*shape)[at].count;
   }
   if (!count)

@@ -85,7 +85,7 @@ LogicalResult Window::resolve(Node &node, unsigned i, StringRef mode,
 LogicalResult Window::read(Node &node, bool ceil) {
   ArrayRef<Dim> spatial = ArrayRef(node.input(0).shape).drop_front(2);
   for (auto [i, dim] : llvm::enumerate(spatial)) {
-    if (dim.batched)
+    if (dim.isDynamic())
       return node.error("spatial dimension " + Twine(i) +
                         " depends on the batch size; expected a fixed size");
     input.push_back(dim.count);

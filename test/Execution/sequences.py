@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: MIT
+"""An encoder on tokens of any batch and length: sequences.py FOLDER
+
+It has what PyTorch exports: positions that a Slice takes as far as the sequence goes,
+a mask expanded by Where and Equal, a causal mask of two Ranges, heads that Reshape
+splits off by 0 and -1, types of tokens by GatherElements, a mean over the sequence.
+"""
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+WORDS, WIDTH, HEADS, LONGEST = 11, 8, 2, 16
+FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+random = np.random.default_rng(0)
+WEIGHTS = {
+    name: random.standard_normal(shape).astype("f4") / 2
+    for name, shape in {
+        "words": (WORDS, WIDTH), "places": (LONGEST, WIDTH), "types": (2, WIDTH), "scale": (WIDTH,),
+        "shift": (WIDTH,), "wq": (WIDTH, WIDTH), "wk": (WIDTH, WIDTH), "wv": (WIDTH, WIDTH)}.items()
+}
+KINDS = np.arange(LONGEST)[None] % 2
+
+
+def value(name, kind, *shape):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def encoder(sizes=(("batch", "sequence"), ("batch", "sequence"))):
+    nodes, constants = [], []
+
+    def node(op, inputs, output, **attributes):
+        nodes.append(helper.make_node(op, inputs, [output], name=output, **attributes))
+        return output
+
+    def ints(*numbers):
+        name = "i" + "_".join(map(str, numbers)).replace("-", "m")
+        if name not in [c.name for c in constants]:
+            constants.append(numpy_helper.from_array(np.array(numbers, "i8"), name))
+        return name
+
+    def scalar(number):
+        name = f"s{number}".replace("-", "m")
+        if name not in [c.name for c in constants]:
+            constants.append(numpy_helper.from_array(np.array(number, "i8"), name))
+        return name
+
+    constants += [numpy_helper.from_array(array, name) for name, array in WEIGHTS.items()]
+    constants.append(numpy_helper.from_array(KINDS.astype("i8"), "kinds"))
+    constants.append(numpy_helper.from_array(np.array(-1e9, "f4"), "low"))
+    constants.append(numpy_helper.from_array(np.array((WIDTH // HEADS) ** -0.5, "f4"), "share"))
+    node("Shape", ["tokens"], "shape")
+    b = node("Gather", ["shape", ints(0)], "b")
+    s = node("Gather", ["shape", ints(1)], "s")
+    one = node("Squeeze", [s, ints(0)], "length")
+    # Words, positions, types.
+    node("Gather", ["words", "tokens"], "embedded")
+    node("Slice", ["places", ints(0), s, ints(0)], "slice")
+    node("Add", ["embedded", "slice"], "placed")
+    node("Concat", [b, s], "both", axis=0)
+    node("Slice", ["kinds", ints(0), s, ints(1)], "some")
+    node("Expand", ["some", "both"], "chosen")
+    node("Expand", ["kinds", node("Concat", [b, ints(LONGEST)], "all", axis=0)], "every")
+    node("Cast", [node("CumSum", [node("Mul", ["chosen", scalar(0)], "none"), scalar(1)], "zeros")], "start", to=INT64)
+    node("Range", [scalar(0), one, scalar(1)], "steps")
+    node("Add", ["start", "steps"], "indices")
+    node("GatherElements", ["every", "indices"], "kind", axis=1)
+    node("Add", ["placed", node("Gather", ["types", "kind"], "typed")], "sum")
+    node("LayerNormalization", ["sum", "scale", "shift"], "x", axis=-1)
+    # Which place sees which.
+    node("Concat", [b, ints(1), s, s], "square", axis=0)
+    node("Equal", ["square", node("Mul", [node("ConstantOfShape", [node("Shape", ["square"], "rank")], "ones",
+         value=numpy_helper.from_array(np.ones(1, "i8"))), scalar(-1)], "minus")], "open")
+    node("Where", ["open", "ones", "square"], "wanted")
+    node("Unsqueeze", [node("Cast", ["mask"], "kept", to=BOOL), ints(1, 2)], "keys")
+    node("Expand", ["keys", "wanted"], "spread")
+    node("Unsqueeze", ["steps", ints(1)], "column")
+    node("LessOrEqual", ["steps", "column"], "causal")
+    node("And", ["spread", "causal"], "sees")
+    # Attention.
+    for name in "qkv":
+        product = node("MatMul", ["x", "w" + name], name + "1")
+        split = node("Reshape", [product, ints(0, 0, HEADS, -1)], name + "2")
+        node("Transpose", [split], name, perm=[0, 2, 3, 1] if name == "k" else [0, 2, 1, 3])
+    node("Mul", [node("MatMul", ["q", "k"], "scores0"), "share"], "scores")
+    node("Softmax", [node("Where", ["sees", "scores", "low"], "masked")], "shares", axis=-1)
+    node("Transpose", [node("MatMul", ["shares", "v"], "heads")], "joined", perm=[0, 2, 1, 3])
+    node("Reshape", ["joined", node("Concat", [b, s, ints(WIDTH)], "flat", axis=0)], "y")
+    node("ReduceMean", ["y"], "pooled", axes=[1], keepdims=0)
+    node("Slice", ["y", ints(-1), ints(2**62), ints(1)], "last")
+    inputs = [value("tokens", INT64, *sizes[0]), value("mask", INT64, *sizes[1])]
+    outputs = [value("y", FLOAT, *sizes[0], WIDTH), value("pooled", FLOAT, sizes[0][0], WIDTH),
+               value("last", FLOAT, sizes[0][0], 1, WIDTH)]
+    return helper.make_graph(nodes, "encoder", inputs, outputs, constants)
+
+
+def save(graph, path):
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    model.ir_version = 8
+    path.write_bytes(model.SerializeToString())
+
+
+def expected(tokens, mask):
+    """In NumPy, in f64."""
+    w = {name: array.astype("f8") for name, array in WEIGHTS.items()}
+    batch, length = tokens.shape
+    x = w["words"][tokens] + w["places"][:length] + w["types"][KINDS[0, :length]]
+    x = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5) * w["scale"] + w["shift"]
+    q, k, v = ((x @ w["w" + n]).reshape(batch, length, HEADS, -1).transpose(0, 2, 1, 3) for n in "qkv")
+    scores = q @ k.transpose(0, 1, 3, 2) * (WIDTH // HEADS) ** -0.5
+    sees = mask.astype(bool)[:, None, None] & np.tri(length, dtype=bool)
+    scores = np.where(sees, scores, -1e9)
+    shares = np.exp(scores - scores.max(-1, keepdims=True))
+    shares /= shares.sum(-1, keepdims=True)
+    y = (shares @ v).transpose(0, 2, 1, 3).reshape(batch, length, WIDTH)
+    return {"y": y, "pooled": y.mean(1), "last": y[:, -1:]}
+
+
+def inputs(batch, length):
+    made = np.random.default_rng(batch * 100 + length)
+    mask = (np.arange(length) < made.integers(1, length + 1, (batch, 1))).astype("i8")
+    return made.integers(0, WORDS, (batch, length)), mask
+
+
+def run(program, folder, tokens, mask, *options):
+    np.save(folder / "tokens.npy", tokens)
+    np.save(folder / "mask.npy", mask)
+    done = subprocess.run(
+        ["numera", "run", program, "--input", f"tokens={folder}/tokens.npy", "--input",
+         f"mask={folder}/mask.npy", "--output-dir", folder / "out", *options],
+        capture_output=True, text=True, check=False)
+    if done.returncode:
+        return done.stderr.strip()
+    return {name: np.load(folder / f"out/{name}.npy") for name in ("y", "pooled", "last")}
+
+
+def compare(program, folder, batch, length):
+    tokens, mask = inputs(batch, length)
+    got, wanted = run(program, folder, tokens, mask), expected(tokens, mask)
+    for name, array in wanted.items():
+        assert got[name].shape == array.shape, (name, got[name].shape)
+        error = abs(got[name] - array).max() / abs(array).max()
+        assert error < 2e-6, (name, batch, length, error)
+
+
+def main():
+    folder = Path(sys.argv[1])
+    folder.mkdir()
+    save(encoder(), folder / "encoder.onnx")
+    program = folder / "encoder.so"
+    subprocess.run(["numera", "compile", folder / "encoder.onnx", "-o", program], check=True)
+    sizes = [(1, 1), (1, 7), (3, 5), (2, LONGEST)]
+    for size in sizes:
+        compare(program, folder, *size)
+    print(f"encoder {', '.join(f'{b}x{s}' for b, s in sizes)}: as NumPy")
+
+    # PyTorch names the sizes of each input.
+    save(encoder((("s10", "s53"), ("s86", "s37"))), folder / "automatic.onnx")
+    compare(folder / "automatic.onnx", folder, 3, 5)
+    print("encoder of automatic names 3x5: as NumPy")
+
+    # The sizes of a model that knows them give the same bits.
+    save(encoder(((3, 5), (3, 5))), folder / "fixed.onnx")
+    both = [run(folder / f"{name}.onnx", folder, *inputs(3, 5), "--format", "posit16", "--accumulate", "quire")
+            for name in ("encoder", "fixed")]
+    for name in both[0]:
+        assert np.array_equal(both[0][name], both[1][name]), name
+    print("pooled posit16 3x5: the bits of 3x5 alone")
+
+    tokens, mask = inputs(3, 5)
+    print("mask of 3x4:", run(program, folder, tokens, mask[:, :4]))
+    print("mask of 2x5:", run(program, folder, tokens, mask[:2]))
+    print("1x17:", run(program, folder, *inputs(1, LONGEST + 1)))
+    graph = helper.make_graph(
+        [helper.make_node("LRN", ["x"], ["y"], name="the_node", size=3)], "lrn",
+        [value("x", FLOAT, "N", 3, "length")], [value("y", FLOAT, "N", 3, "length")])
+    save(graph, folder / "lrn.onnx")
+    done = subprocess.run(["numera", "compile", folder / "lrn.onnx", "-o", folder / "lrn.so"],
+                          capture_output=True, text=True, check=False)
+    print("unknown size:", done.stderr.strip())
+
+
+main()
