@@ -64,10 +64,17 @@ class _Model(NamedTuple):
     def compile(self, *more: str) -> _numera.Program:
         options = [*self.options, *more]
         if self.text is None:
-            return _numera.Program.compile_file(self.registry, self.name, options)
+            try:
+                return _numera.Program.compile_file(self.registry, self.name, options)
+            except Error as error:
+                raise Error(self.shown(str(error))) from None
         return _numera.Program.compile_text(
             self.registry, self.text, self.name, options
         )
+
+    def shown(self, text: str) -> str:
+        """A message without the folder that is ours."""
+        return text.replace(self.folder.name + os.sep, "") if self.folder else text
 
 
 class Statistics(NamedTuple):
@@ -350,7 +357,7 @@ def compile(
     given = {key: each for key, each in locals().items() if key != "model"}
     source = _source(model, given)
     native = source.compile()
-    for line in native.warnings.splitlines():
+    for line in source.shown(native.warnings).splitlines():
         warnings.warn(line, stacklevel=2)
     return Program(native, source)
 

@@ -276,6 +276,8 @@ def test_a_model_of_onnx_is_a_file_bytes_or_an_object():
     assert "linalg.conv" in saved.mlir("import")
     with pytest.raises(numera.Error, match="found int"):
         numera.compile(3)
+    with pytest.raises(numera.Error, match=r"^model\.onnx: error: "):
+        numera.compile(FASHION.read_bytes()[:-100])
 
     class Proto:  # what the package onnx has
         def SerializeToString(self):

@@ -247,6 +247,13 @@ def test_a_model_of_onnx_is_a_file_or_an_object():
     assert loaded.layers == file.layers and loaded.digest == file.digest
 
 
+def test_an_argument_that_is_unknown_is_an_error():
+    with pytest.raises(numera.Error, match="report has no argument 'row', did you mean 'rows'"):
+        numera.report(MODEL, inputs=X, format="bf16", row=3)
+    with pytest.raises(numera.Error, match="no argument 'acumulate', did you mean 'accumulate'"):
+        numera.report(MODEL, inputs=X, format="bf16", acumulate="f32")
+
+
 def test_inputs_without_a_finite_output_are_an_error():
     with pytest.raises(numera.Error, match="no output of the model in f32 is finite"):
         numera.report(CNN, inputs=np.full((2, 1, 28, 28), np.nan, "f4"), format="bf16")

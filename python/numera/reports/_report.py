@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import json
 import math
 import pathlib
 import sys
 import warnings
 from collections.abc import Callable, Mapping
+from inspect import signature
 from numbers import Integral
 from typing import Any
 
@@ -203,6 +205,7 @@ def report(
     for key, number, least in (("rows", rows, 1), ("hints", hints, 0)):
         if not isinstance(number, Integral) or number < least:
             raise Error(f"{key} is {number!r}, expected a whole number from {least} on")
+    _check_options(options)
     given = _policy.read(policy, format, accumulate)
     name = name_of(model)
     if hasattr(model, "SerializeToString"):  # a model of ONNX
@@ -299,6 +302,16 @@ def _notes(data: DataSet, exact: tuple[np.ndarray[Any, Any], ...]) -> list[str]:
     if not any(each.any() for each in exact):
         found.append("all outputs of the model in f32 are 0")
     return found
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    known = {*signature(report).parameters, *signature(compile).parameters}
+    known -= {"options"}
+    for name in options:
+        if name not in known:
+            near = difflib.get_close_matches(name, sorted(known), 1)
+            end = f", did you mean '{near[0]}'?" if near else ""
+            raise Error(f"report has no argument '{name}'{end}")
 
 
 def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
