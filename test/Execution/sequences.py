@@ -96,6 +96,50 @@ def encoder(sizes=(("batch", "sequence"), ("batch", "sequence"))):
     return helper.make_graph(nodes, "encoder", inputs, outputs, constants)
 
 
+def rows(batch):
+    """An LSTM on two sequences for each row, and updates of a few elements."""
+    random = np.random.default_rng(3)
+    constants = [numpy_helper.from_array(random.standard_normal(shape).astype("f4"), name)
+                 for name, shape in {"w": (2, 12, 6), "r": (2, 12, 3)}.items()]
+    constants += [numpy_helper.from_array(np.array(numbers, "i8"), name)
+                  for name, numbers in {"split": [-1, 2, 6], "places": [[[0, 3], [2, 1]]], "one": [1, 1], "cut": [0],
+                                        "first": [1], "two": [2, 2], "half": [2], "axis": [1]}.items()]
+    nodes = [
+        helper.make_node("Reshape", ["x", "split"], ["halves"]),
+        helper.make_node("Transpose", ["halves"], ["steps"], perm=[1, 0, 2]),
+        helper.make_node("LSTM", ["steps", "w", "r"], ["y", "h"], hidden_size=3, direction="bidirectional"),
+        helper.make_node("Gather", ["x", "one"], ["some"], axis=2),
+        helper.make_node("Shape", ["some"], ["sizes"]),
+        helper.make_node("Slice", ["sizes", "cut", "first", "cut"], ["n"]),
+        helper.make_node("Concat", ["n", "two"], ["wide"], axis=0),
+        helper.make_node("Expand", ["places", "wide"], ["indices"]),
+        helper.make_node("Slice", ["some", "cut", "half", "axis"], ["updates"]),
+        helper.make_node("ScatterElements", ["x", "indices", "updates"], ["z"], axis=1, reduction="add"),
+    ]
+    return helper.make_graph(nodes, "rows", [value("x", FLOAT, batch, 4, 6)],
+                             [value("y", FLOAT, 2, 2, None, 3), value("z", FLOAT, batch, 4, 6)], constants)
+
+
+def compare_rows(folder):
+    x = np.random.default_rng(4).standard_normal((3, 4, 6)).astype("f4")
+    np.save(folder / "x.npy", x)
+    results = []
+    for batch in ("N", 3):
+        save(rows(batch), folder / "rows.onnx")
+        subprocess.run(["numera", "run", folder / "rows.onnx", "--input", folder / "x.npy", "--output-dir",
+                        folder / "out"], check=True, capture_output=True)
+        results.append([np.load(folder / f"out/{name}.npy") for name in ("y", "z")])
+    for one, other in zip(*results):
+        assert np.array_equal(one, other)
+    wanted = x.copy()
+    for n in range(3):
+        for (i, j), place in np.ndenumerate([[0, 3], [2, 1]]):
+            wanted[n, place, j] += x[n, i, 1]
+    assert np.array_equal(results[0][1], wanted)
+    assert results[0][0].shape == (2, 2, 6, 3)
+    print("rows of N and of 3: the same bits")
+
+
 def save(graph, path):
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
     model.ir_version = 8
@@ -168,6 +212,8 @@ def main():
     for name in both[0]:
         assert np.array_equal(both[0][name], both[1][name]), name
     print("pooled posit16 3x5: the bits of 3x5 alone")
+
+    compare_rows(folder)
 
     tokens, mask = inputs(3, 5)
     print("mask of 3x4:", run(program, folder, tokens, mask[:, :4]))

@@ -105,15 +105,26 @@ LogicalResult importGather(Node &node) {
       }));
 }
 
+/// The sizes of a shape, before a loop that asks for them.
+static SmallVector<Value> sizesOf(Emitter &emit, ArrayRef<Dim> shape) {
+  return llvm::map_to_vector(shape, [&](Dim size) {
+    return size.isDynamic() ? emit.size(size) : index(emit.b, size.count);
+  });
+}
+
+/// Whether one size is at most another, whatever those are that are not known.
+static bool isWithin(Dim size, Dim most) {
+  return size == most ||
+         (!size.isDynamic() && !most.isDynamic() && size.count <= most.count);
+}
+
 LogicalResult importGatherElements(Node &node) {
   const Tensor &data = node.input(0), &where = node.input(1);
   int64_t axis = node.axis(node.integer("axis", 0), data.rank());
   if (node.failed() || failed(node.checkRank(1, data.rank())))
     return failure();
   for (int64_t i = 0; i < data.rank(); ++i)
-    if (i != axis && where.shape[i] != data.shape[i] &&
-        (data.shape[i].isDynamic() || where.shape[i].isDynamic() ||
-         where.shape[i].count > data.shape[i].count))
+    if (i != axis && !isWithin(where.shape[i], data.shape[i]))
       return node.error("indices of shape " + str(where.shape) + " into " +
                         str(data.shape) + "; expected at most its sizes");
   Dim size = data.shape[axis];
@@ -155,10 +166,8 @@ LogicalResult importGatherND(Node &node) {
                       str(data.shape) + "; expected the same sizes in these");
   Emitter &emit = node.emit;
   Value source = emit.value(data), indices = emit.value(where);
-  SmallVector<Value> counts;
-  for (Dim size : ArrayRef(data.shape).slice(batch, depth))
-    counts.push_back(size.isDynamic() ? emit.size(size)
-                                      : index(emit.b, size.count));
+  SmallVector<Value> counts =
+      sizesOf(emit, ArrayRef(data.shape).slice(batch, depth));
   return node.finish(emit.generate(
       shape, data.dataType, [&](LocBuilder &b, ValueRange at) -> Value {
         SmallVector<Value> from(at.take_front(batch));
@@ -174,14 +183,13 @@ LogicalResult importGatherND(Node &node) {
       }));
 }
 
-/// The indices of one loop over all elements of `shape`.
+/// The indices of one loop over all elements of a tensor of `sizes`.
 static SmallVector<Value> unflatten(LocBuilder &b, Value flat,
-                                    ArrayRef<Dim> shape) {
-  SmallVector<Value> indices(shape.size());
-  for (size_t i = shape.size(); i-- > 0;) {
-    Value size = index(b, std::max<int64_t>(1, shape[i].count));
-    indices[i] = arith::RemUIOp::create(b, flat, size);
-    flat = arith::DivUIOp::create(b, flat, size);
+                                    ArrayRef<Value> sizes) {
+  SmallVector<Value> indices(sizes.size());
+  for (size_t i = sizes.size(); i-- > 0;) {
+    indices[i] = arith::RemUIOp::create(b, flat, sizes[i]);
+    flat = arith::DivUIOp::create(b, flat, sizes[i]);
   }
   return indices;
 }
@@ -199,21 +207,18 @@ static LogicalResult scatter(
     return node.error("updates of " + dataTypeName(updates.dataType) +
                       " into " + dataTypeName(data.dataType) +
                       "; expected the same");
-  for (Dim dim : llvm::concat<const Dim>(updates.shape, data.shape))
-    if (dim.isDynamic())
-      return node.error("updates of shape " + str(updates.shape) + " into " +
-                        str(data.shape) + "; expected fixed sizes");
   Emitter &emit = node.emit;
   LocBuilder &b = emit.b;
   Value into = emit.value(data), source = emit.value(updates);
   Value zero = index(b, 0), one = index(b, 1);
-  Value count = index(b, *elementCount(updates.shape));
+  SmallVector<Value> sizes = sizesOf(emit, updates.shape);
+  Value count = sizesOf(emit, product(updates.shape))[0];
   bool noSign = isUnsigned(data.dataType);
   auto loop = scf::ForOp::create(
       b, zero, count, one, into,
       [&](OpBuilder &nested, Location loc, Value i, ValueRange carried) {
         LocBuilder inner(loc, nested);
-        SmallVector<Value> from = unflatten(inner, i, updates.shape);
+        SmallVector<Value> from = unflatten(inner, i, sizes);
         SmallVector<Value> to = place(inner, from);
         Value update = Emitter::at(inner, source, from);
         if (reduction != "none") {
@@ -234,23 +239,24 @@ LogicalResult importScatterElements(Node &node) {
   std::string reduction = node.text("reduction", "none");
   int64_t axis = node.axis(node.integer("axis", 0), data.rank());
   if (node.failed() || failed(node.checkRank(1, data.rank())) ||
-      failed(checkIndices(node, 1, data.shape[axis].count,
-                          "dimension " + Twine(axis))))
+      (!data.shape[axis].isDynamic() &&
+       failed(checkIndices(node, 1, data.shape[axis].count,
+                           "dimension " + Twine(axis)))))
     return failure();
   if (node.input(2).shape != where.shape)
     return node.error("updates of shape " + str(node.input(2).shape) +
                       " at indices of shape " + str(where.shape) +
                       "; expected the same");
   for (int64_t i = 0; i < data.rank(); ++i)
-    if (i != axis && where.shape[i].count > data.shape[i].count)
+    if (i != axis && !isWithin(where.shape[i], data.shape[i]))
       return node.error("indices of shape " + str(where.shape) + " into " +
                         str(data.shape) + "; expected at most its sizes");
   Value indices = node.emit.value(where);
+  Value size = sizesOf(node.emit, data.shape[axis])[0];
   return scatter(
       node, node.input(2), reduction, [&](LocBuilder &b, ValueRange at) {
         SmallVector<Value> to(at);
-        to[axis] = wrapIndex(b, toIndex(b, Emitter::at(b, indices, at)),
-                             index(b, data.shape[axis].count));
+        to[axis] = wrapIndex(b, toIndex(b, Emitter::at(b, indices, at)), size);
         return to;
       });
 }
@@ -268,19 +274,21 @@ LogicalResult importScatterND(Node &node) {
     expected.append(where.shape.begin(), where.shape.end() - 1);
     expected.append(data.shape.begin() + depth, data.shape.end());
   }
-  if (where.rank() == 0 || depth > data.rank() || updates.shape != expected)
+  if (where.rank() == 0 || where.shape.back().isDynamic() ||
+      depth > data.rank() || updates.shape != expected)
     return node.error("updates of shape " + str(updates.shape) +
                       " at indices of shape " + str(where.shape) + " into " +
                       str(data.shape) + "; expected updates of shape " +
                       str(expected));
   Value indices = node.emit.value(where);
+  SmallVector<Value> sizes = sizesOf(node.emit, data.shape);
   return scatter(node, updates, reduction, [&](LocBuilder &b, ValueRange at) {
     SmallVector<Value> to, place(at.take_front(lead));
     place.emplace_back();
     for (int64_t i = 0; i < depth; ++i) {
       place.back() = index(b, i);
-      to.push_back(wrapIndex(b, toIndex(b, Emitter::at(b, indices, place)),
-                             index(b, data.shape[i].count)));
+      to.push_back(
+          wrapIndex(b, toIndex(b, Emitter::at(b, indices, place)), sizes[i]));
     }
     llvm::append_range(to, at.drop_front(lead));
     return to;

@@ -101,6 +101,7 @@ std::optional<LoopResults> loop(Node &node, Dim steps, ArrayRef<Tensor> states,
   LoopResults results;
   Operation *whole = loop;
   SmallVector<Shape> shapes;
+  SmallVector<SmallVector<OpFoldResult>> partSizes;
   if (!outputs.empty()) {
     SmallVector<Value> targets;
     {
@@ -110,6 +111,9 @@ std::optional<LoopResults> loop(Node &node, Dim steps, ArrayRef<Tensor> states,
         Shape stacked = output.shape;
         stacked.insert(stacked.begin(), steps);
         shapes.push_back(stacked);
+        Shape part = stacked;
+        part[0] = Dim::fixed(1);
+        partSizes.push_back(emit.sizes(part));
         targets.push_back(emit.empty(stacked, output.dataType));
       }
     }
@@ -118,17 +122,14 @@ std::optional<LoopResults> loop(Node &node, Dim steps, ArrayRef<Tensor> states,
                    ArrayRef<BlockArgument> into) {
       LocBuilder inner(loc, nested);
       SmallVector<Value> values;
-      for (auto [output, shape, target] :
-           llvm::zip_equal(outputs, shapes, into)) {
-        Shape one = shape;
-        one[0] = Dim::fixed(1);
+      for (auto [output, shape, sizes, target] :
+           llvm::zip_equal(outputs, shapes, partSizes, into)) {
         SmallVector<OpFoldResult> strides(shape.size(), b.getIndexAttr(1));
         auto place = cast<scf::ForOp>(target.getOwner()->getParentOp())
                          .getInductionVar();
         values.push_back(tensor::InsertSliceOp::create(
             inner, emit.value(output), target,
-            firstOffsets(inner, shape.size(), place), emit.sizes(one),
-            strides));
+            firstOffsets(inner, shape.size(), place), sizes, strides));
       }
       return values;
     };

@@ -228,9 +228,9 @@ static bool takesAnySizes(const Operator &op) {
   constexpr LogicalResult (*others[])(Node &) = {
       importConcat, importConstantOfShape, importCumulate, importExpand,
       importFlatten, importGather, importGatherElements, importGatherND,
-      importGemm, importIf,
-      importLayerNormalization, importMatMul, importOptionalHasElement,
-      importRMSNormalization, importRange, importReduce, importReshape,
+      importGemm, importIf, importLayerNormalization, importMatMul,
+      importOptionalHasElement, importRMSNormalization, importRange,
+      importReduce, importReshape, importScatterElements, importScatterND,
       importShape, importSize, importSlice, importSoftmax, importSplit,
       importSqueeze, importTile, importTranspose, importTrilu, importUnsqueeze};
   // clang-format on
