@@ -4,10 +4,10 @@
 // RUN: numera-opt %t/sums.mlir --numera-retype='to=posit8 accumulate=quire quires=0' --canonicalize | FileCheck %s
 // RUN: numera-opt %t/value.mlir --numera-retype='to=posit8 quires=0' --canonicalize 2>&1 | FileCheck %s --check-prefix=VALUE
 // RUN: not numera-opt %t/value.mlir --numera-retype='to=posit8 quires=1' 2>&1 | FileCheck %s --check-prefix=RESULT
-// RUN: not numera-opt %t/value.mlir --numera-retype='to=float<12,20> quires=0' 2>&1 | FileCheck %s --check-prefix=WIDE
+// RUN: not numera-opt %t/value.mlir --numera-retype='to=float<12,20> output-as=storage quires=0' 2>&1 | FileCheck %s --check-prefix=WIDE
 // RUN: not numera-opt %t/integer.mlir --numera-retype='to=posit8 quires=0' 2>&1 | FileCheck %s --check-prefix=INTEGER
 
-// RESULT: error: function 'f' has 1 results; the quire of result 1 was asked for, expected 0 to 0
+// RESULT: error: function 'f' has 1 results; the quire of result 1 was asked for, the first one is 0
 // WIDE: error: result 0 of function 'f' has no quire: format 'float<12,20>' has no quire: it would have 8384 bits, more than 4352
 // INTEGER: error: result 0 of function 'f' has no quire: it is of integers
 
@@ -94,6 +94,46 @@ func.func @scaled(%x: tensor<9xf32>, %at: tensor<9xindex>) -> tensor<4xf32> {
     %new = arith.addf %twice, %term : f32
     %next = tensor.insert %new into %sums[%place] : tensor<4xf32>
     scf.yield %next : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+
+// Nor does one that adds under a condition, or that carries on another tensor.
+// CHECK-LABEL: @conditional
+// CHECK-NOT: quire_posit8> {
+// CHECK: numera.quire_add %{{.*}} : tensor<4x!quire_posit8>, tensor<4x!posit8>
+func.func @conditional(%x: tensor<9xf32>, %at: tensor<9xindex>, %c: tensor<9xi1>) -> tensor<4xf32> {
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %0 = scf.for %i = %c0 to %c9 step %c1 iter_args(%sums = %zero) -> tensor<4xf32> {
+    %place = tensor.extract %at[%i] : tensor<9xindex>
+    %isAdded = tensor.extract %c[%i] : tensor<9xi1>
+    %next = scf.if %isAdded -> tensor<4xf32> {
+      %term = tensor.extract %x[%i] : tensor<9xf32>
+      %old = tensor.extract %sums[%place] : tensor<4xf32>
+      %new = arith.addf %old, %term : f32
+      %one = tensor.insert %new into %sums[%place] : tensor<4xf32>
+      scf.yield %one : tensor<4xf32>
+    } else {
+      scf.yield %sums : tensor<4xf32>
+    }
+    scf.yield %next : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+
+// CHECK-LABEL: @another
+// CHECK-NOT: quire_posit8> {
+// CHECK: numera.quire_add %{{.*}} : tensor<4x!quire_posit8>, tensor<4x!posit8>
+func.func @another(%x: tensor<9xf32>, %o: tensor<4xf32>) -> tensor<4xf32> {
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %0 = scf.for %i = %c0 to %c9 step %c1 iter_args(%sums = %zero) -> tensor<4xf32> {
+    scf.yield %o : tensor<4xf32>
   }
   return %0 : tensor<4xf32>
 }

@@ -199,7 +199,7 @@ class Function(WarpgroupInstructions, HalfInstructions, MatrixInstructions,
                              f"which ptxas makes a conversion: {text}")
         if parts[0] in ("st", "setp", "mov") or not types or not operands:
             return
-        widths = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64}
+        widths = {"f16": 16, "bf16": 16, "f16x2": 32, "bf16x2": 32, "f32": 32, "f64": 64}
         if types[0] in widths:
             self.floats[operands[0]] = widths[types[0]]
         else:

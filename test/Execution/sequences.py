@@ -140,6 +140,49 @@ def compare_rows(folder):
     print("rows of N and of 3: the same bits")
 
 
+def names(folder):
+    """Sizes by their names, wherever these stand; what is found out when a program runs."""
+    x = np.arange(12, dtype="f4").reshape(3, 4)
+    place = numpy_helper.from_array(np.array([1], "i8"), "axis")
+
+    def ints(name, number):
+        return numpy_helper.from_array(np.array([number], "i8"), name)
+
+    def result(label, nodes, shapes, arrays, constants=()):
+        graph = helper.make_graph(
+            nodes, "sizes", [value(n, INT64 if n == "i" else FLOAT, *shape) for n, shape in shapes.items()],
+            [helper.make_tensor_value_info("y", FLOAT, None)], list(constants))
+        save(graph, folder / "sizes.onnx")
+        given = []
+        for name, array in zip(shapes, arrays):
+            np.save(folder / f"{name}.npy", array)
+            given += ["--input", f"{name}={folder}/{name}.npy"]
+        done = subprocess.run(["numera", "run", folder / "sizes.onnx", *given, "--output-dir", folder / "out"],
+                              capture_output=True, text=True, check=False)
+        print(f"{label}:", np.load(folder / "out/y.npy").tolist() if done.returncode == 0 else done.stderr.strip())
+
+    product = [helper.make_node("MatMul", ["x", "w"], ["y"])]
+    inner = {"x": (3, "K"), "w": ("K", 1)}
+    result("inner", product, inner, [x, np.ones((4, 1), "f4")])
+    result("inner of 5", product, inner, [x, np.ones((5, 1), "f4")])
+    square = [helper.make_node("Transpose", ["x"], ["t"], perm=[1, 0]), helper.make_node("Add", ["x", "t"], ["y"])]
+    result("square", square, {"x": ("s10", "s10")}, [x[:2, :2]])
+    twice = [helper.make_node("ReduceSum", [n], [n + "s"], keepdims=0) for n in "xw"]
+    result("two lengths", [*twice, helper.make_node("Add", ["xs", "ws"], ["y"])],
+           {"x": ("s1", "s2"), "w": ("s1", "s3")}, [x, np.ones((3, 7), "f4")])
+    result("five", [helper.make_node("Relu", ["x"], ["y"])], {"x": tuple("abcde")}, [np.ones((1,) * 5, "f4")])
+    cut = [helper.make_node("Slice", ["x", "start", "end", "axis"], ["y"])]
+    open_ = {"x": ("n", "k")}
+    for start, end in ((-5, 2**62), (-1, 2**62), (-2**63, 1), (3, 1)):
+        result(f"{start} to {end}", cut, open_, [x[:1]], [ints("start", start), ints("end", end), place])
+    whole = [helper.make_node("Slice", ["x", "start", "end", "axis"], ["t"]), helper.make_node("Add", ["x", "t"], ["y"])]
+    result("all", whole, open_, [x[:1]], [ints("start", 0), ints("end", 2**31 - 1), place])
+    gather = [helper.make_node("GatherElements", ["x", "i"], ["y"], axis=1)]
+    taken = {"x": ("n", "v"), "i": ("n", 2)}
+    result("gathered", gather, taken, [x[:1], np.array([[3, -4]])])
+    result("of nothing", gather, taken, [x[:1, :0], np.array([[0, 0]])])
+
+
 def save(graph, path):
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
     model.ir_version = 8
@@ -214,6 +257,7 @@ def main():
     print("pooled posit16 3x5: the bits of 3x5 alone")
 
     compare_rows(folder)
+    names(folder)
 
     tokens, mask = inputs(3, 5)
     print("mask of 3x4:", run(program, folder, tokens, mask[:, :4]))

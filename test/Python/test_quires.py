@@ -145,6 +145,23 @@ def test_what_is_no_sum():
     assert np.array_equal(numera.round_quires(words, "posit8"), y)
 
 
+def test_the_value_is_that_of_the_result():
+    text = """func.func @f(%x: tensor<3x2xf32>) -> tensor<3xf32> {
+      %z = arith.constant dense<0.0> : tensor<3xf32>
+      %s = linalg.reduce ins(%x : tensor<3x2xf32>) outs(%z : tensor<3xf32>) dimensions = [1]
+        (%a: f32, %b: f32) { %k = arith.addf %a, %b : f32 linalg.yield %k : f32 }
+      return %s : tensor<3xf32>
+    }"""
+    x = np.array([[1, 2**-9], [0.5, 2**-10], [3, 4]], "f4")
+    with pytest.warns(UserWarning, match="is not one sum"):
+        f = numera.compile(text, format="bf16", accumulate="f32", output_as="storage", quires=[0])
+    codes, words = f(x)
+    assert np.array_equal(numera.round_quires(words, "bf16", to="f32"), numera.decode(codes, "bf16"))
+    with pytest.warns(UserWarning, match="is not one sum"):
+        f = numera.compile(text, format="f32", accumulate="f64", quires=[0])
+    assert f(x)[1].shape == (3, numera.quire_words("f32"))
+
+
 def test_refusals(tmp_path):
     with pytest.raises(numera.Error, match="the quire of result 2 was asked for"):
         numera.compile(DOT, format="bf16", quires=[2])

@@ -21,11 +21,7 @@ from torch_calls import call, compiled, gradients, graph_of, slow
 from torch_models import MLP, NAMES, make
 
 
-@pytest.fixture(autouse=True)
-def fresh():
-    torch._dynamo.reset()
-    with torch._dynamo.config.patch(allow_rnn=True):
-        yield
+pytestmark = pytest.mark.usefixtures("fresh_dynamo")
 
 
 # ---- eager mode is the oracle of f32 ----------------------------------------

@@ -2,10 +2,6 @@
 """Gradients that are added up in quires: the bits do not hang on how a batch is split,
 in calls or among processes."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -15,14 +11,10 @@ import numera
 import numera.torch
 import torch_models
 from torch.nn import functional as F
-from torch_calls import long
+from torch_calls import long, run_in_processes
 
 
-@pytest.fixture(autouse=True)
-def fresh():
-    torch._dynamo.reset()
-    with torch._dynamo.config.patch(allow_rnn=True):
-        yield
+pytestmark = pytest.mark.usefixtures("fresh_dynamo")
 
 
 def make(name, batch=8):
@@ -126,6 +118,71 @@ def test_what_was_there_is_added():
     assert backend.state_dict()["sums"] == 2
 
 
+def test_a_block_may_be_entered_again():
+    model, x, y, loss = make("mlp")
+    backend = in_quires("bf16")
+    net = torch.compile(model, backend=backend)
+    block = backend.accumulate([*model.parameters(), *model.parameters()])
+    seen = []
+    for _ in range(2):
+        model.zero_grad()
+        with block:
+            loss(net(x), y).backward()
+            # What asks for gradients alone adds nothing.
+            torch.autograd.grad(loss(net(x), y), list(model.parameters()))
+        seen.append(gradients(model))
+    for key, value in seen[0].items():
+        assert torch.equal(value, seen[1][key]), key
+    assert not block._given and not block._reached
+    # Of a part of the parameters.
+    model.zero_grad()
+    with backend.accumulate(model.last) as block:
+        for _ in range(3):
+            loss(net(x), y).backward()
+            assert len(block._given) <= 2
+    for key, value in gradients(model).items():
+        whole = 3 * seen[0][key]
+        close = torch.allclose(value, whole, rtol=2e-2, atol=1e-3)
+        assert close if key.startswith("last") else torch.equal(value, whole), key
+
+
+def test_f64_keeps_its_bits():
+    torch.manual_seed(0)
+    model = torch.nn.Linear(4, 4).double()
+    exact = {"format": "f64", "accumulate": "quire"}
+    backend = numera.torch.backend("f64", replace="f64", gradients=exact)
+    net = torch.compile(model, backend=backend)
+    x = torch.randn(5, 4, dtype=torch.float64)
+    net(x).square().sum().backward()
+    plain = gradients(model)
+    model.zero_grad()
+    with backend.accumulate(model):
+        net(x).square().sum().backward()
+    for key, value in gradients(model).items():
+        assert value.dtype == torch.float64 and torch.equal(value, plain[key]), key
+
+
+def test_a_failure_at_the_end_leaves_all_as_it_was(monkeypatch):
+    model, x, y, loss = make("mlp")
+    backend = in_quires("bf16")
+    net = torch.compile(model, backend=backend)
+    for parameter in model.parameters():
+        parameter.grad = torch.full_like(parameter, 3)
+    calls = []
+
+    def fails(*given):
+        calls.append(given)
+        if len(calls) == 2:
+            raise numera.Error("no room")
+        return round_quires(*given)
+
+    round_quires = numera.round_quires
+    monkeypatch.setattr(numera, "round_quires", fails)
+    with pytest.raises(numera.Error, match="no room"), backend.accumulate(model):
+        loss(net(x), y).backward()
+    assert all((parameter.grad == 3).all() for parameter in model.parameters())
+
+
 def test_stochastic_sums_draw_once():
     model, x, y, classes = make("mlp")
     x = numera.quantize(x, "bf16")  # no more to draw where it is read
@@ -174,12 +231,21 @@ def test_refusals():
         backend.accumulate(3)
     with backend.accumulate(model), pytest.raises(numera.Error, match="another"):
         backend.accumulate(model).__enter__()
-    with pytest.raises(numera.Error, match="used in several graphs, or outside"):
+    twice = "used in several graphs or calls, or outside"
+    with pytest.raises(numera.Error, match=twice), backend.accumulate(model):
+        (loss(net(x), y) + next(model.parameters()).sum()).backward()
+    with pytest.raises(numera.Error, match=twice), backend.accumulate(model):
+        loss(model(x), y).backward()
+    with pytest.raises(numera.Error, match=twice), backend.accumulate(model):
+        (loss(net(x), y) + loss(net(x), y)).backward()
+    fallback = numera.torch.backend("bf16", fallback="torch")
+    with pytest.raises(numera.Error, match="accumulate goes without fallback"):
+        fallback.accumulate(model)
+    quantized = torch.nn.Sequential(model, numera.torch.Quantizer("f8E4M3FN", "f8E5M2"))
+    net = torch.compile(quantized, backend=backend)
+    with pytest.raises(numera.Error, match="accumulate goes without Quantizer"):
         with backend.accumulate(model):
-            (loss(net(x), y) + next(model.parameters()).sum()).backward()
-    with pytest.raises(numera.Error, match="used in several graphs, or outside"):
-        with backend.accumulate(model):
-            loss(model(x), y).backward()
+            net(x).sum().backward()
     measured = numera.torch.backend("bf16", stats=True)
     with pytest.raises(numera.Error, match="accumulate goes without stats"):
         measured.accumulate(model)
@@ -221,18 +287,4 @@ if __name__ == "__main__":
 
 @long
 def test_processes_have_the_bits_of_one(tmp_path):
-    import socket
-
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    script = tmp_path / "parallel.py"
-    script.write_text(PARALLEL)
-    here = os.path.dirname(__file__)
-    paths = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
-    subprocess.run(
-        [sys.executable, script, str(port)],
-        check=True,
-        env={**os.environ, "PYTHONPATH": paths},
-        timeout=600,
-    )
+    run_in_processes(PARALLEL, tmp_path)

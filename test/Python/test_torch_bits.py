@@ -1,24 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Models of PyTorch: the same bits again, in threads, processes and after a stop."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch_mlir")
 
-from torch_calls import compiled, long, slow
+from torch_calls import compiled, long, run_in_processes, slow
 from torch_models import MLP
 
 
-@pytest.fixture(autouse=True)
-def fresh():
-    torch._dynamo.reset()
-    with torch._dynamo.config.patch(allow_rnn=True):
-        yield
+pytestmark = pytest.mark.usefixtures("fresh_dynamo")
 
 
 def train(steps, threads=0, seed=1, state=None):
@@ -108,21 +100,7 @@ if __name__ == "__main__":
 
 @long
 def test_two_processes_have_the_same_gradients(tmp_path):
-    import socket
-
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    script = tmp_path / "parallel.py"
-    script.write_text(PARALLEL)
-    here = os.path.dirname(__file__)
-    paths = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
-    subprocess.run(
-        [sys.executable, script, str(port)],
-        check=True,
-        env={**os.environ, "PYTHONPATH": paths},
-        timeout=600,
-    )
+    run_in_processes(PARALLEL, tmp_path)
 
 
 @slow

@@ -19,11 +19,7 @@ from torch_calls import call, compiled, graph_of
 aten = torch.ops.aten
 
 
-@pytest.fixture(autouse=True)
-def fresh():
-    torch._dynamo.reset()
-    with torch._dynamo.config.patch(allow_rnn=True):
-        yield
+pytestmark = pytest.mark.usefixtures("fresh_dynamo")
 
 
 class Reference(fx.Interpreter):

@@ -2,6 +2,9 @@
 """How tests compile and call models of PyTorch."""
 
 import os
+import socket
+import subprocess
+import sys
 
 import numera.torch
 import pytest
@@ -38,3 +41,21 @@ def call(function, *inputs, format="f32", **options):
     graph = graph_of(lambda *args: (function(*args),), *inputs)
     backend = numera.torch.backend(format, **options)
     return backend._compile(graph, INFERENCE)(*inputs)[0]
+
+
+def run_in_processes(script, folder):
+    """Runs the text of a script, which starts processes of its own, with a free port
+    as its argument. It imports what is beside this file."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    path = folder / "parallel.py"
+    path.write_text(script)
+    here = os.path.dirname(__file__)
+    paths = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
+    subprocess.run(
+        [sys.executable, path, str(port)],
+        check=True,
+        env={**os.environ, "PYTHONPATH": paths},
+        timeout=600,
+    )

@@ -253,8 +253,8 @@ static std::optional<bool> compareSizes(Dim x, Dim y, Order order) {
   return std::nullopt;
 }
 
-/// A comparison with sizes of the batch that comes out the same for all of
-/// them, as whether a size is -1.
+/// A comparison with sizes that comes out the same whatever they are, as
+/// whether a size is -1.
 static std::optional<Tensor> compareKnown(Node &node, const Tensor &x,
                                           const Tensor &y, const Shape &shape,
                                           Order order) {

@@ -29,8 +29,7 @@ LogicalResult importTile(Node &node) {
     for (auto [i, from, to] : llvm::enumerate(x.shape, shape)) {
       if (from.isDynamic() != to.isDynamic() || (from.is(0) && !to.is(0)))
         return node.error("repeats " + str(x.shape) + " to " + str(shape));
-      Value size =
-          from.isDynamic() ? node.emit.size(from) : index(b, from.count);
+      Value size = node.emit.extent(from);
       requireSize(node, mul(b, size, repeats.index(b, int64_t(i))), to);
     }
   } else {
@@ -46,7 +45,8 @@ LogicalResult importTile(Node &node) {
                           " times; expected 0 to 2^40");
       // An element's place is its index modulo the dimension's fixed size.
       if (dim.isDynamic() && !times.is(1))
-        return node.error("repeats the batch, of " + str(x.shape));
+        return node.error("repeats a size that is not known, of " +
+                          str(x.shape));
       dim = {dim.count * times.count, dim.sizes | times.sizes};
     }
   }

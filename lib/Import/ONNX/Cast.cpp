@@ -95,8 +95,10 @@ Tensor convertTo(Emitter &emit, const Tensor &given, int64_t to) {
                   to);
   if (x.dataType == to)
     return x;
-  // Constants of whatever size, and multiples of the batch size.
-  if (isKnown && x.isIntegral() && isInteger(to)) {
+  // Constants of whatever size, and multiples of sizes in types that have them.
+  bool holdsSizes = to == type::Int64 || to == type::Int32;
+  if (isKnown && x.isIntegral() && isInteger(to) &&
+      (!x.isDynamic() || holdsSizes)) {
     std::vector<Dim> ints = x.host->ints;
     for (Dim &dim : ints)
       dim.count = wrap(dim.count, to);

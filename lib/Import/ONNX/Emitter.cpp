@@ -111,7 +111,7 @@ TypedAttr Emitter::number(double value, int64_t dataType) {
 
 Dim Emitter::addSize() {
   dynamicSizes.emplace_back();
-  return Dim::dynamic(dynamicSizes.size());
+  return Dim::dynamic(std::min<unsigned>(dynamicSizes.size(), Dim::kMaxNumber));
 }
 
 void Emitter::setSize(Dim dim, Value argument, unsigned axis) {
@@ -132,12 +132,6 @@ bool Emitter::isComputed(Dim dim) const {
   });
 }
 
-bool Emitter::isInner(Dim dim) const {
-  return llvm::any_of(dim.factors(), [&](unsigned number) {
-    return dynamicSizes[number - 1].axis != 0;
-  });
-}
-
 Value Emitter::size(Dim dim) {
   OpBuilder::InsertionGuard guard(b);
   leaveRegions(b);
@@ -153,6 +147,10 @@ Value Emitter::size(Dim dim) {
     return product;
   Value count = arith::ConstantIndexOp::create(b, dim.count);
   return arith::MulIOp::create(b, product, count);
+}
+
+Value Emitter::extent(Dim dim) {
+  return dim.isDynamic() ? size(dim) : index(b, dim.count);
 }
 
 bool Emitter::isOutside() const {

@@ -129,15 +129,17 @@ public:
 
   /// A size of the inputs, of which there is no value yet.
   Dim addSize();
+  /// Whether there are more than can be told apart: Node::checkSize refuses it.
+  bool hasTooManySizes() const { return dynamicSizes.size() > Dim::kMaxNumber; }
   /// Where it is: dimension `axis` of a function argument.
   void setSize(Dim dim, mlir::Value argument, unsigned axis);
   /// A dimension of a size that was computed, in the function itself.
   Dim computed(mlir::Value size);
   bool isComputed(Dim dim) const;
-  /// Whether it is of a size of the inputs other than their batch.
-  bool isInner(Dim dim) const;
   /// The value of a dynamic dimension as an index.
   mlir::Value size(Dim dim);
+  /// The value of any dimension.
+  mlir::Value extent(Dim dim);
   /// Whether what is emitted is in no loop or branch.
   bool isOutside() const;
 

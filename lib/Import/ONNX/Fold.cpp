@@ -3,7 +3,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Exporters compute shapes with operators (Shape, Gather, Concat, Mul …). They
-// are evaluated here, on integers that may be multiples of the batch size.
+// are evaluated here, on integers that may be multiples of sizes that are known
+// only when the model runs.
 //
 //===----------------------------------------------------------------------===//
 #include "List.h"

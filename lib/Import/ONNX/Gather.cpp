@@ -7,6 +7,7 @@
 // nearest one that is in range.
 //
 //===----------------------------------------------------------------------===//
+#include "List.h"
 #include "Operators.h"
 #include "Scalar.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -72,6 +73,26 @@ static Tensor takeKnown(const Tensor &data, const Tensor &where, int64_t axis,
   return taken;
 }
 
+/// The sizes of a shape, before a loop that asks for them.
+static SmallVector<Value> sizesOf(Emitter &emit, ArrayRef<Dim> shape) {
+  return llvm::map_to_vector(shape,
+                             [&](Dim size) { return emit.extent(size); });
+}
+
+/// The program ends where there are indices into a dimension that is found to
+/// have no elements: they are out of range.
+static void requireElements(Node &node, Dim size, ArrayRef<Dim> indices) {
+  if (!size.isDynamic())
+    return;
+  LocBuilder &b = node.emit.b;
+  Value zero = index(b, 0);
+  Value isSome = compare(b, Order::Less, zero, node.emit.size(size));
+  Value none =
+      compare(b, Order::Equal, node.emit.extent(product(indices)), zero);
+  require(node, either(b, isSome, none),
+          "has indices into a dimension of no elements");
+}
+
 LogicalResult importGather(Node &node) {
   const Tensor &data = node.input(0), &where = node.input(1);
   int64_t axis = node.axis(node.integer("axis", 0), data.rank());
@@ -90,6 +111,7 @@ LogicalResult importGather(Node &node) {
       elementCount(shape) <= kMaxFolded)
     return node.finish(takeKnown(data, where, axis, shape));
   Emitter &emit = node.emit;
+  requireElements(node, size, where.shape);
   Value source = emit.value(data), indices = emit.value(where);
   Value count = size.isDynamic() ? emit.size(size) : Value();
   unsigned rank = where.rank();
@@ -103,13 +125,6 @@ LogicalResult importGather(Node &node) {
         llvm::append_range(from, at.drop_front(axis + rank));
         return Emitter::at(b, source, from);
       }));
-}
-
-/// The sizes of a shape, before a loop that asks for them.
-static SmallVector<Value> sizesOf(Emitter &emit, ArrayRef<Dim> shape) {
-  return llvm::map_to_vector(shape, [&](Dim size) {
-    return size.isDynamic() ? emit.size(size) : index(emit.b, size.count);
-  });
 }
 
 /// Whether one size is at most another, whatever those are that are not known.
@@ -132,6 +147,7 @@ LogicalResult importGatherElements(Node &node) {
       failed(checkIndices(node, 1, size.count, "dimension " + Twine(axis))))
     return failure();
   Emitter &emit = node.emit;
+  requireElements(node, size, where.shape);
   Value source = emit.value(data), indices = emit.value(where);
   Value count = size.isDynamic() ? emit.size(size) : Value();
   return node.finish(emit.generate(
@@ -166,6 +182,8 @@ LogicalResult importGatherND(Node &node) {
                       str(data.shape) + "; expected the same sizes in these");
   Emitter &emit = node.emit;
   Value source = emit.value(data), indices = emit.value(where);
+  for (Dim size : ArrayRef(data.shape).slice(batch, depth))
+    requireElements(node, size, ArrayRef(where.shape).drop_back());
   SmallVector<Value> counts =
       sizesOf(emit, ArrayRef(data.shape).slice(batch, depth));
   return node.finish(emit.generate(
@@ -212,7 +230,7 @@ static LogicalResult scatter(
   Value into = emit.value(data), source = emit.value(updates);
   Value zero = index(b, 0), one = index(b, 1);
   SmallVector<Value> sizes = sizesOf(emit, updates.shape);
-  Value count = sizesOf(emit, product(updates.shape))[0];
+  Value count = emit.extent(product(updates.shape));
   bool noSign = isUnsigned(data.dataType);
   auto loop = scf::ForOp::create(
       b, zero, count, one, into,
@@ -252,7 +270,8 @@ LogicalResult importScatterElements(Node &node) {
       return node.error("indices of shape " + str(where.shape) + " into " +
                         str(data.shape) + "; expected at most its sizes");
   Value indices = node.emit.value(where);
-  Value size = sizesOf(node.emit, data.shape[axis])[0];
+  requireElements(node, data.shape[axis], where.shape);
+  Value size = node.emit.extent(data.shape[axis]);
   return scatter(
       node, node.input(2), reduction, [&](LocBuilder &b, ValueRange at) {
         SmallVector<Value> to(at);
@@ -281,6 +300,8 @@ LogicalResult importScatterND(Node &node) {
                       str(data.shape) + "; expected updates of shape " +
                       str(expected));
   Value indices = node.emit.value(where);
+  for (Dim size : ArrayRef(data.shape).take_front(depth))
+    requireElements(node, size, ArrayRef(where.shape).drop_back());
   SmallVector<Value> sizes = sizesOf(node.emit, data.shape);
   return scatter(node, updates, reduction, [&](LocBuilder &b, ValueRange at) {
     SmallVector<Value> to, place(at.take_front(lead));

@@ -4,7 +4,6 @@
 #include "Graph.h"
 #include "List.h"
 #include "Operators.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Diagnostics.h"
@@ -115,57 +114,6 @@ LogicalResult Graph::readInitializers(const onnx::GraphProto &graph) {
   return success();
 }
 
-/// Whether PyTorch's exporter made the name, `s53`: it gives each input names
-/// of its own, also where the model is only for inputs of equal sizes.
-static bool isAutomatic(StringRef name) {
-  return name.consume_front("s") && !name.empty() &&
-         llvm::all_of(name, llvm::isDigit);
-}
-
-/// A dimension of an input. Those of one name are of one size, and so are all
-/// first ones, the batch. Where PyTorch made up the names, so are those in one
-/// place of inputs of one rank. Programs check it.
-LogicalResult Graph::readDim(const onnx::ValueInfoProto &info, unsigned input,
-                             unsigned axis, Dim &dim) {
-  const auto &given = info.type().tensor_type().shape().dim(int(axis));
-  std::string where =
-      "input " + quote(info.name()) + ": dimension " + std::to_string(axis);
-  if (given.has_dim_value()) {
-    dim = Dim::fixed(given.dim_value());
-    if (dim.count < 0)
-      return error(where + " is " + Twine(dim.count) + "; expected at least 0");
-    return success();
-  }
-  std::string name = given.dim_param();
-  if (axis == 0) {
-    if (!batchName || (batchName->empty() && !name.empty())) {
-      batchName = name;
-      batchInput = info.name();
-    } else if (!name.empty() && name != *batchName && !isAutomatic(name)) {
-      return error(where + " (" + quote(name) + ") differs from the batch " +
-                   quote(*batchName) + " of input " + quote(batchInput) +
-                   "; expected one batch size for all inputs");
-    }
-  } else if (isAutomatic(name)) {
-    name = (Twine("s") + Twine(axis) + "#" +
-            Twine(info.type().tensor_type().shape().dim_size()))
-               .str();
-  } else if (name.empty()) {
-    // Where it has no name it is a size of its own.
-    name = (Twine(input) + "#" + Twine(axis)).str();
-  }
-  // All first dimensions are one, whatever their name.
-  std::string key = axis == 0 ? std::string("#") : name;
-  if (axis != 0 && batchName && !name.empty() && name == *batchName)
-    key = "#";
-  keys[given.dim_param()] = key;
-  auto [size, isNew] = sizes.try_emplace(key);
-  if (isNew)
-    size->second = {emit.addSize(), input, axis};
-  dim = size->second.dim;
-  return success();
-}
-
 FailureOr<Tensor> Graph::readInput(const onnx::ValueInfoProto &info,
                                    unsigned input) {
   std::string who = "input " + quote(info.name());
@@ -186,6 +134,17 @@ FailureOr<Tensor> Graph::readInput(const onnx::ValueInfoProto &info,
       return failure();
     tensor.shape.push_back(dim);
   }
+  if (emit.hasTooManySizes())
+    return error("the inputs have too many sizes that are not known; expected "
+                 "at most " +
+                 Twine(Dim::kMaxNumber));
+  size_t factors = 0;
+  for (Dim dim : tensor.shape)
+    factors += dim.factors().size();
+  if (factors > Dim::kMaxSizes)
+    return error(who + " has " + Twine(factors) +
+                 " sizes that are not known; expected at most " +
+                 Twine(Dim::kMaxSizes));
   if (tensor.rank() > kMaxRank || !elementCount(tensor.shape))
     return error(who + " of shape " + str(tensor.shape) +
                  " is too large; expected at most " + Twine(kMaxRank) +
@@ -253,29 +212,9 @@ Value Graph::leave(const Tensor &tensor) {
   return op.getResult(0);
 }
 
-/// Dimensions of one name are of one size. Callers check it of first ones.
-void Graph::checkSizes(unsigned input, Value argument, const Tensor &tensor) {
-  for (const auto &[name, size] : sizes)
-    for (auto [axis, dim] : llvm::enumerate(tensor.shape)) {
-      bool isOther = size.input != input || size.axis != axis;
-      if (axis == 0 || dim != size.dim || !isOther)
-        continue;
-      Value same = arith::CmpIOp::create(
-          builder, arith::CmpIPredicate::eq,
-          tensor::DimOp::create(builder, argument, int64_t(axis)),
-          emit.size(dim));
-      std::string text =
-          "input " + std::to_string(input) + " " + quote(tensor.name) +
-          " has another size in dimension " + std::to_string(axis) +
-          " than input " + std::to_string(size.input) + " in dimension " +
-          std::to_string(size.axis);
-      if (!name.contains('#'))
-        text += ", which is " + quote(name) + " too";
-      cf::AssertOp::create(builder, same, builder.getStringAttr(text));
-    }
-}
-
 LogicalResult Graph::readInputs(ModuleOp module) {
+  if (failed(readSizeNames()))
+    return failure();
   SmallVector<std::pair<std::string, Tensor>> inputs;
   SmallVector<Type> types;
   for (const onnx::ValueInfoProto &info : proto.input()) {

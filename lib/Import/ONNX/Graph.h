@@ -69,6 +69,9 @@ private:
   llvm::LogicalResult readInputs(mlir::ModuleOp module);
   llvm::FailureOr<Tensor> readInput(const onnx::ValueInfoProto &info,
                                     unsigned input);
+  llvm::LogicalResult readSizeNames();
+  std::string keyOf(llvm::StringRef name, unsigned input, unsigned axis,
+                    int64_t rank);
   llvm::LogicalResult readDim(const onnx::ValueInfoProto &info, unsigned input,
                               unsigned axis, Dim &dim);
   void checkSizes(unsigned input, mlir::Value argument, const Tensor &tensor);
@@ -100,9 +103,10 @@ private:
     unsigned axis;
   };
   llvm::StringMap<InputSize> sizes;
-  /// By the names of dimensions, the keys of `sizes`, which are names or have a
-  /// `#`.
+  /// By the names of dimensions, the keys of `sizes` (keyOf).
   llvm::StringMap<std::string> keys;
+  /// Whether names that PyTorch made up say nothing of equal sizes.
+  bool unifiesAutomatic = false;
   /// The name of the first dimension that is not known, the batch, and the
   /// input that has it first.
   std::optional<std::string> batchName;

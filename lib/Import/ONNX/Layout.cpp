@@ -185,7 +185,9 @@ struct Run {
 
 /// Whether `lhs` is the one to grow until both are equal.
 static bool isShort(Dim lhs, Dim rhs) {
-  return lhs.count != rhs.count ? lhs.count < rhs.count : !lhs.isDynamic();
+  if (lhs.count != rhs.count)
+    return lhs.count < rhs.count;
+  return lhs.factors().size() < rhs.factors().size();
 }
 
 static SmallVector<Run> pairRuns(ArrayRef<Dim> from, ArrayRef<Dim> to) {
@@ -211,7 +213,7 @@ static SmallVector<Run> pairRuns(ArrayRef<Dim> from, ArrayRef<Dim> to) {
     run.size = left;
     runs.push_back(run);
   }
-  // What is left over on one side has size 1.
+  // What is left over on one side has one element in all.
   for (; i < from.size(); ++i)
     runs.back().from.push_back(i);
   for (; j < to.size(); ++j)
@@ -222,7 +224,9 @@ static SmallVector<Run> pairRuns(ArrayRef<Dim> from, ArrayRef<Dim> to) {
 Tensor Emitter::reshape(const Tensor &tensor, ArrayRef<Dim> shape) {
   Tensor reshaped = tensor;
   reshaped.shape = Shape(shape);
-  if ((tensor.host && !tensor.value) || tensor.shape == reshaped.shape)
+  bool isFixed = llvm::none_of(shape, [](Dim dim) { return dim.isDynamic(); });
+  if ((tensor.host && !tensor.value && isFixed) ||
+      tensor.shape == reshaped.shape)
     return reshaped;
   if (isEmpty(shape))
     return emptyOf(*this, tensor, shape);

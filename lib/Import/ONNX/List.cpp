@@ -81,7 +81,7 @@ void requireSize(Node &node, Value size, Dim wanted) {
   LocBuilder &b = node.emit.b;
   if (wanted.isDynamic())
     return require(node, compare(b, Order::Equal, size, node.emit.size(wanted)),
-                   "finds another size than that of the batch");
+                   "finds another size than that of the inputs");
   require(node, compare(b, Order::Equal, size, index(b, wanted.count)),
           "finds another size than the " + Twine(wanted.count) +
               " that the model declares");

@@ -66,7 +66,7 @@ std::optional<LoopResults> loop(Node &node, Dim steps, ArrayRef<Tensor> states,
   for (const Tensor &state : states)
     inits.push_back(emit.value(state));
   Value zero = index(b, 0), one = index(b, 1);
-  Value count = steps.isDynamic() ? emit.size(steps) : index(b, steps.count);
+  Value count = emit.extent(steps);
   auto loop = scf::ForOp::create(b, zero, count, one, inits);
   if (inits.empty() && !loop.getBody()->empty())
     loop.getBody()->getTerminator()->erase();

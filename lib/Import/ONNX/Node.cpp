@@ -282,6 +282,9 @@ LogicalResult Node::checkSize(ArrayRef<Dim> shape) {
   if (!elementCount(shape))
     return error("a tensor of shape " + str(shape) +
                  " is too large; expected at most 2^40 elements");
+  if (emit.hasTooManySizes())
+    return error("the model has more than " + Twine(Dim::kMaxNumber) +
+                 " sizes that are not known");
   size_t factors = 0;
   for (Dim dim : shape)
     factors += dim.factors().size();

@@ -216,8 +216,8 @@ constexpr Operator kOperators[] = {
 };
 } // namespace
 
-/// Whether an operator that is no elementwise one takes tensors any dimension
-/// of which may be unknown. Others know all but the batch.
+/// Whether an operator takes tensors any dimension of which may be unknown.
+/// Others know all but the first.
 static bool takesAnySizes(const Operator &op) {
   // clang-format off
   constexpr LogicalResult (*elementwise[])(Node &) = {
@@ -228,9 +228,10 @@ static bool takesAnySizes(const Operator &op) {
   constexpr LogicalResult (*others[])(Node &) = {
       importConcat, importConstantOfShape, importCumulate, importExpand,
       importFlatten, importGather, importGatherElements, importGatherND,
-      importGemm, importIf, importLayerNormalization, importMatMul,
+      importGemm, importIf, importLayerNormalization, importLoop, importMatMul,
       importOptionalHasElement, importRMSNormalization, importRange,
-      importReduce, importReshape, importScatterElements, importScatterND,
+      importReduce, importReshape, importScan, importScatterElements,
+      importScatterND,
       importShape, importSize, importSlice, importSoftmax, importSplit,
       importSqueeze, importTile, importTranspose, importTrilu, importUnsqueeze};
   // clang-format on
@@ -241,14 +242,18 @@ static bool takesAnySizes(const Operator &op) {
 static LogicalResult checkSizes(Node &node, const Operator &op) {
   if (takesAnySizes(op))
     return success();
+  // Sequences have the batch, and the step, in one of the first two.
+  unsigned open =
+      op.import == importRecurrent || op.import == importReverseSequence ? 2
+                                                                         : 1;
+  auto isDynamic = [](Dim dim) { return dim.isDynamic(); };
   for (unsigned i = 0; i < node.numInputs(); ++i)
-    if (node.has(i) && llvm::any_of(node.input(i).shape, [&](Dim dim) {
-          return node.emit.isInner(dim);
-        }))
+    if (node.has(i) && node.input(i).rank() > open &&
+        llvm::any_of(ArrayRef(node.input(i).shape).drop_front(open), isDynamic))
       return node.error(node.inputName(i) + " has shape " +
                         str(node.input(i).shape) +
-                        "; expected no unknown size but the batch, which is "
-                        "the first dimension of inputs");
+                        "; expected no unknown size but that of the first "
+                        "dimension");
   return success();
 }
 

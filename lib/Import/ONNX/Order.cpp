@@ -139,7 +139,7 @@ static LogicalResult cumulate(Node &node, int64_t axis) {
   Value start = emit.filled(kept, emit.number(isProduct, x.dataType));
   Value target = emit.empty(x.shape, x.dataType);
   Value zero = index(b, 0), one = index(b, 1);
-  Value count = steps.isDynamic() ? emit.size(steps) : index(b, steps.count);
+  Value count = emit.extent(steps);
   auto loop =
       scf::ForOp::create(b, zero, count, one, ValueRange{start, target});
   {

@@ -104,7 +104,7 @@ static LogicalResult computePads(Node &node, const Shape &shape,
   for (auto [dim, from, to] : llvm::enumerate(x.shape, shape)) {
     require(node, compare(b, Order::Less, times[dim], index(b, 2)),
             "pads an axis twice");
-    Value size = from.isDynamic() ? node.emit.size(from) : index(b, from.count);
+    Value size = node.emit.extent(from);
     Value padded = add(b, size, add(b, low[dim], high[dim]));
     requireSize(node, padded, to);
   }
@@ -194,8 +194,8 @@ LogicalResult importPad(Node &node) {
   Shape padded = x.shape;
   for (auto [i, dim] : llvm::enumerate(padded)) {
     if (dim.isDynamic() && (low[i] != 0 || high[i] != 0))
-      return node.error("pads the batch, dimension " + Twine(i) + " of " +
-                        str(x.shape));
+      return node.error("pads a size that is not known, dimension " + Twine(i) +
+                        " of " + str(x.shape));
     dim.count += low[i] + high[i];
   }
   if (failed(node.checkSize(padded)))

@@ -173,8 +173,7 @@ LogicalResult Recurrence::readLengths() {
       return success();
   }
   // Those of a run are not checked but kept within the sequence.
-  Value most =
-      steps.isDynamic() ? emit.size(steps) : index(emit.b, steps.count);
+  Value most = emit.extent(steps);
   lengths = emit.map(
       {&given}, given.shape,
       [&](LocBuilder &b, ValueRange args) -> Value {
@@ -233,7 +232,7 @@ Tensor Recurrence::reversed(const Tensor &steps) {
     return emit.slice(steps, steps.shape, starts, strides);
   }
   Value source = emit.value(steps);
-  Value most = size.isDynamic() ? emit.size(size) : index(emit.b, size.count);
+  Value most = emit.extent(size);
   return emit.generate(
       steps.shape, steps.dataType, [&](LocBuilder &b, ValueRange at) -> Value {
         Value count =

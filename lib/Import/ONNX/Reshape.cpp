@@ -49,8 +49,7 @@ static LogicalResult requireReshape(Node &node, const Shape &shape) {
   bool copies = !node.integer("allowzero", 0);
   for (auto [i, size] : llvm::enumerate(shape)) {
     Value given = list.index(b, int64_t(i));
-    Value known =
-        size.isDynamic() ? node.emit.size(size) : index(b, size.count);
+    Value known = node.emit.extent(size);
     auto replace = [&](int64_t mark) {
       given = select(b, compare(b, Order::Equal, given, index(b, mark)), known,
                      given);

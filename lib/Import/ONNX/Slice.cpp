@@ -29,8 +29,9 @@ LogicalResult importConcat(Node &node) {
                         "; expected the elements and, but for dimension " +
                         Twine(axis) + ", the shape of " + str(first.shape));
     if (node.numInputs() > 1 && x.shape[axis].isDynamic())
-      return node.error("concatenates the batch, dimension " + Twine(axis) +
-                        " of " + str(x.shape) + "; expected a fixed size");
+      return node.error(
+          "concatenates along a size that is not known, dimension " +
+          Twine(axis) + " of " + str(x.shape) + "; expected a fixed size");
     shape[axis].count += i == 0 ? 0 : x.shape[axis].count;
   }
   if (node.numInputs() == 1)
@@ -149,7 +150,7 @@ static LogicalResult sliceAtRunTime(Node &node, const Shape &shape) {
   Value zero = index(b, 0), one = index(b, 1);
   SmallVector<Value> firsts(rank, zero), strides(rank, one), sizes;
   for (Dim dim : x.shape)
-    sizes.push_back(dim.isDynamic() ? emit.size(dim) : index(b, dim.count));
+    sizes.push_back(emit.extent(dim));
   SmallVector<Value> counts = sizes, times(rank, zero);
   for (int64_t i = 0; i < count; ++i) {
     Value axis = node.has(3) ? axes.index(b, i) : index(b, i);
@@ -199,7 +200,8 @@ struct Cut {
 static std::optional<Cut> cutUnknown(Node &node, Dim size, Dim start, Dim end,
                                      int64_t step) {
   LocBuilder &b = node.emit.b;
-  bool isWhole = end == size || (!end.isDynamic() && end.count >= kMaxElements);
+  // Exporters write the largest number of 32 bits for an open end, too.
+  bool isWhole = end == size || (!end.isDynamic() && end.count >= INT32_MAX);
   if (start.is(0) && step == 1 && isWhole)
     return Cut{size};
   if (!node.emit.isOutside()) {
@@ -207,20 +209,18 @@ static std::optional<Cut> cutUnknown(Node &node, Dim size, Dim start, Dim end,
                      " in a body; expected all of it");
     return std::nullopt;
   }
-  auto value = [&](Dim dim) {
-    return dim.isDynamic() ? node.emit.size(dim) : index(b, dim.count);
-  };
+  auto value = [&](Dim dim) { return node.emit.extent(dim); };
   if (start.is(0) && step == 1 && end.isDynamic() && end.count > 0) {
     require(node, compare(b, Order::LessOrEqual, value(end), value(size)),
             "has an end beyond the " + str({size}) + " elements there are");
     return Cut{end};
   }
-  // The last ones, of a dimension that has as many.
-  if (!start.isDynamic() && start.count < 0 && step == 1 && isWhole) {
-    Value count = index(b, -start.count);
-    require(node, compare(b, Order::LessOrEqual, count, value(size)),
-            "starts before the first element");
-    return Cut{Dim::fixed(-start.count), 0, 1, sub(b, value(size), count)};
+  // The last one.
+  if (start.is(-1) && step == 1 && isWhole) {
+    Value one = index(b, 1);
+    require(node, compare(b, Order::LessOrEqual, one, value(size)),
+            "has no last element");
+    return Cut{Dim::fixed(1), 0, 1, sub(b, value(size), one)};
   }
   auto [first, count] =
       resolve(b, value(start), value(end), index(b, step), value(size));
@@ -321,8 +321,9 @@ LogicalResult importSplit(Node &node) {
   if (node.failed())
     return failure();
   if (x.shape[axis].isDynamic())
-    return node.error("splits the batch, dimension " + Twine(axis) + " of " +
-                      str(x.shape) + "; expected a fixed size");
+    return node.error("splits a size that is not known, dimension " +
+                      Twine(axis) + " of " + str(x.shape) +
+                      "; expected a fixed size");
   SmallVector<int64_t> sizes;
   if (node.opset >= 13 && node.has(1) && !node.input(1).host) {
     // Sizes known when the model runs: those that it declares.
@@ -365,9 +366,7 @@ static LogicalResult requireExpanded(Node &node, ArrayRef<Dim> shape) {
   if (std::max(listed, from.size()) != rank)
     return node.error(Twine(list.size()) + " computed sizes for " + str(from) +
                       "; the model declares " + str(shape));
-  auto sizeOf = [&](Dim size) {
-    return size.isDynamic() ? node.emit.size(size) : index(b, size.count);
-  };
+  auto sizeOf = [&](Dim size) { return node.emit.extent(size); };
   for (size_t i = rank - listed; i < rank; ++i) {
     Value given = list.index(b, int64_t(i - (rank - listed)));
     if (i + from.size() >= rank && from[i + from.size() - rank] == shape[i])

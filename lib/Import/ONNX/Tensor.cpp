@@ -52,17 +52,20 @@ std::optional<Dim> divide(Dim lhs, Dim rhs) {
       return std::nullopt;
     factors.erase(found);
   }
-  bool isExact =
-      !lhs.isDynamic() || rhs.count == 0 || lhs.count % rhs.count == 0;
-  if (rhs.count == 0 || !isExact || (rhs.count == -1 && lhs.count == INT64_MIN))
+  if (rhs.count == 0 || (rhs.count == -1 && lhs.count == INT64_MIN) ||
+      (lhs.isDynamic() && lhs.count % rhs.count != 0))
     return std::nullopt;
   return Dim{lhs.count / rhs.count, pack(factors)};
 }
 
 Dim product(llvm::ArrayRef<Dim> shape) {
   Dim total = Dim::fixed(1);
-  for (Dim dim : shape)
-    total = *multiply(total, dim);
+  for (Dim dim : shape) {
+    std::optional<Dim> next = multiply(total, dim);
+    if (!next)
+      return Dim::fixed(-1);
+    total = *next;
+  }
   return total;
 }
 

@@ -32,6 +32,7 @@ struct Dim {
   uint64_t sizes = 0;
 
   static constexpr unsigned kMaxSizes = 4;
+  static constexpr unsigned kMaxNumber = 0xffff;
 
   static Dim fixed(int64_t count) { return {count, 0}; }
   static Dim dynamic(unsigned number) { return {1, number}; }
@@ -60,7 +61,8 @@ constexpr int64_t kMaxRank = 16;
 /// kMaxElements or a dimension is negative.
 std::optional<int64_t> elementCount(llvm::ArrayRef<Dim> shape);
 
-/// The elements of a shape that passed `elementCount`, as one dimension.
+/// The elements of a shape that passed Node::checkSize, as one dimension; -1
+/// for one that would not.
 Dim product(llvm::ArrayRef<Dim> shape);
 
 /// A shape from sizes that are all known.

@@ -39,8 +39,8 @@ llvm::Error attachDevice(llvm::Module &module,
                          llvm::ArrayRef<FunctionSignature> functions,
                          unsigned version, const DeviceCode &device);
 
-/// PTX in which no store takes the low bits of a register that an instruction on
-/// floats may have written (Stores.cpp).
+/// PTX in which no store takes the low bits of a register that an instruction
+/// on floats may have written (Stores.cpp).
 std::string moveBeforeNarrowStores(llvm::StringRef ptx);
 
 /// The device's part as PTX.

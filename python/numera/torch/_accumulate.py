@@ -64,6 +64,13 @@ class _Sum:
             )
         self.words = numera.merge_quires(self.words, words.numpy(), format)
 
+    def rounded(self, parameter: torch.Tensor) -> torch.Tensor:
+        """The gradient, as a program returns it: in f32, or f64 for f64."""
+        numbers = torch.from_numpy(numera.round_quires(self.words, self.format))
+        if parameter.dtype != torch.float64:
+            numbers = numbers.to(torch.float32)
+        return numbers.to(parameter.dtype).reshape(parameter.shape)
+
 
 class Accumulation:
     """A block in which gradients are added up exactly, made by
@@ -80,44 +87,56 @@ class Accumulation:
                 f"its parameters"
             )
         self._backend = backend
-        self._parameters = [each for each in parameters if each.requires_grad]
+        own = {id(each): each for each in parameters if each.requires_grad}
+        self._parameters = [each for each in own.values() if each.numel()]
         self._group = group
+        self._hooks: list[Any] = []
+        self._reset()
+
+    def _reset(self) -> None:
+        # What programs gave, by the gradients' memory; what then reached a
+        # parameter; and what was added up.
         self._given: dict[int, tuple[torch.Tensor, torch.Tensor, str]] = {}
+        self._reached: dict[int, tuple[torch.Tensor, str] | None] = {}
         self._sums = [_Sum() for _ in self._parameters]
         self._before: list[torch.Tensor | None] = []
-        self._hooks: list[Any] = []
 
     def __enter__(self) -> Accumulation:
         if self._backend._accumulation is not None:
             raise Error("the backend accumulates already; a block cannot be in another")
         self._backend._accumulation = self
+        self._reset()
         self._before = [each.grad for each in self._parameters]
         for parameter, sum in zip(self._parameters, self._sums):
             parameter.grad = None
-            self._hooks.append(parameter.register_hook(self._hook(sum)))
+            self._hooks += [
+                parameter.register_hook(self._reach(id(parameter))),
+                parameter.register_post_accumulate_grad_hook(self._add(sum)),
+            ]
         return self
 
     def __exit__(self, kind: Any, *_: Any) -> None:
         for hook in self._hooks:
             hook.remove()
+        self._hooks.clear()
         self._backend._accumulation = None
         self._given.clear()
+        self._reached.clear()
+        for parameter, before in zip(self._parameters, self._before):
+            parameter.grad = before
         if kind is not None:
-            for parameter, before in zip(self._parameters, self._before):
-                parameter.grad = before
             return
         if self._group is not None:
             self._gather()
         with self._backend._draws_of_sums():
-            for parameter, before, sum in zip(
-                self._parameters, self._before, self._sums
-            ):
-                parameter.grad = before
-                if sum.words is None:
-                    continue
-                numbers = numera.round_quires(sum.words, sum.format)
-                gradient = torch.from_numpy(numbers).to(torch.float32)
-                gradient = gradient.to(parameter.dtype).reshape(parameter.shape)
+            gradients = [
+                None if sum.words is None else sum.rounded(parameter)
+                for parameter, sum in zip(self._parameters, self._sums)
+            ]
+        for parameter, before, gradient in zip(
+            self._parameters, self._before, gradients
+        ):
+            if gradient is not None:
                 parameter.grad = gradient if before is None else before + gradient
 
     def give(
@@ -130,19 +149,33 @@ class Accumulation:
         for quire, sums in zip(quires, words):
             gradient = results[quire.place]
             # Both are kept, so that no other tensor takes the place of the first.
-            self._given[gradient.data_ptr()] = gradient, sums, quire.format
+            if gradient.numel():
+                self._given[gradient.data_ptr()] = gradient, sums, quire.format
 
-    def _hook(self, sum: _Sum) -> Any:
-        def take(gradient: torch.Tensor) -> None:
+    def begin(self) -> None:
+        """A forward pass: what no parameter of the block took is not for it."""
+        self._given.clear()
+
+    def _reach(self, place: int) -> Any:
+        def reach(gradient: torch.Tensor) -> None:
             given = self._given.pop(gradient.data_ptr(), None)
-            if given is None:
-                raise Error(
-                    "a gradient is not what one program of this backend returned: the "
-                    "parameter is used in several graphs, or outside of them"
-                )
-            sum.add(given[1], given[2])
+            self._reached[place] = given and given[1:]
 
-        return take
+        return reach
+
+    def _add(self, sum: _Sum) -> Any:
+        # Not for `torch.autograd.grad`, which leaves `.grad` alone.
+        def add(parameter: torch.Tensor) -> None:
+            reached = self._reached.pop(id(parameter), None)
+            if reached is None:
+                raise Error(
+                    "a gradient is not what one call of a program of this backend "
+                    "returned: the parameter is used in several graphs or calls, or "
+                    "outside of them; expected one call, then backward()"
+                )
+            sum.add(*reached)
+
+        return add
 
     def _gather(self) -> None:
         """Adds the sums of all processes, in the order of their ranks."""
@@ -217,6 +250,8 @@ def make_exact(
     def invoke(*arguments: Any) -> list[Any]:
         if backend._accumulation is None:
             return plain(*arguments)
+        if gradients is NO_GRADIENTS:
+            raise Error("accumulate goes without Quantizer, expected one of them")
         if not exact:
             exact.append(make())
         return exact[0](*arguments)

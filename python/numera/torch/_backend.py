@@ -122,6 +122,8 @@ class Backend:
         """
         if self._recorder is not None:
             raise Error("accumulate goes without stats, expected one of them")
+        if self._fallback is not None:
+            raise Error("accumulate goes without fallback, expected one of them")
         return Accumulation(self, parameters, group)
 
     def _draws_of_sums(self) -> Any:
@@ -274,6 +276,8 @@ class Backend:
         def next_call() -> tuple[int, int]:
             with self._lock:
                 if kind == TRAINING:
+                    if self._accumulation is not None:
+                        self._accumulation.begin()
                     self.step += 1
                     self._ordinal = 0
                 self._ordinal += 1

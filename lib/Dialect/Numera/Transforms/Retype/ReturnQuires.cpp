@@ -147,6 +147,9 @@ Value SumBuilder::ofTwo(Value lhs, Value rhs) {
   if (other)
     return QuireMergeOp::create(builder, loc, sum.getType(), sum, other,
                                 FormatAttr());
+  auto quire = cast<QuireType>(numera::elementType(sum.getType()));
+  if (formatOfType(numera::elementType(rhs.getType())) != quire.getFormat())
+    return {};
   return QuireAddOp::create(builder, loc, sum.getType(), sum, rhs,
                             FormatAttr());
 }
@@ -166,16 +169,16 @@ static Value termOf(AddOp add, Value element) {
 }
 
 /// True if a loop does nothing with the tensor that it carries but adding terms
-/// to its elements.
+/// to its elements, and carries on what it makes so.
 static bool onlyAdds(scf::ForOp loop) {
   if (loop.getNumRegionIterArgs() != 1)
     return false;
   SmallVector<Value> tensors{loop.getRegionIterArg(0)};
-  SmallPtrSet<Operation *, 4> additions;
-  while (!tensors.empty()) {
-    Value tensor = tensors.pop_back_val();
-    for (OpOperand &use : tensor.getUses()) {
-      Operation *user = use.getOwner();
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    Value tensor = tensors[i];
+    for (Operation *user : tensor.getUsers()) {
+      if (user->getBlock() != loop.getBody())
+        return false;
       if (auto element = dyn_cast<tensor::ExtractOp>(user)) {
         AddOp add = additionTo(element);
         auto insert =
@@ -184,8 +187,16 @@ static bool onlyAdds(scf::ForOp loop) {
             insert.getDest() != tensor ||
             insert.getIndices() != element.getIndices())
           return false;
-        additions.insert(insert);
       } else if (auto insert = dyn_cast<tensor::InsertOp>(user)) {
+        auto add = insert.getScalar().getDefiningOp<AddOp>();
+        if (insert.getDest() != tensor || !add)
+          return false;
+        auto isOld = [&](Value operand) {
+          auto element = operand.getDefiningOp<tensor::ExtractOp>();
+          return element && element.getTensor() == tensor;
+        };
+        if (!isOld(add.getLhs()) && !isOld(add.getRhs()))
+          return false;
         tensors.push_back(insert.getResult());
       } else if (auto inner = dyn_cast<scf::ForOp>(user)) {
         if (!onlyAdds(inner))
@@ -196,12 +207,8 @@ static bool onlyAdds(scf::ForOp loop) {
       }
     }
   }
-  WalkResult inserts = loop.walk([&](tensor::InsertOp insert) {
-    bool isOwn = insert->getParentOfType<scf::ForOp>() != loop ||
-                 additions.contains(insert);
-    return isOwn ? WalkResult::advance() : WalkResult::interrupt();
-  });
-  return !inserts.wasInterrupted();
+  return llvm::is_contained(tensors,
+                            loop.getBody()->getTerminator()->getOperand(0));
 }
 
 /// A loop that adds terms to elements of a tensor, as a loop that adds them to
@@ -317,16 +324,19 @@ static FailureOr<Value> quireOf(OpBuilder &builder, func::FuncOp function,
   auto formatOf = [](Value value) {
     return formatOfType(numera::elementType(value.getType()));
   };
-  // The cast to what the function returns.
-  Value value = result;
-  if (auto cast = value.getDefiningOp<CastOp>();
-      cast && formatOf(cast.getOperand()))
-    value = cast.getOperand();
+  // Behind the cast to what the function returns.
+  auto cast = result.getDefiningOp<CastOp>();
+  Value behind =
+      cast && formatOf(cast.getOperand()) ? cast.getOperand() : result;
   SumBuilder sums(builder);
-  Value sum = sums.behind(value);
+  Value sum = sums.behind(behind);
   isSum = bool(sum);
   if (isSum)
     return sum;
+  // A value is that of the result; the narrower of two formats that have it.
+  bool isExact =
+      behind != result && isExactCast(formatOf(behind), formatOf(result));
+  Value value = isExact ? behind : result;
   Format format = formatOf(value);
   std::string error = "it is of integers";
   if (!format || !hasQuire(builder.getContext(), format, error))
@@ -359,8 +369,7 @@ LogicalResult returnQuires(ModuleOp module, ArrayRef<unsigned> results) {
         return function.emitError("function '")
                << function.getName() << "' has " << exit->getNumOperands()
                << " results; the quire of result " << index
-               << " was asked for, expected 0 to "
-               << exit->getNumOperands() - 1;
+               << " was asked for, the first one is 0";
       bool isSum = false;
       FailureOr<Value> sum =
           quireOf(builder, function, index, exit->getOperand(index), isSum);
