@@ -3,6 +3,7 @@
 #include "CanonicalNaNs.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/PatternMatch.h"
 
@@ -28,6 +29,96 @@ std::optional<NaNReplacement> numera::matchNaNReplacement(SelectInst &choice) {
     return std::nullopt;
   return NaNReplacement{x, constant};
 }
+
+// ---- NaNs that are replaced already
+
+static Value *bitsOf(Value *value) {
+  Value *other;
+  while (match(value, m_BitCast(m_Value(other))) &&
+         other->getType()->getScalarSizeInBits() ==
+             value->getType()->getScalarSizeInBits())
+    value = other;
+  return value;
+}
+
+/// The one number that all lanes are, from its bits or itself.
+static std::optional<APFloat> numberOf(Value *value) {
+  const APFloat *number;
+  if (match(value, m_APFloat(number)))
+    return *number;
+  const APInt *bits;
+  if (!match(value, m_APInt(bits)))
+    return std::nullopt;
+  if (bits->getBitWidth() == 32)
+    return APFloat(APFloat::IEEEsingle(), *bits);
+  if (bits->getBitWidth() == 64)
+    return APFloat(APFloat::IEEEdouble(), *bits);
+  return std::nullopt;
+}
+
+/// True if `value` is a number or this NaN.
+static bool isNumberOr(Value *value, const APFloat &nan) {
+  value = bitsOf(value);
+  if (std::optional<APFloat> number = numberOf(value))
+    return !number->isNaN() || number->bitwiseIsEqual(nan);
+  auto *choice = dyn_cast<SelectInst>(value);
+  if (!choice)
+    return false;
+  if (auto found = matchNaNReplacement(*choice)) {
+    std::optional<APFloat> replacement = numberOf(found->constant);
+    return replacement &&
+           (!replacement->isNaN() || replacement->bitwiseIsEqual(nan));
+  }
+  return isNumberOr(choice->getTrueValue(), nan) &&
+         isNumberOr(choice->getFalseValue(), nan);
+}
+
+/// `x is NaN ? nan : (x > c ? x : c)`, or another comparison: the inner choice,
+/// which is that of x where x is NaN.
+static Value *keepNaN(SelectInst &choice) {
+  CmpPredicate predicate;
+  Value *x, *other;
+  std::optional<APFloat> nan = numberOf(choice.getTrueValue());
+  auto *inner = dyn_cast<SelectInst>(bitsOf(choice.getFalseValue()));
+  if (!nan || !nan->isNaN() || !inner ||
+      !match(choice.getCondition(),
+             m_FCmp(predicate, m_Value(x), m_Value(other))) ||
+      predicate != CmpInst::FCMP_UNO ||
+      !(x == other || match(other, m_AnyZeroFP())) || !isNumberOr(x, *nan))
+    return nullptr;
+  Value *then = inner->getTrueValue(), *otherwise = inner->getFalseValue();
+  bool takesX = bitsOf(then) == bitsOf(x);
+  std::optional<APFloat> number = numberOf(takesX ? otherwise : then);
+  Value *left, *right;
+  if ((!takesX && bitsOf(otherwise) != bitsOf(x)) || !number ||
+      number->isNaN() ||
+      !match(inner->getCondition(),
+             m_FCmp(predicate, m_Value(left), m_Value(right))) ||
+      bitsOf(left) != bitsOf(x) || !isa<Constant>(right))
+    return nullptr;
+  CmpInst::Predicate is = predicate;
+  is = takesX ? CmpInst::getUnorderedPredicate(is)
+              : CmpInst::getOrderedPredicate(is);
+  IRBuilder<> builder(&choice);
+  return builder.CreateBitCast(
+      builder.CreateSelect(builder.CreateFCmp(is, left, right), then,
+                           otherwise),
+      choice.getType());
+}
+
+void numera::keepCanonicalNaNs(Function &function) {
+  for (Instruction &instruction :
+       make_early_inc_range(instructions(function))) {
+    auto *choice = dyn_cast<SelectInst>(&instruction);
+    Value *kept = choice ? keepNaN(*choice) : nullptr;
+    if (!kept)
+      continue;
+    choice->replaceAllUsesWith(kept);
+    choice->eraseFromParent();
+  }
+}
+
+// ---- NaNs that nobody sees
 
 /// True if nothing looks at what kind of NaN `x` may be.
 static bool isReplacedWhereNaN(Instruction &x) {

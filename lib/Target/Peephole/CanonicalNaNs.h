@@ -14,6 +14,10 @@ struct NaNReplacement {
 };
 std::optional<NaNReplacement> matchNaNReplacement(llvm::SelectInst &choice);
 
+/// Has a choice between x and a number, such as `x > 0 ? x : 0`, take x where it
+/// is NaN, in place of a replacement: where x's NaNs are the same one already.
+void keepCanonicalNaNs(llvm::Function &function);
+
 /// Removes the replacements of NaNs after which arithmetic follows whose own
 /// NaNs are replaced: what those were no one sees.
 void dropNaNReplacements(llvm::Function &function);

@@ -396,6 +396,7 @@ void numera::selectLaneInstructions(Module &module,
     return;
   Selector selector(*machine.getMCSubtargetInfo());
   for (Function &function : module) {
+    keepCanonicalNaNs(function);
     dropNaNReplacements(function);
     selector.run(function);
   }

@@ -63,14 +63,16 @@ template <typename F> constexpr bool isnan(const F &f, uint64_t x) {
 }
 
 /// The smaller or the larger of two of the machine's numbers. Equal ones have
-/// one code, but for zeros: both bits make -0, either makes +0.
+/// one code, but for zeros: x is the larger where y has a sign, else the
+/// smaller. Of a constant y that is known.
 template <typename T, typename Word>
 constexpr uint64_t choose(uint64_t x, uint64_t y, bool isLarger, Word nan) {
   auto a = __builtin_bit_cast(T, static_cast<Word>(x));
   auto b = __builtin_bit_cast(T, static_cast<Word>(y));
-  uint64_t one = (isLarger ? a > b : a < b) ? x : y;
-  one = a == b ? (isLarger ? x & y : x | y) : one;
-  return __builtin_isunordered(a, b) ? nan : one;
+  bool isNegative = y >> (8 * sizeof(Word) - 1) & 1;
+  bool takesX = isLarger ? a > b : a < b;
+  takesX |= (a == b) & (isNegative == isLarger);
+  return __builtin_isunordered(a, b) ? nan : takesX ? x : y;
 }
 
 /// The smaller operand; NaN if either is; -0 is below +0.
