@@ -67,3 +67,101 @@ func.func @others(%x: memref<3xf32>, %y: memref<7xf32>) -> memref<7xf32> {
       : memref<3xf32> to memref<3xf32, strided<[2], offset: 1>>
   return %a : memref<7xf32>
 }
+
+// -----
+
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+
+// What is copied has just been computed, and nothing else reads it: it is
+// computed where it is written.
+// CHECK-LABEL: func.func @computed(
+// CHECK-SAME:    %[[BIAS:.*]]: memref<2xf32>)
+// CHECK:         %[[SUMS:.*]] = memref.alloc() : memref<2x4xf32>
+// CHECK:         %[[A:.*]] = memref.alloc() : memref<2x6xf32>
+// CHECK-NEXT:    scf.for %[[I:.*]] =
+// CHECK-NEXT:      memref.store
+// CHECK-NEXT:      scf.for %[[K:.*]] =
+// CHECK-NEXT:        %[[FROM:.*]] = arith.subi %[[K]]
+// CHECK-DAG:         %[[SUM:.*]] = memref.load %[[SUMS]][%[[I]], %[[FROM]]]
+// CHECK-DAG:         %[[B:.*]] = memref.load %[[BIAS]][%[[I]]]
+// CHECK:             %[[E:.*]] = arith.addf %[[SUM]], %[[B]]
+// CHECK:             memref.store %[[E]], %[[A]][%[[I]], %[[K]]]
+// CHECK-NOT:     memref.store {{.*}}, %[[SUMS]][
+// CHECK:         return
+func.func @computed(%bias: memref<2xf32>) -> memref<2x6xf32> {
+  %zero = arith.constant 0.0 : f32
+  %sums = memref.alloc() : memref<2x4xf32>
+  linalg.generic {indexing_maps = [#id, #row, #id],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%sums, %bias : memref<2x4xf32>, memref<2xf32>)
+      outs(%sums : memref<2x4xf32>) {
+  ^bb0(%s: f32, %b: f32, %out: f32):
+    %e = arith.addf %s, %b : f32
+    linalg.yield %e : f32
+  }
+  %a = memref.alloc() : memref<2x6xf32>
+  linalg.fill ins(%zero : f32) outs(%a : memref<2x6xf32>)
+  %inside = memref.subview %a[0, 1] [2, 4] [1, 1]
+      : memref<2x6xf32> to memref<2x4xf32, strided<[6, 1], offset: 1>>
+  memref.copy %sums, %inside
+      : memref<2x4xf32> to memref<2x4xf32, strided<[6, 1], offset: 1>>
+  return %a : memref<2x6xf32>
+}
+
+// -----
+
+#id = affine_map<(i, j) -> (i, j)>
+
+// It is read again later, or through a view: it is written as well.
+// CHECK-LABEL: func.func @read_again(
+// CHECK:         %[[SUMS:.*]] = memref.alloc() : memref<2x4xf32>
+// CHECK:         arith.addf
+// CHECK:         memref.load %[[SUMS]]
+// CHECK:         return {{.*}}, %[[SUMS]]
+func.func @read_again() -> (memref<2x6xf32>, memref<2x4xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %sums = memref.alloc() : memref<2x4xf32>
+  linalg.generic {indexing_maps = [#id, #id],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%sums : memref<2x4xf32>) outs(%sums : memref<2x4xf32>) {
+  ^bb0(%s: f32, %out: f32):
+    %e = arith.addf %s, %s : f32
+    linalg.yield %e : f32
+  }
+  %a = memref.alloc() : memref<2x6xf32>
+  linalg.fill ins(%zero : f32) outs(%a : memref<2x6xf32>)
+  %inside = memref.subview %a[0, 1] [2, 4] [1, 1]
+      : memref<2x6xf32> to memref<2x4xf32, strided<[6, 1], offset: 1>>
+  memref.copy %sums, %inside
+      : memref<2x4xf32> to memref<2x4xf32, strided<[6, 1], offset: 1>>
+  return %a, %sums : memref<2x6xf32>, memref<2x4xf32>
+}
+// CHECK-LABEL: func.func @viewed(
+// CHECK:         %[[SUMS:.*]] = memref.alloc() : memref<2x4xf32>
+// CHECK:         %[[LINE:.*]] = memref.collapse_shape %[[SUMS]]
+// CHECK:         scf.for
+// CHECK:           arith.addf
+// CHECK:         memref.load %[[SUMS]]
+// CHECK:         memref.copy %[[LINE]]
+func.func @viewed(%line: memref<8xf32>) -> memref<2x6xf32> {
+  %zero = arith.constant 0.0 : f32
+  %sums = memref.alloc() : memref<2x4xf32>
+  %flat = memref.collapse_shape %sums [[0, 1]]
+      : memref<2x4xf32> into memref<8xf32>
+  linalg.generic {indexing_maps = [#id, #id],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%sums : memref<2x4xf32>) outs(%sums : memref<2x4xf32>) {
+  ^bb0(%s: f32, %out: f32):
+    %e = arith.addf %s, %s : f32
+    linalg.yield %e : f32
+  }
+  %a = memref.alloc() : memref<2x6xf32>
+  linalg.fill ins(%zero : f32) outs(%a : memref<2x6xf32>)
+  %inside = memref.subview %a[0, 1] [2, 4] [1, 1]
+      : memref<2x6xf32> to memref<2x4xf32, strided<[6, 1], offset: 1>>
+  memref.copy %sums, %inside
+      : memref<2x4xf32> to memref<2x4xf32, strided<[6, 1], offset: 1>>
+  memref.copy %flat, %line : memref<8xf32> to memref<8xf32>
+  return %a : memref<2x6xf32>
+}

@@ -153,7 +153,8 @@ def NumeraLoops : Pass<"numera-loops", "::mlir::func::FuncOp"> {
       They begin with what a fill right before them writes; the fill goes.
     * A new buffer that is filled with a constant, and into a part of which
       another is copied, which is what padding becomes, is written once, row by
-      row.
+      row. Where the other is computed element by element right before it, and
+      not read again, it is computed there.
     * A condition in an innermost loop that is the same in all iterations is
       tested before the loop, which is duplicated.
     * A short inner loop on codes whose last vector is almost full is marked to

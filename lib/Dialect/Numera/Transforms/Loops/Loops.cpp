@@ -33,6 +33,42 @@ Value viewedBuffer(Value buffer) {
   return buffer;
 }
 
+bool isElementwise(linalg::GenericOp generic) {
+  if (generic.getNumDpsInits() != 1 || !generic.hasPureBufferSemantics() ||
+      generic.getNumParallelLoops() != generic.getNumLoops())
+    return false;
+  OpOperand *result = generic.getDpsInitOperand(0);
+  return generic.getMatchingIndexingMap(result).isIdentity() &&
+         !generic.payloadUsesValueFromOperand(result) &&
+         llvm::all_of(
+             generic.getBody()->without_terminator(), [](Operation &op) {
+               return isMemoryEffectFree(&op) && op.getNumRegions() == 0 &&
+                      !isa<linalg::IndexOp>(op);
+             });
+}
+
+Value readAt(OpBuilder &builder, linalg::GenericOp generic, OpOperand &input,
+             ArrayRef<Value> loops) {
+  if (!isa<MemRefType>(input.get().getType()))
+    return input.get();
+  Location loc = generic.getLoc();
+  AffineMap map = generic.getMatchingIndexingMap(&input);
+  SmallVector<Value> indices;
+  for (unsigned i = 0; i < map.getNumResults(); ++i) {
+    OpFoldResult index = affine::makeComposedFoldedAffineApply(
+        builder, loc, map.getSubMap({i}), getAsOpFoldResult(loops));
+    indices.push_back(getValueOrCreateConstantIndexOp(builder, loc, index));
+  }
+  return memref::LoadOp::create(builder, loc, input.get(), indices);
+}
+
+Value cloneBody(OpBuilder &builder, linalg::GenericOp generic, IRMapping &map) {
+  Block *body = generic.getBody();
+  for (Operation &op : body->without_terminator())
+    builder.clone(op, map);
+  return map.lookupOrDefault(body->getTerminator()->getOperand(0));
+}
+
 /// The parallel loop along which the result is contiguous, if it is long
 /// enough to be worth the inner place.
 static std::optional<unsigned> innerLoop(linalg::GenericOp generic) {
@@ -188,7 +224,7 @@ static void unrollShortLoops(ArrayRef<Operation *> loops) {
 /// step takes about 3.5 times its share of a vector step, masks an eighth of
 /// the time (posit16 on AVX-512): so they pay from a rest of a third of a
 /// vector and a few lanes more for each vector before it.
-static void maskShortLoop(scf::ForOp loop) {
+void maskShortLoop(scf::ForOp loop) {
   constexpr int64_t lanes = 16;
   std::optional<APInt> trips = loop.getStaticTripCount();
   if (!trips || !computesOnCodes(loop))

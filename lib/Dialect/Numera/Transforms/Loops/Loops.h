@@ -8,11 +8,24 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace numera {
 
 /// The buffer that a view is of; a buffer itself.
 mlir::Value viewedBuffer(mlir::Value buffer);
+
+/// True for an operation of parallel loops alone that writes one buffer, in the
+/// order of the loops, and computes each element from those that it reads
+/// there.
+bool isElementwise(mlir::linalg::GenericOp generic);
+/// The element of `input` that the body is given at these values of the loops.
+mlir::Value readAt(mlir::OpBuilder &builder, mlir::linalg::GenericOp generic,
+                   mlir::OpOperand &input, llvm::ArrayRef<mlir::Value> loops);
+/// The operations of the body, on what the map has for its arguments; what it
+/// yields.
+mlir::Value cloneBody(mlir::OpBuilder &builder, mlir::linalg::GenericOp generic,
+                      mlir::IRMapping &map);
 
 /// What an operation reads at constant indices becomes a view without these
 /// dimensions.
@@ -39,6 +52,9 @@ void padRows(mlir::IRRewriter &rewriter, mlir::func::FuncOp function);
 /// True if the last loop is a reduction of integers in any order, along which
 /// what is read is contiguous: lanes can take steps of one sum.
 bool reducesInLanes(mlir::linalg::GenericOp generic);
+
+/// Has a short loop of long steps vectorised with masks, where that is faster.
+void maskShortLoop(mlir::scf::ForOp loop);
 
 /// Loops for such a reduction of short rows that takes sixteen rows at a time,
 /// the outermost first; nothing, and no change, for any other operation.

@@ -5,13 +5,17 @@
 //
 //   constant … | source … | constant …     or     constant …
 //
-// instead of all of it, and its inside again.
+// instead of all of it, and its inside again. What the source is computed from,
+// element by element right before it, is computed here, and the source is not
+// written at all.
 
 #include "Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 
 using namespace mlir;
@@ -26,6 +30,7 @@ struct Padding {
   memref::SubViewOp inside;
   linalg::LinalgOp fill;
   Value value;
+  linalg::GenericOp producer; ///< of the source; null: it is read
 };
 
 class PadRows {
@@ -44,6 +49,7 @@ private:
   /// A loop over `begin` to `end` of a row; `element` makes what is stored.
   void writeRow(int64_t begin, int64_t end,
                 llvm::function_ref<Value(Value)> element);
+  Value elementAt(ArrayRef<Value> indices);
   Value isInside();
 
   IRRewriter &rewriter;
@@ -67,6 +73,20 @@ void PadRows::writeRow(int64_t begin, int64_t end,
   SmallVector<Value> indices = place;
   indices.push_back(loop.getInductionVar());
   memref::StoreOp::create(rewriter, loc, value, buffer, indices);
+  maskShortLoop(loop);
+}
+
+/// That of the source.
+Value PadRows::elementAt(ArrayRef<Value> indices) {
+  linalg::GenericOp producer = padding.producer;
+  if (!producer)
+    return memref::LoadOp::create(rewriter, loc, padding.copy.getSource(),
+                                  indices);
+  IRMapping map;
+  for (OpOperand *input : producer.getDpsInputOperands())
+    map.map(producer.getMatchingBlockArgument(input),
+            readAt(rewriter, producer, *input, indices));
+  return cloneBody(rewriter, producer, map);
 }
 
 /// Whether the row has a part of the source; null if every row has one.
@@ -114,8 +134,7 @@ void PadRows::emit() {
       SmallVector<Value> indices = from;
       indices.push_back(
           arith::SubIOp::create(rewriter, loc, index, constant(first)));
-      return memref::LoadOp::create(rewriter, loc, padding.copy.getSource(),
-                                    indices);
+      return elementAt(indices);
     });
     writeRow(end, shape.back(), border);
   };
@@ -131,6 +150,8 @@ void PadRows::emit() {
   }
   rewriter.eraseOp(padding.copy);
   rewriter.eraseOp(padding.fill);
+  if (padding.producer)
+    rewriter.eraseOp(padding.producer);
 }
 
 /// The number that `op` writes to all of `buffer`; null if it does not.
@@ -147,6 +168,21 @@ static Value fillOf(Operation *op, Value buffer) {
   bool isFromOutside =
       linalg.getNumDpsInputs() == 0 && yielded.getParentBlock() != body;
   return isFromOutside ? yielded : Value();
+}
+
+/// True if nothing but the copy reads what the producer writes.
+static bool isSpent(linalg::GenericOp producer, memref::CopyOp copy) {
+  Value source = copy.getSource();
+  return producer.getDpsInits().front() == source &&
+         source.getDefiningOp<memref::AllocOp>() &&
+         llvm::all_of(source.getUsers(), [&](Operation *user) {
+           if (user == producer || user == copy || isa<memref::DeallocOp>(user))
+             return true;
+           bool isView = isa<ViewLikeOpInterface>(user) &&
+                         !isa<memref::ExtractStridedMetadataOp>(user);
+           return !isView && user->getBlock() == producer->getBlock() &&
+                  user->isBeforeInBlock(producer);
+         });
 }
 
 static std::optional<Padding> paddingOf(memref::CopyOp copy) {
@@ -176,6 +212,14 @@ static std::optional<Padding> paddingOf(memref::CopyOp copy) {
       source == buffer)
     return std::nullopt;
   found.fill = cast<linalg::LinalgOp>(before);
+  do
+    before = before->getPrevNode();
+  while (before &&
+         (isMemoryEffectFree(before) || isa<memref::AllocOp>(before)));
+  found.producer = dyn_cast_or_null<linalg::GenericOp>(before);
+  if (found.producer &&
+      !(isElementwise(found.producer) && isSpent(found.producer, copy)))
+    found.producer = {};
   return found;
 }
 
