@@ -2,9 +2,12 @@
 //
 // The entries numera_exact_<op>_128: the exact operations on unpacked values,
 // before any rounding to a format. They serve mixed formats, and every entry of
-// Entries.cpp that has no faster path.
+// Entries.cpp that has no faster path. And numera_exact_exp_f32: e^x on codes
+// of binary32, to nearest, where the quickest phase does not decide.
 
 #include "numera/Numerics/Elementary/Exact.h"
+#include "numera/Numerics/Formats/Float.h"
+#include "numera/Numerics/Operations/Elementary.h"
 
 using namespace numera;
 
@@ -34,5 +37,16 @@ extern "C" {
 #define NUMERA_UNARY_EXACT(op) NUMERA_UNARY(op)
 #define NUMERA_BINARY_EXACT(op) NUMERA_BINARY(op)
 #include "numera/Runtime/ABI.def"
+
+uint32_t numera_exact_exp_f32(uint32_t x) {
+  constexpr FloatFormat f = Carrier<float>::format;
+  constexpr RoundingMode nearest = {Rounding::NearestEven, 0, 0};
+  return static_cast<uint32_t>(elementary(
+      f, x, fast::exp, fast::expRange,
+      [](double value) { return canonical(static_cast<float>(value)); },
+      [&](uint64_t code) {
+        return f.encode(exact::exp(f.decode(code).operand()), nearest);
+      }));
+}
 
 } // extern "C"

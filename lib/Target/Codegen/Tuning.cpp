@@ -38,6 +38,11 @@ static bool fusesAdditions(const TargetMachine &machine) {
   return isNamed && !cpu.starts_with("znver") && isX86With(machine, "+fma");
 }
 
+/// Every GPU and every AArch64 has one; but GPUs look up tables slowly.
+static bool fusesProducts(const TargetMachine &machine) {
+  return machine.getTargetTriple().isAArch64() || isX86With(machine, "+fma");
+}
+
 void numera::defineAnswers(Module &module, const TargetMachine &machine) {
   auto define = [&](StringRef question, bool answer) {
     Function *function = module.getFunction(question);
@@ -50,4 +55,5 @@ void numera::defineAnswers(Module &module, const TargetMachine &machine) {
   };
   define(hasByteLookupsSymbol, permutesBytes(machine));
   define(fusesAdditionsSymbol, fusesAdditions(machine));
+  define(fusesProductsSymbol, fusesProducts(machine));
 }
