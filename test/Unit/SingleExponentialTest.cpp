@@ -37,8 +37,8 @@ TEST(SingleExponential, EndsAreAtMostOneCodeAroundTheResult) {
       undecided += ends.low != ends.high;
       ++count;
     }
-  // 2^-9 of those whose results are not near 1.
-  EXPECT_LT(undecided, count / 400);
+  // 2^-10 of those whose results are not near 1.
+  EXPECT_LT(undecided, count / 800);
   EXPECT_GT(count, 1'000'000);
 }
 

@@ -19,18 +19,17 @@
 //   r     exact: the product with ln2High, 20 bits, is a multiple of 2^-26, and
 //         x of 2^-30 where k is not 0; the difference has at most 24 bits
 //   s     |s| < 2^-22, and ln2Low off by 2^-58: 2^-46, or          0.02
-//   tiny  s r^2/2, missing in small: below 2^-36.05                15.5
-//         r^5/120, missing in small: below 2^-39.5                  1.5
-//         the roundings of r^2 and of its factor near 1/2: less than
-//         2^-14.05 (2u + 2^-27), and u of small itself             12.5
-//         all this times head < 1.958                              57.8
+//   small r^5/120 is missing: below 2^-39.5                        1.5
+//         r^2 and its factor near 1/2 are rounded: less than
+//         2^-14.05 (2u + 2^-27), and below 2^-14, so is their sum   10
+//         all this times head < 1.958                              22.6
 //         tail times small, missing in rest: below 2^-38.9          2.2
-//   rest  three sums below 2^-12 are rounded, 2^-37 each           24
-//         and one more, with the margin                             8
+//   rest  three sums below 2^-13 are rounded, 2^-38 each           12
+//         and one more, with the margin                             4
 //   sum   Fast2Sum (Dekker, 1971): rest has what sum lost            0
 //
-// together less than 92, and margin is 128. So the exact value lies between
-// what `low` and `high` are rounded from.
+// together less than 41, and margin is 64. So the exact value lies between what
+// `low` and `high` are rounded from. (What is missing of s e^r is below 2^-43.)
 
 #ifndef NUMERA_NUMERICS_ELEMENTARY_SINGLEEXPONENTIAL_H
 #define NUMERA_NUMERICS_ELEMENTARY_SINGLEEXPONENTIAL_H
@@ -75,7 +74,7 @@ inline Ends exp(float x) {
 #pragma clang fp contract(off)
   constexpr float inverse = 0x1.715476p+5f; // 32 / ln 2
   constexpr float ln2High = 0x1.62e43p-6f, ln2Low = -0x1.05c61p-34f;
-  constexpr float shifter = 0x1.8p23f, margin = 0x1p-33f;
+  constexpr float shifter = 0x1.8p23f, margin = 0x1p-34f;
   // In between, k stands in the low bits.
   float shifted = __builtin_fmaf(x, inverse, shifter);
   uint32_t index = __builtin_bit_cast(uint32_t, shifted);
@@ -85,7 +84,9 @@ inline Ends exp(float x) {
   // e^(r+s) - 1 - r
   float factor = __builtin_fmaf(r, 1.0f / 24, 1.0f / 6);
   factor = __builtin_fmaf(r, factor, 0.5f);
-  float small = __builtin_fmaf(r * r, factor, __builtin_fmaf(s, r, s));
+  float square = r * r;
+  float small = __builtin_fmaf(s, __builtin_fmaf(square, 0.5f, r), s);
+  small = __builtin_fmaf(square, factor, small);
   float product = head * r;
   float sum = head + product;
   float rest = __builtin_fmaf(head, small, __builtin_fmaf(tail, r, tail));
