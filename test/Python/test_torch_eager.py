@@ -103,6 +103,7 @@ def test_remainders_quotients_and_powers():
         results += [torch.fmod(x, y), torch.remainder(x, y)]
         results += [torch.div(x, 0.7, rounding_mode=how) for how in ("floor", "trunc")]
         results += [i // 2, i % 3, i // -3, i // 2.0, torch.fmod(i, 3), i**2]
+        results += [i**2.5, y[:12].abs() ** i, 3.0**i, i.short() ** y[:12].abs()]
         return *results, x**0, x**0.0, x**4, x**-3, y.abs() ** 1.5
 
     agree(model, numbers, torch.randn(27), whole)
@@ -165,6 +166,22 @@ def test_cumulative_logarithms_of_sums_stay_finite():
     with torch.no_grad():
         agree(lambda x: (x.logcumsumexp(0), x[:0].logcumsumexp(0)), x)
         agree(lambda x: x.logcumsumexp(0), torch.tensor(3.0))
+
+
+def test_results_lie_in_memory_as_in_eager_mode():
+    def model(x):
+        return [
+            *((x + 1).contiguous(), x.contiguous(), x.softmax(1).view(-1)),
+            *(F.layer_norm(x, (6,)).view(-1), x.topk(2)[0].view(-1)),
+            *(F.group_norm(x, 2), F.adaptive_avg_pool2d(x, (1, 3))),
+            F.interpolate(x, scale_factor=2),
+        ]
+
+    x = torch.randn(2, 4, 2, 6).to(memory_format=torch.channels_last)
+    net = torch.compile(model, backend=numera.torch.backend("f32"))
+    for found, wanted in zip(net(x), model(x)):
+        torch.testing.assert_close(found, wanted, rtol=2e-5, atol=2e-5)
+        assert found.stride() == wanted.stride()
 
 
 def test_a_copy_is_another_tensor():
@@ -242,6 +259,7 @@ def test_largest_elements_of_windows():
     def model(x, y):
         return [
             *F.adaptive_max_pool2d(x, (3, 2), return_indices=True),
+            *F.adaptive_max_pool2d(x, (4, 7), return_indices=True),
             *(F.adaptive_max_pool2d(x, 1), F.adaptive_max_pool1d(x[0], 3)),
             *(F.adaptive_max_pool3d(y, (2, 3, 1)), F.max_pool3d(y, 2)),
             *F.max_pool3d(y, 3, 2, 1, ceil_mode=True, return_indices=True),
@@ -293,6 +311,18 @@ def test_elements_that_a_mask_says():
         return x
 
     agree(masked, torch.randn(3, 4))
+
+
+def test_indices_count_from_the_end():
+    def model(x, y, rows, columns):
+        y = y * 2
+        y[:, columns] = x[0, :, :3]
+        y[rows, columns] = 3.0
+        added = y.index_put((rows,), x[0], accumulate=True)
+        return x[:, :, [-1]], x[:, rows, columns], x.take(rows), y, added
+
+    rows, columns = torch.tensor([-1, 2, -1]), torch.tensor([-2, 0, 1])
+    agree(model, torch.randn(2, 3, 4), torch.randn(3, 4), rows, columns)
 
 
 @pytest.mark.parametrize("is_causal", [False, True])

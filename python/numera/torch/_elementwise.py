@@ -82,6 +82,15 @@ def index_put(
     return torch.where(mask, self + values if accumulate else values, self)
 
 
+def put(
+    self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False
+) -> Tensor:
+    """Indices are those of the tensor laid out in a row."""
+    row, places = self.reshape(-1), index.reshape(-1)
+    made = aten.index_put(row, [places], source.reshape(-1), accumulate)
+    return made.view(self.shape)
+
+
 # ---- remainders and quotients -----------------------------------------------
 
 
@@ -153,6 +162,9 @@ def logaddexp2(self: Tensor, other: Tensor) -> Tensor:
 
 def pow_scalar(base: Tensor, exponent: Any) -> Tensor:
     """The powers that are products and roots, as eager mode computes them."""
+    kind = torch.result_type(base, exponent)
+    if kind != base.dtype:
+        return aten.pow.Tensor_Scalar(base.to(kind), exponent)
     if exponent in (_POWERS if base.is_floating_point() else (0, 1, 2, 3)):
         return _POWERS[exponent](base)
     if not base.is_floating_point() or not float(exponent).is_integer():
@@ -170,6 +182,14 @@ _POWERS: dict[Any, Callable[[Tensor], Tensor]] = {
     -1: torch.reciprocal,
     -2: lambda x: torch.reciprocal(x * x),
 }
+
+
+def pow_tensor(base: Tensor, exponent: Tensor) -> Tensor:
+    """Of the result's type both, which whole numbers are for torch-mlir in f64."""
+    kind = torch.result_type(base, exponent)
+    if not kind.is_floating_point or base.dtype == exponent.dtype:
+        return NotImplemented
+    return aten.pow.Tensor_Tensor(base.to(kind), exponent.to(kind))
 
 
 # ---- activations ------------------------------------------------------------
@@ -214,6 +234,7 @@ TABLE: dict[Any, Any] = {
     aten.eq.Tensor: equal,
     aten.eq.Scalar: equal,
     aten.index_put.default: index_put,
+    aten.put.default: put,
     aten.isnan.default: isnan,
     aten.isfinite.default: isfinite,
     aten.isinf.default: isinf,
@@ -230,6 +251,7 @@ TABLE: dict[Any, Any] = {
     aten.logcumsumexp.default: logcumsumexp,
     aten.logaddexp2.default: logaddexp2,
     aten.pow.Tensor_Scalar: pow_scalar,
+    aten.pow.Tensor_Tensor: pow_tensor,
     aten.gelu.default: gelu,
     aten.rrelu_with_noise_functional.default: rrelu_with_noise_functional,
     aten.rrelu_with_noise_backward.default: rrelu_with_noise_backward,

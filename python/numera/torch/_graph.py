@@ -179,7 +179,9 @@ def _rewrite(graph: fx.Graph, node: fx.Node) -> None:
     if node.op != "call_function":
         return
     given: tuple[Any, ...] = node.args
-    if node.target in _ALIASES:
+    if node.target in _ALIASES and _is_laid_anew(node):
+        node.kwargs = {}
+    elif node.target in _ALIASES:
         node.replace_all_uses_with(given[0])
         graph.erase_node(node)
     elif node.target in _COMPARISONS:
@@ -187,6 +189,15 @@ def _rewrite(graph: fx.Graph, node: fx.Node) -> None:
     elif node.target in _ALONG:
         tensor, axis, *rest = given
         node.args = (tensor, axis % max(tensor.meta["val"].dim(), 1), *rest)
+
+
+def _is_laid_anew(node: fx.Node) -> bool:
+    """Whether a result is a copy in another order of dimensions, or without gaps."""
+    source: Any = node.args[0]
+    given = source.meta.get("val")  # which a tensor that a graph holds may lack
+    if given is None or not any(user.op == "output" for user in node.users):
+        return False
+    return bool(given.stride() != node.meta["val"].stride())
 
 
 def _part_uses(graph: fx.Graph, node: fx.Node) -> None:

@@ -122,7 +122,7 @@ def _lowered(
             renamed(module, targets)
             powers(module)
             sorts_to_loops(module)
-            scatters_to_loops(module)
+            scatters_to_loops(module, _named(graph, torch.ops.aten.index_put.default))
             scans_to_loops(module, _named(graph, torch.ops.aten.logcumsumexp.default))
             if not _wants_f64(graph):
                 _check_f64(graph, module)

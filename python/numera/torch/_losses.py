@@ -134,11 +134,13 @@ def nll_loss_backward(
 
 
 def _log_softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
+    self = self.contiguous()
     shifted = self - self.amax(dim, keepdim=True)
     return shifted - shifted.exp().sum(dim, keepdim=True).log()
 
 
 def _softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
+    self = self.contiguous()
     powers = (self - self.amax(dim, keepdim=True)).exp()
     return powers / powers.sum(dim, keepdim=True)
 

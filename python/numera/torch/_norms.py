@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._prims_common import suggest_memory_format
 
 aten = torch.ops.aten
 
@@ -185,7 +186,7 @@ def native_layer_norm(
     mean, variance = _moments(input, axes)
     inverse = torch.rsqrt(variance + eps)
     result = _scaled((input - mean) * inverse, weight, bias)
-    return result, mean, inverse
+    return result.contiguous(), mean, inverse
 
 
 def native_layer_norm_backward(
@@ -241,6 +242,7 @@ def native_group_norm(
         None if weight is None else _along(weight, rank),
         None if bias is None else _along(bias, rank),
     )
+    result = result.contiguous(memory_format=suggest_memory_format(input))
     return result, mean.view([N, group]), inverse.view([N, group])
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._prims_common import suggest_memory_format
 
 aten = torch.ops.aten
 
@@ -245,7 +246,8 @@ def _adaptive_avg_pool(input: Tensor, outs: Sequence[int]) -> Tensor:
     total = input
     for axis, out in enumerate(outs, -len(outs)):
         total = _product(total, axis, _windows(input.shape[axis], out, input).t())
-    return total / _counts(input, outs)
+    total = total / _counts(input, outs)
+    return total.contiguous(memory_format=suggest_memory_format(input))
 
 
 def _adaptive_avg_pool_backward(grad: Tensor, input: Tensor, count: int) -> Tensor:
@@ -271,7 +273,8 @@ def _adaptive_avg_pool2d(input: Tensor, output_size: Sequence[int]) -> Tensor:
     lead = list(input.shape[:-2])
     parts = input.reshape([*lead, rows, height // rows, columns, width // columns])
     count = (height // rows) * (width // columns)
-    return parts.sum([-3, -1]) / count
+    total = parts.sum([-3, -1]) / count
+    return total.contiguous(memory_format=suggest_memory_format(input))
 
 
 def _adaptive_avg_pool2d_backward(grad: Tensor, input: Tensor) -> Tensor:
@@ -283,6 +286,35 @@ def _adaptive_avg_pool2d_backward(grad: Tensor, input: Tensor) -> Tensor:
     tall, wide = height // rows, width // columns
     divided = (grad / (tall * wide)).view([*lead, rows, 1, columns, 1])
     return divided.expand([*lead, rows, tall, columns, wide]).reshape(input.shape)
+
+
+# ---- the largest elements of as many windows as are asked for ---------------
+
+
+def _adaptive_max_pool(input: Tensor, outs: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """Windows of several sizes: those that are short have their last elements again,
+    which are the largest only where they were before."""
+    sizes = input.shape[-len(outs) :]
+    if _divides(sizes, outs) or not input.numel():
+        return NotImplemented
+    value = input
+    place = torch.zeros([], dtype=torch.int64)
+    for axis, (size, out) in enumerate(zip(sizes, outs), -len(outs)):
+        start, end = _bounds(size, out)
+        longest = max(-(-(i + 1) * size // out) - i * size // out for i in range(out))
+        within = torch.minimum(torch.arange(longest), (end - start - 1).unsqueeze(1))
+        taken = (start.unsqueeze(1) + within).reshape(-1)
+        value = value.index_select(axis, taken)
+        place = place.unsqueeze(-1) * size + taken
+    lead, count = value.shape[: -len(outs)], len(outs)
+    windows = [n for out, all in zip(outs, place.shape) for n in (out, all // out)]
+    order = [*range(0, 2 * count, 2), *range(1, 2 * count, 2)]
+    place = place.view(windows).permute(order).reshape([*outs, -1])
+    order = [*range(len(lead)), *(len(lead) + each for each in order)]
+    value = value.reshape([*lead, *windows]).permute(order).reshape([*lead, *outs, -1])
+    largest, first = value.max(-1, keepdim=True)
+    found = place.expand(value.shape).gather(-1, first)
+    return largest.squeeze(-1), found.squeeze(-1)
 
 
 # ---- results that are laid out anew, as pools of channels-last images are ---
@@ -337,6 +369,8 @@ TABLE: dict[Any, Any] = {
     aten.adaptive_max_pool3d_backward.default: adaptive_max_pool3d_backward,
     aten.avg_pool2d_backward.default: avg_pool2d_backward,
     aten.avg_pool3d_backward.default: avg_pool3d_backward,
+    aten.adaptive_max_pool2d.default: _adaptive_max_pool,
+    aten.adaptive_max_pool3d.default: _adaptive_max_pool,
     aten._adaptive_avg_pool2d.default: _adaptive_avg_pool2d,
     aten._adaptive_avg_pool2d_backward.default: _adaptive_avg_pool2d_backward,
     aten._adaptive_avg_pool3d.default: _adaptive_avg_pool,

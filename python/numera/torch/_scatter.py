@@ -11,10 +11,13 @@
 Where f adds, additions are in the order in which updates come, which is PyTorch's.
 Each dimension of the result has at most one loop, and each update one visit, so
 that the gradient of an embedding costs what its batch has, not its vocabulary.
+Where indices are those of `x[indices] = …`, negative ones count from the end.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from typing import Any
 
 from numera.torch._loops import Loops, operations
@@ -22,16 +25,21 @@ from numera.torch._loops import Loops, operations
 __all__ = ["scatters_to_loops"]
 
 
-def scatters_to_loops(module: Any) -> None:
-    """Rewrites every `tm_tensor.scatter` of a module."""
+def scatters_to_loops(module: Any, from_end: Collection[str] = ()) -> None:
+    """Rewrites every `tm_tensor.scatter` of a module.
+
+    from_end  the names of nodes whose negative indices count from the end.
+    """
     for scatter in operations(module, "tm_tensor.scatter"):
-        made = _Scatter(scatter)
+        names = re.findall(r'"([^"]*)"', str(scatter.location))
+        made = _Scatter(scatter, any(name in from_end for name in names))
         made.replace(made.adds)
 
 
 class _Scatter(Loops):
-    def __init__(self, scatter: Any) -> None:
+    def __init__(self, scatter: Any, from_end: bool) -> None:
         super().__init__(scatter)
+        self.from_end = from_end
         self.adds = len(list(self.body.operations)) > 1
         self.updates, self.indices, self.original = scatter.operands
 
@@ -70,8 +78,17 @@ class _Scatter(Loops):
             where = [self.indices, at[0], self._constant(column)]
             number = self._make("tensor.extract", where)
             start = self._make("arith.index_cast", [number], self.index)
+            if self.from_end:
+                start = self._wrapped(start, target)
             axis = target - (rank - len(window))
             if axis >= 0 and self.updates.type.shape[1 + axis] != 1:
                 start = self._make("arith.addi", [start, place[target]], self.index)
             place[target] = start
         return place
+
+    def _wrapped(self, index: Any, axis: int) -> Any:
+        """An index from 0 on, of one that may count from the end."""
+        size = self._size(self.original, axis)
+        turned = self._make("arith.addi", [index, size], self.index)
+        is_negative = self._compare("arith.cmpi", 2, [index, self._constant(0)])
+        return self._make("arith.select", [is_negative, turned, index], self.index)

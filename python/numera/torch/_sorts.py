@@ -13,6 +13,11 @@ aten = torch.ops.aten
 __all__ = ["TABLE"]
 
 
+def _part(ordered: Tensor, dim: int, start: int, count: int) -> Tensor:
+    """Some of what is in order, in memory of its own."""
+    return ordered.narrow(dim, start, count).contiguous()
+
+
 def sort(self: Tensor, dim: int = -1, descending: bool = False) -> Any:
     """A sort leaves equal elements in their order."""
     if self.dim() == 0 or self.numel() <= 1:
@@ -37,14 +42,14 @@ def topk(
         values, places = topk(shape, k, 0)
         return (values[0], places[0]) if k else (values, places)
     values, places = aten.sort.default(self, dim, largest)
-    return values.narrow(dim, 0, k), places.narrow(dim, 0, k)
+    return _part(values, dim, 0, k), _part(places, dim, 0, k)
 
 
 def kthvalue(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     if self.dim() == 0:
         return self.clone(), torch.zeros_like(self, dtype=torch.int64)
     values, places = aten.sort.default(self, dim)
-    found = values.narrow(dim, k - 1, 1), places.narrow(dim, k - 1, 1)
+    found = _part(values, dim, k - 1, 1), _part(places, dim, k - 1, 1)
     return found if keepdim else tuple(each.squeeze(dim) for each in found)
 
 
@@ -55,7 +60,7 @@ def median_dim(self: Tensor, dim: int, keepdim: bool = False) -> Any:
     count = self.shape[dim]
     values, places = aten.sort.default(self, dim)
     middle = (count - 1) // 2
-    value, place = values.narrow(dim, middle, 1), places.narrow(dim, middle, 1)
+    value, place = _part(values, dim, middle, 1), _part(places, dim, middle, 1)
     if self.is_floating_point():
         absent = values.isnan()
         first = (~absent).long().sum(dim, keepdim=True).clamp(max=count - 1)
