@@ -123,10 +123,12 @@ static void inlineLookups(ModulePassManager &passes) {
   passes.addPass(createModuleToFunctionPassAdaptor(std::move(clean)));
 }
 
-/// Which function a pointer may be of is asked of few calls here, and takes half
-/// of the time for a function of a thousand buffers.
+/// Which function a pointer may be of, and whether the caller could load what an
+/// argument points to, is asked in vain here, and takes most of the time for a
+/// function of a thousand buffers.
 static bool shouldRun(StringRef pass, Any) {
-  return pass != "CalledValuePropagationPass";
+  return pass != "CalledValuePropagationPass" &&
+         pass != "ArgumentPromotionPass";
 }
 
 void numera::optimize(Module &module, TargetMachine &machine,
