@@ -45,7 +45,9 @@ uint32_t numera_exact_exp_f32(uint32_t x) {
       f, x, fast::exp, fast::expRange,
       [](double value) { return canonical(static_cast<float>(value)); },
       [&](uint64_t code) {
-        return f.encode(exact::exp(f.decode(code).operand()), nearest);
+        uint128_t exact =
+            numera_exact_exp_128(f.decode(code).pack(), nearest.pack());
+        return f.encode(Unpacked::unpack(exact), nearest);
       }));
 }
 
