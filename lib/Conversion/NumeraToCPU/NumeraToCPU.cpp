@@ -86,7 +86,7 @@ void buildNumeraToBuffers(OpPassManager &passes, bool checkShapes,
                           Target target) {
   addOptimisations(passes, target);
   if (checkShapes) {
-    passes.addPass(createGenerateRuntimeVerificationPass());
+    passes.addPass(createNumeraVerifyShapes());
     passes.addPass(createCanonicalizerPass());
   }
   passes.addPass(createNumeraLowerAsserts());

@@ -13,7 +13,8 @@ def NumeraSeparateFills : Pass<"numera-separate-fills"> {
     *Before:* `linalg.fill` of a new tensor (`tensor.empty`) that several
     operations read, and some write to, such as sums that start at zero.
     *After:* each operation that writes to it has a fill of its own.
-    Bufferization would copy the one instead.
+    Bufferization would copy the one instead. A new tensor has at most 16 uses,
+    and others like it the rest: bufferization compares all of them.
 
     For example,
 
@@ -141,11 +142,47 @@ def NumeraDestinations : Pass<"numera-destinations", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def NumeraVerifyShapes : Pass<"numera-verify-shapes"> {
+  let summary = "assert that shapes which are known only at run time agree";
+  let description = [{
+    *Before:* operations whose sizes or indices are known only at run time.
+    *After:* `cf.assert` before each, for what upstream's interface of such
+    operations (`RuntimeVerifiableOpInterface`) says. Structured operations on
+    static shapes have been verified and get none.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-verify-shapes --canonicalize --cse
+    func.func @f(%x: tensor<?xf32>) -> tensor<4xf32> {
+      %y = tensor.cast %x : tensor<?xf32> to tensor<4xf32>
+      return %y : tensor<4xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%arg0: tensor<?xf32>) -> tensor<4xf32> {
+      %c4 = arith.constant 4 : index
+      %c0 = arith.constant 0 : index
+      %dim = tensor.dim %arg0, %c0 : tensor<?xf32>
+      %0 = arith.cmpi eq, %dim, %c4 : index
+      cf.assert %0, "the shapes do not agree: size mismatch of dim 0"
+      %cast = tensor.cast %arg0 : tensor<?xf32> to tensor<4xf32>
+      return %cast : tensor<4xf32>
+    }
+    ```
+  }];
+  let dependentDialects = [
+      "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+      "::mlir::memref::MemRefDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def NumeraLowerAsserts : Pass<"numera-lower-asserts", "::mlir::ModuleOp"> {
   let summary = "let a failed assertion end the call with its message";
   let description = [{
-    *Before:* `cf.assert`, which upstream's runtime verification inserts before
-    operations whose shapes may not agree.
+    *Before:* `cf.assert`, of models or of `numera-verify-shapes`.
     *After:* if the condition is false, the program calls `numera_host_fail`
     with the message. This call does not return; the program's entry returns the
     message as its error.

@@ -15,17 +15,6 @@ namespace numera {
 #define GEN_PASS_DEF_NUMERALOWERASSERTS
 #include "numera/Dialect/Numera/Transforms/Passes.h.inc"
 
-/// What the operation says; of upstream's verification, without the printed
-/// operation around it, the line that begins with a caret.
-static std::string messageOf(cf::AssertOp op) {
-  StringRef message = op.getMsg();
-  auto caret = message.find("^ ");
-  if (caret == StringRef::npos)
-    return message.str();
-  message = message.substr(caret + 2).split('\n').first;
-  return ("the shapes do not agree: " + message).str();
-}
-
 static LLVM::GlobalOp createText(OpBuilder &builder, ModuleOp module,
                                  StringRef text, unsigned index) {
   OpBuilder::InsertionGuard guard(builder);
@@ -57,8 +46,7 @@ struct LowerAssertsPass : impl::NumeraLowerAssertsBase<LowerAssertsPass> {
     OpBuilder builder(&getContext());
     LLVM::LLVMFuncOp fail = declareFail(builder, getOperation());
     for (auto [i, op] : llvm::enumerate(asserts)) {
-      LLVM::GlobalOp text =
-          createText(builder, getOperation(), messageOf(op), i);
+      LLVM::GlobalOp text = createText(builder, getOperation(), op.getMsg(), i);
       builder.setInsertionPoint(op);
       Location loc = op.getLoc();
       Value failed = arith::XOrIOp::create(
