@@ -313,6 +313,14 @@ def test_elements_that_a_mask_says():
     agree(masked, torch.randn(3, 4))
 
 
+def test_windows_of_a_tensor():
+    def model(x):
+        turned = x.unfold(1, 4, 2).unfold(2, 3, 3).reshape(4, -1)
+        return x.unfold(-1, 2, 3), turned, x[0, 0, 0].unfold(0, 1, 1)
+
+    agree(model, torch.randn(4, 8, 9))
+
+
 def test_indices_count_from_the_end():
     def model(x, y, rows, columns):
         y = y * 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Convolutions and interpolation, forward and backward, in operations that compile well.
+"""Convolutions, interpolation and `unfold`, in operations that compile well.
 
 A convolution's bias is an addition of its own, and its backward pass is two
 convolutions and a sum, so that each is an operation that a policy can name.
@@ -239,9 +239,25 @@ def upsample_bilinear2d_backward(
     return down.to(grad.dtype).t() @ (grad @ along.to(grad.dtype))
 
 
+def unfold_backward(
+    grad: Tensor, input_size: Sequence[int], dim: int, size: int, step: int
+) -> Tensor:
+    """Each element has the sum of the windows that it is in."""
+    if not input_size:
+        return grad.squeeze(0)
+    dim %= len(input_size)
+    starts = torch.arange(grad.shape[dim]) * step
+    places = (starts.unsqueeze(1) + torch.arange(size)).reshape(-1)
+    windows = grad.movedim(-1, dim + 1).flatten(dim, dim + 1).movedim(dim, 0)
+    shape = [input_size[dim], *input_size[:dim], *input_size[dim + 1 :]]
+    sums = aten.index_put(grad.new_zeros(shape), [places], windows, True)
+    return sums.movedim(0, dim)
+
+
 TABLE: dict[Any, Any] = {
     aten.convolution.default: convolution,
     aten.convolution_backward.default: convolution_backward,
     aten.upsample_bilinear2d.default: upsample_bilinear2d,
     aten.upsample_bilinear2d_backward.default: upsample_bilinear2d_backward,
+    aten.unfold_backward.default: unfold_backward,
 }
