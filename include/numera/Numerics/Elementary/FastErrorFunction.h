@@ -17,7 +17,7 @@ namespace detail {
 /// the interval, -1.35 +- 1.99 i, bound how fast such polynomials converge: a
 /// factor of 3 a degree.) Even and odd powers are summed side by side.
 constexpr double errorFunctionRate(double x) {
-#pragma clang fp contract(off)
+  NUMERA_MAY_CONTRACT
   constexpr double twoOverSqrtPi = 0x1.20dd750429b6dp+0;
   double u = x - 3.0, square = u * u;
   double even = -0x1.260c8567b691dp-68;
@@ -58,7 +58,7 @@ constexpr double errorFunctionRate(double x) {
 /// erf x for every finite x that is 0 or |x| >= 2^-1000: 1 - e^(-|x| rate),
 /// without loss next to 0. From 6 on it is 1 within 2^-55.
 constexpr double erf(double x) {
-#pragma clang fp contract(off)
+  NUMERA_MAY_CONTRACT
   double magnitude = detail::atMost(x < 0 ? -x : x, 6.0);
   double value =
       -detail::expm1(-(magnitude * detail::errorFunctionRate(magnitude)));

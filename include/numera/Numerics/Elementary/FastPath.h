@@ -244,6 +244,4 @@ constexpr double sigmoid(double x) {
 
 } // namespace numera::fast
 
-#undef NUMERA_MAY_CONTRACT
-
 #endif // NUMERA_NUMERICS_ELEMENTARY_FASTPATH_H
