@@ -110,8 +110,9 @@ template <typename Encode, typename Unpack, typename Pack> struct Conversions {
         }                                                                      \
   }
 
-/// Functions with a phase in binary32 before all others, for codes of it.
-static constexpr bool hasSingleForm(double (*quick)(double)) {
+/// The function that has a phase in binary32 before all others, for codes of
+/// it.
+static constexpr bool isExp(double (*quick)(double)) {
   return quick == fast::exp;
 }
 template <typename F> static bool isSingle(const F &f, RoundingMode mode) {
@@ -149,7 +150,7 @@ namespace code {
                         uint64_t x) {                                          \
     if constexpr (requires { f.op(x, mode); })                                 \
       return f.op(x, mode);                                                    \
-    if (hasSingleForm(fast::op) && isSingle(f, mode))                          \
+    if (isExp(fast::op) && isSingle(f, mode))                                  \
       return expInSingle(static_cast<uint32_t>(x));                            \
     return elementary(f, x, fast::op, fast::op##Range, by.encode,              \
                       [&](uint64_t code) {                                     \

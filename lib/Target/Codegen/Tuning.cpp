@@ -38,7 +38,8 @@ static bool fusesAdditions(const TargetMachine &machine) {
   return isNamed && !cpu.starts_with("znver") && isX86With(machine, "+fma");
 }
 
-/// Every GPU and every AArch64 has one; but GPUs look up tables slowly.
+/// Every AArch64 has one. GPUs have, too; but they look up tables slowly, and
+/// the answer for them is no.
 static bool fusesProducts(const TargetMachine &machine) {
   return machine.getTargetTriple().isAArch64() || isX86With(machine, "+fma");
 }

@@ -241,6 +241,7 @@ Expected<Compiled> numera::compileDevice(mlir::ModuleOp lowered,
   replaceHalfConversions(module, *program.machine);
   hideFunctions(module);
   dropIdleConstructors(module);
+  defineAnswers(module, *program.machine);
   setTarget(module, *program.machine);
   specializeRuntimeCalls(module, *program.machine);
   optimize(module, *program.machine, {.level = options.optimization});

@@ -16,19 +16,19 @@
 // The error of what is rounded, against 2^-m e^x in [0.98, 1.98], in units of
 // 2^-40 (|x| <= 87, so |k| <= 4017; u is 2^-24):
 //
-//   r     exact: the product with ln2High, 20 bits, is a multiple of 2^-26, and
+//   r     exact: the product with ln2High, 21 bits, is a multiple of 2^-26, and
 //         x of 2^-30 where k is not 0; the difference has at most 24 bits
 //   s     |s| < 2^-22, and ln2Low off by 2^-58: 2^-46, or          0.02
 //   small r^5/120 is missing: below 2^-39.5                        1.5
 //         r^2 and its factor near 1/2 are rounded: less than
 //         2^-14.05 (2u + 2^-27), and below 2^-14, so is their sum   10
 //         all this times head < 1.958                              22.6
-//         tail times small, missing in rest: below 2^-38.9          2.2
+//         tail times small, missing in rest: below 2^-38            4
 //   rest  three sums below 2^-13 are rounded, 2^-38 each           12
 //         and one more, with the margin                             4
 //   sum   Fast2Sum (Dekker, 1971): rest has what sum lost            0
 //
-// together less than 41, and margin is 64. So the exact value lies between what
+// together less than 43, and margin is 64. So the exact value lies between what
 // `low` and `high` are rounded from. (What is missing of s e^r is below 2^-43.)
 
 #ifndef NUMERA_NUMERICS_ELEMENTARY_SINGLEEXPONENTIAL_H

@@ -2,7 +2,8 @@
 //
 // Questions about the CPU that a program is compiled for: functions `i1 ()`
 // that choose between two implementations with the same bits. Lowered programs
-// and the runtime call them, and lib/Target (Tuning.cpp) defines them as constants.
+// and the runtime call them, and lib/Target (Tuning.cpp) defines them as
+// constants.
 
 #ifndef NUMERA_REGISTRY_SYMBOLS_TUNING_H
 #define NUMERA_REGISTRY_SYMBOLS_TUNING_H

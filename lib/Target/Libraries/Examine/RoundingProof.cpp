@@ -14,6 +14,7 @@
 
 #include "Codegen/JIT.h"
 #include "Codegen/Machines.h"
+#include "Codegen/Tuning.h"
 #include "Libraries/LibraryRun.h"
 #include "Libraries/LibrarySignature.h"
 #include "Libraries/LinkLibraries.h"
@@ -176,6 +177,7 @@ private:
     nativeLibraries = std::move(*native);
     if (Error error = linkRuntime(module))
       return error;
+    defineAnswers(module, *machine);
     setTarget(module, *machine);
     specializeRuntimeCalls(module, *machine);
     optimize(module, *machine, {});
