@@ -165,3 +165,35 @@ func.func @viewed(%line: memref<8xf32>) -> memref<2x6xf32> {
   memref.copy %flat, %line : memref<8xf32> to memref<8xf32>
   return %a : memref<2x6xf32>
 }
+
+// -----
+
+#id = affine_map<(i, j) -> (i, j)>
+
+// What it is computed from lies where it is copied to.
+// CHECK-LABEL: func.func @from_its_own_buffer(
+// CHECK:         arith.addf
+// CHECK-NEXT:    memref.store {{.*}}, %[[SUMS:.*]][
+// CHECK:         memref.load %[[SUMS]][
+// CHECK:         return
+func.func @from_its_own_buffer() -> memref<2x6xf32> {
+  %zero = arith.constant 0.0 : f32
+  %a = memref.alloc() : memref<2x6xf32>
+  %sums = memref.alloc() : memref<2x4xf32>
+  %read = memref.subview %a[0, 2] [2, 4] [1, 1]
+      : memref<2x6xf32> to memref<2x4xf32, strided<[6, 1], offset: 2>>
+  linalg.generic {indexing_maps = [#id, #id],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%read : memref<2x4xf32, strided<[6, 1], offset: 2>>)
+      outs(%sums : memref<2x4xf32>) {
+  ^bb0(%s: f32, %out: f32):
+    %e = arith.addf %s, %s : f32
+    linalg.yield %e : f32
+  }
+  linalg.fill ins(%zero : f32) outs(%a : memref<2x6xf32>)
+  %inside = memref.subview %a[0, 1] [2, 4] [1, 1]
+      : memref<2x6xf32> to memref<2x4xf32, strided<[6, 1], offset: 1>>
+  memref.copy %sums, %inside
+      : memref<2x4xf32> to memref<2x4xf32, strided<[6, 1], offset: 1>>
+  return %a : memref<2x6xf32>
+}

@@ -170,11 +170,25 @@ static Value fillOf(Operation *op, Value buffer) {
   return isFromOutside ? yielded : Value();
 }
 
-/// True if nothing but the copy reads what the producer writes.
+/// True for memory that is known, and is not `buffer`.
+static bool isElsewhere(Value value, Value buffer) {
+  if (!isa<BaseMemRefType>(value.getType()))
+    return true;
+  Value memory = viewedBuffer(value);
+  bool isKnown =
+      isa<BlockArgument>(memory) ||
+      isa<memref::AllocOp, memref::GetGlobalOp>(memory.getDefiningOp());
+  return isKnown && memory != buffer;
+}
+
+/// True if nothing but the copy reads what the producer writes. What takes the
+/// address before has done with it: numera-contract takes it anew for each
+/// call.
 static bool isSpent(linalg::GenericOp producer, memref::CopyOp copy) {
   Value source = copy.getSource();
-  return producer.getDpsInits().front() == source &&
-         source.getDefiningOp<memref::AllocOp>() &&
+  auto memory = source.getDefiningOp<memref::AllocOp>();
+  return memory && memory->getBlock() == producer->getBlock() &&
+         producer.getDpsInits().front() == source &&
          llvm::all_of(source.getUsers(), [&](Operation *user) {
            if (user == producer || user == copy || isa<memref::DeallocOp>(user))
              return true;
@@ -183,6 +197,22 @@ static bool isSpent(linalg::GenericOp producer, memref::CopyOp copy) {
            return !isView && user->getBlock() == producer->getBlock() &&
                   user->isBeforeInBlock(producer);
          });
+}
+
+/// What computes the source of the copy, right before the fill of its buffer;
+/// null if that is to be written.
+static linalg::GenericOp producerOf(Operation *fill, memref::CopyOp copy,
+                                    Value buffer) {
+  Operation *before = fill->getPrevNode();
+  while (before && (isMemoryEffectFree(before) || isa<memref::AllocOp>(before)))
+    before = before->getPrevNode();
+  auto producer = dyn_cast_or_null<linalg::GenericOp>(before);
+  if (!producer || !isElementwise(producer) || !isSpent(producer, copy))
+    return {};
+  bool areElsewhere = llvm::all_of(producer.getInputs(), [&](Value input) {
+    return isElsewhere(input, buffer);
+  });
+  return areElsewhere ? producer : linalg::GenericOp();
 }
 
 static std::optional<Padding> paddingOf(memref::CopyOp copy) {
@@ -203,23 +233,11 @@ static std::optional<Padding> paddingOf(memref::CopyOp copy) {
   while (before && isMemoryEffectFree(before))
     before = before->getPrevNode();
   found.value = fillOf(before, buffer);
-  // The source is other memory.
-  Value source = viewedBuffer(copy.getSource());
-  bool isKnown =
-      isa<BlockArgument>(source) ||
-      isa<memref::AllocOp, memref::GetGlobalOp>(source.getDefiningOp());
-  if (!found.value || !buffer.getDefiningOp<memref::AllocOp>() || !isKnown ||
-      source == buffer)
+  if (!found.value || !buffer.getDefiningOp<memref::AllocOp>() ||
+      !isElsewhere(copy.getSource(), buffer))
     return std::nullopt;
   found.fill = cast<linalg::LinalgOp>(before);
-  do
-    before = before->getPrevNode();
-  while (before &&
-         (isMemoryEffectFree(before) || isa<memref::AllocOp>(before)));
-  found.producer = dyn_cast_or_null<linalg::GenericOp>(before);
-  if (found.producer &&
-      !(isElementwise(found.producer) && isSpent(found.producer, copy)))
-    found.producer = {};
+  found.producer = producerOf(before, copy, buffer);
   return found;
 }
 
