@@ -147,8 +147,8 @@ def NumeraVerifyShapes : Pass<"numera-verify-shapes"> {
   let description = [{
     *Before:* operations whose sizes or indices are known only at run time.
     *After:* `cf.assert` before each, for what upstream's interface of such
-    operations (`RuntimeVerifiableOpInterface`) says. Structured operations on
-    static shapes have been verified and get none.
+    operations (`RuntimeVerifiableOpInterface`) says. Structured operations
+    whose sizes are known, and agree, get none.
 
     For example,
 
