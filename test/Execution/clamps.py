@@ -2,7 +2,8 @@
 """Minima and maxima of f32 and f64 with constants, bit for bit: clamps.py FOLDER
 
 Each function clamps what it is given between two constants, once as it is and
-once after an addition, whose NaNs are the canonical one already. The expected
+once after an addition, whose NaNs are the canonical one already. Two take the
+larger and the smaller of two numbers that are given. The expected
 bits follow clause K4: NaN if either is, else the smaller or the larger number,
 where -0 is below +0."""
 
@@ -27,10 +28,19 @@ func.func @{name}(%x: tensor<{n}x{type}>, %y: tensor<{n}x{type}>) -> tensor<{n}x
   ^bb0(%a: {type}, %b: {type}, %out: {type}):
     %sum = arith.addf %a, %b : {type}
     %more = arith.maximumf {value}, %low : {type}
-    %less = arith.minimumf %more, %high : {type}
+    %less = arith.minimumf %high, %more : {type}
     linalg.yield %less : {type}
   }} -> tensor<{n}x{type}>
   return %result : tensor<{n}x{type}>
+}}
+"""
+
+
+PAIRS = """
+func.func @pairs(%x: tensor<{n}x{type}>, %y: tensor<{n}x{type}>) -> (tensor<{n}x{type}>, tensor<{n}x{type}>) {{
+  %more = arith.maximumf %x, %y : tensor<{n}x{type}>
+  %less = arith.minimumf %x, %y : tensor<{n}x{type}>
+  return %more, %less : tensor<{n}x{type}>, tensor<{n}x{type}>
 }}
 """
 
@@ -63,22 +73,31 @@ def check(folder, dtype):
         FUNCTION.format(name=f"clamp{i}", n=len(x), type=kind, low=low, high=high, value=value)
         for i, (low, high, value) in enumerate(cases)
     )
+    text += PAIRS.format(n=len(x), type=kind)
     model, library = folder / f"{kind}.mlir", folder / f"{kind}.so"
     model.write_text(text)
     subprocess.run(["numera", "compile", model, "--format", kind, "-o", library], check=True)
     functions = ctypes.CDLL(str(library))
-    for name, (low, high, value) in zip(entries.names(library), cases, strict=True):
-        y = np.roll(x, 1)
+    *clamps, pairs = entries.names(library)
+
+    def run(name, inputs, expected, what):
+        results = [np.zeros_like(x) for _ in expected]
+        entries.call(functions[name], inputs, results, entries.options(threads=1))
+        for result, wanted in zip(results, expected, strict=True):
+            wanted[np.isnan(wanted)] = np.array(np.nan, dtype)
+            for at in np.flatnonzero(result.view(bits) != wanted.view(bits))[:1]:
+                sys.exit(f"{what}, element {at}: {result[at]!r}, expected {wanted[at]!r}")
+
+    y = np.roll(x, 1)
+    for name, (low, high, value) in zip(clamps, cases, strict=True):
         with np.errstate(all="ignore"):
             given = x + y if value == "%sum" else x
         expected = choose(choose(given, dtype(low), True), dtype(high), False)
-        expected[np.isnan(expected)] = np.array(np.nan, dtype)
-        result = np.zeros_like(x)
-        entries.call(functions[name], [x, y], [result], entries.options(threads=1))
-        wrong = np.flatnonzero(result.view(bits) != expected.view(bits))
-        for at in wrong[:1]:
-            sys.exit(f"{value} of {given[at]!r} from {low} to {high}: {result[at]!r}, expected {expected[at]!r}")
-    return len(cases)
+        run(name, [x, y], [expected], f"{value} from {low} to {high}")
+    for distance in range(len(x)):
+        y = np.roll(x, distance)
+        run(pairs, [x, y], [choose(x, y, True), choose(x, y, False)], f"pairs {distance} apart")
+    return len(cases) + 1
 
 
 def main(folder):

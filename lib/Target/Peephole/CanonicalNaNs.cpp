@@ -56,21 +56,21 @@ static std::optional<APFloat> numberOf(Value *value) {
   return std::nullopt;
 }
 
-/// True if `value` is a number or this NaN.
-static bool isNumberOr(Value *value, const APFloat &nan) {
+/// True if `value` is a number or this NaN, as far as that many choices tell.
+static bool isNumberOr(Value *value, const APFloat &nan, unsigned choices = 4) {
   value = bitsOf(value);
   if (std::optional<APFloat> number = numberOf(value))
     return !number->isNaN() || number->bitwiseIsEqual(nan);
   auto *choice = dyn_cast<SelectInst>(value);
-  if (!choice)
+  if (!choice || choices == 0)
     return false;
   if (auto found = matchNaNReplacement(*choice)) {
     std::optional<APFloat> replacement = numberOf(found->constant);
     return replacement &&
            (!replacement->isNaN() || replacement->bitwiseIsEqual(nan));
   }
-  return isNumberOr(choice->getTrueValue(), nan) &&
-         isNumberOr(choice->getFalseValue(), nan);
+  return isNumberOr(choice->getTrueValue(), nan, choices - 1) &&
+         isNumberOr(choice->getFalseValue(), nan, choices - 1);
 }
 
 /// `x is NaN ? nan : (x > c ? x : c)`, or another comparison: the inner choice,
@@ -94,7 +94,10 @@ static Value *keepNaN(SelectInst &choice) {
       number->isNaN() ||
       !match(inner->getCondition(),
              m_FCmp(predicate, m_Value(left), m_Value(right))) ||
-      bitsOf(left) != bitsOf(x) || !isa<Constant>(right))
+      bitsOf(left) != bitsOf(x))
+    return nullptr;
+  std::optional<APFloat> bound = numberOf(right);
+  if (!bound || bound->isNaN())
     return nullptr;
   CmpInst::Predicate is = predicate;
   is = takesX ? CmpInst::getUnorderedPredicate(is)

@@ -123,9 +123,9 @@ static void inlineLookups(ModulePassManager &passes) {
   passes.addPass(createModuleToFunctionPassAdaptor(std::move(clean)));
 }
 
-/// Which function a pointer may be of, and whether the caller could load what an
-/// argument points to, is asked in vain here, and takes most of the time for a
-/// function of a thousand buffers.
+/// Which function a pointer may be of, and whether the caller could load what
+/// an argument points to, is asked in vain here, and takes most of the time for
+/// a function of a thousand buffers.
 static bool shouldRun(StringRef pass, Any) {
   return pass != "CalledValuePropagationPass" &&
          pass != "ArgumentPromotionPass";
@@ -134,6 +134,8 @@ static bool shouldRun(StringRef pass, Any) {
 void numera::optimize(Module &module, TargetMachine &machine,
                       const OptimizerOptions &options) {
   unsigned level = options.level;
+  PassInstrumentationCallbacks callbacks;
+  callbacks.registerShouldRunOptionalPassCallback(shouldRun);
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager components;
@@ -142,8 +144,6 @@ void numera::optimize(Module &module, TargetMachine &machine,
   tuning.LoopVectorization = tuning.SLPVectorization = level >= 2;
   tuning.LoopInterleaving = level >= 2;
   tuning.LoopUnrolling = level >= 2 && options.unrolls;
-  PassInstrumentationCallbacks callbacks;
-  callbacks.registerShouldRunOptionalPassCallback(shouldRun);
   PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);
