@@ -174,6 +174,7 @@ def test_results_lie_in_memory_as_in_eager_mode():
             *((x + 1).contiguous(), x.contiguous(), x.softmax(1).view(-1)),
             *(F.layer_norm(x, (6,)).view(-1), x.topk(2)[0].view(-1)),
             *(F.group_norm(x, 2), F.adaptive_avg_pool2d(x, (1, 3))),
+            *F.adaptive_max_pool2d(x, (1, 4), return_indices=True),
             F.interpolate(x, scale_factor=2),
         ]
 
@@ -331,6 +332,16 @@ def test_indices_count_from_the_end():
 
     rows, columns = torch.tensor([-1, 2, -1]), torch.tensor([-2, 0, 1])
     agree(model, torch.randn(2, 3, 4), torch.randn(3, 4), rows, columns)
+
+
+def test_indices_that_do_not_count_from_the_end():
+    for name in ("index_add", "index_copy"):
+        net = torch.compile(
+            lambda x, i, y, name=name: getattr(x, name)(0, i, y),
+            backend=numera.torch.backend("f32"),
+        )
+        with pytest.raises(numera.Error, match="out-of-bounds"):
+            net(torch.zeros(5, 3), torch.tensor([1, -1]), torch.ones(2, 3))
 
 
 @pytest.mark.parametrize("is_causal", [False, True])

@@ -122,7 +122,7 @@ def _lowered(
             renamed(module, targets)
             powers(module)
             sorts_to_loops(module)
-            scatters_to_loops(module, _named(graph, torch.ops.aten.index_put.default))
+            scatters_to_loops(module, _counted_from_the_end(graph))
             scans_to_loops(module, _named(graph, torch.ops.aten.logcumsumexp.default))
             if not _wants_f64(graph):
                 _check_f64(graph, module)
@@ -136,6 +136,17 @@ def _lowered(
 
 def _named(graph: fx.GraphModule, target: Any) -> list[str]:
     return [node.name for node in graph.graph.nodes if node.target is target]
+
+
+def _counted_from_the_end(graph: fx.GraphModule) -> list[str]:
+    """The assignments whose indices may be negative: not those that others become."""
+    put = torch.ops.aten.index_put.default
+    return [
+        node.name
+        for node in graph.graph.find_nodes(op="call_function", target=put)
+        if str(node.meta.get("original_aten"))  # perhaps a copy, which equals none
+        not in ("aten.index_add.default", "aten.index_copy.default")
+    ]
 
 
 def _mark_weights(graph: fx.GraphModule, module: Any, context: Any) -> None:

@@ -239,6 +239,10 @@ def _product(value: Tensor, axis: int, matrix: Tensor) -> Tensor:
     return (value.movedim(axis, -1) @ matrix).movedim(-1, axis)
 
 
+def _laid_out_as(result: Tensor, images: Tensor) -> Tensor:
+    return result.contiguous(memory_format=suggest_memory_format(images))
+
+
 def _adaptive_avg_pool(input: Tensor, outs: Sequence[int]) -> Tensor:
     """A product with a matrix of ones and zeros along each axis."""
     if not input.numel():
@@ -247,7 +251,7 @@ def _adaptive_avg_pool(input: Tensor, outs: Sequence[int]) -> Tensor:
     for axis, out in enumerate(outs, -len(outs)):
         total = _product(total, axis, _windows(input.shape[axis], out, input).t())
     total = total / _counts(input, outs)
-    return total.contiguous(memory_format=suggest_memory_format(input))
+    return _laid_out_as(total, input) if len(outs) == 2 else total
 
 
 def _adaptive_avg_pool_backward(grad: Tensor, input: Tensor, count: int) -> Tensor:
@@ -273,8 +277,7 @@ def _adaptive_avg_pool2d(input: Tensor, output_size: Sequence[int]) -> Tensor:
     lead = list(input.shape[:-2])
     parts = input.reshape([*lead, rows, height // rows, columns, width // columns])
     count = (height // rows) * (width // columns)
-    total = parts.sum([-3, -1]) / count
-    return total.contiguous(memory_format=suggest_memory_format(input))
+    return _laid_out_as(parts.sum([-3, -1]) / count, input)
 
 
 def _adaptive_avg_pool2d_backward(grad: Tensor, input: Tensor) -> Tensor:
@@ -314,7 +317,10 @@ def _adaptive_max_pool(input: Tensor, outs: Sequence[int]) -> tuple[Tensor, Tens
     value = value.reshape([*lead, *windows]).permute(order).reshape([*lead, *outs, -1])
     largest, first = value.max(-1, keepdim=True)
     found = place.expand(value.shape).gather(-1, first)
-    return largest.squeeze(-1), found.squeeze(-1)
+    largest, found = largest.squeeze(-1), found.squeeze(-1)
+    if count == 2:
+        largest, found = _laid_out_as(largest, input), _laid_out_as(found, input)
+    return largest, found
 
 
 # ---- results that are laid out anew, as pools of channels-last images are ---
