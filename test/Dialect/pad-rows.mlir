@@ -197,3 +197,42 @@ func.func @from_its_own_buffer() -> memref<2x6xf32> {
       : memref<2x4xf32> to memref<2x4xf32, strided<[6, 1], offset: 1>>
   return %a : memref<2x6xf32>
 }
+
+// -----
+
+#id = affine_map<(i, j) -> (i, j)>
+
+// It is computed from what the loop carries, which is its own buffer in all
+// iterations.
+// CHECK-LABEL: func.func @carried(
+// CHECK:         arith.addf
+// CHECK-NEXT:    memref.store {{.*}}, %[[SUMS:.*]][
+// CHECK:         memref.load %[[SUMS]][
+// CHECK:         return
+func.func @carried(%n: index) -> memref<2x6xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = memref.alloc() : memref<2x6xf32>
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%carried = %a)
+      -> memref<2x6xf32> {
+    %sums = memref.alloc() : memref<2x4xf32>
+    %read = memref.subview %carried[0, 2] [2, 4] [1, 1]
+        : memref<2x6xf32> to memref<2x4xf32, strided<[6, 1], offset: 2>>
+    linalg.generic {indexing_maps = [#id, #id],
+                    iterator_types = ["parallel", "parallel"]}
+        ins(%read : memref<2x4xf32, strided<[6, 1], offset: 2>>)
+        outs(%sums : memref<2x4xf32>) {
+    ^bb0(%s: f32, %out: f32):
+      %e = arith.addf %s, %s : f32
+      linalg.yield %e : f32
+    }
+    linalg.fill ins(%zero : f32) outs(%a : memref<2x6xf32>)
+    %inside = memref.subview %a[0, 1] [2, 4] [1, 1]
+        : memref<2x6xf32> to memref<2x4xf32, strided<[6, 1], offset: 1>>
+    memref.copy %sums, %inside
+        : memref<2x4xf32> to memref<2x4xf32, strided<[6, 1], offset: 1>>
+    scf.yield %a : memref<2x6xf32>
+  }
+  return %last : memref<2x6xf32>
+}

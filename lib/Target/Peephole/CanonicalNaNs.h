@@ -14,8 +14,9 @@ struct NaNReplacement {
 };
 std::optional<NaNReplacement> matchNaNReplacement(llvm::SelectInst &choice);
 
-/// Has a choice between x and a number, such as `x > 0 ? x : 0`, take x where it
-/// is NaN, in place of a replacement: where x's NaNs are the same one already.
+/// Has a choice between x and a number, such as `x > 0 ? x : 0`, take x where
+/// it is NaN, in place of a replacement: where x's NaNs are the same one
+/// already.
 void keepCanonicalNaNs(llvm::Function &function);
 
 /// Removes the replacements of NaNs after which arithmetic follows whose own

@@ -2,8 +2,8 @@
 //
 // Sums that start from the same filled tensor would each copy it, and it would
 // stay in memory from the first to the last. To fill memory costs half as much,
-// and nothing where the kernel of a contraction takes the value instead. And new
-// tensors that have become one, being alike, are several again.
+// and nothing where the kernel of a contraction takes the value instead. And
+// new tensors that have become one, being alike, are several again.
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -43,8 +43,7 @@ void Captures::define(OpBuilder &builder, func::FuncOp function,
 
 // ---- which memory is apart
 
-/// Where the memory of a buffer comes from; null if that cannot be told.
-static Value originOf(Value buffer) {
+Value numera::originOf(Value buffer) {
   buffer = viewedBuffer(buffer);
   if (auto argument = dyn_cast<BlockArgument>(buffer)) {
     bool isParameter =

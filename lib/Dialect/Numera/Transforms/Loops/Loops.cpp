@@ -47,19 +47,25 @@ bool isElementwise(linalg::GenericOp generic) {
              });
 }
 
-Value readAt(OpBuilder &builder, linalg::GenericOp generic, OpOperand &input,
-             ArrayRef<Value> loops) {
-  if (!isa<MemRefType>(input.get().getType()))
-    return input.get();
-  Location loc = generic.getLoc();
-  AffineMap map = generic.getMatchingIndexingMap(&input);
+SmallVector<Value> indicesAt(OpBuilder &builder, Location loc, AffineMap map,
+                             ArrayRef<Value> loops) {
   SmallVector<Value> indices;
   for (unsigned i = 0; i < map.getNumResults(); ++i) {
     OpFoldResult index = affine::makeComposedFoldedAffineApply(
         builder, loc, map.getSubMap({i}), getAsOpFoldResult(loops));
     indices.push_back(getValueOrCreateConstantIndexOp(builder, loc, index));
   }
-  return memref::LoadOp::create(builder, loc, input.get(), indices);
+  return indices;
+}
+
+Value readAt(OpBuilder &builder, linalg::GenericOp generic, OpOperand &input,
+             ArrayRef<Value> loops) {
+  if (!isa<MemRefType>(input.get().getType()))
+    return input.get();
+  Location loc = generic.getLoc();
+  AffineMap map = generic.getMatchingIndexingMap(&input);
+  return memref::LoadOp::create(builder, loc, input.get(),
+                                indicesAt(builder, loc, map, loops));
 }
 
 Value cloneBody(OpBuilder &builder, linalg::GenericOp generic, IRMapping &map) {

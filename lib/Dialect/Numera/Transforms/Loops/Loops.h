@@ -19,6 +19,11 @@ mlir::Value viewedBuffer(mlir::Value buffer);
 /// order of the loops, and computes each element from those that it reads
 /// there.
 bool isElementwise(mlir::linalg::GenericOp generic);
+/// The indices that a map gives at these values of the loops.
+llvm::SmallVector<mlir::Value> indicesAt(mlir::OpBuilder &builder,
+                                         mlir::Location loc,
+                                         mlir::AffineMap map,
+                                         llvm::ArrayRef<mlir::Value> loops);
 /// The element of `input` that the body is given at these values of the loops.
 mlir::Value readAt(mlir::OpBuilder &builder, mlir::linalg::GenericOp generic,
                    mlir::OpOperand &input, llvm::ArrayRef<mlir::Value> loops);
@@ -26,6 +31,11 @@ mlir::Value readAt(mlir::OpBuilder &builder, mlir::linalg::GenericOp generic,
 /// yields.
 mlir::Value cloneBody(mlir::OpBuilder &builder, mlir::linalg::GenericOp generic,
                       mlir::IRMapping &map);
+
+/// Where the memory of a buffer comes from: an allocation, a global or an
+/// argument of the function. Null if that cannot be told, as of what a loop
+/// carries.
+mlir::Value originOf(mlir::Value buffer);
 
 /// What an operation reads at constant indices becomes a view without these
 /// dimensions.

@@ -174,11 +174,8 @@ static Value fillOf(Operation *op, Value buffer) {
 static bool isElsewhere(Value value, Value buffer) {
   if (!isa<BaseMemRefType>(value.getType()))
     return true;
-  Value memory = viewedBuffer(value);
-  bool isKnown =
-      isa<BlockArgument>(memory) ||
-      isa<memref::AllocOp, memref::GetGlobalOp>(memory.getDefiningOp());
-  return isKnown && memory != buffer;
+  Value memory = originOf(value);
+  return memory && memory != buffer;
 }
 
 /// True if nothing but the copy reads what the producer writes. What takes the

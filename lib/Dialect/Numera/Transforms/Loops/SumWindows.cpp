@@ -10,7 +10,6 @@
 // LLVM vectorises, each step would read and write its results in memory.
 
 #include "Loops.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -140,14 +139,8 @@ bool WindowSums::hasForm() {
 }
 
 SmallVector<Value> WindowSums::indicesOf(OpOperand &operand) {
-  AffineMap map = generic.getMatchingIndexingMap(&operand);
-  SmallVector<Value> indices;
-  for (unsigned i = 0; i < map.getNumResults(); ++i) {
-    OpFoldResult index = affine::makeComposedFoldedAffineApply(
-        rewriter, loc, map.getSubMap({i}), getAsOpFoldResult(place));
-    indices.push_back(getValueOrCreateConstantIndexOp(rewriter, loc, index));
-  }
-  return indices;
+  return indicesAt(rewriter, loc, generic.getMatchingIndexingMap(&operand),
+                   place);
 }
 
 Value WindowSums::load(Value buffer, ValueRange indices, int64_t count) {
