@@ -256,6 +256,7 @@ import os, sys, torch, torch.distributed as dist, torch.multiprocessing as mp
 
 def run(rank, port):
     import test_torch_accumulate as t
+    from torch_calls import leave_group
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
     torch.set_num_threads(1)
     dist.init_process_group("gloo", rank=rank, world_size=2)
@@ -278,7 +279,7 @@ def run(rank, port):
             loss(net(x), y).backward()
     for key, value in t.gradients(model).items():
         assert torch.equal(value, whole[key]), key
-    dist.destroy_process_group()
+    leave_group()
 
 if __name__ == "__main__":
     mp.spawn(run, (sys.argv[1],), nprocs=2)

@@ -68,6 +68,7 @@ import torch.nn.functional as F
 
 def run(rank, port):
     import numera.torch
+    from torch_calls import leave_group
     from torch_models import LeNet
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
     torch.set_num_threads(1)
@@ -91,7 +92,7 @@ def run(rank, port):
         dist.all_gather(every, grad)
         assert torch.equal(*every), format
         assert (grad - wanted).norm() <= bound * wanted.norm(), format
-    dist.destroy_process_group()
+    leave_group()
 
 if __name__ == "__main__":
     mp.spawn(run, (sys.argv[1],), nprocs=2)

@@ -43,6 +43,16 @@ def call(function, *inputs, format="f32", **options):
     return backend._compile(graph, INFERENCE)(*inputs)[0]
 
 
+def leave_group():
+    """Ends a process of a group. The interpreter is not torn down: a thread of gloo
+    that still waits for it, to free a tensor, would abort the process (PyTorch's pull
+    request 179291)."""
+    torch.distributed.destroy_process_group()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
 def run_in_processes(script, folder):
     """Runs the text of a script, which starts processes of its own, with a free port
     as its argument. It imports what is beside this file."""
@@ -56,6 +66,6 @@ def run_in_processes(script, folder):
     subprocess.run(
         [sys.executable, path, str(port)],
         check=True,
-        env={**os.environ, "PYTHONPATH": paths},
+        env={**os.environ, "PYTHONPATH": paths, "PYTHONFAULTHANDLER": "1"},
         timeout=600,
     )
