@@ -69,25 +69,8 @@ Error numera::linkDeviceRuntime(Module &module) {
   return linkArithmetic(module, embeddedDeviceRuntime(), &Plugin::nvptxBitcode);
 }
 
-/// What runtime/kernels and runtime/cuda call.
-static constexpr StringLiteral hostFunctions[] = {
-    "numera_host_parallel", "numera_host_fail",         "numera_host_copy_with",
-    "numera_host_stream",   "numera_host_try_allocate", "numera_host_release"};
-
-Error numera::linkHost(Module &module, bool isShared) {
-  Type *none = Type::getVoidTy(module.getContext());
-  for (StringRef name : hostFunctions)
-    if (isShared)
-      module.getOrInsertFunction(name, none);
+Error numera::linkHost(Module &module) {
   bool isAArch64 = module.getTargetTriple().isAArch64();
-  if (Error error = linkEmbedded(module, isAArch64 ? embeddedAArch64Entry()
-                                                   : embeddedEntry()))
-    return error;
-  for (StringRef name : hostFunctions)
-    if (isShared) {
-      Function *function = module.getFunction(name);
-      function->setLinkage(GlobalValue::ExternalLinkage);
-      function->setVisibility(GlobalValue::HiddenVisibility);
-    }
-  return Error::success();
+  return linkEmbedded(module,
+                      isAArch64 ? embeddedAArch64Entry() : embeddedEntry());
 }

@@ -16,9 +16,8 @@ llvm::Error linkInternal(llvm::Module &module,
 /// kernels.
 llvm::Error linkRuntime(llvm::Module &module);
 llvm::Error linkDeviceRuntime(llvm::Module &module);
-/// Links runtime/host, which is compiled as it is to be. `isShared`: other
-/// objects of the program call it, too.
-llvm::Error linkHost(llvm::Module &module, bool isShared);
+/// Links runtime/host, which is compiled as it is to be.
+llvm::Error linkHost(llvm::Module &module);
 /// Drops what a library was compiled for, so that the module's target counts.
 void stripTarget(llvm::Module &library);
 

@@ -78,7 +78,8 @@ public:
     return Error::success();
   }
 
-  /// Everything in the program's module.
+  /// Everything in the program's module, with what checks, chooses and calls:
+  /// it runs on any CPU, even one that no version is for.
   Error finishWhole() {
     for (Kernel &kernel : kernels) {
       if (Error error = finishPart(
@@ -87,7 +88,13 @@ public:
       if (Error error = join(std::move(kernel.part.module)))
         return error;
     }
-    return finishMain(/*partsAreApart=*/false);
+    if (Error error = finishMain())
+      return error;
+    StepScope step(options.times, "link");
+    if (Error error = linkHost(*program.module))
+      return error;
+    setTarget(*program.module, *program.machine);
+    return Error::success();
   }
 
   /// The program's module as the first object, and one for each part.
@@ -106,10 +113,11 @@ public:
     if (!main)
       return main.takeError();
     code.objects.push_back(std::move(*main));
-    if (Error error = addConstants(code))
-      return std::move(error);
     if (mayFork)
       startParts(cache, jobs);
+    if (caller == Caller::Process)
+      if (Error error = copyConstants(code))
+        return std::move(error);
     if (Error error = takeParts(cache, jobs, code))
       return std::move(error);
     return code;
@@ -202,7 +210,7 @@ private:
             .times = options.times};
   }
 
-  Error finishMain(bool partsAreApart) {
+  Error finishMain() {
     for (auto [version, module] : zip_equal(machines, versions)) {
       FinishOptions finished = finishOptions();
       if (options.makesTables)
@@ -212,22 +220,9 @@ private:
       if (Error error = join(std::move(module)))
         return error;
     }
-    return addHost(partsAreApart);
-  }
-
-  /// What checks, chooses and calls: it runs on any CPU, even one that no
-  /// version is for. The main of executables brings it along, and a process
-  /// that compiles has it.
-  Error addHost(bool partsAreApart) {
-    StepScope step(options.times, "link");
     for (Function &function : *program.module)
       if (!function.isDeclaration() && function.hasHiddenVisibility())
         function.setLinkage(GlobalValue::InternalLinkage);
-    if (caller != Caller::Library)
-      return Error::success();
-    if (Error error = linkHost(*program.module, partsAreApart))
-      return error;
-    setTarget(*program.module, *program.machine);
     return Error::success();
   }
 
@@ -253,21 +248,11 @@ private:
     cache.keep(about, object.getBuffer());
   }
 
-  /// In memory, or an object of their own.
-  Error addConstants(ObjectCode &code) {
+  /// Into memory, for a program that stays in this process.
+  Error copyConstants(ObjectCode &code) {
     if (large->constants().empty())
       return Error::success();
     StepScope step(options.times, "constants");
-    if (caller != Caller::Process) {
-      Module module("constants", *program.context);
-      setTarget(module, *program.machine);
-      define(module, large->constants());
-      auto object = generateObject(module, *program.machine);
-      if (!object)
-        return object.takeError();
-      code.objects.push_back(std::move(*object));
-      return Error::success();
-    }
     for (const LargeConstants::Constant &constant : large->constants()) {
       auto buffer = WritableMemoryBuffer::getNewUninitMemBuffer(
           constant.bytes.size(), constant.symbol,
@@ -291,6 +276,10 @@ private:
     return about.add(kernel.part.symbol);
   }
 
+  bool hasObjectOfConstants() const {
+    return caller != Caller::Process && !large->constants().empty();
+  }
+
   /// Finds the code of parts, or begins to make it.
   void startParts(const CodeCache &cache, PartJobs &jobs) {
     for (Kernel &kernel : kernels) {
@@ -299,6 +288,8 @@ private:
       if (!kernel.kept)
         kernel.job = jobs.start(kernel.part, kernel.version);
     }
+    if (hasObjectOfConstants())
+      constantsJob = jobs.start(large->constants());
   }
 
   Error takeParts(const CodeCache &cache, PartJobs &jobs, ObjectCode &code) {
@@ -317,6 +308,12 @@ private:
       }
       code.objects.push_back(std::move(kernel.kept));
     }
+    if (!hasObjectOfConstants())
+      return Error::success();
+    PartJobs::Object constants = jobs.take(constantsJob);
+    if (!constants)
+      return constants.takeError();
+    code.objects.push_back(std::move(*constants));
     return Error::success();
   }
 
@@ -324,7 +321,7 @@ private:
                                                      ObjectCode &code) {
     code.entry = entrySymbol(program.metadata.functions.front().name);
     auto make = [&]() -> Expected<std::unique_ptr<MemoryBuffer>> {
-      if (Error error = finishMain(/*partsAreApart=*/!kernels.empty()))
+      if (Error error = finishMain())
         return std::move(error);
       if (caller == Caller::Process)
         nameInitializers(*program.module, code);
@@ -368,6 +365,7 @@ private:
   std::vector<std::unique_ptr<Module>> versions; ///< as `machines`
   std::vector<Kernel> kernels;
   std::optional<LargeConstants> large;
+  size_t constantsJob = 0; ///< of PartJobs
 };
 
 } // namespace

@@ -29,6 +29,18 @@ static PartJobs::Object compile(MemoryBufferRef bitcode, const KernelForm &form,
   return generateObject(*part.module, *machines->baseline);
 }
 
+static PartJobs::Object compile(ArrayRef<LargeConstants::Constant> constants,
+                                const CPUOptions &options) {
+  LLVMContext context;
+  Expected<Machines> machines = createMachines(options);
+  if (!machines)
+    return machines.takeError();
+  Module module("constants", context);
+  setTarget(module, *machines->baseline);
+  define(module, constants);
+  return generateObject(module, *machines->baseline);
+}
+
 PartJobs::~PartJobs() {
   wait();
   // Where the rest of the program failed, nobody asks.
@@ -37,19 +49,29 @@ PartJobs::~PartJobs() {
       consumeError(object->takeError());
 }
 
+size_t PartJobs::start(unique_function<Object()> make) {
+  if (!pool)
+    pool.emplace(hardware_concurrency());
+  std::optional<Object> &object = objects.emplace_back();
+  // The pool's tasks are copied.
+  auto shared = std::make_shared<unique_function<Object()>>(std::move(make));
+  pool->async([&object, shared] { object.emplace((*shared)()); });
+  return objects.size() - 1;
+}
+
 size_t PartJobs::start(const KernelPart &part, unsigned version) {
   SmallVector<char, 0> bytes;
   raw_svector_ostream stream(bytes);
   WriteBitcodeToFile(*part.module, stream);
-  if (!pool)
-    pool.emplace(hardware_concurrency());
-  std::optional<Object> &object = objects.emplace_back();
-  pool->async([this, &object, version, bytes = std::move(bytes),
-               form = part.form, symbol = part.symbol] {
-    object.emplace(compile({StringRef(bytes.data(), bytes.size()), symbol},
-                           form, symbol, options, version));
+  return start([this, version, bytes = std::move(bytes), form = part.form,
+                symbol = part.symbol] {
+    return compile({StringRef(bytes.data(), bytes.size()), symbol}, form,
+                   symbol, options, version);
   });
-  return objects.size() - 1;
+}
+
+size_t PartJobs::start(ArrayRef<LargeConstants::Constant> constants) {
+  return start([this, constants] { return compile(constants, options); });
 }
 
 void PartJobs::wait() {

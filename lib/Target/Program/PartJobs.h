@@ -6,7 +6,9 @@
 #define NUMERA_LIB_TARGET_PROGRAM_PARTJOBS_H
 
 #include "Link/KernelParts.h"
+#include "Link/LargeConstants.h"
 #include "numera/Target/Codegen/CPUOptions.h"
+#include "llvm/ADT/FunctionExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ThreadPool.h"
 #include <deque>
@@ -26,12 +28,16 @@ public:
   /// Begins to compile a part for a version of `options.cpu`; returns its
   /// number. The part's module is read before this returns.
   size_t start(const KernelPart &part, unsigned version);
+  /// The same of an object with constants, which stay where they are.
+  size_t start(llvm::ArrayRef<LargeConstants::Constant> constants);
   bool haveBegun() const { return !objects.empty(); }
   void wait();
   /// The object code of a part, once, after wait().
   Object take(size_t job) { return std::move(*objects[job]); }
 
 private:
+  size_t start(llvm::unique_function<Object()> make);
+
   const CPUOptions &options;
   std::deque<std::optional<Object>> objects; ///< stay where they are
   std::optional<llvm::DefaultThreadPool> pool;

@@ -76,7 +76,28 @@ static void addNativeLibraries(ArrayRef<std::string> libraries,
   }
 }
 
-/// Compiles, and has clang link the object with `arguments` into `path`.
+/// Writes objects that are deleted again, for the linker. The files are added
+/// to `arguments`.
+static Expected<std::vector<TemporaryFile>>
+writeObjects(ArrayRef<MemoryBufferRef> objects,
+             std::vector<std::string> &arguments) {
+  std::vector<TemporaryFile> files;
+  for (MemoryBufferRef object : objects) {
+    Expected<TemporaryFile> file = TemporaryFile::create("o");
+    if (!file)
+      return file.takeError();
+    if (Error error = writeFile(file->path(), [&](raw_pwrite_stream &stream) {
+          stream << object.getBuffer();
+          return Error::success();
+        }))
+      return std::move(error);
+    arguments.push_back(file->path());
+    files.push_back(std::move(*file));
+  }
+  return files;
+}
+
+/// Compiles, and has clang link the objects into `path`.
 static Error link(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
                   const Registry &registry, const CPUOptions &options,
                   Caller caller, StringRef path,
@@ -86,27 +107,20 @@ static Error link(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
   if (!code)
     return code.takeError();
   StepScope step(options.times, "write");
-  std::vector<TemporaryFile> files;
-  std::vector<std::string> arguments;
+  bool isExecutable = caller == Caller::Executable;
+  std::vector<MemoryBufferRef> objects;
   uint64_t size = 0;
   for (const std::unique_ptr<MemoryBuffer> &object : code->objects) {
-    Expected<TemporaryFile> file = TemporaryFile::create("o");
-    if (!file)
-      return file.takeError();
-    if (Error error = writeFile(file->path(), [&](raw_pwrite_stream &stream) {
-          stream << object->getBuffer();
-          return Error::success();
-        }))
-      return error;
+    objects.push_back(object->getMemBufferRef());
     size += object->getBufferSize();
-    arguments.push_back(file->path());
-    files.push_back(std::move(*file));
   }
-
-  bool isExecutable = caller == Caller::Executable;
-  Expected<TemporaryFile> main = TemporaryFile::create("o");
-  if (!main)
-    return main.takeError();
+  objects.push_back(embeddedEntryObject());
+  if (isExecutable)
+    objects.push_back(embeddedMain());
+  std::vector<std::string> arguments;
+  Expected<std::vector<TemporaryFile>> files = writeObjects(objects, arguments);
+  if (!files)
+    return files.takeError();
   arguments.insert(arguments.end(),
                    {"-Wl,--gc-sections", "-Wl,--as-needed", "-Wl,-z,defs"});
   if (hasLLD())
@@ -114,16 +128,8 @@ static Error link(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
     arguments.insert(arguments.end(),
                      {"-fuse-ld=lld", "-Wl,--no-mmap-output-file"});
   if (isExecutable) {
-    if (Error error = writeFile(main->path(), [](raw_pwrite_stream &stream) {
-          stream << embeddedMain().getBuffer();
-          return Error::success();
-        }))
-      return error;
     // The C++ library of the main goes into the program: it runs elsewhere too.
-    for (StringRef argument :
-         {StringRef(main->path()), StringRef("-static-libstdc++"),
-          StringRef("-static-libgcc")})
-      arguments.push_back(argument.str());
+    arguments.insert(arguments.end(), {"-static-libstdc++", "-static-libgcc"});
   } else {
     arguments.insert(arguments.end(), {"-shared", "-Wl,-Bsymbolic"});
   }

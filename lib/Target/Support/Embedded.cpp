@@ -13,6 +13,7 @@ NUMERA_EMBED(numera_embedded_launcher, NUMERA_EMBED_DIR "/numera-cuda.bc")
 NUMERA_EMBED(numera_embedded_entry, NUMERA_EMBED_DIR "/numera-entry-x86_64.bc")
 NUMERA_EMBED(numera_embedded_aarch64_entry,
              NUMERA_EMBED_DIR "/numera-entry-aarch64.bc")
+NUMERA_EMBED(numera_embedded_entry_object, NUMERA_EMBED_DIR "/numera-entry.o")
 #define NUMERA_KERNEL(kind, source, flags)                                     \
   NUMERA_EMBED(numera_embedded_kernel_##kind,                                  \
                NUMERA_EMBED_DIR "/numera-kernel-" #kind ".bc")
@@ -46,6 +47,10 @@ MemoryBufferRef numera::embeddedEntry() {
 MemoryBufferRef numera::embeddedAArch64Entry() {
   return file(numera_embedded_aarch64_entry_begin,
               numera_embedded_aarch64_entry_end, "entry");
+}
+MemoryBufferRef numera::embeddedEntryObject() {
+  return file(numera_embedded_entry_object_begin,
+              numera_embedded_entry_object_end, "entry object");
 }
 MemoryBufferRef numera::embeddedKernel(StringRef wanted) {
 #define NUMERA_KERNEL(kind, source, flags)                                     \

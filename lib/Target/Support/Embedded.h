@@ -20,12 +20,14 @@ llvm::MemoryBufferRef embeddedLauncher();
 llvm::MemoryBufferRef embeddedEntry();
 /// The same for AArch64.
 llvm::MemoryBufferRef embeddedAArch64Entry();
+/// The same, a relocatable object for x86-64.
+llvm::MemoryBufferRef embeddedEntryObject();
 /// A kernel for contractions, of a kind that numera/Runtime/Kernels.def lists
 /// for CPUs.
 llvm::MemoryBufferRef embeddedKernel(llvm::StringRef wanted);
 /// The same for GPUs.
 llvm::MemoryBufferRef embeddedDeviceKernel(llvm::StringRef wanted);
-/// The main of executables, a relocatable object.
+/// The main of executables, a relocatable object that needs the other one.
 llvm::MemoryBufferRef embeddedMain();
 /// The text of numera.h.
 llvm::MemoryBufferRef embeddedHeader();
