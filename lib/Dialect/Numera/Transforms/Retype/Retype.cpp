@@ -62,6 +62,7 @@ public:
     auto isNone = [&](Type type) { return !floats.formatOf(type); };
     if (failed(checkFloats(isNone)) || failed(generalize()))
       return failure();
+    Type notReplaced = otherFloats();
     if (showsLayers)
       policies.addReference();
     for (auto function : module.getOps<func::FuncOp>()) {
@@ -97,6 +98,11 @@ public:
       return failure();
     policies.finish();
     dropOrigins(module);
+    if (notReplaced)
+      emitWarning(module.getLoc())
+          << "format '" << policies.ofModel().format.spelling()
+          << "' is for nothing: floats of " << notReplaced
+          << " are what the model has, and not what it replaces; see --replace";
     return assignRandomBits(module);
   }
 
@@ -120,6 +126,7 @@ private:
   void settleBoundary(func::FuncOp function);
   bool computesInMemory(Operation *op) const;
   LogicalResult checkFloats(function_ref<bool(Type)> isWrong);
+  Type otherFloats();
 
   ModuleOp module;
   Policies policies;
@@ -348,6 +355,26 @@ LogicalResult Retyper::checkFloats(function_ref<bool(Type)> isWrong) {
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
+}
+
+/// A float type of a model that has none which the format replaces; null if it
+/// has one, or floats of the format itself.
+Type Retyper::otherFloats() {
+  const Format &format = policies.ofModel().format;
+  if (format ==
+      formatOfFloat(registryOf(module), Float32Type::get(module.getContext())))
+    return {};
+  Type other;
+  WalkResult result = module.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes()) {
+      if (floats.isReplaced(type) || floats.formatOf(type) == format)
+        return WalkResult::interrupt();
+      if (!other && floats.formatOf(type))
+        other = numera::elementType(type);
+    }
+    return WalkResult::advance();
+  });
+  return result.wasInterrupted() ? Type() : other;
 }
 
 namespace {
