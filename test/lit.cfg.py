@@ -77,22 +77,29 @@ if shutil.which("valgrind"):
 for tool in ("ptxas", "nvdisasm", "strace"):
     if shutil.which(tool):
         config.available_features.add(tool)
+if shutil.which("qemu-aarch64-static") and os.path.isdir("/usr/aarch64-linux-gnu"):
+    config.available_features.add("arm")
 if shutil.which("nvidia-smi"):
     config.available_features.add("cuda")
 
-# Programs for the emulated GPU: the second suite (CMakeLists.txt).
+# Programs for an emulated machine as well: the other suites (CMakeLists.txt).
 if config.numera_mirror:
-    sys.path.append(os.path.join(config.test_source_root, "Emulation", "mirror"))
+    mirrors = os.path.join(config.test_source_root, "Emulation")
+    sys.path.append(os.path.join(mirrors, "mirror"))
     import mirror  # noqa: E402
 
     config.name += " on " + config.numera_mirror
-    config.test_format = mirror.Format()
-    config.available_features.add("mirror")
-    config.environment["LD_LIBRARY_PATH"] = emulation
-    config.environment["NUMERA_MIRRORED"] = os.path.join(tools, "numera")
+    config.test_format = mirror.Format(config.numera_mirror)
+    real, path = os.path.join(tools, "numera"), config.environment["PATH"]
+    if config.numera_mirror == "nvptx":
+        config.available_features.add("mirror")
+        config.environment["LD_LIBRARY_PATH"] = emulation
+        config.environment["NUMERA_MIRRORED"] = real
+        path = emulated_path
+    else:
+        config.environment["NUMERA_REAL"] = real
     config.environment["PATH"] = os.pathsep.join(
-        [os.path.join(config.test_source_root, "Emulation", "mirror"),
-         emulated_path])
+        [os.path.join(mirrors, mirror.FOLDERS[config.numera_mirror]), path])
     config.test_source_root = os.path.join(config.test_source_root, "Execution")
     config.test_exec_root = os.path.join(config.test_exec_root,
                                          config.numera_mirror)

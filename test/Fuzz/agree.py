@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The same bits, however a program is compiled and run: agree.py FOLDER [--count N]
-[--first SEED] compares, for each of N programs (generate.py), each way of WAYS.
+[--first SEED] compares, for each of N programs (generate.py), the ways of WAYS.
 
 A program on which two differ stays in FOLDER, made small, with the command that
 repeats it. Ways that refuse a program are counted by what they say.
@@ -21,6 +21,9 @@ import numpy as np
 from generate import generate
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "Emulation" / "arm"))
+import qemu  # noqa: E402
+
 # The first is the reference: every operation alone, for a CPU with SSE only.
 WAYS = {
     "scalar": ["--optimization", "0", "--cpu", "x86-64"],
@@ -31,6 +34,8 @@ WAYS = {
     "v4": ["--cpu", "x86-64-v4"],
     "gpu": ["--target", "nvptx"],
 }
+# For 64-bit Arm, whose options are those of the compiler.
+ARM = {"arm": "aarch64", "arm-n1": "neoverse-n1", "arm-v1": "neoverse-v1"}
 NO_SUCH_CPU = re.compile(r"compiled for the CPU .*; this one has no ")
 SPECIAL = np.array([0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-38, 3e38, 65504, 1, -1, 0.5], "f4")
 
@@ -53,9 +58,9 @@ def make_inputs(program, seed, folder):
 
 
 class Case:
-    def __init__(self, seed, folder, python):
+    def __init__(self, seed, folder, ways, python):
         self.program, self.options, self.configuration = generate(seed)
-        self.seed, self.folder, self.python = seed, folder, python
+        self.seed, self.folder, self.ways, self.python = seed, folder, ways, python
         self.arrays = make_inputs(self.program, seed, folder)
         if self.configuration:
             (folder / "formats.yaml").write_text(self.configuration)
@@ -90,6 +95,25 @@ class Case:
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
         return self.outputs("python") if done.returncode == 0 else done.stderr.strip().splitlines()[-1]
 
+    def run_arm(self, way):
+        """Compiled for 64-bit Arm, and run by an emulator of it."""
+        folder = self.folder / way
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        done = subprocess.run(self.arm_command(way), stderr=subprocess.PIPE, text=True, check=False)
+        if done.returncode:
+            return f"broke: status {done.returncode}: {done.stderr[:400]}"
+        if message := qemu.link(folder, "f"):
+            return f"broke: {message}"
+        results = qemu.call(folder, "f", list(self.arrays.values()), len(self.program.main.outputs))
+        if isinstance(results, str):
+            return results
+        return {f"output_{i}.npy": result for i, result in enumerate(results)}
+
+    def arm_command(self, way):
+        return ["numera", "compile", str(self.folder / "program.mlir"), *self.options, "--function", "f",
+                "--cpu", ARM[way], "-o", str(self.folder / way / "f.o")]
+
     def run_split(self):
         """The rows of the batch in two calls; of what has a batch."""
         parts = []
@@ -121,11 +145,11 @@ class Case:
         counts those that say that they cannot."""
         (self.folder / "program.mlir").write_text(self.program.print())
         expected, found = None, []
-        for way in [*WAYS, "python", "split"]:
-            if way == "python" and not self.python or way == "split" and not self.splits():
+        for way in self.ways:
+            if way == "split" and not self.splits():
                 continue
             result = (self.run_python() if way == "python" else self.run_split() if way == "split"
-                      else self.run(way, WAYS[way]))
+                      else self.run_arm(way) if way in ARM else self.run(way, WAYS[way]))
             if isinstance(result, str):
                 if result.startswith("broke: "):
                     found.append((way, result))
@@ -197,7 +221,8 @@ def report(case, found):
     shutil.copytree(case.folder, kept)
     lines = [f"program {case.seed}, {' '.join(case.options)}"]
     for way, how in found:
-        command = case.command(way, WAYS.get(way, WAYS["vectors"]))
+        command = (case.arm_command(way) if way in ARM
+                   else case.command(way, WAYS.get(way, WAYS["vectors"])))
         lines += [f"  {way}: {how}", "    " + shlex.join(command).replace(str(case.folder), str(kept))]
     lines.append(f"  again: {sys.argv[0]} {case.folder.parent} --first {case.seed} --count 1")
     (kept / "report.txt").write_text("\n".join(lines) + "\n")
@@ -210,10 +235,12 @@ def main():
     parser.add_argument("--count", type=int, default=4)
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--python", help="a Python that has the package numera")
-    parser.add_argument("--no-gpu", action="store_true")
+    parser.add_argument("--ways", type=lambda text: text.split(","), help="instead of all, as in v3,arm")
     given = parser.parse_args()
-    if given.no_gpu:
-        WAYS.pop("gpu")
+    every = [*WAYS, *(ARM if qemu.EMULATOR else []), *(["python"] if given.python else []), "split"]
+    if unknown := set(given.ways or []) - set(every):
+        parser.error(f"no such way here: {', '.join(sorted(unknown))}; expected {', '.join(every)}")
+    ways = [way for way in every if not given.ways or way == "scalar" or way in given.ways]
     os.environ.setdefault("NUMERA_CODE_CACHE", "off")
     refused, failures, done = collections.Counter(), 0, 0
     try:
@@ -221,7 +248,7 @@ def main():
             folder = given.folder.absolute() / f"program-{given.first}"
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
-            case = Case(seed, folder, given.python)
+            case = Case(seed, folder, ways, given.python)
             if found := case.differs(refused):
                 failures += 1
                 report(case, found)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Tests of the CPU, once more with programs for the emulated GPU: their own
-commands, with a `numera` in front of the real one that names the target (beside
-this file), and their own expected bits.
+"""Tests of the CPU, once more with programs for an emulated machine: their own
+commands, with a `numera` in front of the real one, and their own expected bits.
 
-Not in the list are those that have lines of their own for the GPU
+That for the GPU (beside this file) names the target. Not in its list are those that have lines of their own for the GPU
 (bfloat-instruction, cpus, deinterleave, library-bfloat, signed-codes, threads),
 or a test of it (status-flags, flag-counts: nvptx-status-flags; scaled: nvptx-scaled;
 onnx-nodes, which is one); what is never run (aarch64, cpu-instructions: code for other machines;
@@ -12,6 +11,11 @@ reference-self: no program at all); what looks at a program from outside
 other packages); plugin, which installs Numera, and compiles a model for the GPU
 without running it; and products, since functions on whole matrices are a CPU's,
 and nvptx refuses them by name.
+
+That for 64-bit Arm (../arm) runs a program on both machines and compares. In its
+list is what runs a program without a library in machine code; not the test windows,
+whose steps on f32 give the machine's NaN. In continuous integration a fifth of
+them has its turn (test/lit.cfg.py).
 """
 import os
 import pathlib
@@ -19,7 +23,7 @@ import pathlib
 import lit.formats
 import lit.Test
 
-TESTS = set("""
+GPU = set("""
     accumulator bfloat16 carriers changes contraction-kernel conv-transpose
     datatypes derived destinations dynamic-shapes einsum equivalent exceptions
     feed-forward fourier functions grid-sample half identities library-tables memref
@@ -31,15 +35,39 @@ TESTS = set("""
 """.split())
 
 
-class Format(lit.formats.ShTest):
-    """A test fails as well if none of its commands ran for the GPU."""
+ARM = """
+    accumulator affine-grid arith-math average-pool bfloat16 canonical-codes carriers
+    changes col2im computed-shapes computed-values contraction-kernel conv-transpose
+    deform-conv derived dynamic-shapes einsum equivalent exceptions flex-attention
+    float-types fourier functions grid-sample hardmax identities layers library-ends
+    library-tables linear-attention loops max-unpool memref mixed negative-padding
+    one-result onnx-casts onnx-quantize opaque-accumulator output-as own-names packed
+    proofs proofs-programs quire quire-products recurrent reference-fashion
+    reference-mnist reference-sums registered-step roi-align rounding rules rules-mnist
+    scalars scaled scaled-arithmetic scaled-machine scaled-opaque scaled-parts
+    scaling-casts sequences signed-codes small-integers stagnation tables
+    template-library to-integers tosa training-steps two-libraries unique vectors wide
+""".split()
+FOLDERS = {"nvptx": "mirror", "arm": "arm"}
 
-    def __init__(self):
+
+def tests_of(machine):
+    if machine == "nvptx":
+        return GPU
+    turn = os.environ.get("NUMERA_TURN")
+    return set(ARM if turn is None else ARM[int(turn) % 5::5])
+
+
+class Format(lit.formats.ShTest):
+    """A test fails as well if none of its commands ran for the machine."""
+
+    def __init__(self, machine):
         super().__init__(execute_external=True)
+        self.machine, self.tests = machine, tests_of(machine)
 
     def getTestsInDirectory(self, suite, path, lit_config, local_config):
         for test in super().getTestsInDirectory(suite, path, lit_config, local_config):
-            if pathlib.Path(test.path_in_suite[-1]).stem in TESTS:
+            if pathlib.Path(test.path_in_suite[-1]).stem in self.tests:
                 yield test
 
     def execute(self, test, lit_config):
@@ -49,5 +77,5 @@ class Format(lit.formats.ShTest):
         test.config.environment["NUMERA_MIRROR_LOG"] = str(log)
         result = super().execute(test, lit_config)
         if result.code == lit.Test.PASS and not log.read_text(encoding="utf-8"):
-            return lit.Test.Result(lit.Test.FAIL, "ran nothing for the GPU\n")
+            return lit.Test.Result(lit.Test.FAIL, f"ran nothing on {self.machine}\n")
         return result

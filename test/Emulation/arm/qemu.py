@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Programs for 64-bit Arm, run by QEMU: compiled to an object, linked with caller.c
+against Debian's C library for that machine, without shared objects."""
+
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).resolve().parent
+LIBRARIES = pathlib.Path("/usr/aarch64-linux-gnu")
+EMULATOR = shutil.which("qemu-aarch64-static") if LIBRARIES.is_dir() else None
+# As numera.h numbers them.
+TYPES = ["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?", "f2", "u2"]
+
+
+def write_tensors(path, arrays):
+    with open(path, "wb") as file:
+        file.write(np.int64(len(arrays)).tobytes())
+        for array in arrays:
+            dtype = TYPES.index(array.dtype.str[1:].replace("b1", "?")) + 1
+            file.write(np.array([dtype, array.ndim, *array.shape], "i8").tobytes())
+            file.write(np.ascontiguousarray(array).tobytes())
+
+
+def read_tensors(path):
+    data, at = path.read_bytes(), 0
+
+    def numbers(count):
+        nonlocal at
+        at += 8 * count
+        return [int(number) for number in np.frombuffer(data[at - 8 * count:at], "i8")]
+
+    arrays = []
+    for _ in range(*numbers(1)):
+        dtype, rank = numbers(2)
+        shape, dtype = numbers(rank), np.dtype(TYPES[dtype - 1])
+        size = dtype.itemsize * int(np.prod(shape, dtype="i8"))
+        arrays.append(np.frombuffer(data[at:at + size], dtype).reshape(shape))
+        at += size
+    return arrays
+
+
+def signature_of(folder, name, options=()):
+    """What the metadata of FOLDER/NAME.o say of its only function."""
+    text = (folder / f"{name}.o").read_bytes()
+    found = re.search(rb'\{"abi":[^\0]*', text)
+    functions = json.loads(found[0])["functions"] if found else []
+    wanted = options[options.index("--function") + 1] if "--function" in options else None
+    for function in functions:
+        if len(functions) == 1 or function["name"] == wanted:
+            for kind in ("input", "output"):
+                for i, tensor in enumerate(function[f"{kind}s"]):
+                    tensor["name"] = tensor["name"] or f"{kind}_{i}"
+            return function
+    return f"{len(functions)} functions"
+
+
+def link(folder, name, symbol="f"):
+    """FOLDER/NAME.o with the caller as FOLDER/NAME; what the linker said, if it failed."""
+    done = subprocess.run(
+        ["clang", "--target=aarch64-linux-gnu", "-O1", f"-DENTRY={symbol}",
+         f"-I{HERE.parents[2] / 'include/numera/Runtime'}",
+         str(HERE / "caller.c"), str(folder / f"{name}.o"), "-fuse-ld=lld", "-static", "-lm",
+         "-o", str(folder / name)], stderr=subprocess.PIPE, text=True, check=False)
+    return done.stderr.strip() if done.returncode else ""
+
+
+def call(folder, name, inputs, outputs):
+    """The results, of which there are `outputs`, or the line of its error."""
+    write_tensors(folder / f"{name}.in", inputs)
+    done = subprocess.run(
+        [EMULATOR, str(folder / name), str(folder / f"{name}.in"), str(folder / f"{name}.out"),
+         str(outputs)], stderr=subprocess.PIPE, text=True, timeout=600, check=False)
+    if done.returncode:
+        return done.stderr.strip() or f"broke: status {done.returncode}"
+    return read_tensors(folder / f"{name}.out")
