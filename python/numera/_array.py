@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from numera import _arrays, _kinds
+from numera import _arrays, _casts, _kinds
 from numera._errors import Error
 from numera._formats import Format, ScaledFormat
 
@@ -36,7 +36,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __init__(self, codes: np.ndarray[Any, Any], fmt: str | Format) -> None:
         """Takes codes as they are: unsigned integers of the format's storage."""
-        self._format = _arrays.chosen(fmt)
+        self._format = _casts.chosen(fmt)
         codes = np.asarray(codes)
         if not codes.dtype.isnative:
             codes = codes.astype(codes.dtype.newbyteorder("="))
@@ -57,6 +57,11 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
     @property
     def format(self) -> Format:
         """The format."""
+        return self._format
+
+    @property
+    def dtype(self) -> Format:
+        """The format as well, so that ``y.astype(x.dtype)`` is in that of x."""
         return self._format
 
     @property
@@ -116,23 +121,28 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
 
         Of a type of NumPy, the values as an array of that type.
         """
-        try:
-            dtype = np.dtype(fmt) if not isinstance(fmt, (str, Format)) else None
-        except TypeError:
-            dtype = None
+        dtype = _dtype_of(fmt)
         if dtype is not None:
             return self.__array__(dtype)
-        target = _arrays.chosen(fmt)
-        cast = _arrays._cast(self._format, None, target, rounding, None, None)
+        target = _casts.chosen(fmt)
+        if not _casts.casts(self._format, target, rounding, None, None):
+            # A library that casts floats alone; where they have all of the values.
+            floats = f"f{_casts.carrier(self._format)}"
+            if _casts.casts(self._format, floats) and "opaque" in (
+                self._format.family,
+                target.family,
+            ):
+                return array(self.values(), target, rounding=rounding)
+        cast = _casts.find(self._format, None, target, rounding, None, None)
         result = np.empty_like(self._codes, dtype=target.dtype)
-        _arrays._run(cast, self._codes, result, 0, 0, 0)
+        _casts.run(cast, self._codes, result, 0, 0, 0)
         return Array(result, target)
 
     def view(self, dtype: Any) -> np.ndarray[Any, Any]:
         """The same memory as a type with these bits: ``ml_dtypes.bfloat16``."""
         dtype = np.dtype(dtype)
         name = _kinds.format_of(dtype)
-        if name is not None and not _same_codes(_arrays.chosen(name), self._format):
+        if name is not None and not _same_codes(_casts.chosen(name), self._format):
             raise Error(f"{dtype} has other codes than '{self._format}'; use .astype")
         if name is None and (
             dtype.kind not in "iu" or dtype.itemsize != self._codes.itemsize
@@ -147,6 +157,12 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
     def tolist(self) -> Any:
         """The values, as numbers of Python."""
         return self.values().tolist()
+
+    def __format__(self, spec: str) -> str:
+        # Like NumPy's, which formats arrays of one number alone.
+        if not spec:
+            return str(self)
+        return format(self.item() if self.ndim == 0 else self.values(), spec)
 
     def __float__(self) -> float:
         return self.item()
@@ -216,6 +232,10 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         """As NumPy's."""
         return self._with(self._codes.ravel())
 
+    def flatten(self) -> Array:
+        """As NumPy's, a copy."""
+        return self._with(self._codes.flatten())
+
     def copy(self) -> Array:
         """As NumPy's."""
         return self._with(self._codes.copy())
@@ -239,6 +259,78 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
     def max(self, axis: Any = None, *, keepdims: bool = False) -> Array:
         """As NumPy's: NaN if there is one."""
         return np.max(self, axis, keepdims=keepdims)
+
+    def prod(self, axis: Any = None, *, keepdims: bool = False) -> Array:
+        """The product, each step rounded."""
+        return np.prod(self, axis, keepdims=keepdims)
+
+    def cumsum(self, axis: int | None = None) -> Array:
+        """Running sums, each step rounded."""
+        sums: Any = np.cumsum(self, axis)
+        return sums
+
+    def cumprod(self, axis: int | None = None) -> Array:
+        """Running products, each step rounded."""
+        products: Any = np.cumprod(self, axis)
+        return products
+
+    def var(self, axis: Any = None, *, ddof: int = 0, keepdims: bool = False) -> Array:
+        """The variance, each operation rounded."""
+        return np.var(self, axis, ddof=ddof, keepdims=keepdims)
+
+    def std(self, axis: Any = None, *, ddof: int = 0, keepdims: bool = False) -> Array:
+        """The square root of the variance."""
+        return np.std(self, axis, ddof=ddof, keepdims=keepdims)
+
+    def dot(self, other: Any, *, accumulate: Any = None) -> Array:
+        """See :func:`numera.dot`."""
+        from numera import _functions
+
+        return _functions.dot(self, other, accumulate=accumulate)
+
+    def clip(self, min: Any = None, max: Any = None) -> Array:
+        """As NumPy's, between numbers that are rounded to the format."""
+        clipped: Any = np.clip(self, min, max)
+        return clipped
+
+    def argmax(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """As NumPy's."""
+        return np.argmax(self, axis, keepdims=keepdims)
+
+    def argmin(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """As NumPy's."""
+        return np.argmin(self, axis, keepdims=keepdims)
+
+    def argsort(self, axis: int | None = -1, kind: Any = None) -> Any:
+        """As NumPy's: NaN and NaR last."""
+        return np.argsort(self, axis, kind=kind)
+
+    def sort(self, axis: int = -1) -> None:
+        """As NumPy's, in place: NaN and NaR last."""
+        in_order: Any = np.sort(self, axis)
+        self._codes[...] = in_order._codes
+
+
+_NUMPY_KINDS = "biufc"
+
+
+def _dtype_of(fmt: Any) -> np.dtype[Any] | None:
+    """The type of NumPy that something is, or spells where no format is called so."""
+    if isinstance(fmt, Format):
+        return None
+    try:
+        dtype = np.dtype(fmt)
+    except TypeError:
+        return None
+    if not isinstance(fmt, str):
+        return dtype
+    if dtype.kind not in _NUMPY_KINDS:
+        return None
+    try:
+        _casts.chosen(fmt)
+    except Error:
+        return dtype
+    return None
 
 
 def _operated(ufunc: np.ufunc, x: Array, y: Any, usual: Any) -> Any:
@@ -324,7 +416,7 @@ def array(x: Any, fmt: str | Format | None = None, **options: Any) -> Array:
     if isinstance(x, Array):
         return x if fmt is None else x.astype(fmt, **options)
     if fmt is not None:
-        if isinstance(_arrays.chosen(fmt), ScaledFormat):
+        if isinstance(_casts.chosen(fmt), ScaledFormat):
             raise Error(f"'{fmt}' is a scaled format, which numera.encode makes")
         integers = isinstance(x, int) and not isinstance(x, bool)
         if integers and -(2**63) <= x < 2**63:
@@ -336,7 +428,7 @@ def array(x: Any, fmt: str | Format | None = None, **options: Any) -> Array:
     opened = _kinds.open(x)
     if opened.format is None:
         raise Error(f"an array of {opened.array.dtype} names no format; name one")
-    chosen = _arrays.chosen(opened.format)
+    chosen = _casts.chosen(opened.format)
     return Array(opened.array.view(chosen.dtype), chosen)
 
 

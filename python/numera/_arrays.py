@@ -7,115 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from numera import _formats, _kinds, _numera, _scaled, _sources
+from numera import _casts, _kinds, _numera, _scaled
 from numera._errors import Error, check_whole
 from numera._formats import Format
 
 __all__ = ["decode", "encode", "quantize"]
 
 _Key = tuple[Any, ...]
-_named: dict[str, Format] = {}
-_casts: dict[_Key, _numera.Cast] = {}
-_quick: dict[_Key, _numera.Cast] = {}
+_quick: dict[_Key, _numera.Cast] = _casts.by_name({})
 """Of NumPy's own floats through a format, by the arguments of ``quantize``."""
-_direct: dict[_Key, tuple[_numera.Cast, np.dtype[Any]]] = {}
+_direct: dict[_Key, tuple[_numera.Cast, np.dtype[Any]]] = _casts.by_name({})
 """Of NumPy's own numbers to another type, by those of ``encode`` and ``decode``."""
-_seen: Any = None
-"""The sources that the names in these were looked up in."""
-
-
-def _forget() -> None:
-    """Drops what was found by name when names may mean something else."""
-    global _seen
-    if _seen is not _sources.known():
-        _named.clear()
-        _casts.clear()
-        _quick.clear()
-        _direct.clear()
-        _seen = _sources.known()
-
-
-def chosen(spec: str | Format) -> Format:
-    """As :func:`numera.format`, which looks names up each time."""
-    if isinstance(spec, Format):
-        return spec
-    if not isinstance(spec, str):
-        return _formats.format(spec)
-    _forget()
-    found = _named.get(spec)
-    if found is None:
-        found = _named[spec] = _formats.format(spec)
-    return found
-
-
-def _cast(
-    source: str | Format,
-    through: str | Format | None,
-    target: str | Format,
-    *options: Any,
-) -> _numera.Cast:
-    """A conversion, compiled or found. Options: rounding, overflow, random_bits."""
-    _forget()
-    key = (source, through, target, *options)
-    found = _casts.get(key)
-    if found is None:
-        found = _casts[key] = _compile(source, through, target, *options)
-    return found
-
-
-def _compile(
-    source: str | Format,
-    through: str | Format | None,
-    target: str | Format,
-    rounding: str | None = None,
-    overflow: str | None = None,
-    random_bits: int | None = None,
-) -> _numera.Cast:
-    formats = [
-        None if spec is None else chosen(spec) for spec in (source, through, target)
-    ]
-    named = {"rounding": rounding, "overflow": overflow, "random-bits": random_bits}
-    registry = _sources.registry(
-        _sources.merge(f._sources for f in formats if f is not None)
-    )
-    names = [None if f is None else f.name for f in formats]
-    source_name, through_name, target_name = names
-    assert source_name is not None and target_name is not None
-    return _numera.Cast(
-        registry,
-        source_name,
-        through_name,
-        target_name,
-        [f"{key}={value}" for key, value in named.items() if value is not None],
-    )
-
-
-def _bits(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The same memory as a type that has the buffer protocol."""
-    if array.dtype.kind in "fiu" and array.dtype.isbuiltin == 1:
-        return array
-    return array.view(f"u{array.dtype.itemsize}")
-
-
-def _run(
-    cast: _numera.Cast,
-    array: np.ndarray[Any, Any],
-    result: np.ndarray[Any, Any],
-    threads: int,
-    seed: int,
-    step: int,
-) -> None:
-    _start(cast, _bits(array), _bits(result), threads, seed, step)
-
-
-def _start(
-    cast: _numera.Cast, x: Any, result: Any, threads: int, seed: int, step: int
-) -> None:
-    try:
-        cast.run(x, result, threads, seed, step)
-    except TypeError:
-        check_whole(threads=threads, seed=seed, step=step)
-        raise
 
 
 def _into(
@@ -204,7 +106,7 @@ def quantize(
     >>> numera.quantize([1.0, 100.0], "mxfp4").tolist()
     [0.0, 96.0]
     """
-    if type(x) is np.ndarray and axis is None and _seen is _sources.known():
+    if type(x) is np.ndarray and axis is None and _casts.names_hold():
         # What calls on few elements go through.
         cast = _quick.get((x.dtype, fmt, rounding, overflow, random_bits))
         if cast is not None and (
@@ -215,11 +117,11 @@ def quantize(
             and out.flags.writeable
         ):
             result = np.empty_like(x) if out is None else out
-            _start(cast, x, result, threads, seed, step)
+            _casts.start(cast, x, result, threads, seed, step)
             return result
     opened = _opened(x, "quantize")
     source = _floats(opened, "quantize")
-    scaled = _scaled.find(chosen(fmt))
+    scaled = _scaled.find(_casts.chosen(fmt))
     if scaled is not None:
         _scaled.refuse(rounding=rounding, overflow=overflow, random_bits=random_bits)
         check_whole(threads=threads)
@@ -230,12 +132,19 @@ def quantize(
     else:
         if axis is not None:
             raise Error(f"axis is for scaled formats, found '{fmt}'")
-        cast = _cast(source, fmt, source, rounding, overflow, random_bits)
-        if type(x) is np.ndarray and x.dtype.kind == "f" and x.dtype.isnative:
+        name = _casts.way_in(source, fmt)
+        cast = _casts.find(name, fmt, name, rounding, overflow, random_bits)
+        own = name == source and type(x) is np.ndarray and x.dtype.kind == "f"
+        if own and x.dtype.isnative:
             _quick[x.dtype, fmt, rounding, overflow, random_bits] = cast
 
         def fill(target: np.ndarray[Any, Any]) -> None:
-            _run(cast, opened.array, target, threads, seed, step)
+            if name == source:
+                _casts.run(cast, opened.array, target, threads, seed, step)
+                return
+            steps = _casts.narrowed(opened.array, source, name, fmt)
+            _casts.run(cast, steps, steps, threads, seed, step)
+            _casts.encode_as(steps, name, source, target)
 
     if out is not None:
         return _into(out, opened.array, opened.array.dtype, source, fill)
@@ -249,14 +158,14 @@ def _directly(x: Any, key: _Key, threads: int, seed: int = 0, step: int = 0) -> 
 
     What calls on few elements go through.
     """
-    if type(x) is not np.ndarray or _seen is not _sources.known():
+    if type(x) is not np.ndarray or not _casts.names_hold():
         return None
     found = _direct.get((x.dtype, *key))
     if found is None:
         return None
     cast, dtype = found
     result = np.empty_like(x, dtype=dtype)
-    _start(cast, x, result, threads, seed, step)
+    _casts.start(cast, x, result, threads, seed, step)
     return result
 
 
@@ -301,7 +210,7 @@ def encode(
             return found
     opened = _opened(x, "encode")
     array = opened.array.view(np.uint8) if opened.array.dtype == bool else opened.array
-    scaled = _scaled.find(chosen(fmt))
+    scaled = _scaled.find(_casts.chosen(fmt))
     if scaled is not None:
         _scaled.refuse(
             rounding=rounding, overflow=overflow, random_bits=random_bits, out=out
@@ -313,12 +222,16 @@ def encode(
     source = opened.format or _kinds.format_of(array.dtype, integers=True)
     if source is None:
         raise Error(f"encode takes floats and integers, found {array.dtype}")
-    cast = _cast(source, None, fmt, rounding, overflow, random_bits)
-    dtype = chosen(fmt).dtype
-    _remember(x, key, cast, dtype)
+    name = _casts.way_in(source, fmt)
+    cast = _casts.find(name, None, fmt, rounding, overflow, random_bits)
+    dtype = _casts.chosen(fmt).dtype
+    if name == source:
+        _remember(x, key, cast, dtype)
+    else:
+        array = _casts.narrowed(array, source, name, fmt)
 
     def fill(target: np.ndarray[Any, Any]) -> None:
-        _run(cast, array, target, threads, seed, step)
+        _casts.run(cast, array, target, threads, seed, step)
 
     if out is not None:
         return _into(out, array, dtype, None, fill)
@@ -346,7 +259,8 @@ def decode(
 ) -> Any:
     """The values of codes.
 
-    codes  integers of the format's storage bits, or what ``encode`` returned.
+    codes  an array of integers of the format's storage bits, an integer or a list
+           of them, or what ``encode`` returned.
     dtype  f16, bf16 (``ml_dtypes.bfloat16``), f32 or f64, each value rounded once;
            None: the first of f32 and f64 that has all of the format's values.
 
@@ -362,13 +276,15 @@ def decode(
             return found
     if isinstance(codes, _scaled.Scaled):
         return codes.values(dtype, threads=threads)
-    of = chosen(fmt)
+    of = _casts.chosen(fmt)
     if dtype is None:
-        dtype = carrier_dtype(of)
+        dtype = _casts.carrier_dtype(of)
     dtype = np.dtype(dtype)
     target = _kinds.format_of(dtype)
     if target is None or not dtype.isnative:
         raise Error(f"dtype is {dtype}, expected f16, bf16, f32 or f64")
+    if isinstance(codes, (int, list, tuple)) and not isinstance(codes, bool):
+        codes = _listed(codes, of)
     opened = _kinds.open(codes)
     array = opened.array
     if array.dtype.kind not in "iu" or array.dtype.itemsize != of.dtype.itemsize:
@@ -376,12 +292,18 @@ def decode(
             f"codes of '{of}' are integers of {of.storage_bits} bits, "
             f"found {array.dtype}"
         )
-    cast = _cast(of, None, target)
-    if plain:
+    name = _casts.way_out(of, target)
+    cast = _casts.find(of, None, name)
+    if plain and name == target:
         _remember(codes, key, cast, dtype)
 
     def fill(result: np.ndarray[Any, Any]) -> None:
-        _run(cast, array, result, threads, 0, 0)
+        if name == target:
+            _casts.run(cast, array, result, threads, 0, 0)
+            return
+        exact = np.empty(array.shape, np.float32 if name == "f32" else np.float64)
+        _casts.run(cast, array, exact, threads, 0, 0)
+        _casts.encode_as(exact, name, target, result)
 
     if out is not None:
         return _into(out, array, dtype, target, fill)
@@ -390,41 +312,14 @@ def decode(
     return _plain(codes, opened, result)
 
 
-def decode_as(
-    array: np.ndarray[Any, Any], source: str, dtype: np.dtype[Any]
-) -> np.ndarray[Any, Any]:
-    """Elements of a format as floats of another."""
-    result = np.empty_like(array, dtype=dtype, subok=False)
-    target = _kinds.format_of(dtype)
-    assert target is not None
-    _run(_cast(source, None, target), array, result, 0, 0, 0)
-    return result
+def _listed(codes: Any, of: Format) -> Any:
+    """Codes that are written as integers of Python, which have no width."""
+    array = np.asarray(codes, dtype=object)
+    for code in array.flat:
+        if isinstance(code, bool) or not isinstance(code, (int, np.integer)):
+            raise Error(f"codes of '{of}' are integers, found {code!r}")
+        if not 0 <= code < 1 << of.width:
+            raise Error(f"codes of '{of}' are 0 to {(1 << of.width) - 1}, found {code}")
+    return array.astype(of.dtype)[()]
 
 
-def encode_as(
-    array: np.ndarray[Any, Any],
-    source: str,
-    target: str,
-    result: np.ndarray[Any, Any],
-) -> None:
-    """The same into memory that is there."""
-    if source == target:
-        result[...] = array
-    else:
-        _run(_cast(source, None, target), array, result, 0, 0, 0)
-
-
-_carriers: dict[Format, int] = {}
-
-
-def carrier(fmt: Format) -> int:
-    """Bits of the first of f32 and f64 that has all values; 0: neither has."""
-    found = _carriers.get(fmt)
-    if found is None:
-        found = _carriers[fmt] = _numera.carrier(fmt._registry, fmt.name)
-    return found
-
-
-def carrier_dtype(fmt: Format) -> np.dtype[Any]:
-    """What values are decoded to where nobody says."""
-    return np.dtype(np.float32 if carrier(fmt) == 32 else np.float64)

@@ -7,23 +7,68 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
+from numera._errors import Error
+
 __all__ = ["FormatInfo"]
 
 
-def _number(text: str) -> float:
-    """The nearest of Python's floats; infinite above their range."""
+def nearest(text: str) -> float:
+    """The nearest of Python's floats; infinite above their range, 0 below it."""
     try:
         return float.fromhex(text)
     except OverflowError:
         return -math.inf if text.startswith("-") else math.inf
 
 
-def _optional(text: str | None) -> float | None:
-    return None if text is None else _number(text)
+def is_beyond(text: str) -> bool:
+    """Whether a finite number other than 0 is out of the range of Python's floats."""
+    if text.lstrip("-").startswith(("inf", "nan")):
+        return False
+    found = nearest(text)
+    digits = text.lstrip("-").removeprefix("0x").partition("p")[0]
+    return math.isinf(found) or (found == 0 and digits.strip("0.") != "")
+
+
+def limits(
+    name: str, width: int, values: np.ndarray[Any, np.dtype[np.float64]]
+) -> dict[str, Any]:
+    """The facts that a :class:`FormatInfo` has, of a format whose values are known.
+
+    Which of its numbers are normal is not.
+    """
+    finite = np.unique(values[np.isfinite(values)])
+    if not len(finite):
+        raise Error(f"none of the codes of format '{name}' is a finite number")
+    above = finite[finite > 0]
+    next_to_one = finite[finite > 1]
+    has_eps = 1 in finite and len(next_to_one) > 0
+    return {
+        "name": name,
+        "width": width,
+        "epsilon": (next_to_one[0] - 1).hex() if has_eps else None,
+        "largest": finite[-1].hex(),
+        "lowest": finite[0].hex(),
+        "smallest_normal": None,
+        "smallest": (above[0] if len(above) else np.float64(0)).hex(),
+        "precision": max(map(_significant_bits, finite)),
+        "has_nan": bool(np.isnan(values).any()),
+        "has_infinity": bool(np.isinf(values).any()),
+    }
+
+
+def _significant_bits(value: float) -> int:
+    numerator, _ = float(abs(value)).as_integer_ratio()
+    return (numerator // (numerator & -numerator or 1)).bit_length()
 
 
 class FormatInfo:
-    """Limits of a format. What a format does not have is None."""
+    """Limits of a format. What a format does not have is None.
+
+    A limit out of the range of Python's floats is an error that has it as text, in
+    hexadecimal, exact; :meth:`nearest` has infinity or 0 in its place.
+    """
 
     bits: int
     """Bits of a code."""
@@ -51,11 +96,10 @@ class FormatInfo:
     def __init__(self, facts: Mapping[str, Any]) -> None:
         self._name = facts["name"]
         self.bits = facts["width"]
-        self.eps = _optional(facts["epsilon"])
-        self.max = _number(facts["largest"])
-        self.min = _number(facts["lowest"])
-        self.smallest_normal = self.tiny = _optional(facts["smallest_normal"])
-        self.smallest_subnormal = _number(facts["smallest"])
+        self._texts = {key: facts[fact] for key, fact in _FACTS.items()}
+        for key, text in self._texts.items():
+            if text is None or not is_beyond(text):
+                setattr(self, key, self.nearest(key))
         # As NumPy has it.
         self.precision = None if self.eps is None else int(-math.log10(self.eps))
         self.resolution = None if self.precision is None else 10.0**-self.precision
@@ -63,6 +107,42 @@ class FormatInfo:
         self.has_nan = facts["has_nan"]
         self.has_infinity = facts["has_infinity"]
 
+    def nearest(self, key: str) -> float | None:
+        """A limit, ``"max"`` or the like, as the nearest of Python's floats, which
+        is infinite above their range and 0 below it.
+
+        >>> import numera
+        >>> info = numera.float(15, 48).finfo
+        >>> info.nearest("max"), info.nearest("smallest_normal")
+        (inf, 0.0)
+        """
+        text = self._texts[key]
+        return None if text is None else nearest(text)
+
+    def __getattr__(self, key: str) -> Any:
+        # Of limits, those that are out of range alone come here.
+        text = self.__dict__.get("_texts", {}).get(key)
+        if text is None:
+            raise AttributeError(f"'FormatInfo' has no '{key}'")
+        raise Error(
+            f"{key} of '{self._name}' is {text}, out of the range of Python's "
+            f"floats; .nearest('{key}') is the nearest of them"
+        )
+
     def __repr__(self) -> str:
-        shown = ", ".join(f"{key}={getattr(self, key)}" for key in self.__annotations__)
+        shown = ", ".join(
+            f"{key}={self.__dict__.get(key, self._texts.get(key))}"
+            for key in self.__annotations__
+        )
         return f"FormatInfo({self._name}: {shown})"
+
+
+_FACTS = {
+    "eps": "epsilon",
+    "max": "largest",
+    "min": "lowest",
+    "smallest_normal": "smallest_normal",
+    "tiny": "smallest_normal",
+    "smallest_subnormal": "smallest",
+}
+"""Limits that are numbers, and their names among the facts."""

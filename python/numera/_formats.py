@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterable, Mapping
+from decimal import Context, Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from numera import _sources
 from numera._errors import Error
-from numera._finfo import FormatInfo
+from numera._finfo import FormatInfo, is_beyond, limits, nearest
 from numera._sources import Source, Sources
 
 __all__ = ["Code", "Format", "ScaledFormat", "Table", "format", "formats", "load"]
@@ -28,6 +30,7 @@ class Code(NamedTuple):
     bits: str
     """By field: ``0 1000 001``."""
     value: float
+    """The nearest of Python's floats; infinite or 0 out of their range."""
     decimal: str
     """All digits of the value."""
 
@@ -111,8 +114,7 @@ class Format:
     def facts(self) -> dict[str, Any]:
         """What follows from the format: ``numera formats NAME --json``.
 
-        Numbers are exact, in hexadecimal, where :attr:`finfo` has the nearest of
-        Python's.
+        Numbers are exact, in hexadecimal, where :attr:`finfo` has Python's floats.
         """
         return json.loads(json.dumps(self._facts))
 
@@ -120,14 +122,21 @@ class Format:
     def finfo(self) -> FormatInfo:
         """Its limits, under the names that ``numpy.finfo`` has.
 
+        Those of an opaque format, of at most 16 bits, are found among the values of
+        its codes. The error of a limit beyond Python's floats has it exactly.
+
         >>> import numera
         >>> info = numera.format("f8E4M3FN").finfo
         >>> info.max, info.eps, info.smallest_subnormal
         (448.0, 0.125, 0.001953125)
         """
         if self._finfo is None:
-            self._known("precision")
-            self._finfo = FormatInfo(self._facts)
+            facts = self._facts
+            if self.family == "opaque":
+                facts = limits(self.name, self.width, self.values())
+            else:
+                self._known("precision")
+            self._finfo = FormatInfo(facts)
         return self._finfo
 
     def _known(self, key: str) -> Any:
@@ -153,11 +162,16 @@ class Format:
         0x6  1 10  -1
         0x7  1 11  -0.0625
         """
+        if self._facts.get("family") == "opaque":
+            return Table(
+                Code(code, f"{code:0{self.width}b}", value, _decimal(value))
+                for code, value in enumerate(self.values().tolist())
+            )
         return Table(
             Code(
                 int(row["code"], 16),
                 row["bits"],
-                float.fromhex(row["value"]),
+                nearest(row["value"]),
                 row["decimal"],
             )
             for row in json.loads(self._registry.table(self.name))
@@ -170,13 +184,24 @@ class Format:
         >>> numera.format("f4E2M1FN").values()[:8]
         array([0. , 0.5, 1. , 1.5, 2. , 3. , 4. , 6. ])
         """
-        self._known("precision")
+        is_opaque = self._facts.get("family") == "opaque"
+        if not is_opaque:
+            self._known("precision")
         if self.width > WIDEST_TABLE:
             raise Error(
                 f"format '{self.name}' has {self.width} bits, values are listed for "
                 f"at most {WIDEST_TABLE}"
             )
         codes = np.arange(2**self.width, dtype=np.uint64)
+        if is_opaque:
+            from numera import _arrays
+
+            return _arrays.decode(codes.astype(self.dtype), self, np.float64)
+        if any(is_beyond(self._facts[key]) for key in ("largest", "smallest")):
+            raise Error(
+                f"format '{self.name}' has values out of the range of f64; its "
+                f".table() has them"
+            )
         values = np.empty(len(codes))
         self._registry.decode(self.name, codes, values)
         return values
@@ -270,6 +295,17 @@ class ScaledFormat(Format):
 
     def table(self) -> Table:
         return self._known("table")
+
+
+def _decimal(value: float) -> str:
+    """All digits, as tables of other formats have them."""
+    if not math.isfinite(value) or value == 0:
+        return f"{value:g}"
+    exact = Decimal(value).normalize(Context(prec=1100))
+    if -5 < exact.adjusted() <= 20:
+        return f"{exact:f}"
+    digits, _, exponent = f"{exact:e}".partition("e")
+    return f"{digits}e{int(exponent):+03d}"
 
 
 def _make(name: str, sources: Sources) -> Format:

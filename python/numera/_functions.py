@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from numera import _arrays, _kernels, _sums
+from numera import _casts, _kernels, _sums
 from numera._array import Array, array, operand
 from numera._errors import Error
 from numera._formats import Format
@@ -59,6 +59,7 @@ def _total(
     result = np.empty((folded[0], folded[2]), fmt.dtype)
     inputs = [np.ascontiguousarray(codes).reshape(folded)]
     if is_mean:
+        accumulator.check_count(count)
         inputs.append(np.array(count, np.int64))
     if result.size:
         kernel.run(inputs, [result], codes.size)
@@ -204,7 +205,7 @@ def _keys(x: Array, nan_is_least: bool = False) -> np.ndarray[Any, Any]:
     it looks for the least number as well.
     """
     fmt = x._format
-    if _arrays.carrier(fmt):
+    if _casts.carrier(fmt):
         return x.values()
     if fmt.spelling.startswith(("posit<", "takum<")):
         # Codes as signed integers have the order of their values, and NaR is the

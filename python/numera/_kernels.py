@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from numera import _numera, _sources
-from numera._errors import check_whole
+from numera import _numera, _register, _sources
+from numera._errors import Error, check_whole
 from numera._formats import Format
 from numera._scaled import code_dtype
 
@@ -39,7 +39,10 @@ class Kernel:
         outputs: Sequence[int],
     ) -> None:
         registry = _sources.registry(_sources.merge(f._sources for f in formats))
-        self._native = _numera.Kernel(registry, text, inputs, outputs)
+        try:
+            self._native = _numera.Kernel(registry, text, inputs, outputs)
+        except Error as error:
+            raise _register.explained(error, formats) from None
         self._draws = "numera.draws" in text
 
     def run(self, inputs: list[Any], outputs: list[Any], work: int) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from numera import _arrays
+from numera import _arrays, _casts
 from numera._errors import Error
 from numera._formats import Format
 from numera._kernels import Draw, Kernel, constants, find, function, number
@@ -30,7 +30,7 @@ def quire_words(fmt: Any) -> int:
     >>> numera.quire_words("posit16"), numera.quire_words("bf16")
     (4, 10)
     """
-    fmt = _arrays.chosen(fmt)
+    fmt = _casts.chosen(fmt)
     if fmt.family == "opaque":
         raise Error(f"only the library of {fmt.name} knows its accumulator")
     bits = fmt.facts["quire_bits"]
@@ -58,7 +58,7 @@ def merge_quires(a: Any, b: Any, fmt: Any) -> np.ndarray[Any, Any]:
     >>> numera.round_quires(total, "posit16").item() == 2.0**-12
     True
     """
-    fmt = _arrays.chosen(fmt)
+    fmt = _casts.chosen(fmt)
     count = quire_words(fmt)
     a, b = (_words(each, count, fmt) for each in (a, b))
     if a.shape != b.shape:
@@ -75,8 +75,8 @@ def round_quires(words: Any, fmt: Any, to: Any = None) -> np.ndarray[Any, Any]:
 
     to  the format that they are rounded to, in its way; None: ``fmt``.
     """
-    fmt = _arrays.chosen(fmt)
-    to = fmt if to is None else _arrays.chosen(to)
+    fmt = _casts.chosen(fmt)
+    to = fmt if to is None else _casts.chosen(to)
     count = quire_words(fmt)
     words = _words(words, count, fmt)
     dtype = np.dtype(f"u{to.storage_bits // 8}")

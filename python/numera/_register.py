@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Formats of one's own: a library in C, and what it is for."""
+"""Formats of one's own: a library in C, what it is for, and what it lacks."""
 
 from __future__ import annotations
 
@@ -57,8 +57,6 @@ def register(
     """
     paths = [source] if isinstance(source, (str, os.PathLike)) else list(source)
     files = [os.path.abspath(os.fspath(path)) for path in paths]
-    if operations is None:
-        operations = _functions(name, files)
     entry = {
         "family": "opaque",
         "bits": bits,
@@ -69,20 +67,80 @@ def register(
         "identities": identities,
         "proofs": proofs,
     }
-    configuration = {
-        "formats": {name: _given(entry)},
-        "libraries": {name: {"path": files, **_given(library)}},
-        "lowerings": [
-            _lowering(name, operation, function, target)
-            for operation, function in operations.items()
-        ],
-    }
-    # A source that has changed since makes another registry.
-    text = f"{json.dumps(configuration, indent=1)}\n# {_digest(files)}\n"
-    sources = (Source(text, f"numera.register('{name}')", os.getcwd()),)
+
+    def sources_with(operations: Mapping[str, Any]) -> tuple[Source]:
+        configuration = {
+            "formats": {name: _given(entry)},
+            "libraries": {name: {"path": files, **_given(library)}},
+            "lowerings": [
+                _lowering(name, operation, function, target)
+                for operation, function in operations.items()
+            ],
+        }
+        # A source that has changed since makes another registry.
+        text = f"{json.dumps(configuration, indent=1)}\n# {_digest(files)}\n"
+        return (Source(text, f"numera.register('{name}')", os.getcwd()),)
+
+    if operations is None:
+        operations = _functions(name, files)
+        if not operations:
+            _check_compiles(name, sources_with({"add": f"{name}_add"}))
+            raise Error(
+                f"no function in {', '.join(files)} is called {name}_from_f32, "
+                f"{name}_add or the like; name them: operations={{'add': …}}"
+            )
+    sources = sources_with(operations)
     registered = _formats._make(name, sources)
     _sources.learn(sources)
     return registered
+
+
+def _check_compiles(name: str, sources: tuple[Source]) -> None:
+    """Says what the compiler says of a source in which no function was found."""
+    try:
+        _formats._make(name, sources)
+    except Error as error:
+        if "does not define" not in str(error):
+            raise
+
+
+_LACKS = re.compile(
+    r"no lowering for '(?P<operation>\w+)' "
+    r"(?:from '(?P<source>[^']+)' to '(?P<target>[^']+)'|in format '(?P<of>[^']+)')"
+    r"(?:.* predicate: (?P<predicate>\w+))?"
+)
+
+
+def explained(error: Error, formats: Iterable[Format]) -> Error:
+    """Of an operation that a registered format lacks, the function to write."""
+    found = _LACKS.search(str(error))
+    if found is None:
+        return error
+    own = {f.name for f in formats if _is_registered(f)}
+    for name, operation in (
+        (found["target"], f"from_{found['source']}"),
+        (found["source"], f"to_{found['target']}"),
+        (found["of"], found["operation"]),
+    ):
+        if name in own:
+            return Error(_advice(name, operation, found["predicate"]))
+    return error
+
+
+def _is_registered(fmt: Format) -> bool:
+    own = f"numera.register('{fmt.name}')"
+    return any(source.name == own for source in fmt._sources)
+
+
+def _advice(name: str, operation: str, predicate: str | None) -> str:
+    key = f"{operation} {predicate}" if predicate else operation
+    named = f"operations={{'{key}': …}}"
+    ways = f"name one, {named}"
+    if not predicate:  # functions that compare are found by no name
+        ways = f"write {name}_{operation}, or {ways}"
+    if not operation.startswith(("from_", "to_")):
+        ways += ", or register it with carrier='f32'"
+    return f"the source of format '{name}' has no function for '{key}'; {ways}"
 
 
 def _digest(files: Iterable[str]) -> str:
@@ -129,14 +187,8 @@ def _functions(name: str, files: Iterable[str]) -> dict[str, str]:
     for file in files:
         if file.endswith(_SOURCES):
             text += _sources.read(file).text
-    found = {
+    return {
         operation: f"{name}_{operation}"
         for operation in names
         if re.search(rf"\b{re.escape(name)}_{operation}\s*\(", text)
     }
-    if not found:
-        raise Error(
-            f"no function in {', '.join(files)} is called {name}_from_f32, {name}_add "
-            f"or the like; name them: operations={{'add': …}}"
-        )
-    return found

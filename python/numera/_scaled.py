@@ -125,9 +125,9 @@ def _values(array: np.ndarray[Any, Any], source: str) -> np.ndarray[Any, Any]:
     """f32 without gaps, which the steps of scaling are in (Z2, Z5)."""
     if source == "f32":
         return np.asarray(array, order="C")
-    from numera import _arrays
+    from numera import _casts
 
-    values = _arrays.decode_as(array, source, np.dtype("f4"))
+    values = _casts.decode_as(array, source, np.dtype("f4"))
     return np.asarray(values, order="C")
 
 
@@ -140,7 +140,7 @@ def quantize(
     threads: int,
 ) -> None:
     """Writes the values that are left of an array."""
-    from numera import _arrays
+    from numera import _casts
 
     axis = _normal_axis(fmt, axis, array.ndim)
     x = _values(array, source)
@@ -150,7 +150,7 @@ def quantize(
     y = np.empty(folded, np.float32)
     kernel = fmt.kernel("quantize", axis is not None or bool(fmt.block))
     kernel.run([x.reshape(folded)], [y], threads, 0, 0, 0)
-    _arrays.encode_as(y.reshape(x.shape), "f32", source, target)
+    _casts.encode_as(y.reshape(x.shape), "f32", source, target)
 
 
 def encode(

@@ -214,7 +214,7 @@ def einsum(
         else:
             found = _own(*_pair(found, own, later, accumulate), later, accumulate)
     assert found is not None
-    return found[0]._with(np.ascontiguousarray(_ordered(*found, output)))
+    return found[0]._with(np.asarray(_ordered(*found, output), order="C"))
 
 
 _functions.add(

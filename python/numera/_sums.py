@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from numera import _arrays, _numera
+import numpy as np
+
+from numera import _casts, _numera
 from numera._formats import Format
 from numera._kernels import (
     Draw,
@@ -21,6 +23,8 @@ from numera._kernels import (
 from numera._scaled import code_dtype
 
 _I64 = 6
+_COUNT = "fixed<63,0>"
+"""The format of a number of elements, an i64."""
 
 
 _accumulators: dict[tuple[Format, Any], Accumulator] = {}
@@ -29,7 +33,7 @@ _accumulators: dict[tuple[Format, Any], Accumulator] = {}
 def accumulator(fmt: Format, name: str | Format | None) -> Accumulator:
     """What sums of a format add up in, by a name; None: by default."""
     if isinstance(name, str) and name not in ("quire", "same"):
-        name = _arrays.chosen(name)
+        name = _casts.chosen(name)
     found = _accumulators.get((fmt, name))
     if found is None:
         found = _accumulators[fmt, name] = Accumulator(fmt, name)
@@ -45,18 +49,30 @@ class Accumulator:
             name = _numera.accumulator(fmt._registry, fmt.name)
         self.is_exact = name == "quire"
         self.is_same = name == "same"
-        self.format = fmt if self.is_exact or self.is_same else _arrays.chosen(name)
+        self.format = fmt if self.is_exact or self.is_same else _casts.chosen(name)
         self.key = "quire" if self.is_exact else "same" if self.is_same else self.format
         self.type = number(self.format)
         if self.is_exact:
             self.type = f"!numera.quire<{_parameter(fmt)}>"
 
-    def start(self, value: str = "0.0") -> str:
-        """The line that makes %start_value, where a reduction begins."""
+    def start(self, value: str = "0.0") -> list[str]:
+        """Lines that make %start_value, where a reduction begins."""
         if self.is_exact:
-            return f"%start_value = numera.quire_zero : {self.type}"
+            return [f"%start_value = numera.quire_zero : {self.type}"]
+        if self.format.family == "opaque":
+            kind = _casts.way_in("f32", self.format)
+            return [
+                f"%start_number = arith.constant {value} : {kind}",
+                f"%start_value = numera.cast %start_number : {kind} to {self.type}",
+            ]
         kind = "arith" if self.type in ("f32", "f64") else "numera"
-        return f"%start_value = {kind}.constant {value} : {self.type}"
+        return [f"%start_value = {kind}.constant {value} : {self.type}"]
+
+    def check_count(self, count: int) -> None:
+        """Refuses a divisor that no cast brings to the format."""
+        kind = _casts.way_in(_COUNT, self.format)
+        if kind != _COUNT:
+            _casts.narrowed(np.array(count), _COUNT, kind, self.format)
 
     def product(self, draw: Draw) -> list[str]:
         """The step %t of a contraction, on %x0, %x1 and %acc."""
@@ -122,7 +138,12 @@ def _rounded(
     if divisor:
         middle = fmt if at == kind else accumulator.format
         random = draw.operand(middle)
-        lines.append(f"%n = numera.cast %count{random} : i64 to {at}")
+        count, of = "%count", "i64"
+        step = _casts.way_in(_COUNT, middle)
+        if step != _COUNT:
+            count, of = "%whole", step
+            lines.append(f"%whole = arith.sitofp %count : i64 to {step}")
+        lines.append(f"%n = numera.cast {count}{random} : {of} to {at}")
         random = draw.operand(middle)
         lines.append(f"%d = numera.div {value}, %n{random} : {at}")
         value = "%d"
@@ -172,7 +193,7 @@ def contraction(accumulator: Accumulator) -> Kernel:
             f"%n1 = tensor.dim %a, %c1 : {kind}",
             f"%n2 = tensor.dim %b, %c2 : {kind}",
             f"%n3 = tensor.dim %a, %c2 : {kind}",
-            accumulator.start(),
+            *accumulator.start(),
             f"%empty = tensor.empty(%n0, %n1, %n2) : {sums}",
             (
                 f"%start = linalg.fill ins(%start_value : {accumulator.type}) "
@@ -213,7 +234,7 @@ def total(accumulator: Accumulator, divisor: bool, operation: str = "add") -> Ke
         [
             *constants(3),
             *(f"%n{d} = tensor.dim %a, %c{d} : {kind}" for d in range(3)),
-            accumulator.start("1.0" if operation == "mul" else "0.0"),
+            *accumulator.start("1.0" if operation == "mul" else "0.0"),
             f"%empty = tensor.empty(%n0, %n2) : {sums}",
             (
                 f"%start = linalg.fill ins(%start_value : {accumulator.type}) "

@@ -272,6 +272,42 @@ def test_many_calls_keep_no_memory():
     assert resident() - before < 1 << 20
 
 
+def test_codes_may_be_integers_and_lists():
+    values = numera.format("posit8").values()
+    assert numera.decode([1, 255], "posit8").tolist() == values[[1, 255]].tolist()
+    assert numera.decode([[1], [2]], "posit8").shape == (2, 1)
+    assert numera.decode(5, "posit8") == values[5]
+    assert numera.decode((0x3F80,), "bf16", "f8").dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    "codes, message",
+    [
+        (256, "codes of 'posit8' are 0 to 255, found 256"),
+        ([1, -1], "codes of 'posit8' are 0 to 255, found -1"),
+        ([1.0, 2.0], "codes of 'posit8' are integers, found 1.0"),
+        (np.arange(3), "codes of 'posit8' are integers of 8 bits, found int64"),
+    ],
+)
+def test_what_is_no_code_is_one_error(codes, message):
+    with pytest.raises(numera.Error) as error:
+        numera.decode(codes, "posit8")
+    assert str(error.value) == message
+
+
+def test_nearest_of_qpytorch_is_nearest_away_without_infinities():
+    # Its float_quantize adds half of the last place that stays to the bits of f32,
+    # and drops the others.
+    x = np.concatenate([np.arange(-4000, 4000) / 64, [1e30, -1e30]]).astype("f4")
+    x = x[(abs(x) >= 2**-15) | (x == 0)]  # it rounds subnormals in another way
+    half = np.uint32(1 << (23 - 2 - 1))
+    theirs = ((x.view("u4") + half) & ~(2 * half - np.uint32(1))).view("f4")
+    theirs = np.clip(theirs, -1.75 * 2**16, 1.75 * 2**16)
+    ours = numera.quantize(x, "float<5,2,finite>", rounding="nearest-away")
+    np.testing.assert_array_equal(ours, theirs)
+    assert (numera.quantize(x, "float<5,2,finite>") != theirs).any()
+
+
 # ---- what is refused --------------------------------------------------------
 
 

@@ -247,6 +247,52 @@ def test_elements_move_as_codes():
     assert np.array_equal(x, x.copy()) and not np.array_equal(x, y)
 
 
+def test_methods_are_functions_of_numpy():
+    x = numera.array(normal(4, 6), "posit16")
+    a = x.values()
+    for name, args in (
+        ("cumsum", (1,)), ("cumprod", (0,)), ("prod", (1,)), ("var", (0,)),
+        ("std", ()), ("clip", (-0.5, 0.5)),
+    ):  # fmt: skip
+        result = getattr(x, name)(*args)
+        assert result.format == x.format
+        assert np.array_equal(result, getattr(np, name)(x, *args)), name
+    assert np.array_equal(x.dot(x.T), x @ x.T)
+    assert x.argmax() == a.argmax() and x.argmin() == a.argmin()
+    assert np.array_equal(x.argmax(1, keepdims=True), a.argmax(1, keepdims=True))
+    assert np.array_equal(x.argsort(0), a.argsort(0))
+    flat = x.flatten()
+    assert not np.shares_memory(flat.codes, x.codes)
+    assert flat.sort() is None and flat.tolist() == sorted(a.ravel())
+    assert x.dtype == x.format and x.astype("bf16").astype(x.dtype).format == x.format
+
+
+def test_one_number_is_formatted_as_a_number():
+    x = numera.array([1.0, 2.5], "posit16")
+    assert f"{x[1]:.2f} {x.sum():+.1e} {x[1]} {x}" == "2.50 +3.5e+00 2.5 [1.  2.5]"
+    with pytest.raises(TypeError, match="unsupported format string"):
+        f"{x:.2f}"
+
+
+@pytest.mark.parametrize("name", ["f4", "<f4", "float32", "i4", "int32", "f8", "bool"])
+def test_names_of_types_of_numpy_are_types_where_no_format_has_them(name):
+    x = numera.array([1.0, 2.5], "posit16").astype(name)
+    assert type(x) is np.ndarray and x.dtype == np.dtype(name)
+
+
+def test_a_name_of_a_format_is_the_format():
+    x = numera.array([1.0, 2.5], "posit16")
+    assert x.astype("f16").format == numera.format("f16")  # NumPy's is f128
+    for name in ("O", "S2", "f5"):
+        with pytest.raises(numera.Error, match=f"unknown format '{name}'"):
+            x.astype(name)
+
+
+def test_a_sum_of_einstein_without_dimensions_has_none():
+    x = numera.array([1.0, 2.0], "posit16")
+    assert np.einsum("i,i", x, x).shape == ()
+
+
 def test_what_has_another_format_is_one_error():
     x = numera.array([1.0], "posit16")
     for other, message in (

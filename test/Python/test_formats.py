@@ -138,9 +138,38 @@ def test_finfo_has_none_for_what_a_format_lacks():
     assert posit.smallest_normal is None
     assert posit.max == 2.0**56
     assert not posit.has_infinity
-    wide = numera.float(15, 48)
-    assert wide.finfo.max == math.inf
-    assert wide.facts["largest"] == "0x1.ffffffffffffp+16383"
+
+
+def test_limits_beyond_floats_of_python_are_errors_that_have_them():
+    info = numera.float(15, 48).finfo
+    texts = {
+        "max": ("0x1.ffffffffffffp+16383", math.inf),
+        "min": ("-0x1.ffffffffffffp+16383", -math.inf),
+        "smallest_normal": ("0x1p-16382", 0.0),
+        "tiny": ("0x1p-16382", 0.0),
+        "smallest_subnormal": ("0x1p-16430", 0.0),
+    }
+    for key, (text, nearest) in texts.items():
+        with pytest.raises(numera.Error) as error:
+            getattr(info, key)
+        assert str(error.value) == (
+            f"{key} of 'float<15,48>' is {text}, out of the range of Python's floats; "
+            f".nearest('{key}') is the nearest of them"
+        )
+        assert info.nearest(key) == nearest
+        assert f"{key}={text}" in repr(info)
+    assert info.eps == info.nearest("eps") == 2.0**-48
+    assert repr(copy.copy(info)) == repr(pickle.loads(pickle.dumps(info))) == repr(info)
+    assert not hasattr(info, "other")
+
+
+def test_values_beyond_f64_are_in_the_table_alone():
+    wide = numera.float(12, 3)
+    with pytest.raises(numera.Error, match="values out of the range of f64; its .tab"):
+        wide.values()
+    table = wide.table()
+    assert table[1].value == 0 and table[1].decimal.endswith("e-617")
+    assert numera.float(11, 4).values()[1] == 2.0**-1026
 
 
 @pytest.mark.parametrize(("theirs", "ours"), SHARED.items())

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Formats that a library computes with."""
 
+import math
 import os
 import pathlib
 import pickle
@@ -51,11 +52,7 @@ def test_functions_called_after_the_format_are_its_operations():
     with pytest.raises(
         numera.Error, match="'mine' is opaque: only its library defines"
     ):
-        mine.values()
-    with pytest.raises(
-        numera.Error, match="'mine' is opaque: only its library defines"
-    ):
-        _ = mine.finfo
+        _ = mine.rounding
     assert pickle.loads(pickle.dumps(mine)) == mine
 
 
@@ -73,6 +70,129 @@ def test_operations_may_be_named():
     )
     program = numera.compile(SQUARE_PLUS, format="named")
     assert program([1.0, 3.0]).tolist() == [2, 18]
+
+
+# ---- arrays of them -----------------------------------------------------------
+
+
+@pytest.fixture
+def mine():
+    return numera.register("mine", bits=16, source=MINE, carrier="f32")
+
+
+def test_sums_begin_with_the_code_of_the_cast_of_zero(mine):
+    values = np.float32([[1, 2, 3], [4, 5, 7]])
+    a = numera.array(values, mine)
+    assert a.sum().item() == 22
+    assert a.mean(axis=1).tolist() == [2, truncated(16 / 3).item()]
+    assert np.prod(a).item() == 840
+    assert np.var(a[0]).item() == truncated(2 / 3).item()
+    assert (a @ a.T).tolist() == (values @ values.T).tolist()
+    assert a.sum(accumulate="f32").item() == 22
+
+
+def test_integers_and_f64_come_through_f32(mine):
+    a = numera.array([1.0, 2.0], mine)
+    assert a.format == mine and a.codes.tolist() == [0x3F80, 0x4000]
+    assert (a + 1).tolist() == (1 + a).tolist() == [2, 3]
+    assert (a * 0.5).tolist() == [0.5, 1]
+    assert (a == 1).tolist() == [True, False]
+    assert np.zeros_like(a).codes.tolist() == [0, 0]
+    assert numera.array(np.arange(3), mine).tolist() == [0, 1, 2]
+    assert numera.array([2**24 + 2, -(2**63)], mine).tolist() == [2**24, -(2.0**63)]
+    assert numera.array([1.0, 2.0], "f64").astype(mine).tolist() == [1, 2]
+    x = np.array([1.00390625, -math.inf, math.nan])
+    rounded = numera.quantize(x, mine)
+    assert rounded.dtype == x.dtype
+    np.testing.assert_array_equal(rounded, [1, -math.inf, math.nan])
+    out = np.empty_like(x)
+    assert numera.quantize(x, mine, out=out) is out and out[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("x", "number"),
+    [
+        (0.1, "0.1"),
+        ([1.0, 1e300], "1e+300"),
+        (2**24 + 1, "16777217"),
+        (np.uint64([3, 2**64 - 1]), "18446744073709551615"),
+        (np.int64([-(2**63) + 1]), "-9223372036854775807"),
+    ],
+)
+def test_what_f32_has_not_is_one_line(mine, x, number):
+    with pytest.raises(numera.Error) as error:
+        numera.array(x, mine)
+    assert str(error.value) == (
+        f"{number} is no number of f32, the widest type that 'mine' has a cast from; "
+        f"round it first, as np.float32({number})"
+    )
+
+
+def test_values_of_all_codes_are_decoded(mine):
+    brain = numera.format("bf16")  # what mine.c keeps of a float
+    np.testing.assert_array_equal(mine.values(), brain.values())
+    ours, theirs = mine.table(), brain.table()
+    assert ours[0x3FC0] == (0x3FC0, "0011111111000000", 1.5, "1.5")
+    assert [row.decimal for row in ours] == [row.decimal for row in theirs]
+    for key in ("bits", "eps", "max", "min", "smallest_subnormal", "precision",
+                "resolution", "significant_bits", "has_nan", "has_infinity"):  # fmt: skip
+        assert getattr(mine.finfo, key) == getattr(brain.finfo, key), key
+    assert mine.finfo.smallest_normal is None
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("agg")
+    assert mine.plot().get_lines()[0].get_ydata().max() == 8
+    pyplot.close("all")
+
+
+def test_casts_alone_are_enough_for_other_floats_and_formats():
+    names = ("from_f32", "to_f32", "add")
+    alone = numera.register(
+        "alone", bits=16, source=MINE, operations={k: f"mine_{k}" for k in names}
+    )
+    a = numera.array(np.float16([1, 2.5]), alone)
+    assert a.tolist() == a.values("f8").tolist() == [1, 2.5]
+    assert a.astype("posit16").astype(alone).tolist() == [1, 2.5]
+    assert np.max(a).item() == 2.5
+    assert a.sum().item() == 3.5
+
+
+def test_an_operation_that_the_source_lacks_is_one_line_of_what_to_write():
+    few = numera.register("few", bits=16, source=MINE, operations={"add": "mine_add"})
+    a = numera.Array(np.uint16([0, 1]), few)
+    b = numera.Array(np.uint16([1, 0]), few)
+    carrier = "or register it with carrier='f32'"
+    for call, line in (
+        (a.sum, "'from_f32'; write few_from_f32, or name one"),
+        (lambda: a + 1, "'from_f32'; write few_from_f32, or name one"),
+        (few.values, "'to_f32'; write few_to_f32, or name one"),
+        (lambda: a * b, "'mul'; write few_mul, or name one"),
+        (lambda: a < b, "'cmp olt'; name one"),
+    ):
+        with pytest.raises(numera.Error) as error:
+            call()
+        key = line.split("'")[1]
+        expected = f"the source of format 'few' has no function for {line}, "
+        expected += f"operations={{'{key}': …}}"
+        if "f32" not in key:
+            expected += f", {carrier}"
+        assert str(error.value) == expected
+
+
+def test_a_wide_format_lists_no_values(tmp_path):
+    source = tmp_path / "wide.c"
+    source.write_text("float wide_to_f32(unsigned x) { return x; }\n")
+    wide = numera.register("wide", bits=32, source=source)
+    line = "format 'wide' has 32 bits, values are listed for at most 16"
+    for call in (wide.values, wide.table, lambda: wide.finfo):
+        with pytest.raises(numera.Error, match=line):
+            call()
+
+
+def test_what_the_compiler_says_of_a_source_comes_first(tmp_path):
+    source = tmp_path / "wrong.c"
+    source.write_text("int x(\n")
+    with pytest.raises(numera.Error, match=r"wrong\.c:1:7: error: expected param"):
+        numera.register("wrong", bits=16, source=source)
 
 
 def test_a_missing_operation_is_an_error_that_says_how_to_register_it():

@@ -111,7 +111,7 @@ def _of_histogram(layer: Mapping[str, Any]) -> dict[str, Any]:
     found = {key: layer.get(key) for key in _SHOWN}
     own = format_of(layer)
     if own and found["format_exponents"]:
-        least = own.finfo.smallest_normal
+        least = own.finfo.nearest("smallest_normal")
         if least and math.isfinite(least):
             found["normal"] = math.frexp(least)[1] - 1
     return found

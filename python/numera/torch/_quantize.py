@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from numera import _arrays, _formats, _kernels
+from numera import _arrays, _casts, _formats, _kernels
 from numera._errors import Error
 from numera._formats import Format, ScaledFormat
 
@@ -25,7 +25,7 @@ def _named(spec: Spec | None) -> str | None:
     """A name for a graph, which holds strings."""
     if spec is None:
         return None
-    fmt = _arrays.chosen(spec)
+    fmt = _casts.chosen(spec)
     try:
         if _formats.format(fmt.name) == fmt:
             return fmt.name
@@ -37,13 +37,13 @@ def _named(spec: Spec | None) -> str | None:
 
 
 def _found(name: str) -> Format:
-    return _objects.get(name) or _arrays.chosen(name)
+    return _objects.get(name) or _casts.chosen(name)
 
 
 def _draws(fmt: Spec | None, rounding: str | None) -> bool:
     if fmt is None:
         return False
-    found = _arrays.chosen(fmt)
+    found = _casts.chosen(fmt)
     if isinstance(found, ScaledFormat):
         return False
     return rounding == "stochastic" or (

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from numera import _arrays, _formats, _kernels, _kinds, _numera
+from numera import _arrays, _casts, _formats, _kernels, _kinds, _numera
 from numera._errors import Error
 from numera._formats import Format, ScaledFormat
 
@@ -95,7 +95,7 @@ def of_dtype(dtype: torch.dtype) -> Format:
     name = _kinds.of_torch(dtype)
     if name is None:
         raise Error(f"a parameter or gradient of {dtype}, expected one of floats")
-    return _arrays.chosen(name)
+    return _casts.chosen(name)
 
 
 def has_all(wide: Format, fmt: Format) -> bool:
@@ -113,7 +113,7 @@ def has_all(wide: Format, fmt: Format) -> bool:
 
 
 def _chosen(spec: Spec) -> Format:
-    fmt = _arrays.chosen(spec)
+    fmt = _casts.chosen(spec)
     if isinstance(fmt, ScaledFormat):
         raise Error(f"'{fmt.name}' is a scaled format, expected one of numbers")
     return fmt

@@ -175,8 +175,10 @@ def _range(format: Format) -> tuple[float | None, float | None]:
     info = getattr(format, "finfo", None)
     if info is None:
         return None, None
-    least = info.smallest_normal
-    return info.max, info.smallest_subnormal if least is None else least
+    least = info.nearest("smallest_normal")
+    if least is None:
+        least = info.nearest("smallest_subnormal")
+    return info.nearest("max"), least
 
 
 def names_of(graph: fx.GraphModule) -> list[str]:
