@@ -77,8 +77,9 @@ if shutil.which("valgrind"):
 for tool in ("ptxas", "nvdisasm", "strace"):
     if shutil.which(tool):
         config.available_features.add(tool)
-if shutil.which("qemu-aarch64-static") and os.path.isdir("/usr/aarch64-linux-gnu"):
-    config.available_features.add("arm")
+with open("/proc/cpuinfo", encoding="utf-8") as cpus:
+    if {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"} <= set(cpus.read().split()):
+        config.available_features.add("avx512")
 if shutil.which("nvidia-smi"):
     config.available_features.add("cuda")
 

@@ -60,11 +60,6 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         return self._format
 
     @property
-    def dtype(self) -> Format:
-        """The format as well, so that ``y.astype(x.dtype)`` is in that of x."""
-        return self._format
-
-    @property
     def shape(self) -> tuple[int, ...]:
         """As of NumPy's arrays."""
         return self._codes.shape

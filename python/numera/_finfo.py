@@ -63,6 +63,10 @@ def _significant_bits(value: float) -> int:
     return (numerator // (numerator & -numerator or 1)).bit_length()
 
 
+class BeyondError(Error, AttributeError):
+    """A limit that none of Python's floats is."""
+
+
 class FormatInfo:
     """Limits of a format. What a format does not have is None.
 
@@ -116,6 +120,8 @@ class FormatInfo:
         >>> info.nearest("max"), info.nearest("smallest_normal")
         (inf, 0.0)
         """
+        if key not in self._texts:
+            raise Error(f"found '{key}', expected one of {', '.join(self._texts)}")
         text = self._texts[key]
         return None if text is None else nearest(text)
 
@@ -124,7 +130,7 @@ class FormatInfo:
         text = self.__dict__.get("_texts", {}).get(key)
         if text is None:
             raise AttributeError(f"'FormatInfo' has no '{key}'")
-        raise Error(
+        raise BeyondError(
             f"{key} of '{self._name}' is {text}, out of the range of Python's "
             f"floats; .nearest('{key}') is the nearest of them"
         )

@@ -114,7 +114,7 @@ _LACKS = re.compile(
 def explained(error: Error, formats: Iterable[Format]) -> Error:
     """Of an operation that a registered format lacks, the function to write."""
     found = _LACKS.search(str(error))
-    if found is None:
+    if found is None or "operands:" in str(error):
         return error
     own = {f.name for f in formats if _is_registered(f)}
     for name, operation in (
@@ -136,7 +136,7 @@ def _advice(name: str, operation: str, predicate: str | None) -> str:
     key = f"{operation} {predicate}" if predicate else operation
     named = f"operations={{'{key}': …}}"
     ways = f"name one, {named}"
-    if not predicate:  # functions that compare are found by no name
+    if not predicate and operation in _named_operations():
         ways = f"write {name}_{operation}, or {ways}"
     if not operation.startswith(("from_", "to_")):
         ways += ", or register it with carrier='f32'"
@@ -178,17 +178,22 @@ def _lowering(
     return {"op": operation, "format": name, **entry}
 
 
-def _functions(name: str, files: Iterable[str]) -> dict[str, str]:
-    """The functions in sources that are called after the format."""
+def _named_operations() -> list[str]:
+    """What functions are found for by their names."""
     names = [op for op, _ in _numera.operations() if op not in ("cast", "cmp", "mac")]
     for other in ["f32", "f64", *_INTEGERS]:
         names += [f"from_{other}", f"to_{other}"]
+    return names
+
+
+def _functions(name: str, files: Iterable[str]) -> dict[str, str]:
+    """The functions in sources that are called after the format."""
     text = ""
     for file in files:
         if file.endswith(_SOURCES):
             text += _sources.read(file).text
     return {
         operation: f"{name}_{operation}"
-        for operation in names
+        for operation in _named_operations()
         if re.search(rf"\b{re.escape(name)}_{operation}\s*\(", text)
     }

@@ -47,6 +47,9 @@ class Accumulator:
         self.of = fmt
         if name is None:
             name = _numera.accumulator(fmt._registry, fmt.name)
+            # A name in the format's own sources, whatever it means now.
+            if name == fmt.name:
+                name = fmt
         self.is_exact = name == "quire"
         self.is_same = name == "same"
         self.format = fmt if self.is_exact or self.is_same else _casts.chosen(name)

@@ -2,8 +2,7 @@
 //
 // The code between a C caller and a compiled function. It checks the caller's
 // arguments, sets the default floating-point environment, and passes results to
-// the caller. It is linked as bitcode into every program, so it uses only the C
-// library.
+// the caller. It is part of every program, so it uses only the C library.
 
 #include "CallContext.h"
 #include "Descriptor.h"

@@ -191,7 +191,8 @@ class Function(WarpgroupInstructions, HalfInstructions, MatrixInstructions,
     def watch_stores(self, parts, operands, text):
         """Refuses stores of the low bits of what an instruction on floats made:
         NVIDIA's assembler stores a number converted to an integer."""
-        types = [p for p in parts[1:] if p in WIDTH or p in ("f16", "bf16", "f16x2", "bf16x2")]
+        types = [p for p in parts[1:] if p in WIDTH or p in ("f16", "bf16", "f16x2", "bf16x2")
+                 or re.fullmatch(r"e\dm\d(x\d)?", p)]
         if parts[0] == "st" and set(re.findall(r"%\w+", operands[1])) & {
                 register for register, width in self.floats.items()
                 if width > WIDTH[types[-1]]}:

@@ -233,6 +233,26 @@ def test_a_name_that_is_registered_again_is_the_new_one(tmp_path):
     assert numera.compile(SQUARE_PLUS, format="again")([1.0]).tolist() == [4]
 
 
+def test_sums_are_in_the_format_whatever_its_name_means_now(tmp_path):
+    source = tmp_path / "again.c"
+    text = MINE.read_text().replace("mine_", "again_").replace("other_", "again_")
+    source.write_text(text)
+    first = numera.register("again", bits=16, source=source, carrier="f32")
+    source.write_text(text + "\n")
+    second = numera.register("again", bits=16, source=source, carrier="f32")
+    assert second != first
+    assert float(numera.array([1.0, 2.0], first).sum()) == 3
+    program = (
+        "import pickle, sys, numera; f = pickle.loads(bytes.fromhex(sys.argv[1])); "
+        "print(float(numera.array([1.0, 2.0], f).sum()))"
+    )
+    elsewhere = subprocess.run(
+        [sys.executable, "-c", program, pickle.dumps(second).hex()],
+        stdout=subprocess.PIPE, text=True, check=True,
+    )  # fmt: skip
+    assert elsewhere.stdout == "3.0\n"
+
+
 def test_a_machine_without_clang_says_so(tmp_path):
     # The compiler that Numera was built with is looked for first: it is hidden
     # where the kernel lets us.

@@ -6,7 +6,8 @@ import subprocess
 
 
 def session(text):
-    place = {"line": text.count("\n"), "character": len(text) - text.rfind("\n") - 1}
+    units = len(text[text.rfind("\n") + 1:].encode("utf-16-le")) // 2
+    place = {"line": text.count("\n"), "character": units}
     uri = "test:///folder/f.yaml"
     messages = [
         {"id": 0, "method": "initialize", "params": {"capabilities": {}}},
@@ -56,11 +57,16 @@ check("lowerings:\n  - {op: add, format: ", "bf16", "posit16")
 check("lowerings:\n  - op: add\n    vector: {", "lanes")
 check("policy:\n  rules:\n    - {match: x, ", "accumulate", "weights")
 check("policy:\n  default: bf16\n  rules:\n    - match: x\n      format: ", "f8E4M3FN")
+check(POSIT + "  # a comment\n  b: {family: fixed}\npolicy:\n  default: ", "a", "b", "bf16")
 check("libraries:\n  mine: {path: a.c, codes: ", "signed")
 
 found, _ = session(POSIT + "    bits: 16\n    ess: 2\n")
 assert len(found) == 1 and found[0]["range"]["start"] == {"line": 4, "character": 4}, found
 assert "unknown key 'ess'" in found[0]["message"] and found[0]["severity"] == 1, found
+wide = 'libraries: {m: {path: "ä€😀😀😀.c", '
+check(wide + "codes: ", "signed")
+found, _ = session(wide + "cods: signed}}")
+assert found[0]["range"]["start"]["character"] == 36, found
 found, _ = session("formats: {a: {family: posit")
 assert len(found) == 1 and "not valid YAML" in found[0]["message"], found
 print("suggestions and errors as expected")

@@ -11,6 +11,25 @@ using namespace llvm;
 using namespace llvm::lsp;
 using namespace numera;
 
+// Columns are counted in bytes here, and by editors in units of UTF-16.
+
+static StringRef lineOf(StringRef text, unsigned row) {
+  while (row-- > 0)
+    text = text.split('\n').second;
+  return text.split('\n').first;
+}
+
+/// True for a byte of UTF-8 that begins no character.
+static bool isWithin(char byte) { return (byte & 0xc0) == 0x80; }
+
+/// How many units of UTF-16 a text has; what is beyond 16 bits takes two.
+static size_t unitsOf(StringRef text) {
+  size_t count = 0;
+  for (char byte : text)
+    count += isWithin(byte) ? 0 : (byte & 0xf8) == 0xf0 ? 2 : 1;
+  return count;
+}
+
 namespace {
 
 class Server {
@@ -72,12 +91,13 @@ private:
                       stream);
     for (StringRef line : split(errors, '\n'))
       if (!line.empty())
-        found.diagnostics.push_back(diagnosticOf(line, uri.file()));
+        found.diagnostics.push_back(diagnosticOf(line, uri.file(), text));
     publish(found);
   }
 
   /// `file:line:column: error: text`; without a place it is the first line's.
-  static Diagnostic diagnosticOf(StringRef line, StringRef file) {
+  static Diagnostic diagnosticOf(StringRef line, StringRef file,
+                                 StringRef text) {
     Diagnostic diagnostic;
     diagnostic.source = "numera";
     diagnostic.severity = lsp::DiagnosticSeverity::Error;
@@ -92,7 +112,8 @@ private:
     else
       line.consume_front("error: ");
     diagnostic.message = line.str();
-    Position place(int(row) - 1, int(column) - 1);
+    StringRef before = lineOf(text, row - 1).take_front(column - 1);
+    Position place(int(row) - 1, int(unitsOf(before)));
     diagnostic.range = Range(place, Position(place.line, place.character + 1));
     return diagnostic;
   }
@@ -102,8 +123,7 @@ private:
     auto text = texts.find(given.textDocument.uri.uri());
     if (text != texts.end())
       for (const Suggestion &each :
-           suggestions.at(text->second, unsigned(given.position.line),
-                          unsigned(given.position.character))) {
+           suggestionsAt(text->second, given.position)) {
         CompletionItem item(each.word, each.isKey ? CompletionItemKind::Property
                                                   : CompletionItemKind::Value);
         item.insertText = each.isKey ? each.word + ": " : each.word;
@@ -111,6 +131,19 @@ private:
         list.items.push_back(std::move(item));
       }
     reply(std::move(list));
+  }
+
+  std::vector<Suggestion> suggestionsAt(StringRef text, Position place) const {
+    auto row = unsigned(place.line);
+    StringRef line = lineOf(text, row);
+    size_t bytes = 0;
+    while (bytes < line.size() &&
+           unitsOf(line.take_front(bytes)) < size_t(place.character))
+      ++bytes;
+    // Not within a character.
+    while (bytes < line.size() && isWithin(line[bytes]))
+      ++bytes;
+    return suggestions.at(text, row, unsigned(bytes));
   }
 
   Suggestions suggestions;

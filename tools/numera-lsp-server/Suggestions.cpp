@@ -21,10 +21,10 @@ namespace {
 
 /// Where the cursor is.
 struct Place {
-  SmallVector<StringRef> path;  ///< the keys from the file's mapping on
-  StringMap<StringRef> present; ///< what else that mapping has
-  StringRef key;                ///< whose value is typed; empty: a key is
-  StringRef family;             ///< of the format that the place is in
+  SmallVector<StringRef> path; ///< the keys from the file's mapping on
+  StringSet<> present;         ///< what else that mapping has
+  StringRef key;               ///< whose value is typed; empty: a key is
+  StringRef family;            ///< of the format that the place is in
 };
 
 /// One line of block style without its comment.
@@ -34,12 +34,9 @@ struct Line {
     indent = text.size() - content.size();
     if (content == "-" || content.starts_with("- ")) {
       isElement = true;
-      StringRef rest = content.drop_front().ltrim(' ');
-      content = rest;
-      inner = text.size() - rest.size();
-    } else {
-      inner = indent;
+      content = content.drop_front().ltrim(' ');
     }
+    inner = text.size() - content.size();
     std::tie(key, value) = content.split(':');
     hasKey = content.contains(':') && !key.contains('{');
     key = key.trim();
@@ -58,13 +55,13 @@ struct Line {
 /// Adds what `text`, which begins inside a mapping of flow style, has open at
 /// its end.
 static void followBraces(StringRef text, Place &place) {
-  SmallVector<StringMap<StringRef>> outer;
+  SmallVector<StringSet<>> outer;
   StringRef key;
   size_t begin = 0;
   auto end = [&](size_t i) {
     StringRef piece = text.slice(begin, i).trim();
     if (!key.empty())
-      place.present[key] = piece;
+      place.present.insert(key);
     if (key == "family")
       place.family = piece;
     begin = i + 1;
@@ -136,7 +133,7 @@ static Place placeAt(StringRef text, unsigned row, unsigned column) {
     if (line.inner == indent && line.key == "family" && place.family.empty())
       place.family = line.value;
     if (isInMapping && line.inner == indent && line.hasKey) {
-      place.present[line.key] = line.value;
+      place.present.insert(line.key);
       if (line.isElement) {
         goOut(line);
         isInMapping = false;
@@ -234,6 +231,28 @@ private:
 
 } // namespace
 
+/// The names of the file's own formats, one in a line.
+static SmallVector<StringRef> formatsOf(StringRef text) {
+  SmallVector<StringRef> lines, names;
+  text.split(lines, '\n');
+  bool isInside = false;
+  size_t indent = 0;
+  for (StringRef each : lines) {
+    Line line(each);
+    if (line.isBlank)
+      continue;
+    if (line.indent == 0) {
+      isInside = line.key == "formats";
+      indent = 0;
+    } else if (isInside && line.hasKey) {
+      indent = indent ? indent : line.indent;
+      if (line.indent == indent)
+        names.push_back(line.key);
+    }
+  }
+  return names;
+}
+
 static json::Value readSchema() {
   std::string text;
   raw_string_ostream stream(text);
@@ -272,6 +291,8 @@ std::vector<Suggestion> Suggestions::at(StringRef text, unsigned line,
       static const Registry builtin;
       for (const Registry::NamedFormat &named : builtin.formats())
         add(named.name, /*isKey=*/false);
+      for (StringRef name : formatsOf(text))
+        add(name, /*isKey=*/false);
     }
   }
   sort(found, [](const Suggestion &a, const Suggestion &b) {

@@ -17,6 +17,7 @@ using namespace llvm;
 /// has them in its tests.
 static int serveYAML(int argc, char **argv) {
   cl::opt<bool> isTest("lit-test", cl::desc("Read messages of a test"));
+  cl::opt<bool> standard("stdio", cl::desc("As it is; many editors say it"));
   cl::ParseCommandLineOptions(argc, argv, "Numera's server for YAML\n");
   if (isTest)
     lsp::URIForFile::registerSupportedScheme("test");

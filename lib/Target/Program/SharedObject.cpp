@@ -5,6 +5,7 @@
 
 #include "Compile.h"
 #include "Support/Embedded.h"
+#include "Support/Interrupt.h"
 #include "Support/Process.h"
 #include "numera/Target/Program/Program.h"
 #include "numera/Target/Support/StepTimes.h"
@@ -97,6 +98,17 @@ writeObjects(ArrayRef<MemoryBufferRef> objects,
   return files;
 }
 
+/// A linker that is ended just as it makes a file beside its output leaves it.
+static void removeBegun(StringRef output) {
+  std::error_code code;
+  StringRef folder = sys::path::parent_path(output);
+  for (sys::fs::directory_iterator it(folder.empty() ? "." : folder, code), end;
+       !code && it != end; it.increment(code))
+    if (sys::path::filename(it->path())
+            .starts_with((sys::path::filename(output) + ".tmp").str()))
+      sys::fs::remove(it->path());
+}
+
 /// Compiles, and has clang link the objects into `path`.
 static Error link(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
                   const Registry &registry, const CPUOptions &options,
@@ -109,14 +121,14 @@ static Error link(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
   StepScope step(options.times, "write");
   bool isExecutable = caller == Caller::Executable;
   std::vector<MemoryBufferRef> objects;
-  uint64_t size = 0;
-  for (const std::unique_ptr<MemoryBuffer> &object : code->objects) {
+  for (const std::unique_ptr<MemoryBuffer> &object : code->objects)
     objects.push_back(object->getMemBufferRef());
-    size += object->getBufferSize();
-  }
   objects.push_back(embeddedEntryObject());
   if (isExecutable)
     objects.push_back(embeddedMain());
+  uint64_t size = 0;
+  for (MemoryBufferRef object : objects)
+    size += object.getBufferSize();
   std::vector<std::string> arguments;
   Expected<std::vector<TemporaryFile>> files = writeObjects(objects, arguments);
   if (!files)
@@ -143,9 +155,12 @@ static Error link(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
         if (beforeLinking)
           beforeLinking();
         arguments.insert(arguments.end(), {"-o", temporary.str()});
+        // A signal is raised again when the linker's file is gone, too.
+        InterruptScope scope;
         Error error = runClang(/*cxx=*/isExecutable, arguments);
         if (!error)
           return Error::success();
+        removeBegun(temporary);
         std::string reason = toString(std::move(error));
         if (std::string full = findNoRoom(temporary, size); !full.empty())
           return createStringError("cannot write " + path + ": " + full);

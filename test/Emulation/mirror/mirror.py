@@ -2,15 +2,15 @@
 """Tests of the CPU, once more with programs for an emulated machine: their own
 commands, with a `numera` in front of the real one, and their own expected bits.
 
-That for the GPU (beside this file) names the target. Not in its list are those that have lines of their own for the GPU
-(bfloat-instruction, cpus, deinterleave, library-bfloat, signed-codes, threads),
-or a test of it (status-flags, flag-counts: nvptx-status-flags; scaled: nvptx-scaled;
-onnx-nodes, which is one); what is never run (aarch64, cpu-instructions: code for other machines;
-reference-self: no program at all); what looks at a program from outside
-(valgrind: its memory on the host), or needs what is not here (scaled-peers:
-other packages); plugin, which installs Numera, and compiles a model for the GPU
-without running it; and products, since functions on whole matrices are a CPU's,
-and nvptx refuses them by name.
+That for the GPU (beside this file) names the target. Not in its list are those that
+have lines of their own for the GPU (bfloat-instruction, cpus, deinterleave,
+library-bfloat, signed-codes, threads), or a test of it (status-flags, flag-counts:
+nvptx-status-flags; scaled: nvptx-scaled; onnx-nodes, which is one); what is never
+run (aarch64, cpu-instructions: code for other machines; reference-self: no program
+at all); what looks at a program from outside (valgrind: its memory on the host), or
+needs what is not here (scaled-peers: other packages); plugin, which installs
+Numera, and compiles a model for the GPU without running it; and products, since
+functions on whole matrices are a CPU's, and nvptx refuses them by name.
 
 That for 64-bit Arm (../arm) runs a program on both machines and compares. In its
 list is what runs a program without a library in machine code; not the test windows,

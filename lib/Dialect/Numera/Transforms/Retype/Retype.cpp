@@ -101,8 +101,8 @@ public:
     if (notReplaced)
       emitWarning(module.getLoc())
           << "format '" << policies.ofModel().format.spelling()
-          << "' is for nothing: floats of " << notReplaced
-          << " are what the model has, and not what it replaces; see --replace";
+          << "' replaces nothing: the model's floats are " << notReplaced
+          << "; see --replace";
     return assignRandomBits(module);
   }
 
@@ -365,14 +365,17 @@ Type Retyper::otherFloats() {
       formatOfFloat(registryOf(module), Float32Type::get(module.getContext())))
     return {};
   Type other;
+  auto isUsed = [&](Type type) {
+    if (!other && floats.formatOf(type))
+      other = numera::elementType(type);
+    return floats.isReplaced(type) || floats.formatOf(type) == format;
+  };
   WalkResult result = module.walk([&](Operation *op) {
-    for (Type type : op->getResultTypes()) {
-      if (floats.isReplaced(type) || floats.formatOf(type) == format)
-        return WalkResult::interrupt();
-      if (!other && floats.formatOf(type))
-        other = numera::elementType(type);
-    }
-    return WalkResult::advance();
+    bool found = llvm::any_of(op->getResultTypes(), isUsed);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        found |= llvm::any_of(block.getArgumentTypes(), isUsed);
+    return found ? WalkResult::interrupt() : WalkResult::advance();
   });
   return result.wasInterrupted() ? Type() : other;
 }

@@ -7,7 +7,6 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Threading.h"
 #include "numera/Dialect/Numera/IR/DenseCodes.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 
@@ -25,13 +24,13 @@ static uint64_t encodeNumber(const Format &format, const Unpacked &number) {
 
 /// Of elements of f32, some at a time.
 static void encodeFloats(const Format &format, ArrayRef<char> elements,
-                         MLIRContext *context, DenseCodesBuilder &codes) {
+                         DenseCodesBuilder &codes) {
   constexpr size_t atOnce = 1024;
+  float numbers[atOnce];
+  uint64_t found[atOnce];
   size_t count = elements.size() / sizeof(float);
-  parallelFor(context, 0, llvm::divideCeil(count, atOnce), [&](size_t block) {
-    float numbers[atOnce];
-    uint64_t found[atOnce];
-    size_t begin = block * atOnce, some = std::min(atOnce, count - begin);
+  for (size_t begin = 0; begin < count; begin += atOnce) {
+    size_t some = std::min(atOnce, count - begin);
     std::memcpy(numbers, elements.data() + begin * sizeof(float),
                 some * sizeof(float));
     format.getFamily().encodeAll(format, ArrayRef(numbers, some),
@@ -42,7 +41,7 @@ static void encodeFloats(const Format &format, ArrayRef<char> elements,
                 std::isinf(numbers[i])
                     ? encodeNumber(format, Unpacked::infinity(numbers[i] < 0))
                     : found[i]);
-  });
+  }
 }
 
 /// Numbers in a dense attribute, in the format `from`, one code an element.
@@ -56,7 +55,7 @@ static DenseElementsAttr encodeElements(const Format &format,
   int64_t count = values.isSplat() ? 1 : values.getNumElements();
   DenseCodesBuilder codes(storage, count);
   if (values.getElementType().isF32()) {
-    encodeFloats(format, values.getRawData(), values.getContext(), codes);
+    encodeFloats(format, values.getRawData(), codes);
   } else if (hasByteElements(values.getElementType())) {
     DenseCodes numbers(values);
     for (int64_t i = 0; i < count; ++i)
