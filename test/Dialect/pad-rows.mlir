@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // RUN: numera-opt %s --numera-loops --canonicalize --split-input-file | FileCheck %s
 
-// A buffer that is filled and gets a copy inside: each row is written once.
+// A buffer that is filled and gets a copy inside: each row is written once, what
+// is copied as one vector.
 // CHECK-LABEL: func.func @rows(
 // CHECK-SAME:    %[[X:.*]]: memref<2x3x4xf32>)
 // CHECK-DAG:     %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
@@ -20,10 +21,8 @@
 // CHECK-NEXT:        scf.if %[[INSIDE]] {
 // CHECK:               scf.for %[[K:.*]] = %[[C0]] to %[[C2]]
 // CHECK-NEXT:            memref.store %[[ONE]], %[[A]][%[[I]], %[[J]], %[[K]]]
-// CHECK:               scf.for %[[K:.*]] = %[[C2]] to %[[C6]]
-// CHECK-NEXT:            %[[FROM:.*]] = arith.subi %[[K]], %[[C2]]
-// CHECK-NEXT:            %[[E:.*]] = memref.load %[[X]][%[[I]], %{{.*}}, %[[FROM]]]
-// CHECK-NEXT:            memref.store %[[E]], %[[A]][%[[I]], %[[J]], %[[K]]]
+// CHECK:               %[[E:.*]] = vector.load %[[X]][%[[I]], %{{.*}}, %[[C0]]] : memref<2x3x4xf32>, vector<4xf32>
+// CHECK-NEXT:          vector.store %[[E]], %[[A]][%[[I]], %[[J]], %[[C2]]]
 // CHECK:               scf.for %[[K:.*]] = %[[C6]] to %[[C8]]
 // CHECK-NEXT:            memref.store %[[ONE]]
 // CHECK:             } else {
@@ -117,7 +116,7 @@ func.func @computed(%bias: memref<2xf32>) -> memref<2x6xf32> {
 // CHECK-LABEL: func.func @read_again(
 // CHECK:         %[[SUMS:.*]] = memref.alloc() : memref<2x4xf32>
 // CHECK:         arith.addf
-// CHECK:         memref.load %[[SUMS]]
+// CHECK:         vector.load %[[SUMS]]
 // CHECK:         return {{.*}}, %[[SUMS]]
 func.func @read_again() -> (memref<2x6xf32>, memref<2x4xf32>) {
   %zero = arith.constant 0.0 : f32
@@ -142,7 +141,7 @@ func.func @read_again() -> (memref<2x6xf32>, memref<2x4xf32>) {
 // CHECK:         %[[LINE:.*]] = memref.collapse_shape %[[SUMS]]
 // CHECK:         scf.for
 // CHECK:           arith.addf
-// CHECK:         memref.load %[[SUMS]]
+// CHECK:         vector.load %[[SUMS]]
 // CHECK:         memref.copy %[[LINE]]
 func.func @viewed(%line: memref<8xf32>) -> memref<2x6xf32> {
   %zero = arith.constant 0.0 : f32
@@ -174,7 +173,7 @@ func.func @viewed(%line: memref<8xf32>) -> memref<2x6xf32> {
 // CHECK-LABEL: func.func @from_its_own_buffer(
 // CHECK:         arith.addf
 // CHECK-NEXT:    memref.store {{.*}}, %[[SUMS:.*]][
-// CHECK:         memref.load %[[SUMS]][
+// CHECK:         vector.load %[[SUMS]][
 // CHECK:         return
 func.func @from_its_own_buffer() -> memref<2x6xf32> {
   %zero = arith.constant 0.0 : f32
@@ -207,7 +206,7 @@ func.func @from_its_own_buffer() -> memref<2x6xf32> {
 // CHECK-LABEL: func.func @carried(
 // CHECK:         arith.addf
 // CHECK-NEXT:    memref.store {{.*}}, %[[SUMS:.*]][
-// CHECK:         memref.load %[[SUMS]][
+// CHECK:         vector.load %[[SUMS]][
 // CHECK:         return
 func.func @carried(%n: index) -> memref<2x6xf32> {
   %zero = arith.constant 0.0 : f32

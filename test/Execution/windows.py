@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Sums over windows: shapes with whole and partial vectors, strides, distances
-within the window, f32 and f64. windows.py FOLDER
+"""Reductions of windows: shapes with whole and partial vectors, strides, distances
+within the window, f32 and f64; maxima and minima in formats too. windows.py FOLDER
 
 With a width that is known, results are the lanes of vectors; where it is dynamic,
 they are computed one by one. Both give the same bits, on several CPUs, and for
@@ -14,8 +14,8 @@ import sys
 import numpy as np
 
 
-def model(case, width, batch):
-    """A depthwise convolution; `width` and `batch` as types spell them."""
+def model(case, width, batch, step="numera.mac %a, %b,"):
+    """A depthwise convolution, or a pool; `width` and `batch` as types spell them."""
     channels, height, out, window, stride, apart, dtype = case
     rows = (height - 1) * stride + (window[0] - 1) * apart + 1
     columns = "?" if width == "?" else (out - 1) * stride + (window[1] - 1) * apart + 1
@@ -31,7 +31,7 @@ func.func @f(%image: {image}, %filter: {filters}, %start: {result}) -> {result} 
       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}}
       ins(%image, %filter : {image}, {filters}) outs(%start : {result}) {{
   ^bb0(%a: {dtype}, %b: {dtype}, %sum: {dtype}):
-    %1 = numera.mac %a, %b, %sum : {dtype}
+    %1 = {step} %sum : {dtype}
     linalg.yield %1 : {dtype}
   }} -> {result}
   return %0 : {result}
@@ -60,6 +60,59 @@ def reference(case, image, filters, start):
     return result
 
 
+# Words of numbers of each kind; NaNs of both signs, with payloads.
+EDGES = {"f4": np.array([0, 1 << 31, 0x7f800000, 0xff800000, 0x7fc00001, 0xffc00000,
+                         0x7f800001, 0xff812345, 1, 0x80000001], "u4"),
+         "f8": np.array([0, 1 << 63, 0x7ff << 52, 0xfff << 52, 0x7ff8 << 48 | 5,
+                         0xfff8 << 48, 0x7ff << 52 | 1, 1, 1 << 63 | 1], "u8")}
+
+
+def extremes(case, image, start, is_maximum):
+    """By Python's order of (number, positive zero), with one NaN."""
+    channels, height, out, window, stride, apart, dtype = case
+    parts = [start] + [image[:, :, i * apart:, j * apart:][:, :, ::stride, ::stride]
+                       [:, :, :height, :out]
+                       for i in range(window[0]) for j in range(window[1])]
+    order = max if is_maximum else min
+    result = np.empty_like(start)
+    for place in np.ndindex(start.shape):
+        numbers = [float(part[place]) for part in parts]
+        result[place] = (np.nan if any(np.isnan(numbers)) else
+                         order(numbers, key=lambda x: (x, np.copysign(1, x))))
+    return result
+
+
+def compare_extremes(folder, random, number, case):
+    size = "f4" if case[-1] == "f32" else "f8"
+    channels, height, out, window, stride, apart, dtype = case
+    shape = (2, channels, (height - 1) * stride + (window[0] - 1) * apart + 1,
+             (out - 1) * stride + (window[1] - 1) * apart + 1)
+    image = random.standard_normal(shape).astype(size)
+    start = random.standard_normal((2, channels, height, out)).astype(size) - 1
+    # Where windows are of zeros and negative numbers alone, signs of zeros count.
+    image[:, :, ::2] = -abs(image[:, :, ::2])
+    image[0] = np.where(random.random(shape[1:]) < .8, -abs(image[0]) * 0, image[0])
+    edges = EDGES[size].view(size)
+    for array in (image, start):
+        places = random.choice(array.size, max(4, array.size // 20), replace=False)
+        array.flat[places] = random.choice(edges, places.size)
+    arrays = [image, np.zeros((channels, *window), size), start]
+    cpu = ["x86-64-v2", "x86-64-v3", "native"][number % 3]
+    for op in ("max", "min"):
+        step = f"numera.{op} %a,"
+        fixed = model(case, out, "?" if number % 2 else 2, step)
+        vectors = run(folder, fixed, arrays, ["--cpu", cpu])
+        expected = extremes(case, image, start, op == "max")
+        assert vectors.tobytes() == expected.tobytes(), (case, op, cpu)
+        form = FORMATS[number % len(FORMATS)]
+        if dtype == "f32":
+            vectors = run(folder, fixed, arrays, ["--cpu", cpu, "--format", form])
+            alone = run(folder, model(case, "?", "?", step), arrays, ["--format", form])
+            assert vectors.tobytes() == alone.tobytes(), (case, op, cpu, form)
+
+
+FORMATS = ["bf16", "posit16", "f8E4M3FN", "f8E5M2FNUZ", "fixed<4,11>", "posit8",
+           "takum<16>", "float<5,7>", "lns<4,11>", "posit32"]
 CASES = [  # channels, height, width, window, stride, distance, type
     (3, 4, 14, (3, 3), 1, 1, "f32"), (2, 3, 7, (5, 5), 2, 1, "f32"),
     (2, 2, 16, (3, 3), 2, 1, "f32"), (1, 2, 33, (1, 7), 1, 2, "f32"),
@@ -91,6 +144,7 @@ def main():
             assert vectors.tobytes() == alone.tobytes(), (case, cpu)
             if arrays is whole:
                 assert np.array_equal(vectors, reference(case, *arrays)), case
+        compare_extremes(folder, random, number, case)
     print(len(CASES), "windows")
 
 

@@ -341,16 +341,36 @@ static void markParallel(linalg::LinalgOp op, ArrayRef<Operation *> loops) {
   }
 }
 
-/// The number that all elements of a sum's result have before it, by a fill
-/// right in front of it, which goes; null if there is none.
-static Value takeStart(IRRewriter &rewriter, linalg::GenericOp sum) {
-  Operation *before = sum->getPrevNode();
+/// The buffer that a view is of, where it has all of its elements.
+static Value wholeBuffer(Value view) {
+  auto elements = [](Value buffer) -> std::optional<int64_t> {
+    auto type = dyn_cast<MemRefType>(buffer.getType());
+    if (!type || !type.hasStaticShape())
+      return std::nullopt;
+    return type.getNumElements();
+  };
+  while (isa_and_nonnull<memref::CollapseShapeOp, memref::ExpandShapeOp,
+                         memref::SubViewOp>(view.getDefiningOp())) {
+    Value source =
+        cast<ViewLikeOpInterface>(view.getDefiningOp()).getViewSource();
+    if (!elements(view) || elements(view) != elements(source))
+      break;
+    view = source;
+  }
+  return view;
+}
+
+/// The number that all elements of a reduction's result have before it, by a
+/// fill right in front of it, which goes; null if there is none.
+static Value takeStart(IRRewriter &rewriter, linalg::GenericOp reduction) {
+  Operation *before = reduction->getPrevNode();
   while (before && isMemoryEffectFree(before))
     before = before->getPrevNode();
   auto fill = dyn_cast_or_null<linalg::GenericOp>(before);
   if (!fill || fill.getNumDpsInputs() != 1 ||
       isa<ShapedType>(fill.getDpsInputs()[0].getType()) ||
-      fill.getDpsInits() != sum.getDpsInits() ||
+      wholeBuffer(fill.getDpsInits()[0]) !=
+          wholeBuffer(reduction.getDpsInits()[0]) ||
       !llvm::hasSingleElement(*fill.getBody()) ||
       fill.getBody()->getTerminator()->getOperand(0) !=
           fill.getBody()->getArgument(0))
@@ -374,10 +394,10 @@ struct LoopsPass : impl::NumeraLoopsBase<LoopsPass> {
       sliceAtConstants(rewriter, generic);
       collapse(rewriter, interchange(rewriter, generic));
     }
-    // Sums over windows, with what they begin with.
+    // Reductions of windows, with what they begin with.
     llvm::MapVector<Operation *, Value> windows;
     getOperation().walk([&](linalg::GenericOp op) {
-      if (isWindowSum(op))
+      if (isWindowReduction(op))
         windows.insert({op, Value()});
     });
     for (auto &[op, start] : windows)
@@ -391,7 +411,7 @@ struct LoopsPass : impl::NumeraLoopsBase<LoopsPass> {
       if (generic)
         loops = reduceInBlocks(rewriter, generic);
       if (auto window = windows.find(op); window != windows.end())
-        loops = sumInWindows(rewriter, generic, window->second);
+        loops = reduceInWindows(rewriter, generic, window->second);
       if (loops) {
         markParallel(op, *loops);
         rewriter.eraseOp(op);

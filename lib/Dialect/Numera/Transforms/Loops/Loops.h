@@ -71,13 +71,13 @@ void maskShortLoop(mlir::scf::ForOp loop);
 std::optional<llvm::SmallVector<mlir::Operation *>>
 reduceInBlocks(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp generic);
 
-/// True for sums over short windows in f32 or f64 whose results can be the
-/// lanes of vectors.
-bool isWindowSum(mlir::linalg::GenericOp generic);
+/// True for reductions of short windows whose results can be the lanes of
+/// vectors: sums in f32 or f64, maxima and minima of numbers and of codes.
+bool isWindowReduction(mlir::linalg::GenericOp generic);
 /// Loops for them, the outermost first. They begin with `start`, or where that
 /// is null with what the result's buffer holds.
 llvm::SmallVector<mlir::Operation *>
-sumInWindows(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp generic,
+reduceInWindows(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp generic,
              mlir::Value start);
 
 } // namespace numera

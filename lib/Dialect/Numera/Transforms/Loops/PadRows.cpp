@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -50,6 +51,9 @@ private:
   void writeRow(int64_t begin, int64_t end,
                 llvm::function_ref<Value(Value)> element);
   Value elementAt(ArrayRef<Value> indices);
+  /// True for rows of the source that are moved as one vector: loops of so few
+  /// steps remain scalar.
+  bool isOneVector();
   Value isInside();
 
   IRRewriter &rewriter;
@@ -87,6 +91,13 @@ Value PadRows::elementAt(ArrayRef<Value> indices) {
     map.map(producer.getMatchingBlockArgument(input),
             readAt(rewriter, producer, *input, indices));
   return cloneBody(rewriter, producer, map);
+}
+
+bool PadRows::isOneVector() {
+  constexpr int64_t longest = 32;
+  auto type = cast<MemRefType>(padding.copy.getSource().getType());
+  return !padding.producer && type.getShape().back() <= longest &&
+         type.isLastDimUnitStride() && type.getElementType().isIntOrFloat();
 }
 
 /// Whether the row has a part of the source; null if every row has one.
@@ -130,12 +141,23 @@ void PadRows::emit() {
                  : index);
     }
     writeRow(0, first, border);
-    writeRow(first, end, [&](Value index) -> Value {
-      SmallVector<Value> indices = from;
-      indices.push_back(
-          arith::SubIOp::create(rewriter, loc, index, constant(first)));
-      return elementAt(indices);
-    });
+    if (isOneVector()) {
+      Value source = padding.copy.getSource();
+      auto type =
+          VectorType::get(end - first, getElementTypeOrSelf(source.getType()));
+      SmallVector<Value> indices = place;
+      indices.push_back(constant(first));
+      from.push_back(constant(0));
+      Value row = vector::LoadOp::create(rewriter, loc, type, source, from);
+      vector::StoreOp::create(rewriter, loc, row, buffer, indices);
+    } else {
+      writeRow(first, end, [&](Value index) -> Value {
+        SmallVector<Value> indices = from;
+        indices.push_back(
+            arith::SubIOp::create(rewriter, loc, index, constant(first)));
+        return elementAt(indices);
+      });
+    }
     writeRow(end, shape.back(), border);
   };
   if (Value inside = isInside()) {

@@ -89,3 +89,57 @@ func.func @filled(%start: f32, %image: memref<18xf32>, %filter: memref<3xf32>, %
   }
   return
 }
+
+// -----
+
+// A maximum of f32 is told by three integers. What the buffer was filled with is
+// not written first.
+#image = affine_map<(c, x, j) -> (c, x + j)>
+#taps = affine_map<(c, x, j) -> (j)>
+#result = affine_map<(c, x, j) -> (c, x)>
+// CHECK-LABEL: func.func @maxima
+// CHECK-NOT: memref.store
+// CHECK: %[[FIRST:.*]] = arith.bitcast %{{.*}} : vector<16xf32> to vector<16xi32>
+// CHECK: %[[X:.*]] = arith.bitcast %{{.*}} : vector<16xf32> to vector<16xi32>
+// CHECK: %[[MOST:.*]] = arith.maxsi %[[FIRST]], %[[X]]
+// CHECK: %[[LEAST:.*]] = arith.minui %[[FIRST]], %[[X]]
+// CHECK: %[[LAST:.*]] = arith.maxui %[[FIRST]], %[[X]]
+// CHECK: arith.maxsi %[[MOST]],
+// CHECK: arith.minui %[[LEAST]],
+// CHECK: arith.maxui %[[LAST]],
+// CHECK: arith.select
+// CHECK-NOT: numera.max
+func.func @maxima(%image: memref<3x17xf32>, %taps: memref<2xf32>, %result: memref<3x16xf32>) {
+  %lowest = arith.constant 0xFF800000 : f32
+  linalg.fill ins(%lowest : f32) outs(%result : memref<3x16xf32>)
+  linalg.generic {indexing_maps = [#image, #taps, #result],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%image, %taps : memref<3x17xf32>, memref<2xf32>) outs(%result : memref<3x16xf32>) {
+  ^bb0(%a: f32, %unread: f32, %max: f32):
+    %0 = numera.max %a, %max : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+// Codes have the format's own operation, on vectors. The sizes of the window come
+// from a buffer of any type.
+#image = affine_map<(c, x, j) -> (c, x + j)>
+#taps = affine_map<(c, x, j) -> (j)>
+#result = affine_map<(c, x, j) -> (c, x)>
+// CHECK-LABEL: func.func @minima_of_codes
+// CHECK: numera.min %{{.*}}, %{{.*}} {format = #numera.format<posit<16, 2>>} : vector<16xi16>
+// CHECK: numera.min %{{.*}}, %{{.*}} {format = #numera.format<posit<16, 2>>} : vector<16xi16>
+// CHECK: vector.store
+func.func @minima_of_codes(%image: memref<3x17xi16>, %taps: memref<2xf32>, %result: memref<3x16xi16>) {
+  linalg.generic {indexing_maps = [#image, #taps, #result],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%image, %taps : memref<3x17xi16>, memref<2xf32>) outs(%result : memref<3x16xi16>) {
+  ^bb0(%a: i16, %unread: f32, %min: i16):
+    %0 = numera.min %a, %min {format = #numera.format<posit<16, 2>>} : i16
+    linalg.yield %0 : i16
+  }
+  return
+}

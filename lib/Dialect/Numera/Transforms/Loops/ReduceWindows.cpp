@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// Sums over windows in f32 or f64, as of depthwise convolutions: neighbouring
-// results are the lanes of a vector, which stays in a register for the whole
-// window.
+// Reductions of windows: sums in f32 or f64, as of depthwise convolutions, and
+// maxima and minima in any format, as of pools. Neighbouring results are the
+// lanes of a vector, which stays in a register for the whole window.
 //
 //   sum[x … x+15] = mac(image[x+kx … x+kx+15], filter[kx], sum[x … x+15])
 //
 // The steps of a result come in their written order. As loops of scalars, which
 // LLVM vectorises, each step would read and write its results in memory.
+//
+// Maxima and minima of f32 or f64 need no comparison of numbers. With their
+// words as integers, positive numbers ascend, and negative ones descend below
+// the sign bit of unsigned words. So three integers tell both of a window:
+//
+//   the largest, signed      is the maximum where it is positive
+//   the least, unsigned      is the maximum where none is positive, and the
+//                            minimum where none is negative
+//   the largest, unsigned    is the minimum where it is negative
+//
+// A NaN is above infinity: a positive one in the first, another in the last.
 
 #include "Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -39,6 +50,19 @@ static std::optional<int64_t> strideOfLanes(AffineMap map, unsigned loop) {
   return stride ? std::optional(stride.getValue()) : std::nullopt;
 }
 
+/// The maximum or minimum that is all of the body, of what is read and of the
+/// result; null if the body is anything else.
+static Operation *extremumOf(linalg::GenericOp generic) {
+  Block &body = *generic.getBody();
+  Operation *step = body.getTerminator()->getOperand(0).getDefiningOp();
+  bool isWhole =
+      isa_and_nonnull<MaxOp, MinOp>(step) &&
+      llvm::hasNItems(body.begin(), body.end(), 2) &&
+      llvm::is_contained(step->getOperands(), body.getArgument(0)) &&
+      llvm::is_contained(step->getOperands(), body.getArguments().back());
+  return isWhole ? step : nullptr;
+}
+
 /// A step of the machine's own arithmetic.
 static bool isMachineStep(Operation &op) {
   if (isa<linalg::YieldOp>(op))
@@ -51,9 +75,10 @@ static bool isMachineStep(Operation &op) {
 }
 
 namespace {
-class WindowSums {
+class WindowReducer {
 public:
-  WindowSums(IRRewriter &rewriter, linalg::GenericOp generic, Value start = {})
+  WindowReducer(IRRewriter &rewriter, linalg::GenericOp generic,
+                Value start = {})
       : rewriter(rewriter), generic(generic), start(start),
         loc(generic.getLoc()), inner(generic.getNumLoops() - 1),
         ranges(generic.getStaticLoopRanges()) {}
@@ -67,6 +92,12 @@ private:
   void emitBlock(int64_t count);
   /// What the body is given of an operand.
   Value lanesOf(OpOperand &operand, int64_t count);
+  /// The numbers of all sums, or extrema, behind a step that is given `inputs`:
+  /// one vector, or three of integers.
+  SmallVector<Value> step(ValueRange inputs, ValueRange before);
+  /// The maxima or minima that three vectors of integers tell.
+  Value fromWords(ValueRange words);
+  bool isOfWords() { return extremum && !element.isInteger(); }
   Value load(Value buffer, ValueRange indices, int64_t count);
   SmallVector<Value> indicesOf(OpOperand &operand);
   Value constant(int64_t value) {
@@ -86,12 +117,13 @@ private:
   SmallVector<int64_t> ranges;
   SmallVector<int64_t> strides; ///< of each input
   Type element;
+  Operation *extremum = nullptr; ///< the body, where it is one
   int64_t lanes = 0;
   SmallVector<Value> place; ///< the value of each loop
 };
 } // namespace
 
-bool WindowSums::hasForm() {
+bool WindowReducer::hasForm() {
   constexpr int64_t leastLanes = 4, mostSteps = 64;
   if (!generic.hasPureBufferSemantics() || generic.hasIndexSemantics() ||
       generic.getNumReductionLoops() == 0 || generic.getNumDpsInits() != 1)
@@ -111,18 +143,25 @@ bool WindowSums::hasForm() {
   if (steps < 2 || steps > mostSteps)
     return false;
   element = getElementTypeOrSelf(generic.getDpsInits()[0].getType());
-  if (!element.isF32() && !element.isF64())
+  extremum = extremumOf(generic);
+  if (!element.isF32() && !element.isF64() &&
+      !(extremum && element.isInteger() &&
+        element.getIntOrFloatBitWidth() <= 64))
     return false;
-  lanes = element.isF32() ? 16 : 8;
+  lanes = element.getIntOrFloatBitWidth() > 32 ? 8 : 16;
   bool isWindow = false;
   for (OpOperand &operand : generic->getOpOperands()) {
     auto type = dyn_cast<MemRefType>(operand.get().getType());
     AffineMap map = generic.getMatchingIndexingMap(&operand);
+    bool isResult = generic.isDpsInit(&operand);
+    if (!isResult && !generic.payloadUsesValueFromOperand(&operand)) {
+      strides.push_back(0); // there for the sizes of the window
+      continue;
+    }
     if (!type || type.getElementType() != element ||
         (type.getRank() > 0 && !type.isLastDimUnitStride()))
       return false;
     std::optional<int64_t> stride = strideOfLanes(map, inner);
-    bool isResult = generic.isDpsInit(&operand);
     if (!stride || *stride < 0 || *stride > 2 || (isResult && *stride != 1))
       return false;
     // Neighbours share what is read.
@@ -135,15 +174,16 @@ bool WindowSums::hasForm() {
     if (!isResult)
       strides.push_back(*stride);
   }
-  return isWindow && llvm::all_of(*generic.getBody(), isMachineStep);
+  return isWindow &&
+         (extremum || llvm::all_of(*generic.getBody(), isMachineStep));
 }
 
-SmallVector<Value> WindowSums::indicesOf(OpOperand &operand) {
+SmallVector<Value> WindowReducer::indicesOf(OpOperand &operand) {
   return indicesAt(rewriter, loc, generic.getMatchingIndexingMap(&operand),
                    place);
 }
 
-Value WindowSums::load(Value buffer, ValueRange indices, int64_t count) {
+Value WindowReducer::load(Value buffer, ValueRange indices, int64_t count) {
   if (count >= lanes)
     return vector::LoadOp::create(rewriter, loc, vectorType(), buffer, indices);
   Value none = arith::ConstantOp::create(rewriter, loc,
@@ -152,7 +192,7 @@ Value WindowSums::load(Value buffer, ValueRange indices, int64_t count) {
                                       indices, maskOf(count), none);
 }
 
-Value WindowSums::lanesOf(OpOperand &operand, int64_t count) {
+Value WindowReducer::lanesOf(OpOperand &operand, int64_t count) {
   int64_t stride = strides[operand.getOperandNumber()];
   SmallVector<Value> indices = indicesOf(operand);
   if (stride == 0) {
@@ -176,46 +216,101 @@ Value WindowSums::lanesOf(OpOperand &operand, int64_t count) {
   return vector::ShuffleOp::create(rewriter, loc, first, second, even);
 }
 
-void WindowSums::emitBlock(int64_t count) {
+SmallVector<Value> WindowReducer::step(ValueRange inputs, ValueRange before) {
+  if (isOfWords()) {
+    Value x = inputs.front();
+    return {
+        arith::MaxSIOp::create(rewriter, loc, before[0], x),
+        arith::MinUIOp::create(rewriter, loc, before[1], x),
+        arith::MaxUIOp::create(rewriter, loc, before[2], x),
+    };
+  }
+  Block &body = *generic.getBody();
+  IRMapping map;
+  map.map(body.getArguments().drop_back(), inputs);
+  map.map(body.getArguments().back(), before.front());
+  for (Operation &op : body.without_terminator()) {
+    Operation *vector = rewriter.clone(op, map);
+    vector->getResult(0).setType(vectorType());
+  }
+  return {map.lookup(body.getTerminator()->getOperand(0))};
+}
+
+Value WindowReducer::fromWords(ValueRange words) {
+  auto type = cast<VectorType>(words[0].getType());
+  auto word = [&](const APInt &value) -> Value {
+    return arith::ConstantOp::create(rewriter, loc,
+                                     DenseElementsAttr::get(type, value));
+  };
+  auto compare = [&](arith::CmpIPredicate predicate, Value x,
+                     const APInt &bound) -> Value {
+    return arith::CmpIOp::create(rewriter, loc, predicate, x, word(bound));
+  };
+  const llvm::fltSemantics &format =
+      cast<FloatType>(element).getFloatSemantics();
+  APInt infinity = APFloat::getInf(format).bitcastToAPInt();
+  APInt negative = APFloat::getInf(format, true).bitcastToAPInt();
+  APInt sign = APInt::getSignMask(infinity.getBitWidth());
+  Value most = words[0], least = words[1], last = words[2];
+  using enum arith::CmpIPredicate;
+  Value found =
+      isa<MaxOp>(extremum)
+          ? arith::SelectOp::create(
+                rewriter, loc, compare(slt, most, sign ^ sign), least, most)
+          : arith::SelectOp::create(rewriter, loc, compare(uge, last, sign),
+                                    last, least);
+  Value isNaN =
+      arith::OrIOp::create(rewriter, loc, compare(sgt, most, infinity),
+                           compare(ugt, last, negative));
+  APInt nan = APFloat::getQNaN(format).bitcastToAPInt();
+  found = arith::SelectOp::create(rewriter, loc, isNaN, word(nan), found);
+  return arith::BitcastOp::create(rewriter, loc, vectorType(), found);
+}
+
+void WindowReducer::emitBlock(int64_t count) {
   OpOperand &result = generic.getDpsInitsMutable()[0];
   SmallVector<unsigned> window;
   generic.getReductionDims(window);
   for (unsigned loop : window)
     place[loop] = constant(0); // the result is the same for all
   SmallVector<Value> indices = indicesOf(result);
-  Value sum =
+  Value first =
       start ? vector::BroadcastOp::create(rewriter, loc, vectorType(), start)
             : load(result.get(), indices, count);
-  Block &body = *generic.getBody();
-  SmallVector<int64_t> step(window.size());
+  Type wordType = VectorType::get(
+      {lanes}, rewriter.getIntegerType(element.getIntOrFloatBitWidth()));
+  auto toWords = [&](Value vector) -> Value {
+    return isOfWords()
+               ? arith::BitcastOp::create(rewriter, loc, wordType, vector)
+               : vector;
+  };
+  SmallVector<Value> results(isOfWords() ? 3 : 1, toWords(first));
+  SmallVector<int64_t> tap(window.size());
   for (bool isMore = true; isMore;) {
-    for (auto [loop, value] : llvm::zip_equal(window, step))
+    for (auto [loop, value] : llvm::zip_equal(window, tap))
       place[loop] = constant(value);
-    IRMapping map;
+    SmallVector<Value> inputs;
     for (OpOperand *operand : generic.getDpsInputOperands())
-      map.map(body.getArgument(operand->getOperandNumber()),
-              lanesOf(*operand, count));
-    map.map(body.getArguments().back(), sum);
-    for (Operation &op : body.without_terminator()) {
-      Operation *vector = rewriter.clone(op, map);
-      vector->getResult(0).setType(vectorType());
-    }
-    sum = map.lookup(body.getTerminator()->getOperand(0));
+      inputs.push_back(generic.payloadUsesValueFromOperand(operand)
+                           ? toWords(lanesOf(*operand, count))
+                           : results.front()); // which is not read
+    results = step(inputs, results);
     // The last loop of the window runs fastest.
     isMore = false;
     for (size_t i = window.size(); i-- > 0 && !isMore;) {
-      isMore = ++step[i] < ranges[window[i]];
-      step[i] = isMore ? step[i] : 0;
+      isMore = ++tap[i] < ranges[window[i]];
+      tap[i] = isMore ? tap[i] : 0;
     }
   }
+  Value reduced = isOfWords() ? fromWords(results) : results.front();
   if (count >= lanes)
-    vector::StoreOp::create(rewriter, loc, sum, result.get(), indices);
+    vector::StoreOp::create(rewriter, loc, reduced, result.get(), indices);
   else
     vector::MaskedStoreOp::create(rewriter, loc, result.get(), indices,
-                                  maskOf(count), sum);
+                                  maskOf(count), reduced);
 }
 
-SmallVector<Operation *> WindowSums::emit() {
+SmallVector<Operation *> WindowReducer::emit() {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(generic);
   auto kinds = generic.getIteratorTypesArray();
@@ -255,17 +350,18 @@ SmallVector<Operation *> WindowSums::emit() {
   return loops;
 }
 
-bool isWindowSum(linalg::GenericOp generic) {
+bool isWindowReduction(linalg::GenericOp generic) {
   IRRewriter rewriter(generic.getContext());
-  return generic.getNumLoops() > 0 && WindowSums(rewriter, generic).hasForm();
+  return generic.getNumLoops() > 0 &&
+         WindowReducer(rewriter, generic).hasForm();
 }
 
-SmallVector<Operation *> sumInWindows(IRRewriter &rewriter,
-                                      linalg::GenericOp generic, Value start) {
-  WindowSums sums(rewriter, generic, start);
-  [[maybe_unused]] bool hasForm = sums.hasForm();
-  assert(hasForm && "isWindowSum holds");
-  return sums.emit();
+SmallVector<Operation *>
+reduceInWindows(IRRewriter &rewriter, linalg::GenericOp generic, Value start) {
+  WindowReducer reducer(rewriter, generic, start);
+  [[maybe_unused]] bool hasForm = reducer.hasForm();
+  assert(hasForm && "isWindowReduction holds");
+  return reducer.emit();
 }
 
 } // namespace numera
