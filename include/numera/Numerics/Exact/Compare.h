@@ -36,6 +36,13 @@ constexpr Relation relationOf(uint64_t x, uint64_t y) {
   return __builtin_isunordered(a, b) ? Unordered : ordered;
 }
 
+/// a < b, for the places of two codes in their order. Places of up to 32 bits
+/// are compared as such: a vector has twice as many of them.
+template <typename F> constexpr bool isBelow(const F &f, int64_t a, int64_t b) {
+  return f.width() < 32 ? static_cast<int32_t>(a) < static_cast<int32_t>(b)
+                        : a < b;
+}
+
 /// NaN is unordered, except in a format that orders all of its codes
 /// (F::isTotallyOrdered): there it equals itself and is below everything else.
 /// -0 equals +0.
@@ -46,7 +53,9 @@ constexpr Relation relation(const F &f, uint64_t x, uint64_t y) {
   if (isCompared<double>(f))
     return relationOf<double, uint64_t>(x, y);
   int64_t a = f.orderOfValue(x), b = f.orderOfValue(y);
-  Relation ordered = a == b ? Equal : a > b ? Greater : Less;
+  Relation ordered = isBelow(f, b, a)   ? Greater
+                     : isBelow(f, a, b) ? Less
+                                        : Equal;
   if constexpr (F::isTotallyOrdered)
     return ordered;
   return f.isNaN(x) || f.isNaN(y) ? Unordered : ordered;
@@ -82,7 +91,7 @@ constexpr uint64_t min(const F &f, uint64_t x, uint64_t y) {
     return choose<float>(x, y, false, static_cast<uint32_t>(f.nanCode()));
   if (isCompared<double>(f))
     return choose<double>(x, y, false, f.nanCode());
-  uint64_t smaller = f.order(x) < f.order(y) ? x : y;
+  uint64_t smaller = isBelow(f, f.order(x), f.order(y)) ? x : y;
   return f.isNaN(x) || f.isNaN(y) ? f.nanCode() : f.canonical(smaller);
 }
 template <typename F>
@@ -91,7 +100,7 @@ constexpr uint64_t max(const F &f, uint64_t x, uint64_t y) {
     return choose<float>(x, y, true, static_cast<uint32_t>(f.nanCode()));
   if (isCompared<double>(f))
     return choose<double>(x, y, true, f.nanCode());
-  uint64_t larger = f.order(x) > f.order(y) ? x : y;
+  uint64_t larger = isBelow(f, f.order(y), f.order(x)) ? x : y;
   return f.isNaN(x) || f.isNaN(y) ? f.nanCode() : f.canonical(larger);
 }
 /// The smaller operand; the number if only one is.
