@@ -97,7 +97,8 @@ private:
   SmallVector<Value> step(ValueRange inputs, ValueRange before);
   /// The maxima or minima that three vectors of integers tell.
   Value fromWords(ValueRange words);
-  bool isOfWords() { return extremum && !element.isInteger(); }
+  /// True for extrema of f32 or f64, unless there is a function for them.
+  bool isOfWords();
   Value load(Value buffer, ValueRange indices, int64_t count);
   SmallVector<Value> indicesOf(OpOperand &operand);
   Value constant(int64_t value) {
@@ -214,6 +215,19 @@ Value WindowReducer::lanesOf(OpOperand &operand, int64_t count) {
   for (int64_t lane = 0; lane < lanes; ++lane)
     even.push_back(2 * lane);
   return vector::ShuffleOp::create(rewriter, loc, first, second, even);
+}
+
+bool WindowReducer::isOfWords() {
+  if (!extremum || element.isInteger())
+    return false;
+  OpKind kind = isa<MaxOp>(extremum) ? OpKind::Max : OpKind::Min;
+  auto *dialect = generic->getContext()->getLoadedDialect<NumeraDialect>();
+  return llvm::none_of(
+      dialect->getRegistry().lowerings(), [&](const Lowering &lowering) {
+        return lowering.operation == kind &&
+               lowering.result ==
+                   cast<FormatOpInterface>(extremum).getResultElement().format;
+      });
 }
 
 SmallVector<Value> WindowReducer::step(ValueRange inputs, ValueRange before) {
