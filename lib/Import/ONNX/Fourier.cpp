@@ -123,6 +123,9 @@ static std::optional<Tensor> transformed(Node &node, const Tensor &x,
   bool isLast = axis == rank - 2;
   Tensor rows = isLast ? x : emit.transpose(x, order);
   Shape shape = rows.shape;
+  // The length may be the dimension's, and that anything.
+  if (failed(node.checkFoldable(fixedShape({transform.length}))))
+    return std::nullopt;
   transform.used = std::min(shape[rank - 2].count,
                             transform.givesReal() ? transform.length / 2 + 1
                                                   : transform.length);
