@@ -73,19 +73,18 @@ func.func @others(%x: memref<3xf32>, %y: memref<7xf32>) -> memref<7xf32> {
 #row = affine_map<(i, j) -> (i)>
 
 // What is copied has just been computed, and nothing else reads it: it is
-// computed where it is written.
+// computed where it is written, short rows as vectors.
 // CHECK-LABEL: func.func @computed(
 // CHECK-SAME:    %[[BIAS:.*]]: memref<2xf32>)
 // CHECK:         %[[SUMS:.*]] = memref.alloc() : memref<2x4xf32>
 // CHECK:         %[[A:.*]] = memref.alloc() : memref<2x6xf32>
 // CHECK-NEXT:    scf.for %[[I:.*]] =
 // CHECK-NEXT:      memref.store
-// CHECK-NEXT:      scf.for %[[K:.*]] =
-// CHECK-NEXT:        %[[FROM:.*]] = arith.subi %[[K]]
-// CHECK-DAG:         %[[SUM:.*]] = memref.load %[[SUMS]][%[[I]], %[[FROM]]]
-// CHECK-DAG:         %[[B:.*]] = memref.load %[[BIAS]][%[[I]]]
-// CHECK:             %[[E:.*]] = arith.addf %[[SUM]], %[[B]]
-// CHECK:             memref.store %[[E]], %[[A]][%[[I]], %[[K]]]
+// CHECK:           %[[SUM:.*]] = vector.maskedload %[[SUMS]][%[[I]], %{{.*}}]
+// CHECK:           %[[B:.*]] = memref.load %[[BIAS]][%[[I]]]
+// CHECK:           %[[ALL:.*]] = vector.broadcast %[[B]]
+// CHECK:           %[[E:.*]] = arith.addf %[[SUM]], %[[ALL]]
+// CHECK:           vector.maskedstore %[[A]][%[[I]], %{{.*}}], %{{.*}}, %[[E]]
 // CHECK-NOT:     memref.store {{.*}}, %[[SUMS]][
 // CHECK:         return
 func.func @computed(%bias: memref<2xf32>) -> memref<2x6xf32> {
@@ -234,4 +233,21 @@ func.func @carried(%n: index) -> memref<2x6xf32> {
     scf.yield %a : memref<2x6xf32>
   }
   return %last : memref<2x6xf32>
+}
+
+// -----
+
+// A row that has no part of the source.
+// CHECK-LABEL: func.func @empty(
+// CHECK-NOT:     vector<0x
+// CHECK:         return
+func.func @empty(%x: memref<3x0xf32>) -> memref<3x2xf32> {
+  %one = arith.constant 1.0 : f32
+  %a = memref.alloc() : memref<3x2xf32>
+  linalg.fill ins(%one : f32) outs(%a : memref<3x2xf32>)
+  %inside = memref.subview %a[0, 1] [3, 0] [1, 1]
+      : memref<3x2xf32> to memref<3x0xf32, strided<[2, 1], offset: 1>>
+  memref.copy %x, %inside
+      : memref<3x0xf32> to memref<3x0xf32, strided<[2, 1], offset: 1>>
+  return %a : memref<3x2xf32>
 }

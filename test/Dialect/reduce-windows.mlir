@@ -143,3 +143,47 @@ func.func @minima_of_codes(%image: memref<3x17xi16>, %taps: memref<2xf32>, %resu
   }
   return
 }
+
+// -----
+
+// Codes of floats whose sign is their first bit are told by integers, as f32 is.
+#image = affine_map<(c, x, j) -> (c, x + j)>
+#taps = affine_map<(c, x, j) -> (j)>
+#result = affine_map<(c, x, j) -> (c, x)>
+// CHECK-LABEL: func.func @maxima_of_f8
+// CHECK: arith.maxsi %{{.*}}, %{{.*}} : vector<16xi8>
+// CHECK: arith.cmpi sgt, %{{.*}}, %{{.*}} : vector<16xi8>
+// CHECK: vector.store
+// CHECK-NOT: numera.max
+func.func @maxima_of_f8(%image: memref<3x17xi8>, %taps: memref<2xf32>, %result: memref<3x16xi8>) {
+  linalg.generic {indexing_maps = [#image, #taps, #result],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%image, %taps : memref<3x17xi8>, memref<2xf32>) outs(%result : memref<3x16xi8>) {
+  ^bb0(%a: i8, %unread: f32, %max: i8):
+    %0 = numera.max %a, %max {format = #numera.format<float<4, 3, fn>>} : i8
+    linalg.yield %0 : i8
+  }
+  return
+}
+
+// -----
+
+// Operands of another format are converted: their words say something else.
+#image = affine_map<(c, x, j) -> (c, x + j)>
+#taps = affine_map<(c, x, j) -> (j)>
+#result = affine_map<(c, x, j) -> (c, x)>
+// CHECK-LABEL: func.func @maxima_of_two_formats
+// CHECK: numera.max {{.*}}operand_formats{{.*}} : vector<16xi8>
+// CHECK: numera.max {{.*}}operand_formats{{.*}} : vector<16xi8>
+// CHECK-NOT: arith.maxsi
+func.func @maxima_of_two_formats(%image: memref<3x17xi8>, %taps: memref<2xf32>, %result: memref<3x16xi8>) {
+  linalg.generic {indexing_maps = [#image, #taps, #result],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%image, %taps : memref<3x17xi8>, memref<2xf32>) outs(%result : memref<3x16xi8>) {
+  ^bb0(%a: i8, %unread: f32, %max: i8):
+    %0 = numera.max %a, %max {format = #numera.format<float<4, 3, fn>>,
+        operand_formats = [#numera.format<float<5, 2>>, #numera.format<float<4, 3, fn>>]} : i8
+    linalg.yield %0 : i8
+  }
+  return
+}

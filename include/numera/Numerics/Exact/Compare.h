@@ -36,8 +36,8 @@ constexpr Relation relationOf(uint64_t x, uint64_t y) {
   return __builtin_isunordered(a, b) ? Unordered : ordered;
 }
 
-/// a < b, for the places of two codes in their order. Places of up to 32 bits
-/// are compared as such: a vector has twice as many of them.
+/// a < b, for the places of two codes in their order. Those of formats of up to
+/// 31 bits fit 32 bits, and are compared as such: a vector has twice as many.
 template <typename F> constexpr bool isBelow(const F &f, int64_t a, int64_t b) {
   return f.width() < 32 ? static_cast<int32_t>(a) < static_cast<int32_t>(b)
                         : a < b;

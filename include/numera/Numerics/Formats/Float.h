@@ -203,7 +203,7 @@ struct FloatFormat {
   /// Codes that are not NaN as integers in the order of their values, -0
   /// directly below +0.
   constexpr int64_t order(uint64_t code) const {
-    if (!isSigned && width() == 64)
+    if (!isSigned && width() == 64) // no room for a sign
       return static_cast<int64_t>(magnitudeOf(code) ^ uint64_t{1} << 63);
     auto magnitude = static_cast<int64_t>(magnitudeOf(code));
     return isNegative(code) ? ~magnitude : magnitude;

@@ -149,7 +149,8 @@ def NumeraLoops : Pass<"numera-loops", "::mlir::func::FuncOp"> {
     * Short rows of integers whose order in a sum does not matter are processed
       sixteen at a time, one in each lane.
     * Sums over short windows in f32 or f64, such as those of depthwise
-      convolutions, keep neighbouring results in a vector for the whole window.
+      convolutions, and maxima and minima in any format, such as those of
+      pools, keep neighbouring results in a vector for the whole window.
       They begin with what a fill right before them writes; the fill goes.
     * A new buffer that is filled with a constant, and into a part of which
       another is copied, which is what padding becomes, is written once, row by

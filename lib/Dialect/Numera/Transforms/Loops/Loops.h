@@ -27,6 +27,9 @@ llvm::SmallVector<mlir::Value> indicesAt(mlir::OpBuilder &builder,
 /// The element of `input` that the body is given at these values of the loops.
 mlir::Value readAt(mlir::OpBuilder &builder, mlir::linalg::GenericOp generic,
                    mlir::OpOperand &input, llvm::ArrayRef<mlir::Value> loops);
+/// How far apart what neighbouring iterations of a loop read or write lies, in
+/// elements of the last dimension; nothing if it is not on a line along it.
+std::optional<int64_t> strideOfLanes(mlir::AffineMap map, unsigned loop);
 /// The operations of the body, on what the map has for its arguments; what it
 /// yields.
 mlir::Value cloneBody(mlir::OpBuilder &builder, mlir::linalg::GenericOp generic,
@@ -78,7 +81,7 @@ bool isWindowReduction(mlir::linalg::GenericOp generic);
 /// is null with what the result's buffer holds.
 llvm::SmallVector<mlir::Operation *>
 reduceInWindows(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp generic,
-             mlir::Value start);
+                mlir::Value start);
 
 } // namespace numera
 

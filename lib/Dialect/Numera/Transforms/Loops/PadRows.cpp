@@ -44,6 +44,8 @@ public:
   void emit();
 
 private:
+  static constexpr int64_t lanes = 16;
+
   Value constant(int64_t value) {
     return arith::ConstantIndexOp::create(rewriter, loc, value);
   }
@@ -54,6 +56,18 @@ private:
   /// True for rows of the source that are moved as one vector: loops of so few
   /// steps remain scalar.
   bool isOneVector();
+  /// True for short rows of f32 that are computed as vectors are.
+  bool hasLanes();
+  /// Computes the `count` elements from `from` on, and stores them at `to`.
+  void writeLanes(ArrayRef<Value> from, ArrayRef<Value> to, int64_t count);
+  Value loadLanes(OpOperand &input, ArrayRef<Value> from, int64_t count);
+  Value maskOf(int64_t count) {
+    auto type = VectorType::get({lanes}, rewriter.getI1Type());
+    return vector::ConstantMaskOp::create(rewriter, loc, type, {count});
+  }
+  VectorType vectorType() {
+    return VectorType::get({lanes}, rewriter.getF32Type());
+  }
   Value isInside();
 
   IRRewriter &rewriter;
@@ -96,8 +110,88 @@ Value PadRows::elementAt(ArrayRef<Value> indices) {
 bool PadRows::isOneVector() {
   constexpr int64_t longest = 32;
   auto type = cast<MemRefType>(padding.copy.getSource().getType());
-  return !padding.producer && type.getShape().back() <= longest &&
-         type.isLastDimUnitStride() && type.getElementType().isIntOrFloat();
+  Type element = type.getElementType();
+  // A vector of i1 has them in bits, a buffer in bytes.
+  bool isBytes = element.isIntOrFloat() &&
+                 element.getIntOrFloatBitWidth() >= 8 &&
+                 llvm::isPowerOf2_32(element.getIntOrFloatBitWidth());
+  return !padding.producer && type.getShape().back() > 0 &&
+         type.getShape().back() <= longest && type.isLastDimUnitStride() &&
+         isBytes;
+}
+
+bool PadRows::hasLanes() {
+  constexpr int64_t longest = 4 * lanes;
+  linalg::GenericOp producer = padding.producer;
+  auto source = cast<MemRefType>(padding.copy.getSource().getType());
+  if (!producer || source.getShape().back() > longest)
+    return false;
+  unsigned last = producer.getNumLoops() - 1;
+  for (OpOperand *input : producer.getDpsInputOperands()) {
+    auto type = dyn_cast<MemRefType>(input->get().getType());
+    if (!type)
+      continue;
+    auto stride = strideOfLanes(producer.getMatchingIndexingMap(input), last);
+    if (!stride || *stride < 0 || *stride > 1 || !type.isLastDimUnitStride())
+      return false;
+  }
+  auto isF32 = [](Type type) { return type.isF32(); };
+  return llvm::all_of(producer.getBody()->getArgumentTypes(), isF32) &&
+         llvm::all_of(producer.getBody()->without_terminator(),
+                      [&](Operation &op) {
+                        return OpTrait::hasElementwiseMappableTraits(&op) &&
+                               llvm::all_of(op.getOperandTypes(), isF32) &&
+                               llvm::all_of(op.getResultTypes(), isF32) &&
+                               op.getNumResults() == 1;
+                      });
+}
+
+Value PadRows::loadLanes(OpOperand &input, ArrayRef<Value> from,
+                         int64_t count) {
+  linalg::GenericOp producer = padding.producer;
+  Value source = input.get();
+  AffineMap map = producer.getMatchingIndexingMap(&input);
+  unsigned last = producer.getNumLoops() - 1;
+  if (!isa<MemRefType>(source.getType()) || *strideOfLanes(map, last) == 0)
+    return vector::BroadcastOp::create(rewriter, loc, vectorType(),
+                                       readAt(rewriter, producer, input, from));
+  SmallVector<Value> indices = indicesAt(rewriter, loc, map, from);
+  if (count == lanes)
+    return vector::LoadOp::create(rewriter, loc, vectorType(), source, indices);
+  Value none = arith::ConstantOp::create(rewriter, loc,
+                                         rewriter.getZeroAttr(vectorType()));
+  return vector::MaskedLoadOp::create(rewriter, loc, vectorType(), source,
+                                      indices, maskOf(count), none);
+}
+
+void PadRows::writeLanes(ArrayRef<Value> from, ArrayRef<Value> to,
+                         int64_t count) {
+  linalg::GenericOp producer = padding.producer;
+  IRMapping map;
+  for (OpOperand *input : producer.getDpsInputOperands())
+    map.map(producer.getMatchingBlockArgument(input),
+            loadLanes(*input, from, count));
+  // What comes from outside of the body is the same for all.
+  auto onLanes = [&](Value value) -> Value {
+    Value known = map.lookupOrNull(value);
+    return known ? known
+                 : vector::BroadcastOp::create(rewriter, loc, vectorType(),
+                                               value);
+  };
+  Block &body = *producer.getBody();
+  for (Operation &op : body.without_terminator()) {
+    SmallVector<Value> operands =
+        llvm::map_to_vector(op.getOperands(), onLanes);
+    Operation *vector = rewriter.create(loc, op.getName().getIdentifier(),
+                                        operands, vectorType(), op.getAttrs());
+    map.map(op.getResult(0), vector->getResult(0));
+  }
+  Value row = onLanes(body.getTerminator()->getOperand(0));
+  if (count == lanes)
+    vector::StoreOp::create(rewriter, loc, row, buffer, to);
+  else
+    vector::MaskedStoreOp::create(rewriter, loc, buffer, to, maskOf(count),
+                                  row);
 }
 
 /// Whether the row has a part of the source; null if every row has one.
@@ -150,6 +244,15 @@ void PadRows::emit() {
       from.push_back(constant(0));
       Value row = vector::LoadOp::create(rewriter, loc, type, source, from);
       vector::StoreOp::create(rewriter, loc, row, buffer, indices);
+    } else if (hasLanes()) {
+      from.push_back(Value());
+      SmallVector<Value> to = place;
+      to.push_back(Value());
+      for (int64_t begin = first; begin < end; begin += lanes) {
+        from.back() = constant(begin - first);
+        to.back() = constant(begin);
+        writeLanes(from, to, std::min(end - begin, lanes));
+      }
     } else {
       writeRow(first, end, [&](Value index) -> Value {
         SmallVector<Value> indices = from;

@@ -9,9 +9,10 @@
 // The steps of a result come in their written order. As loops of scalars, which
 // LLVM vectorises, each step would read and write its results in memory.
 //
-// Maxima and minima of f32 or f64 need no comparison of numbers. With their
-// words as integers, positive numbers ascend, and negative ones descend below
-// the sign bit of unsigned words. So three integers tell both of a window:
+// Maxima and minima of floats whose sign is the first bit of a word need no
+// comparison of numbers. With words as integers, positive numbers ascend, and
+// so do unsigned words of negative ones as the numbers descend. So three
+// integers tell both of a window:
 //
 //   the largest, signed      is the maximum where it is positive
 //   the least, unsigned      is the maximum where none is positive, and the
@@ -33,9 +34,7 @@ using namespace mlir;
 
 namespace numera {
 
-/// How far apart two neighbouring lanes lie, in elements of the last dimension;
-/// nothing if they do not lie on a line along it.
-static std::optional<int64_t> strideOfLanes(AffineMap map, unsigned loop) {
+std::optional<int64_t> strideOfLanes(AffineMap map, unsigned loop) {
   if (map.getNumResults() == 0)
     return 0;
   ArrayRef<AffineExpr> others = map.getResults().drop_back();
@@ -61,6 +60,32 @@ static Operation *extremumOf(linalg::GenericOp generic) {
       llvm::is_contained(step->getOperands(), body.getArgument(0)) &&
       llvm::is_contained(step->getOperands(), body.getArguments().back());
   return isWhole ? step : nullptr;
+}
+
+/// The format of an extremum whose words as integers tell it: a NaN is above
+/// all numbers of its sign. None where a function is registered for it, or an
+/// operand has another format.
+static std::optional<FloatFormat> wordsOf(Operation *extremum) {
+  OpKind kind = isa<MaxOp>(extremum) ? OpKind::Max : OpKind::Min;
+  auto op = cast<FormatOpInterface>(extremum);
+  Format format = op.getResultElement().format;
+  for (unsigned i = 0; i < op.getFormatOperandCount(); ++i)
+    if (op.getOperandElement(i) != op.getResultElement())
+      return std::nullopt;
+  auto *dialect = extremum->getContext()->getLoadedDialect<NumeraDialect>();
+  if (!format || llvm::any_of(dialect->getRegistry().lowerings(),
+                              [&](const Lowering &lowering) {
+                                return lowering.operation == kind &&
+                                       lowering.result == format;
+                              }))
+    return std::nullopt;
+  std::optional<FloatFormat> f = format.getFamily().asFloat(format);
+  bool hasOrder =
+      f && f->isSigned && f->hasSubnormals &&
+      unsigned(f->width()) == format.storageBits() &&
+      (f->specials == Specials::Ieee || f->specials == Specials::Fn ||
+       f->specials == Specials::Finite);
+  return hasOrder ? f : std::nullopt;
 }
 
 /// A step of the machine's own arithmetic.
@@ -96,9 +121,7 @@ private:
   /// one vector, or three of integers.
   SmallVector<Value> step(ValueRange inputs, ValueRange before);
   /// The maxima or minima that three vectors of integers tell.
-  Value fromWords(ValueRange words);
-  /// True for extrema of f32 or f64, unless there is a function for them.
-  bool isOfWords();
+  Value fromWords(ValueRange integers);
   Value load(Value buffer, ValueRange indices, int64_t count);
   SmallVector<Value> indicesOf(OpOperand &operand);
   Value constant(int64_t value) {
@@ -118,7 +141,8 @@ private:
   SmallVector<int64_t> ranges;
   SmallVector<int64_t> strides; ///< of each input
   Type element;
-  Operation *extremum = nullptr; ///< the body, where it is one
+  Operation *extremum = nullptr;    ///< the body, where it is one
+  std::optional<FloatFormat> words; ///< of extrema that integers tell
   int64_t lanes = 0;
   SmallVector<Value> place; ///< the value of each loop
 };
@@ -145,6 +169,7 @@ bool WindowReducer::hasForm() {
     return false;
   element = getElementTypeOrSelf(generic.getDpsInits()[0].getType());
   extremum = extremumOf(generic);
+  words = extremum ? wordsOf(extremum) : std::nullopt;
   if (!element.isF32() && !element.isF64() &&
       !(extremum && element.isInteger() &&
         element.getIntOrFloatBitWidth() <= 64))
@@ -217,21 +242,8 @@ Value WindowReducer::lanesOf(OpOperand &operand, int64_t count) {
   return vector::ShuffleOp::create(rewriter, loc, first, second, even);
 }
 
-bool WindowReducer::isOfWords() {
-  if (!extremum || element.isInteger())
-    return false;
-  OpKind kind = isa<MaxOp>(extremum) ? OpKind::Max : OpKind::Min;
-  auto *dialect = generic->getContext()->getLoadedDialect<NumeraDialect>();
-  return llvm::none_of(
-      dialect->getRegistry().lowerings(), [&](const Lowering &lowering) {
-        return lowering.operation == kind &&
-               lowering.result ==
-                   cast<FormatOpInterface>(extremum).getResultElement().format;
-      });
-}
-
 SmallVector<Value> WindowReducer::step(ValueRange inputs, ValueRange before) {
-  if (isOfWords()) {
+  if (words) {
     Value x = inputs.front();
     return {
         arith::MaxSIOp::create(rewriter, loc, before[0], x),
@@ -250,8 +262,8 @@ SmallVector<Value> WindowReducer::step(ValueRange inputs, ValueRange before) {
   return {map.lookup(body.getTerminator()->getOperand(0))};
 }
 
-Value WindowReducer::fromWords(ValueRange words) {
-  auto type = cast<VectorType>(words[0].getType());
+Value WindowReducer::fromWords(ValueRange integers) {
+  auto type = cast<VectorType>(integers[0].getType());
   auto word = [&](const APInt &value) -> Value {
     return arith::ConstantOp::create(rewriter, loc,
                                      DenseElementsAttr::get(type, value));
@@ -260,25 +272,24 @@ Value WindowReducer::fromWords(ValueRange words) {
                      const APInt &bound) -> Value {
     return arith::CmpIOp::create(rewriter, loc, predicate, x, word(bound));
   };
-  const llvm::fltSemantics &format =
-      cast<FloatType>(element).getFloatSemantics();
-  APInt infinity = APFloat::getInf(format).bitcastToAPInt();
-  APInt negative = APFloat::getInf(format, true).bitcastToAPInt();
-  APInt sign = APInt::getSignMask(infinity.getBitWidth());
-  Value most = words[0], least = words[1], last = words[2];
+  unsigned bits = type.getElementTypeBitWidth();
+  uint64_t greatest =
+      words->hasInfinity() ? words->infinityCode() : words->maxCode();
+  APInt bound(bits, greatest), nan(bits, words->nanCode());
+  APInt zero(bits, 0), sign = APInt::getSignMask(bits);
+  Value most = integers[0], least = integers[1], last = integers[2];
   using enum arith::CmpIPredicate;
-  Value found =
-      isa<MaxOp>(extremum)
-          ? arith::SelectOp::create(
-                rewriter, loc, compare(slt, most, sign ^ sign), least, most)
-          : arith::SelectOp::create(rewriter, loc, compare(uge, last, sign),
-                                    last, least);
-  Value isNaN =
-      arith::OrIOp::create(rewriter, loc, compare(sgt, most, infinity),
-                           compare(ugt, last, negative));
-  APInt nan = APFloat::getQNaN(format).bitcastToAPInt();
+  Value found = isa<MaxOp>(extremum)
+                    ? arith::SelectOp::create(
+                          rewriter, loc, compare(slt, most, zero), least, most)
+                    : arith::SelectOp::create(
+                          rewriter, loc, compare(uge, last, sign), last, least);
+  Value isNaN = arith::OrIOp::create(rewriter, loc, compare(sgt, most, bound),
+                                     compare(ugt, last, bound | sign));
   found = arith::SelectOp::create(rewriter, loc, isNaN, word(nan), found);
-  return arith::BitcastOp::create(rewriter, loc, vectorType(), found);
+  return element.isInteger()
+             ? found
+             : arith::BitcastOp::create(rewriter, loc, vectorType(), found);
 }
 
 void WindowReducer::emitBlock(int64_t count) {
@@ -294,11 +305,11 @@ void WindowReducer::emitBlock(int64_t count) {
   Type wordType = VectorType::get(
       {lanes}, rewriter.getIntegerType(element.getIntOrFloatBitWidth()));
   auto toWords = [&](Value vector) -> Value {
-    return isOfWords()
+    return words && !element.isInteger()
                ? arith::BitcastOp::create(rewriter, loc, wordType, vector)
                : vector;
   };
-  SmallVector<Value> results(isOfWords() ? 3 : 1, toWords(first));
+  SmallVector<Value> results(words ? 3 : 1, toWords(first));
   SmallVector<int64_t> tap(window.size());
   for (bool isMore = true; isMore;) {
     for (auto [loop, value] : llvm::zip_equal(window, tap))
@@ -316,7 +327,7 @@ void WindowReducer::emitBlock(int64_t count) {
       tap[i] = isMore ? tap[i] : 0;
     }
   }
-  Value reduced = isOfWords() ? fromWords(results) : results.front();
+  Value reduced = words ? fromWords(results) : results.front();
   if (count >= lanes)
     vector::StoreOp::create(rewriter, loc, reduced, result.get(), indices);
   else
