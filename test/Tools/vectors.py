@@ -60,11 +60,29 @@ def flags(operation, kind, values, result):
     return 3 if abs(value) < Fraction(float(np.finfo(kind).smallest_normal)) else 1
 
 
+def to_integer(name, value):
+    """Toward zero, saturating, NaN to 0; out of range is invalid."""
+    bits = int(name.lstrip("ui"))
+    low, high = (
+        (0, 2**bits - 1)
+        if name[0] == "u"
+        else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    )
+    if not math.isfinite(value):
+        return (0 if math.isnan(value) else high if value > 0 else low) % 2**bits, 16
+    number = math.trunc(value)
+    if not low <= number <= high:
+        return max(low, min(high, number)) % 2**bits, 16
+    return number % 2**bits, int(number != value)
+
+
 def compute(operation, kind, codes):
     """The result's code and flags."""
     unsigned = TYPES[kind][1]
     numbers = [np.array([code], unsigned).view(TYPES[kind][0])[0] for code in codes]
     values = [float(number) for number in numbers]
+    if operation.startswith("to_"):
+        return to_integer(operation.removeprefix("to_"), values[0])
     with np.errstate(all="ignore"):
         if operation in ("eq", "le", "lt"):
             x, y = values
@@ -111,6 +129,7 @@ def read(kind, operation):
         expected, flagged = compute(operation, kind, codes)
         nans = (
             operation not in ("eq", "le", "lt")
+            and not operation.startswith("to_")
             and is_nan(kind, result)
             and is_nan(kind, expected)
         )

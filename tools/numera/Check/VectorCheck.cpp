@@ -79,9 +79,8 @@ Error VectorFile::parse(StringRef text, TestVector &vector) const {
                                    ", the result and, perhaps, flags");
   for (auto [index, word] : enumerate(words)) {
     bool isResult = index == count, isFlags = index > count;
-    unsigned width = isFlags                           ? 8
-                     : isResult && operation.isTruth() ? 1
-                     : isResult ? operation.result.width()
+    unsigned width = isFlags    ? 8
+                     : isResult ? operation.resultWidth()
                                 : operation.operands.width();
     uint64_t code = 0;
     if (word.getAsInteger(16, code))
@@ -134,7 +133,10 @@ Error VectorProgram::compile() {
   mlir::MLIRContext *context = module->getContext();
   std::string type = typeOf(operation.operands, context);
   std::string result =
-      operation.isTruth() ? "tensor<?xi8>" : typeOf(operation.result, context);
+      operation.isTruth() ? "tensor<?xi8>"
+      : operation.isInteger()
+          ? "tensor<?xi" + std::to_string(operation.integer.integer) + ">"
+          : typeOf(operation.result, context);
   stream << "func.func @f(";
   std::string operands;
   for (size_t i = 0; i < operation.count(); ++i) {
@@ -149,8 +151,11 @@ Error VectorProgram::compile() {
     stream << "%t = numera.cmp " << predicate << ", " << operands << " : "
            << type << "\n  %y = arith.extui %t : tensor<?xi1> to " << result;
   } else if (operation.operation == OpKind::Cast) {
-    stream << "%y = numera.cast " << operands << " : " << type << " to "
-           << result;
+    stream << "%y = numera.cast "
+           << (operation.isInteger() && !operation.integer.isSigned
+                   ? "unsigned "
+                   : "")
+           << operands << " : " << type << " to " << result;
   } else {
     stream << "%y = numera." << nameOf(operation.operation) << ' ' << operands
            << " : " << type;
@@ -211,7 +216,7 @@ Expected<VectorReport> numera::checkVectors(const Registry &registry,
     return std::move(error);
   VectorOperation meaning = withMeaning(registry, operation);
   auto isNaN = [&](uint64_t code) {
-    return meaning.operands && !operation.isTruth() &&
+    return meaning.operands && !operation.isTruth() && !operation.isInteger() &&
            meaning.result.getFamily().decode(meaning.result, code).isNaN();
   };
   for (;;) {
@@ -243,16 +248,25 @@ Expected<VectorReport> numera::checkVectors(const Registry &registry,
 
 // ---- Printing
 
-static std::string printCodeOf(const VectorOperation &operation,
-                               const Format &format, uint64_t code,
-                               bool isTruth) {
-  if (isTruth)
-    return std::to_string(code);
+static std::string printCodeOf(const Format &format, uint64_t code) {
   std::string text =
       utohexstr(code, /*LowerCase=*/false, (format.width() + 3) / 4);
   if (format.isOpaque())
     return text;
   return text + " = " + printShortest(format, code);
+}
+
+static std::string printResultOf(const VectorOperation &operation,
+                                 uint64_t code) {
+  if (operation.isTruth())
+    return std::to_string(code);
+  if (!operation.isInteger())
+    return printCodeOf(operation.result, code);
+  unsigned width = operation.integer.integer, unused = 64 - width;
+  return utohexstr(code, /*LowerCase=*/false, width / 4) + " = " +
+         (operation.integer.isSigned
+              ? std::to_string(int64_t(code << unused) >> unused)
+              : std::to_string(code));
 }
 
 /// `f.txt:12: add(3C00 = 1, 4000 = 2) is 4200 = 3, expected 4201 = 3.002`.
@@ -263,13 +277,9 @@ static std::string printExample(const VectorReport &report,
       (report.path + ":" + Twine(vector.line) + ": " + operation.name + "(")
           .str();
   for (auto [index, code] : enumerate(vector.operands))
-    text += (index ? ", " : "") +
-            printCodeOf(operation, operation.operands, code, false);
-  bool isTruth = operation.isTruth();
-  return text + ") is " +
-         printCodeOf(operation, operation.result, found, isTruth) +
-         ", expected " +
-         printCodeOf(operation, operation.result, vector.result, isTruth);
+    text += (index ? ", " : "") + printCodeOf(operation.operands, code);
+  return text + ") is " + printResultOf(operation, found) + ", expected " +
+         printResultOf(operation, vector.result);
 }
 
 void numera::printText(const VectorReport &report, raw_ostream &stream) {
@@ -298,7 +308,7 @@ void numera::printJSON(const VectorReport &report, json::OStream &json) {
   json.object([&] {
     json.attribute("operation", report.operation.name);
     json.attribute("format", report.operation.operands.spelling());
-    json.attribute("result", report.operation.result.spelling());
+    json.attribute("result", report.operation.resultName());
     json.attribute("lines", int64_t(report.lines));
     json.attribute("not_as_expected", int64_t(report.mismatches));
     json.attribute("other_flags", int64_t(report.otherFlags));

@@ -4,6 +4,7 @@
 
 #include "Eval/Outcome.h"
 #include "numera/Numerics/Exact/Compare.h"
+#include "numera/Numerics/Exact/Integral.h"
 #include "numera/Registry/Formats/Words.h"
 #include "numera/Target/Check/Vectors.h"
 #include "llvm/ADT/STLExtras.h"
@@ -24,6 +25,14 @@ VectorOperation numera::vectorOperation(const Registry &registry,
   VectorOperation found = {name.str(), {}, format, format};
   if (StringRef target = name; target.consume_front("to_")) {
     found.operation = OpKind::Cast;
+    // TestFloat's ui32 is u32 here.
+    std::string integer = target.str();
+    if (target.starts_with("ui"))
+      integer.erase(1, 1);
+    if (std::optional<CastType> type = integerFromName(integer)) {
+      found.integer = *type;
+      return found;
+    }
     found.result = registry.lookupFormat(target, error);
     return found.result ? found : VectorOperation();
   }
@@ -42,7 +51,7 @@ VectorOperation numera::vectorOperation(const Registry &registry,
   }
   error = "unknown operation '" + name.str() +
           "', expected one of the dialect such as add or sqrt, mulAdd, eq, le, "
-          "lt, or to_FORMAT";
+          "lt, to_FORMAT, or to_i32 and the like";
   return {};
 }
 
@@ -74,12 +83,39 @@ static unsigned flagsOf(numera::Outcome outcome) {
   return 16;
 }
 
+/// Out of range is invalid, as in TestFloat, and otherwise what is cut off
+/// inexact.
+static std::pair<uint64_t, unsigned> integerOf(const VectorOperation &asked,
+                                               uint64_t code) {
+  unsigned width = asked.integer.integer;
+  bool isSigned = asked.integer.isSigned;
+  Unpacked value = asked.operands.getFamily().decode(asked.operands, code);
+  uint64_t bits = exact::toInteger(value, int32_t(width), isSigned);
+  unsigned unused = 64 - width;
+  Unpacked result = isSigned
+                        ? exact::fromSigned(int64_t(bits << unused) >> unused)
+                        : exact::fromUnsigned(bits);
+  if (!value.isFinite() && !value.isZero())
+    return {bits, 16};
+  auto isResult = [&](const Unpacked &x) {
+    if (x.isZero() || result.isZero())
+      return x.isZero() && result.isZero();
+    return x.negative == result.negative && x.exponent == result.exponent &&
+           x.wide() == result.wide() && !x.sticky;
+  };
+  if (!isResult(exact::trunc(value)))
+    return {bits, 16};
+  return {bits, isResult(value) ? 0 : 1};
+}
+
 std::pair<uint64_t, unsigned> numera::referenceOf(const VectorOperation &asked,
                                                   ArrayRef<uint64_t> codes) {
   if (asked.isTruth())
     return {evaluateOperation(asked.operation, asked.operands, codes,
                               Rounding::NearestEven, asked.relations),
             0};
+  if (asked.isInteger())
+    return integerOf(asked, codes.front());
   SmallVector<Format, 3> formats(codes.size(), asked.operands);
   OperationRules rules = rulesOf(asked.operation, asked.result, formats);
   uint64_t code = evaluateOperation(asked.operation, rules, formats, codes);
@@ -101,8 +137,22 @@ static std::string hexadecimal(uint64_t code, unsigned width) {
   return utohexstr(code, /*LowerCase=*/false, (width + 3) / 4);
 }
 
+Error numera::checkTruncates(const VectorOperation &asked, StringRef rounding) {
+  if (!asked.isInteger() || rounding.empty() ||
+      rounding == nameOf(Rounding::TowardZero))
+    return Error::success();
+  return createStringError("option '--rounding' is '" + rounding +
+                           "', expected toward-zero for a cast to an integer");
+}
+
+std::string VectorOperation::resultName() const {
+  if (isInteger())
+    return (integer.isSigned ? "i" : "u") + std::to_string(integer.integer);
+  return result.spelling();
+}
+
 Error numera::checkRounding(const VectorOperation &asked) {
-  if (asked.result.getRounding() != Rounding::Stochastic)
+  if (asked.isInteger() || asked.result.getRounding() != Rounding::Stochastic)
     return Error::success();
   return createStringError("stochastic rounding has more than one result, "
                            "expected another rounding for test vectors");
@@ -125,6 +175,8 @@ Error numera::writeVectors(const Registry &registry,
   for (size_t i = 0; i < asked.count(); ++i)
     checked.operands.push_back({.format = asked.operands});
   checked.result = {.format = asked.result};
+  if (asked.isInteger())
+    checked.result = asked.integer;
   check::Options options;
   options.draws = draws;
   options.seed = seed;
@@ -136,7 +188,7 @@ Error numera::writeVectors(const Registry &registry,
     for (uint64_t code : codes)
       stream << hexadecimal(code, width) << ' ';
     stream << (asked.isTruth() ? utohexstr(result)
-                               : hexadecimal(result, asked.result.width()))
+                               : hexadecimal(result, asked.resultWidth()))
            << ' ' << hexadecimal(flags, 8) << '\n';
   }
   return Error::success();

@@ -16,14 +16,21 @@
 namespace numera {
 
 /// An operation as it is named on the command line: one of the dialect, or
-/// `mulAdd`, `eq`, `le`, `lt`, or a conversion, `to_f32`.
+/// `mulAdd`, `eq`, `le`, `lt`, or a conversion, `to_f32`, `to_i32`.
 struct VectorOperation {
   std::string name;
   OpKind operation{};
   Format operands{}, result{}; ///< the result of a comparison is 0 or 1
   int32_t relations = 0;
+  CastType integer = {}; ///< the result of a cast to an integer; else 0 bits
   size_t count() const { return operandCount(operation); }
   bool isTruth() const { return operation == OpKind::Cmp; }
+  bool isInteger() const { return integer.integer != 0; }
+  unsigned resultWidth() const {
+    return isTruth() ? 1 : isInteger() ? integer.integer : result.width();
+  }
+  /// `i32` for an integer; else the spelling of the format.
+  std::string resultName() const;
 };
 
 /// Null operands and a line in `error` if there is no such operation.
@@ -42,6 +49,10 @@ std::pair<uint64_t, unsigned> referenceOf(const VectorOperation &asked,
 
 /// An error if the operation may have several results.
 llvm::Error checkRounding(const VectorOperation &asked);
+/// An error if `rounding`, the name of a mode or nothing, is not that of a cast
+/// to an integer.
+llvm::Error checkTruncates(const VectorOperation &asked,
+                           llvm::StringRef rounding);
 
 /// Writes the exact reference's results for boundary and random operands. An
 /// opaque format has that of its equivalent; an error without one.

@@ -62,8 +62,8 @@ static std::optional<int> parse(ArrayRef<const char *> arguments,
   line.add(
       {"operation", "NAME",
        "with --gpu, only this one; with --testfloat, that of the file: "
-       "one of the dialect, mulAdd, eq, le, lt or to_FORMAT (default: that "
-       "of the file's name, f16_add.txt)",
+       "one of the dialect, mulAdd, eq, le, lt, to_FORMAT or to_i32 and the "
+       "like (default: that of the file's name, f16_add.txt)",
        &flags.operations});
   line.add({"threads", "NUMBER",
             "processes at a time (default: as many as "
@@ -261,6 +261,8 @@ static int compareWithVectors(const CheckFlags &flags,
   VectorOperation operation = vectorOperation(registry, format, name, error);
   if (!operation.operands)
     return fail(error);
+  if (Error failure = checkTruncates(operation, flags.rounding))
+    return fail(toString(std::move(failure)));
   CompileOptions changes;
   changes.rounding = flags.rounding;
   bool isCast = operation.operation == OpKind::Cast;

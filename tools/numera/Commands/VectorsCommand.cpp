@@ -19,7 +19,7 @@ int numera::vectorsCommand(ArrayRef<const char *> arguments) {
   CommandLine line("vectors FORMAT OPERATION [options]",
                    "Writes operands, results and flags in the text form of "
                    "TestFloat. OPERATION is one of\nthe dialect, mulAdd, eq, "
-                   "le, lt, or to_FORMAT.");
+                   "le, lt, to_FORMAT, or to_i32, to_ui64 and the like.");
   addFormatsFlags(line, sources);
   line.add({"rounding", "MODE", "round so, e.g. nearest-even, up",
             &changes.rounding});
@@ -57,6 +57,8 @@ int numera::vectorsCommand(ArrayRef<const char *> arguments) {
   if (!operation.operands || (operation.operation == OpKind::Cast &&
                               !withOptions(changes, operation.result, error)))
     return fail(error);
+  if (Error failure = checkTruncates(operation, changes.rounding))
+    return fail(toString(std::move(failure)));
   std::string text;
   raw_string_ostream stream(text);
   if (Error failure = writeVectors(registry, operation, draws.value_or(20000),
