@@ -31,7 +31,8 @@ class Row(NamedTuple):
     value: float | None
     """Of the metric; None where there is an error."""
     seconds: float
-    """To compile the model, run it, and compute the metric."""
+    """Wall-clock time to compile the model, run all of the data once, and compute the
+    metric, with other rows beside it (docs/Sweeps.md)."""
     error: str | None = None
     """Why there is no value."""
     scale: str | None = None
