@@ -24,8 +24,12 @@ using check::Result;
 std::string CheckReport::typeName(const CastType &type) const {
   if (!type.format)
     return (type.isSigned ? "i" : "u") + utostr(type.integer);
-  return type.format.isOpaque() ? type.format.getOpaqueName().str()
-                                : registry.nameOrSpelling(type.format);
+  if (type.format.isOpaque())
+    return type.format.getOpaqueName().str();
+  for (const AskedName &asked : names)
+    if (asked.format == type.format)
+      return asked.name;
+  return registry.nameOrSpelling(type.format);
 }
 
 static std::string nameOfChecked(const check::Checked &checked) {

@@ -11,11 +11,19 @@
 
 namespace numera {
 
+/// The name by which a user asked for a format.
+struct AskedName {
+  Format format;
+  std::string name;
+};
+
 /// Writes down what was found of one format after the other.
 class CheckReport {
 public:
-  CheckReport(const Registry &registry, uint64_t timeLimit)
-      : registry(registry), timeLimit(timeLimit) {}
+  /// Formats are called by their `names`, then as the registry calls them.
+  CheckReport(const Registry &registry, uint64_t timeLimit,
+              std::vector<AskedName> names)
+      : registry(registry), timeLimit(timeLimit), names(std::move(names)) {}
 
   void printText(const check::Report &report, llvm::raw_ostream &out) const;
   void printJSON(const check::Report &report, llvm::json::OStream &json) const;
@@ -50,6 +58,7 @@ private:
 
   const Registry &registry;
   uint64_t timeLimit; ///< in seconds
+  std::vector<AskedName> names;
 };
 
 } // namespace numera

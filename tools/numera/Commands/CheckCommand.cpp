@@ -163,11 +163,16 @@ static bool dropWide(const CheckFlags &flags, const Registry &registry,
   return true;
 }
 
+/// A scaled format as it was asked for, by a name or a spelling.
+using AskedScaled = std::pair<ScaledFormat, std::string>;
+
 /// Those asked for; else what the files name: formats, and those for which they
-/// register functions.
+/// register functions. A format that a built-in name has as well keeps the
+/// user's name.
 static bool chooseFormats(const CheckFlags &flags, const Registry &registry,
                           std::vector<Format> &formats,
-                          std::vector<ScaledFormat> &scaled) {
+                          std::vector<AskedName> &names,
+                          std::vector<AskedScaled> &scaled) {
   auto add = [&](const Format &format) {
     if (format && !is_contained(formats, format))
       formats.push_back(format);
@@ -176,7 +181,7 @@ static bool chooseFormats(const CheckFlags &flags, const Registry &registry,
     std::string error;
     ScaledFormat found = registry.lookupScaledFormat(name, error);
     if (found) {
-      scaled.push_back(found);
+      scaled.push_back({found, name});
       continue;
     }
     if (!error.empty())
@@ -185,12 +190,16 @@ static bool chooseFormats(const CheckFlags &flags, const Registry &registry,
     if (!format)
       return fail(error) == 0;
     add(format);
+    if (!StringRef(name).contains('<'))
+      names.push_back({format, name});
   }
   if (!flags.formats.empty())
     return true;
   for (const Registry::NamedFormat &named : registry.formats())
-    if (!named.isBuiltin)
+    if (!named.isBuiltin) {
       add(named.format);
+      names.push_back({named.format, named.name});
+    }
   for (const Lowering &entry : registry.lowerings())
     for (const Format &format : {entry.result, entry.operands.front()})
       // A cast's machine number is the other side's affair, as is a carrier.
@@ -205,7 +214,8 @@ static bool chooseFormats(const CheckFlags &flags, const Registry &registry,
 
 /// The GPU against the CPU, for each format.
 static int compareGPU(const CheckFlags &flags, const Registry &registry,
-                      const check::Options &options, ArrayRef<Format> formats) {
+                      const check::Options &options, ArrayRef<Format> formats,
+                      ArrayRef<AskedName> names) {
   std::vector<GPUReport> reports;
   uint64_t bad = 0;
   for (Format format : formats) {
@@ -219,6 +229,9 @@ static int compareGPU(const CheckFlags &flags, const Registry &registry,
     if (!report)
       return fail(toString(report.takeError()));
     bad += report->bad();
+    for (const AskedName &asked : reverse(names))
+      if (asked.format == format)
+        report->name = asked.name;
     reports.push_back(std::move(*report));
   }
   if (flags.wantsJSON) {
@@ -297,7 +310,8 @@ int numera::checkCommand(ArrayRef<const char *> arguments) {
   Registry registry;
   check::Options options;
   std::vector<Format> formats;
-  std::vector<ScaledFormat> scaledFormats;
+  std::vector<AskedName> names;
+  std::vector<AskedScaled> scaledFormats;
   if (!flags.operations.empty() && flags.vectors.empty() && flags.gpu.empty())
     return fail("--operation is for --gpu GPU and for --testfloat FILE");
   if (!flags.vectors.empty())
@@ -307,7 +321,7 @@ int numera::checkCommand(ArrayRef<const char *> arguments) {
   if (!loadRegistry(flags.sources, registry) ||
       !openLibraries(registry, errs(), &options.misfits) ||
       !readOptions(flags, registry, options) ||
-      !chooseFormats(flags, registry, formats, scaledFormats) ||
+      !chooseFormats(flags, registry, formats, names, scaledFormats) ||
       !dropWide(flags, registry, formats) ||
       (flags.wantsProofs && !chooseProvable(flags, registry, formats)))
     return 1;
@@ -319,7 +333,7 @@ int numera::checkCommand(ArrayRef<const char *> arguments) {
                             : scaledFormats.empty() ? "--library"
                                                     : "a scaled format")
                       .str());
-    return compareGPU(flags, registry, options, formats);
+    return compareGPU(flags, registry, options, formats, names);
   }
 
   std::vector<check::Report> reports;
@@ -346,11 +360,14 @@ int numera::checkCommand(ArrayRef<const char *> arguments) {
     reports.push_back(std::move(*report));
   }
   std::vector<ScaledReport> scaled;
-  for (const ScaledFormat &format : scaledFormats) {
+  for (const auto &[format, name] : scaledFormats) {
     Expected<ScaledReport> report =
         checkScaled(registry, format, options.draws, options.seed);
     if (!report)
       return fail(toString(report.takeError()));
+    for (const Registry::NamedScaledFormat &named : registry.scaledFormats())
+      if (!named.isBuiltin && named.name == name)
+        report->name = name;
     scaled.push_back(std::move(*report));
   }
   if (reports.empty() && scaled.empty())
@@ -363,7 +380,7 @@ int numera::checkCommand(ArrayRef<const char *> arguments) {
   };
   if (!options.misfits.empty() && scaled.empty() && all_of(reports, isEmpty))
     return 1;
-  CheckReport printer(registry, uint64_t(options.timeLimit));
+  CheckReport printer(registry, uint64_t(options.timeLimit), std::move(names));
   uint64_t operations = 0, inputs = 0, bad = options.misfits.size();
   for (const check::Report &report : reports) {
     operations += report.results.size() + report.laws.size();
