@@ -91,11 +91,7 @@ static bool startsWithBatch(const TensorSignature &tensor) {
 bool DataSet::joinDataSet(const Input &input, int64_t inputBatch,
                           std::string &error) {
   int64_t found = input.array.shape[0];
-  if (found == 0) {
-    error = input.path + ": has no rows, expected at least one";
-    return false;
-  }
-  if (rows != 0 && (rows != found || batch != inputBatch)) {
+  if (!rowsFrom.empty() && (rows != found || batch != inputBatch)) {
     error = input.path + ": has " + std::to_string(found) +
             " rows for a batch of " + std::to_string(inputBatch) + ", " +
             rowsFrom + " has " + std::to_string(rows) + " for one of " +
@@ -179,6 +175,8 @@ std::vector<const Array *> DataSet::slice(size_t slice) {
 }
 
 void DataSet::stage(Source &source, size_t slice) const {
+  if (rows == 0) // of which all is staged
+    return;
   size_t rowBytes = source.array.byteSize / size_t(rows);
   auto real = size_t(rowsOf(slice)), fed = size_t(rowsFed(slice));
   const std::byte *from =

@@ -68,10 +68,10 @@ private:
                 std::string &error) const;
 
   std::vector<Source> sources;
-  int64_t rows = 0;  ///< of the data set; 0: there is none
+  int64_t rows = 0;  ///< of the data set; 0: there is none, or it has no rows
   int64_t batch = 1; ///< rows of a slice
   bool isDynamic = false;
-  std::string rowsFrom; ///< the path of the array that gave `rows`
+  std::string rowsFrom; ///< the array that gave `rows`; empty: no data set
 };
 
 /// `(3, ?)`: a shape in messages, -1 as a question mark.
