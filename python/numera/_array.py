@@ -114,11 +114,12 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
     def astype(self, fmt: Any, *, rounding: str | None = None) -> Any:
         """The values in another format, each rounded once; an array.
 
-        Of a type of NumPy, the values as an array of that type.
+        Of a type of NumPy, the values as an array of that type; ``rounding`` is for
+        types that are formats.
         """
         dtype = _dtype_of(fmt)
         if dtype is not None:
-            return self.__array__(dtype)
+            return self._to_dtype(dtype, rounding)
         target = _casts.chosen(fmt)
         if not _casts.casts(self._format, target, rounding, None, None):
             # A library that casts floats alone; where they have all of the values.
@@ -132,6 +133,15 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         result = np.empty_like(self._codes, dtype=target.dtype)
         _casts.run(cast, self._codes, result, 0, 0, 0)
         return Array(result, target)
+
+    def _to_dtype(self, dtype: np.dtype[Any], rounding: str | None) -> Any:
+        if rounding is None:
+            return self.__array__(dtype)
+        name = _kinds.format_of(dtype)
+        if name is None:
+            raise Error(f"rounding goes with a format, found {dtype}")
+        native = dtype.newbyteorder("=")
+        return self.astype(name, rounding=rounding).view(native).astype(dtype)
 
     def view(self, dtype: Any) -> np.ndarray[Any, Any]:
         """The same memory as a type with these bits: ``ml_dtypes.bfloat16``."""

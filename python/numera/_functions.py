@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -107,12 +108,17 @@ def var(
     keepdims: bool = False,
     accumulate: Any = None,
 ) -> Array:
-    """The mean of the squares of what is off the mean, each operation rounded."""
+    """The mean of the squares of what is off the mean, each operation rounded.
+
+    Where ``ddof`` leaves nothing to divide by, a warning and x / 0, as of NumPy.
+    """
     away = a - mean(a, axis, keepdims=True, accumulate=accumulate)
     squares = away * away
     if ddof == 0:
         return mean(squares, axis, keepdims=keepdims, accumulate=accumulate)
-    count = math.prod(a.shape[d] for d in _axes(axis, a.ndim)) - ddof
+    count = max(math.prod(a.shape[d] for d in _axes(axis, a.ndim)) - ddof, 0)
+    if count == 0:  # NumPy's words, and its quotient by 0 as the format has it
+        warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=3)
     total = sum(squares, axis, keepdims=keepdims, accumulate=accumulate)
     quotient: Array = total / count
     return quotient

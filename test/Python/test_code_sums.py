@@ -198,3 +198,21 @@ def test_variance_is_what_it_says():
     squares = np.sum(away * away, axis=1)
     assert np.array_equal(np.var(x, axis=1, ddof=1), squares / 49)
     np.testing.assert_allclose(np.std(x).values(), x.values().std(), rtol=1e-2)
+
+
+def test_variance_without_degrees_of_freedom_is_numpys():
+    said = "^Degrees of freedom <= 0 for slice$"
+    for values in ([1.0, 2.0, 4.0], [1.0, 1.0, 1.0]):
+        for ddof in (3, 5):
+            with pytest.warns(RuntimeWarning, match=said):
+                expected = np.var(np.array(values, "f4"), ddof=ddof)
+            for x in (numera.array(values, name) for name in ("f32", "bf16")):
+                with pytest.warns(RuntimeWarning, match=said):
+                    found = x.var(ddof=ddof)
+                assert np.array_equal(found.item(), expected, equal_nan=True)
+                with pytest.warns(RuntimeWarning, match=said):
+                    found = x.std(ddof=ddof)
+                assert np.array_equal(found.item(), expected, equal_nan=True)
+    with pytest.warns(RuntimeWarning, match=said):
+        found = numera.array([1.0, 2.0], "posit16").var(ddof=2)
+    assert np.isnan(found.item())

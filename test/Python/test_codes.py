@@ -348,6 +348,15 @@ def test_values_leave_as_arrays_of_numpy():
     assert np.asarray(x, np.float64).dtype == np.float64
     assert x.astype(np.float64).dtype == np.float64
     assert x.astype(np.int64).tolist() == [0, 2]
+    wide = numera.array([1 + 2**-40], "f64")
+    up = np.float32(1 + 2**-23)
+    for dtype in ("f4", np.float32, np.dtype(">f4")):
+        found = wide.astype(dtype, rounding="up")
+        assert found.dtype == np.dtype(dtype) and found.tolist() == [up]
+        assert wide.astype(dtype, rounding="down").tolist() == [1.0]
+    assert wide.astype(ml_dtypes.bfloat16, rounding="up").tolist() == [1.0078125]
+    with pytest.raises(numera.Error, match="^rounding goes with a format, found int64"):
+        wide.astype(np.int64, rounding="up")
     assert numera.array(x, "posit8").tolist() == [0.1015625, 2.0]
     assert x.astype("posit8", rounding="up").tolist()[0] >= 0.1015625
     assert numera.array(3, "posit32").values().dtype == np.float64
