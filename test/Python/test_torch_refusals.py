@@ -30,6 +30,8 @@ def test_what_cannot_be_compiled_names_the_operator_and_the_line():
     assert "'aten.cummax.default' at " in str(caught.value)
     assert "test_torch_refusals.py:" in str(caught.value)
     assert "return torch.cummax(x * 2, 1)[0] + 1" in str(caught.value)
+    # torch-mlir's own words.
+    assert "torch.operator" in caught.value.inner_exception.details
 
 
 @pytest.mark.parametrize(
@@ -77,17 +79,33 @@ def test_refusals_name_operator_line_and_remedy_without_mlir(name):
 
 
 def test_refusals_in_the_backward_pass_name_the_line_of_the_forward_pass():
-    grid = torch.zeros(1, 2, 2, 2)
-    net, _ = compiled(lambda x: bicubic(x, grid))
-    y = net(torch.ones(1, 1, 4, 4, requires_grad=True))
-    with pytest.raises(numera.Error, match="aten.grid_sampler_2d_backward") as caught:
+    indices, starts = torch.tensor([0, 2, 1, 1]), torch.tensor([0, 2])
+
+    def bags(table):
+        return nn.functional.embedding_bag(indices, table, starts, sparse=True)
+
+    net, _ = compiled(bags)
+    y = net(torch.ones(4, 3, requires_grad=True))
+    with pytest.raises(numera.Error, match="aten._embedding_bag_backward") as caught:
         y.sum().backward()
-    assert 'mode="bicubic"' in str(caught.value)
-    assert "torch.operator" in caught.value.details  # torch-mlir's own words
+    assert "starts, sparse=True)" in str(caught.value)
+    assert "it has a sparse tensor (torch.sparse_coo)" in str(caught.value)
+    net, backend = compiled(bags, fallback="torch")
+    table = torch.ones(4, 3, requires_grad=True)
+    net(table).sum().backward()
+    wanted = torch.autograd.grad(bags(table).sum(), table)[0]
+    assert torch.equal(table.grad.to_dense(), wanted.to_dense())
+    assert [each.operator for each in backend.fallbacks] == [
+        "aten._embedding_bag_backward.default"
+    ]
 
 
-def bicubic(x, grid):
-    return nn.functional.grid_sample(x, grid, mode="bicubic", align_corners=False)
+def test_an_activation_that_draws_by_its_elements_is_refused():
+    net, _ = compiled(lambda x: nn.functional.rrelu(x * 2, training=True))
+    with pytest.raises(Exception, match="cannot compile") as caught:
+        net(torch.randn(3, 4))
+    assert "'aten.rrelu_with_noise_functional.default' at " in str(caught.value)
+    assert "how many numbers it draws depends on its elements" in str(caught.value)
 
 
 def test_models_that_export_refuses_are_one_line_with_the_place():

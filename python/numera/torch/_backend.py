@@ -191,7 +191,7 @@ class Backend:
         rounds = module.graph.find_nodes(op="call_function", target=ROUNDS)
         own = {node.name for node in rounds}
         if own and self._recorder is not None:
-            raise Error("stats goes without Quantizer, expected one of them")
+            raise GraphError(rounds[0], "stats goes without Quantizer")
         if self._fallback is None and not own:
             try:
                 return self._program(module, kind, passes, gradients)

@@ -19,6 +19,8 @@ from torch import fx
 
 from numera._errors import Error
 
+aten = torch.ops.aten
+
 __all__ = [
     "FALLBACK",
     "GraphError",
@@ -156,7 +158,23 @@ def plainly(node: fx.Node | None, message: str) -> str:
 
 
 def check_operators(graph: fx.GraphModule) -> None:
-    """Refuses what chooses by values which graph runs: ``torch.cond``."""
+    """Refuses what no program has, and what torch-mlir would compile to something
+    else or fail at: sparse tensors, graphs that values choose (``torch.cond``),
+    random numbers by torch-mlir's own generator."""
+    for node in graph.graph.nodes:
+        if node.op != "call_function":
+            continue
+        for tensor in _tensors(node):
+            if tensor.layout != torch.strided:
+                raise GraphError(
+                    node,
+                    f"it has a sparse tensor ({tensor.layout}), which no program has",
+                )
+        if node.target is aten.rrelu_with_noise_functional.default:
+            # Without training it was decomposed (_elementwise.py).
+            raise GraphError(
+                node, "in training, how many numbers it draws depends on its elements"
+            )
     for node in graph.graph.find_nodes(op="get_attr"):
         path: Any = node.target
         held = functools.reduce(getattr, path.split("."), graph)
