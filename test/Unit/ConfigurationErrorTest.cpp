@@ -123,9 +123,20 @@ TEST(ConfigurationError, Family) {
   EXPECT_EQ(errorOfFormat("a: {family: block, size: 32}"),
             "f.yaml:2:3: error: 'element' is missing, format 'a' needs it\n");
   EXPECT_EQ(errorOfFormat("a: posit"),
-            "f.yaml:2:6: error: found a scalar, format 'a' is a mapping\n");
+            "f.yaml:2:6: error: found a scalar, format 'a' is a mapping, as in "
+            "{family: float, exponent: 5, mantissa: 7}\n");
   EXPECT_EQ(errorOfFormat("a:"),
-            "f.yaml:2:3: error: found nothing, format 'a' is a mapping\n");
+            "f.yaml:2:3: error: found nothing, format 'a' is a mapping, as in "
+            "{family: float, exponent: 5, mantissa: 7}\n");
+  EXPECT_EQ(errorOfFormat("a: {family:float, exponent: 4, mantissa: 3}"),
+            "f.yaml:2:7: error: found 'family:float', a colon has a space "
+            "behind it, as in 'family: float'\n");
+  EXPECT_EQ(errorOfFormat("a: {family: float, exponent:4, mantissa: 3}"),
+            "f.yaml:2:22: error: found 'exponent:4', a colon has a space "
+            "behind it, as in 'family: float'\n");
+  EXPECT_EQ(errorOfFormat("a:\n    family:float"),
+            "f.yaml:3:5: error: found 'family:float', a colon has a space "
+            "behind it, as in 'family: float'\n");
   EXPECT_EQ(errorOfFormat("a: {family: block, element: b, size: 4}\n"
                           "  b: {family: block, element: a, size: 4}"),
             "f.yaml:2:31: error: 'b' is a scaled format itself, expected one "

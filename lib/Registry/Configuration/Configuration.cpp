@@ -37,11 +37,31 @@ bool ConfigurationReader::read(const YamlNode &root) {
 // What every section needs
 //===----------------------------------------------------------------------===//
 
+/// What the mappings that begin a user's first file look like.
+static StringRef exampleOf(StringRef what) {
+  return what.starts_with("format '")
+             ? ", as in {family: float, exponent: 5, mantissa: 7}"
+         : what == "'policy'" ? ", as in {default: posit16}"
+                              : "";
+}
+
 bool ConfigurationReader::expectMapping(const YamlNode &node, StringRef what) {
-  return node.isMapping() ||
-         file.fail(node.isNothing() && node.keyPlace.isValid() ? node.keyPlace
+  if (node.isMapping())
+    return true;
+  // In a mapping of one line, a scalar is all that there is.
+  auto [key, value] = StringRef(node.text).split(':');
+  if (node.isScalar() && !value.empty() && !key.contains(' '))
+    return failWithoutSpace(node.text, node.place);
+  return file.fail(node.isNothing() && node.keyPlace.isValid() ? node.keyPlace
                                                                : node.place,
-                   "found " + node.kindName() + ", " + what + " is a mapping");
+                   "found " + node.kindName() + ", " + what + " is a mapping" +
+                       exampleOf(what));
+}
+
+bool ConfigurationReader::failWithoutSpace(StringRef text, llvm::SMLoc place) {
+  return file.fail(place, "found '" + text +
+                              "', a colon has a space behind it, as in "
+                              "'family: float'");
 }
 
 bool ConfigurationReader::expectScalar(const YamlNode &node) {
@@ -52,6 +72,8 @@ bool ConfigurationReader::expectScalar(const YamlNode &node) {
 }
 
 bool ConfigurationReader::checkQuotes(const YamlNode &item) {
+  if (item.isNothing() && StringRef(item.key).contains(':'))
+    return failWithoutSpace(item.key, item.keyPlace);
   return !StringRef(item.key).ends_with(">") || !item.isNothing() ||
          file.fail(item.keyPlace,
                    "found '" + Twine(item.key) +
@@ -82,6 +104,9 @@ const YamlNode *ConfigurationReader::requireScalar(const YamlNode &mapping,
                                                    StringRef what) {
   const YamlNode *value = mapping.find(key);
   if (!value) {
+    for (const YamlNode &item : mapping.items)
+      if (!checkQuotes(item))
+        return nullptr;
     file.fail(mapping.keyPlace.isValid() ? mapping.keyPlace : mapping.place,
               "'" + key + "' is missing, " + what + " needs it");
     return nullptr;

@@ -125,7 +125,9 @@ private:
   /// messages.
   bool checkKeys(const YamlNode &node, llvm::StringRef what, Names known);
   /// `equivalent: float<8,7>` in a mapping of one line has a key `7>`.
+  /// So has `{family:float}` one without a value.
   bool checkQuotes(const YamlNode &item);
+  bool failWithoutSpace(llvm::StringRef text, llvm::SMLoc place);
   bool expectMapping(const YamlNode &node, llvm::StringRef what);
   bool expectScalar(const YamlNode &node);
   /// Reads the scalar at `key` of a mapping, or each of a list of them; true
