@@ -6,6 +6,7 @@
 #define NUMERA_LIB_TARGET_DRIVER_ONELINE_H
 
 #include "mlir/IR/Diagnostics.h"
+#include "numera/Dialect/Numera/IR/Numera.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -36,25 +37,37 @@ private:
   static std::string lineOf(mlir::Diagnostic &diagnostic,
                             llvm::StringRef severity) {
     std::string place = placeOf(diagnostic.getLocation());
-    std::string text = diagnostic.str();
+    std::string text = nodeOf(diagnostic.getLocation()) + diagnostic.str();
     for (char &c : text)
       c = c == '\n' ? ' ' : c;
     return (place.empty() ? "" : place + ": ") + severity.str() + ": " + text +
            "\n";
   }
-  static std::string placeOf(mlir::Location location) {
-    std::string place;
+  static mlir::FileLineColLoc fileOf(mlir::Location location) {
+    mlir::FileLineColLoc found;
     location->walk([&](mlir::Location inner) {
-      if (auto file = mlir::dyn_cast<mlir::FileLineColLoc>(inner)) {
-        place = file.getFilename().str();
-        if (file.getLine() != 0)
-          place += ":" + std::to_string(file.getLine()) + ":" +
-                   std::to_string(file.getColumn());
-        return mlir::WalkResult::interrupt();
-      }
-      return mlir::WalkResult::advance();
+      found = mlir::dyn_cast<mlir::FileLineColLoc>(inner);
+      return found ? mlir::WalkResult::interrupt()
+                   : mlir::WalkResult::advance();
     });
+    return found;
+  }
+  static std::string placeOf(mlir::Location location) {
+    mlir::FileLineColLoc file = fileOf(location);
+    if (!file)
+      return "";
+    std::string place = file.getFilename().str();
+    if (file.getLine() != 0)
+      place += ":" + std::to_string(file.getLine()) + ":" +
+               std::to_string(file.getColumn());
     return place;
+  }
+  /// `at 'scores': `, the node or tensor of a model whose file has no lines.
+  static std::string nodeOf(mlir::Location location) {
+    mlir::FileLineColLoc file = fileOf(location);
+    std::string name = nodeNameOf(location);
+    return name.empty() || !file || file.getLine() != 0 ? ""
+                                                        : "at '" + name + "': ";
   }
 
   bool printed = false;

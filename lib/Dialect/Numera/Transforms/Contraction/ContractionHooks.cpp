@@ -116,7 +116,7 @@ void HookBuilder::addCarriedStep(const Twine &name,
   if (!contraction.carried.isOpaque())
     return addEntry(name, contraction, "step", {type, type, type}, type, {});
   // The two roundings are the library's.
-  Location loc = module.getLoc();
+  Location loc = MacOp(contraction.step).getLoc();
   Block *body = hook(name, {type, type, type}, type);
   auto format = FormatAttr::get(module.getContext(), contraction.carried);
   auto round = [&](Value x) -> Value {
@@ -136,7 +136,7 @@ void HookBuilder::addStep(const Twine &name,
   bool rowsAreLeft = llvm::cast<BlockArgument>(step.getLhs()).getArgNumber() ==
                      contraction.rowsInput;
   Value row = body->getArgument(1), column = body->getArgument(2);
-  OperationState state(module.getLoc(), step->getName());
+  OperationState state(step.getLoc(), step->getName());
   state.addOperands({rowsAreLeft ? row : column, rowsAreLeft ? column : row,
                      body->getArgument(0)});
   state.addTypes(type);

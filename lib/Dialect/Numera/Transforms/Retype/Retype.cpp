@@ -166,10 +166,14 @@ LogicalResult Retyper::generalize() {
   });
   for (linalg::LinalgOp op : named) {
     rewriter.setInsertionPoint(op);
-    if (failed(linalg::generalizeNamedOp(rewriter, op)))
+    Location loc = op.getLoc();
+    FailureOr<linalg::GenericOp> made = linalg::generalizeNamedOp(rewriter, op);
+    if (failed(made))
       return op.emitError("'")
              << op->getName()
              << "' cannot be written as a linalg.generic, which retyping needs";
+    // What a body consists of has no place in the model.
+    made->getBody()->walk([&](Operation *inner) { inner->setLoc(loc); });
   }
   return success();
 }

@@ -335,6 +335,8 @@ void Policies::warn(const Policy::Rule &rule, const Match &match) {
                "take the formats of the operations that use them";
   else if (match.isAny)
     warning << "is for nothing: rules before it match all that it matches";
+  else if (!rule.operation.empty() && operators.empty())
+    warning << "matches no operation; the model has none that rules are for";
   else if (!rule.operation.empty())
     warning << "matches no operation; the model has operators "
             << listed(operators);
