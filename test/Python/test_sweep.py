@@ -224,6 +224,18 @@ def test_labels_are_found_among_the_largest():
             assert row.value == share, (metric, labels)
 
 
+def test_one_batch_of_a_fixed_size_has_labels_for_its_rows():
+    same = "func.func @f(%x: tensor<3x2xf32>) -> tensor<3x2xf32> "
+    given = {"formats": "f32", "inputs": np.eye(3, 2, dtype="f4")}
+    model = same + "{ return %x : tensor<3x2xf32> }"
+    assert numera.sweep(model, labels=[0, 1, 1], **given)[0].value == 2 / 3
+    with pytest.raises(numera.Error, match="^2 labels, expected one for each of 3 r"):
+        numera.sweep(model, labels=[0, 1], **given)
+    found = numera.report(model, labels=[0, 1, 1], metric="top1", format="bf16",
+                          inputs=given["inputs"], hints=0)  # fmt: skip
+    assert found.reference_metric == 2 / 3
+
+
 def test_rmse_is_from_labels_or_from_f32():
     x = np.array([1.0625, 3, 500], "f4")
     # float<4,3> rounds 1.0625 to 1, and 500 to infinity; finite ones saturate.

@@ -86,9 +86,7 @@ class Bench:
                 if isinstance(noise, Error):
                     done(name, None)
                     refused[role, entry] = noise
-                    warnings.warn(
-                        f"'{name}' is left out: {_plain(noise)}", stacklevel=4
-                    )
+                    warnings.warn(f"'{name}' is left out: {noise}", stacklevel=4)
                 else:
                     done(name, -10 * math.log10(max(noise) or 1e-30))
                     seen[candidate] = noise
@@ -273,12 +271,8 @@ def _left(given: Given, refused: Mapping[tuple[int, Spec | None], Error]) -> Giv
         left.append([each for each in entries if (role, each) not in refused])
         if not left[-1]:
             error = next(e for (r, _), e in refused.items() if r == role)
-            raise Error(f"no candidate takes the model: {_plain(error)}")
+            raise Error(f"no candidate takes the model: {error}")
     return left
-
-
-def _plain(error: Error) -> str:
-    return str(error).removeprefix("error: ")
 
 
 def _text(policy: Any, name: Callable[[Format], str] = lambda f: f.name) -> str:

@@ -130,7 +130,7 @@ def main(arguments: Sequence[str] | None = None, program: str = "numera") -> int
         run: Callable[..., int] = given.pop("run")
         return run(**given)
     except (Error, OSError) as error:
-        print(f"numera: error: {_unprefixed(error)}", file=sys.stderr)
+        print(f"numera: error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("numera: interrupted", file=sys.stderr)
@@ -157,10 +157,6 @@ def _warn(message: Any, *_: Any, **__: Any) -> None:
     print(f"numera: warning: {message}", file=sys.stderr)
 
 
-def _unprefixed(error: Exception) -> str:
-    return str(error).removeprefix("error: ")
-
-
 def _sweep(*, csv: str | None, plot: str | None, as_json: bool, **given: Any) -> int:
     _check_outputs(csv, plot)
     options = _options.arguments(**given)
@@ -171,7 +167,7 @@ def _sweep(*, csv: str | None, plot: str | None, as_json: bool, **given: Any) ->
     if plot:
         found.plot(plot)
     if all(row.error for row in found):
-        raise Error(f"no format takes the model: {_unprefixed(Error(found[0].error))}")
+        raise Error(f"no format takes the model: {found[0].error}")
     return 0
 
 

@@ -153,6 +153,14 @@ class DataSet:
                 for array, sliced in zip(self.arrays, self.sliced)
             ]
 
+    def labelled(self, function: Function) -> int | None:
+        """How many labels there are: one for each row; of arrays that are passed
+        whole, for each row of the first output, as with ``numera run``."""
+        if self.rows is not None or not function.outputs:
+            return self.rows
+        shape = function.outputs[0].shape
+        return 1 if len(shape) < 2 else shape[0]
+
     def run(
         self,
         function: Function,

@@ -53,10 +53,12 @@ class Metric:
             raise Error(f"metric '{self.name}' needs labels; 'rmse' does without")
         if self.takes_all:
             return
-        if labels.size != rows and self.function is not _perplexity:
-            raise Error(
-                f"{labels.size} labels, expected one for each of {rows or 1} rows"
-            )
+        if (
+            rows is not None
+            and labels.size != rows
+            and self.function is not _perplexity
+        ):
+            raise Error(f"{labels.size} labels, expected one for each of {rows} rows")
         with np.errstate(invalid="ignore"):
             if labels.dtype.kind not in "iufb" or np.any(labels != np.rint(labels)):
                 raise Error(f"labels of {labels.dtype}, expected whole numbers")
@@ -94,6 +96,10 @@ def _top(scores: Array, labels: Array, most: int) -> float:
 
     Of equal scores the first one counts, and a NaN is never among the largest.
     """
+    if scores.ndim > 1 and len(scores) != labels.size:
+        raise Error(
+            f"{labels.size} labels, expected one for each of {len(scores)} rows"
+        )
     scores = scores.reshape(len(labels.ravel()), -1).astype(np.float64)
     label = labels.reshape(-1, 1).astype(np.int64)
     if label.min() < 0 or label.max() >= scores.shape[1]:

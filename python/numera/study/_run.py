@@ -164,7 +164,7 @@ def sweep(
     target = None if labels is None else np.asarray(load_labels(labels))
     if target is not None and limit is not None and target.ndim:
         target = target[:limit]
-    measure.check(target, data.rows)
+    measure.check(target, data.labelled(function))
     processors = len(os.sched_getaffinity(0))
     workers = min(workers or processors, len(listed))
     threads = max(1, processors // workers)

@@ -139,7 +139,7 @@ def search(
     target = None if labels is None else np.asarray(load_labels(labels))
     if target is not None and limit is not None and target.ndim:
         target = target[:limit]
-    measure.check(target, data.rows)
+    measure.check(target, data.labelled(function))
     count, arrays = data.first(1)
     layers = _layers.find(
         model, options, arrays, count, base.get("rules", []), not every
