@@ -19,6 +19,8 @@ using namespace numera;
 // ---- errors ----------------------------------------------------------------
 
 std::nullptr_t numera::fail(char **error, StringRef message) {
+  // A line without a place begins so for those who print it.
+  message.consume_front("error: ");
   if (error)
     *error = strdup(message.rtrim().str().c_str());
   return nullptr;

@@ -152,6 +152,7 @@ def test_what_cannot_be_compiled_is_one_line(arguments, line):
         numera.compile(AXPY, **arguments)
     assert line in str(error.value)
     assert "\n" not in str(error.value)
+    assert not str(error.value).startswith("error:")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from numera import _numera
+from numera import _casts, _numera
 from numera._errors import Error
 from numera._programs import Program, compile
 from numera._request import Path, Spec
@@ -206,6 +206,8 @@ def report(
         if not isinstance(number, Integral) or number < least:
             raise Error(f"{key} is {number!r}, expected a whole number from {least} on")
     _check_options(options)
+    if format is not None and policy is None and "formats" not in options:
+        _casts.chosen(format)  # which refuses it as such, not as a line of a policy
     given = _policy.read(policy, format, accumulate)
     name = name_of(model)
     if hasattr(model, "SerializeToString"):  # a model of ONNX
@@ -223,7 +225,7 @@ def report(
     chosen = _chosen_metric(metric, labels)
     expected_labels = _measure.labelled(load_labels(labels), data.rows)
     if chosen:
-        chosen.check(expected_labels, data.rows)
+        chosen.check(expected_labels, data.labelled(called))
     exact = data.run(_measure.only(reference, function), threads)
     if not any(np.isfinite(each).any() for each in exact):
         raise Error(
