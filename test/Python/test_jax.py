@@ -46,6 +46,7 @@ def convolution(x, k, **options):
 
 X, W = normal(4, 8), normal(8, 3, seed=1)
 I4 = jnp.array([2, 0, 2, 1], jnp.int32)
+U8 = jnp.array([200, 3, 255, 128], jnp.uint8)
 IMAGES, KERNEL = normal(2, 3, 9, 9), normal(4, 3, 3, 3, seed=2)
 REPEATED = jnp.round(IMAGES)  # with many equal numbers in a window
 
@@ -117,6 +118,20 @@ SAME = {
                       x.at[i + 2].add(x), x.at[i].min(x, mode="clip"),
                       i.at[i].add(i)), X, I4,
     ),
+    "scatter by functions": (
+        lambda x, i: (x.at[i[:2]].apply(jnp.sin), x.at[i].divide(3.0),
+                      x.at[i[:2], 0].apply(lambda v: jnp.where(v > 0, v * v, 1 - v))),
+        X, I4,
+    ),
+    "scatter of unsigned integers": (
+        lambda u, i: (u.at[i].add(u), u.at[i].max(u[::-1]), u.at[i].min(100),
+                      u.at[i.astype(jnp.uint8)].set(7)), U8, I4,
+    ),
+    "scatter of booleans": (
+        lambda m, i: (m.at[i].set(True), m.at[i].min(False)),
+        X[0] > 0, I4,
+    ),
+    "scatter into nothing": (lambda x, i: x[:0].at[i].add(1.0), X, I4),
     "gradients of gathers": (
         summed_gradient(
             lambda x, i: x[i].sum(0)[:4] + jnp.take_along_axis(x, i[:, None], 1)[:, 0]
@@ -154,6 +169,25 @@ SAME = {
             lax.switch(i[k], [lambda x: x + 1, lambda x: x * 2, lambda x: x - 1], x)
             for k in range(4)
         ), I4, X,
+    ),
+    "unsigned integers in loops": (
+        lambda u: (
+            lax.fori_loop(0, 3, lambda i, c: c * 3, u),
+            lax.while_loop(lambda c: c[0] > 5, lambda c: c // 2, u),
+            lax.scan(lambda c, a: (c + a, c ^ a), u[0], u),
+        ), U8,
+    ),
+    "unsigned integers in branches": (
+        lambda u, i: (
+            lax.cond(i[0] > 0, lambda u: u + 90, lambda u: u // 2, u),
+            lax.switch(i[3], [lambda u: u, lambda u: u >> 1, lambda u: ~u], u),
+        ), U8, I4,
+    ),
+    "keys in a scan": (
+        lambda k, x: lax.scan(
+            lambda k, a: (jax.random.fold_in(k, 1), jax.random.bernoulli(k, 0.5, (8,))),
+            k, x,
+        ), jax.random.PRNGKey(3), X,
     ),
     "largest in windows": (
         lambda x: (pool(x), pool(x, 3), pool(x, 3, 2, "SAME")), IMAGES,

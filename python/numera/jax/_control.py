@@ -7,7 +7,8 @@
     scatter, select_and_scatter            scf.for over updates, in order
     optimization_barrier                   nothing
 
-The rest of the operations stay those of StableHLO, inside of loops as well.
+The rest of the operations stay those of StableHLO, inside of loops as well. Unsigned
+integers that loops carry and branches give are without their sign there.
 """
 
 from __future__ import annotations
@@ -18,6 +19,13 @@ from typing import Any
 from torch_mlir import ir
 
 from numera.jax import _scatter, _windows
+from numera.jax._pieces import constant as _constant
+from numera.jax._pieces import make as _make
+from numera.jax._pieces import number as _number
+from numera.jax._pieces import signless as _signless
+from numera.jax._pieces import signless_type as _signless_type
+from numera.jax._pieces import tensor as _tensor
+from numera.jax._pieces import with_sign as _with_sign
 
 __all__ = ["rewrite"]
 
@@ -45,29 +53,8 @@ def rewrite(module: Any) -> None:
 # ---- pieces of IR -----------------------------------------------------------
 
 
-def _make(name: str, operands: Sequence[Any], result: Any, **attributes: Any) -> Any:
-    return ir.Operation.create(
-        name, operands=list(operands), results=[result], attributes=attributes
-    ).result
-
-
 def _index() -> Any:
     return ir.IndexType.get()
-
-
-def _constant(value: int, kind: Any = None) -> Any:
-    kind = kind or _index()
-    return _make("arith.constant", [], kind, value=ir.IntegerAttr.get(kind, value))
-
-
-def _number(tensor: Any) -> Any:
-    """The only element of a tensor without dimensions."""
-    return _make("tensor.extract", [tensor], tensor.type.element_type)
-
-
-def _tensor(number: Any) -> Any:
-    kind = ir.RankedTensorType.get([], number.type)
-    return _make("tensor.from_elements", [number], kind)
 
 
 def _as_index(number: Any) -> Any:
@@ -88,7 +75,15 @@ def _move(source: Any, target: Any, values: Sequence[Any]) -> Any:
     for operation in operations:
         operation.move_before(end)
     last.erase()
+    with end.location, ir.InsertionPoint(end):
+        for place, value in enumerate(returned):
+            end.operands[place] = _signless(value)
     return end
+
+
+def _signed_like(values: Sequence[Any], types: Sequence[Any]) -> list[Any]:
+    """Tensors with the signs that the operation's own had."""
+    return [_with_sign(x, kind.element_type) for x, kind in zip(values, types)]
 
 
 # ---- loops ------------------------------------------------------------------
@@ -99,21 +94,25 @@ def _while(operation: Any) -> Sequence[Any] | None:
     if counter is not None:
         return _for(operation, *counter)
     before, after = (region.blocks[0] for region in operation.regions)
-    types = [value.type for value in operation.operands]
-    loop = ir.Operation.create(
-        "scf.while", operands=list(operation.operands), results=types, regions=2
-    )
+    own = [value.type for value in operation.operands]
+    start = list(map(_signless, operation.operands))
+    types = [value.type for value in start]
+    loop = ir.Operation.create("scf.while", operands=start, results=types, regions=2)
     first, second = (
         ir.Block.create_at_start(region, types, [operation.location] * len(types))
         for region in loop.regions
     )
-    end = _move(before, first, list(first.arguments))
+    with ir.InsertionPoint(first):
+        values = _signed_like(first.arguments, own)
+    end = _move(before, first, values)
     with end.location, ir.InsertionPoint(end):
         condition = _number(end.operands[0])
         ir.Operation.create("scf.condition", operands=[condition, *first.arguments])
     end.erase()
-    _move(after, second, list(second.arguments))
-    return list(loop.results)
+    with ir.InsertionPoint(second):
+        values = _signed_like(second.arguments, own)
+    _move(after, second, values)
+    return _signed_like(loop.results, own)
 
 
 def _counter(operation: Any) -> tuple[int, Any] | None:
@@ -176,7 +175,9 @@ def _for(operation: Any, place: int, limit: Any) -> Sequence[Any]:
     start = _number(operation.operands[place])
     kind = start.type
     bounds = [_as_index(start), _as_index(_number(limit)), _constant(1)]
-    carried = [v for i, v in enumerate(operation.operands) if i != place]
+    others = [v for i, v in enumerate(operation.operands) if i != place]
+    own = [value.type for value in others]
+    carried = list(map(_signless, others))
     types = [value.type for value in carried]
     loop = ir.Operation.create(
         "scf.for", operands=[*bounds, *carried], results=types, regions=1
@@ -184,16 +185,17 @@ def _for(operation: Any, place: int, limit: Any) -> Sequence[Any]:
     block = ir.Block.create_at_start(
         loop.regions[0], [_index(), *types], [operation.location] * (1 + len(types))
     )
-    step, *values = block.arguments
+    step, *inner = block.arguments
     with ir.InsertionPoint(block):
         number = _make("arith.index_cast", [step], kind)
+        values = _signed_like(inner, own)
         values.insert(place, _tensor(number))
     end = _move(after, block, values)
     kept = [v for i, v in enumerate(end.operands) if i != place]
     with end.location, ir.InsertionPoint(end):
         ir.Operation.create("scf.yield", operands=kept)
     end.erase()
-    results = list(loop.results)
+    results = _signed_like(loop.results, own)
     # What the counter is after the last step.
     last = _make("arith.maxsi", [start, _number(limit)], kind)
     results.insert(place, _tensor(last))
@@ -230,7 +232,7 @@ def _chain(choice: Any, at: int, branches: Sequence[Any], types: Any) -> Sequenc
             _move(branches[-1], block, [])
             return
         with ir.InsertionPoint(block):
-            results = _chain(choice, at + 1, branches, types)
+            results = map(_signless, _chain(choice, at + 1, branches, types))
             ir.Operation.create("scf.yield", operands=list(results))
 
     if len(branches) == 1:
@@ -250,12 +252,13 @@ def _branch(
     first: Callable[[Any], Any],
     second: Callable[[Any], Any],
 ) -> Sequence[Any]:
+    kinds = list(map(_signless_type, types))
     branch = ir.Operation.create(
-        "scf.if", operands=[condition], results=list(types), regions=2
+        "scf.if", operands=[condition], results=kinds, regions=2
     )
     for region, fill in zip(branch.regions, (first, second)):
         fill(ir.Block.create_at_start(region, []))
-    return list(branch.results)
+    return _signed_like(branch.results, types)
 
 
 def _barrier(operation: Any) -> Sequence[Any]:
