@@ -5,6 +5,7 @@
     while                                  scf.while
     if, case                               scf.if
     scatter, select_and_scatter            scf.for over updates, in order
+    sort                                   scf.for that merge
     optimization_barrier                   nothing
 
 The rest of the operations stay those of StableHLO, inside of loops as well. Unsigned
@@ -18,7 +19,7 @@ from typing import Any
 
 from torch_mlir import ir
 
-from numera.jax import _scatter, _windows
+from numera.jax import _scatter, _sorts, _windows
 from numera.jax._pieces import constant as _constant
 from numera.jax._pieces import make as _make
 from numera.jax._pieces import number as _number
@@ -271,5 +272,6 @@ _RULES: dict[str, Callable[[Any], Sequence[Any] | None]] = {
     "stablehlo.if": _if,
     "stablehlo.optimization_barrier": _barrier,
     "stablehlo.scatter": _scatter.rewrite,
+    "stablehlo.sort": _sorts.rewrite,
     "stablehlo.select_and_scatter": _windows.rewrite,
 }

@@ -15,6 +15,7 @@ from typing import Any
 import jax
 
 from numera._errors import Error
+from numera.jax import _replace
 
 __all__ = ["TORCH_MLIR", "file_to_linalg", "to_linalg"]
 
@@ -30,11 +31,6 @@ _LINALG = (
     "func.func(stablehlo-legalize-to-linalg),canonicalize,cse)"
 )
 _DIALECTS = ("arith", "builtin", "func", "linalg", "math", "scf", "tensor")
-_OPERATIONS = frozenset(
-    ("erf", "erfc", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh")
-    + ("tan",)
-)
-"""Of chlo, that are one operation of Numera where XLA has approximations."""
 
 
 def _check_version() -> None:
@@ -59,13 +55,25 @@ def to_linalg(fun: Callable[..., Any], *arguments: Any) -> str:
     _check_version()
     from jaxlib.mlir import ir
 
-    traced = jax.jit(fun, keep_unused=True).trace(*arguments)
-    lowered = traced.lower(lowering_platforms=(_PLATFORM,))
-    module = lowered.compiler_ir("stablehlo")
-    _replace(ir, module)
+    module = _to_stablehlo(fun, *arguments)
+    _replace.replace(module, _to_stablehlo)
     _check(_operations(ir, module), ("builtin", "func", "math", "stablehlo"))
     text = module.operation.get_asm(enable_debug_info=True)
     return _legalized(text)
+
+
+def _to_stablehlo(fun: Callable[..., Any], *arguments: Any) -> Any:
+    traced = jax.jit(fun, keep_unused=True).trace(*arguments)
+    try:
+        lowered = traced.lower(lowering_platforms=(_PLATFORM,))
+    except NotImplementedError as error:
+        named = re.search("primitive '([^']*)'", str(error))
+        if named is None:
+            raise
+        raise Error(
+            f"cannot compile '{named[1]}': JAX has no operations of StableHLO for it"
+        ) from None
+    return lowered.compiler_ir("stablehlo")
 
 
 def file_to_linalg(content: bytes) -> str:
@@ -87,51 +95,10 @@ def file_to_linalg(content: bytes) -> str:
             raise Error(f"not StableHLO: {' '.join(reason)}") from None
         if not list(module.body.operations):
             raise Error("not StableHLO: it has no function")
-        _replace(ir, module)
+        _replace.replace(module, _to_stablehlo)
         _check(_operations(ir, module), ("builtin", "func", "math", "stablehlo"))
         text: Any = module.operation.get_asm(enable_debug_info=True)
         return _legalized(text)
-
-
-def _replace(ir: Any, module: Any) -> None:
-    """Puts operations that torch-mlir knows in place of those of chlo."""
-    found: list[tuple[Any, str]] = []
-
-    def visit(operation: Any) -> Any:
-        name = operation.name
-        # jax.export writes so what a reader may not know.
-        if name == "stablehlo.composite":
-            name = ir.StringAttr(operation.attributes["name"]).value
-        if name.startswith("chlo.") or operation.name == "stablehlo.composite":
-            found.append((operation, name.removeprefix("chlo.")))
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit)
-    for operation, name in found:
-        operands, attributes = list(operation.operands), {}
-        if name in _OPERATIONS:
-            name = f"math.{name}"
-        elif name == "square":
-            name, operands = "stablehlo.multiply", operands * 2
-        elif operation.name == "stablehlo.composite":
-            name = "func.call"
-            attributes = {"callee": operation.attributes["decomposition"]}
-        else:
-            continue
-        with (
-            module.context as context,
-            operation.location,
-            ir.InsertionPoint(operation),
-        ):
-            # JAX loads the dialect math when Pallas does.
-            context.allow_unregistered_dialects = True
-            types = [result.type for result in operation.results]
-            new = ir.Operation.create(
-                name, operands=operands, results=types, attributes=attributes
-            )
-            for old, result in zip(operation.results, new.results):
-                old.replace_all_uses_with(result)
-        operation.erase()
 
 
 def _legalized(text: str) -> str:
