@@ -302,6 +302,17 @@ def test_rules_match_names_of_scopes():
     assert wrong == expected
 
 
+def test_rules_match_within_functions_of_functions():
+    def f(x):
+        with jax.named_scope("head"):  # jax.nn jits what it has
+            return jax.nn.softplus(x), lax.erf_inv(x / 40)
+
+    x = jnp.array([1.0, 2.0, 30.0])
+    head = {"rules": [{"match": "*head*", "format": "f8E5M2"}]}
+    for found, each in zip(nj.jit(f, policy=head)(x), nj.jit(f, format="f8E5M2")(x)):
+        assert (found == each).all()
+
+
 # ---- training ---------------------------------------------------------------
 
 

@@ -108,7 +108,7 @@ def _legalized(text: str) -> str:
     from torch_mlir._mlir_libs import _stablehlo, _torchMlir  # noqa: F401
     from torch_mlir.passmanager import PassManager
 
-    from numera.jax import _control
+    from numera.jax import _control, _names
 
     diagnostics: list[tuple[str, str]] = []
 
@@ -121,6 +121,7 @@ def _legalized(text: str) -> str:
         _stablehlo.register_dialect(context)
         module = ir.Module.parse(text)
         PassManager.parse(_CALLS).run(module.operation)
+        _names.spell_out(module)
         _control.rewrite(module)
         handler = context.attach_diagnostic_handler(listen)
         try:
