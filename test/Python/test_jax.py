@@ -66,7 +66,7 @@ SAME = {
     ),
     "choices": (
         lambda x: (jnp.where(x > 0, x, 1), jnp.clip(x, -1, 0.5), jnp.maximum(x, 0),
-                   jnp.isnan(x), jnp.isfinite(x), jnp.minimum(x, x.T.reshape(4, 8))),
+                   jnp.isnan(x), jnp.isfinite(x / 0), jnp.isfinite(jnp.log(x)), jnp.minimum(x, x.T.reshape(4, 8))),
         X,
     ),
     "integers": (
@@ -310,6 +310,19 @@ def test_rules_match_within_functions_of_functions():
     x = jnp.array([1.0, 2.0, 30.0])
     head = {"rules": [{"match": "*head*", "format": "f8E5M2"}]}
     for found, each in zip(nj.jit(f, policy=head)(x), nj.jit(f, format="f8E5M2")(x)):
+        assert (found == each).all()
+
+
+def test_nar_is_asked_for_as_nan_is():
+    x = jnp.array([1.0, jnp.nan, -8.0, 0.0, jnp.nan, 3.0])
+
+    def f(x):
+        exact = jnp.nansum(x), jnp.nanmax(x), jnp.nanargmin(x), jnp.nan_to_num(x)
+        return jnp.isnan(x), jnp.isfinite(x), x == x, exact
+
+    for found, each in zip(
+        *map(jax.tree.leaves, (nj.jit(f, format="posit16")(x), f(x)))
+    ):
         assert (found == each).all()
 
 

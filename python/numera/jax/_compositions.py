@@ -77,6 +77,11 @@ def erf_inv(x: jax.Array) -> jax.Array:
     return jnp.where(abs(x) == 1, x * jnp.inf, y)
 
 
+def is_finite(x: jax.Array) -> jax.Array:
+    """Of infinities, NaN and NaR the difference is none."""
+    return x - x == 0
+
+
 def next_after(x: jax.Array, y: jax.Array) -> jax.Array:
     """The neighbour of a number of f32 or f64, which is then rounded to the format."""
     integer = jnp.int64 if x.dtype == jnp.float64 else jnp.int32
@@ -91,6 +96,7 @@ def next_after(x: jax.Array, y: jax.Array) -> jax.Array:
 TABLE: dict[str, Make] = {
     "top_k": _top_k,
     "erf_inv": _always(erf_inv),
+    "stablehlo.is_finite": _always(is_finite),
     "next_after": _always(next_after),
     "lgamma": _always(_gammas.lgamma),
     "digamma": _always(_gammas.digamma),

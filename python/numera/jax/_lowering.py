@@ -108,7 +108,7 @@ def _legalized(text: str) -> str:
     from torch_mlir._mlir_libs import _stablehlo, _torchMlir  # noqa: F401
     from torch_mlir.passmanager import PassManager
 
-    from numera.jax import _control, _names
+    from numera.jax import _control, _names, _nans
 
     diagnostics: list[tuple[str, str]] = []
 
@@ -133,6 +133,7 @@ def _legalized(text: str) -> str:
         finally:
             handler.detach()
         _check(_operations(ir, module), _DIALECTS)
+        _nans.ask_for_nans(module)
         printed: str = module.operation.get_asm(enable_debug_info=True)
         return printed
 
