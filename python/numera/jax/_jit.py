@@ -165,6 +165,9 @@ class Jitted:
                     for x, (shape, dtype, _) in zip(vectors, avals)
                 )
             )
+            for x in results:
+                if x.dtype.kind == "c":
+                    raise Error(f"a result of {x.dtype}; return its real and imag")
             found[:] = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in results]
             return tuple(_signed(x, _signless(x.dtype)) for x in results)
 

@@ -56,7 +56,6 @@ def to_linalg(fun: Callable[..., Any], *arguments: Any) -> str:
     from jaxlib.mlir import ir
 
     module = _to_stablehlo(fun, *arguments)
-    _replace.replace(module, _to_stablehlo)
     _check(_operations(ir, module), ("builtin", "func", "math", "stablehlo"))
     text = module.operation.get_asm(enable_debug_info=True)
     return _legalized(text)
@@ -73,7 +72,9 @@ def _to_stablehlo(fun: Callable[..., Any], *arguments: Any) -> Any:
         raise Error(
             f"cannot compile '{named[1]}': JAX has no operations of StableHLO for it"
         ) from None
-    return lowered.compiler_ir("stablehlo")
+    module = lowered.compiler_ir("stablehlo")
+    _replace.replace(module, _to_stablehlo)
+    return module
 
 
 def file_to_linalg(content: bytes) -> str:
@@ -108,7 +109,7 @@ def _legalized(text: str) -> str:
     from torch_mlir._mlir_libs import _stablehlo, _torchMlir  # noqa: F401
     from torch_mlir.passmanager import PassManager
 
-    from numera.jax import _control, _names, _nans
+    from numera.jax import _complex, _control, _names, _nans
 
     diagnostics: list[tuple[str, str]] = []
 
@@ -121,6 +122,8 @@ def _legalized(text: str) -> str:
         _stablehlo.register_dialect(context)
         module = ir.Module.parse(text)
         PassManager.parse(_CALLS).run(module.operation)
+        if _complex.split(module, _to_stablehlo, _refused):
+            PassManager.parse(_CALLS).run(module.operation)
         _names.spell_out(module)
         _control.rewrite(module)
         handler = context.attach_diagnostic_handler(listen)

@@ -30,7 +30,7 @@ def _is(options: dict[str, str], name: str) -> bool:
 def cholesky(options: dict[str, str], a: jax.ShapeDtypeStruct) -> Callable[..., Any]:
     lower = _is(options, "lower")
 
-    def one(a: jax.Array) -> jax.Array:
+    def one(a: jax.Array) -> Any:
         found = _cholesky(a if lower else a.T)
         return found if lower else found.T
 
@@ -58,7 +58,7 @@ def triangular_solve(
     unit = _is(options, "unit_diagonal")
     transposed = "NO_TRANSPOSE" not in options["transpose_a"]
 
-    def one(a: jax.Array, b: jax.Array) -> jax.Array:
+    def one(a: jax.Array, b: jax.Array) -> Any:
         # x · a = b is a' · x' = b'.
         if transposed == left:
             a = a.T

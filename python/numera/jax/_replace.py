@@ -12,10 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import jax
-import numpy as np
-
-from numera.jax import _compositions
+from numera.jax import _compositions, _functions
 
 __all__ = ["replace"]
 
@@ -29,7 +26,7 @@ _OPERATIONS = frozenset(
 def replace(module: Any, lower: Callable[..., Any]) -> None:
     """Puts operations that torch-mlir knows in place of others.
 
-    lower  makes StableHLO of a function of JAX.
+    lower  makes StableHLO of a function of JAX, and replaces what is in it.
     """
     _Replacement(module, lower).run()
 
@@ -38,9 +35,8 @@ class _Replacement:
     def __init__(self, module: Any, lower: Callable[..., Any]) -> None:
         from jaxlib.mlir import ir
 
-        self.ir, self.module, self.lower = ir, module, lower
-        self.made: dict[str, str] = {}
-        """Functions of compositions, by what they are made for."""
+        self.ir, self.module = ir, module
+        self.functions = _functions.Functions(ir, module, lower)
 
     def run(self) -> None:
         ir = self.ir
@@ -58,112 +54,54 @@ class _Replacement:
 
         self.module.operation.walk(visit)
         for operation, name in found:
-            self._replace(operation, name)
+            made = self._made(operation, name)
+            if made is None:
+                continue
+            new, operands, attributes = made
+            with (
+                self.module.context as context,
+                operation.location,
+                ir.InsertionPoint(operation),
+            ):
+                # JAX loads the dialect math when Pallas does.
+                context.allow_unregistered_dialects = True
+                types = [result.type for result in operation.results]
+                results = ir.Operation.create(
+                    new, operands=operands, results=types, attributes=attributes
+                ).results
+            for old, result in zip(operation.results, results):
+                old.replace_all_uses_with(result)
+            operation.erase()
 
-    def _replace(self, operation: Any, name: str) -> None:
-        ir = self.ir
-        operands, attributes = list(operation.operands), {}
+    def _made(
+        self, operation: Any, name: str
+    ) -> tuple[str, list[Any], dict[str, Any]] | None:
+        """The name, operands and attributes of what takes the place of an operation;
+        None if it stays."""
+        operands = list(operation.operands)
         of_chlo = operation.name.startswith("chlo.")
         composite = operation.name == "stablehlo.composite"
         if name in _OPERATIONS and (of_chlo or composite):
-            name = f"math.{name}"
-        elif name == "square" and of_chlo:
-            name, operands = "stablehlo.multiply", operands * 2
-        elif (function := self._composition(operation, name)) is not None:
-            name = "func.call"
-            callee = ir.FlatSymbolRefAttr.get(function, self.module.context)
-            attributes = {"callee": callee}
-        elif composite:
-            name = "func.call"
-            attributes = {"callee": operation.attributes["decomposition"]}
-        else:
-            return
-        with (
-            self.module.context as context,
-            operation.location,
-            ir.InsertionPoint(operation),
-        ):
-            # JAX loads the dialect math when Pallas does.
-            context.allow_unregistered_dialects = True
-            types = [result.type for result in operation.results]
-            new = ir.Operation.create(
-                name, operands=operands, results=types, attributes=attributes
-            )
-            for old, result in zip(operation.results, new.results):
-                old.replace_all_uses_with(result)
-        operation.erase()
+            return f"math.{name}", operands, {}
+        if name == "square" and of_chlo:
+            return "stablehlo.multiply", operands * 2, {}
+        if name in _compositions.TABLE:
+            avals = [_functions.aval(operand.type) for operand in operands]
+            if None in avals:
+                return None
+            options = self._options(operation)
+            function = _compositions.TABLE[name](options, *avals)
+            key = f"{name} {sorted(options.items())}"
+            callee = self.functions.callee(key, function, operands)
+            return "func.call", operands, {"callee": callee}
+        if composite:
+            callee = operation.attributes["decomposition"]
+            return "func.call", operands, {"callee": callee}
+        return None
 
-    # ---- functions of JAX ---------------------------------------------------
-
-    def _composition(self, operation: Any, name: str) -> str | None:
-        """The function that does what an operation does, None if there is none."""
-        make = _compositions.TABLE.get(name)
-        if make is None:
-            return None
-        types = [operand.type for operand in operation.operands]
+    def _options(self, operation: Any) -> dict[str, str]:
         known = operation.attributes
         if "composite_attributes" in known:
             known = self.ir.DictAttr(known["composite_attributes"])
-        options = {each.name: str(each.attr) for each in _named(known)}
-        key = f"{name} {sorted(options.items())} {list(map(str, types))}"
-        if key not in self.made:
-            avals = [aval for each in types if (aval := _aval(each)) is not None]
-            if len(avals) < len(types):
-                return None
-            function = make(options, *avals)
-            wide = any(each.dtype.itemsize == 8 for each in avals)
-            with jax.enable_x64(wide):
-                lowered = self.lower(function, *avals)
-            self.made[key] = self._add(lowered)
-        return self.made[key]
-
-    def _add(self, lowered: Any) -> str:
-        """Puts a module's functions into this one; returns the name of its main."""
-        ir = self.ir
-        replace(lowered, self.lower)
-        text = lowered.operation.get_asm(enable_debug_info=True)
-        with self.module.context as context:
-            context.allow_unregistered_dialects = True
-            other = ir.Module.parse(text)
-            known = {_symbol(ir, each) for each in self.module.body.operations}
-            main = ""
-            for function in list(other.body.operations):
-                name = _symbol(ir, function)
-                new = next(
-                    each
-                    for n in range(len(known) + 1)
-                    if (each := f"numera_{name}_{n}") not in known
-                )
-                known.add(new)
-                ir.SymbolTable.replace_all_symbol_uses(name, new, other.operation)
-                ir.SymbolTable.set_symbol_name(function.operation, new)
-                ir.SymbolTable.set_visibility(function.operation, "private")
-                if name == "main":
-                    main = new
-            for function in list(other.body.operations):
-                function.operation.move_before(self.module.body.operations[0])
-        return main
-
-
-def _named(attributes: Any) -> list[Any]:
-    return [attributes[n] for n in range(len(attributes))]
-
-
-def _symbol(ir: Any, operation: Any) -> str:
-    return str(ir.StringAttr(operation.attributes["sym_name"]).value)
-
-
-_TYPES = {
-    **{f"f{bits}": np.dtype(f"f{bits // 8}") for bits in (32, 64)},
-    **{f"i{bits}": np.dtype(f"i{bits // 8}") for bits in (8, 16, 32, 64)},
-    **{f"ui{bits}": np.dtype(f"u{bits // 8}") for bits in (8, 16, 32, 64)},
-    "i1": np.dtype(bool),
-}
-
-
-def _aval(kind: Any) -> jax.ShapeDtypeStruct | None:
-    """What JAX calls a type, None of those that Numera does not compute with."""
-    dtype = _TYPES.get(str(kind.element_type))
-    if dtype is None or not kind.has_static_shape:
-        return None
-    return jax.ShapeDtypeStruct(tuple(kind.shape), dtype)
+        named = [known[n] for n in range(len(known))]
+        return {each.name: str(each.attr) for each in named}

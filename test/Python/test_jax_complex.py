@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""Fourier transforms and complex numbers within functions of JAX."""
+
+import ml_dtypes
+import numera
+import numpy as np
+import oracle
+import pytest
+
+jax = pytest.importorskip("jax")
+pytest.importorskip("torch_mlir")
+
+import jax.numpy as jnp
+import numera.jax as nj
+from jax import lax
+
+
+def normal(*shape, seed=0):
+    values = np.random.default_rng(seed).standard_normal(shape)
+    return jnp.asarray(values.astype("f4"))
+
+
+X, Y = normal(4, 7), normal(4, 7, seed=1)
+
+
+def parts(*values):
+    return [(z.real, z.imag) for z in values]
+
+
+def transforms(x, y):
+    z, fft = lax.complex(x, y), jnp.fft
+    return parts(
+        fft.fft(x), fft.ifft(x), fft.fft(z, axis=0), fft.ifft(z, 5), fft.rfft(x, 12)
+    )
+
+
+def inverses(x, y):
+    z = lax.complex(x, y)
+    return jnp.fft.irfft(z), jnp.fft.irfft(z, 9), jnp.fft.irfft(x), jnp.fft.irfft2(z)
+
+
+def arithmetic(x, y):
+    a, b = lax.complex(x, y), lax.complex(y, x + 1)
+    return parts(a + b, a - 1j, a * b, a * 2, a / b, a / 3, 2 / b, -a, a.conj(), 1j * x)
+
+
+def functions(x, y):
+    z = lax.complex(x, y)
+    more = parts(jnp.exp(z), jnp.log(z), z @ z.T, z.sum(0), jnp.mean(z))
+    return (
+        more,
+        abs(z),
+        jnp.angle(z),
+        jnp.linalg.norm(z),
+        z == z.conj(),
+        z != 1,
+        x * 1j == 0,
+    )
+
+
+def moves(x, y):
+    z = lax.complex(x, y)
+    numbers = jnp.array([1 + 2j, 3, -1j, 0, 4, 5j, 6], jnp.complex64)
+    return parts(
+        z.T.reshape(-1), z[1:, ::-2], z[jnp.array([2, 0])], jnp.roll(z, 1),
+        jnp.concatenate([z, z]), jnp.where(x > 0, z, 2), jnp.pad(z, 1), x * numbers,
+    )  # fmt: skip
+
+
+def gradients(x, y):
+    def loss(x, y):
+        z = jnp.fft.rfft(x) * jnp.fft.rfft(y)
+        return (abs(z) ** 2).sum() + (jnp.fft.irfft(z / 3) ** 3).sum()
+
+    return jax.grad(loss, (0, 1))(x, y)
+
+
+SAME = {
+    "transforms": (transforms, X, Y),
+    "inverses": (inverses, X, Y),
+    "dimensions": (
+        lambda x: parts(jnp.fft.fft2(x), jnp.fft.rfftn(x), jnp.fft.fftshift(x)),
+        normal(3, 4, 5),
+    ),
+    "lengths from one on": (
+        lambda x: [jnp.fft.irfft(jnp.fft.rfft(x[:n]), n) for n in (1, 2, 3, 8)],
+        normal(8),
+    ),
+    "a length whose matrix is gathered": (lambda x: jnp.fft.rfft(x).imag, normal(300)),
+    "arithmetic": (arithmetic, X, Y),
+    "functions": (functions, X, Y),
+    "moves": (moves, X, Y),
+    "gradients": (gradients, X, Y),
+    "vmap": (jax.vmap(lambda x: abs(jnp.fft.fft(x))), X),
+    "within a scan": (lambda x: lax.scan(lambda c, a: (c, abs(c * a * 1j)), x, x), X),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_in_f32_it_is_jax(name):
+    f, *args = SAME[name]
+    found, expected = nj.jit(f, optimization=0)(*args), jax.jit(f)(*args)
+    assert jax.tree.structure(found) == jax.tree.structure(expected)
+    for x, y in zip(jax.tree.leaves(found), jax.tree.leaves(expected)):
+        assert (x.shape, x.dtype) == (y.shape, y.dtype)
+        scale = np.abs(y).max(initial=1)
+        np.testing.assert_allclose(x, y, rtol=2e-5, atol=2e-6 * scale)
+
+
+def bf16(x):
+    return np.asarray(x).astype(ml_dtypes.bfloat16).astype("f4")
+
+
+def test_a_transform_is_one_product():
+    x, y = bf16(X), bf16(Y)
+
+    def f(x, y):
+        z = jnp.fft.ifft(lax.complex(x, y))
+        return z.real, z.imag
+
+    turns = 2 * np.pi * np.outer(np.arange(7), np.arange(7)) / 7
+    cosines, sines = bf16(np.cos(turns) / 7), bf16(np.sin(turns) / 7)
+    for found, rows in zip(
+        nj.jit(f, format="bf16")(x, y), ([cosines, -sines], [sines, cosines])
+    ):
+        total = np.zeros((4, 7), "f4")  # sums in f32, of products that f32 has
+        for number, row in zip(np.hstack([x, y]).T, np.vstack(rows)):
+            total += number[:, None] * row
+        oracle.same_bits(np.asarray(found), bf16(total))
+
+
+def test_each_operation_on_parts_is_rounded():
+    x, y = bf16(X), bf16(Y)
+
+    def f(x, y):
+        a, b = lax.complex(x, y), lax.complex(y, x)
+        return (a * b).real, (a * b).imag, (a / 3).imag, (a + b).real
+
+    r = bf16
+    expected = (
+        r(r(x * y) - r(y * x)),
+        r(r(x * x) + r(y * y)),
+        r(y / np.float32(3)),
+        r(x + y),
+    )
+    for found, each in zip(nj.jit(f, format="bf16")(x, y), expected):
+        np.testing.assert_array_equal(found, each)
+
+
+@pytest.mark.parametrize(
+    "f, message",
+    [
+        (jnp.fft.fft, "a result of complex64; return its real and imag"),
+        (
+            lambda x: lax.fori_loop(0, 2, lambda i, c: c * c, x * 1j).real,
+            "'stablehlo.while' of complex numbers has no counterpart in linalg",
+        ),
+        (
+            lambda x: jnp.fft.fft(x, 8193).real,
+            "'stablehlo.fft' of complex numbers has no counterpart in linalg",
+        ),
+    ],
+)
+def test_what_is_refused(f, message):
+    with pytest.raises(numera.Error) as caught:
+        nj.jit(f)(X)
+    assert str(caught.value).endswith(message)
