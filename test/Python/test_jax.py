@@ -118,6 +118,13 @@ SAME = {
                       x.at[i + 2].add(x), x.at[i].min(x, mode="clip"),
                       i.at[i].add(i)), X, I4,
     ),
+    "scatter of windows that are partly outside": (
+        lambda x, i: tuple(
+            lax.scatter_add(x, i, jnp.arange(12.0).reshape(3, 2, 2),
+                            lax.ScatterDimensionNumbers((1, 2), (), (0, 1)), mode=mode)
+            for mode in ("drop", "clip")
+        ), X, jnp.array([[0, 0], [3, 4], [2, 7]]),
+    ),
     "scatter by functions": (
         lambda x, i: (x.at[i[:2]].apply(jnp.sin), x.at[i].divide(3.0),
                       x.at[i[:2], 0].apply(lambda v: jnp.where(v > 0, v * v, 1 - v))),

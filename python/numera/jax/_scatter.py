@@ -5,7 +5,7 @@
 
     for each element of updates, in row-major order:
       place = where its window starts, by indices, and its place in the window
-      if place is in the result: result[place] = f(result[place], update)
+      if the window is in the result: result[place] = f(result[place], update)
 
 Where f adds, additions are in the order of the updates; each is an operation of its
 own. f is what the scatter's region says (`_bodies`).
@@ -77,15 +77,16 @@ class _Loops:
         return p.insert(new, value, *place)
 
     def _place(self, at: list[Any]) -> tuple[list[Any], Any]:
-        """Where an update goes, and whether that is inside, if it may be outside.
-        What is outside becomes a place inside, whose number stays."""
+        """Where an update goes, and whether its whole window is inside, if that may
+        be outside. What is outside becomes a place inside, whose number stays."""
         rank = self.operand.type.rank
         outer = [i for d, i in enumerate(at) if d not in self.window]
         inner = [i for d, i in enumerate(at) if d in self.window]
         place: list[Any] = [None] * rank
         free = [d for d in range(rank) if d not in (*self.inserted, *self.batching)]
-        for d, i in zip(free, inner):
-            place[d] = i
+        sizes = {}
+        for d, i, axis in zip(free, inner, self.window):
+            place[d], sizes[d] = i, self.updates.type.shape[axis]
         for d, column in zip(self.batching, self.index_batching):
             place[d] = outer[column - (column > self.vector)]
         inside = None
@@ -95,12 +96,11 @@ class _Loops:
                 where.insert(self.vector, p.constant(column))
             start = p.extract(self.indices, *where)
             start = p.make(self.as_index, [start], ir.IndexType.get())
-            if place[d] is not None:
-                start = p.index("addi", start, place[d])
             # Unsigned, so that what is below 0 is too large.
-            size = p.constant(self.operand.type.shape[d])
-            fits = p.compare("arith.cmpi", _ULT, start, size)
-            place[d] = p.select(fits, start, p.constant(0))
+            starts = max(self.operand.type.shape[d] - sizes.get(d, 1) + 1, 0)
+            fits = p.compare("arith.cmpi", _ULT, start, p.constant(starts))
+            start = p.select(fits, start, p.constant(0))
+            place[d] = start if place[d] is None else p.index("addi", start, place[d])
             inside = fits if inside is None else p.bits("andi", inside, fits)
         zero = p.constant(0)
         return [zero if each is None else each for each in place], inside
