@@ -107,6 +107,16 @@ def test_in_f32_it_is_jax(name):
         np.testing.assert_allclose(x, y, rtol=2e-5, atol=2e-6 * scale)
 
 
+def test_in_f64_it_is_jax():
+    def f(x):
+        return abs(jnp.fft.rfft(x)), jnp.fft.irfft(jnp.fft.rfft(x[:9]), 9)
+
+    with jax.enable_x64(True):
+        x = jnp.asarray(np.random.default_rng(0).standard_normal(300))
+        for found, each in zip(nj.jit(f, optimization=0)(x), f(x)):
+            np.testing.assert_allclose(found, each, rtol=1e-11, atol=1e-12)
+
+
 def bf16(x):
     return np.asarray(x).astype(ml_dtypes.bfloat16).astype("f4")
 

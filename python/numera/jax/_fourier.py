@@ -156,7 +156,7 @@ def _columns(size: int, count: int, inverse: bool) -> Columns:
         places: Any = np.outer(np.arange(size), np.arange(count)) % size
         return cosines[places], sines[places]
     places = jnp.outer(jnp.arange(size), jnp.arange(count)) % size
-    return jnp.asarray(cosines, "f4")[places], jnp.asarray(sines, "f4")[places]
+    return jnp.asarray(cosines)[places], jnp.asarray(sines)[places]
 
 
 def _product(x: jax.Array, axis: int, matrix: Any) -> jax.Array:
