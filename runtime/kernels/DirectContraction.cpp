@@ -152,7 +152,7 @@ private:
         panel[i] = 0;
     Packing<tileColumns, 1, tileColumns, valueAt>::pack(
         panel, problem.columns, columns.places + first, count, steps.columns,
-        steps.count, steps.columnsAreContiguous);
+        steps.count, steps.columnsAreContiguous, problem.last(&Loop::columns));
   }
 
   /// Panels of some columns stay in the second-level cache, while the tiles go

@@ -50,6 +50,8 @@ private:
   int64_t index[maxLoops];
 };
 
+constexpr int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
 /// True if `places` are consecutive.
 inline bool isContiguous(const int64_t *places, int64_t count) {
   for (int64_t i = 1; i < count; ++i)
@@ -82,6 +84,14 @@ inline int64_t findRuns(const int64_t *places, int64_t count, Run *runs) {
   return found;
 }
 
+/// True if each run of several lanes has this stride.
+inline bool haveStride(const Run *runs, int64_t count, int64_t stride) {
+  for (int64_t i = 0; i < count; ++i)
+    if (runs[i].length > 1 && runs[i].stride != stride)
+      return false;
+  return true;
+}
+
 /// out[i] = the value `first + i * stride` places behind `base`. A run of
 /// unknown length is one masked vector or a few: scalar code for its rest would
 /// take longer than all of them. Strides of convolutions are constants, for
@@ -100,7 +110,8 @@ inline void decodeRun(Carrier *out, const void *base, int64_t first,
 }
 template <auto hook, int64_t length, int64_t stride>
 inline void decodeRun(Carrier *out, const void *base, int64_t first) {
-#pragma clang loop vectorize(assume_safety) unroll(disable)
+#pragma clang loop vectorize(assume_safety) vectorize_width(lanes)             \
+    unroll(disable)
   for (int64_t i = 0; i < length; ++i)
     out[i] = hook(base, first + i * stride);
 }
@@ -148,10 +159,11 @@ struct Packing {
       stepPitch == 1 ? 2 * numera::kernel::lanes : 64;
 
   /// `places` of the lanes, and what each step adds to all of them. Lanes from
-  /// `count` on are 0 before and after.
+  /// `count` on are 0 before and after. What lies between elements may be read,
+  /// up to `last`, the place of the operand's last one; below 0, nothing is.
   static void pack(Carrier *panel, const void *base, const int64_t *places,
                    int64_t count, const int64_t *steps, int64_t stepCount,
-                   bool stepsAreContiguous) {
+                   bool stepsAreContiguous, int64_t last = -1) {
     if (stepCount == 0)
       return;
     Run runs[panelLanes];
@@ -164,6 +176,12 @@ struct Packing {
       packRun<1>(panel, base, places[0], steps, stepCount);
     else if (lanePitch == 1 && isOneRun && count == panelLanes)
       packRun<2>(panel, base, places[0], steps, stepCount);
+    else if (lanePitch == 1 && last >= 0 && count == panelLanes &&
+             haveStride(runs, runCount, 1))
+      packRuns<1>(panel, base, runs, runCount, steps, stepCount, last);
+    else if (lanePitch == 1 && last >= 0 && count == panelLanes &&
+             haveStride(runs, runCount, 2))
+      packRuns<2>(panel, base, runs, runCount, steps, stepCount, last);
     else
       packAlongLanes(panel, base, runs, runCount, steps, stepCount);
   }
@@ -175,6 +193,48 @@ private:
     for (int64_t k = 0; k < stepCount; ++k)
       decodeRun<hook, panelLanes, stride>(panel + k * stepPitch, base,
                                           place + steps[k]);
+  }
+
+  /// A part of a run, no longer than a vector.
+  struct Piece {
+    int64_t lane, length, place;
+  };
+
+  /// Runs of one stride as whole vectors: what one has behind its run, the next
+  /// one of the step or the next step overwrites.
+  template <int64_t stride>
+  static void packRuns(Carrier *panel, const void *base, const Run *runs,
+                       int64_t runCount, const int64_t *steps,
+                       int64_t stepCount, int64_t last) {
+    Piece pieces[panelLanes];
+    int64_t count = 0, reach = 0;
+    for (int64_t i = 0; i < runCount; ++i)
+      for (int64_t lane = 0; lane < runs[i].length; lane += lanes) {
+        int64_t place = runs[i].place + lane * stride;
+        pieces[count++] = {runs[i].first + lane,
+                           least(lanes, runs[i].length - lane), place};
+        reach = place + (lanes - 1) * stride > reach
+                    ? place + (lanes - 1) * stride
+                    : reach;
+      }
+    auto packStep = [&](int64_t k, auto copies) {
+      Carrier *out = panel + k * stepPitch;
+#pragma unroll
+      for (int i = 0; i < copies; ++i)
+        decodeRun<hook, lanes, stride>(out + pieces[i].lane, base,
+                                       pieces[i].place + steps[k]);
+    };
+    for (int64_t k = 0; k < stepCount; ++k)
+      if (k + 1 == stepCount || reach + steps[k] > last)
+        for (int64_t i = 0; i < count; ++i)
+          decodeRun<hook>(panel + pieces[i].lane + k * stepPitch, base,
+                          pieces[i].place + steps[k], pieces[i].length, stride);
+      else if (count == 2)
+        packStep(k, std::integral_constant<int, 2>());
+      else
+        for (int64_t i = 0; i < count; ++i)
+          decodeRun<hook, lanes, stride>(panel + pieces[i].lane + k * stepPitch,
+                                         base, pieces[i].place + steps[k]);
   }
 
   static void packAlongSteps(Carrier *panel, const void *base,

@@ -12,7 +12,6 @@
 
 namespace numera::kernel {
 
-constexpr int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 constexpr int64_t roundUp(int64_t value, int64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
@@ -32,6 +31,17 @@ struct Contraction {
     for (int32_t i = 0; i < count; ++i)
       product *= loops[first + i].extent;
     return product;
+  }
+  /// The place of the last element of an operand, behind its first; -1 where
+  /// some lie in front of that.
+  int64_t last(int64_t Loop::*distance) const {
+    int64_t place = 0;
+    for (int32_t i = 0; i < firstStep() + counts.steps; ++i) {
+      if (loops[i].*distance < 0)
+        return -1;
+      place += (loops[i].extent - 1) * (loops[i].*distance);
+    }
+    return place;
   }
   int32_t firstRow() const { return counts.batch; }
   int32_t firstColumn() const { return firstRow() + counts.rows; }
