@@ -41,6 +41,8 @@ static void addOptimisations(OpPassManager &passes, Target target) {
   passes.addPass(createNumeraSimplify());
   passes.addPass(createNumeraPromoteToCarrier({nameOf(target).str()}));
   if (target == Target::CPU) {
+    // Where chains of them begin and end, values are transposed.
+    passes.addPass(createNumeraChannelsLast({/*fewestConvolutions=*/3}));
     passes.addPass(createNumeraRoundBlocks());
     passes.addPass(createNumeraWriteInPlace());
   }

@@ -48,6 +48,79 @@ def NumeraSimplify : Pass<"numera-simplify"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def NumeraChannelsLast : Pass<"numera-channels-last"> {
+  let summary = "keep images with their channels last in memory";
+  let description = [{
+    *Before:* convolutions whose images have channels before rows and columns,
+    as ONNX and PyTorch write them, and what is computed of their results.
+    *After:* these values have their channels last, until one is returned or
+    goes where only the written order will do: there it is transposed. Loops go
+    over the same elements, and each sum has its steps in the same order, so no
+    result changes. Constants are laid out anew where they are read along
+    channels.
+
+    A value is left as it is if it has fewer than 16 channels, or a number that
+    is known only when the program runs; and a whole function, if it shuffles
+    channels, or has convolutions in groups of fewer than 16 filters.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-channels-last --canonicalize
+    #image = affine_map<(n, f, y, x, c, i, j) -> (n, c, y + i, x + j)>
+    #filter = affine_map<(n, f, y, x, c, i, j) -> (f, c, i, j)>
+    #sum = affine_map<(n, f, y, x, c, i, j) -> (n, f, y, x)>
+
+    func.func @f(%image: tensor<1x3x9x9xf32>, %filter: tensor<16x3x2x2xf32>)
+        -> tensor<1x16x8x8xf32> {
+      %zero = arith.constant 0.0 : f32
+      %0 = tensor.empty() : tensor<1x16x8x8xf32>
+      %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<1x16x8x8xf32>)
+          -> tensor<1x16x8x8xf32>
+      %2 = linalg.generic {
+          indexing_maps = [#image, #filter, #sum],
+          iterator_types = ["parallel", "parallel", "parallel", "parallel",
+                            "reduction", "reduction", "reduction"]}
+          ins(%image, %filter : tensor<1x3x9x9xf32>, tensor<16x3x2x2xf32>)
+          outs(%1 : tensor<1x16x8x8xf32>) {
+      ^bb0(%x: f32, %w: f32, %s: f32):
+        %3 = numera.mac %x, %w, %s : f32
+        linalg.yield %3 : f32
+      } -> tensor<1x16x8x8xf32>
+      return %2 : tensor<1x16x8x8xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    #map = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d4, d1 + d5, d2 + d6)>
+    #map1 = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d3, d4, d5, d6)>
+    #map2 = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1, d2, d3)>
+    func.func @f(%arg0: tensor<1x3x9x9xf32>, %arg1: tensor<16x3x2x2xf32>) -> tensor<1x16x8x8xf32> {
+      %cst = arith.constant 0.000000e+00 : f32
+      %0 = tensor.empty() : tensor<1x8x8x16xf32>
+      %1 = linalg.fill ins(%cst : f32) outs(%0 : tensor<1x8x8x16xf32>) -> tensor<1x8x8x16xf32>
+      %2 = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%arg0, %arg1 : tensor<1x3x9x9xf32>, tensor<16x3x2x2xf32>) outs(%1 : tensor<1x8x8x16xf32>) {
+      ^bb0(%in: f32, %in_0: f32, %out: f32):
+        %4 = numera.mac %in, %in_0, %out : f32
+        linalg.yield %4 : f32
+      } -> tensor<1x8x8x16xf32>
+      %3 = tensor.empty() : tensor<1x16x8x8xf32>
+      %transposed = linalg.transpose ins(%2 : tensor<1x8x8x16xf32>) outs(%3 : tensor<1x16x8x8xf32>) permutation = [0, 3, 1, 2] 
+      return %transposed : tensor<1x16x8x8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let options = [Option<"fewestConvolutions", "fewest-convolutions", "unsigned",
+                        "0",
+                        "functions with fewer, or with fewer than two for each "
+                        "image that they take or return, are left as they are">];
+}
+
 def NumeraFoldTransposes : Pass<"numera-fold-transposes"> {
   let summary = "let contractions read transposed operands in place";
   let description = [{

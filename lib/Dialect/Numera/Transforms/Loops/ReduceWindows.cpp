@@ -190,12 +190,13 @@ bool WindowReducer::hasForm() {
     std::optional<int64_t> stride = strideOfLanes(map, inner);
     if (!stride || *stride < 0 || *stride > 2 || (isResult && *stride != 1))
       return false;
-    // Neighbours share what is read.
     isWindow |=
-        *stride > 0 && llvm::any_of(llvm::enumerate(kinds), [&](auto loop) {
-          return loop.value() == utils::IteratorType::reduction &&
-                 map.getResults().back().isFunctionOfDim(
-                     unsigned(loop.index()));
+        *stride > 0 && llvm::any_of(map.getResults(), [&](AffineExpr expr) {
+          return expr.getKind() == AffineExprKind::Add &&
+                 llvm::any_of(llvm::enumerate(kinds), [&](auto loop) {
+                   return loop.value() == utils::IteratorType::reduction &&
+                          expr.isFunctionOfDim(unsigned(loop.index()));
+                 });
         });
     if (!isResult)
       strides.push_back(*stride);

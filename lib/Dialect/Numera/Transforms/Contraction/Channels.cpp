@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+
+#include "Channels.h"
+#include "ContractionLoops.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+
+using namespace mlir;
+
+namespace numera {
+
+DenseElementsAttr Channels::move(DenseElementsAttr elements) const {
+  auto type = cast<RankedTensorType>(elements.getType());
+  RankedTensorType moved = move(type);
+  if (elements.empty() || !type.getElementType().isIntOrFloat())
+    return {};
+  if (elements.isSplat())
+    return elements.resizeSplat(moved);
+  if (type.getElementTypeBitWidth() % 8 != 0)
+    return {};
+  ArrayRef<char> bytes = elements.getRawData();
+  size_t size = bytes.size() / size_t(type.getNumElements());
+  SmallVector<int64_t> dimensions = order(size_t(type.getRank()));
+  SmallVector<int64_t> from = computeStrides(type.getShape());
+  SmallVector<int64_t> to = computeStrides(moved.getShape());
+  std::vector<char> result(bytes.size());
+  for (int64_t i = 0; i < type.getNumElements(); ++i) {
+    int64_t place = 0, rest = i;
+    for (auto [dimension, stride] : llvm::zip_equal(dimensions, to)) {
+      place += rest / stride * from[size_t(dimension)];
+      rest %= stride;
+    }
+    std::memcpy(result.data() + size_t(i) * size,
+                bytes.data() + size_t(place) * size, size);
+  }
+  return DenseElementsAttr::getFromRawBuffer(moved, result);
+}
+
+std::optional<SmallVector<unsigned>> loopsOf(AffineMap map, Channels channels) {
+  SmallVector<unsigned> loops;
+  for (AffineExpr expr :
+       map.getResults().slice(channels.first, channels.count)) {
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    if (!loop)
+      return std::nullopt;
+    loops.push_back(loop.getPosition());
+  }
+  return loops;
+}
+
+std::optional<Channels> rangeOf(AffineMap map, ArrayRef<unsigned> loops) {
+  unsigned first = 0, count = 0;
+  for (auto [i, expr] : llvm::enumerate(map.getResults())) {
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    if (!loop || !llvm::is_contained(loops, loop.getPosition()))
+      continue;
+    if (count > 0 && first + count != i)
+      return std::nullopt;
+    first = count > 0 ? first : unsigned(i);
+    ++count;
+  }
+  return count > 0 ? std::optional(Channels{first, count}) : std::nullopt;
+}
+
+/// True if a factor is read through a window.
+static bool hasWindow(AffineMap map) {
+  return llvm::any_of(map.getResults(), [](AffineExpr expr) {
+    return expr.getKind() == AffineExprKind::Add;
+  });
+}
+
+SmallVector<unsigned> filterLoops(linalg::GenericOp generic) {
+  if (generic.getNumDpsInputs() != 2 || generic.getNumReductionLoops() == 0 ||
+      !isa<MacOp, QuireMacOp>(generic.getBody()->front()))
+    return {};
+  SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
+  if (hasWindow(maps[0]) == hasWindow(maps[1]))
+    return {};
+  unsigned image = hasWindow(maps[1]);
+  SmallVector<unsigned> loops;
+  for (unsigned loop = 0; loop < generic.getNumLoops(); ++loop)
+    if (maps[2].isFunctionOfDim(loop) &&
+        maps[1 - image].isFunctionOfDim(loop) &&
+        !maps[image].isFunctionOfDim(loop))
+      loops.push_back(loop);
+  return loops;
+}
+
+/// Groups of few filters fill no vectors of channels.
+static bool hasNarrowGroups(linalg::GenericOp generic) {
+  SmallVector<unsigned> filters = filterLoops(generic);
+  SmallVector<int64_t> ranges = generic.getStaticLoopRanges();
+  SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
+  bool hasGroups = false;
+  for (unsigned loop = 0; loop < generic.getNumLoops(); ++loop)
+    hasGroups |= ranges[loop] != 1 && llvm::all_of(maps, [&](AffineMap map) {
+                   return map.isFunctionOfDim(loop);
+                 });
+  std::optional<int64_t> count = extentOf(ranges, filters);
+  return hasGroups && !filters.empty() && (!count || *count < fewestChannels);
+}
+
+/// True for a shuffle of channels: in the written order it moves images, here
+/// it would move numbers.
+static bool shufflesChannels(linalg::GenericOp generic) {
+  Block &body = *generic.getBody();
+  if (generic.getNumDpsInputs() != 1 ||
+      body.getTerminator()->getOperand(0) != body.getArgument(0))
+    return false;
+  auto split = generic.getInputs()[0].getDefiningOp<tensor::ExpandShapeOp>();
+  AffineMap map = generic.getIndexingMapsArray()[0];
+  if (!split || !map.isPermutation())
+    return false;
+  return llvm::any_of(
+      split.getReassociationIndices(), [&](const ReassociationIndices &group) {
+        if (group.size() != 2 || group[1] + 1 == int64_t(map.getNumResults()))
+          return false;
+        auto first = unsigned(group[0]), second = unsigned(group[1]);
+        return map.getDimPosition(first) > map.getDimPosition(second);
+      });
+}
+
+/// How many values of the function enter or leave it in the written order,
+/// apart from filters: the activations that training keeps, say.
+static unsigned countEnds(func::FuncOp function) {
+  auto isImage = [](Type type) {
+    auto ranked = dyn_cast<RankedTensorType>(type);
+    return ranked && ranked.getRank() > 2;
+  };
+  auto isElementwise = [](Operation *op) {
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    return generic && generic.getNumReductionLoops() == 0;
+  };
+  auto ends = llvm::count_if(function.getResultTypes(), isImage);
+  ends += llvm::count_if(function.getArguments(), [&](BlockArgument argument) {
+    return isImage(argument.getType()) &&
+           llvm::any_of(argument.getUsers(), isElementwise);
+  });
+  return unsigned(ends);
+}
+
+bool isBetterWithChannelsLast(func::FuncOp function,
+                              unsigned fewestConvolutions) {
+  unsigned convolutions = 0;
+  WalkResult result = function.walk([&](linalg::GenericOp generic) {
+    convolutions += !filterLoops(generic).empty();
+    return hasNarrowGroups(generic) || shufflesChannels(generic)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  unsigned needed = fewestConvolutions == 0
+                        ? 1
+                        : std::max(fewestConvolutions, 2 * countEnds(function));
+  return !result.wasInterrupted() && convolutions >= needed;
+}
+
+} // namespace numera
