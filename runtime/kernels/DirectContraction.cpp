@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // A contraction of values that lie in memory as they are computed with. A step
-// takes one value of each row of a tile, from wherever it lies: rows are not
-// packed, and neither are columns that lie in panels already, as the compiler
-// lays out constants (PanelConstants.cpp). So a convolution copies nothing:
-// its rows are the places of the image, its columns the filters. Sums are
-// written by columns, if those lie side by side.
+// takes one value of each row of a tile, from wherever it lies: rows are packed
+// only where a tile's would crowd each other out of a cache, and so are columns
+// that do not lie in panels already, as the compiler lays out constants
+// (PanelConstants.cpp). So most convolutions copy nothing: their rows are the
+// places of the image, their columns the filters. Sums are written by columns,
+// if those lie side by side.
 //
 // Blocks and tiles are otherwise those of Contraction.cpp, and so is the order
 // of every sum.
@@ -41,6 +42,8 @@ template <int tileRows, int tileVectors> class DirectKernel : Blocks {
   explicit DirectKernel(const Contraction &problem)
       : Blocks(problem, mostSteps(problem)), panelWidth(tileColumns) {
     findPanels();
+    if (rowsCrowd())
+      rowPitch = (roundUp(blockSteps, lanes) / lanes | 1) * lanes;
   }
 
   /// The rows of a tile stay in the first-level cache. A step takes a line of
@@ -70,10 +73,15 @@ private:
     static constexpr int64_t panelsInBlock = rowsInBlock / tileRows;
 
     static int64_t width(const DirectKernel &) { return tileRows; }
-    static int64_t panelSize(const DirectKernel &) { return 0; }
+    static int64_t panelSize(const DirectKernel &kernel) {
+      return tileRows * kernel.rowPitch;
+    }
     static int64_t count(const DirectKernel &kernel) { return kernel.rowCount; }
-    static void pack(const DirectKernel &, const Block &, int64_t,
-                     const Steps &) {}
+    static void pack(const DirectKernel &kernel, const Block &rows,
+                     int64_t index, const Steps &steps) {
+      if (kernel.rowPitch)
+        kernel.packRows(rows, index, steps);
+    }
     static void findPlaces(const DirectKernel &kernel, const Walk &batch,
                            int64_t first, const Block &block) {
       kernel.findRowPlaces(batch, first, block);
@@ -105,14 +113,72 @@ private:
   /// One thread's memory.
   template <typename Own> struct Workspace {
     Block own;
+    int64_t *steps; ///< of packed rows
     Memory memory;
 
     explicit Workspace(const DirectKernel &kernel)
         : memory([&](const auto &take) {
             layOut<Own>(take, own, kernel,
                         Own::panelsInBlock * Own::width(kernel), 1);
-          }) {}
+            take(steps, kernel.rowPitch);
+          }) {
+      for (int64_t k = 0; memory.isAvailable() && k < kernel.rowPitch; ++k)
+        steps[k] = k;
+    }
   };
+
+  /// True if the lines of a tile's rows that the next steps come back to meet
+  /// in a few sets of the first-level cache, which has 64 sets of 8 lines or
+  /// more. So do the pixels of an image with 512 channels. To pack them takes
+  /// as long as some ten columns.
+  bool rowsCrowd() const {
+    constexpr int64_t sets = 64, lineSize = 64, mostInSet = 9, mostSteps = 64;
+    constexpr int64_t fewestColumns = 128;
+    if (columnCount < fewestColumns)
+      return false;
+    // Those of the innermost loops, as long as these go from line to line.
+    int64_t count = 1;
+    int32_t end = problem.firstStep() + problem.counts.steps, loop = end;
+    for (; loop-- > problem.firstStep() && count < mostSteps;) {
+      const Loop &step = problem.loops[loop];
+      if (step.extent > 1 && step.rows > -lanes && step.rows < lanes)
+        break;
+      count *= step.extent;
+    }
+    uintptr_t lines[sets][mostInSet];
+    uint8_t found[sets] = {};
+    Walk row(problem.loops + problem.firstRow(), problem.counts.rows, 0);
+    for (int64_t r = 0; r < least(tileRows, rowCount); ++r, row.next()) {
+      Walk step(problem.loops + problem.firstStep(), problem.counts.steps, 0);
+      for (int64_t k = 0; k < least(count, mostSteps); ++k, step.next()) {
+        const Carrier *place =
+            static_cast<const Carrier *>(problem.rows) + row.rows + step.rows;
+        uintptr_t line = reinterpret_cast<uintptr_t>(place) / lineSize;
+        int64_t set = line % sets, i = 0;
+        while (i < found[set] && lines[set][i] != line)
+          ++i;
+        if (i == mostInSet)
+          return true;
+        if (i == found[set])
+          lines[set][found[set]++] = line;
+      }
+    }
+    return false;
+  }
+
+  /// One after the other, `rowPitch` apart: an odd number of lines, so that
+  /// they do not meet in a set.
+  [[gnu::noinline]] void packRows(const Block &rows, int64_t index,
+                                  const Steps &steps) const {
+    int64_t end = least((index + 1) * tileRows, rows.count);
+    for (int64_t r = index * tileRows; r < end; ++r) {
+      const Carrier *from =
+          static_cast<const Carrier *>(problem.rows) + rows.places[r];
+      Carrier *to = rows.panels + r * rowPitch;
+      for (int64_t k = 0; k < steps.count; ++k)
+        to[k] = from[steps.rows[k]];
+    }
+  }
 
   /// Columns lie in panels if the last of their loops goes through whole
   /// vectors, and all others and the steps go from vector to vector, the steps
@@ -158,7 +224,7 @@ private:
   /// Panels of some columns stay in the second-level cache, while the tiles go
   /// through a block of rows; and those rows in the first one, while they go
   /// through the panels.
-  void runTiles(const auto &, const Block &rows, const Block &columns,
+  void runTiles(const auto &space, const Block &rows, const Block &columns,
                 const Steps &steps) const {
     constexpr int64_t panelBytes = 384 * 1024;
     int64_t bytes = panelWidth * (steps.count + 1) * int64_t(sizeof(Carrier));
@@ -166,15 +232,16 @@ private:
     bool areOneRun = isContiguous(columns.sums, columns.count);
     // With as many tiles of a row less as it takes, if there are rows for them,
     // none goes beyond the edge.
-    int64_t lower = -rows.count & 7;
-    if (tileRows != 8 || lower * 7 > rows.count)
+    int64_t lower = roundUp(rows.count, tileRows) - rows.count;
+    if (lower * lowRows > rows.count)
       lower = 0;
     for (int64_t first = 0; first < columns.count; first += width) {
       ColumnRange range = {columns, first, least(first + width, columns.count),
                            areOneRun};
       for (int64_t r = 0, tile = 0, height; r < rows.count; r += height) {
         height = tileRows - (tile++ < lower);
-        runRows(rows, r, height, range, steps);
+        runRows(rows, r, height, rowPitch ? space.steps : steps.rows, range,
+                steps);
       }
     }
   }
@@ -186,13 +253,17 @@ private:
   };
 
   void runRows(const Block &rows, int64_t r, int64_t height,
-               const ColumnRange &range, const Steps &steps) const {
+               const int64_t *rowSteps, const ColumnRange &range,
+               const Steps &steps) const {
     TileRows places;
     const auto *base = static_cast<const Carrier *>(problem.rows);
     // What lies beyond the edge is computed on too: as a row that exists.
-    for (int64_t i = 0; i < height; ++i)
-      places.rows[i] = base + rows.places[r + i < rows.count ? r + i : r];
-    places.steps = steps.rows;
+    for (int64_t i = 0; i < height; ++i) {
+      int64_t row = r + i < rows.count ? r + i : r;
+      places.rows[i] =
+          rowPitch ? rows.panels + row * rowPitch : base + rows.places[row];
+    }
+    places.steps = rowSteps;
     places.sums = rows.sums + r;
     places.height = height;
     places.count = least(height, rows.count - r);
@@ -296,8 +367,8 @@ private:
                       : block.panels + column * steps.count;
   }
 
-  /// The height of the lower tiles; there are none of 6 rows and less.
-  static constexpr int lowRows = tileRows == 8 ? 7 : tileRows;
+  /// The height of the lower tiles.
+  static constexpr int lowRows = tileRows - 1;
 
   /// Of as many vectors as the columns that are left need.
   template <int vectors = 1, typename Use>
@@ -311,6 +382,8 @@ private:
   int64_t panelWidth;
   /// How far panels go from step to step, if columns lie in some; else 0.
   int64_t panelPitch = 0;
+  /// How far one packed row lies from the next; 0 if none are packed.
+  int64_t rowPitch = 0;
 };
 
 } // namespace numera::kernel

@@ -232,6 +232,37 @@ TEST_P(Contraction, columns_in_panels) {
   check(problem);
 }
 
+/// Results of y x x pixels: 3 x 3 steps in some channels of an image that has
+/// `pitch` of them, the last in memory; filters in panels of 16, or not.
+static Problem channelsLast(int64_t y, int64_t x, int64_t channels,
+                            int64_t pitch, int64_t filters, bool inPanels) {
+  int64_t steps = channels * 9, line = (x + 2) * pitch;
+  Problem problem = {{{y, line, 0, x * filters},
+                      {x, pitch, 0, filters},
+                      {filters, 0, inPanels ? 1 : steps, 1},
+                      {channels, 1, 9, 0},
+                      {3, line, 3, 0},
+                      {3, pitch, 1, 0}},
+                     {0, 2, 1, 3}};
+  if (!inPanels)
+    return problem;
+  for (int i = 3; i < 6; ++i)
+    problem.loops[i].columns *= 16;
+  problem.loops[2].extent = 16;
+  problem.loops.insert(problem.loops.begin() + 2,
+                       {filters / 16, 0, steps * 16, 16});
+  problem.counts.columns = 2;
+  return problem;
+}
+
+TEST_P(Contraction, rows_that_meet_in_a_cache_set) {
+  for (bool inPanels : {false, true}) {
+    check(channelsLast(7, 7, 5, 1024, 144, inPanels));
+    check(channelsLast(9, 14, 60, 512, 128, inPanels)); // two blocks of steps
+    check(channelsLast(7, 7, 5, 528, 144, inPanels));   // that do not
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Tiles, Contraction,
                          testing::Values(numera_contract_8x3,
                                          numera_contract_8x2,
