@@ -187,3 +187,76 @@ func.func @maxima_of_two_formats(%image: memref<3x17xi8>, %taps: memref<2xf32>, 
   }
   return
 }
+
+// -----
+
+// What overwrites the results, one by one, is computed before they are written:
+// here by a number of their channel, and by what lies in another buffer. Its two
+// loops are three of theirs.
+#image = affine_map<(y, x, c, i) -> (y + i, x, c)>
+#filter = affine_map<(y, x, c, i) -> (i, c)>
+#result = affine_map<(y, x, c, i) -> (y, x, c)>
+#same = affine_map<(p, c) -> (p, c)>
+#bias = affine_map<(p, c) -> (c)>
+// CHECK: #[[PIXEL:.*]] = affine_map<(d0, d1) -> (d0 * 4 + d1)>
+// CHECK-LABEL: func.func @overwritten
+// CHECK: %[[RESULT:.*]] = memref.alloc() : memref<3x4x16xf32>
+// CHECK-COUNT-2: numera.mac
+// CHECK: %[[BIAS:.*]] = vector.load %{{.*}} : memref<16xf32>
+// CHECK: %[[P:.*]] = affine.apply #[[PIXEL]]
+// CHECK: %[[OTHER:.*]] = vector.load %{{.*}}[%[[P]], %{{.*}}] : memref<12x16xf32>
+// CHECK: %[[SUM:.*]] = numera.add %{{.*}}, %[[BIAS]] : vector<16xf32>
+// CHECK: %[[LAST:.*]] = numera.mul %[[SUM]], %[[OTHER]] : vector<16xf32>
+// CHECK: vector.store %[[LAST]], %[[RESULT]]
+// CHECK-NOT: numera.mul
+func.func @overwritten(%image: memref<4x4x16xf32>, %filter: memref<2x16xf32>, %bias: memref<16xf32>,
+    %other: memref<12x16xf32>) -> memref<3x4x16xf32> {
+  %result = memref.alloc() : memref<3x4x16xf32>
+  linalg.generic {indexing_maps = [#image, #filter, #result],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%image, %filter : memref<4x4x16xf32>, memref<2x16xf32>) outs(%result : memref<3x4x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %0 = numera.mac %a, %b, %sum : f32
+    linalg.yield %0 : f32
+  }
+  %pixels = memref.collapse_shape %result [[0, 1], [2]] : memref<3x4x16xf32> into memref<12x16xf32>
+  linalg.generic {indexing_maps = [#same, #bias, #same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%pixels, %bias, %other : memref<12x16xf32>, memref<16xf32>, memref<12x16xf32>)
+      outs(%pixels : memref<12x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32, %out: f32):
+    %0 = numera.add %a, %b : f32
+    %1 = numera.mul %0, %c : f32
+    linalg.yield %1 : f32
+  }
+  return %result : memref<3x4x16xf32>
+}
+
+// -----
+
+// Not where it reads results at other places, too.
+#image = affine_map<(c, x, j) -> (c, x + j)>
+#taps = affine_map<(c, x, j) -> (j)>
+#result = affine_map<(c, x, j) -> (c, x)>
+#same = affine_map<(c, x) -> (c, x)>
+#first = affine_map<(c, x) -> (0, x)>
+// CHECK-LABEL: func.func @read_elsewhere
+// CHECK-COUNT-2: numera.mac
+// CHECK: vector.store
+// CHECK: numera.add
+func.func @read_elsewhere(%image: memref<3x17xf32>, %taps: memref<2xf32>) -> memref<3x16xf32> {
+  %result = memref.alloc() : memref<3x16xf32>
+  linalg.generic {indexing_maps = [#image, #taps, #result],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%image, %taps : memref<3x17xf32>, memref<2xf32>) outs(%result : memref<3x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %0 = numera.mac %a, %b, %sum : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#same, #first, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%result, %result : memref<3x16xf32>, memref<3x16xf32>) outs(%result : memref<3x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %0 = numera.add %a, %b : f32
+    linalg.yield %0 : f32
+  }
+  return %result : memref<3x16xf32>
+}

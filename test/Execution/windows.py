@@ -3,8 +3,8 @@
 within the window, f32 and f64; maxima and minima in formats too. windows.py FOLDER
 
 With a width that is known, results are the lanes of vectors; where it is dynamic,
-they are computed one by one. Both give the same bits, on several CPUs, and for
-small whole numbers those of NumPy.
+they are computed one by one. So is what an elementwise operation makes of them. Both
+give the same bits, on several CPUs, and for small whole numbers those of NumPy.
 """
 
 import pathlib
@@ -14,15 +14,16 @@ import sys
 import numpy as np
 
 
-def model(case, width, batch, step="numera.mac %a, %b,"):
-    """A depthwise convolution, or a pool; `width` and `batch` as types spell them."""
+def model(case, width, batch, step="numera.mac %a, %b,", changed=False):
+    """A depthwise convolution, or a pool; `width` and `batch` as types spell them. The
+    results may be changed: by a number of the channel's, and by what they began with."""
     channels, height, out, window, stride, apart, dtype = case
     rows = (height - 1) * stride + (window[0] - 1) * apart + 1
     columns = "?" if width == "?" else (out - 1) * stride + (window[1] - 1) * apart + 1
     image = f"tensor<{batch}x{channels}x{rows}x{columns}x{dtype}>"
     filters = f"tensor<{channels}x{window[0]}x{window[1]}x{dtype}>"
     result = f"tensor<{batch}x{channels}x{height}x{width}x{dtype}>"
-    return f"""
+    text = f"""
 #image = affine_map<(n, c, y, x, i, j) -> (n, c, y * {stride} + i * {apart}, x * {stride} + j * {apart})>
 #filter = affine_map<(n, c, y, x, i, j) -> (c, i, j)>
 #result = affine_map<(n, c, y, x, i, j) -> (n, c, y, x)>
@@ -34,9 +35,21 @@ func.func @f(%image: {image}, %filter: {filters}, %start: {result}) -> {result} 
     %1 = {step} %sum : {dtype}
     linalg.yield %1 : {dtype}
   }} -> {result}
-  return %0 : {result}
-}}
 """
+    if changed:
+        text += f"""
+  %2 = linalg.generic {{indexing_maps = [affine_map<(n, c, y, x) -> (n, c, y, x)>,
+      affine_map<(n, c, y, x) -> (c, {window[0] - 1}, 0)>, affine_map<(n, c, y, x) -> (n, c, y, x)>,
+      affine_map<(n, c, y, x) -> (n, c, y, x)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]}}
+      ins(%0, %filter, %start : {result}, {filters}, {result}) outs(%0 : {result}) {{
+  ^bb0(%a: {dtype}, %b: {dtype}, %c: {dtype}, %out: {dtype}):
+    %3 = arith.addf %a, %b : {dtype}
+    %4 = arith.mulf %3, %c : {dtype}
+    linalg.yield %4 : {dtype}
+  }} -> {result}
+"""
+    return text + f"  return {'%2' if changed else '%0'} : {result}\n}}\n"
 
 
 def run(folder, text, arrays, options):
@@ -138,14 +151,18 @@ def main():
         whole = [random.integers(-9, 10, each).astype(size) for each in shapes]
         drawn = [random.standard_normal(each).astype(size) for each in shapes]
         drawn[0].flat[::37], drawn[0].flat[5] = np.inf, np.nan
-        for arrays in (whole, drawn):
+        for arrays, changed in ((whole, number % 2 == 0), (drawn, number % 2 == 1)):
             cpu = ["x86-64-v2", "x86-64-v3", "native"][number % 3]
-            vectors = run(folder, model(case, out, 2 if number % 2 else "?"), arrays,
+            batch = 2 if changed or number % 4 else "?"
+            vectors = run(folder, model(case, out, batch, changed=changed), arrays,
                           ["--cpu", cpu])
-            alone = run(folder, model(case, "?", "?"), arrays, [])
+            alone = run(folder, model(case, "?", "?", changed=changed), arrays, [])
             assert vectors.tobytes() == alone.tobytes(), (case, cpu)
             if arrays is whole:
-                assert np.array_equal(vectors, reference(case, *arrays)), case
+                expected = reference(case, *arrays)
+                if changed:
+                    expected = (expected + arrays[1][None, :, -1, :1, None]) * arrays[2]
+                assert np.array_equal(vectors, expected), case
         compare_extremes(folder, random, number, case)
     print(len(CASES), "windows")
 

@@ -151,7 +151,9 @@ def NumeraLoops : Pass<"numera-loops", "::mlir::func::FuncOp"> {
     * Sums over short windows in f32 or f64, such as those of depthwise
       convolutions, and maxima and minima in any format, such as those of
       pools, keep neighbouring results in a vector for the whole window.
-      They begin with what a fill right before them writes; the fill goes.
+      They begin with what a fill right before them writes; the fill goes. An
+      elementwise operation in f32 right behind that overwrites the results is
+      computed on the vectors before these are written.
     * A new buffer that is filled with a constant, and into a part of which
       another is copied, which is what padding becomes, is written once, row by
       row. Where the other is computed element by element right before it, and

@@ -43,6 +43,30 @@ void Captures::define(OpBuilder &builder, func::FuncOp function,
 
 // ---- which memory is apart
 
+Value numera::viewedBuffer(Value buffer) {
+  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
+    buffer = view.getViewSource();
+  return buffer;
+}
+
+Value numera::wholeBuffer(Value view) {
+  auto elements = [](Value buffer) -> std::optional<int64_t> {
+    auto type = dyn_cast<MemRefType>(buffer.getType());
+    if (!type || !type.hasStaticShape())
+      return std::nullopt;
+    return type.getNumElements();
+  };
+  while (isa_and_nonnull<memref::CollapseShapeOp, memref::ExpandShapeOp,
+                         memref::SubViewOp>(view.getDefiningOp())) {
+    Value source =
+        cast<ViewLikeOpInterface>(view.getDefiningOp()).getViewSource();
+    if (!elements(view) || elements(view) != elements(source))
+      break;
+    view = source;
+  }
+  return view;
+}
+
 Value numera::originOf(Value buffer) {
   buffer = viewedBuffer(buffer);
   if (auto argument = dyn_cast<BlockArgument>(buffer)) {
@@ -54,6 +78,13 @@ Value numera::originOf(Value buffer) {
       isa_and_nonnull<memref::AllocOp, memref::AllocaOp, memref::GetGlobalOp>(
           buffer.getDefiningOp());
   return isKnown ? buffer : Value();
+}
+
+bool numera::isElsewhere(Value value, Value buffer) {
+  if (!isa<BaseMemRefType>(value.getType()))
+    return true;
+  Value memory = originOf(value);
+  return memory && memory != buffer;
 }
 
 /// For each value, true if it is the only one that reaches memory which belongs

@@ -4,7 +4,7 @@
 // element of the result is accumulated in memory, in the written order of the
 // reduction, while neighbouring elements are computed in the lanes of a vector.
 
-#include "Loops.h"
+#include "ElementLanes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -14,7 +14,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
@@ -26,12 +25,6 @@ using namespace mlir;
 namespace numera {
 #define GEN_PASS_DEF_NUMERALOOPS
 #include "numera/Dialect/Numera/Transforms/Passes.h.inc"
-
-Value viewedBuffer(Value buffer) {
-  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
-    buffer = view.getViewSource();
-  return buffer;
-}
 
 bool isElementwise(linalg::GenericOp generic) {
   if (generic.getNumDpsInits() != 1 || !generic.hasPureBufferSemantics() ||
@@ -341,25 +334,6 @@ static void markParallel(linalg::LinalgOp op, ArrayRef<Operation *> loops) {
   }
 }
 
-/// The buffer that a view is of, where it has all of its elements.
-static Value wholeBuffer(Value view) {
-  auto elements = [](Value buffer) -> std::optional<int64_t> {
-    auto type = dyn_cast<MemRefType>(buffer.getType());
-    if (!type || !type.hasStaticShape())
-      return std::nullopt;
-    return type.getNumElements();
-  };
-  while (isa_and_nonnull<memref::CollapseShapeOp, memref::ExpandShapeOp,
-                         memref::SubViewOp>(view.getDefiningOp())) {
-    Value source =
-        cast<ViewLikeOpInterface>(view.getDefiningOp()).getViewSource();
-    if (!elements(view) || elements(view) != elements(source))
-      break;
-    view = source;
-  }
-  return view;
-}
-
 /// The number that all elements of a reduction's result have before it, by a
 /// fill right in front of it, which goes; null if there is none.
 static Value takeStart(IRRewriter &rewriter, linalg::GenericOp reduction) {
@@ -381,6 +355,12 @@ static Value takeStart(IRRewriter &rewriter, linalg::GenericOp reduction) {
 }
 
 namespace {
+/// What goes with a reduction of windows; each may be null.
+struct Window {
+  Value start;
+  linalg::GenericOp overwriter;
+};
+
 struct LoopsPass : impl::NumeraLoopsBase<LoopsPass> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
@@ -394,24 +374,36 @@ struct LoopsPass : impl::NumeraLoopsBase<LoopsPass> {
       sliceAtConstants(rewriter, generic);
       collapse(rewriter, interchange(rewriter, generic));
     }
-    // Reductions of windows, with what they begin with.
-    llvm::MapVector<Operation *, Value> windows;
+    // Reductions of windows, with what they begin with and what comes after.
+    llvm::MapVector<Operation *, Window> windows;
+    llvm::SmallPtrSet<Operation *, 8> overwriters;
     getOperation().walk([&](linalg::GenericOp op) {
       if (isWindowReduction(op))
-        windows.insert({op, Value()});
+        windows.insert({op, Window()});
     });
-    for (auto &[op, start] : windows)
-      start = takeStart(rewriter, cast<linalg::GenericOp>(op));
+    for (auto &[op, window] : windows) {
+      auto reduction = cast<linalg::GenericOp>(op);
+      window = {takeStart(rewriter, reduction), overwriterOf(reduction)};
+      overwriters.insert(window.overwriter);
+    }
     SmallVector<linalg::LinalgOp> work;
-    getOperation().walk([&](linalg::LinalgOp op) { work.push_back(op); });
+    getOperation().walk([&](linalg::LinalgOp op) {
+      if (!overwriters.contains(op))
+        work.push_back(op);
+    });
     for (linalg::LinalgOp op : work) {
       rewriter.setInsertionPoint(op);
       auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
       std::optional<SmallVector<Operation *>> loops;
       if (generic)
         loops = reduceInBlocks(rewriter, generic);
-      if (auto window = windows.find(op); window != windows.end())
-        loops = reduceInWindows(rewriter, generic, window->second);
+      if (auto found = windows.find(op); found != windows.end()) {
+        Window window = found->second;
+        loops =
+            reduceInWindows(rewriter, generic, window.start, window.overwriter);
+        if (window.overwriter)
+          rewriter.eraseOp(window.overwriter);
+      }
       if (loops) {
         markParallel(op, *loops);
         rewriter.eraseOp(op);

@@ -15,6 +15,9 @@ namespace numera {
 /// The buffer that a view is of; a buffer itself.
 mlir::Value viewedBuffer(mlir::Value buffer);
 
+/// The buffer that a view is of, where the view has all of its elements.
+mlir::Value wholeBuffer(mlir::Value view);
+
 /// True for an operation of parallel loops alone that writes one buffer, in the
 /// order of the loops, and computes each element from those that it reads
 /// there.
@@ -39,6 +42,9 @@ mlir::Value cloneBody(mlir::OpBuilder &builder, mlir::linalg::GenericOp generic,
 /// argument of the function. Null if that cannot be told, as of what a loop
 /// carries.
 mlir::Value originOf(mlir::Value buffer);
+
+/// True for a number, and for memory that is known and is not `buffer`.
+bool isElsewhere(mlir::Value value, mlir::Value buffer);
 
 /// What an operation reads at constant indices becomes a view without these
 /// dimensions.
@@ -78,10 +84,11 @@ reduceInBlocks(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp generic);
 /// vectors: sums in f32 or f64, maxima and minima of numbers and of codes.
 bool isWindowReduction(mlir::linalg::GenericOp generic);
 /// Loops for them, the outermost first. They begin with `start`, or where that
-/// is null with what the result's buffer holds.
+/// is null with what the result's buffer holds. What `after` makes of a result
+/// is what they write (`overwriterOf`), unless it is null.
 llvm::SmallVector<mlir::Operation *>
 reduceInWindows(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp generic,
-                mlir::Value start);
+                mlir::Value start, mlir::linalg::GenericOp after);
 
 } // namespace numera
 

@@ -9,11 +9,10 @@
 // element by element right before it, is computed here, and the source is not
 // written at all.
 
-#include "Loops.h"
+#include "ElementLanes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -44,7 +43,7 @@ public:
   void emit();
 
 private:
-  static constexpr int64_t lanes = 16;
+  static constexpr int64_t lanes = ElementLanes::lanes;
 
   Value constant(int64_t value) {
     return arith::ConstantIndexOp::create(rewriter, loc, value);
@@ -60,14 +59,6 @@ private:
   bool hasLanes();
   /// Computes the `count` elements from `from` on, and stores them at `to`.
   void writeLanes(ArrayRef<Value> from, ArrayRef<Value> to, int64_t count);
-  Value loadLanes(OpOperand &input, ArrayRef<Value> from, int64_t count);
-  Value maskOf(int64_t count) {
-    auto type = VectorType::get({lanes}, rewriter.getI1Type());
-    return vector::ConstantMaskOp::create(rewriter, loc, type, {count});
-  }
-  VectorType vectorType() {
-    return VectorType::get({lanes}, rewriter.getF32Type());
-  }
   Value isInside();
 
   IRRewriter &rewriter;
@@ -124,74 +115,14 @@ bool PadRows::hasLanes() {
   constexpr int64_t longest = 4 * lanes;
   linalg::GenericOp producer = padding.producer;
   auto source = cast<MemRefType>(padding.copy.getSource().getType());
-  if (!producer || source.getShape().back() > longest)
-    return false;
-  unsigned last = producer.getNumLoops() - 1;
-  for (OpOperand *input : producer.getDpsInputOperands()) {
-    auto type = dyn_cast<MemRefType>(input->get().getType());
-    if (!type)
-      continue;
-    auto stride = strideOfLanes(producer.getMatchingIndexingMap(input), last);
-    if (!stride || *stride < 0 || *stride > 1 || !type.isLastDimUnitStride())
-      return false;
-  }
-  auto isF32 = [](Type type) { return type.isF32(); };
-  return llvm::all_of(producer.getBody()->getArgumentTypes(), isF32) &&
-         llvm::all_of(producer.getBody()->without_terminator(),
-                      [&](Operation &op) {
-                        return OpTrait::hasElementwiseMappableTraits(&op) &&
-                               llvm::all_of(op.getOperandTypes(), isF32) &&
-                               llvm::all_of(op.getResultTypes(), isF32) &&
-                               op.getNumResults() == 1;
-                      });
-}
-
-Value PadRows::loadLanes(OpOperand &input, ArrayRef<Value> from,
-                         int64_t count) {
-  linalg::GenericOp producer = padding.producer;
-  Value source = input.get();
-  AffineMap map = producer.getMatchingIndexingMap(&input);
-  unsigned last = producer.getNumLoops() - 1;
-  if (!isa<MemRefType>(source.getType()) || *strideOfLanes(map, last) == 0)
-    return vector::BroadcastOp::create(rewriter, loc, vectorType(),
-                                       readAt(rewriter, producer, input, from));
-  SmallVector<Value> indices = indicesAt(rewriter, loc, map, from);
-  if (count == lanes)
-    return vector::LoadOp::create(rewriter, loc, vectorType(), source, indices);
-  Value none = arith::ConstantOp::create(rewriter, loc,
-                                         rewriter.getZeroAttr(vectorType()));
-  return vector::MaskedLoadOp::create(rewriter, loc, vectorType(), source,
-                                      indices, maskOf(count), none);
+  return producer && source.getShape().back() <= longest &&
+         ElementLanes(rewriter, producer).hasForm();
 }
 
 void PadRows::writeLanes(ArrayRef<Value> from, ArrayRef<Value> to,
                          int64_t count) {
-  linalg::GenericOp producer = padding.producer;
-  IRMapping map;
-  for (OpOperand *input : producer.getDpsInputOperands())
-    map.map(producer.getMatchingBlockArgument(input),
-            loadLanes(*input, from, count));
-  // What comes from outside of the body is the same for all.
-  auto onLanes = [&](Value value) -> Value {
-    Value known = map.lookupOrNull(value);
-    return known ? known
-                 : vector::BroadcastOp::create(rewriter, loc, vectorType(),
-                                               value);
-  };
-  Block &body = *producer.getBody();
-  for (Operation &op : body.without_terminator()) {
-    SmallVector<Value> operands =
-        llvm::map_to_vector(op.getOperands(), onLanes);
-    Operation *vector = rewriter.create(loc, op.getName().getIdentifier(),
-                                        operands, vectorType(), op.getAttrs());
-    map.map(op.getResult(0), vector->getResult(0));
-  }
-  Value row = onLanes(body.getTerminator()->getOperand(0));
-  if (count == lanes)
-    vector::StoreOp::create(rewriter, loc, row, buffer, to);
-  else
-    vector::MaskedStoreOp::create(rewriter, loc, buffer, to, maskOf(count),
-                                  row);
+  ElementLanes elements(rewriter, padding.producer);
+  elements.store(elements.compute(from, count), buffer, to, count);
 }
 
 /// Whether the row has a part of the source; null if every row has one.
@@ -293,14 +224,6 @@ static Value fillOf(Operation *op, Value buffer) {
   bool isFromOutside =
       linalg.getNumDpsInputs() == 0 && yielded.getParentBlock() != body;
   return isFromOutside ? yielded : Value();
-}
-
-/// True for memory that is known, and is not `buffer`.
-static bool isElsewhere(Value value, Value buffer) {
-  if (!isa<BaseMemRefType>(value.getType()))
-    return true;
-  Value memory = originOf(value);
-  return memory && memory != buffer;
 }
 
 /// True if nothing but the copy reads what the producer writes. What takes the

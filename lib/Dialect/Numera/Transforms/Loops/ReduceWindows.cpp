@@ -21,12 +21,11 @@
 //
 // A NaN is above infinity: a positive one in the first, another in the last.
 
-#include "Loops.h"
+#include "ElementLanes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 
@@ -103,8 +102,8 @@ namespace {
 class WindowReducer {
 public:
   WindowReducer(IRRewriter &rewriter, linalg::GenericOp generic,
-                Value start = {})
-      : rewriter(rewriter), generic(generic), start(start),
+                Value start = {}, linalg::GenericOp after = {})
+      : rewriter(rewriter), generic(generic), after(after), start(start),
         loc(generic.getLoc()), inner(generic.getNumLoops() - 1),
         ranges(generic.getStaticLoopRanges()) {}
 
@@ -135,7 +134,8 @@ private:
 
   IRRewriter &rewriter;
   linalg::GenericOp generic;
-  Value start; ///< of all sums; null: what the buffer holds
+  linalg::GenericOp after; ///< what overwrites the results; perhaps null
+  Value start;             ///< of all sums; null: what the buffer holds
   Location loc;
   unsigned inner; ///< the loop whose iterations are lanes
   SmallVector<int64_t> ranges;
@@ -329,6 +329,13 @@ void WindowReducer::emitBlock(int64_t count) {
     }
   }
   Value reduced = words ? fromWords(results) : results.front();
+  if (after) {
+    ArrayRef<int64_t> shape =
+        cast<MemRefType>(result.get().getType()).getShape();
+    reduced = ElementLanes(rewriter, after)
+                  .compute(*loopsAt(rewriter, after, shape, indices), count,
+                           overwrittenBy(after), reduced);
+  }
   if (count >= lanes)
     vector::StoreOp::create(rewriter, loc, reduced, result.get(), indices);
   else
@@ -382,9 +389,10 @@ bool isWindowReduction(linalg::GenericOp generic) {
          WindowReducer(rewriter, generic).hasForm();
 }
 
-SmallVector<Operation *>
-reduceInWindows(IRRewriter &rewriter, linalg::GenericOp generic, Value start) {
-  WindowReducer reducer(rewriter, generic, start);
+SmallVector<Operation *> reduceInWindows(IRRewriter &rewriter,
+                                         linalg::GenericOp generic, Value start,
+                                         linalg::GenericOp after) {
+  WindowReducer reducer(rewriter, generic, start, after);
   [[maybe_unused]] bool hasForm = reducer.hasForm();
   assert(hasForm && "isWindowReduction holds");
   return reducer.emit();
