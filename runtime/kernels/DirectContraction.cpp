@@ -311,6 +311,8 @@ private:
         runSteps<lowRows>(tile, start, rows, panel, pitch, next, steps.count);
       else
         runSteps<tileRows>(tile, start, rows, panel, pitch, next, steps.count);
+      if (steps.areLast && kernel.problem.finish)
+        kernel.finish(tile, columns, sums, block.first + c);
       if (areAcross && isLow)
         sums.template storeColumns<lowRows>(tile, columns);
       else if (areAcross)
@@ -359,6 +361,14 @@ private:
           places[r * vectors + v] = tile[r][v];
     }
   };
+
+  void finish(Carrier *tile, int64_t pitch, const SumPlaces &sums,
+              int64_t firstColumn) const {
+    const void *const *finish = problem.finish;
+    reinterpret_cast<Finish *>(const_cast<void *>(finish[0]))(
+        finish + 1, tile, pitch, sums.rows, sums.rowCount, sums.columns[0],
+        firstColumn, sums.count);
+  }
 
   const Carrier *panelAt(const Block &block, int64_t column,
                          const Steps &steps) const {

@@ -16,6 +16,15 @@ constexpr int64_t roundUp(int64_t value, int64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
+/// What is made of sums before they are written, instead of by another pass
+/// over them: in place, of a tile with `pitch` elements a row, of which `count`
+/// are. The sum of row r and column c lies at rows[r] + place + c in the memory
+/// of the sums; the first column of the tile is the contraction's
+/// `firstColumn`-th. `inputs` lies behind the function's address.
+using Finish = void(const void *const *inputs, void *tile, int64_t pitch,
+                    const int64_t *rows, int64_t rowCount, int64_t place,
+                    int64_t firstColumn, int64_t count);
+
 /// What is asked for.
 struct Contraction {
   const void *rows;
@@ -23,6 +32,10 @@ struct Contraction {
   void *sums;
   /// What every sum starts with, an element like theirs; null: with what it is.
   const void *initial;
+  /// The address of a `Finish`, and its inputs; or null. DirectContraction.cpp
+  /// alone has one, of a contraction with one batch and with columns whose sums
+  /// lie side by side.
+  const void *const *finish;
   const Loop *loops;
   LoopCounts counts;
 
@@ -124,13 +137,15 @@ private:
 #define NUMERA_CONTRACT_ENTRY(Kernel, tileRows, tileVectors)                   \
   extern "C" void numera_contract_##tileRows##x##tileVectors(                  \
       const void *rows, const void *columns, void *sums, const void *initial,  \
-      const numera::kernel::Loop *loops, int32_t batchLoops, int32_t rowLoops, \
-      int32_t columnLoops, int32_t stepLoops) {                                \
+      const void *const *finish, const numera::kernel::Loop *loops,            \
+      int32_t batchLoops, int32_t rowLoops, int32_t columnLoops,               \
+      int32_t stepLoops) {                                                     \
     numera::kernel::Kernel<tileRows, tileVectors>::run(                        \
         {rows,                                                                 \
          columns,                                                              \
          sums,                                                                 \
          initial,                                                              \
+         finish,                                                               \
          loops,                                                                \
          {batchLoops, rowLoops, columnLoops, stepLoops}});                     \
   }

@@ -18,19 +18,19 @@ namespace numera::kernel {
 struct Steps {
   int64_t count;
   const int64_t *rows, *columns;
-  bool areFirst; ///< of the contraction
+  bool areFirst, areLast; ///< of the contraction
   bool rowsAreContiguous, columnsAreContiguous;
 
   Steps(const int64_t *rows, const int64_t *columns, int64_t count,
-        bool areFirst)
+        bool areFirst, bool areLast)
       : count(count), rows(rows), columns(columns), areFirst(areFirst),
-        rowsAreContiguous(isContiguous(rows, count)),
+        areLast(areLast), rowsAreContiguous(isContiguous(rows, count)),
         columnsAreContiguous(isContiguous(columns, count)) {}
 };
 
 /// Consecutive rows or columns, with panels for one block of steps.
 struct Block {
-  int64_t count;
+  int64_t first, count;
   int64_t *places; ///< of each, in its operand
   int64_t *sums;   ///< and in the sums
   Prepared *panels;
@@ -174,6 +174,7 @@ private:
     batch = Walk(problem.loops, problem.counts.batch, index);
     int64_t count = Common::count(kernel);
     for (int64_t first = 0; first < count; first += mostInCommon) {
+      common.first = first;
       common.count = least(mostInCommon, count - first);
       Common::findPlaces(kernel, batch, first, common);
       for (int64_t i = 0; i < kernel.stepBlocks; i += mostBlocks)
@@ -212,7 +213,8 @@ private:
   Steps stepsOf(int64_t block) const {
     int64_t index = firstBlock + block, size = kernel.blockSteps;
     return {rowSteps + block * size, columnSteps + block * size,
-            least(size, kernel.stepCount - index * size), index == 0};
+            least(size, kernel.stepCount - index * size), index == 0,
+            index + 1 == kernel.stepBlocks};
   }
   Block commonOf(int64_t block) const {
     Block found = common;
@@ -255,6 +257,7 @@ private:
   void runBlock(typename Kernel::template Workspace<Own> &space, int64_t first,
                 int64_t panels) const {
     Block &own = space.own;
+    own.first = first;
     own.count = least(panels * Own::width(kernel), Own::count(kernel) - first);
     Own::findPlaces(kernel, batch, first, own);
     for (int64_t block = 0; block < blockCount; ++block) {

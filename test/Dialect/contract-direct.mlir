@@ -126,3 +126,98 @@ func.func @a_constant_of_two_products(
   }
   return
 }
+
+// -----
+
+// What overwrites the sums is a function that the kernel calls for each tile: of
+// the bias of its columns and of what lies as the sums do. Lanes without a column
+// read nothing.
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+#same = affine_map<(m, n) -> (m, n)>
+#bias = affine_map<(m, n) -> (n)>
+// CHECK-LABEL: func.func @finished
+// CHECK:         %[[FUNCTION:.*]] = llvm.mlir.addressof @finished.finish
+// CHECK:         %[[ARRAY:.*]] = llvm.alloca {{.*}} x !llvm.ptr
+// CHECK:         llvm.store %[[FUNCTION]], %[[ARRAY]]
+// CHECK:         llvm.call @numera.contraction.0({{.*}}, {{.*}}, {{.*}}, {{.*}}, %[[ARRAY]],
+// CHECK-NOT:     linalg.generic
+// CHECK:       func.func private @finished.finish.body(%[[INPUTS:.*]]: !llvm.ptr, %[[TILE:.*]]: !llvm.ptr,
+// CHECK:         scf.for
+// CHECK:           scf.for
+// CHECK:             llvm.load {{.*}} {alignment = 64 : i64} : !llvm.ptr -> vector<16xf32>
+// CHECK:             llvm.load {{.*}} {alignment = 4 : i64} : !llvm.ptr -> vector<16xf32>
+// CHECK:             llvm.load {{.*}} {alignment = 4 : i64} : !llvm.ptr -> vector<16xf32>
+// CHECK:             numera.add %{{.*}}, %{{.*}} : vector<16xf32>
+// CHECK:             numera.mul %{{.*}}, %{{.*}} : vector<16xf32>
+// CHECK:             numera.max %{{.*}}, %{{.*}} : vector<16xf32>
+// CHECK:             llvm.store
+// CHECK:           scf.if
+// CHECK-COUNT-2:     llvm.intr.masked.load
+// CHECK:       llvm.func internal @finished.finish(
+func.func @finished(%a: memref<40x7xf32>, %b: memref<7x64xf32>, %bias: memref<64xf32>,
+    %other: memref<40x64xf32>) -> memref<40x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c = memref.alloc() : memref<40x64xf32>
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<40x7xf32>, memref<7x64xf32>) outs(%c : memref<40x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %0 = numera.mac %x, %y, %sum : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#same, #bias, #same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%c, %bias, %other : memref<40x64xf32>, memref<64xf32>, memref<40x64xf32>) outs(%c : memref<40x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %z: f32, %out: f32):
+    %0 = numera.add %x, %y : f32
+    %1 = numera.mul %0, %z : f32
+    %2 = numera.max %1, %zero : f32
+    linalg.yield %2 : f32
+  }
+  return %c : memref<40x64xf32>
+}
+
+// -----
+
+// Sums that are only copied into a padded buffer are written there, beside its
+// border.
+#a = affine_map<(y, x, n, k) -> (y, x, k)>
+#b = affine_map<(y, x, n, k) -> (k, n)>
+#c = affine_map<(y, x, n, k) -> (y, x, n)>
+#same = affine_map<(y, x, n) -> (y, x, n)>
+#bias = affine_map<(y, x, n) -> (n)>
+// CHECK-LABEL: func.func @padded
+// CHECK:         %[[ALL:.*]] = memref.alloc() : memref<6x9x32xf32>
+// CHECK-NOT:     memref.alloc
+// CHECK-DAG:     %[[TOP:.*]] = memref.subview %[[ALL]][0, 0, 0] [1, 9, 32]
+// CHECK-DAG:     %[[LEFT:.*]] = memref.subview %[[ALL]][1, 0, 0] [5, 1, 32]
+// CHECK-DAG:     %[[RIGHT:.*]] = memref.subview %[[ALL]][1, 8, 0] [5, 1, 32]
+// CHECK-DAG:     linalg.fill ins(%{{.*}}) outs(%[[TOP]]
+// CHECK-DAG:     linalg.fill ins(%{{.*}}) outs(%[[LEFT]]
+// CHECK-DAG:     linalg.fill ins(%{{.*}}) outs(%[[RIGHT]]
+// CHECK:         llvm.call @numera.contraction.0(
+// CHECK-NOT:     memref.copy
+// CHECK:         return %[[ALL]]
+func.func @padded(%a: memref<5x7x4xf32>, %b: memref<4x32xf32>, %bias: memref<32xf32>) -> memref<6x9x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c = memref.alloc() : memref<5x7x32xf32>
+  linalg.fill ins(%zero : f32) outs(%c : memref<5x7x32xf32>)
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<5x7x4xf32>, memref<4x32xf32>) outs(%c : memref<5x7x32xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %0 = numera.mac %x, %y, %sum : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#same, #bias, #same], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%c, %bias : memref<5x7x32xf32>, memref<32xf32>) outs(%c : memref<5x7x32xf32>) {
+  ^bb0(%x: f32, %y: f32, %out: f32):
+    %0 = numera.add %x, %y : f32
+    linalg.yield %0 : f32
+  }
+  %all = memref.alloc() : memref<6x9x32xf32>
+  linalg.fill ins(%zero : f32) outs(%all : memref<6x9x32xf32>)
+  %inside = memref.subview %all[1, 1, 0] [5, 7, 32] [1, 1, 1] : memref<6x9x32xf32> to memref<5x7x32xf32, strided<[288, 32, 1], offset: 320>>
+  memref.copy %c, %inside : memref<5x7x32xf32> to memref<5x7x32xf32, strided<[288, 32, 1], offset: 320>>
+  memref.dealloc %c : memref<5x7x32xf32>
+  return %all : memref<6x9x32xf32>
+}

@@ -43,7 +43,8 @@ Vector numera::kernel::numera_hook_step(Vector sum, Vector row, Vector column) {
 namespace {
 
 using Entry = void(const void *, const void *, void *, const void *,
-                   const Loop *, int32_t, int32_t, int32_t, int32_t);
+                   const void *const *, const Loop *, int32_t, int32_t, int32_t,
+                   int32_t);
 extern "C" Entry numera_contract_8x3, numera_contract_8x2, numera_contract_8x1,
     numera_contract_6x1, numera_contract_3x1;
 
@@ -60,9 +61,10 @@ struct Problem {
   }
 
   void run(Entry *entry, const float *rows, const float *columns, float *sums,
-           const float *initial = nullptr) const {
-    entry(rows, columns, sums, initial, loops.data(), counts.batch, counts.rows,
-          counts.columns, counts.steps);
+           const float *initial = nullptr,
+           const void *const *finish = nullptr) const {
+    entry(rows, columns, sums, initial, finish, loops.data(), counts.batch,
+          counts.rows, counts.columns, counts.steps);
   }
 
   void reference(const float *rows, const float *columns, float *sums,

@@ -60,7 +60,8 @@ void numera::kernel::numera_hook_mac(void *sums, int64_t index,
 namespace {
 
 using Entry = void(const void *, const void *, void *, const void *,
-                   const Loop *, int32_t, int32_t, int32_t, int32_t);
+                   const void *const *, const Loop *, int32_t, int32_t, int32_t,
+                   int32_t);
 extern "C" Entry numera_contract_8x2, numera_contract_6x1, numera_contract_3x1;
 
 uint16_t codeOf(double value) {
@@ -99,8 +100,8 @@ protected:
               .mac(rows[size_t(i * k + l)], columns[size_t(l * n + j)]);
     done = {};
     Loop loops[] = {{m, k, 0, n}, {n, 0, 1, 1}, {k, 1, n, 0}};
-    GetParam()(rows.data(), columns.data(), sums.data(), nullptr, loops, 0, 1,
-               1, 1);
+    GetParam()(rows.data(), columns.data(), sums.data(), nullptr, nullptr,
+               loops, 0, 1, 1, 1);
     EXPECT_EQ(sums, expected);
   }
 

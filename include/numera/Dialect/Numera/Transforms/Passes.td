@@ -311,6 +311,10 @@ def NumeraContract : Pass<"numera-contract", "::mlir::ModuleOp"> {
     has the columns is laid out in panels of 48, 32 or 16 columns, where that
     divides them and one loop goes through them: all steps of some columns, then
     those of the next. Other columns are packed.
+    An elementwise operation in f32 right behind that overwrites the sums, from
+    them, from elements that lie as they do, and from one of each column, goes:
+    the kernel calls a function for each tile instead, `<function>.finish`. If
+    the result is then only copied into a padded buffer, it is written there.
 
     A body of one `numera.quire_mac` becomes such a call if every factor is
     exact in f64 and the step truncates no operand. Its `.span`, `.add` and
@@ -358,7 +362,7 @@ def NumeraContract : Pass<"numera-contract", "::mlir::ModuleOp"> {
     ```mlir
     func.func @f(%arg0: memref<8x16xi16>, %arg1: memref<16x32xi16>, %arg2: memref<8x32xf32>) {
       // …
-      llvm.call @numera.contraction.0(%3, %5, %7, %0, %1, %c0_i32, %c1_i32, %c1_i32, %c1_i32) : …
+      llvm.call @numera.contraction.0(%3, %5, %7, %0, %0, %1, %c0_i32, %c1_i32, %c1_i32, %c1_i32) : …
       return
     }
     llvm.func @numera.contraction.0.row(%arg0: !llvm.ptr, %arg1: i64) -> f32 attributes {always_inline} {
@@ -378,8 +382,10 @@ def NumeraContract : Pass<"numera-contract", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
+                           "::mlir::linalg::LinalgDialect",
                            "::mlir::memref::MemRefDialect",
-                           "::mlir::scf::SCFDialect"];
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 include "numera/Dialect/Numera/Transforms/BufferPasses.td"

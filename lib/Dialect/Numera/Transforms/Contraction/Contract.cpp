@@ -4,19 +4,21 @@
 //
 //   linalg.generic {… numera.mac …}
 //     becomes
-//   llvm.call @numera.contraction.0(rows, columns, sums, initial, loops,
-//                                   counts…)
+//   llvm.call @numera.contraction.0(rows, columns, sums, initial, finish,
+//                                   loops, counts…)
 //
 // with the hooks of runtime/kernels/Hooks.h beside it, `…0.row`, `…0.column`,
 // `…0.load`, `…0.store`, `…0.prefetch` and `…0.step`, whose bodies are
 // operations of `numera`, or calls of the runtime's steps in a carrier. Factors
-// that are floats to compute with need no `.row` and no `.column`.
+// that are floats to compute with need no `.row` and no `.column`, and their
+// kernel takes what overwrites the sums along (Finish.h).
 // Contractions that differ only in sizes share a kernel. Sums in quires have
 // their own kernel and hooks. A registered product takes precedence: such
 // contractions become calls of it (CallProducts.cpp).
 
 #include "CallProducts.h"
 #include "ContractionHooks.h"
+#include "Finish.h"
 #include "PanelConstants.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -36,7 +38,8 @@ namespace {
 class KernelCalls : HookBuilder {
 public:
   KernelCalls(ModuleOp module, const Registry &registry)
-      : HookBuilder(module, registry, Target::CPU), constants(module) {}
+      : HookBuilder(module, registry, Target::CPU), constants(module),
+        symbols(module) {}
 
   void replace(const ContractionWork &work);
   /// When all have been replaced.
@@ -45,6 +48,7 @@ public:
 private:
   Value memoryFor(linalg::GenericOp generic, Type type, int64_t count);
   Value takeInitial(linalg::GenericOp generic, linalg::FillOp fill);
+  Value takeFinish(linalg::GenericOp generic, std::optional<Finish> finish);
   Value writeWords(linalg::GenericOp generic, ArrayRef<Value> words);
   Access accessOfPanels(const ContractionWork &work, const Panels &panels);
   void splitColumns(const ContractionWork &work, const Panels &panels,
@@ -62,6 +66,7 @@ private:
                        ArrayRef<int32_t> shortForms, Type vector);
 
   PanelConstants constants;
+  SymbolTable symbols;
   llvm::StringMap<LLVM::LLVMFuncOp> kernels; ///< by what they compute
 };
 
@@ -94,6 +99,27 @@ Value KernelCalls::takeInitial(linalg::GenericOp generic, linalg::FillOp fill) {
   Value memory = memoryFor(generic, value.getType(), 1);
   LLVM::StoreOp::create(builder, loc, value, memory);
   fill.erase();
+  return memory;
+}
+
+/// The array of pointers that says what is made of the sums by the operation
+/// behind the contraction, which goes; null if there is none.
+Value KernelCalls::takeFinish(linalg::GenericOp generic,
+                              std::optional<Finish> finish) {
+  Location loc = generic.getLoc();
+  if (!finish)
+    return LLVM::ZeroOp::create(builder, loc, pointer);
+  SmallVector<Value> words = {
+      LLVM::AddressOfOp::create(builder, loc, finish->emit(symbols))};
+  // What they are views of may be made behind the contraction.
+  builder.setInsertionPoint(finish->generic);
+  for (OpOperand *input : finish->inputs())
+    words.push_back(addressOf(builder, loc, input->get()));
+  Value memory = memoryFor(generic, pointer, int64_t(words.size()));
+  storeWords(builder, loc, words, memory);
+  generic->moveBefore(finish->generic);
+  builder.setInsertionPoint(generic);
+  finish->generic.erase();
   return memory;
 }
 
@@ -146,6 +172,9 @@ void KernelCalls::replace(const ContractionWork &work) {
   const PackedContraction &contraction = work.contraction;
   Location loc = generic.getLoc();
   LLVM::LLVMFuncOp kernel = kernelFor(generic, contraction);
+  std::optional<Finish> finish = Finish::of(work);
+  if (finish)
+    finish->writePadded(work);
   builder.setInsertionPoint(generic);
   std::optional<Panels> panels = constants.layOut(work);
   SmallVector<Access> accesses;
@@ -157,10 +186,12 @@ void KernelCalls::replace(const ContractionWork &work) {
   SmallVector<Value> words = loopWords(builder, work, accesses);
   if (panels)
     splitColumns(work, *panels, words);
-  SmallVector<Value> arguments = {
-      accesses[contraction.rowsInput].base,
-      accesses[contraction.columnsInput].base, accesses[2].base,
-      takeInitial(generic, work.fill), writeWords(generic, words)};
+  SmallVector<Value> arguments = {accesses[contraction.rowsInput].base,
+                                  accesses[contraction.columnsInput].base,
+                                  accesses[2].base,
+                                  takeInitial(generic, work.fill),
+                                  takeFinish(generic, finish),
+                                  writeWords(generic, words)};
   arguments.append(loopCounts(builder, loc, contraction, panels ? 2 : 1));
   LLVM::CallOp::create(builder, loc, kernel, arguments);
   generic.erase();
@@ -173,9 +204,10 @@ void KernelCalls::replace(const ContractionWork &work) {
 /// What lib/Target/Link/Kernels.cpp links.
 LLVM::LLVMFuncOp KernelCalls::declareKernel(const Twine &name, StringRef kind) {
   Type i32 = builder.getI32Type();
-  LLVM::LLVMFuncOp kernel = function(
-      name, {pointer, pointer, pointer, pointer, pointer, i32, i32, i32, i32},
-      none());
+  LLVM::LLVMFuncOp kernel = function(name,
+                                     {pointer, pointer, pointer, pointer,
+                                      pointer, pointer, i32, i32, i32, i32},
+                                     none());
   kernel->setAttr("numera.kernel", builder.getStringAttr(kind));
   return kernel;
 }

@@ -177,7 +177,7 @@ void storeWords(OpBuilder &builder, Location loc, ValueRange words,
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
   for (auto [i, word] : llvm::enumerate(words)) {
     Value place =
-        LLVM::GEPOp::create(builder, loc, pointer, builder.getI64Type(), memory,
+        LLVM::GEPOp::create(builder, loc, pointer, word.getType(), memory,
                             ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
     LLVM::StoreOp::create(builder, loc, word, place);
   }

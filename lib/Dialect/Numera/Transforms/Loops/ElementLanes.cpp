@@ -4,7 +4,6 @@
 #include "Buffers/BufferUses.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
@@ -53,16 +52,21 @@ Value ElementLanes::load(OpOperand &input, ArrayRef<Value> from,
 
 Value ElementLanes::compute(ArrayRef<Value> from, int64_t count,
                             OpOperand *known, Value given) {
-  IRMapping map;
+  SmallVector<Value> inputs;
   for (OpOperand *input : generic.getDpsInputOperands())
-    map.map(generic.getMatchingBlockArgument(input),
-            input == known ? given : load(*input, from, count));
+    inputs.push_back(input == known ? given : load(*input, from, count));
+  return computeFrom(inputs);
+}
+
+Value ElementLanes::computeFrom(ValueRange inputs, const IRMapping &outside) {
+  IRMapping map;
+  map.map(generic.getBody()->getArguments().drop_back(), inputs);
   // What comes from outside of the body is the same for all.
   auto onLanes = [&](Value value) -> Value {
     Value known = map.lookupOrNull(value);
-    return known
-               ? known
-               : vector::BroadcastOp::create(builder, loc, vectorType(), value);
+    return known ? known
+                 : vector::BroadcastOp::create(builder, loc, vectorType(),
+                                               outside.lookupOrDefault(value));
   };
   Block &body = *generic.getBody();
   for (Operation &op : body.without_terminator()) {

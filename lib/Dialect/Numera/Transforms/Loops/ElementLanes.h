@@ -7,6 +7,7 @@
 
 #include "Loops.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace numera {
 
@@ -28,6 +29,10 @@ public:
   /// hold anything. `given` are those of the operand `known`, if there is one.
   mlir::Value compute(llvm::ArrayRef<mlir::Value> from, int64_t count,
                       mlir::OpOperand *known = nullptr, mlir::Value given = {});
+  /// The same, of all operands, in their order. What the body takes from
+  /// outside is looked up in `outside` first.
+  mlir::Value computeFrom(mlir::ValueRange inputs,
+                          const mlir::IRMapping &outside = {});
   /// Writes the first `count` lanes to `buffer`.
   void store(mlir::Value vector, mlir::Value buffer, mlir::ValueRange indices,
              int64_t count);

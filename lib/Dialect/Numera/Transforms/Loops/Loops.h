@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace numera {
@@ -64,8 +65,20 @@ void collapse(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp generic);
 void replaceStridedCopies(mlir::IRRewriter &rewriter,
                           mlir::func::FuncOp function);
 
-/// A buffer that is filled and into a part of which another is copied is
-/// written once, row by row.
+/// A buffer that is filled and into a part of which another is copied.
+struct Padding {
+  mlir::memref::CopyOp copy;
+  mlir::memref::SubViewOp inside; ///< of constant offsets and sizes
+  mlir::linalg::LinalgOp fill;
+  mlir::Value value;
+  /// What computes the source right before, if nothing else reads that; or
+  /// null.
+  mlir::linalg::GenericOp producer;
+};
+/// Nothing if the copy is into anything else.
+std::optional<Padding> paddingOf(mlir::memref::CopyOp copy);
+
+/// Such a buffer is written once, row by row.
 void padRows(mlir::IRRewriter &rewriter, mlir::func::FuncOp function);
 
 /// True if the last loop is a reduction of integers in any order, along which

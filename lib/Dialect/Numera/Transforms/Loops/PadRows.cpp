@@ -24,15 +24,6 @@ namespace numera {
 
 namespace {
 
-/// The two operations and what they say.
-struct Padding {
-  memref::CopyOp copy;
-  memref::SubViewOp inside;
-  linalg::LinalgOp fill;
-  Value value;
-  linalg::GenericOp producer; ///< of the source; null: it is read
-};
-
 class PadRows {
 public:
   PadRows(IRRewriter &rewriter, const Padding &padding)
@@ -260,7 +251,7 @@ static linalg::GenericOp producerOf(Operation *fill, memref::CopyOp copy,
   return areElsewhere ? producer : linalg::GenericOp();
 }
 
-static std::optional<Padding> paddingOf(memref::CopyOp copy) {
+std::optional<Padding> paddingOf(memref::CopyOp copy) {
   Padding found;
   found.copy = copy;
   found.inside = copy.getTarget().getDefiningOp<memref::SubViewOp>();
