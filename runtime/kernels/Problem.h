@@ -38,7 +38,13 @@ struct Contraction {
   const void *const *finish;
   const Loop *loops;
   LoopCounts counts;
+  /// So many of the last columns that the loops have are none: zeros lie there,
+  /// where columns lie in panels.
+  int32_t missingColumns;
 
+  int64_t columnCount() const {
+    return extentOf(firstColumn(), counts.columns) - missingColumns;
+  }
   int64_t extentOf(int32_t first, int32_t count) const {
     int64_t product = 1;
     for (int32_t i = 0; i < count; ++i)
@@ -73,8 +79,7 @@ class Units {
 public:
   Units(const Contraction &problem, int64_t unit)
       : rowCount(problem.extentOf(problem.firstRow(), problem.counts.rows)),
-        columnCount(
-            problem.extentOf(problem.firstColumn(), problem.counts.columns)),
+        columnCount(problem.columnCount()),
         batchCount(problem.extentOf(0, problem.counts.batch)), unit(unit) {
     splitsColumns = columnCount >= rowCount;
     inBatch = ((splitsColumns ? columnCount : rowCount) + unit - 1) / unit;
@@ -139,7 +144,7 @@ private:
       const void *rows, const void *columns, void *sums, const void *initial,  \
       const void *const *finish, const numera::kernel::Loop *loops,            \
       int32_t batchLoops, int32_t rowLoops, int32_t columnLoops,               \
-      int32_t stepLoops) {                                                     \
+      int32_t stepLoops, int32_t missingColumns) {                             \
     numera::kernel::Kernel<tileRows, tileVectors>::run(                        \
         {rows,                                                                 \
          columns,                                                              \
@@ -147,7 +152,8 @@ private:
          initial,                                                              \
          finish,                                                               \
          loops,                                                                \
-         {batchLoops, rowLoops, columnLoops, stepLoops}});                     \
+         {batchLoops, rowLoops, columnLoops, stepLoops},                       \
+         missingColumns});                                                     \
   }
 
 #endif // NUMERA_KERNELS_PROBLEM_H

@@ -49,8 +49,7 @@ struct Blocks {
   Blocks(const Contraction &problem, int64_t mostSteps)
       : problem(problem),
         rowCount(problem.extentOf(problem.firstRow(), problem.counts.rows)),
-        columnCount(
-            problem.extentOf(problem.firstColumn(), problem.counts.columns)),
+        columnCount(problem.columnCount()),
         stepCount(problem.extentOf(problem.firstStep(), problem.counts.steps)),
         start(problem.initial ? numera_hook_load(problem.initial, 0) : 0) {
     // Of one size, as far as it goes: a short block is a slow one. The last

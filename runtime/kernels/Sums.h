@@ -48,14 +48,25 @@ public:
 
 protected:
   [[gnu::noinline]] void loadEach(Carrier *tile, int64_t width) const {
-    for (int64_t r = 0; r < rowCount; ++r, tile += width)
+    bool areOneRun = isContiguous(columns, count);
+    for (int64_t r = 0; r < rowCount && areOneRun; ++r, tile += width)
+      decodeRun<numera_hook_load>(tile, base, rows[r] + columns[0], count, 1);
+    for (int64_t r = 0; r < rowCount && !areOneRun; ++r, tile += width)
       for (int64_t c = 0; c < count; ++c)
         tile[c] = numera_hook_load(base, rows[r] + columns[c]);
   }
   [[gnu::noinline]] void storeEach(const Carrier *tile, int64_t width) const {
-    for (int64_t r = 0; r < rowCount; ++r, tile += width)
+    bool areOneRun = isContiguous(columns, count);
+    for (int64_t r = 0; r < rowCount && areOneRun; ++r, tile += width)
+      storeRun(rows[r] + columns[0], tile, count);
+    for (int64_t r = 0; r < rowCount && !areOneRun; ++r, tile += width)
       for (int64_t c = 0; c < count; ++c)
         numera_hook_store(base, rows[r] + columns[c], tile[c]);
+  }
+  void storeRun(int64_t first, const Carrier *values, int64_t length) const {
+#pragma clang loop vectorize(assume_safety) vectorize_predicate(enable)
+    for (int64_t i = 0; i < length; ++i)
+      numera_hook_store(base, first + i, values[i]);
   }
   template <int64_t length>
   void storeRun(int64_t first, const Carrier *values) const {

@@ -33,7 +33,7 @@
 // CHECK:         %[[PLACE:.*]] = llvm.getelementptr {{.*}}[14]
 // CHECK-NEXT:    llvm.store %[[WIDTH]], %[[PLACE]]
 // CHECK:         llvm.call @numera.contraction.0(
-// CHECK-SAME:      %[[C0]], %[[C1]], %[[C2]], %[[C1]])
+// CHECK-SAME:      %[[C0]], %[[C1]], %[[C2]], %[[C1]], %[[C0]])
 // CHECK-NOT:   llvm.func @numera.contraction.0.row
 // CHECK-NOT:   llvm.func @numera.contraction.0.column
 // CHECK:       attributes {numera.kernel = "f32_direct"}
@@ -74,7 +74,7 @@ func.func @a_constant_is_laid_out_in_panels(
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// Of 20 columns no panels are made; others read the constant, too.
+// Elements that are not known cannot be laid out.
 // CHECK:       memref.global "private" constant @weights :
 // CHECK-NOT:   memref.global
 // CHECK-LABEL: func.func @other_constants_stay
@@ -120,6 +120,32 @@ func.func @a_constant_of_two_products(
                   iterator_types = ["parallel", "parallel", "reduction"]}
       ins(%a, %b : memref<40x1xf32>, memref<1x16xf32>)
       outs(%d : memref<40x16xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %next = numera.mac %x, %y, %sum : f32
+    linalg.yield %next : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// Of 5 columns a panel of 16 is made, of which 11 are missing: zeros lie there.
+// CHECK:       memref.global "private" constant @weights_panels : memref<1x2x16xf32> =
+// CHECK-SAME:    dense<{{\[\[\[}}1.000000e+00, 2.000000e+00, 3.000000e+00, 4.000000e+00, 5.000000e+00, 0.000000e+00, {{.*}}], [6.000000e+00, 7.000000e+00, 8.000000e+00, 9.000000e+00, 1.000000e+01, 0.000000e+00, {{.*}}
+// CHECK-LABEL: func.func @some_columns_are_missing
+// CHECK:         %[[C11:.*]] = arith.constant 11 : i32
+// CHECK:         llvm.call @numera.contraction.0({{.*}}, %[[C11]])
+memref.global "private" constant @weights : memref<2x5xf32> = dense<[[1.0, 2.0, 3.0, 4.0, 5.0], [6.0, 7.0, 8.0, 9.0, 10.0]]>
+func.func @some_columns_are_missing(%a: memref<40x2xf32>, %c: memref<40x5xf32>) {
+  %b = memref.get_global @weights : memref<2x5xf32>
+  linalg.generic {indexing_maps = [#a, #b, #c],
+                  iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<40x2xf32>, memref<2x5xf32>)
+      outs(%c : memref<40x5xf32>) {
   ^bb0(%x: f32, %y: f32, %sum: f32):
     %next = numera.mac %x, %y, %sum : f32
     linalg.yield %next : f32

@@ -57,7 +57,7 @@ func.func @a_matrix_product_calls_the_kernel(
 // CHECK-DAG:     %[[C1:.*]] = arith.constant 1 : i32
 // CHECK-DAG:     %[[C3:.*]] = arith.constant 3 : i32
 // CHECK:         llvm.call @numera.contraction.0(
-// CHECK-SAME:      %[[C0]], %[[C1]], %[[C3]], %[[C3]])
+// CHECK-SAME:      %[[C0]], %[[C1]], %[[C3]], %[[C3]], %[[C0]])
 // CHECK-LABEL: llvm.func @numera.contraction.0.store(
 // CHECK:         %[[CODE:.*]] = numera.cast {{.*}} : f32 to i16
 // CHECK:         llvm.store %[[CODE]]

@@ -44,13 +44,14 @@ namespace {
 
 using Entry = void(const void *, const void *, void *, const void *,
                    const void *const *, const Loop *, int32_t, int32_t, int32_t,
-                   int32_t);
+                   int32_t, int32_t);
 extern "C" Entry numera_contract_8x3, numera_contract_8x2, numera_contract_8x1,
     numera_contract_6x1, numera_contract_3x1;
 
 struct Problem {
   std::vector<Loop> loops;
   LoopCounts counts;
+  int32_t missingColumns = 0;
 
   /// Elements of an operand: one more than its last place.
   size_t size(int64_t Loop::*stride) const {
@@ -64,19 +65,25 @@ struct Problem {
            const float *initial = nullptr,
            const void *const *finish = nullptr) const {
     entry(rows, columns, sums, initial, finish, loops.data(), counts.batch,
-          counts.rows, counts.columns, counts.steps);
+          counts.rows, counts.columns, counts.steps, missingColumns);
   }
 
   void reference(const float *rows, const float *columns, float *sums,
-                 size_t depth = 0) const {
+                 size_t depth = 0, int64_t column = 0,
+                 int64_t columnCount = 1) const {
     if (depth == loops.size()) {
-      *sums = *sums + *rows * *columns;
+      if (column < columnCount - missingColumns)
+        *sums = *sums + *rows * *columns;
       return;
     }
     const Loop &loop = loops[depth];
+    size_t first = size_t(counts.batch + counts.rows);
+    bool isOfColumns = depth >= first && depth < first + size_t(counts.columns);
+    int64_t count = isOfColumns ? loop.extent : 1;
     for (int64_t i = 0; i < loop.extent; ++i)
       reference(rows + i * loop.rows, columns + i * loop.columns,
-                sums + i * loop.sums, depth + 1);
+                sums + i * loop.sums, depth + 1,
+                isOfColumns ? column * count + i : column, columnCount * count);
   }
 };
 
@@ -119,7 +126,9 @@ protected:
     float initial = 0.75f;
     std::fill(expected.begin(), expected.end(), initial);
     problem.reference(rows.data(), columns.data(), expected.data());
-    std::fill(sums.begin(), sums.end(), std::nanf(""));
+    bool areAllWritten = problem.missingColumns == 0;
+    std::fill(sums.begin(), sums.end(),
+              areAllWritten ? std::nanf("") : initial);
     problem.run(GetParam(), rows.data(), columns.data(), sums.data(), &initial);
     EXPECT_EQ(sums, expected);
   }
@@ -221,6 +230,13 @@ TEST_P(Contraction, columns_in_panels) {
       check(inPanels(1, 3, width, 7, sumsTransposed));
       check(inPanels(13, 2, width, 530, sumsTransposed));
       check(inPanels(141, 2, width, 5, sumsTransposed));
+    }
+  // The last panel has fewer columns.
+  for (int32_t missing : {1, 8, 15})
+    for (int64_t width : {16, 32, 48}) {
+      Problem problem = inPanels(13, 2, width, 530, missing == 15);
+      problem.missingColumns = missing;
+      check(problem);
     }
   // A batch of them, and steps of two loops, of which the outer one does not go
   // on where the inner one ends.

@@ -61,7 +61,7 @@ namespace {
 
 using Entry = void(const void *, const void *, void *, const void *,
                    const void *const *, const Loop *, int32_t, int32_t, int32_t,
-                   int32_t);
+                   int32_t, int32_t);
 extern "C" Entry numera_contract_8x2, numera_contract_6x1, numera_contract_3x1;
 
 uint16_t codeOf(double value) {
@@ -101,7 +101,7 @@ protected:
     done = {};
     Loop loops[] = {{m, k, 0, n}, {n, 0, 1, 1}, {k, 1, n, 0}};
     GetParam()(rows.data(), columns.data(), sums.data(), nullptr, nullptr,
-               loops, 0, 1, 1, 1);
+               loops, 0, 1, 1, 1, 0);
     EXPECT_EQ(sums, expected);
   }
 

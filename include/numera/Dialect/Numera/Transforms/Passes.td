@@ -308,9 +308,9 @@ def NumeraContract : Pass<"numera-contract", "::mlir::ModuleOp"> {
     takes rows from where they lie, and has no `.row` and no `.column`. Which
     factor has the rows then follows from the sizes: in a convolution with many
     filters that is the image, of which no windows are copied. A constant that
-    has the columns is laid out in panels of 48, 32 or 16 columns, where that
-    divides them and one loop goes through them: all steps of some columns, then
-    those of the next. Other columns are packed.
+    has the columns is laid out in panels of 48, 32 or 16 columns, where one
+    loop goes through them: all steps of some columns, then those of the next.
+    The last panel may have fewer. Other columns are packed.
     An elementwise operation in f32 right behind that overwrites the sums, from
     them, from elements that lie as they do, and from one of each column, goes:
     the kernel calls a function for each tile instead, `<function>.finish`. If
@@ -362,7 +362,7 @@ def NumeraContract : Pass<"numera-contract", "::mlir::ModuleOp"> {
     ```mlir
     func.func @f(%arg0: memref<8x16xi16>, %arg1: memref<16x32xi16>, %arg2: memref<8x32xf32>) {
       // …
-      llvm.call @numera.contraction.0(%3, %5, %7, %0, %0, %1, %c0_i32, %c1_i32, %c1_i32, %c1_i32) : …
+      llvm.call @numera.contraction.0(%3, %5, %7, %0, %0, %1, %c0_i32, %c1_i32, %c1_i32, %c1_i32, %c0_i32) : …
       return
     }
     llvm.func @numera.contraction.0.row(%arg0: !llvm.ptr, %arg1: i64) -> f32 attributes {always_inline} {

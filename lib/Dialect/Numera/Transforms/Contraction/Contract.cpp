@@ -160,8 +160,7 @@ void KernelCalls::splitColumns(const ContractionWork &work,
   auto *loop =
       words.begin() + 4 * (contraction.batch.size() + contraction.rows.size());
   Value width = constant(panels.width);
-  Value outer[] = {arith::DivSIOp::create(builder, loc, loop[0], width),
-                   loop[1], constant(panels.pitch),
+  Value outer[] = {constant(panels.count), loop[1], constant(panels.pitch),
                    arith::MulIOp::create(builder, loc, loop[3], width)};
   loop[0] = width;
   words.insert(loop, std::begin(outer), std::end(outer));
@@ -193,6 +192,8 @@ void KernelCalls::replace(const ContractionWork &work) {
                                   takeFinish(generic, finish),
                                   writeWords(generic, words)};
   arguments.append(loopCounts(builder, loc, contraction, panels ? 2 : 1));
+  arguments.push_back(arith::ConstantIntOp::create(
+      builder, loc, builder.getI32Type(), panels ? panels->missing : 0));
   LLVM::CallOp::create(builder, loc, kernel, arguments);
   generic.erase();
 }
@@ -204,10 +205,11 @@ void KernelCalls::replace(const ContractionWork &work) {
 /// What lib/Target/Link/Kernels.cpp links.
 LLVM::LLVMFuncOp KernelCalls::declareKernel(const Twine &name, StringRef kind) {
   Type i32 = builder.getI32Type();
-  LLVM::LLVMFuncOp kernel = function(name,
-                                     {pointer, pointer, pointer, pointer,
-                                      pointer, pointer, i32, i32, i32, i32},
-                                     none());
+  LLVM::LLVMFuncOp kernel =
+      function(name,
+               {pointer, pointer, pointer, pointer, pointer, pointer, i32, i32,
+                i32, i32, i32},
+               none());
   kernel->setAttr("numera.kernel", builder.getStringAttr(kind));
   return kernel;
 }

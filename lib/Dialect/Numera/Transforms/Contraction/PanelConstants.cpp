@@ -18,12 +18,14 @@ memref::GlobalOp PanelConstants::globalOf(Value value) {
 }
 
 /// The widest panel of whole vectors, and of not more than a tile has, that
-/// divides the columns; 0 if there is none.
+/// divides the columns; if there is none, the widest that is not much wider
+/// than they are.
 static int64_t panelWidth(int64_t columns) {
-  for (int64_t width : {48, 32, 16})
+  constexpr int64_t lanes = 16, widest = 3 * lanes;
+  for (int64_t width = widest; width > 0; width -= lanes)
     if (columns % width == 0)
       return width;
-  return 0;
+  return std::min(widest, int64_t(llvm::alignTo(columns, lanes)));
 }
 
 /// The dimension of the operand that each loop goes through, or none where one
@@ -54,18 +56,31 @@ void PanelConstants::copy(const char *from, char *to, ArrayRef<Move> moves,
 }
 
 memref::GlobalOp PanelConstants::moved(memref::GlobalOp global,
-                                       ArrayRef<Move> moves) {
+                                       ArrayRef<Move> moves, size_t panel,
+                                       int64_t missing) {
   for (const LaidOut &known : laidOut)
     if (known.from == global && ArrayRef(known.moves) == moves)
       return known.to;
   auto elements = cast<DenseElementsAttr>(*global.getInitialValue());
   ArrayRef<char> bytes = elements.getRawData();
-  std::vector<char> packed(bytes.size());
-  copy(bytes.data(), packed.data(), moves,
-       int64_t(bytes.size()) / elements.getNumElements());
+  int64_t size = int64_t(bytes.size()) / elements.getNumElements(), count = 1;
   SmallVector<int64_t> shape;
-  for (const Move &move : moves)
+  for (const Move &move : moves) {
     shape.push_back(move.extent);
+    count *= move.extent;
+  }
+  std::vector<char> packed(size_t(count * size));
+  SmallVector<Move> parts(moves);
+  if (missing > 0) {
+    const Move last = parts[panel];
+    parts[panel].extent = 1;
+    parts.back().extent -= missing;
+    copy(bytes.data() + (last.extent - 1) * last.from * size,
+         packed.data() + (last.extent - 1) * last.to * size, parts, size);
+    parts[panel].extent = last.extent - 1;
+    parts.back().extent += missing;
+  }
+  copy(bytes.data(), packed.data(), parts, size);
   Type element = elements.getElementType();
   auto type = RankedTensorType::get(shape, element);
   OpBuilder builder(global);
@@ -96,8 +111,8 @@ std::optional<Panels> PanelConstants::layOut(const ContractionWork &work) {
   int64_t columns = shape[(*dimensions)[column]];
   Panels panels;
   panels.width = panelWidth(columns);
-  if (panels.width == 0)
-    return std::nullopt;
+  panels.count = llvm::divideCeil(columns, panels.width);
+  panels.missing = panels.count * panels.width - columns;
 
   SmallVector<int64_t> strides = computeStrides(shape);
   panels.strides.assign(generic.getNumLoops(), 0);
@@ -117,11 +132,12 @@ std::optional<Panels> PanelConstants::layOut(const ContractionWork &work) {
   };
   place(contraction.steps);
   panels.pitch = next;
-  moves.push_back({columns / panels.width, panels.width * across, next});
-  next *= columns / panels.width;
+  moves.push_back({panels.count, panels.width * across, next});
+  next *= panels.count;
+  size_t inside = moves.size();
   place(contraction.batch);
   std::reverse(moves.begin(), moves.end());
-  panels.global = moved(global, moves);
+  panels.global = moved(global, moves, moves.size() - inside, panels.missing);
   replaced.insert(operand.get().getDefiningOp<memref::GetGlobalOp>());
   return panels;
 }

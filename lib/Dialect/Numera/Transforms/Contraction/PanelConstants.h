@@ -16,8 +16,9 @@ namespace numera {
 /// A constant in panels of `width` columns.
 struct Panels {
   mlir::memref::GlobalOp global;
-  int64_t width;
-  int64_t pitch; ///< from panel to panel, in elements
+  int64_t width, count;
+  int64_t missing; ///< columns of the last panel, where zeros lie
+  int64_t pitch;   ///< from panel to panel, in elements
   /// How far each loop of the contraction goes; that of the columns, in a
   /// panel.
   llvm::SmallVector<int64_t> strides;
@@ -47,8 +48,11 @@ private:
   };
 
   mlir::memref::GlobalOp globalOf(mlir::Value value);
+  /// `panel` is the move that goes from panel to panel; the last move goes
+  /// through the columns of each.
   mlir::memref::GlobalOp moved(mlir::memref::GlobalOp global,
-                               llvm::ArrayRef<Move> moves);
+                               llvm::ArrayRef<Move> moves, size_t panel,
+                               int64_t missing);
   static void copy(const char *from, char *to, llvm::ArrayRef<Move> moves,
                    int64_t size);
 
