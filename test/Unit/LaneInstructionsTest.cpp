@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Lane operations as instructions of AVX-512, against the scalar code, on
-// every class of operands. Skipped on a machine without.
+// Lane operations as instructions of AVX-512, and look-ups as those of AVX2,
+// against the scalar code, on every class of operands. Skipped on a machine
+// without.
 
 #include "Peephole/LaneInstructions.h"
 #include "Codegen/Machines.h"
@@ -31,12 +32,21 @@ namespace {
 
 class LaneInstructions : public testing::Test {
 protected:
-  void SetUp() override {
-    machine = std::move(
-        cantFail(createMachines(CPUOptions())).versions.front().machine);
+  void SetUp() override { use("native", "+avx512dq,+avx512vl"); }
+
+  /// Compiles for that CPU, if this one has the features.
+  void use(StringRef cpu, StringRef features) {
+    auto machineOf = [](StringRef name) {
+      CPUOptions options;
+      options.cpu = name.str();
+      return std::move(
+          cantFail(createMachines(options)).versions.front().machine);
+    };
+    machine = machineOf("native");
     if (!machine->getTargetTriple().isX86() ||
-        !machine->getMCSubtargetInfo()->checkFeatures("+avx512dq,+avx512vl"))
-      GTEST_SKIP() << "no AVX-512";
+        !machine->getMCSubtargetInfo()->checkFeatures(features.str()))
+      GTEST_SKIP() << "not " << features.str();
+    machine = machineOf(cpu);
   }
 
   /// Widens @f of `text`, selects `count` calls of `instruction`, and compares
@@ -181,30 +191,52 @@ TEST_F(LaneInstructions, LeaveWhatIsDefinedForNaN) {
   expectSame(clamp("float", "f32", "uge", "3.0", true), 16, "range.ps", 0);
 }
 
+/// The entry of a table of so many numbers that an argument's bits name.
+static std::string lookup(unsigned entries, StringRef type) {
+  std::string table;
+  for (unsigned i = 0; i < entries; ++i)
+    table += ((i ? ", " : "") + type + " ").str() + std::to_string(3 * i + 1) +
+             (type == "float" ? ".0" : "");
+  std::string array = "[" + std::to_string(entries) + " x " + type.str() + "]";
+  std::string result = type == "float" ? "ret float %r"
+                                       : "%f = bitcast i32 %r to float\n"
+                                         "  ret float %f";
+  return "@table = constant " + array + " [" + table +
+         "]\n"
+         "define float @f(float %x) {\n"
+         "  %b = bitcast float %x to i32\n"
+         "  %i = urem i32 %b, " +
+         std::to_string(entries) +
+         "\n"
+         "  %w = zext i32 %i to i64\n"
+         "  %p = getelementptr " +
+         array +
+         ", ptr @table, i64 0, i64 %w\n"
+         "  %r = load " +
+         type.str() + ", ptr %p\n  " + result + "\n}\n";
+}
+
 TEST_F(LaneInstructions, LookTablesUp) {
   for (unsigned entries : {7, 16, 20, 32}) {
-    std::string table;
-    for (unsigned i = 0; i < entries; ++i)
-      table += (i ? ", float " : "float ") + std::to_string(3 * i + 1) + ".0";
-    std::string type = "[" + std::to_string(entries) + " x float]";
-    std::string text = "@table = constant " + type + " [" + table +
-                       "]\n"
-                       "define float @f(float %x) {\n"
-                       "  %b = bitcast float %x to i32\n"
-                       "  %i = urem i32 %b, " +
-                       std::to_string(entries) +
-                       "\n"
-                       "  %w = zext i32 %i to i64\n"
-                       "  %p = getelementptr " +
-                       type +
-                       ", ptr @table, i64 0, i64 %w\n"
-                       "  %r = load float, ptr %p\n"
-                       "  ret float %r\n"
-                       "}\n";
+    std::string text = lookup(entries, "float");
     StringRef name = entries <= 16 ? "permvar" : "vpermi2var";
     expectSame(text, 16, name, 1);
     expectSame(text, 32, name, 2);
     expectSame(text, 8, name, 0);
+  }
+}
+
+class LaneInstructionsOfAVX2 : public LaneInstructions {
+  void SetUp() override { use("x86-64-v3", "+avx2"); }
+};
+
+TEST_F(LaneInstructionsOfAVX2, LookTablesUp) {
+  for (unsigned entries : {7, 16, 20, 32}) {
+    unsigned parts = entries <= 8 ? 1 : entries <= 16 ? 2 : 4;
+    expectSame(lookup(entries, "float"), 8, "avx2.permps", parts);
+    expectSame(lookup(entries, "float"), 16, "blendv", 2 * (parts - 1));
+    expectSame(lookup(entries, "i32"), 16, "avx2.permd", 2 * parts);
+    expectSame(lookup(entries, "float"), 4, "avx2.permps", 0);
   }
 }
 

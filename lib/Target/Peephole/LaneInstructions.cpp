@@ -10,6 +10,9 @@
 //   of doubles that have 16 bits           vpermw, where the index lies among
 //                                          a word's first 16 bits
 //
+// AVX2: a gather of such a table of floats or integers is vpermps or vpermd, of
+// 8 entries each, and vblendvps.
+//
 // vrange ignores a quiet NaN, as the comparisons here do, which are true for
 // NaN, but it makes a signalling NaN quiet. So x must be the result of an
 // arithmetic instruction, and the bound must not be NaN.
@@ -309,43 +312,84 @@ Value *Selector::selectTable(IntrinsicInst &gather) {
   return builder.CreateSelect(mask, result, rest);
 }
 
+/// The entries of a table in vectors of so many, as many as a power of two.
+static SmallVector<Value *> partsOf(const ConstantDataArray &table,
+                                    unsigned lanes) {
+  Constant *none = Constant::getNullValue(table.getElementType());
+  unsigned count = table.getNumElements();
+  SmallVector<Value *> parts;
+  for (unsigned part = 0; part < PowerOf2Ceil(divideCeil(count, lanes));
+       ++part) {
+    SmallVector<Constant *> entries;
+    for (unsigned i = part * lanes; i < (part + 1) * lanes; ++i)
+      entries.push_back(i < count ? table.getElementAsConstant(i) : none);
+    parts.push_back(ConstantVector::get(entries));
+  }
+  return parts;
+}
+
+/// One or two parts of 16 entries.
+static Value *permuteWithAVX512(IRBuilder<> &builder, ArrayRef<Value *> parts,
+                                Value *index, bool isFloat) {
+  Intrinsic::ID whole = isFloat ? Intrinsic::x86_avx512_permvar_sf_512
+                                : Intrinsic::x86_avx512_permvar_si_512;
+  Intrinsic::ID pair = isFloat ? Intrinsic::x86_avx512_vpermi2var_ps_512
+                               : Intrinsic::x86_avx512_vpermi2var_d_512;
+  return parts.size() == 1
+             ? builder.CreateIntrinsic(whole, {}, {parts[0], index})
+             : builder.CreateIntrinsic(pair, {}, {parts[0], index, parts[1]});
+}
+
+/// Parts of 8 entries. The last three bits of the index pick an entry of each
+/// part; the bits above them pick the part: a blend goes by the sign's place.
+static Value *permuteWithAVX2(IRBuilder<> &builder, ArrayRef<Value *> parts,
+                              Value *index, bool isFloat) {
+  constexpr unsigned lanes = 8, entryBits = 3, signBit = 31;
+  auto *floats = FixedVectorType::get(builder.getFloatTy(), lanes);
+  Intrinsic::ID permute =
+      isFloat ? Intrinsic::x86_avx2_permps : Intrinsic::x86_avx2_permd;
+  Type *type = parts.front()->getType();
+  SmallVector<Value *> found;
+  for (Value *part : parts)
+    found.push_back(builder.CreateBitCast(
+        builder.CreateIntrinsic(permute, {}, {part, index}), floats));
+  for (unsigned bit = entryBits; found.size() > 1; ++bit) {
+    Value *isUpper =
+        builder.CreateBitCast(builder.CreateShl(index, signBit - bit), floats);
+    SmallVector<Value *> halves;
+    for (size_t i = 0; i < found.size(); i += 2)
+      halves.push_back(
+          builder.CreateIntrinsic(Intrinsic::x86_avx_blendv_ps_256, {},
+                                  {found[i], found[i + 1], isUpper}));
+    found = std::move(halves);
+  }
+  return builder.CreateBitCast(found.front(), type);
+}
+
 Value *Selector::createLookup(IRBuilder<> &builder,
                               const ConstantDataArray &table, Value *index,
                               FixedVectorType &type) {
-  constexpr unsigned lanes = 16;
-  Type *element = type.getElementType();
-  if (type.getNumElements() % lanes != 0 || !features.checkFeatures("+avx512f"))
+  bool hasAVX512 = features.checkFeatures("+avx512f");
+  unsigned lanes = hasAVX512 ? 16 : 8;
+  if (type.getNumElements() % lanes != 0 || !features.checkFeatures("+avx2"))
     return nullptr;
-  unsigned count = table.getNumElements();
-  SmallVector<Constant *, 2> halves;
-  for (unsigned first = 0; first < count; first += lanes) {
-    SmallVector<Constant *> entries;
-    for (unsigned i = first; i < first + lanes; ++i)
-      entries.push_back(i < count ? table.getElementAsConstant(i)
-                                  : Constant::getNullValue(element));
-    halves.push_back(ConstantVector::get(entries));
-  }
+  SmallVector<Value *> parts = partsOf(table, lanes);
   bool isZeroExtended = false;
   if (Value *narrow; match(index, m_ZExt(m_Value(narrow)))) {
     isZeroExtended = narrow->getType()->getScalarSizeInBits() <= 32;
     index = isZeroExtended ? narrow : index;
   }
-  index = lowBitsOf(index, halves.size() * lanes);
+  index = lowBitsOf(index, parts.size() * lanes);
   Type *i32s =
       FixedVectorType::get(builder.getInt32Ty(), type.getNumElements());
   index = isZeroExtended ? builder.CreateZExt(index, i32s)
                          : builder.CreateTrunc(index, i32s);
-  bool isFloat = element->isFloatTy();
-  Intrinsic::ID whole = isFloat ? Intrinsic::x86_avx512_permvar_sf_512
-                                : Intrinsic::x86_avx512_permvar_si_512;
-  Intrinsic::ID pair = isFloat ? Intrinsic::x86_avx512_vpermi2var_ps_512
-                               : Intrinsic::x86_avx512_vpermi2var_d_512;
+  bool isFloat = type.getElementType()->isFloatTy();
   SmallVector<Value *> results;
   for (Value *part : partsOf(builder, index, lanes))
-    results.push_back(
-        halves.size() == 1
-            ? builder.CreateIntrinsic(whole, {}, {halves[0], part})
-            : builder.CreateIntrinsic(pair, {}, {halves[0], part, halves[1]}));
+    results.push_back(hasAVX512
+                          ? permuteWithAVX512(builder, parts, part, isFloat)
+                          : permuteWithAVX2(builder, parts, part, isFloat));
   return concatenateVectors(builder, results);
 }
 
