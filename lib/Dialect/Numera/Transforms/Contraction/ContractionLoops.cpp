@@ -238,11 +238,13 @@ void PackedContraction::swapSides() {
 }
 
 /// About how many cycles the direct kernel takes, if one multiply-add of 16
-/// lanes takes one: for these, to pack columns, and to write sums, which is
-/// slower where they run along rows. A constant is laid out as it is packed.
+/// lanes takes one: for these, to pack columns, which is slower where they must
+/// be transposed, and to write sums, which is slower where they run along rows.
+/// A constant is laid out as it is packed.
 double PackedContraction::directCost(linalg::GenericOp generic) const {
   constexpr double lanes = 16, unknown = 256, blockSteps = 512;
-  constexpr double packing = 0.3, writing = 0.06, writingAcross = 0.35;
+  constexpr double packing = 0.3, packingAcross = 1;
+  constexpr double writing = 0.06, writingAcross = 0.35;
   SmallVector<int64_t> ranges = generic.getStaticLoopRanges();
   auto extent = [&](ArrayRef<unsigned> loops) {
     double product = 1;
@@ -253,9 +255,11 @@ double PackedContraction::directCost(linalg::GenericOp generic) const {
   };
   double height = extent(rows), width = extent(columns), depth = extent(steps);
   double cost = height * std::ceil(width / lanes) * depth;
+  SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
   if (!hasKnownElements(generic->getOperand(columnsInput)))
-    cost += packing * width * depth;
-  bool isAcross = runsAlong(generic.getIndexingMapsArray()[2], rows);
+    cost += (runsAlong(maps[columnsInput], steps) ? packingAcross : packing) *
+            width * depth;
+  bool isAcross = runsAlong(maps[2], rows);
   return cost + (isAcross ? writingAcross : writing) * height * width *
                     std::ceil(depth / blockSteps);
 }
