@@ -30,6 +30,7 @@ struct TileRows {
   int64_t height;     ///< of the tile
   int64_t count;      ///< of those that are
   bool areSideBySide; ///< the sums of a column
+  bool areFirst;      ///< of those that go through these panels
 };
 
 template <int tileRows, int tileVectors> class DirectKernel : Blocks {
@@ -240,8 +241,8 @@ private:
                            areOneRun};
       for (int64_t r = 0, tile = 0, height; r < rows.count; r += height) {
         height = tileRows - (tile++ < lower);
-        runRows(rows, r, height, rowPitch ? space.steps : steps.rows, range,
-                steps);
+        runRows(rows, r, height, /*isFirst=*/r == 0,
+                rowPitch ? space.steps : steps.rows, range, steps);
       }
     }
   }
@@ -252,7 +253,7 @@ private:
     bool areOneRun; ///< the sums of a row of the block
   };
 
-  void runRows(const Block &rows, int64_t r, int64_t height,
+  void runRows(const Block &rows, int64_t r, int64_t height, bool isFirst,
                const int64_t *rowSteps, const ColumnRange &range,
                const Steps &steps) const {
     TileRows places;
@@ -267,6 +268,7 @@ private:
     places.sums = rows.sums + r;
     places.height = height;
     places.count = least(height, rows.count - r);
+    places.areFirst = isFirst;
     places.areSideBySide =
         places.count == height && isContiguous(places.sums, height);
     for (int64_t c = range.begin; c < range.end; c += panelWidth)
@@ -307,10 +309,11 @@ private:
       const Carrier *next = kernel.panelAt(
           block, isLast ? range.begin : c + kernel.panelWidth, steps);
       int64_t pitch = kernel.panelPitch ? kernel.panelPitch : tileColumns;
-      if (isLow)
-        runSteps<lowRows>(tile, start, rows, panel, pitch, next, steps.count);
-      else
-        runSteps<tileRows>(tile, start, rows, panel, pitch, next, steps.count);
+      auto *run = isLow           ? rows.areFirst ? &runSteps<lowRows, true>
+                                                  : &runSteps<lowRows, false>
+                  : rows.areFirst ? &runSteps<tileRows, true>
+                                  : &runSteps<tileRows, false>;
+      run(tile, start, rows, panel, pitch, next, steps.count);
       if (steps.areLast && kernel.problem.finish)
         kernel.finish(tile, columns, sums, block.first + c);
       if (areAcross && isLow)
@@ -324,9 +327,10 @@ private:
   private:
     /// Sums begin with `start`, or where that is null with what they are. The
     /// columns of a step lie at `panel`, those of the next one `pitch`
-    /// elements on; each step fetches a line from `next` on. It stands on its
-    /// own, so that all places are in registers.
-    template <int height>
+    /// elements on; each step fetches a line from `next` on, if these panels
+    /// are not in the second-level cache yet. It stands on its own, so that all
+    /// places are in registers.
+    template <int height, bool fetches>
     [[gnu::noinline]]
     static void runSteps(Carrier *sums, const Carrier *start,
                          const TileRows &rows, const Carrier *panel,
@@ -341,7 +345,8 @@ private:
       const int64_t *step = rows.steps, *end = step + steps;
 #pragma clang loop unroll(disable)
       for (; step != end; ++step, panel += pitch, next += lanes) {
-        __builtin_prefetch(next, /*rw=*/0, /*locality=*/2);
+        if constexpr (fetches)
+          __builtin_prefetch(next, /*rw=*/0, /*locality=*/2);
         Vector column[vectors];
 #pragma unroll
         for (int v = 0; v < vectors; ++v)
