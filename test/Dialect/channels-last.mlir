@@ -109,9 +109,11 @@ func.func @few(%image: tensor<1x3x9x9xf32>, %filter: tensor<8x3x2x2xf32>, %start
   return %0, %1 : tensor<1x8x8x8xf32>, tensor<1x?x8x8xf32>
 }
 
-// A shuffle of channels.
+// A shuffle of channels: of numbers that lie side by side.
 // CHECK-LABEL: @shuffle
-// CHECK-NOT: linalg.transpose
+// CHECK: tensor.expand_shape {{.*}} into tensor<1x8x8x2x8xf32>
+// CHECK: tensor.collapse_shape {{.*}} into tensor<1x8x8x16xf32>
+// CHECK: linalg.transpose
 func.func @shuffle(%image: tensor<1x3x9x9xf32>, %filter: tensor<16x3x2x2xf32>) -> tensor<1x16x8x8xf32> {
   %zero = arith.constant 0.0 : f32
   %0 = tensor.empty() : tensor<1x16x8x8xf32>

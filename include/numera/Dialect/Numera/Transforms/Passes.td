@@ -60,8 +60,8 @@ def NumeraChannelsLast : Pass<"numera-channels-last"> {
     channels.
 
     A value is left as it is if it has fewer than 16 channels, or a number that
-    is known only when the program runs; and a whole function, if it shuffles
-    channels, or has convolutions in groups of fewer than 16 filters.
+    is known only when the program runs; and a whole function, if it has
+    convolutions in groups of fewer than 8 filters.
 
     For example,
 

@@ -86,8 +86,9 @@ SmallVector<unsigned> filterLoops(linalg::GenericOp generic) {
   return loops;
 }
 
-/// Groups of few filters fill no vectors of channels.
+/// Groups of few filters fill not even half a vector of channels.
 static bool hasNarrowGroups(linalg::GenericOp generic) {
+  constexpr int64_t fewestFilters = 8;
   SmallVector<unsigned> filters = filterLoops(generic);
   SmallVector<int64_t> ranges = generic.getStaticLoopRanges();
   SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
@@ -97,27 +98,7 @@ static bool hasNarrowGroups(linalg::GenericOp generic) {
                    return map.isFunctionOfDim(loop);
                  });
   std::optional<int64_t> count = extentOf(ranges, filters);
-  return hasGroups && !filters.empty() && (!count || *count < fewestChannels);
-}
-
-/// True for a shuffle of channels: in the written order it moves images, here
-/// it would move numbers.
-static bool shufflesChannels(linalg::GenericOp generic) {
-  Block &body = *generic.getBody();
-  if (generic.getNumDpsInputs() != 1 ||
-      body.getTerminator()->getOperand(0) != body.getArgument(0))
-    return false;
-  auto split = generic.getInputs()[0].getDefiningOp<tensor::ExpandShapeOp>();
-  AffineMap map = generic.getIndexingMapsArray()[0];
-  if (!split || !map.isPermutation())
-    return false;
-  return llvm::any_of(
-      split.getReassociationIndices(), [&](const ReassociationIndices &group) {
-        if (group.size() != 2 || group[1] + 1 == int64_t(map.getNumResults()))
-          return false;
-        auto first = unsigned(group[0]), second = unsigned(group[1]);
-        return map.getDimPosition(first) > map.getDimPosition(second);
-      });
+  return hasGroups && !filters.empty() && (!count || *count < fewestFilters);
 }
 
 /// How many values of the function enter or leave it in the written order,
@@ -144,9 +125,8 @@ bool isBetterWithChannelsLast(func::FuncOp function,
   unsigned convolutions = 0;
   WalkResult result = function.walk([&](linalg::GenericOp generic) {
     convolutions += !filterLoops(generic).empty();
-    return hasNarrowGroups(generic) || shufflesChannels(generic)
-               ? WalkResult::interrupt()
-               : WalkResult::advance();
+    return hasNarrowGroups(generic) ? WalkResult::interrupt()
+                                    : WalkResult::advance();
   });
   unsigned needed = fewestConvolutions == 0
                         ? 1
