@@ -135,7 +135,7 @@ private:
   bool rowsCrowd() const {
     constexpr int64_t sets = 64, lineSize = 64, mostInSet = 9, mostSteps = 64;
     constexpr int64_t fewestColumns = 128;
-    if (columnCount < fewestColumns)
+    if (columnCount < fewestColumns || rowCount == 0 || stepCount == 0)
       return false;
     // Those of the innermost loops, as long as these go from line to line.
     int64_t count = 1;

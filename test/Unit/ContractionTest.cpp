@@ -157,6 +157,7 @@ TEST_P(Contraction, matrix_products_of_any_size_and_layout) {
 
 TEST_P(Contraction, nothing_to_do) {
   check(product(4, 4, 1, false, false, false));
+  check(product(9, 144, 0, false, false, false));
   Problem empty = product(0, 4, 4, false, false, false);
   float unused = 0;
   empty.run(GetParam(), &unused, &unused, &unused);

@@ -127,8 +127,17 @@ void Finish::writePadded(const ContractionWork &work) const {
       return;
   Value buffer = padding->inside.getSource();
   Operation *first = work.fill ? work.fill : contraction.getOperation();
+  // What is made behind the contraction comes to stand in front of it.
+  auto isBehind = [&](Operation *op) {
+    return op && op->getBlock() == first->getBlock() &&
+           first->isBeforeInBlock(op);
+  };
+  Operation *maker = padding->value.getDefiningOp();
+  if (!isBehind(buffer.getDefiningOp()) ||
+      (isBehind(maker) && !maker->hasTrait<OpTrait::ConstantLike>()))
+    return;
   buffer.getDefiningOp()->moveBefore(first);
-  if (Operation *maker = padding->value.getDefiningOp())
+  if (isBehind(maker))
     maker->moveBefore(first);
   padding->inside->moveBefore(first);
   OpBuilder builder(first);
