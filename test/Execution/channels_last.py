@@ -9,10 +9,10 @@ several formats, and for small whole numbers those of NumPy.
 
 import itertools
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
+from programs import run
 
 CONVOLUTION = """#image = affine_map<(n, f, y, x, c, i, j) -> (n, c, y * {stride} + i, x * {stride} + j)>
 #image1 = affine_map<(n, f, y, x, c, i, j) -> (n, c, y + i, x + j)>
@@ -120,17 +120,6 @@ class Network:
                 f"  %c0 = arith.constant 0 : index\n  %count = tensor.dim %bias, %c0 : {bias}\n"
                 + zero + "\n" + "\n".join(self.lines)
                 + f"\n  return {', '.join(value for value, _ in results)} : {types}\n}}\n")
-
-
-def run(folder, text, arrays, options):
-    (folder / "model.mlir").write_text(text)
-    inputs = []
-    for i, array in enumerate(arrays):
-        np.save(folder / f"{i}.npy", array)
-        inputs += ["--input", str(folder / f"{i}.npy")]
-    subprocess.run(["numera", "run", folder / "model.mlir", *options, *inputs,
-                    "--output-dir", folder / "out"], check=True, stdout=subprocess.DEVNULL)
-    return [np.load(path) for path in sorted((folder / "out").glob("*.npy"))]
 
 
 def reference(image, filters, bias, own, square, stride):

@@ -8,10 +8,10 @@ give the same bits, on several CPUs, and for small whole numbers those of NumPy.
 """
 
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
+from programs import run
 
 
 def model(case, width, batch, step="numera.mac %a, %b,", changed=False):
@@ -50,17 +50,6 @@ func.func @f(%image: {image}, %filter: {filters}, %start: {result}) -> {result} 
   }} -> {result}
 """
     return text + f"  return {'%2' if changed else '%0'} : {result}\n}}\n"
-
-
-def run(folder, text, arrays, options):
-    (folder / "model.mlir").write_text(text)
-    inputs = []
-    for i, array in enumerate(arrays):
-        np.save(folder / f"{i}.npy", array)
-        inputs += ["--input", str(folder / f"{i}.npy")]
-    subprocess.run(["numera", "run", folder / "model.mlir", *options, *inputs,
-                    "--output-dir", folder / "out"], check=True, stdout=subprocess.DEVNULL)
-    return np.load(next((folder / "out").glob("*.npy")))
 
 
 def reference(case, image, filters, start):
@@ -114,14 +103,14 @@ def compare_extremes(folder, random, number, case):
     for op in ("max", "min"):
         step = f"numera.{op} %a,"
         fixed = model(case, out, "?" if number % 2 else 2, step)
-        vectors = run(folder, fixed, arrays, ["--cpu", cpu])
+        (vectors,) = run(folder, fixed, arrays, ["--cpu", cpu])
         expected = extremes(case, image, start, op == "max")
         assert vectors.tobytes() == expected.tobytes(), (case, op, cpu)
         # Every format once.
         forms = FORMATS if number == 4 else [FORMATS[number % len(FORMATS)]]
         for form in forms if dtype == "f32" else []:
-            vectors = run(folder, fixed, arrays, ["--cpu", cpu, "--format", form])
-            alone = run(folder, model(case, "?", "?", step), arrays, ["--format", form])
+            (vectors,) = run(folder, fixed, arrays, ["--cpu", cpu, "--format", form])
+            (alone,) = run(folder, model(case, "?", "?", step), arrays, ["--format", form])
             assert vectors.tobytes() == alone.tobytes(), (case, op, cpu, form)
 
 
@@ -154,9 +143,9 @@ def main():
         for arrays, changed in ((whole, number % 2 == 0), (drawn, number % 2 == 1)):
             cpu = ["x86-64-v2", "x86-64-v3", "native"][number % 3]
             batch = 2 if changed or number % 4 else "?"
-            vectors = run(folder, model(case, out, batch, changed=changed), arrays,
-                          ["--cpu", cpu])
-            alone = run(folder, model(case, "?", "?", changed=changed), arrays, [])
+            (vectors,) = run(folder, model(case, out, batch, changed=changed), arrays,
+                             ["--cpu", cpu])
+            (alone,) = run(folder, model(case, "?", "?", changed=changed), arrays, [])
             assert vectors.tobytes() == alone.tobytes(), (case, cpu)
             if arrays is whole:
                 expected = reference(case, *arrays)

@@ -5,8 +5,10 @@ import pytest
 
 jax = pytest.importorskip("jax")
 
+import jax.numpy as jnp
 import numera
 import numera.jax
+from jax_calls import normal
 
 
 def kinds(jit, args, named, **static):
@@ -80,3 +82,30 @@ def test_results_that_are_numbers_of_python_are_arrays():
     found = numera.jax.jit(constants, format="bf16")(1.0)
     assert (int(found["two"]), float(found["x"])) == (2, 1.0)
     assert float(found["third"]) == 0.333984375  # the nearest of bf16
+
+
+def test_trees_static_arguments_and_keywords():
+    @numera.jax.jit(format="bf16", static_argnums=1, static_argnames="mode")
+    def f(tree, power, *, mode, scale=1.0):
+        if mode == "twice":
+            scale = scale * 2
+        return [(tree["x"] ** power * scale,), tree["n"], None]
+
+    tree = {"x": jnp.float32(3), "n": 4}
+    for power, mode, expected in ((2, "once", 9), (2, "twice", 18), (3, "once", 27)):
+        (y,), n, nothing = f(tree, power, mode=mode)
+        assert (y.item(), n.item(), nothing) == (expected, 4, None)
+    assert f(tree, 2, mode="once", scale=0.5)[0][0].item() == 4.5
+    assert f.__name__ == "f"
+
+
+def test_arguments_that_are_refused():
+    f = numera.jax.jit(lambda x: x)
+    with pytest.raises(numera.Error, match="an argument of bfloat16, expected f32"):
+        f(normal(4, 8).astype(jnp.bfloat16))
+    with pytest.raises(numera.Error, match="an argument of complex64"):
+        f(normal(4, 8) * 1j)
+    with pytest.raises(numera.Error, match=r"use jax.random.key_data"):
+        f(jax.random.key(0))
+    with pytest.raises(numera.Error, match="unknown format 'posit61'"):
+        numera.jax.jit(lambda x: x, format="posit61")(normal(4, 8))

@@ -13,12 +13,7 @@ pytest.importorskip("torch_mlir")
 import jax.numpy as jnp
 import numera.jax as nj
 from jax import lax
-
-
-def normal(*shape, seed=0):
-    values = np.random.default_rng(seed).standard_normal(shape)
-    return jnp.asarray(values.astype("f4"))
-
+from jax_calls import assert_as_in_jax, normal
 
 X, Y = normal(4, 7), normal(4, 7, seed=1)
 
@@ -98,13 +93,7 @@ SAME = {
 
 @pytest.mark.parametrize("name", SAME)
 def test_in_f32_it_is_jax(name):
-    f, *args = SAME[name]
-    found, expected = nj.jit(f, optimization=0)(*args), jax.jit(f)(*args)
-    assert jax.tree.structure(found) == jax.tree.structure(expected)
-    for x, y in zip(jax.tree.leaves(found), jax.tree.leaves(expected)):
-        assert (x.shape, x.dtype) == (y.shape, y.dtype)
-        scale = np.abs(y).max(initial=1)
-        np.testing.assert_allclose(x, y, rtol=2e-5, atol=2e-6 * scale)
+    assert_as_in_jax(*SAME[name], rtol=2e-5, atol=2e-6)
 
 
 def test_in_f64_it_is_jax():

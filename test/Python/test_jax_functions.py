@@ -13,13 +13,9 @@ pytest.importorskip("torch_mlir")
 import jax.numpy as jnp
 import numera.jax as nj
 from jax import lax
+from jax_calls import assert_as_in_jax, normal, summed_gradient
 
 linalg, special = jax.scipy.linalg, jax.scipy.special
-
-
-def normal(*shape, seed=0):
-    values = np.random.default_rng(seed).standard_normal(shape)
-    return jnp.asarray(values.astype("f4"))
 
 
 X = normal(3, 7) * 3
@@ -28,13 +24,6 @@ A, B = normal(5, 5, seed=1), normal(5, 2, seed=2)
 DEFINITE = A @ A.T + 5 * jnp.eye(5)
 EDGES = jnp.array([0.0, 1.0, -1.0, 2.0, -2.0, jnp.inf, -jnp.inf, jnp.nan, -1e-30])
 KEY = jax.random.PRNGKey(3)
-
-
-def gradient(f):
-    def sum_of_squares(*args):
-        return sum((y**2).sum() for y in jax.tree.leaves(f(*args)))
-
-    return lambda *args: jax.grad(sum_of_squares, tuple(range(len(args))))(*args)
 
 
 def triangular(a, b):
@@ -64,7 +53,7 @@ SAME = {
     "digamma": (lax.digamma, X),
     "digamma at edges": (lax.digamma, EDGES),
     "gradients": (
-        gradient(lambda x: (lax.erf_inv(x / 12), lax.lgamma(x), lax.digamma(x))),
+        summed_gradient(lambda x: (lax.erf_inv(x / 12), lax.lgamma(x), lax.digamma(x))),
         POSITIVE,
     ),
     "of jax.scipy": (
@@ -82,8 +71,8 @@ SAME = {
     "cholesky, upper": (lambda a: jnp.linalg.cholesky(a, upper=True), DEFINITE),
     "triangular_solve": (triangular, DEFINITE, B),
     "solve": (jnp.linalg.solve, A, B),
-    "gradient of solve": (gradient(jnp.linalg.solve), DEFINITE, B),
-    "gradient of cholesky": (gradient(jnp.linalg.cholesky), DEFINITE),
+    "gradient of solve": (summed_gradient(jnp.linalg.solve), DEFINITE, B),
+    "gradient of cholesky": (summed_gradient(jnp.linalg.cholesky), DEFINITE),
     "determinant and inverse": (determinants, A),
     "batches": (batches, DEFINITE, B),
     "qr": (lambda a: (jnp.linalg.qr(a), jnp.linalg.qr(a[:, :3])), A),
@@ -92,13 +81,7 @@ SAME = {
 
 @pytest.mark.parametrize("name", SAME)
 def test_in_f32_it_is_jax(name):
-    f, *args = SAME[name]
-    found, expected = nj.jit(f, optimization=0)(*args), jax.jit(f)(*args)
-    assert jax.tree.structure(found) == jax.tree.structure(expected)
-    for x, y in zip(jax.tree.leaves(found), jax.tree.leaves(expected)):
-        assert (x.shape, x.dtype) == (y.shape, y.dtype)
-        scale = np.abs(y).max(initial=1, where=np.isfinite(y))
-        np.testing.assert_allclose(x, y, rtol=2e-5, atol=2e-6 * scale)
+    assert_as_in_jax(*SAME[name], rtol=2e-5, atol=2e-6)
 
 
 def test_in_f64_it_is_jax():

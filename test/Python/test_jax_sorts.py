@@ -15,12 +15,7 @@ pytest.importorskip("torch_mlir")
 import jax.numpy as jnp
 import numera.jax as nj
 from jax import lax
-
-
-def normal(*shape, seed=0):
-    values = np.random.default_rng(seed).standard_normal(shape)
-    return jnp.asarray(values.astype("f4"))
-
+from jax_calls import assert_as_in_jax, assert_same, normal
 
 X = normal(4, 9)
 TIES = jnp.round(X) + 0.0  # with many equal numbers, and without -0
@@ -70,20 +65,9 @@ SAME = {
 }  # fmt: skip
 
 
-def assert_same(found, expected):
-    assert jax.tree.structure(found) == jax.tree.structure(expected)
-    for x, y in zip(jax.tree.leaves(found), jax.tree.leaves(expected)):
-        assert (x.shape, x.dtype) == (y.shape, y.dtype)
-        if x.dtype.kind == "f":
-            np.testing.assert_allclose(x, y, rtol=3e-6, atol=3e-6)
-        else:
-            np.testing.assert_array_equal(x, y)
-
-
 @pytest.mark.parametrize("name", SAME)
 def test_the_order_is_that_of_jax(name):
-    f, *args = SAME[name]
-    assert_same(nj.jit(f, optimization=0)(*args), jax.jit(f)(*args))
+    assert_as_in_jax(*SAME[name])
 
 
 GRADIENTS = {

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from torch_mlir import ir
 
+from numera import _pieces as p
 from numera._errors import Error
 from numera.jax import _fourier, _functions
-from numera.jax import _pieces as p
 
 __all__ = ["split"]
 

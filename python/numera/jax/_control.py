@@ -19,14 +19,14 @@ from typing import Any
 
 from torch_mlir import ir
 
+from numera._pieces import constant as _constant
+from numera._pieces import make as _make
+from numera._pieces import number as _number
+from numera._pieces import signless as _signless
+from numera._pieces import signless_type as _signless_type
+from numera._pieces import tensor as _tensor
+from numera._pieces import with_sign as _with_sign
 from numera.jax import _scatter, _sorts, _windows
-from numera.jax._pieces import constant as _constant
-from numera.jax._pieces import make as _make
-from numera.jax._pieces import number as _number
-from numera.jax._pieces import signless as _signless
-from numera.jax._pieces import signless_type as _signless_type
-from numera.jax._pieces import tensor as _tensor
-from numera.jax._pieces import with_sign as _with_sign
 
 __all__ = ["rewrite"]
 

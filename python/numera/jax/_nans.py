@@ -14,7 +14,7 @@ from typing import Any
 
 from torch_mlir import ir
 
-from numera.jax import _pieces as p
+from numera import _pieces as p
 
 __all__ = ["ask_for_nans"]
 

@@ -18,8 +18,8 @@ from typing import Any
 
 from torch_mlir import ir
 
+from numera import _pieces as p
 from numera.jax import _bodies
-from numera.jax import _pieces as p
 
 __all__ = ["rewrite"]
 

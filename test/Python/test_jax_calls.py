@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""Compiled functions of JAX as parts of others, what is compiled, and errors."""
+
+import functools
+import threading
+
+import numera
+import numpy as np
+import pytest
+
+jax = pytest.importorskip("jax")
+pytest.importorskip("torch_mlir")
+
+import jax.numpy as jnp
+import numera.jax as nj
+from jax import lax
+from jax_calls import normal
+
+X, W = normal(4, 8), normal(8, 3, seed=1)
+I4 = jnp.array([2, 0, 2, 1], jnp.int32)
+
+
+def test_it_is_called_within_jit_and_scan():
+    f = nj.jit(lambda x, i: {"y": x / 3, "i": i + 1}, format="bf16")
+    expected = f(X, I4)
+    found = jax.jit(lambda x, i: f(x * 1, i))(X, I4)
+    assert jax.tree.all(jax.tree.map(lambda a, b: (a == b).all(), found, expected))
+    _, rows = lax.scan(lambda c, x: (c, f(x, I4)["y"]), 0, X)
+    assert (rows == expected["y"]).all()
+    assert (jax.vmap(lambda x: f(x, I4)["y"])(X) == expected["y"]).all()
+
+
+def test_it_has_a_gradient_in_a_format_of_its_own():
+    def f(w, i):
+        return (jnp.sin(w) * w)[i].sum(), i
+
+    exact = jax.grad(lambda w: f(w, I4)[0])(X)
+    gradient = jax.grad(lambda w, g: g(w, I4)[0])
+    for transform in (lambda h: h, jax.jit):
+        found = transform(functools.partial(gradient, g=nj.jit(f)))(X)
+        np.testing.assert_allclose(found, exact, rtol=1e-6, atol=1e-6)
+    coarse = nj.jit(f, format="bf16", backward="f8E5M2")
+    found = np.asarray(jax.grad(lambda w: coarse(w, I4)[0])(X))
+    assert (numera.quantize(found, "f8E5M2") == found).all()
+    assert np.abs(found - exact).max() < 1 and (found != exact).any()
+
+
+def test_functions_within_functions_are_parts_of_them():
+    inner = nj.jit(lambda x: x / 3, format="f8E5M2")
+    outer = nj.jit(lambda x: -inner(x), format="bf16")
+    third = np.float32(1) / np.float32(3)
+    assert outer(1.0).item() == -numera.quantize(third, "bf16")
+
+
+def test_draws_follow_from_seed_and_step():
+    f = nj.jit(lambda x: x / 3, format="bf16", rounding="stochastic", seed=5)
+    g = nj.jit(lambda x: x / 3, format="bf16", rounding="stochastic", seed=6)
+    x = normal(20, 30)
+    at = [f.at_step(k)(x) for k in range(3)]
+    assert (f(x) == at[0]).all()
+    assert (at[0] != at[1]).any() and (at[1] != at[2]).any()
+    assert (g(x) != at[0]).any()
+    # The same of a step that is traced.
+    traced = jax.jit(lambda k: f.at_step(k)(x))
+    assert (traced(2) == at[2]).all()
+
+
+def test_a_kind_of_arguments_is_compiled_once():
+    traced = []
+
+    @nj.jit
+    def f(x):
+        traced.append(x.shape)
+        return x + 1
+
+    for _ in range(3):
+        f(X)
+        f(np.asarray(X))
+        f(1.0)
+    assert len(traced) == 2
+    threads = [threading.Thread(target=f, args=(W,)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(traced) == 3
+
+
+def test_what_is_compiled_can_be_seen():
+    f = nj.jit(lambda x, w: x @ w, format="posit16")
+    assert "linalg.matmul" in f.mlir(X, W) or "linalg.generic" in f.mlir(X, W)
+    assert f.program(X, W).policy["format"] == "posit16"
+
+
+def line_of(function):
+    return f"{__file__}:{function.__code__.co_firstlineno}"
+
+
+@pytest.mark.parametrize(
+    "f, primitive, operation",
+    [
+        (lambda x: lax.bessel_i1e(x), "bessel_i1e", "chlo.bessel_i1e"),
+        (lambda x: lax.approx_max_k(x, 2), "approx_top_k", "stablehlo.custom_call"),
+    ],
+)
+def test_errors_name_the_line(f, primitive, operation):
+    with pytest.raises(numera.Error) as caught:
+        nj.jit(f)(X)
+    assert str(caught.value) == (
+        f"cannot compile '{primitive}' at {line_of(f)}: "
+        f"'{operation}' has no counterpart in linalg"
+    )
