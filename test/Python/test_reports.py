@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""numera.report: faults that were put in are named first, and pages work."""
+"""numera.report: faults that were put in are named first."""
 
 import json
 import os
@@ -10,43 +10,11 @@ import warnings
 import numera
 import numpy as np
 import pytest
+from chains import NAMES, T, X, chain
 from numera.reports import _policy
 from numera.study._command import main
-from pages import THEMES, Reader, browsed
 from studies import LAYER
 
-RANDOM = np.random.default_rng(7)
-SIZE = 8
-X = RANDOM.normal(size=(32, SIZE)).astype("f4")
-NAMES = ("first", "second", "third")
-
-
-def dense(values):
-    rows = ("[" + ", ".join(f"{v:.6e}" for v in row) + "]" for row in values)
-    return f"dense<[{', '.join(rows)}]> : tensor<{SIZE}x{SIZE}xf32>"
-
-
-def chain(names, activation="math.tanh", scale=1.0):
-    """Products with a matrix, each with an activation behind it."""
-    lines = ["%zero = arith.constant 0.0 : f32", f"%e = tensor.empty() : {T}"]
-    lines.append(f"%i = linalg.fill ins(%zero : f32) outs(%e : {T}) -> {T}")
-    value = "%x"
-    for k, name in enumerate(names):
-        weights = RANDOM.normal(size=(SIZE, SIZE)) * scale
-        lines.append(f"%w{k} = arith.constant {dense(weights)}")
-        lines.append(
-            f"%p{k} = linalg.matmul ins({value}, %w{k} : {T}, tensor<{SIZE}x{SIZE}xf32>)"
-            f" outs(%i : {T}) -> {T} loc({json.dumps(name)})"
-        )
-        lines.append(
-            f"%a{k} = {activation} %p{k} : {T} loc({json.dumps(name + '.act')})"
-        )
-        value = f"%a{k}"
-    body = "\n  ".join(lines)
-    return f"func.func @net(%x: {T}) -> {T} {{\n  {body}\n  return {value} : {T}\n}}"
-
-
-T = f"tensor<{len(X)}x{SIZE}xf32>"
 MODEL = chain(NAMES)
 BASE = {"default": "posit16", "accumulate": "f32"}
 FAULTS = {
@@ -416,95 +384,6 @@ def test_a_fixed_batch_is_run_in_slices():
         for key in ("count", "exponents", "zeros", "used_codes", "max_abs_error"):
             assert a[key] == b[key]
         assert a["sqnr_db"] == pytest.approx(b["sqnr_db"], rel=1e-12)
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory):
-    for package in ("jinja2", "grandalf", "vl_convert"):
-        pytest.importorskip(package)
-    folder = tmp_path_factory.mktemp("page")
-    names = ("conv <1>", "fc & 'co'", "</script>")
-    numera.report(
-        chain(names), inputs=X, format="posit8", accumulate="same",
-        path=folder / "page.html",
-    )  # fmt: skip
-    return folder / "page.html"
-
-
-def test_a_page_needs_nothing_else(page):
-    read = Reader(page.read_text())
-    read.check()
-    assert read.rows == [
-        "conv <1>", "conv <1>.act", "fc & 'co'", "fc & 'co'.act",
-        "</script>", "</script>.act",
-    ]  # fmt: skip
-    assert [each["name"] for each in json.loads(read.data)["layers"]] == read.rows
-    assert list(page.parent.iterdir()) == [page]
-
-
-def test_a_page_of_200_layers(page, tmp_path):
-    names = [f"layer{i}" for i in range(100)]
-    found = numera.report(
-        chain(names), inputs=X, format="posit8", hints=0, path=tmp_path / "long.html"
-    )
-    assert len(found.layers) == 200
-    assert (tmp_path / "long.html").stat().st_size < 2e6
-
-
-def test_a_network_with_dense_connections_is_drawn_narrow():
-    pytest.importorskip("grandalf")
-    from numera.reports._graph import layout
-
-    # Each layer of a block reads all before it.
-    layers = [{"inputs": list(range(i // 20 * 20, i)) or [i - 1]} for i in range(1, 80)]
-    layers.insert(0, {"inputs": []})
-    places = layout(layers)
-    assert max(place.x for place in places) < 15
-    for i, layer in enumerate(layers):
-        assert all(places[source].y < places[i].y for source in layer["inputs"])
-    assert len(set(places)) == len(places)
-
-
-CHECK = """<script>
-setTimeout(() => {
-  const rows = () => [...table.tBodies].map((body) => body.querySelector("th button"));
-  const first = rows()[0];
-  first.focus();
-  first.click();
-  const added = table.tHead.rows[0].cells[3];
-  added.querySelector("button").click();
-  const shown = rows().map((button) =>
-    Number(button.closest("tr").cells[3].dataset.value));
-  document.querySelector(".hints a").click();
-  setTimeout(() => {
-    const found = {
-      boxes: document.querySelectorAll("#graph .role-mark.mark-rect path").length,
-      expanded: first.getAttribute("aria-expanded"),
-      bars: document.querySelectorAll(".histogram .mark-rect path").length,
-      sorted: shown.every((value, i) => i === 0 || shown[i - 1] <= value),
-      sort: added.getAttribute("aria-sort"),
-      focused: document.activeElement.textContent,
-      hint: document.querySelector(".hints a").textContent,
-      paper: getComputedStyle(document.body).backgroundColor,
-      nameless: [...document.querySelectorAll("button, select, img, [role=img]")]
-        .filter((each) => !(each.textContent || each.ariaLabel || each.alt)).length,
-    };
-    document.body.innerHTML = "<pre id=found></pre>";
-    document.getElementById("found").textContent = JSON.stringify(found);
-  }, 1500);
-}, 1500);
-</script>"""
-
-
-@pytest.mark.parametrize("theme, paper", THEMES)
-def test_a_browser_draws_it(page, tmp_path, theme, paper):
-    found = browsed(page, CHECK, theme, tmp_path)
-    assert found["boxes"] == 6
-    assert found["expanded"] == "true" and found["bars"] > 5
-    assert found["sorted"] and found["sort"] == "ascending"
-    assert found["focused"] == found["hint"]
-    assert found["nameless"] == 0
-    assert found["paper"] == paper
 
 
 def test_the_command(tmp_path, monkeypatch, capsys):

@@ -13,7 +13,6 @@ import torch_models
 from torch.nn import functional as F
 from torch_calls import long, run_in_processes
 
-
 pytestmark = pytest.mark.usefixtures("fresh_dynamo")
 
 

@@ -12,7 +12,7 @@ pytest.importorskip("torch_mlir")
 import numera
 import numera.torch
 import torch.nn.functional as F
-from numera.torch._backend import INFERENCE
+from numera.torch._passes import INFERENCE
 from torch import fx
 from torch_calls import call, compiled, graph_of
 

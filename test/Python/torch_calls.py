@@ -9,8 +9,8 @@ import sys
 import numera.torch
 import pytest
 import torch
-from numera.torch._backend import INFERENCE
 from numera.torch._decompositions import table
+from numera.torch._passes import INFERENCE
 from torch.fx.experimental.proxy_tensor import make_fx
 
 slow = pytest.mark.skipif(
@@ -41,6 +41,40 @@ def call(function, *inputs, format="f32", **options):
     graph = graph_of(lambda *args: (function(*args),), *inputs)
     backend = numera.torch.backend(format, **options)
     return backend._compile(graph, INFERENCE)(*inputs)[0]
+
+
+def tensors(results):
+    if isinstance(results, torch.Tensor):
+        return [results]
+    return [tensor for each in results for tensor in tensors(each)]
+
+
+def run(function, inputs):
+    """Results of a function and gradients of what it is given, weighed at random."""
+    given = [
+        x.detach().requires_grad_() if x.is_floating_point() else x for x in inputs
+    ]
+    torch.manual_seed(1)
+    results = tensors(function(*given))
+    torch.manual_seed(2)
+    ends = [each for each in results if each.requires_grad]
+    slopes = [torch.randn(each.shape) for each in ends]
+    leaves = [x for x in given if x.requires_grad]
+    found = torch.autograd.grad(ends, leaves, slopes, allow_unused=True) if ends else ()
+    return results, list(found)
+
+
+def agree(function, *inputs):
+    """The function, compiled in f32, does what it does in eager mode."""
+    wanted, gradients = run(function, inputs)
+    net = torch.compile(function, backend=numera.torch.backend("f32"))
+    found, slopes = run(net, inputs)
+    assert len(found) == len(wanted)
+    torch.testing.assert_close(found, wanted, rtol=2e-5, atol=2e-5, equal_nan=True)
+    assert [each is None for each in slopes] == [each is None for each in gradients]
+    for got, want in zip(slopes, gradients):
+        if want is not None:
+            torch.testing.assert_close(got, want, rtol=2e-5, atol=2e-5, equal_nan=True)
 
 
 def leave_group():

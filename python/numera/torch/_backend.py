@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import difflib
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from numbers import Integral
 from typing import Any, NamedTuple
 
-import torch
 from torch import fx
 
 import numera
@@ -29,14 +28,22 @@ from numera.torch._dynamic import has_symbols, specialising
 from numera.torch._fallback import run_in_parts
 from numera.torch._graph import prepare
 from numera.torch._linalg import refused_by_numera
-from numera.torch._policy import ERRORS, GRADIENTS, Groups, Policy
+from numera.torch._passes import (
+    BACKWARD,
+    INFERENCE,
+    SUMS,
+    TRAINING,
+    made_by,
+    moved,
+    parameters,
+    passes_of,
+)
+from numera.torch._policy import Groups, Policy
 from numera.torch._quantize import ROUNDS
 from numera.torch._refusals import FALLBACK, GraphError, check_operators
 from numera.torch._stats import Recorder, names_of
 
 __all__ = ["Backend", "Fallback", "backend"]
-TRAINING, BACKWARD, INFERENCE, SUMS = 1, 2, 3, 4
-"""Kinds of graphs, which draw differently."""
 
 
 class Fallback(NamedTuple):
@@ -157,9 +164,9 @@ class Backend:
         from functorch.compile import make_boxed_func
 
         def compile(module: fx.GraphModule, inputs: Any) -> Any:
-            weights = _parameters(module, saved)
+            weights = parameters(module, saved)
             if kind == TRAINING:
-                saved.update(_moved(module, weights))
+                saved.update(moved(module, weights))
                 gradients.parameters.update(weights)
             return make_boxed_func(self._compile(module, kind, weights, gradients))
 
@@ -187,7 +194,7 @@ class Backend:
             )
         for node in module.graph.nodes:
             node.meta["numera_node"] = node.name  # parts give nodes new names
-        passes = _passes_of(module, kind)
+        passes = passes_of(module, kind)
         rounds = module.graph.find_nodes(op="call_function", target=ROUNDS)
         own = {node.name for node in rounds}
         if own and self._recorder is not None:
@@ -262,7 +269,7 @@ class Backend:
         if kind == BACKWARD:
             results: Any = module.graph.output_node().args[0]
             listed = [*gradients.names, *(f"gradient {n}" for n in range(len(results)))]
-            formats = [groups.format_of(_made(node)) for node in results]
+            formats = [groups.format_of(made_by(node)) for node in results]
             named = list(zip(listed, formats))
         return self._recorder.call(graph, program, plain, draws, self._threads, named)
 
@@ -287,38 +294,6 @@ class Backend:
         return next_call
 
 
-def _parameters(module: fx.GraphModule, saved: Collection[str]) -> frozenset[int]:
-    """Which arguments of a graph of AOTAutograd are parameters of the model."""
-    context = torch._guards.TracingContext.try_get()
-    metadata = context and context.fw_metadata
-    static = metadata.static_input_indices if metadata else []
-    names = {f"primals_{place + 1}" for place in static} | set(saved)
-    names |= {f"arg{place}_1" for place in static}
-    return frozenset(
-        place
-        for place, node in enumerate(module.graph.find_nodes(op="placeholder"))
-        if node.name in names and isinstance(node.meta["val"], torch.Tensor)
-    )
-
-
-def _moved(module: fx.GraphModule, weights: Collection[int]) -> set[str]:
-    """The names of nodes that only move a parameter."""
-    arguments = module.graph.find_nodes(op="placeholder")
-    known = {arguments[place].name for place in weights}
-    for node in module.graph.nodes:
-        moves = node.op == "call_function" and _name_of(node) in _MOVES
-        if moves and node.args[0].name in known:
-            known.add(node.name)
-    return known
-
-
-def _made(node: Any) -> fx.Node | None:
-    """What computes a result, before it is moved."""
-    while isinstance(node, fx.Node) and _name_of(node) in _MOVES:
-        node = node.args[0]
-    return node if isinstance(node, fx.Node) else None
-
-
 def _mix(number: int) -> int:
     """SplitMix64."""
     mask = (1 << 64) - 1
@@ -326,54 +301,6 @@ def _mix(number: int) -> int:
     number = ((number ^ (number >> 30)) * 0xBF58476D1CE4E5B9) & mask
     number = ((number ^ (number >> 27)) * 0x94D049BB133111EB) & mask
     return number ^ (number >> 31)
-
-
-_MOVES = (
-    *("permute", "view", "_unsafe_view", "t", "transpose", "reshape", "squeeze"),
-    *("unsqueeze", "expand", "slice", "clone", "convert_element_type"),
-)
-"""Operators that compute nothing."""
-
-
-def _name_of(node: fx.Node) -> str:
-    packet = getattr(node.target, "overloadpacket", node.target)
-    return getattr(packet, "__name__", "")
-
-
-def _passes_of(module: fx.GraphModule, kind: int) -> dict[str, str]:
-    """The pass that each node belongs to, by its name.
-
-    In a backward graph, what makes a gradient of a parameter is the operation that
-    it is the result of, and what only moves that result. Where a parameter is used
-    in several places, that is each of the operations whose results are added.
-    """
-    if kind != BACKWARD:
-        return {}
-    passes = {node.name: ERRORS for node in module.graph.nodes}
-    results: Any = module.graph.output_node().args[0]
-    made = [node for node in results if isinstance(node, fx.Node)]
-    while made:
-        node = made.pop()
-        if len(node.users) != 1 or node.op != "call_function":
-            continue
-        passes[node.name] = GRADIENTS
-        made += [node.args[place] for place in _parts_of(node)]
-    return passes
-
-
-def _parts_of(node: fx.Node) -> Sequence[int]:
-    """The arguments that a gradient comes from, of what moves it or adds to it."""
-    name = _name_of(node)
-    given: tuple[Any, ...] = node.args
-    if name in _MOVES:
-        parts = [0]
-    elif name == "add":
-        parts = [0, 1]
-    elif name == "index_put" and given[3:] == (True,):
-        parts = [2]
-    else:
-        return ()
-    return [place for place in parts if isinstance(given[place], fx.Node)]
 
 
 _OWN = (

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: MIT
+"""Modules of PyTorch in f32: values and gradients are those of eager mode."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torch_mlir")
+
+import numera
+import numera.torch
+from torch import nn
+from torch.nn import functional as F
+from torch_calls import agree
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+
+
+@pytest.fixture
+def recurrent():
+    with torch._dynamo.config.patch(allow_rnn=True):
+        yield
+
+
+def gradients_of(model, net, given):
+    model.zero_grad()
+    output, (hidden, cell) = net(*given)
+    (output.square().sum() + (hidden * cell).sum()).backward()
+    return output, hidden, cell, *(each.grad.clone() for each in model.parameters())
+
+
+@pytest.mark.parametrize(
+    "count, bias, fallback", [(3, True, None), (1, False, "torch")]
+)
+def test_an_lstm_whose_input_has_no_gradient(recurrent, count, bias, fallback):
+    model = nn.LSTM(4, 3, bias=bias, bidirectional=count > 1)
+    x, start = torch.randn(count, 2, 4), torch.randn(2, 2 if count > 1 else 1, 2, 3)
+    start.requires_grad_()
+    backend = numera.torch.backend("f32", fallback=fallback)
+    net = torch.compile(model, backend=backend)
+    wanted = gradients_of(model, model, (x, tuple(start)))
+    slope, start.grad = start.grad, None
+    found = gradients_of(model, net, (x, tuple(start)))
+    torch.testing.assert_close(found, wanted, rtol=2e-5, atol=2e-5)
+    torch.testing.assert_close(start.grad, slope, rtol=2e-5, atol=2e-5)
+    assert not backend.fallbacks
+    with torch.no_grad():
+        torch.testing.assert_close(net(x), model(x), rtol=2e-5, atol=2e-5)
+
+
+def test_averages_of_windows():
+    options = [
+        {"ceil_mode": True},
+        {"ceil_mode": True, "count_include_pad": False},
+        {"count_include_pad": False},
+        {"divisor_override": 5, "ceil_mode": True},
+    ]
+
+    def model(x, y):
+        return [
+            *(F.avg_pool2d(x, 3, 2, 1, **each) for each in options),
+            *(F.avg_pool3d(y, 3, 2, 1, **each) for each in options[1:2]),
+            *(F.avg_pool2d(x, 2, ceil_mode=True), F.avg_pool3d(y, 2)),
+            F.avg_pool1d(x[0], 3, 2, 1, ceil_mode=True),
+        ]
+
+    agree(model, torch.randn(2, 3, 8, 7), torch.randn(1, 2, 5, 4, 3))
+
+
+def test_averages_of_a_number_of_windows():
+    def model(x, y, z):
+        return [
+            *(F.adaptive_avg_pool2d(x, each) for each in [(3, 2), (9, 7), (1, 7)]),
+            *(F.adaptive_avg_pool2d(y, each) for each in [1, (3, 4)]),
+            F.adaptive_avg_pool1d(x[0], 4),
+            F.adaptive_avg_pool3d(z, (2, 3, 1)),
+        ]
+
+    last = torch.randn(2, 3, 6, 6).to(memory_format=torch.channels_last)
+    agree(model, torch.randn(2, 3, 7, 7), last, torch.randn(1, 2, 5, 4, 3))
+
+
+def test_largest_elements_of_windows():
+    def model(x, y):
+        return [
+            *F.adaptive_max_pool2d(x, (3, 2), return_indices=True),
+            *F.adaptive_max_pool2d(x, (4, 7), return_indices=True),
+            *(F.adaptive_max_pool2d(x, 1), F.adaptive_max_pool1d(x[0], 3)),
+            *(F.adaptive_max_pool3d(y, (2, 3, 1)), F.max_pool3d(y, 2)),
+            *F.max_pool3d(y, 3, 2, 1, ceil_mode=True, return_indices=True),
+        ]
+
+    agree(model, torch.randn(2, 3, 7, 7), torch.randn(1, 2, 5, 4, 3))
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+def test_embeddings_in_bags(mode):
+    def model(weight, rows, indices, starts, shares):
+        bags = [
+            F.embedding_bag(rows, weight, mode=mode, padding_idx=3),
+            F.embedding_bag(indices, weight, starts, mode=mode),
+            F.embedding_bag(
+                *(indices, weight, starts), mode=mode, include_last_offset=True
+            ),
+            F.embedding_bag(indices[:0], weight, starts[:1], mode=mode),
+        ]
+        if mode == "sum":
+            bags.append(
+                F.embedding_bag(rows, weight, per_sample_weights=shares, mode=mode)
+            )
+        return bags
+
+    rows, indices = torch.randint(0, 5, (4, 3)), torch.randint(0, 20, (9,))
+    starts, shares = torch.tensor([0, 3, 3, 9]), torch.rand(4, 3)
+    agree(model, torch.randn(20, 6), rows, indices, starts, shares)
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_attention_whose_heads_share_keys(is_causal):
+    mask = None if is_causal else torch.rand(2, 1, 5, 5) > 0.3
+
+    def model(q, k, v):
+        return F.scaled_dot_product_attention(
+            q, k, v, mask, is_causal=is_causal, enable_gqa=True
+        )
+
+    agree(
+        model, torch.randn(2, 6, 5, 4), torch.randn(2, 2, 5, 4), torch.randn(2, 2, 5, 4)
+    )
+
+
+def test_quantizers_round_between_programs():
+    model = nn.Sequential(
+        *(nn.Linear(4, 5), numera.torch.Quantizer("f8E4M3FN", "f8E5M2"), nn.ReLU()),
+        *(nn.Linear(5, 2), numera.torch.Quantizer("mxfp8")),
+    )
+    agree(model, torch.randn(32, 4))
+    torch._dynamo.reset()
+    draws = numera.torch.Quantizer("bf16", forward_rounding="stochastic", seed=3)
+    x = torch.randn(3, 4)
+    wanted = draws(x * 2) + 1
+    draws.draw[1] = 0
+    backend = numera.torch.backend("f32")
+    net = torch.compile(lambda x: draws(x * 2) + 1, backend=backend)
+    assert net(x).equal(wanted) and draws.draw[1] == 1
+    assert not backend.fallbacks
+    backend = numera.torch.backend("f32", stats=True)
+    with pytest.raises(
+        Exception, match="numera.quantize.default.*stats goes without Quantizer"
+    ):
+        torch.compile(lambda x: draws(x) * 3, backend=backend)(x)
+
+
+def test_samples_at_the_places_of_a_grid():
+    def model(x, y, grid):
+        return [
+            F.grid_sample(x, grid, "bilinear", "zeros", False),
+            F.grid_sample(y, grid, "bilinear", "border", True),
+            F.grid_sample(x, grid, "bilinear", "reflection", False),
+            F.grid_sample(x, grid, "nearest", "reflection", True),
+            F.grid_sample(x, grid, "bicubic", "zeros", False),
+            F.grid_sample(y, grid, "bicubic", "border", True),
+            F.grid_sample(x, grid, "bicubic", "reflection", False),
+        ]
+
+    images = torch.randn(2, 3, 5, 6), torch.randn(2, 2, 4, 1)
+    agree(model, *images, torch.randn(2, 4, 3, 2))
