@@ -22,6 +22,7 @@ __all__ = [
     "signless",
     "signless_type",
     "tensor",
+    "truth",
     "with_sign",
 ]
 
@@ -61,9 +62,14 @@ def index(name: str, *operands: Any) -> Any:
     return make(f"arith.{name}", operands, ir.IndexType.get())
 
 
+def truth() -> Any:
+    """The type of truths."""
+    return ir.IntegerType.get_signless(1)
+
+
 def bits(name: str, *operands: Any) -> Any:
     """An operation of arith on truths."""
-    return make(f"arith.{name}", operands, ir.IntegerType.get_signless(1))
+    return make(f"arith.{name}", operands, truth())
 
 
 def compare(name: str, predicate: int, first: Any, second: Any) -> Any:
@@ -71,7 +77,7 @@ def compare(name: str, predicate: int, first: Any, second: Any) -> Any:
     return make(
         name,
         [first, second],
-        ir.IntegerType.get_signless(1),
+        truth(),
         predicate=ir.IntegerAttr.get(ir.IntegerType.get_signless(64), predicate),
     )
 

@@ -76,6 +76,18 @@ def test_remainders_quotients_and_powers():
     agree(model, numbers, torch.randn(27), whole)
 
 
+@pytest.mark.parametrize("kind", [torch.int64, torch.int8])
+def test_powers_of_whole_numbers(kind):
+    i = torch.tensor([0, 1, 2, 3, 5, 31, 63, 64, -1, -2]).to(kind)
+    j = torch.tensor([-3, -1, 0, 1, 2, 3, 7]).to(kind)
+
+    def model(i, j):
+        powers = [2**i, 3**i, (-1) ** i, 2.5**i, j.unsqueeze(1) ** i, j ** i[3]]
+        return *powers, j**5, j**0, j.unsqueeze(1).long() ** i, torch.float_power(j, 3)
+
+    agree(model, i, j)
+
+
 def test_logarithms_of_sums_and_the_complementary_error_function():
     x = torch.tensor([1.0, 60.0, -200.0, math.inf, -math.inf, math.inf])
     y = torch.tensor([1.0, -60.0, -201.0, math.inf, -math.inf, 2.0])

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Modules of PyTorch in f32: values and gradients are those of eager mode."""
 
+import math
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -96,6 +98,42 @@ def test_largest_elements_of_windows():
     agree(model, torch.randn(2, 3, 7, 7), torch.randn(1, 2, 5, 4, 3))
 
 
+def test_of_nan_the_last_one_of_a_window_is_the_largest():
+    x = torch.randn(1, 2, 6, 6)
+    x.view(-1)[[8, 9, 20, 36, 71]] = math.nan
+    x[0, 1, 3] = -math.inf
+
+    def model(x):
+        results = []
+        for size in ((2, 3), (4, 5), (6, 6)):
+            results += F.adaptive_max_pool2d(x, size, return_indices=True)
+        results += F.adaptive_max_pool3d(x, (1, 4, 2), return_indices=True)
+        results += F.max_pool1d(x[0], 2, return_indices=True)
+        results += F.max_pool3d(x, (1, 2, 3), return_indices=True)
+        return results + list(F.max_pool2d(x, 3, 2, 1, return_indices=True))
+
+    agree(model, x)
+
+
+def test_activations_that_draw_by_their_elements():
+    net = nn.Sequential(nn.Linear(5, 4), nn.RReLU(), nn.Linear(4, 3), nn.RReLU())
+    parameters = dict(net.named_parameters())
+
+    def model(x, *values):
+        return torch.func.functional_call(net, dict(zip(parameters, values)), (x,))
+
+    agree(model, torch.randn(30, 5), *parameters.values())
+    x = torch.randn(40)
+    agree(lambda x: F.rrelu(x, training=True) - F.rrelu(x, 0.1, 0.9, True), x)
+    backend = numera.torch.backend("bf16")
+    torch.manual_seed(7)
+    found = torch.compile(F.rrelu, backend=backend)(x, training=True)
+    torch.manual_seed(7)
+    slopes = torch.ones(40)
+    torch.ops.aten.rrelu_with_noise(x.bfloat16().float(), slopes, 1 / 8, 1 / 3, True)
+    assert torch.equal(found, (x.bfloat16() * slopes.bfloat16()).float())
+
+
 @pytest.mark.parametrize("mode", ["sum", "mean", "max"])
 def test_embeddings_in_bags(mode):
     def model(weight, rows, indices, starts, shares):
@@ -132,6 +170,52 @@ def test_attention_whose_heads_share_keys(is_causal):
     )
 
 
+def sparse_of(function, table):
+    table = table.clone().requires_grad_()
+    y = function(table)
+    (y * torch.arange(1.0, y.numel() + 1).view(y.shape)).sum().backward()
+    return y.detach(), table.grad
+
+
+INDICES = torch.tensor([[0, 2, 1, 2], [3, 1, 1, 0]])
+SPARSE = {
+    "rows": lambda w: F.embedding(INDICES, w, sparse=True),
+    "without padding": lambda w: F.embedding(INDICES, w, -4, sparse=True),
+    "sums": lambda w: F.embedding_bag(INDICES, w, mode="sum", sparse=True),
+    "means without padding": lambda w: F.embedding_bag(
+        INDICES, w, padding_idx=1, sparse=True
+    ),
+    "weighed": lambda w: F.embedding_bag(
+        INDICES, w, mode="sum", sparse=True, per_sample_weights=INDICES / 3
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SPARSE)
+def test_sparse_gradients_have_the_rows_of_eager_mode(name):
+    backend = numera.torch.backend("f32")
+    net = torch.compile(SPARSE[name], backend=backend, fullgraph=True)
+    table = torch.randn(5, 3)
+    for found, wanted in zip(sparse_of(net, table), sparse_of(SPARSE[name], table)):
+        assert found.layout == wanted.layout
+        if found.is_sparse:
+            assert found._indices().equal(wanted._indices())
+            found, wanted = found._values(), wanted._values()
+        torch.testing.assert_close(found, wanted)
+    assert not backend.fallbacks
+
+
+def test_rows_of_sparse_gradients_are_rounded():
+    backend = numera.torch.backend("f32", backward="f8E5M2")
+    net = torch.compile(
+        lambda w: F.embedding(INDICES, w, sparse=True) / 3, backend=backend
+    )
+    _, gradient = sparse_of(net, torch.randn(5, 3))
+    slopes = torch.arange(1.0, 25).view(-1, 3).to(torch.float8_e5m2).float()
+    quotient = (slopes / torch.tensor(3.0)).to(torch.float8_e5m2).float()
+    assert gradient._values().equal(quotient)
+
+
 def test_quantizers_round_between_programs():
     model = nn.Sequential(
         *(nn.Linear(4, 5), numera.torch.Quantizer("f8E4M3FN", "f8E5M2"), nn.ReLU()),
@@ -147,11 +231,6 @@ def test_quantizers_round_between_programs():
     net = torch.compile(lambda x: draws(x * 2) + 1, backend=backend)
     assert net(x).equal(wanted) and draws.draw[1] == 1
     assert not backend.fallbacks
-    backend = numera.torch.backend("f32", stats=True)
-    with pytest.raises(
-        Exception, match="numera.quantize.default.*stats goes without Quantizer"
-    ):
-        torch.compile(lambda x: draws(x) * 3, backend=backend)(x)
 
 
 def test_samples_at_the_places_of_a_grid():

@@ -114,6 +114,37 @@ def test_bits_are_those_without_statistics():
     assert sorted({row["step"] for row in backend.gradients}) == [1, 3]
 
 
+def test_what_pytorch_runs_between_programs_rounds_nothing_in_the_shadow():
+    torch.manual_seed(0)
+    rounds = numera.torch.Quantizer("f8E4M3FN", "f8E5M2")
+    first, second = nn.Embedding(9, 8, sparse=True), nn.Linear(8, 3)
+    model = nn.Sequential(first, rounds, nn.Tanh(), second)
+    exact = copy.deepcopy(nn.Sequential(first, nn.Tanh(), second))
+    x, y = torch.randint(0, 9, (32,)), torch.randint(0, 3, (32,))
+
+    def loss_of(net):
+        return nn.functional.cross_entropy(net(x), y)
+
+    backend = numera.torch.backend("bf16", stats=2)
+    net = torch.compile(lambda: loss_of(model), backend=backend)
+    for _ in range(3):
+        model.zero_grad()
+        net().backward()
+    loss_of(exact).backward()
+    assert backend.step == 3
+    wanted = ["0.weight", "3.bias", "3.weight"]
+    for step in (1, 3):
+        rows = {r["name"]: r for r in backend.gradients if r["step"] == step}
+        assert sorted(rows) == wanted
+    found, other = dict(model.named_parameters()), dict(exact.named_parameters())
+    for name, twin in zip(wanted, ("0.weight", "2.bias", "2.weight")):
+        g, h = found[name].grad, other[twin].grad
+        if g.is_sparse:
+            g, h = g._values(), h._values()
+        assert rows[name]["count"] == g.numel()
+        assert rows[name]["sqnr_db"] == pytest.approx(sqnr(g, h), abs=0.05)
+
+
 def test_layers_of_both_passes():
     backend, _, _ = steps("f8E4M3FN", stats=True)
     rows = backend.layers()

@@ -115,7 +115,7 @@ class Accumulation:
             ]
         return self
 
-    def __exit__(self, kind: Any, *_: Any) -> None:
+    def __exit__(self, kind: Any, *_: object) -> None:
         for hook in self._hooks:
             hook.remove()
         self._hooks.clear()
@@ -251,7 +251,7 @@ def make_exact(
         if backend._accumulation is None:
             return plain(*arguments)
         if gradients is NO_GRADIENTS:
-            raise Error("accumulate goes without Quantizer, expected one of them")
+            raise Error("accumulate goes without Quantizer, rrelu and sparse gradients")
         if not exact:
             exact.append(make())
         return exact[0](*arguments)

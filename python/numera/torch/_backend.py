@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import threading
 from collections.abc import Callable, Collection, Mapping
 from numbers import Integral
@@ -28,18 +29,20 @@ from numera.torch._dynamic import has_symbols, specialising
 from numera.torch._fallback import run_in_parts
 from numera.torch._graph import prepare
 from numera.torch._linalg import refused_by_numera
+from numera.torch._outside import OUTSIDE, with_sparse_gradients
 from numera.torch._passes import (
     BACKWARD,
     INFERENCE,
     SUMS,
     TRAINING,
+    gradients_of,
     made_by,
     moved,
+    name_gradients,
     parameters,
     passes_of,
 )
 from numera.torch._policy import Groups, Policy
-from numera.torch._quantize import ROUNDS
 from numera.torch._refusals import FALLBACK, GraphError, check_operators
 from numera.torch._stats import Recorder, names_of
 
@@ -95,6 +98,7 @@ class Backend:
 
         ended: Any = getattr(graph, "compile_subgraph_reason", None)
         self._is_broken |= getattr(ended, "graph_break", False)
+        with_sparse_gradients(graph)
         saved: set[str] = set()
         gradients = Gradients(names_of(graph), set())
         compiler = aot_autograd(
@@ -195,22 +199,28 @@ class Backend:
         for node in module.graph.nodes:
             node.meta["numera_node"] = node.name  # parts give nodes new names
         passes = passes_of(module, kind)
-        rounds = module.graph.find_nodes(op="call_function", target=ROUNDS)
-        own = {node.name for node in rounds}
-        if own and self._recorder is not None:
-            raise GraphError(rounds[0], "stats goes without Quantizer")
+        if kind == BACKWARD and self._recorder is not None:
+            name_gradients(module, gradients.names)
+        own = {node.name for node in module.graph.nodes if node.target in OUTSIDE}
         if self._fallback is None and not own:
             try:
                 return self._program(module, kind, passes, gradients)
             except GraphError as error:
                 raise error.with_hint(FALLBACK) from None
+        watch = None
+        if self._recorder is not None and kind != INFERENCE:
+            watch = functools.partial(self._recorder.watch, lambda: self.step)
         foreign: dict[str, Fallback] = {}
         while True:
+            begun: list[int] = []
             try:
                 call = run_in_parts(
                     module,
                     own | set(foreign),
-                    lambda part: self._program(part, kind, passes),
+                    lambda part, begun=begun: self._program(
+                        part, kind, passes, begun=begun
+                    ),
+                    watch,
                 )
             except GraphError as error:
                 if self._fallback is None:
@@ -230,7 +240,10 @@ class Backend:
         kind: int,
         passes: Mapping[str, str],
         gradients: Gradients = NO_GRADIENTS,
+        begun: list[int] | None = None,
     ) -> Callable[..., Any]:
+        """``begun``: of a part of a graph, the kinds of the programs before it. The
+        first one begins a step."""
         check_operators(module)
         groups = Groups(self._policy, passes)
         graph = prepare(
@@ -248,7 +261,9 @@ class Backend:
         except Error as error:
             raise refused_by_numera(graph.module, text, error) from None
         self.programs.append(program)
-        draws = self._draws(kind)
+        draws = self._draws(kind, begins=kind == TRAINING and not begun)
+        if begun is not None:
+            begun.append(kind)
         if self._recorder is None or kind == INFERENCE:
             call = make_call(graph, program, draws, self._threads)
             if kind != BACKWARD:
@@ -268,12 +283,13 @@ class Backend:
         named = None
         if kind == BACKWARD:
             results: Any = module.graph.output_node().args[0]
-            listed = [*gradients.names, *(f"gradient {n}" for n in range(len(results)))]
-            formats = [groups.format_of(made_by(node)) for node in results]
-            named = list(zip(listed, formats))
+            named = [
+                (gradients_of(node), groups.format_of(made_by(node)))
+                for node in results
+            ]
         return self._recorder.call(graph, program, plain, draws, self._threads, named)
 
-    def _draws(self, kind: int) -> Callable[[], tuple[int, int]]:
+    def _draws(self, kind: int, begins: bool) -> Callable[[], tuple[int, int]]:
         """Seed and step of the next call of a graph.
 
         Training calls count steps. A backward call has the step of the call
@@ -282,7 +298,7 @@ class Backend:
 
         def next_call() -> tuple[int, int]:
             with self._lock:
-                if kind == TRAINING:
+                if begins:
                     if self._accumulation is not None:
                         self._accumulation.begin()
                     self.step += 1

@@ -165,11 +165,25 @@ def pow_scalar(base: Tensor, exponent: Any) -> Tensor:
     kind = torch.result_type(base, exponent)
     if kind != base.dtype:
         return aten.pow.Tensor_Scalar(base.to(kind), exponent)
-    if exponent in (_POWERS if base.is_floating_point() else (0, 1, 2, 3)):
+    if not base.is_floating_point():
+        return _whole_power(base, exponent)
+    if exponent in _POWERS:
         return _POWERS[exponent](base)
-    if not base.is_floating_point() or not float(exponent).is_integer():
+    if not float(exponent).is_integer():
         return NotImplemented
     return aten.pow.Tensor_Tensor(base, base.new_full([], float(exponent)))
+
+
+def _whole_power(base: Tensor, exponent: int) -> Tensor:
+    """A product for each bit of the exponent. (Eager mode refuses negative ones.)"""
+    result, square = torch.ones_like(base), base
+    while exponent > 0:
+        if exponent & 1:
+            result = result * square
+        exponent >>= 1
+        if exponent:
+            square = square * square
+    return result
 
 
 _POWERS: dict[Any, Callable[[Tensor], Tensor]] = {
@@ -187,9 +201,38 @@ _POWERS: dict[Any, Callable[[Tensor], Tensor]] = {
 def pow_tensor(base: Tensor, exponent: Tensor) -> Tensor:
     """Of the result's type both, which whole numbers are for torch-mlir in f64."""
     kind = torch.result_type(base, exponent)
-    if not kind.is_floating_point or base.dtype == exponent.dtype:
+    if not kind.is_floating_point:
+        return _whole_powers(base.to(kind), exponent.to(kind))
+    if base.dtype == exponent.dtype:
         return NotImplemented
     return aten.pow.Tensor_Tensor(base.to(kind), exponent.to(kind))
+
+
+def pow_of_number(base: Any, exponent: Tensor) -> Tensor:
+    kind = torch.result_type(base, exponent)
+    if kind.is_floating_point:
+        return NotImplemented
+    exponent = exponent.to(kind)
+    if base == 2:  # a bit, where there is one
+        bits = torch.iinfo(kind).bits
+        inside = (exponent >= 0) & (exponent < bits)
+        places = torch.where(inside, exponent, 0).to(kind)
+        shifted = torch.bitwise_left_shift(torch.ones_like(exponent), places)
+        return torch.where(inside, shifted, 0).to(kind)
+    return _whole_powers(exponent.new_full([], base), exponent)
+
+
+def _whole_powers(base: Tensor, exponent: Tensor) -> Tensor:
+    """A product for each bit of the exponents, modulo the type's 2^n."""
+    result, square = torch.ones_like(exponent), base
+    for bit in range(torch.iinfo(exponent.dtype).bits - 1):
+        taken = ((exponent >> bit) & 1) != 0
+        result = torch.where(taken, result * square, result)
+        square = square * square
+    odd = (exponent & 1) != 0
+    ones = torch.where((base == -1) & odd, -1, 1)
+    inverse = torch.where((base == 1) | (base == -1), ones, 0)
+    return torch.where(exponent < 0, inverse.to(result.dtype), result)
 
 
 # ---- activations ------------------------------------------------------------
@@ -212,7 +255,8 @@ def rrelu_with_noise_functional(
 ) -> tuple[Tensor, Tensor]:
     """In training, how many numbers are drawn depends on the elements."""
     if training:
-        return NotImplemented
+        noise = torch.ops.numera.slopes.default(self, lower, upper)
+        return self * noise, noise
     return torch.where(self > 0, self, self * ((lower + upper) / 2)), noise
 
 
@@ -252,6 +296,7 @@ TABLE: dict[Any, Any] = {
     aten.logaddexp2.default: logaddexp2,
     aten.pow.Tensor_Scalar: pow_scalar,
     aten.pow.Tensor_Tensor: pow_tensor,
+    aten.pow.Scalar: pow_of_number,
     aten.gelu.default: gelu,
     aten.rrelu_with_noise_functional.default: rrelu_with_noise_functional,
     aten.rrelu_with_noise_backward.default: rrelu_with_noise_backward,

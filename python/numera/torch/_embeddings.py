@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from numera.torch import _outside  # noqa: F401, which has operators
+
 aten = torch.ops.aten
 
 __all__ = ["TABLE"]
@@ -21,6 +23,10 @@ def _shares(places: Tensor, rows: Tensor, num_weights: int) -> Tensor:
     counts = places.new_zeros([num_weights])
     counts = aten.index_put(counts, [places], torch.ones_like(places), True)
     return rows / counts[places].unsqueeze(1)
+
+
+def sparse_embedding(weight: Tensor, indices: Tensor, padding: int | None) -> Tensor:
+    return aten.embedding(weight, indices)
 
 
 def embedding_dense_backward(
@@ -111,6 +117,22 @@ def _maxima(
     return result, found.view(shape)
 
 
+def _rows(
+    grad: Tensor,
+    offset2bag: Tensor,
+    bag_size: Tensor,
+    mode: int,
+    per_sample_weights: Tensor | None,
+) -> Tensor:
+    """The gradient of the row that each index takes."""
+    if mode == _MEAN:
+        grad = grad / bag_size.clamp(min=1).to(grad.dtype).unsqueeze(1)
+    rows = grad[offset2bag]
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.unsqueeze(1)
+    return rows
+
+
 def _embedding_bag_dense_backward(
     grad: Tensor,
     indices: Tensor,
@@ -132,11 +154,7 @@ def _embedding_bag_dense_backward(
         column = torch.arange(width).expand(grad.shape)
         places = [maximum_indices.reshape(-1), column.reshape(-1)]
         return aten.index_put(zeros, places, rows.reshape(-1), True)
-    if mode == _MEAN:
-        grad = grad / bag_size.clamp(min=1).to(grad.dtype).unsqueeze(1)
-    rows = grad[offset2bag]
-    if per_sample_weights is not None:
-        rows = rows * per_sample_weights.unsqueeze(1)
+    rows = _rows(grad, offset2bag, bag_size, mode, per_sample_weights)
     if scale_grad_by_freq:
         rows = _shares(indices, rows, num_weights)
     rows = torch.where((indices != padding_idx).unsqueeze(1), rows, 0.0)
@@ -157,8 +175,11 @@ def _embedding_bag_backward(
     per_sample_weights: Tensor | None,
     padding_idx: int = -1,
 ) -> Tensor:
-    if sparse:
-        return NotImplemented
+    if sparse and num_weights and indices.shape[0] and bag_size.shape[0]:
+        rows = _rows(grad, offset2bag, bag_size, mode, per_sample_weights)
+        return torch.ops.numera.sparse_rows.default(
+            rows, indices, num_weights, None if padding_idx < 0 else padding_idx
+        )
     return _embedding_bag_dense_backward(
         grad,
         indices,
@@ -187,6 +208,7 @@ def _embedding_bag_per_sample_weights_backward(
 
 
 TABLE: dict[Any, Any] = {
+    torch.ops.numera.sparse_embedding.default: sparse_embedding,
     aten.embedding_dense_backward.default: embedding_dense_backward,
     aten._embedding_bag.default: _embedding_bag,
     aten._embedding_bag_forward_only.default: _embedding_bag,

@@ -46,17 +46,23 @@ def run_in_parts(
     module: fx.GraphModule,
     foreign: Collection[str],
     compile: Callable[[fx.GraphModule], Callable[..., list[Any]]],
+    watch: Callable[[fx.GraphModule], torch.nn.Module] | None = None,
 ) -> Callable[..., list[Any]]:
-    """The graph as parts: `foreign` nodes run in PyTorch, others are compiled."""
+    """The graph as parts: `foreign` nodes run in PyTorch, others are compiled.
+
+    watch  what runs the parts of PyTorch instead of themselves.
+    """
     levels = _levels(module.graph, foreign)
     _sort(module.graph, levels)
     whole = split_module(
         module, module, lambda node: levels[node.name], keep_original_order=True
     )
     for name, part in list(whole.named_children()):
+        assert isinstance(part, fx.GraphModule)
         if int(name.rsplit("_", 1)[1]) % 2 == 0:
-            assert isinstance(part, fx.GraphModule)
             setattr(whole, name, _Part(compile, part))
+        elif watch is not None:
+            setattr(whole, name, watch(part))
     return whole.forward
 
 

@@ -88,6 +88,7 @@ def _lowered(
     from torch_mlir.extras.fx_importer import ContextCache, FxImporter
     from torch_mlir.passmanager import PassManager
 
+    from numera.torch._largest import places_of_nans
     from numera.torch._named import powers, renamed, stand_ins
     from numera.torch._order import sorts_to_loops
     from numera.torch._scan import scans_to_loops
@@ -121,6 +122,7 @@ def _lowered(
         try:
             renamed(module, targets)
             powers(module)
+            places_of_nans(module)
             sorts_to_loops(module)
             scatters_to_loops(module, _counted_from_the_end(graph))
             scans_to_loops(module, _named(graph, torch.ops.aten.logcumsumexp.default))

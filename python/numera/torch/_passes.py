@@ -17,8 +17,10 @@ __all__ = [
     "INFERENCE",
     "SUMS",
     "TRAINING",
+    "gradients_of",
     "made_by",
     "moved",
+    "name_gradients",
     "parameters",
     "passes_of",
 ]
@@ -95,7 +97,7 @@ def _parts_of(node: fx.Node) -> Sequence[int]:
     """The arguments that a gradient comes from, of what moves it or adds to it."""
     name = _name_of(node)
     given: tuple[Any, ...] = node.args
-    if name in _MOVES:
+    if name in _MOVES or name == "sparse_rows":
         parts = [0]
     elif name == "add":
         parts = [0, 1]
@@ -104,3 +106,26 @@ def _parts_of(node: fx.Node) -> Sequence[int]:
     else:
         return ()
     return [place for place in parts if isinstance(given[place], fx.Node)]
+
+
+# ---- names of gradients -----------------------------------------------------
+
+_GRADIENTS = "numera_gradients"
+
+
+def name_gradients(module: fx.GraphModule, names: Sequence[str]) -> None:
+    """Says of the nodes of a backward graph which gradients they are, where graphs of
+    parts have them as well. That of a sparse tensor is said of its rows."""
+    results: Any = module.graph.output_node().args[0]
+    listed = [*names, *(f"gradient {n}" for n in range(len(results)))]
+    for name, node in zip(listed, results):
+        if not isinstance(node, fx.Node):
+            continue
+        if _name_of(node) == "sparse_rows":
+            node = node.args[0]
+        node.meta.setdefault(_GRADIENTS, []).append(name)
+
+
+def gradients_of(node: Any) -> list[str]:
+    """The names of the gradients that a result is."""
+    return node.meta.get(_GRADIENTS, []) if isinstance(node, fx.Node) else []

@@ -291,36 +291,87 @@ def _adaptive_avg_pool2d_backward(grad: Tensor, input: Tensor) -> Tensor:
     return divided.expand([*lead, rows, tall, columns, wide]).reshape(input.shape)
 
 
-# ---- the largest elements of as many windows as are asked for ---------------
+# ---- the largest elements of windows, and where they are ---------------------
+
+
+def _largest(
+    input: Tensor, places: Sequence[Tensor], counts: Sequence[int]
+) -> tuple[Tensor, Tensor]:
+    """The largest elements of windows, and their places in a plane: the first of
+    equal ones, the last of NaN.
+
+    places  along each axis the elements of the windows, one window behind the other;
+            an element may stand in a window twice.
+    counts  how many windows there are.
+    """
+    dims = len(counts)
+    value, place = input, torch.zeros([], dtype=torch.int64)
+    for axis, taken in enumerate(places, -dims):
+        value = value.index_select(axis, taken)
+        place = place.unsqueeze(-1) * input.shape[axis] + taken
+    lead = value.shape[:-dims]
+    windows = [n for out, all in zip(counts, place.shape) for n in (out, all // out)]
+    order = [*range(0, 2 * dims, 2), *range(1, 2 * dims, 2)]
+    place = place.view(windows).permute(order).reshape([*counts, -1])
+    order = [*range(len(lead)), *(len(lead) + each for each in order)]
+    value = value.reshape([*lead, *windows]).permute(order)
+    value = value.reshape([*lead, *counts, -1])
+    place = place.expand(value.shape)
+    largest, first = value.max(-1, keepdim=True)
+    found = place.gather(-1, first).squeeze(-1)
+    absent = torch.where(value.isnan(), place, -1).amax(-1)
+    return largest.squeeze(-1), torch.where(absent >= 0, absent, found)
 
 
 def _adaptive_max_pool(input: Tensor, outs: Sequence[int]) -> tuple[Tensor, Tensor]:
     """Windows of several sizes: those that are short have their last elements again,
     which are the largest only where they were before."""
     sizes = input.shape[-len(outs) :]
-    if _divides(sizes, outs) or not input.numel():
+    if not input.numel():
         return NotImplemented
-    value = input
-    place = torch.zeros([], dtype=torch.int64)
-    for axis, (size, out) in enumerate(zip(sizes, outs), -len(outs)):
+    if len(outs) == 2 and _divides(sizes, outs):
+        kernel = [size // out for size, out in zip(sizes, outs)]
+        return aten.max_pool2d_with_indices.default(input, kernel)
+    places = []
+    for size, out in zip(sizes, outs):
         start, end = _bounds(size, out)
         longest = max(-(-(i + 1) * size // out) - i * size // out for i in range(out))
         within = torch.minimum(torch.arange(longest), (end - start - 1).unsqueeze(1))
-        taken = (start.unsqueeze(1) + within).reshape(-1)
-        value = value.index_select(axis, taken)
-        place = place.unsqueeze(-1) * size + taken
-    lead, count = value.shape[: -len(outs)], len(outs)
-    windows = [n for out, all in zip(outs, place.shape) for n in (out, all // out)]
-    order = [*range(0, 2 * count, 2), *range(1, 2 * count, 2)]
-    place = place.view(windows).permute(order).reshape([*outs, -1])
-    order = [*range(len(lead)), *(len(lead) + each for each in order)]
-    value = value.reshape([*lead, *windows]).permute(order).reshape([*lead, *outs, -1])
-    largest, first = value.max(-1, keepdim=True)
-    found = place.expand(value.shape).gather(-1, first)
-    largest, found = largest.squeeze(-1), found.squeeze(-1)
-    if count == 2:
+        places.append((start.unsqueeze(1) + within).reshape(-1))
+    largest, found = _largest(input, places, outs)
+    if len(outs) == 2:
         largest, found = _laid_out_as(largest, input), _laid_out_as(found, input)
     return largest, found
+
+
+def max_pool3d_with_indices(
+    input: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int] = (),
+    padding: Sequence[int] = (0,),
+    dilation: Sequence[int] = (1,),
+    ceil_mode: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """What lies outside of the tensor has the window's first element again."""
+    if not input.numel():
+        return NotImplemented
+    kernel = _full(kernel_size, 3)
+    stride = _full(stride, 3) if stride else kernel
+    places, counts = [], []
+    for size, reach, step, pad, apart in zip(
+        input.shape[-3:], kernel, stride, _full(padding, 3), _full(dilation, 3)
+    ):
+        room = size + 2 * pad - apart * (reach - 1) - 1
+        count = (room + (step - 1 if ceil_mode else 0)) // step + 1
+        if ceil_mode and (count - 1) * step >= size + pad:
+            count -= 1
+        start = (torch.arange(count) * step - pad).unsqueeze(1)
+        first = start + ((apart - 1 - start).clamp(min=0) // apart) * apart
+        taken = start + torch.arange(reach) * apart
+        inside = (taken >= 0) & (taken < size)
+        places.append(torch.where(inside, taken, first).reshape(-1))
+        counts.append(count)
+    return _largest(input, places, counts)
 
 
 # ---- results that are laid out anew, as pools of channels-last images are ---
@@ -373,6 +424,7 @@ TABLE: dict[Any, Any] = {
     aten.max_pool3d_with_indices_backward.default: max_pool3d_with_indices_backward,
     aten.adaptive_max_pool2d_backward.default: adaptive_max_pool2d_backward,
     aten.adaptive_max_pool3d_backward.default: adaptive_max_pool3d_backward,
+    aten.max_pool3d_with_indices.default: max_pool3d_with_indices,
     aten.avg_pool2d_backward.default: avg_pool2d_backward,
     aten.avg_pool3d_backward.default: avg_pool3d_backward,
     aten.adaptive_max_pool2d.default: _adaptive_max_pool,

@@ -123,6 +123,12 @@ ROUNDS = torch.ops.numera.quantize.default
 """The operator in graphs, which rounds between programs."""
 
 
+def rounds_to(node: Any) -> Format:
+    """The format that such a node of a graph rounds to."""
+    name = node.args[2]
+    return _casts.chosen("f32") if name is None else _found(name)
+
+
 def quantize(
     x: torch.Tensor,
     format: Spec | None,

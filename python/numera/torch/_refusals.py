@@ -19,8 +19,6 @@ from torch import fx
 
 from numera._errors import Error
 
-aten = torch.ops.aten
-
 __all__ = [
     "FALLBACK",
     "GraphError",
@@ -170,11 +168,6 @@ def check_operators(graph: fx.GraphModule) -> None:
                     node,
                     f"it has a sparse tensor ({tensor.layout}), which no program has",
                 )
-        if node.target is aten.rrelu_with_noise_functional.default:
-            # Without training it was decomposed (_elementwise.py).
-            raise GraphError(
-                node, "in training, how many numbers it draws depends on its elements"
-            )
     for node in graph.graph.find_nodes(op="get_attr"):
         path: Any = node.target
         held = functools.reduce(getattr, path.split("."), graph)

@@ -23,6 +23,9 @@ from numera._formats import Format
 from numera._programs import Program
 from numera.torch._call import make_call
 from numera.torch._graph import Graph
+from numera.torch._outside import SLOPES
+from numera.torch._passes import gradients_of
+from numera.torch._quantize import ROUNDS, rounds_to
 from numera.torch._random import Draw
 
 __all__ = ["Recorder", "names_of"]
@@ -64,12 +67,13 @@ class Recorder:
         plain: Program,
         draw: Callable[[], tuple[int, int]],
         threads: int,
-        named: Sequence[tuple[str, Format]] | None,
+        named: Sequence[tuple[Sequence[str], Format]] | None,
     ) -> Call:
         """As :func:`make_call`, and the shadow beside it.
 
         plain   the graph in f32.
-        named   of a backward pass: names and formats of its results.
+        named   of a backward pass: of each result the names that it has as a
+                gradient, and its format.
         """
         last: list[torch.Tensor] = []
         drawn = (0, 0)
@@ -98,13 +102,29 @@ class Recorder:
             self._seen[id(program)] = _Seen(program, kind, inputs, seed, step)
             expected = shadow(*map(self._shadow_of, arguments))
             self._keep(results, expected, named is None)
-            for (name, format), value, reference in zip(named or (), results, expected):
-                if isinstance(value, torch.Tensor) and value.is_floating_point():
-                    row = {"step": step, "name": name, "format": format.name}
-                    self.rows.append({**row, **_measured(value, reference, format)})
+            self._measure(step, named or (), results, expected)
             return results
 
         return invoke
+
+    def _measure(
+        self,
+        step: int,
+        named: Sequence[tuple[Sequence[str], Format]],
+        results: Sequence[Any],
+        expected: Sequence[Any],
+    ) -> None:
+        """Adds a row for each gradient."""
+        for (names, format), value, reference in zip(named, results, expected):
+            if not isinstance(value, torch.Tensor) or not value.is_floating_point():
+                continue
+            for name in names:
+                row = {"step": step, "name": name, "format": format.name}
+                self.rows.append({**row, **_measured(value, reference, format)})
+
+    def watch(self, step: Callable[[], int], part: fx.GraphModule) -> torch.nn.Module:
+        """What PyTorch runs between programs, and its shadow, which rounds nothing."""
+        return _Watched(self, step, part)
 
     def _shadow_of(self, argument: Any) -> Any:
         if not isinstance(argument, torch.Tensor):
@@ -117,7 +137,9 @@ class Recorder:
     def _keep(self, results: list[Any], expected: list[Any], is_new: bool) -> None:
         self._calls += is_new
         for value, reference in zip(results, expected):
-            if isinstance(value, torch.Tensor) and value is not reference:
+            if not isinstance(value, torch.Tensor) or value.is_sparse:
+                continue
+            if value is not reference:
                 # As it was; the model may write to it.
                 known = (self._calls, value, reference)
                 self._shadows.pop(value.data_ptr(), None)
@@ -137,6 +159,67 @@ class Recorder:
             rows = seen.program._layers_of(None, [(arrays, options)])
             found += [{"step": seen.step, "pass": seen.kind, **row} for row in rows]
         return found
+
+
+class _Watched(torch.nn.Module):
+    def __init__(
+        self, recorder: Recorder, step: Callable[[], int], part: fx.GraphModule
+    ) -> None:
+        super().__init__()
+        self._recorder, self._step, self._part = recorder, step, part
+        results: Any = part.graph.output_node().args[0]
+        self._is_single = isinstance(results, fx.Node)
+        nodes = [results] if self._is_single else results
+        self._named = [
+            (gradients_of(node), rounds_to(node))
+            if node.target is ROUNDS
+            else ([], None)
+            for node in nodes
+        ]
+
+    def forward(self, *arguments: Any) -> Any:
+        recorder, step = self._recorder, self._step()
+        run = _Noted(self._part)
+        found = run.run(*arguments)
+        # What comes before the first program of a step has the step before.
+        if not (recorder.measures(step) or recorder.measures(step + 1)):
+            return found
+        shadow = _Unrounded(self._part, run.noted)
+        expected = shadow.run(*map(recorder._shadow_of, arguments))
+        results, references = (
+            [each] if self._is_single else list(each) for each in (found, expected)
+        )
+        recorder._keep(results, references, False)
+        if recorder.measures(step):
+            recorder._measure(step, self._named, results, references)
+        return found
+
+
+class _Noted(fx.Interpreter):
+    """Keeps what nodes make that draw."""
+
+    def __init__(self, part: fx.GraphModule) -> None:
+        super().__init__(part)
+        self.noted: dict[str, Any] = {}
+
+    def run_node(self, n: fx.Node) -> Any:
+        found = super().run_node(n)
+        if n.target is SLOPES:
+            self.noted[n.name] = found
+        return found
+
+
+class _Unrounded(fx.Interpreter):
+    def __init__(self, part: fx.GraphModule, noted: dict[str, Any]) -> None:
+        super().__init__(part)
+        self.noted = noted
+
+    def run_node(self, n: fx.Node) -> Any:
+        if n.name in self.noted:
+            return self.noted[n.name]
+        if n.target is ROUNDS:
+            return self.fetch_args_kwargs_from_env(n)[0][0].clone()
+        return super().run_node(n)
 
 
 def _measured(value: Any, reference: Any, format: Format) -> dict[str, Any]:
