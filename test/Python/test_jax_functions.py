@@ -202,7 +202,7 @@ def test_the_gamma_function_holds_in_eight_bits():
 
 def test_what_jax_has_for_some_platforms_alone_is_refused():
     with pytest.raises(numera.Error) as caught:
-        nj.jit(lambda a: jnp.linalg.eigvalsh(a))(DEFINITE)
+        nj.jit(lambda a: jnp.linalg.eigvals(a).real)(DEFINITE)
     assert str(caught.value) == (
-        "cannot compile 'eigh': JAX has no operations of StableHLO for it"
+        "cannot compile 'eig': JAX has no operations of StableHLO for it"
     )

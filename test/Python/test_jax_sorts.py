@@ -43,6 +43,9 @@ SAME = {
     "one element and none": (lambda x: (jnp.sort(x[:1], 0), jnp.sort(x[:0], 0)), X),
     "top_k": (lambda x: (lax.top_k(x, 3), lax.top_k(x, 2, axis=0)), X),
     "top_k of equal ones": (lambda x: lax.top_k(x, 6), TIES),
+    "top_k of zeros": (
+        lambda x: lax.top_k(x, 5), jnp.array([0.0, -0.0, 0.0, -0.0, -1.0, -0.0]),
+    ),
     "top_k with NaN": (lambda x: lax.top_k(x, 5), ODD),
     "top_k of integers": (lambda i: lax.top_k(i, 4), TIES.astype(jnp.int32)),
     "medians and quantiles": (

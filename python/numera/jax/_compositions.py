@@ -34,17 +34,22 @@ def _option(options: dict[str, str], name: str) -> str:
 
 
 def _top_k(options: dict[str, str], x: jax.ShapeDtypeStruct) -> Callable[..., Any]:
-    """The end of a sort in reverse, so that the first of equal elements comes first."""
+    """The end of a sort in reverse, so that the first of equal elements comes first.
+    The negative zero is below the other one."""
     k = int(_option(options, "k"))
 
     def top_k(x: jax.Array) -> tuple[jax.Array, jax.Array]:
         last = x.ndim - 1
         places = lax.rev(lax.broadcasted_iota(jnp.int32, x.shape, last), (last,))
-        found = lax.sort((lax.rev(x, (last,)), places), num_keys=1)
-        values, places = (
-            lax.slice_in_dim(lax.rev(each, (last,)), 0, k, axis=last) for each in found
+        x = lax.rev(x, (last,))
+        found = (x, places)
+        if jnp.issubdtype(x.dtype, jnp.floating):
+            found = (x, jnp.where(x == 0, ~jnp.signbit(x), True), places)
+        found = lax.sort(found, num_keys=len(found) - 1)
+        return tuple(
+            lax.slice_in_dim(lax.rev(each, (last,)), 0, k, axis=last)
+            for each in (found[0], found[-1])
         )
-        return values, places
 
     return top_k
 

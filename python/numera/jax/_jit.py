@@ -159,25 +159,32 @@ class Jitted:
         @functools.wraps(self._fun)
         def of_vectors(*vectors: Any) -> Any:
             # As vectors no argument is a batch (D8): a call is one sample.
-            results = flat(
-                *(
-                    _signed(x, dtype).reshape(shape)
-                    for x, (shape, dtype, _) in zip(vectors, avals)
+            rest = iter(vectors)
+            leaves = []
+            for shape, dtype, _ in avals:
+                parts = [next(rest) for _ in range(_count(dtype))]
+                x = jax.lax.complex(*parts) if len(parts) > 1 else parts[0]
+                leaves.append(_signed(x, dtype).reshape(shape))
+            results = flat(*leaves)
+            found[:] = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in results]
+            return tuple(
+                part
+                for x in results
+                for part in (
+                    (x.real, x.imag)
+                    if _count(x.dtype) > 1
+                    else (_signed(x, _signless(x.dtype)),)
                 )
             )
-            for x in results:
-                if x.dtype.kind == "c":
-                    raise Error(f"a result of {x.dtype}; return its real and imag")
-            found[:] = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in results]
-            return tuple(_signed(x, _signless(x.dtype)) for x in results)
 
         given = [
             jax.ShapeDtypeStruct(
                 (math.prod(shape),) if len(shape) > 1 else shape,
-                _signless(dtype),
+                _part(dtype),
                 weak_type=weak,
             )
             for shape, dtype, weak in avals
+            for _ in range(_count(dtype))
         ]
         before, _tracing.within = _tracing.within, True
         try:
@@ -273,13 +280,37 @@ class Jitted:
 
 def _run(compiled: _Compiled, step: int, leaves: Sequence[Any]) -> list[Any]:
     run = compiled.run
-    inputs = [_lent(x, tensor) for x, tensor in zip(leaves, run.inputs)]
+    parts = [part for x in leaves for part in _parts(x)]
+    inputs = [_lent(part, tensor) for part, tensor in zip(parts, run.inputs)]
     found = run(*inputs, step=step)
-    results = found if isinstance(found, tuple) else (found,)
-    return [
-        jax.numpy.asarray(y.view(x.dtype) if y.dtype != x.dtype else y)
-        for y, x in zip(results, compiled.results)
-    ]
+    rest = iter(found if isinstance(found, tuple) else (found,))
+    results = []
+    for x in compiled.results:
+        if _count(x.dtype) > 1:
+            y = np.empty(x.shape, x.dtype)
+            y.real, y.imag = next(rest), next(rest)
+        else:
+            y = next(rest)
+        results.append(jax.numpy.asarray(y.view(x.dtype) if y.dtype != x.dtype else y))
+    return results
+
+
+# ---- numbers as programs have them ------------------------------------------
+
+
+def _count(dtype: Any) -> int:
+    """How many tensors of a program a tensor is: complex numbers are pairs."""
+    return 2 if dtype.kind == "c" else 1
+
+
+def _part(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type of each of them."""
+    return np.empty(0, dtype).real.dtype if _count(dtype) > 1 else _signless(dtype)
+
+
+def _parts(x: Any) -> tuple[Any, ...]:
+    array = np.asarray(x)
+    return (array.real, array.imag) if _count(array.dtype) > 1 else (x,)
 
 
 def _lent(x: Any, tensor: Any) -> Any:
@@ -308,13 +339,17 @@ def _aval(x: Any) -> tuple[tuple[int, ...], np.dtype[Any], bool]:
     dtype = aval.dtype
     if not isinstance(dtype, np.dtype):
         raise Error(f"an argument of {dtype}; use jax.random.key_data")
-    if dtype.kind == "c" or dtype.itemsize < 4 and _is_float(dtype):
-        raise Error(f"an argument of {dtype}, expected f32, f64, integers or booleans")
+    if dtype.itemsize < 4 and _is_float(dtype):
+        raise Error(
+            f"an argument of {dtype}, expected f32, f64, complex numbers of them, "
+            f"integers or booleans"
+        )
     return aval.shape, dtype, aval.weak_type
 
 
 def _is_float(dtype: Any) -> bool:
-    return bool(jax.numpy.issubdtype(dtype, jax.numpy.floating))
+    """Whether a number has a gradient: also complex ones have."""
+    return bool(jax.numpy.issubdtype(dtype, jax.numpy.inexact))
 
 
 def _floats(avals: Sequence[Any]) -> list[int]:

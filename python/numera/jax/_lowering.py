@@ -15,7 +15,7 @@ from typing import Any
 import jax
 
 from numera._errors import Error
-from numera.jax import _replace
+from numera.jax import _eigen, _replace
 
 __all__ = ["TORCH_MLIR", "file_to_linalg", "to_linalg"]
 
@@ -31,6 +31,9 @@ _LINALG = (
     "func.func(stablehlo-legalize-to-linalg),canonicalize,cse)"
 )
 _DIALECTS = ("arith", "builtin", "func", "linalg", "math", "scf", "tensor")
+
+
+_eigen.register()
 
 
 def _check_version() -> None:

@@ -14,10 +14,11 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-__all__ = ["cholesky", "qr", "reflections", "triangular_solve"]
+__all__ = ["cholesky", "over_batches", "qr", "reflections", "triangular_solve"]
 
 
-def _over_batches(function: Callable[..., Any], batches: int) -> Callable[..., Any]:
+def over_batches(function: Callable[..., Any], batches: int) -> Callable[..., Any]:
+    """A function of matrices, for each of those behind the first dimensions."""
     for _ in range(batches):
         function = jax.vmap(function)
     return function
@@ -34,7 +35,7 @@ def cholesky(options: dict[str, str], a: jax.ShapeDtypeStruct) -> Callable[..., 
         found = _cholesky(a if lower else a.T)
         return found if lower else found.T
 
-    return _over_batches(one, a.ndim - 2)
+    return over_batches(one, a.ndim - 2)
 
 
 def _cholesky(a: jax.Array) -> Any:
@@ -65,7 +66,7 @@ def triangular_solve(
         x = _solve(a, b if left else b.T, lower != (transposed == left), unit)
         return x if left else x.T
 
-    return _over_batches(one, a.ndim - 2)
+    return over_batches(one, a.ndim - 2)
 
 
 def _solve(a: jax.Array, b: jax.Array, lower: bool, unit: bool) -> Any:
@@ -112,7 +113,7 @@ def qr(a: jax.Array) -> tuple[jax.Array, jax.Array]:
 
         return lax.fori_loop(0, count, reflect, (a, jnp.zeros(count, a.dtype)))
 
-    found: tuple[jax.Array, jax.Array] = _over_batches(one, a.ndim - 2)(a)
+    found: tuple[jax.Array, jax.Array] = over_batches(one, a.ndim - 2)(a)
     return found
 
 
@@ -130,5 +131,5 @@ def reflections(a: jax.Array, taus: jax.Array) -> jax.Array:
 
         return lax.fori_loop(0, count, reflect, identity)
 
-    found: jax.Array = _over_batches(one, a.ndim - 2)(a, taus)
+    found: jax.Array = over_batches(one, a.ndim - 2)(a, taus)
     return found
