@@ -3,7 +3,8 @@
 
     complex, real, imag, convert       nothing, or one of a pair
     what moves numbers; add, subtract  the same of both parts
-    dot_general                        four of them, a sum and a difference
+    loops, branches, scatters          `_complex_regions`
+    dot_general, convolution           four of them, a sum and a difference
     what `_fourier` has; reduce (sum)  a call of a function that JAX lowers
 
 An imaginary part that is zero everywhere is left out.
@@ -20,7 +21,7 @@ from torch_mlir import ir
 
 from numera import _pieces as p
 from numera._errors import Error
-from numera.jax import _fourier, _functions
+from numera.jax import _complex_regions, _fourier, _functions
 
 __all__ = ["split"]
 
@@ -32,6 +33,10 @@ _HALVES = frozenset(
         *("dynamic_update_slice", "select"),
     )
 )
+
+
+_WHOLE = ("stablehlo.reduce", "stablehlo.scatter", "stablehlo.reduce_window")
+"""Operations whose regions are not rewritten by themselves."""
 
 
 def split(
@@ -48,7 +53,7 @@ def split(
         values = [*operation.operands, *operation.results]
         if any(_is_complex(value.type) for value in values):
             found.append(operation)
-            if operation.name == "stablehlo.reduce":
+            if operation.name in _WHOLE:
                 return ir.WalkResult.SKIP
         return ir.WalkResult.ADVANCE
 
@@ -89,7 +94,17 @@ class _Split:
             for value in operation.operands
             if _is_complex(value.type)
         )
-        if not known or len(operation.results) != 1:
+        if not known:
+            return False
+        if operation.name in _complex_regions.CONTROL:
+            _complex_regions.rewrite(
+                operation,
+                self.pairs,
+                lambda kind: _part_type(kind) if _is_complex(kind) else None,
+                self._imaginary,
+            )
+            return True
+        if len(operation.results) != 1:
             return False
         made = self._made(operation)
         if made is None:
@@ -114,11 +129,15 @@ class _Split:
             return self._imaginary(given[0])
         if name == "stablehlo.constant":
             return _constant(operation)
+        if name == "stablehlo.iota":
+            return _same(operation, []), None
         if name == "stablehlo.convert":
             return self._converted(operation, given[0])
         if name in _HALVES:
             return self._halves(operation, given)
-        if name == "stablehlo.dot_general":
+        if name in _WHOLE[1:]:
+            return self._windows(operation, given)
+        if name in ("stablehlo.dot_general", "stablehlo.convolution"):
             return self._product(operation, *given)
         function = _function(operation)
         return (
@@ -154,6 +173,21 @@ class _Split:
                 for pair, is_one in zip(given, complexes)
             ],
         )
+
+    def _windows(self, operation: Any, given: Sequence[Any]) -> Any:
+        kind = _part_type(operation.results[0].type)
+        parts = []
+        for imaginary in (False, True):
+            operands = [
+                pair[0]
+                if not imaginary or not _is_complex(value.type)
+                else self._imaginary(pair)
+                for pair, value in zip(given, operation.operands)
+            ]
+            parts.append(
+                _complex_regions.of_parts(operation, operands, kind, kind.element_type)
+            )
+        return None if any(each is None for each in parts) else tuple(parts)
 
     def _product(self, operation: Any, x: Any, y: Any) -> Any:
         def product(first: Any, second: Any) -> Any:
@@ -250,7 +284,7 @@ def _constant(operation: Any) -> Any:
     # Python has no type for such an attribute.
     text = operation.operation.get_asm(enable_debug_info=False)
     pairs = re.findall(r"\(([^(),]+),([^(),]+)\)", text)
-    numbers = np.array([[float(x) for x in pair] for pair in pairs], "f8")
+    numbers = np.array([[_number(x) for x in pair] for pair in pairs], "f8")
     if not len(numbers):
         return None
     parts = []
@@ -258,6 +292,15 @@ def _constant(operation: Any) -> Any:
         part = np.broadcast_to(part if len(part) > 1 else part[0], len(part))
         parts.append(_tensor(part, _part_type(kind)))
     return parts[0], parts[1] if numbers[:, 1].any() else None
+
+
+def _number(text: str) -> float:
+    """What MLIR prints: infinities and NaN as their bits."""
+    if not text.strip().startswith("0x"):
+        return float(text)
+    bits = int(text, 16)
+    wide = len(text.strip()) > 10
+    return float(np.array(bits, "u8" if wide else "u4").view("f8" if wide else "f4"))
 
 
 def _tensor(numbers: Any, kind: Any) -> Any:

@@ -16,6 +16,8 @@ _TYPES = {
     **{f"i{bits}": np.dtype(f"i{bits // 8}") for bits in (8, 16, 32, 64)},
     **{f"ui{bits}": np.dtype(f"u{bits // 8}") for bits in (8, 16, 32, 64)},
     "i1": np.dtype(bool),
+    "complex<f32>": np.dtype("c8"),
+    "complex<f64>": np.dtype("c16"),
 }
 
 
@@ -40,7 +42,7 @@ class Functions:
         key += f" {[str(operand.type) for operand in operands]}"
         if key not in self.made:
             avals = [aval(operand.type) for operand in operands]
-            wide = any(each is not None and each.dtype.itemsize == 8 for each in avals)
+            wide = any(each is not None and each.dtype.itemsize >= 8 for each in avals)
             with jax.enable_x64(wide):
                 lowered = self.lower(function, *avals)
             self.made[key] = self._add(lowered)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from numera.jax import _compositions, _functions
+from numera.jax import _analytic, _compositions, _functions
 
 __all__ = ["replace"]
 
@@ -81,6 +81,12 @@ class _Replacement:
         operands = list(operation.operands)
         of_chlo = operation.name.startswith("chlo.")
         composite = operation.name == "stablehlo.composite"
+        if any("complex<" in str(operand.type) for operand in operands):
+            function = _analytic.TABLE.get(name)
+            if function is None:
+                return None
+            callee = self.functions.callee(name, function, operands)
+            return "func.call", operands, {"callee": callee}
         if name in _OPERATIONS and (of_chlo or composite):
             return f"math.{name}", operands, {}
         if name == "square" and of_chlo:
