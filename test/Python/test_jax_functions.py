@@ -48,6 +48,9 @@ def batches(a, b):
 SAME = {
     "erf_inv": (lambda x: lax.erf_inv(x / 9), X),
     "erf_inv at edges": (lax.erf_inv, EDGES),
+    "modified Bessel functions": (
+        lambda x: (special.i0(x), special.i0e(x), special.i1(x), special.i1e(x * 9)), X,
+    ),
     "lgamma": (lax.lgamma, X),
     "lgamma at edges": (lax.lgamma, EDGES),
     "digamma": (lax.digamma, X),
@@ -91,6 +94,9 @@ def test_in_f64_it_is_jax():
     with jax.enable_x64(True):
         x = jnp.asarray(np.linspace(0.1, 11.9, 40))
         found, expected = nj.jit(f, optimization=0)(x), f(x)
+        more = jnp.asarray(np.linspace(-90, 90, 41))
+        found += (nj.jit(lax.bessel_i1e, optimization=0)(more),)
+        expected += (lax.bessel_i1e(more),)
     for each, other in zip(found, expected):
         np.testing.assert_allclose(each, other, rtol=1e-13, atol=1e-14)
 

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from numera.jax import _gammas, _matrices
+from numera.jax import _bessel, _gammas, _matrices
 
 __all__ = ["TABLE"]
 
@@ -106,6 +106,7 @@ TABLE: dict[str, Make] = {
     "lgamma": _always(_gammas.lgamma),
     "digamma": _always(_gammas.digamma),
     "polygamma": _always(_gammas.polygamma),
+    "bessel_i1e": _always(_bessel.i1e),
     "zeta": _always(_gammas.zeta),
     "stablehlo.cholesky": _matrices.cholesky,
     "stablehlo.triangular_solve": _matrices.triangular_solve,
