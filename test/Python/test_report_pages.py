@@ -7,6 +7,7 @@ import numera
 import numpy as np
 import pytest
 from chains import X, chain
+from marks import long
 from pages import THEMES, Reader, browsed
 
 
@@ -34,6 +35,7 @@ def test_a_page_needs_nothing_else(page):
     assert list(page.parent.iterdir()) == [page]
 
 
+@long
 def test_a_page_of_200_layers(page, tmp_path):
     names = [f"layer{i}" for i in range(100)]
     found = numera.report(

@@ -14,10 +14,11 @@ pytest.importorskip("torch_mlir")
 import numera
 import numera.torch
 import torch.nn.functional as F
+from marks import slow
 from numera.torch._decompositions import table
 from numera.torch._passes import INFERENCE
 from torch import nn
-from torch_calls import call, compiled, gradients, graph_of, slow
+from torch_calls import call, compiled, gradients, graph_of
 from torch_models import MLP, NAMES, make
 
 pytestmark = pytest.mark.usefixtures("fresh_dynamo")

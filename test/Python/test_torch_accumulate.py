@@ -11,7 +11,8 @@ import numera
 import numera.torch
 import torch_models
 from torch.nn import functional as F
-from torch_calls import long, run_in_processes
+from marks import long
+from torch_calls import run_in_processes
 
 pytestmark = pytest.mark.usefixtures("fresh_dynamo")
 

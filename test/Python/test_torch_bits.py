@@ -6,7 +6,8 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch_mlir")
 
-from torch_calls import compiled, long, run_in_processes, slow
+from marks import long, slow
+from torch_calls import compiled, run_in_processes
 from torch_models import MLP
 
 

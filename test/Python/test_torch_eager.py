@@ -12,7 +12,7 @@ import numera
 import numera.torch
 from torch import nn
 from torch.nn import functional as F
-from torch_calls import agree
+from torch_calls import agree, call
 
 
 @pytest.fixture(autouse=True)
@@ -285,3 +285,71 @@ def test_bernoulli_and_histograms():
     counts, drawn = net(experts, share)
     assert counts.equal(torch.histc(experts, bins=128, min=0, max=127))
     assert abs(drawn.mean() - 0.3) < 0.015
+
+
+def test_the_first_nan_is_the_largest_and_the_smallest():
+    x = torch.randn(5, 6)
+    x[0, 3] = x[1, 0] = x[1, 4] = x[2, 5] = math.nan
+    x[3, 1], x[3, 2] = math.inf, -math.inf
+
+    def model(x):
+        some = [
+            *x.max(1),
+            *x.min(0),
+            x.argmax(1),
+            x.argmin(1),
+            x.argmax(),
+            x[3:].argmax(),
+        ]
+        return some + [x.amax(1), *torch.aminmax(x[3:])]
+
+    agree(model, x)
+    x = x[:3]
+    for found in (call(lambda x: x.max(1)[1], x, format="posit16"), x.argmax(1)):
+        assert found.tolist() == [3, 0, 5]
+
+
+def test_signs_sizes_and_truths():
+    x, y = (
+        torch.tensor([*SPECIAL, 0.0]),
+        torch.tensor([1.0, -2, 0, -0.0, 3, -1, 2, -0.0]),
+    )
+    x, y = x.repeat_interleave(8), y.repeat(8)
+    whole = torch.arange(-3, 4)
+
+    def model(x, y, i):
+        results = [torch.signbit(x), torch.copysign(x, y), torch.copysign(y, -2.0)]
+        results += [torch.hypot(x, y), torch.angle(y), y.logical_not(), torch.sgn(y)]
+        results += [
+            torch.logical_and(x, y),
+            torch.logical_or(x > 0, y),
+            x.logical_xor(y),
+        ]
+        results += [i & 3, i | 4, i ^ 1, ~i, i << 2, i >> 1, torch.signbit(i)]
+        return *results, torch.full_like(x, 2).fill_(3.0) + y
+
+    agree(model, x, y, whole)
+
+
+def test_elements_that_are_put_elsewhere():
+    def model(x, y, v):
+        results = [torch.block_diag(x, v, y[:2]), torch.diagonal_scatter(x, v[:4], 1)]
+        results += [
+            torch.diagonal_scatter(x, v[:2], -2),
+            x.masked_scatter(y > 0, v.repeat(4)),
+        ]
+        results += [F.pad(x[None], (2, 1), "replicate")]
+        results += [F.pad(x[None], (1, 1, 0, 2), "replicate")]
+        return *results, torch.addmv(v[:4], x, v, beta=0.5, alpha=2)
+
+    agree(model, torch.randn(4, 5), torch.randn(4, 5), torch.randn(5))
+
+
+def test_distances_and_norms():
+    def model(x, y):
+        kinds = (0, 0.5, 1, 2, 3, math.inf)
+        results = [torch.cdist(x, y, p) for p in kinds] + [torch.dist(x, y[:4], 3)]
+        orders = (0, 1, 3, math.inf, -math.inf)
+        return results + [torch.linalg.vector_norm(x, p, 1) for p in orders]
+
+    agree(model, torch.randn(4, 5), torch.randn(6, 5))

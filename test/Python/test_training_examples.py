@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from marks import long
 
 EXAMPLES = pathlib.Path(__file__).parents[2] / "examples/training"
 
@@ -36,6 +37,7 @@ def test_fixed_point_needs_stochastic_rounding():
     assert nearest > f32 + 0.1
 
 
+@long
 def test_updates_stall_unless_something_keeps_them():
     found = losses("stalled_updates.py", 500, "bf16")
     f32 = found.pop("bf16 master f32")
@@ -44,12 +46,14 @@ def test_updates_stall_unless_something_keeps_them():
     assert all(abs(loss - f32) < 0.03 for loss in found.values())
 
 
+@long
 def test_errors_of_eight_bits_need_range_or_scaling():
     found = losses("eight_bits.py", 100, "E4M3, errors E4M3")
     scaled, plain = found.values()
     assert plain > 2.25 and plain > scaled + 0.1
 
 
+@long
 def test_scaled_blocks_of_eight_bits_suffice():
     f32, mxfp8, mxfp4 = losses("microscaling.py", 50, "f32", "mxfp8", "mxfp4").values()
     assert abs(mxfp8 - f32) < 0.1 < mxfp4 - f32

@@ -7,19 +7,10 @@ import subprocess
 import sys
 
 import numera.torch
-import pytest
 import torch
 from numera.torch._decompositions import table
 from numera.torch._passes import INFERENCE
 from torch.fx.experimental.proxy_tensor import make_fx
-
-slow = pytest.mark.skipif(
-    "NUMERA_SLOW_TESTS" not in os.environ, reason="NUMERA_SLOW_TESTS is not set"
-)
-long = pytest.mark.skipif(
-    os.environ.get("NUMERA_TESTS") != "all" and "NUMERA_SLOW_TESTS" not in os.environ,
-    reason="NUMERA_TESTS is not all",
-)
 
 
 def compiled(model, *args, **options):

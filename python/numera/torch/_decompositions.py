@@ -19,9 +19,11 @@ from numera.torch import (
     _embeddings,
     _grids,
     _losses,
+    _moves,
     _norms,
     _pools,
     _recurrent,
+    _signs,
     _sorts,
     _windows,
 )
@@ -67,9 +69,11 @@ _OURS = (
     _embeddings,
     _grids,
     _losses,
+    _moves,
     _norms,
     _pools,
     _recurrent,
+    _signs,
     _sorts,
     _windows,
 )
