@@ -353,3 +353,20 @@ def test_distances_and_norms():
         return results + [torch.linalg.vector_norm(x, p, 1) for p in orders]
 
     agree(model, torch.randn(4, 5), torch.randn(6, 5))
+
+
+def test_gammas_and_quantiles():
+    x = torch.cat([torch.rand(20) * 9, -torch.rand(9) * 5, torch.tensor([1.0, 2.0])])
+
+    def model(x, u, n):
+        results = [torch.lgamma(x), torch.digamma(x), torch.lgamma(n)]
+        results += [torch.polygamma(2, x.abs()), torch.mvlgamma(x.abs() + 2, 3)]
+        with torch.no_grad():
+            results += [torch.special.zeta(x.abs() + 1.5, 1.0)]
+        return (
+            *results,
+            torch.erfinv(u),
+            torch.distributions.Beta(x.abs(), 2).log_prob(u),
+        )
+
+    agree(model, x, torch.rand(31) * 0.98 + 0.01, torch.arange(1, 5))

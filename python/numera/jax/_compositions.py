@@ -7,6 +7,7 @@ of its attributes (as MLIR prints them) and operands; docs/JAX.md says what they
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from numera.jax import _bessel, _gammas, _matrices
+from numera import _gammas, _quantiles
+from numera.jax import _bessel, _matrices
 
 __all__ = ["TABLE"]
 
@@ -56,31 +58,6 @@ def _top_k(options: dict[str, str], x: jax.ShapeDtypeStruct) -> Callable[..., An
 
 # ---- elementary functions ---------------------------------------------------
 
-_CENTRAL = (
-    *(2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06),
-    *(0.00021858087, -0.00125372503, -0.00417768164, 0.246640727, 1.50140941),
-)
-_TAIL = (
-    *(-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844),
-    *(0.00573950773, -0.0076224613, 0.00943887047, 1.00167406, 2.83297682),
-)
-
-
-def erf_inv(x: jax.Array) -> jax.Array:
-    """Giles, Approximating the erfinv function (GPU Computing Gems, 2012), as XLA has
-    it for f32; of f64 two steps of Newton's follow."""
-    w = -jnp.log1p(-(x * x))
-    central = w < 5
-    w = jnp.where(central, w - 2.5, jnp.sqrt(w) - 3)
-    p = jnp.where(central, _CENTRAL[0], _TAIL[0]).astype(x.dtype)
-    for near, far in zip(_CENTRAL[1:], _TAIL[1:]):
-        p = jnp.where(central, near, far).astype(x.dtype) + p * w
-    y = p * x
-    if x.dtype == jnp.float64:
-        for _ in range(2):
-            y = y - (lax.erf(y) - x) * (0.886226925452758 * jnp.exp(y * y))
-    return jnp.where(abs(x) == 1, x * jnp.inf, y)
-
 
 def is_finite(x: jax.Array) -> jax.Array:
     """Of infinities, NaN and NaR the difference is none."""
@@ -100,14 +77,14 @@ def next_after(x: jax.Array, y: jax.Array) -> jax.Array:
 
 TABLE: dict[str, Make] = {
     "top_k": _top_k,
-    "erf_inv": _always(erf_inv),
+    "erf_inv": _always(functools.partial(_quantiles.erf_inv, jnp, lax.erf)),
     "stablehlo.is_finite": _always(is_finite),
     "next_after": _always(next_after),
-    "lgamma": _always(_gammas.lgamma),
-    "digamma": _always(_gammas.digamma),
-    "polygamma": _always(_gammas.polygamma),
+    "lgamma": _always(functools.partial(_gammas.lgamma, jnp)),
+    "digamma": _always(functools.partial(_gammas.digamma, jnp)),
+    "polygamma": _always(functools.partial(_gammas.polygamma, jnp)),
     "bessel_i1e": _always(_bessel.i1e),
-    "zeta": _always(_gammas.zeta),
+    "zeta": _always(functools.partial(_gammas.zeta, jnp)),
     "stablehlo.cholesky": _matrices.cholesky,
     "stablehlo.triangular_solve": _matrices.triangular_solve,
     "Qr": _always(_matrices.qr),

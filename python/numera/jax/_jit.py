@@ -18,7 +18,7 @@ import numpy as np
 from numera import _programs
 from numera._errors import Error
 from numera._request import Path, Spec
-from numera.jax import _lowering
+from numera.jax import _lowering, _tensors
 
 __all__ = ["Jitted", "jit"]
 
@@ -112,7 +112,7 @@ class Jitted:
         moving = [x for n, x in enumerate(args) if n not in names]
         named = {k: x for k, x in kwargs.items() if k not in names}
         leaves, tree = jax.tree.flatten((moving, named))
-        avals = tuple(map(_aval, leaves))
+        avals = tuple(map(_tensors.aval, leaves))
         return leaves, _Signature(tree, tuple(fixed), avals, pulls=False)
 
     def _flat(self, signature: _Signature, out: list[Any]) -> Callable[..., Any]:
@@ -162,9 +162,9 @@ class Jitted:
             rest = iter(vectors)
             leaves = []
             for shape, dtype, _ in avals:
-                parts = [next(rest) for _ in range(_count(dtype))]
+                parts = [next(rest) for _ in range(_tensors.count(dtype))]
                 x = jax.lax.complex(*parts) if len(parts) > 1 else parts[0]
-                leaves.append(_signed(x, dtype).reshape(shape))
+                leaves.append(_tensors.signed(x, dtype).reshape(shape))
             results = flat(*leaves)
             found[:] = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in results]
             return tuple(
@@ -172,19 +172,19 @@ class Jitted:
                 for x in results
                 for part in (
                     (x.real, x.imag)
-                    if _count(x.dtype) > 1
-                    else (_signed(x, _signless(x.dtype)),)
+                    if _tensors.count(x.dtype) > 1
+                    else (_tensors.signed(x, _tensors.signless(x.dtype)),)
                 )
             )
 
         given = [
             jax.ShapeDtypeStruct(
                 (math.prod(shape),) if len(shape) > 1 else shape,
-                _part(dtype),
+                _tensors.part(dtype),
                 weak_type=weak,
             )
             for shape, dtype, weak in avals
-            for _ in range(_count(dtype))
+            for _ in range(_tensors.count(dtype))
         ]
         before, _tracing.within = _tracing.within, True
         try:
@@ -200,9 +200,11 @@ class Jitted:
     ) -> tuple[Callable[..., Any], list[Any]]:
         """The function of leaves and of what comes back of its results that are
         floats, which returns the gradients of leaves that are floats."""
-        floats = _floats(signature.avals)
+        floats = _tensors.floats(signature.avals)
         results = self._find(signature._replace(pulls=False))[1].results
-        cotangents = [(x.shape, x.dtype, False) for x in results if _is_float(x.dtype)]
+        cotangents = [
+            (x.shape, x.dtype, False) for x in results if _tensors.is_float(x.dtype)
+        ]
 
         def pulled(*values: Any) -> Any:
             leaves = list(values[: len(signature.avals)])
@@ -217,7 +219,7 @@ class Jitted:
             return pull(
                 tuple(
                     next(back)
-                    if _is_float(x.dtype)
+                    if _tensors.is_float(x.dtype)
                     else np.zeros(x.shape, jax.dtypes.float0)
                     for x in results
                 )
@@ -252,13 +254,15 @@ class Jitted:
             back = [
                 x
                 for x, result in zip(cotangents, self._find(signature)[1].results)
-                if _is_float(result.dtype)
+                if _tensors.is_float(result.dtype)
             ]
             pulls = signature._replace(pulls=True)
             found = iter(self._callback(pulls, step, (*leaves, *back)))
             zero = np.zeros((), jax.dtypes.float0)
             gradients = [
-                next(found) if _is_float(dtype) else np.zeros(shape, jax.dtypes.float0)
+                next(found)
+                if _tensors.is_float(dtype)
+                else np.zeros(shape, jax.dtypes.float0)
                 for shape, dtype, _ in signature.avals
             ]
             return (zero, *gradients)
@@ -280,80 +284,19 @@ class Jitted:
 
 def _run(compiled: _Compiled, step: int, leaves: Sequence[Any]) -> list[Any]:
     run = compiled.run
-    parts = [part for x in leaves for part in _parts(x)]
-    inputs = [_lent(part, tensor) for part, tensor in zip(parts, run.inputs)]
+    parts = [part for x in leaves for part in _tensors.parts(x)]
+    inputs = [_tensors.lent(part, tensor) for part, tensor in zip(parts, run.inputs)]
     found = run(*inputs, step=step)
     rest = iter(found if isinstance(found, tuple) else (found,))
     results = []
     for x in compiled.results:
-        if _count(x.dtype) > 1:
+        if _tensors.count(x.dtype) > 1:
             y = np.empty(x.shape, x.dtype)
             y.real, y.imag = next(rest), next(rest)
         else:
             y = next(rest)
         results.append(jax.numpy.asarray(y.view(x.dtype) if y.dtype != x.dtype else y))
     return results
-
-
-# ---- numbers as programs have them ------------------------------------------
-
-
-def _count(dtype: Any) -> int:
-    """How many tensors of a program a tensor is: complex numbers are pairs."""
-    return 2 if dtype.kind == "c" else 1
-
-
-def _part(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type of each of them."""
-    return np.empty(0, dtype).real.dtype if _count(dtype) > 1 else _signless(dtype)
-
-
-def _parts(x: Any) -> tuple[Any, ...]:
-    array = np.asarray(x)
-    return (array.real, array.imag) if _count(array.dtype) > 1 else (x,)
-
-
-def _lent(x: Any, tensor: Any) -> Any:
-    """An array for a program: flat, and without what makes it unsigned."""
-    array = np.asarray(x, order="C")
-    if array.dtype != tensor.dtype:
-        array = (
-            array.view(tensor.dtype)
-            if array.dtype.kind == "u"
-            else array.astype(tensor.dtype)  # a number of Python
-        )
-    return array.reshape(-1) if array.ndim > 1 else array
-
-
-def _signless(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """What a program takes and gives in place of unsigned integers."""
-    return np.dtype(f"i{dtype.itemsize}") if dtype.kind == "u" else dtype
-
-
-def _signed(x: Any, dtype: np.dtype[Any]) -> Any:
-    return x if x.dtype == dtype else jax.lax.bitcast_convert_type(x, dtype)
-
-
-def _aval(x: Any) -> tuple[tuple[int, ...], np.dtype[Any], bool]:
-    aval = jax.typeof(x)
-    dtype = aval.dtype
-    if not isinstance(dtype, np.dtype):
-        raise Error(f"an argument of {dtype}; use jax.random.key_data")
-    if dtype.itemsize < 4 and _is_float(dtype):
-        raise Error(
-            f"an argument of {dtype}, expected f32, f64, complex numbers of them, "
-            f"integers or booleans"
-        )
-    return aval.shape, dtype, aval.weak_type
-
-
-def _is_float(dtype: Any) -> bool:
-    """Whether a number has a gradient: also complex ones have."""
-    return bool(jax.numpy.issubdtype(dtype, jax.numpy.inexact))
-
-
-def _floats(avals: Sequence[Any]) -> list[int]:
-    return [place for place, (_, dtype, _) in enumerate(avals) if _is_float(dtype)]
 
 
 def _static(

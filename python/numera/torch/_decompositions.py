@@ -17,6 +17,7 @@ from torch._decomp import core_aten_decompositions, get_decompositions
 from numera.torch import (
     _elementwise,
     _embeddings,
+    _gammas,
     _grids,
     _losses,
     _moves,
@@ -67,6 +68,7 @@ _MORE = (
 _OURS = (
     _elementwise,
     _embeddings,
+    _gammas,
     _grids,
     _losses,
     _moves,

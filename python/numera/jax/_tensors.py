@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Arrays of JAX as tensors of programs: complex numbers are pairs, and unsigned integers
+have no sign."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from numera._errors import Error
+
+__all__ = [
+    "aval",
+    "count",
+    "floats",
+    "is_float",
+    "lent",
+    "part",
+    "parts",
+    "signed",
+    "signless",
+]
+
+
+def count(dtype: Any) -> int:
+    """How many tensors of a program a tensor is: complex numbers are pairs."""
+    return 2 if dtype.kind == "c" else 1
+
+
+def part(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type of each of them."""
+    return np.empty(0, dtype).real.dtype if count(dtype) > 1 else signless(dtype)
+
+
+def parts(x: Any) -> tuple[Any, ...]:
+    array = np.asarray(x)
+    return (array.real, array.imag) if count(array.dtype) > 1 else (x,)
+
+
+def lent(x: Any, tensor: Any) -> Any:
+    """An array for a program: flat, and without what makes it unsigned."""
+    array = np.asarray(x, order="C")
+    if array.dtype != tensor.dtype:
+        array = (
+            array.view(tensor.dtype)
+            if array.dtype.kind == "u"
+            else array.astype(tensor.dtype)  # a number of Python
+        )
+    return array.reshape(-1) if array.ndim > 1 else array
+
+
+def signless(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """What a program takes and gives in place of unsigned integers."""
+    return np.dtype(f"i{dtype.itemsize}") if dtype.kind == "u" else dtype
+
+
+def signed(x: Any, dtype: np.dtype[Any]) -> Any:
+    return x if x.dtype == dtype else jax.lax.bitcast_convert_type(x, dtype)
+
+
+def aval(x: Any) -> tuple[tuple[int, ...], np.dtype[Any], bool]:
+    aval = jax.typeof(x)
+    dtype = aval.dtype
+    if not isinstance(dtype, np.dtype):
+        raise Error(f"an argument of {dtype}; use jax.random.key_data")
+    if dtype.itemsize < 4 and is_float(dtype):
+        raise Error(
+            f"an argument of {dtype}, expected f32, f64, complex numbers of them, "
+            f"integers or booleans"
+        )
+    return aval.shape, dtype, aval.weak_type
+
+
+def is_float(dtype: Any) -> bool:
+    """Whether a number has a gradient: also complex ones have."""
+    return bool(jax.numpy.issubdtype(dtype, jax.numpy.inexact))
+
+
+def floats(avals: Sequence[Any]) -> list[int]:
+    return [place for place, (_, dtype, _) in enumerate(avals) if is_float(dtype)]
