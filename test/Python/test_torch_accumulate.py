@@ -10,8 +10,8 @@ pytest.importorskip("torch_mlir")
 import numera
 import numera.torch
 import torch_models
-from torch.nn import functional as F
 from marks import long
+from torch.nn import functional as F
 from torch_calls import run_in_processes
 
 pytestmark = pytest.mark.usefixtures("fresh_dynamo")

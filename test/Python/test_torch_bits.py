@@ -10,7 +10,6 @@ from marks import long, slow
 from torch_calls import compiled, run_in_processes
 from torch_models import MLP
 
-
 pytestmark = pytest.mark.usefixtures("fresh_dynamo")
 
 

@@ -39,8 +39,9 @@ def _sweeps(size: int, dtype: Any) -> int:
 
 
 def _rotation(first: Any, second: Any, beside: Any) -> tuple[Any, Any]:
-    """The sine, and the tangent of half, of the angle by which `beside` becomes zero, of the diagonal
-    numbers of two rows; of none where it changes neither of them."""
+    """Of the angle by which `beside` becomes zero, beside the diagonal numbers of two
+    rows: the sine, and the tangent of half of it. It is none where `beside` changes
+    neither of the two."""
     none = (first + beside == first) & (second + beside == second)
     tau = (second - first) / jnp.where(none, 1, 2 * beside)
     tangent = 1 / (abs(tau) + jnp.sqrt(1 + tau * tau))
@@ -51,7 +52,8 @@ def _rotation(first: Any, second: Any, beside: Any) -> tuple[Any, Any]:
 
 
 def _rotated(a: jax.Array, p: Any, q: Any, turn: Any, axis: int) -> jax.Array:
-    """Two rows, or columns, turned: by the half angle little is added where the angle is small."""
+    """Two rows, or columns, turned. With the half angle what is added is small where the
+    angle is."""
     sine, half = turn
     x, y = (lax.dynamic_index_in_dim(a, k, axis) for k in (p, q))
     a = lax.dynamic_update_slice_in_dim(a, x - sine * (y + half * x), p, axis)
