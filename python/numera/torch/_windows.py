@@ -254,7 +254,45 @@ def unfold_backward(
     return sums.movedim(0, dim)
 
 
+# ---- edges ------------------------------------------------------------------
+
+
+def constant_pad(self: Tensor, pad: Sequence[int], value: Any = 0) -> Tensor:
+    """What a negative edge takes away goes first: in MLIR, a tensor whose edges add
+    nothing to its sizes is the tensor itself."""
+    if all(edge >= 0 for edge in pad):
+        return NotImplemented
+    for place, edge in enumerate(pad):
+        axis = self.dim() - 1 - place // 2
+        if edge < 0:
+            kept = self.shape[axis] + edge
+            self = self.narrow(axis, -edge if place % 2 == 0 else 0, kept)
+    edges = [max(edge, 0) for edge in pad]
+    return aten.constant_pad_nd(self, edges, value) if any(edges) else self.clone()
+
+
+def replication_pad_backward(
+    grad: Tensor, self: Tensor, padding: Sequence[int]
+) -> Tensor:
+    """Each element has the sum of its copies."""
+    count = len(padding) // 2
+    sizes = self.shape[-count:]
+    places = torch.zeros([], dtype=torch.int64)
+    for axis, size in enumerate(sizes):
+        first, wide = padding[2 * (count - 1 - axis)], grad.shape[axis - count]
+        along = (torch.arange(wide) - first).clamp(0, size - 1)
+        places = places.unsqueeze(-1) * size + along
+    rows = grad.flatten(-count).movedim(-1, 0)
+    sums = rows.new_zeros([sizes.numel(), *rows.shape[1:]])
+    sums = aten.index_put(sums, [places.reshape(-1)], rows, True)
+    return sums.movedim(0, -1).reshape(self.shape)
+
+
 TABLE: dict[Any, Any] = {
+    aten.constant_pad_nd.default: constant_pad,
+    aten.replication_pad1d_backward.default: replication_pad_backward,
+    aten.replication_pad2d_backward.default: replication_pad_backward,
+    aten.replication_pad3d_backward.default: replication_pad_backward,
     aten.convolution.default: convolution,
     aten.convolution_backward.default: convolution_backward,
     aten.upsample_bilinear2d.default: upsample_bilinear2d,
