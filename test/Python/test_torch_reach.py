@@ -6,8 +6,9 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch_mlir")
 
+from numera.torch import _experts
 from torch.nn import functional as F
-from torch_calls import compiled
+from torch_calls import call, compiled
 
 pytestmark = pytest.mark.usefixtures("fresh_dynamo")
 
@@ -42,3 +43,34 @@ def test_edges_repeat_what_is_nearest():
         return y, F.pad(x[0], (1, 2), mode="replicate")
 
     agree(model, torch.randn(2, 3, 4, 5))
+
+
+def by_expert(x, weights, ends):
+    """Rows times the matrix of their expert."""
+    starts = [0, *ends.tolist()]
+    parts = [x[starts[e] : starts[e + 1]] @ weights[e] for e in range(len(weights))]
+    return torch.cat([*parts, x.new_zeros(len(x) - starts[-1], weights.shape[2])])
+
+
+@pytest.fixture
+def experts():
+    """The operators as the package `transformers` registers them."""
+    schema = "(Tensor input, Tensor weight, Tensor offs) -> Tensor"
+    with torch.library._scoped_library("transformers", "DEF") as library:
+        library.define(f"grouped_mm_fallback{schema}")
+        library.impl("grouped_mm_fallback", by_expert, "CPU")
+        yield torch.ops.transformers.grouped_mm_fallback
+
+
+def test_rows_go_to_the_matrices_of_experts(experts):
+    """The second expert has no row, and the last two rows have no expert."""
+    x, weights, slope = torch.randn(6, 3), torch.randn(3, 3, 4), torch.randn(6, 4)
+    ends = torch.tensor([1, 1, 4], dtype=torch.int32)
+    found = call(experts, x, weights, ends)
+    torch.testing.assert_close(found, by_expert(x, weights, ends))
+    found = call(_experts.grouped_mm, x.T, slope, ends)
+    kept = torch.zeros(3, 6, 1)
+    kept[0, :1] = kept[2, 1:4] = 1
+    torch.testing.assert_close(found, x.T @ (kept * slope))
+    found = call(lambda *given: _experts.backward(*given)[0], x, weights, ends, slope)
+    torch.testing.assert_close(found, by_expert(slope, weights.mT, ends))

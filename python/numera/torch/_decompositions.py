@@ -17,6 +17,7 @@ from torch._decomp import core_aten_decompositions, get_decompositions
 from numera.torch import (
     _elementwise,
     _embeddings,
+    _experts,
     _gammas,
     _grids,
     _losses,
@@ -68,6 +69,7 @@ _MORE = (
 _OURS = (
     _elementwise,
     _embeddings,
+    _experts,
     _gammas,
     _grids,
     _losses,
@@ -81,9 +83,13 @@ _OURS = (
 )
 
 
-@functools.cache
 def table() -> dict[Any, Any]:
     """Decompositions by operator, for AOTAutograd."""
+    return {**_known(), **_experts.registered()}
+
+
+@functools.cache
+def _known() -> dict[Any, Any]:
     known = {
         operator: function
         for operator, function in core_aten_decompositions().items()
