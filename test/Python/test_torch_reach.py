@@ -7,6 +7,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("torch_mlir")
 
 from numera.torch import _experts
+from torch import nn
 from torch.nn import functional as F
 from torch_calls import call, compiled
 
@@ -15,6 +16,7 @@ pytestmark = pytest.mark.usefixtures("fresh_dynamo")
 
 def values_and_gradients(function, inputs):
     given = [x.detach().clone().requires_grad_(x.is_floating_point()) for x in inputs]
+    torch.manual_seed(0)
     results = function(*given)
     torch.manual_seed(1)
     loss = sum((torch.randn(each.shape) * each).sum() for each in results)
@@ -43,6 +45,29 @@ def test_edges_repeat_what_is_nearest():
         return y, F.pad(x[0], (1, 2), mode="replicate")
 
     agree(model, torch.randn(2, 3, 4, 5))
+
+
+def test_elements_are_dropped_between_recurrent_layers():
+    both = nn.LSTM(3, 4, 2, dropout=0.5, bidirectional=True, batch_first=True)
+    plain = nn.GRU(8, 4, 3, dropout=0.3)
+
+    def model(x, hidden):
+        y, (_, cell) = both(x)
+        return cell, *plain(y, hidden)
+
+    agree(model, torch.randn(2, 3, 3), torch.randn(3, 3, 4))
+
+
+def test_slices_are_assigned_step_by_step():
+    def model(x):
+        turned = x.transpose(1, 2).exp()
+        states, state = torch.zeros_like(turned), turned[:, 0]
+        for step in range(3):
+            state = state * 0.5 + turned[:, step]
+            states[:, step] = state
+        return (states.transpose(1, 2) * x,)
+
+    agree(model, torch.randn(2, 4, 3))
 
 
 def by_expert(x, weights, ends):

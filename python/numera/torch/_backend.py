@@ -43,6 +43,7 @@ from numera.torch._passes import (
     passes_of,
 )
 from numera.torch._policy import Groups, Policy
+from numera.torch._recurrent import dropout_between_layers
 from numera.torch._refusals import FALLBACK, GraphError, check_operators
 from numera.torch._stats import Recorder, names_of
 
@@ -107,7 +108,8 @@ class Backend:
             inference_compiler=self._compiler(INFERENCE, saved),
             decompositions=table(),
         )
-        return compiler(graph, inputs)
+        with dropout_between_layers():
+            return compiler(graph, inputs)
 
     def __repr__(self) -> str:
         return f"<numera.torch.Backend in {self._policy}>"

@@ -91,6 +91,13 @@ def put(
     return made.view(self.shape)
 
 
+def new_empty_strided(
+    self: Tensor, size: Any, stride: Any, dtype: Any = None, **_: Any
+) -> Tensor:
+    """What a slice is assigned to in a backward pass; how it lies says nothing."""
+    return self.new_zeros(size, dtype=dtype)
+
+
 # ---- remainders and quotients -----------------------------------------------
 
 
@@ -278,6 +285,7 @@ TABLE: dict[Any, Any] = {
     aten.eq.Tensor: equal,
     aten.eq.Scalar: equal,
     aten.index_put.default: index_put,
+    aten.new_empty_strided.default: new_empty_strided,
     aten.put.default: put,
     aten.isnan.default: isnan,
     aten.isfinite.default: isfinite,

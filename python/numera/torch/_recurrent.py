@@ -1,18 +1,58 @@
 # SPDX-License-Identifier: MIT
-"""Layers of LSTM as PyTorch calls them where the input has no gradient: one layer in
-one direction, step by step."""
+"""Recurrent layers: the dropout between them, and layers of LSTM as PyTorch calls them
+where the input has no gradient, one layer in one direction, step by step."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+from unittest import mock
 
 import torch
 from torch import Tensor
+from torch._decomp import decompositions
 
 aten = torch.ops.aten
 
-__all__ = ["TABLE"]
+__all__ = ["TABLE", "dropout_between_layers"]
+
+
+@contextlib.contextmanager
+def dropout_between_layers() -> Iterator[None]:
+    """While graphs are traced: PyTorch 2.13 drops no elements between recurrent layers
+    that it decomposes, as eager mode does."""
+    whole: Callable[..., Any] = decompositions._rnn_helper
+
+    def layers(
+        input: Tensor,
+        hidden: Sequence[Any],
+        params: Sequence[Any],
+        has_biases: bool,
+        num_layers: int,
+        dropout: float,
+        train: bool,
+        bidirectional: bool,
+        batch_first: bool,
+        layer: Any,
+    ) -> Any:
+        value = input.transpose(0, 1) if batch_first else input
+        count = 2 if bidirectional else 1
+        last: list[Any] = []
+        for first in range(0, num_layers * count, count):
+            if first and train and dropout:
+                value = torch.dropout(value, dropout, True)
+            own = slice(first, first + count)
+            value, ends = whole(
+                *(value, hidden[own], params[own], has_biases, 1),
+                *(0.0, train, bidirectional, False, layer),
+            )
+            last += ends
+        return value.transpose(0, 1) if batch_first else value, last
+
+    with mock.patch.object(decompositions, "_rnn_helper", layers):
+        yield
+
 
 _LSTM = 2
 """Of `mode`."""
