@@ -103,7 +103,24 @@ def test_arguments_that_are_refused():
     f = numera.jax.jit(lambda x: x)
     with pytest.raises(numera.Error, match="an argument of bfloat16, expected f32"):
         f(normal(4, 8).astype(jnp.bfloat16))
-    with pytest.raises(numera.Error, match=r"use jax.random.key_data"):
-        f(jax.random.key(0))
     with pytest.raises(numera.Error, match="unknown format 'posit61'"):
         numera.jax.jit(lambda x: x, format="posit61")(normal(4, 8))
+
+
+def test_keys_of_random_numbers_are_arguments_and_results():
+    def step(state, x):
+        key, drawn = jax.random.split(state["key"])
+        mask = jax.random.bernoulli(drawn, 0.5, x.shape)
+        return {"key": key, "more": jax.random.split(drawn, 3)}, (x * mask).sum()
+
+    state, x = {"key": jax.random.key(1)}, jax.numpy.arange(8.0)
+    compiled = numera.jax.jit(step, format="f32")
+    expected, total = jax.jit(step)(state, x)
+    for found, value in (compiled(state, x), jax.jit(compiled)(state, x)):
+        assert float(value) == float(total)
+        for name, key in expected.items():
+            assert found[name].dtype == key.dtype
+            data = jax.random.key_data(found[name])
+            assert (data == jax.random.key_data(key)).all()
+    slope = jax.grad(lambda x: compiled(state, x)[1])(x)
+    assert (slope == jax.grad(lambda x: step(state, x)[1])(x)).all()

@@ -18,7 +18,7 @@ import numpy as np
 from numera import _programs
 from numera._errors import Error
 from numera._request import Path, Spec
-from numera.jax import _lowering, _tensors
+from numera.jax import _keys, _lowering, _tensors
 
 __all__ = ["Jitted", "jit"]
 
@@ -37,6 +37,8 @@ class _Compiled(NamedTuple):
     results: tuple[jax.ShapeDtypeStruct, ...]
     tree: Any
     """How results are put together."""
+    keys: tuple[Any, ...]
+    """Which of them are keys of random numbers."""
 
 
 class _Signature(NamedTuple):
@@ -46,6 +48,8 @@ class _Signature(NamedTuple):
     fixed: tuple[tuple[Any, Any], ...]
     """Static arguments, by place or name."""
     avals: tuple[tuple[tuple[int, ...], np.dtype[Any], bool], ...]
+    keys: tuple[Any, ...]
+    """Which of them are keys of random numbers."""
     pulls: bool
     """Whether it is the gradient."""
 
@@ -112,22 +116,26 @@ class Jitted:
         moving = [x for n, x in enumerate(args) if n not in names]
         named = {k: x for k, x in kwargs.items() if k not in names}
         leaves, tree = jax.tree.flatten((moving, named))
+        leaves, keys = _keys.as_data(leaves)
         avals = tuple(map(_tensors.aval, leaves))
-        return leaves, _Signature(tree, tuple(fixed), avals, pulls=False)
+        return leaves, _Signature(tree, tuple(fixed), avals, keys, pulls=False)
 
     def _flat(self, signature: _Signature, out: list[Any]) -> Callable[..., Any]:
-        """The function of leaves that returns leaves; the tree goes to ``out``."""
+        """The function of leaves that returns leaves; the tree goes to ``out``, and
+        which leaves are keys."""
 
         @functools.wraps(self._fun)
         def flat(*leaves: Any) -> Any:
-            args, kwargs = jax.tree.unflatten(signature.tree, leaves)
+            given = _keys.as_keys(leaves, signature.keys)
+            args, kwargs = jax.tree.unflatten(signature.tree, given)
             for place, value in signature.fixed:
                 if isinstance(place, int):
                     args.insert(place, value)
                 else:
                     kwargs[place] = value
             results, tree = jax.tree.flatten(self._fun(*args, **kwargs))
-            out.append(tree)
+            results, keys = _keys.as_data(results)
+            out.append((tree, keys))
             return tuple(map(jax.numpy.asarray, results))  # numbers, too
 
         return flat
@@ -193,7 +201,7 @@ class Jitted:
             _tracing.within = before
         program = _programs.compile(text, seed=self._seed, **options)
         (function,) = program.functions.values()
-        return program, _Compiled(function, tuple(found), trees[-1])
+        return program, _Compiled(function, tuple(found), *trees[-1])
 
     def _pulled(
         self, signature: _Signature, flat: Callable[..., Any]
@@ -238,7 +246,7 @@ class Jitted:
             results = self._traced(signature)(step, *leaves)
         else:
             results = _run(compiled, int(step), leaves)
-        return jax.tree.unflatten(compiled.tree, results)
+        return jax.tree.unflatten(compiled.tree, _keys.as_keys(results, compiled.keys))
 
     def _traced(self, signature: _Signature) -> Callable[..., Any]:
         """The function of leaves by a callback, with a gradient."""

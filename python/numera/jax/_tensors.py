@@ -64,9 +64,7 @@ def signed(x: Any, dtype: np.dtype[Any]) -> Any:
 def aval(x: Any) -> tuple[tuple[int, ...], np.dtype[Any], bool]:
     aval = jax.typeof(x)
     dtype = aval.dtype
-    if not isinstance(dtype, np.dtype):
-        raise Error(f"an argument of {dtype}; use jax.random.key_data")
-    if dtype.itemsize < 4 and is_float(dtype):
+    if not isinstance(dtype, np.dtype) or dtype.itemsize < 4 and is_float(dtype):
         raise Error(
             f"an argument of {dtype}, expected f32, f64, complex numbers of them, "
             f"integers or booleans"
