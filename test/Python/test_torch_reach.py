@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What models of other packages are made of: values and gradients are eager mode's."""
 
+import math
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -68,6 +70,32 @@ def test_slices_are_assigned_step_by_step():
         return (states.transpose(1, 2) * x,)
 
     agree(model, torch.randn(2, 4, 3))
+
+
+def test_numbers_come_before_tensors():
+    def model(x, i):
+        quotients = [torch.div(n, x, rounding_mode="floor") for n in (256, 7.5)]
+        rests = torch.cat([7 % x, 7 % i, (i << 2) >> 1])
+        return torch.cat([*quotients, torch.xlogy(2, x.abs()), rests])
+
+    x, i = torch.tensor([3.0, -2.5, 7.0, 0.3, -8.0]), torch.tensor([3, -2, 7])
+    torch.testing.assert_close(call(model, x, i), model(x, i))
+
+
+def test_lengths_of_vectors():
+    agree(lambda x: (torch.hypot(x, x.roll(1)),), torch.randn(5))
+    x = torch.tensor([math.inf, math.nan, 0.0, 1e30, -math.inf])
+    y = torch.tensor([1.0, 1.0, 0.0, 1e30, math.nan])
+    found = call(torch.hypot, x, y)
+    torch.testing.assert_close(found, torch.hypot(x, y), equal_nan=True)
+
+
+def test_a_tensor_of_the_model_is_both_operands():
+    def model(x):
+        sigma = torch.tensor([[1.5]])  # as a Gaussian kernel has it
+        return (x / (2 * sigma * sigma) + torch.cat([sigma, sigma]),)
+
+    agree(model, torch.randn(2, 3))
 
 
 def by_expert(x, weights, ends):

@@ -115,8 +115,14 @@ def remainder(self: Tensor, other: Any) -> Tensor:
     return torch.where(turned, rest + other, rest)
 
 
-def floor_divide(self: Tensor, other: Any) -> Tensor:
+def remainder_of_number(self: Any, other: Tensor) -> Tensor:
+    return aten.remainder.Tensor(_like(self, other), other)
+
+
+def floor_divide(self: Any, other: Any) -> Tensor:
     """What the remainder leaves, divided, which is a whole number but for rounding."""
+    if not isinstance(self, Tensor):
+        self = _like(self, other)
     other = _like(other, self)
     if not (self.is_floating_point() or other.is_floating_point()):
         left = self - torch.remainder(self, other)
@@ -131,8 +137,37 @@ def floor_divide(self: Tensor, other: Any) -> Tensor:
     return torch.where(other == 0, self / other, floor)
 
 
-def div_mode(self: Tensor, other: Any, rounding_mode: str | None = None) -> Tensor:
+def div_mode(self: Any, other: Any, rounding_mode: str | None = None) -> Tensor:
     return floor_divide(self, other) if rounding_mode == "floor" else NotImplemented
+
+
+# ---- numbers beside tensors -------------------------------------------------
+
+
+def xlogy_of_number(self: Any, other: Tensor) -> Tensor:
+    return aten.xlogy.Tensor(_like(self, other), other)
+
+
+def shifted_left(self: Tensor, other: Any) -> Tensor:
+    return aten.bitwise_left_shift.Tensor(self, _like(other, self))
+
+
+def shifted_right(self: Tensor, other: Any) -> Tensor:
+    return aten.bitwise_right_shift.Tensor(self, _like(other, self))
+
+
+# ---- lengths ----------------------------------------------------------------
+
+
+def hypot(self: Tensor, other: Tensor) -> Tensor:
+    """The larger one times the root of 1 + (smaller / larger)², which overflows
+    where the result does."""
+    one, two = self.abs(), other.abs()
+    high, low = torch.maximum(one, two), torch.minimum(one, two)
+    share = torch.where(high == 0, 0.0, low / high)
+    share = torch.where(high == low, (high != 0).to(high.dtype), share)
+    length = high * torch.sqrt(1 + share * share)
+    return torch.where(isinf(one), one, torch.where(isinf(two), two, length))
 
 
 # ---- logarithms of sums -----------------------------------------------------
@@ -295,6 +330,11 @@ TABLE: dict[Any, Any] = {
     aten.fmod.Scalar: fmod,
     aten.remainder.Tensor: remainder,
     aten.remainder.Scalar: remainder,
+    aten.remainder.Scalar_Tensor: remainder_of_number,
+    aten.xlogy.Scalar_Self: xlogy_of_number,
+    aten.bitwise_left_shift.Tensor_Scalar: shifted_left,
+    aten.bitwise_right_shift.Tensor_Scalar: shifted_right,
+    aten.hypot.default: hypot,
     aten.floor_divide.default: floor_divide,
     aten.floor_divide.Scalar: floor_divide,
     aten.div.Tensor_mode: div_mode,

@@ -202,13 +202,23 @@ def _is_laid_anew(node: fx.Node) -> bool:
 
 def _part_uses(graph: fx.Graph, node: fx.Node) -> None:
     """A node for each use of a tensor that a graph holds, as torch-mlir's importer
-    wants it."""
-    for user in list(node.users)[1:]:
+    wants it, also where an operator takes it twice."""
+    free = [node]
+
+    def own(each: fx.Node) -> fx.Node:
+        if each is not node:
+            return each
+        if free:
+            return free.pop()
+        with graph.inserting_before(node):
+            other = graph.get_attr(str(node.target))
+        other.meta.update(node.meta)
+        return other
+
+    for user in list(node.users):
         if user.op == "call_function":
-            with graph.inserting_before(node):
-                other = graph.get_attr(str(node.target))
-            other.meta.update(node.meta)
-            user.replace_input_with(node, other)
+            user.args = fx.node.map_arg(user.args, own)
+            user.kwargs = fx.node.map_arg(user.kwargs, own)
 
 
 def _is_copied(node: Any) -> bool:
