@@ -41,10 +41,10 @@ def test_edges_take_away_as_much_as_they_add():
     agree(model, torch.randn(2, 5, 4))
 
 
-def test_edges_repeat_what_is_nearest():
+def test_edges_repeat_what_is_nearest_and_elements_move():
     def model(x):
         y = F.pad(x, (2, -1, -1, 3), mode="replicate")
-        return y, F.pad(x[0], (1, 2), mode="replicate")
+        return y, F.pad(x[0], (1, 2), mode="replicate"), x.roll(7)
 
     agree(model, torch.randn(2, 3, 4, 5))
 

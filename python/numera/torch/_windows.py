@@ -288,7 +288,15 @@ def replication_pad_backward(
     return sums.movedim(0, -1).reshape(self.shape)
 
 
+def roll(self: Tensor, shifts: Sequence[int], dims: Sequence[int] = ()) -> Tensor:
+    """Without dimensions, elements move as if they were in a row."""
+    if dims:
+        return NotImplemented
+    return aten.roll(self.reshape(-1), shifts, [0]).view(self.shape)
+
+
 TABLE: dict[Any, Any] = {
+    aten.roll.default: roll,
     aten.constant_pad_nd.default: constant_pad,
     aten.replication_pad1d_backward.default: replication_pad_backward,
     aten.replication_pad2d_backward.default: replication_pad_backward,
