@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import os
 import pathlib
-import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -86,21 +85,30 @@ def _need(*packages: str) -> None:
 
 def _write(path: pathlib.Path, content: bytes) -> None:
     """Completely or not at all."""
-    handle, made = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    made = path.with_name(f".{path.name}.{os.getpid()}")
+    nameless = _nameless(path.parent)
+    handle = made.open("xb") if nameless is None else os.fdopen(nameless, "wb")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with handle as file:
             file.write(content)
-        os.chmod(made, 0o666 & ~_umask())
+            file.flush()
+            if nameless is not None:
+                # Only with a folder is the link followed.
+                os.link(f"/proc/self/fd/{nameless}", made, src_dir_fd=nameless)
         os.replace(made, path)
     except BaseException:
-        os.unlink(made)
+        made.unlink(missing_ok=True)
         raise
 
 
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
+def _nameless(folder: pathlib.Path) -> int | None:
+    """A file that goes with this process; None where the system has none."""
+    if not os.path.isdir("/proc/self/fd"):
+        return None
+    try:
+        return os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o666)
+    except (AttributeError, OSError):
+        return None
 
 
 def add(commands: Any) -> None:

@@ -7,6 +7,7 @@
 #include "numera/Runtime/Npy.h"
 
 #include "NpyHeader.h"
+#include "numera/Runtime/NewFile.h"
 
 #include <bit>
 #include <cerrno>
@@ -154,32 +155,14 @@ bool writeAndClose(int descriptor, const Array &array) {
   return written && closed;
 }
 
-/// Creates a file beside `path` that nobody else has, and names it in `name`.
-/// Not mkstemp: the result is to have the permissions the umask gives.
-int openTemporary(const char *path, std::string &name) {
-  std::string stem = std::string(path) + ".tmp" + std::to_string(getpid());
-  for (unsigned i = 0;; ++i) {
-    name = stem + "." + std::to_string(i);
-    int descriptor =
-        open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor >= 0 || errno != EEXIST)
-      return descriptor;
-  }
-}
-
-/// Sets errno on failure and leaves no file behind.
+/// Sets errno on failure and leaves no file behind. The result has the
+/// permissions that the umask gives.
 bool replaceFile(const char *path, const Array &array) {
-  std::string temporary;
-  int descriptor = openTemporary(path, temporary);
-  if (descriptor < 0)
+  std::optional<NewFile> file = NewFile::create(path, 0666);
+  if (!file)
     return false;
-  if (writeAndClose(descriptor, array) &&
-      std::rename(temporary.c_str(), path) == 0)
-    return true;
-  int reason = errno;
-  unlink(temporary.c_str());
-  errno = reason;
-  return false;
+  int descriptor = fcntl(file->descriptor(), F_DUPFD_CLOEXEC, 0);
+  return descriptor >= 0 && writeAndClose(descriptor, array) && file->keep();
 }
 
 bool writeInPlace(const char *path, const Array &array) {

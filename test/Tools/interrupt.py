@@ -2,7 +2,7 @@
 """Interrupt `numera compile` at many moments: interrupt.py FOLDER COMMAND...
 
 After each, FOLDER holds nothing, or the complete object and header; and so does
-the folder for temporary files.
+the folder for temporary files. One that is killed may leave one of the two.
 """
 
 import os
@@ -21,7 +21,11 @@ def run(folder, command, number, delay, disposition=signal.SIG_DFL):
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        preexec_fn=lambda: signal.signal(number, disposition) if number else None,
+        preexec_fn=lambda: (
+            signal.signal(number, disposition)
+            if number not in (0, signal.SIGKILL)
+            else None
+        ),
     )
     if delay is None:
         process.communicate()
@@ -55,6 +59,9 @@ def main(folder, command):
         ended += status == -number
         if found[0] not in ([], whole) or found[1]:
             sys.exit(f"after {part:.2f} of the time: status {status}, found {found}")
+        status, found = run(folder, command, signal.SIGKILL, part * length)
+        if not set(found[0]) <= set(whole) or found[1]:
+            sys.exit(f"killed after {part:.2f} of the time: found {found}")
     # One that ignores the signal, as jobs in the background do, goes on.
     for part in parts[::5]:
         status, found = run(

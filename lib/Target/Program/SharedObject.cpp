@@ -5,7 +5,6 @@
 
 #include "Compile.h"
 #include "Support/Embedded.h"
-#include "Support/Interrupt.h"
 #include "Support/Process.h"
 #include "numera/Target/Program/Program.h"
 #include "numera/Target/Support/StepTimes.h"
@@ -84,29 +83,24 @@ writeObjects(ArrayRef<MemoryBufferRef> objects,
              std::vector<std::string> &arguments) {
   std::vector<TemporaryFile> files;
   for (MemoryBufferRef object : objects) {
-    Expected<TemporaryFile> file = TemporaryFile::create("o");
+    Expected<TemporaryFile> file = TemporaryFile::createPrivate();
     if (!file)
       return file.takeError();
-    if (Error error = writeFile(file->path(), [&](raw_pwrite_stream &stream) {
-          stream << object.getBuffer();
-          return Error::success();
-        }))
-      return std::move(error);
+    std::error_code code;
+    raw_fd_ostream stream(file->path(), code);
+    if (!code) {
+      stream << object.getBuffer();
+      stream.close();
+      code = stream.error();
+      stream.clear_error();
+    }
+    if (code)
+      return createStringError("cannot write a temporary file: " +
+                               code.message());
     arguments.push_back(file->path());
     files.push_back(std::move(*file));
   }
   return files;
-}
-
-/// A linker that is ended just as it makes a file beside its output leaves it.
-static void removeBegun(StringRef output) {
-  std::error_code code;
-  StringRef folder = sys::path::parent_path(output);
-  for (sys::fs::directory_iterator it(folder.empty() ? "." : folder, code), end;
-       !code && it != end; it.increment(code))
-    if (sys::path::filename(it->path())
-            .starts_with((sys::path::filename(output) + ".tmp").str()))
-      sys::fs::remove(it->path());
 }
 
 /// Compiles, and has clang link the objects into `path`.
@@ -154,13 +148,14 @@ static Error link(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
       path, /*isExecutable=*/true, [&](StringRef temporary) -> Error {
         if (beforeLinking)
           beforeLinking();
-        arguments.insert(arguments.end(), {"-o", temporary.str()});
-        // A signal is raised again when the linker's file is gone, too.
-        InterruptScope scope;
-        Error error = runClang(/*cxx=*/isExecutable, arguments);
+        // LLVM's linker makes a file beside its output, but for standard
+        // output.
+        arguments.insert(arguments.end(),
+                         {"-o", hasLLD() ? "-" : temporary.str()});
+        Error error = runClang(/*cxx=*/isExecutable, arguments,
+                               hasLLD() ? temporary : "");
         if (!error)
           return Error::success();
-        removeBegun(temporary);
         std::string reason = toString(std::move(error));
         if (std::string full = findNoRoom(temporary, size); !full.empty())
           return createStringError("cannot write " + path + ": " + full);

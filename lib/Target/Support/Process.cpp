@@ -52,11 +52,12 @@ bool numera::hasLLD() {
          bool(sys::findProgramByName("ld.lld"));
 }
 
-Error numera::runClang(bool cxx, ArrayRef<std::string> arguments) {
+Error numera::runClang(bool cxx, ArrayRef<std::string> arguments,
+                       StringRef output) {
   Expected<std::string> clang = findClang(cxx);
   if (!clang)
     return clang.takeError();
-  return runTool(*clang, arguments);
+  return runTool(*clang, arguments, output);
 }
 
 /// The exit status; an interrupt ends the tool first.
@@ -84,21 +85,22 @@ static std::string memoryHint() {
          " MiB)";
 }
 
-Error numera::runTool(const std::string &tool,
-                      ArrayRef<std::string> arguments) {
-  Expected<TemporaryFile> log = TemporaryFile::create("log");
+Error numera::runTool(const std::string &tool, ArrayRef<std::string> arguments,
+                      StringRef output) {
+  Expected<TemporaryFile> log = TemporaryFile::createPrivate();
   if (!log)
     return log.takeError();
   SmallVector<StringRef> command = {tool};
   append_range(command, arguments);
   std::string message;
-  std::optional<StringRef> redirects[] = {StringRef(""), StringRef(log->path()),
-                                          StringRef(log->path())};
+  StringRef errors = log->path();
+  std::optional<StringRef> redirects[] = {
+      StringRef(""), output.empty() ? errors : output, errors};
   if (runToEnd(tool, command, redirects, message) == 0)
     return Error::success();
-  if (ErrorOr<std::unique_ptr<MemoryBuffer>> output =
+  if (ErrorOr<std::unique_ptr<MemoryBuffer>> said =
           MemoryBuffer::getFile(log->path()))
-    if (std::string line = summary((*output)->getBuffer()); !line.empty())
+    if (std::string line = summary((*said)->getBuffer()); !line.empty())
       return createStringError(line + memoryHint());
   return createStringError(tool + " failed" +
                            (message.empty() ? "" : ": " + message) +
@@ -115,9 +117,42 @@ Expected<TemporaryFile> TemporaryFile::create(StringRef suffix) {
   return TemporaryFile(path.str().str());
 }
 
+/// Processes that are started have its descriptor; a signal that ends this one
+/// removes its name, if it has one.
+static std::optional<host::NewFile> createInherited(StringRef path,
+                                                    unsigned mode) {
+  std::optional<host::NewFile> file =
+      host::NewFile::create(path.str().c_str(), mode);
+  if (!file)
+    return std::nullopt;
+  fcntl(file->descriptor(), F_SETFD, 0);
+  if (file->isNamed())
+    sys::RemoveFileOnSignal(file->path());
+  return file;
+}
+
+Expected<TemporaryFile> TemporaryFile::createPrivate() {
+  SmallString<128> path;
+  sys::path::system_temp_directory(/*ErasedOnReboot=*/true, path);
+  sys::path::append(path, "numera");
+  std::optional<host::NewFile> file = createInherited(path, 0600);
+  if (!file)
+    return createStringError(
+        "cannot create a temporary file: " +
+        std::error_code(errno, std::generic_category()).message());
+  TemporaryFile temporary(file->path());
+  temporary.file = std::move(file);
+  return temporary;
+}
+
 TemporaryFile::~TemporaryFile() {
   if (name.empty())
     return;
+  if (file) {
+    file.reset();
+    sys::DontRemoveFileOnSignal(name);
+    return;
+  }
   sys::fs::remove(name);
   sys::DontRemoveFileOnSignal(name);
 }
@@ -142,7 +177,7 @@ static Error writeThrough(StringRef path,
                           function_ref<Error(StringRef)> write) {
   if (sys::fs::is_directory(path))
     return createStringError("cannot write " + path + ": is a folder");
-  Expected<TemporaryFile> temporary = TemporaryFile::create("out");
+  Expected<TemporaryFile> temporary = TemporaryFile::createPrivate();
   if (!temporary)
     return temporary.takeError();
   if (Error error = write(temporary->path()))
@@ -169,19 +204,20 @@ Error numera::replaceFile(StringRef path, bool isExecutable,
   unsigned mode = sys::fs::all_read | sys::fs::all_write;
   if (isExecutable)
     mode |= sys::fs::all_exe;
-  Expected<sys::fs::TempFile> temporary = sys::fs::TempFile::create(
-      path + ".tmp%%%%%%", mode & ~sys::fs::getUmask());
-  if (!temporary) {
-    consumeError(temporary.takeError());
-    return createStringError(
-        "cannot write " + path + ": " +
-        std::error_code(errno, std::generic_category()).message());
-  }
-  if (Error error = write(temporary->TmpName)) {
-    consumeError(temporary->discard());
-    return error;
-  }
-  return temporary->keep(path);
+  auto cannotWrite = [&] {
+    std::error_code code(errno, std::generic_category());
+    return createStringError("cannot write " + path + ": " + code.message());
+  };
+  std::optional<host::NewFile> file = createInherited(path, mode);
+  if (!file)
+    return cannotWrite();
+  std::string temporary = file->path();
+  Error error = write(temporary);
+  if (!error && !file->keep())
+    error = cannotWrite();
+  file.reset();
+  sys::DontRemoveFileOnSignal(temporary);
+  return error;
 }
 
 std::string numera::findNoRoom(StringRef path, uint64_t bytes) {

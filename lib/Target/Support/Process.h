@@ -6,6 +6,8 @@
 #ifndef NUMERA_LIB_TARGET_SUPPORT_PROCESS_H
 #define NUMERA_LIB_TARGET_SUPPORT_PROCESS_H
 
+#include "numera/Runtime/NewFile.h"
+
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
@@ -16,12 +18,15 @@ namespace numera {
 llvm::Expected<std::string> findClang(bool cxx);
 
 /// Runs clang (`clang++` if `cxx`). On failure the error is the first line of
-/// its output that has the word error, else the first one.
-llvm::Error runClang(bool cxx, llvm::ArrayRef<std::string> arguments);
+/// its output that has the word error, else the first one. With `output`, what
+/// it prints goes into that file.
+llvm::Error runClang(bool cxx, llvm::ArrayRef<std::string> arguments,
+                     llvm::StringRef output = "");
 
 /// The same for a tool by its path.
 llvm::Error runTool(const std::string &tool,
-                    llvm::ArrayRef<std::string> arguments);
+                    llvm::ArrayRef<std::string> arguments,
+                    llvm::StringRef output = "");
 
 /// True if LLVM's linker is there; the system's serves as well.
 bool hasLLD();
@@ -30,7 +35,11 @@ bool hasLLD();
 class TemporaryFile {
 public:
   static llvm::Expected<TemporaryFile> create(llvm::StringRef suffix);
-  TemporaryFile(TemporaryFile &&other) : name(std::move(other.name)) {
+  /// One that only this process and those it starts can open, and that needs
+  /// no suffix: where the system allows it, it has no name.
+  static llvm::Expected<TemporaryFile> createPrivate();
+  TemporaryFile(TemporaryFile &&other)
+      : name(std::move(other.name)), file(std::move(other.file)) {
     other.name.clear();
   }
   TemporaryFile &operator=(TemporaryFile &&) = delete;
@@ -40,14 +49,16 @@ public:
 private:
   explicit TemporaryFile(std::string name) : name(std::move(name)) {}
   std::string name;
+  std::optional<host::NewFile> file;
 };
 
 /// `$XDG_CACHE_HOME/numera/NAME`, or `~/.cache/numera/NAME`, where what can be
 /// made again is kept; empty where the environment names neither.
 std::string cacheFolder(llvm::StringRef name);
 
-/// Has `write` make a file beside `path`, and renames it to `path` if that
-/// succeeds. `isExecutable` gives it the permissions of a program.
+/// Has `write` make a file that becomes `path` if that succeeds. Until then it
+/// has no name, or one beside `path`. `isExecutable` gives it the permissions
+/// of a program.
 llvm::Error
 replaceFile(llvm::StringRef path, bool isExecutable,
             llvm::function_ref<llvm::Error(llvm::StringRef temporary)> write);

@@ -3,12 +3,15 @@
 #include "Plot.h"
 
 #include "Precision.h"
+#include "numera/Runtime/NewFile.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 
 using namespace llvm;
@@ -275,20 +278,22 @@ bool numera::writePlot(ArrayRef<PlottedFormat> formats, StringRef path,
   // A file is replaced, which is not what anyone wants of a device.
   if (sys::fs::exists(path) && !sys::fs::is_regular_file(path))
     return failed("it is not a regular file");
-  Expected<sys::fs::TempFile> temporary = sys::fs::TempFile::create(
-      path + ".%%%%%%%%", sys::fs::all_read | sys::fs::all_write);
-  if (!temporary)
-    return failed(toString(temporary.takeError()));
-  raw_fd_ostream out(temporary->FD, /*shouldClose=*/false);
+  auto systemFailed = [&] {
+    return failed(std::error_code(errno, std::generic_category()).message());
+  };
+  std::optional<host::NewFile> file =
+      host::NewFile::create(path.str().c_str(), 0666);
+  if (!file)
+    return systemFailed();
+  raw_fd_ostream out(file->descriptor(), /*shouldClose=*/false);
   out << picture;
   out.flush();
   if (out.has_error()) {
     std::string reason = out.error().message();
     out.clear_error();
-    consumeError(temporary->discard());
     return failed(reason);
   }
-  if (Error kept = temporary->keep(path))
-    return failed(toString(std::move(kept)));
+  if (!file->keep())
+    return systemFailed();
   return true;
 }
