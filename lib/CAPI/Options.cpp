@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "Options.h"
+#include "numera/Dialect/Numera/Transforms/Retype/OutputAs.h"
 #include "numera/Registry/Formats/Words.h"
 #include "llvm/ADT/StringRef.h"
 #include <variant>
@@ -60,7 +61,7 @@ std::optional<ModelOptions> numera::readOptions(const char *const *list,
       {"random-bits", &compile.randomBits},
       {"overflow", &compile.overflow},
       {"seed", &options.seed},
-      {"output-as", &compile.outputAs, {"f32", "f64", "storage"}},
+      {"output-as", &compile.outputAs},
       {"quires", &quires},
       {"function", &compile.function},
       {"safetensors", &compile.safetensors},
@@ -87,6 +88,11 @@ std::optional<ModelOptions> numera::readOptions(const char *const *list,
       error = assign(*key, value);
     if (!error.empty())
       return std::nullopt;
+  }
+  if (!compile.outputAs.empty() && !readOutputAs(compile.outputAs)) {
+    error = "option 'output-as' is '" + compile.outputAs + "', expected " +
+            outputAsChoices().str();
+    return std::nullopt;
   }
   if (!readNumbers(quires, compile.quires)) {
     error = "option 'quires' is '" + quires +

@@ -25,8 +25,8 @@ from numera._sources import Source, Sources
 __all__ = ["Program", "Statistics", "compile", "open"]
 
 ACCUMULATORS = ("same", "quire", "tensorcore")
-_AS_GIVEN = ("rounding", "random_bits", "overflow", "seed", "output_as", "function",
-             "target", "cpu", "gpu", "optimization")  # fmt: skip
+_AS_GIVEN = ("rounding", "random_bits", "overflow", "seed", "function", "target",
+             "cpu", "gpu", "optimization")  # fmt: skip
 """Arguments of a compilation that are options of the library as they are."""
 
 
@@ -300,7 +300,7 @@ def compile(
     random_bits: int | None = None,
     overflow: str | None = None,
     seed: int | None = None,
-    output_as: str | None = None,
+    output_as: str | Sequence[str | None] | None = None,
     quires: Sequence[int] = (),
     function: str | None = None,
     policy: Mapping[str, Any] | Path | None = None,
@@ -323,7 +323,7 @@ def compile(
                 in the format of its name. Inputs and results keep their types.
     accumulate  what sums of products are kept in: ``same``, ``quire``, a format.
     output_as   results as ``f32``, ``f64``, or codes, ``storage``; None: as in the
-                model.
+                model. A list has one for each result.
     quires      numbers of results whose sums are results as well, behind all others:
                 the words of the quires that they were rounded from, as i64 in a
                 last dimension (Semantics/Quire.md). With ``accumulate="quire"``.
@@ -382,6 +382,7 @@ def _source(model: Any, given: Mapping[str, Any]) -> _Model:
     options = {
         "format": request.name(given.get("format")),
         "replace": _joined(replace),
+        "output-as": _outputs(given.get("output_as")),
         "quires": ",".join(map(str, given.get("quires", ()))),
         "accumulate": request.name(given.get("accumulate"), words=ACCUMULATORS),
         **{key.replace("_", "-"): given.get(key) for key in _AS_GIVEN},
@@ -410,6 +411,19 @@ def _joined(replace: Any) -> str:
     ):
         raise Error(f"replace is {replace!r}, expected a float type or several: 'f32'")
     return ",".join(names)
+
+
+def _outputs(wanted: Any) -> str | None:
+    """What results are, as an option of the library."""
+    if wanted is None or isinstance(wanted, str):
+        return wanted
+    words = ["model" if word is None else word for word in wanted]
+    if not words or not all(isinstance(word, str) for word in words):
+        raise Error(
+            f"output_as is {wanted!r}, expected 'f32', 'f64', 'storage' or None, "
+            f"or a list with one for each result"
+        )
+    return ",".join(words)
 
 
 def _restore(

@@ -3,7 +3,7 @@
 // RUN: numera-opt %s --numera-retype='to=posit16 output-as=storage' | FileCheck %s --check-prefixes=CHECK,STORAGE
 // RUN: echo 'module {}' | not numera-opt --numera-retype='output-as=f16' 2>&1 | FileCheck %s --check-prefix=KIND
 
-// KIND: error: unknown output-as 'f16'; expected f32, f64 or storage
+// KIND: error: output-as is 'f16', expected f32, f64, storage or model, or one for each result, as in f32,storage
 
 // What a public function returns is for its caller to choose.
 // F64-LABEL: func.func @a_public_function

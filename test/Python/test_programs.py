@@ -75,6 +75,23 @@ def test_results_are_codes_if_wanted():
     assert (result, result.dtype) == (0x40, np.uint8)
 
 
+def test_each_result_is_codes_or_numbers():
+    text = """
+    func.func @pair(%x: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) {
+      %y = arith.addf %x, %x : tensor<?xf32>
+      return %x, %y, %y : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
+    }"""
+    pair = numera.compile(text, format="posit8", output_as=["storage", None, "f64"])
+    kinds = [tensor.dtype for tensor in pair.outputs]
+    assert kinds == [np.uint8, np.float32, np.float64]
+    codes, single, double = pair([1])
+    assert (codes[0], single[0], double[0]) == (0x40, 2, 2)
+    with pytest.raises(numera.Error, match="has 3 results, output-as names 2"):
+        numera.compile(text, format="posit8", output_as=["storage", None])
+    with pytest.raises(numera.Error, match="output_as is .3., expected 'f32'"):
+        numera.compile(text, format="posit8", output_as=[3])
+
+
 def test_a_policy_has_formats_for_parts_of_a_model():
     policy = {
         "default": numera.format("f8E4M3FN"),
@@ -141,7 +158,7 @@ def test_a_rule_that_matches_nothing_is_a_warning():
         ({"format": "posit61"}, "unknown format 'posit61', did you mean 'posit8'?"),
         ({"rounding": "odd"}, "'odd' does not go with float<8,23>: expected nearest"),
         ({"cpu": "z80"}, "z80"),
-        ({"output_as": "f16"}, "option 'output-as' is 'f16', expected f32, f64 or"),
+        ({"output_as": "f16"}, "option 'output-as' is 'f16', expected f32, f64, storage"),
         ({"policy": {"defualt": "bf16"}}, "did you mean 'default'"),
         ({"policy": "none.yaml"}, "cannot read none.yaml: No such file"),
         ({"function": "f"}, "f"),

@@ -202,8 +202,9 @@ def sweep(
 
 def _plain(model: Any, options: Mapping[str, Any]) -> Function:
     """The model in f32. Refuses what no format takes."""
-    if options.get("output_as") == "storage":
-        raise Error("output_as is 'storage', and no metric knows codes")
+    wanted = options.get("output_as") or ""
+    if "storage" in ([wanted] if isinstance(wanted, str) else wanted):
+        raise Error(f"output_as is {wanted!r}, and no metric knows codes")
     same = {key: options[key] for key in _NO_MATTER if key in options}
     if options.get("policy") is not None:
         compile(model, policy=options["policy"], optimization=0, **same)

@@ -68,11 +68,11 @@ static int checkRunFlags(const RunFlags &run) {
   if (run.threads.value_or(0) > 65535)
     return fail("option '--threads' is '" + Twine(*run.threads) +
                 "', expected at most 65535");
-  if (run.flags.compile.outputAs == "storage" &&
+  if (StringRef(run.flags.compile.outputAs).contains("storage") &&
       !(run.compare.empty() && run.labels.empty()))
     return fail(Twine(run.compare.empty() ? "--labels" : "--compare") +
-                " reads values, found --output-as storage, expected f32 or "
-                "f64");
+                " reads values, found --output-as " +
+                run.flags.compile.outputAs + ", expected f32 or f64");
   if (run.profiles && !run.isCompiled() && run.flags.compile.target != "nvptx")
     return fail("--profile is for --target nvptx, found --target " +
                 run.flags.compile.target);

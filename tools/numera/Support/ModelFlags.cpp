@@ -2,6 +2,7 @@
 
 #include "ModelFlags.h"
 
+#include "numera/Dialect/Numera/Transforms/Retype/OutputAs.h"
 #include "numera/Registry/Formats/Plugin.h"
 #include "numera/Target/Check/Proofs.h"
 #include "numera/Target/Driver/Emit.h"
@@ -58,12 +59,10 @@ void numera::addModelFlags(CommandLine &line, ModelFlags &flags) {
   line.add({"overflow", "RULE", "infinity, saturate, propagate or wrap",
             &compile.overflow});
   line.add({"seed", "NUMBER", "seed of stochastic rounding", &flags.seed});
-  line.add({"output-as",
-            "KIND",
-            "results as f32, f64 or the format's storage; default: as in the "
-            "model",
-            &compile.outputAs,
-            {"f32", "f64", "storage"}});
+  line.add({"output-as", "KIND",
+            "results as f32, f64, the format's storage or as in the model, the "
+            "default; or one for each, as in f32,storage",
+            &compile.outputAs});
   line.add(
       {"function", "NAME", "this function of the model", &compile.function});
   line.add({"safetensors", "FILE",
@@ -132,10 +131,9 @@ int numera::checkModelFlags(const ModelFlags &flags) {
     return fail("option '--optimization' is '" + Twine(*flags.optimization) +
                 "', expected 0 to 3");
   const std::string &outputAs = flags.compile.outputAs;
-  if (!outputAs.empty() && outputAs != "f32" && outputAs != "f64" &&
-      outputAs != "storage")
-    return fail("option '--output-as' is '" + outputAs +
-                "', expected f32, f64 or storage");
+  if (!outputAs.empty() && !readOutputAs(outputAs))
+    return fail("option '--output-as' is '" + outputAs + "', expected " +
+                outputAsChoices());
   return 0;
 }
 

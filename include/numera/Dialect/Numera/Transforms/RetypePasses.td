@@ -122,8 +122,10 @@ def NumeraRetype : Pass<"numera-retype", "::mlir::ModuleOp"> {
            "float types that the format replaces, as in f32,bf16; default: the "
            "policy's, else f32">,
     Option<"outputAs", "output-as", "std::string", [{""}],
-           "what public functions return in place of these: f32, f64 or "
-           "storage (the format itself); default: what the model says">,
+           "what public functions return in place of these: f32, f64, "
+           "storage (the format itself) or model (what the model says, the "
+           "default); one for all results, or one for each, as in "
+           "f32,storage">,
     Option<"keepRoles", "keep-roles", "bool", [{false}],
            "apply the policy's roles (weights, activations, outputs) and "
            "rules even if `to` is given">,

@@ -27,6 +27,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
+#include "numera/Dialect/Numera/Transforms/Retype/OutputAs.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -43,11 +44,9 @@ Type withElement(Type type, Type element) {
 
 namespace {
 
-/// What public functions return in place of a type that is replaced.
-struct Outputs {
-  bool areKept = false; ///< that type
-  Type element;         ///< else this; null: that of the format it has inside
-};
+/// What public functions return in place of types that are replaced: one for
+/// all results, or one for each.
+using Outputs = SmallVector<OutputAs>;
 
 class Retyper {
 public:
@@ -55,7 +54,7 @@ public:
           bool observe, bool showsLayers, ArrayRef<unsigned> quires)
       : module(module), policies(module, policy), floats(policies.floats()),
         observe(observe), showsLayers(showsLayers), quires(quires),
-        rewriter(module.getContext()), outputs(outputs) {}
+        rewriter(module.getContext()), outputs(std::move(outputs)) {}
 
   LogicalResult run() {
     policies.match(/*keepsOperators=*/showsLayers);
@@ -76,9 +75,10 @@ public:
       rememberFloats(function);
       policies.settle(function);
       // A function that others call as well keeps its type.
-      if (function.isPublic() && !outputs.areKept &&
-          SymbolTable::symbolKnownUseEmpty(function, module))
-        changeOutputs(function);
+      if (function.isPublic() &&
+          SymbolTable::symbolKnownUseEmpty(function, module) &&
+          failed(changeOutputs(function)))
+        return failure();
       if (layers)
         layers->returnRows();
       if (failed(retypeValues(function)))
@@ -122,7 +122,7 @@ private:
   LogicalResult retypeValues(func::FuncOp function);
   void castUses(Operation *boundary);
   void castWhereFormatsMeet(Value value);
-  void changeOutputs(func::FuncOp function);
+  LogicalResult changeOutputs(func::FuncOp function);
   void settleBoundary(func::FuncOp function);
   bool computesInMemory(Operation *op) const;
   LogicalResult checkFloats(function_ref<bool(Type)> isWrong);
@@ -209,15 +209,27 @@ void Retyper::castUses(Operation *boundary) {
 }
 
 /// The results of a public function that are replaced inside.
-void Retyper::changeOutputs(func::FuncOp function) {
+LogicalResult Retyper::changeOutputs(func::FuncOp function) {
   SmallVector<Type> results(function.getResultTypes());
+  if (outputs.size() != 1 && outputs.size() != results.size())
+    return function.emitError("function '")
+           << function.getName() << "' has " << results.size()
+           << " results, output-as names " << outputs.size()
+           << "; expected one for all or one for each";
   Operation *exit = function.back().getTerminator();
-  for (auto [result, value] : llvm::zip_equal(results, exit->getOperands()))
-    if (floats.isReplaced(result))
-      result = outputs.element ? withElement(result, outputs.element)
-                               : typeInside(value);
+  for (auto [i, value] : llvm::enumerate(exit->getOperands())) {
+    OutputAs wanted = outputs[outputs.size() == 1 ? 0 : i];
+    if (wanted == OutputAs::Model || !floats.isReplaced(results[i]))
+      continue;
+    results[i] = wanted == OutputAs::Storage
+                     ? typeInside(value)
+                     : withElement(results[i], wanted == OutputAs::F32
+                                                   ? rewriter.getF32Type()
+                                                   : rewriter.getF64Type());
+  }
   function.setFunctionType(
       rewriter.getFunctionType(function.getArgumentTypes(), results));
+  return success();
 }
 
 /// Small floats become types of the dialect in the signature, in the arguments,
@@ -410,17 +422,14 @@ struct RetypePass : impl::NumeraRetypeBase<RetypePass> {
     std::optional<ResolvedPolicy> policy = given ? given : read();
     if (!policy)
       return signalPassFailure();
-    Outputs outputs{outputAs.empty(),
-                    StringSwitch<Type>(outputAs)
-                        .Case("f32", Float32Type::get(&getContext()))
-                        .Case("f64", Float64Type::get(&getContext()))
-                        .Default({})};
-    if (!outputs.areKept && !outputs.element && outputAs != "storage") {
-      getOperation().emitError("unknown output-as '")
-          << outputAs << "'; expected f32, f64 or storage";
+    std::optional<Outputs> outputs =
+        readOutputAs(outputAs.empty() ? "model" : StringRef(outputAs));
+    if (!outputs) {
+      getOperation().emitError("output-as is '")
+          << outputAs << "', expected " << outputAsChoices();
       return signalPassFailure();
     }
-    if (failed(Retyper(getOperation(), *policy, outputs, observe, layers,
+    if (failed(Retyper(getOperation(), *policy, *outputs, observe, layers,
                        SmallVector<unsigned>(quires.begin(), quires.end()))
                    .run()))
       signalPassFailure();
