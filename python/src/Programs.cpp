@@ -4,6 +4,7 @@
 
 #include "Binding.h"
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -116,6 +117,44 @@ static Program *openProgram(const std::string &path) {
       unlocked([&] { return numeraProgramOpen(path.c_str(), &error); });
   return own(program, error);
 }
+
+/// Has Python handle signals while a program runs. An interrupt (Ctrl-C) ends
+/// the call; nobody waits for its end then. Short calls do not ask for the
+/// interpreter's lock.
+class SignalWatch {
+public:
+  /// The program asks, whenever it may stop.
+  void watch(numera_options &options) {
+    options.interrupt = [](void *watch) {
+      return int(static_cast<SignalWatch *>(watch)->isRaised());
+    };
+    options.interrupt_context = this;
+  }
+  /// A call that was ended: the exception of a signal's handler, rather than
+  /// that it was.
+  void rethrow(char *error) const {
+    if (!raised)
+      return;
+    numeraStringFree(error);
+    throw nb::python_error();
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds interval{50};
+
+  bool isRaised() {
+    if (raised || Clock::now() < next)
+      return raised;
+    nb::gil_scoped_acquire acquire;
+    raised = PyErr_CheckSignals() != 0;
+    next = Clock::now() + interval;
+    return raised;
+  }
+
+  Clock::time_point next = Clock::now() + interval;
+  bool raised = false;
+};
 
 // ---- calls -----------------------------------------------------------------
 
@@ -253,16 +292,23 @@ static nb::list call(const Program &program, const std::string &function,
   }
   if (outputs.empty())
     results.resize(outputCount, numera_tensor{});
-  numera_options options = {
-      sizeof(numera_options), threads, seed, step, sample, nullptr, 0, nullptr};
+  numera_options options = NUMERA_OPTIONS;
+  options.threads = threads;
+  options.seed = seed;
+  options.step = step;
+  options.sample = sample;
+  SignalWatch signals;
+  signals.watch(options);
   char *error = nullptr;
   bool done = unlocked([&] {
     return numeraProgramRun(program.get(), function.c_str(), arguments.data(),
                             arguments.size(), results.data(), results.size(),
                             &options, &error);
   });
-  if (!done)
+  if (!done) {
+    signals.rethrow(error);
     throwError(error);
+  }
   for (size_t i = 0; i < outputs.size(); ++i) {
     const int64_t *sizes = outputs[i].shape_ptr();
     checkShape({sizes, outputs[i].ndim()}, results[i], i);
@@ -307,14 +353,18 @@ public:
     options.step = step;
     options.sample = sample;
     options.stream = reinterpret_cast<void *>(stream);
+    SignalWatch signals;
+    signals.watch(options);
     char *error = nullptr;
     bool done = unlocked([&] {
       return numeraProgramRun(program.get(), function.c_str(), list.data(),
                               inputCount, list.data() + inputCount,
                               list.size() - inputCount, &options, &error);
     });
-    if (!done)
+    if (!done) {
+      signals.rethrow(error);
       throwError(error);
+    }
     nb::list made;
     for (size_t i = inputCount; i < list.size(); ++i)
       if (!addresses[i])

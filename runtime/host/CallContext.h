@@ -24,6 +24,8 @@ struct CallContext {
   const char *volatile message = nullptr; ///< of numera_host_fail
   CopyResult *copy = nullptr;             ///< of numera_host_copy_with
   void *stream = nullptr;                 ///< the caller's (numera_options)
+  int (*interrupt)(void *) = nullptr;     ///< the caller's (numera_options)
+  void *interruptContext = nullptr;
   Team *team = nullptr; ///< null: parallel loops run in this thread alone
   CallContext *outer = nullptr; ///< that this one runs in, in the same thread
   OpenBlocks memory = {};
@@ -55,6 +57,12 @@ private:
   }
 };
 
+/// Ends what runs in this thread if its caller wants that.
+inline void stopIfInterrupted(const CallContext &running) {
+  if (running.interrupt && running.interrupt(running.interruptContext))
+    numera_host_fail("interrupted");
+}
+
 /// Calls `work` in this thread; what numera_host_fail was called with, else
 /// null. No object with a destructor may live in what is left that way; memory
 /// that was not released is, then.
@@ -62,6 +70,10 @@ template <typename Work> const char *runWith(Team *team, const Work &work) {
   CallContext running;
   running.team = team;
   running.outer = CallContext::current();
+  if (running.outer) {
+    running.interrupt = running.outer->interrupt;
+    running.interruptContext = running.outer->interruptContext;
+  }
   CallContext::setCurrent(&running);
   if (setjmp(running.escape.value) == 0)
     work();

@@ -128,7 +128,10 @@ private:
     DefaultFloatingPoint scope;
     Team team(options.threads);
     return runWith(&team, [this] {
-      CallContext::current()->stream = options.stream;
+      CallContext &running = *CallContext::current();
+      running.stream = options.stream;
+      running.interrupt = options.interrupt;
+      running.interruptContext = options.interrupt_context;
       version->invoke(arguments, returned, options.seed, options.step,
                       options.sample);
       copy = CallContext::current()->copy;

@@ -68,6 +68,7 @@ void Loop::work() {
     int64_t begin = beginOf(index), end = beginOf(index + 1);
     // Loops inside this one run in this thread alone.
     const char *said = runWith(/*team=*/nullptr, [this, begin, end] {
+      stopIfInterrupted(*CallContext::current());
       body(context, begin, end);
       if (const char *other = findOtherEnvironment())
         numera_host_fail(other);
@@ -245,6 +246,8 @@ extern "C" void numera::host::numera_host_parallel(LoopBody *body,
   if (count <= 0)
     return;
   CallContext *running = CallContext::current();
+  if (running)
+    stopIfInterrupted(*running);
   if (!running || !running->team || count <= grain)
     return body(context, 0, count);
   const char *failure =

@@ -247,6 +247,31 @@ def test_an_interrupt_is_handled_when_the_call_is_over(twice):
     np.testing.assert_array_equal(twice(BASE), 2 * BASE)
 
 
+def test_an_interrupt_ends_a_long_call():
+    steps = "".join(
+        f"%{i + 1} = math.powf %{i}, %0 : tensor<?xf32>\n" for i in range(40)
+    )
+    slow = numera.compile(
+        f"""func.func @slow(%0: tensor<?xf32>) -> tensor<?xf32> {{
+        {steps} return %40 : tensor<?xf32> }}""",
+        format="posit32",
+    )
+    array, result = np.ones(2_000_000, "f4"), np.zeros(2_000_000, "f4")
+    start = time.perf_counter()
+    slow(array, threads=4)
+    whole = time.perf_counter() - start
+    thread = threading.Timer(
+        whole / 10, lambda: os.kill(os.getpid(), signal.SIGINT)
+    )
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        thread.start()
+        slow(array, out=result, threads=4)
+    assert time.perf_counter() - start < 0.8 * whole
+    thread.join()
+    assert slow([1]) == 1
+
+
 def test_a_compilation_is_interrupted_between():
     thread = threading.Timer(0.02, lambda: os.kill(os.getpid(), signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):

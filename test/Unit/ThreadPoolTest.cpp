@@ -251,6 +251,31 @@ TEST(ThreadPool, KeepsNoStateOfAFailedCall) {
   }
 }
 
+TEST(ThreadPool, EndsTheCallWhenItsCallerWants) {
+  for (uint32_t threads : {1, 2, 7}) {
+    numera_options options = NUMERA_OPTIONS;
+    options.threads = threads;
+    std::pair<int, std::thread::id> asked(0, std::this_thread::get_id());
+    options.interrupt = [](void *context) -> int {
+      auto &[count, caller] =
+          *static_cast<std::pair<int, std::thread::id> *>(context);
+      EXPECT_EQ(std::this_thread::get_id(), caller);
+      return ++count == 3;
+    };
+    options.interrupt_context = &asked;
+    std::atomic<int64_t> done = 0;
+    std::string error = call(options, [&] {
+      for (int i = 0; i < 4; ++i)
+        parallel(1000, 1, [&](int64_t begin, int64_t end) {
+          parallel(1, 1, [&](int64_t, int64_t) { done += end - begin; });
+        });
+    });
+    EXPECT_EQ(error, "f: interrupted");
+    EXPECT_LT(done, 4000);
+    EXPECT_EQ(asked.first, 3);
+  }
+}
+
 TEST(ThreadPool, RoundsToNearestInEveryThread) {
   int before = std::fegetround();
   std::fesetround(FE_UPWARD);

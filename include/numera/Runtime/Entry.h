@@ -116,7 +116,8 @@ void *numera_host_stream();
 /// which is worth a thread's while, and end at such or at `count`. With one
 /// thread, in a parallel loop, or up to `grain` iterations, it is one call in
 /// this thread. Returns when all are done. Bodies run in the default
-/// floating-point environment.
+/// floating-point environment. Before the loop, and
+/// between the calls in this thread, the caller may end it.
 void numera_host_parallel(LoopBody *body, void *context, int64_t count,
                           int64_t grain);
 

@@ -57,9 +57,16 @@ typedef struct numera_options {
   void *workspace;  /**< memory for temporaries, or NULL */
   uint64_t workspace_size; /**< bytes at workspace */
   void *stream; /**< of a program for a GPU: the CUstream to work on, or NULL */
+  /** Asked with interrupt_context between loops and between parts of loops, in
+   * the thread that calls: not 0 ends the call with the error "interrupted",
+   * and memory given for outputs may have a part of the results.
+   * Or NULL. It is asked often, and returns. */
+  int (*interrupt)(void *interrupt_context);
+  void *interrupt_context;
 } numera_options;
 
-#define NUMERA_OPTIONS {sizeof(numera_options), 0, 0, 0, 0, NULL, 0, NULL}
+#define NUMERA_OPTIONS                                                         \
+  {sizeof(numera_options), 0, 0, 0, 0, NULL, 0, NULL, NULL, NULL}
 
 /**
  * A function of a compiled program. Returns 0 on success; else a number that
