@@ -7,6 +7,7 @@
 #define NUMERA_LIB_CAPI_CASTS_H
 
 #include "numera/Registry/Registry.h"
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -38,7 +39,8 @@ std::optional<CastFormats> readCast(const Registry &registry, const char *from,
                                     const CompileOptions &options,
                                     std::string &error);
 
-/// Conversions that were compiled, by their text. Threads may use it at a time.
+/// Conversions that were compiled, by their text; the oldest go when there are
+/// many. Threads may use it at a time.
 class CastCache {
 public:
   using Cast = std::shared_ptr<const NumeraProgram>;
@@ -52,16 +54,27 @@ public:
   /// Keeps the first one of a key.
   Cast keep(const std::string &key, Cast cast) {
     std::lock_guard<std::mutex> lock(mutex);
-    return casts.try_emplace(key, std::move(cast)).first->second;
+    auto [place, isNew] = casts.try_emplace(key, std::move(cast));
+    Cast kept = place->second;
+    if (isNew)
+      byAge.push_back(key);
+    if (byAge.size() > most) {
+      casts.erase(byAge.front());
+      byAge.pop_front();
+    }
+    return kept;
   }
   /// Formats may mean something else from now on.
   void clear() {
     std::lock_guard<std::mutex> lock(mutex);
     casts.clear();
+    byAge.clear();
   }
 
 private:
+  static constexpr size_t most = 512;
   std::mutex mutex;
+  std::deque<std::string> byAge;
   std::map<std::string, Cast> casts;
 };
 

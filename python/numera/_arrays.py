@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 
 from numera import _casts, _kinds, _numera, _scaled
+from numera._bounded import PROGRAMS, Bounded
 from numera._errors import Error, check_whole
 from numera._formats import Format
 
 __all__ = ["decode", "encode", "quantize"]
 
 _Key = tuple[Any, ...]
-_quick: dict[_Key, _numera.Cast] = _casts.by_name({})
+_quick: dict[_Key, _numera.Cast] = _casts.by_name(Bounded(PROGRAMS))
 """Of NumPy's own floats through a format, by the arguments of ``quantize``."""
-_direct: dict[_Key, tuple[_numera.Cast, np.dtype[Any]]] = _casts.by_name({})
+_direct: dict[_Key, tuple[_numera.Cast, np.dtype[Any]]] = _casts.by_name(Bounded(PROGRAMS))
 """Of NumPy's own numbers to another type, by those of ``encode`` and ``decode``."""
 
 

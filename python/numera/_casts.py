@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from numera import _formats, _kinds, _numera, _register, _sources
+from numera._bounded import PROGRAMS, Bounded
 from numera._errors import Error, check_whole
 from numera._formats import Format
 
 _Key = tuple[Any, ...]
-_named: dict[str, Format] = {}
-_compiled: dict[_Key, _numera.Cast] = {}
-_ways: dict[tuple[str | Format, str | Format], str] = {}
+_named: dict[str, Format] = Bounded(4096)
+_compiled: dict[_Key, _numera.Cast] = Bounded(PROGRAMS)
+_ways: dict[tuple[str | Format, str | Format], str] = Bounded(4096)
 """The floats through which numbers come to an opaque format, and leave it."""
 _by_name: list[dict[Any, Any]] = [_named, _compiled, _ways]
 _seen: Any = None
@@ -230,7 +231,7 @@ def encode_as(
         run(find(source, None, target), array, result, 0, 0, 0)
 
 
-_carriers: dict[Format, int] = {}
+_carriers: dict[Format, int] = Bounded(4096)
 
 
 def carrier(fmt: Format) -> int:

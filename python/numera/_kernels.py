@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from numera import _numera, _register, _sources
+from numera._bounded import PROGRAMS, Bounded
 from numera._errors import Error, check_whole
 from numera._formats import Format
 from numera._scaled import code_dtype
@@ -25,7 +26,7 @@ Pattern = tuple[tuple[bool, ...], ...]
 
 _BOOL = 11
 _MANY = 1 << 15
-_kernels: dict[tuple[Any, ...], Kernel] = {}
+_kernels: dict[tuple[Any, ...], Kernel] = Bounded(PROGRAMS)
 
 
 class Kernel:

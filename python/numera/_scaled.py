@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from numera import _numera
+from numera._bounded import PROGRAMS, Bounded
 from numera._errors import Error
 from numera._formats import Format, ScaledFormat
 
@@ -78,16 +79,17 @@ class Scaling:
         )
 
 
-_kernels: dict[tuple[Any, ...], _numera.Kernel] = {}
+_kernels: dict[tuple[Any, ...], _numera.Kernel] = Bounded(PROGRAMS)
 
 
 def code_dtype(fmt: Format) -> int:
     """The number of the element type by which programs take codes."""
     machine = {"float<8,23>": 1, "float<11,52>": 2}
-    return machine.get(fmt.spelling, 7 + (8, 16, 32, 64).index(fmt.storage_bits))
+    others = {8: 7, 16: 8, 32: 9, 64: 10, 128: 14, 256: 15}
+    return machine.get(fmt.spelling, others[fmt.storage_bits])
 
 
-_found: dict[ScaledFormat, Scaling] = {}
+_found: dict[ScaledFormat, Scaling] = Bounded(PROGRAMS)
 
 
 def find(fmt: Format) -> Scaling | None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from numera import _casts, _numera
+from numera._bounded import PROGRAMS, Bounded
 from numera._formats import Format
 from numera._kernels import (
     Draw,
@@ -27,7 +28,7 @@ _COUNT = "fixed<63,0>"
 """The format of a number of elements, an i64."""
 
 
-_accumulators: dict[tuple[Format, Any], Accumulator] = {}
+_accumulators: dict[tuple[Format, Any], Accumulator] = Bounded(PROGRAMS)
 
 
 def accumulator(fmt: Format, name: str | Format | None) -> Accumulator:

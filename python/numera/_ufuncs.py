@@ -10,6 +10,7 @@ import numpy as np
 
 from numera import _kernels
 from numera._array import Array, operand
+from numera._bounded import PROGRAMS, Bounded
 from numera._errors import Error
 from numera._formats import Format
 
@@ -72,7 +73,9 @@ def _outer(inputs: Sequence[Any]) -> list[Any]:
     return [first.reshape(first.shape + (1,) * second.ndim), second]
 
 
-_known: dict[tuple[np.ufunc, int], tuple[Format, _kernels.Kernel, np.dtype[Any]]] = {}
+_known: dict[tuple[np.ufunc, int], tuple[Format, _kernels.Kernel, np.dtype[Any]]] = (
+    Bounded(PROGRAMS)
+)
 """Operations on dense arrays of one shape, by a format's place in memory, which
 stays its own as long as it stands here."""
 
@@ -84,8 +87,6 @@ def _remember(ufunc: np.ufunc, inputs: Sequence[Any]) -> None:
     tests = _RELATIONS.get(name) or ("isnan" if name == "isnan" else None)
     kernel = _kernels.known((operation or tests, fmt, ((True,) * ufunc.nin,)))
     if kernel is not None:
-        if len(_known) >= 4096:
-            _known.clear()
         dtype = fmt.dtype if operation else np.dtype(bool)
         _known[ufunc, id(fmt)] = fmt, kernel, dtype
 

@@ -288,3 +288,22 @@ def test_dtypes_of_torch_are_formats():
     assert numera.format(torch.float8_e4m3fn) == numera.format("f8E4M3FN")
     with pytest.raises(numera.Error, match="torch.int8 is no dtype"):
         numera.format(torch.int8)
+
+
+def test_what_was_compiled_is_forgotten_in_the_end():
+    from numera import _bounded, _casts
+
+    few = _bounded.Bounded(2)
+    for i in range(5):
+        few[i] = -i
+    assert few == {3: -3, 4: -4}
+    kept = _casts._compiled
+    assert kept.most == _bounded.PROGRAMS
+    before, kept.most = kept.most, 3
+    try:
+        formats = [numera.float(5, 4 + i, bias=9 + i) for i in range(6)]
+        for fmt in formats + formats[:1]:
+            assert numera.array([1.5], fmt).values()[0] == 1.5
+            assert len(kept) <= 3
+    finally:
+        kept.most = before
