@@ -164,3 +164,45 @@ func.func @freed(%x: memref<64x256xf32>, %small: memref<4x4xf32>) {
   memref.dealloc %v : memref<4x4xf32>
   return
 }
+
+// The maximum of what a row's operations have made begins with a fill that shares
+// nothing with them: it is one loop all the same.
+// CHECK-LABEL: @maximum_of_squares
+// CHECK: scf.for
+// CHECK: memref.alloca() {{.*}} : memref<{{[0-9]+}}x256xi32>
+// CHECK: linalg.fill
+// CHECK: arith.subi
+// CHECK: }
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @maximum_of_squares(%x: memref<64x256xi32>, %y: memref<64x256xi32>)
+    attributes {numera.destinations = [array<i64: -1, -1, -1, -1>]} {
+  %zero = arith.constant 0 : i32
+  %t = memref.alloc() : memref<64x256xi32>
+  linalg.generic {indexing_maps = [#all, #all],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<64x256xi32>) outs(%t : memref<64x256xi32>) {
+  ^bb0(%a: i32, %out: i32):
+    %0 = arith.muli %a, %a : i32
+    linalg.yield %0 : i32
+  }
+  %max = memref.alloc() : memref<64xi32>
+  linalg.fill ins(%zero : i32) outs(%max : memref<64xi32>)
+  linalg.generic {indexing_maps = [#all, #row],
+                  iterator_types = ["parallel", "reduction"]}
+      ins(%t : memref<64x256xi32>) outs(%max : memref<64xi32>) {
+  ^bb0(%a: i32, %s: i32):
+    %0 = arith.maxui %s, %a : i32
+    linalg.yield %0 : i32
+  }
+  linalg.generic {indexing_maps = [#all, #row, #all],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%t, %max : memref<64x256xi32>, memref<64xi32>) outs(%y : memref<64x256xi32>) {
+  ^bb0(%a: i32, %s: i32, %out: i32):
+    %0 = arith.subi %s, %a : i32
+    linalg.yield %0 : i32
+  }
+  memref.dealloc %t : memref<64x256xi32>
+  memref.dealloc %max : memref<64xi32>
+  return
+}

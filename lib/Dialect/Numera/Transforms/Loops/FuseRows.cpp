@@ -102,6 +102,7 @@ private:
     bool isOutsideRows = false; ///< an iteration uses more than its rows
   };
 
+  bool startsSum(linalg::LinalgOp op) const;
   int64_t bytesOfRow() const;
   bool isTemporary(Value root, const Use &use) const;
   int64_t keepRowsOnly(IRRewriter &rewriter, int64_t rows, int64_t room);
@@ -118,7 +119,7 @@ bool Group::add(linalg::LinalgOp op) {
   if (rows < 2 || (!ops.empty() && rows != count))
     return false;
   auto uses = memory;
-  bool isRelated = ops.empty();
+  bool isRelated = ops.empty() || startsSum(op);
   for (OpOperand &operand : op->getOpOperands()) {
     Value buffer = operand.get(), root = viewedBuffer(buffer);
     auto type = dyn_cast<MemRefType>(buffer.getType());
@@ -144,6 +145,20 @@ bool Group::add(linalg::LinalgOp op) {
   count = rows;
   ops.push_back(op);
   return true;
+}
+
+/// True for the start of a sum or a maximum, over memory of the group.
+bool Group::startsSum(linalg::LinalgOp op) const {
+  if (!isa<linalg::FillOp>(op))
+    return false;
+  auto isOurs = [&](Value operand) {
+    return memory.contains(viewedBuffer(operand));
+  };
+  return llvm::any_of(op->getOperands().back().getUsers(),
+                      [&](Operation *user) {
+                        return isa<linalg::LinalgOp>(user) &&
+                               llvm::any_of(user->getOperands(), isOurs);
+                      });
 }
 
 /// Bytes that an iteration of the outer loop goes through.
