@@ -17,7 +17,7 @@ std::optional<Shape> broadcastAll(Node &node) {
   for (unsigned i = 1; i < node.numInputs(); ++i) {
     if (!node.has(i))
       continue;
-    std::optional<Shape> wider = broadcast(shape, node.input(i).shape);
+    std::optional<Shape> wider = broadcast(node, shape, node.input(i).shape);
     if (!wider) {
       (void)node.error("shapes " + str(shape) + " and " +
                        str(node.input(i).shape) +

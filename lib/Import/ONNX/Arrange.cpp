@@ -183,7 +183,7 @@ static Value countOf(Node &node) {
   return select(b, compare(b, Order::Equal, step, zero), index(b, -1), count);
 }
 
-/// How many numbers a range by 1 from 0 to a size has: the size.
+/// How many numbers a range by 1 between sizes has: their difference.
 static std::optional<Dim> sizeOfCount(Node &node) {
   auto number = [&](unsigned i) -> std::optional<Dim> {
     const Tensor &tensor = node.input(i);
@@ -192,9 +192,10 @@ static std::optional<Dim> sizeOfCount(Node &node) {
     return tensor.host->ints[0];
   };
   std::optional<Dim> start = number(0), limit = number(1), step = number(2);
-  bool isCount = start && limit && step && start->is(0) && step->is(1) &&
-                 limit->count >= 0;
-  return isCount ? limit : std::nullopt;
+  if (!start || !limit || !step || !step->is(1))
+    return std::nullopt;
+  std::optional<Dim> count = node.emit.sum(*limit, *start, -1);
+  return count && count->count >= 0 ? count : std::nullopt;
 }
 
 /// Numbers from the start by the step.

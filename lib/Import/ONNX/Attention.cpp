@@ -25,6 +25,14 @@ namespace numera::importer {
 /// B x S x (H D) as B x H x S x D.
 static std::optional<Tensor> splitHeads(Node &node, unsigned i, int64_t heads) {
   const Tensor &x = node.input(i);
+  bool isOpen = x.rank() == 4 ? x.shape[1].isDynamic() || x.shape[3].isDynamic()
+                              : x.rank() == 3 && x.shape[2].isDynamic();
+  if (isOpen) {
+    (void)node.error(node.inputName(i) + " has shape " + str(x.shape) +
+                     "; expected as many heads, of as many elements, for all "
+                     "calls");
+    return std::nullopt;
+  }
   if (x.rank() == 4)
     return x;
   if (x.rank() != 3 || heads < 1 || x.shape[2].count % heads != 0) {
@@ -46,12 +54,15 @@ static std::optional<Tensor> append(Node &node, unsigned past,
     return x;
   const Tensor &before = node.input(past);
   Shape shape = x.shape;
-  if (before.rank() == 4)
-    shape[2].count += before.shape[2].count;
-  Shape expected = shape;
-  if (before.rank() == 4)
-    expected[2] = before.shape[2];
-  if (before.shape != expected || x.shape[2].isDynamic()) {
+  bool fits = before.rank() == 4;
+  for (unsigned i = 0; fits && i < 4; ++i) {
+    std::optional<Dim> size =
+        i == 2 ? node.emit.sum(before.shape[i], x.shape[i])
+               : requireSame(node, x.shape[i], before.shape[i]);
+    fits = size.has_value();
+    shape[i] = size.value_or(shape[i]);
+  }
+  if (!fits) {
     (void)node.error(node.inputName(past) + " has shape " + str(before.shape) +
                      " before " + str(x.shape));
     return std::nullopt;
@@ -82,8 +93,7 @@ namespace {
 struct Visibility {
   bool isCausal = false;
   int64_t left = -1, right = -1;
-  int64_t past = 0;
-  int64_t queries = 0;
+  Dim past, queries;
   const Tensor *mask = nullptr;
   const Tensor *lengths = nullptr;
 
@@ -97,6 +107,10 @@ struct Visibility {
 static Tensor hide(Node &node, const Tensor &scores, const Visibility &sees) {
   Emitter &emit = node.emit;
   Value lengths = sees.lengths ? emit.value(*sees.lengths) : Value();
+  auto valueOf = [&](Dim size) {
+    return size.isDynamic() ? emit.size(size) : Value();
+  };
+  Value past = valueOf(sees.past), queries = valueOf(sees.queries);
   SmallVector<const Tensor *> tensors = {&scores};
   if (sees.mask)
     tensors.push_back(sees.mask);
@@ -111,13 +125,14 @@ static Tensor hide(Node &node, const Tensor &scores, const Visibility &sees) {
         else if (sees.mask)
           score = add(b, score, args[1]);
         Value key = linalg::IndexOp::create(b, 3);
-        Value offset = index(b, sees.past);
+        Value offset = past ? past : index(b, sees.past.count);
         if (lengths) {
           Value batch = linalg::IndexOp::create(b, 0);
           Value length = toIndex(b, Emitter::at(b, lengths, batch));
           visible = both(b, visible, compare(b, Order::Less, key, length));
-          if (sees.past == 0)
-            offset = sub(b, length, index(b, sees.queries));
+          if (sees.past.is(0))
+            offset = sub(b, length,
+                         queries ? queries : index(b, sees.queries.count));
         }
         Value place = add(b, linalg::IndexOp::create(b, 2), offset);
         if (sees.isCausal)
@@ -161,6 +176,16 @@ static Tensor softmaxOrZero(Emitter &emit, const Tensor &scores) {
       });
 }
 
+/// Whether the mask broadcasts to the scores.
+static bool isMaskOf(Node &node, const Tensor &mask, const Tensor &scores) {
+  auto shape = broadcast(node, scores.shape, mask.shape);
+  return shape && shape->size() == scores.shape.size() &&
+         llvm::all_of(llvm::zip_equal(*shape, scores.shape), [](auto sizes) {
+           auto [all, own] = sizes;
+           return all.is(1) == own.is(1);
+         });
+}
+
 LogicalResult importAttention(Node &node) {
   int64_t queryHeads = node.integer("q_num_heads", 0);
   int64_t keyHeads = node.integer("kv_num_heads", 0);
@@ -182,14 +207,15 @@ LogicalResult importAttention(Node &node) {
   int64_t heads = q->shape[1].count,
           group = heads / std::max<int64_t>(1, k->shape[1].count);
   if (k->shape[1].count < 1 || group * k->shape[1].count != heads ||
-      k->shape[2] != v->shape[2] || k->shape[3] != q->shape[3])
+      !requireSame(node, k->shape[2], v->shape[2]) ||
+      k->shape[3] != q->shape[3])
     return node.error("queries of " + str(q->shape) + ", keys of " +
                       str(k->shape) + " and values of " + str(v->shape));
   double scale =
       node.real("scale", float(1 / std::sqrt(double(q->shape[3].count))));
   Emitter &emit = node.emit;
-  sees.past = node.has(4) ? node.input(4).shape[2].count : 0;
-  sees.queries = q->shape[2].count;
+  sees.past = node.has(4) ? node.input(4).shape[2] : Dim::fixed(0);
+  sees.queries = q->shape[2];
   sees.lengths = node.has(6) ? &node.input(6) : nullptr;
   Tensor mask;
   if (node.has(3)) {
@@ -197,6 +223,7 @@ LogicalResult importAttention(Node &node) {
     // Keys behind a mask's are not to be seen.
     int64_t rank = mask.rank();
     if (rank > 0 && !mask.shape.back().is(1) &&
+        !mask.shape.back().isDynamic() && !k->shape[2].isDynamic() &&
         mask.shape.back().count < k->shape[2].count) {
       SmallVector<int64_t> low(rank, 0), high(rank, 0);
       high.back() = k->shape[2].count - mask.shape.back().count;
@@ -212,7 +239,7 @@ LogicalResult importAttention(Node &node) {
   auto scores = matmul(node, left, emit.transpose(right, {0, 1, 3, 2}));
   if (!scores)
     return failure();
-  if (node.has(3) && broadcast(scores->shape, mask.shape) != scores->shape)
+  if (node.has(3) && !isMaskOf(node, mask, *scores))
     return node.error(node.inputName(3) + " has shape " +
                       str(node.input(3).shape) + " for scores of " +
                       str(scores->shape));

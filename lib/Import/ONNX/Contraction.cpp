@@ -95,8 +95,8 @@ static LogicalResult multiply(Node &node, const Tensor &lhs, const Tensor &rhs,
                       dataTypeName(rhs.dataType) + "; expected one type");
   auto left = ArrayRef(lhs.shape).drop_back(2);
   auto right = ArrayRef(rhs.shape).drop_back(2);
-  std::optional<Shape> batch = broadcast(left, right);
-  if (!batch || lhs.shape.back() != rhs.shape[rhs.rank() - 2])
+  std::optional<Shape> batch = broadcast(node, left, right);
+  if (!batch || !requireSame(node, lhs.shape.back(), rhs.shape[rhs.rank() - 2]))
     return mismatch(node, lhs, rhs);
   Shape shape = *batch;
   shape.push_back(lhs.shape[lhs.rank() - 2]);

@@ -139,7 +139,10 @@ Value Emitter::size(Dim dim) {
   for (unsigned number : dim.factors()) {
     Size &size = dynamicSizes[number - 1];
     if (!size.value)
-      size.value = tensor::DimOp::create(b, size.argument, size.axis);
+      size.value =
+          size.terms.empty()
+              ? tensor::DimOp::create(b, size.argument, size.axis).getResult()
+              : total(Shape(size.terms));
     product =
         product ? arith::MulIOp::create(b, product, size.value) : size.value;
   }
@@ -147,6 +150,13 @@ Value Emitter::size(Dim dim) {
     return product;
   Value count = arith::ConstantIndexOp::create(b, dim.count);
   return arith::MulIOp::create(b, product, count);
+}
+
+Value Emitter::total(ArrayRef<Dim> terms) {
+  Value sum = extent(terms.front());
+  for (Dim term : terms.drop_front())
+    sum = arith::AddIOp::create(b, sum, extent(term));
+  return sum;
 }
 
 Value Emitter::extent(Dim dim) {

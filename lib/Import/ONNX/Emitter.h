@@ -136,6 +136,10 @@ public:
   /// A dimension of a size that was computed, in the function itself.
   Dim computed(mlir::Value size);
   bool isComputed(Dim dim) const;
+  /// lhs + times · rhs, as a size of its own where it is no multiple of one;
+  /// nothing where it may be negative.
+  std::optional<Dim> sum(Dim lhs, Dim rhs, int64_t times = 1);
+  bool isSum(Dim dim) const;
   /// The value of a dynamic dimension as an index.
   mlir::Value size(Dim dim);
   /// The value of any dimension.
@@ -145,6 +149,7 @@ public:
 
 private:
   mlir::Value constant(const Tensor &tensor);
+  mlir::Value total(llvm::ArrayRef<Dim> terms);
 
   mlir::Location file;
   /// A size that is known when the function runs.
@@ -152,6 +157,7 @@ private:
     mlir::Value argument; ///< of which it is a dimension; null: computed
     unsigned axis = 0;
     mlir::Value value; ///< null until it is asked for
+    Shape terms = {};  ///< of which it is the sum, by their sizes; or none
   };
   llvm::SmallVector<Size> dynamicSizes; ///< number 1 is the first
   /// Constants that were emitted, one for each shape they are used in.

@@ -88,16 +88,17 @@ LogicalResult negateIntegers(Node &node) {
 }
 
 /// One element of Add, Sub, Mul or Div, where it can be said: sizes times a
-/// number, or a sum of multiples of the same sizes.
-static std::optional<Dim> fold(StringRef op, Dim lhs, Dim rhs) {
+/// number, or a sum of such.
+static std::optional<Dim> fold(Emitter &emit, StringRef op, Dim lhs, Dim rhs) {
   int64_t result = 0;
   if (op == "Add" || op == "Sub") {
     if (lhs.is(0) && op == "Add")
       return rhs;
     if (rhs.is(0))
       return lhs;
-    if (lhs.sizes != rhs.sizes ||
-        (op == "Add" ? llvm::AddOverflow(lhs.count, rhs.count, result)
+    if (lhs.sizes != rhs.sizes)
+      return emit.sum(lhs, rhs, op == "Add" ? 1 : -1);
+    if ((op == "Add" ? llvm::AddOverflow(lhs.count, rhs.count, result)
                      : llvm::SubOverflow(lhs.count, rhs.count, result)))
       return std::nullopt;
     return result == 0 ? Dim::fixed(0) : Dim{result, lhs.sizes};
@@ -132,7 +133,7 @@ std::optional<Tensor> foldIntegers(Node &node, ArrayRef<Dim> shape) {
     return std::nullopt;
   std::vector<Dim> results;
   for (auto [x, y] : llvm::zip_equal(left.host->ints, right.host->ints)) {
-    std::optional<Dim> result = fold(node.op(), x, y);
+    std::optional<Dim> result = fold(node.emit, node.op(), x, y);
     if (!result)
       return std::nullopt;
     results.push_back(*result);

@@ -130,14 +130,16 @@ Tensor Emitter::concat(ArrayRef<const Tensor *> tensors, unsigned axis,
   }
   Value current = empty(shape, first.dataType);
   SmallVector<int64_t> starts(shape.size(), 0), steps(shape.size(), 1);
+  Dim start = Dim::fixed(0);
   for (const Tensor *input : tensors) {
     if (input->isEmpty())
       continue;
     Value source = value(*input);
+    SmallVector<OpFoldResult> at = indices(*this, starts);
+    at[axis] = sizes({start}).front();
     current = tensor::InsertSliceOp::create(
-        b, source, current, indices(*this, starts), sizes(input->shape),
-        indices(*this, steps));
-    starts[axis] += input->shape[axis].count;
+        b, source, current, at, sizes(input->shape), indices(*this, steps));
+    start = sum(start, input->shape[axis]).value_or(start);
   }
   return result(current, shape, first.dataType);
 }

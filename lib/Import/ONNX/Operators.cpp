@@ -226,13 +226,12 @@ static bool takesAnySizes(const Operator &op) {
       importIsSpecial, importLogic, importMod, importNot, importUnary,
       importVariadic, importWhere};
   constexpr LogicalResult (*others[])(Node &) = {
-      importConcat, importConstantOfShape, importCumulate, importExpand,
-      importFlatten, importGather, importGatherElements, importGatherND,
+      importAttention, importConcat, importConstantOfShape, importCumulate,
+      importExpand, importFlatten, importGather, importGatherElements, importGatherND,
       importGemm, importIf, importLayerNormalization, importLoop, importMatMul,
       importOptionalHasElement, importRMSNormalization, importRange,
-      importReduce, importReshape, importScan, importScatterElements,
-      importScatterND,
-      importShape, importSize, importSlice, importSoftmax, importSplit,
+      importReduce, importReshape, importRotaryEmbedding, importScan,
+      importScatterElements, importScatterND, importShape, importSize, importSlice, importSoftmax, importSplit,
       importSqueeze, importTile, importTranspose, importTrilu, importUnsqueeze};
   // clang-format on
   return llvm::is_contained(elementwise, op.import) ||

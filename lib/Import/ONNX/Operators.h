@@ -29,6 +29,13 @@ llvm::LogicalResult importVariadic(Node &node);
 llvm::LogicalResult importWhere(Node &node);
 /// The shape of all inputs' broadcast, or nothing after an error.
 std::optional<Shape> broadcastAll(Node &node);
+/// The shape of numpy's broadcast, or nothing when they disagree. The program
+/// checks that sizes are equal of which that is not known.
+std::optional<Shape> broadcast(Node &node, llvm::ArrayRef<Dim> lhs,
+                               llvm::ArrayRef<Dim> rhs);
+/// The size that both are, which the program checks where it is not known;
+/// nothing where they differ.
+std::optional<Dim> requireSame(Node &node, Dim lhs, Dim rhs);
 
 // Cast.cpp
 llvm::LogicalResult importBitCast(Node &node);

@@ -21,18 +21,25 @@ LogicalResult importConcat(Node &node) {
   Shape shape = first.shape;
   for (unsigned i = 0; i < node.numInputs(); ++i) {
     const Tensor &x = node.input(i);
-    Shape same = x.shape;
-    if (same.size() == shape.size())
-      same[axis] = first.shape[axis];
-    if (same != first.shape || x.dataType != first.dataType)
+    bool fits = x.shape.size() == shape.size() && x.dataType == first.dataType;
+    for (unsigned dim = 0; fits && dim < shape.size(); ++dim) {
+      std::optional<Dim> same =
+          dim == axis ? shape[dim]
+                      : requireSame(node, shape[dim], x.shape[dim]);
+      fits = same.has_value();
+      shape[dim] = same.value_or(shape[dim]);
+    }
+    if (!fits)
       return node.error(node.inputName(i) + " has shape " + str(x.shape) +
                         "; expected the elements and, but for dimension " +
                         Twine(axis) + ", the shape of " + str(first.shape));
-    if (node.numInputs() > 1 && x.shape[axis].isDynamic())
-      return node.error(
-          "concatenates along a size that is not known, dimension " +
-          Twine(axis) + " of " + str(x.shape) + "; expected a fixed size");
-    shape[axis].count += i == 0 ? 0 : x.shape[axis].count;
+    if (i == 0)
+      continue;
+    std::optional<Dim> sum = node.emit.sum(shape[axis], x.shape[axis]);
+    if (!sum)
+      return node.error("concatenates " + str(shape) + " and " + str(x.shape) +
+                        ", which is too much");
+    shape[axis] = *sum;
   }
   if (node.numInputs() == 1)
     return node.finish(first);
@@ -222,6 +229,14 @@ static std::optional<Cut> cutUnknown(Node &node, Dim size, Dim start, Dim end,
             "has no last element");
     return Cut{Dim::fixed(1), 0, 1, sub(b, value(size), one)};
   }
+  // A part whose size is known, such as the positions behind the past.
+  if (start.count >= 0 && step == 1)
+    if (std::optional<Dim> part = node.emit.sum(end, start, -1);
+        part && part->isDynamic() && part->count > 0) {
+      require(node, compare(b, Order::LessOrEqual, value(end), value(size)),
+              "has an end beyond the " + str({size}) + " elements there are");
+      return Cut{*part, 0, 1, value(start)};
+    }
   auto [first, count] =
       resolve(b, value(start), value(end), index(b, step), value(size));
   return Cut{node.emit.computed(count), 0, step, first};
@@ -382,7 +397,7 @@ LogicalResult importExpand(Node &node) {
   std::optional<Shape> wanted = node.shapeFrom(1);
   if (!wanted)
     return failure();
-  std::optional<Shape> shape = broadcast(x.shape, *wanted);
+  std::optional<Shape> shape = broadcast(node, x.shape, *wanted);
   if (!shape)
     return node.error("cannot expand " + str(x.shape) + " to " + str(*wanted));
   if (failed(node.checkSize(*shape)) ||
