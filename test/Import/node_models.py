@@ -144,6 +144,37 @@ NODES = {
         output_height=2,
         output_width=3,
     ),
+    "maxima": lambda: several(
+        "MaxRoiPool", ("N", 3, 8, 8), (4, 5), pooled_shape=[2, 3]
+    ),
+    "maxima-regions": lambda: several(
+        "MaxRoiPool", (2, 3, 8, 8), (4, 4), pooled_shape=[2, 3]
+    ),
+    "maxima-open": lambda: several(
+        "MaxRoiPool", (2, "C", 8, 8), (4, 5), pooled_shape=[2, 3]
+    ),
+    "maxima-empty": lambda: several(
+        "MaxRoiPool", (2, 3, 0, 8), (4, 5), pooled_shape=[2, 3]
+    ),
+    "maxima-bins": lambda: several(
+        "MaxRoiPool", (2, 3, 8, 8), (4, 5), pooled_shape=[2, 0]
+    ),
+    "maxima-double": lambda: several(
+        "MaxRoiPool", ((2, 3, 8, 8), 11), ((4, 5), 11), pooled_shape=[2, 3]
+    ),
+    "attention-open": lambda: several(
+        "Attention", ("N", "H", 4, 8), (1, 2, 4, 8), (1, 2, 4, 8), opset=23
+    ),
+    "attention-past": lambda: several(
+        "Attention",
+        (1, 2, 4, 8),
+        (1, 2, 4, 8),
+        (1, 2, 4, 8),
+        (4, 6),
+        (1, 3, 2, 8),
+        (1, 2, 2, 8),
+        opset=23,
+    ),
     "regions-counted": lambda: several("RoiAlign", (2, 3, 8, 8), (5, 4), ((5,), 7)),
     "regions-boxes": lambda: several(
         "RoiAlign", (2, 3, 8, 8), (5, 4), ((6,), 7), sampling_ratio=2

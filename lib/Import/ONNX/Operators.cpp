@@ -127,6 +127,7 @@ constexpr Operator kOperators[] = {
     {"MatMulInteger", importIntegerProduct, 2, 4, Elements::Any},
     {"Max", importVariadic, 1, kMany, Elements::Any},
     {"MaxPool", importMaxPool, 1, 1, Elements::Any},
+    {"MaxRoiPool", importMaxRoiPool, 2, 2},
     {"MaxUnpool", importMaxUnpool, 2, 3, Elements::Any},
     {"Mean", importVariadic, 1, kMany},
     {"MeanVarianceNormalization", importMeanVarianceNormalization, 1, 1},

@@ -203,6 +203,7 @@ llvm::LogicalResult importAffineGrid(Node &node);
 llvm::LogicalResult importCol2Im(Node &node);
 
 // MaxUnpool.cpp
+llvm::LogicalResult importMaxRoiPool(Node &node);
 llvm::LogicalResult importMaxUnpool(Node &node);
 
 // Det.cpp
