@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <memory>
@@ -47,6 +48,12 @@ static void copyRun(char *to, int64_t toStride, const char *from,
     return copyElements<uint16_t>(to, toStride, from, fromStride, count);
   case 4:
     return copyElements<uint32_t>(to, toStride, from, fromStride, count);
+  case 16:
+    return copyElements<std::array<uint64_t, 2>>(to, toStride, from, fromStride,
+                                                 count);
+  case 32:
+    return copyElements<std::array<uint64_t, 4>>(to, toStride, from, fromStride,
+                                                 count);
   default:
     return copyElements<uint64_t>(to, toStride, from, fromStride, count);
   }

@@ -35,14 +35,18 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
     __slots__ = ("_codes", "_format")
 
     def __init__(self, codes: np.ndarray[Any, Any], fmt: str | Format) -> None:
-        """Takes codes as they are: unsigned integers of the format's storage."""
+        """Takes codes as they are: unsigned integers of the format's storage, or,
+        above 64 bits, so many bytes or structures of these."""
         self._format = _casts.chosen(fmt)
         codes = np.asarray(codes)
+        wanted = self._format.dtype
+        if wanted.kind == codes.dtype.kind == "V":
+            codes = codes.view(wanted)
         if not codes.dtype.isnative:
             codes = codes.astype(codes.dtype.newbyteorder("="))
-        if codes.dtype != self._format.dtype:
+        if codes.dtype != wanted:
             raise Error(
-                f"codes of '{self._format}' are {self._format.dtype}, "
+                f"codes of '{self._format}' are {wanted}, "
                 f"found {codes.dtype}"
             )
         self._codes = codes

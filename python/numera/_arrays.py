@@ -288,10 +288,12 @@ def decode(
         codes = _listed(codes, of)
     opened = _kinds.open(codes)
     array = opened.array
-    if array.dtype.kind not in "iu" or array.dtype.itemsize != of.dtype.itemsize:
+    is_wide = of.storage_bits > 64
+    kinds = "V" if is_wide else "iu"
+    if array.dtype.kind not in kinds or array.dtype.itemsize != of.dtype.itemsize:
+        what = "bytes, 'V'," if is_wide else "integers"
         raise Error(
-            f"codes of '{of}' are integers of {of.storage_bits} bits, "
-            f"found {array.dtype}"
+            f"codes of '{of}' are {what} of {of.storage_bits} bits, found {array.dtype}"
         )
     name = _casts.way_out(of, target)
     cast = _casts.find(of, None, name)
@@ -321,6 +323,10 @@ def _listed(codes: Any, of: Format) -> Any:
             raise Error(f"codes of '{of}' are integers, found {code!r}")
         if not 0 <= code < 1 << of.width:
             raise Error(f"codes of '{of}' are 0 to {(1 << of.width) - 1}, found {code}")
-    return array.astype(of.dtype)[()]
+    if of.storage_bits <= 64:
+        return array.astype(of.dtype)[()]
+    size = of.dtype.itemsize
+    words = b"".join(int(code).to_bytes(size, "little") for code in array.flat)
+    return np.frombuffer(words, of.dtype).reshape(array.shape)
 
 

@@ -21,7 +21,11 @@ _DTYPES = {
     "f64": "f8",
     "bool": "?",
     **{f"{kind}{8 * n}": f"{kind}{n}" for kind in "iu" for n in (1, 2, 4, 8)},
+    "u128": "V16",
+    "u256": "V32",
 }
+_LENT = {"bf16": 13, "u128": 14, "u256": 15}
+"""The numbers of types whose arrays are lent as integers."""
 
 
 def _bfloat16() -> np.dtype[Any]:
@@ -86,8 +90,12 @@ class Function:
         ]
         self.brains: list[list[bool]] = brains
         """Which inputs and outputs are bf16."""
-        self._brains: list[list[bool]] = brains if any(map(any, brains)) else []
-        """The same if there are any: they are lent as integers."""
+        types = [
+            [_LENT.get(tensor["dtype"], 0) for tensor in entry[kind]]
+            for kind in ("inputs", "outputs")
+        ]
+        self._types: list[list[int]] = types if any(map(any, types)) else []
+        """The types of those that are lent as integers, if there are any."""
 
     def __call__(
         self,
@@ -145,16 +153,16 @@ class Function:
             for value, tensor in zip(inputs, self.inputs)
         ]
         outputs = [] if out is None else self._destinations(out)
-        if self._brains:
-            arrays = _as_integers(arrays, self._brains[0])
-            outputs = _as_integers(outputs, self._brains[1])
+        if self._types:
+            arrays = _as_integers(arrays, self._types[0])
+            outputs = _as_integers(outputs, self._types[1])
         try:
             results = self.program.call(
                 self.name,
                 arrays,
                 outputs,
                 len(self.outputs),
-                self._brains,
+                self._types,
                 threads,
                 seed,
                 step,
@@ -165,19 +173,22 @@ class Function:
             raise
         if out is not None:
             return out
-        if self._brains:
+        if self._types:
             results = [
-                result.view(tensor.dtype)
+                result.view(tensor.dtype)[..., 0]
+                if _is_wide(tensor.dtype)
+                else result.view(tensor.dtype)
                 for result, tensor in zip(results, self.outputs)
             ]
         torch = sys.modules.get("torch")
         if torch and any(isinstance(value, torch.Tensor) for value in inputs):
-            brains = self._brains[1] if self._brains else [False] * len(results)
             results = [
                 torch.from_numpy(result.view(np.int16)).view(torch.bfloat16)
                 if is_brain
+                else result  # of a type that PyTorch lacks
+                if _is_wide(result.dtype)
                 else torch.from_numpy(result)
-                for result, is_brain in zip(results, brains)
+                for result, is_brain in zip(results, self.brains[1])
             ]
         return results[0] if len(results) == 1 else tuple(results)
 
@@ -234,6 +245,8 @@ class Function:
                 raise Error(
                     f"out '{tensor.name}' is no array, found {type(value).__name__}"
                 )
+            if _is_wide(tensor.dtype) and view.dtype.itemsize == tensor.dtype.itemsize:
+                view = view.view(tensor.dtype)
             if view.dtype != tensor.dtype:
                 raise Error(
                     f"out '{tensor.name}' has dtype {view.dtype}, "
@@ -275,13 +288,24 @@ def _check_dtype(array: DeviceArray, tensor: Tensor, name: str, is_brain: bool) 
         )
 
 
+def _is_wide(dtype: np.dtype[Any]) -> bool:
+    """Whether it is of codes of more than 64 bits: bytes without a meaning, which
+    structures of them are, too."""
+    return dtype.kind == "V" and dtype.itemsize in (16, 32)
+
+
 def _as_integers(
-    arrays: Sequence[np.ndarray[Any, Any]], brains: Sequence[bool]
+    arrays: Sequence[np.ndarray[Any, Any]], types: Sequence[int]
 ) -> list[np.ndarray[Any, Any]]:
-    """With the memory of bf16 as integers, which have the buffer protocol."""
+    """With the memory of bf16 and of wide codes as integers, which have the
+    buffer protocol; of the latter, the words in a last dimension."""
     return [
-        array.view(np.uint16) if is_brain else array
-        for array, is_brain in zip(arrays, brains)
+        array[..., None].view(np.uint64)
+        if _is_wide(array.dtype)
+        else array.view(np.uint16)
+        if of
+        else array
+        for array, of in zip(arrays, types)
     ]
 
 
@@ -322,6 +346,8 @@ def _dense(value: Any, tensor: Tensor) -> np.ndarray[Any, Any]:
         raise Error(f"{name} is None, expected an array of {tensor.dtype}")
     # What an array of a format lends by DLPack are its codes.
     array = value.values() if isinstance(value, Array) else _view(value, name)
+    if _is_wide(tensor.dtype):
+        return _codes(np.asarray(value) if array is None else array, tensor, name)
     if array is None:
         return _kinds.numbers(value, name, tensor.dtype)
     if not np.can_cast(array.dtype, tensor.dtype, "safe"):
@@ -330,3 +356,18 @@ def _dense(value: Any, tensor: Tensor) -> np.ndarray[Any, Any]:
             f"convert it with .astype if rounding is meant"
         )
     return np.require(array, tensor.dtype, "C")
+
+
+def _codes(
+    array: np.ndarray[Any, Any], tensor: Tensor, name: str
+) -> np.ndarray[Any, Any]:
+    """Codes of more than 64 bits: bytes, or structures of the same size."""
+    if not (_is_wide(array.dtype) and array.dtype.itemsize == tensor.dtype.itemsize):
+        raise Error(
+            f"{name} has dtype {array.dtype}, expected codes of "
+            f"{tensor.dtype.itemsize} bytes, {tensor.dtype.str!r} or a structure"
+        )
+    array = np.require(array, requirements="C")
+    if array.ctypes.data % 16:
+        array = array.copy()
+    return array.view(tensor.dtype)

@@ -183,6 +183,8 @@ def _bits(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The same memory as a type that has the buffer protocol."""
     if array.dtype.kind in "fiu" and array.dtype.isbuiltin == 1:
         return array
+    if array.dtype.itemsize > 8:  # codes of more than 64 bits
+        return array
     return array.view(f"u{array.dtype.itemsize}")
 
 

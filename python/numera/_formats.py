@@ -87,18 +87,15 @@ class Format:
 
     @property
     def storage_bits(self) -> int:
-        """Bits of the integer that stores a code: 8, 16, 32 or 64; 128 or 256 inside of programs."""
+        """Bits that store a code: 8, 16, 32, 64, 128 or 256."""
         return self._facts["storage_bits"]
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The unsigned integer that stores a code; an error above 64 bits, which NumPy has not."""
-        if self.storage_bits > 64:
-            raise Error(
-                f"format '{self.name}' has {self.width} bits, and arrays have codes of at most 64; "
-                "programs take and give float32 or float64"
-            )
-        return np.dtype(f"u{self.storage_bits // 8}")
+        """What stores a code: an unsigned integer; above 64 bits, which NumPy's have
+        not, so many bytes, ``V16`` or ``V32``."""
+        kind = "V" if self.storage_bits > 64 else "u"
+        return np.dtype(f"{kind}{self.storage_bits // 8}")
 
     @property
     def rounding(self) -> str:

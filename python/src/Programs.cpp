@@ -212,6 +212,9 @@ static nb::dlpack::dtype dtypeOf(int32_t dtype) {
     return make(Code::Bool, 8);
   case NUMERA_BF16: // NumPy has none
     return make(Code::UInt, 16);
+  case NUMERA_U128:
+  case NUMERA_U256:
+    return make(Code::UInt, 64);
   }
   if (dtype >= NUMERA_U8)
     return make(Code::UInt, 8u << (dtype - NUMERA_U8));
@@ -239,10 +242,17 @@ static numera_tensor tensorOf(const Array &array, size_t place) {
   return tensor;
 }
 
+/// How many integers of 64 bits NumPy lends for one code; 0: the code is lent.
+static int64_t wordsOf(int32_t dtype) {
+  return dtype == NUMERA_U128 ? 2 : dtype == NUMERA_U256 ? 4 : 0;
+}
+
 /// A NumPy array of memory that a program allocated.
 static nb::object arrayOf(const numera_tensor &tensor) {
   nb::capsule owner(tensor.data, [](void *data) noexcept { free(data); });
   std::vector<size_t> shape(tensor.shape, tensor.shape + tensor.rank);
+  if (int64_t words = wordsOf(tensor.dtype))
+    shape.push_back(size_t(words));
   return nb::cast(nb::ndarray<nb::numpy>(tensor.data, shape.size(),
                                          shape.data(), owner, nullptr,
                                          dtypeOf(tensor.dtype)));
@@ -265,20 +275,32 @@ static void checkShape(std::span<const int64_t> sizes,
                 printShape(result.shape, size_t(result.rank)));
 }
 
-/// Says that integers are bf16.
-static void markBrains(std::vector<numera_tensor> &tensors,
-                       const std::vector<bool> &brains) {
-  for (size_t i = 0; i < std::min(tensors.size(), brains.size()); ++i)
-    if (brains[i] && tensors[i].dtype == NUMERA_U16)
-      tensors[i].dtype = NUMERA_BF16;
+/// Says what integers are that stand for types which NumPy does not lend: bf16,
+/// and codes of more than 64 bits, whose words are a last dimension.
+static void setTypes(std::vector<numera_tensor> &tensors,
+                     const std::vector<int32_t> &types) {
+  for (size_t i = 0; i < std::min(tensors.size(), types.size()); ++i) {
+    numera_tensor &tensor = tensors[i];
+    if (types[i] == 0)
+      continue;
+    if (int64_t words = wordsOf(types[i])) {
+      if (tensor.rank == 0 || tensor.shape[tensor.rank - 1] != words ||
+          tensor.dtype != NUMERA_U64)
+        throw Error("array " + std::to_string(i) +
+                    " has no words of wide codes in its last dimension");
+      --tensor.rank;
+    }
+    tensor.dtype = types[i];
+  }
 }
 
 /// The results of a function, which `outputs` has memory for, unless it is
-/// empty. `brains` has which inputs and which outputs are bf16, or nothing.
+/// empty. `types` has the numbers of types that NumPy lends as integers, or 0,
+/// for inputs and for outputs; or nothing.
 static nb::list call(const Program &program, const std::string &function,
                      const std::vector<Input> &inputs,
                      const std::vector<Output> &outputs, size_t outputCount,
-                     const std::vector<std::vector<bool>> &brains,
+                     const std::vector<std::vector<int32_t>> &types,
                      uint32_t threads, uint64_t seed, uint64_t step,
                      uint64_t sample) {
   std::vector<numera_tensor> arguments, results;
@@ -286,9 +308,9 @@ static nb::list call(const Program &program, const std::string &function,
     arguments.push_back(tensorOf(inputs[i], i));
   for (size_t i = 0; i < outputs.size(); ++i)
     results.push_back(tensorOf(outputs[i], i));
-  if (brains.size() == 2) {
-    markBrains(arguments, brains[0]);
-    markBrains(results, brains[1]);
+  if (types.size() == 2) {
+    setTypes(arguments, types[0]);
+    setTypes(results, types[1]);
   }
   if (outputs.empty())
     results.resize(outputCount, numera_tensor{});
@@ -311,7 +333,8 @@ static nb::list call(const Program &program, const std::string &function,
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     const int64_t *sizes = outputs[i].shape_ptr();
-    checkShape({sizes, outputs[i].ndim()}, results[i], i);
+    size_t words = wordsOf(results[i].dtype) ? 1 : 0;
+    checkShape({sizes, outputs[i].ndim() - words}, results[i], i);
   }
   nb::list list;
   if (outputs.empty())
@@ -411,6 +434,10 @@ private:
     case NUMERA_F16:
     case NUMERA_BF16:
       return 2;
+    case NUMERA_U128:
+      return 16;
+    case NUMERA_U256:
+      return 32;
     default:
       if (dtype >= NUMERA_I8 && dtype <= NUMERA_I64)
         return uint64_t(1) << (dtype - NUMERA_I8);
@@ -476,7 +503,7 @@ void bindPrograms(nb::module_ &module) {
           },
           "A line each.")
       .def("call", &call, nb::arg("function"), nb::arg("inputs"),
-           nb::arg("outputs"), nb::arg("output_count"), nb::arg("brains"),
+           nb::arg("outputs"), nb::arg("output_count"), nb::arg("types"),
            nb::arg("threads"), nb::arg("seed"), nb::arg("step"),
            nb::arg("sample"));
   nb::class_<Call>(module, "Call", "Calls of a function by addresses.")

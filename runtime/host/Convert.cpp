@@ -55,6 +55,9 @@ template <typename To> void convertTo(const Array &from, Array &to) {
     for (size_t i = 0, size = from.size(); i < size; ++i)
       to.data<To>()[i] = numberOfBFloat(from.data<uint16_t>()[i]);
     return;
+  case DType::v16:
+  case DType::v32: // no numbers (convertsNumbers)
+    return;
   }
 }
 
@@ -81,7 +84,8 @@ float numera::host::numberOfBFloat(uint16_t code) {
 }
 
 bool numera::host::convertsNumbers(DType from, DType to) {
-  return from == to || to == DType::f4 || to == DType::f8;
+  bool areNumbers = from != DType::v16 && from != DType::v32;
+  return from == to || (areNumbers && (to == DType::f4 || to == DType::f8));
 }
 
 bool numera::host::convertNumbers(Array &array, DType to, std::string &error) {

@@ -14,10 +14,10 @@ using namespace numera::host;
 namespace {
 
 /// In the order of host::DType.
-constexpr int32_t dtypes[] = {NUMERA_F16, NUMERA_F32, NUMERA_F64, NUMERA_I8,
-                              NUMERA_I16, NUMERA_I32, NUMERA_I64, NUMERA_U8,
-                              NUMERA_U16, NUMERA_U32, NUMERA_U64, NUMERA_BOOL,
-                              NUMERA_BF16};
+constexpr int32_t dtypes[] = {NUMERA_F16,  NUMERA_F32,  NUMERA_F64, NUMERA_I8,
+                              NUMERA_I16,  NUMERA_I32,  NUMERA_I64, NUMERA_U8,
+                              NUMERA_U16,  NUMERA_U32,  NUMERA_U64, NUMERA_BOOL,
+                              NUMERA_BF16, NUMERA_U128, NUMERA_U256};
 
 DType dtypeOf(int32_t dtype) {
   return DType(std::ranges::find(dtypes, dtype) - dtypes);

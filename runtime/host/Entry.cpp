@@ -30,6 +30,12 @@ uint64_t bytesOf(const int64_t *shape, int32_t rank, int32_t dtype) {
   return isTooMuch ? ~uint64_t{0} : product;
 }
 
+/// Whether elements can be read there: compilers take wide ones to be aligned.
+bool isAligned(const void *data, int32_t dtype) {
+  return sizeOfDType(dtype) <= sizeof(uint64_t) ||
+         reinterpret_cast<uintptr_t>(data) % 16 == 0;
+}
+
 /// What becomes of a result.
 struct Result {
   int64_t *words; ///< its descriptor
@@ -184,6 +190,10 @@ private:
       begin("input", i, info);
       return message.add("data is NULL");
     }
+    if (!isAligned(tensor.data, info.dtype)) {
+      begin("input", i, info);
+      return message.add("data is not aligned to 16 bytes");
+    }
     return true;
   }
 
@@ -261,7 +271,8 @@ private:
     if (!checkCapacity(i, tensor.shape, bytes))
       return false;
     tensor.data = outputs[i].data;
-    if (!tensor.data || overlaps(i, bytes)) {
+    if (!tensor.data || !isAligned(tensor.data, info.dtype) ||
+        overlaps(i, bytes)) {
       tensor.data = results[i].owned =
           numera_host_try_allocate(alignof(max_align_t), bytes ? bytes : 1);
       if (!tensor.data)

@@ -49,10 +49,10 @@ private:
 };
 
 inline const char *nameOfDType(int32_t dtype) {
-  static const char *const names[] = {"f32",  "f64", "i8",  "i16", "i32",
-                                      "i64",  "u8",  "u16", "u32", "u64",
-                                      "bool", "f16", "bf16"};
-  return dtype >= 1 && dtype <= NUMERA_BF16 ? names[dtype - 1] : "unknown";
+  static const char *const names[] = {"f32",  "f64", "i8",   "i16",  "i32",
+                                      "i64",  "u8",  "u16",  "u32",  "u64",
+                                      "bool", "f16", "bf16", "u128", "u256"};
+  return dtype >= 1 && dtype <= NUMERA_U256 ? names[dtype - 1] : "unknown";
 }
 
 /// The first of some features.

@@ -19,7 +19,7 @@ struct DTypeInfo {
 };
 
 /// In the order of DType. One byte has no endianness: NumPy writes '|'.
-constexpr std::array<DTypeInfo, 13> dtypes = {{{"<f2", 2},
+constexpr std::array<DTypeInfo, 15> dtypes = {{{"<f2", 2},
                                                {"<f4", 4},
                                                {"<f8", 8},
                                                {"|i1", 1},
@@ -31,8 +31,10 @@ constexpr std::array<DTypeInfo, 13> dtypes = {{{"<f2", 2},
                                                {"<u4", 4},
                                                {"<u8", 8},
                                                {"|b1", 1},
-                                               {"<V2", 2}}};
-static_assert(dtypes.size() == size_t(DType::bf2) + 1);
+                                               {"<V2", 2},
+                                               {"|V16", 16},
+                                               {"|V32", 32}}};
+static_assert(dtypes.size() == size_t(DType::v32) + 1);
 
 /// `text` from a file, fit to stand in a one-line message.
 std::string quoted(std::string_view text) {

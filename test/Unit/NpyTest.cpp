@@ -77,9 +77,10 @@ std::string header(const std::string &dtype, const std::string &shape) {
          "', 'fortran_order': False, 'shape': " + shape + ", }\n";
 }
 
-const DType everyDType[] = {
-    DType::f2, DType::f4, DType::f8, DType::i1, DType::i2, DType::i4, DType::i8,
-    DType::u1, DType::u2, DType::u4, DType::u8, DType::b1, DType::bf2};
+const DType everyDType[] = {DType::f2,  DType::f4,  DType::f8, DType::i1,
+                            DType::i2,  DType::i4,  DType::i8, DType::u1,
+                            DType::u2,  DType::u4,  DType::u8, DType::b1,
+                            DType::bf2, DType::v16, DType::v32};
 
 Array makeCounting(std::vector<int64_t> shape, DType dtype) {
   std::string error;
@@ -144,7 +145,8 @@ TEST_F(NpyTest, TypesHaveNumPysSpellingAndSize) {
     all += std::string(spelling(dtype)) + ":" + std::to_string(sizeOf(dtype)) +
            " ";
   EXPECT_EQ(all, "<f2:2 <f4:4 <f8:8 |i1:1 <i2:2 <i4:4 <i8:8 "
-                 "|u1:1 <u2:2 <u4:4 <u8:8 |b1:1 <V2:2 ");
+                 "|u1:1 <u2:2 <u4:4 <u8:8 |b1:1 <V2:2 "
+                 "|V16:16 |V32:32 ");
 }
 
 TEST_F(NpyTest, AcceptsEveryVersionAndSpellingOfAHeader) {
@@ -164,7 +166,7 @@ TEST_F(NpyTest, AcceptsEveryVersionAndSpellingOfAHeader) {
 
 TEST_F(NpyTest, NamesWhatIsWrongWithAHeader) {
   const std::string types = "; expected one of <f2 <f4 <f8 |i1 <i2 <i4 <i8 |u1 "
-                            "<u2 <u4 <u8 |b1 <V2";
+                            "<u2 <u4 <u8 |b1 <V2 |V16 |V32";
   const std::pair<std::string, std::string> cases[] = {
       {"", "malformed header at byte 0: expected '{'"},
       {"[1]", "malformed header at byte 0: expected '{'"},

@@ -421,6 +421,31 @@ TEST(Processor, HasWhatTheCompilerSays) {
 }
 #endif
 
+TEST(Entry, WantsWideCodesAligned) {
+  const int64_t shape[] = {1};
+  TensorInfo input{"x", shape, nullptr, NUMERA_U128, 1};
+  Version version{"any", 0,
+                  [](void *const *, void *, uint64_t, uint64_t, uint64_t) {}};
+  FunctionInfo function{};
+  function.name = "f";
+  function.inputs = &input;
+  function.inputCount = 1;
+  function.versions = &version;
+  function.versionCount = 1;
+  alignas(16) char memory[32] = {};
+  numera_tensor tensor = {memory, 16, NUMERA_U128, 1, {1}};
+  char error[100] = "";
+  EXPECT_EQ(numera_host_call(&function, &tensor, 1, nullptr, 0, nullptr, error,
+                             sizeof error),
+            0)
+      << error;
+  tensor.data = memory + 8;
+  EXPECT_NE(numera_host_call(&function, &tensor, 1, nullptr, 0, nullptr, error,
+                             sizeof error),
+            0);
+  EXPECT_STREQ(error, "f: input 0 'x': data is not aligned to 16 bytes");
+}
+
 TEST(ThreadPool, RunsOutsideOfACall) {
   int64_t sum = 0;
   parallel(100, 1, [&](int64_t begin, int64_t end) { sum += end - begin; });

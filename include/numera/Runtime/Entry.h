@@ -80,6 +80,10 @@ constexpr uint64_t sizeOfDType(int32_t dtype) {
   case NUMERA_I64:
   case NUMERA_U64:
     return 8;
+  case NUMERA_U128:
+    return 16;
+  case NUMERA_U256:
+    return 32;
   }
   return 0;
 }

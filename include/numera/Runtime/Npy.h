@@ -20,7 +20,7 @@ namespace numera::host {
 
 /// Element types under NumPy's names: kind, then bytes. The values are no ABI.
 /// NumPy has no bfloat16; that of the package ml_dtypes is saved as two bytes
-/// without a meaning, V2.
+/// without a meaning, V2. Codes of more than 64 bits are such bytes, too.
 enum class DType : uint8_t {
   f2,
   f4,
@@ -34,7 +34,9 @@ enum class DType : uint8_t {
   u4,
   u8,
   b1,
-  bf2
+  bf2,
+  v16,
+  v32
 };
 
 /// The number of bytes of one element.

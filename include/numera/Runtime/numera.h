@@ -35,7 +35,10 @@ typedef enum numera_dtype {
   NUMERA_U64 = 10,
   NUMERA_BOOL = 11, /**< one byte, 0 or 1 */
   NUMERA_F16 = 12,  /**< binary16 of IEEE 754 */
-  NUMERA_BF16 = 13  /**< bfloat16: the upper half of an f32 */
+  NUMERA_BF16 = 13, /**< bfloat16: the upper half of an f32 */
+  /** Codes of formats of more than 64 bits, aligned to 16 bytes. */
+  NUMERA_U128 = 14,
+  NUMERA_U256 = 15 /**< of more than 128 bits */
 } numera_dtype;
 
 /** A dense tensor in row-major order. */

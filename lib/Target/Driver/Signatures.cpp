@@ -40,6 +40,10 @@ static std::optional<numera_dtype> dtypeOf(Type type) {
     return integer.isUnsigned() ? NUMERA_U32 : NUMERA_I32;
   case 64:
     return integer.isUnsigned() ? NUMERA_U64 : NUMERA_I64;
+  case 128:
+    return integer.isUnsigned() ? std::optional(NUMERA_U128) : std::nullopt;
+  case 256:
+    return integer.isUnsigned() ? std::optional(NUMERA_U256) : std::nullopt;
   default:
     return std::nullopt;
   }
@@ -85,13 +89,6 @@ tensorSignature(func::FuncOp function, Type type, DictionaryAttr attributes) {
            << function.getName() << "' has " << type
            << " at its boundary and is used otherwise than by calls; expected "
               "tensors or memrefs";
-  auto num = dyn_cast<NumType>(shaped ? shaped.getElementType() : type);
-  if (num && num.getFormat().isWide())
-    return function.emitError("function '")
-           << function.getName() << "' has codes of format '"
-           << num.getFormat().getOpaqueName() << "', of "
-           << num.getFormat().width()
-           << " bits, at its boundary; expected f32 or f64 there, and casts";
   if (!dtype || !shaped.hasRank() || isa<VectorType>(type))
     return function.emitError("function '")
            << function.getName() << "' has " << type

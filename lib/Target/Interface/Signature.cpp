@@ -12,9 +12,9 @@ using namespace llvm;
 using namespace numera;
 
 /// In the order of numera_dtype.
-static constexpr StringLiteral names[] = {"f32",  "f64", "i8",  "i16", "i32",
-                                          "i64",  "u8",  "u16", "u32", "u64",
-                                          "bool", "f16", "bf16"};
+static constexpr StringLiteral names[] = {
+    "f32", "f64", "i8",   "i16", "i32",  "i64",  "u8",  "u16",
+    "u32", "u64", "bool", "f16", "bf16", "u128", "u256"};
 
 StringRef numera::nameOf(numera_dtype dtype) {
   return names[unsigned(dtype) - unsigned(NUMERA_F32)];

@@ -152,9 +152,9 @@ numera_entry *Program::entry(StringRef function) const {
 
 /// In the order of host::DType.
 static constexpr int dtypes[] = {
-    NUMERA_F16, NUMERA_F32,  NUMERA_F64, NUMERA_I8,  NUMERA_I16,
-    NUMERA_I32, NUMERA_I64,  NUMERA_U8,  NUMERA_U16, NUMERA_U32,
-    NUMERA_U64, NUMERA_BOOL, NUMERA_BF16};
+    NUMERA_F16, NUMERA_F32,  NUMERA_F64,  NUMERA_I8,   NUMERA_I16,
+    NUMERA_I32, NUMERA_I64,  NUMERA_U8,   NUMERA_U16,  NUMERA_U32,
+    NUMERA_U64, NUMERA_BOOL, NUMERA_BF16, NUMERA_U128, NUMERA_U256};
 
 numera_dtype numera::dtypeOf(host::DType dtype) {
   return numera_dtype(dtypes[size_t(dtype)]);

@@ -20,10 +20,10 @@ std::string numera::printDimensions(const std::vector<int64_t> &shape) {
 
 /// NumPy's name of an element type.
 static DType numpyType(numera_dtype dtype) {
-  constexpr DType types[] = {DType::f4, DType::f8, DType::i1, DType::i2,
-                             DType::i4, DType::i8, DType::u1, DType::u2,
-                             DType::u4, DType::u8, DType::b1, DType::f2,
-                             DType::bf2};
+  constexpr DType types[] = {DType::f4,  DType::f8,  DType::i1, DType::i2,
+                             DType::i4,  DType::i8,  DType::u1, DType::u2,
+                             DType::u4,  DType::u8,  DType::b1, DType::f2,
+                             DType::bf2, DType::v16, DType::v32};
   return types[size_t(dtype) - size_t(NUMERA_F32)];
 }
 

@@ -42,6 +42,9 @@ template <typename F> static auto visitElements(const Array &array, F visit) {
     return visit(array.data<uint32_t>());
   case DType::u8:
     return visit(array.data<uint64_t>());
+  case DType::v16:
+  case DType::v32: // codes, of which no metric knows the numbers
+    return visit(array.data<uint8_t>());
   default:
     return visit(array.data<float>());
   }
