@@ -50,7 +50,7 @@ def register(
     carrier, fallback, derive, identities, equivalent, proofs
                 as the keys of an opaque format (Configuration.md).
     library     keys of the library: ``include``, ``defines``, ``flags``, ``link``,
-                ``standard``, ``codes``, ``floats``.
+                ``standard``, ``codes``, ``floats``, ``wide_codes``.
 
     The name is known from then on, to all that takes names of formats. A name
     that is registered again has the new meaning; formats keep the old one.
@@ -154,7 +154,11 @@ def _digest(files: Iterable[str]) -> str:
 
 
 def _given(entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in entry.items() if value is not None}
+    return {
+        key.replace("_", "-"): value
+        for key, value in entry.items()
+        if value is not None
+    }
 
 
 def _spell(format: str | Format) -> str:

@@ -137,6 +137,19 @@ def test_programs_take_and_give_codes():
             product(wrong, x)
 
 
+def test_a_library_in_machine_code():
+    functions = {"from_f32": "__extendsftf2", "to_f32": "__trunctfsf2", "add": "__addtf3"}
+    library = "/usr/lib/x86_64-linux-gnu/libgcc_s.so.1"
+    if not pathlib.Path(library).exists():
+        pytest.skip("no libgcc here")
+    machine = numera.register(
+        "machine", bits=128, source=library, operations=functions, target="cpu", wide_codes="float128"
+    )
+    x = numera.array([1.0, 3.0], machine) + numera.array([2.0**-100, 2.0**-110], machine)
+    exact = [1 + Fraction(2) ** -100, 3 + Fraction(2) ** -110]
+    assert [of_quad(code) for code in x.codes] == exact
+
+
 def test_binary128(quad):
     x = numera.array([1.0, 1 / 3], quad)
     y = numera.array([2.0**-100, 1e-20], quad)
