@@ -21,7 +21,8 @@ func.func @sum(%x: tensor<?xf64>, %y: tensor<?xf64>) -> tensor<?xf64> {
 """
 CODES = """
 !dd = !numera.num<opaque<"dd", 128>>
-func.func @product(%x: tensor<?x?x!dd>, %y: tensor<?x?x!dd>) -> (tensor<?x?x!dd>, tensor<?x?xf64>) {
+func.func @product(%x: tensor<?x?x!dd>, %y: tensor<?x?x!dd>)
+    -> (tensor<?x?x!dd>, tensor<?x?xf64>) {
   %p = numera.mul %x, %y : tensor<?x?x!dd>
   %v = numera.cast %p : tensor<?x?x!dd> to tensor<?x?xf64>
   return %p, %v : tensor<?x?x!dd>, tensor<?x?xf64>
@@ -31,8 +32,8 @@ func.func @product(%x: tensor<?x?x!dd>, %y: tensor<?x?x!dd>) -> (tensor<?x?x!dd>
 
 @pytest.fixture(scope="module")
 def dd():
-    operations = {name: f"dd_{name}" for name in ("from_f32", "from_f64", "to_f32", "to_f64")}
-    operations |= {name: f"dd_{name}" for name in ("add", "neg", "mul", "max")}
+    names = ("from_f32", "from_f64", "to_f32", "to_f64", "add", "neg", "mul", "max")
+    operations = {name: f"dd_{name}" for name in names}
     return numera.register(
         "dd",
         bits=128,
@@ -66,7 +67,8 @@ def of_quad(code):
     sign, exponent, rest = bits >> 127, bits >> 112 & 0x7FFF, bits & (1 << 112) - 1
     if exponent == 0:
         return (-1) ** sign * Fraction(rest) * Fraction(2) ** (1 - 16383 - 112)
-    return (-1) ** sign * Fraction(rest + (1 << 112)) * Fraction(2) ** (exponent - 16383 - 112)
+    scale = Fraction(2) ** (exponent - 16383 - 112)
+    return (-1) ** sign * Fraction(rest + (1 << 112)) * scale
 
 
 def test_codes_are_bytes(dd):
@@ -85,14 +87,15 @@ def test_strided_arrays_of_codes(dd):
     x = np.arange(24.0).reshape(4, 6)
     codes = numera.encode(x.T[::2], "dd")
     np.testing.assert_array_equal(codes.view(PAIR)["hi"], x.T[::2])
-    np.testing.assert_array_equal(numera.decode(codes[::-1, 1::2], "dd"), x.T[::2][::-1, 1::2])
+    values = numera.decode(codes[::-1, 1::2], "dd")
+    np.testing.assert_array_equal(values, x.T[::2][::-1, 1::2])
 
 
 def test_arrays_compute(dd):
-    x = numera.array([1e16, 3.0, 1 / 3], dd)
-    y = numera.array([1.0, 1e-20, 2.0**-60], dd)
+    some, more = [1e16, 3.0, 1 / 3], [1.0, 1e-20, 2.0**-60]
+    x, y = numera.array(some, dd), numera.array(more, dd)
     total = x + y
-    exact = [Fraction(a) + Fraction(b) for a, b in zip([1e16, 3.0, 1 / 3], [1.0, 1e-20, 2.0**-60])]
+    exact = [Fraction(a) + Fraction(b) for a, b in zip(some, more)]
     assert fractions(total.codes) == exact
     assert ((total - x).values() == y.values()).all()
     assert (x < y).tolist() == [False] * 3
@@ -126,26 +129,34 @@ def test_programs_take_and_give_codes():
     product(x[::-1], x, out=out)
     assert fractions(out[0]) == fractions(codes)
     memory = np.zeros(6 * 16 + 8, np.uint8)
-    odd = memory[8 if memory.ctypes.data % 16 == 0 else 0 :][: 6 * 16].view(PAIR).reshape(2, 3)
+    start = 8 if memory.ctypes.data % 16 == 0 else 0
+    odd = memory[start:][: 6 * 16].view(PAIR).reshape(2, 3)
     odd[...] = x
     assert odd.ctypes.data % 16 == 8
     assert fractions(product(odd, x)[0]) == fractions(codes)
     product(x, odd, out=(odd, out[1]))
     assert fractions(odd) == fractions(codes)
     for wrong in (np.zeros((2, 3)), [[1.0]]):
-        with pytest.raises(numera.Error, match=r"expected codes of 16 bytes, '\|V16' or a str"):
+        line = r"expected codes of 16 bytes, '\|V16' or a structure"
+        with pytest.raises(numera.Error, match=line):
             product(wrong, x)
 
 
 def test_a_library_in_machine_code():
-    functions = {"from_f32": "__extendsftf2", "to_f32": "__trunctfsf2", "add": "__addtf3"}
+    casts = {"from_f32": "__extendsftf2", "to_f32": "__trunctfsf2"}
     library = "/usr/lib/x86_64-linux-gnu/libgcc_s.so.1"
     if not pathlib.Path(library).exists():
         pytest.skip("no libgcc here")
     machine = numera.register(
-        "machine", bits=128, source=library, operations=functions, target="cpu", wide_codes="float128"
+        "machine",
+        bits=128,
+        source=library,
+        operations={**casts, "add": "__addtf3"},
+        target="cpu",
+        wide_codes="float128",
     )
-    x = numera.array([1.0, 3.0], machine) + numera.array([2.0**-100, 2.0**-110], machine)
+    x = numera.array([1.0, 3.0], machine)
+    x = x + numera.array([2.0**-100, 2.0**-110], machine)
     exact = [1 + Fraction(2) ** -100, 3 + Fraction(2) ** -110]
     assert [of_quad(code) for code in x.codes] == exact
 
