@@ -18,10 +18,11 @@ _Static_assert(offsetof(NumeraFormatInfo, has_arithmetic) == 12, "");
 _Static_assert(sizeof(numera_tensor) == 24 + 8 * NUMERA_MAX_RANK, "");
 _Static_assert(offsetof(numera_tensor, shape) == 24, "");
 _Static_assert(offsetof(numera_options, stream) == 48, "");
-_Static_assert(sizeof(numera_options) == 56, "");
+_Static_assert(sizeof(numera_options) == 72, "");
 _Static_assert(offsetof(numera_options, workspace) == 32, "");
 _Static_assert(NUMERA_F32 == 1 && NUMERA_BOOL == 11, "");
 _Static_assert(NUMERA_F16 == 12 && NUMERA_BF16 == 13, "");
+_Static_assert(NUMERA_U128 == 14 && NUMERA_U256 == 15, "");
 
 static int failures = 0;
 
