@@ -3,8 +3,9 @@
 // Compiled programs, and their calls on memory that Python's arrays own.
 
 #include "Binding.h"
+#include "ElementTypes.h"
+#include "SignalWatch.h"
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -118,108 +119,7 @@ static Program *openProgram(const std::string &path) {
   return own(program, error);
 }
 
-/// Has Python handle signals while a program runs. An interrupt (Ctrl-C) ends
-/// the call; nobody waits for its end then. Short calls do not ask for the
-/// interpreter's lock.
-class SignalWatch {
-public:
-  /// The program asks, whenever it may stop.
-  void watch(numera_options &options) {
-    options.interrupt = [](void *watch) {
-      return int(static_cast<SignalWatch *>(watch)->isRaised());
-    };
-    options.interrupt_context = this;
-  }
-  /// A call that was ended: the exception of a signal's handler, rather than
-  /// that it was.
-  void rethrow(char *error) const {
-    if (!raised)
-      return;
-    numeraStringFree(error);
-    throw nb::python_error();
-  }
-
-private:
-  using Clock = std::chrono::steady_clock;
-  static constexpr std::chrono::milliseconds interval{50};
-
-  bool isRaised() {
-    if (raised || Clock::now() < next)
-      return raised;
-    nb::gil_scoped_acquire acquire;
-    raised = PyErr_CheckSignals() != 0;
-    next = Clock::now() + interval;
-    return raised;
-  }
-
-  Clock::time_point next = Clock::now() + interval;
-  bool raised = false;
-};
-
 // ---- calls -----------------------------------------------------------------
-
-/// Number of the element type; 0 if programs have none like it.
-static int32_t dtypeOf(nb::dlpack::dtype dtype) {
-  using Code = nb::dlpack::dtype_code;
-  if (dtype.lanes != 1)
-    return 0;
-  switch (Code(dtype.code)) {
-  case Code::Float:
-    switch (dtype.bits) {
-    case 16:
-      return NUMERA_F16;
-    case 32:
-      return NUMERA_F32;
-    case 64:
-      return NUMERA_F64;
-    }
-    return 0;
-  case Code::Bool:
-    return dtype.bits == 8 ? NUMERA_BOOL : 0;
-  case Code::Int:
-  case Code::UInt: {
-    int32_t first = Code(dtype.code) == Code::Int ? NUMERA_I8 : NUMERA_U8;
-    switch (dtype.bits) {
-    case 8:
-      return first;
-    case 16:
-      return first + 1;
-    case 32:
-      return first + 2;
-    case 64:
-      return first + 3;
-    }
-    return 0;
-  }
-  default:
-    return 0;
-  }
-}
-
-static nb::dlpack::dtype dtypeOf(int32_t dtype) {
-  using Code = nb::dlpack::dtype_code;
-  auto make = [](Code code, unsigned bits) {
-    return nb::dlpack::dtype{uint8_t(code), uint8_t(bits), 1};
-  };
-  switch (dtype) {
-  case NUMERA_F16:
-    return make(Code::Float, 16);
-  case NUMERA_F32:
-    return make(Code::Float, 32);
-  case NUMERA_F64:
-    return make(Code::Float, 64);
-  case NUMERA_BOOL:
-    return make(Code::Bool, 8);
-  case NUMERA_BF16: // NumPy has none
-    return make(Code::UInt, 16);
-  case NUMERA_U128:
-  case NUMERA_U256:
-    return make(Code::UInt, 64);
-  }
-  if (dtype >= NUMERA_U8)
-    return make(Code::UInt, 8u << (dtype - NUMERA_U8));
-  return make(Code::Int, 8u << (dtype - NUMERA_I8));
-}
 
 template <typename Array>
 static numera_tensor tensorOf(const Array &array, size_t place) {
@@ -240,11 +140,6 @@ static numera_tensor tensorOf(const Array &array, size_t place) {
   for (size_t i = 0; i < array.ndim(); ++i)
     tensor.shape[i] = int64_t(array.shape(i));
   return tensor;
-}
-
-/// How many integers of 64 bits NumPy lends for one code; 0: the code is lent.
-static int64_t wordsOf(int32_t dtype) {
-  return dtype == NUMERA_U128 ? 2 : dtype == NUMERA_U256 ? 4 : 0;
 }
 
 /// A NumPy array of memory that a program allocated.
@@ -421,30 +316,6 @@ private:
       tensor.capacity *= uint64_t(shape[i]);
     }
     return tensor;
-  }
-
-  static uint64_t bytesOf(int32_t dtype) {
-    switch (dtype) {
-    case NUMERA_F32:
-      return 4;
-    case NUMERA_F64:
-      return 8;
-    case NUMERA_BOOL:
-      return 1;
-    case NUMERA_F16:
-    case NUMERA_BF16:
-      return 2;
-    case NUMERA_U128:
-      return 16;
-    case NUMERA_U256:
-      return 32;
-    default:
-      if (dtype >= NUMERA_I8 && dtype <= NUMERA_I64)
-        return uint64_t(1) << (dtype - NUMERA_I8);
-      if (dtype >= NUMERA_U8 && dtype <= NUMERA_U64)
-        return uint64_t(1) << (dtype - NUMERA_U8);
-      return 0;
-    }
   }
 
   const Program &program;
