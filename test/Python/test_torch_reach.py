@@ -127,3 +127,54 @@ def test_rows_go_to_the_matrices_of_experts(experts):
     torch.testing.assert_close(found, x.T @ (kept * slope))
     found = call(lambda *given: _experts.backward(*given)[0], x, weights, ends, slope)
     torch.testing.assert_close(found, by_expert(slope, weights.mT, ends))
+
+
+def test_labels_end_at_the_first_that_is_negative():
+    labels = torch.tensor([[1, 2, -1, 0], [3, -1, 0, 0], [0, 1, 2, 3], [-1, 0, 0, 0]])
+
+    def model(x):
+        loss = F.multilabel_margin_loss
+        sums = [loss(x, labels, reduction=each) for each in ("mean", "sum", "none")]
+        return *sums, loss(x[0], labels[0])
+
+    agree(model, torch.randn(4, 4))
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_layers_of_transformers_in_evaluation(norm_first):
+    layer = nn.TransformerEncoderLayer(
+        8, 2, 16, batch_first=True, norm_first=norm_first, activation="gelu"
+    )
+    x, padding = (
+        torch.randn(2, 5, 8),
+        torch.tensor([[False] * 5, [False] * 3 + [True] * 2]),
+    )
+    plain = nn.MultiheadAttention(8, 2, batch_first=True).eval()
+
+    def model(x):
+        y = layer(x, src_key_padding_mask=padding)
+        return y, *plain(y, y, y, average_attn_weights=False)
+
+    layer.eval()
+    with torch.no_grad():
+        wanted = model(x)
+        found = compiled(model)[0](x)
+    torch.testing.assert_close(found, wanted, rtol=2e-5, atol=2e-5)
+
+
+def test_what_is_computed_again_drops_the_same_elements():
+    def part(x):
+        return F.dropout(x.exp(), 0.5).sin() * torch.rand_like(x)
+
+    def model(x):
+        return (torch.utils.checkpoint.checkpoint(part, x, use_reentrant=False) * x,)
+
+    agree(model, torch.randn(3, 4))
+
+
+def test_distances_of_rows():
+    def model(x, y):
+        return [torch.cdist(x, y, p=p) for p in (0.0, 1.0, 2.0, 3.0, math.inf)]
+
+    x = torch.randn(2, 3, 4)
+    agree(model, x, torch.cat([x[:, :1], torch.randn(2, 4, 4)], 1))

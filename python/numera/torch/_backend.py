@@ -29,6 +29,7 @@ from numera.torch._dynamic import has_symbols, specialising
 from numera.torch._fallback import run_in_parts
 from numera.torch._graph import prepare
 from numera.torch._linalg import refused_by_numera
+from numera.torch._losses import margins_of_labels
 from numera.torch._outside import OUTSIDE, with_sparse_gradients
 from numera.torch._passes import (
     BACKWARD,
@@ -43,6 +44,7 @@ from numera.torch._passes import (
     passes_of,
 )
 from numera.torch._policy import Groups, Policy
+from numera.torch._random import partition
 from numera.torch._recurrent import dropout_between_layers
 from numera.torch._refusals import FALLBACK, GraphError, check_operators
 from numera.torch._stats import Recorder, names_of
@@ -107,8 +109,9 @@ class Backend:
             bw_compiler=self._compiler(BACKWARD, saved, gradients),
             inference_compiler=self._compiler(INFERENCE, saved),
             decompositions=table(),
+            partition_fn=partition,
         )
-        with dropout_between_layers():
+        with dropout_between_layers(), margins_of_labels():
             return compiler(graph, inputs)
 
     def __repr__(self) -> str:

@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+from collections.abc import Iterator
 from typing import Any
+from unittest import mock
 
 import torch
 from torch import Tensor
 
 aten = torch.ops.aten
 
-__all__ = ["TABLE"]
+__all__ = ["TABLE", "margins_of_labels"]
 
 _MEAN, _SUM = 1, 2
 """Of `reduction`; 0 is none."""
@@ -249,7 +252,52 @@ def fma(x: Tensor, y: Tensor, z: Tensor) -> Tensor:
     return x * y + z
 
 
+def _labels(target: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """Which labels count, those before the first -1, and which classes they name."""
+    places = torch.arange(count)
+    end = torch.where(target == -1, places, count).amin(-1, keepdim=True)
+    counts = places < end
+    named = (target.unsqueeze(-1) == places) & counts.unsqueeze(-1)
+    return counts, named
+
+
+def _margins(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """By label and class: 1 - x(label) + x(class), where it counts; and the labels."""
+    count = input.shape[-1]
+    counts, named = _labels(target, count)
+    own = torch.gather(input, -1, torch.where(counts, target, 0))
+    margins = (1 - own).unsqueeze(-1) + input.unsqueeze(-2)
+    kept = counts.unsqueeze(-1) & ~named.any(-2, keepdim=True) & (margins > 0)
+    return margins, kept, named
+
+
+def multilabel_margin_loss(
+    input: Tensor, target: Tensor, reduction: int
+) -> tuple[Tensor, Tensor]:
+    margins, kept, named = _margins(input, target)
+    loss = torch.where(kept, margins / input.shape[-1], 0.0).sum((-2, -1))
+    is_target = named.any(-2).to(input.dtype)
+    if reduction == _MEAN:
+        return loss.mean(), is_target
+    return loss.sum() if reduction == _SUM else loss, is_target
+
+
+@contextlib.contextmanager
+def margins_of_labels() -> Iterator[None]:
+    """While graphs are traced: PyTorch 2.13 has a decomposition of its own in front,
+    which takes labels behind the end for the first class."""
+    operator = aten.multilabel_margin_loss_forward.default
+    own = {torch._C.DispatchKey.Autograd: multilabel_margin_loss}
+    with mock.patch.dict(operator.py_kernels, own):
+        operator._dispatch_cache.clear()
+        try:
+            yield
+        finally:
+            operator._dispatch_cache.clear()
+
+
 TABLE: dict[Any, Any] = {
+    aten.multilabel_margin_loss_forward.default: multilabel_margin_loss,
     aten.clamp.default: clamp,
     aten.clamp_min.default: lambda self, min: clamp(self, min),
     aten.clamp_max.default: lambda self, max: clamp(self, None, max),

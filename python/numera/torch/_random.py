@@ -7,15 +7,18 @@ it has in eager mode after the same `torch.manual_seed`.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import fx
+from torch._functorch.partitioners import default_partition
+from torch.utils.checkpoint import CheckpointPolicy
 
 aten = torch.ops.aten
 
-__all__ = ["Draw", "lift"]
+__all__ = ["Draw", "lift", "partition"]
 
 Draw = Callable[[], torch.Tensor]
 
@@ -68,6 +71,25 @@ _DRAWS: dict[Any, Callable[[fx.Node], Draw]] = {
     aten.uniform.default: _like,
     aten.normal_functional.default: _like,
 }
+
+
+def partition(joint: fx.GraphModule, inputs: Any, **options: Any) -> Any:
+    """The forward and the backward pass of a graph of both.
+
+    Draws of a part that is computed once more in the backward pass
+    (``torch.utils.checkpoint``) are kept for it, and not drawn again.
+    """
+    for node in joint.graph.nodes:
+        if node.target in (
+            *_DRAWS,
+            aten.native_dropout.default,
+            aten.bernoulli.default,
+        ):
+            parts = [user for user in node.users if user.target is operator.getitem]
+            for each in (node, *parts):
+                if "recompute" in each.meta:
+                    each.meta["recompute"] = CheckpointPolicy.MUST_SAVE
+    return default_partition(joint, inputs, **options)
 
 
 def number(graph: fx.Graph, before: fx.Node, value: Any, like: Any) -> fx.Node:
