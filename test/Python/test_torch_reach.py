@@ -90,10 +90,11 @@ def test_lengths_of_vectors():
     torch.testing.assert_close(found, torch.hypot(x, y), equal_nan=True)
 
 
-def test_a_tensor_of_the_model_is_both_operands():
+def test_tensors_that_a_model_makes_of_numbers():
     def model(x):
         sigma = torch.tensor([[1.5]])  # as a Gaussian kernel has it
-        return (x / (2 * sigma * sigma) + torch.cat([sigma, sigma]),)
+        kept = torch.tensor([True, False, True])
+        return (x / (2 * sigma * sigma) + torch.cat([sigma, sigma]), x * kept)
 
     agree(model, torch.randn(2, 3))
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 from torch import fx
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 
 from numera._errors import Error
 from numera.torch._refusals import GraphError, alone, find_node, plainly
@@ -109,7 +110,8 @@ def _lowered(
     importer = FxImporter(context=context)
     importer._cc = Names(context, py_attr_tracker=importer._py_attr_tracker)
     try:
-        with stand_ins(graph) as targets:
+        # Tensors that the graph holds are read, which fake ones are not.
+        with stand_ins(graph) as targets, unset_fake_temporarily():
             importer.import_stateless_graph(graph.graph, func_name=function)
     except Exception as error:  # noqa: BLE001 - the importer raises any kind
         raise _importing(graph, error) from None
