@@ -174,6 +174,19 @@ func.func @what_padding_cuts_off_is_sliced_off(%x: tensor<4x8x!bf16>, %zero: !bf
   return %0 : tensor<4x7x!bf16>
 }
 
+// The type stays, which MLIR takes for no padding.
+// CHECK-LABEL: @padding_that_moves
+// CHECK-SAME: (%[[X:.*]]: tensor<5x!bf16>
+// CHECK: %[[KEPT:.*]] = tensor.extract_slice %[[X]][0] [4] [1]
+// CHECK: tensor.pad %[[KEPT]] low[1] high[0] {
+func.func @padding_that_moves(%x: tensor<5x!bf16>, %zero: !bf16) -> tensor<5x!bf16> {
+  %0 = tensor.pad %x low[1] high[-1] {
+  ^bb0(%i: index):
+    tensor.yield %zero : !bf16
+  } : tensor<5x!bf16> to tensor<5x!bf16>
+  return %0 : tensor<5x!bf16>
+}
+
 // CHECK-LABEL: @at_run_time
 // CHECK-SAME: %[[X:.*]]: tensor<?x!bf16>, %[[AMOUNT:.*]]: index
 // CHECK-DAG: %[[ZERO:.*]] = arith.constant 0 : index

@@ -154,7 +154,7 @@ struct SliceWhatPaddingCuts : OpRewritePattern<tensor::PadOp> {
     Value kept = tensor::ExtractSliceOp::create(rewriter, loc, pad.getSource(),
                                                 starts, sizes, strides);
     auto made = tensor::PadOp::create(rewriter, loc, pad.getType(), kept, low,
-                                      high, pad.getNofold());
+                                      high, /*nofold=*/false);
     rewriter.inlineRegionBefore(pad.getRegion(), made.getRegion(),
                                 made.getRegion().begin());
     rewriter.replaceOp(pad, made);
@@ -186,8 +186,16 @@ struct SliceWhatPaddingCuts : OpRewritePattern<tensor::PadOp> {
   }
 };
 
+/// A pad by (1, -1) keeps the type, for which it is folded as if by (0, 0).
+void keepWhatMoves(tensor::PadOp pad) {
+  if (pad.getSourceType() == pad.getResultType() &&
+      !(pad.hasZeroLowPad() && pad.hasZeroHighPad()))
+    pad.setNofold(true);
+}
+
 struct SimplifyPass : impl::NumeraSimplifyBase<SimplifyPass> {
   void runOnOperation() override {
+    getOperation()->walk(keepWhatMoves);
     RewritePatternSet patterns(&getContext());
     patterns.add<ComposeCasts, RemoveIdentity, SliceWhatPaddingCuts>(
         &getContext());
