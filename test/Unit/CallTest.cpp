@@ -40,7 +40,8 @@ TEST(Call, SaysWhatIsWrongWithAnArgument) {
             "the program has no function 'g'");
   run.size = 4;
   EXPECT_EQ(message({&good, &good}),
-            "f: options.size is 4; expected sizeof(numera_options), 56");
+            "f: options.size is 4; expected sizeof(numera_options), " +
+                std::to_string(sizeof(numera_options)));
 }
 
 TEST(Call, HoldsInputsToOneBatch) {
