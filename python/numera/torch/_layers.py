@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Layers that PyTorch has as one operator in evaluation, and distances of rows."""
+"""Layers that PyTorch has as one operator in evaluation."""
 
 from __future__ import annotations
 
@@ -102,46 +102,7 @@ def encoder_layer(
     return second(src + fed(src))
 
 
-# ---- distances --------------------------------------------------------------
-
-
-def cdist(x1: Tensor, x2: Tensor, p: float, compute_mode: int | None) -> Tensor:
-    """Differences first, which PyTorch leaves out for many rows."""
-    apart = (x1.unsqueeze(-2) - x2.unsqueeze(-3)).abs()
-    if p == 2:
-        return (apart * apart).sum(-1).sqrt()
-    if p == 1:
-        return apart.sum(-1)
-    if math.isinf(p):
-        return apart.amax(-1)
-    if p == 0:
-        return (apart != 0).to(x1.dtype).sum(-1)
-    return (apart**p).sum(-1) ** (1 / p)
-
-
-def cdist_backward(
-    grad: Tensor, x1: Tensor, x2: Tensor, p: float, cdist: Tensor
-) -> Tensor:
-    """That of `x1`; where two rows are equal it is 0."""
-    apart = x1.unsqueeze(-2) - x2.unsqueeze(-3)
-    size, whole = apart.abs(), cdist.unsqueeze(-1)
-    if p == 0:
-        slope = torch.zeros_like(apart)
-    elif p == 1:
-        slope = apart.sign()
-    elif p == 2:
-        slope = torch.where(whole == 0, 0.0, apart / whole)
-    elif math.isinf(p):
-        slope = apart.sign() * (size == whole)
-    else:
-        share = torch.where(whole == 0, 0.0, size / whole)
-        slope = apart.sign() * torch.where(share == 0, 0.0, share ** (p - 1))
-    return (grad.unsqueeze(-1) * slope).sum(-2)
-
-
 TABLE: dict[Any, Any] = {
     aten._native_multi_head_attention.default: attention,
     aten._transformer_encoder_layer_fwd.default: encoder_layer,
-    aten._cdist_forward.default: cdist,
-    aten._cdist_backward.default: cdist_backward,
 }

@@ -52,22 +52,6 @@ def masked_scatter_backward(grad: Tensor, mask: Tensor, sizes: Sequence[int]) ->
     return made[:count].reshape(list(sizes))
 
 
-def _replication_pad_backward(
-    grad: Tensor, self: Tensor, padding: Sequence[int]
-) -> Tensor:
-    """Edges that were repeated have the sums of their copies."""
-    dims = len(padding) // 2
-    for axis in range(dims):
-        dim = grad.dim() - 1 - axis
-        size = self.shape[dim]
-        before = padding[2 * axis]
-        place = (torch.arange(grad.shape[dim]) - before).clamp(0, size - 1)
-        zeros = grad.new_zeros([*grad.shape[:dim], size, *grad.shape[dim + 1 :]])
-        index = [None] * dim + [place]
-        grad = aten.index_put(zeros, index, grad, True)
-    return grad
-
-
 def addmv(
     self: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1
 ) -> Tensor:
@@ -139,9 +123,6 @@ TABLE: dict[Any, Any] = {
     aten.block_diag.default: block_diag,
     aten.diagonal_scatter.default: diagonal_scatter,
     aten.masked_scatter_backward.default: masked_scatter_backward,
-    aten.replication_pad1d_backward.default: _replication_pad_backward,
-    aten.replication_pad2d_backward.default: _replication_pad_backward,
-    aten.replication_pad3d_backward.default: _replication_pad_backward,
     aten.addmv.default: addmv,
     aten.dist.default: dist,
     aten._cdist_forward.default: _cdist_forward,

@@ -31,15 +31,6 @@ def copysign(self: Tensor, other: Any) -> Tensor:
     return torch.where(signbit(other), -size, size)
 
 
-def hypot(self: Tensor, other: Tensor) -> Tensor:
-    """The larger one times the root of 1 + the quotient's square."""
-    x, y = self.abs(), other.abs()
-    large, small = torch.maximum(x, y), torch.minimum(x, y)
-    ratio = torch.where(large == small, 1.0, small / large)
-    length = large * torch.sqrt(1 + ratio * ratio)
-    return torch.where(large == 0, large, length)
-
-
 def angle(self: Tensor) -> Tensor:
     if self.is_complex():
         return NotImplemented
@@ -92,7 +83,6 @@ TABLE: dict[Any, Any] = {
     aten.signbit.default: signbit,
     aten.copysign.Tensor: copysign,
     aten.copysign.Scalar: copysign,
-    aten.hypot.default: hypot,
     aten.angle.default: angle,
     aten.logical_not.default: logical_not,
     aten.logical_and.default: logical_and,
