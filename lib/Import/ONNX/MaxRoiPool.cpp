@@ -73,11 +73,8 @@ static LogicalResult checkRegions(Node &node, ArrayRef<int64_t> bins) {
   if (!regions.shape[1].is(5))
     return node.error(node.inputName(1) + " has shape " + str(regions.shape) +
                       "; expected regions x 5: the image, x1, y1, x2, y2");
-  for (Dim dim : ArrayRef(x.shape).drop_front(1))
-    if (dim.isDynamic() || dim.is(0))
-      return node.error(node.inputName(0) + " has shape " + str(x.shape) +
-                        "; expected fixed sizes of at least 1 but for the "
-                        "batch");
+  if (failed(node.checkImageSizes(0)))
+    return failure();
   constexpr int64_t most = 1 << 16;
   if (bins.size() != 2 || llvm::any_of(bins, [](int64_t count) {
         return count < 1 || count > most;

@@ -207,6 +207,14 @@ LogicalResult Node::checkRank(unsigned i, int64_t rank) {
                "; expected " + Twine(rank) + " dimensions");
 }
 
+LogicalResult Node::checkImageSizes(unsigned i) {
+  for (Dim dim : ArrayRef(input(i).shape).drop_front(1))
+    if (dim.isDynamic() || dim.is(0))
+      return error(inputName(i) + " has shape " + str(input(i).shape) +
+                   "; expected fixed sizes of at least 1 but for the batch");
+  return success();
+}
+
 int64_t Node::axis(int64_t axis, int64_t rank) {
   if (axis >= -rank && axis < rank)
     return axis < 0 ? axis + rank : axis;

@@ -96,6 +96,9 @@ public:
   /// Fails when input i is not of integers.
   llvm::LogicalResult checkInteger(unsigned i);
   llvm::LogicalResult checkRank(unsigned i, int64_t rank);
+  /// Fails when a size of input i behind the first, the batch's, is 0 or not
+  /// known.
+  llvm::LogicalResult checkImageSizes(unsigned i);
 
   /// An axis counted from the front; reports one that is out of range.
   int64_t axis(int64_t axis, int64_t rank);

@@ -56,11 +56,8 @@ LogicalResult Regions::check() const {
     return node.error("boxes of " + str(boxes.shape) + " in images " +
                       str(node.input(2).shape) +
                       "; expected boxes x 4 and one image for each");
-  for (Dim dim : ArrayRef(x.shape).drop_front(1))
-    if (dim.isDynamic() || dim.is(0))
-      return node.error(node.inputName(0) + " has shape " + str(x.shape) +
-                        "; expected fixed sizes of at least 1 but for the "
-                        "batch");
+  if (failed(node.checkImageSizes(0)))
+    return failure();
   // Their places are constants of the program.
   constexpr int64_t most = 1 << 16;
   if (height < 1 || width < 1 || height > most || width > most)
