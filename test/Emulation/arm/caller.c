@@ -12,7 +12,8 @@
 extern numera_entry ENTRY;
 
 static int64_t sizeOf(const numera_tensor *tensor) {
-  static const int64_t bytes[] = {0, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, 1, 2, 2};
+  static const int64_t bytes[] = {0, 4, 8, 1, 2, 4, 8,  1,
+                                  2, 4, 8, 1, 2, 2, 16, 32};
   int64_t size = bytes[tensor->dtype];
   for (int i = 0; i < tensor->rank; ++i)
     size *= tensor->shape[i];

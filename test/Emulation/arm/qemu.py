@@ -14,7 +14,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 LIBRARY = pathlib.Path("/usr/aarch64-linux-gnu/lib/libc.a")
 EMULATOR = shutil.which("qemu-aarch64-static") if LIBRARY.exists() else None
 # As numera.h numbers them.
-TYPES = ["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?", "f2", "u2"]
+TYPES = ["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?", "f2", "u2",
+         "V16", "V32"]
 
 
 def write_tensors(path, arrays):
