@@ -11,6 +11,7 @@ import pathlib
 import sys
 
 import numpy as np
+from chosen import chosen
 from programs import run
 
 
@@ -107,7 +108,7 @@ def compare_extremes(folder, random, number, case):
         expected = extremes(case, image, start, op == "max")
         assert vectors.tobytes() == expected.tobytes(), (case, op, cpu)
         # Every format once.
-        forms = FORMATS if number == 4 else [FORMATS[number % len(FORMATS)]]
+        forms = chosen(FORMATS) if number == 4 else [FORMATS[number % len(FORMATS)]]
         for form in forms if dtype == "f32" else []:
             (vectors,) = run(folder, fixed, arrays, ["--cpu", cpu, "--format", form])
             (alone,) = run(folder, model(case, "?", "?", step), arrays, ["--format", form])
@@ -131,7 +132,8 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True)
     random = np.random.default_rng(3)
-    for number, case in enumerate(CASES):
+    cases = chosen(list(enumerate(CASES)))
+    for number, case in cases:
         channels, height, out, window, stride, apart, dtype = case
         size = "f4" if dtype == "f32" else "f8"
         shape = (2, channels, (height - 1) * stride + (window[0] - 1) * apart + 1,
@@ -153,7 +155,7 @@ def main():
                     expected = (expected + arrays[1][None, :, -1, :1, None]) * arrays[2]
                 assert np.array_equal(vectors, expected), case
         compare_extremes(folder, random, number, case)
-    print(len(CASES), "windows")
+    print(len(cases), "windows")
 
 
 main()
