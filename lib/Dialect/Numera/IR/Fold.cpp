@@ -238,26 +238,38 @@ int32_t relationsOf(arith::CmpFPredicate predicate) {
   return 0;
 }
 
-static std::optional<uint64_t> evaluate(FormatOpInterface op,
-                                        ArrayRef<uint64_t> codes) {
-  OperationRules rules = op.getRules();
-  if (op.getRandomOperand()) {
-    rules.rounding.random = static_cast<uint32_t>(codes.back());
-    codes = codes.drop_back();
+namespace {
+/// What the operation makes of codes. Its rules are looked up once.
+class Evaluator {
+public:
+  explicit Evaluator(FormatOpInterface op)
+      : op(op), operation(op.getFormatOperation()), rules(op.getRules()) {
+    for (unsigned i = 0; i < op.getFormatOperandCount(); ++i)
+      formats.push_back(op.getOperandElement(i).format);
+    if (auto cmp = dyn_cast<CmpOp>(op.getOperation()))
+      relations = relationsOf(cmp.getPredicate());
   }
-  if (auto cast = dyn_cast<CastOp>(op.getOperation()))
-    return evaluateCast(cast, codes[0], rules);
-  if (auto mac = dyn_cast<MacOp>(op.getOperation()))
-    return evaluateMac(mac, codes, rules.rounding);
+
+  std::optional<uint64_t> operator()(ArrayRef<uint64_t> codes) {
+    if (codes.size() > formats.size()) {
+      rules.rounding.random = static_cast<uint32_t>(codes.back());
+      codes = codes.drop_back();
+    }
+    if (operation == OpKind::Cast)
+      return evaluateCast(cast<CastOp>(op.getOperation()), codes[0], rules);
+    if (operation == OpKind::Mac)
+      return evaluateMac(cast<MacOp>(op.getOperation()), codes, rules.rounding);
+    return evaluateOperation(operation, rules, formats, codes, relations);
+  }
+
+private:
+  FormatOpInterface op;
+  OpKind operation;
+  OperationRules rules;
   SmallVector<Format, 3> formats;
-  for (unsigned i = 0; i < codes.size(); ++i)
-    formats.push_back(op.getOperandElement(i).format);
-  int32_t relations = 0;
-  if (auto cmp = dyn_cast<CmpOp>(op.getOperation()))
-    relations = relationsOf(cmp.getPredicate());
-  return evaluateOperation(op.getFormatOperation(), rules, formats, codes,
-                           relations);
-}
+  int32_t relations = 0; ///< of a comparison
+};
+} // namespace
 
 static bool hasArithmetic(FormatOpInterface op) {
   auto known = [](const ElementKind &kind) {
@@ -296,9 +308,8 @@ static OpFoldResult foldElementwise(FormatOpInterface op,
   int64_t largest = isa<CastOp>(op.getOperation())
                         ? std::numeric_limits<int64_t>::max()
                         : largestFoldedConstant;
-  return foldElements(
-      op->getResult(0).getType(), operands,
-      [&](ArrayRef<uint64_t> codes) { return evaluate(op, codes); }, largest);
+  Evaluator evaluate(op);
+  return foldElements(op->getResult(0).getType(), operands, evaluate, largest);
 }
 
 OpFoldResult CastOp::fold(FoldAdaptor adaptor) {
