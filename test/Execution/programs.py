@@ -8,6 +8,7 @@ import numpy as np
 
 def run(folder, text, arrays, options):
     """The results of `numera run`, in their order. Files go to the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "model.mlir").write_text(text)
     inputs = []
     for i, array in enumerate(arrays):

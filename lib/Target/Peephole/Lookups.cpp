@@ -8,7 +8,9 @@
 //
 // Larger tables are read by gathers of AVX-512, which are as fast as loads,
 // 0.43 ns, but leave results in vectors: LLVM's own way of putting them
-// together takes 0.75.
+// together takes 0.75. With AVX2 the same gathers are of 8 places, which LLVM
+// makes of loads where the CPU's gathers are slow; without them it would leave
+// a loop with a look-up scalar.
 //
 // LLVM's vectoriser finds the vector function by the attribute of the scalar
 // one (VectorVariants.cpp), if that is still called when it comes there.
@@ -29,7 +31,7 @@
 
 using namespace llvm;
 
-static constexpr unsigned registerBytes = 64, gatherLanes = 16, gatherBits = 32;
+static constexpr unsigned registerBytes = 64, gatherBits = 32;
 
 static bool isLookup(const Function &function) {
   return function.getName().starts_with(numera::lookupPrefix);
@@ -119,9 +121,10 @@ static void permuteBytes(Function &function, unsigned lanes,
       builder.CreateShuffleVector(result, ArrayRef(resize).take_front(lanes)));
 }
 
-/// <lanes x element> (<lanes x i16> places, ptr table, mask), by gathers of 32
-/// bits: a table has as many behind its last element.
-static void gatherElements(Function &function, unsigned lanes) {
+/// <lanes x element> (<lanes x i16> places, ptr table, mask), by gathers of
+/// `gatherLanes` times 32 bits: a table has as many behind its last element.
+static void gatherElements(Function &function, unsigned lanes,
+                           unsigned gatherLanes) {
   Type *element = function.getReturnType()->getScalarType();
   IRBuilder<> builder(BasicBlock::Create(function.getContext(), "", &function));
   Value *places = builder.CreateZExt(
@@ -155,8 +158,9 @@ static void addVariants(Function &lookup, const TargetMachine &machine) {
   bool isOfBytes =
       placeBits <= 8 && lookup.getReturnType()->getScalarSizeInBits() == 8;
   bool isSmall = lookup.getReturnType()->getScalarSizeInBits() < gatherBits;
+  bool hasWide = has(machine, "+avx512f,+avx512bw");
   if (!isSmall || (isOfBytes ? !numera::permutesBytes(machine)
-                             : !has(machine, "+avx512f,+avx512bw")))
+                             : !hasWide && !has(machine, "+avx2")))
     return lookup.addFnAttr(Attribute::AlwaysInline);
   lookup.addFnAttr(Attribute::NoInline);
   numera::keepForVectoriser(lookup); // else a single table becomes part of it
@@ -166,7 +170,7 @@ static void addVariants(Function &lookup, const TargetMachine &machine) {
       if (isOfBytes)
         permuteBytes(*variant, lanes, placeBits);
       else
-        gatherElements(*variant, lanes);
+        gatherElements(*variant, lanes, hasWide ? 16 : 8);
       numera::nameVariant(lookup, *variant, lanes, "vu", isMasked);
     }
 }

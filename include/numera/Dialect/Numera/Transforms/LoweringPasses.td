@@ -76,7 +76,8 @@ def NumeraPromoteToCarrier : Pass<"numera-promote-to-carrier"> {
     `arith.select` take part, on scalars and vectors. A cast from f32 to a
     format and back becomes one `round_to`. The carrier is f32 if the family's
     proof covers the whole group of connected operations, else f64. A sum that
-    must be rounded to odd is written out.
+    must be rounded to odd is written out. Of a constant tensor of at most
+    16,384 elements that a loop only decodes, the decoded numbers are stored.
 
     An opaque format takes part if its entry names a `carrier`. The operations
     that take part are those without a registered function, and those that its
@@ -315,6 +316,47 @@ def NumeraLower : Pass<"numera-lower", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect",
                            "::mlir::tensor::TensorDialect",
                            "::mlir::vector::VectorDialect"];
+}
+
+def NumeraComposeTables : Pass<"numera-compose-tables"> {
+  let summary = "replace chains of operations on one code by table lookups";
+  let description = [{
+    *Before:* operations on scalar codes in the bodies of loops on tensors.
+    *After:* a result that is a function of one code of at most 16 bits is a
+    `numera.lookup` of that code where that is faster than the operations of
+    which it is made: x · sigmoid(x), hard swish, scaling by constants. The
+    table holds what the operations give one after another, each of them
+    rounded. Selections by comparisons may be among them.
+
+    An operation counts as long as nothing else needs its result, and a chain is
+    replaced if the sum is more than the table takes, by the costs of
+    [`numera-tabulate`](#numera-tabulate). A module has at most 16 such tables
+    of 16 bits.
+
+    Operations that draw random bits, and operations with a registered function,
+    are not tabulated.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-compose-tables
+    func.func @f(%x: i8) -> i8 {
+      %0 = numera.exp %x {format = #numera.format<float<2, 1, finite>>} : i8
+      %1 = numera.mul %x, %0 {format = #numera.format<float<2, 1, finite>>} : i8
+      return %1 : i8
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%arg0: i8) -> i8 {
+      %0 = numera.lookup %arg0 in dense<0> : tensor<16xi8> : i8 to i8
+      return %0 : i8
+    }
+    ```
+  }];
+  let dependentDialects = ["::numera::NumeraDialect"];
 }
 
 def NumeraTabulate : Pass<"numera-tabulate"> {

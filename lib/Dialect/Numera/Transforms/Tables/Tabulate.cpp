@@ -5,10 +5,10 @@
 // not folded. A program on bytes is compared with that table.
 
 #include "ByteArithmetic.h"
+#include "Folding.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
-#include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 #include "numera/Registry/Symbols/Lookup.h"
 #include "numera/Registry/Symbols/Tuning.h"
@@ -25,19 +25,6 @@ namespace numera {
 namespace {
 
 using Effort = FormatFamily::Effort;
-
-/// Of a cast, that of the format which the machine does not have.
-Effort effortOf(FormatOpInterface op) {
-  auto effort = [&](const ElementKind &kind) {
-    bool isMachine =
-        !kind.isFormat() || kind.format.getFamily().machineWidth(kind.format);
-    return isMachine ? Effort::Short
-                     : kind.format.getFamily().effort(op.getFormatOperation(),
-                                                      kind.format);
-  };
-  return std::max(effort(op.getResultElement()),
-                  effort(op.getOperandElement(0)));
-}
 
 /// A table for operands of these widths against computing: see the pass.
 bool isWorthATable(Effort effort, ArrayRef<unsigned> widths,
@@ -121,17 +108,13 @@ public:
     auto type = RankedTensorType::get(
         shape, numera::elementType(op->getResult(0).getType()));
     std::vector<char> bytes;
-    for (int64_t begin = 0; begin < type.getNumElements(); begin += chunk) {
+    for (int64_t begin = 0; begin < type.getNumElements();
+         begin += foldedCodes) {
       auto results =
-          evaluate(begin, std::min(chunk, type.getNumElements() - begin));
+          evaluate(begin, std::min(foldedCodes, type.getNumElements() - begin));
       if (!results)
         return {};
-      ArrayRef<char> raw = results.getRawData();
-      if (results.isSplat())
-        for (int64_t i = 0; i < results.getNumElements(); ++i)
-          bytes.insert(bytes.end(), raw.begin(), raw.end());
-      else
-        bytes.insert(bytes.end(), raw.begin(), raw.end());
+      appendTo(bytes, results);
     }
     return DenseElementsAttr::getFromRawBuffer(type, bytes);
   }
@@ -148,51 +131,20 @@ public:
   }
 
 private:
-  /// What folders take at once.
-  static constexpr int64_t chunk = 1024;
-
   static Attribute elementOf(Value value) {
     return TypeAttr::get(numera::elementType(value.getType()));
   }
 
-  /// The element of a constant that has one value; else null.
-  static Attribute splatOf(Value value) {
-    Attribute constant = valueOfConstant(value);
-    if (isa_and_nonnull<IntegerAttr>(constant))
-      return constant;
-    auto dense = dyn_cast_or_null<DenseIntElementsAttr>(constant);
-    return dense && dense.isSplat() ? dense.getSplatValue<Attribute>()
-                                    : Attribute();
-  }
-
   /// The results at the places from `begin` on.
   DenseElementsAttr evaluate(int64_t begin, int64_t count) {
-    auto typeOf = [&](Type type) {
-      return RankedTensorType::get(count, numera::elementType(type));
-    };
-    // The operation, on tensors: it stands nowhere.
-    Block block;
-    OperationState state(op->getLoc(), op->getName());
     SmallVector<Attribute> codes;
     unsigned place = 0;
     for (auto [i, constant] : llvm::enumerate(constants)) {
-      auto type = typeOf(op->getOperand(i).getType());
-      state.operands.push_back(block.addArgument(type, op->getLoc()));
-      if (constant)
-        codes.push_back(DenseElementsAttr::get(type, constant));
-      else
-        codes.push_back(codesAt(type, place++, begin));
+      auto type = typeOfCodes(op->getOperand(i), count);
+      codes.push_back(constant ? DenseElementsAttr::get(type, constant)
+                               : codesAt(type, place++, begin));
     }
-    state.addTypes(typeOf(op->getResult(0).getType()));
-    state.addAttributes(op->getAttrs());
-    Operation *copy = Operation::create(state);
-    SmallVector<OpFoldResult> results;
-    bool isFolded = succeeded(copy->fold(codes, results)) && !results.empty();
-    copy->destroy();
-    if (!isFolded)
-      return {};
-    return dyn_cast_or_null<DenseElementsAttr>(
-        dyn_cast_if_present<Attribute>(results.front()));
+    return foldOn(op, codes, count);
   }
 
   /// The codes of the varying operand `place` at the table's places from
