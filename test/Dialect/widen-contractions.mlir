@@ -213,3 +213,30 @@ func.func @small_factors(
   } -> tensor<8x32xf32>
   return %0 : tensor<8x32xf32>
 }
+
+// Padding comes after the cast.
+// CHECK-LABEL: @padding_is_wide
+// CHECK-SAME: (%[[A:.*]]: tensor<2x3x!f8E4M3FN>
+// CHECK-DAG: %[[WA:.*]] = numera.cast %[[A]] : tensor<2x3x!f8E4M3FN> to tensor<2x3xf32>
+// CHECK-DAG: %[[BORDER:.*]] = numera.cast %{{.*}} : !f8E4M3FN to f32
+// CHECK: %[[PADDED:.*]] = tensor.pad %[[WA]] low[0, 1] high[0, 2]
+// CHECK: tensor.yield %[[BORDER]] : f32
+// CHECK: linalg.generic {{.*}} ins(%[[PADDED]], %{{.*}} : tensor<2x6xf32>
+func.func @padding_is_wide(
+    %a: tensor<2x3x!f8>, %b: tensor<6x4x!f8>, %c: tensor<2x4xf32>)
+    -> tensor<2x4xf32> {
+  %border = numera.constant 1.0 : !f8
+  %padded = tensor.pad %a low[0, 1] high[0, 2] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %border : !f8
+  } : tensor<2x3x!f8> to tensor<2x6x!f8>
+  %0 = linalg.generic {indexing_maps = [#left, #right, #result],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%padded, %b : tensor<2x6x!f8>, tensor<6x4x!f8>)
+      outs(%c : tensor<2x4xf32>) {
+  ^bb0(%x: !f8, %y: !f8, %acc: f32):
+    %1 = numera.mac %x, %y, %acc : (!f8, !f8, f32) -> f32
+    linalg.yield %1 : f32
+  } -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}

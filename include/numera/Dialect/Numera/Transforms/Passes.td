@@ -192,7 +192,8 @@ def NumeraWidenContractions : Pass<"numera-widen-contractions"> {
     on CPUs where the accumulator is f32 or f64, and of both factors at least 16
     sums read each element or it has at most 16,384 of them, since the kernel for
     floats takes one factor from where it lies and is the same for all formats.
-    A constant is then stored as f32 or f64.
+    A constant is then stored as f32 or f64. An operand is padded after the cast,
+    so that what computes it writes into the padded memory.
 
     For example,
 

@@ -8,6 +8,7 @@
 // selects among codes.
 
 #include "CarrierArithmetic.h"
+#include "DecodeConstants.h"
 #include "OpaqueCarriers.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Iterators.h"
@@ -331,9 +332,7 @@ void Group::carry() {
     auto select = dyn_cast<arith::SelectOp>(op);
     return select && !choosesAmong(select, ops);
   });
-  if (!isWorthIt())
-    return;
-  if (!allRunIn(32) && !allRunIn(64))
+  if (!isWorthIt() || !(allRunIn(32) || allRunIn(64)))
     return;
   width = allRunIn(32) || goesThroughF32() ? 32 : 64;
   for (Operation *op : ops) {
@@ -436,6 +435,7 @@ struct PromoteToCarrierPass
           .first->second.add(op);
     for (auto &[leader, group] : groups)
       group.carry();
+    decodeConstants(getOperation());
     // In order: what follows still is an operation of the dialect.
     SmallVector<Operation *> machine;
     getOperation()->walk([&](Operation *op) {

@@ -76,6 +76,33 @@ static bool isWorthACast(linalg::GenericOp generic, OpOperand *operand) {
   return reads >= fewest;
 }
 
+static Value castTo(OpBuilder &builder, Location loc, Type wide, Value narrow) {
+  Type type = wide;
+  if (auto tensor = dyn_cast<RankedTensorType>(narrow.getType()))
+    type = tensor.clone(wide);
+  auto cast = CastOp::create(builder, loc, TypeRange(type), ValueRange(narrow));
+  // Exact, so that it takes no random bits.
+  if (FormatOpInterface(cast).drawsRandom())
+    cast.setRounding(Rounding::NearestEven);
+  return cast;
+}
+
+/// An operand of the contraction in the wider format. What pads it comes after
+/// the cast: so what computes it can write wide numbers, and into padded
+/// memory.
+static Value widened(OpBuilder &builder, Location loc, Type wide,
+                     Value operand) {
+  auto pad = operand.getDefiningOp<tensor::PadOp>();
+  Value border = pad ? pad.getConstantPaddingValue() : Value();
+  if (!border || !pad->hasOneUse())
+    return castTo(builder, loc, wide, operand);
+  return tensor::PadOp::create(builder, loc, pad.getResultType().clone(wide),
+                               castTo(builder, loc, wide, pad.getSource()),
+                               pad.getMixedLowPad(), pad.getMixedHighPad(),
+                               castTo(builder, loc, wide, border),
+                               pad.getNofold());
+}
+
 static bool widen(linalg::GenericOp generic, Target target) {
   MacOp mac = widenable(generic);
   if (!mac)
@@ -98,14 +125,7 @@ static bool widen(linalg::GenericOp generic, Target target) {
     if (isPacked && (mac.getTensorcore() ||
                      (!takesFloats && !isReadOften(generic, operand))))
       continue;
-    auto type = cast<RankedTensorType>(operand->get().getType());
-    auto cast =
-        CastOp::create(builder, generic.getLoc(), TypeRange(type.clone(wide)),
-                       ValueRange(operand->get()));
-    // Exact, so that it takes no random bits.
-    if (FormatOpInterface(cast).drawsRandom())
-      cast.setRounding(Rounding::NearestEven);
-    operand->set(cast);
+    operand->set(widened(builder, generic.getLoc(), wide, operand->get()));
     argument.setType(wide);
     changed = true;
   }

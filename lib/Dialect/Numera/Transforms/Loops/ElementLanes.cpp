@@ -19,12 +19,16 @@ bool ElementLanes::hasForm() {
       return false;
   }
   auto isF32 = [](Type type) { return type.isF32(); };
+  // A function has no form in lanes of more bits than its calls have.
+  auto isNumber = [](Type type) {
+    return type.isIntOrFloat() && type.getIntOrFloatBitWidth() <= 32;
+  };
   return llvm::all_of(generic.getBody()->getArgumentTypes(), isF32) &&
          llvm::all_of(generic.getBody()->without_terminator(),
                       [&](Operation &op) {
                         return OpTrait::hasElementwiseMappableTraits(&op) &&
-                               llvm::all_of(op.getOperandTypes(), isF32) &&
-                               llvm::all_of(op.getResultTypes(), isF32) &&
+                               llvm::all_of(op.getOperandTypes(), isNumber) &&
+                               llvm::all_of(op.getResultTypes(), isNumber) &&
                                op.getNumResults() == 1;
                       });
 }
@@ -61,19 +65,23 @@ Value ElementLanes::compute(ArrayRef<Value> from, int64_t count,
 Value ElementLanes::computeFrom(ValueRange inputs, const IRMapping &outside) {
   IRMapping map;
   map.map(generic.getBody()->getArguments().drop_back(), inputs);
+  auto typeOf = [](Value value) {
+    return VectorType::get({lanes}, value.getType());
+  };
   // What comes from outside of the body is the same for all.
   auto onLanes = [&](Value value) -> Value {
     Value known = map.lookupOrNull(value);
     return known ? known
-                 : vector::BroadcastOp::create(builder, loc, vectorType(),
+                 : vector::BroadcastOp::create(builder, loc, typeOf(value),
                                                outside.lookupOrDefault(value));
   };
   Block &body = *generic.getBody();
   for (Operation &op : body.without_terminator()) {
     SmallVector<Value> operands =
         llvm::map_to_vector(op.getOperands(), onLanes);
-    Operation *vector = builder.create(loc, op.getName().getIdentifier(),
-                                       operands, vectorType(), op.getAttrs());
+    Operation *vector =
+        builder.create(loc, op.getName().getIdentifier(), operands,
+                       typeOf(op.getResult(0)), op.getAttrs());
     map.map(op.getResult(0), vector->getResult(0));
   }
   return onLanes(body.getTerminator()->getOperand(0));
