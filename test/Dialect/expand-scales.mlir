@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Clauses: Z7 Z8.
-// RUN: numera-opt %s -numera-expand-scales -canonicalize | FileCheck %s
+// RUN: numera-opt %s -numera-expand-scales -canonicalize | FileCheck %s --check-prefixes=CHECK,CPU
+// RUN: numera-opt %s -numera-expand-scales=target=nvptx -canonicalize | FileCheck %s --check-prefixes=CHECK,GPU
 // RUN: numera-opt %s -numera-expand-scales | numera-opt -numera-lower-types > /dev/null
 
 #mx = #numera.scaling<floor, float<8, 0, fnu>, axis = 1, block = 32>
@@ -90,8 +91,9 @@ func.func @values(%x: tensor<4x8xf32>, %y: tensor<8x6xf32>, %z: tensor<4x6xf32>)
 
 // Constants are quantized at compile time: 1 and -3 of 127ths of 3.
 // CHECK-LABEL: func @constant
-// CHECK-DAG: numera.constant codes dense<[42, -127]>
-// CHECK-DAG: arith.constant dense<0.0236220472> : tensor<f32>
+// CPU: arith.constant dense<[0.992125988, -3.000000e+00]> : tensor<2xf32>
+// GPU-DAG: numera.constant codes dense<[42, -127]>
+// GPU-DAG: arith.constant dense<0.0236220472> : tensor<f32>
 func.func @constant() -> tensor<2xf32> {
   %x = arith.constant dense<[1.0, -3.0]> : tensor<2xf32>
   %q = numera.quantize %x : tensor<2xf32> to tensor<2x!i8, #tensor>

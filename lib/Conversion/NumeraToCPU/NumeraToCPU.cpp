@@ -28,7 +28,7 @@ namespace numera {
 
 static void addOptimisations(OpPassManager &passes, Target target) {
   passes.addPass(createNumeraDecomposeScaledSignatures());
-  passes.addPass(createNumeraExpandScales());
+  passes.addPass(createNumeraExpandScales({nameOf(target).str()}));
   passes.addPass(createNumeraSimplify());
   if (target == Target::CPU)
     passes.addPass(createNumeraFoldTransposes());

@@ -118,6 +118,8 @@ uint64_t numera::evaluateOperation(OpKind operation,
 uint64_t numera::evaluateOperation(OpKind operation, const Format &format,
                                    llvm::ArrayRef<uint64_t> codes,
                                    RoundingMode mode, int32_t extra) {
+  if (format.getChanges().empty() && operation != OpKind::Mac)
+    return format.getFamily().evaluate(operation, format, codes, mode, extra);
   llvm::SmallVector<Format, 3> operands(codes.size(), format);
   OperationRules rules = operation == OpKind::Mac
                              ? stepRules(format, {}, format, format).sum

@@ -6,42 +6,76 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 
+#include <deque>
+
 using namespace numera;
 
 namespace {
 
 /// The arithmetic of ScaleSteps on codes.
-struct CodeArithmetic {
+class CodeArithmetic {
+public:
   struct Value {
-    Format format;
+    const Format *format = nullptr; ///< of `own`
     uint64_t code = 0;
   };
 
-  static Value ofFloat(float number) {
-    return {formatF32(), llvm::bit_cast<uint32_t>(number)};
+  Value of(const Format &format, uint64_t code) { return {&own(format), code}; }
+  Value ofFloat(float number) {
+    return {&f32, llvm::bit_cast<uint32_t>(number)};
   }
-  static Format formatOf(const Value &x) { return x.format; }
+  static const Format &formatOf(const Value &x) { return *x.format; }
 
-  static Value constant(const Format &format, double number) {
-    const Format &f64 = formatF64();
-    return cast(format, {f64, llvm::bit_cast<uint64_t>(number)}, {});
+  Value constant(const Format &format, double number) {
+    return cast(format, of(formatF64(), llvm::bit_cast<uint64_t>(number)), {});
   }
   static Value binary(OpKind operation, const Value &x, const Value &y) {
-    return {x.format, evaluateOperation(operation, x.format, {x.code, y.code},
-                                        x.format.getRoundingMode())};
+    return {x.format, evaluateOperation(operation, *x.format, {x.code, y.code},
+                                        x.format->getRoundingMode())};
   }
-  static Value cast(const Format &to, const Value &x, const CastRules &rules) {
-    OperationRules own = rulesOf(OpKind::Cast, to, x.format);
-    if (rules.rounding)
-      own.rounding = *rules.rounding;
-    if (rules.overflow)
-      if (Format other = to.getFamily().withOverflow(to, *rules.overflow))
-        own.encoding = other;
-    return {to, evaluateOperation(OpKind::Cast, own, x.format, x.code)};
+  Value cast(const Format &to, const Value &x, const CastRules &rules) {
+    const Cast &known = castOf(own(to), *x.format, rules);
+    return {known.to, evaluateOperation(OpKind::Cast, known.evaluation,
+                                        *x.format, x.code)};
   }
   static Value nonzero(const Value &x, const Value &other) {
-    return x.format.getFamily().decode(x.format, x.code).isZero() ? other : x;
+    return x.format->getFamily().decode(*x.format, x.code).isZero() ? other : x;
   }
+
+private:
+  /// A tensor's formats and casts are a few: each is looked up, since copies of
+  /// formats take longer than arithmetic.
+  struct Cast {
+    const Format *to, *from;
+    CastRules rules;
+    OperationRules evaluation;
+  };
+
+  const Format &own(const Format &format) {
+    for (const Format &known : formats)
+      if (known == format)
+        return known;
+    return formats.emplace_back(format);
+  }
+  const Cast &castOf(const Format &to, const Format &from,
+                     const CastRules &rules) {
+    for (const Cast &cast : casts)
+      if (cast.to == &to && cast.from == &from &&
+          cast.rules.rounding == rules.rounding &&
+          cast.rules.overflow == rules.overflow)
+        return cast;
+    OperationRules evaluation = rulesOf(OpKind::Cast, to, from);
+    if (rules.rounding)
+      evaluation.rounding = *rules.rounding;
+    if (rules.overflow)
+      if (Format other = to.getFamily().withOverflow(to, *rules.overflow))
+        evaluation.encoding = other;
+    return casts.emplace_back(Cast{&to, &from, rules, evaluation});
+  }
+
+  std::deque<Format> formats;
+  std::deque<Cast> casts;
+  const Format &f32 = own(formatF32());
 };
 
 using Value = CodeArithmetic::Value;
@@ -182,16 +216,16 @@ std::vector<float> numera::dequantize(const ScaledFormat &format,
   std::vector<Value> divisors;
   for (uint64_t scale : tensor.scales)
     divisors.push_back(
-        steps.divisor({format.scaling.scale, scale}, tensorScale));
+        steps.divisor(arithmetic.of(format.scaling.scale, scale), tensorScale));
   std::vector<float> values;
   values.reserve(tensor.data.size());
   for (auto [i, data] : llvm::enumerate(tensor.data)) {
     int64_t group = grid.groupOf(int64_t(i));
     std::optional<Value> zero;
     if (format.hasZeroPoint())
-      zero = Value{format.element, tensor.zeros[group]};
-    values.push_back(numberOf(
-        steps.dequantize({format.element, data}, divisors[group], zero)));
+      zero = arithmetic.of(format.element, tensor.zeros[group]);
+    values.push_back(numberOf(steps.dequantize(
+        arithmetic.of(format.element, data), divisors[group], zero)));
   }
   return values;
 }

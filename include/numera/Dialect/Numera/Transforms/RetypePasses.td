@@ -199,7 +199,8 @@ def NumeraExpandScales : Pass<"numera-expand-scales", "::mlir::ModuleOp"> {
     *Before:* tensors with the encoding `#numera.scaling`, which operations of
     `numera` make and read, and which contractions (`numera.mac`,
     `numera.quire_mac`) read.
-    *After:* plain tensors and elementwise operations. Constants are quantized.
+    *After:* plain tensors and elementwise operations. Constants are quantized,
+    and on CPUs those of which contractions read the values are these values.
     If the scale of an operand is the same for all terms of a sum, the
     contraction reads the elements, and its result is multiplied by the scales.
     If scales change from step to step, the contraction reads the values (Z7).
@@ -247,6 +248,10 @@ def NumeraExpandScales : Pass<"numera-expand-scales", "::mlir::ModuleOp"> {
     }
     ```
   }];
+  let options = [
+    Option<"target", "target", "std::string", [{"cpu"}],
+           "cpu or nvptx: the target whose kernels take codes of constants">,
+  ];
   let dependentDialects = ["::numera::NumeraDialect",
                            "::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",

@@ -64,7 +64,8 @@ void Expander::nameTensors(ArrayRef<Operation *> work) {
 namespace {
 struct CountScalesPass : impl::NumeraCountScalesBase<CountScalesPass> {
   void runOnOperation() override {
-    if (failed(Expander(&getContext(), /*counts=*/true).run(getOperation())))
+    if (failed(Expander(&getContext(), /*counts=*/true, Target::CPU)
+                   .run(getOperation())))
       signalPassFailure();
   }
 };

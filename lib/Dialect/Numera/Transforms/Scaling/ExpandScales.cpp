@@ -12,7 +12,6 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
-#include "numera/Registry/Scaling/Quantize.h"
 
 using namespace mlir;
 
@@ -116,7 +115,24 @@ bool Expander::foldQuantize(QuantizeOp op, Parts &parts) {
     parts.tensorScale =
         constantOfCodes(builder, loc, {}, formatF32(),
                         llvm::bit_cast<uint32_t>(*tensor.tensorScale));
+  constants[op] = std::move(tensor);
   return true;
+}
+
+/// The values of a scaled tensor that is known, f32, as kernels for the CPU
+/// take them; else null. Packed ones are read as they are in memory.
+Value Expander::valuesOfConstant(Location loc, Value scaled) {
+  auto type = cast<RankedTensorType>(scaled.getType());
+  ScaledFormat format = scaledFormatOf(type);
+  auto known = constants.find(scaled);
+  if (known == constants.end() || target != Target::CPU ||
+      format.scaling.isPacked)
+    return {};
+  ScaleGrid grid(format.scaling, type.getShape(), scalingOf(type).getAxis());
+  std::vector<float> values = dequantize(format, grid, known->second);
+  auto plain = RankedTensorType::get(type.getShape(), builder.getF32Type());
+  return arith::ConstantOp::create(
+      builder, loc, DenseElementsAttr::get(plain, ArrayRef(values)));
 }
 
 /// What elements are divided by, or read by, for every scale.
@@ -267,6 +283,8 @@ void Expander::expand(QuantizeOp op) {
 }
 
 Value Expander::valuesOf(Location loc, Value scaled) {
+  if (Value constant = valuesOfConstant(loc, scaled))
+    return constant;
   auto type = cast<RankedTensorType>(scaled.getType());
   const Parts &parts = expanded.lookup(scaled);
   ScaledFormat format = scaledFormatOf(type);
@@ -361,8 +379,12 @@ LogicalResult Expander::run(ModuleOp module) {
 
 namespace {
 struct ExpandScalesPass : impl::NumeraExpandScalesBase<ExpandScalesPass> {
+  using Base::Base;
   void runOnOperation() override {
-    if (failed(Expander(&getContext(), /*counts=*/false).run(getOperation())))
+    FailureOr<Target> parsed = parseTarget(getOperation(), target);
+    if (failed(parsed) ||
+        failed(Expander(&getContext(), /*counts=*/false, *parsed)
+                   .run(getOperation())))
       signalPassFailure();
   }
 };

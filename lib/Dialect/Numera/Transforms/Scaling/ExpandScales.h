@@ -8,6 +8,7 @@
 #include "ScaleIR.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "numera/Registry/Scaling/Quantize.h"
 
 namespace numera {
 
@@ -30,8 +31,8 @@ struct Loops {
 
 class Expander {
 public:
-  Expander(mlir::MLIRContext *context, bool counts)
-      : counts(counts), builder(context) {}
+  Expander(mlir::MLIRContext *context, bool counts, Target target)
+      : counts(counts), target(target), builder(context) {}
 
   mlir::LogicalResult run(mlir::ModuleOp module);
 
@@ -54,6 +55,7 @@ private:
 
   mlir::Value stored(mlir::Value elements, const ScaledFormat &format);
   bool foldQuantize(QuantizeOp op, Parts &parts);
+  mlir::Value valuesOfConstant(mlir::Location loc, mlir::Value scaled);
   void makeScales(QuantizeOp op, mlir::Value values, const Loops &loops,
                   Parts &parts);
   void makeScalesAndZeros(QuantizeOp op, mlir::Value values, const Loops &loops,
@@ -73,8 +75,10 @@ private:
   Loops loopsOf(mlir::RankedTensorType type);
 
   bool counts; ///< what tensors are like is returned
+  Target target;
   mlir::OpBuilder builder;
   llvm::DenseMap<mlir::Value, Parts> expanded;
+  llvm::DenseMap<mlir::Value, ScaledTensor> constants;
 };
 
 } // namespace numera
