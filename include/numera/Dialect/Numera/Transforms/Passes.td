@@ -190,8 +190,9 @@ def NumeraWidenContractions : Pass<"numera-widen-contractions"> {
     are exact. Operands that the kernel of `numera-contract` packs stay narrow,
     as it decodes them, except for windows of images that overlap; and except
     on CPUs where the accumulator is f32 or f64, and of both factors at least 16
-    sums read each element or it has at most 16,384 of them, since the kernel for
-    floats takes one factor from where it lies and is the same for all formats.
+    sums read each element or it has at most 16,384 of them (a constant 2^21),
+    since the kernel for floats takes one factor from where it lies and is the
+    same for all formats.
     A constant is then stored as f32 or f64. An operand is padded after the cast,
     so that what computes it writes into the padded memory.
 

@@ -8,6 +8,7 @@
 
 #include "ContractionLoops.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 
 using namespace mlir;
@@ -61,12 +62,15 @@ static bool isReadOften(linalg::GenericOp generic, OpOperand *operand) {
 
 /// True if each element is read often enough to be worth a cast and the wider
 /// memory, as far as sizes are known, or there are few of them: a second kernel
-/// in the program would take longer to compile.
+/// in the program would take longer to compile. Constants are cast, and laid
+/// out for the kernel, when the program is compiled.
 static bool isWorthACast(linalg::GenericOp generic, OpOperand *operand) {
   constexpr double fewest = 16;
-  constexpr int64_t few = int64_t(1) << 14;
+  constexpr int64_t few = int64_t(1) << 14, fewConstants = int64_t(1) << 21;
   auto type = cast<RankedTensorType>(operand->get().getType());
-  if (type.hasStaticShape() && type.getNumElements() <= few)
+  bool isConstant = matchPattern(operand->get(), m_Constant());
+  if (type.hasStaticShape() &&
+      type.getNumElements() <= (isConstant ? fewConstants : few))
     return true;
   AffineMap map = generic.getMatchingIndexingMap(operand);
   double reads = windowsOf(generic, operand);
