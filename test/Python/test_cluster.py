@@ -166,13 +166,18 @@ def network(sizes=(6, 8, 5, 4)):
     return perceptron(*weights), random.normal(size=(90, sizes[0])).astype("f4")
 
 
-@pytest.mark.parametrize("batch", [64, 16])
-def test_a_search_is_that_of_one_machine(cluster, batch, tmp_path):
-    """Policies one at a time, each in shards of the data, and two at a time."""
+@pytest.mark.parametrize(
+    ("batch", "metric"), [(64, "rmse"), (16, "rmse"), (64, "top1"), (16, "top1")]
+)
+def test_a_search_is_that_of_one_machine(cluster, batch, metric, tmp_path):
+    """Policies one at a time, each in shards of the data, and two at a time; those
+    that are stopped after a part of the rows are the same."""
     pytest.importorskip("optuna")
     model, x = network()
-    given = {"formats": ["float<4,1..3>", "f16"], "inputs": x, "metric": "rmse"}
+    given = {"formats": ["float<4,1..3>", "f16"], "inputs": x, "metric": metric}
     given |= {"budget": 9, "trials": 5, "batch": batch, "optimization": 0}
+    if metric == "top1":
+        given["labels"] = numera.compile(model, format="f32")(x).argmax(1)
     given["workers"] = 1 if batch == 64 else 2
     store = tmp_path / "s.sqlite"
     found = numera.search(model, cluster=True, store=store, **given)
@@ -181,7 +186,10 @@ def test_a_search_is_that_of_one_machine(cluster, batch, tmp_path):
         t._replace(seconds=0) for t in alone
     ]
     assert found.layers() == alone.layers()
-    assert numera.search(model, store=store, **given).runs == 0
+    assert found.stopped == alone.stopped
+    assert bool(found.stopped) == (metric == "top1")
+    again = numera.search(model, store=store, **given)
+    assert (again.runs, again.stopped) == (0, found.stopped)
 
 
 def is_ours(process):

@@ -194,25 +194,35 @@ def test_gains_are_learned_from_what_was_tried():
     assert off() < before / 4
 
 
-def test_a_search_goes_on_where_it_was(tmp_path):
+@pytest.mark.parametrize("metric", ["rmse", "top1"])
+def test_a_search_goes_on_where_it_was(metric, tmp_path):
     weights, x, expected = network(1, (6, 5, 4))
     given = {"store": tmp_path / "s.sqlite", "budget": 8, "trials": 5}
+    seen = []
 
     def stop(done, total, row):
-        if done == 7:
+        seen.append((done, total))
+        if len(seen) == 7:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        hunted("top1", weights, x, expected, progress=stop, **given)
+        hunted(metric, weights, x, expected, progress=stop, **given)
+    assert seen[:5] == [(n, 9) for n in range(1, 6)]
     # Four runs for the formats and three policies were kept.
-    found = hunted("top1", weights, x, expected, **given)
-    assert (found.runs, len(found)) == (2, 5)
-    again = hunted("top1", weights, x, expected, **given)
+    found = hunted(metric, weights, x, expected, **given)
+    again = hunted(metric, weights, x, expected, **given)
     assert again.runs == 0
     assert again.trials == found.trials
     given["store"] = None
-    alone = hunted("top1", weights, x, expected, **given)
-    assert alone.runs == 9
+    alone = hunted(metric, weights, x, expected, **given)
+    assert alone.runs == 4 + len(alone)
+    assert alone.stopped == found.stopped == again.stopped
+    assert alone.stopped_runs == found.stopped_runs
+    if metric == "rmse":
+        assert (found.runs, len(found), found.stopped) == (2, 5, 0)
+    else:
+        assert found.runs < len(found)
+        assert found.stopped > 0
     without = [trial._replace(seconds=0) for trial in alone]
     assert without == [trial._replace(seconds=0) for trial in found]
 
@@ -367,7 +377,8 @@ def test_the_command_writes_a_policy_that_numera_run_takes(
     found = json.loads(done.stdout)
     (best,) = (trial for trial in found["trials"] if trial["best"])
     assert best["weight-bits"] <= 7.5
-    assert found["runs"] == 4 + 3
+    assert found["runs"] == 4 + len(found["trials"])
+    assert len(found["trials"]) + found["stopped_runs"] <= 3
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
     monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
     assert main(["search", *map(str, arguments)]) == 0

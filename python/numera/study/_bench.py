@@ -17,17 +17,19 @@ import numpy as np
 from numera._calls import Function
 from numera._errors import Error
 from numera._formats import Format
-from numera._programs import compile
+from numera._programs import Program, compile
 from numera._request import Spec
 from numera.study import _keys
 from numera.study._cluster import Cluster
 from numera.study._found import Trial
 from numera.study._layers import Layer
+from numera.study._race import Race, Stopped
 from numera.study._result import Row
 from numera.study._run import _Study
 from numera.study._space import Candidate, Space
 from numera.study._store import Store
 from numera.study._tasks import PolicyTask
+from numera.study._worker import Shard
 
 __all__ = ["Bench", "Given"]
 
@@ -53,13 +55,16 @@ class Bench:
         self._kept = kept
         self._cluster = cluster
         self._reference: tuple[Array, ...] | None = None
+        self._race: Race | None = None
+        self._programs: dict[int, Program] = {}
         self._is_labelled = study.labels is not None
         self._common = ""
         if kept is not None:
             options = {**study.options, **({"policy": base} if base else {})}
             self._common = study._replace(options=options).common()
         self.runs = 0
-        """Policies that were compiled and run; the others were in the store."""
+        """Policies that were compiled and run on all rows; the others were in the
+        store."""
 
     def probe(
         self,
@@ -151,26 +156,76 @@ class Bench:
             self._kept.put(f"{key} {n}", row, "noise")
 
     def measure(
-        self, space: Space, chosen: Sequence[Sequence[Candidate]]
-    ) -> list[Trial]:
-        """What policies give, several at a time."""
+        self,
+        space: Space,
+        chosen: Sequence[Sequence[Candidate]],
+        enough: int | None = None,
+    ) -> list[Trial | Stopped]:
+        """What policies give, several at a time.
+
+        enough      so many wrong rows stop one; None: nothing does.
+        """
         keys = [self._key("policy", space.policy(each)) for each in chosen]
-        found = [self._find(key, each) for key, each in zip(keys, chosen)]
+        found = [self._find(key, each, enough) for key, each in zip(keys, chosen)]
         if None in found:
             self._exact()
             if self._study.metric.is_error and self._study.labels is None:
                 self._study = self._study._replace(labels=self._reference[0])
         missing = [n for n, trial in enumerate(found) if trial is None]
         policies = [space.policy(chosen[n]) for n in missing]
-        computed = self._outputs([PolicyTask(each) for each in policies])
-        trials = []
+        tasks = [PolicyTask(each) for each in policies]
+        computed: Iterator[tuple[tuple[Array, ...] | Stopped | None, Row]]
+        if enough is None:
+            computed = self._outputs(tasks)
+        else:
+            computed = self._raced(tasks, enough)
+        trials: list[Trial | Stopped] = []
         for n, (key, known) in enumerate(zip(keys, found)):
-            trial = known or self._trial(chosen[n], *next(computed))
-            if self._kept is not None and known is None:
-                self._put(key, space.policy(trial.formats), trial)
-            self.runs += known is None
+            trial = known
+            if trial is None:
+                outputs, row = next(computed)
+                if isinstance(outputs, Stopped):
+                    trial = outputs
+                else:
+                    trial = self._trial(chosen[n], outputs, row)
+                    self.runs += 1
+                if self._kept is not None:
+                    self._put(key, space.policy(chosen[n]), trial)
             trials.append(trial)
         return trials
+
+    def _raced(
+        self, tasks: Sequence[PolicyTask], enough: int
+    ) -> Iterator[tuple[tuple[Array, ...] | Stopped | None, Row]]:
+        """As `_outputs`, a part of the rows after the other, of those that are left."""
+        study, race = self._study, self._race
+        if race is None:
+            assert study.labels is not None
+            race = Race.of(study.data, study.metric, study.labels, self._exact())
+            self._race = race
+            if self._cluster is not None:
+                self._cluster.order(race.data)
+        parts: list[list[tuple[Array, ...]]] = [[] for _ in tasks]
+        rows = [task.row({}) for task in tasks]
+        stopped: dict[int, Stopped | None] = {}
+        wrong = [0] * len(tasks)
+        for first, last in race.parts():
+            left = [n for n in range(len(tasks)) if n not in stopped]
+            if not left:
+                break
+            found = self._outputs([tasks[n] for n in left], Shard(first, last))
+            for n, (outputs, row) in zip(left, found):
+                rows[n] = row._replace(seconds=rows[n].seconds + row.seconds)
+                if outputs is None:
+                    stopped[n] = None  # an error
+                    continue
+                parts[n].append(outputs)
+                wrong[n] += race.wrong(outputs, first, last)
+                if wrong[n] >= enough and last < len(race.order):
+                    stopped[n] = Stopped(wrong[n], last / len(race.order))
+        self._programs.clear()
+        for n, row in enumerate(rows):
+            yield stopped[n] if n in stopped else race.whole(parts[n]), row
 
     def _exact(self) -> tuple[Array, ...]:
         """The outputs in f32."""
@@ -187,19 +242,29 @@ class Bench:
         return metric(self._exact(), labels)
 
     def _outputs(
-        self, tasks: Sequence[PolicyTask]
+        self, tasks: Sequence[PolicyTask], part: Shard | None = None
     ) -> Iterator[tuple[tuple[Array, ...] | None, Row]]:
-        """The outputs of each task, or None and a row that says why."""
+        """The outputs of each task, or None and a row that says why.
+
+        part        of the rows in the order of a race. Programs are kept.
+        """
         if self._cluster is not None:
-            yield from self._cluster.outputs(tasks)
+            yield from self._cluster.outputs(tasks, part)
             return
         study = self._study
+
+        def run(task: PolicyTask) -> tuple[Array, ...]:
+            if part is None or self._race is None:
+                return study.data.run(study.compile(task)._only, study.threads)
+            program = self._programs.get(id(task)) or study.compile(task)
+            self._programs[id(task)] = program
+            return self._race.data.run(program._only, study.threads, *part)
 
         def compute(task: PolicyTask) -> tuple[tuple[Array, ...] | None, Row]:
             start = time.perf_counter()
             row, outputs = task.row({}), None
             try:
-                outputs = study.data.run(study.compile(task)._only, study.threads)
+                outputs = run(task)
             except Error as error:
                 row = row._replace(error=str(error))
             return outputs, row._replace(seconds=time.perf_counter() - start)
@@ -244,17 +309,27 @@ class Bench:
     def _key(self, what: str, policy: Mapping[str, Any]) -> str:
         return _keys.digest(self._common, what, _text(policy, _keys.spec))
 
-    def _find(self, key: str, chosen: Sequence[Candidate]) -> Trial | None:
+    def _find(
+        self, key: str, chosen: Sequence[Candidate], enough: int | None
+    ) -> Trial | Stopped | None:
         if self._kept is None:
             return None
+        if enough is not None and (part := self._kept.find(f"{key} stopped")):
+            # Found again in the same search; another one may ask for more.
+            if part.value is not None and part.value >= enough:
+                return Stopped(int(part.value), part.bits)
         row, sqnr = self._kept.find(key), self._kept.find(f"{key} sqnr")
         if row is None or sqnr is None:
             return None
         return Trial(tuple(chosen), 0.0, row.value, sqnr.value, row.seconds)
 
-    def _put(self, key: str, policy: Mapping[str, Any], trial: Trial) -> None:
+    def _put(self, key: str, policy: Mapping[str, Any], trial: Trial | Stopped) -> None:
         assert self._kept is not None
         text = _text(policy)
+        if isinstance(trial, Stopped):
+            part = Row("policy", text, trial.share, "", "", float(trial.wrong), 0.0)
+            self._kept.put(f"{key} stopped", part, "wrong rows")
+            return
         row = Row("policy", text, 0, "", "", trial.value, trial.seconds, trial.error)
         self._kept.put(f"{key} sqnr", row._replace(value=trial.sqnr), "sqnr")
         self._kept.put(key, row, self._study.metric.name)

@@ -20,6 +20,7 @@ from numera.study import _worker
 from numera.study._worker import Part, Shard
 
 if TYPE_CHECKING:
+    from numera.study._data import DataSet
     from numera.study._result import Row
     from numera.study._run import _Study
     from numera.study._tasks import PolicyTask, Task
@@ -44,16 +45,17 @@ def _cpus(ray: Any) -> str:
     return ",".join(sorted(set(ray.get(asked))))
 
 
-def _shards(study: _Study, tasks: int, processors: int) -> list[Shard]:
+def _shards(data: DataSet, tasks: int, processors: int, part: Shard) -> list[Shard]:
     """One for each task where there are enough of these, else so many that all
     processors have work. Each but the last is of whole batches."""
-    rows = study.data.rows
-    if rows is None or tasks >= processors:
-        return [Shard(0, None)]
+    if data.rows is None or tasks >= processors:
+        return [part]
+    first = part.start
+    last = data.rows if part.stop is None else part.stop
     wanted = -(-processors // tasks)
-    batches = -(-rows // study.data.batch)
-    size = -(-batches // wanted) * study.data.batch
-    return [Shard(i, min(i + size, rows)) for i in range(0, rows, size)]
+    batches = -(-(last - first) // data.batch)
+    size = -(-batches // wanted) * data.batch
+    return [Shard(i, min(i + size, last)) for i in range(first, last, size)]
 
 
 def _whole(parts: Sequence[Part]) -> tuple[Array, ...] | None:
@@ -132,21 +134,47 @@ class Cluster:
         self._build, self._do = one(_worker.build), one(_worker.do)
         self._layers = one(_worker.layers)
         self._cpus = _cpus(ray)
+        self._ordered: DataSet | None = None
+        self._order = ray.put(None)
+        self._built: dict[int, Any] = {}
+
+    def order(self, data: DataSet) -> None:
+        """Has parts of the rows be those of this data set, the same in an order."""
+        self._ordered = data
+        self._order = self._ray.put((data.order, data.batch))
 
     def parts(
-        self, tasks: Sequence[Task | PolicyTask], measures: bool
+        self,
+        tasks: Sequence[Task | PolicyTask],
+        measures: bool,
+        part: Shard | None = None,
     ) -> Generator[tuple[int, list[Part]], None, None]:
         """Places of tasks and what their shards found, in the order in which they
-        are done."""
+        are done.
+
+        part        of the rows, in their order; None: all as they come.
+        """
         ray = self._ray
         processors = int(ray.cluster_resources().get("CPU", 1))
-        shards = _shards(self._study, len(tasks), processors)
+        data = self._study.data
+        order = None
+        if part is not None and self._ordered is not None:
+            data, order = self._ordered, self._order
+        if part is None or not part.start:
+            self._built.clear()
+        shards = _shards(data, len(tasks), processors, part or Shard(0, None))
         found: list[dict[int, Part]] = [{} for _ in tasks]
         running = {}
         for n, task in enumerate(tasks):
-            built = self._build.remote(self._shared, task, self._cpus)
+            built = self._built.get(id(task))
+            if built is None:
+                built = self._build.remote(self._shared, task, self._cpus)
+            if part is not None:
+                self._built[id(task)] = built
             for place, shard in enumerate(shards):
-                work = self._do.remote(self._shared, task, built, shard, measures)
+                work = self._do.remote(
+                    self._shared, task, built, shard, measures, order
+                )
                 running[work] = (n, place)
         try:
             while running:
@@ -163,11 +191,14 @@ class Cluster:
                 ray.cancel(each, force=True)
 
     def outputs(
-        self, tasks: Sequence[PolicyTask]
+        self, tasks: Sequence[PolicyTask], part: Shard | None = None
     ) -> list[tuple[tuple[Array, ...] | None, Row]]:
-        """The outputs of each task, or None and a row that says why."""
+        """The outputs of each task, or None and a row that says why.
+
+        part        as `parts`.
+        """
         found: dict[int, tuple[tuple[Array, ...] | None, Row]] = {}
-        for n, parts in self.parts(tasks, False):
+        for n, parts in self.parts(tasks, False, part):
             failed = next((p.row for p in parts if p.outputs is None), None)
             seconds = sum(part.row.seconds for part in parts)
             row = (failed or parts[0].row)._replace(seconds=seconds)

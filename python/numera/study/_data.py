@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
 import math
 import os
@@ -140,6 +141,8 @@ class DataSet:
         self.batch = int(min(fixed)) if fixed else batch or max(most, 1)
         self.rows: int | None = None
         """None if every array is passed whole."""
+        self.order: Array | None = None
+        """In which rows are given; None: as they come."""
         self.given = 0
         """How many there were before the limit."""
         if found:
@@ -152,6 +155,13 @@ class DataSet:
                 array[: self.rows] if sliced else array
                 for array, sliced in zip(self.arrays, self.sliced)
             ]
+
+    def ordered(self, order: Array, batch: int) -> DataSet:
+        """The same rows in another order, in slices of at most such a batch."""
+        found = copy.copy(self)
+        found.order = order
+        found.batch = self.batch if self.fixed else min(batch, self.batch)
+        return found
 
     def labelled(self, function: Function) -> int | None:
         """How many labels there are: one for each row; of arrays that are passed
@@ -203,10 +213,15 @@ class DataSet:
         for start in range(first, end, self.batch):
             count = min(self.batch, end - start)
             arrays = [
-                self._fill(array[start : start + count]) if sliced else array
+                self._fill(self._part(array, start, count)) if sliced else array
                 for array, sliced in zip(self.arrays, self.sliced)
             ]
             yield start, count, arrays
+
+    def _part(self, array: Array, start: int, count: int) -> Array:
+        if self.order is None:
+            return array[start : start + count]
+        return array[self.order[start : start + count]]
 
     def _fill(self, part: Array) -> Array:
         missing = self.batch - len(part)

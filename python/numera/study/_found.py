@@ -56,7 +56,8 @@ class Search:
     def __init__(
         self, space: Space, noises: Sequence[np.ndarray[Any, Any]],
         trials: Sequence[Trial], best: Trial, metric: Metric, cost: str, runs: int,
-        origin: Origin, plain_value: float | None = None,
+        origin: Origin, plain_value: float | None = None, stopped: int = 0,
+        shares: float = 0.0,
     ) -> None:  # fmt: skip
         self._space = space
         self._noises = noises
@@ -69,8 +70,14 @@ class Search:
         self.cost = cost
         """``weight-bits``, ``element-bits`` or, by a table, ``cost``."""
         self.runs = runs
-        """How often the model was compiled in formats and run; what else it needed
-        was in the store. The first of them, one for each candidate, rank layers."""
+        """How often the model was compiled in formats and run on all rows; what else
+        it needed was in the store. The first of them, one for each candidate, rank
+        layers."""
+        self.stopped = stopped
+        """Policies, beside the trials, that were run on a part of the rows, with
+        which they were known not to be the best."""
+        self.stopped_runs = shares
+        """How many runs of all rows these parts are."""
         self.origin = origin
         """The model, and what was asked."""
         self.plain_value = plain_value
@@ -170,6 +177,8 @@ class Search:
             "better": self.better,
             "cost": self.cost,
             "runs": self.runs,
+            "stopped": self.stopped,
+            "stopped_runs": self.stopped_runs,
             "f32": self.plain_value,
             "policy": self.policy,
             "layers": self.layers(),

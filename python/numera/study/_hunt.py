@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from numera.study._found import Trial
 from numera.study._guess import Choice, Guess
 from numera.study._metrics import Metric
+from numera.study._race import Stopped
 from numera.study._space import Space
 
 __all__ = ["Goal", "Hunt"]
@@ -117,6 +118,21 @@ class Hunt:
             found.append(choice)
         return found
 
+    def enough(self, rows: int) -> int | None:
+        """So many wrong ones of the rows stop a policy: those of the best one. Rows
+        without a wrong one are run to the end, for what else tells equals apart.
+        None: nothing stops one."""
+        goal = self._goal
+        best = goal.best(list(self._tried.values()))
+        if goal.budget is None or best is None or best.value is None:
+            return None
+        return max(round((1 - best.value) * rows), 1)
+
+    def stop(self, choice: Choice, stopped: Stopped, rows: int) -> None:
+        """Learns that a choice is not the best."""
+        value = 1 - stopped.wrong / rows  # or less
+        self._add(choice, self._goal.sign * value)
+
     def tell(self, choice: Choice, trial: Trial) -> None:
         """Learns what a choice gives."""
         self._tried[choice] = trial
@@ -126,19 +142,23 @@ class Hunt:
         if unmet:
             noise = trial.sqnr if trial.sqnr is not None else -1e9
             loss = 1e100 - max(-1e9, min(noise, 1e9)) * 1e88
-        self._study.add_trial(
-            self._optuna.trial.create_trial(
-                params=dict(zip(self._distributions, choice)),
-                distributions=self._distributions,
-                value=loss,
-            )
-        )
+        self._add(choice, loss)
         self._guess.fit(
             [
                 (each, 10 ** (-trial.sqnr / 10))
                 for each, trial in self._tried.items()
                 if trial.sqnr is not None and math.isfinite(trial.sqnr)
             ]
+        )
+
+    def _add(self, choice: Choice, loss: float) -> None:
+        """A trial, for Optuna."""
+        self._study.add_trial(
+            self._optuna.trial.create_trial(
+                params=dict(zip(self._distributions, choice)),
+                distributions=self._distributions,
+                value=loss,
+            )
         )
 
     def _sampled(self) -> Choice | None:

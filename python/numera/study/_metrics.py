@@ -31,6 +31,30 @@ class Metric:
         return self.name in _METRICS and self.function is _METRICS[self.name][0]
 
     @property
+    def places(self) -> int | None:
+        """Among how many of the largest scores a row's label has to be, where the
+        metric is the share of such rows."""
+        return _PLACES.get(self.function) if self.built_in else None
+
+    def right(self, outputs: tuple[Array, ...], labels: Array) -> Array:
+        """Of such a metric, for each row whether it is right."""
+        assert self.places is not None
+        return _right(outputs[0], labels, self.places)
+
+    def margins(self, outputs: tuple[Array, ...], labels: Array) -> Array:
+        """Of such a metric, for each row how far its label's score is from where the
+        row would be right no more, or would be right."""
+        assert self.places is not None
+        scores, label = _scores(outputs[0], labels)
+        own = np.take_along_axis(scores, label, axis=1)[:, 0]
+        others = scores.copy()
+        np.put_along_axis(others, label, -np.inf, axis=1)
+        others.sort(axis=1)
+        place = min(self.places, scores.shape[1])
+        with np.errstate(invalid="ignore"):
+            return np.abs(own - others[:, -place])
+
+    @property
     def is_error(self) -> bool:
         """Whether it compares with the model in f32 where there are no labels."""
         return self.function is _rmse
@@ -91,11 +115,8 @@ def metric(which: str | Callable[..., Any], better: str | None) -> Metric:
     return Metric(which, function, usual)
 
 
-def _top(scores: Array, labels: Array, most: int) -> float:
-    """The share of rows with the label's score among so many largest.
-
-    Of equal scores the first one counts, and a NaN is never among the largest.
-    """
+def _scores(scores: Array, labels: Array) -> tuple[Array, Array]:
+    """A row each of scores, and a column of labels."""
     if scores.ndim > 1 and len(scores) != labels.size:
         raise Error(
             f"{labels.size} labels, expected one for each of {len(scores)} rows"
@@ -105,19 +126,28 @@ def _top(scores: Array, labels: Array, most: int) -> float:
     if label.min() < 0 or label.max() >= scores.shape[1]:
         wrong = label.min() if label.min() < 0 else label.max()
         raise Error(f"label {wrong}, expected 0 to {scores.shape[1] - 1}")
+    return scores, label
+
+
+def _right(scores: Array, labels: Array, most: int) -> Array:
+    """Whether the label's score is among so many largest, for each row.
+
+    Of equal scores the first one counts, and a NaN is never among the largest.
+    """
+    scores, label = _scores(scores, labels)
     own = np.take_along_axis(scores, label, axis=1)
     places = np.arange(scores.shape[1])
     before = (scores > own) | (scores == own) & (places < label)
-    right = (before.sum(axis=1, keepdims=True) < most) & ~np.isnan(own)
-    return float(right.mean())
+    right: Array = before.sum(axis=1) < most
+    return right & ~np.isnan(own[:, 0])
 
 
 def _top1(scores: Array, labels: Array) -> float:
-    return _top(scores, labels, 1)
+    return float(_right(scores, labels, 1).mean())
 
 
 def _top5(scores: Array, labels: Array) -> float:
-    return _top(scores, labels, 5)
+    return float(_right(scores, labels, 5).mean())
 
 
 def _perplexity(scores: Array, labels: Array) -> float:
@@ -153,6 +183,7 @@ def _rmse(found: Array, expected: Array) -> float:
 
 
 _DETECTIONS = ("map", "map50")
+_PLACES: dict[Callable[..., float], int] = {_top1: 1, _top5: 5}
 _METRICS: dict[str, tuple[Callable[..., float], str]] = {
     "top1": (_top1, "higher"),
     "top5": (_top5, "higher"),

@@ -14,7 +14,7 @@ import numpy as np
 from numera._errors import Error
 from numera._formats import Format
 from numera._request import Path, Spec
-from numera.study import _cluster, _keys, _layers
+from numera.study import _cluster, _keys, _layers, _race
 from numera.study._bench import Bench
 from numera.study._costs import Table
 from numera.study._data import DataSet, load_labels
@@ -84,7 +84,9 @@ def search(
                 candidates for these alone, of contractions; None: as the format.
     policy      rules that go first, and what they match is not searched.
     every       every layer apart; else contractions, each with what follows it.
-    trials      policies that are measured, at most; None: by the number of layers.
+    trials      how often all rows are run, at most; None: by the number of layers.
+                Within a budget, a policy is stopped as soon as its top1 or top5 can
+                be the best no more.
     seed        the same one tries the same policies.
     workers     policies at a time. Another number tries others.
     path        the page to write; None: none. It needs the packages of
@@ -161,12 +163,13 @@ def search(
             free = sum(len(each) > 1 for each in first.candidates)
             trials = min(8 + 4 * free, 100)
         seen = stack.enter_context(watch(progress, 0, probes + trials))
-        done = 0
+        done = 0.0
 
-        def step(name: str, value: float | None) -> None:
+        def step(name: str, value: float | None, share: float = 1.0) -> None:
             nonlocal done
-            done = min(done + 1, probes + trials)
-            seen(done, probes + trials, Row(name, "", 0, "", "", value, 0))
+            done = min(done + share, probes + trials)
+            row = Row(name, "", 0, "", "", value, 0)
+            seen(int(done + 1e-9), probes + trials, row)
 
         space, noises = bench.probe(layers, given, data.first()[1], step)
         accumulators = bench.accumulators(space) if isinstance(kind, Table) else {}
@@ -176,12 +179,23 @@ def search(
         if budget is not None and budget * (1 + 1e-9) < least:
             raise Error(f"the budget is {budget:g}, the least cost is {least:g}")
         hunt = Hunt(optuna, space, guess, goal, seed)
+        races = _race.fits(data, measure, target, function, [given, base])
+        rows = data.rows or 1
         tried: list[Trial] = []
-        while len(tried) < trials and (
-            choices := hunt.choose(min(workers, trials - len(tried)))
+        stopped, shares = 0, 0.0  # of those that were run in part
+        while (left := math.floor(trials - len(tried) - shares + 1e-9)) > 0 and (
+            choices := hunt.choose(min(workers, left))
         ):
             chosen = [space.of(choice) for choice in choices]
-            for choice, trial in zip(choices, bench.measure(space, chosen)):
+            enough = hunt.enough(rows) if races else None
+            for choice, trial in zip(choices, bench.measure(space, chosen, enough)):
+                if isinstance(trial, _race.Stopped):
+                    stopped += 1
+                    shares += trial.share
+                    hunt.stop(choice, trial, rows)
+                    most = 1 - trial.wrong / rows
+                    step(f"cost {guess.cost(choice):.4g} <", most, trial.share)
+                    continue
                 trial = trial._replace(cost=guess.cost(choice))
                 tried.append(trial)
                 hunt.tell(choice, trial)
@@ -200,6 +214,7 @@ def search(
     found = Search(
         space, noises, tried, best, measure, kind if kind in COSTS else "cost",
         bench.runs, Origin(name_of(model), _keys.model(model), asked), bench.plain(),
+        stopped, shares,
     )  # fmt: skip
     if path is not None:
         found.page(path)

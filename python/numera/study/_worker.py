@@ -170,19 +170,25 @@ def _opened(built: Built) -> Program | None:
 
 
 def _outputs(
-    study: _Study, task: Task | PolicyTask, built: Built, shard: Shard
+    study: _Study,
+    task: Task | PolicyTask,
+    built: Built,
+    shard: Shard,
+    order: tuple[Array, int] | None,
 ) -> tuple[Row, tuple[Array, ...] | None]:
     try:
         program = _opened(built) or study.compile(task)
-        outputs = study.data.run(program._only, 1, shard.start, shard.stop)
+        data = study.data if order is None else study.data.ordered(*order)
+        outputs = data.run(program._only, 1, shard.start, shard.stop)
     except Error as error:
         return task.row({})._replace(error=str(error)), None
     return task.row(program.policy), outputs
 
 
 def do(
-    work: Work, task: Task | PolicyTask, built: Built, shard: Shard, measures: bool
-) -> Part:
+    work: Work, task: Task | PolicyTask, built: Built, shard: Shard, measures: bool,
+    order: tuple[Array, int] | None = None,
+) -> Part:  # fmt: skip
     """On a worker. Where it `measures`, all rows of a task become a value there."""
     _check_version(work)
     begin = time.perf_counter()
@@ -191,7 +197,7 @@ def do(
         if measures and shard.stop is None:
             row, outputs = study.compute(task, _opened(built)), None
         else:
-            row, outputs = _outputs(study, task, built, shard)
+            row, outputs = _outputs(study, task, built, shard, order)
     seconds += time.perf_counter() - begin
     return Part(row._replace(seconds=seconds), outputs)
 
