@@ -27,6 +27,7 @@ __all__ = [
     "Search",
     "Trial",
     "decibels",
+    "faults",
     "finding",
     "format_of",
     "suspects",
@@ -129,6 +130,15 @@ def suspects(layers: Sequence[Layer], most: int) -> list[Layer]:
 
 def finding(layer: Layer) -> str:
     """What is wrong, in words."""
+    parts = faults(layer)
+    own = layer["own_sqnr_db"]
+    if own is not None and not parts:
+        parts.append(f"adds noise at {own:.1f} dB".replace("-0.0", "0.0"))
+    return " and ".join(parts) or "differs"
+
+
+def faults(layer: Layer) -> list[str]:
+    """Numbers that are out of the format's range, in words."""
     parts = []
     overflow, lost = layer["overflow"] or 0, layer["own_lost"]
     if overflow >= _SHARE:
@@ -141,10 +151,7 @@ def finding(layer: Layer) -> str:
         parts.append(f"loses {_percent(zeros)} of its outputs to zero")
     elif below >= 100 * _SHARE:
         parts.append(f"has {_percent(below)} of its outputs below normal")
-    own = layer["own_sqnr_db"]
-    if own is not None and not parts:
-        parts.append(f"adds noise at {own:.1f} dB".replace("-0.0", "0.0"))
-    return " and ".join(parts) or "differs"
+    return parts
 
 
 def _percent(share: float) -> str:

@@ -37,6 +37,9 @@ class Measured(NamedTuple):
     """The share of such values."""
     metric: float | None
     """Of the outputs, where there are labels."""
+    same: tuple[int, int] | None = None
+    """Of outputs that are scores: how many rows have their largest one where the
+    reference has it, and how many rows there are."""
 
 
 class Row(NamedTuple):
@@ -66,7 +69,18 @@ def measure(
         count += found.size
     value = metric(outputs, labels) if metric else None
     sqnr = _decibels(signal, noise) if noise or not nan else -math.inf
-    return Measured(sqnr, nan / max(1, count), value)
+    return Measured(sqnr, nan / max(1, count), value, _same(outputs[0], reference[0]))
+
+
+def _same(found: Array, expected: Array) -> tuple[int, int] | None:
+    if not _are_scores(expected) or found.shape != expected.shape:
+        return None
+    rows = zip(found, expected)
+    return sum(_largest(v) == _largest(r) for v, r in rows), len(found)
+
+
+def _are_scores(expected: Array) -> bool:
+    return expected.ndim == 2 and len(expected) > 0 and expected.shape[1] > 1
 
 
 def _powers(found: Array, expected: Array) -> tuple[Array, Array, int]:
@@ -98,7 +112,7 @@ def worst(
     count = len(found)
     powers = _powers(found, expected)
     signal, noise = (each.reshape(count, -1).sum(axis=1) for each in powers[:2])
-    scores = found.ndim == 2 and found.shape[1] > 1
+    scores = _are_scores(expected)
     rows = []
     for i in range(count):
         places: tuple[int | None, int | None] = (None, None)

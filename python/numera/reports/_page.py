@@ -14,7 +14,7 @@ import jinja2
 import vl_convert
 
 from numera import _numera
-from numera.reports import _charts, _policy
+from numera.reports import _charts, _policy, _words
 from numera.reports._hints import decibels, format_of
 from numera.study._output import plain
 
@@ -42,6 +42,7 @@ def _environment() -> jinja2.Environment:
     environment.filters["worst_input"] = _worst_input
     environment.filters["room"] = _room
     environment.filters["gain"] = decibels
+    environment.filters["about"] = _words.about
     environment.filters["listed"] = _listed
     return environment
 
@@ -133,6 +134,8 @@ _COLUMNS = {
     "not finite": "share that is NaN or infinite and is not in f32, all before it "
     "included; dB are those of the rest",
     "codes used": "of the format's codes, how many occur",
+    "in words": "the error that the layer makes by itself, root mean square, in ulps "
+    "of its numbers: rounding alone makes 0.29",
 }
 """Of the table, with what each means."""
 

@@ -21,7 +21,7 @@ from numera import _casts, _numera
 from numera._errors import Error
 from numera._programs import Program, compile
 from numera._request import Path, Spec
-from numera.reports import _measure, _policy
+from numera.reports import _measure, _policy, _words
 from numera.reports._hints import ROLES, Hint, Rules, Search, Trial, decibels
 from numera.reports._measure import Measured, Row
 from numera.study import _keys
@@ -104,6 +104,7 @@ class Report:
             if field.name != "pictures"
         }
         data["found"] = self.found._asdict()
+        data["verdict"] = self.verdict()
         data["hints"] = [
             {**hint._asdict(), "exact": hint.gain_db == math.inf} for hint in self.hints
         ]
@@ -112,6 +113,7 @@ class Report:
 
     def __str__(self) -> str:
         lines = [f"{self.model} in {self.computed_in()}: {self.headline()}"]
+        lines.append(f"  {self.verdict()}")
         lines += [f"  {hint}" for hint in self.hints]
         if self.together_db is not None:
             lines.append(f"  all of these layers: {decibels(self.together_db)}")
@@ -145,6 +147,10 @@ class Report:
         if count:
             text += f" and {count} rule{'s' if count > 1 else ''} of a policy"
         return text
+
+    def verdict(self) -> str:
+        """Whether the formats suffice for the model, by its outputs alone."""
+        return _words.verdict(self.found)
 
     def headline(self) -> str:
         """The outputs, in one sentence."""
