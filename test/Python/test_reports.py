@@ -177,6 +177,21 @@ def test_a_layer_is_named_before_the_whole_model(default):
     assert "overflows" in found.hints[0].finding
 
 
+def test_a_few_infinities_are_named_before_the_many_that_come_of_them():
+    # A fifth of one row in 32 overflows; the next product spoils that row.
+    first, model = (
+        chain(NAMES[:n], "math.absf", random=np.random.default_rng(9)) for n in (1, 2)
+    )
+    exact = numera.compile(first, format="f32")(X)
+    x = X.copy()
+    x[0] *= 65504 / np.quantile(np.abs(exact[0]), 0.8)
+    found = numera.report(model, inputs=x, format="f16", hints=4)
+    rows = {layer["name"]: layer for layer in found.layers}
+    assert 0 < rows["first"]["own_lost"] < 0.01 <= rows["second"]["own_lost"]
+    assert found.hints[0].layer == "first", found
+    assert "overflows" in found.hints[0].finding
+
+
 def test_what_is_not_known_of_an_opaque_format_is_no_fault():
     images = np.random.default_rng(3).random((2, 1, 28, 28), "f4")
     files = [CNN.with_name("formats.yaml")]

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from numera._errors import Error
 from numera._formats import Format, format
+from numera.reports._suspects import SHARE, finding, suspects
 
 __all__ = [
     "ROLES",
@@ -27,10 +28,7 @@ __all__ = [
     "Search",
     "Trial",
     "decibels",
-    "faults",
-    "finding",
     "format_of",
-    "suspects",
 ]
 
 Layer = Mapping[str, Any]
@@ -40,16 +38,12 @@ _SUMS = ("Conv", "ConvTranspose", "Gemm", "MatMul", "Einsum", "matmul", "conv")
 _WIDE = ("f32", "f64", "quire")
 ROLES = ("scale", "scales", "weights", "activations", "outputs")
 """Keys of a policy that give a model more than one format."""
-_SHARE = 0.001
-"""Shares below are not worth a word."""
 _NARROW = 10
 """Bits of the widest format that bf16 may improve on."""
 _MUCH = 60.0
 """In dB, about what an exact output is worth here."""
 _GAIN = 0.5
 """In dB. Changes that gain less are not hints."""
-_LOST = 0.3
-"""Noise over the signal, from which on a layer's numbers are lost: 5 dB."""
 _KINDS = 2
 """So many kinds of layers are changed at once."""
 
@@ -101,63 +95,6 @@ def decibels(gain: float) -> str:
     if math.isinf(gain):
         return "then exact"
     return f"{gain:+.1f} dB".replace("-0.0", "+0.0")
-
-
-def _noise(layer: Layer) -> float:
-    """Of the layer by itself, against its signal; of what is finite."""
-    own = layer["own_sqnr_db"]
-    return 0.0 if own is None else min(10 ** (-own / 10), _LOST)
-
-
-def _fault(layer: Layer) -> tuple[int, bool, float]:
-    lost = layer["own_lost"]
-    if lost:
-        return 2 if lost >= 10 * _SHARE else 1, False, 0.0
-    return 0, (layer["overflow"] or 0) >= 10 * _SHARE, _noise(layer)
-
-
-def suspects(layers: Sequence[Layer], most: int) -> list[Layer]:
-    """The layers that add the most noise. Before them those that lose numbers, the
-    first one first, which is where it begins: an infinity goes a long way. Then those
-    that overflow: what the next layer reads may be the very numbers that are lost,
-    while noise is measured against all of them."""
-    noisy = [layer for layer in layers if layer["own_lost"] or _noise(layer) > 0]
-    names: dict[str, Layer] = {}
-    for layer in sorted(noisy, key=_fault, reverse=True):
-        names.setdefault(layer["name"], layer)
-    return list(names.values())[:most]
-
-
-def finding(layer: Layer) -> str:
-    """What is wrong, in words."""
-    parts = faults(layer)
-    own = layer["own_sqnr_db"]
-    if own is not None and not parts:
-        parts.append(f"adds noise at {own:.1f} dB".replace("-0.0", "0.0"))
-    return " and ".join(parts) or "differs"
-
-
-def faults(layer: Layer) -> list[str]:
-    """Numbers that are out of the format's range, in words."""
-    parts = []
-    overflow, lost = layer["overflow"] or 0, layer["own_lost"]
-    if overflow >= _SHARE:
-        parts.append(f"overflows in {_percent(overflow)} of its outputs")
-    if lost and (overflow < _SHARE or lost > 2 * overflow):
-        parts.append(f"makes {_percent(lost)} of its outputs infinite or NaN")
-    zeros, below = layer["zeros"] or 0, layer["underflow"] or 0
-    # Not where only the sign of what is nearly nothing is wrong.
-    if zeros >= 10 * _SHARE and below > zeros / 2:
-        parts.append(f"loses {_percent(zeros)} of its outputs to zero")
-    elif below >= 100 * _SHARE:
-        parts.append(f"has {_percent(below)} of its outputs below normal")
-    return parts
-
-
-def _percent(share: float) -> str:
-    if share < 0.5 * _SHARE:
-        return "less than 0.1%"
-    return f"{share:.0%}" if 0.1 <= share < 0.99 or share == 1 else f"{share:.1%}"
 
 
 class Rules(NamedTuple):
@@ -236,7 +173,7 @@ def _one_more_bit(layer: Layer) -> str | None:
     posit = re.fullmatch(r"posit<(\d+),(\d+)(.*)>", spelling)
     if exponent:
         e, m = int(exponent[1]), int(exponent[2])
-        lacks_range = (layer["overflow"] or 0) + (layer["underflow"] or 0) >= _SHARE
+        lacks_range = (layer["overflow"] or 0) + (layer["underflow"] or 0) >= SHARE
         e, m = (e + 1, m) if lacks_range else (e, m + 1)
         wider = f"float<{e},{m}{exponent[3]}>"
     elif posit:
@@ -317,12 +254,15 @@ def of_kinds(layers: Sequence[Layer], chosen: Sequence[Layer]) -> list[Trial]:
 
 def ordered(hints: Sequence[tuple[Hint, int]]) -> list[Hint]:
     """Hints with the sizes of their changes. The smallest change is first of those
-    that gain a third of what the best one does, then the one that gains the most."""
+    that gain a third of what the best one does, then the one that gains the most;
+    those that gain about as much as that one stay as they come."""
     most = max((_gained(hint) for hint, _ in hints), default=0.0)
 
     def place(each: tuple[Hint, int]) -> tuple[int, float]:
         hint, size = each
         gain = _gained(hint)
+        if gain > most - _GAIN:
+            gain = most
         return size if _suffices(gain, most) else _MODEL + 1, -gain
 
     return [hint for hint, _ in sorted(hints, key=place)]

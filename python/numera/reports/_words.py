@@ -13,8 +13,8 @@ import numpy as np
 from numera._array import array
 from numera._errors import Error
 from numera._formats import format
-from numera.reports._hints import faults
 from numera.reports._measure import Measured
+from numera.reports._suspects import faults
 
 __all__ = ["about", "own_ulps", "verdict"]
 
