@@ -53,26 +53,45 @@ template <typename T, typename F> void compare(const F &f) {
   ASSERT_TRUE(StochasticCodes<T>::encodes(f));
   Comparison<T> comparison;
   uint64_t step = f.mask() > 0xffff ? f.mask() / 0xfff1 : 1;
-  for (uint64_t code = 0; code <= f.mask(); code += step)
-    comparison.beside(f, code);
+  for (uint64_t i = 0; i <= f.mask() / step; ++i)
+    comparison.beside(f, i * step);
   for (uint64_t i = 0; i < test::samples(100'000); ++i)
     comparison.anywhere(f);
 }
 
 TEST(StochasticCodes, PositsHaveTheExactBits) {
-  for (int32_t bits : {8, 12, 16, 24})
+  for (int32_t bits : {8, 12, 16, 24, 28, 31, 32})
     for (int32_t es : {0, 1, 2, 3, 4}) {
       compare<float>(PositFormat{{bits}, es});
       compare<double>(PositFormat{{bits}, es});
     }
-  compare<double>(PositFormat{{32}, 2});
+  for (int32_t es : {0, 1, 2, 3, 4})
+    compare<float>(PositFormat{{es + 3}, es});
+  compare<double>(PositFormat{{48}, 2});
+  compare<double>(PositFormat{{64}, 2});
 }
 TEST(StochasticCodes, TakumsHaveTheExactBits) {
-  for (int32_t bits : {13, 14, 16, 20, 27}) {
+  for (int32_t bits : {6, 7, 8, 10, 12, 13, 14, 16, 20, 27, 28, 32}) {
     compare<float>(TakumFormat{bits});
     compare<double>(TakumFormat{bits});
   }
-  compare<double>(TakumFormat{32});
+  compare<double>(TakumFormat{64});
+}
+TEST(StochasticCodes, FixedPointHasTheExactBits) {
+  for (FixedFormat f : {FixedFormat{0, 0},
+                        {4, 11},
+                        {3, 4},
+                        {0, 7},
+                        {7, 0},
+                        {8, 23},
+                        {0, 31},
+                        {31, 0},
+                        {4, 12, false},
+                        {0, 31, false},
+                        {8, 0, false}}) {
+    compare<float>(f);
+    compare<double>(f);
+  }
 }
 
 } // namespace
