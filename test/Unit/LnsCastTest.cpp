@@ -124,6 +124,51 @@ TEST(Lns, StochasticRoundingTakesTheShareOfTheLogarithm) {
   }
 }
 
+/// Of all draws, the first that takes `value` to the lower magnitude, by the
+/// exact path.
+uint64_t thresholdOf(const LnsFormat &f, uint64_t word, int32_t bits,
+                     uint64_t inward) {
+  uint64_t low = 0, high = uint64_t{1} << bits;
+  while (low < high) {
+    uint64_t draw = (low + high) / 2;
+    RoundingMode mode(Rounding::Stochastic, bits, static_cast<uint32_t>(draw));
+    bool isUp = cast(f, binary64, word, mode) != inward;
+    (isUp ? low : high) = isUp ? draw + 1 : draw;
+  }
+  return low;
+}
+
+// Clauses: D1 L3.
+TEST(Lns, ByChanceTheShortPathHasTheExactBits) {
+  Tally tally;
+  std::mt19937_64 random(7);
+  for (const LnsFormat &f : {LnsFormat{4, 11}, LnsFormat{4, 3}, LnsFormat{1, 0},
+                             LnsFormat{8, 23}, LnsFormat{9, 28}}) {
+    uint64_t decided = 0, count = samples(4000);
+    for (uint64_t i = 0; i < count; ++i) {
+      double fraction = 1 + static_cast<double>(random()) * 0x1p-64;
+      int exponent = static_cast<int>(random() % 32) - 16;
+      double value = std::ldexp(i % 16 == 0 ? 1.0 : fraction, exponent);
+      auto word = __builtin_bit_cast(uint64_t, i % 2 ? value : -value);
+      auto x = __builtin_bit_cast(double, word);
+      uint64_t inward = cast(f, binary64, word, Rounding::TowardZero);
+      int32_t bits = i % 3 ? 32 : 1 + static_cast<int32_t>(random() % 32);
+      uint64_t last = ~uint64_t{0} >> (64 - bits);
+      uint64_t threshold = thresholdOf(f, word, bits, inward);
+      for (uint64_t draw : {threshold - 1, threshold, random(), last}) {
+        RoundingMode mode(Rounding::Stochastic, bits,
+                          static_cast<uint32_t>(draw & last));
+        uint64_t code = 0;
+        decided += f.encodeFast(x, mode, code);
+        tally.check(encodeFrom<double>(f, x, mode),
+                    cast(f, binary64, word, mode), "by chance", word,
+                    mode.random);
+      }
+    }
+    EXPECT_GT(decided, count); // the others are next to zero, or to the draw
+  }
+}
+
 // Clauses: L5.
 TEST(Lns, NoDrawOf32BitsLiftsWhatIsFarBelowTheLeast) {
   constexpr LnsFormat f{3, 3}; // 2^-7.875 is the least

@@ -28,6 +28,11 @@ constexpr bool isQuick(const LnsFormat &f, RoundingMode mode) {
   return mode == Rounding::NearestEven && f.fraction <= 28 &&
          !__builtin_is_constant_evaluated();
 }
+/// The same for casts.
+constexpr bool castsQuickly(const LnsFormat &f, RoundingMode mode) {
+  return isQuick(f, Rounding::NearestEven) &&
+         (mode == Rounding::NearestEven || mode == Rounding::Stochastic);
+}
 /// Up to here every distance is decided (LnsTest tries all).
 constexpr bool isAlwaysDecided(const LnsFormat &f) { return f.fraction <= 16; }
 
@@ -51,6 +56,29 @@ constexpr NearestStep nearestStep(double steps, double error) {
       static_cast<int64_t>(__builtin_bit_cast(uint64_t, fast::detail::shifter));
   return {static_cast<int64_t>(__builtin_bit_cast(uint64_t, low)) - zero,
           low == high};
+}
+
+/// One of the two integers next to `steps`, which is off by less than `error`:
+/// the upper one if the draw is below the first N bits of the fraction. That
+/// never falls where `steps` grows, so that both ends decide for all between.
+constexpr NearestStep stepByChance(double steps, double error,
+                                   RoundingMode mode) {
+#pragma clang fp contract(off)
+  constexpr double shifter = fast::detail::shifter;
+  int32_t count = mode.randomBits;
+  // An integer r is below the floor of v if r + 1 is not above v.
+  double least = toDouble(mode.random & ~uint32_t{0} >> (32 - count)) + 1;
+  double share = least * powerOfTwo(-count);
+  auto step = [&](double x) {
+    double integer = (x + shifter) - shifter;
+    integer = integer > x ? integer - 1 : integer;
+    return x - integer >= share ? integer + 1 : integer;
+  };
+  double low = step(steps - error), high = step(steps + error);
+  auto zero = static_cast<int64_t>(__builtin_bit_cast(uint64_t, shifter));
+  auto shifted =
+      static_cast<int64_t>(__builtin_bit_cast(uint64_t, low + shifter));
+  return {shifted - zero, low == high};
 }
 
 /// log2(1 ± 2^-d) for d = distance / 2^fraction. Of the power 2^-d and of
@@ -202,7 +230,8 @@ constexpr uint64_t LnsFormat::hypot(uint64_t x, uint64_t y,
   return encode(false, half, mode);
 }
 
-/// The logarithm is below 2^11, with an error below 2^-46 of it.
+/// The logarithm is below 2^11, with an error below 2^-46 of it; a power of
+/// two's is exact.
 constexpr bool LnsFormat::encodeFast(double value, RoundingMode mode,
                                      uint64_t &code) const {
 #pragma clang fp contract(off)
@@ -211,14 +240,22 @@ constexpr bool LnsFormat::encodeFast(double value, RoundingMode mode,
   if (magnitude == 0)
     return true;
   // Subnormals, infinities and NaN go the other path.
-  if (!lns::isQuick(*this, mode) || !(magnitude >= 0x1p-1022) ||
+  if (!lns::castsQuickly(*this, mode) || !(magnitude >= 0x1p-1022) ||
       !(magnitude <= 0x1.fffffffffffffp1023))
     return false;
   double logarithm = fast::log2(magnitude);
   double bound = (logarithm < 0 ? -logarithm : logarithm) + 1;
-  lns::NearestStep step =
-      lns::nearestStep(logarithm * lns::powerOfTwo(fraction),
-                       bound * lns::powerOfTwo(fraction - 45));
+  double steps = logarithm * lns::powerOfTwo(fraction);
+  double error = bound * lns::powerOfTwo(fraction - 45);
+  if (mode == Rounding::Stochastic) {
+    bool isPower = __builtin_bit_cast(uint64_t, magnitude) << 12 == 0;
+    error = isPower ? 0.0 : error;
+    lns::NearestStep step = lns::stepByChance(steps, error, mode);
+    code = lns::saturated(*this, value < 0, step.step);
+    // Next to zero, the place in value decides.
+    return step.decided && steps - error >= -lns::toDouble(largest());
+  }
+  lns::NearestStep step = lns::nearestStep(steps, error);
   code = lns::saturated(*this, value < 0, step.step);
   return step.decided;
 }
