@@ -283,7 +283,43 @@ end:
 })");
 }
 
+/// Memory in the entry is that of the loop alone.
+TEST_F(Widen, LeavesMemoryToSlowBlocks) {
+  constexpr StringLiteral text = R"(
+declare void @llvm.lifetime.start.p0(ptr)
+define i32 @f(i32 %x, i32 %y) {
+entry:
+  %slot = alloca i128, align 16
+  call void @llvm.lifetime.start.p0(ptr %slot)
+  %wide = icmp ult i32 %x, 2147483648
+  br i1 %wide, label %slow, label %end
+slow:
+  %a = zext i32 %x to i128
+  %b = mul i128 %a, 1234567890123456789012345
+  store i128 %b, ptr %slot
+  %high = getelementptr i8, ptr %slot, i64 9
+  %c = load i32, ptr %high
+  br label %end
+end:
+  %r = phi i32 [ %y, %entry ], [ %c, %slow ]
+  ret i32 %r
+})";
+  expectSame(text);
+  parse(text);
+  Function *form = widen(8, {true, true});
+  EXPECT_FALSE(any_of(instructions(*form), [](const Instruction &instruction) {
+    return isa<AllocaInst>(instruction);
+  }));
+}
+
 TEST_F(Widen, RefusesWhatEveryLaneWouldLeave) {
+  parse("define i32 @f(i32 %x) {\n"
+        "  %slot = alloca i32\n"
+        "  store i32 %x, ptr %slot\n"
+        "  %y = load i32, ptr %slot\n"
+        "  ret i32 %y\n"
+        "}");
+  EXPECT_FALSE(widen(4, {true}));
   parse("declare i32 @g(i32)\n"
         "define i32 @f(i32 %x) {\n"
         "  %y = call i32 @g(i32 %x)\n"

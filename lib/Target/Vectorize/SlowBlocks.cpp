@@ -9,6 +9,7 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/CFG.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/Local.h"
 
@@ -81,6 +82,16 @@ static bool isWidenable(const Instruction &instruction) {
              InsertValueInst>(instruction);
 }
 
+/// The scalar function's own memory, if nothing but `slow` blocks uses it.
+static bool isMemoryOf(const SmallPtrSetImpl<BasicBlock *> &slow,
+                       Instruction &instruction) {
+  return isa<AllocaInst>(instruction) &&
+         all_of(instruction.users(), [&](User *user) {
+           auto *use = cast<Instruction>(user);
+           return isNote(*use) || slow.contains(use->getParent());
+         });
+}
+
 /// Blocks that have no vector form: those of loops, those with an instruction
 /// that has none, and those that only lead to such.
 static SmallPtrSet<BasicBlock *, 8> slowBlocks(Function &function) {
@@ -89,12 +100,30 @@ static SmallPtrSet<BasicBlock *, 8> slowBlocks(Function &function) {
     if (component.hasCycle())
       slow.insert_range(*component);
   for (BasicBlock *block : post_order(&function))
-    if (!all_of(*block, isWidenable) ||
+    if (!all_of(*block,
+                [&](Instruction &instruction) {
+                  return isWidenable(instruction) ||
+                         isMemoryOf(slow, instruction);
+                }) ||
         (succ_size(block) != 0 && all_of(successors(block), [&](auto *next) {
            return slow.contains(next);
          })))
       slow.insert(block);
   return slow;
+}
+
+/// Memory that only notes mention.
+static void eraseUnusedMemory(Function &function) {
+  for (Instruction &instruction :
+       make_early_inc_range(instructions(function))) {
+    if (isNote(instruction) &&
+        any_of(instruction.operands(),
+               [](Value *operand) { return isa<AllocaInst>(operand); }))
+      instruction.eraseFromParent();
+  }
+  for (Instruction &instruction : make_early_inc_range(instructions(function)))
+    if (isa<AllocaInst>(instruction) && instruction.use_empty())
+      instruction.eraseFromParent();
 }
 
 std::optional<SmallVector<numera::SlowExit>>
@@ -123,5 +152,6 @@ numera::cutOffSlowBlocks(Function &function) {
     reached.insert_range(successors(block));
   }
   removeUnreachableBlocks(function);
+  eraseUnusedMemory(function);
   return exits;
 }
