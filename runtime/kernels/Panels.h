@@ -8,6 +8,7 @@
 #define NUMERA_KERNELS_PANELS_H
 
 #include "Hooks.h"
+#include "Transpose.h"
 #include "numera/Runtime/Contraction.h"
 
 #include <utility>
@@ -114,39 +115,6 @@ inline void decodeRun(Carrier *out, const void *base, int64_t first) {
     unroll(disable)
   for (int64_t i = 0; i < length; ++i)
     out[i] = hook(base, first + i * stride);
-}
-
-/// The even lanes of the result come from `a`, from lane `first` on, the odd
-/// ones from `b`.
-template <int first, int... lane>
-inline Vector zip(Vector a, Vector b, std::integer_sequence<int, lane...>) {
-  return __builtin_shufflevector(a, b,
-                                 (first + lane / 2 + lane % 2 * lanes)...);
-}
-
-/// The other way round: the even lanes of both, or the odd ones.
-template <int first, int... lane>
-inline Vector unzip(Vector a, Vector b, std::integer_sequence<int, lane...>) {
-  return __builtin_shufflevector(a, b, (2 * lane + first)...);
-}
-
-/// Lane j of vector i and lane i of vector j change places: zipping all vectors
-/// moves one bit of the vector's number into the lane's, and one back.
-inline void transpose(Vector (&vectors)[lanes]) {
-  using All = std::make_integer_sequence<int, lanes>;
-#pragma unroll
-  for (int bit = 1; bit < lanes; bit *= 2) {
-    Vector zipped[lanes];
-#pragma unroll
-    for (int i = 0; i < lanes / 2; ++i) {
-      Vector a = vectors[i], b = vectors[i + lanes / 2];
-      zipped[2 * i] = zip<0>(a, b, All());
-      zipped[2 * i + 1] = zip<lanes / 2>(a, b, All());
-    }
-#pragma unroll
-    for (int i = 0; i < lanes; ++i)
-      vectors[i] = zipped[i];
-  }
 }
 
 /// The layout of a panel: the value of lane l in step k lies at

@@ -6,6 +6,7 @@
 #define NUMERA_KERNELS_SUMS_H
 
 #include "Panels.h"
+#include "Transpose.h"
 
 namespace numera::kernel {
 
@@ -76,51 +77,58 @@ protected:
   }
 
 private:
-  using All = std::make_integer_sequence<int, lanes>;
-
-  /// 8 rows of a vector's columns become columns of 8: zipping all vectors
-  /// moves one bit of the row's number into the lane's, and one back.
+  /// 8 rows of a vector's columns become columns of 8. Of f32, a vector of them
+  /// has two columns, that of the first eight lanes and of the others apart.
   static void turn(Carrier *out, const Carrier *tile, int64_t width) {
-    Vector vectors[8];
+    Vector rows[8];
 #pragma unroll
     for (int r = 0; r < 8; ++r)
-      vectors[r] = *reinterpret_cast<const Vector *>(tile + r * width);
-#pragma unroll
-    for (int bit = 0; bit < 3; ++bit) {
-      Vector zipped[8];
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        zipped[2 * i] = zip<0>(vectors[i], vectors[i + 4], All());
-        zipped[2 * i + 1] = zip<lanes / 2>(vectors[i], vectors[i + 4], All());
-      }
-#pragma unroll
-      for (int i = 0; i < 8; ++i)
-        vectors[i] = zipped[i];
-    }
+      rows[r] = *reinterpret_cast<const Vector *>(tile + r * width);
+    transpose(rows);
+    if constexpr (lanes == 16)
+      joinColumns(rows);
 #pragma unroll
     for (int i = 0; i < 8; ++i)
-      *reinterpret_cast<Vector *>(out + i * lanes) = vectors[i];
+      *reinterpret_cast<Vector *>(out + i * lanes) = rows[i];
   }
   static void turnBack(Carrier *tile, int64_t width, const Carrier *turned) {
-    Vector vectors[8];
+    Vector columns[8];
 #pragma unroll
     for (int i = 0; i < 8; ++i)
-      vectors[i] = *reinterpret_cast<const Vector *>(turned + i * lanes);
-#pragma unroll
-    for (int bit = 0; bit < 3; ++bit) {
-      Vector unzipped[8];
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        unzipped[i] = unzip<0>(vectors[2 * i], vectors[2 * i + 1], All());
-        unzipped[i + 4] = unzip<1>(vectors[2 * i], vectors[2 * i + 1], All());
-      }
-#pragma unroll
-      for (int i = 0; i < 8; ++i)
-        vectors[i] = unzipped[i];
-    }
+      columns[i] = *reinterpret_cast<const Vector *>(turned + i * lanes);
+    if constexpr (lanes == 16)
+      partColumns(columns);
+    transpose(columns);
 #pragma unroll
     for (int r = 0; r < 8; ++r)
-      *reinterpret_cast<Vector *>(tile + r * width) = vectors[r];
+      *reinterpret_cast<Vector *>(tile + r * width) = columns[r];
+  }
+
+  /// Columns i and 8 + i in vector i become columns 2 i and 2 i + 1.
+  static void joinColumns(Vector (&vectors)[8]) {
+    Vector joined[8];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      Vector a = vectors[2 * i], b = vectors[2 * i + 1];
+      joined[i] = joinHalves<8, 0>(a, b, AllLanes());
+      joined[i + 4] = joinHalves<8, 1>(a, b, AllLanes());
+    }
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+      vectors[i] = joined[i];
+  }
+  /// The other way round.
+  static void partColumns(Vector (&vectors)[8]) {
+    Vector parted[8];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      Vector a = vectors[i], b = vectors[i + 4];
+      parted[2 * i] = joinHalves<8, 0>(a, b, AllLanes());
+      parted[2 * i + 1] = joinHalves<8, 1>(a, b, AllLanes());
+    }
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+      vectors[i] = parted[i];
   }
 };
 
