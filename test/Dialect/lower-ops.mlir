@@ -87,6 +87,28 @@ func.func @a_cast_without_a_carrier_is_unpacked(%x: i64) -> i32 {
   return %0 : i32
 }
 
+// To f32 a family may be quicker than that.
+// CHECK-LABEL: @a_cast_to_f32_is_a_call
+// CHECK: %[[F32:.*]] = call @numera_lns_decode_f32_32(%{{.*}}, {{.*}}) : (i32, i32, i32) -> f32
+// CHECK: return %[[F32]]
+func.func @a_cast_to_f32_is_a_call(%x: i32) -> f32 {
+  %0 = numera.cast %x {format = #f32,
+                       operand_formats = [#numera.format<lns<4, 11>>]}
+    : i32 to f32
+  return %0 : f32
+}
+
+// Rounded in another way, it is unpacked.
+// CHECK-LABEL: @a_directed_cast_to_f32_is_unpacked
+// CHECK: call @numera_lns_unpack_32
+// CHECK: call @numera_float_pack_32
+func.func @a_directed_cast_to_f32_is_unpacked(%x: i32) -> f32 {
+  %0 = numera.cast %x {format = #f32, rounding = #numera.rounding<up>,
+                       operand_formats = [#numera.format<lns<4, 11>>]}
+    : i32 to f32
+  return %0 : f32
+}
+
 // CHECK-LABEL: @integers_go_through_64_bits
 // CHECK: %[[W:.*]] = arith.extui %{{.*}} : i8 to i64
 // CHECK: %[[P:.*]] = call @numera_posit_from_u64_16(%[[W]],

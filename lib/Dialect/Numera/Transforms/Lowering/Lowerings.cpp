@@ -308,6 +308,10 @@ Value Lowerings::cast(OpBuilder &builder, const Request &request,
     return encode("encode_f64",
                   callEntry(builder, loc, from.format, "decode_f64", {bits}, {},
                             builder.getF64Type()));
+  // What families compute in f64 (LnsFormat::decodeFast), else the same.
+  if (target == 32 && rules.rounding == Rounding::NearestEven)
+    return callEntry(builder, loc, from.format, "decode_f32", {bits}, {},
+                     builder.getF32Type());
   return pack(builder, request, unpack(builder, loc, operand));
 }
 
