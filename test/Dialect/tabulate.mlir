@@ -128,12 +128,13 @@ func.func @by_bytes(%x: i8, %y: i8) -> i8 {
   return %0 : i8
 }
 
-// What is cheap, what has too many bits, and what draws random bits stays.
+// What is cheap, what has too many bits, what draws random bits and the decoding
+// of it stays.
 // CHECK-LABEL: @stays
 // CHECK-NOT: lookup
 // CHECK: return
 func.func @stays(%x: i8, %y: i8, %z: i16, %w: f32, %random: i32)
-    -> (i8, i8, i8, i16, i16, f32, i8, f32, i8, f32) {
+    -> (i8, i8, i8, i16, i16, f32, i8, f32, i8, f32, f32) {
   %0 = numera.neg %x {format = #f8} : i8
   %1 = numera.max %x, %y {format = #f4} : i8
   %2 = numera.mul %x, %y {format = #q4} : i8
@@ -144,8 +145,10 @@ func.func @stays(%x: i8, %y: i8, %z: i16, %w: f32, %random: i32)
   %7 = numera.cast %z {format = #f32, operand_formats = [#takum16]} : i16 to f32
   %8 = numera.mac %x, %y, %x {format = #f8, product = #f8} : i8
   %9 = numera.cast %x {format = #f32, operand_formats = [#q4]} : i8 to f32
-  return %0, %1, %2, %3, %4, %5, %6, %7, %8, %9
-      : i8, i8, i8, i16, i16, f32, i8, f32, i8, f32
+  %drawn = numera.cast %w random %random {format = #posit8, operand_formats = [#f32], rounding = #numera.rounding<stochastic>} : f32 to i8
+  %10 = numera.cast %drawn {format = #f32, operand_formats = [#posit8]} : i8 to f32
+  return %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10
+      : i8, i8, i8, i16, i16, f32, i8, f32, i8, f32, f32
 }
 
 // FOLD-LABEL: @a_constant_place_folds

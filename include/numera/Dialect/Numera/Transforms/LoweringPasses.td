@@ -391,8 +391,8 @@ def NumeraTabulate : Pass<"numera-tabulate"> {
     | `Long` | arithmetic and casts of posits; mul, div of lns | 0.5 to 0.7 (0.9 to 1.4) | of operands of 8 bits |
     | `Slow` | functions, rem, integral values; takums; add, sub and casts of lns | 1.3 to 150 | all, up to 128 KiB |
 
-    Operations that draw random bits, and operations with a registered function,
-    are not tabulated.
+    Operations that draw random bits, casts of their results to f32 or f64, and
+    operations with a registered function are not tabulated.
 
     For example,
 

@@ -64,7 +64,7 @@ public:
 
   bool isWanted() {
     Type result = numera::elementType(op->getResult(0).getType());
-    return isPossible() &&
+    return isPossible() && !isOfDrawnCodes() &&
            isWorthATable(effortOf(op), widths, result.getIntOrFloatBitWidth());
   }
 
@@ -131,6 +131,17 @@ public:
   }
 
 private:
+  /// A cast of codes that were just rounded by chance, in vectors. Elements of
+  /// 32 bits are loaded one by one, for which LLVM would also compute each
+  /// place by itself.
+  bool isOfDrawnCodes() {
+    if (operands.size() != 1 || !isa<CastOp>(op.getOperation()) ||
+        !isa<FloatType>(numera::elementType(op->getResult(0).getType())))
+      return false;
+    auto code = operands.front().getDefiningOp<FormatOpInterface>();
+    return code && code.drawsRandom();
+  }
+
   static Attribute elementOf(Value value) {
     return TypeAttr::get(numera::elementType(value.getType()));
   }
