@@ -18,6 +18,13 @@ Rounding modeOf(int32_t rounding) { return RoundingMode::unpack(rounding, 0); }
 
 } // namespace
 
+/// Says where a rare path begins (Operations/Convert.h). Not optimised: known
+/// to return its argument, calls of it would be gone too soon.
+extern "C" [[clang::optnone, gnu::noinline]] uint64_t
+numera_exact_rare_64(uint64_t word) {
+  return word;
+}
+
 extern "C" {
 
 #define NUMERA_UNARY(op)                                                       \

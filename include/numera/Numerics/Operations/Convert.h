@@ -50,6 +50,20 @@ constexpr T decodeTo(const F &f, uint64_t code) {
   return machine<T>(cast(Carrier<T>::format, f, code, Rounding::NearestEven));
 }
 
+#ifdef NUMERA_BITCODE
+extern "C" [[gnu::const]] uint64_t numera_exact_rare_64(uint64_t word);
+#endif
+/// `word`, which hardly any number takes to an exact path. A program on vectors
+/// calls what has no vector form for the lanes that get there: with this call
+/// the path has none from its beginning, and is not computed for all lanes.
+template <typename Word> constexpr Word rareWord(Word word) {
+#ifdef NUMERA_BITCODE
+  if (!__builtin_is_constant_evaluated())
+    return static_cast<Word>(numera_exact_rare_64(word));
+#endif
+  return word;
+}
+
 /// A machine number rounded to format `f`.
 template <typename T, typename F>
 constexpr uint64_t encodeFrom(const F &f, T value, RoundingMode mode) {
@@ -70,6 +84,7 @@ constexpr uint64_t encodeFrom(const F &f, T value, RoundingMode mode) {
     uint64_t code = 0;
     if (StochasticCodes<T>::encode(f, value, mode, code))
       return code;
+    return cast(f, Carrier<T>::format, rareWord(Carrier<T>::bits(value)), mode);
   }
   if constexpr (requires(uint64_t code) { f.encodeFast(value, mode, code); }) {
     uint64_t code = 0;
