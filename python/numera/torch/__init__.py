@@ -7,7 +7,8 @@
 >>> model = torch.compile(model, backend=numera.torch.backend("posit16"))
 """
 
-from numera.torch._backend import Backend, Fallback, backend
+from numera.torch._arguments import backend
+from numera.torch._backend import Backend, Fallback
 from numera.torch._export import Exported, compile
 from numera.torch._linalg import TORCH_MLIR, to_linalg
 from numera.torch._quantize import Quantizer, quantize

@@ -3,31 +3,31 @@
 
 from __future__ import annotations
 
-import difflib
+import contextlib
 import functools
 import threading
 from collections.abc import Callable, Collection, Mapping
-from numbers import Integral
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 from torch import fx
 
 import numera
 from numera._errors import Error
-from numera._programs import ACCUMULATORS
-from numera._request import Spec
+from numera.torch import _entries
 from numera.torch._accumulate import (
     NO_GRADIENTS,
     Accumulation,
     Gradients,
     make_exact,
 )
-from numera.torch._cache import linalg_of
+from numera.torch._cache import made_of
 from numera.torch._call import check_types, make_call, make_empty_call
 from numera.torch._decompositions import table
 from numera.torch._dynamic import has_symbols, specialising
+from numera.torch._entries import Entry, Recipe
 from numera.torch._fallback import run_in_parts
-from numera.torch._graph import prepare
+from numera.torch._graph import Graph, prepare
 from numera.torch._linalg import refused_by_numera
 from numera.torch._losses import margins_of_labels
 from numera.torch._outside import OUTSIDE, with_sparse_gradients
@@ -43,13 +43,16 @@ from numera.torch._passes import (
     parameters,
     passes_of,
 )
-from numera.torch._policy import Groups, Policy
+from numera.torch._policy import Found, Groups, Policy, operations_of
 from numera.torch._random import partition
 from numera.torch._recurrent import dropout_between_layers
 from numera.torch._refusals import FALLBACK, GraphError, check_operators
 from numera.torch._stats import Recorder, names_of
 
-__all__ = ["Backend", "Fallback", "backend"]
+__all__ = ["Backend", "Fallback"]
+
+Note = Callable[[Recipe], None] | None
+"""Takes what the call of a graph is made from."""
 
 
 class Fallback(NamedTuple):
@@ -62,7 +65,7 @@ class Fallback(NamedTuple):
 
 
 class Backend:
-    """A backend of ``torch.compile``, made by :func:`backend`."""
+    """A backend of ``torch.compile``, made by :func:`numera.torch.backend`."""
 
     def __init__(
         self,
@@ -104,15 +107,60 @@ class Backend:
         with_sparse_gradients(graph)
         saved: set[str] = set()
         gradients = Gradients(names_of(graph), set())
+        pending = entry = None
+        if self._recorder is None and self._fallback is None:
+            pending, entry = _entries.find(graph, inputs, self._policy)
+        if entry is not None:
+            return self._restored(entry, graph, inputs, gradients)
+        note = pending.note if pending else None
         compiler = aot_autograd(
-            fw_compiler=self._compiler(TRAINING, saved, gradients),
-            bw_compiler=self._compiler(BACKWARD, saved, gradients),
-            inference_compiler=self._compiler(INFERENCE, saved),
+            fw_compiler=self._compiler(TRAINING, saved, gradients, note),
+            bw_compiler=self._compiler(BACKWARD, saved, gradients, note),
+            inference_compiler=self._compiler(INFERENCE, saved, note=note),
             decompositions=table(),
             partition_fn=partition,
         )
-        with dropout_between_layers(), margins_of_labels():
+        keeping = contextlib.nullcontext()
+        if pending:
+            keeping = pending.kept(TRAINING, BACKWARD, INFERENCE)
+        with dropout_between_layers(), margins_of_labels(), keeping:
             return compiler(graph, inputs)
+
+    def _restored(
+        self,
+        entry: Entry,
+        graph: fx.GraphModule,
+        inputs: list[Any],
+        gradients: Gradients,
+    ) -> Callable[..., Any]:
+        """What :meth:`__call__` returned when the entry was written."""
+        recipes = [each for each in (entry.forward, entry.backward) if each]
+        if entry.backward:
+            gradients.parameters.update(entry.forward.weights)
+        groups = [Groups(self._policy, {}, each.found) for each in recipes]
+
+        def compile(recipe: Recipe, own: Groups) -> numera.Program | None:
+            if not recipe.text:
+                return None
+            given = own.options(recipe.text)
+            return numera.compile(recipe.text, **given, **self._options)
+
+        for recipe in recipes:
+            self._policy.see(
+                recipe.operations,
+                is_all=not self._is_broken,
+                is_forward=recipe.kind == TRAINING,
+            )
+        with ThreadPoolExecutor(1) as pool:  # the second pass beside the first
+            rest = zip(recipes[1:], groups[1:])
+            later = [pool.submit(compile, *each) for each in rest]
+            programs = [compile(recipes[0], groups[0])]
+            programs += [each.result() for each in later]
+        calls = [
+            self._call(each.graph, program, each.text, own, each.kind, gradients)
+            for each, program, own in zip(recipes, programs, groups)
+        ]
+        return _entries.restored(entry, graph, inputs, calls[0], *calls[1:] or [None])
 
     def __repr__(self) -> str:
         return f"<numera.torch.Backend in {self._policy}>"
@@ -166,7 +214,11 @@ class Backend:
     # ---- compiling ----------------------------------------------------------
 
     def _compiler(
-        self, kind: int, saved: set[str], gradients: Gradients = NO_GRADIENTS
+        self,
+        kind: int,
+        saved: set[str],
+        gradients: Gradients = NO_GRADIENTS,
+        note: Note = None,
     ) -> Callable[[fx.GraphModule, Any], Any]:
         """`saved` are the names of parameters that the forward pass moved, for the
         backward pass."""
@@ -177,7 +229,8 @@ class Backend:
             if kind == TRAINING:
                 saved.update(moved(module, weights))
                 gradients.parameters.update(weights)
-            return make_boxed_func(self._compile(module, kind, weights, gradients))
+            call = self._compile(module, kind, weights, gradients, note)
+            return make_boxed_func(call)
 
         return compile
 
@@ -187,14 +240,16 @@ class Backend:
         kind: int,
         weights: Collection[int] = (),
         gradients: Gradients = NO_GRADIENTS,
+        note: Note = None,
     ) -> Callable[..., Any]:
         """A function of the graph's arguments, of which `weights` are parameters."""
         if has_symbols(module):
             return specialising(
                 module, lambda each: self._compile(each, kind, weights, gradients)
             )
+        operations = operations_of(module)
         self._policy.see(
-            module, is_all=not self._is_broken, is_forward=kind == TRAINING
+            operations, is_all=not self._is_broken, is_forward=kind == TRAINING
         )
         for place, node in enumerate(module.graph.find_nodes(op="placeholder")):
             given = kind == BACKWARD and not node.name.startswith("tangents")
@@ -209,7 +264,10 @@ class Backend:
         own = {node.name for node in module.graph.nodes if node.target in OUTSIDE}
         if self._fallback is None and not own:
             try:
-                return self._program(module, kind, passes, gradients)
+                taken = note and (
+                lambda *made: note(Recipe(kind, *made, operations, frozenset(weights)))
+            )
+                return self._program(module, kind, passes, gradients, note=taken)
             except GraphError as error:
                 raise error.with_hint(FALLBACK) from None
         watch = None
@@ -246,9 +304,10 @@ class Backend:
         passes: Mapping[str, str],
         gradients: Gradients = NO_GRADIENTS,
         begun: list[int] | None = None,
+        note: Callable[[Graph, str, list[Found]], None] | None = None,
     ) -> Callable[..., Any]:
         """``begun``: of a part of a graph, the kinds of the programs before it. The
-        first one begins a step."""
+        first one begins a step. ``note`` takes what the call is made from."""
         check_operators(module)
         groups = Groups(self._policy, passes)
         graph = prepare(
@@ -257,33 +316,26 @@ class Backend:
             largest=groups.largest,
             widens=True,
         )
-        if not graph.outputs:
-            return make_empty_call(graph)
-        check_types(graph)
-        text = linalg_of(graph.module, groups.name)
-        try:
-            program = numera.compile(text, **groups.options(text), **self._options)
-        except Error as error:
-            raise refused_by_numera(graph.module, text, error) from None
+        text, program = "", None
+        prepared = graph.module
+        assert prepared is not None
+        if graph.outputs:
+            check_types(prepared)
+
+            def compile(text: str) -> numera.Program:
+                given = groups.options(text)
+                try:
+                    return numera.compile(text, **given, **self._options)
+                except Error as error:
+                    raise refused_by_numera(prepared, text, error) from None
+
+            text, program = made_of(prepared, groups.name, compile)
+        if note is not None:
+            note(graph._replace(module=None), text, groups.found)
+        if program is None or self._recorder is None or kind == INFERENCE:
+            return self._call(graph, program, text, groups, kind, gradients, begun)
         self.programs.append(program)
-        draws = self._draws(kind, begins=kind == TRAINING and not begun)
-        if begun is not None:
-            begun.append(kind)
-        if self._recorder is None or kind == INFERENCE:
-            call = make_call(graph, program, draws, self._threads)
-            if kind != BACKWARD:
-                return call
-            options = {**groups.options(text), **self._options}
-            return make_exact(
-                self,
-                graph,
-                call,
-                lambda quires: numera.compile(text, quires=quires, **options),
-                lambda program, **more: make_call(
-                    graph, program, draws, self._threads, **more
-                ),
-                gradients,
-            )
+        draws = self._draws_of(kind, begun)
         plain = numera.compile(text, format="f32", **self._options)
         named = None
         if kind == BACKWARD:
@@ -293,6 +345,44 @@ class Backend:
                 for node in results
             ]
         return self._recorder.call(graph, program, plain, draws, self._threads, named)
+
+    def _call(
+        self,
+        graph: Graph,
+        program: numera.Program | None,
+        text: str,
+        groups: Groups,
+        kind: int,
+        gradients: Gradients,
+        begun: list[int] | None = None,
+    ) -> Callable[..., Any]:
+        """Calls a program that was compiled from a text."""
+        if program is None:
+            return make_empty_call(graph)
+        self.programs.append(program)
+        draws = self._draws_of(kind, begun)
+        call = make_call(graph, program, draws, self._threads)
+        if kind != BACKWARD:
+            return call
+        options = {**groups.options(text), **self._options}
+        return make_exact(
+            self,
+            graph,
+            call,
+            lambda quires: numera.compile(text, quires=quires, **options),
+            lambda program, **more: make_call(
+                graph, program, draws, self._threads, **more
+            ),
+            gradients,
+        )
+
+    def _draws_of(
+        self, kind: int, begun: list[int] | None
+    ) -> Callable[[], tuple[int, int]]:
+        draws = self._draws(kind, begins=kind == TRAINING and not begun)
+        if begun is not None:
+            begun.append(kind)
+        return draws
 
     def _draws(self, kind: int, begins: bool) -> Callable[[], tuple[int, int]]:
         """Seed and step of the next call of a graph.
@@ -322,79 +412,3 @@ def _mix(number: int) -> int:
     number = ((number ^ (number >> 30)) * 0xBF58476D1CE4E5B9) & mask
     number = ((number ^ (number >> 27)) * 0x94D049BB133111EB) & mask
     return number ^ (number >> 31)
-
-
-_OWN = (
-    *("format", "backward", "gradients", "weights", "activations", "errors"),
-    *("accumulate", "rounding", "overflow", "random_bits", "policy", "seed"),
-    *("threads", "fallback", "stats"),
-)
-_COMPILERS = (
-    *("formats", "target", "cpu", "gpu", "optimization", "code_cache", "output_as"),
-    *("replace", "function", "safetensors"),
-)
-"""Arguments of `numera.compile` that are passed on."""
-
-
-def _check_options(options: Mapping[str, Any]) -> None:
-    for name in options:
-        if name not in _COMPILERS:
-            near = difflib.get_close_matches(name, (*_OWN, *_COMPILERS), 1)
-            end = (
-                f"did you mean '{near[0]}'?"
-                if near
-                else f"expected one of {', '.join((*_OWN, *_COMPILERS))}"
-            )
-            raise Error(f"the backend has no argument '{name}', {end}")
-
-
-def backend(
-    format: Spec = "f32",
-    *,
-    backward: Any = None,
-    gradients: Any = None,
-    weights: Spec | None = None,
-    activations: Spec | None = None,
-    errors: Spec | None = None,
-    accumulate: Spec | None = None,
-    rounding: str | None = None,
-    overflow: str | None = None,
-    random_bits: int | None = None,
-    policy: Any = None,
-    seed: int = 0,
-    threads: int = 0,
-    fallback: str | None = None,
-    stats: bool | int = False,
-    **options: Any,
-) -> Backend:
-    """A backend of ``torch.compile`` that computes in a format.
-
-    stats  whether gradients are compared with those in f32; a number n: in every
-           n-th step.
-    """
-    _check_options(options)
-    for name, number in (("seed", seed), ("threads", threads)):
-        if isinstance(number, bool) or not isinstance(number, Integral) or number < 0:
-            raise Error(f"{name} is {number!r}, expected a number from 0 on")
-    if accumulate not in (None, *ACCUMULATORS) and "formats" not in options:
-        numera.format(accumulate)
-    if stats < 0:
-        raise Error(f"stats is {stats}, expected True or a number of steps")
-    if stats and fallback:
-        raise Error("stats goes without fallback, expected one of them")
-    if fallback not in (None, "torch"):
-        raise Error(f"fallback is {fallback!r}, expected None or 'torch'")
-    chosen = {
-        "format": format,
-        "backward": backward,
-        "gradients": gradients,
-        "weights": weights,
-        "activations": activations,
-        "errors": errors,
-        "accumulate": accumulate,
-        "rounding": rounding,
-        "overflow": overflow,
-        "random_bits": random_bits,
-    }
-    given = {key: value for key, value in chosen.items() if value is not None}
-    return Backend(Policy(given, policy), seed, threads, fallback, options, int(stats))

@@ -8,39 +8,75 @@ text. torch-mlir is then not even imported.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import functools
 import hashlib
 import os
 import pathlib
 import tempfile
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import torch
 from torch import fx
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 
-import numera
 from numera.torch import _linalg
+from numera.torch._keys import versions
 
-__all__ = ["linalg_of"]
+__all__ = ["folder", "made_of", "write"]
+
+Made = TypeVar("Made")
 
 
-def linalg_of(graph: fx.GraphModule, names: Callable[[fx.Node], str]) -> str:
-    """The text of :func:`to_linalg`, from the cache if it is there."""
-    folder = _folder()
-    if folder is None:
-        return _linalg.to_linalg(graph, names=names)
-    path = folder / f"{_key(graph, names)}.mlir"
-    with contextlib.suppress(OSError):
+def made_of(
+    graph: fx.GraphModule,
+    names: Callable[[fx.Node], str],
+    compile: Callable[[str], Made],
+) -> tuple[str, Made]:
+    """The text of :func:`to_linalg`, from the cache if it is there, and what is
+    compiled from it. Of processes that begin together with the same graph, the first
+    one does both, and the others then find what it left."""
+    place = folder()
+    if place is None:
+        text = _linalg.to_linalg(graph, names=names)
+        return text, compile(text)
+    key = _key(graph, names)
+    path = place / f"{key}.mlir"
+    known = _read(path)
+    if known is not None:
+        return known, compile(known)
+    with _alone(place, key):
+        known = _read(path)
+        text = known or _linalg.to_linalg(graph, names=names)
+        try:
+            return text, compile(text)
+        finally:  # the text is right, whatever became of it
+            if known is None:
+                with contextlib.suppress(OSError):  # a cache may be read-only
+                    write(path, text.encode())
+
+
+def _read(path: pathlib.Path) -> str | None:
+    try:
         return path.read_text(encoding="utf-8")
-    text = _linalg.to_linalg(graph, names=names)
-    with contextlib.suppress(OSError):  # a cache that cannot be written is none
-        _write(path, text)
-    return text
+    except (OSError, UnicodeDecodeError):
+        return None
 
 
-def _folder() -> pathlib.Path | None:
+@contextlib.contextmanager
+def _alone(place: pathlib.Path, key: str) -> Iterator[None]:
+    """While no other process does the same. There are few locks, so that their files
+    do not add up; a process that ends leaves its lock."""
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+            file = stack.enter_context(open(place / f"{key[:2]}.lock", "wb"))
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def folder() -> pathlib.Path | None:
     """Beside the code cache of programs; its setting `off` holds here too."""
     named = os.environ.get("NUMERA_CODE_CACHE")
     if named == "off":
@@ -51,33 +87,21 @@ def _folder() -> pathlib.Path | None:
     return pathlib.Path(base) / "numera" / "torch"
 
 
-def _write(path: pathlib.Path, text: str) -> None:
+def write(path: pathlib.Path, content: bytes) -> None:
     """Completely or not at all, whoever else writes."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, made = tempfile.mkstemp(dir=path.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
         os.replace(made, path)
     except BaseException:
         os.unlink(made)
         raise
 
 
-@functools.cache
-def _versions() -> bytes:
-    """What makes texts of graphs, as it is now."""
-    here = pathlib.Path(__file__).parent
-    known = hashlib.sha256(
-        f"{_linalg.TORCH_MLIR} {torch.__version__} {numera.__version__}".encode()
-    )
-    for path in sorted(here.glob("_*.py")):
-        known.update(path.read_bytes())
-    return known.digest()
-
-
 def _key(graph: fx.GraphModule, names: Callable[[fx.Node], str]) -> str:
-    known = hashlib.sha256(_versions())
+    known = hashlib.sha256(versions())
     for node in graph.graph.nodes:
         value = node.meta.get("val")
         known.update(f"{node.format_node()} {names(node)} ".encode())

@@ -12,7 +12,7 @@ from torch import fx
 from numera import _numera
 from numera._errors import Error
 from numera._programs import Program
-from numera.torch._graph import Graph
+from numera.torch._graph import Graph, Laid
 from numera.torch._refusals import GraphError
 
 __all__ = ["check_types", "make_call", "make_empty_call"]
@@ -41,10 +41,10 @@ def _reader(node: fx.Node) -> fx.Node:
     return _reader(reader)  # the argument in another order of its dimensions
 
 
-def check_types(graph: Graph) -> None:
+def check_types(module: fx.GraphModule) -> None:
     """Refuses numbers that a program neither takes nor returns."""
-    results: Any = graph.module.graph.output_node().args[0]
-    for node in graph.placeholders:
+    results: Any = module.graph.output_node().args[0]
+    for node in module.graph.find_nodes(op="placeholder"):
         dtype = node.meta["val"].dtype
         if dtype not in _DTYPES:
             user = _reader(node)
@@ -55,9 +55,9 @@ def check_types(graph: Graph) -> None:
             raise GraphError(node, f"its result is {dtype}, which no program returns")
 
 
-def _memory(tensors: Sequence[torch.Tensor], what: str) -> list[tuple[int, list[int]]]:
+def _memory(tensors: Sequence[Laid], what: str) -> list[tuple[int, list[int]]]:
     for tensor in tensors:
-        if tensor.device.type != "cpu":
+        if tensor.device.split(":")[0] != "cpu":
             raise Error(f"{what} lies on {tensor.device}, expected memory of the CPU")
     return [(_DTYPES[tensor.dtype], list(tensor.shape)) for tensor in tensors]
 
@@ -80,7 +80,7 @@ def make_call(
     """
     native = program._native
     (function,) = program.functions
-    inputs = [node.meta["val"] for node in graph.placeholders]
+    inputs = graph.arguments
     call = _numera.Call(
         native,
         function,
@@ -98,10 +98,10 @@ def make_call(
     own = len(outputs)
     outputs += [(list(shape), torch.int64) for shape in more]
     laid = [
-        (place, tuple(tensor.stride()))
+        (place, tensor.strides)
         for place, tensor in enumerate(graph.outputs)
         # An expanded result has one element in many places: it is given its own.
-        if not tensor.is_contiguous() and 0 not in tensor.stride()
+        if not tensor.is_contiguous and 0 not in tensor.strides
     ]
     run, empty = call.run, torch.empty
 

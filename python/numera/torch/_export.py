@@ -13,7 +13,8 @@ from torch.utils import _pytree as pytree
 
 import numera
 from numera._errors import Error
-from numera.torch._backend import Backend, backend
+from numera.torch._arguments import backend
+from numera.torch._backend import Backend
 from numera.torch._decompositions import table
 from numera.torch._passes import INFERENCE
 from numera.torch._refusals import place_in

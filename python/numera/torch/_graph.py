@@ -15,12 +15,13 @@ from typing import Any, NamedTuple
 import torch
 from torch import fx
 from torch._subclasses.fake_tensor import unset_fake_temporarily
+from torch.fx._lazy_graph_module import _make_graph_module, _use_lazy_graph_module
 
 from numera.torch import _bytes, _random
 
 aten = torch.ops.aten
 
-__all__ = ["Graph", "prepare"]
+__all__ = ["Graph", "Laid", "prepare"]
 
 _ALIASES = (
     aten.alias.default,
@@ -95,10 +96,31 @@ def _bound_tensor(module: fx.GraphModule, node: fx.Node, largest: float) -> None
     node.target = name
 
 
+class Laid(NamedTuple):
+    """How a tensor lies in memory."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: torch.dtype
+    device: str
+    is_contiguous: bool
+
+
+def _laid(tensor: torch.Tensor) -> Laid:
+    return Laid(
+        tuple(tensor.shape),
+        tuple(tensor.stride()),
+        tensor.dtype,
+        str(tensor.device),
+        tensor.is_contiguous(),
+    )
+
+
 class Graph(NamedTuple):
     """A graph, and how its results come from a program's."""
 
-    module: fx.GraphModule
+    module: fx.GraphModule | None
+    """None: of a graph that is not there any more."""
     inputs: list[int]
     """Which arguments the program reads, in order; behind them come the draws."""
     orders: dict[int, list[int]]
@@ -109,12 +131,10 @@ class Graph(NamedTuple):
     """Of each result: ("value", what it is), ("input" or "copy", which argument),
     ("permuted", which argument and how), ("output", which of the program's), or
     ("narrow", which of the program's and of which type)."""
-    outputs: list[torch.Tensor]
-    """The program's results, as fake tensors."""
-
-    @property
-    def placeholders(self) -> list[fx.Node]:
-        return list(self.module.graph.find_nodes(op="placeholder"))
+    arguments: list[Laid]
+    """The program's arguments."""
+    outputs: list[Laid]
+    """The program's results."""
 
 
 def prepare(
@@ -134,7 +154,8 @@ def prepare(
     """
     graph = fx.Graph()
     graph.output(graph.graph_copy(module.graph, {}))
-    module = fx.GraphModule(module, graph)
+    with _use_lazy_graph_module(True):  # its code is wanted by a fallback alone
+        module = _make_graph_module(module, graph)
     arguments = list(graph.find_nodes(op="placeholder"))
     for node in graph.nodes:
         most = largest(node) if largest else math.inf
@@ -169,7 +190,8 @@ def prepare(
         {place: order for place, order in orders.items() if order},
         draws,
         plan,
-        [node.meta["val"] for node in kept],
+        [_laid(node.meta["val"]) for node in graph.find_nodes(op="placeholder")],
+        [_laid(node.meta["val"]) for node in kept],
     )
 
 

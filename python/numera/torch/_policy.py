@@ -26,7 +26,15 @@ from numera.torch._unmatched import Unmatched
 
 aten = torch.ops.aten
 
-__all__ = ["FORWARD", "Groups", "Policy", "Settings"]
+__all__ = [
+    "FORWARD",
+    "Found",
+    "Groups",
+    "Operations",
+    "Policy",
+    "Settings",
+    "operations_of",
+]
 
 FORWARD, ERRORS, GRADIENTS = "forward", "backward", "gradients"
 """Passes: the model's results; gradients of activations; gradients of weights."""
@@ -158,22 +166,40 @@ class Policy:
         formats = [chosen.format for each in every for chosen in each.values()]
         return not all(each.facts.get("has_infinity", True) for each in formats)
 
-    def see(self, module: fx.GraphModule, *, is_all: bool, is_forward: bool) -> None:
+    def see(self, operations: Operations, *, is_all: bool, is_forward: bool) -> None:
         """Notes which rules match something in a graph. Where the model has no
         other one, those that match nothing are a warning.
 
         is_forward  the graph of its backward pass is still to come.
         """
-        nodes = (node for node in module.graph.nodes if node.op == "call_function")
-        self._unmatched.see((module_name(node), operator_name(node)) for node in nodes)
+        self._unmatched.see(operations)
         if is_all:
             self._unmatched.warn(is_forward=is_forward)
 
-    def settings(self, pass_: str, name: str, operator: str) -> Settings:
-        for rule in self._rules:
+    def chosen(self, name: str, operator: str) -> int:
+        """The number of the rule for an operation; -1: none."""
+        for place, rule in enumerate(self._rules):
             if rule.matches(name, operator):
-                return rule.settings[pass_]
-        return self._model[pass_]
+                return place
+        return -1
+
+    def settings(self, place: int, pass_: str) -> Settings:
+        """Those of a rule."""
+        rules = self._rules
+        return (self._model if place < 0 else rules[place].settings)[pass_]
+
+    def listed(self) -> list[tuple[str, list[tuple[Any, ...]]]]:
+        """All that it says, for a key: patterns, and settings by pass."""
+        return [
+            ("the model", [tuple(self._model[name]) for name in _PASSES]),
+            *(
+                (
+                    repr((rule.name, rule.operator)),
+                    [tuple(rule.settings[name]) for name in _PASSES],
+                )
+                for rule in self._rules
+            ),
+        ]
 
 
 def _listed(rules: Any) -> list[tuple[Any, Any]]:
@@ -216,6 +242,19 @@ def operator_name(node: fx.Node) -> str:
     return name.strip("_")
 
 
+Operations = Sequence[tuple[str, str]]
+
+
+def operations_of(module: fx.GraphModule) -> Operations:
+    """The modules and operators of a graph, each pair once."""
+    found = (
+        (module_name(node), operator_name(node))
+        for node in module.graph.nodes
+        if node.op == "call_function"
+    )
+    return list(dict.fromkeys(found))
+
+
 class _Keys(NamedTuple):
     """A group: what a rule of the compiler says."""
 
@@ -232,45 +271,65 @@ class _Keys(NamedTuple):
         }
 
 
+Found = tuple[int, str, bool]
+"""Of an operation: the number of its rule, its pass, and whether it reads a parameter
+in a backward pass."""
+
+
 class Groups:
     """The nodes of a graph, sorted by their settings."""
 
-    def __init__(self, policy: Policy, passes: Mapping[str, str]) -> None:
+    def __init__(
+        self, policy: Policy, passes: Mapping[str, str], found: Sequence[Found] = ()
+    ) -> None:
+        """found  those of a graph that is not there any more."""
         self._policy = policy
         self._passes = passes
-        self._groups: list[_Keys] = []
+        self._known: dict[Found, _Keys] = {}
+        self._largest: dict[Spec, float] = {}
+        self.found = list(found)
+        """Of each group the first operation."""
+        self._groups = [self._keys_of(each) for each in found]
 
     def name(self, node: fx.Node) -> str:
         """Of the operations that a node becomes."""
-        module, keys = module_name(node), self._keys(node)
+        module, found = module_name(node), self._find(node)
+        keys = self._keys_of(found)
         if keys not in self._groups:
             self._groups.append(keys)
+            self.found.append(found)
         place = self._groups.index(keys)
         return f"{module or node.name}#{place}{SUM if _adds_up(node) else ''}"
 
-    def _keys(self, node: fx.Node) -> _Keys:
+    def _find(self, node: fx.Node) -> Found:
         pass_ = self._passes.get(node.meta.get("numera_node", node.name), FORWARD)
-        chosen = self._policy.settings(pass_, module_name(node), operator_name(node))
-        return _keys(chosen, pass_, node)
+        place = self._policy.chosen(module_name(node), operator_name(node))
+        return place, pass_, pass_ != FORWARD and _reads_parameter(node)
+
+    def _keys_of(self, found: Found) -> _Keys:
+        if found not in self._known:
+            place, pass_, reads = found
+            settings = self._policy.settings(place, pass_)
+            self._known[found] = _keys(settings, pass_, reads)
+        return self._known[found]
 
     def largest(self, node: fx.Node) -> float:
         """What constants of a node may not exceed: the largest number of its format.
         A constant that stands alone has the format of what reads it."""
         if not node.all_input_nodes and _adds_up(node):
             return min(map(self.largest, node.users), default=math.inf)
-        keys = self._keys(node)
+        keys = self._keys_of(self._find(node))
         sums = _sums_in(keys) if _adds_up(node) else None
-        fmt = keys.format if sums is None else numera.format(sums)
-        try:
-            return float.fromhex(fmt.facts["largest"])
-        except (KeyError, TypeError, ValueError, OverflowError):
-            return math.inf  # no binary fraction, or one beyond f64
+        spec = keys.format if sums is None else sums
+        if spec not in self._largest:
+            self._largest[spec] = _largest(spec)
+        return self._largest[spec]
 
     def format_of(self, node: fx.Node | None) -> Format:
         """The format that a node computes in."""
         if node is None:
             return self._groups[0].format
-        keys = self._groups[int(self.name(node).rpartition("#")[2].split(SUM)[0])]
+        keys = self._keys_of(self._find(node))
         sums = _sums_in(keys) if _adds_up(node) else None
         return keys.format if sums is None else numera.format(sums)
 
@@ -293,13 +352,21 @@ class Groups:
         return {**usual, "policy": {**first, "rules": rules}}
 
 
-def _keys(chosen: Settings, pass_: str, node: fx.Node) -> _Keys:
+def _largest(spec: Spec) -> float:
+    fmt = spec if isinstance(spec, Format) else numera.format(spec)
+    try:
+        return float.fromhex(fmt.facts["largest"])
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return math.inf  # no binary fraction, or one beyond f64
+
+
+def _keys(chosen: Settings, pass_: str, reads: bool) -> _Keys:
     """In a backward pass, what is computed are errors, and what is given are
     parameters or the activations that the forward pass left."""
     if pass_ == FORWARD:
         weights, activations = chosen.weights, chosen.activations
     else:
-        weights = chosen.weights if _reads_parameter(node) else chosen.activations
+        weights = chosen.weights if reads else chosen.activations
         activations = chosen.errors
     return _Keys(chosen.format, chosen.accumulate, weights, activations)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import fx
@@ -23,37 +23,65 @@ __all__ = ["Draw", "lift", "partition"]
 Draw = Callable[[], torch.Tensor]
 
 
-def _like_memory(value: torch.Tensor) -> Callable[[torch.dtype], torch.Tensor]:
-    """What makes tensors that lie in memory as `empty_like` of another: eager mode
-    draws in the order of memory."""
+class _Memory(NamedTuple):
+    """Tensors that lie in memory as `empty_like` of another: eager mode draws in the
+    order of memory."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    def empty(self, dtype: torch.dtype) -> torch.Tensor:
+        return torch.empty_strided(self.shape, self.strides, dtype=dtype)
+
+
+def _like_memory(value: torch.Tensor) -> _Memory:
     shape, strides = tuple(value.shape), tuple(value.stride())
     away = torch.empty_strided(shape, strides, device="meta")
-    strides = torch.empty_like(away).stride()
-    return lambda dtype: torch.empty_strided(shape, strides, dtype=dtype)
+    return _Memory(shape, tuple(torch.empty_like(away).stride()))
 
 
-def _mask(like: torch.Tensor, share: float) -> Draw:
-    empty = _like_memory(like)
-    return lambda: empty(torch.bool).bernoulli_(share)
+class _Mask(NamedTuple):
+    memory: _Memory
+    share: float
+
+    def __call__(self) -> torch.Tensor:
+        return self.memory.empty(torch.bool).bernoulli_(self.share)
+
+
+class _Uniform(NamedTuple):
+    memory: _Memory
+
+    def __call__(self) -> torch.Tensor:
+        return self.memory.empty(torch.float32).uniform_()
+
+
+class _Drawn(NamedTuple):
+    """What a node draws. Its tensor, if any, says only what the draws look like."""
+
+    operator: str
+    memory: _Memory | None
+    dtype: torch.dtype
+    args: tuple[Any, ...]
+    options: dict[str, Any]
+
+    def __call__(self) -> torch.Tensor:
+        target: Any = aten
+        for part in self.operator.split(".")[1:]:
+            target = getattr(target, part)
+        tensors = [self.memory.empty(self.dtype)] if self.memory else []
+        drawn: torch.Tensor = target(*tensors, *self.args, **self.options)
+        return drawn
 
 
 def _like(node: fx.Node) -> Draw:
-    """A node whose tensor, if any, says only what the draws look like."""
     origin: Any = node.args[0]
-    empty, dtype = _like_memory(origin.meta["val"]), node.meta["val"].dtype
-    target: Any = node.target
-    rest, options = node.args[1:], dict(node.kwargs)
-
-    def draw() -> torch.Tensor:
-        return target(empty(dtype), *rest, **options)
-
-    return draw
+    memory, dtype = _like_memory(origin.meta["val"]), node.meta["val"].dtype
+    return _Drawn(str(node.target), memory, dtype, node.args[1:], dict(node.kwargs))
 
 
 def _free(node: fx.Node) -> Draw:
-    target: Any = node.target
-    args, options = node.args, dict(node.kwargs)
-    return lambda: target(*args, **options)
+    dtype = node.meta["val"].dtype
+    return _Drawn(str(node.target), None, dtype, node.args, dict(node.kwargs))
 
 
 _DRAWS: dict[Any, Callable[[fx.Node], Draw]] = {
@@ -142,7 +170,7 @@ def _lift_dropout(graph: fx.Graph, node: fx.Node, add: Callable[..., fx.Node]) -
     result, mask = node.meta["val"]
     if not training or share == 0:  # nor does eager mode draw
         return
-    drawn = add(node, _mask(value.meta["val"], 1 - share), mask)
+    drawn = add(node, _Mask(_like_memory(value.meta["val"]), 1 - share), mask)
     with graph.inserting_before(node):
         scale = 0.0 if share == 1 else 1 / (1 - share)
         scaled = graph.call_function(aten.mul.Tensor, (value, scale))
@@ -163,8 +191,7 @@ def _lift_bernoulli(
     (share,) = node.args
     assert isinstance(share, fx.Node)
     result = node.meta["val"]
-    empty = _like_memory(result)
-    drawn = add(node, lambda: empty(torch.float32).uniform_(), result)
+    drawn = add(node, _Uniform(_like_memory(result)), result)
     with graph.inserting_before(node):
         hit = graph.call_function(aten.lt.Tensor, (drawn, share))
         one, zero = (number(graph, hit, each, result) for each in (1.0, 0.0))

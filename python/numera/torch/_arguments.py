@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""The arguments of `numera.torch.backend`."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any
+
+import numera
+from numera._errors import Error
+from numera._programs import ACCUMULATORS
+from numera._request import Spec
+from numera.torch._backend import Backend
+from numera.torch._policy import Policy
+
+__all__ = ["backend"]
+
+_OWN = (
+    *("format", "backward", "gradients", "weights", "activations", "errors"),
+    *("accumulate", "rounding", "overflow", "random_bits", "policy", "seed"),
+    *("threads", "fallback", "stats"),
+)
+_COMPILERS = (
+    *("formats", "target", "cpu", "gpu", "optimization", "code_cache", "output_as"),
+    *("replace", "function", "safetensors"),
+)
+"""Arguments of `numera.compile` that are passed on."""
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    for name in options:
+        if name not in _COMPILERS:
+            near = difflib.get_close_matches(name, (*_OWN, *_COMPILERS), 1)
+            end = (
+                f"did you mean '{near[0]}'?"
+                if near
+                else f"expected one of {', '.join((*_OWN, *_COMPILERS))}"
+            )
+            raise Error(f"the backend has no argument '{name}', {end}")
+
+
+def backend(
+    format: Spec = "f32",
+    *,
+    backward: Any = None,
+    gradients: Any = None,
+    weights: Spec | None = None,
+    activations: Spec | None = None,
+    errors: Spec | None = None,
+    accumulate: Spec | None = None,
+    rounding: str | None = None,
+    overflow: str | None = None,
+    random_bits: int | None = None,
+    policy: Any = None,
+    seed: int = 0,
+    threads: int = 0,
+    fallback: str | None = None,
+    stats: bool | int = False,
+    **options: Any,
+) -> Backend:
+    """A backend of ``torch.compile`` that computes in a format.
+
+    stats  whether gradients are compared with those in f32; a number n: in every
+           n-th step.
+    """
+    _check_options(options)
+    for name, number in (("seed", seed), ("threads", threads)):
+        if isinstance(number, bool) or not isinstance(number, Integral) or number < 0:
+            raise Error(f"{name} is {number!r}, expected a number from 0 on")
+    if accumulate not in (None, *ACCUMULATORS) and "formats" not in options:
+        numera.format(accumulate)
+    if stats < 0:
+        raise Error(f"stats is {stats}, expected True or a number of steps")
+    if stats and fallback:
+        raise Error("stats goes without fallback, expected one of them")
+    if fallback not in (None, "torch"):
+        raise Error(f"fallback is {fallback!r}, expected None or 'torch'")
+    chosen = {
+        "format": format,
+        "backward": backward,
+        "gradients": gradients,
+        "weights": weights,
+        "activations": activations,
+        "errors": errors,
+        "accumulate": accumulate,
+        "rounding": rounding,
+        "overflow": overflow,
+        "random_bits": random_bits,
+    }
+    given = {key: value for key, value in chosen.items() if value is not None}
+    return Backend(Policy(given, policy), seed, threads, fallback, options, int(stats))
