@@ -54,7 +54,7 @@ REFUSALS = {
     "svd": (lambda x: torch.linalg.svd(x)[1], "aten._linalg_svd.default"),
     "rfft": (lambda x: torch.fft.rfft(x).abs(), "aten._fft_r2c.default"),
     "complex": (lambda x: (torch.complex(x, x) * 2).real, "aten.complex.default"),
-    "inv": (torch.linalg.inv, "aten._linalg_check_errors.default"),
+    "exponential": (torch.linalg.matrix_exp, "aten.linalg_matrix_exp.default"),
     "i1": (torch.special.i1, "aten.special_i1.default"),
     "cond": (
         lambda x: torch.cond(x.sum() > 0, lambda x: x * 2, lambda x: x - 1, (x,)),

@@ -26,6 +26,7 @@ from numera.torch._call import check_types, make_call, make_empty_call
 from numera.torch._decompositions import table
 from numera.torch._dynamic import has_symbols, specialising
 from numera.torch._entries import Entry, Recipe
+from numera.torch._factors import without_checks
 from numera.torch._fallback import run_in_parts
 from numera.torch._graph import Graph, prepare
 from numera.torch._linalg import refused_by_numera
@@ -105,6 +106,7 @@ class Backend:
         ended: Any = getattr(graph, "compile_subgraph_reason", None)
         self._is_broken |= getattr(ended, "graph_break", False)
         with_sparse_gradients(graph)
+        without_checks(graph)
         saved: set[str] = set()
         gradients = Gradients(names_of(graph), set())
         pending = entry = None

@@ -393,8 +393,8 @@ def _adds_up(node: fx.Node) -> bool:
     return value.dim() == 0 or _is_mean(node) or any(map(_is_mean, node.users))
 
 
-_IN_ACCUMULATORS = ("histc", "bernoulli")
-"""Operators that compare numbers finely, and whose results are few and whole."""
+_IN_ACCUMULATORS = ("histc", "bernoulli", "fractional_max_pool2d")
+"""Operators that compute places finely, whose results are whole or only chosen."""
 
 
 def _is_mean(node: fx.Node) -> bool:

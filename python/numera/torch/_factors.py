@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: MIT
+"""Factors, inverses and solutions of small matrices, row by row, with pivots as LAPACK
+chooses them. A graph has each step, so matrices are at most `_MOST` wide. A program
+does not raise: where there is no factor, results are not finite."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import torch
+from torch import Tensor, fx
+
+aten = torch.ops.aten
+
+__all__ = ["TABLE", "without_checks"]
+
+_MOST = 32
+
+
+def _is_small(matrix: Tensor) -> bool:
+    return matrix.is_floating_point() and 0 < matrix.shape[-1] <= _MOST
+
+
+def solve_triangular(
+    self: Tensor,
+    B: Tensor,
+    *,
+    upper: bool,
+    left: bool = True,
+    unitriangular: bool = False,
+) -> Tensor:
+    if not _is_small(self) or not B.numel():
+        return NotImplemented
+    if not left:
+        turned = solve_triangular(
+            self.mT, B.mT, upper=not upper, unitriangular=unitriangular
+        )
+        return NotImplemented if turned is NotImplemented else turned.mT
+    count = self.shape[-1]
+    batch = torch.broadcast_shapes(self.shape[:-2], B.shape[:-2])
+    a, b = self.expand(*batch, *self.shape[-2:]), B.expand(*batch, *B.shape[-2:])
+    order = list(range(count))[:: -1 if upper else 1]
+    rows: dict[int, Tensor] = {}
+    for at in order:
+        row = b.narrow(-2, at, 1)
+        if rows:
+            known = sorted(rows)
+            part = a.narrow(-2, at, 1).narrow(-1, known[0], len(known))
+            row = row - part @ torch.cat([rows[each] for each in known], -2)
+        if not unitriangular:
+            row = row / a.narrow(-2, at, 1).narrow(-1, at, 1)
+        rows[at] = row
+    return torch.cat([rows[each] for each in range(count)], -2)
+
+
+def cholesky(
+    self: Tensor, *, upper: bool = False, check_errors: bool = False
+) -> Any:
+    """Column by column. Where a pivot is not positive, its number is told, and the
+    rest has NaN; an error is not raised."""
+    if not _is_small(self) or check_errors:
+        return NotImplemented
+    matrix = self.mT if upper else self
+    count = matrix.shape[-1]
+    columns: list[Tensor] = []
+    info = torch.zeros(matrix.shape[:-2], dtype=torch.int32)
+    for at in range(count):
+        column = matrix.narrow(-1, at, 1).narrow(-2, at, count - at)
+        if columns:
+            left = torch.cat(columns, -1).narrow(-2, at, count - at)
+            column = column - left @ left.narrow(-2, 0, 1).mT
+        pivot = column.narrow(-2, 0, 1)
+        bad = ~(pivot > 0).reshape(info.shape)
+        info = torch.where((info == 0) & bad, at + 1, info)
+        column = column / pivot.sqrt()
+        if at:
+            zeros = torch.zeros_like(matrix.narrow(-1, 0, 1).narrow(-2, 0, at))
+            column = torch.cat([zeros, column], -2)
+        columns.append(column)
+    factor = torch.cat(columns, -1)
+    return factor.mT.contiguous() if upper else factor, info.to(torch.int32)
+
+
+def _swap(rows: Tensor, at: int, place: Tensor) -> Tensor:
+    """With a row and the one at a place, which is not before it, exchanged."""
+    count = rows.shape[-2]
+    number = torch.arange(count).unsqueeze(-1)
+    here, there = number == at, number == place
+    other = rows.gather(-2, place.expand(*rows.shape[:-2], 1, rows.shape[-1]))
+    own = rows.narrow(-2, at, 1)
+    return torch.where(here, other, torch.where(there, own, rows))
+
+
+def _eliminated(self: Tensor, more: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The factors of a matrix in one, the places of pivots from 1, `more` with the
+    same done to it as to the upper factor, and the first pivot that is zero."""
+    count = self.shape[-1]
+    matrix, places = self, []
+    info = torch.zeros(self.shape[:-2], dtype=torch.int32)
+    for at in range(count):
+        below = matrix.narrow(-1, at, 1).narrow(-2, at, count - at)
+        place = below.abs().argmax(-2, keepdim=True) + at
+        places.append(place)
+        if at + 1 < count:
+            matrix, more = _swap(matrix, at, place), _swap(more, at, place)
+        pivot = matrix.narrow(-2, at, 1).narrow(-1, at, 1)
+        none = (pivot == 0).reshape(info.shape)
+        info = torch.where((info == 0) & none, at + 1, info)
+        if at + 1 == count:
+            break
+        rest = count - at - 1
+        factor = matrix.narrow(-1, at, 1).narrow(-2, at + 1, rest)
+        factor = torch.where(pivot == 0, factor, factor / pivot)
+        right = matrix.narrow(-1, at + 1, rest)
+        lower = right.narrow(-2, at + 1, rest) - factor * right.narrow(-2, at, 1)
+        done = matrix.narrow(-2, 0, at + 1)
+        left = matrix.narrow(-2, at + 1, rest).narrow(-1, 0, at)
+        matrix = torch.cat([done, torch.cat([left, factor, lower], -1)], -2)
+        step = more.narrow(-2, at + 1, rest) - factor * more.narrow(-2, at, 1)
+        more = torch.cat([more.narrow(-2, 0, at + 1), step], -2)
+    pivots = torch.cat(places, -2).squeeze(-1) + 1
+    return matrix, pivots.to(torch.int32), more, info.to(torch.int32)
+
+
+def _factored(A: Tensor, turned: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """As PyTorch's derivatives expect it, `turned` where a matrix is contiguous."""
+    matrix = A.mT if turned else A
+    factors, pivots, _, info = _eliminated(matrix, matrix.narrow(-1, 0, 1))
+    return factors, pivots, info
+
+
+def inverse(self: Tensor, *, check_errors: bool = False) -> Any:
+    if not _is_small(self) or check_errors:
+        return NotImplemented
+    count = self.shape[-1]
+    number = torch.arange(count)
+    unit = (number.unsqueeze(1) == number).to(self.dtype).expand(self.shape)
+    factors, _, right, info = _eliminated(self, unit)
+    return solve_triangular(factors, right, upper=True), info
+
+
+def lu_solve(
+    LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False
+) -> Tensor:
+    if not _is_small(LU) or not B.numel():
+        return NotImplemented
+    if not left:
+        turned = lu_solve(LU, pivots, B.mT, adjoint=not adjoint)
+        return NotImplemented if turned is NotImplemented else turned.mT
+    count = LU.shape[-1]
+    batch = torch.broadcast_shapes(LU.shape[:-2], B.shape[:-2])
+    factors, right = LU.expand(*batch, count, count), B.expand(*batch, *B.shape[-2:])
+    places = pivots.long().unsqueeze(-1) - 1
+
+    def swapped(rows: Tensor, order: Any) -> Tensor:
+        for at in order:
+            place = places.narrow(-2, at, 1)
+            rows = _swap_any(rows, at, place)
+        return rows
+
+    if adjoint:
+        half = solve_triangular(factors.mT, right, upper=False)
+        found = solve_triangular(factors.mT, half, upper=True, unitriangular=True)
+        return swapped(found, reversed(range(count)))
+    half = solve_triangular(
+        factors, swapped(right, range(count)), upper=False, unitriangular=True
+    )
+    return solve_triangular(factors, half, upper=True)
+
+
+def _swap_any(rows: Tensor, at: int, place: Tensor) -> Tensor:
+    return _swap(rows, at, place.expand(*rows.shape[:-2], 1, 1))
+
+
+def _parity(pivots: Tensor, kind: torch.dtype) -> Tensor:
+    """-1 where an odd number of rows was exchanged."""
+    number = torch.arange(1, pivots.shape[-1] + 1, dtype=torch.int32)
+    return torch.where(pivots != number, -1.0, 1.0).to(kind).prod(-1)
+
+
+def slogdet(A: Tensor) -> Any:
+    if not _is_small(A):
+        return NotImplemented
+    factors, pivots, _ = _factored(A, A.is_contiguous())
+    diagonal = factors.diagonal(0, -2, -1)
+    sign = diagonal.sign().prod(-1) * _parity(pivots, A.dtype)
+    return sign, diagonal.abs().log().sum(-1), factors, pivots
+
+
+def determinant(A: Tensor) -> Any:
+    if not _is_small(A):
+        return NotImplemented
+    factors, pivots, _ = _factored(A, A.is_contiguous())
+    diagonal = factors.diagonal(0, -2, -1)
+    return diagonal.prod(-1) * _parity(pivots, A.dtype), factors, pivots
+
+
+_UNCHECKED = {
+    torch.linalg.cholesky: torch.linalg.cholesky_ex,
+    torch.linalg.inv: torch.linalg.inv_ex,
+    torch.inverse: torch.linalg.inv_ex,
+}
+
+
+def without_checks(module: fx.GraphModule) -> None:
+    """Replaces functions of a graph of Dynamo that raise where there is no result."""
+    graph = module.graph
+    for node in list(graph.nodes):
+        is_checked = node.op == "call_function" and node.target in _UNCHECKED
+        if is_checked and "out" not in node.kwargs:
+            node.target = _UNCHECKED[node.target]
+            with graph.inserting_after(node):
+                item = graph.call_function(operator.getitem, (node, 0))
+            item.meta.update(node.meta)
+            node.replace_all_uses_with(item, lambda user, own=item: user is not own)
+            node.meta.pop("example_value", None)
+    module.recompile()
+
+
+TABLE: dict[Any, Any] = {
+    aten.linalg_solve_triangular.default: solve_triangular,
+    aten.linalg_cholesky_ex.default: cholesky,
+    aten.linalg_inv_ex.default: inverse,
+    aten._linalg_slogdet.default: slogdet,
+    aten._linalg_det.default: determinant,
+    aten.linalg_lu_solve.default: lu_solve,
+}
