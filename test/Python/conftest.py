@@ -18,3 +18,12 @@ def fresh_dynamo():
     torch._dynamo.reset()
     with torch._dynamo.config.patch(allow_rnn=True):
         yield
+
+
+@pytest.fixture
+def fresh_torch():
+    """PyTorch compiles anew, and draws the same numbers."""
+    import torch
+
+    torch._dynamo.reset()
+    torch.manual_seed(0)

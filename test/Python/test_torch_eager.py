@@ -15,10 +15,7 @@ from torch.nn import functional as F
 from torch_calls import agree, call
 
 
-@pytest.fixture(autouse=True)
-def fresh():
-    torch._dynamo.reset()
-    torch.manual_seed(0)
+pytestmark = pytest.mark.usefixtures("fresh_torch")
 
 
 def test_random_numbers_are_drawn_in_the_order_of_memory():

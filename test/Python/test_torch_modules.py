@@ -15,10 +15,7 @@ from torch.nn import functional as F
 from torch_calls import agree
 
 
-@pytest.fixture(autouse=True)
-def fresh():
-    torch._dynamo.reset()
-    torch.manual_seed(0)
+pytestmark = pytest.mark.usefixtures("fresh_torch")
 
 
 @pytest.fixture

@@ -66,7 +66,9 @@ std::string quoted(StringRef word) {
 }
 
 bool writeImported() {
-  pid_t child = fork();
+  // Unlike fork, it waits for no lock: this thread may have failed while it
+  // held that of the heap.
+  pid_t child = _Fork();
   if (child == 0) {
     alarm(60);
     int null = open("/dev/null", O_RDWR);
@@ -147,6 +149,8 @@ void leave(StringRef why) {
 void crashed(void *) {
   if (programs != 0)
     return;
+  // Whatever waits for ever here, the process ends.
+  alarm(100);
   leave("a crash");
   _exit(1);
 }
