@@ -5,6 +5,7 @@
 #row = affine_map<(i, j) -> (i)>
 #column = affine_map<(i, j) -> (j)>
 #turned = affine_map<(i, j) -> (j, i)>
+#image = affine_map<(n, i, j) -> (n, i, j)>
 
 // 64 KB at a time: of 64 rows of 256 i32, read and written, 16. What nothing
 // else uses is as long as they are, on the stack.
@@ -204,5 +205,32 @@ func.func @maximum_of_squares(%x: memref<64x256xi32>, %y: memref<64x256xi32>)
   }
   memref.dealloc %t : memref<64x256xi32>
   memref.dealloc %max : memref<64xi32>
+  return
+}
+
+// An image of a batch of one: its lines are the rows, 16 of 64 at a time. What
+// is in between has room for them.
+// CHECK-LABEL: @one_image
+// CHECK: scf.for {{.*}} to %c4
+// CHECK: memref.alloca() {alignment = 64 : i64} : memref<1x16x256xi32>
+// CHECK: memref.subview {{.*}}[0, %{{.*}}, 0] [1, 16, 256] [1, 1, 1]
+func.func @one_image(%x: memref<1x64x256xi32>, %y: memref<1x64x256xi32>)
+    attributes {numera.destinations = [array<i64: -1, -1, -1, -1, -1, -1>]} {
+  %between = memref.alloc() : memref<1x64x256xi32>
+  linalg.generic {indexing_maps = [#image, #image],
+                  iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : memref<1x64x256xi32>) outs(%between : memref<1x64x256xi32>) {
+  ^bb0(%a: i32, %out: i32):
+    %0 = arith.addi %a, %a : i32
+    linalg.yield %0 : i32
+  }
+  linalg.generic {indexing_maps = [#image, #image],
+                  iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%between : memref<1x64x256xi32>) outs(%y : memref<1x64x256xi32>) {
+  ^bb0(%a: i32, %out: i32):
+    %0 = arith.muli %a, %a : i32
+    linalg.yield %0 : i32
+  }
+  memref.dealloc %between : memref<1x64x256xi32>
   return
 }

@@ -49,18 +49,32 @@ int64_t bytesOf(Value buffer) {
          int64_t(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
 }
 
-/// The dimension of an operand that goes along the outer loop; -1 if none does.
-/// Nothing if the loop is in it in another way.
-std::optional<int64_t> rowsOf(AffineMap map) {
+/// The outermost loop of more than one iteration: its iterations are the rows.
+unsigned rowLoopOf(linalg::LinalgOp op) {
+  SmallVector<int64_t> counts = op.getStaticLoopRanges();
+  return unsigned(llvm::find_if(counts, [](int64_t n) { return n != 1; }) -
+                  counts.begin());
+}
+
+/// The dimension of an operand that goes along the loop over rows; -1 if none
+/// does. Nothing if the loop is in it in another way.
+std::optional<int64_t> rowsOf(AffineMap map, unsigned loop) {
   int64_t found = -1;
   for (auto [i, expr] : llvm::enumerate(map.getResults())) {
-    if (!expr.isFunctionOfDim(0))
+    if (!expr.isFunctionOfDim(loop))
       continue;
     if (found >= 0 || !isa<AffineDimExpr>(expr))
       return std::nullopt;
     found = int64_t(i);
   }
   return found;
+}
+
+/// The first dimension of more than one element, whose places lie one behind
+/// the other in memory.
+int64_t outermost(Value buffer) {
+  ArrayRef<int64_t> shape = cast<MemRefType>(buffer.getType()).getShape();
+  return llvm::find_if(shape, [](int64_t n) { return n != 1; }) - shape.begin();
 }
 
 /// True if neighbouring rows go through the lanes together, each in the order
@@ -71,19 +85,21 @@ bool takesRowsInLanes(linalg::LinalgOp op) {
   auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
   AffineMap result = op.getIndexingMapsArray().back();
   bool isAlongRows = result.getNumResults() > 0 &&
-                     result.getResults().back().isFunctionOfDim(0);
+                     result.getResults().back().isFunctionOfDim(rowLoopOf(op));
   return isAlongRows && !(generic && reducesInLanes(generic));
 }
 
-/// How often the outer loop runs; 0 if its iterations are not rows.
+/// How many rows there are; 0 if the loop's iterations are none.
 int64_t rowCountOf(linalg::LinalgOp op) {
-  if (op.getNumLoops() == 0 || !op.hasPureBufferSemantics() ||
+  unsigned loop = rowLoopOf(op);
+  if (loop == op.getNumLoops() || !op.hasPureBufferSemantics() ||
       op.hasIndexSemantics() || takesRowsInLanes(op) ||
-      op.getIteratorTypesArray().front() != utils::IteratorType::parallel ||
-      !llvm::all_of(op.getIndexingMapsArray(),
-                    [](AffineMap map) { return rowsOf(map).has_value(); }))
+      op.getIteratorTypesArray()[loop] != utils::IteratorType::parallel ||
+      !llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) {
+        return rowsOf(map, loop).has_value();
+      }))
     return 0;
-  int64_t count = op.getStaticLoopRanges().front();
+  int64_t count = op.getStaticLoopRanges()[loop];
   return ShapedType::isDynamic(count) ? 0 : count;
 }
 
@@ -118,6 +134,7 @@ bool Group::add(linalg::LinalgOp op) {
   int64_t rows = rowCountOf(op);
   if (rows < 2 || (!ops.empty() && rows != count))
     return false;
+  unsigned loop = rowLoopOf(op);
   auto uses = memory;
   bool isRelated = ops.empty() || startsSum(op);
   for (OpOperand &operand : op->getOpOperands()) {
@@ -133,7 +150,8 @@ bool Group::add(linalg::LinalgOp op) {
         return false;
     }
     bool isWhole = bytesOf(root) > 0 && bytesOf(buffer) == bytesOf(root);
-    if (!isWhole || rowsOf(op.getMatchingIndexingMap(&operand)) != 0)
+    if (!isWhole ||
+        rowsOf(op.getMatchingIndexingMap(&operand), loop) != outermost(buffer))
       use.isOutsideRows = true;
     if (use.isWritten && use.isOutsideRows)
       return false;
@@ -205,7 +223,7 @@ int64_t Group::keepRowsOnly(IRRewriter &rewriter, int64_t rows, int64_t room) {
     room -= bytes;
     auto type = cast<MemRefType>(root.getType());
     SmallVector<int64_t> shape(type.getShape());
-    shape.front() = rows;
+    shape[outermost(root)] = rows;
     temporaries[root] =
         memref::AllocaOp::create(rewriter, root.getLoc(), type.clone(shape),
                                  rewriter.getI64IntegerAttr(64));
@@ -239,7 +257,8 @@ void Group::fuse(IRRewriter &rewriter, int64_t &room) {
         operands.push_back(temporary);
         continue;
       }
-      int64_t dimension = *rowsOf(op.getMatchingIndexingMap(&operand));
+      int64_t dimension =
+          *rowsOf(op.getMatchingIndexingMap(&operand), rowLoopOf(op));
       bool isBuffer = isa<MemRefType>(operand.get().getType());
       operands.push_back(isBuffer && dimension >= 0
                              ? viewOf(rewriter, op.getLoc(), operand.get(),
