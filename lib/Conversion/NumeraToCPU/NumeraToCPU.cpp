@@ -39,8 +39,10 @@ static void addOptimisations(OpPassManager &passes, Target target) {
   passes.addPass(createConvertElementwiseToLinalgPass());
   passes.addPass(createNumeraFuse());
   passes.addPass(createNumeraSimplify());
-  if (target == Target::CPU)
+  if (target == Target::CPU) {
     passes.addPass(createNumeraComposeTables());
+    passes.addPass(createNumeraStoreCarriers());
+  }
   passes.addPass(createNumeraPromoteToCarrier({nameOf(target).str()}));
   if (target == Target::CPU) {
     // Where chains of them begin and end, values are transposed.

@@ -61,6 +61,81 @@ def NumeraUseProofs : Pass<"numera-use-proofs", "::mlir::ModuleOp"> {
                            "::numera::NumeraDialect"];
 }
 
+def NumeraStoreCarriers : Pass<"numera-store-carriers"> {
+  let summary = "store once what is read as codes and as f32";
+  let description = [{
+    *Requires:* `numera-lower-types`.
+    *Before:* `linalg.generic` that computes a tensor of codes element by
+    element, which others read, and one or several that only cast it to f32,
+    where f32 has all numbers of the format.
+    *After:* the first has the cast in its body and makes the tensor of f32. What
+    read the codes encodes them, element by element, which
+    [`numera-promote-to-carrier`](#numera-promote-to-carrier) takes away where
+    the operations run in f32.
+
+    Codes that are looked up in a table stay, and so do those whose f32 are
+    only padded.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-store-carriers
+    #posit16 = #numera.format<posit<16, 2>>
+    #id = affine_map<(d0) -> (d0)>
+    func.func @f(%x: tensor<64xi16>) -> (tensor<64xf32>, tensor<64xi16>) {
+      %codes = tensor.empty() : tensor<64xi16>
+      %numbers = tensor.empty() : tensor<64xf32>
+      %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+          ins(%x : tensor<64xi16>) outs(%codes : tensor<64xi16>) {
+      ^bb0(%in: i16, %out: i16):
+        %3 = numera.sqrt %in {format = #posit16} : i16
+        linalg.yield %3 : i16
+      } -> tensor<64xi16>
+      %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+          ins(%0 : tensor<64xi16>) outs(%numbers : tensor<64xf32>) {
+      ^bb0(%in: i16, %out: f32):
+        %3 = numera.cast %in {format = #numera.format<float<8, 23>>, operand_formats = [#posit16]} : i16 to f32
+        linalg.yield %3 : f32
+      } -> tensor<64xf32>
+      %2 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+          ins(%0 : tensor<64xi16>) outs(%codes : tensor<64xi16>) {
+      ^bb0(%in: i16, %out: i16):
+        %3 = numera.add %in, %in {format = #posit16} : i16
+        linalg.yield %3 : i16
+      } -> tensor<64xi16>
+      return %1, %2 : tensor<64xf32>, tensor<64xi16>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    #map = affine_map<(d0) -> (d0)>
+    func.func @f(%arg0: tensor<64xi16>) -> (tensor<64xf32>, tensor<64xi16>) {
+      %0 = tensor.empty() : tensor<64xi16>
+      %1 = tensor.empty() : tensor<64xf32>
+      %2 = tensor.empty() : tensor<64xf32>
+      %3 = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel"]} ins(%arg0 : tensor<64xi16>) outs(%2 : tensor<64xf32>) {
+      ^bb0(%in: i16, %out: f32):
+        %5 = numera.sqrt %in {format = #numera.format<posit<16, 2>>} : i16
+        %6 = numera.cast %5 {format = #numera.format<float<8, 23>>, operand_formats = [#numera.format<posit<16, 2>>]} : i16 to f32
+        linalg.yield %6 : f32
+      } -> tensor<64xf32>
+      %4 = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel"]} ins(%3 : tensor<64xf32>) outs(%0 : tensor<64xi16>) {
+      ^bb0(%in: f32, %out: i16):
+        %5 = numera.encode %in {format = #numera.format<posit<16, 2>>} : f32 to i16
+        %6 = numera.add %5, %5 {format = #numera.format<posit<16, 2>>} : i16
+        linalg.yield %6 : i16
+      } -> tensor<64xi16>
+      return %3, %4 : tensor<64xf32>, tensor<64xi16>
+    }
+    ```
+  }];
+  let dependentDialects = ["::numera::NumeraDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def NumeraPromoteToCarrier : Pass<"numera-promote-to-carrier"> {
   let summary = "keep values decoded between operations";
   let description = [{

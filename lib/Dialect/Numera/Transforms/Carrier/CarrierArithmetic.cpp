@@ -212,6 +212,15 @@ Value CarrierArithmetic::encode(Value x, const Format &format, Type code) {
                           {});
 }
 
+Value CarrierArithmetic::encodedAs(Value code, Type carrier,
+                                   const Format &format) {
+  auto encode = code.getDefiningOp<EncodeOp>();
+  bool isExact = encode && encode.isExact() &&
+                 encode.getOperand().getType() == carrier &&
+                 encode.getFormat().getFormat() == format;
+  return isExact ? encode.getOperand() : Value();
+}
+
 bool CarrierArithmetic::hasCanonicalNaN(Value x) {
   return isa_and_nonnull<DecodeOp, RoundToOp>(x.getDefiningOp());
 }

@@ -45,6 +45,10 @@ public:
                             mlir::Value random, mlir::Type code);
   mlir::Value encode(mlir::Value x, const Format &format, mlir::Type code);
 
+  /// The number in the carrier that the code was made of, nothing rounded; null
+  /// if there is none.
+  static mlir::Value encodedAs(mlir::Value code, mlir::Type carrier,
+                               const Format &format);
   /// True if what defines `x` gives no NaN but the canonical one.
   static bool hasCanonicalNaN(mlir::Value x);
 

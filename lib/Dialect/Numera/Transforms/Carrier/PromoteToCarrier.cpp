@@ -44,12 +44,10 @@ static bool rounds(const OperationRules &rules, unsigned width) {
 
 /// True if every operand has the codes of `format`.
 static bool isUniform(FormatOpInterface op, const Format &format) {
-  for (unsigned i = 0; i < op.getFormatOperandCount(); ++i) {
+  return llvm::all_of(llvm::seq(op.getFormatOperandCount()), [&](unsigned i) {
     Format operand = op.getOperandElement(i).format;
-    if (!operand || !haveSameCodes(operand, format))
-      return false;
-  }
-  return true;
+    return operand && haveSameCodes(operand, format);
+  });
 }
 
 /// Of a cast to a machine number: the format is the machine's own, and nothing
@@ -216,6 +214,8 @@ Value Group::carrierOf(Value code, const Format &format) {
   if (Value carrier = carriers.lookup(code))
     return carrier;
   Type type = carrierType(code.getType(), width);
+  if (Value number = CarrierArithmetic::encodedAs(code, type, format))
+    return number;
   return DecodeOp::create(builder, code.getLoc(), type, code,
                           FormatAttr::get(builder.getContext(), format));
 }
