@@ -162,9 +162,9 @@ static uint64_t encode(const OperationRules &rules, const Unpacked &value) {
 }
 
 static std::optional<uint64_t> evaluateCast(CastOp op, uint64_t code,
-                                            const OperationRules &rules) {
-  FormatOpInterface cast = op;
-  ElementKind from = cast.getOperandElement(0), to = cast.getResultElement();
+                                            const OperationRules &rules,
+                                            const ElementKind &from,
+                                            const ElementKind &to) {
   if (!from.isFormat() && !to.isFormat())
     return std::nullopt;
   if (!from.isFormat()) {
@@ -243,9 +243,12 @@ namespace {
 class Evaluator {
 public:
   explicit Evaluator(FormatOpInterface op)
-      : op(op), operation(op.getFormatOperation()), rules(op.getRules()) {
+      : op(op), operation(op.getFormatOperation()), rules(op.getRules()),
+        result(op.getResultElement()) {
     for (unsigned i = 0; i < op.getFormatOperandCount(); ++i)
-      formats.push_back(op.getOperandElement(i).format);
+      operands.push_back(op.getOperandElement(i));
+    for (const ElementKind &operand : operands)
+      formats.push_back(operand.format);
     if (auto cmp = dyn_cast<CmpOp>(op.getOperation()))
       relations = relationsOf(cmp.getPredicate());
   }
@@ -256,7 +259,8 @@ public:
       codes = codes.drop_back();
     }
     if (operation == OpKind::Cast)
-      return evaluateCast(cast<CastOp>(op.getOperation()), codes[0], rules);
+      return evaluateCast(cast<CastOp>(op.getOperation()), codes[0], rules,
+                          operands[0], result);
     if (operation == OpKind::Mac)
       return evaluateMac(cast<MacOp>(op.getOperation()), codes, rules.rounding);
     return evaluateOperation(operation, rules, formats, codes, relations);
@@ -266,6 +270,8 @@ private:
   FormatOpInterface op;
   OpKind operation;
   OperationRules rules;
+  ElementKind result;
+  SmallVector<ElementKind, 3> operands;
   SmallVector<Format, 3> formats;
   int32_t relations = 0; ///< of a comparison
 };
