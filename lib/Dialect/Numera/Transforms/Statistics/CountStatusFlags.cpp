@@ -52,7 +52,9 @@ private:
                                         value);
   }
   Value product(Location loc, ArrayRef<OpFoldResult> sizes);
-  Value zeros(Location loc, ArrayRef<OpFoldResult> sizes);
+  SmallVector<Value> sumAlong(Location loc, ArrayRef<Value> parts,
+                              int64_t axes);
+  Value zeros(Location loc, ArrayRef<OpFoldResult> sizes, Type type);
 
   ModuleOp module;
   Target target;
@@ -62,16 +64,16 @@ private:
 
 } // namespace
 
-/// Whether a flag of the set occurred: 0 or 1, i64.
+/// Whether a flag of the set occurred: 0 or 1.
 static Value hasFlag(OpBuilder &builder, Location loc, Value flags,
-                     unsigned kind) {
+                     unsigned kind, Type type) {
   Value place =
       arith::ConstantIntOp::create(builder, loc, builder.getI8Type(), kind);
   Value one =
       arith::ConstantIntOp::create(builder, loc, builder.getI8Type(), 1);
   Value bit = arith::AndIOp::create(
       builder, loc, arith::ShRUIOp::create(builder, loc, flags, place), one);
-  return arith::ExtUIOp::create(builder, loc, builder.getI64Type(), bit);
+  return arith::ExtUIOp::create(builder, loc, type, bit);
 }
 
 Value FlagCounter::product(Location loc, ArrayRef<OpFoldResult> sizes) {
@@ -83,11 +85,11 @@ Value FlagCounter::product(Location loc, ArrayRef<OpFoldResult> sizes) {
                                     count);
 }
 
-Value FlagCounter::zeros(Location loc, ArrayRef<OpFoldResult> sizes) {
-  Value empty =
-      tensor::EmptyOp::create(rewriter, loc, sizes, rewriter.getI64Type());
-  return linalg::FillOp::create(rewriter, loc, constant(loc, 0), empty)
-      .getResult(0);
+Value FlagCounter::zeros(Location loc, ArrayRef<OpFoldResult> sizes,
+                         Type type) {
+  Value empty = tensor::EmptyOp::create(rewriter, loc, sizes, type);
+  Value zero = arith::ConstantIntOp::create(rewriter, loc, type, 0);
+  return linalg::FillOp::create(rewriter, loc, zero, empty).getResult(0);
 }
 
 CounterRow &FlagCounter::add(Operation *op, const FlagAnalysis &analysis,
@@ -106,48 +108,59 @@ CounterRow &FlagCounter::add(Operation *op, const FlagAnalysis &analysis,
   return counted.emplace_back(CounterRow{description, {executed}});
 }
 
-/// The sums of tensors of one shape, an axis at a time, the last first: of one
-/// with flags, those of each; of others, which are counts, theirs.
+/// The sums of tensors of one shape: of one with flags, those of each; of
+/// others, which are counts, theirs. Flags are summed along the last axis
+/// first, the rows side by side, in i32 where that cannot overflow.
 SmallVector<Value> FlagCounter::sum(Location loc, SmallVector<Value> parts) {
-  auto rank = cast<RankedTensorType>(parts.front().getType()).getRank();
-  bool isFlags = parts.size() == 1;
-  for (bool isFirst = true; rank > 0 || (isFirst && isFlags); isFirst = false) {
-    auto sizes = tensor::getMixedSizes(rewriter, loc, parts.front());
-    auto outer = ArrayRef(sizes).take_front(rank > 0 ? rank - 1 : 0);
-    SmallVector<Value> inits;
-    for (unsigned kind = 0; kind < FlagCounts::kinds; ++kind)
-      inits.push_back(zeros(loc, outer));
-    AffineMap all = rewriter.getMultiDimIdentityMap(rank);
-    AffineMap kept = rank > 0 ? all.getMajorSubMap(rank - 1) : all;
-    if (rank == 1)
-      kept = AffineMap::get(1, 0, rewriter.getContext());
-    SmallVector<AffineMap> maps(parts.size(), all);
-    maps.append(inits.size(), kept);
-    SmallVector<utils::IteratorType> iterators(rank,
-                                               utils::IteratorType::parallel);
-    if (rank > 0)
-      iterators.back() = utils::IteratorType::reduction;
-    bool takesFlags = isFirst && isFlags;
-    auto generic = linalg::GenericOp::create(
-        rewriter, loc, ValueRange(inits).getTypes(), parts, inits, maps,
-        iterators, [&](OpBuilder &builder, Location loc, ValueRange values) {
-          SmallVector<Value> sums;
-          for (unsigned kind = 0; kind < FlagCounts::kinds; ++kind) {
-            Value term = takesFlags ? hasFlag(builder, loc, values[0], kind)
-                                    : values[kind];
-            sums.push_back(arith::AddIOp::create(builder, loc, term,
-                                                 values[parts.size() + kind]));
-          }
-          linalg::YieldOp::create(builder, loc, sums);
-        });
-    parts = SmallVector<Value>(generic.getResults());
-    rank = rank > 0 ? rank - 1 : 0;
-  }
+  if (parts.size() == 1)
+    parts = sumAlong(loc, parts, /*axes=*/1);
+  parts = sumAlong(loc, parts, std::numeric_limits<int64_t>::max());
   SmallVector<Value> sums;
   for (Value part : parts)
     sums.push_back(
         tensor::ExtractOp::create(rewriter, loc, part, ValueRange()));
   return sums;
+}
+
+/// The sums of flags or of counts along the last axes, as many as there are or
+/// all; along none, of each flag by itself.
+SmallVector<Value> FlagCounter::sumAlong(Location loc, ArrayRef<Value> parts,
+                                         int64_t axes) {
+  auto type = cast<RankedTensorType>(parts.front().getType());
+  int64_t rank = type.getRank(), outer = rank - std::min(axes, rank);
+  bool takesFlags = parts.size() == 1;
+  bool isShort =
+      takesFlags && rank > 0 && !type.isDynamicDim(rank - 1) &&
+      type.getDimSize(rank - 1) <= std::numeric_limits<int32_t>::max();
+  Type count = isShort ? rewriter.getI32Type() : rewriter.getI64Type();
+  auto sizes = tensor::getMixedSizes(rewriter, loc, parts.front());
+  SmallVector<Value> inits;
+  for (unsigned kind = 0; kind < FlagCounts::kinds; ++kind)
+    inits.push_back(zeros(loc, ArrayRef(sizes).take_front(outer), count));
+  AffineMap all = rewriter.getMultiDimIdentityMap(rank);
+  AffineMap kept = AffineMap::get(rank, 0, all.getResults().take_front(outer),
+                                  rewriter.getContext());
+  SmallVector<AffineMap> maps(parts.size(), all);
+  maps.append(inits.size(), kept);
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::reduction);
+  std::fill_n(iterators.begin(), outer, utils::IteratorType::parallel);
+  auto generic = linalg::GenericOp::create(
+      rewriter, loc, ValueRange(inits).getTypes(), parts, inits, maps,
+      iterators, [&](OpBuilder &builder, Location loc, ValueRange values) {
+        SmallVector<Value> sums;
+        for (unsigned kind = 0; kind < FlagCounts::kinds; ++kind) {
+          Value term = takesFlags
+                           ? hasFlag(builder, loc, values[0], kind, count)
+                           : values[kind];
+          if (term.getType() != count)
+            term = arith::ExtUIOp::create(builder, loc, count, term);
+          sums.push_back(arith::AddIOp::create(builder, loc, term,
+                                               values[parts.size() + kind]));
+        }
+        linalg::YieldOp::create(builder, loc, sums);
+      });
+  return SmallVector<Value>(generic.getResults());
 }
 
 /// An operation on a tensor or on scalars.
@@ -165,7 +178,7 @@ void FlagCounter::countWhole(Operation *op, const FlagAnalysis &analysis) {
     sums = sum(loc, {flags});
   for (unsigned kind = 0; !isTensor && flags && kind < FlagCounts::kinds;
        ++kind)
-    sums.push_back(hasFlag(rewriter, loc, flags, kind));
+    sums.push_back(hasFlag(rewriter, loc, flags, kind, rewriter.getI64Type()));
   sums.resize(FlagCounts::kinds);
   for (Value &each : sums)
     if (!each)
@@ -201,7 +214,7 @@ linalg::GenericOp FlagCounter::withCounts(linalg::GenericOp generic,
   for (size_t i = 0; i < operations.size(); ++i)
     for (unsigned kind = 0; kind < (reduces ? FlagCounts::kinds : 1); ++kind) {
       maps.push_back(map);
-      inits.push_back(reduces ? zeros(loc, sizes)
+      inits.push_back(reduces ? zeros(loc, sizes, rewriter.getI64Type())
                               : tensor::EmptyOp::create(rewriter, loc, sizes,
                                                         rewriter.getI8Type())
                                     .getResult());
@@ -223,7 +236,8 @@ linalg::GenericOp FlagCounter::withCounts(linalg::GenericOp generic,
       Value before = body.addArgument(type, loc);
       yields.push_back(
           reduces ? arith::AddIOp::create(rewriter, loc, before,
-                                          hasFlag(rewriter, loc, flags, kind))
+                                          hasFlag(rewriter, loc, flags, kind,
+                                                  rewriter.getI64Type()))
                         .getResult()
                   : flags);
     }
