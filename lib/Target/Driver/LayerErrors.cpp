@@ -111,7 +111,7 @@ void LayerScale::makeFloatTables() {
 }
 
 size_t LayerScale::usedSize() const {
-  return codeCount ? size_t(1) << (32 - spareBits) : 0;
+  return codeCount ? divideCeil(uint64_t(1) << (32 - spareBits), 64) : 0;
 }
 
 /// Places first, then sums in vectors, then what is looked up.
@@ -149,7 +149,7 @@ void LayerScale::addBlock(const V *value, const V *own, const R *reference,
   if (codeCount)
     for (size_t i = 0; i < count; ++i)
       if (y[i] == y[i])
-        mark(shared.used[bit_cast<uint32_t>(float(y[i])) >> spareBits]);
+        mark(shared.used.data(), bit_cast<uint32_t>(float(y[i])) >> spareBits);
   // What fills up the block was compared as zeros.
   sums.all.compared[0] -= block - count;
   sums.own.compared[0] -= block - count;
@@ -177,9 +177,11 @@ LayerScale::addPlainBlock(const float *value, const float *own,
     sums.own.addFinite(own, reference, units);
     sums.own.compared[0] -= block - count;
   }
+  uint64_t *used = shared.used.data();
+  unsigned spare = spareBits;
   if (codeCount)
     for (size_t i = 0; i < count; ++i)
-      mark(shared.used[bit_cast<uint32_t>(value[i]) >> spareBits]);
+      mark(used, bit_cast<uint32_t>(value[i]) >> spare);
 }
 
 template <typename V, typename R>
@@ -366,10 +368,11 @@ void LayerCollector::print(size_t row, json::OStream &json) const {
   json.attribute("wasted_bits", orNull(scale.wastedBits(found.largest)));
   json.attribute("codes", scale.codes() ? json::Value(*scale.codes())
                                         : json::Value(nullptr));
+  uint64_t used = 0;
+  for (uint64_t word : found.used)
+    used += uint64_t(popcount(word));
   json.attribute("used_codes",
-                 scale.codes()
-                     ? json::Value(uint64_t(llvm::count(found.used, 1)))
-                     : json::Value(nullptr));
+                 scale.codes() ? json::Value(used) : json::Value(nullptr));
   if (scale.isKnown())
     json.attributeArray("format_exponents", [&] {
       json.value(scale.leastExponent);

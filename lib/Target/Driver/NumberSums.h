@@ -171,9 +171,13 @@ struct Binades {
   static constexpr int firstPlace = -127 - LayerErrors::firstExponent;
 };
 
-/// Marks what occurs; for several threads at once.
-inline void mark(uint8_t &used) {
-  std::atomic_ref(used).store(1, std::memory_order_relaxed);
+/// Marks what occurs, a bit for each place; for several threads at once. Nearly
+/// all places are marked already, and reading waits for no other thread.
+[[gnu::always_inline]] inline void mark(uint64_t *used, uint32_t place) {
+  std::atomic_ref word(used[place / 64]);
+  uint64_t bit = uint64_t(1) << place % 64;
+  if ((word.load(std::memory_order_relaxed) & bit) == 0) [[unlikely]]
+    word.fetch_or(bit, std::memory_order_relaxed);
 }
 
 /// True for a block of finite numbers, of which none of the reference is

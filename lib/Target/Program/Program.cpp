@@ -192,18 +192,29 @@ Error Program::call(StringRef function, ArrayRef<const host::Array *> inputs,
     arguments.push_back(*tensor);
   }
   SmallVector<numera_tensor> results(signature->outputs.size());
+  for (auto [result, array, info] :
+       llvm::zip(results, outputs, signature->outputs)) {
+    // Of another size there may be more the next time.
+    if (llvm::any_of(info.shape, [](int64_t size) { return size < 0; }))
+      continue;
+    result.data = array.bytes.get();
+    result.capacity = array.byteSize;
+  }
   char message[512];
   if (entry(function)(arguments.data(), arguments.size(), results.data(),
                       results.size(), &options, message, sizeof message) != 0)
     return createStringError(message);
 
-  outputs.clear();
-  for (const numera_tensor &result : results) {
-    host::Array &array = outputs.emplace_back();
+  outputs.resize(results.size());
+  for (auto [result, array] : llvm::zip_equal(results, outputs)) {
     array.shape.assign(result.shape, result.shape + result.rank);
     array.dtype = dtypeOf(numera_dtype(result.dtype));
-    array.byteSize = result.capacity;
-    array.bytes.reset(static_cast<std::byte *>(result.data));
+    array.byteSize = sizeOf(array.dtype);
+    for (int64_t size : array.shape)
+      array.byteSize *= size_t(size);
+    auto *bytes = static_cast<std::byte *>(result.data);
+    if (array.bytes.get() != bytes)
+      array.bytes.reset(bytes);
   }
   return Error::success();
 }

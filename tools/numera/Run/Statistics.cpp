@@ -17,21 +17,22 @@
 using namespace llvm;
 using namespace numera;
 
-/// The results of one slice without those of the model.
-using Take = function_ref<Error(size_t slice, std::vector<host::Array> &)>;
+/// Takes the results of a slice: those of the model, and the others.
+using Take = function_ref<Error(size_t slice, const std::vector<host::Array> &,
+                                MutableArrayRef<host::Array>)>;
 
-/// Runs a program once over the input. `take` gets the results of each slice
-/// and leaves those of the model.
+/// Runs a program once over the input. It has `others` results behind the
+/// model's, whose memory is used again for each slice.
 static Error observe(const Executable &executable, DataSet &data,
                      numera_options options, StringRef label, Measured &out,
-                     Take take) {
+                     size_t others, Take take) {
   using Clock = std::chrono::steady_clock;
   Clock::duration total{};
   out.outputs.clear();
   ProgramRuns scope;
   host::Progress progress(std::string_view(label), data.slices());
+  std::vector<host::Array> results;
   for (size_t slice = 0; slice < data.slices(); ++slice) {
-    std::vector<host::Array> results;
     options.sample = uint64_t(data.firstRow(slice));
     std::vector<const host::Array *> inputs = data.slice(slice);
     Clock::time_point begin = Clock::now();
@@ -39,10 +40,14 @@ static Error observe(const Executable &executable, DataSet &data,
                                                results, options))
       return error;
     total += Clock::now() - begin;
-    if (Error error = take(slice, results))
+    size_t count = results.size() - others;
+    std::vector<host::Array> own(count);
+    std::swap_ranges(own.begin(), own.end(), results.begin());
+    if (Error error =
+            take(slice, own, MutableArrayRef(results).drop_front(count)))
       return error;
     std::string error;
-    if (!data.append(slice, std::move(results), out.outputs, error))
+    if (!data.append(slice, std::move(own), out.outputs, error))
       return createStringError(error);
     progress.advance();
   }
@@ -67,15 +72,14 @@ numera::collectStatistics(const Executable &executable, DataSet &data,
                           const Registry &registry) {
   StatisticsCollector collector(rows);
   Measured counted;
-  auto take = [&](size_t, std::vector<host::Array> &results) -> Error {
-    if (rows.empty())
-      return Error::success();
-    collector.add(results.back().data<int64_t>());
-    results.pop_back();
+  auto take = [&](size_t, const std::vector<host::Array> &,
+                  MutableArrayRef<host::Array> counts) -> Error {
+    if (!rows.empty())
+      collector.add(counts.back().data<int64_t>());
     return Error::success();
   };
-  if (Error error =
-          observe(executable, data, options, "counting", counted, take))
+  if (Error error = observe(executable, data, options, "counting", counted,
+                            rows.empty() ? 0 : 1, take))
     return std::move(error);
   if (Error error = checkBits(counted.outputs, expected))
     return std::move(error);
@@ -91,23 +95,21 @@ static numera_tensor tensorOf(host::Array &array) {
   return tensor;
 }
 
-static void takeLayers(std::vector<host::Array> &results,
-                       LayerCollector &layers) {
-  auto first =
-      results.end() - ptrdiff_t(layers.getRows().size() * LayerRow::results);
-  layers.add(map_to_vector(make_range(first, results.end()), tensorOf));
-  results.erase(first, results.end());
+static size_t resultsOf(const LayerCollector &layers) {
+  return layers.getRows().size() * LayerRow::results;
 }
 
 Error numera::collectLayers(const Executable &executable, DataSet &data,
                             numera_options options, LayerCollector &layers,
                             const std::vector<host::Array> &expected) {
   Measured shown;
-  auto take = [&](size_t, std::vector<host::Array> &results) -> Error {
-    takeLayers(results, layers);
+  auto take = [&](size_t, const std::vector<host::Array> &,
+                  MutableArrayRef<host::Array> rows) -> Error {
+    layers.add(map_to_vector(rows, tensorOf));
     return Error::success();
   };
-  if (Error error = observe(executable, data, options, "layers", shown, take))
+  if (Error error = observe(executable, data, options, "layers", shown,
+                            resultsOf(layers), take))
     return error;
   return checkBits(shown.outputs, expected);
 }
@@ -116,8 +118,9 @@ Error numera::executeWithLayers(const Executable &executable,
                                 const Executable &plain, DataSet &data,
                                 numera_options options, LayerCollector &layers,
                                 Measured &out) {
-  auto take = [&](size_t slice, std::vector<host::Array> &results) -> Error {
-    takeLayers(results, layers);
+  auto take = [&](size_t slice, const std::vector<host::Array> &own,
+                  MutableArrayRef<host::Array> rows) -> Error {
+    layers.add(map_to_vector(rows, tensorOf));
     if (slice > 0)
       return Error::success();
     std::vector<host::Array> expected;
@@ -125,10 +128,11 @@ Error numera::executeWithLayers(const Executable &executable,
     if (Error error = plain.program->call(plain.function.name,
                                           data.slice(slice), expected, options))
       return error;
-    return checkBits(results, expected);
+    return checkBits(own, expected);
   };
   return observe(executable, data, options,
-                 executable.program->metadata().format, out, take);
+                 executable.program->metadata().format, out, resultsOf(layers),
+                 take);
 }
 
 using Row = std::vector<std::string>;

@@ -41,9 +41,9 @@ struct LayerErrors {
   /// Numbers of the reference by exponent, from `firstExponent` on.
   static constexpr int firstExponent = -1074;
   std::vector<uint64_t> exponents;
-  /// 1 for each number that occurred, by its first bits as an f32; of formats
-  /// of 16 bits at most.
-  std::vector<uint8_t> used;
+  /// A bit for each number that occurred, by its first bits as an f32; of
+  /// formats of 16 bits at most.
+  std::vector<uint64_t> used;
 
   /// All but exponents and marks.
   void operator+=(const LayerErrors &other);

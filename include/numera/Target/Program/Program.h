@@ -40,7 +40,8 @@ public:
   const FunctionSignature *find(llvm::StringRef function) const;
 
   /// Calls a function. The program checks shapes and element types, and its
-  /// message becomes the error. `outputs` is replaced.
+  /// message becomes the error. `outputs` is replaced; results of known sizes
+  /// go where it holds those of an earlier call.
   llvm::Error call(llvm::StringRef function,
                    llvm::ArrayRef<const host::Array *> inputs,
                    std::vector<host::Array> &outputs,
