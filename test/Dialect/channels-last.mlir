@@ -178,3 +178,51 @@ func.func @rest(%image: tensor<1x3x9x9xf32>, %filter: tensor<16x3x2x2xf32>)
   } -> tensor<1x16x8x8xindex>
   return %4, %5, %6, %8 : tensor<f32>, tensor<1x16x10x10xf32>, tensor<1x16x8x8xf32>, tensor<1x16x8x8xindex>
 }
+
+// Results of one number may lie in any order, the same for all of them: two
+// images of channels do as they are computed, one beside an argument does not.
+// CHECK-LABEL: @any_order
+// CHECK-SAME: -> (tensor<1x8x8x16xf32> {numera.any_order = 0 : i64}, tensor<1x8x8x16xf32> {numera.any_order = 0 : i64}, tensor<1x16x8x8xf32> {numera.any_order = 1 : i64}, tensor<1x16x8x8xf32> {numera.any_order = 1 : i64})
+// CHECK: %[[SUM:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<1x8x8x16xf32>)
+// CHECK: %[[TURNED:.*]] = linalg.transpose ins(%[[SUM]]
+// CHECK: %[[TWICE:.*]] = linalg.generic {{.*}} ins(%[[SUM]]
+// CHECK: return %[[SUM]], %[[TWICE]], %[[TURNED]], %arg2
+func.func @any_order(%image: tensor<1x3x9x9xf32>, %filter: tensor<16x3x2x2xf32>, %other: tensor<1x16x8x8xf32>)
+    -> (tensor<1x16x8x8xf32> {numera.any_order = 0 : i64}, tensor<1x16x8x8xf32> {numera.any_order = 0 : i64},
+        tensor<1x16x8x8xf32> {numera.any_order = 1 : i64}, tensor<1x16x8x8xf32> {numera.any_order = 1 : i64}) {
+  %zero = arith.constant 0.0 : f32
+  %0 = tensor.empty() : tensor<1x16x8x8xf32>
+  %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32>
+  %2 = linalg.generic {indexing_maps = [#image, #filter, #sum],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%image, %filter : tensor<1x3x9x9xf32>, tensor<16x3x2x2xf32>) outs(%1 : tensor<1x16x8x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %acc: f32):
+    %5 = numera.mac %a, %b, %acc : f32
+    linalg.yield %5 : f32
+  } -> tensor<1x16x8x8xf32>
+  %3 = linalg.generic {indexing_maps = [#each, #each], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%2 : tensor<1x16x8x8xf32>) outs(%0 : tensor<1x16x8x8xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %5 = arith.addf %a, %a : f32
+    linalg.yield %5 : f32
+  } -> tensor<1x16x8x8xf32>
+  return %2, %3, %2, %other : tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>
+}
+
+// A size that is known only when the program runs is asked for by its place.
+// CHECK-LABEL: @any_order_of_any_size
+// CHECK-SAME: -> (tensor<1x16x?x8xf32> {numera.any_order = 0 : i64})
+func.func @any_order_of_any_size(%image: tensor<1x3x?x9xf32>, %filter: tensor<16x3x2x2xf32>, %init: index)
+    -> (tensor<1x16x?x8xf32> {numera.any_order = 0 : i64}) {
+  %zero = arith.constant 0.0 : f32
+  %0 = tensor.empty(%init) : tensor<1x16x?x8xf32>
+  %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<1x16x?x8xf32>) -> tensor<1x16x?x8xf32>
+  %2 = linalg.generic {indexing_maps = [#image, #filter, #sum],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%image, %filter : tensor<1x3x?x9xf32>, tensor<16x3x2x2xf32>) outs(%1 : tensor<1x16x?x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %acc: f32):
+    %5 = numera.mac %a, %b, %acc : f32
+    linalg.yield %5 : f32
+  } -> tensor<1x16x?x8xf32>
+  return %2 : tensor<1x16x?x8xf32>
+}

@@ -232,6 +232,9 @@ LogicalResult Compiler::retype(ModuleOp module, const CompileOptions &options,
         if (!options.outputAs.empty())
           retypeOptions.outputAs = options.outputAs;
         passes.addPass(createRetypePass(resolved.policy, retypeOptions));
+        // The filters that a layer and its copy have in common.
+        if (options.showLayers)
+          passes.addPass(createCSEPass());
       },
       errors, &warned);
   for (auto [rule, operations] :

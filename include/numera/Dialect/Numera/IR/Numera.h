@@ -125,6 +125,10 @@ inline constexpr llvm::StringLiteral drawsAttribute = "numera.draws";
 /// had, whose codes they are, for callers.
 inline constexpr llvm::StringLiteral dtypeAttribute = "numera.dtype";
 
+/// A number on results of a function whose elements may lie in any order of
+/// their dimensions, the same for all that have the number.
+inline constexpr llvm::StringLiteral anyOrderAttribute = "numera.any_order";
+
 /// The attribute of a function whose last arguments are destinations. For each
 /// original result it has unit, if the function still returns it, or an array
 /// with two numbers for each dimension: the argument and its dimension with the

@@ -54,8 +54,10 @@ def NumeraChannelsLast : Pass<"numera-channels-last"> {
     *Before:* convolutions whose images have channels before rows and columns,
     as ONNX and PyTorch write them, and what is computed of their results.
     *After:* these values have their channels last, until one is returned or
-    goes where only the written order will do: there it is transposed. Loops go
-    over the same elements, and each sum has its steps in the same order, so no
+    goes where only the written order will do: there it is transposed. Results
+    with one number in `numera.any_order` are returned as they lie, if all of
+    them lie alike, and the sizes that are not known stay in their places. Loops
+    go over the same elements, and each sum has its steps in the same order, so no
     result changes. Constants are laid out anew where they are read along
     channels.
 

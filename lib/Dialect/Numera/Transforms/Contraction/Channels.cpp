@@ -62,6 +62,26 @@ std::optional<Channels> rangeOf(AffineMap map, ArrayRef<unsigned> loops) {
   return count > 0 ? std::optional(Channels{first, count}) : std::nullopt;
 }
 
+std::pair<SmallVector<ReassociationIndices>, Channels>
+moveGroups(ArrayRef<ReassociationIndices> groups, Channels smaller) {
+  unsigned first = 0, count = 0;
+  for (auto [i, group] : llvm::enumerate(groups)) {
+    if (i < smaller.first)
+      first += unsigned(group.size());
+    else if (smaller.contains(unsigned(i)))
+      count += unsigned(group.size());
+  }
+  SmallVector<ReassociationIndices> moved;
+  int64_t next = 0;
+  for (int64_t i : smaller.order(groups.size())) {
+    ReassociationIndices group;
+    for (size_t k = 0; k < groups[size_t(i)].size(); ++k)
+      group.push_back(next++);
+    moved.push_back(group);
+  }
+  return {moved, Channels{first, count}};
+}
+
 /// True if a factor is read through a window.
 static bool hasWindow(AffineMap map) {
   return llvm::any_of(map.getResults(), [](AffineExpr expr) {
@@ -112,7 +132,10 @@ static unsigned countEnds(func::FuncOp function) {
     auto generic = dyn_cast<linalg::GenericOp>(op);
     return generic && generic.getNumReductionLoops() == 0;
   };
-  auto ends = llvm::count_if(function.getResultTypes(), isImage);
+  int64_t ends = 0;
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    ends += isImage(function.getResultTypes()[i]) &&
+            !function.getResultAttr(i, anyOrderAttribute);
   ends += llvm::count_if(function.getArguments(), [&](BlockArgument argument) {
     return isImage(argument.getType()) &&
            llvm::any_of(argument.getUsers(), isElementwise);

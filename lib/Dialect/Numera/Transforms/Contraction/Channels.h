@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 
 namespace numera {
 
@@ -61,6 +62,11 @@ std::optional<llvm::SmallVector<unsigned>> loopsOf(mlir::AffineMap map,
 /// The dimensions that go through the loops, if they are side by side.
 std::optional<Channels> rangeOf(mlir::AffineMap map,
                                 llvm::ArrayRef<unsigned> loops);
+
+/// Which dimensions of a larger shape each of a smaller one stands for, once
+/// both are moved, and the channels of the larger.
+std::pair<llvm::SmallVector<mlir::ReassociationIndices>, Channels>
+moveGroups(llvm::ArrayRef<mlir::ReassociationIndices> groups, Channels smaller);
 
 /// The loops of the filters of a convolution: those of the result that the
 /// image does not have. Empty for any other operation.

@@ -63,6 +63,8 @@ private:
   Value knownIn(Value value, Channels channels);
   Value emptyIn(Value value, Channels channels);
   void replace(Operation *op, Value twin, Channels channels);
+  /// Returns what may lie in any order as it does.
+  void returnAsTheyLie(func::FuncOp function);
   /// What a twin is made of, in the written order.
   Value inWrittenOrder(Location loc, const Twin &twin, RankedTensorType type);
 
@@ -214,29 +216,6 @@ void Mover::visit(tensor::PadOp pad) {
   replace(pad, moved, channels);
 }
 
-/// Which dimensions of a larger shape each of a smaller one stands for, once
-/// both are moved, and the channels of the larger; none if channels and other
-/// dimensions are one.
-static std::optional<std::pair<SmallVector<ReassociationIndices>, Channels>>
-moveGroups(ArrayRef<ReassociationIndices> groups, Channels smaller) {
-  unsigned first = 0, count = 0;
-  for (auto [i, group] : llvm::enumerate(groups)) {
-    if (i < smaller.first)
-      first += unsigned(group.size());
-    else if (smaller.contains(unsigned(i)))
-      count += unsigned(group.size());
-  }
-  SmallVector<ReassociationIndices> moved;
-  int64_t next = 0;
-  for (int64_t i : smaller.order(groups.size())) {
-    ReassociationIndices group;
-    for (size_t k = 0; k < groups[size_t(i)].size(); ++k)
-      group.push_back(next++);
-    moved.push_back(group);
-  }
-  return std::pair(moved, Channels{first, count});
-}
-
 void Mover::visit(tensor::CollapseShapeOp collapse) {
   const Twin *twin = twinOf(collapse.getSrc());
   if (!twin)
@@ -261,7 +240,7 @@ void Mover::visit(tensor::CollapseShapeOp collapse) {
   auto moved = moveGroups(groups, channels);
   Value value = tensor::CollapseShapeOp::create(
       rewriter, collapse.getLoc(), channels.move(collapse.getResultType()),
-      twin->value, moved->first);
+      twin->value, moved.first);
   replace(collapse, value, channels);
 }
 
@@ -270,11 +249,11 @@ void Mover::visit(tensor::ExpandShapeOp expand) {
   if (!twin)
     return;
   auto moved = moveGroups(expand.getReassociationIndices(), twin->channels);
-  Channels channels = moved->second;
+  Channels channels = moved.second;
   SmallVector<OpFoldResult> sizes = expand.getMixedOutputShape();
   Value value = tensor::ExpandShapeOp::create(
       rewriter, expand.getLoc(), channels.move(expand.getResultType()),
-      twin->value, moved->first, channels.move(ArrayRef<OpFoldResult>(sizes)));
+      twin->value, moved.first, channels.move(ArrayRef<OpFoldResult>(sizes)));
   replace(expand, value, channels);
 }
 
@@ -394,6 +373,37 @@ Value Mover::inWrittenOrder(Location loc, const Twin &twin,
       ->getResult(0);
 }
 
+void Mover::returnAsTheyLie(func::FuncOp function) {
+  Operation *exit = function.back().getTerminator();
+  llvm::MapVector<Attribute, SmallVector<OpOperand *>> together;
+  for (OpOperand &result : exit->getOpOperands())
+    if (Attribute number = function.getResultAttr(result.getOperandNumber(),
+                                                  anyOrderAttribute))
+      together[number].push_back(&result);
+  SmallVector<Type> types(function.getResultTypes());
+  for (auto &[number, results] : together) {
+    const Twin *first = twinOf(results.front()->get());
+    // Callers know sizes by their places.
+    auto keepsSizes = [](RankedTensorType type, Channels channels) {
+      return llvm::none_of(type.getShape().drop_front(channels.first),
+                           ShapedType::isDynamic);
+    };
+    if (!llvm::all_of(results, [&](OpOperand *result) {
+          const Twin *twin = twinOf(result->get());
+          return twin && twin->channels == first->channels &&
+                 keepsSizes(cast<RankedTensorType>(result->get().getType()),
+                            twin->channels);
+        }))
+      continue;
+    for (OpOperand *result : results) {
+      result->set(twinOf(result->get())->value);
+      types[result->getOperandNumber()] = result->get().getType();
+    }
+  }
+  function.setFunctionType(
+      rewriter.getFunctionType(function.getArgumentTypes(), types));
+}
+
 void Mover::move(func::FuncOp function) {
   SmallVector<Operation *> ops;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -403,6 +413,8 @@ void Mover::move(func::FuncOp function) {
   });
   for (Operation *op : ops)
     visit(op);
+  if (function.getBody().hasOneBlock())
+    returnAsTheyLie(function);
   for (auto &[value, twin] : llvm::reverse(twins)) {
     Operation *op = value.getDefiningOp();
     if (!op->use_empty()) {

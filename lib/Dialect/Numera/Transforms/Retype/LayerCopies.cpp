@@ -213,9 +213,65 @@ void LayerCopies::returnRows() {
     }
   }
   SmallVector<unsigned> places(results.size(), own);
-  SmallVector<DictionaryAttr> attributes(results.size());
+  // Its elements are summed, in whatever order they lie.
+  SmallVector<DictionaryAttr> attributes;
+  for (unsigned i = 0; i < results.size(); ++i)
+    attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
+        anyOrderAttribute, builder.getI64IntegerAttr(i / LayerRow::results))));
   (void)function.insertResults(places, results, attributes);
   setLayerRows(function, described);
+}
+
+/// Moves `op` to the end of what is in order, behind what it reads.
+static void putInOrder(Operation *op, llvm::DenseSet<Operation *> &isInOrder) {
+  // Depth first, without recursion: models have long chains.
+  SmallVector<Operation *> path = {op};
+  while (!path.empty()) {
+    Operation *next = path.back();
+    size_t known = path.size();
+    if (!isInOrder.contains(next)) {
+      llvm::SetVector<Value> read = readBy(next);
+      for (Value value : llvm::reverse(read)) {
+        Operation *before = value.getDefiningOp();
+        if (before && before->getBlock() == op->getBlock() &&
+            !isInOrder.contains(before))
+          path.push_back(before);
+      }
+    }
+    if (path.size() > known)
+      continue;
+    path.pop_back();
+    if (isInOrder.insert(next).second)
+      next->moveBefore(op->getBlock()->getTerminator());
+  }
+}
+
+static void orderByRows(func::FuncOp function) {
+  size_t rows = countLayerRows(function);
+  if (rows == 0)
+    return;
+  // Checks first, then rows, then what the function returned before.
+  SmallVector<Operation *> last;
+  for (Operation &op : function.front().without_terminator())
+    if (!isMemoryEffectFree(&op))
+      last.push_back(&op);
+  OperandRange results = function.front().getTerminator()->getOperands();
+  size_t own = results.size() - rows * LayerRow::results;
+  for (OperandRange part : {results.drop_front(own), results.take_front(own)})
+    for (Value value : part)
+      if (Operation *op = value.getDefiningOp())
+        last.push_back(op);
+  // What no result needs reads others, too.
+  for (Operation &op : function.front().without_terminator())
+    last.push_back(&op);
+  llvm::DenseSet<Operation *> isInOrder;
+  for (Operation *op : last)
+    putInOrder(op, isInOrder);
+}
+
+void orderByRows(ModuleOp module) {
+  for (auto function : module.getOps<func::FuncOp>())
+    orderByRows(function);
 }
 
 } // namespace numera

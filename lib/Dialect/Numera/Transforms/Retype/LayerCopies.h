@@ -60,6 +60,11 @@ private:
   llvm::SmallVector<Row> rows;
 };
 
+/// Puts the operations of functions with rows in the order of their rows: what
+/// compares a layer with the reference stands beside the layer, while its
+/// numbers are in the cache. When random bits have their ids.
+void orderByRows(mlir::ModuleOp module);
+
 } // namespace numera
 
 #endif // NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_RETYPE_LAYERCOPIES_H

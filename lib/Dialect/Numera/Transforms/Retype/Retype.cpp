@@ -103,7 +103,10 @@ public:
           << "format '" << policies.ofModel().format.spelling()
           << "' replaces nothing: the model's floats are " << notReplaced
           << "; see --replace";
-    return assignRandomBits(module);
+    if (failed(assignRandomBits(module)))
+      return failure();
+    orderByRows(module);
+    return success();
   }
 
 private:

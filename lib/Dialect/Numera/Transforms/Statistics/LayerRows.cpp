@@ -27,6 +27,11 @@ void setLayerRows(func::FuncOp function, ArrayRef<LayerRow> rows) {
   function->setAttr(attributeName, builder.getArrayAttr(entries));
 }
 
+size_t countLayerRows(func::FuncOp function) {
+  auto entries = function->getAttrOfType<ArrayAttr>(attributeName);
+  return entries ? entries.size() : 0;
+}
+
 std::vector<LayerRow> takeLayerRows(func::FuncOp function) {
   std::vector<LayerRow> rows;
   auto entries = function->getAttrOfType<ArrayAttr>(attributeName);

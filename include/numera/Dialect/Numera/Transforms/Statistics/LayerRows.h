@@ -27,6 +27,8 @@ struct LayerRow {
 
 /// Notes rows on the function.
 void setLayerRows(mlir::func::FuncOp function, llvm::ArrayRef<LayerRow> rows);
+/// How many there are.
+size_t countLayerRows(mlir::func::FuncOp function);
 /// Takes them off again; empty where there are none.
 std::vector<LayerRow> takeLayerRows(mlir::func::FuncOp function);
 
