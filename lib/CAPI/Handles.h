@@ -16,6 +16,9 @@
 
 struct NumeraRegistry {
   numera::Registry registry;
+  /// Text that was read, with its name and directory: without libraries, all
+  /// that the registry has besides the built-in formats.
+  std::vector<std::string> sources = {};
   /// Conversions of arrays that were compiled for it.
   mutable numera::CastCache casts;
 };

@@ -9,6 +9,8 @@
 #include "numera/Target/Check/Proofs.h"
 #include "numera/Target/Libraries/Examine/Libraries.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstring>
 #include <dlfcn.h>
@@ -53,19 +55,32 @@ static int load(NumeraRegistry *registry, char **error,
   return 1;
 }
 
+static int loadText(NumeraRegistry *registry, StringRef yaml, StringRef name,
+                    StringRef directory, char **error) {
+  if (!load(registry, error, [&](Registry &loaded, raw_ostream &errors) {
+        return loaded.loadText(yaml, name, directory, errors);
+      }))
+    return 0;
+  for (StringRef text : {yaml, name, directory})
+    registry->sources.push_back(text.str());
+  return 1;
+}
+
 int numeraRegistryLoadFile(NumeraRegistry *registry, const char *path,
                            char **error) {
+  auto file = MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (file)
+    return loadText(registry, (*file)->getBuffer(), path,
+                    sys::path::parent_path(path), error);
   return load(registry, error, [&](Registry &loaded, raw_ostream &errors) {
-    return loaded.load(path, errors);
+    return loaded.load(path, errors); // which says why it cannot be read
   });
 }
 
 int numeraRegistryLoadText(NumeraRegistry *registry, const char *yaml,
                            const char *name, const char *directory,
                            char **error) {
-  return load(registry, error, [&](Registry &loaded, raw_ostream &errors) {
-    return loaded.loadText(yaml, name, directory, errors);
-  });
+  return loadText(registry, yaml, name, directory, error);
 }
 
 int numeraLoadPlugin(const char *path, char **error) {

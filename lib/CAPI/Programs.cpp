@@ -3,6 +3,7 @@
 // Compilations and programs of numera-c/Numera.h.
 
 #include "Handles.h"
+#include "Keys.h"
 #include "Options.h"
 #include "numera/Target/Driver/Emit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -15,19 +16,12 @@ using namespace numera;
 // ---- compiling -------------------------------------------------------------
 
 namespace {
-/// A file, or MLIR in memory.
-struct Model {
-  StringRef name;
-  StringRef text = {};
-  bool isText = false;
-};
-
 /// A model on its way to a program.
 class Compilation {
 public:
   Compilation(const NumeraRegistry *registry, const char *const *options,
               char **error)
-      : registry(registry->registry), compiler(registry->registry),
+      : handle(*registry), registry(registry->registry), given(options),
         error(error) {
     clear(error);
     std::string message;
@@ -39,8 +33,8 @@ public:
   bool lower(const Model &model) {
     raw_string_ostream errors(message);
     if (load(model, errors) &&
-        succeeded(compiler.lower(*module, options->compile, resolved, functions,
-                                 errors)))
+        succeeded(compiler->lower(*module, options->compile, resolved,
+                                  functions, errors)))
       return true;
     return report(message);
   }
@@ -50,7 +44,7 @@ public:
     std::string message, text;
     raw_string_ostream errors(message), stream(text);
     if (!load(model, errors) ||
-        failed(compiler.lowerTo(*module, stage, options->compile, errors))) {
+        failed(compiler->lowerTo(*module, stage, options->compile, errors))) {
       report(message);
       return nullptr;
     }
@@ -71,7 +65,38 @@ public:
     return 1;
   }
 
-  NumeraProgram *program() {
+  /// The program, from the cache if it is there.
+  NumeraProgram *program(const Model &model) {
+    if (!options)
+      return nullptr;
+    ProgramCache cache(machine());
+    if (!addTo(cache, handle, model, given, options->compile))
+      return lower(model) ? made(nullptr, {}) : nullptr;
+    if (NumeraProgram *kept = find(cache))
+      return kept;
+    std::shared_ptr<void> lock = cache.lock();
+    if (NumeraProgram *kept = find(cache))
+      return kept;
+    if (!lower(model))
+      return nullptr;
+    return made(&cache, [&] { // files have not changed since
+      ProgramCache again(machine());
+      return addTo(again, handle, model, given, options->compile) &&
+             again.key() == cache.key();
+    });
+  }
+
+private:
+  NumeraProgram *find(const ProgramCache &cache) {
+    std::unique_ptr<Program> found = cache.find(message);
+    if (!found)
+      return nullptr;
+    std::string metadata = printMetadata(found->metadata());
+    return new NumeraProgram{std::move(found), std::move(metadata), message};
+  }
+
+  /// What was lowered as a program, which goes into the cache, if there is one.
+  NumeraProgram *made(const ProgramCache *cache, function_ref<bool()> isStill) {
     CPUOptions host = cpu();
     DeviceCode device;
     if (isForGPU()) {
@@ -82,23 +107,25 @@ public:
       device = std::move(*code);
       host.device = &device;
     }
-    auto made = Program::compile(*module, functions, registry, host);
-    if (!made)
-      return fail(error, made.takeError());
-    std::string metadata = printMetadata((*made)->metadata());
-    return new NumeraProgram{std::move(*made), std::move(metadata), message,
+    auto program = cache ? cache->compile(*module, functions, registry, host,
+                                          message, isStill)
+                         : Program::compile(*module, functions, registry, host);
+    if (!program)
+      return fail(error, program.takeError());
+    std::string metadata = printMetadata((*program)->metadata());
+    return new NumeraProgram{std::move(*program), std::move(metadata), message,
                              std::move(resolved.counts),
                              std::move(resolved.layers)};
   }
 
-private:
   bool load(const Model &model, raw_ostream &errors) {
     if (!options)
       return false;
     StringRef weights = options->compile.safetensors;
+    compiler.emplace(registry);
     module = model.isText
-                 ? compiler.loadText(model.text, model.name, errors, weights)
-                 : compiler.load(model.name, errors, weights);
+                 ? compiler->loadText(model.text, model.name, errors, weights)
+                 : compiler->load(model.name, errors, weights);
     return bool(module);
   }
   /// Unless something has been said before.
@@ -107,12 +134,22 @@ private:
       fail(error, message);
     return false;
   }
+  /// Of cpu(), what is known before a model is read.
+  CPUOptions machine() const {
+    CPUOptions made;
+    made.cpu = options->compile.cpu;
+    made.optimization = unsigned(options->compile.optimization);
+    made.codeCache = options->compile.codeCache;
+    return made;
+  }
   CPUOptions cpu() const {
     return cpuOptions(options->compile, resolved, options->seed);
   }
 
+  const NumeraRegistry &handle;
   const Registry &registry;
-  Compiler compiler;
+  const char *const *given; ///< the options as they were
+  std::optional<Compiler> compiler;
   char **error;
   std::optional<ModelOptions> options;
   std::string message; ///< of a lowering: warnings if it went well
@@ -125,8 +162,7 @@ private:
 static NumeraProgram *compile(const NumeraRegistry *registry,
                               const Model &model, const char *const *options,
                               char **error) {
-  Compilation compilation(registry, options, error);
-  return compilation.lower(model) ? compilation.program() : nullptr;
+  return Compilation(registry, options, error).program(model);
 }
 
 NumeraProgram *numeraCompileFile(const NumeraRegistry *registry,

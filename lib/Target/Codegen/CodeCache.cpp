@@ -3,12 +3,21 @@
 #include "CodeCache.h"
 #include "Support/Process.h"
 
+#include "mlir/IR/Verifier.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Support/CachePruning.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 
+#include <chrono>
+#include <fcntl.h>
+#include <gnu/libc-version.h>
 #include <link.h>
+#include <sys/file.h>
+#include <thread>
+#include <unistd.h>
 
 using namespace llvm;
 using namespace numera;
@@ -87,12 +96,15 @@ std::string CodeCache::placeOf(StringRef place) {
 CodeCache::CodeCache(StringRef place)
     : folder(placeOf(place), prefix.str(), "") {
   std::string own = buildIdOf(CodeCache::placeOf),
-              llvm = buildIdOf(WriteBitcodeToFile);
-  isUsed = !folder.path().empty() && !own.empty() && !llvm.empty();
-  compiler.add("numera code 1").add(own).add(llvm);
+              llvm = buildIdOf(WriteBitcodeToFile),
+              mlir = buildIdOf(mlir::verify);
+  isUsed =
+      !folder.path().empty() && !own.empty() && !llvm.empty() && !mlir.empty();
+  compiler.add("numera code 2").add(own).add(llvm).add(mlir);
+  compiler.add(gnu_get_libc_version());
 }
 
-std::unique_ptr<MemoryBuffer> CodeCache::find(const Fingerprint &part) const {
+std::unique_ptr<MemoryBuffer> CodeCache::find(StringRef part) const {
   Expected<std::unique_ptr<MemoryBuffer>> object = folder.find(part);
   if (!object) {
     consumeError(object.takeError());
@@ -110,20 +122,59 @@ std::unique_ptr<MemoryBuffer> CodeCache::find(const Fingerprint &part) const {
   return std::move(*object);
 }
 
-void CodeCache::keep(const Fingerprint &part, StringRef object) const {
+void CodeCache::keep(StringRef part, StringRef object) const {
   if (Error error = folder.keep(part, object))
     return consumeError(std::move(error));
-  uint64_t mebibytes = usualMebibytes;
-  if (auto size = sys::Process::GetEnv("NUMERA_CODE_CACHE_SIZE"))
-    if (StringRef(*size).getAsInteger(10, mebibytes))
-      mebibytes = usualMebibytes;
   CachePruningPolicy policy;
   // To look through a folder takes longer than to write a file.
   policy.Interval = std::chrono::minutes(1);
   policy.Expiration = std::chrono::hours(0); // none
-  policy.MaxSizeBytes = std::max(mebibytes, uint64_t{1}) << 20;
+  policy.MaxSizeBytes = capacity();
   pruneCache(folder.path(), policy);
 }
+
+uint64_t CodeCache::capacity() {
+  uint64_t mebibytes = usualMebibytes;
+  if (auto size = sys::Process::GetEnv("NUMERA_CODE_CACHE_SIZE"))
+    if (StringRef(*size).getAsInteger(10, mebibytes))
+      mebibytes = usualMebibytes;
+  return std::max(mebibytes, uint64_t{1}) << 20;
+}
+
+// ---- one at a time
+
+/// There are few files, so that they do not add up; a process that ends leaves
+/// its lock.
+CodeCache::Lock::Lock(const CodeCache &cache, StringRef part) {
+  using namespace std::chrono_literals;
+  const std::string &folder = cache.folder.path();
+  if (sys::fs::create_directories(folder, /*IgnoreExisting=*/true,
+                                  sys::fs::owner_all))
+    return;
+  SmallString<128> path(folder);
+  sys::path::append(path, part.take_front(2) + ".lock");
+  file = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  auto end = std::chrono::steady_clock::now() + 1min;
+  while (file >= 0 && flock(file, LOCK_EX | LOCK_NB)) {
+    if ((errno == EWOULDBLOCK || errno == EINTR) &&
+        std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(5ms);
+      continue;
+    }
+    close(file);
+    file = -1;
+  }
+}
+
+CodeCache::Lock::~Lock() {
+  if (file < 0)
+    return;
+  // A process that was forked meanwhile has the file open as well.
+  flock(file, LOCK_UN);
+  close(file);
+}
+
+// ---- what goes into a part
 
 void numera::addTo(Fingerprint &part, const Module &module) {
   SmallVector<char, 0> bytes;

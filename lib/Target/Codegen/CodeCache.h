@@ -8,9 +8,9 @@
 #define NUMERA_LIB_TARGET_CODEGEN_CODECACHE_H
 
 #include "Support/CacheFolder.h"
+#include "Support/Fingerprint.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
-#include <optional>
 
 namespace numera {
 
@@ -29,12 +29,28 @@ public:
   /// The compiler's own, to which that of a part is added.
   Fingerprint begin() const { return compiler; }
 
-  /// An object; null where there is none, or none that is whole.
-  std::unique_ptr<llvm::MemoryBuffer> find(const Fingerprint &part) const;
+  /// An object, by the digits of what it is made from; null where there is
+  /// none, or none that is whole.
+  std::unique_ptr<llvm::MemoryBuffer> find(llvm::StringRef part) const;
   /// If the folder cannot be written, nothing is kept. Once a minute, what was
   /// used least recently is removed until the rest takes at most
   /// NUMERA_CODE_CACHE_SIZE MiB.
-  void keep(const Fingerprint &part, llvm::StringRef object) const;
+  void keep(llvm::StringRef part, llvm::StringRef object) const;
+  /// The bytes of NUMERA_CODE_CACHE_SIZE.
+  static uint64_t capacity();
+
+  /// While it lives, no other process or thread that asks has the same part. It
+  /// is not worth waiting for long: then both make it.
+  class Lock {
+  public:
+    Lock(const CodeCache &cache, llvm::StringRef part);
+    ~Lock();
+    Lock(const Lock &) = delete;
+
+  private:
+    int file =
+        -1; ///< none: there is no folder to write to, or no more patience
+  };
 
 private:
   CacheFolder folder;

@@ -28,6 +28,8 @@ struct Compiled {
 /// A program as objects.
 struct ObjectCode {
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
+  /// What each is kept under (CodeCache.h); empty unless all are.
+  std::vector<std::string> keys;
   std::vector<std::string> nativeLibraries; ///< as Compiled has them
   /// What runs when the program is loaded in memory and when it is unloaded.
   bool hasInitializer = false, hasFinalizer = false;

@@ -80,7 +80,7 @@ static std::optional<ProofRecord> parse(StringRef lines) {
 }
 
 std::optional<ProofRecord> ProofCache::find(const Fingerprint &about) const {
-  Expected<std::unique_ptr<MemoryBuffer>> lines = folder.find(about);
+  Expected<std::unique_ptr<MemoryBuffer>> lines = folder.find(about.digits());
   if (!lines) {
     warnings << "numera: warning: " << toString(lines.takeError())
              << "; remove it\n";
@@ -113,7 +113,7 @@ void ProofCache::keep(const Fingerprint &about, const ProofRecord &record) {
       return consumeError(digits.takeError());
     stream << "file " << *digits << ' ' << file << '\n';
   }
-  if (Error error = folder.keep(about, lines)) {
+  if (Error error = folder.keep(about.digits(), lines)) {
     isUsable = false;
     warnings << "numera: warning: proofs cannot be kept for the next run: "
              << toString(std::move(error)) << '\n';

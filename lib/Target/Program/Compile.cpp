@@ -129,6 +129,7 @@ private:
     unsigned version;
     size_t job = 0; ///< of PartJobs
     std::unique_ptr<MemoryBuffer> kept;
+    std::string key = {}; ///< what it is kept under
   };
 
   Error prepare(unsigned version) {
@@ -237,15 +238,13 @@ private:
     return about.add(uint64_t(options.optimization));
   }
 
-  std::unique_ptr<MemoryBuffer> find(const CodeCache &cache,
-                                     const Fingerprint &about) {
+  std::unique_ptr<MemoryBuffer> find(const CodeCache &cache, StringRef key) {
     StepScope step(options.times, "look up");
-    return cache.find(about);
+    return cache.find(key);
   }
-  void keep(const CodeCache &cache, const Fingerprint &about,
-            const MemoryBuffer &object) {
+  void keep(const CodeCache &cache, StringRef key, const MemoryBuffer &object) {
     StepScope step(options.times, "keep");
-    cache.keep(about, object.getBuffer());
+    cache.keep(key, object.getBuffer());
   }
 
   /// Into memory, for a program that stays in this process.
@@ -283,8 +282,10 @@ private:
   /// Finds the code of parts, or begins to make it.
   void startParts(const CodeCache &cache, PartJobs &jobs) {
     for (Kernel &kernel : kernels) {
-      if (cache.isOn())
-        kernel.kept = find(cache, about(cache, kernel));
+      if (cache.isOn()) {
+        kernel.key = about(cache, kernel).digits();
+        kernel.kept = find(cache, kernel.key);
+      }
       if (!kernel.kept)
         kernel.job = jobs.start(kernel.part, kernel.version);
     }
@@ -304,9 +305,11 @@ private:
           return object.takeError();
         kernel.kept = std::move(*object);
         if (cache.isOn())
-          keep(cache, about(cache, kernel), *kernel.kept);
+          keep(cache, kernel.key, *kernel.kept);
       }
       code.objects.push_back(std::move(kernel.kept));
+      if (!code.keys.empty())
+        code.keys.push_back(std::move(kernel.key));
     }
     if (!hasObjectOfConstants())
       return Error::success();
@@ -339,11 +342,13 @@ private:
         addTo(about, *module);
       }
     }
-    if (std::unique_ptr<MemoryBuffer> kept = find(cache, about))
+    std::string key = about.digits();
+    code.keys = {key};
+    if (std::unique_ptr<MemoryBuffer> kept = find(cache, key))
       return kept;
     auto object = make();
     if (object)
-      keep(cache, about, **object);
+      keep(cache, key, **object);
     return object;
   }
 

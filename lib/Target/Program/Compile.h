@@ -10,6 +10,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "numera/Registry/Registry.h"
 #include "numera/Target/Codegen/CPUOptions.h"
+#include "numera/Target/Program/Program.h"
 
 namespace numera {
 
@@ -24,6 +25,10 @@ compileModule(mlir::ModuleOp lowered,
 llvm::Expected<ObjectCode> compileObjects(
     mlir::ModuleOp lowered, llvm::ArrayRef<FunctionSignature> functions,
     const Registry &registry, const CPUOptions &options, Caller caller);
+
+/// The program of Caller::Process, in this process.
+llvm::Expected<std::unique_ptr<Program>> loadProgram(ObjectCode code,
+                                                     StepTimes *times);
 
 } // namespace numera
 

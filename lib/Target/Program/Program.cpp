@@ -115,9 +115,14 @@ Program::compile(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
       compileObjects(lowered, functions, registry, options, Caller::Process);
   if (!code)
     return code.takeError();
-  StepScope step(options.times, "load");
-  numera::Metadata metadata = std::move(code->metadata);
-  Expected<std::unique_ptr<LoadedProgram>> loaded = load(std::move(*code));
+  return loadProgram(std::move(*code), options.times);
+}
+
+Expected<std::unique_ptr<Program>> numera::loadProgram(ObjectCode code,
+                                                       StepTimes *times) {
+  StepScope step(times, "load");
+  numera::Metadata metadata = std::move(code.metadata);
+  Expected<std::unique_ptr<LoadedProgram>> loaded = load(std::move(code));
   if (!loaded)
     return loaded.takeError();
   auto program = std::make_unique<CompiledProgram>(std::move(*loaded),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "CacheFolder.h"
+#include "Fingerprint.h"
 #include "Process.h"
 
 #include "llvm/ADT/SmallString.h"
@@ -10,19 +11,18 @@
 using namespace llvm;
 using namespace numera;
 
-std::string CacheFolder::pathOf(const Fingerprint &about) const {
+std::string CacheFolder::pathOf(StringRef about) const {
   SmallString<128> path(folder);
-  sys::path::append(path, prefix + about.digits() + suffix);
+  sys::path::append(path, prefix + about + suffix);
   return path.str().str();
 }
 
-static std::string lastLine(StringRef content, const Fingerprint &about) {
-  return "sum " + Fingerprint().add(content).add(about.digits()).digits() +
-         "\n";
+static std::string lastLine(StringRef content, StringRef about) {
+  return "sum " + Fingerprint().add(content).add(about).digits() + "\n";
 }
 
 Expected<std::unique_ptr<MemoryBuffer>>
-CacheFolder::find(const Fingerprint &about) const {
+CacheFolder::find(StringRef about) const {
   if (folder.empty())
     return nullptr;
   std::string path = pathOf(about);
@@ -37,7 +37,7 @@ CacheFolder::find(const Fingerprint &about) const {
   return MemoryBuffer::getMemBufferCopy(content, path);
 }
 
-Error CacheFolder::keep(const Fingerprint &about, StringRef content) const {
+Error CacheFolder::keep(StringRef about, StringRef content) const {
   if (folder.empty())
     return createStringError("neither XDG_CACHE_HOME nor HOME names a folder");
   if (std::error_code code = sys::fs::create_directories(

@@ -7,8 +7,7 @@
 #ifndef NUMERA_LIB_TARGET_SUPPORT_CACHEFOLDER_H
 #define NUMERA_LIB_TARGET_SUPPORT_CACHEFOLDER_H
 
-#include "Fingerprint.h"
-
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <memory>
@@ -17,22 +16,23 @@ namespace numera {
 
 class CacheFolder {
 public:
-  /// A file's name is `prefix`, the digits of its fingerprint, and `suffix`. An
-  /// empty path is no folder: nothing is found, and keeping fails.
+  /// A file's name is `prefix`, the digits of its fingerprint, which `about` is
+  /// below, and `suffix`. An empty path is no folder: nothing is found, and
+  /// keeping fails.
   CacheFolder(std::string path, std::string prefix, std::string suffix)
       : folder(std::move(path)), prefix(std::move(prefix)),
         suffix(std::move(suffix)) {}
 
   const std::string &path() const { return folder; }
-  std::string pathOf(const Fingerprint &about) const;
+  std::string pathOf(llvm::StringRef about) const;
 
   /// What was kept; null where there is nothing. An error says that the file is
   /// corrupt.
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
-  find(const Fingerprint &about) const;
+  find(llvm::StringRef about) const;
 
   /// Makes the folder, too, for its user alone.
-  llvm::Error keep(const Fingerprint &about, llvm::StringRef content) const;
+  llvm::Error keep(llvm::StringRef about, llvm::StringRef content) const;
 
 private:
   std::string folder, prefix, suffix;
