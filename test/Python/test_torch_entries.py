@@ -293,6 +293,30 @@ def test_an_entry_that_is_none_is_replaced(empty):
         assert path.read_bytes() != content
 
 
+def test_what_was_used_longest_ago_goes(monkeypatch, empty):
+    monkeypatch.setenv("NUMERA_CODE_CACHE_SIZE", "1")
+    empty.mkdir()
+    others = {"weights.pt", "notes"}
+    for name in others:
+        (empty / name).write_bytes(bytes(2_000_000))
+        os.utime(empty / name, (0, 0))
+    for age, name in enumerate(("c.entry", "b.mlir", "a.entry", "00.lock")):
+        (empty / name).write_bytes(bytes(400_000))
+        os.utime(empty / name, (100 - age, 100 - age))
+    assert _cache.read(empty / "a.entry") == bytes(400_000)  # used just now
+    assert _cache.read(empty / "d.entry") is None
+    _cache.write(empty / "new.entry", bytes(400_000))
+    assert {each.name for each in empty.iterdir()} == {
+        *("a.entry", "new.entry", "00.lock", "timestamp"),
+        *others,
+    }
+    _cache.write(empty / "next.entry", bytes(400_000))  # looked at once a minute
+    assert (empty / "a.entry").exists()
+    os.utime(empty / "timestamp", (0, 0))
+    _cache.write(empty / "last.entry", bytes(600_000))
+    assert {each.name for each in empty.glob("*.entry")} == {"next.entry", "last.entry"}
+
+
 def test_off_keeps_nothing(monkeypatch, empty):
     monkeypatch.setenv("NUMERA_CODE_CACHE", "off")
     step(nn.Linear(6, 6), torch.randn(8, 6))

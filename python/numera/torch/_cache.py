@@ -14,6 +14,7 @@ import hashlib
 import os
 import pathlib
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
@@ -24,9 +25,12 @@ from torch._subclasses.fake_tensor import unset_fake_temporarily
 from numera.torch import _linalg
 from numera.torch._keys import versions
 
-__all__ = ["folder", "made_of", "write"]
+__all__ = ["folder", "made_of", "read", "write"]
 
 Made = TypeVar("Made")
+
+# How files begin that are not written to their end.
+_TEMPORARY = "numera-"
 
 
 def made_of(
@@ -43,11 +47,11 @@ def made_of(
         return text, compile(text)
     key = _key(graph, names)
     path = place / f"{key}.mlir"
-    known = _read(path)
+    known = _text(path)
     if known is not None:
         return known, compile(known)
     with _alone(place, key):
-        known = _read(path)
+        known = _text(path)
         text = known or _linalg.to_linalg(graph, names=names)
         try:
             return text, compile(text)
@@ -57,11 +61,11 @@ def made_of(
                     write(path, text.encode())
 
 
-def _read(path: pathlib.Path) -> str | None:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return None
+def _text(path: pathlib.Path) -> str | None:
+    content = read(path)
+    with contextlib.suppress(UnicodeDecodeError):
+        return None if content is None else content.decode()
+    return None
 
 
 @contextlib.contextmanager
@@ -87,17 +91,57 @@ def folder() -> pathlib.Path | None:
     return pathlib.Path(base) / "numera" / "torch"
 
 
+def read(path: pathlib.Path) -> bytes | None:
+    """What a file of the folder has, or None. The last use decides what goes."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None
+    with contextlib.suppress(OSError):  # a cache may be read-only
+        os.utime(path)
+    return content
+
+
 def write(path: pathlib.Path, content: bytes) -> None:
-    """Completely or not at all, whoever else writes."""
+    """Completely or not at all, whoever else writes. Once a minute, what was used
+    longest ago goes until the rest fits."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle, made = tempfile.mkstemp(dir=path.parent)
+    handle, made = tempfile.mkstemp(prefix=_TEMPORARY, dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
         os.replace(made, path)
     except BaseException:
-        os.unlink(made)
+        with contextlib.suppress(FileNotFoundError):  # it was taken for old
+            os.unlink(made)
         raise
+    stamp = path.parent / "timestamp"
+    with contextlib.suppress(OSError):
+        if not stamp.exists() or time.time() - stamp.stat().st_mtime >= 60:
+            stamp.touch()
+            _prune(path.parent)
+
+
+def _prune(place: pathlib.Path) -> None:
+    """Down to NUMERA_CODE_CACHE_SIZE MiB, as the code cache has it for its own.
+
+    Other files in the folder are somebody else's.
+    """
+    size = os.environ.get("NUMERA_CODE_CACHE_SIZE", "")
+    limit = max(int(size) if size.isdecimal() else 256, 1) << 20
+    files = []
+    for each in place.iterdir():
+        with contextlib.suppress(OSError):  # another process prunes, too
+            if each.suffix in (".mlir", ".entry") or each.name.startswith(_TEMPORARY):
+                found = each.stat()
+                files.append((found.st_mtime_ns, found.st_size, each))
+    total = sum(size for _, size, _ in files)
+    for _, size, each in sorted(files):
+        if total <= limit:
+            return
+        with contextlib.suppress(OSError):
+            each.unlink()
+        total -= size
 
 
 def _key(graph: fx.GraphModule, names: Callable[[fx.Node], str]) -> str:

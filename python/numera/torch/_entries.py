@@ -164,8 +164,8 @@ def find(
     if folder is None or key is None:
         return None, None
     entry = None
-    with contextlib.suppress(OSError):
-        content = (folder / f"{key}.entry").read_bytes()
+    content = _cache.read(folder / f"{key}.entry")
+    if content is not None:
         try:
             entry = pickle.loads(content)
         except Exception as error:  # noqa: BLE001 - what is no entry is replaced
