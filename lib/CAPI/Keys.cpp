@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
 #include "Keys.h"
+#include "numera/Import/ONNX.h"
 #include "numera/Registry/Formats/Plugin.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -20,21 +20,20 @@ static bool isPlain(const Registry &registry, const CompileOptions &options) {
          !options.countStatusFlags && !options.showLayers && !options.observe;
 }
 
-/// Whether tensors of an ONNX model may lie in other files: then a key of their
-/// `external_data` is in it, and Protocol Buffers have texts as they are.
-static bool mayHaveOthers(StringRef path) {
-  ErrorOr<std::unique_ptr<MemoryBuffer>> file = MemoryBuffer::getFile(
-      path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  return !file || (*file)->getBuffer().contains("location");
-}
-
-/// A model's file, and the one beside it that may have its weights.
+/// A model's file, and those that have its weights.
 static bool addModel(ProgramCache &cache, StringRef path,
                      const CompileOptions &options) {
-  bool isONNX = path.ends_with(".onnx");
-  if ((isONNX && mayHaveOthers(path)) || !cache.addFile(path))
+  cache.add(sys::path::extension(path));
+  if (!cache.addFile(path))
     return false;
-  if (isONNX || !options.safetensors.empty())
+  if (path.ends_with(".onnx")) {
+    auto files = externalFilesOf(path);
+    return files && all_of(*files, [&](const auto &each) {
+             cache.add(each.first);
+             return cache.addFile(each.second);
+           });
+  }
+  if (!options.safetensors.empty())
     return true;
   SmallString<128> beside(path);
   sys::path::replace_extension(beside, "safetensors");
@@ -54,11 +53,13 @@ bool numera::addTo(ProgramCache &cache, const NumeraRegistry &registry,
   cache.add(utostr(registry.sources.size()));
   for (StringRef text : registry.sources)
     cache.add(text);
-  cache.add(model.name);
   if (!options.safetensors.empty() && !cache.addFile(options.safetensors))
     return false;
   cache.add(model.isText ? "text" : "file");
-  if (model.isText)
-    return cache.add(model.text), true;
+  if (model.isText) {
+    cache.add(model.name);
+    cache.add(model.text);
+    return true;
+  }
   return addModel(cache, model.name, options);
 }

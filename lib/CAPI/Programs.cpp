@@ -79,7 +79,11 @@ public:
       return kept;
     if (!lower(model))
       return nullptr;
-    return made(&cache, [&] { // files have not changed since
+    return made(&cache, [&] {
+      // A file that is found under another name has another one in warnings,
+      // and it may have changed meanwhile.
+      if (!model.isText && !message.empty())
+        return false;
       ProgramCache again(machine());
       return addTo(again, handle, model, given, options->compile) &&
              again.key() == cache.key();

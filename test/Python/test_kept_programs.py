@@ -70,8 +70,9 @@ def field(number, value):
     return bytes([number << 3 | 2]) + bytes([len(value)]) + value
 
 
-def model(add, path, external=None):
-    """An ONNX model of x + add, which may lie in a file of its own."""
+def model(add, path, external=None, is_constant=False):
+    """An ONNX model of x + add, which may lie in a file of its own; an initializer
+    or the value of a node."""
     data = np.full(4, add, "f4").tobytes()
     content = field(9, data)
     if external:
@@ -82,7 +83,12 @@ def model(add, path, external=None):
     shape = field(1, 1) + field(2, field(1, field(1, 4)))
     value = [field(1, name) + field(2, field(1, shape)) for name in "xy"]
     node = field(1, "x") + field(1, "plus") + field(2, "y") + field(4, "Add")
-    graph = field(1, node) + field(2, "g") + field(5, plus)
+    if is_constant:
+        value_of = field(1, "value") + field(5, plus) + b"\xa0\x01\x04"
+        constant = field(2, "plus") + field(4, "Constant") + field(5, value_of)
+        graph = field(1, constant) + field(1, node) + field(2, "g")
+    else:
+        graph = field(1, node) + field(2, "g") + field(5, plus)
     graph += field(11, value[0]) + field(12, value[1])
     path.write_bytes(field(1, 8) + field(7, graph) + field(8, field(2, 17)))
     return path
@@ -188,13 +194,39 @@ def test_a_format_that_is_another_now_has_other_bits(tmp_path):
     assert (results[0] != results[1]).any()
 
 
+@pytest.mark.parametrize("is_constant", [False, True])
 @pytest.mark.parametrize("external", [None, "weights.bin"])
-def test_a_model_that_is_another_now(folder, tmp_path, external):
+def test_a_model_that_is_another_now(folder, tmp_path, external, is_constant):
     for add in (1, 2, 1):
-        program = numera.compile(model(add, tmp_path / "m.onnx", external))
+        path = model(add, tmp_path / "m.onnx", external, is_constant)
+        program = numera.compile(path)
         assert program(np.zeros(4, "f4")).tolist() == [add] * 4
-    # The weights of a file that is not the model's own are not known beforehand.
-    assert len(programs(folder)) == (0 if external else 2)
+    assert len(programs(folder)) == 2
+    if external:
+        (tmp_path / external).unlink()
+        with pytest.raises(numera.Error, match="cannot read its external data"):
+            numera.compile(path)
+
+
+def test_a_file_may_have_another_name(folder, tmp_path):
+    path = model(1, tmp_path / "m.onnx")
+    (tmp_path / "other").mkdir()
+    other = model(1, tmp_path / "other" / "n.onnx")
+    for each in (path, other, path.read_bytes(), path.read_bytes()):
+        assert numera.compile(each)(np.zeros(4, "f4")).tolist() == [1] * 4
+    assert len(programs(folder)) == 1
+
+
+def test_a_pipe_is_read_once(folder, tmp_path):
+    path = tmp_path / "model.mlir"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_text, args=(TEXT,))
+    writer.start()
+    x, w = inputs()
+    got = numera.compile(path, format="posit8")(x, w)
+    writer.join()
+    np.testing.assert_array_equal(got, numera.compile(TEXT, format="posit8")(x, w))
+    assert len(programs(folder)) == 1  # of the text
 
 
 @pytest.mark.parametrize("beside", [True, False])

@@ -28,6 +28,9 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include <map>
+#include <optional>
+#include <string>
 
 namespace numera {
 
@@ -49,6 +52,11 @@ mlir::OwningOpRef<mlir::ModuleOp> importONNX(llvm::StringRef bytes,
                                              llvm::StringRef name,
                                              llvm::StringRef folder,
                                              mlir::MLIRContext *context);
+
+/// The files with external data of the tensors of a model: what the model calls
+/// them, and where they are. No value where that cannot be told of all.
+std::optional<std::map<std::string, std::string>>
+externalFilesOf(llvm::StringRef path);
 
 } // namespace numera
 

@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: MIT
 //===----------------------------------------------------------------------===//
 #include "External.h"
+#include "numera/Import/ONNX.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include <climits>
+#include <google/protobuf/stubs/logging.h>
 #include <onnx/onnx_pb.h>
 
 using namespace mlir;
@@ -96,3 +99,71 @@ readExternal(const onnx::TensorProto &proto, StringRef folder, Report report) {
 }
 
 } // namespace numera::importer
+
+// ---- which files those are
+
+namespace {
+/// Visits all tensors of a model, at any depth.
+class Files {
+public:
+  explicit Files(StringRef folder) : folder(folder) {}
+
+  bool add(const onnx::GraphProto &graph) {
+    return all(graph.initializer()) && all(graph.sparse_initializer()) &&
+           all(graph.node());
+  }
+  bool add(const onnx::FunctionProto &function) { return all(function.node()); }
+  template <typename List> bool all(const List &list) {
+    return llvm::all_of(list, [&](const auto &each) { return add(each); });
+  }
+
+  std::map<std::string, std::string> found;
+
+private:
+  bool add(const onnx::NodeProto &node) { return all(node.attribute()); }
+  bool add(const onnx::AttributeProto &attribute) {
+    return add(attribute.t()) && add(attribute.sparse_tensor()) &&
+           add(attribute.g()) && all(attribute.tensors()) &&
+           all(attribute.sparse_tensors()) && all(attribute.graphs());
+  }
+  bool add(const onnx::SparseTensorProto &tensor) {
+    return add(tensor.values()) && add(tensor.indices());
+  }
+  bool add(const onnx::TensorProto &tensor) {
+    if (tensor.data_location() != onnx::TensorProto::EXTERNAL)
+      return true;
+    numera::importer::Place place;
+    auto silent = [](const Twine &) { return failure(); };
+    if (failed(numera::importer::readPlace(tensor, place, silent)))
+      return false;
+    std::optional<std::string> file =
+        numera::importer::within(folder, place.file);
+    if (file)
+      found[place.file] = std::move(*file);
+    return file.has_value();
+  }
+
+  StringRef folder;
+};
+} // namespace
+
+std::optional<std::map<std::string, std::string>>
+numera::externalFilesOf(StringRef path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return std::nullopt;
+  // Most models have none: the key of an entry of `external_data` would be in
+  // them as it is.
+  StringRef bytes = (*buffer)->getBuffer();
+  Files files(llvm::sys::path::parent_path(path));
+  if (!bytes.contains("location"))
+    return files.found;
+  google::protobuf::LogSilencer silence;
+  onnx::ModelProto model;
+  if (bytes.size() > INT_MAX ||
+      !model.ParseFromArray(bytes.data(), int(bytes.size())) ||
+      !files.add(model.graph()) || !files.all(model.functions()))
+    return std::nullopt;
+  return files.found;
+}

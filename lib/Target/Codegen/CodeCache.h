@@ -39,8 +39,9 @@ public:
   /// The bytes of NUMERA_CODE_CACHE_SIZE.
   static uint64_t capacity();
 
-  /// While it lives, no other process or thread that asks has the same part. It
-  /// is not worth waiting for long: then both make it.
+  /// While it lives, no other process or thread that asks has the same part, or
+  /// another whose first two digits are the same. It is not worth waiting for
+  /// long: then both make it.
   class Lock {
   public:
     Lock(const CodeCache &cache, llvm::StringRef part);
@@ -48,8 +49,8 @@ public:
     Lock(const Lock &) = delete;
 
   private:
-    int file =
-        -1; ///< none: there is no folder to write to, or no more patience
+    /// -1: there is no folder to write to, or no more patience.
+    int file = -1;
   };
 
 private:

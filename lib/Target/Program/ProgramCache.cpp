@@ -9,6 +9,7 @@
 #include "Compile.h"
 #include "Link/LargeConstants.h"
 
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 
 using namespace llvm;
@@ -48,6 +49,9 @@ bool ProgramCache::isOn() const { return state->isOn; }
 void ProgramCache::add(StringRef text) { state->about.add(text); }
 
 bool ProgramCache::addFile(StringRef path) {
+  // What a pipe gives, it gives once.
+  if (!sys::fs::is_regular_file(path))
+    return false;
   ErrorOr<std::unique_ptr<MemoryBuffer>> file = MemoryBuffer::getFile(
       path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (file)
