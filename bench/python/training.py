@@ -12,7 +12,8 @@ both take their turn, and Numera's over PyTorch's: below 1, Numera is faster. Wi
 --threads 2, leave taskset out. With --first, a row has the seconds of the first step
 in place of these, and Numera's in a process after that; each model and backend has a
 process of its own, and the first of them an empty cache. PyTorch's `aot_eager`, which
-traces a model and compiles nothing, is a bound of the latter.
+traces a model and compiles nothing, is a bound of the former, and `eager`, which has
+Dynamo alone, of the latter.
 """
 
 import argparse
@@ -149,8 +150,9 @@ def first(model, form, backend):
 
 
 def firsts(models, formats):
-    print("| model | format | first step | in a second process | aot_eager |\n|---|---|---|---|---|",
-          flush=True)
+    backends = ("numera", "numera", "aot_eager", "eager")
+    names = ("model", "format", "first step", "in a second process", *backends[2:])
+    print(f"| {' | '.join(names)} |\n|{'---|' * len(names)}", flush=True)
 
     def seconds(*words):
         command = [sys.executable, __file__, "--of", *words]
@@ -160,7 +162,7 @@ def firsts(models, formats):
         for name in formats:
             with tempfile.TemporaryDirectory() as folder:
                 os.environ["XDG_CACHE_HOME"] = folder
-                found = [seconds(model, name, each) for each in ("numera", "numera", "aot_eager")]
+                found = [seconds(model, name, each) for each in backends]
             print(f"| {model} | {name} | {' | '.join(f'{each:.3g}' for each in found)} |", flush=True)
 
 
