@@ -397,5 +397,6 @@ include "numera/Dialect/Numera/Transforms/DevicePasses.td"
 include "numera/Dialect/Numera/Transforms/LoopPasses.td"
 include "numera/Dialect/Numera/Transforms/LoweringPasses.td"
 include "numera/Dialect/Numera/Transforms/RetypePasses.td"
+include "numera/Dialect/Numera/Transforms/TablePasses.td"
 
 #endif // NUMERA_DIALECT_NUMERA_TRANSFORMS_PASSES
