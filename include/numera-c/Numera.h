@@ -27,7 +27,7 @@ extern "C" {
 #define NUMERA_C_API __attribute__((visibility("default")))
 
 /** The version of this interface: grows when functions are added. */
-#define NUMERA_C_VERSION 2
+#define NUMERA_C_VERSION 3
 
 /** Formats, libraries and lowerings. */
 typedef struct NumeraRegistry NumeraRegistry;
@@ -35,6 +35,8 @@ typedef struct NumeraRegistry NumeraRegistry;
 typedef struct NumeraProgram NumeraProgram;
 /** A compiled conversion of arrays. */
 typedef struct NumeraCast NumeraCast;
+/** How far the layers of a function were from f32. */
+typedef struct NumeraLayers NumeraLayers;
 
 /** NUMERA_C_VERSION of the library, which may be newer than the header. */
 NUMERA_C_API int numeraApiVersion(void);
@@ -181,7 +183,8 @@ NUMERA_C_API int numeraCastRun(const NumeraCast *cast, int32_t rank,
  *          format, accumulate, rounding, random-bits, overflow, seed,
  *          output-as, function, target (cpu, nvptx), cpu, optimization,
  *          code-cache, gpu and cuda-path, as the options of `numera compile`;
- *          count=flags, for numeraProgramStatistics, or count=layers, for
+ *          count=flags, for numeraProgramStatistics, count=rows, for
+ *          numeraLayersCreate (target=cpu), or count=layers, for
  *          numeraProgramLayers; and quires=0,2, for functions that return,
  *          behind their results, the quires that these results were rounded
  *          from: i64 with one dimension more, of the words that
@@ -276,6 +279,26 @@ NUMERA_C_API char *numeraProgramLayers(const NumeraProgram *program,
                                        const char *function,
                                        const numera_tensor *results,
                                        size_t result_count, char **error);
+
+/**
+ * The same of a program that was compiled with the option count=rows, which has
+ * no further outputs: each of its calls hands over what a layer makes when it
+ * is made, so that no layer's memory outlives its use. `threads` measure it, 0:
+ * as many as there are processors. The program must outlive it.
+ */
+NUMERA_C_API NumeraLayers *numeraLayersCreate(const NumeraProgram *program,
+                                              const NumeraRegistry *registry,
+                                              const char *function,
+                                              uint32_t threads, char **error);
+NUMERA_C_API void numeraLayersDestroy(NumeraLayers *layers);
+/**
+ * Sets show_row of `options`: what calls of the function with these options
+ * hand over is added up, one call at a time.
+ */
+NUMERA_C_API void numeraLayersCollect(NumeraLayers *layers,
+                                      numera_options *options);
+/** JSON, as numeraProgramLayers; free it with numeraStringFree. */
+NUMERA_C_API char *numeraLayersPrint(const NumeraLayers *layers);
 
 #ifdef __cplusplus
 }

@@ -29,8 +29,16 @@ struct NumeraProgram {
   std::string warnings = {};
   /// What the last output of functions counts, by their names.
   std::map<std::string, llvm::SmallVector<numera::FlagCounts>> counts = {};
-  /// The layers that the last outputs of functions show.
+  /// The layers that functions show, as their last outputs or in calls.
   std::map<std::string, std::vector<numera::LayerRow>> layers = {};
+  bool returnsLayers = false;
+};
+
+struct NumeraLayers {
+  NumeraLayers(llvm::ArrayRef<numera::LayerRow> rows,
+               const numera::Registry &registry, unsigned threads)
+      : collector(rows, registry, threads) {}
+  numera::LayerCollector collector;
 };
 
 namespace numera {

@@ -70,7 +70,7 @@ std::optional<ModelOptions> numera::readOptions(const char *const *list,
       {"optimization", &compile.optimization, {"0", "1", "2", "3"}},
       {"code-cache", &compile.codeCache},
       {"gpu", &compile.gpu},
-      {"count", &count, {"flags", "layers"}},
+      {"count", &count, {"flags", "layers", "rows"}},
       {"cuda-path", &options.gpu.cudaPath}};
   SmallVector<StringRef> names;
   for (const Key &key : keys)
@@ -100,7 +100,12 @@ std::optional<ModelOptions> numera::readOptions(const char *const *list,
     return std::nullopt;
   }
   compile.countStatusFlags = count == "flags";
-  compile.showLayers = count == "layers";
+  compile.showRows = count == "rows";
+  compile.showLayers = count == "layers" || compile.showRows;
+  if (compile.showRows && compile.target != "cpu") {
+    error = "option 'count' is 'rows', expected target=cpu, or count=layers";
+    return std::nullopt;
+  }
   if (!compile.gpu.empty())
     options.gpu.gpu = compile.gpu;
   return options;

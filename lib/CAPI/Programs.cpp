@@ -117,9 +117,12 @@ private:
     if (!program)
       return fail(error, program.takeError());
     std::string metadata = printMetadata((*program)->metadata());
-    return new NumeraProgram{std::move(*program), std::move(metadata), message,
+    return new NumeraProgram{std::move(*program),
+                             std::move(metadata),
+                             message,
                              std::move(resolved.counts),
-                             std::move(resolved.layers)};
+                             std::move(resolved.layers),
+                             !options->compile.showRows};
   }
 
   bool load(const Model &model, raw_ostream &errors) {
@@ -291,29 +294,5 @@ char *numeraProgramStatistics(const NumeraProgram *program,
   json::OStream json(stream);
   json.object(
       [&] { printStatistics(collector.finish(registry->registry), json); });
-  return strdup(text.c_str());
-}
-
-char *numeraProgramLayers(const NumeraProgram *program,
-                          const NumeraRegistry *registry, const char *function,
-                          const numera_tensor *results, size_t result_count,
-                          char **error) {
-  clear(error);
-  auto found = program->layers.find(function);
-  if (found == program->layers.end())
-    return fail(error, "function '" + std::string(function) +
-                           "' shows no layers; compile it with count=layers");
-  size_t count = found->second.size() * LayerRow::results;
-  if (result_count < count)
-    return fail(error, "function '" + std::string(function) + "' has " +
-                           std::to_string(count) +
-                           " results for its layers, found " +
-                           std::to_string(result_count));
-  LayerCollector layers(found->second, registry->registry, /*threads=*/0);
-  layers.add(ArrayRef(results, result_count).take_back(count));
-  std::string text;
-  raw_string_ostream stream(text);
-  json::OStream json(stream);
-  json.object([&] { layers.print(json); });
   return strdup(text.c_str());
 }

@@ -40,6 +40,7 @@ void numera::registerAll(mlir::DialectRegistry &dialects,
   mlir::registerAllExtensions(dialects);
   dialects.insert<NumeraDialect>();
   registerNumeraBufferization(dialects);
+  registerShowRowBufferization(dialects);
   if (formats)
     dialects.addExtension(mlir::TypeID::get<AttachRegistry>(),
                           std::make_unique<AttachRegistry>(std::move(formats)));

@@ -79,6 +79,8 @@ class Function:
         self.program = program
         self._target = target
         self._seed = seed
+        self.layers: _numera.Layers | None = None
+        """Collects what calls show of layers."""
         self.name: str = entry["name"]
         self.inputs = _tensors(entry["inputs"], "arg")
         self.outputs = _tensors(entry["outputs"], "result")
@@ -167,6 +169,7 @@ class Function:
                 seed,
                 step,
                 sample,
+                self.layers,
             )
         except TypeError:
             check_whole(threads=threads, seed=seed, step=step, sample=sample)

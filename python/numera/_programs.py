@@ -234,11 +234,32 @@ class Program:
     ) -> list[dict[str, Any]]:
         """Of several calls together: inputs and options of each."""
         model = self._known("layers")
+        on_device = self.target.startswith("nvptx")
         if self._showing is None:
-            self._showing = model.compile("count=layers")
+            self._showing = model.compile(f"count={'layers' if on_device else 'rows'}")
+        if on_device:
+            return self._returned_layers(self._showing, function, calls)
+        name = self._named(function)
+        layers = None
+        for inputs, options in calls:
+            if layers is None:
+                threads = options.get("threads", 0)
+                layers = _numera.Layers(self._showing, model.registry, name, threads)
+            call = self._function_of(self._showing, name)
+            call.layers = layers
+            call(*inputs, **options)
+        return _layers(layers.print()) if layers else []
+
+    def _returned_layers(
+        self,
+        program: _numera.Program,
+        function: str | None,
+        calls: Iterable[tuple[Sequence[Any], Mapping[str, Any]]],
+    ) -> list[dict[str, Any]]:
+        """The same of a program for a GPU, which returns what layers make."""
         parts = []
         for inputs, options in calls:
-            name, results = self._observe(self._showing, function, inputs, options)
+            name, results = self._observe(program, function, inputs, options)
             if not results:
                 return []  # it only moves numbers
             parts.append(results)
@@ -247,8 +268,19 @@ class Program:
                 np.concatenate([np.ravel(each) for each in same])
                 for same in zip(*parts)
             ]
-        found = self._showing.layers(model.registry, name, results)
-        return cast("list[dict[str, Any]]", json.loads(found)["layers"])
+        return _layers(program.layers(self._known("layers").registry, name, results))
+
+    def _named(self, function: str | None) -> str:
+        name = function or self._only.name
+        if name not in self.functions:
+            raise Error(f"no function '{name}'")
+        return name
+
+    def _function_of(self, program: _numera.Program, name: str) -> Function:
+        """The function as `program` has it."""
+        entries = json.loads(program.metadata)["functions"]
+        (entry,) = (entry for entry in entries if entry["name"] == name)
+        return Function(program, entry, self.seed, self.target)
 
     def _observe(
         self,
@@ -259,14 +291,10 @@ class Program:
     ) -> tuple[str, list[np.ndarray]]:
         """The function's name, and all results that it has in `program`; none
         where these are the function's own."""
-        name = function or self._only.name
-        if name not in self.functions:
-            raise Error(f"no function '{name}'")
-        entries = json.loads(program.metadata)["functions"]
-        (entry,) = (entry for entry in entries if entry["name"] == name)
-        if len(entry["outputs"]) == len(self.functions[name].outputs):
+        name = self._named(function)
+        call = self._function_of(program, name)
+        if len(call.outputs) == len(self.functions[name].outputs):
             return name, []
-        call = Function(program, entry, self.seed, self.target)
         results = call(*inputs, **options)
         return name, [np.asarray(result) for result in results]
 
@@ -288,6 +316,10 @@ class Program:
     def __repr__(self) -> str:
         functions = ", ".join(map(str, self.functions.values()))
         return f"<numera.Program in {self._metadata['format']}: {functions}>"
+
+
+def _layers(text: str) -> list[dict[str, Any]]:
+    return cast("list[dict[str, Any]]", json.loads(text)["layers"])
 
 
 def compile(

@@ -189,15 +189,41 @@ static void setTypes(std::vector<numera_tensor> &tensors,
   }
 }
 
+/// What calls of a function show of its layers.
+class Layers {
+public:
+  Layers(const Program &program, const Registry &registry,
+         const std::string &function, uint32_t threads) {
+    char *error = nullptr;
+    layers = numeraLayersCreate(program.get(), registry.get(), function.c_str(),
+                                threads, &error);
+    if (!layers)
+      throwError(error);
+  }
+  Layers(const Layers &) = delete;
+  ~Layers() { numeraLayersDestroy(layers); }
+
+  void collect(numera_options &options) {
+    numeraLayersCollect(layers, &options);
+  }
+  std::string print() const {
+    return takeString(numeraLayersPrint(layers), /*error=*/nullptr);
+  }
+
+private:
+  NumeraLayers *layers;
+};
+
 /// The results of a function, which `outputs` has memory for, unless it is
 /// empty. `types` has the numbers of types that NumPy lends as integers, or 0,
-/// for inputs and for outputs; or nothing.
+/// for inputs and for outputs; or nothing. `layers` collects, unless it is
+/// null.
 static nb::list call(const Program &program, const std::string &function,
                      const std::vector<Input> &inputs,
                      const std::vector<Output> &outputs, size_t outputCount,
                      const std::vector<std::vector<int32_t>> &types,
                      uint32_t threads, uint64_t seed, uint64_t step,
-                     uint64_t sample) {
+                     uint64_t sample, Layers *layers) {
   std::vector<numera_tensor> arguments, results;
   for (size_t i = 0; i < inputs.size(); ++i)
     arguments.push_back(tensorOf(inputs[i], i));
@@ -214,6 +240,8 @@ static nb::list call(const Program &program, const std::string &function,
   options.seed = seed;
   options.step = step;
   options.sample = sample;
+  if (layers)
+    layers->collect(options);
   SignalWatch signals;
   signals.watch(options);
   char *error = nullptr;
@@ -376,7 +404,13 @@ void bindPrograms(nb::module_ &module) {
       .def("call", &call, nb::arg("function"), nb::arg("inputs"),
            nb::arg("outputs"), nb::arg("output_count"), nb::arg("types"),
            nb::arg("threads"), nb::arg("seed"), nb::arg("step"),
-           nb::arg("sample"));
+           nb::arg("sample"), nb::arg("layers").none() = nb::none());
+  nb::class_<Layers>(module, "Layers", "What calls show of layers.")
+      .def(nb::init<const Program &, const Registry &, const std::string &,
+                    uint32_t>(),
+           nb::arg("program"), nb::arg("registry"), nb::arg("function"),
+           nb::arg("threads"), nb::keep_alive<1, 2>())
+      .def("print", &Layers::print, "The errors of all calls together, JSON.");
   nb::class_<Call>(module, "Call", "Calls of a function by addresses.")
       .def(nb::init<
                const Program &, std::string,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The call that runs in a thread: where numera_host_fail returns to, and which
-// threads a parallel loop may use.
+// The call that runs in a thread: where numera_host_fail returns to, which
+// threads a parallel loop may use, and what the caller asked for.
 
 #ifndef NUMERA_RUNTIME_HOST_CALLCONTEXT_H
 #define NUMERA_RUNTIME_HOST_CALLCONTEXT_H
@@ -23,9 +23,8 @@ struct CallContext {
   Roomy<jmp_buf> escape;
   const char *volatile message = nullptr; ///< of numera_host_fail
   CopyResult *copy = nullptr;             ///< of numera_host_copy_with
-  void *stream = nullptr;                 ///< the caller's (numera_options)
-  int (*interrupt)(void *) = nullptr;     ///< the caller's (numera_options)
-  void *interruptContext = nullptr;
+  /// Of the call of a function, in the thread that calls; null in others.
+  const numera_options *options = nullptr;
   Team *team = nullptr; ///< null: parallel loops run in this thread alone
   CallContext *outer = nullptr; ///< that this one runs in, in the same thread
   OpenBlocks memory = {};
@@ -59,7 +58,9 @@ private:
 
 /// Ends what runs in this thread if its caller wants that.
 inline void stopIfInterrupted(const CallContext &running) {
-  if (running.interrupt && running.interrupt(running.interruptContext))
+  const numera_options *options = running.options;
+  if (options && options->interrupt &&
+      options->interrupt(options->interrupt_context))
     numera_host_fail("interrupted");
 }
 
@@ -70,10 +71,8 @@ template <typename Work> const char *runWith(Team *team, const Work &work) {
   CallContext running;
   running.team = team;
   running.outer = CallContext::current();
-  if (running.outer) {
-    running.interrupt = running.outer->interrupt;
-    running.interruptContext = running.outer->interruptContext;
-  }
+  if (running.outer)
+    running.options = running.outer->options;
   CallContext::setCurrent(&running);
   if (setjmp(running.escape.value) == 0)
     work();

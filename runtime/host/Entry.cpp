@@ -134,10 +134,7 @@ private:
     DefaultFloatingPoint scope;
     Team team(options.threads);
     return runWith(&team, [this] {
-      CallContext &running = *CallContext::current();
-      running.stream = options.stream;
-      running.interrupt = options.interrupt;
-      running.interruptContext = options.interrupt_context;
+      CallContext::current()->options = &options;
       version->invoke(arguments, returned, options.seed, options.step,
                       options.sample);
       copy = CallContext::current()->copy;
@@ -416,20 +413,6 @@ private:
 };
 
 } // namespace
-
-extern "C" void numera::host::numera_host_fail(const char *message) {
-  CallContext *running = CallContext::current();
-  running->message = message;
-  longjmp(running->escape.value, 1);
-}
-
-extern "C" void numera::host::numera_host_copy_with(CopyResult *copy) {
-  CallContext::current()->copy = copy;
-}
-
-extern "C" void *numera::host::numera_host_stream() {
-  return CallContext::current()->stream;
-}
 
 extern "C" void numera::host::numera_host_end() {
   ThreadPool::endRest();

@@ -18,7 +18,7 @@ _Static_assert(offsetof(NumeraFormatInfo, has_arithmetic) == 12, "");
 _Static_assert(sizeof(numera_tensor) == 24 + 8 * NUMERA_MAX_RANK, "");
 _Static_assert(offsetof(numera_tensor, shape) == 24, "");
 _Static_assert(offsetof(numera_options, stream) == 48, "");
-_Static_assert(sizeof(numera_options) == 72, "");
+_Static_assert(sizeof(numera_options) == 88, "");
 _Static_assert(offsetof(numera_options, workspace) == 32, "");
 _Static_assert(NUMERA_F32 == 1 && NUMERA_BOOL == 11, "");
 _Static_assert(NUMERA_F16 == 12 && NUMERA_BF16 == 13, "");
@@ -257,7 +257,37 @@ static void testProgram(NumeraRegistry *registry, const char *folder) {
                "has 6 results for its layers, found 5");
   for (int i = 0; i < 7; ++i)
     free(shown[i].data);
+  EXPECT_ERROR(numeraLayersCreate(program, registry, "axpy", 0, &error),
+               "shows no layers; compile it with count=rows");
   numeraProgramDestroy(program);
+
+  // The same in the calls: of two, twice as many elements.
+  const char *const calling[] = {"format=f8E4M3FN", "count=rows", NULL};
+  program = numeraCompileText(registry, model, "m", calling, &error);
+  EXPECT(program && error == NULL);
+  NumeraLayers *layers =
+      numeraLayersCreate(program, registry, "axpy", 1, &error);
+  EXPECT(layers && error == NULL);
+  numera_options collecting = NUMERA_OPTIONS;
+  numeraLayersCollect(layers, &collecting);
+  shown[0].data = NULL;
+  for (int i = 0; i < 2; ++i)
+    EXPECT(numeraProgramRun(program, NULL, numbers, 3, shown, 1,
+                            i ? &collecting : NULL, &error));
+  EXPECT_TEXT(numeraLayersPrint(layers),
+              "\"operation\":\"mulf\",\"format\":\"f8E4M3FN\",\"inputs\":[],"
+              "\"count\":2,\"input_sqnr_db\":null");
+  EXPECT(numeraProgramRun(program, NULL, numbers, 3, shown, 1, &collecting,
+                          &error));
+  EXPECT_TEXT(numeraLayersPrint(layers), "\"count\":4,");
+  EXPECT_ERROR(numeraProgramLayers(program, registry, "axpy", shown, 1, &error),
+               "shows no layers; compile it with count=layers");
+  free(shown[0].data);
+  numeraLayersDestroy(layers);
+  numeraProgramDestroy(program);
+  const char *const elsewhere[] = {"target=nvptx", "count=rows", NULL};
+  EXPECT_ERROR(numeraCompileText(registry, model, "m", elsewhere, &error),
+               "expected target=cpu");
 
   const char *const wrong[] = {"fromat=posit16", NULL};
   EXPECT_ERROR(numeraCompileText(registry, model, "m", wrong, &error),

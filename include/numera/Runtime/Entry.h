@@ -114,6 +114,12 @@ void numera_host_copy_with(CopyResult *copy);
 /// `stream` of the options of the call that is running in this thread.
 void *numera_host_stream();
 
+/// Hands a row of a layer to `show_row` of the options of the call that is
+/// running in this thread: `count` elements of each of its tensors.
+void numera_host_show_row(uint32_t row, int64_t count, int32_t dtype,
+                          void *value, void *own, int32_t referenceDtype,
+                          void *reference);
+
 /// Runs a loop of `count` iterations that do not depend on each other. Each is
 /// part of one call of `body`, in this thread or in another of those that the
 /// options of the call allow; calls begin at multiples of `grain` (at least 1),

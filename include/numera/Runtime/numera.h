@@ -66,10 +66,18 @@ typedef struct numera_options {
    * Or NULL. It is asked often, and returns. */
   int (*interrupt)(void *interrupt_context);
   void *interrupt_context;
+  /** Called in the thread that calls, for each row of a program that shows its
+   * layers (numera-c/Numera.h, show-rows), as soon as the row is computed:
+   * the layer's tensor, what the layer makes of the reference's inputs, and the
+   * reference's tensor, f32 or f64 of one dimension, their elements in one
+   * order. They are there until it returns. Or NULL. */
+  void (*show_row)(void *show_row_context, uint32_t row,
+                   const numera_tensor tensors[3]);
+  void *show_row_context;
 } numera_options;
 
 #define NUMERA_OPTIONS                                                         \
-  {sizeof(numera_options), 0, 0, 0, 0, NULL, 0, NULL, NULL, NULL}
+  {sizeof(numera_options), 0, 0, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, NULL}
 
 /**
  * A function of a compiled program. Returns 0 on success; else a number that

@@ -20,7 +20,7 @@
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
-#include "numera/Dialect/Numera/Transforms/Passes.h"
+#include "numera/Dialect/Numera/Transforms/StatisticsPasses.h"
 
 using namespace mlir;
 
@@ -52,6 +52,7 @@ static void addOptimisations(OpPassManager &passes, Target target) {
   }
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
+  passes.addPass(createNumeraShowRows());
   // What these make twice is to stay so.
   passes.addPass(createNumeraSeparateFills());
   passes.addPass(createNumeraDestinations());

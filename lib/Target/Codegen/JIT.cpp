@@ -211,6 +211,7 @@ static Error defineHost(orc::LLJIT &jit) {
   define("numera_host_fail", &host::numera_host_fail);
   define("numera_host_copy_with", &host::numera_host_copy_with);
   define("numera_host_stream", &host::numera_host_stream);
+  define("numera_host_show_row", &host::numera_host_show_row);
   define("numera_host_parallel", &host::numera_host_parallel);
   define("numera_host_try_allocate", &host::numera_host_try_allocate);
   define("numera_host_allocate", &host::numera_host_allocate);

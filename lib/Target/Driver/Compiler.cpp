@@ -207,6 +207,9 @@ LogicalResult Compiler::run(ModuleOp module,
 
 LogicalResult Compiler::retype(ModuleOp module, const CompileOptions &options,
                                Resolved &resolved, llvm::raw_ostream &errors) {
+  // A model's own attribute of that name says nothing.
+  for (auto function : module.getOps<func::FuncOp>())
+    dropLayerRows(function);
   bool usesTosa = false;
   module.walk([&](Operation *op) {
     if (!isa<tosa::TosaDialect>(op->getDialect()))
@@ -240,9 +243,13 @@ LogicalResult Compiler::retype(ModuleOp module, const CompileOptions &options,
   for (auto [rule, operations] :
        llvm::zip(resolved.rules, takeRuleUses(module)))
     rule.operations = operations;
-  if (options.showLayers)
-    for (auto function : module.getOps<func::FuncOp>())
-      resolved.layers[function.getName().str()] = takeLayerRows(function);
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (options.showLayers)
+      resolved.layers[function.getName().str()] = layerRowsOf(function);
+    // As results, unless numera-show-rows finds them.
+    if (!options.showRows)
+      dropLayerRows(function);
+  }
   return result;
 }
 
@@ -310,8 +317,13 @@ LogicalResult Compiler::lower(ModuleOp module, const CompileOptions &options,
     if (failed(collected))
       return failure();
     signatures = std::move(*collected);
-    for (FunctionSignature &signature : signatures)
+    for (FunctionSignature &signature : signatures) {
       signature.hasIndependentRows = areApart.lookup(signature.name);
+      auto function = module.lookupSymbol<func::FuncOp>(signature.name);
+      // Those that are handed over are results no longer.
+      signature.outputs.resize(signature.outputs.size() -
+                               countLayerRows(function) * LayerRow::results);
+    }
     if (signatures.empty())
       return module.emitError("the model has no public function");
   }

@@ -287,29 +287,44 @@ LayerCollector::LayerCollector(ArrayRef<LayerRow> rows,
     scales.push_back(&known.find(row.format)->second);
 }
 
-void LayerCollector::add(ArrayRef<numera_tensor> results) {
-  // Parts are summed in their order, whatever the threads.
-  constexpr size_t most = size_t(1) << 18;
-  std::vector<std::vector<LayerErrors>> parts(rows.size());
-  for (auto [row, scale] : enumerate(scales)) {
-    sums[row].exponents.resize(exponents);
-    sums[row].used.resize(scale->usedSize());
-    ArrayRef<numera_tensor> tensors =
-        results.slice(row * LayerRow::results, LayerRow::results);
-    size_t count = elementsOf(tensors[LayerRow::Value]);
-    parts[row].resize(divideCeil(count, most));
-    for (auto [i, part] : enumerate(parts[row]))
-      threads.async([scale = scale, &part, tensors, first = i * most,
-                     some = std::min(most, count - i * most),
-                     &sum = sums[row]] {
-        part = scale->measure(tensors[LayerRow::Value], tensors[LayerRow::Own],
-                              tensors[LayerRow::Reference], first, some, sum);
-      });
+void LayerCollector::add(size_t row, ArrayRef<numera_tensor> tensors) {
+  const numera_tensor &value = tensors[LayerRow::Value];
+  LayerErrors &sum = sums[row];
+  sum.exponents.resize(exponents);
+  sum.used.resize(scales[row]->usedSize());
+  size_t count = elementsOf(value);
+  // Of one size, whatever the threads: sums have the same bits.
+  constexpr size_t most = size_t(1) << 16;
+  std::vector<LayerErrors> parts(divideCeil(count, most));
+  auto measurePart = [&](size_t i) {
+    parts[i] = scales[row]->measure(value, tensors[LayerRow::Own],
+                                    tensors[LayerRow::Reference], i * most,
+                                    std::min(most, count - i * most), sum);
+  };
+  if (parts.size() > 1 && threads.getMaxConcurrency() > 1) {
+    for (size_t i = 0; i < parts.size(); ++i)
+      threads.async([&measurePart, i] { measurePart(i); });
+    threads.wait();
+  } else {
+    for (size_t i = 0; i < parts.size(); ++i)
+      measurePart(i);
   }
-  threads.wait();
-  for (auto [sum, each] : zip_equal(sums, parts))
-    for (const LayerErrors &part : each)
-      sum += part;
+  for (const LayerErrors &part : parts)
+    sum += part;
+}
+
+void LayerCollector::add(ArrayRef<numera_tensor> results) {
+  for (size_t row = 0; row < rows.size(); ++row)
+    add(row, results.slice(row * LayerRow::results, LayerRow::results));
+}
+
+void LayerCollector::collectFrom(numera_options &options) {
+  options.show_row_context = this;
+  options.show_row = [](void *collector, uint32_t row,
+                        const numera_tensor tensors[]) {
+    static_cast<LayerCollector *>(collector)->add(
+        row, ArrayRef(tensors, size_t(LayerRow::results)));
+  };
 }
 
 std::optional<double> LayerCollector::sqnrOfInputs(size_t row) const {

@@ -127,6 +127,7 @@ bool Run::prepareModel() {
     showing.module = model.module->clone();
   CompileOptions showingOptions = flags.flags.compile;
   showingOptions.showLayers = true;
+  showingOptions.showRows = showingOptions.target == "cpu";
 
   auto lower = [&](Lowered &lowered, const CompileOptions &options) {
     if (succeeded(compiler->lower(*lowered.module, options, lowered.resolved,

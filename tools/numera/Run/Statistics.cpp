@@ -95,8 +95,11 @@ static numera_tensor tensorOf(host::Array &array) {
   return tensor;
 }
 
-static size_t resultsOf(const LayerCollector &layers) {
-  return layers.getRows().size() * LayerRow::results;
+/// How many results of a program are rows: those that it does not hand over.
+static size_t rowResults(const Executable &executable) {
+  const Program &program = *executable.program;
+  return program.find(executable.function.name)->outputs.size() -
+         executable.function.outputs.size();
 }
 
 Error numera::collectLayers(const Executable &executable, DataSet &data,
@@ -105,11 +108,13 @@ Error numera::collectLayers(const Executable &executable, DataSet &data,
   Measured shown;
   auto take = [&](size_t, const std::vector<host::Array> &,
                   MutableArrayRef<host::Array> rows) -> Error {
-    layers.add(map_to_vector(rows, tensorOf));
+    if (!rows.empty())
+      layers.add(map_to_vector(rows, tensorOf));
     return Error::success();
   };
+  layers.collectFrom(options);
   if (Error error = observe(executable, data, options, "layers", shown,
-                            resultsOf(layers), take))
+                            rowResults(executable), take))
     return error;
   return checkBits(shown.outputs, expected);
 }
@@ -120,7 +125,8 @@ Error numera::executeWithLayers(const Executable &executable,
                                 Measured &out) {
   auto take = [&](size_t slice, const std::vector<host::Array> &own,
                   MutableArrayRef<host::Array> rows) -> Error {
-    layers.add(map_to_vector(rows, tensorOf));
+    if (!rows.empty())
+      layers.add(map_to_vector(rows, tensorOf));
     if (slice > 0)
       return Error::success();
     std::vector<host::Array> expected;
@@ -130,9 +136,11 @@ Error numera::executeWithLayers(const Executable &executable,
       return error;
     return checkBits(own, expected);
   };
-  return observe(executable, data, options,
-                 executable.program->metadata().format, out, resultsOf(layers),
-                 take);
+  numera_options collecting = options;
+  layers.collectFrom(collecting);
+  return observe(executable, data, collecting,
+                 executable.program->metadata().format, out,
+                 rowResults(executable), take);
 }
 
 using Row = std::vector<std::string>;

@@ -26,8 +26,9 @@ collectStatistics(const Executable &executable, DataSet &data,
 /// Tables, a line an operation and a line a tensor.
 void printStatistics(const Statistics &statistics, llvm::raw_ostream &stream);
 
-/// Runs a program whose last outputs are those of the collector's rows, once
-/// over the input. Its other outputs must have the bits of `expected`.
+/// Runs a program that hands over the collector's rows, or has them as its last
+/// outputs, once over the input. Its other outputs must have the bits of
+/// `expected`.
 llvm::Error collectLayers(const Executable &executable, DataSet &data,
                           numera_options options, LayerCollector &layers,
                           const std::vector<host::Array> &expected);

@@ -53,6 +53,9 @@ struct CompileOptions {
   /// Return what each layer makes, as results behind a function's own
   /// (LayerRow).
   bool showLayers = false;
+  /// With showLayers, for a CPU: hand these to `show_row` of numera_options
+  /// when they are computed, not as results.
+  bool showRows = false;
   /// Where what each step took is added; null: nowhere.
   StepTimes *times = nullptr;
 };
@@ -77,8 +80,8 @@ struct Resolved {
   /// What the last output of a function counts, by the function's name: with
   /// CompileOptions::countStatusFlags, of those that have anything to count.
   std::map<std::string, llvm::SmallVector<FlagCounts>> counts;
-  /// What the last outputs of a function are, three for each row: with
-  /// CompileOptions::showLayers.
+  /// What the last outputs of a function are, three for each row, or what it
+  /// hands over: with CompileOptions::showLayers.
   std::map<std::string, std::vector<LayerRow>> layers;
   /// Operations of opaque formats.
   std::vector<LibraryUse> libraryUses;

@@ -105,8 +105,12 @@ public:
   LayerCollector(llvm::ArrayRef<LayerRow> rows, const Registry &registry,
                  unsigned threads);
 
+  /// What one call makes of one row, as LayerRow::Result says.
+  void add(size_t row, llvm::ArrayRef<numera_tensor> tensors);
   /// The results of one call that belong to the rows.
   void add(llvm::ArrayRef<numera_tensor> results);
+  /// Has a call hand over its rows.
+  void collectFrom(numera_options &options);
   /// The key `layers`.
   void print(llvm::json::OStream &json) const;
 

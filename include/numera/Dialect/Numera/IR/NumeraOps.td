@@ -349,6 +349,7 @@ def Numera_RandomFillOp : Op<Numera_Dialect, "random_fill"> {
 }
 
 include "numera/Dialect/Numera/IR/NumeraCarrier.td"
+include "numera/Dialect/Numera/IR/NumeraLayers.td"
 include "numera/Dialect/Numera/IR/NumeraPacked.td"
 include "numera/Dialect/Numera/IR/NumeraQuire.td"
 include "numera/Dialect/Numera/IR/NumeraScaling.td"

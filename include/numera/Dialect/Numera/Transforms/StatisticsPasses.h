@@ -12,6 +12,9 @@ namespace numera {
 #define GEN_PASS_DECL
 #include "numera/Dialect/Numera/Transforms/StatisticsPasses.h.inc"
 
+/// How `numera.show_row` becomes an operation on buffers.
+void registerShowRowBufferization(mlir::DialectRegistry &dialects);
+
 } // namespace numera
 
 #endif // NUMERA_DIALECT_NUMERA_TRANSFORMS_STATISTICSPASSES_H

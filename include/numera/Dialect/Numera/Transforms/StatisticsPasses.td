@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The passes of `numera run --stats` (docs/Passes.md is generated from here).
+// The passes of `numera run --stats` and `--layers` (docs/Passes.md is generated from here).
 
 #ifndef NUMERA_DIALECT_NUMERA_TRANSFORMS_STATISTICSPASSES
 #define NUMERA_DIALECT_NUMERA_TRANSFORMS_STATISTICSPASSES
@@ -98,6 +98,38 @@ def NumeraCountStatusFlags : Pass<"numera-count-status-flags", "::mlir::ModuleOp
                            "::mlir::func::FuncDialect",
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
+}
+
+def NumeraShowRows : Pass<"numera-show-rows", "::mlir::ModuleOp"> {
+  let summary = "hand over what layers make where it is made";
+  let description = [{
+    *Before:* functions that return the rows of their layers (`numera-retype`
+    with `layers`), as their attribute `numera.layers` says.
+    *After:* they do not. `numera.show_row` hands each row to the caller behind
+    what makes it. Its memory can serve others, and is read before it leaves the
+    cache.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-show-rows
+    func.func @f(%x: tensor<8xf32>, %y: tensor<8xf32>, %z: tensor<8xf32>)
+        -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>)
+        attributes {numera.layers = [ {name = "a", operation = "add", format = "bf16", inputs = array<i32>} ]} {
+      return %x, %x, %y, %z : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%arg0: tensor<8xf32>, %arg1: tensor<8xf32>, %arg2: tensor<8xf32>) -> tensor<8xf32> {
+      numera.show_row 0 of %arg0, %arg1, %arg2 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+      return %arg0 : tensor<8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::numera::NumeraDialect"];
 }
 
 #endif // NUMERA_DIALECT_NUMERA_TRANSFORMS_STATISTICSPASSES

@@ -120,7 +120,7 @@ LogicalResult lowerOps(ModuleOp module, Target target) {
     op.replaceAllUsesWith(lowerings.lower(builder, op));
     op->erase();
   }
-  if (failed(lowerQuires(module, lowerings)))
+  if (failed(lowerQuires(module, lowerings)) || failed(lowerRows(module)))
     return failure();
   SmallVector<Operation *> work;
   module.walk([&](Operation *op) {

@@ -20,6 +20,8 @@ bool mentionsNum(mlir::Operation *op);
 class Lowerings;
 /// Turns every operation on quires under `module` into calls of the runtime.
 mlir::LogicalResult lowerQuires(mlir::ModuleOp module, Lowerings &lowerings);
+/// Turns every `numera.show_row` under `module` into a call of the runtime.
+mlir::LogicalResult lowerRows(mlir::ModuleOp module);
 /// Turns every operation of `numera` under `module` into its lowering.
 mlir::LogicalResult lowerOps(mlir::ModuleOp module, Target target);
 

@@ -11,13 +11,13 @@
 
 #include "ExpandPacked.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
+#include "numera/Dialect/Numera/Transforms/ReadBuffers.h"
 #include <numeric>
 
 using namespace mlir;
@@ -282,22 +282,7 @@ struct ExpandPackedPass : impl::NumeraExpandPackedBase<ExpandPackedPass> {
 };
 
 /// A read of a tensor becomes one of its buffer.
-struct LoadPackedBuffer
-    : bufferization::BufferizableOpInterface::ExternalModel<LoadPackedBuffer,
-                                                            LoadPackedOp> {
-  bool bufferizesToMemoryRead(Operation *, OpOperand &,
-                              const bufferization::AnalysisState &) const {
-    return true;
-  }
-  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
-                               const bufferization::AnalysisState &) const {
-    return false;
-  }
-  bufferization::AliasingValueList
-  getAliasingValues(Operation *, OpOperand &,
-                    const bufferization::AnalysisState &) const {
-    return {};
-  }
+struct LoadPackedBuffer : ReadsBuffers<LoadPackedBuffer, LoadPackedOp> {
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const bufferization::BufferizationOptions &options,
                           bufferization::BufferizationState &state) const {

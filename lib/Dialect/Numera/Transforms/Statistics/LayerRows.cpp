@@ -32,7 +32,7 @@ size_t countLayerRows(func::FuncOp function) {
   return entries ? entries.size() : 0;
 }
 
-std::vector<LayerRow> takeLayerRows(func::FuncOp function) {
+std::vector<LayerRow> layerRowsOf(func::FuncOp function) {
   std::vector<LayerRow> rows;
   auto entries = function->getAttrOfType<ArrayAttr>(attributeName);
   if (!entries)
@@ -45,8 +45,11 @@ std::vector<LayerRow> takeLayerRows(func::FuncOp function) {
     rows.push_back({text("name"), text("operation"), text("format"),
                     std::vector<int>(inputs.begin(), inputs.end())});
   }
-  function->removeAttr(attributeName);
   return rows;
+}
+
+void dropLayerRows(func::FuncOp function) {
+  function->removeAttr(attributeName);
 }
 
 } // namespace numera

@@ -29,8 +29,10 @@ struct LayerRow {
 void setLayerRows(mlir::func::FuncOp function, llvm::ArrayRef<LayerRow> rows);
 /// How many there are.
 size_t countLayerRows(mlir::func::FuncOp function);
-/// Takes them off again; empty where there are none.
-std::vector<LayerRow> takeLayerRows(mlir::func::FuncOp function);
+/// Empty where there are none.
+std::vector<LayerRow> layerRowsOf(mlir::func::FuncOp function);
+/// Takes them off again.
+void dropLayerRows(mlir::func::FuncOp function);
 
 } // namespace numera
 
