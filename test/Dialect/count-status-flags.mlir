@@ -9,19 +9,19 @@
 
 // CHECK-LABEL: @status_flags_of_a_tensor_are_summed_an_axis_at_a_time
 // CHECK-SAME: -> (tensor<3x4x!posit16>, tensor<5xi64>
-// CHECK-SAME: numera.counts = [{format = "posit16", known = 15 : i32, name = "", operation = "add"}]
+// CHECK-SAME: numera.counts = [{format = "posit16", known = 15 : i32, name = "", operation = "mul"}]
 func.func @status_flags_of_a_tensor_are_summed_an_axis_at_a_time(
     %x: tensor<3x4x!posit16>, %y: tensor<3x4x!posit16>)
     -> tensor<3x4x!posit16> {
-  // CHECK: %[[Z:.*]] = numera.add
-  // CHECK: %[[E:.*]] = numera.status_flags "add"(%{{.*}}, %{{.*}}) gives %[[Z]]
+  // CHECK: %[[Z:.*]] = numera.mul
+  // CHECK: %[[E:.*]] = numera.status_flags "mul"(%{{.*}}, %{{.*}}) gives %[[Z]]
   // CHECK-SAME: rounding = #numera.rounding<"nearest-even">
   // CHECK-SAME: -> tensor<3x4xi8>
   // CHECK: %[[ROWS:.*]]:4 = linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]} ins(%[[E]] : tensor<3x4xi8>)
   // CHECK: linalg.generic {{.*}} iterator_types = ["reduction"]} ins(%[[ROWS]]#0,
   // CHECK: %[[COUNTS:.*]] = tensor.from_elements
   // CHECK: return %[[Z]], %[[COUNTS]]
-  %z = numera.add %x, %y : tensor<3x4x!posit16>
+  %z = numera.mul %x, %y : tensor<3x4x!posit16>
   return %z : tensor<3x4x!posit16>
 }
 

@@ -107,7 +107,7 @@ def expected(form, accumulate, arrays):
     return list(run.counts.values()), results
 
 
-def check(folder, target, number, form, accumulate):
+def check(folder, target, number, form, accumulate, powers=(0, 0)):
     folder = folder / str(number)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "model.mlir").write_text(MODEL)
@@ -118,6 +118,8 @@ def check(folder, target, number, form, accumulate):
         "w": random.normal(size=(STEPS, COLUMNS)) * np.exp2(random.integers(-9, 3, (STEPS, COLUMNS))),
         "d": random.integers(-2, 3, (ROWS, COLUMNS)) * 0.25,
     }
+    arrays["x"] = np.ldexp(arrays["x"], powers[0])
+    arrays["w"] = np.ldexp(arrays["w"], powers[1])
     arrays = {name: array.astype("f4") for name, array in arrays.items()}
     command = ["numera", "run", str(folder / "model.mlir"), "--format", form.spelling.replace('"', ""), "--accumulate", accumulate,
                "--target", target, "--stats", "--json", "--output-dir", str(folder)]
@@ -146,10 +148,15 @@ def main():
     cases = [(F(4, 3, "fn"), "same"), (F(4, 3, "fn"), "f32"), (F(3, 2, "finite"), "same"),
              (F(4, 3, "fn", mode="toward-zero"), "f32"), (Fixed(3, 4), "quire"), (F(5, 2, saturate=True), "quire"),
              (Fixed(3, 4, mode="down"), "same")]
+    # Around the ranges in which nothing is counted, and far from them.
+    wide = F(8, 7, saturate=True)
+    cases += [(wide, "same", powers) for powers in
+              [(0, 0), (60, 64), (-56, -62), (-58, -63), (100, -80)]]
+    cases += [(wide, "f32", powers) for powers in [(-50, -57), (-60, -66), (-110, 30)]]
     if target != "cpu":
-        cases = [cases[0], cases[3], cases[4]]
-    for number, (form, accumulate) in enumerate(cases):
-        check(folder, target, number, form, accumulate)
+        cases = [cases[0], cases[3], cases[4], cases[7], cases[13]]
+    for number, case in enumerate(cases):
+        check(folder, target, number, *case)
 
 
 main()

@@ -62,7 +62,9 @@ def NumeraCountStatusFlags : Pass<"numera-count-status-flags", "::mlir::ModuleOp
     each such operation, in program order, it holds the number of executions,
     overflows, underflows, invalid operations and divisions by zero. The
     result's attribute `numera.counts` describes them. Everything else is
-    computed as before.
+    computed as before. A contraction whose factors are in a range in which its
+    steps raise no flags is not counted step by step. Where formats do not tell,
+    a test at run time does (`scf.if`).
     *Fails when* such an operation is where flags cannot be counted: on memrefs,
     on vectors, in a loop or in a branch.
 
@@ -97,6 +99,7 @@ def NumeraCountStatusFlags : Pass<"numera-count-status-flags", "::mlir::ModuleOp
                            "::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
                            "::mlir::linalg::LinalgDialect",
+                           "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 

@@ -9,16 +9,24 @@
 //
 // In the body of a linalg operation the flags are one more result, or, in a
 // reduction, four more sums. The function returns all counts in one tensor.
+//
+// Most contractions raise no flags, and to know that of the numbers they read
+// takes less than to ask each step (FlagRanges.h). They stay as they are, and
+// where they might raise some, they are done again, with counts.
 
 #include "CounterRow.h"
 #include "FlagAnalysis.h"
+#include "FlagRanges.h"
+#include "FlagSums.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "numera/Dialect/Numera/Transforms/Statistics/FlagCounts.h"
 #include "numera/Dialect/Numera/Transforms/StatisticsPasses.h"
+#include "numera/Numerics/Flags/StatusFlag.h"
 
 using namespace mlir;
 
@@ -43,18 +51,19 @@ private:
   void countCall(func::CallOp call);
   linalg::GenericOp withCounts(linalg::GenericOp generic,
                                ArrayRef<Operation *> operations);
+  std::optional<SmallVector<Value>>
+  countByRange(Operation *op, std::optional<QuietRange> range,
+               llvm::function_ref<SmallVector<Value>(Operation *)> countAgain);
+  std::optional<SmallVector<Value>> countByRange(linalg::GenericOp generic,
+                                                 Operation *op);
   LogicalResult refuse(Operation *op, StringRef where);
 
   CounterRow &add(Operation *op, const FlagAnalysis &analysis, Value executed);
-  SmallVector<Value> sum(Location loc, SmallVector<Value> parts);
   Value constant(Location loc, int64_t value) {
     return arith::ConstantIntOp::create(rewriter, loc, rewriter.getI64Type(),
                                         value);
   }
   Value product(Location loc, ArrayRef<OpFoldResult> sizes);
-  SmallVector<Value> sumAlong(Location loc, ArrayRef<Value> parts,
-                              int64_t axes);
-  Value zeros(Location loc, ArrayRef<OpFoldResult> sizes, Type type);
 
   ModuleOp module;
   Target target;
@@ -64,18 +73,6 @@ private:
 
 } // namespace
 
-/// Whether a flag of the set occurred: 0 or 1.
-static Value hasFlag(OpBuilder &builder, Location loc, Value flags,
-                     unsigned kind, Type type) {
-  Value place =
-      arith::ConstantIntOp::create(builder, loc, builder.getI8Type(), kind);
-  Value one =
-      arith::ConstantIntOp::create(builder, loc, builder.getI8Type(), 1);
-  Value bit = arith::AndIOp::create(
-      builder, loc, arith::ShRUIOp::create(builder, loc, flags, place), one);
-  return arith::ExtUIOp::create(builder, loc, type, bit);
-}
-
 Value FlagCounter::product(Location loc, ArrayRef<OpFoldResult> sizes) {
   Value count = arith::ConstantIndexOp::create(rewriter, loc, 1);
   for (OpFoldResult size : sizes)
@@ -83,13 +80,6 @@ Value FlagCounter::product(Location loc, ArrayRef<OpFoldResult> sizes) {
         loc, count, getValueOrCreateConstantIndexOp(rewriter, loc, size));
   return arith::IndexCastOp::create(rewriter, loc, rewriter.getI64Type(),
                                     count);
-}
-
-Value FlagCounter::zeros(Location loc, ArrayRef<OpFoldResult> sizes,
-                         Type type) {
-  Value empty = tensor::EmptyOp::create(rewriter, loc, sizes, type);
-  Value zero = arith::ConstantIntOp::create(rewriter, loc, type, 0);
-  return linalg::FillOp::create(rewriter, loc, zero, empty).getResult(0);
 }
 
 CounterRow &FlagCounter::add(Operation *op, const FlagAnalysis &analysis,
@@ -108,61 +98,6 @@ CounterRow &FlagCounter::add(Operation *op, const FlagAnalysis &analysis,
   return counted.emplace_back(CounterRow{description, {executed}});
 }
 
-/// The sums of tensors of one shape: of one with flags, those of each; of
-/// others, which are counts, theirs. Flags are summed along the last axis
-/// first, the rows side by side, in i32 where that cannot overflow.
-SmallVector<Value> FlagCounter::sum(Location loc, SmallVector<Value> parts) {
-  if (parts.size() == 1)
-    parts = sumAlong(loc, parts, /*axes=*/1);
-  parts = sumAlong(loc, parts, std::numeric_limits<int64_t>::max());
-  SmallVector<Value> sums;
-  for (Value part : parts)
-    sums.push_back(
-        tensor::ExtractOp::create(rewriter, loc, part, ValueRange()));
-  return sums;
-}
-
-/// The sums of flags or of counts along the last axes, as many as there are or
-/// all; along none, of each flag by itself.
-SmallVector<Value> FlagCounter::sumAlong(Location loc, ArrayRef<Value> parts,
-                                         int64_t axes) {
-  auto type = cast<RankedTensorType>(parts.front().getType());
-  int64_t rank = type.getRank(), outer = rank - std::min(axes, rank);
-  bool takesFlags = parts.size() == 1;
-  bool isShort =
-      takesFlags && rank > 0 && !type.isDynamicDim(rank - 1) &&
-      type.getDimSize(rank - 1) <= std::numeric_limits<int32_t>::max();
-  Type count = isShort ? rewriter.getI32Type() : rewriter.getI64Type();
-  auto sizes = tensor::getMixedSizes(rewriter, loc, parts.front());
-  SmallVector<Value> inits;
-  for (unsigned kind = 0; kind < FlagCounts::kinds; ++kind)
-    inits.push_back(zeros(loc, ArrayRef(sizes).take_front(outer), count));
-  AffineMap all = rewriter.getMultiDimIdentityMap(rank);
-  AffineMap kept = AffineMap::get(rank, 0, all.getResults().take_front(outer),
-                                  rewriter.getContext());
-  SmallVector<AffineMap> maps(parts.size(), all);
-  maps.append(inits.size(), kept);
-  SmallVector<utils::IteratorType> iterators(rank,
-                                             utils::IteratorType::reduction);
-  std::fill_n(iterators.begin(), outer, utils::IteratorType::parallel);
-  auto generic = linalg::GenericOp::create(
-      rewriter, loc, ValueRange(inits).getTypes(), parts, inits, maps,
-      iterators, [&](OpBuilder &builder, Location loc, ValueRange values) {
-        SmallVector<Value> sums;
-        for (unsigned kind = 0; kind < FlagCounts::kinds; ++kind) {
-          Value term = takesFlags
-                           ? hasFlag(builder, loc, values[0], kind, count)
-                           : values[kind];
-          if (term.getType() != count)
-            term = arith::ExtUIOp::create(builder, loc, count, term);
-          sums.push_back(arith::AddIOp::create(builder, loc, term,
-                                               values[parts.size() + kind]));
-        }
-        linalg::YieldOp::create(builder, loc, sums);
-      });
-  return SmallVector<Value>(generic.getResults());
-}
-
 /// An operation on a tensor or on scalars.
 void FlagCounter::countWhole(Operation *op, const FlagAnalysis &analysis) {
   Location loc = op->getLoc();
@@ -172,10 +107,19 @@ void FlagCounter::countWhole(Operation *op, const FlagAnalysis &analysis) {
   Value executed =
       isTensor ? product(loc, tensor::getMixedSizes(rewriter, loc, result))
                : constant(loc, 1);
+  auto countAll = [&](Operation *op) {
+    return sumFlags(rewriter, loc, {createStatusFlags(rewriter, op, analysis)});
+  };
+  if (auto interface = dyn_cast<FormatOpInterface>(op);
+      interface && isTensor && (analysis.known & flag::overflow))
+    if (auto known = countByRange(op, findQuietRange(interface), countAll)) {
+      llvm::append_range(add(op, analysis, executed).numbers, *known);
+      return;
+    }
   Value flags = createStatusFlags(rewriter, op, analysis);
   SmallVector<Value> sums;
   if (flags && isTensor)
-    sums = sum(loc, {flags});
+    sums = sumFlags(rewriter, loc, {flags});
   for (unsigned kind = 0; !isTensor && flags && kind < FlagCounts::kinds;
        ++kind)
     sums.push_back(hasFlag(rewriter, loc, flags, kind, rewriter.getI64Type()));
@@ -214,10 +158,11 @@ linalg::GenericOp FlagCounter::withCounts(linalg::GenericOp generic,
   for (size_t i = 0; i < operations.size(); ++i)
     for (unsigned kind = 0; kind < (reduces ? FlagCounts::kinds : 1); ++kind) {
       maps.push_back(map);
-      inits.push_back(reduces ? zeros(loc, sizes, rewriter.getI64Type())
-                              : tensor::EmptyOp::create(rewriter, loc, sizes,
-                                                        rewriter.getI8Type())
-                                    .getResult());
+      inits.push_back(
+          reduces ? createZeros(rewriter, loc, sizes, rewriter.getI64Type())
+                  : tensor::EmptyOp::create(rewriter, loc, sizes,
+                                            rewriter.getI8Type())
+                        .getResult());
     }
   auto counting = linalg::GenericOp::create(
       rewriter, loc, ValueRange(inits).getTypes(), generic.getInputs(), inits,
@@ -247,6 +192,51 @@ linalg::GenericOp FlagCounter::withCounts(linalg::GenericOp generic,
   rewriter.replaceOp(generic,
                      counting.getResults().take_front(generic.getNumResults()));
   return counting;
+}
+
+/// The counts of the only operation of `op` that may raise flags, where its
+/// numbers tell whether it does: `countAgain` counts those of its copy.
+std::optional<SmallVector<Value>> FlagCounter::countByRange(
+    Operation *op, std::optional<QuietRange> range,
+    llvm::function_ref<SmallVector<Value>(Operation *)> countAgain) {
+  // A GPU's tensors would come to the host.
+  if (!range || (target != Target::CPU && !range->tensors.empty()))
+    return std::nullopt;
+  Location loc = op->getLoc();
+  rewriter.setInsertionPointAfter(op);
+  SmallVector<Value> none(FlagCounts::kinds, constant(loc, 0));
+  if (range->tensors.empty())
+    return none;
+  Value isQuiet = createRangeTest(rewriter, loc, *range);
+  auto branch = scf::IfOp::create(rewriter, loc, ValueRange(none).getTypes(),
+                                  isQuiet, /*withElseRegion=*/true);
+  rewriter.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(rewriter, loc, none);
+  rewriter.setInsertionPointToStart(branch.elseBlock());
+  SmallVector<Value> counts = countAgain(rewriter.clone(*op));
+  scf::YieldOp::create(rewriter, loc, counts);
+  rewriter.setInsertionPointAfter(branch);
+  return SmallVector<Value>(branch.getResults());
+}
+
+/// The counts of an operation in a body that has no other with flags.
+std::optional<SmallVector<Value>>
+FlagCounter::countByRange(linalg::GenericOp generic, Operation *op) {
+  auto interface = dyn_cast<FormatOpInterface>(op);
+  if (!interface || !(analyzeFlags(op, target)->known & flag::overflow))
+    return std::nullopt;
+  auto place = std::distance(generic.getBody()->begin(), op->getIterator());
+  bool reduces = generic.getNumReductionLoops() != 0;
+  return countByRange(
+      generic, findQuietRange(generic, interface), [&](Operation *copy) {
+        auto again = cast<linalg::GenericOp>(copy);
+        Operation *same = &*std::next(again.getBody()->begin(), place);
+        linalg::GenericOp counting = withCounts(again, same);
+        rewriter.setInsertionPointAfter(counting);
+        return sumFlags(rewriter, counting.getLoc(),
+                        SmallVector<Value>(counting.getResults().take_back(
+                            reduces ? FlagCounts::kinds : 1)));
+      });
 }
 
 LogicalResult FlagCounter::refuse(Operation *op, StringRef where) {
@@ -291,9 +281,14 @@ LogicalResult FlagCounter::countBody(linalg::LinalgOp op) {
       told.push_back(each);
   unsigned own = generic.getNumResults();
   bool reduces = generic.getNumReductionLoops() != 0;
-  generic = withCounts(generic, told);
+  std::optional<SmallVector<Value>> known;
+  if (told.size() == 1 && operations.size() == 1)
+    known = countByRange(generic, told.front());
+  if (!known) {
+    generic = withCounts(generic, told);
+    rewriter.setInsertionPointAfter(generic);
+  }
   Location loc = generic.getLoc();
-  rewriter.setInsertionPointAfter(generic);
   SmallVector<OpFoldResult> extents;
   for (Range range : cast<linalg::LinalgOp>(generic.getOperation())
                          .createLoopRanges(rewriter, loc))
@@ -303,9 +298,12 @@ LogicalResult FlagCounter::countBody(linalg::LinalgOp op) {
   for (Operation *each : operations) {
     FlagAnalysis analysis = *analyzeFlags(each, target);
     SmallVector<Value> sums;
-    if (analysis.known != 0) {
+    if (known) {
+      sums = *known;
+    } else if (analysis.known != 0) {
       size_t count = reduces ? FlagCounts::kinds : 1;
-      sums = sum(loc, SmallVector<Value>(results.take_front(count)));
+      sums = sumFlags(rewriter, loc,
+                      SmallVector<Value>(results.take_front(count)));
       results = results.drop_front(count);
     } else {
       sums.assign(FlagCounts::kinds, constant(loc, 0));

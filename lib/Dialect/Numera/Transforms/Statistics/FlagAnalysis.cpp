@@ -30,8 +30,7 @@ static bool tellsNaN(const Registry &registry, const ElementKind &kind,
   return registry.findLowering(key) || registry.carrierOf(kind.format);
 }
 
-/// True if every number of the format has its negative there.
-static bool isSymmetric(const Format &format) {
+bool isSymmetric(const Format &format) {
   const FormatFamily &family = format.getFamily();
   if (!family.hasArithmetic())
     return false;

@@ -27,6 +27,9 @@ std::optional<FlagAnalysis> analyzeFlags(mlir::Operation *op, Target target);
 mlir::Value createStatusFlags(mlir::OpBuilder &builder, mlir::Operation *op,
                               const FlagAnalysis &analysis);
 
+/// True if every number of the format has its negative there.
+bool isSymmetric(const Format &format);
+
 } // namespace numera
 
 #endif // NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_STATISTICS_FLAGANALYSIS_H

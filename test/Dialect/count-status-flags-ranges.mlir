@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// RUN: numera-opt %s --split-input-file --numera-count-status-flags | FileCheck %s
+// RUN: numera-opt %s --split-input-file --numera-count-status-flags=target=nvptx | FileCheck %s --check-prefix=GPU
+
+// Operations that raise no flags, as the numbers that they read say.
+
+!f8 = !numera.num<float<4, 3, fn>>
+#left = affine_map<(i, j, k) -> (i, k)>
+#right = affine_map<(i, j, k) -> (k, j)>
+#result = affine_map<(i, j, k) -> (i, j)>
+
+// In f32, sums of products of f8 neither overflow nor underflow.
+// CHECK-LABEL: @formats_tell
+// CHECK-NOT: scf.if
+// CHECK-NOT: numera.status_flags "mac"
+// CHECK: return
+func.func @formats_tell(%a: tensor<2x3x!f8>, %b: tensor<3x4x!f8>)
+    -> tensor<2x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x4xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x4xf32>) -> tensor<2x4xf32>
+  %x = numera.cast %a : tensor<2x3x!f8> to tensor<2x3xf32>
+  %0 = linalg.generic {indexing_maps = [#left, #right, #result],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %b : tensor<2x3xf32>, tensor<3x4x!f8>)
+      outs(%i : tensor<2x4xf32>) {
+  ^bb0(%l: f32, %r: !f8, %acc: f32):
+    %1 = numera.mac %l, %r, %acc : (f32, !f8, f32) -> f32
+    linalg.yield %1 : f32
+  } -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}
+
+// -----
+
+!f8 = !numera.num<float<4, 3, fn>>
+#left = affine_map<(i, j, k) -> (i, k)>
+#right = affine_map<(i, j, k) -> (k, j)>
+#result = affine_map<(i, j, k) -> (i, j)>
+
+// What it begins with may be too much.
+// CHECK-LABEL: @sums_begin_with_an_argument
+// CHECK: numera.status_flags "mac"
+func.func @sums_begin_with_an_argument(%a: tensor<2x3x!f8>, %b: tensor<3x4x!f8>,
+    %c: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %0 = linalg.generic {indexing_maps = [#left, #right, #result],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<2x3x!f8>, tensor<3x4x!f8>)
+      outs(%c : tensor<2x4xf32>) {
+  ^bb0(%l: !f8, %r: !f8, %acc: f32):
+    %1 = numera.mac %l, %r, %acc : (!f8, !f8, f32) -> f32
+    linalg.yield %1 : f32
+  } -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}
+
+// -----
+
+!bf16 = !numera.num<float<8, 7>>
+#left = affine_map<(i, j, k) -> (i, k)>
+#right = affine_map<(i, j, k) -> (k, j)>
+#result = affine_map<(i, j, k) -> (i, j)>
+
+// Each is 0, or from 2^-67 to 2^62: multiples of 2^-74, three products of which
+// stay below 2^127.
+// CHECK-LABEL: @numbers_tell
+// CHECK: %[[SUM:.*]] = linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<2x3x!{{.*}}>, tensor<3x4x!{{.*}}>) outs(%{{.*}} : tensor<2x4xf32>)
+// CHECK-DAG: %{{.*}} = arith.constant 503316480 : i32
+// CHECK-DAG: %{{.*}} = arith.constant 1082130432 : i32
+// CHECK: %[[QUIET:.*]] = arith.cmpi eq
+// CHECK: scf.if %[[QUIET]] -> (i64, i64, i64, i64)
+// CHECK: else
+// CHECK: numera.status_flags "mac"
+// CHECK: return %[[SUM]]
+
+// A GPU's tensors would come to the host.
+// GPU-LABEL: @numbers_tell
+// GPU-NOT: scf.if
+// GPU: numera.status_flags "mac"
+func.func @numbers_tell(%a: tensor<2x3x!bf16>, %b: tensor<3x4x!bf16>)
+    -> tensor<2x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x4xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x4xf32>) -> tensor<2x4xf32>
+  %0 = linalg.generic {indexing_maps = [#left, #right, #result],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<2x3x!bf16>, tensor<3x4x!bf16>)
+      outs(%i : tensor<2x4xf32>) {
+  ^bb0(%l: !bf16, %r: !bf16, %acc: f32):
+    %1 = numera.mac %l, %r, %acc : (!bf16, !bf16, f32) -> f32
+    linalg.yield %1 : f32
+  } -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}
+
+// -----
+
+!lns = !numera.num<lns<5, 10>>
+
+// Of logarithms nothing is known.
+// CHECK-LABEL: @logarithms
+// CHECK-NOT: scf.if
+// CHECK: numera.status_flags "add"
+func.func @logarithms(%a: tensor<3x!lns>) -> tensor<3x!lns> {
+  %0 = numera.add %a, %a : tensor<3x!lns>
+  return %0 : tensor<3x!lns>
+}
+
+// -----
+
+!f8 = !numera.num<float<4, 3, fn>>
+#all = affine_map<(i, j) -> (i, j)>
+#rows = affine_map<(i, j) -> (i)>
+
+// What has been added up so far is no tensor's element.
+// CHECK-LABEL: @sums_grow
+// CHECK-NOT: scf.if
+// CHECK: numera.status_flags "add"
+func.func @sums_grow(%a: tensor<4x3x!f8>) -> tensor<4x!f8> {
+  %zero = numera.constant 0.0 : !f8
+  %e = tensor.empty() : tensor<4x!f8>
+  %i = linalg.fill ins(%zero : !f8) outs(%e : tensor<4x!f8>) -> tensor<4x!f8>
+  %0 = linalg.generic {indexing_maps = [#all, #rows],
+      iterator_types = ["parallel", "reduction"]}
+      ins(%a : tensor<4x3x!f8>) outs(%i : tensor<4x!f8>) {
+  ^bb0(%x: !f8, %acc: !f8):
+    %1 = numera.add %x, %acc : !f8
+    linalg.yield %1 : !f8
+  } -> tensor<4x!f8>
+  return %0 : tensor<4x!f8>
+}

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""Status flags where an operation's numbers tell that it raises none.
+
+The counts of numbers together are those of each beside a NaN, for which every element
+is asked (what that counts is checked against fractions, test/Execution/status_flags.py).
+"""
+
+import numpy as np
+import pytest
+
+import numera
+
+KINDS = ("overflow", "underflow", "invalid")
+FORMATS = ["f8E4M3FN", "f8E5M2", "posit8", "bf16", "f16"]
+
+CAST = """
+func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %y = arith.negf %x : tensor<?xf32>
+  return %y : tensor<?xf32>
+}"""
+SUM = """
+func.func @f(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %z = arith.addf %x, %y : tensor<?xf32>
+  return %z : tensor<?xf32>
+}"""
+PRODUCT = """
+func.func @f(%x: tensor<2x2xf32>, %y: tensor<2x1xf32>) -> tensor<2x1xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x1xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x1xf32>) -> tensor<2x1xf32>
+  %z = linalg.matmul ins(%x, %y : tensor<2x2xf32>, tensor<2x1xf32>)
+      outs(%i : tensor<2x1xf32>) -> tensor<2x1xf32>
+  return %z : tensor<2x1xf32>
+}"""
+
+
+def counts(program, *inputs):
+    """Of each operation and kind."""
+    rows = program.stats(*inputs).operations
+    return np.array([[row[kind] for kind in KINDS] for row in rows])
+
+
+def edges(format):
+    """Numbers around the format's limits, and around their square roots."""
+    info = numera.format(format).finfo
+    smallest = float(info.smallest_subnormal)
+    least, most = np.frexp(smallest)[1], np.frexp(float(info.max))[1]
+    normal = np.frexp(float(info.smallest_normal or smallest))[1]
+    near = {e + d for e in (least, normal, most, 0) for d in range(-3, 3)}
+    near |= {e // 2 + d for e in (least, normal, most) for d in range(-4, 4)}
+    powers = sorted(e for e in near if -148 < e <= 127)
+    return [np.float32(np.ldexp(m, e)) for e in powers for m in (0.5, 0.53125, 0.9375)]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_casts(format):
+    program = numera.compile(CAST, format=format)
+    found = 0
+    for value in edges(format):
+        together = counts(program, np.array([value, -value], "f4"))
+        apart = sum(counts(program, np.array([v, np.nan], "f4")) for v in (value, -value))
+        assert (together == apart).all(), (value, together, apart)
+        found += together.any()
+    assert 0 < found < len(edges(format))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_sums(format):
+    program = numera.compile(SUM, format=format)
+    values = edges(format)
+    for x in values:
+        for y in (x, values[-1], values[-4], -values[-7], values[0]):
+            together = counts(program, np.array([x, y], "f4"), np.array([y, x], "f4"))
+            apart = sum(
+                counts(program, np.array([a, np.nan], "f4"), np.array([b, np.nan], "f4"))
+                for a, b in ((x, y), (y, x))
+            )
+            assert (together == apart).all(), (x, y, together, apart)
+
+
+@pytest.mark.parametrize("accumulate", ["f32", "same"])
+@pytest.mark.parametrize("format", FORMATS)
+def test_products(format, accumulate):
+    program = numera.compile(PRODUCT, format=format, accumulate=accumulate)
+    values = edges(format)
+    for x in values[::2]:
+        for y in (x, np.float32(1.5) * x, values[-1], values[2]):
+            w = np.array([[y], [y]], "f4")
+            together = counts(program, np.array([[x, x], [x, x]], "f4"), w)
+            apart = 2 * counts(program, np.array([[x, x], [np.nan, np.nan]], "f4"), w)
+            together[1] *= 2  # what y is cast to, in both
+            assert (together == apart).all(), (x, y, together, apart)
+
+
+def test_sums_of_many():
+    program = numera.compile(
+        """
+        func.func @f(%x: tensor<1x64xf32>) -> tensor<1xf32> {
+          %zero = arith.constant 0.0 : f32
+          %e = tensor.empty() : tensor<1xf32>
+          %i = linalg.fill ins(%zero : f32) outs(%e : tensor<1xf32>) -> tensor<1xf32>
+          %s = linalg.reduce {arith.addf}
+              ins(%x : tensor<1x64xf32>) outs(%i : tensor<1xf32>) dimensions = [1]
+          return %s : tensor<1xf32>
+        }""",
+        format="f16",
+        accumulate="same",
+    )
+    rows = program.stats(np.full((1, 64), 2000, "f4")).operations
+    # Of the sums of 2000, the 33rd is the first beyond 65504.
+    assert [(row["operation"], row["overflow"]) for row in rows] == [("cast", 0), ("add", 1)]
+
+
+@pytest.mark.parametrize("format", ["takum<12>", "takum<13>", "takum<16>", "posit<16,2>"])
+def test_casts_from_f64(format):
+    program = numera.compile(CAST.replace("f32", "f64"), format=format, replace="f64")
+    least = np.log2(float(numera.format(format).finfo.smallest_subnormal))
+    for value in np.exp2(np.floor(least) + np.arange(-3, 4))[:, None] * [1, 1.03125, 1.9375]:
+        for x in value:
+            together = counts(program, np.array([x, -x]))
+            apart = sum(counts(program, np.array([v, np.nan])) for v in (x, -x))
+            assert (together == apart).all(), (x, together, apart)
