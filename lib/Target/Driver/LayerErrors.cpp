@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-#include "NumberSums.h"
+#include "PlainSums.h"
 #include "numera/Registry/Description/FormatFacts.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
+#include <atomic>
 
 using namespace llvm;
 using namespace numera;
@@ -44,6 +45,13 @@ void LayerErrors::operator+=(const LayerErrors &other) {
   nan += other.nan;
   finite += other.finite;
   largest = std::max(largest, other.largest);
+}
+
+void LayerErrors::addPlaces(const LayerErrors &other) {
+  for (auto [to, from] : zip_equal(exponents, other.exponents))
+    to += from;
+  for (auto [to, from] : zip_equal(used, other.used))
+    to |= from;
 }
 
 //===----------------------------------------------------------------------===//
@@ -91,6 +99,7 @@ struct LayerScale::Sums {
   ErrorSums all, own;
   NumberCounts counts;
   Binades binades;
+  PlainSums plain;
 };
 
 void LayerScale::makeFloatTables() {
@@ -110,14 +119,16 @@ void LayerScale::makeFloatTables() {
     limits.leastNormal = std::nextafter(limits.leastNormal, INFINITY);
 }
 
-size_t LayerScale::usedSize() const {
-  return codeCount ? divideCeil(uint64_t(1) << (32 - spareBits), 64) : 0;
+void LayerScale::makeRoom(LayerErrors &found) const {
+  found.exponents.resize(exponents);
+  if (codeCount)
+    found.used.resize(divideCeil(uint64_t(1) << (32 - spareBits), 32));
 }
 
 /// Places first, then sums in vectors, then what is looked up.
 template <typename V, typename R>
 void LayerScale::addBlock(const V *value, const V *own, const R *reference,
-                          size_t count, Sums &sums, LayerErrors &shared) const {
+                          size_t count, Sums &sums, LayerErrors &found) const {
   double x[block] = {}, y[block] = {}, z[block] = {}, units[block];
   int places[block];
   for (size_t i = 0; i < count; ++i) {
@@ -142,14 +153,14 @@ void LayerScale::addBlock(const V *value, const V *own, const R *reference,
   for (size_t i = 0; i < count; ++i) {
     int field = places[i] - Binades::firstPlace;
     if (field > 0 && field < 255)
-      ++sums.binades.fields[field][i % Binades::counters];
+      ++sums.binades.fields[i % Binades::counters][field];
     else if (x[i] != 0 && places[i] + 1 < exponents)
-      Binades::add(shared.exponents, places[i], 1);
+      ++found.exponents[size_t(places[i])];
   }
   if (codeCount)
     for (size_t i = 0; i < count; ++i)
       if (y[i] == y[i])
-        mark(shared.used.data(), bit_cast<uint32_t>(float(y[i])) >> spareBits);
+        mark(found.used.data(), bit_cast<uint32_t>(float(y[i])) >> spareBits);
   // What fills up the block was compared as zeros.
   sums.all.compared[0] -= block - count;
   sums.own.compared[0] -= block - count;
@@ -157,37 +168,36 @@ void LayerScale::addBlock(const V *value, const V *own, const R *reference,
 }
 
 /// The same of f32, most of which are plain: a whole block, whose numbers
-/// beyond `count` are zeros.
-[[gnu::always_inline]] inline void
+/// beyond `count` are zeros. False without having added anything if not.
+[[gnu::always_inline]] inline bool
 LayerScale::addPlainBlock(const float *value, const float *own,
                           const float *reference, size_t count, Sums &sums,
-                          LayerErrors &shared) const {
-  double units[block];
-  for (size_t i = 0; i < block; ++i) {
-    uint32_t field = bit_cast<uint32_t>(reference[i]) << 1 >> 24;
-    units[i] = perUlpOfF32[field];
-    // Zeros, too: of field 0.
-    ++sums.binades.fields[field][i % Binades::counters];
+                          LayerErrors &found) const {
+  Places places;
+  if (!sums.plain.scan(value, own, reference, limits, spareBits, places))
+    return false;
+  sums.plain.count += count;
+  const double *perUlp = perUlpOfF32.data();
+  for (size_t lane = 0; lane < lanes; lane += halfLanes) {
+    HalfSums all(sums.all, lane), owns(sums.own, lane);
+    if (own == value)
+      sums.plain.add<false>(lane, value, own, reference, perUlp, places,
+                            sums.binades, all, owns);
+    else
+      sums.plain.add<true>(lane, value, own, reference, perUlp, places,
+                           sums.binades, all, owns);
+    all.storeTo(sums.all, lane);
+    owns.storeTo(sums.own, lane);
   }
-  sums.counts.addFinite(value, reference, limits);
-  sums.counts.finite[0] -= block - count;
-  sums.all.addFinite(value, reference, units);
-  sums.all.compared[0] -= block - count;
-  if (own != value) {
-    sums.own.addFinite(own, reference, units);
-    sums.own.compared[0] -= block - count;
-  }
-  uint64_t *used = shared.used.data();
-  unsigned spare = spareBits;
   if (codeCount)
-    for (size_t i = 0; i < count; ++i)
-      mark(used, bit_cast<uint32_t>(value[i]) >> spare);
+    markAll(found.used.data(), places, count);
+  return true;
 }
 
 template <typename V, typename R>
 [[gnu::always_inline]] inline LayerErrors
 LayerScale::measureSome(const V *value, const V *own, const R *reference,
-                        size_t count, LayerErrors &shared) const {
+                        size_t count, LayerErrors &found) const {
   Sums sums;
   // Of a layer that reads none but exact numbers.
   bool isSame = std::memcmp(value, own, count * sizeof(V)) == 0;
@@ -205,16 +215,17 @@ LayerScale::measureSome(const V *value, const V *own, const R *reference,
         r = std::copy_n(r, some, rest[1]) - some;
         o = isSame ? v : std::copy_n(o, some, rest[2]) - some;
       }
-      if (isPlain(v, o, r)) {
-        addPlainBlock(v, o, r, some, sums, shared);
+      if (addPlainBlock(v, o, r, some, sums, found))
         continue;
-      }
     }
-    addBlock(v, o, r, some, sums, shared);
+    addBlock(v, o, r, some, sums, found);
   }
   LayerErrors errors;
   errors.count = count;
-  sums.binades.addTo(shared.exponents);
+  sums.binades.addTo(found.exponents);
+  sums.plain.addTo(sums.all);
+  sums.plain.addTo(sums.own);
+  sums.plain.addTo(sums.counts);
   errors.all = sums.all.sum();
   errors.own = isSame ? errors.all : sums.own.sum();
   const NumberCounts &counts = sums.counts;
@@ -238,12 +249,12 @@ static size_t elementsOf(const numera_tensor &tensor) {
 // Sums in vectors are worth twice as much where vectors are twice as long.
 // Without FMA, which would change their bits.
 #ifdef __x86_64__
-[[gnu::target_clones("avx2", "default")]]
+[[gnu::target_clones("arch=x86-64-v3", "default")]]
 #endif
 LayerErrors LayerScale::measure(const numera_tensor &value,
                                 const numera_tensor &own,
                                 const numera_tensor &reference, size_t first,
-                                size_t count, LayerErrors &shared) const {
+                                size_t count, LayerErrors &found) const {
   auto *v = static_cast<const float *>(value.data) + first;
   auto *o = static_cast<const float *>(own.data) + first;
   auto *r = static_cast<const float *>(reference.data) + first;
@@ -252,10 +263,10 @@ LayerErrors LayerScale::measure(const numera_tensor &value,
   auto *wideR = static_cast<const double *>(reference.data) + first;
   bool isWide = reference.dtype == NUMERA_F64;
   if (value.dtype == NUMERA_F64)
-    return isWide ? measureSome(wideV, wideO, wideR, count, shared)
-                  : measureSome(wideV, wideO, r, count, shared);
-  return isWide ? measureSome(v, o, wideR, count, shared)
-                : measureSome(v, o, r, count, shared);
+    return isWide ? measureSome(wideV, wideO, wideR, count, found)
+                  : measureSome(wideV, wideO, r, count, found);
+  return isWide ? measureSome(v, o, wideR, count, found)
+                : measureSome(v, o, r, count, found);
 }
 
 std::optional<double> LayerScale::wastedBits(double magnitude) const {
@@ -290,24 +301,33 @@ LayerCollector::LayerCollector(ArrayRef<LayerRow> rows,
 void LayerCollector::add(size_t row, ArrayRef<numera_tensor> tensors) {
   const numera_tensor &value = tensors[LayerRow::Value];
   LayerErrors &sum = sums[row];
-  sum.exponents.resize(exponents);
-  sum.used.resize(scales[row]->usedSize());
+  const LayerScale &scale = *scales[row];
+  scale.makeRoom(sum);
   size_t count = elementsOf(value);
   // Of one size, whatever the threads: sums have the same bits.
   constexpr size_t most = size_t(1) << 16;
   std::vector<LayerErrors> parts(divideCeil(count, most));
-  auto measurePart = [&](size_t i) {
-    parts[i] = scales[row]->measure(value, tensors[LayerRow::Own],
-                                    tensors[LayerRow::Reference], i * most,
-                                    std::min(most, count - i * most), sum);
+  std::atomic<size_t> next = 0;
+  auto measureParts = [&](LayerErrors &found) {
+    for (size_t i; (i = next++) < parts.size();)
+      parts[i] = scale.measure(value, tensors[LayerRow::Own],
+                               tensors[LayerRow::Reference], i * most,
+                               std::min(most, count - i * most), found);
   };
-  if (parts.size() > 1 && threads.getMaxConcurrency() > 1) {
-    for (size_t i = 0; i < parts.size(); ++i)
-      threads.async([&measurePart, i] { measurePart(i); });
+  size_t tasks = std::min<size_t>(parts.size(), threads.getMaxConcurrency());
+  if (tasks > 1) {
+    // Each has exponents and marks of its own.
+    std::vector<LayerErrors> found(tasks);
+    for (LayerErrors &each : found)
+      threads.async([&each, &scale, &measureParts] {
+        scale.makeRoom(each);
+        measureParts(each);
+      });
     threads.wait();
+    for (const LayerErrors &each : found)
+      sum.addPlaces(each);
   } else {
-    for (size_t i = 0; i < parts.size(); ++i)
-      measurePart(i);
+    measureParts(sum);
   }
   for (const LayerErrors &part : parts)
     sum += part;
@@ -384,7 +404,7 @@ void LayerCollector::print(size_t row, json::OStream &json) const {
   json.attribute("codes", scale.codes() ? json::Value(*scale.codes())
                                         : json::Value(nullptr));
   uint64_t used = 0;
-  for (uint64_t word : found.used)
+  for (uint32_t word : found.used)
     used += uint64_t(popcount(word));
   json.attribute("used_codes",
                  scale.codes() ? json::Value(used) : json::Value(nullptr));

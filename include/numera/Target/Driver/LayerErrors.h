@@ -43,10 +43,12 @@ struct LayerErrors {
   std::vector<uint64_t> exponents;
   /// A bit for each number that occurred, by its first bits as an f32; of
   /// formats of 16 bits at most.
-  std::vector<uint64_t> used;
+  std::vector<uint32_t> used;
 
   /// All but exponents and marks.
   void operator+=(const LayerErrors &other);
+  /// Exponents and marks.
+  void addPlaces(const LayerErrors &other);
 };
 
 /// A format's limits as the comparisons of an f32 with them.
@@ -63,13 +65,13 @@ public:
 
   bool isKnown() const { return known; }
   /// Some elements of one tensor, f32 or f64; `value` and `own` are of one
-  /// type. What is found goes into the exponents and marks of `shared`, for
-  /// several threads at once; the rest is returned.
+  /// type. Exponents and marks are added to those of `found`; the rest is
+  /// returned.
   LayerErrors measure(const numera_tensor &value, const numera_tensor &own,
                       const numera_tensor &reference, size_t first,
-                      size_t count, LayerErrors &shared) const;
-  /// Of LayerErrors::used.
-  size_t usedSize() const;
+                      size_t count, LayerErrors &found) const;
+  /// For exponents and marks.
+  void makeRoom(LayerErrors &found) const;
   /// Z13 for the largest number; none for a layer of zeros.
   std::optional<double> wastedBits(double largest) const;
   std::optional<uint64_t> codes() const;
@@ -80,13 +82,13 @@ private:
   void makeFloatTables();
   template <typename V, typename R>
   LayerErrors measureSome(const V *value, const V *own, const R *reference,
-                          size_t count, LayerErrors &shared) const;
+                          size_t count, LayerErrors &found) const;
   template <typename V, typename R>
   void addBlock(const V *value, const V *own, const R *reference, size_t count,
-                Sums &sums, LayerErrors &shared) const;
-  void addPlainBlock(const float *value, const float *own,
+                Sums &sums, LayerErrors &found) const;
+  bool addPlainBlock(const float *value, const float *own,
                      const float *reference, size_t count, Sums &sums,
-                     LayerErrors &shared) const;
+                     LayerErrors &found) const;
 
   bool known = false; ///< false for opaque formats
   bool isEvenlySpaced = false;
