@@ -116,8 +116,11 @@ def check(grid, row, reference, value, own):
 
 def run(folder, form, accumulate="f32"):
     command = ["numera", "run", "net.mlir", "--format", form, "--accumulate", accumulate]
-    command += ["--input", "x.npy", "--input", "w.npy", "--layers", "--json"]
-    done = subprocess.run(command, cwd=folder, check=True, stdout=subprocess.PIPE)
+    command += ["--input", "x.npy", "--input", "w.npy", "--json", "--output-dir"]
+    subprocess.run([*command, "plain"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    done = subprocess.run([*command, "shown", "--layers"], cwd=folder, check=True, stdout=subprocess.PIPE)
+    plain, shown = ((folder / each / "output_0.npy").read_bytes() for each in ("plain", "shown"))
+    assert plain == shown, f"{form}: --layers gives other results"
     return json.loads(done.stdout)["layers"]
 
 
@@ -174,6 +177,7 @@ def main(folder):
         for i in (1, 2):
             assert rows[i]["input_sqnr_db"] == rows[i - 1]["sqnr_db"]
         print(f"{form}: {len(rows)} layers as expected")
+    run(folder, "float<4,3,stochastic>", "same")
     # f32 has fewer bits than posit32 near one, so that it would be the error.
     rows = run(folder, "posit32", "f64")
     assert all(row["sqnr_db"] > 155 for row in rows) and rows[0]["codes"] is None, rows

@@ -49,11 +49,10 @@ private:
                    RunReport &out) const;
   /// The rows of `--layers`; none if it shows nothing.
   ArrayRef<LayerRow> layerRows() const;
-  /// True if nothing but `--layers` runs the model: its outputs are taken from
-  /// there.
+  /// True if nothing but `--layers` runs the model: its program shows them.
   bool runsWithLayers() const {
-    return !layerRows().empty() && !counting.module && !flags.repeat &&
-           !flags.profiles;
+    return flags.measuresLayers && !flags.counts && !flags.repeat &&
+           !flags.profiles && flags.flags.compile.target == "cpu";
   }
   bool check(Error error) const {
     return !error || fail(toString(std::move(error))) == 0;
@@ -106,6 +105,7 @@ bool Run::prepare() {
 
 bool Run::prepareModel() {
   CompileOptions options = flags.flags.compile;
+  options.showLayers = options.showRows = runsWithLayers();
   if (flags.times)
     options.times = &times;
   StepScope step(options.times, "read formats");
@@ -123,7 +123,7 @@ bool Run::prepareModel() {
     counting.module = model.module->clone();
   CompileOptions countingOptions = flags.flags.compile;
   countingOptions.countStatusFlags = true;
-  if (flags.counts || flags.measuresLayers)
+  if ((flags.counts || flags.measuresLayers) && !runsWithLayers())
     showing.module = model.module->clone();
   CompileOptions showingOptions = flags.flags.compile;
   showingOptions.showLayers = true;
@@ -208,7 +208,7 @@ bool Run::measure() {
   if (flags.profiles && !check(profile.begin()))
     return false;
   StepTimes *steps = flags.times ? &times : nullptr;
-  if (runsWithLayers()
+  if (runsWithLayers() && !layerRows().empty()
           ? !generate(model, executable, steps)
           : !run(model, executable, flags.repeat.value_or(1), measured, steps))
     return false;
@@ -239,10 +239,10 @@ bool Run::count() {
 }
 
 ArrayRef<LayerRow> Run::layerRows() const {
-  auto found = showing.resolved.layers.find(showingExecutable.function.name);
-  return found == showing.resolved.layers.end()
-             ? ArrayRef<LayerRow>()
-             : ArrayRef<LayerRow>(found->second);
+  const auto &known = (runsWithLayers() ? model : showing).resolved.layers;
+  auto found = known.find(executable.function.name);
+  return found == known.end() ? ArrayRef<LayerRow>()
+                              : ArrayRef<LayerRow>(found->second);
 }
 
 bool Run::showLayers() {
@@ -250,14 +250,13 @@ bool Run::showLayers() {
   if (rows.empty())
     return true;
   layers.emplace(rows, registry, unsigned(flags.threads.value_or(0)));
+  if (runsWithLayers())
+    return check(executeWithLayers(executable, *data, callOptions(executable),
+                                   *layers, measured));
   const Executable &what = showingExecutable;
-  if (!generate(showing, showingExecutable, /*steps=*/nullptr))
-    return false;
-  numera_options options = callOptions(what);
-  return check(runsWithLayers() ? executeWithLayers(what, executable, *data,
-                                                    options, *layers, measured)
-                                : collectLayers(what, *data, options, *layers,
-                                                measured.outputs));
+  return generate(showing, showingExecutable, /*steps=*/nullptr) &&
+         check(collectLayers(what, *data, callOptions(what), *layers,
+                             measured.outputs));
 }
 
 bool Run::compareWith(const std::vector<host::Array> &reference,

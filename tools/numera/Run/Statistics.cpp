@@ -102,10 +102,10 @@ static size_t rowResults(const Executable &executable) {
          executable.function.outputs.size();
 }
 
-Error numera::collectLayers(const Executable &executable, DataSet &data,
-                            numera_options options, LayerCollector &layers,
-                            const std::vector<host::Array> &expected) {
-  Measured shown;
+/// Runs a program over the input and has its rows collected.
+static Error observeLayers(const Executable &executable, DataSet &data,
+                           numera_options options, LayerCollector &layers,
+                           StringRef label, Measured &out) {
   auto take = [&](size_t, const std::vector<host::Array> &,
                   MutableArrayRef<host::Array> rows) -> Error {
     if (!rows.empty())
@@ -113,34 +113,25 @@ Error numera::collectLayers(const Executable &executable, DataSet &data,
     return Error::success();
   };
   layers.collectFrom(options);
-  if (Error error = observe(executable, data, options, "layers", shown,
-                            rowResults(executable), take))
+  return observe(executable, data, options, label, out, rowResults(executable),
+                 take);
+}
+
+Error numera::collectLayers(const Executable &executable, DataSet &data,
+                            numera_options options, LayerCollector &layers,
+                            const std::vector<host::Array> &expected) {
+  Measured shown;
+  if (Error error =
+          observeLayers(executable, data, options, layers, "layers", shown))
     return error;
   return checkBits(shown.outputs, expected);
 }
 
-Error numera::executeWithLayers(const Executable &executable,
-                                const Executable &plain, DataSet &data,
+Error numera::executeWithLayers(const Executable &executable, DataSet &data,
                                 numera_options options, LayerCollector &layers,
                                 Measured &out) {
-  auto take = [&](size_t slice, const std::vector<host::Array> &own,
-                  MutableArrayRef<host::Array> rows) -> Error {
-    if (!rows.empty())
-      layers.add(map_to_vector(rows, tensorOf));
-    if (slice > 0)
-      return Error::success();
-    std::vector<host::Array> expected;
-    options.sample = uint64_t(data.firstRow(slice));
-    if (Error error = plain.program->call(plain.function.name,
-                                          data.slice(slice), expected, options))
-      return error;
-    return checkBits(own, expected);
-  };
-  numera_options collecting = options;
-  layers.collectFrom(collecting);
-  return observe(executable, data, collecting,
-                 executable.program->metadata().format, out,
-                 rowResults(executable), take);
+  return observeLayers(executable, data, options, layers,
+                       executable.program->metadata().format, out);
 }
 
 using Row = std::vector<std::string>;

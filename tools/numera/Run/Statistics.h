@@ -34,10 +34,8 @@ llvm::Error collectLayers(const Executable &executable, DataSet &data,
                           const std::vector<host::Array> &expected);
 
 /// The same where nothing else measures the model: gives its outputs, and the
-/// seconds that it takes with its layers. `plain` is the program without them;
-/// it runs once, on the first slice, and must have the same bits there.
-llvm::Error executeWithLayers(const Executable &executable,
-                              const Executable &plain, DataSet &data,
+/// seconds that it takes with its layers.
+llvm::Error executeWithLayers(const Executable &executable, DataSet &data,
                               numera_options options, LayerCollector &layers,
                               Measured &out);
 

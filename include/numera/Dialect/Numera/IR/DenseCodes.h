@@ -31,9 +31,21 @@ public:
         isSplat(elements.isSplat()) {}
 
   uint64_t operator[](int64_t index) const {
+    const char *place = raw.data() + (isSplat ? 0 : index * bytes);
     uint64_t code = 0;
-    std::memcpy(&code, raw.data() + (isSplat ? 0 : index * bytes),
-                size_t(bytes));
+    switch (bytes) { // a copy of a known size is one instruction
+    case 1:
+      std::memcpy(&code, place, 1);
+      break;
+    case 2:
+      std::memcpy(&code, place, 2);
+      break;
+    case 4:
+      std::memcpy(&code, place, 4);
+      break;
+    default:
+      std::memcpy(&code, place, 8);
+    }
     return code;
   }
 
