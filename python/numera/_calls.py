@@ -143,9 +143,7 @@ class Function:
                 device_array(value, f"input '{tensor.name}'")
                 for value, tensor in zip(inputs, self.inputs)
             ]
-            return self._call_on_device(
-                inputs, given, out, seed, step, sample, stream
-            )
+            return self._call_on_device(inputs, given, out, seed, step, sample, stream)
         arrays = [
             value
             if type(value) is np.ndarray

@@ -6,75 +6,20 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-import re
-import shutil
-import tempfile
 import warnings
-import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from numera import _numera, _sources
+from numera import _numera
 from numera._calls import Function
-from numera._errors import Error
-from numera._request import MODEL_ENDINGS, Path, Request, Spec, path_of
-from numera._sources import Source, Sources
+from numera._errors import Error, check_whole
+from numera._models import Model, read, source_of, write
+from numera._request import Path, Spec
+from numera._sources import Source
 
 __all__ = ["Program", "Statistics", "compile", "open"]
-
-ACCUMULATORS = ("same", "quire", "tensorcore")
-_AS_GIVEN = ("rounding", "random_bits", "overflow", "seed", "function", "target",
-             "cpu", "gpu", "optimization")  # fmt: skip
-"""Arguments of a compilation that are options of the library as they are."""
-
-
-_LIKE_A_PATH = re.compile(r"[\w./\\~ -]+")
-"""A word or a path; MLIR has symbols, braces or quotes."""
-
-
-class _Folder:
-    """A folder of ours, which goes when nobody has it."""
-
-    def __init__(self) -> None:
-        self.name = tempfile.mkdtemp(prefix="numera-")
-        weakref.finalize(self, _remove, self.name, os.getpid())
-
-
-def _remove(folder: str, owner: int) -> None:
-    if os.getpid() == owner:  # a forked process leaves it to the one that made it
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-class _Model(NamedTuple):
-    """What a program is compiled from: a file, or MLIR in memory."""
-
-    name: str
-    text: str | None
-    sources: Sources
-    options: list[str]
-    folder: _Folder | None
-    """Where the file is, if it is ours."""
-
-    @property
-    def registry(self) -> _numera.Registry:
-        return _sources.registry(self.sources)
-
-    def compile(self, *more: str) -> _numera.Program:
-        options = [*self.options, *more]
-        if self.text is None:
-            try:
-                return _numera.Program.compile_file(self.registry, self.name, options)
-            except Error as error:
-                raise Error(self.shown(str(error))) from None
-        return _numera.Program.compile_text(
-            self.registry, self.text, self.name, options
-        )
-
-    def shown(self, text: str) -> str:
-        """A message without the folder that is ours."""
-        return text.replace(self.folder.name + os.sep, "") if self.folder else text
 
 
 class Statistics(NamedTuple):
@@ -94,7 +39,7 @@ class Program:
     again, for the machine at hand.
     """
 
-    def __init__(self, native: _numera.Program, model: _Model | None = None) -> None:
+    def __init__(self, native: _numera.Program, model: Model | None = None) -> None:
         self._native = native
         self._model = model
         self._path: str | None = None
@@ -164,7 +109,7 @@ class Program:
                 f"'{path}' does not say what to write, expected an end of "
                 f"{', '.join(filter(None, ends))} or emit="
             )
-        _write(model, emit or ends[end], path)
+        write(model, emit or ends[end], path)
 
     def mlir(self, stage: str = "retype") -> str:
         """The model as MLIR: ``import`` (in f32), ``retype`` (in the format) or
@@ -244,6 +189,7 @@ class Program:
         for inputs, options in calls:
             if layers is None:
                 threads = options.get("threads", 0)
+                check_whole(threads=threads)
                 layers = _numera.Layers(self._showing, model.registry, name, threads)
             call = self._function_of(self._showing, name)
             call.layers = layers
@@ -298,7 +244,7 @@ class Program:
         results = call(*inputs, **options)
         return name, [np.asarray(result) for result in results]
 
-    def _known(self, method: str) -> _Model:
+    def _known(self, method: str) -> Model:
         if self._model is None:
             raise Error(
                 f"a program that was opened has no model, which .{method} needs; "
@@ -387,7 +333,7 @@ def compile(
     array([2.      , 0.203125, 6.      ], dtype=float32)
     """
     given = {key: each for key, each in locals().items() if key != "model"}
-    source = _source(model, given)
+    source = source_of(model, given)
     native = source.compile()
     for line in source.shown(native.warnings).splitlines():
         warnings.warn(line, stacklevel=2)
@@ -397,65 +343,7 @@ def compile(
 def save(path: Path, model: Any, **given: Any) -> None:
     """Writes a shared object, as ``compile(model, …).save(path)`` does, without a
     program for this process."""
-    _write(_source(model, given), "so", os.fspath(path))
-
-
-def _write(model: _Model, emit: str, path: str) -> None:
-    _numera.compile_to_file(
-        model.registry, model.name, model.text, model.options, emit, path
-    )
-
-
-def _source(model: Any, given: Mapping[str, Any]) -> _Model:
-    """What is compiled, by the arguments of :func:`compile`."""
-    request = Request(given.get("formats", ()))
-    policy, replace = given.get("policy"), given.get("replace")
-    paths = {key: given.get(key) for key in ("code_cache", "safetensors")}
-    options = {
-        "format": request.name(given.get("format")),
-        "replace": _joined(replace),
-        "output-as": _outputs(given.get("output_as")),
-        "quires": ",".join(map(str, given.get("quires", ()))),
-        "accumulate": request.name(given.get("accumulate"), words=ACCUMULATORS),
-        **{key.replace("_", "-"): given.get(key) for key in _AS_GIVEN},
-        **{
-            key.replace("_", "-"): None if path is None else path_of(path, key)
-            for key, path in paths.items()
-        },
-    }
-    if isinstance(policy, Mapping):
-        chosen = {"default": options.pop("format"), **policy}
-        chosen["accumulate"] = options.pop("accumulate") or policy.get("accumulate")
-        request.add_policy(chosen)
-    elif policy is not None:
-        request.add_file(policy)
-    listed = [
-        f"{key}={value}" for key, value in options.items() if value not in (None, "")
-    ]
-    return _read(model, request.sources(), listed)
-
-
-def _joined(replace: Any) -> str:
-    """The float types that are replaced, as an option of the library."""
-    names = [replace] if isinstance(replace, str) else replace or ()
-    if not isinstance(names, (list, tuple)) or not all(
-        isinstance(name, str) for name in names
-    ):
-        raise Error(f"replace is {replace!r}, expected a float type or several: 'f32'")
-    return ",".join(names)
-
-
-def _outputs(wanted: Any) -> str | None:
-    """What results are, as an option of the library."""
-    if wanted is None or isinstance(wanted, str):
-        return wanted
-    words = ["model" if word is None else word for word in wanted]
-    if not words or not all(isinstance(word, str) for word in words):
-        raise Error(
-            f"output_as is {wanted!r}, expected 'f32', 'f64', 'storage' or None, "
-            f"or a list with one for each result"
-        )
-    return ",".join(words)
+    write(source_of(model, given), "so", os.fspath(path))
 
 
 def _restore(
@@ -467,35 +355,10 @@ def _restore(
     """The program, compiled for this machine."""
     known = tuple(Source(*source) for source in sources)
     if isinstance(data, bytes):
-        model = _read(data, known, options)
+        model = read(data, known, options)
     else:
-        model = _Model(name, data, known, options, None)
+        model = Model(name, data, known, options, None)
     return Program(model.compile(), model)
-
-
-def _read(model: Any, sources: Sources, options: list[str]) -> _Model:
-    """Tells paths, MLIR and models of ONNX from each other."""
-    if hasattr(model, "SerializeToString"):
-        model = model.SerializeToString()
-    if isinstance(model, bytes):
-        folder = _Folder()
-        path = os.path.join(folder.name, "model.onnx")
-        pathlib.Path(path).write_bytes(model)
-        return _Model(path, None, sources, options, folder)
-    if not isinstance(model, (str, os.PathLike)):
-        what = f"a model is a path, MLIR, or one of ONNX, found {type(model).__name__}"
-        if any(each.__module__.startswith("torch.") for each in type(model).__mro__):
-            what += "; numera.torch.compile takes those of PyTorch"
-        raise Error(what)
-    text = os.fspath(model)
-    if isinstance(model, str) and not text.endswith(MODEL_ENDINGS):
-        if "\n" not in text and _LIKE_A_PATH.fullmatch(text):
-            raise Error(
-                f"'{text}' is neither MLIR nor a path that ends in "
-                f"{', '.join(MODEL_ENDINGS)}; numera.import_model reads other models"
-            )
-        return _Model("model.mlir", text, sources, options, None)
-    return _Model(text, None, sources, options, None)
 
 
 def open(path: Path) -> Program:

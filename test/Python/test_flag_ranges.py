@@ -58,7 +58,9 @@ def test_casts(format):
     found = 0
     for value in edges(format):
         together = counts(program, np.array([value, -value], "f4"))
-        apart = sum(counts(program, np.array([v, np.nan], "f4")) for v in (value, -value))
+        apart = sum(
+            counts(program, np.array([v, np.nan], "f4")) for v in (value, -value)
+        )
         assert (together == apart).all(), (value, together, apart)
         found += together.any()
     assert 0 < found < len(edges(format))
@@ -72,7 +74,9 @@ def test_sums(format):
         for y in (x, values[-1], values[-4], -values[-7], values[0]):
             together = counts(program, np.array([x, y], "f4"), np.array([y, x], "f4"))
             apart = sum(
-                counts(program, np.array([a, np.nan], "f4"), np.array([b, np.nan], "f4"))
+                counts(
+                    program, np.array([a, np.nan], "f4"), np.array([b, np.nan], "f4")
+                )
                 for a, b in ((x, y), (y, x))
             )
             assert (together == apart).all(), (x, y, together, apart)

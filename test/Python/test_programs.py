@@ -362,3 +362,18 @@ def test_layers_say_what_each_adds():
     assert numera.compile(moves, format="bf16").layers([1, 2]) == []
     with pytest.raises(numera.Error, match="no function 'g'"):
         program.layers(x, function="g")
+
+
+def test_an_attribute_of_the_models_own_hides_no_output():
+    program = numera.compile(
+        """
+        func.func @f(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>)
+            attributes {numera.layers = [{}]} {
+          %y = arith.addf %x, %x : tensor<2xf32>
+          return %x, %y, %y : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+        }""",
+        format="bf16",
+    )
+    assert len(program([1, 2])) == 3
+    with pytest.raises(numera.Error, match="threads is -1"):
+        program.layers([1, 2], threads=-1)

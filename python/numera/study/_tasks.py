@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from numera._errors import Error
 from numera._formats import Format, ScaledFormat, format
-from numera._programs import ACCUMULATORS
+from numera._models import ACCUMULATORS
 from numera._request import Spec
 from numera.study import _keys, _yaml
 from numera.study._ranges import expand

@@ -10,7 +10,7 @@ from typing import Any
 
 import numera
 from numera._errors import Error
-from numera._programs import ACCUMULATORS
+from numera._models import ACCUMULATORS
 from numera._request import Spec
 from numera.torch._backend import Backend
 from numera.torch._policy import Policy
