@@ -124,3 +124,26 @@ def test_casts_from_f64(format):
             together = counts(program, np.array([x, -x]))
             apart = sum(counts(program, np.array([v, np.nan])) for v in (x, -x))
             assert (together == apart).all(), (x, together, apart)
+
+
+def test_products_of_f32_that_round_otherwise():
+    dynamic = """
+        func.func @f(%x: tensor<?x2xf32>, %y: tensor<2x1xf32>) -> tensor<?x1xf32> {
+          %zero = arith.constant 0.0 : f32
+          %c = arith.constant 0 : index
+          %d = tensor.dim %x, %c : tensor<?x2xf32>
+          %e = tensor.empty(%d) : tensor<?x1xf32>
+          %i = linalg.fill ins(%zero : f32) outs(%e : tensor<?x1xf32>) -> tensor<?x1xf32>
+          %z = linalg.matmul ins(%x, %y : tensor<?x2xf32>, tensor<2x1xf32>)
+              outs(%i : tensor<?x1xf32>) -> tensor<?x1xf32>
+          return %z : tensor<?x1xf32>
+        }"""
+    given = np.array([[1e20, 1e20], [1, 1]], "f4"), np.full((2, 1), 1e20, "f4")
+    fixed, other = (
+        counts(
+            numera.compile(model, format="f32", rounding="nearest-away", accumulate="f32"),
+            *given,
+        )
+        for model in (PRODUCT, dynamic)
+    )
+    assert (fixed == other).all() and fixed.any()

@@ -166,16 +166,20 @@ Value Lowerings::machineStep(OpBuilder &builder, const Request &request,
       request.rules.rounding != Rounding::NearestEven)
     return {};
   Location loc = request.op.getLoc();
+  // A factor may be a code of the same format with other rounding.
+  SmallVector<Value, 3> numbers;
+  for (const Scalar &operand : operands)
+    numbers.push_back(
+        fromBits(builder, loc, operand.value,
+                 storageType(builder.getContext(), request.result)));
   switch (request.operation) {
   case OpKind::Fma:
-    return math::FmaOp::create(builder, loc, operands[0].value,
-                               operands[1].value, operands[2].value);
+    return math::FmaOp::create(builder, loc, numbers[0], numbers[1],
+                               numbers[2]);
   case OpKind::Mul:
-    return arith::MulFOp::create(builder, loc, operands[0].value,
-                                 operands[1].value);
+    return arith::MulFOp::create(builder, loc, numbers[0], numbers[1]);
   case OpKind::Add:
-    return arith::AddFOp::create(builder, loc, operands[0].value,
-                                 operands[1].value);
+    return arith::AddFOp::create(builder, loc, numbers[0], numbers[1]);
   default:
     return {};
   }
