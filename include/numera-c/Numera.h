@@ -27,7 +27,7 @@ extern "C" {
 #define NUMERA_C_API __attribute__((visibility("default")))
 
 /** The version of this interface: grows when functions are added. */
-#define NUMERA_C_VERSION 3
+#define NUMERA_C_VERSION 4
 
 /** Formats, libraries and lowerings. */
 typedef struct NumeraRegistry NumeraRegistry;
@@ -176,6 +176,15 @@ NUMERA_C_API int numeraCastRun(const NumeraCast *cast, int32_t rank,
 /* ---- programs -------------------------------------------------------------
  */
 
+/**
+ * Has what this thread compiles from now on ask `interrupt(context)` between
+ * its steps, most of which take tenths of a second at most. A number other than
+ * 0 ends the compilation with the error "interrupted"; until the next call of
+ * this, it is then not asked again, and nothing is compiled. Null, as at first,
+ * for none.
+ */
+NUMERA_C_API void numeraSetInterrupt(int (*interrupt)(void *context),
+                                     void *context);
 /**
  * Compiles a model, an .onnx or .mlir file, for calls from this process.
  *

@@ -6,6 +6,7 @@
 #include "Keys.h"
 #include "Options.h"
 #include "numera/Target/Driver/Emit.h"
+#include "numera/Target/Support/Cancel.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstring>
@@ -14,6 +15,10 @@ using namespace llvm;
 using namespace numera;
 
 // ---- compiling -------------------------------------------------------------
+
+void numeraSetInterrupt(int (*interrupt)(void *context), void *context) {
+  askToCancel(interrupt, context);
+}
 
 namespace {
 /// A model on its way to a program.

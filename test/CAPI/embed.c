@@ -177,6 +177,44 @@ static void testDescriptions(NumeraRegistry *registry) {
                "does not go with posit<16,2>");
 }
 
+/* How often a compilation may ask, and how often it has. */
+struct Patience {
+  int most, asked;
+};
+
+static int runsOut(void *context) {
+  struct Patience *patience = context;
+  return ++patience->asked > patience->most;
+}
+
+/* A compilation that is given up at any of its questions says so. */
+static void testInterrupts(NumeraRegistry *registry) {
+  char *error = NULL;
+  const char *const options[] = {"format=bf16", "code-cache=off", NULL};
+  struct Patience endless = {1 << 30, 0};
+  numeraSetInterrupt(runsOut, &endless);
+  NumeraProgram *whole =
+      numeraCompileText(registry, model, "axpy.mlir", options, &error);
+  EXPECT(whole && endless.asked > 20);
+  numeraProgramDestroy(whole);
+  for (int most = 0; most < endless.asked; most += 1 + endless.asked / 40) {
+    struct Patience patience = {most, 0};
+    numeraSetInterrupt(runsOut, &patience);
+    EXPECT_ERROR(
+        numeraCompileText(registry, model, "axpy.mlir", options, &error),
+        "interrupted");
+    EXPECT(patience.asked == most + 1);
+    EXPECT_ERROR(numeraCompileTextToFile(registry, model, "axpy.mlir", options,
+                                         "obj", "/dev/null", &error),
+                 "interrupted");
+    EXPECT(patience.asked == most + 1);
+  }
+  numeraSetInterrupt(NULL, NULL);
+  whole = numeraCompileText(registry, model, "axpy.mlir", options, &error);
+  EXPECT(whole);
+  numeraProgramDestroy(whole);
+}
+
 static void testProgram(NumeraRegistry *registry, const char *folder) {
   char *error = NULL;
   const char *const options[] = {"format=posit16", "cpu=x86-64-v3",
@@ -339,6 +377,7 @@ int main(int argc, char **argv) {
   NumeraRegistry *registry = numeraRegistryCreate();
   testFormats(registry);
   testDescriptions(registry);
+  testInterrupts(registry);
   testProgram(registry, argv[1]);
   numeraRegistryDestroy(registry);
   return failures != 0;

@@ -154,7 +154,7 @@ TEST_P(Forms, HaveTheBitsOfTheScalars) {
   cantFail(linkRuntime(module));
   setTarget(module, *machine);
   specializeRuntimeCalls(module, *machine);
-  optimize(module, *machine, {.level = 1});
+  cantFail(optimize(module, *machine, {.level = 1}));
   // Types do not outlive the compilation.
   std::vector<unsigned> resultBytes;
   for (const Entry &entry : list)

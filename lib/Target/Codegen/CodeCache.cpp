@@ -2,6 +2,7 @@
 
 #include "CodeCache.h"
 #include "Support/Process.h"
+#include "numera/Target/Support/Cancel.h"
 
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/SmallString.h"
@@ -157,7 +158,7 @@ CodeCache::Lock::Lock(const CodeCache &cache, StringRef part) {
   auto end = std::chrono::steady_clock::now() + 1min;
   while (file >= 0 && flock(file, LOCK_EX | LOCK_NB)) {
     if ((errno == EWOULDBLOCK || errno == EINTR) &&
-        std::chrono::steady_clock::now() < end) {
+        std::chrono::steady_clock::now() < end && !isCancelled()) {
       std::this_thread::sleep_for(5ms);
       continue;
     }

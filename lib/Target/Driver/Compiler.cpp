@@ -22,6 +22,7 @@
 #include "numera/Dialect/Numera/Transforms/StatisticsPasses.h"
 #include "numera/InitAll.h"
 #include "numera/Target/NVPTX/GPU.h"
+#include "numera/Target/Support/Cancel.h"
 #include "numera/Target/Support/StepTimes.h"
 
 using namespace mlir;
@@ -180,6 +181,25 @@ bool Compiler::resolve(const CompileOptions &options, Resolved &resolved,
   return true;
 }
 
+namespace {
+/// While one lives, passes are left out once a compilation is given up.
+class PassGate {
+public:
+  explicit PassGate(MLIRContext &context) : context(context) {
+    if (mayBeCancelled())
+      context.registerActionHandler(
+          [](function_ref<void()> run, const tracing::Action &action) {
+            if (!isa<PassExecutionAction>(action) || !isCancelled())
+              run();
+          });
+  }
+  ~PassGate() { context.registerActionHandler(nullptr); }
+
+private:
+  MLIRContext &context;
+};
+} // namespace
+
 /// Runs what `build` adds; with `warned`, warnings are printed, each once.
 LogicalResult
 Compiler::runPasses(ModuleOp module,
@@ -190,7 +210,13 @@ Compiler::runPasses(ModuleOp module,
   // Half the time of a pass, and tests verify with numera-opt.
   passes.enableVerifier(false);
   build(passes);
-  if (succeeded(passes.run(module)))
+  PassGate gate(*module.getContext());
+  LogicalResult result = passes.run(module);
+  if (isCancelled()) {
+    errors << "error: " << toString(cancelled()) << '\n';
+    return failure();
+  }
+  if (succeeded(result))
     return success();
   if (!oneLine.anyPrinted()) {
     isFaulty = true;

@@ -244,7 +244,9 @@ Expected<Compiled> numera::compileDevice(mlir::ModuleOp lowered,
   defineAnswers(module, *program.machine);
   setTarget(module, *program.machine);
   specializeRuntimeCalls(module, *program.machine);
-  optimize(module, *program.machine, {.level = options.optimization});
+  if (Error error =
+          optimize(module, *program.machine, {.level = options.optimization}))
+    return std::move(error);
   if (Error error = checkConstructors(module))
     return std::move(error);
   if (Error error = checkCalls(module))

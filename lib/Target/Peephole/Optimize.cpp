@@ -9,6 +9,7 @@
 #include "PackedLoads.h"
 #include "Vectorize/BfloatConversions.h"
 #include "Vectorize/VectorVariants.h"
+#include "numera/Target/Support/Cancel.h"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/PassInstrumentation.h"
@@ -125,14 +126,14 @@ static void inlineLookups(ModulePassManager &passes) {
 
 /// Which function a pointer may be of, and whether the caller could load what
 /// an argument points to, is asked in vain here, and takes most of the time for
-/// a function of a thousand buffers.
+/// a function of a thousand buffers. Nothing is asked once it is given up.
 static bool shouldRun(StringRef pass, Any) {
   return pass != "CalledValuePropagationPass" &&
-         pass != "ArgumentPromotionPass";
+         pass != "ArgumentPromotionPass" && !isCancelled();
 }
 
-void numera::optimize(Module &module, TargetMachine &machine,
-                      const OptimizerOptions &options) {
+Error numera::optimize(Module &module, TargetMachine &machine,
+                       const OptimizerOptions &options) {
   unsigned level = options.level;
   PassInstrumentationCallbacks callbacks;
   callbacks.registerShouldRunOptionalPassCallback(shouldRun);
@@ -172,4 +173,5 @@ void numera::optimize(Module &module, TargetMachine &machine,
       level == 0 ? builder.buildO0DefaultPipeline(OptimizationLevel::O0)
                  : builder.buildPerModuleDefaultPipeline(pipelineLevel(level));
   passes.run(module, modules);
+  return isCancelled() ? cancelled() : Error::success();
 }

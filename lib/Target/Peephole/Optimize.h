@@ -4,6 +4,7 @@
 #define NUMERA_LIB_TARGET_PEEPHOLE_OPTIMIZE_H
 
 #include "llvm/IR/Module.h"
+#include "llvm/Support/Error.h"
 #include "llvm/Target/TargetMachine.h"
 
 namespace numera {
@@ -22,9 +23,9 @@ struct OptimizerOptions {
   bool unrolls = true;
 };
 
-/// LLVM's pipeline.
-void optimize(llvm::Module &module, llvm::TargetMachine &machine,
-              const OptimizerOptions &options);
+/// LLVM's pipeline. It fails if the compilation is given up.
+llvm::Error optimize(llvm::Module &module, llvm::TargetMachine &machine,
+                     const OptimizerOptions &options);
 
 } // namespace numera
 

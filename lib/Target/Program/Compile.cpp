@@ -19,6 +19,7 @@
 #include "Vectorize/VectorForms.h"
 #include "numera/Registry/Formats/Plugin.h"
 #include "numera/Target/NVPTX/GPU.h"
+#include "numera/Target/Support/Cancel.h"
 #include "numera/Target/Support/StepTimes.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -265,6 +266,8 @@ private:
   }
 
   Expected<std::unique_ptr<MemoryBuffer>> generate(Module &module) {
+    if (isCancelled())
+      return cancelled();
     StepScope step(options.times, "generate");
     return generateObject(module, *program.machine);
   }
@@ -296,7 +299,8 @@ private:
   Error takeParts(const CodeCache &cache, PartJobs &jobs, ObjectCode &code) {
     if (jobs.haveBegun()) {
       StepScope step(options.times, "kernels");
-      jobs.wait();
+      if (Error error = jobs.wait())
+        return error;
     }
     for (Kernel &kernel : kernels) {
       if (!kernel.kept) {

@@ -35,7 +35,8 @@ Error numera::finishModule(Module &module, TargetMachine &machine,
   defineBfloatConversions(module, machine);
   specializeRuntimeCalls(module, machine);
   step.next("optimise");
-  optimize(module, machine, options.optimizer);
+  if (Error error = optimize(module, machine, options.optimizer))
+    return error;
   step.next("lanes");
   dropUnusedVariants(module);
   avoidSubnormalAssists(module, machine);

@@ -4,6 +4,7 @@
 #include "Codegen/Compiled.h"
 #include "Codegen/Machines.h"
 #include "Finish.h"
+#include "numera/Target/Support/Cancel.h"
 
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -42,7 +43,9 @@ static PartJobs::Object compile(ArrayRef<LargeConstants::Constant> constants,
 }
 
 PartJobs::~PartJobs() {
-  wait();
+  isGivenUp = true;
+  if (pool)
+    pool->wait();
   // Where the rest of the program failed, nobody asks.
   for (std::optional<Object> &object : objects)
     if (object && !*object)
@@ -55,7 +58,17 @@ size_t PartJobs::start(unique_function<Object()> make) {
   std::optional<Object> &object = objects.emplace_back();
   // The pool's tasks are copied.
   auto shared = std::make_shared<unique_function<Object()>>(std::move(make));
-  pool->async([&object, shared] { object.emplace((*shared)()); });
+  pool->async([this, &object, shared] {
+    askToCancel(
+        [](void *jobs) {
+          return int(static_cast<PartJobs *>(jobs)->isGivenUp);
+        },
+        this);
+    object.emplace(isGivenUp ? Object(cancelled()) : (*shared)());
+    std::lock_guard lock(mutex);
+    ++done;
+    finished.notify_one();
+  });
   return objects.size() - 1;
 }
 
@@ -74,7 +87,16 @@ size_t PartJobs::start(ArrayRef<LargeConstants::Constant> constants) {
   return start([this, constants] { return compile(constants, options); });
 }
 
-void PartJobs::wait() {
-  if (pool)
-    pool->wait();
+Error PartJobs::wait() {
+  std::unique_lock lock(mutex);
+  while (!finished.wait_for(lock, std::chrono::milliseconds(20),
+                            [this] { return done == objects.size(); })) {
+    lock.unlock();
+    if (isCancelled()) {
+      isGivenUp = true;
+      return cancelled();
+    }
+    lock.lock();
+  }
+  return Error::success();
 }

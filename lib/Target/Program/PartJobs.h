@@ -11,7 +11,10 @@
 #include "llvm/ADT/FunctionExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ThreadPool.h"
+#include <atomic>
+#include <condition_variable>
 #include <deque>
+#include <mutex>
 
 namespace numera {
 
@@ -31,7 +34,8 @@ public:
   /// The same of an object with constants, which stay where they are.
   size_t start(llvm::ArrayRef<LargeConstants::Constant> constants);
   bool haveBegun() const { return !objects.empty(); }
-  void wait();
+  /// Fails if the compilation is given up meanwhile.
+  llvm::Error wait();
   /// The object code of a part, once, after wait().
   Object take(size_t job) { return std::move(*objects[job]); }
 
@@ -39,6 +43,10 @@ private:
   size_t start(llvm::unique_function<Object()> make);
 
   const CPUOptions &options;
+  std::mutex mutex;                          ///< of `done`
+  std::condition_variable finished;          ///< when `done` grows
+  size_t done = 0;                           ///< objects
+  std::atomic<bool> isGivenUp = false;       ///< nothing more is begun
   std::deque<std::optional<Object>> objects; ///< stay where they are
   std::optional<llvm::DefaultThreadPool> pool;
 };

@@ -180,8 +180,7 @@ private:
     defineAnswers(module, *machine);
     setTarget(module, *machine);
     specializeRuntimeCalls(module, *machine);
-    optimize(module, *machine, {});
-    return Error::success();
+    return optimize(module, *machine, {});
   }
 
   /// In the child.
