@@ -7,6 +7,7 @@
 #include "Options.h"
 #include "Strided.h"
 #include <cstring>
+#include <pthread.h>
 
 using namespace llvm;
 using namespace numera;
@@ -145,6 +146,9 @@ public:
     inputs[1].rank = 0;
     numera_options own = options;
     own.threads = threads;
+    // The caller's thread alone asks; a failure ends the others.
+    if (!pthread_equal(pthread_self(), caller))
+      own.interrupt = nullptr;
     char message[512];
     if (cast.entry(inputs, cast.draws ? 2 : 1, &output, 1, &own, message,
                    sizeof message) == 0)
@@ -165,6 +169,7 @@ private:
 
   const NumeraCast &cast;
   numera_options options = NUMERA_OPTIONS;
+  pthread_t caller = pthread_self();
 };
 } // namespace
 
