@@ -5,6 +5,7 @@
 // little: nothing is looked up or copied here.
 
 #include "Binding.h"
+#include "SignalWatch.h"
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -69,6 +70,7 @@ public:
   Cast(const Registry &registry, const std::string &from,
        const std::optional<std::string> &through, const std::string &to,
        const std::vector<std::string> &options) {
+    CompilationWatch signals;
     char *error = nullptr;
     {
       nb::gil_scoped_release release;
@@ -76,6 +78,8 @@ public:
                                   through ? through->c_str() : nullptr,
                                   to.c_str(), Options(options).get(), &error));
     }
+    signals.rethrow(error);
+    handleSignals();
     if (!cast)
       throwError(error);
     fromSize = storageBytes(registry, from);
@@ -92,6 +96,8 @@ public:
     if (!hasOneShape(*input, *output))
       throw Error("arrays of two shapes");
     numera_options options = optionsOf(threads, seed, step, 0);
+    SignalWatch signals;
+    signals.watch(options);
     char *error = nullptr;
     static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
     auto numbers = [](const Py_ssize_t *values) {
@@ -102,8 +108,10 @@ public:
                            input->buf, numbers(input->strides), output->buf,
                            numbers(output->strides), &options, &error);
     });
-    if (!done)
+    if (!done) {
+      signals.rethrow(error);
       throwError(error);
+    }
   }
 
 private:
@@ -133,12 +141,15 @@ public:
          const std::vector<int32_t> &inputs,
          const std::vector<int32_t> &outputs)
       : inputs(inputs), outputs(outputs) {
+    CompilationWatch signals;
     char *error = nullptr;
     {
       nb::gil_scoped_release release;
       program.reset(numeraCompileText(registry.get(), mlir.c_str(), "kernel",
                                       nullptr, &error));
     }
+    signals.rethrow(error);
+    handleSignals();
     if (!program)
       throwError(error);
     entry = numeraProgramEntry(program.get(), nullptr);
@@ -150,6 +161,8 @@ public:
     Tensors arguments(from, inputs, PyBUF_ND),
         results(to, outputs, PyBUF_ND | PyBUF_WRITABLE);
     numera_options options = optionsOf(threads, seed, step, sample);
+    SignalWatch signals;
+    signals.watch(options);
     char message[512];
     bool isLong = arguments.elements + results.elements >= manyElements;
     int status = unlockedIf(isLong, [&] {
@@ -157,8 +170,10 @@ public:
                    results.list.data(), results.list.size(), &options, message,
                    sizeof message);
     });
-    if (status != 0)
+    if (status != 0) {
+      signals.rethrow(/*error=*/nullptr);
       throw Error(message);
+    }
   }
 
   /// The same of each element by itself, for arrays of one shape, which are
@@ -180,13 +195,17 @@ public:
     numera_tensor result = flat(output, outputs.front());
     int64_t count = output.elements();
     numera_options options = optionsOf(threads, 0, 0, 0);
+    SignalWatch signals;
+    signals.watch(options);
     char message[512];
     int status = count == 0 ? 0 : unlockedIf(count >= manyElements, [&] {
       return entry(arguments.data(), from.size(), &result, 1, &options, message,
                    sizeof message);
     });
-    if (status != 0)
+    if (status != 0) {
+      signals.rethrow(/*error=*/nullptr);
       throw Error(message);
+    }
     return true;
   }
 

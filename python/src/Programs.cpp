@@ -37,8 +37,7 @@ using Output = nb::ndarray<nb::c_contig, nb::device::cpu>;
 
 } // namespace
 
-/// Runs what may take long without the interpreter's lock. A signal that came
-/// meanwhile is handled when it is over: nothing is left half done.
+/// Runs what may take long without the interpreter's lock.
 template <typename Function> static auto unlocked(Function function) {
   auto result = [&] {
     nb::gil_scoped_release release;
@@ -49,8 +48,10 @@ template <typename Function> static auto unlocked(Function function) {
 
 // ---- compiling -------------------------------------------------------------
 
-static Program *own(NumeraProgram *program, char *error) {
+static Program *own(NumeraProgram *program, char *error,
+                    const CompilationWatch &signals) {
   auto owned = std::make_unique<Program>(program);
+  signals.rethrow(error);
   handleSignals();
   if (!program)
     throwError(error);
@@ -59,23 +60,25 @@ static Program *own(NumeraProgram *program, char *error) {
 
 static Program *compileFile(const Registry &registry, const std::string &model,
                             const std::vector<std::string> &options) {
+  CompilationWatch signals;
   char *error = nullptr;
   NumeraProgram *program = unlocked([&] {
     return numeraCompileFile(registry.get(), model.c_str(),
                              Options(options).get(), &error);
   });
-  return own(program, error);
+  return own(program, error, signals);
 }
 
 static Program *compileText(const Registry &registry, const std::string &mlir,
                             const std::string &name,
                             const std::vector<std::string> &options) {
+  CompilationWatch signals;
   char *error = nullptr;
   NumeraProgram *program = unlocked([&] {
     return numeraCompileText(registry.get(), mlir.c_str(), name.c_str(),
                              Options(options).get(), &error);
   });
-  return own(program, error);
+  return own(program, error, signals);
 }
 
 /// With `mlir`, of that text under the name; else of the file.
@@ -83,6 +86,7 @@ static void compileToFile(const Registry &registry, const std::string &name,
                           const std::optional<std::string> &mlir,
                           const std::vector<std::string> &options,
                           const std::string &emit, const std::string &output) {
+  CompilationWatch signals;
   char *error = nullptr;
   int done = unlocked([&] {
     Options list(options);
@@ -92,6 +96,7 @@ static void compileToFile(const Registry &registry, const std::string &name,
                 : numeraCompileToFile(registry.get(), name.c_str(), list.get(),
                                       emit.c_str(), output.c_str(), &error);
   });
+  signals.rethrow(error);
   handleSignals();
   if (!done)
     throwError(error);
@@ -101,6 +106,7 @@ static std::string printModel(const Registry &registry, const std::string &name,
                               const std::optional<std::string> &mlir,
                               const std::vector<std::string> &options,
                               const std::string &stage) {
+  CompilationWatch signals;
   char *error = nullptr;
   char *text = unlocked([&] {
     Options list(options);
@@ -109,6 +115,8 @@ static std::string printModel(const Registry &registry, const std::string &name,
                 : numeraPrintFile(registry.get(), name.c_str(), list.get(),
                                   stage.c_str(), &error);
   });
+  if (!text)
+    signals.rethrow(error);
   return takeString(text, error);
 }
 
@@ -116,7 +124,11 @@ static Program *openProgram(const std::string &path) {
   char *error = nullptr;
   NumeraProgram *program =
       unlocked([&] { return numeraProgramOpen(path.c_str(), &error); });
-  return own(program, error);
+  std::unique_ptr<Program> owned(new Program(program));
+  handleSignals();
+  if (!program)
+    throwError(error);
+  return owned.release();
 }
 
 // ---- calls -----------------------------------------------------------------

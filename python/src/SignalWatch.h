@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// Signals that come while a program runs.
+// Signals that come while something compiles or runs.
 
 #ifndef NUMERA_PYTHON_SRC_SIGNALWATCH_H
 #define NUMERA_PYTHON_SRC_SIGNALWATCH_H
 
 #include "Binding.h"
-#include "numera/Runtime/numera.h"
+#include "numera-c/Numera.h"
 #include <chrono>
 
 namespace numera::python {
 
-/// Has Python handle signals while a program runs. An interrupt (Ctrl-C) ends
-/// the call; nobody waits for its end then. Short calls do not ask for the
-/// interpreter's lock.
+/// Has Python handle signals while a program runs, or is compiled. An interrupt
+/// (Ctrl-C) ends it; nobody waits for its end then. What is short does not ask
+/// for the interpreter's lock.
 class SignalWatch {
 public:
   /// The program asks, whenever it may stop.
   void watch(numera_options &options) {
-    options.interrupt = [](void *watch) {
-      return int(static_cast<SignalWatch *>(watch)->isRaised());
-    };
+    options.interrupt = ask;
     options.interrupt_context = this;
   }
   /// A call that was ended: the exception of a signal's handler, rather than
@@ -32,6 +30,11 @@ public:
     throw nb::python_error();
   }
 
+protected:
+  static int ask(void *watch) {
+    return int(static_cast<SignalWatch *>(watch)->isRaised());
+  }
+
 private:
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::milliseconds interval{50};
@@ -40,13 +43,29 @@ private:
     if (raised || Clock::now() < next)
       return raised;
     nb::gil_scoped_acquire acquire;
-    raised = PyErr_CheckSignals() != 0;
+    raised = raised || PyErr_CheckSignals() != 0;
     next = Clock::now() + interval;
     return raised;
   }
 
   Clock::time_point next = Clock::now() + interval;
   bool raised = false;
+};
+
+/// While one lives, it watches what this thread compiles.
+class CompilationWatch : public SignalWatch {
+public:
+  CompilationWatch() { numeraSetInterrupt(askAgain, this); }
+  CompilationWatch(const CompilationWatch &) = delete;
+  ~CompilationWatch() { numeraSetInterrupt(nullptr, nullptr); }
+
+private:
+  /// What compiles in a signal's handler leaves no question behind.
+  static int askAgain(void *watch) {
+    int isRaised = ask(watch);
+    numeraSetInterrupt(askAgain, watch);
+    return isRaised;
+  }
 };
 
 } // namespace numera::python

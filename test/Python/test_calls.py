@@ -247,6 +247,10 @@ def test_an_interrupt_is_handled_when_the_call_is_over(twice):
     np.testing.assert_array_equal(twice(BASE), 2 * BASE)
 
 
+def interrupt_after(seconds):
+    return threading.Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT))
+
+
 def test_an_interrupt_ends_a_long_call():
     steps = "".join(
         f"%{i + 1} = math.powf %{i}, %0 : tensor<?xf32>\n" for i in range(40)
@@ -260,9 +264,7 @@ def test_an_interrupt_ends_a_long_call():
     start = time.perf_counter()
     slow(array, threads=4)
     whole = time.perf_counter() - start
-    thread = threading.Timer(
-        whole / 10, lambda: os.kill(os.getpid(), signal.SIGINT)
-    )
+    thread = interrupt_after(whole / 10)
     start = time.perf_counter()
     with pytest.raises(KeyboardInterrupt):
         thread.start()
@@ -272,13 +274,62 @@ def test_an_interrupt_ends_a_long_call():
     assert slow([1]) == 1
 
 
-def test_a_compilation_is_interrupted_between():
-    thread = threading.Timer(0.02, lambda: os.kill(os.getpid(), signal.SIGINT))
+def test_an_interrupt_ends_a_long_operation_on_arrays():
+    x = numera.array(np.full(1_000_000, 1.5), "posit32")
+    start = time.perf_counter()
+    y = np.power(x, x)
+    whole = time.perf_counter() - start
+    thread = interrupt_after(whole / 10)
+    start = time.perf_counter()
     with pytest.raises(KeyboardInterrupt):
         thread.start()
-        while True:
-            numera.compile(TWICE, format="takum<16>")
+        np.power(x, x)
+    assert time.perf_counter() - start < 0.8 * whole
     thread.join()
+    assert (np.power(x[:5], x[:5]) == y[:5]).all()
+
+
+def test_an_interrupt_ends_the_conversion_of_an_array_with_gaps():
+    x = np.broadcast_to(np.float32(0.3), (120_000, 1000))  # one number in memory
+    result = np.ones(x.shape, np.uint16)
+    numera.encode(x[:1], "lns<3,4>", out=result[:1])  # compiles
+    start = time.perf_counter()
+    numera.encode(x, "lns<3,4>", out=result, threads=4)
+    whole = time.perf_counter() - start
+    thread = interrupt_after(whole / 10)
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        thread.start()
+        numera.encode(x, "lns<3,4>", out=result, threads=4)
+    assert time.perf_counter() - start < 0.8 * whole
+    thread.join()
+
+
+def test_an_interrupt_ends_a_compilation(monkeypatch, tmp_path):
+    functions = "".join(
+        f"""func.func @f{i}(%x: tensor<?x{i + 1}xf32>) -> tensor<?x{i + 1}xf32> {{
+        %y = math.tanh %x : tensor<?x{i + 1}xf32>
+        %z = math.exp %y : tensor<?x{i + 1}xf32>
+        return %z : tensor<?x{i + 1}xf32> }}"""
+        for i in range(80)
+    )
+
+    def compile_it(folder):
+        monkeypatch.setenv("NUMERA_CODE_CACHE", str(tmp_path / folder))
+        return numera.compile(functions, format="takum<16>")
+
+    start = time.perf_counter()
+    compile_it("first")
+    whole = time.perf_counter() - start
+    thread = interrupt_after(whole / 10)
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        thread.start()
+        compile_it("second")
+    assert time.perf_counter() - start < 0.7 * whole
+    thread.join()
+    again = compile_it("second")
+    assert again.functions["f3"](np.zeros((1, 4), "f4")).tolist() == [[1] * 4]
 
 
 def test_other_threads_run_while_a_program_does():
