@@ -61,6 +61,7 @@ NODES = {
     "grid-rank": lambda: several("AffineGrid", (2, 3), [2, 1, 4, 5], opset=20),
     "grid-open": lambda: several("AffineGrid", (2, 2, 3), ((4,), 7), opset=20),
     "grid-integers": lambda: several("AffineGrid", ((2, 2, 3), 6), [2, 1, 4, 5]),
+    "grid-one": lambda: several("AffineGrid", (2, 2, 3), ((), 7), out=(2, 2, 3, 2)),
     # Blocks.
     "blocks": lambda: several("Col2Im", ("N", 8, 12), [4, 5], [2, 2], opset=18),
     "blocks-count": lambda: several("Col2Im", (1, 8, 11), [4, 5], [2, 2]),

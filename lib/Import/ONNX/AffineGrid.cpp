@@ -26,8 +26,14 @@ static std::optional<SmallVector<int64_t>> gridSizes(Node &node,
     sizes.assign(declared->begin() + 1, declared->end() - 1);
     // The number of channels does not matter.
     List list(node, 1);
-    if (node.failed() || list.size() != dimensions + 2)
+    if (node.failed())
       return std::nullopt;
+    if (list.size() != dimensions + 2) {
+      (void)node.error(Twine(list.size()) + " sizes in " + node.inputName(1) +
+                       "; expected batch, channels and " + Twine(dimensions) +
+                       " sizes");
+      return std::nullopt;
+    }
     requireSize(node, list.index(node.emit.b, 0), theta[0]);
     for (auto [i, size] : llvm::enumerate(sizes))
       requireSize(node, list.index(node.emit.b, int64_t(i) + 2), size);
