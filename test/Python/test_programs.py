@@ -336,6 +336,31 @@ last = numera.compile(open({str(FASHION)!r}, "rb").read(), format="bf16")
     assert "numera-" not in found.stderr and list(tmp_path.iterdir()) == []
 
 
+def test_layers_of_functions_that_are_called():
+    program = numera.compile(
+        """
+        func.func @inner(%x: tensor<3xf32>) -> tensor<3xf32> {
+          %y = arith.addf %x, %x : tensor<3xf32>
+          return %y : tensor<3xf32>
+        }
+        func.func @outer(%x: tensor<3xf32>) -> tensor<3xf32> {
+          %y = call @inner(%x) : (tensor<3xf32>) -> tensor<3xf32>
+          return %y : tensor<3xf32>
+        }
+        func.func @alone(%x: tensor<3xf32>) -> tensor<3xf32> {
+          %y = arith.mulf %x, %x : tensor<3xf32>
+          return %y : tensor<3xf32>
+        }""",
+        format="f8E4M3FN",
+    )
+    x = [1, 2, 3]
+    assert program.layers(x, function="outer") == []
+    assert program.layers(x, function="inner") == []
+    assert [row["name"] for row in program.layers(x, function="alone")] == ["mulf"]
+    rows = program.stats(x, function="outer").operations
+    assert "add" in [row["operation"] for row in rows]
+
+
 def test_layers_say_what_each_adds():
     program = numera.compile(
         """

@@ -69,15 +69,14 @@ public:
         settleBoundary(function);
         continue;
       }
+      // A function that others call as well keeps its type.
+      bool isCalled = !SymbolTable::symbolKnownUseEmpty(function, module);
       std::optional<LayerCopies> layers;
-      if (showsLayers && LayerCopies::canCopy(function))
+      if (showsLayers && !isCalled && LayerCopies::canCopy(function))
         layers.emplace(function, policies).copy();
       rememberFloats(function);
       policies.settle(function);
-      // A function that others call as well keeps its type.
-      if (function.isPublic() &&
-          SymbolTable::symbolKnownUseEmpty(function, module) &&
-          failed(changeOutputs(function)))
+      if (function.isPublic() && !isCalled && failed(changeOutputs(function)))
         return failure();
       if (layers)
         layers->returnRows();
