@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // RUN: numera-opt %s --split-input-file --numera-count-status-flags | FileCheck %s
 // RUN: numera-opt %s --split-input-file --numera-count-status-flags=target=nvptx | FileCheck %s --check-prefix=GPU
+// RUN: numera-opt %s --split-input-file --numera-count-status-flags=postpone=true | FileCheck %s --check-prefix=LATER
+// RUN: numera-opt %s --split-input-file --numera-count-status-flags=rows=1 | FileCheck %s --check-prefix=ROWS
 
 // Operations that raise no flags, as the numbers that they read say.
 
@@ -64,14 +66,30 @@ func.func @sums_begin_with_an_argument(%a: tensor<2x3x!f8>, %b: tensor<3x4x!f8>,
 // Each is 0, or from 2^-67 to 2^62: multiples of 2^-74, three products of which
 // stay below 2^127.
 // CHECK-LABEL: @numbers_tell
+// CHECK: arith.constant 503316480 : i32
+// CHECK: arith.constant 1082130432 : i32
+// CHECK: arith.cmpi eq
+// CHECK: arith.constant 503316480 : i32
+// CHECK: arith.constant 1082130432 : i32
+// CHECK: arith.cmpi eq
 // CHECK: %[[SUM:.*]] = linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<2x3x!{{.*}}>, tensor<3x4x!{{.*}}>) outs(%{{.*}} : tensor<2x4xf32>)
-// CHECK-DAG: %{{.*}} = arith.constant 503316480 : i32
-// CHECK-DAG: %{{.*}} = arith.constant 1082130432 : i32
-// CHECK: %[[QUIET:.*]] = arith.cmpi eq
+// CHECK: %[[QUIET:.*]] = arith.andi
 // CHECK: scf.if %[[QUIET]] -> (i64, i64, i64, i64)
 // CHECK: else
 // CHECK: numera.status_flags "mac"
 // CHECK: return %[[SUM]]
+
+// Another program counts: this one is not twice as large.
+// LATER-LABEL: @numbers_tell
+// LATER-NOT: scf.if
+// LATER-NOT: numera.status_flags
+// LATER: linalg.yield
+// LATER: linalg.yield
+// LATER: linalg.yield
+// LATER: %[[QUIET:.*]] = arith.andi
+// LATER: %[[LATER:.*]] = arith.constant -1 : i64
+// LATER: %[[COUNT:.*]] = arith.select %[[QUIET]], %{{.*}}, %[[LATER]] : i64
+// LATER: tensor.from_elements %{{.*}}, %[[COUNT]], %[[COUNT]], %[[COUNT]], %[[COUNT]]
 
 // A GPU's tensors would come to the host.
 // GPU-LABEL: @numbers_tell
@@ -128,4 +146,85 @@ func.func @sums_grow(%a: tensor<4x3x!f8>) -> tensor<4x!f8> {
     linalg.yield %1 : !f8
   } -> tensor<4x!f8>
   return %0 : tensor<4x!f8>
+}
+
+// -----
+
+!bf16 = !numera.num<float<8, 7>>
+#left = affine_map<(i, j, k) -> (i, k)>
+#right = affine_map<(i, j, k) -> (k, j)>
+#result = affine_map<(i, j, k) -> (i, j)>
+
+// Weights are known: 1 and 1.5, multiples of 2^-1 below 2. What they are
+// multiplied with may have all the rest, from 2^-141 to 2^124, and what of it
+// bf16 has. A sum of two casts does not overflow if neither number is 2^125
+// or more, which the test for the cast asks as well: one test, for both.
+// LATER-LABEL: @tests_are_shared
+// LATER: arith.constant 8388608 : i32
+// LATER: arith.constant 2097152000 : i32
+// LATER: arith.cmpi eq
+// LATER: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]
+// LATER: arith.constant 8388608 : i32
+// LATER: arith.constant 2105540608 : i32
+// LATER: %[[QUIET:.*]] = arith.cmpi eq
+// LATER: arith.select %[[QUIET]]
+// LATER: %[[BOTH:.*]] = arith.andi %[[QUIET]], %[[QUIET]]
+// LATER: arith.select %[[BOTH]]
+// LATER-NOT: arith.cmpi
+// LATER: return
+func.func @tests_are_shared(%a: tensor<2x2x!bf16>) -> tensor<2x4x!bf16> {
+  %zero = arith.constant 0.0 : f32
+  %w = arith.constant dense<[[1.0, 1.5, 1.0, 1.0], [1.5, 1.0, 0.0, 0.0]]> : tensor<2x4xf32>
+  %e = tensor.empty() : tensor<2x4xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x4xf32>) -> tensor<2x4xf32>
+  %0 = linalg.generic {indexing_maps = [#left, #right, #result],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %w : tensor<2x2x!bf16>, tensor<2x4xf32>) outs(%i : tensor<2x4xf32>) {
+  ^bb0(%l: !bf16, %r: f32, %acc: f32):
+    %1 = numera.mac %l, %r, %acc : (!bf16, f32, f32) -> f32
+    linalg.yield %1 : f32
+  } -> tensor<2x4xf32>
+  %2 = numera.cast %0 : tensor<2x4xf32> to tensor<2x4x!bf16>
+  %3 = numera.add %2, %2 : tensor<2x4x!bf16>
+  return %3 : tensor<2x4x!bf16>
+}
+
+// -----
+
+!f8 = !numera.num<float<4, 3, fn>>
+
+// Most numbers of a model are out of f8's range: they are asked at once.
+// LATER-LABEL: @narrow
+// LATER-NOT: arith.cmpi
+// LATER: numera.status_flags "cast"
+func.func @narrow(%a: tensor<3xf32>) -> tensor<3x!f8> {
+  %0 = numera.cast %a : tensor<3xf32> to tensor<3x!f8>
+  return %0 : tensor<3x!f8>
+}
+
+// -----
+
+!f8 = !numera.num<float<4, 3, fn>>
+
+// Of layers, only what the function computes for itself is counted, and of that
+// the rows that are asked for. Counts come in front of layers.
+// LATER-LABEL: @layers
+// LATER-SAME: -> (tensor<3x!{{.*}}>, tensor<10xi64> {numera.counts = {{.*}}}, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>)
+// LATER-COUNT-2: numera.status_flags
+// LATER-NOT: numera.status_flags
+// ROWS-LABEL: @layers
+// ROWS: numera.cast
+// ROWS-NOT: numera.status_flags "cast"
+// ROWS: numera.status_flags "mul"
+// ROWS-NOT: numera.status_flags
+func.func @layers(%a: tensor<3xf32>)
+    -> (tensor<3x!f8>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>)
+    attributes {numera.layers = [{name = "a", operation = "mul", format = "f8", inputs = array<i32>}]} {
+  %0 = numera.cast %a : tensor<3xf32> to tensor<3x!f8>
+  %1 = numera.mul %0, %0 : tensor<3x!f8>
+  %2 = arith.mulf %a, %a : tensor<3xf32>
+  %3 = numera.mul %1, %0 : tensor<3x!f8>
+  %4 = numera.cast %1 : tensor<3x!f8> to tensor<3xf32>
+  %5 = numera.cast %3 : tensor<3x!f8> to tensor<3xf32>
+  return %1, %4, %5, %2 : tensor<3x!f8>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
 }

@@ -269,13 +269,9 @@ LogicalResult Compiler::retype(ModuleOp module, const CompileOptions &options,
   for (auto [rule, operations] :
        llvm::zip(resolved.rules, takeRuleUses(module)))
     rule.operations = operations;
-  for (auto function : module.getOps<func::FuncOp>()) {
-    if (options.showLayers)
+  if (options.showLayers)
+    for (auto function : module.getOps<func::FuncOp>())
       resolved.layers[function.getName().str()] = layerRowsOf(function);
-    // As results, unless numera-show-rows finds them.
-    if (!options.showRows)
-      dropLayerRows(function);
-  }
   return result;
 }
 
@@ -290,7 +286,11 @@ LogicalResult Compiler::countStatusFlags(ModuleOp module,
             passes.addPass(createNumeraCountScales());
             passes.addPass(createNumeraSimplify());
             passes.addPass(createNumeraWidenContractions());
-            passes.addPass(createNumeraCountStatusFlags({options.target}));
+            NumeraCountStatusFlagsOptions counts;
+            counts.target = options.target;
+            counts.postpone = options.postponeCounts;
+            counts.rows = options.countedRows;
+            passes.addPass(createNumeraCountStatusFlags(counts));
           },
           errors)))
     return failure();
@@ -300,7 +300,7 @@ LogicalResult Compiler::countStatusFlags(ModuleOp module,
       continue;
     resolved.counts[function.getName().str()] = std::move(counts);
     function.removeResultAttr(
-        function.getNumResults() - 1,
+        countOwnResults(function) - 1,
         StringAttr::get(function.getContext(), flagCountsAttribute));
   }
   return success();
@@ -337,6 +337,11 @@ LogicalResult Compiler::lower(ModuleOp module, const CompileOptions &options,
       (options.countStatusFlags &&
        failed(countStatusFlags(module, options, resolved, errors))))
     return failure();
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!options.countedRows.empty())
+      eraseLayerRows(function);
+    else if (!options.showRows) // they are results, as others
+      dropLayerRows(function);
   {
     OneLine oneLine(*context, errors);
     auto collected = collectSignatures(module);
@@ -390,7 +395,10 @@ LogicalResult Compiler::lowerTo(ModuleOp module, StringRef stage,
   }
   if (!resolve(options, resolved, errors))
     return failure();
-  return retype(module, options, resolved, errors);
+  LogicalResult result = retype(module, options, resolved, errors);
+  for (auto function : module.getOps<func::FuncOp>())
+    dropLayerRows(function);
+  return result;
 }
 
 } // namespace numera

@@ -24,15 +24,31 @@ static double wastedBits(const ScaledFormat &format, float largest) {
 }
 
 void StatisticsCollector::add(const int64_t *numbers) {
-  for (auto [row, each] : zip_equal(rows, sums))
+  for (auto [place, row, each] : enumerate(rows, sums))
     for (auto [i, sum] : enumerate(each)) {
       auto number = uint64_t(*numbers++);
-      if (!row.isTensor || i < 2 || isFirst)
+      if (!row.isTensor && number == uint64_t(FlagCounts::postponed))
+        isPostponed.insert(int64_t(place));
+      else if (!row.isTensor || i < 2 || isFirst)
         sum += number;
       else // least, greatest and largest, as bits
         sum = i == 2 ? std::min(sum, number) : std::max(sum, number);
     }
   isFirst = false;
+}
+
+SmallVector<int64_t> StatisticsCollector::postponed() const {
+  SmallVector<int64_t> found(isPostponed.begin(), isPostponed.end());
+  sort(found);
+  return found;
+}
+
+void StatisticsCollector::replace(ArrayRef<int64_t> rows,
+                                  const StatisticsCollector &other) {
+  for (int64_t row : rows) {
+    sums[size_t(row)] = other.sums[size_t(row)];
+    isPostponed.erase(row);
+  }
 }
 
 TensorStatistics StatisticsCollector::tensorOf(const FlagCounts &row,

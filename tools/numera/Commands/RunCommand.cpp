@@ -36,8 +36,8 @@ public:
   bool prepare();
   bool readArrays();
   bool measure();
-  bool count();
-  bool showLayers();
+  bool observe();
+  bool countPostponed();
   bool report();
 
 private:
@@ -47,13 +47,20 @@ private:
   numera_options callOptions(const Executable &called) const;
   bool compareWith(const std::vector<host::Array> &reference,
                    RunReport &out) const;
-  /// The rows of `--layers`; none if it shows nothing.
-  ArrayRef<LayerRow> layerRows() const;
-  /// True if nothing but `--layers` runs the model: its program shows them.
-  bool runsWithLayers() const {
-    return flags.measuresLayers && !flags.counts && !flags.repeat &&
-           !flags.profiles && flags.flags.compile.target == "cpu";
+  bool lower(Lowered &lowered, const CompileOptions &options);
+  /// True with `--layers`, and with `--stats`, which shows layers as well.
+  bool observes() const { return flags.measuresLayers || flags.counts; }
+  /// True if one program is measured and observed.
+  bool isOneProgram() const {
+    return observes() && !flags.repeat && !flags.profiles &&
+           flags.flags.compile.target == "cpu";
   }
+  CompileOptions observedOptions() const;
+  const Lowered &observedModel() const {
+    return isOneProgram() ? model : observed;
+  }
+  /// Takes what `observedModel` shows.
+  Observers observers();
   bool check(Error error) const {
     return !error || fail(toString(std::move(error))) == 0;
   }
@@ -63,16 +70,16 @@ private:
   std::optional<Compiler> compiler; ///< owns the context of the modules
   Lowered model;
   Lowered reference; ///< with `--compare`
-  Lowered counting;  ///< with `--stats`
-  Lowered showing;   ///< with `--layers`
-  Executable executable, referenceExecutable, countingExecutable,
-      showingExecutable;
+  Lowered observed;  ///< with `--layers` or `--stats`, if it is another one
+  Lowered again;     ///< with `--stats`: for counts that `observed` postpones
+  Executable executable, referenceExecutable, observedExecutable,
+      countingExecutable;
   std::optional<DataSet> data;
   std::optional<host::Array> labels;
   Measured measured, referenceMeasured;
   StepTimes times; ///< of the model, with `--time`
   std::optional<std::vector<KernelTime>> kernels; ///< with `--profile`
-  std::optional<Statistics> statistics;           ///< with `--stats`
+  std::optional<StatisticsCollector> counts;      ///< with `--stats`
   std::optional<LayerCollector> layers;           ///< with `--layers`
 };
 
@@ -86,6 +93,24 @@ static CompileOptions referenceOptions(const RunFlags &flags) {
   options.rounding = options.overflow = "";
   options.randomBits.reset();
   return options;
+}
+
+/// Of a program that shows layers and counts flags.
+CompileOptions Run::observedOptions() const {
+  CompileOptions options = flags.flags.compile;
+  options.showLayers = true;
+  options.showRows = options.target == "cpu";
+  options.countStatusFlags = options.postponeCounts = flags.counts;
+  return options;
+}
+
+bool Run::lower(Lowered &lowered, const CompileOptions &options) {
+  if (succeeded(compiler->lower(*lowered.module, options, lowered.resolved,
+                                lowered.functions, errs())))
+    return true;
+  if (compiler->failedInside())
+    leaveReproducer();
+  return false;
 }
 
 bool Run::prepare() {
@@ -104,8 +129,8 @@ bool Run::prepare() {
 }
 
 bool Run::prepareModel() {
-  CompileOptions options = flags.flags.compile;
-  options.showLayers = options.showRows = runsWithLayers();
+  CompileOptions options =
+      isOneProgram() ? observedOptions() : flags.flags.compile;
   if (flags.times)
     options.times = &times;
   StepScope step(options.times, "read formats");
@@ -120,35 +145,23 @@ bool Run::prepareModel() {
   if (!flags.compare.empty())
     reference.module = model.module->clone();
   if (flags.counts)
-    counting.module = model.module->clone();
-  CompileOptions countingOptions = flags.flags.compile;
-  countingOptions.countStatusFlags = true;
-  if ((flags.counts || flags.measuresLayers) && !runsWithLayers())
-    showing.module = model.module->clone();
-  CompileOptions showingOptions = flags.flags.compile;
-  showingOptions.showLayers = true;
-  showingOptions.showRows = showingOptions.target == "cpu";
-
-  auto lower = [&](Lowered &lowered, const CompileOptions &options) {
-    if (succeeded(compiler->lower(*lowered.module, options, lowered.resolved,
-                                  lowered.functions, errs())))
-      return true;
-    if (compiler->failedInside())
-      leaveReproducer();
-    return false;
-  };
+    again.module = model.module->clone();
+  if (observes() && !isOneProgram())
+    observed.module = model.module->clone();
   if (!lower(model, options) ||
       (reference.module && !lower(reference, referenceOptions(flags))) ||
-      (counting.module && !lower(counting, countingOptions)) ||
-      (showing.module && !lower(showing, showingOptions)))
+      (observed.module && !lower(observed, observedOptions())))
     return false;
   std::string error;
   const FunctionSignature *function =
       chooseFunction(model.functions, flags.flags.compile.function, error);
   if (!function)
     return fail(flags.model + ": " + error) == 0;
-  executable.function = referenceExecutable.function =
-      countingExecutable.function = showingExecutable.function = *function;
+  executable.function = *function;
+  if (isOneProgram() && model.resolved.counts.contains(function->name))
+    executable.function.outputs.pop_back();
+  referenceExecutable.function = observedExecutable.function =
+      countingExecutable.function = executable.function;
   return true;
 }
 
@@ -208,7 +221,7 @@ bool Run::measure() {
   if (flags.profiles && !check(profile.begin()))
     return false;
   StepTimes *steps = flags.times ? &times : nullptr;
-  if (runsWithLayers() && !layerRows().empty()
+  if (isOneProgram()
           ? !generate(model, executable, steps)
           : !run(model, executable, flags.repeat.value_or(1), measured, steps))
     return false;
@@ -222,41 +235,62 @@ bool Run::measure() {
           run(reference, referenceExecutable, 1, referenceMeasured, nullptr));
 }
 
-/// Another program counts: the one that is measured stays as it is.
-bool Run::count() {
-  if (!counting.module)
+Observers Run::observers() {
+  const std::string &name = executable.function.name;
+  const Resolved &resolved = observedModel().resolved;
+  Observers made;
+  if (flags.counts) {
+    auto found = resolved.counts.find(name);
+    bool has = found != resolved.counts.end();
+    counts.emplace(has ? ArrayRef(found->second) : ArrayRef<FlagCounts>());
+    made.counts = has ? &*counts : nullptr;
+  }
+  auto found = resolved.layers.find(name);
+  if (found != resolved.layers.end() && !found->second.empty()) {
+    layers.emplace(found->second, registry,
+                   unsigned(flags.threads.value_or(0)));
+    made.layers = &*layers;
+  }
+  return made;
+}
+
+/// What is measured by itself stays as it is: another program is observed.
+bool Run::observe() {
+  if (!observes())
     return true;
-  if (!generate(counting, countingExecutable, /*steps=*/nullptr))
-    return false;
-  const Executable &what = countingExecutable;
-  Expected<Statistics> counted = collectStatistics(
-      what, *data, callOptions(what),
-      counting.resolved.counts[what.function.name], measured.outputs, registry);
-  if (!counted)
-    return check(counted.takeError());
-  statistics = std::move(*counted);
-  return true;
+  numera_options options = callOptions(executable);
+  Observers all = observers();
+  if (isOneProgram())
+    return check(numera::observe(executable, *data, options,
+                                 executable.program->metadata().format, all,
+                                 measured));
+  if (!all.counts && !all.layers)
+    return true;
+  return generate(observed, observedExecutable, /*steps=*/nullptr) &&
+         check(numera::observe(observedExecutable, *data, options, "layers",
+                               all, measured.outputs));
 }
 
-ArrayRef<LayerRow> Run::layerRows() const {
-  const auto &known = (runsWithLayers() ? model : showing).resolved.layers;
-  auto found = known.find(executable.function.name);
-  return found == known.end() ? ArrayRef<LayerRow>()
-                              : ArrayRef<LayerRow>(found->second);
-}
-
-bool Run::showLayers() {
-  ArrayRef<LayerRow> rows = layerRows();
+/// Few rows have any, and few models such rows.
+bool Run::countPostponed() {
+  SmallVector<int64_t> rows;
+  if (counts)
+    rows = counts->postponed();
   if (rows.empty())
     return true;
-  layers.emplace(rows, registry, unsigned(flags.threads.value_or(0)));
-  if (runsWithLayers())
-    return check(executeWithLayers(executable, *data, callOptions(executable),
-                                   *layers, measured));
-  const Executable &what = showingExecutable;
-  return generate(showing, showingExecutable, /*steps=*/nullptr) &&
-         check(collectLayers(what, *data, callOptions(what), *layers,
-                             measured.outputs));
+  CompileOptions options = observedOptions();
+  options.showRows = options.postponeCounts = false;
+  options.countedRows = rows;
+  if (!lower(again, options) ||
+      !generate(again, countingExecutable, /*steps=*/nullptr))
+    return false;
+  StatisticsCollector others(again.resolved.counts[executable.function.name]);
+  if (!check(numera::observe(countingExecutable, *data,
+                             callOptions(countingExecutable), "counting",
+                             {.counts = &others}, measured.outputs)))
+    return false;
+  counts->replace(rows, others);
+  return true;
 }
 
 bool Run::compareWith(const std::vector<host::Array> &reference,
@@ -279,7 +313,8 @@ bool Run::report() {
   out.seconds = measured.seconds;
   out.roles = model.resolved.roles;
   out.kernels = kernels;
-  out.statistics = statistics;
+  if (counts)
+    out.statistics = counts->finish(registry);
   out.layers = layers ? &*layers : nullptr;
   if (flags.times)
     out.steps = times;
@@ -314,8 +349,8 @@ int numera::runCommand(ArrayRef<const char *> arguments) {
   if (std::optional<int> status = parseRunFlags(arguments, flags))
     return *status;
   Run run(flags);
-  return run.prepare() && run.readArrays() && run.measure() && run.count() &&
-                 run.showLayers() && run.report()
+  return run.prepare() && run.readArrays() && run.measure() && run.observe() &&
+                 run.countPostponed() && run.report()
              ? 0
              : 1;
 }

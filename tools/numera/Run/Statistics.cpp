@@ -17,75 +17,6 @@
 using namespace llvm;
 using namespace numera;
 
-/// Takes the results of a slice: those of the model, and the others.
-using Take = function_ref<Error(size_t slice, const std::vector<host::Array> &,
-                                MutableArrayRef<host::Array>)>;
-
-/// Runs a program once over the input. It has `others` results behind the
-/// model's, whose memory is used again for each slice.
-static Error observe(const Executable &executable, DataSet &data,
-                     numera_options options, StringRef label, Measured &out,
-                     size_t others, Take take) {
-  using Clock = std::chrono::steady_clock;
-  Clock::duration total{};
-  out.outputs.clear();
-  ProgramRuns scope;
-  host::Progress progress(std::string_view(label), data.slices());
-  std::vector<host::Array> results;
-  for (size_t slice = 0; slice < data.slices(); ++slice) {
-    options.sample = uint64_t(data.firstRow(slice));
-    std::vector<const host::Array *> inputs = data.slice(slice);
-    Clock::time_point begin = Clock::now();
-    if (Error error = executable.program->call(executable.function.name, inputs,
-                                               results, options))
-      return error;
-    total += Clock::now() - begin;
-    size_t count = results.size() - others;
-    std::vector<host::Array> own(count);
-    std::swap_ranges(own.begin(), own.end(), results.begin());
-    if (Error error =
-            take(slice, own, MutableArrayRef(results).drop_front(count)))
-      return error;
-    std::string error;
-    if (!data.append(slice, std::move(own), out.outputs, error))
-      return createStringError(error);
-    progress.advance();
-  }
-  out.seconds = {std::chrono::duration<double>(total).count()};
-  return Error::success();
-}
-
-static Error checkBits(ArrayRef<host::Array> found,
-                       ArrayRef<host::Array> expected) {
-  for (auto [one, other] : zip_equal(found, expected))
-    if (one.byteSize != other.byteSize ||
-        std::memcmp(one.bytes.get(), other.bytes.get(), one.byteSize) != 0)
-      return createStringError("the program for --stats gives other bits than "
-                               "the one that is measured: please report this");
-  return Error::success();
-}
-
-Expected<Statistics>
-numera::collectStatistics(const Executable &executable, DataSet &data,
-                          numera_options options, ArrayRef<FlagCounts> rows,
-                          const std::vector<host::Array> &expected,
-                          const Registry &registry) {
-  StatisticsCollector collector(rows);
-  Measured counted;
-  auto take = [&](size_t, const std::vector<host::Array> &,
-                  MutableArrayRef<host::Array> counts) -> Error {
-    if (!rows.empty())
-      collector.add(counts.back().data<int64_t>());
-    return Error::success();
-  };
-  if (Error error = observe(executable, data, options, "counting", counted,
-                            rows.empty() ? 0 : 1, take))
-    return std::move(error);
-  if (Error error = checkBits(counted.outputs, expected))
-    return std::move(error);
-  return collector.finish(registry);
-}
-
 static numera_tensor tensorOf(host::Array &array) {
   numera_tensor tensor = {};
   tensor.data = array.bytes.get();
@@ -95,43 +26,57 @@ static numera_tensor tensorOf(host::Array &array) {
   return tensor;
 }
 
-/// How many results of a program are rows: those that it does not hand over.
-static size_t rowResults(const Executable &executable) {
-  const Program &program = *executable.program;
-  return program.find(executable.function.name)->outputs.size() -
-         executable.function.outputs.size();
+Error numera::observe(const Executable &executable, DataSet &data,
+                      numera_options options, StringRef label,
+                      const Observers &observers, Measured &out) {
+  using Clock = std::chrono::steady_clock;
+  Clock::duration total{};
+  out.outputs.clear();
+  if (observers.layers)
+    observers.layers->collectFrom(options);
+  ProgramRuns scope;
+  host::Progress progress(std::string_view(label), data.slices());
+  size_t count = executable.function.outputs.size();
+  std::vector<host::Array> results; // their memory is used again
+  for (size_t slice = 0; slice < data.slices(); ++slice) {
+    options.sample = uint64_t(data.firstRow(slice));
+    std::vector<const host::Array *> inputs = data.slice(slice);
+    Clock::time_point begin = Clock::now();
+    if (Error error = executable.program->call(executable.function.name, inputs,
+                                               results, options))
+      return error;
+    total += Clock::now() - begin;
+    std::vector<host::Array> own(count);
+    std::swap_ranges(own.begin(), own.end(), results.begin());
+    auto others = MutableArrayRef(results).drop_front(count);
+    if (observers.counts) {
+      observers.counts->add(others.front().data<int64_t>());
+      others = others.drop_front();
+    }
+    if (observers.layers && !others.empty())
+      observers.layers->add(map_to_vector(others, tensorOf));
+    std::string error;
+    if (!data.append(slice, std::move(own), out.outputs, error))
+      return createStringError(error);
+    progress.advance();
+  }
+  out.seconds = {std::chrono::duration<double>(total).count()};
+  return Error::success();
 }
 
-/// Runs a program over the input and has its rows collected.
-static Error observeLayers(const Executable &executable, DataSet &data,
-                           numera_options options, LayerCollector &layers,
-                           StringRef label, Measured &out) {
-  auto take = [&](size_t, const std::vector<host::Array> &,
-                  MutableArrayRef<host::Array> rows) -> Error {
-    if (!rows.empty())
-      layers.add(map_to_vector(rows, tensorOf));
-    return Error::success();
-  };
-  layers.collectFrom(options);
-  return observe(executable, data, options, label, out, rowResults(executable),
-                 take);
-}
-
-Error numera::collectLayers(const Executable &executable, DataSet &data,
-                            numera_options options, LayerCollector &layers,
-                            const std::vector<host::Array> &expected) {
-  Measured shown;
-  if (Error error =
-          observeLayers(executable, data, options, layers, "layers", shown))
+Error numera::observe(const Executable &executable, DataSet &data,
+                      numera_options options, StringRef label,
+                      const Observers &observers,
+                      const std::vector<host::Array> &expected) {
+  Measured found;
+  if (Error error = observe(executable, data, options, label, observers, found))
     return error;
-  return checkBits(shown.outputs, expected);
-}
-
-Error numera::executeWithLayers(const Executable &executable, DataSet &data,
-                                numera_options options, LayerCollector &layers,
-                                Measured &out) {
-  return observeLayers(executable, data, options, layers,
-                       executable.program->metadata().format, out);
+  for (auto [one, other] : zip_equal(found.outputs, expected))
+    if (one.byteSize != other.byteSize ||
+        std::memcmp(one.bytes.get(), other.bytes.get(), one.byteSize) != 0)
+      return createStringError("the program for --stats gives other bits than "
+                               "the one that is measured: please report this");
+  return Error::success();
 }
 
 using Row = std::vector<std::string>;

@@ -15,29 +15,28 @@
 
 namespace numera {
 
-/// Runs a program whose last output has a row of numbers for each of `rows`,
-/// once over the input. Its other outputs must have the bits of `expected`.
-llvm::Expected<Statistics>
-collectStatistics(const Executable &executable, DataSet &data,
-                  numera_options options, llvm::ArrayRef<FlagCounts> rows,
-                  const std::vector<host::Array> &expected,
-                  const Registry &registry);
+/// What takes the results of a program behind the model's: first one of counts,
+/// then rows of layers, unless the program hands these over. Null: the program
+/// has none.
+struct Observers {
+  StatisticsCollector *counts = nullptr;
+  LayerCollector *layers = nullptr;
+};
+
+/// Runs a program once over the input: gives the model's outputs, and the
+/// seconds that it takes with what is observed.
+llvm::Error observe(const Executable &executable, DataSet &data,
+                    numera_options options, llvm::StringRef label,
+                    const Observers &observers, Measured &out);
+/// The same where another program has given the outputs: an error if they have
+/// other bits.
+llvm::Error observe(const Executable &executable, DataSet &data,
+                    numera_options options, llvm::StringRef label,
+                    const Observers &observers,
+                    const std::vector<host::Array> &expected);
 
 /// Tables, a line an operation and a line a tensor.
 void printStatistics(const Statistics &statistics, llvm::raw_ostream &stream);
-
-/// Runs a program that hands over the collector's rows, or has them as its last
-/// outputs, once over the input. Its other outputs must have the bits of
-/// `expected`.
-llvm::Error collectLayers(const Executable &executable, DataSet &data,
-                          numera_options options, LayerCollector &layers,
-                          const std::vector<host::Array> &expected);
-
-/// The same where nothing else measures the model: gives its outputs, and the
-/// seconds that it takes with its layers.
-llvm::Error executeWithLayers(const Executable &executable, DataSet &data,
-                              numera_options options, LayerCollector &layers,
-                              Measured &out);
 
 /// A table, a line a layer.
 void printLayers(const LayerCollector &layers, llvm::raw_ostream &stream);

@@ -50,8 +50,14 @@ struct CompileOptions {
   bool observe = false;
   /// Return counts of flags, as a result behind a function's own.
   bool countStatusFlags = false;
-  /// Return what each layer makes, as results behind a function's own
-  /// (LayerRow).
+  /// With countStatusFlags: leave what takes long to another program, and
+  /// return FlagCounts::postponed in place of it.
+  bool postponeCounts = false;
+  /// With countStatusFlags and showLayers: count these rows, and show no layers
+  /// after all. It is the other program.
+  llvm::SmallVector<int64_t> countedRows;
+  /// Return what each layer makes, as results behind a function's own and its
+  /// counts (LayerRow).
   bool showLayers = false;
   /// With showLayers, for a CPU: hand these to `show_row` of numera_options
   /// when they are computed, not as results.
@@ -77,8 +83,9 @@ struct Resolved {
   std::vector<std::pair<std::string, std::string>> roles;
   /// The policy's rules, with the operations that they were for.
   std::vector<RuleUse> rules;
-  /// What the last output of a function counts, by the function's name: with
-  /// CompileOptions::countStatusFlags, of those that have anything to count.
+  /// What the last output of a function, but for layers, counts, by the
+  /// function's name: with CompileOptions::countStatusFlags, of those that have
+  /// anything to count.
   std::map<std::string, llvm::SmallVector<FlagCounts>> counts;
   /// What the last outputs of a function are, three for each row, or what it
   /// hands over: with CompileOptions::showLayers.

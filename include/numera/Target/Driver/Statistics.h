@@ -8,6 +8,7 @@
 
 #include "numera/Dialect/Numera/Transforms/Statistics/FlagCounts.h"
 #include "numera/Registry/Registry.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/JSON.h"
 #include <array>
 #include <vector>
@@ -44,6 +45,11 @@ public:
 
   /// The last result of one call: FlagCounts::numbers for each row.
   void add(const int64_t *numbers);
+  /// The rows that a program left to another one (FlagCounts::postponed).
+  llvm::SmallVector<int64_t> postponed() const;
+  /// Takes the counts of these rows from what another program counted, which
+  /// was called as often.
+  void replace(llvm::ArrayRef<int64_t> rows, const StatisticsCollector &other);
   Statistics finish(const Registry &registry) const;
 
 private:
@@ -54,6 +60,7 @@ private:
 
   llvm::ArrayRef<FlagCounts> rows;
   std::vector<Numbers> sums;
+  llvm::DenseSet<int64_t> isPostponed;
   bool isFirst = true;
 };
 

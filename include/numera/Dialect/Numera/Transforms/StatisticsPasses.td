@@ -64,7 +64,10 @@ def NumeraCountStatusFlags : Pass<"numera-count-status-flags", "::mlir::ModuleOp
     result's attribute `numera.counts` describes them. Everything else is
     computed as before. A contraction whose factors are in a range in which its
     steps raise no flags is not counted step by step. Where formats do not tell,
-    a test at run time does (`scf.if`).
+    a test at run time does (`scf.if`). With `postpone` the program tests, and
+    returns -1 for each count that it would have to make: another program, which
+    is rarely needed, counts those `rows`. Where the function has rows of layers,
+    what they alone need is not counted.
     *Fails when* such an operation is where flags cannot be counted: on memrefs,
     on vectors, in a loop or in a branch.
 
@@ -94,7 +97,12 @@ def NumeraCountStatusFlags : Pass<"numera-count-status-flags", "::mlir::ModuleOp
     ```
   }];
   let options = [Option<"target", "target", "std::string", [{"cpu"}],
-                        "cpu or nvptx: the target whose NaN tests are used">];
+                        "cpu or nvptx: the target whose NaN tests are used">,
+                 Option<"postpone", "postpone", "bool", "false",
+                        "test numbers only, and return -1 for counts to be made">,
+                 ListOption<"rows", "rows", "int64_t",
+                            "the rows that are counted in functions that have "
+                            "rows of layers; none: all">];
   let dependentDialects = ["::numera::NumeraDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",

@@ -5,6 +5,7 @@
 
 #include "Scaling/ExpandScales.h"
 #include "Statistics/CounterRow.h"
+#include "numera/Dialect/Numera/Transforms/Statistics/LayerRows.h"
 #include "numera/Dialect/Numera/Transforms/StatisticsPasses.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -15,10 +16,13 @@ namespace numera {
 #include "numera/Dialect/Numera/Transforms/StatisticsPasses.h.inc"
 
 /// Behind everything that makes scaled tensors.
-LogicalResult Expander::returnCounts(ArrayRef<Operation *> work) {
+LogicalResult
+Expander::returnCounts(ArrayRef<Operation *> work,
+                       const llvm::DenseSet<Operation *> &others) {
   llvm::MapVector<func::FuncOp, SmallVector<CounterRow>> rows;
   for (Operation *op : work) {
-    if (op->getNumResults() != 1 || !expanded.contains(op->getResult(0)))
+    if (op->getNumResults() != 1 || !expanded.contains(op->getResult(0)) ||
+        others.contains(op))
       continue;
     auto function = dyn_cast<func::FuncOp>(op->getParentOp());
     if (!function || !function.getBody().hasOneBlock())
@@ -46,6 +50,21 @@ LogicalResult Expander::returnCounts(ArrayRef<Operation *> work) {
   for (auto &[function, counted] : rows)
     returnCounterRows(function, counted);
   return success();
+}
+
+/// Those of `work` that rows of layers alone need.
+llvm::DenseSet<Operation *> Expander::findOthers(ModuleOp module,
+                                                 ArrayRef<Operation *> work) {
+  llvm::DenseSet<Operation *> others;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (countLayerRows(function) == 0)
+      continue;
+    llvm::DenseSet<Operation *> own = computedForOwnResults(function);
+    for (Operation *op : work)
+      if (op->getBlock() == &function.front() && !own.contains(op))
+        others.insert(op);
+  }
+  return others;
 }
 
 /// What is counted is found by its name: where the model gives none, by a

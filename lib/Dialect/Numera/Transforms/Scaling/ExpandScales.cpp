@@ -364,12 +364,15 @@ LogicalResult Expander::run(ModuleOp module) {
   });
   if (crossing.wasInterrupted())
     return failure();
-  if (counts)
+  llvm::DenseSet<Operation *> others;
+  if (counts) {
     nameTensors(work);
+    others = findOthers(module, work);
+  }
   for (Operation *op : work)
     if (failed(expandAny(op)))
       return failure();
-  if (counts && failed(returnCounts(work)))
+  if (counts && failed(returnCounts(work, others)))
     return failure();
   for (Operation *op : llvm::reverse(work))
     if (!isa<linalg::GenericOp>(op))

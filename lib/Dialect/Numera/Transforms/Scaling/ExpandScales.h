@@ -50,7 +50,11 @@ private:
   void expand(RequantizeOp op);
   void expand(WastedBitsOp op);
 
-  mlir::LogicalResult returnCounts(llvm::ArrayRef<mlir::Operation *> work);
+  static llvm::DenseSet<mlir::Operation *>
+  findOthers(mlir::ModuleOp module, llvm::ArrayRef<mlir::Operation *> work);
+  mlir::LogicalResult
+  returnCounts(llvm::ArrayRef<mlir::Operation *> work,
+               const llvm::DenseSet<mlir::Operation *> &others);
   static void nameTensors(llvm::ArrayRef<mlir::Operation *> work);
 
   mlir::Value stored(mlir::Value elements, const ScaledFormat &format);

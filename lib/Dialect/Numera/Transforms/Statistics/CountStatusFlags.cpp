@@ -25,6 +25,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "numera/Dialect/Numera/Transforms/Statistics/FlagCounts.h"
+#include "numera/Dialect/Numera/Transforms/Statistics/LayerRows.h"
 #include "numera/Dialect/Numera/Transforms/StatisticsPasses.h"
 #include "numera/Numerics/Flags/StatusFlag.h"
 
@@ -38,8 +39,10 @@ namespace {
 
 class FlagCounter {
 public:
-  FlagCounter(ModuleOp module, Target target)
-      : module(module), target(target), rewriter(module.getContext()) {}
+  FlagCounter(ModuleOp module, Target target, bool postpones,
+              ArrayRef<int64_t> rows)
+      : module(module), target(target), postpones(postpones),
+        chosen(rows.begin(), rows.end()), rewriter(module.getContext()) {}
 
   LogicalResult run();
 
@@ -52,11 +55,17 @@ private:
   linalg::GenericOp withCounts(linalg::GenericOp generic,
                                ArrayRef<Operation *> operations);
   std::optional<SmallVector<Value>>
-  countByRange(Operation *op, std::optional<QuietRange> range,
+  countByRange(Operation *op, std::optional<QuietRanges> ranges,
                llvm::function_ref<SmallVector<Value>(Operation *)> countAgain);
   std::optional<SmallVector<Value>> countByRange(linalg::GenericOp generic,
                                                  Operation *op);
   LogicalResult refuse(Operation *op, StringRef where);
+
+  /// Whether the row that is added behind `others` ones from here on counts.
+  bool isChosen(size_t others = 0) const {
+    return chosen.empty() || !hasLayers ||
+           chosen.contains(int64_t(firstRow + counted.size() + others));
+  }
 
   CounterRow &add(Operation *op, const FlagAnalysis &analysis, Value executed);
   Value constant(Location loc, int64_t value) {
@@ -67,8 +76,13 @@ private:
 
   ModuleOp module;
   Target target;
+  bool postpones;                 ///< see the pass's options
+  llvm::DenseSet<int64_t> chosen; ///< rows that are counted; empty: all
   IRRewriter rewriter;
   SmallVector<CounterRow> counted; ///< of the function at hand
+  RangeTests tests;                ///< for it
+  size_t firstRow = 0;             ///< behind those that it had before
+  bool hasLayers = false;          ///< and calls no other one
 };
 
 } // namespace
@@ -110,13 +124,14 @@ void FlagCounter::countWhole(Operation *op, const FlagAnalysis &analysis) {
   auto countAll = [&](Operation *op) {
     return sumFlags(rewriter, loc, {createStatusFlags(rewriter, op, analysis)});
   };
+  bool counts = isChosen();
   if (auto interface = dyn_cast<FormatOpInterface>(op);
-      interface && isTensor && (analysis.known & flag::overflow))
-    if (auto known = countByRange(op, findQuietRange(interface), countAll)) {
+      counts && interface && isTensor && (analysis.known & flag::overflow))
+    if (auto known = countByRange(op, findQuietRanges(interface), countAll)) {
       llvm::append_range(add(op, analysis, executed).numbers, *known);
       return;
     }
-  Value flags = createStatusFlags(rewriter, op, analysis);
+  Value flags = counts ? createStatusFlags(rewriter, op, analysis) : Value();
   SmallVector<Value> sums;
   if (flags && isTensor)
     sums = sumFlags(rewriter, loc, {flags});
@@ -197,17 +212,24 @@ linalg::GenericOp FlagCounter::withCounts(linalg::GenericOp generic,
 /// The counts of the only operation of `op` that may raise flags, where its
 /// numbers tell whether it does: `countAgain` counts those of its copy.
 std::optional<SmallVector<Value>> FlagCounter::countByRange(
-    Operation *op, std::optional<QuietRange> range,
+    Operation *op, std::optional<QuietRanges> ranges,
     llvm::function_ref<SmallVector<Value>(Operation *)> countAgain) {
   // A GPU's tensors would come to the host.
-  if (!range || (target != Target::CPU && !range->tensors.empty()))
+  if (!ranges || (target != Target::CPU && !ranges->empty()))
     return std::nullopt;
   Location loc = op->getLoc();
   rewriter.setInsertionPointAfter(op);
   SmallVector<Value> none(FlagCounts::kinds, constant(loc, 0));
-  if (range->tensors.empty())
+  if (ranges->empty())
     return none;
-  Value isQuiet = createRangeTest(rewriter, loc, *range);
+  Value isQuiet = tests.find(rewriter, op, *ranges);
+  if (postpones) {
+    Value later = constant(loc, FlagCounts::postponed);
+    none.assign(FlagCounts::kinds,
+                arith::SelectOp::create(rewriter, loc, isQuiet, none[0], later)
+                    .getResult());
+    return none;
+  }
   auto branch = scf::IfOp::create(rewriter, loc, ValueRange(none).getTypes(),
                                   isQuiet, /*withElseRegion=*/true);
   rewriter.setInsertionPointToStart(branch.thenBlock());
@@ -228,7 +250,7 @@ FlagCounter::countByRange(linalg::GenericOp generic, Operation *op) {
   auto place = std::distance(generic.getBody()->begin(), op->getIterator());
   bool reduces = generic.getNumReductionLoops() != 0;
   return countByRange(
-      generic, findQuietRange(generic, interface), [&](Operation *copy) {
+      generic, findQuietRanges(generic, interface), [&](Operation *copy) {
         auto again = cast<linalg::GenericOp>(copy);
         Operation *same = &*std::next(again.getBody()->begin(), place);
         linalg::GenericOp counting = withCounts(again, same);
@@ -276,18 +298,17 @@ LogicalResult FlagCounter::countBody(linalg::LinalgOp op) {
         operations.push_back(&each);
   }
   SmallVector<Operation *> told;
-  for (Operation *each : operations)
-    if (analyzeFlags(each, target)->known != 0)
+  for (auto [i, each] : llvm::enumerate(operations))
+    if (isChosen(i) && analyzeFlags(each, target)->known != 0)
       told.push_back(each);
   unsigned own = generic.getNumResults();
   bool reduces = generic.getNumReductionLoops() != 0;
   std::optional<SmallVector<Value>> known;
   if (told.size() == 1 && operations.size() == 1)
     known = countByRange(generic, told.front());
-  if (!known) {
+  if (!known && !told.empty())
     generic = withCounts(generic, told);
-    rewriter.setInsertionPointAfter(generic);
-  }
+  rewriter.setInsertionPointAfter(generic);
   Location loc = generic.getLoc();
   SmallVector<OpFoldResult> extents;
   for (Range range : cast<linalg::LinalgOp>(generic.getOperation())
@@ -300,7 +321,7 @@ LogicalResult FlagCounter::countBody(linalg::LinalgOp op) {
     SmallVector<Value> sums;
     if (known) {
       sums = *known;
-    } else if (analysis.known != 0) {
+    } else if (llvm::is_contained(told, each)) {
       size_t count = reduces ? FlagCounts::kinds : 1;
       sums = sumFlags(rewriter, loc,
                       SmallVector<Value>(results.take_front(count)));
@@ -366,6 +387,7 @@ LogicalResult FlagCounter::count(Operation *op) {
 
 LogicalResult FlagCounter::countFunction(func::FuncOp function) {
   counted.clear();
+  firstRow = flagCountsOf(function).size();
   if (!function.getBody().hasOneBlock()) {
     Operation *first = nullptr;
     function.walk([&](Operation *op) {
@@ -374,12 +396,18 @@ LogicalResult FlagCounter::countFunction(func::FuncOp function) {
     });
     return first ? refuse(first, "between branches") : success();
   }
+  hasLayers = countLayerRows(function) != 0;
+  llvm::DenseSet<Operation *> own;
+  if (hasLayers)
+    own = computedForOwnResults(function);
   SmallVector<Operation *> work;
   for (Operation &op : function.front().without_terminator())
-    work.push_back(&op);
+    if (!hasLayers || own.contains(&op))
+      work.push_back(&op);
   for (Operation *op : work)
     if (failed(count(op)))
       return failure();
+  tests.create(rewriter);
   returnCounterRows(function, counted);
   return success();
 }
@@ -415,7 +443,8 @@ struct CountStatusFlagsPass
   using NumeraCountStatusFlagsBase::NumeraCountStatusFlagsBase;
   void runOnOperation() override {
     FailureOr<Target> parsed = parseTarget(getOperation(), target);
-    if (failed(parsed) || failed(FlagCounter(getOperation(), *parsed).run()))
+    if (failed(parsed) ||
+        failed(FlagCounter(getOperation(), *parsed, postpone, rows).run()))
       signalPassFailure();
   }
 };

@@ -5,6 +5,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "numera/Dialect/Numera/Transforms/Statistics/LayerRows.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -14,12 +16,12 @@ void returnCounterRows(func::FuncOp function, ArrayRef<CounterRow> rows) {
   if (rows.empty())
     return;
   auto exit = cast<func::ReturnOp>(function.front().getTerminator());
+  unsigned own = countOwnResults(function);
   SmallVector<FlagCounts> descriptions = flagCountsOf(function);
   SmallVector<Value> numbers;
   bool hasSome = !descriptions.empty();
   if (hasSome)
-    llvm::append_range(numbers, exit->getOperands()
-                                    .back()
+    llvm::append_range(numbers, exit.getOperand(own - 1)
                                     .getDefiningOp<tensor::FromElementsOp>()
                                     .getElements());
   for (const CounterRow &row : rows) {
@@ -29,134 +31,131 @@ void returnCounterRows(func::FuncOp function, ArrayRef<CounterRow> rows) {
   OpBuilder builder(exit);
   Value all = tensor::FromElementsOp::create(builder, exit.getLoc(), numbers);
   if (hasSome) {
-    exit->setOperand(exit->getNumOperands() - 1, Value(all));
+    exit->setOperand(--own, Value(all));
     FunctionType type = function.getFunctionType();
     SmallVector<Type> results(type.getResults());
-    results.back() = all.getType();
+    results[own] = all.getType();
     function.setFunctionType(
         builder.getFunctionType(type.getInputs(), results));
   } else {
-    (void)function.insertResult(function.getNumResults(), all.getType(),
-                                DictionaryAttr());
-    exit.getOperandsMutable().append(all);
+    (void)function.insertResult(own, all.getType(), DictionaryAttr());
+    exit->insertOperands(own, all);
   }
-  function.setResultAttr(function.getNumResults() - 1, flagCountsAttribute,
+  function.setResultAttr(own, flagCountsAttribute,
                          attributeOf(function.getContext(), descriptions));
 }
 
+llvm::DenseSet<Operation *> computedForOwnResults(func::FuncOp function) {
+  llvm::SetVector<Operation *> found;
+  auto add = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    if (op && op->getBlock() == &function.front())
+      found.insert(op);
+  };
+  Operation *exit = function.front().getTerminator();
+  for (Value result : exit->getOperands().take_front(countOwnResults(function)))
+    add(result);
+  for (unsigned i = 0; i < found.size(); ++i)
+    found[i]->walk([&](Operation *op) {
+      for (Value value : op->getOperands())
+        add(value);
+    });
+  return llvm::DenseSet<Operation *>(found.begin(), found.end());
+}
+
 namespace {
+/// How terms are put together, i64.
+struct Fold {
+  int64_t start;
+  Value (*combine)(OpBuilder &, Location, Value, Value);
+};
 
 /// Loops for one row.
 class ScaleCounter {
 public:
   ScaleCounter(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
 
-  /// A function of corresponding elements, of type `element`.
-  using Body = llvm::function_ref<Value(OpBuilder &, ValueRange)>;
-  Value map(ValueRange operands, Type element, Body body);
-  /// All elements, i64, combined by `combine`, as one.
-  Value reduce(Value values, int64_t start,
-               llvm::function_ref<Value(OpBuilder &, Value, Value)> combine);
-  /// The bits of a magnitude, f32, as i64: they are ordered as the values are.
-  Value bitsOf(OpBuilder &at, Value number);
-  Value least(Value bits) {
-    return reduce(bits, INT64_MAX, [&](OpBuilder &at, Value x, Value y) {
-      return arith::MinSIOp::create(at, loc, x, y).getResult();
-    });
-  }
-  Value greatest(Value bits) {
-    return reduce(bits, 0, [&](OpBuilder &at, Value x, Value y) {
-      return arith::MaxSIOp::create(at, loc, x, y).getResult();
-    });
-  }
-  Value sum(Value counts) {
-    return reduce(counts, 0, [&](OpBuilder &at, Value x, Value y) {
-      return arith::AddIOp::create(at, loc, x, y).getResult();
-    });
-  }
-  Value inF32(OpBuilder &at, Value element) {
-    if (element.getType().isF32())
-      return element;
-    return CastOp::create(at, loc, at.getF32Type(), element);
-  }
+  /// What each fold makes of its term of all corresponding elements.
+  using Terms =
+      llvm::function_ref<SmallVector<Value>(OpBuilder &, ValueRange elements)>;
+  SmallVector<Value> fold(ValueRange tensors, ArrayRef<Fold> folds,
+                          Terms terms);
+  /// The bits of a magnitude as f32, as i64: they are ordered as the values
+  /// are.
+  Value bitsOf(OpBuilder &at, Value element);
 
 private:
+  SmallVector<Value> foldAlong(ValueRange tensors, int64_t axes,
+                               ArrayRef<Fold> folds, Terms terms);
+
   OpBuilder &builder;
   Location loc;
 };
-
 } // namespace
 
-Value ScaleCounter::map(ValueRange operands, Type element, Body body) {
-  auto sizes = tensor::getMixedSizes(builder, loc, operands.front());
-  Value init = tensor::EmptyOp::create(builder, loc, sizes, element);
-  SmallVector<AffineMap> maps(operands.size() + 1,
-                              builder.getMultiDimIdentityMap(sizes.size()));
-  SmallVector<utils::IteratorType> loops(sizes.size(),
-                                         utils::IteratorType::parallel);
-  return linalg::GenericOp::create(
-             builder, loc, init.getType(), operands, init, maps, loops,
-             [&](OpBuilder &at, Location, ValueRange values) {
-               linalg::YieldOp::create(at, loc, body(at, values.drop_back()));
-             })
-      .getResult(0);
+template <typename Op>
+static Value combine(OpBuilder &builder, Location loc, Value x, Value y) {
+  return Op::create(builder, loc, x, y).getResult();
 }
 
-/// An axis at a time, the last first, so that the others stay parallel.
-Value ScaleCounter::reduce(
-    Value values, int64_t start,
-    llvm::function_ref<Value(OpBuilder &, Value, Value)> combine) {
-  Value first =
-      arith::ConstantIntOp::create(builder, loc, builder.getI64Type(), start);
-  for (int64_t rank = cast<RankedTensorType>(values.getType()).getRank();
-       rank > 0; --rank) {
-    auto sizes = tensor::getMixedSizes(builder, loc, values);
+/// Along the last axes.
+SmallVector<Value> ScaleCounter::foldAlong(ValueRange tensors, int64_t axes,
+                                           ArrayRef<Fold> folds, Terms terms) {
+  auto sizes = tensor::getMixedSizes(builder, loc, tensors.front());
+  auto rank = unsigned(sizes.size()), outer = rank - unsigned(axes);
+  SmallVector<Value> inits;
+  for (const Fold &fold : folds) {
+    Value start = arith::ConstantIntOp::create(
+        builder, loc, builder.getI64Type(), fold.start);
     Value empty = tensor::EmptyOp::create(
-        builder, loc, ArrayRef(sizes).drop_back(), builder.getI64Type());
-    Value init =
-        linalg::FillOp::create(builder, loc, first, empty).getResult(0);
-    AffineMap all = builder.getMultiDimIdentityMap(rank);
-    SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
-    loops.back() = utils::IteratorType::reduction;
-    values =
-        linalg::GenericOp::create(
-            builder, loc, init.getType(), values, init,
-            ArrayRef<AffineMap>{all, all.dropResult(rank - 1)}, loops,
-            [&](OpBuilder &at, Location, ValueRange terms) {
-              linalg::YieldOp::create(at, loc, combine(at, terms[0], terms[1]));
-            })
-            .getResult(0);
+        builder, loc, ArrayRef(sizes).take_front(outer), builder.getI64Type());
+    inits.push_back(
+        linalg::FillOp::create(builder, loc, start, empty).getResult(0));
   }
-  return tensor::ExtractOp::create(builder, loc, values, ValueRange());
+  AffineMap all = builder.getMultiDimIdentityMap(rank);
+  AffineMap kept = AffineMap::get(rank, 0, all.getResults().take_front(outer),
+                                  builder.getContext());
+  SmallVector<AffineMap> maps(tensors.size(), all);
+  maps.append(inits.size(), kept);
+  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::reduction);
+  std::fill_n(loops.begin(), outer, utils::IteratorType::parallel);
+  auto generic = linalg::GenericOp::create(
+      builder, loc, ValueRange(inits).getTypes(), tensors, inits, maps, loops,
+      [&](OpBuilder &at, Location, ValueRange elements) {
+        SmallVector<Value> made =
+            terms(at, elements.take_front(tensors.size()));
+        for (auto [fold, term, before] :
+             llvm::zip_equal(folds, made, elements.take_back(folds.size())))
+          term = fold.combine(at, loc, term, before);
+        linalg::YieldOp::create(at, loc, made);
+      });
+  return SmallVector<Value>(generic.getResults());
 }
 
-Value ScaleCounter::bitsOf(OpBuilder &at, Value number) {
+/// The last axis first, so that the others stay parallel.
+SmallVector<Value> ScaleCounter::fold(ValueRange tensors, ArrayRef<Fold> folds,
+                                      Terms terms) {
+  int64_t rank = cast<RankedTensorType>(tensors.front().getType()).getRank();
+  SmallVector<Value> parts =
+      foldAlong(tensors, std::min<int64_t>(rank, 1), folds, terms);
+  if (rank > 1)
+    parts =
+        foldAlong(parts, rank - 1, folds, [](OpBuilder &, ValueRange elements) {
+          return SmallVector<Value>(elements);
+        });
+  for (Value &part : parts)
+    part = tensor::ExtractOp::create(builder, loc, part, ValueRange());
+  return parts;
+}
+
+Value ScaleCounter::bitsOf(OpBuilder &at, Value element) {
+  if (!element.getType().isF32())
+    element = CastOp::create(at, loc, at.getF32Type(), element);
   Type i32 = at.getI32Type();
-  Value bits = arith::BitcastOp::create(at, loc, i32, number);
+  Value bits = arith::BitcastOp::create(at, loc, i32, element);
   Value mask = arith::ConstantIntOp::create(at, loc, i32, 0x7fffffff);
   bits = arith::AndIOp::create(at, loc, bits, mask);
   return arith::ExtUIOp::create(at, loc, at.getI64Type(), bits);
-}
-
-/// How many nonzero numbers are 0 as `read`.
-static Value countZeros(ScaleCounter &counter, OpBuilder &builder, Location loc,
-                        Value numbers, Value read) {
-  Type i64 = builder.getI64Type();
-  if (!numbers)
-    return arith::ConstantIntOp::create(builder, loc, i64, 0);
-  Value zeros =
-      counter.map({numbers, read}, i64, [&](OpBuilder &at, ValueRange v) {
-        Value none = arith::ConstantIntOp::create(at, loc, i64, 0);
-        auto compare = [&](Value number, arith::CmpIPredicate how) -> Value {
-          return arith::CmpIOp::create(at, loc, how, counter.bitsOf(at, number),
-                                       none);
-        };
-        Value becomesZero = arith::AndIOp::create(
-            at, loc, compare(v[0], arith::CmpIPredicate::ne),
-            compare(counter.inF32(at, v[1]), arith::CmpIPredicate::eq));
-        return arith::ExtUIOp::create(at, loc, i64, becomesZero).getResult();
-      });
-  return counter.sum(zeros);
 }
 
 CounterRow countScales(OpBuilder &builder, Operation *op, Value numbers,
@@ -164,17 +163,37 @@ CounterRow countScales(OpBuilder &builder, Operation *op, Value numbers,
   Location loc = op->getLoc();
   ScaleCounter counter(builder, loc);
   Type i64 = builder.getI64Type();
-  auto bits = [&](Value values) {
-    return counter.map(values, i64, [&](OpBuilder &at, ValueRange v) {
-      return counter.bitsOf(at, counter.inF32(at, v[0]));
-    });
-  };
+  const Fold sum = {0, combine<arith::AddIOp>},
+             greatest = {0, combine<arith::MaxSIOp>},
+             least = {INT64_MAX, combine<arith::MinSIOp>};
   Value count = arith::ConstantIndexOp::create(builder, loc, 1);
   for (OpFoldResult size : tensor::getMixedSizes(builder, loc, elements))
     count = builder.createOrFold<arith::MulIOp>(
         loc, count, getValueOrCreateConstantIndexOp(builder, loc, size));
   count = arith::IndexCastOp::create(builder, loc, i64, count);
-  Value divisorBits = bits(divisors);
+  SmallVector<Value> scales = counter.fold(
+      divisors, {least, greatest}, [&](OpBuilder &at, ValueRange divisor) {
+        return SmallVector<Value>(2, counter.bitsOf(at, divisor[0]));
+      });
+  Value zeros = arith::ConstantIntOp::create(builder, loc, i64, 0);
+  Value largest =
+      counter.fold(elements, greatest, [&](OpBuilder &at, ValueRange element) {
+        return SmallVector<Value>{counter.bitsOf(at, element[0])};
+      })[0];
+  if (numbers)
+    zeros =
+        counter.fold({numbers, read}, sum, [&](OpBuilder &at, ValueRange pair) {
+          Value none = arith::ConstantIntOp::create(at, loc, i64, 0);
+          auto compare = [&](Value number, arith::CmpIPredicate how) -> Value {
+            return arith::CmpIOp::create(at, loc, how,
+                                         counter.bitsOf(at, number), none);
+          };
+          Value becomesZero = arith::AndIOp::create(
+              at, loc, compare(pair[0], arith::CmpIPredicate::ne),
+              compare(pair[1], arith::CmpIPredicate::eq));
+          return SmallVector<Value>{
+              arith::ExtUIOp::create(at, loc, i64, becomesZero)};
+        })[0];
 
   auto *dialect = op->getContext()->getLoadedDialect<NumeraDialect>();
   ScaledFormat format =
@@ -184,9 +203,7 @@ CounterRow countScales(OpBuilder &builder, Operation *op, Value numbers,
   row.description.operation = op->getName().stripDialect().str();
   row.description.format = dialect->getRegistry().nameOrSpelling(format);
   row.description.isTensor = true;
-  row.numbers = {count, countZeros(counter, builder, loc, numbers, read),
-                 counter.least(divisorBits), counter.greatest(divisorBits),
-                 counter.greatest(bits(elements))};
+  row.numbers = {count, zeros, scales[0], scales[1], largest};
   return row;
 }
 

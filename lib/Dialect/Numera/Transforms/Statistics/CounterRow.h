@@ -22,9 +22,15 @@ struct CounterRow {
   llvm::SmallVector<mlir::Value> numbers;
 };
 
-/// Adds rows to what the function returns behind its own results.
+/// Adds rows to what the function returns behind its own results, in front of
+/// rows of layers.
 void returnCounterRows(mlir::func::FuncOp function,
                        llvm::ArrayRef<CounterRow> rows);
+
+/// The operations in the function's only block whose values its own results
+/// are computed from: not those that are there for rows of layers alone.
+llvm::DenseSet<mlir::Operation *>
+computedForOwnResults(mlir::func::FuncOp function);
 
 /// The row of the scaled tensor that `op` makes (FlagCounts::numbers).
 /// `numbers` are those that it was made of, and `read`, as many, are 0 where

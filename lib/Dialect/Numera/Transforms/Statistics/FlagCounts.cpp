@@ -28,10 +28,11 @@ ArrayAttr attributeOf(MLIRContext *context, ArrayRef<FlagCounts> counts) {
 
 SmallVector<FlagCounts> flagCountsOf(func::FuncOp function) {
   SmallVector<FlagCounts> counts;
-  if (function.getNumResults() == 0)
+  unsigned results = countOwnResults(function);
+  if (results == 0)
     return counts;
-  auto entries = function.getResultAttrOfType<ArrayAttr>(
-      function.getNumResults() - 1, flagCountsAttribute);
+  auto entries =
+      function.getResultAttrOfType<ArrayAttr>(results - 1, flagCountsAttribute);
   if (!entries)
     return counts;
   auto text = [](DictionaryAttr entry, StringRef key) {

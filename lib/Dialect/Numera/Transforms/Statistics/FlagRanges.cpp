@@ -18,6 +18,7 @@
 
 #include "FlagRanges.h"
 #include "FlagAnalysis.h"
+#include "NumberBounds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include <cmath>
@@ -26,87 +27,8 @@ using namespace mlir;
 
 namespace numera {
 
-namespace {
-/// Of all numbers of a value: multiples of 2^unit, with so many significant
-/// bits, of magnitudes up to 2^limit.
-struct Bounds {
-  static constexpr int none = 1 << 20; ///< of zeros alone
-  int unit = none, limit = -none, precision = 1;
-  bool hasInfinity = false, hasNaN = false;
-
-  bool isZero() const { return limit == -none; }
-};
-} // namespace
-
-static Bounds boundsOf(const Format &format) {
-  const FormatFamily &family = format.getFamily();
-  FormatFamily::Range range = family.range(format);
-  Bounds bounds;
-  bounds.limit = range.maxExponent + 1;
-  bounds.hasInfinity = range.hasInfinity;
-  bounds.hasNaN = range.hasNaN;
-  bounds.precision = range.precision;
-  bounds.unit = range.leastExponent;
-  for (int e = range.leastExponent; e <= range.maxExponent; ++e)
-    bounds.unit = std::min(bounds.unit,
-                           e + 1 - std::max(family.precisionAt(format, e), 1));
-  return bounds;
-}
-
-/// Null for what has no numbers whose bounds are known.
-static Format knownFormat(Type type) {
-  Format format = formatOfType(elementType(type));
-  return format && format.getFamily().hasArithmetic() &&
-                 !format.getFamily().isIrrational()
-             ? format
-             : Format();
-}
-
-static bool isZero(Value value) {
-  Attribute constant = valueOfConstant(value);
-  if (auto elements = dyn_cast_or_null<SplatElementsAttr>(constant))
-    constant = elements.getSplatValue<Attribute>();
-  if (auto number = dyn_cast_or_null<FloatAttr>(constant))
-    return number.getValue().isZero();
-  auto code = dyn_cast_or_null<IntegerAttr>(constant);
-  Format format = knownFormat(value.getType());
-  return code && format &&
-         format.getFamily()
-             .decode(format, code.getValue().getZExtValue())
-             .isZero();
-}
-
-/// True for a cast that changes no number.
-static bool keepsNumbers(CastOp op) {
-  auto interface = cast<FormatOpInterface>(op.getOperation());
-  ElementKind from = interface.getOperandElement(0);
-  return from.isFormat() && isExactCast(from.format, interface.getRules());
-}
-
-/// Through what changes no number.
-static std::optional<Bounds> boundsOf(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (auto cast = dyn_cast_or_null<CastOp>(op)) {
-    if (keepsNumbers(cast))
-      return boundsOf(op->getOperand(0));
-  } else if (auto pad = dyn_cast_or_null<tensor::PadOp>(op)) {
-    Value padding = pad.getConstantPaddingValue();
-    if (padding && isZero(padding))
-      return boundsOf(pad.getSource());
-  } else if (auto fill = dyn_cast_or_null<linalg::FillOp>(op)) {
-    return boundsOf(fill.value());
-  } else if (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-                             tensor::ExtractSliceOp, tensor::CastOp>(op)) {
-    return boundsOf(op->getOperand(0));
-  }
-  if (isZero(value))
-    return Bounds();
-  Format format = knownFormat(value.getType());
-  return format ? std::optional(boundsOf(format)) : std::nullopt;
-}
-
 /// True for a float whose tiny multiples of its unit are numbers.
-static bool isGradual(const Format &format, const Bounds &bounds) {
+static bool isGradual(const Format &format, const NumberBounds &bounds) {
   FormatFamily::Range range = format.getFamily().range(format);
   return range.normalExponent && range.leastExponent == bounds.unit;
 }
@@ -128,7 +50,7 @@ static std::optional<Limits> limitsOf(MacOp step, int64_t count) {
       step.getTensorcore())
     return std::nullopt;
   FormatFamily::Range range = sum.getFamily().range(sum);
-  Bounds bounds = boundsOf(sum);
+  NumberBounds bounds = boundsOf(sum);
   if (!isGradual(sum, bounds) || !isSymmetric(sum))
     return std::nullopt;
   // Of each sum, and of the product.
@@ -177,30 +99,40 @@ static int halfOf(int number) {
   return number >= 0 ? number / 2 : -(1 - number) / 2;
 }
 
-/// Adds `tensor` if it has other numbers than those in range, NaN or not; false
-/// if it cannot be tested for them.
-static bool addTest(QuietRange &range, Value tensor, const Bounds &bounds,
-                    bool keepsNaN) {
-  if (bounds.limit <= range.limit && bounds.unit >= range.least &&
-      !bounds.hasInfinity && (!bounds.hasNaN || keepsNaN))
+/// True if all numbers within `bounds` are in range, NaN or not.
+static bool isWithin(const NumberRange &range, const NumberBounds &bounds,
+                     bool keepsNaN) {
+  return bounds.limit <= range.limit && bounds.least >= range.least &&
+         !bounds.hasInfinity && (!bounds.hasNaN || keepsNaN);
+}
+
+/// Adds `range` if its tensor may have other numbers; false if it cannot be
+/// tested for them, or it most likely has some.
+static bool addTest(QuietRanges &ranges, NumberRange range,
+                    const NumberBounds &bounds, bool keepsNaN) {
+  if (isWithin(range, bounds, keepsNaN))
     return true;
-  Format format = formatOfType(elementType(tensor.getType()));
-  if (!format || !isa<RankedTensorType>(tensor.getType()) ||
+  constexpr int narrow = 32;
+  Type type = range.tensor.getType();
+  Format format = formatOfType(elementType(type));
+  if (bounds.isConstant || range.limit - range.least < narrow || !format ||
+      !isa<RankedTensorType>(type) ||
       !(embeds(format, formatF32()) || embeds(format, formatF64())))
     return false;
-  range.tensors.push_back(withoutPadding(tensor));
+  range.tensor = withoutPadding(range.tensor);
+  ranges.push_back(range);
   return true;
 }
 
 /// Of the only step of a contraction from zeros.
-static std::optional<QuietRange> findQuietRange(linalg::GenericOp generic,
-                                                MacOp step) {
+static std::optional<QuietRanges> findQuietRanges(linalg::GenericOp generic,
+                                                  MacOp step) {
   Block &body = *generic.getBody();
   auto exit = cast<linalg::YieldOp>(body.getTerminator());
   if (generic.getNumResults() != 1 || exit.getOperand(0) != step.getResult() ||
       step.getAddend() != body.getArguments().back())
     return std::nullopt;
-  std::optional<Bounds> start = boundsOf(generic.getDpsInits()[0]);
+  std::optional<NumberBounds> start = boundsOf(generic.getDpsInits()[0]);
   if (!start || !start->isZero())
     return std::nullopt;
   int64_t count = 1;
@@ -214,40 +146,77 @@ static std::optional<QuietRange> findQuietRange(linalg::GenericOp generic,
   Value y = tensorOf(generic, step.getRhs());
   if (!limits || !x || !y)
     return std::nullopt;
-  std::optional<Bounds> ofX = boundsOf(x), ofY = boundsOf(y);
+  std::optional<NumberBounds> ofX = boundsOf(x), ofY = boundsOf(y);
   if (!ofX || !ofY)
     return std::nullopt;
-  auto mayBeOther = [&](const Bounds &bounds) {
+  if (ofY->isConstant && !ofX->isConstant) {
+    std::swap(x, y);
+    std::swap(ofX, ofY);
+  }
+  auto mayBeOther = [&](const NumberBounds &bounds) {
     return bounds.hasInfinity || (bounds.hasNaN && !limits->keepsNaN);
   };
+  if (mayBeOther(*ofX) && ofX->isConstant)
+    return std::nullopt;
+  if (ofX->isZero() || ofY->isZero())
+    return mayBeOther(*ofX) || mayBeOther(*ofY) ? std::nullopt
+                                                : std::optional(QuietRanges());
   bool hasUnit = ofX->unit + ofY->unit >= limits->unit;
-  QuietRange range;
-  if (hasUnit && ofX->limit + ofY->limit <= limits->limit &&
-      !mayBeOther(*ofX) && !mayBeOther(*ofY))
-    return range;
+  bool hasLimit = ofX->limit + ofY->limit <= limits->limit;
+  if (hasUnit && hasLimit && !mayBeOther(*ofX) && !mayBeOther(*ofY))
+    return QuietRanges();
 
-  // Both in one range.
-  range.limit = halfOf(limits->limit);
-  range.least = std::min(ofX->unit, ofY->unit);
-  if (!hasUnit) {
-    range.least =
+  NumberRange ofFirst = {x, 0, 0}, ofSecond = {y, 0, 0};
+  if (ofX->isConstant) { // the other one has all that is left
+    ofFirst.least = ofX->least;
+    ofFirst.limit = ofX->limit;
+    ofSecond.limit = limits->limit - ofX->limit;
+    ofSecond.least = limits->unit - ofX->unit + ofY->precision - 1;
+    if (limits->least)
+      ofSecond.least = std::min(ofSecond.least, *limits->least - ofX->least);
+  } else { // both in one range
+    ofFirst.limit = halfOf(limits->limit);
+    ofFirst.least =
         -halfOf(-limits->unit) + std::max(ofX->precision, ofY->precision) - 1;
     if (limits->least)
-      range.least = std::min(range.least, -halfOf(-*limits->least));
+      ofFirst.least = std::min(ofFirst.least, -halfOf(-*limits->least));
+    ofSecond.limit = ofFirst.limit;
+    ofSecond.least = ofFirst.least;
   }
-  constexpr int narrow = 24;
-  if (range.limit - range.least < narrow ||
-      !addTest(range, x, *ofX, limits->keepsNaN) ||
-      !addTest(range, y, *ofY, limits->keepsNaN))
+  if (hasUnit) {
+    ofFirst.least = ofX->least;
+    ofSecond.least = ofY->least;
+  }
+  QuietRanges ranges;
+  if (!addTest(ranges, ofFirst, *ofX, limits->keepsNaN) ||
+      !addTest(ranges, ofSecond, *ofY, limits->keepsNaN))
     return std::nullopt;
-  return range;
+  return ranges;
+}
+
+/// The range of what is cast to `range.tensor`, to nearest or to a neighbour,
+/// for which that is in its own. Without one, `range`.
+static NumberRange beforeCast(NumberRange range) {
+  auto cast = range.tensor.getDefiningOp<CastOp>();
+  if (!cast || range.least != -NumberBounds::none)
+    return range;
+  auto interface = ::llvm::cast<FormatOpInterface>(cast.getOperation());
+  OperationRules rules = interface.getRules();
+  const Format &result = rules.encoding;
+  ElementKind from = interface.getOperandElement(0);
+  // A power of two that is a number is never exceeded.
+  if (!from.isFormat() || !rules.truncation.empty() ||
+      !knownFormat(cast->getOperand(0).getType()) ||
+      result.getFamily().precisionAt(result, range.limit - 1) < 1)
+    return range;
+  return {cast->getOperand(0), range.least, range.limit - 1};
 }
 
 /// Of an elementwise operation; `tensorOf` has null for an operand that is of
 /// no tensor.
-static std::optional<QuietRange>
-findQuietRange(FormatOpInterface op,
-               llvm::function_ref<Value(Value)> tensorOf) {
+static std::optional<QuietRanges>
+findQuietRanges(FormatOpInterface op,
+                llvm::function_ref<Value(Value)> tensorOf) {
   OperationRules rules = op.getRules();
   if (!op.getResultElement().isFormat() || !rules.truncation.empty())
     return std::nullopt;
@@ -256,51 +225,51 @@ findQuietRange(FormatOpInterface op,
       !isSymmetric(result))
     return std::nullopt;
   FormatFamily::Range numbers = result.getFamily().range(result);
-  Bounds known = boundsOf(result);
+  NumberBounds known = boundsOf(result);
   // In any format whose least number is its unit, tiny multiples of that are
   // numbers: in others than floats, zero alone.
   bool isGradual = numbers.leastExponent == known.unit;
-  QuietRange range;
   bool isCast = op.getFormatOperation() == OpKind::Cast;
-  if (isCast) {
-    range.limit = numbers.maxExponent;
-    // The least number of a takum is above the power of two.
-    range.least = numbers.normalExponent.value_or(numbers.leastExponent + 1);
-  } else if (isa<AddOp, SubOp>(op.getOperation())) {
-    range.limit = numbers.maxExponent - 1;
-    range.least = -Bounds::none;
-  } else {
+  if (!isCast && !isa<AddOp, SubOp>(op.getOperation()))
     return std::nullopt;
-  }
+  QuietRanges ranges;
   for (unsigned i = 0; i < op.getFormatOperandCount(); ++i) {
     Value tensor = tensorOf(op->getOperand(i));
-    std::optional<Bounds> bounds = tensor ? boundsOf(tensor) : std::nullopt;
+    std::optional<NumberBounds> bounds =
+        tensor ? boundsOf(tensor) : std::nullopt;
     bool hasUnit = isGradual && bounds && bounds->unit >= known.unit;
     if (!bounds || (!isCast && !hasUnit))
       return std::nullopt;
-    if (hasUnit)
-      range.least = -Bounds::none;
-    if (!addTest(range, tensor, *bounds, numbers.hasNaN))
+    NumberRange range = {tensor, -NumberBounds::none,
+                         isCast ? numbers.maxExponent
+                                : numbers.maxExponent - 1};
+    // The least number of a takum is above the power of two.
+    if (!hasUnit)
+      range.least = numbers.normalExponent.value_or(numbers.leastExponent + 1);
+    if (isWithin(range, *bounds, numbers.hasNaN))
+      continue;
+    range = beforeCast(range);
+    if (!addTest(ranges, range, *boundsOf(range.tensor), numbers.hasNaN))
       return std::nullopt;
   }
-  return range;
+  return ranges;
 }
 
-std::optional<QuietRange> findQuietRange(FormatOpInterface op) {
-  return findQuietRange(op, [](Value operand) { return operand; });
+std::optional<QuietRanges> findQuietRanges(FormatOpInterface op) {
+  return findQuietRanges(op, [](Value operand) { return operand; });
 }
 
-std::optional<QuietRange> findQuietRange(linalg::GenericOp generic,
-                                         FormatOpInterface op) {
+std::optional<QuietRanges> findQuietRanges(linalg::GenericOp generic,
+                                           FormatOpInterface op) {
   if (auto step = dyn_cast<MacOp>(op.getOperation()))
-    return findQuietRange(generic, step);
-  return findQuietRange(
+    return findQuietRanges(generic, step);
+  return findQuietRanges(
       op, [&](Value operand) { return tensorOf(generic, operand); });
 }
 
 /// How many numbers are out of range, an i32 that is 0 for none.
 static Value createTest(OpBuilder &builder, Location loc, Value tensor,
-                        const QuietRange &range) {
+                        int leastExponent, int limitExponent) {
   auto type = cast<RankedTensorType>(tensor.getType());
   Format format = formatOfType(type.getElementType());
   bool isShort = embeds(format, formatF32());
@@ -315,7 +284,7 @@ static Value createTest(OpBuilder &builder, Location loc, Value tensor,
     return int64_t(std::clamp(e + bias, 1, 2 * bias + 1))
            << (isShort ? 23 : 52);
   };
-  int64_t least = powerOfTwo(range.least), limit = powerOfTwo(range.limit);
+  int64_t least = powerOfTwo(leastExponent), limit = powerOfTwo(limitExponent);
   Type i32 = builder.getI32Type();
   Value empty = tensor::EmptyOp::create(builder, loc, ArrayRef<int64_t>(), i32);
   Value none = linalg::FillOp::create(builder, loc, constant(i32, 0), empty)
@@ -354,18 +323,42 @@ static Value createTest(OpBuilder &builder, Location loc, Value tensor,
                                    ValueRange());
 }
 
-Value createRangeTest(OpBuilder &builder, Location loc,
-                      const QuietRange &range) {
-  Value found;
-  for (Value tensor : range.tensors) {
-    Value other = createTest(builder, loc, tensor, range);
-    found =
-        found ? Value(arith::OrIOp::create(builder, loc, found, other)) : other;
+Value RangeTests::find(OpBuilder &builder, Operation *op,
+                       const QuietRanges &ranges) {
+  OpBuilder::InsertionGuard guard(builder);
+  Value all;
+  for (const NumberRange &range : ranges) {
+    builder.setInsertionPointAfterValue(range.tensor);
+    auto [found, isNew] = tests.try_emplace(
+        range.tensor, Test{range.least, range.limit, nullptr});
+    Test &test = found->second;
+    if (isNew)
+      test.place = arith::ConstantIntOp::create(builder, op->getLoc(), 0, 1);
+    test.least = std::max(test.least, range.least);
+    test.limit = std::min(test.limit, range.limit);
+    Value isIn = test.place->getResult(0);
+    builder.setInsertionPointAfter(op);
+    all = all ? arith::AndIOp::create(builder, op->getLoc(), all, isIn)
+                    .getResult()
+              : isIn;
   }
-  Value zero =
-      arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), 0);
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, found,
-                               zero);
+  return all;
+}
+
+void RangeTests::create(OpBuilder &builder) {
+  OpBuilder::InsertionGuard guard(builder);
+  for (auto &[tensor, test] : tests) {
+    builder.setInsertionPoint(test.place);
+    Location loc = test.place->getLoc();
+    Value found = createTest(builder, loc, tensor, test.least, test.limit);
+    Value zero =
+        arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), 0);
+    Value isIn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                       found, zero);
+    test.place->getResult(0).replaceAllUsesWith(isIn);
+    test.place->erase();
+  }
+  tests.clear();
 }
 
 } // namespace numera

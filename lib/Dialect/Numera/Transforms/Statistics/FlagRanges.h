@@ -9,29 +9,45 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace numera {
 
-/// Where an operation raises no flags, done on all elements of tensors.
-struct QuietRange {
-  /// What is not known to be in range: nothing, for an operation that raises
-  /// none whatever it reads. Tensors of f32, f64, or a format that one of them
-  /// holds.
-  llvm::SmallVector<mlir::Value> tensors;
-  /// Of a nonzero number: at least 2^least, and less than 2^limit.
+/// Where the numbers of a tensor of f32, f64, or a format that one of them
+/// holds, are to be: zero, or of a magnitude from 2^least to below 2^limit.
+struct NumberRange {
+  mlir::Value tensor;
   int least = 0, limit = 0;
 };
 
+/// Where an operation raises no flags: what is not known to be in range,
+/// nothing for an operation that raises none whatever it reads.
+using QuietRanges = llvm::SmallVector<NumberRange, 2>;
+
 /// Null if nothing is known of the operation.
-std::optional<QuietRange> findQuietRange(FormatOpInterface op);
+std::optional<QuietRanges> findQuietRanges(FormatOpInterface op);
 /// The same of an operation in a body: the step of a contraction from zeros, or
 /// one on elements.
-std::optional<QuietRange> findQuietRange(mlir::linalg::GenericOp generic,
-                                         FormatOpInterface op);
+std::optional<QuietRanges> findQuietRanges(mlir::linalg::GenericOp generic,
+                                           FormatOpInterface op);
 
-/// True, i1, if all of the tensors are in range.
-mlir::Value createRangeTest(mlir::OpBuilder &builder, mlir::Location loc,
-                            const QuietRange &range);
+/// Tests of tensors, one for each: where several operations need it in a range,
+/// it is tested for what is in all of them.
+class RangeTests {
+public:
+  /// True, i1, if all numbers are in range, behind `op`. The test itself is
+  /// made by `create`.
+  mlir::Value find(mlir::OpBuilder &builder, mlir::Operation *op,
+                   const QuietRanges &ranges);
+  void create(mlir::OpBuilder &builder);
+
+private:
+  struct Test {
+    int least, limit;
+    mlir::Operation *place; ///< in whose place it comes
+  };
+  llvm::MapVector<mlir::Value, Test> tests;
+};
 
 } // namespace numera
 

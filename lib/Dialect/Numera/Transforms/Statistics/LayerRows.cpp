@@ -48,8 +48,25 @@ std::vector<LayerRow> layerRowsOf(func::FuncOp function) {
   return rows;
 }
 
+unsigned countOwnResults(func::FuncOp function) {
+  unsigned all = function.getNumResults();
+  size_t rows = countLayerRows(function) * LayerRow::results;
+  return rows > all ? all : all - unsigned(rows);
+}
+
 void dropLayerRows(func::FuncOp function) {
   function->removeAttr(attributeName);
+}
+
+void eraseLayerRows(func::FuncOp function) {
+  unsigned own = countOwnResults(function), all = function.getNumResults();
+  dropLayerRows(function);
+  if (own == all)
+    return;
+  llvm::BitVector rows(all);
+  rows.set(own, all);
+  function.front().getTerminator()->eraseOperands(rows);
+  (void)function.eraseResults(rows);
 }
 
 } // namespace numera

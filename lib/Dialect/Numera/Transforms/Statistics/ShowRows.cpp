@@ -32,9 +32,10 @@ static void setInsertionPointBehind(OpBuilder &builder, Block &block,
 
 static LogicalResult showRows(func::FuncOp function) {
   auto rows = unsigned(countLayerRows(function));
-  dropLayerRows(function);
-  if (rows == 0)
+  if (rows == 0) {
+    dropLayerRows(function);
     return success();
+  }
   if (!function.getBody().hasOneBlock() ||
       function.getNumResults() < rows * LayerRow::results)
     return function.emitError("has ")
@@ -42,7 +43,7 @@ static LogicalResult showRows(func::FuncOp function) {
            << unsigned(LayerRow::results) << " tensors for each";
   Block &block = function.front();
   Operation *exit = block.getTerminator();
-  unsigned own = exit->getNumOperands() - rows * LayerRow::results;
+  unsigned own = countOwnResults(function);
   for (Value row : exit->getOperands().drop_front(own))
     if (!isa<RankedTensorType>(row.getType()) ||
         !isa<Float32Type, Float64Type>(elementType(row.getType())))
@@ -57,10 +58,8 @@ static LogicalResult showRows(func::FuncOp function) {
                       shown[LayerRow::Value], shown[LayerRow::Own],
                       shown[LayerRow::Reference]);
   }
-  llvm::BitVector results(exit->getNumOperands());
-  results.set(own, exit->getNumOperands());
-  exit->eraseOperands(results);
-  return function.eraseResults(results);
+  eraseLayerRows(function);
+  return success();
 }
 
 namespace {

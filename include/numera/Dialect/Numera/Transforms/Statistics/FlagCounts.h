@@ -27,6 +27,10 @@ struct FlagCounts {
   /// divisor and the largest magnitude of an element.
   static constexpr unsigned numbers = 1 + kinds;
 
+  /// In place of the counts of kinds, if another program is to count them
+  /// (`postpone` of numera-count-status-flags).
+  static constexpr int64_t postponed = -1;
+
   std::string name; ///< of the model's node; may be empty
   std::string operation;
   std::string format;
@@ -37,8 +41,8 @@ struct FlagCounts {
 
 mlir::ArrayAttr attributeOf(mlir::MLIRContext *context,
                             llvm::ArrayRef<FlagCounts> counts);
-/// The rows of the last result of the function; empty if that result has no
-/// counts.
+/// The rows of the last of the function's own results (LayerRows.h); empty if
+/// that has no counts.
 llvm::SmallVector<FlagCounts> flagCountsOf(mlir::func::FuncOp function);
 
 } // namespace numera

@@ -31,8 +31,13 @@ void setLayerRows(mlir::func::FuncOp function, llvm::ArrayRef<LayerRow> rows);
 size_t countLayerRows(mlir::func::FuncOp function);
 /// Empty where there are none.
 std::vector<LayerRow> layerRowsOf(mlir::func::FuncOp function);
-/// Takes them off again.
+/// How many results the function has in front of those rows: its own, and one
+/// of counts (FlagCounts.h), if there is one.
+unsigned countOwnResults(mlir::func::FuncOp function);
+/// Takes the description off again.
 void dropLayerRows(mlir::func::FuncOp function);
+/// Takes the rows off, and their description.
+void eraseLayerRows(mlir::func::FuncOp function);
 
 } // namespace numera
 
