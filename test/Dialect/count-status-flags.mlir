@@ -7,19 +7,20 @@
 // The function returns, behind its own result, how often each operation was
 // done and had each of four flags.
 
-// CHECK-LABEL: @status_flags_of_a_tensor_are_summed_an_axis_at_a_time
+// CHECK-LABEL: @status_flags_of_a_tensor_are_summed_in_a_function
 // CHECK-SAME: -> (tensor<3x4x!posit16>, tensor<5xi64>
 // CHECK-SAME: numera.counts = [{format = "posit16", known = 15 : i32, name = "", operation = "mul"}]
-func.func @status_flags_of_a_tensor_are_summed_an_axis_at_a_time(
+func.func @status_flags_of_a_tensor_are_summed_in_a_function(
     %x: tensor<3x4x!posit16>, %y: tensor<3x4x!posit16>)
     -> tensor<3x4x!posit16> {
   // CHECK: %[[Z:.*]] = numera.mul
   // CHECK: %[[E:.*]] = numera.status_flags "mul"(%{{.*}}, %{{.*}}) gives %[[Z]]
   // CHECK-SAME: rounding = #numera.rounding<"nearest-even">
   // CHECK-SAME: -> tensor<3x4xi8>
-  // CHECK: %[[ROWS:.*]]:4 = linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]} ins(%[[E]] : tensor<3x4xi8>)
-  // CHECK: linalg.generic {{.*}} iterator_types = ["reduction"]} ins(%[[ROWS]]#0,
-  // CHECK: %[[COUNTS:.*]] = tensor.from_elements
+  // CHECK: %[[ROWS:.*]] = tensor.collapse_shape %[[E]] {{.*}} : tensor<3x4xi8>
+  // CHECK: %[[MATRIX:.*]] = tensor.cast %[[ROWS]] : tensor<3x4xi8> to tensor<?x?xi8>
+  // CHECK: %[[SUMS:.*]]:4 = call @numera.sum_flags(%[[MATRIX]])
+  // CHECK: %[[COUNTS:.*]] = tensor.from_elements %{{.*}}, %[[SUMS]]#0, %[[SUMS]]#1, %[[SUMS]]#2, %[[SUMS]]#3
   // CHECK: return %[[Z]], %[[COUNTS]]
   %z = numera.mul %x, %y : tensor<3x4x!posit16>
   return %z : tensor<3x4x!posit16>
@@ -95,3 +96,9 @@ func.func @nothing_is_told_of_a_library(
   } -> tensor<2x4x!lib>
   return %0 : tensor<2x4x!lib>
 }
+
+// One for tensors of all shapes: their rows are parallel.
+// CHECK: func.func private @numera.sum_flags(%[[FLAGS:.*]]: tensor<?x?xi8>) -> (i64, i64, i64, i64)
+// CHECK: %[[PARTS:.*]]:4 = linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]} ins(%[[FLAGS]] : tensor<?x?xi8>)
+// CHECK: linalg.generic {{.*}} iterator_types = ["reduction"]} ins(%[[PARTS]]#0,
+// CHECK-NOT: @numera.sum_flags_

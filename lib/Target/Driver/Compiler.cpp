@@ -261,8 +261,9 @@ LogicalResult Compiler::retype(ModuleOp module, const CompileOptions &options,
         if (!options.outputAs.empty())
           retypeOptions.outputAs = options.outputAs;
         passes.addPass(createRetypePass(resolved.policy, retypeOptions));
-        // The filters that a layer and its copy have in common.
-        if (options.showLayers)
+        // The filters that a layer and its copy have in common. What is counted
+        // stays apart until then.
+        if (options.showLayers && !options.countStatusFlags)
           passes.addPass(createCSEPass());
       },
       errors, &warned);
@@ -291,6 +292,8 @@ LogicalResult Compiler::countStatusFlags(ModuleOp module,
             counts.postpone = options.postponeCounts;
             counts.rows = options.countedRows;
             passes.addPass(createNumeraCountStatusFlags(counts));
+            if (options.showLayers)
+              passes.addPass(createCSEPass());
           },
           errors)))
     return failure();

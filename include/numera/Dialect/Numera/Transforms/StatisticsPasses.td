@@ -39,9 +39,10 @@ def NumeraCountScales : Pass<"numera-count-scales", "::mlir::ModuleOp"> {
     // …
     func.func @f(%arg0: tensor<64xf32>) -> (tensor<64xf32>, tensor<5xi64> {numera.counts = […]}) {
       // …
-      %from_elements = tensor.from_elements %c64_i64, %extracted, %extracted_2, %extracted_3, %extracted_4 : tensor<5xi64>
+      %from_elements = tensor.from_elements %c64_i64, %13, %11#0, %11#1, %12 : tensor<5xi64>
       return %10, %from_elements : tensor<64xf32>, tensor<5xi64>
     }
+    // …
     ```
   }];
   let dependentDialects = ["::numera::NumeraDialect",

@@ -135,13 +135,10 @@ void FlagCounter::countWhole(Operation *op, const FlagAnalysis &analysis) {
   SmallVector<Value> sums;
   if (flags && isTensor)
     sums = sumFlags(rewriter, loc, {flags});
-  for (unsigned kind = 0; !isTensor && flags && kind < FlagCounts::kinds;
-       ++kind)
-    sums.push_back(hasFlag(rewriter, loc, flags, kind, rewriter.getI64Type()));
-  sums.resize(FlagCounts::kinds);
-  for (Value &each : sums)
-    if (!each)
-      each = constant(loc, 0);
+  for (auto kind = unsigned(sums.size()); kind < FlagCounts::kinds; ++kind)
+    sums.push_back(
+        flags ? hasFlag(rewriter, loc, flags, kind, rewriter.getI64Type())
+              : constant(loc, 0));
   llvm::append_range(add(op, analysis, executed).numbers, sums);
 }
 

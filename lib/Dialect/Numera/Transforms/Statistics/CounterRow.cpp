@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "CounterRow.h"
+#include "SharedLoops.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -63,92 +64,8 @@ llvm::DenseSet<Operation *> computedForOwnResults(func::FuncOp function) {
   return llvm::DenseSet<Operation *>(found.begin(), found.end());
 }
 
-namespace {
-/// How terms are put together, i64.
-struct Fold {
-  int64_t start;
-  Value (*combine)(OpBuilder &, Location, Value, Value);
-};
-
-/// Loops for one row.
-class ScaleCounter {
-public:
-  ScaleCounter(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
-
-  /// What each fold makes of its term of all corresponding elements.
-  using Terms =
-      llvm::function_ref<SmallVector<Value>(OpBuilder &, ValueRange elements)>;
-  SmallVector<Value> fold(ValueRange tensors, ArrayRef<Fold> folds,
-                          Terms terms);
-  /// The bits of a magnitude as f32, as i64: they are ordered as the values
-  /// are.
-  Value bitsOf(OpBuilder &at, Value element);
-
-private:
-  SmallVector<Value> foldAlong(ValueRange tensors, int64_t axes,
-                               ArrayRef<Fold> folds, Terms terms);
-
-  OpBuilder &builder;
-  Location loc;
-};
-} // namespace
-
-template <typename Op>
-static Value combine(OpBuilder &builder, Location loc, Value x, Value y) {
-  return Op::create(builder, loc, x, y).getResult();
-}
-
-/// Along the last axes.
-SmallVector<Value> ScaleCounter::foldAlong(ValueRange tensors, int64_t axes,
-                                           ArrayRef<Fold> folds, Terms terms) {
-  auto sizes = tensor::getMixedSizes(builder, loc, tensors.front());
-  auto rank = unsigned(sizes.size()), outer = rank - unsigned(axes);
-  SmallVector<Value> inits;
-  for (const Fold &fold : folds) {
-    Value start = arith::ConstantIntOp::create(
-        builder, loc, builder.getI64Type(), fold.start);
-    Value empty = tensor::EmptyOp::create(
-        builder, loc, ArrayRef(sizes).take_front(outer), builder.getI64Type());
-    inits.push_back(
-        linalg::FillOp::create(builder, loc, start, empty).getResult(0));
-  }
-  AffineMap all = builder.getMultiDimIdentityMap(rank);
-  AffineMap kept = AffineMap::get(rank, 0, all.getResults().take_front(outer),
-                                  builder.getContext());
-  SmallVector<AffineMap> maps(tensors.size(), all);
-  maps.append(inits.size(), kept);
-  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::reduction);
-  std::fill_n(loops.begin(), outer, utils::IteratorType::parallel);
-  auto generic = linalg::GenericOp::create(
-      builder, loc, ValueRange(inits).getTypes(), tensors, inits, maps, loops,
-      [&](OpBuilder &at, Location, ValueRange elements) {
-        SmallVector<Value> made =
-            terms(at, elements.take_front(tensors.size()));
-        for (auto [fold, term, before] :
-             llvm::zip_equal(folds, made, elements.take_back(folds.size())))
-          term = fold.combine(at, loc, term, before);
-        linalg::YieldOp::create(at, loc, made);
-      });
-  return SmallVector<Value>(generic.getResults());
-}
-
-/// The last axis first, so that the others stay parallel.
-SmallVector<Value> ScaleCounter::fold(ValueRange tensors, ArrayRef<Fold> folds,
-                                      Terms terms) {
-  int64_t rank = cast<RankedTensorType>(tensors.front().getType()).getRank();
-  SmallVector<Value> parts =
-      foldAlong(tensors, std::min<int64_t>(rank, 1), folds, terms);
-  if (rank > 1)
-    parts =
-        foldAlong(parts, rank - 1, folds, [](OpBuilder &, ValueRange elements) {
-          return SmallVector<Value>(elements);
-        });
-  for (Value &part : parts)
-    part = tensor::ExtractOp::create(builder, loc, part, ValueRange());
-  return parts;
-}
-
-Value ScaleCounter::bitsOf(OpBuilder &at, Value element) {
+/// The bits of a magnitude as f32, as i64: they are ordered as the values are.
+static Value bitsOf(OpBuilder &at, Location loc, Value element) {
   if (!element.getType().isF32())
     element = CastOp::create(at, loc, at.getF32Type(), element);
   Type i32 = at.getI32Type();
@@ -161,32 +78,35 @@ Value ScaleCounter::bitsOf(OpBuilder &at, Value element) {
 CounterRow countScales(OpBuilder &builder, Operation *op, Value numbers,
                        Value read, Value elements, Value divisors) {
   Location loc = op->getLoc();
-  ScaleCounter counter(builder, loc);
   Type i64 = builder.getI64Type();
-  const Fold sum = {0, combine<arith::AddIOp>},
-             greatest = {0, combine<arith::MaxSIOp>},
-             least = {INT64_MAX, combine<arith::MinSIOp>};
+  IntegerAttr none = builder.getI64IntegerAttr(0);
   Value count = arith::ConstantIndexOp::create(builder, loc, 1);
   for (OpFoldResult size : tensor::getMixedSizes(builder, loc, elements))
     count = builder.createOrFold<arith::MulIOp>(
         loc, count, getValueOrCreateConstantIndexOp(builder, loc, size));
   count = arith::IndexCastOp::create(builder, loc, i64, count);
-  SmallVector<Value> scales = counter.fold(
-      divisors, {least, greatest}, [&](OpBuilder &at, ValueRange divisor) {
-        return SmallVector<Value>(2, counter.bitsOf(at, divisor[0]));
-      });
-  Value zeros = arith::ConstantIntOp::create(builder, loc, i64, 0);
-  Value largest =
-      counter.fold(elements, greatest, [&](OpBuilder &at, ValueRange element) {
-        return SmallVector<Value>{counter.bitsOf(at, element[0])};
+  SmallVector<Value> scales =
+      foldAll(builder, loc, "least_and_largest", divisors, {},
+              {Fold::by<arith::MinSIOp>(builder.getI64IntegerAttr(INT64_MAX)),
+               Fold::by<arith::MaxSIOp>(none)},
+              [&](OpBuilder &at, ValueRange divisor, ValueRange) {
+                return SmallVector<Value>(2, bitsOf(at, loc, divisor[0]));
+              });
+  Value largest = foldAll(
+      builder, loc, "largest", elements, {}, Fold::by<arith::MaxSIOp>(none),
+      [&](OpBuilder &at, ValueRange element, ValueRange) {
+        return SmallVector<Value>{bitsOf(at, loc, element[0])};
       })[0];
+  Value zeros = arith::ConstantOp::create(builder, loc, none);
   if (numbers)
-    zeros =
-        counter.fold({numbers, read}, sum, [&](OpBuilder &at, ValueRange pair) {
-          Value none = arith::ConstantIntOp::create(at, loc, i64, 0);
+    zeros = foldAll(
+        builder, loc, "count_zeros", {numbers, read}, {},
+        Fold::by<arith::AddIOp>(none),
+        [&](OpBuilder &at, ValueRange pair, ValueRange) {
+          Value zero = arith::ConstantIntOp::create(at, loc, i64, 0);
           auto compare = [&](Value number, arith::CmpIPredicate how) -> Value {
-            return arith::CmpIOp::create(at, loc, how,
-                                         counter.bitsOf(at, number), none);
+            return arith::CmpIOp::create(at, loc, how, bitsOf(at, loc, number),
+                                         zero);
           };
           Value becomesZero = arith::AndIOp::create(
               at, loc, compare(pair[0], arith::CmpIPredicate::ne),

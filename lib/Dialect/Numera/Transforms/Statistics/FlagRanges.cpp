@@ -19,6 +19,7 @@
 #include "FlagRanges.h"
 #include "FlagAnalysis.h"
 #include "NumberBounds.h"
+#include "SharedLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include <cmath>
@@ -206,6 +207,7 @@ static NumberRange beforeCast(NumberRange range) {
   ElementKind from = interface.getOperandElement(0);
   // A power of two that is a number is never exceeded.
   if (!from.isFormat() || !rules.truncation.empty() ||
+      isOverridden(interface) || !isSymmetric(result) ||
       !knownFormat(cast->getOperand(0).getType()) ||
       result.getFamily().precisionAt(result, range.limit - 1) < 1)
     return range;
@@ -267,16 +269,15 @@ std::optional<QuietRanges> findQuietRanges(linalg::GenericOp generic,
       op, [&](Value operand) { return tensorOf(generic, operand); });
 }
 
-/// How many numbers are out of range, an i32 that is 0 for none.
+/// Whether numbers are out of range, an i32 that is 0 for none.
 static Value createTest(OpBuilder &builder, Location loc, Value tensor,
                         int leastExponent, int limitExponent) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  Format format = formatOfType(type.getElementType());
+  Format format = formatOfType(elementType(tensor.getType()));
   bool isShort = embeds(format, formatF32());
   Type number = isShort ? Type(builder.getF32Type()) : builder.getF64Type();
   IntegerType bits = isShort ? builder.getI32Type() : builder.getI64Type();
-  auto constant = [&](Type type, int64_t value) -> Value {
-    return arith::ConstantIntOp::create(builder, loc, type, value);
+  auto constant = [&](OpBuilder &at, Type type, int64_t value) -> Value {
+    return arith::ConstantIntOp::create(at, loc, type, value);
   };
   // The bits of 2^e, or of the least or the greatest normal one.
   auto powerOfTwo = [&](int e) {
@@ -285,42 +286,27 @@ static Value createTest(OpBuilder &builder, Location loc, Value tensor,
            << (isShort ? 23 : 52);
   };
   int64_t least = powerOfTwo(leastExponent), limit = powerOfTwo(limitExponent);
-  Type i32 = builder.getI32Type();
-  Value empty = tensor::EmptyOp::create(builder, loc, ArrayRef<int64_t>(), i32);
-  Value none = linalg::FillOp::create(builder, loc, constant(i32, 0), empty)
-                   .getResult(0);
-  int64_t rank = type.getRank();
-  AffineMap maps[] = {builder.getMultiDimIdentityMap(unsigned(rank)),
-                      AffineMap::get(unsigned(rank), 0, builder.getContext())};
-  SmallVector<utils::IteratorType> loops(size_t(rank),
-                                         utils::IteratorType::reduction);
-  auto test = linalg::GenericOp::create(
-      builder, loc, none.getType(), tensor, none, maps, loops,
-      [&](OpBuilder &, Location, ValueRange values) {
-        Value value = values[0];
+  return foldAll(
+      builder, loc, "out_of_range", tensor,
+      {constant(builder, bits, least), constant(builder, bits, limit - least)},
+      Fold::by<arith::OrIOp>(builder.getI32IntegerAttr(0)),
+      [&](OpBuilder &at, ValueRange elements, ValueRange scalars) {
+        Value value = elements[0];
         if (value.getType() != number)
-          value = CastOp::create(builder, loc, TypeRange(number), value);
-        Value code = arith::BitcastOp::create(builder, loc, bits, value);
+          value = CastOp::create(at, loc, TypeRange(number), value);
+        Value code = arith::BitcastOp::create(at, loc, bits, value);
         Value magnitude = arith::AndIOp::create(
-            builder, loc, code,
-            constant(bits, isShort ? INT32_MAX : INT64_MAX));
-        Value offset = arith::SubIOp::create(builder, loc, magnitude,
-                                             constant(bits, least));
-        Value isOut =
-            arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge,
-                                  offset, constant(bits, limit - least));
+            at, loc, code, constant(at, bits, isShort ? INT32_MAX : INT64_MAX));
+        Value offset = arith::SubIOp::create(at, loc, magnitude, scalars[0]);
+        Value isOut = arith::CmpIOp::create(at, loc, arith::CmpIPredicate::uge,
+                                            offset, scalars[1]);
         Value isNumber =
-            arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
-                                  magnitude, constant(bits, 0));
-        Value found = arith::ExtUIOp::create(
-            builder, loc, i32,
-            arith::AndIOp::create(builder, loc, isOut, isNumber));
-        linalg::YieldOp::create(
-            builder, loc,
-            arith::OrIOp::create(builder, loc, found, values[1]).getResult());
-      });
-  return tensor::ExtractOp::create(builder, loc, test.getResult(0),
-                                   ValueRange());
+            arith::CmpIOp::create(at, loc, arith::CmpIPredicate::ne, magnitude,
+                                  constant(at, bits, 0));
+        return SmallVector<Value>{arith::ExtUIOp::create(
+            at, loc, at.getI32Type(),
+            arith::AndIOp::create(at, loc, isOut, isNumber))};
+      })[0];
 }
 
 Value RangeTests::find(OpBuilder &builder, Operation *op,
@@ -329,14 +315,19 @@ Value RangeTests::find(OpBuilder &builder, Operation *op,
   Value all;
   for (const NumberRange &range : ranges) {
     builder.setInsertionPointAfterValue(range.tensor);
-    auto [found, isNew] = tests.try_emplace(
-        range.tensor, Test{range.least, range.limit, nullptr});
-    Test &test = found->second;
-    if (isNew)
-      test.place = arith::ConstantIntOp::create(builder, op->getLoc(), 0, 1);
-    test.least = std::max(test.least, range.least);
-    test.limit = std::min(test.limit, range.limit);
-    Value isIn = test.place->getResult(0);
+    SmallVector<Test, 1> &known = tests[range.tensor];
+    auto test = llvm::find_if(known, [&](const Test &other) {
+      return std::max(other.least, range.least) <
+             std::min(other.limit, range.limit);
+    });
+    if (test == known.end()) {
+      auto place = arith::ConstantIntOp::create(builder, op->getLoc(), 0, 1);
+      known.push_back({range.least, range.limit, place});
+      test = &known.back();
+    }
+    test->least = std::max(test->least, range.least);
+    test->limit = std::min(test->limit, range.limit);
+    Value isIn = test->place->getResult(0);
     builder.setInsertionPointAfter(op);
     all = all ? arith::AndIOp::create(builder, op->getLoc(), all, isIn)
                     .getResult()
@@ -347,17 +338,18 @@ Value RangeTests::find(OpBuilder &builder, Operation *op,
 
 void RangeTests::create(OpBuilder &builder) {
   OpBuilder::InsertionGuard guard(builder);
-  for (auto &[tensor, test] : tests) {
-    builder.setInsertionPoint(test.place);
-    Location loc = test.place->getLoc();
-    Value found = createTest(builder, loc, tensor, test.least, test.limit);
-    Value zero =
-        arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), 0);
-    Value isIn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                       found, zero);
-    test.place->getResult(0).replaceAllUsesWith(isIn);
-    test.place->erase();
-  }
+  for (auto &[tensor, known] : tests)
+    for (const Test &test : known) {
+      builder.setInsertionPoint(test.place);
+      Location loc = test.place->getLoc();
+      Value found = createTest(builder, loc, tensor, test.least, test.limit);
+      Value zero =
+          arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), 0);
+      Value isIn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                         found, zero);
+      test.place->getResult(0).replaceAllUsesWith(isIn);
+      test.place->erase();
+    }
   tests.clear();
 }
 

@@ -31,8 +31,8 @@ std::optional<QuietRanges> findQuietRanges(FormatOpInterface op);
 std::optional<QuietRanges> findQuietRanges(mlir::linalg::GenericOp generic,
                                            FormatOpInterface op);
 
-/// Tests of tensors, one for each: where several operations need it in a range,
-/// it is tested for what is in all of them.
+/// Tests of tensors, mostly one for each: where several operations need it in a
+/// range, it is tested for what is in all of them, if anything is.
 class RangeTests {
 public:
   /// True, i1, if all numbers are in range, behind `op`. The test itself is
@@ -46,7 +46,7 @@ private:
     int least, limit;
     mlir::Operation *place; ///< in whose place it comes
   };
-  llvm::MapVector<mlir::Value, Test> tests;
+  llvm::MapVector<mlir::Value, llvm::SmallVector<Test, 1>> tests;
 };
 
 } // namespace numera

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "FlagSums.h"
+#include "SharedLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -28,57 +29,21 @@ Value createZeros(OpBuilder &builder, Location loc,
   return linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
 }
 
-/// The sums of flags or of counts along the last axes, as many as there are or
-/// all; along none, of each flag by itself.
-static SmallVector<Value> sumAlong(OpBuilder &builder, Location loc,
-                                   ArrayRef<Value> parts, int64_t axes) {
-  auto type = cast<RankedTensorType>(parts.front().getType());
-  int64_t rank = type.getRank(), outer = rank - std::min(axes, rank);
-  bool takesFlags = parts.size() == 1;
-  bool isShort =
-      takesFlags && rank > 0 && !type.isDynamicDim(rank - 1) &&
-      type.getDimSize(rank - 1) <= std::numeric_limits<int32_t>::max();
-  Type count = isShort ? builder.getI32Type() : builder.getI64Type();
-  auto sizes = tensor::getMixedSizes(builder, loc, parts.front());
-  SmallVector<Value> inits;
-  for (unsigned kind = 0; kind < FlagCounts::kinds; ++kind)
-    inits.push_back(
-        createZeros(builder, loc, ArrayRef(sizes).take_front(outer), count));
-  AffineMap all = builder.getMultiDimIdentityMap(rank);
-  AffineMap kept = AffineMap::get(rank, 0, all.getResults().take_front(outer),
-                                  builder.getContext());
-  SmallVector<AffineMap> maps(parts.size(), all);
-  maps.append(inits.size(), kept);
-  SmallVector<utils::IteratorType> iterators(rank,
-                                             utils::IteratorType::reduction);
-  std::fill_n(iterators.begin(), outer, utils::IteratorType::parallel);
-  auto generic = linalg::GenericOp::create(
-      builder, loc, ValueRange(inits).getTypes(), parts, inits, maps, iterators,
-      [&](OpBuilder &builder, Location loc, ValueRange values) {
-        SmallVector<Value> sums;
-        for (unsigned kind = 0; kind < FlagCounts::kinds; ++kind) {
-          Value term = takesFlags
-                           ? hasFlag(builder, loc, values[0], kind, count)
-                           : values[kind];
-          if (term.getType() != count)
-            term = arith::ExtUIOp::create(builder, loc, count, term);
-          sums.push_back(arith::AddIOp::create(builder, loc, term,
-                                               values[parts.size() + kind]));
-        }
-        linalg::YieldOp::create(builder, loc, sums);
-      });
-  return SmallVector<Value>(generic.getResults());
-}
-
 SmallVector<Value> sumFlags(OpBuilder &builder, Location loc,
                             SmallVector<Value> parts) {
-  if (parts.size() == 1)
-    parts = sumAlong(builder, loc, parts, /*axes=*/1);
-  parts = sumAlong(builder, loc, parts, std::numeric_limits<int64_t>::max());
-  SmallVector<Value> sums;
-  for (Value part : parts)
-    sums.push_back(tensor::ExtractOp::create(builder, loc, part, ValueRange()));
-  return sums;
+  SmallVector<Fold> sums(FlagCounts::kinds,
+                         Fold::by<arith::AddIOp>(builder.getI64IntegerAttr(0)));
+  bool takesFlags = parts.size() == 1;
+  return foldAll(
+      builder, loc, takesFlags ? "sum_flags" : "sum_counts", parts, {}, sums,
+      [&](OpBuilder &at, ValueRange elements, ValueRange) {
+        SmallVector<Value> terms(elements);
+        if (takesFlags)
+          terms.assign(FlagCounts::kinds, elements[0]);
+        for (unsigned kind = 0; takesFlags && kind < terms.size(); ++kind)
+          terms[kind] = hasFlag(at, loc, terms[kind], kind, at.getI64Type());
+        return terms;
+      });
 }
 
 } // namespace numera

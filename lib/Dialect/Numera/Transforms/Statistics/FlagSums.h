@@ -18,8 +18,7 @@ mlir::Value createZeros(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Type type);
 
 /// The sums of tensors of one shape: of one with flags, those of each; of
-/// others, which are counts, theirs. Flags are summed along the last axis
-/// first, the rows side by side, in i32 where that cannot overflow.
+/// others, which are counts, theirs.
 llvm::SmallVector<mlir::Value> sumFlags(mlir::OpBuilder &builder,
                                         mlir::Location loc,
                                         llvm::SmallVector<mlir::Value> parts);
