@@ -54,6 +54,21 @@ bool LayerCopies::canCopy(func::FuncOp function) {
   return !other.wasInterrupted();
 }
 
+/// What the function's results and effects need. The rest goes before random
+/// bits are numbered, and is to do so where layers are shown.
+void LayerCopies::findLive() {
+  llvm::SetVector<Operation *> found;
+  for (Operation &op : function.front())
+    if (!isMemoryEffectFree(&op) || op.hasTrait<OpTrait::IsTerminator>())
+      found.insert(&op);
+  for (unsigned i = 0; i < found.size(); ++i)
+    for (Value value : readBy(found[i]))
+      if (Operation *op = value.getDefiningOp();
+          op && op->getBlock() == &function.front())
+        found.insert(op);
+  live.insert(found.begin(), found.end());
+}
+
 void LayerCopies::findLayers() {
   llvm::StringMap<unsigned> named, used;
   for (Operation &op : function.front().without_terminator()) {
@@ -155,6 +170,7 @@ SmallVector<int> LayerCopies::inputsOf(const Layer &layer) {
 }
 
 void LayerCopies::copy() {
+  findLive();
   findLayers();
   // What calibration found for a contraction is for its copies, too.
   int64_t number = 0;
@@ -171,6 +187,8 @@ void LayerCopies::copy() {
     SmallVector<int> inputs = inputsOf(layer);
     for (Operation *op : layer.operations)
       for (Value value : op->getResults()) {
+        if (!live.contains(op))
+          continue;
         bool leaves = llvm::any_of(value.getUsers(), [&](Operation *user) {
           while (user->getBlock() != &function.front())
             user = user->getParentOp();

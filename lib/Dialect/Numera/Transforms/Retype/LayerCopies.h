@@ -45,6 +45,7 @@ private:
     llvm::SmallVector<int> inputs;
   };
 
+  void findLive();
   void findLayers();
   bool isCopied(mlir::Operation *op) const;
   void copyReference();
@@ -56,6 +57,7 @@ private:
   mlir::OpBuilder builder;
   llvm::SmallVector<Layer> layers;
   llvm::DenseMap<mlir::Operation *, unsigned> layerOf;
+  llvm::DenseSet<mlir::Operation *> live;
   mlir::IRMapping reference;
   llvm::SmallVector<Row> rows;
 };
