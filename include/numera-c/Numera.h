@@ -192,7 +192,8 @@ NUMERA_C_API void numeraSetInterrupt(int (*interrupt)(void *context),
  *          format, accumulate, rounding, random-bits, overflow, seed,
  *          output-as, function, target (cpu, nvptx), cpu, optimization,
  *          code-cache, gpu and cuda-path, as the options of `numera compile`;
- *          count=flags, for numeraProgramStatistics, count=rows, for
+ *          count=flags, for numeraProgramStatistics, with postpone=yes or
+ *          counted-rows=0,2, for numeraProgramPostponed, count=rows, for
  *          numeraLayersCreate (target=cpu), or count=layers, for
  *          numeraProgramLayers; and quires=0,2, for functions that return,
  *          behind their results, the quires that these results were rounded
@@ -276,6 +277,18 @@ NUMERA_C_API char *numeraProgramStatistics(const NumeraProgram *program,
                                            const char *function,
                                            const int64_t *numbers,
                                            char **error);
+/**
+ * The rows that a call left uncounted, "0,2"; empty if none, as for most
+ * models. With the option postpone=yes a program only tests what seldom has
+ * flags, which costs a fraction of counting it. Where a test fails, `numbers`
+ * are -1. A program that is compiled with counted-rows=0,2 in place of
+ * postpone=yes counts these rows, in the same places of its `numbers`, when it
+ * is called with the same inputs: put its numbers where the first one's are -1,
+ * then call numeraProgramStatistics. Free the text with numeraStringFree.
+ */
+NUMERA_C_API char *numeraProgramPostponed(const NumeraProgram *program,
+                                          const char *function,
+                                          const int64_t *numbers, char **error);
 /**
  * How far the layers of a function are from f32: of a program that was compiled
  * with the option count=layers, whose functions have further outputs for it.

@@ -40,7 +40,8 @@ static std::string assign(const Key &key, StringRef value) {
 }
 
 /// Numbers between commas.
-static bool readNumbers(StringRef list, SmallVectorImpl<unsigned> &numbers) {
+template <typename T>
+static bool readNumbers(StringRef list, SmallVectorImpl<T> &numbers) {
   SmallVector<StringRef> parts;
   list.split(parts, ',', -1, /*KeepEmpty=*/!list.empty());
   return all_of(parts, [&](StringRef part) {
@@ -52,7 +53,7 @@ std::optional<ModelOptions> numera::readOptions(const char *const *list,
                                                 std::string &error) {
   ModelOptions options;
   CompileOptions &compile = options.compile;
-  std::string count, quires;
+  std::string count, postpone, rows, quires;
   const Key keys[] = {
       {"format", &compile.format},
       {"replace", &compile.replace},
@@ -71,6 +72,8 @@ std::optional<ModelOptions> numera::readOptions(const char *const *list,
       {"code-cache", &compile.codeCache},
       {"gpu", &compile.gpu},
       {"count", &count, {"flags", "layers", "rows"}},
+      {"postpone", &postpone, {"no", "yes"}},
+      {"counted-rows", &rows},
       {"cuda-path", &options.gpu.cudaPath}};
   SmallVector<StringRef> names;
   for (const Key &key : keys)
@@ -99,7 +102,14 @@ std::optional<ModelOptions> numera::readOptions(const char *const *list,
             "', expected numbers of results, as in 0,2";
     return std::nullopt;
   }
+  if (!readNumbers(rows, compile.countedRows) ||
+      any_of(compile.countedRows, [](int64_t row) { return row < 0; })) {
+    error = "option 'counted-rows' is '" + rows +
+            "', expected numbers of rows, as in 0,2";
+    return std::nullopt;
+  }
   compile.countStatusFlags = count == "flags";
+  compile.postponeCounts = postpone == "yes";
   compile.showRows = count == "rows";
   compile.showLayers = count == "layers" || compile.showRows;
   if (compile.showRows && compile.target != "cpu") {

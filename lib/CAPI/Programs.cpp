@@ -283,21 +283,46 @@ int numeraProgramRun(const NumeraProgram *program, const char *function,
   return 1;
 }
 
+/// What a call of a function counted; nothing with an error where it does not.
+static std::optional<StatisticsCollector> collect(const NumeraProgram &program,
+                                                  StringRef function,
+                                                  const int64_t *numbers,
+                                                  char **error) {
+  auto found = program.counts.find(function.str());
+  if (found == program.counts.end()) {
+    fail(error, "function '" + function.str() +
+                    "' counts nothing; compile it with count=flags");
+    return std::nullopt;
+  }
+  StatisticsCollector collector(found->second);
+  collector.add(numbers);
+  return collector;
+}
+
+char *numeraProgramPostponed(const NumeraProgram *program, const char *function,
+                             const int64_t *numbers, char **error) {
+  clear(error);
+  auto collector = collect(*program, function, numbers, error);
+  if (!collector)
+    return nullptr;
+  std::string text;
+  raw_string_ostream stream(text);
+  interleave(collector->postponed(), stream, ",");
+  return strdup(text.c_str());
+}
+
 char *numeraProgramStatistics(const NumeraProgram *program,
                               const NumeraRegistry *registry,
                               const char *function, const int64_t *numbers,
                               char **error) {
   clear(error);
-  auto found = program->counts.find(function);
-  if (found == program->counts.end())
-    return fail(error, "function '" + std::string(function) +
-                           "' counts nothing; compile it with count=flags");
-  StatisticsCollector collector(found->second);
-  collector.add(numbers);
+  auto collector = collect(*program, function, numbers, error);
+  if (!collector)
+    return nullptr;
   std::string text;
   raw_string_ostream stream(text);
   json::OStream json(stream);
   json.object(
-      [&] { printStatistics(collector.finish(registry->registry), json); });
+      [&] { printStatistics(collector->finish(registry->registry), json); });
   return strdup(text.c_str());
 }

@@ -44,6 +44,8 @@ class Program:
         self._model = model
         self._path: str | None = None
         self._counting: _numera.Program | None = None
+        # What counts rows that the other leaves, for each function.
+        self._recounting: dict[str, tuple[set[int], _numera.Program]] = {}
         self._showing: _numera.Program | None = None
         self._metadata = json.loads(native.metadata)
         self.functions: dict[str, Function] = {
@@ -126,7 +128,8 @@ class Program:
         underflowed, was invalid or divided by zero (docs/Semantics/StatusFlags.md).
 
         The counts are those of ``numera run --stats``; None where they cannot be
-        told. A program of its own counts, which the first call compiles.
+        told. A program of its own counts, which the first call compiles. It tests
+        what seldom has flags. Where a test fails, another one counts this alone.
 
         >>> import numera
         >>> square = numera.compile('''
@@ -141,12 +144,28 @@ class Program:
         """
         model = self._known("stats")
         if self._counting is None:
-            self._counting = model.compile("count=flags")
+            self._counting = model.compile("count=flags", "postpone=yes")
         name, results = self._observe(self._counting, function, inputs, options)
         if not results:
             return Statistics([], [])  # it only moves numbers
-        found = json.loads(self._counting.statistics(model.registry, name, results[-1]))
+        numbers = results[-1]
+        if left := self._counting.postponed(name, numbers):
+            program = self._recounter(model, name, set(map(int, left.split(","))))
+            _, results = self._observe(program, function, inputs, options)
+            numbers = np.where(numbers == -1, results[-1], numbers)
+        found = json.loads(self._counting.statistics(model.registry, name, numbers))
         return Statistics(found["stats"], found.get("scaled", []))
+
+    def _recounter(self, model: Model, name: str, rows: set[int]) -> _numera.Program:
+        """A program that counts these rows of a function, and others that an
+        earlier call left."""
+        counted, program = self._recounting.get(name, (set(), None))
+        if program is None or not rows <= counted:
+            rows |= counted
+            listed = ",".join(map(str, sorted(rows)))
+            program = model.compile("count=flags", f"counted-rows={listed}")
+            self._recounting[name] = rows, program
+        return program
 
     def layers(
         self, *inputs: Any, function: str | None = None, **options: Any

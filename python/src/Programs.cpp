@@ -375,6 +375,15 @@ static std::string statistics(const Program &program, const Registry &registry,
   return takeString(text, error);
 }
 
+static std::string postponed(const Program &program,
+                             const std::string &function,
+                             const Numbers &numbers) {
+  char *error = nullptr;
+  char *text = numeraProgramPostponed(program.get(), function.c_str(),
+                                      numbers.data(), &error);
+  return takeString(text, error);
+}
+
 /// `results` are those of a call.
 static std::string layers(const Program &program, const Registry &registry,
                           const std::string &function,
@@ -405,6 +414,8 @@ void bindPrograms(nb::module_ &module) {
           "JSON.")
       .def("statistics", &statistics, nb::arg("registry"), nb::arg("function"),
            nb::arg("numbers"), "What a function counted, JSON.")
+      .def("postponed", &postponed, nb::arg("function"), nb::arg("numbers"),
+           "The rows that a call left uncounted, as in 0,2.")
       .def("layers", &layers, nb::arg("registry"), nb::arg("function"),
            nb::arg("results"), "The errors of a function's layers, JSON.")
       .def_prop_ro(

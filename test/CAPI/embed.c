@@ -276,6 +276,27 @@ static void testProgram(NumeraRegistry *registry, const char *folder) {
   EXPECT_ERROR(
       numeraProgramStatistics(program, registry, "f", counted[1].data, &error),
       "counts nothing");
+  char *left = numeraProgramPostponed(program, "axpy", counted[1].data, &error);
+  EXPECT(left && strcmp(left, "") == 0);
+  numeraStringFree(left);
+  free(counted[0].data);
+  free(counted[1].data);
+  numeraProgramDestroy(program);
+
+  // The sum, of which an operand is infinite, is left to another program.
+  const char *const postponing[] = {"format=bf16", "count=flags",
+                                    "postpone=yes", NULL};
+  program = numeraCompileText(registry, model, "m", postponing, &error);
+  EXPECT(program && error == NULL);
+  float huge[] = {3e38f, 1};
+  numera_tensor products[] = {vector(huge, 2), vector(huge, 2), vector(one, 2)};
+  counted[0].data = counted[1].data = NULL;
+  EXPECT(
+      numeraProgramRun(program, NULL, products, 3, counted, 2, NULL, &error));
+  EXPECT_TEXT(numeraProgramPostponed(program, "axpy", counted[1].data, &error),
+              "4");
+  EXPECT_ERROR(numeraProgramPostponed(program, "f", counted[1].data, &error),
+               "counts nothing");
   free(counted[0].data);
   free(counted[1].data);
   numeraProgramDestroy(program);

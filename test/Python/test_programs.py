@@ -280,6 +280,21 @@ def test_statistics_count_what_happened_to_operations():
         axpy.stats(1, function="f")
 
 
+def test_statistics_count_what_an_earlier_call_had_no_need_to():
+    axpy = numera.compile(AXPY, format="bf16")
+
+    def flags(*columns):
+        rows = axpy.stats(*arrays(*columns)).operations
+        return [(row["overflow"], row["underflow"]) for row in rows]
+
+    nothing = [(0, 0)] * 3
+    assert flags([1, 2], [3, 4], [5, 6]) == [*nothing, (0, 0), (0, 0)]
+    assert flags([1, 2], [3, 4], [5e-41, 6]) == [(0, 0), (0, 0), (0, 1), (0, 0), (0, 0)]
+    assert flags([3e38, 2], [1, 4], [3e38, 6]) == [*nothing, (0, 0), (1, 0)]
+    assert flags([5e-41, 2], [1, 4], [5, 6]) == [(0, 1), *nothing, (0, 0)]
+    assert flags([1, 2], [3, 4], [5, 6]) == [*nothing, (0, 0), (0, 0)]
+
+
 FASHION = pathlib.Path(__file__).parents[2] / "examples/fashion/model.onnx"
 
 
