@@ -233,6 +233,81 @@ func.func @overwritten(%image: memref<4x4x16xf32>, %filter: memref<2x16xf32>, %b
 
 // -----
 
+// The same of a batch of a dynamic size, which is in one loop with the places.
+#image = affine_map<(n, y, x, c, i) -> (n, y + i, x, c)>
+#filter = affine_map<(n, y, x, c, i) -> (i, c)>
+#result = affine_map<(n, y, x, c, i) -> (n, y, x, c)>
+#same = affine_map<(n, p, c) -> (n, p, c)>
+#bias = affine_map<(n, p, c) -> (c)>
+// CHECK: #[[PIXEL:.*]] = affine_map<(d0, d1, d2) -> (d0 * 12 + d1 * 4 + d2)>
+// CHECK-LABEL: func.func @overwritten_batch
+// CHECK: %[[RESULT:.*]] = memref.alloc(%{{.*}}) : memref<?x3x4x16xf32>
+// CHECK-COUNT-2: numera.mac
+// CHECK: vector.load %{{.*}} : memref<16xf32>
+// CHECK: %[[P:.*]] = affine.apply #[[PIXEL]]
+// CHECK: %[[OTHER:.*]] = vector.load %{{.*}}[%[[P]], %{{.*}}] : memref<?x16xf32>
+// CHECK: %[[LAST:.*]] = numera.mul %{{.*}}, %[[OTHER]] : vector<16xf32>
+// CHECK: vector.store %[[LAST]], %[[RESULT]]
+// CHECK-NOT: numera.mul
+func.func @overwritten_batch(%image: memref<?x4x4x16xf32>, %filter: memref<2x16xf32>, %bias: memref<16xf32>,
+    %other: memref<?x12x16xf32>, %n: index) -> memref<?x3x4x16xf32> {
+  %result = memref.alloc(%n) : memref<?x3x4x16xf32>
+  linalg.generic {indexing_maps = [#image, #filter, #result],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+      ins(%image, %filter : memref<?x4x4x16xf32>, memref<2x16xf32>) outs(%result : memref<?x3x4x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %0 = numera.mac %a, %b, %sum : f32
+    linalg.yield %0 : f32
+  }
+  %pixels = memref.collapse_shape %result [[0], [1, 2], [3]] : memref<?x3x4x16xf32> into memref<?x12x16xf32>
+  linalg.generic {indexing_maps = [#same, #bias, #same, #same], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%pixels, %bias, %other : memref<?x12x16xf32>, memref<16xf32>, memref<?x12x16xf32>)
+      outs(%pixels : memref<?x12x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32, %out: f32):
+    %0 = numera.add %a, %b : f32
+    %1 = numera.mul %0, %c : f32
+    linalg.yield %1 : f32
+  }
+  return %result : memref<?x3x4x16xf32>
+}
+
+// -----
+
+// What it reads may be a view that is made behind the reduction.
+#image = affine_map<(y, x, c, i) -> (y + i, x, c)>
+#filter = affine_map<(y, x, c, i) -> (i, c)>
+#result = affine_map<(y, x, c, i) -> (y, x, c)>
+#same = affine_map<(y, x, c) -> (y, x, c)>
+#bias = affine_map<(y, x, c) -> (c)>
+// CHECK-LABEL: func.func @view_made_behind
+// CHECK: %[[OTHER:.*]] = memref.collapse_shape
+// CHECK-COUNT-2: numera.mac
+// CHECK: vector.load %[[OTHER]]
+// CHECK: numera.mul %{{.*}} : vector<16xf32>
+// CHECK-NOT: numera.mul
+func.func @view_made_behind(%image: memref<4x4x16xf32>, %filter: memref<2x16xf32>, %bias: memref<16xf32>,
+    %other: memref<3x4x16xf32>) -> memref<3x4x16xf32> {
+  %result = memref.alloc() : memref<3x4x16xf32>
+  linalg.generic {indexing_maps = [#image, #filter, #result],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%image, %filter : memref<4x4x16xf32>, memref<2x16xf32>) outs(%result : memref<3x4x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %0 = numera.mac %a, %b, %sum : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#same, #bias, #same, #same], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%result, %bias, %other : memref<3x4x16xf32>, memref<16xf32>, memref<3x4x16xf32>)
+      outs(%result : memref<3x4x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32, %out: f32):
+    %0 = numera.add %a, %b : f32
+    %1 = numera.mul %0, %c : f32
+    linalg.yield %1 : f32
+  }
+  return %result : memref<3x4x16xf32>
+}
+
+// -----
+
 // Not where it reads results at other places, too.
 #image = affine_map<(c, x, j) -> (c, x + j)>
 #taps = affine_map<(c, x, j) -> (j)>

@@ -49,20 +49,22 @@ Value numera::viewedBuffer(Value buffer) {
   return buffer;
 }
 
+/// True if a view has all elements of what it is of.
+static bool isWhole(Operation *view) {
+  if (isa<memref::CollapseShapeOp, memref::ExpandShapeOp>(view))
+    return true;
+  auto part = dyn_cast<memref::SubViewOp>(view);
+  return part && part.getType().hasStaticShape() &&
+         part.getSourceType().hasStaticShape() &&
+         part.getType().getNumElements() ==
+             part.getSourceType().getNumElements();
+}
+
 Value numera::wholeBuffer(Value view) {
-  auto elements = [](Value buffer) -> std::optional<int64_t> {
-    auto type = dyn_cast<MemRefType>(buffer.getType());
-    if (!type || !type.hasStaticShape())
-      return std::nullopt;
-    return type.getNumElements();
-  };
-  while (isa_and_nonnull<memref::CollapseShapeOp, memref::ExpandShapeOp,
-                         memref::SubViewOp>(view.getDefiningOp())) {
-    Value source =
-        cast<ViewLikeOpInterface>(view.getDefiningOp()).getViewSource();
-    if (!elements(view) || elements(view) != elements(source))
+  while (Operation *maker = view.getDefiningOp()) {
+    if (!isWhole(maker))
       break;
-    view = source;
+    view = cast<ViewLikeOpInterface>(maker).getViewSource();
   }
   return view;
 }

@@ -108,15 +108,39 @@ OpOperand *overwrittenBy(linalg::GenericOp overwriter) {
   return nullptr;
 }
 
+/// How many dimensions of `shape`, of which the first is dynamic, the first of
+/// the loops is: those that are not the others, by their number of iterations.
+/// 0 if there is another dynamic one.
+static unsigned dynamicDimensions(ArrayRef<int64_t> loops,
+                                  ArrayRef<int64_t> shape) {
+  loops = loops.drop_front();
+  if (ShapedType::isDynamicShape(loops) ||
+      ShapedType::isDynamicShape(shape.drop_front()))
+    return 0;
+  int64_t others = ShapedType::getNumElements(loops);
+  for (unsigned count = 1; count <= shape.size(); ++count)
+    if (ShapedType::getNumElements(shape.drop_front(count)) == others)
+      return count;
+  return 0;
+}
+
 /// How many dimensions of `shape` each of the loops is; nothing if they are
 /// not.
 static std::optional<SmallVector<unsigned>>
 dimensionsOf(ArrayRef<int64_t> loops, ArrayRef<int64_t> shape) {
   SmallVector<unsigned> counts;
-  for (int64_t extent : loops) {
+  for (; !loops.empty(); loops = loops.drop_front()) {
+    int64_t extent = loops.front();
     unsigned count = 0;
+    if (!shape.empty() && ShapedType::isDynamic(shape.front())) {
+      count =
+          ShapedType::isDynamic(extent) ? dynamicDimensions(loops, shape) : 0;
+      if (count == 0)
+        return std::nullopt;
+      shape = shape.drop_front(count);
+    }
     for (int64_t product = 1; count == 0 || product < extent; ++count) {
-      if (shape.empty())
+      if (shape.empty() || ShapedType::isDynamic(shape.front()))
         return std::nullopt;
       product *= shape.front();
       shape = shape.drop_front();
@@ -150,6 +174,37 @@ std::optional<SmallVector<Value>> loopsAt(OpBuilder &builder,
   return loops;
 }
 
+/// Has what makes a value stand in front of `op`, as far as it is behind that
+/// in its block; false if that has effects.
+static bool makeBefore(Operation *op, Value value) {
+  Operation *maker = value.getDefiningOp();
+  if (!maker || maker->getBlock() != op->getBlock() ||
+      maker->isBeforeInBlock(op))
+    return true;
+  bool isFree = isMemoryEffectFree(maker) && maker->getNumRegions() == 0 &&
+                llvm::all_of(maker->getOperands(), [&](Value operand) {
+                  return makeBefore(op, operand);
+                });
+  if (isFree)
+    maker->moveBefore(op);
+  return isFree;
+}
+
+/// The same of all that an operation on elements reads but for one operand.
+static bool makeInputsBefore(Operation *op, linalg::GenericOp elements,
+                             OpOperand *known) {
+  SmallVector<Value> values;
+  for (OpOperand *input : elements.getDpsInputOperands())
+    if (input != known)
+      values.push_back(input->get());
+  for (Operation &inner : *elements.getBody())
+    for (Value operand : inner.getOperands())
+      if (operand.getParentBlock() != elements.getBody())
+        values.push_back(operand);
+  return llvm::all_of(values,
+                      [&](Value value) { return makeBefore(op, value); });
+}
+
 linalg::GenericOp overwriterOf(linalg::GenericOp op) {
   Operation *next = op->getNextNode();
   while (next && (isMemoryEffectFree(next) || isa<memref::AllocOp>(next)))
@@ -162,7 +217,7 @@ linalg::GenericOp overwriterOf(linalg::GenericOp op) {
   auto type = cast<MemRefType>(result.getType());
   OpOperand *overwritten = overwrittenBy(overwriter);
   if (!memory || wholeBuffer(overwriter.getDpsInits()[0]) != buffer ||
-      !overwritten || !type.hasStaticShape() ||
+      !overwritten ||
       !overwriter.getMatchingIndexingMap(overwritten).isIdentity() ||
       !dimensionsOf(overwriter.getStaticLoopRanges(), type.getShape()))
     return {};
@@ -172,7 +227,9 @@ linalg::GenericOp overwriterOf(linalg::GenericOp op) {
       llvm::all_of(overwriter.getDpsInputOperands(), [&](OpOperand *input) {
         return input == overwritten || isElsewhere(input->get(), memory);
       });
-  return hasForm ? overwriter : linalg::GenericOp();
+  return hasForm && makeInputsBefore(op, overwriter, overwritten)
+             ? overwriter
+             : linalg::GenericOp();
 }
 
 } // namespace numera
