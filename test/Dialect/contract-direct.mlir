@@ -247,3 +247,48 @@ func.func @padded(%a: memref<5x7x4xf32>, %b: memref<4x32xf32>, %bias: memref<32x
   memref.dealloc %c : memref<5x7x32xf32>
   return %all : memref<6x9x32xf32>
 }
+
+// -----
+
+// The same of a batch of a dynamic size.
+#a = affine_map<(i, y, x, n, k) -> (i, y, x, k)>
+#b = affine_map<(i, y, x, n, k) -> (k, n)>
+#c = affine_map<(i, y, x, n, k) -> (i, y, x, n)>
+#same = affine_map<(i, y, x, n) -> (i, y, x, n)>
+#bias = affine_map<(i, y, x, n) -> (n)>
+// CHECK-LABEL: func.func @padded_batch
+// CHECK-SAME:    %[[N:[a-z0-9]*]]: index)
+// CHECK:         %[[ALL:.*]] = memref.alloc(%[[N]]) : memref<?x6x9x32xf32>
+// CHECK-NOT:     memref.alloc
+// CHECK-DAG:     %[[TOP:.*]] = memref.subview %[[ALL]][0, 0, 0, 0] [%[[N]], 1, 9, 32]
+// CHECK-DAG:     %[[LEFT:.*]] = memref.subview %[[ALL]][0, 1, 0, 0] [%[[N]], 5, 1, 32]
+// CHECK-DAG:     %[[RIGHT:.*]] = memref.subview %[[ALL]][0, 1, 8, 0] [%[[N]], 5, 1, 32]
+// CHECK-DAG:     linalg.fill ins(%{{.*}}) outs(%[[TOP]]
+// CHECK-DAG:     linalg.fill ins(%{{.*}}) outs(%[[LEFT]]
+// CHECK-DAG:     linalg.fill ins(%{{.*}}) outs(%[[RIGHT]]
+// CHECK:         llvm.call @numera.contraction.0(
+// CHECK-NOT:     memref.copy
+// CHECK:         return %[[ALL]]
+func.func @padded_batch(%a: memref<?x5x7x4xf32>, %b: memref<4x32xf32>, %bias: memref<32xf32>, %n: index) -> memref<?x6x9x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c = memref.alloc(%n) : memref<?x5x7x32xf32>
+  linalg.fill ins(%zero : f32) outs(%c : memref<?x5x7x32xf32>)
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<?x5x7x4xf32>, memref<4x32xf32>) outs(%c : memref<?x5x7x32xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %0 = numera.mac %x, %y, %sum : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#same, #bias, #same], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%c, %bias : memref<?x5x7x32xf32>, memref<32xf32>) outs(%c : memref<?x5x7x32xf32>) {
+  ^bb0(%x: f32, %y: f32, %out: f32):
+    %0 = numera.add %x, %y : f32
+    linalg.yield %0 : f32
+  }
+  %all = memref.alloc(%n) : memref<?x6x9x32xf32>
+  linalg.fill ins(%zero : f32) outs(%all : memref<?x6x9x32xf32>)
+  %inside = memref.subview %all[0, 1, 1, 0] [%n, 5, 7, 32] [1, 1, 1, 1] : memref<?x6x9x32xf32> to memref<?x5x7x32xf32, strided<[1728, 288, 32, 1], offset: 320>>
+  memref.copy %c, %inside : memref<?x5x7x32xf32> to memref<?x5x7x32xf32, strided<[1728, 288, 32, 1], offset: 320>>
+  memref.dealloc %c : memref<?x5x7x32xf32>
+  return %all : memref<?x6x9x32xf32>
+}

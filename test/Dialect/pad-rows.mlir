@@ -251,3 +251,45 @@ func.func @empty(%x: memref<3x0xf32>) -> memref<3x2xf32> {
       : memref<3x0xf32> to memref<3x0xf32, strided<[2, 1], offset: 1>>
   return %a : memref<3x2xf32>
 }
+
+// -----
+
+// The batch, whose size is dynamic, is inside throughout.
+// CHECK-LABEL: func.func @batch(
+// CHECK-SAME:    %[[X:.*]]: memref<?x3x4xf32>, %[[N:.*]]: index)
+// CHECK:         %[[A:.*]] = memref.alloc(%[[N]])
+// CHECK-NEXT:    scf.for %[[I:.*]] = %{{.*}} to %[[N]] step
+// CHECK-NEXT:      scf.for %[[J:.*]] = %{{.*}} to %{{.*}} step
+// CHECK:             scf.if
+// CHECK:               vector.load %[[X]][%[[I]], %{{.*}}] : memref<?x3x4xf32>, vector<4xf32>
+// CHECK:               vector.store %{{.*}}, %[[A]][%[[I]], %[[J]], %{{.*}}]
+// CHECK:             } else {
+// CHECK-NOT:     memref.copy
+// CHECK:         return
+func.func @batch(%x: memref<?x3x4xf32>, %n: index) -> memref<?x5x8xf32> {
+  %one = arith.constant 1.0 : f32
+  %a = memref.alloc(%n) : memref<?x5x8xf32>
+  linalg.fill ins(%one : f32) outs(%a : memref<?x5x8xf32>)
+  %inside = memref.subview %a[0, 1, 2] [%n, 3, 4] [1, 1, 1]
+      : memref<?x5x8xf32> to memref<?x3x4xf32, strided<[40, 8, 1], offset: 10>>
+  memref.copy %x, %inside
+      : memref<?x3x4xf32> to memref<?x3x4xf32, strided<[40, 8, 1], offset: 10>>
+  return %a : memref<?x5x8xf32>
+}
+
+// -----
+
+// Of another size than the buffer: it may be a part of it.
+// CHECK-LABEL: func.func @part_of_batch(
+// CHECK:         memref.subview
+// CHECK:         return
+func.func @part_of_batch(%x: memref<?x3x4xf32>, %n: index, %m: index) -> memref<?x5x8xf32> {
+  %one = arith.constant 1.0 : f32
+  %a = memref.alloc(%m) : memref<?x5x8xf32>
+  linalg.fill ins(%one : f32) outs(%a : memref<?x5x8xf32>)
+  %inside = memref.subview %a[0, 1, 2] [%n, 3, 4] [1, 1, 1]
+      : memref<?x5x8xf32> to memref<?x3x4xf32, strided<[40, 8, 1], offset: 10>>
+  memref.copy %x, %inside
+      : memref<?x3x4xf32> to memref<?x3x4xf32, strided<[40, 8, 1], offset: 10>>
+  return %a : memref<?x5x8xf32>
+}

@@ -83,12 +83,16 @@ static void fillBorder(OpBuilder &builder, Location loc, Value value,
   Value buffer = inside.getSource();
   ArrayRef<int64_t> shape = cast<MemRefType>(buffer.getType()).getShape();
   int64_t rank = int64_t(shape.size());
-  // What is filled of dimensions that come after: all of them.
-  SmallVector<OpFoldResult> offsets(rank, builder.getIndexAttr(0)), sizes,
-      strides(rank, builder.getIndexAttr(1));
-  for (int64_t size : shape)
-    sizes.push_back(builder.getIndexAttr(size));
+  // What is filled of dimensions that come after: all of them. Of those of a
+  // dynamic size nothing is outside.
+  SmallVector<OpFoldResult> offsets(rank, builder.getIndexAttr(0)),
+      sizes = inside.getMixedSizes(), strides(rank, builder.getIndexAttr(1));
+  for (int64_t i = 0; i < rank; ++i)
+    if (!ShapedType::isDynamic(shape[i]))
+      sizes[i] = builder.getIndexAttr(shape[i]);
   for (int64_t i = 0; i < rank; ++i) {
+    if (ShapedType::isDynamic(shape[i]))
+      continue;
     int64_t first = inside.getStaticOffset(i);
     int64_t end = first + inside.getStaticSize(i);
     for (auto [from, to] : {std::pair(int64_t(0), first), {end, shape[i]}}) {
@@ -134,6 +138,9 @@ void Finish::writePadded(const ContractionWork &work) const {
   };
   Operation *maker = padding->value.getDefiningOp();
   if (!isBehind(buffer.getDefiningOp()) ||
+      llvm::any_of(
+          buffer.getDefiningOp()->getOperands(),
+          [&](Value size) { return isBehind(size.getDefiningOp()); }) ||
       (isBehind(maker) && !maker->hasTrait<OpTrait::ConstantLike>()))
     return;
   buffer.getDefiningOp()->moveBefore(first);

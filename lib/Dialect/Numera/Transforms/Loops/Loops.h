@@ -68,7 +68,9 @@ void replaceStridedCopies(mlir::IRRewriter &rewriter,
 /// A buffer that is filled and into a part of which another is copied.
 struct Padding {
   mlir::memref::CopyOp copy;
-  mlir::memref::SubViewOp inside; ///< of constant offsets and sizes
+  /// Of constant offsets; of constant sizes, or the buffer's where that has a
+  /// dynamic one.
+  mlir::memref::SubViewOp inside;
   mlir::linalg::LinalgOp fill;
   mlir::Value value;
   /// What computes the source right before, if nothing else reads that; or

@@ -137,9 +137,11 @@ void PadRows::emit() {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(padding.copy);
   ArrayRef<int64_t> shape = cast<MemRefType>(buffer.getType()).getShape();
+  auto dynamicSizes = padding.inside.getSizes().begin();
   for (int64_t size : shape.drop_back()) {
-    auto loop = scf::ForOp::create(rewriter, loc, constant(0), constant(size),
-                                   constant(1));
+    Value end = ShapedType::isDynamic(size) ? *dynamicSizes++ : constant(size);
+    auto loop =
+        scf::ForOp::create(rewriter, loc, constant(0), end, constant(1));
     loop->setAttr(parallelLoopAttr, rewriter.getUnitAttr());
     place.push_back(loop.getInductionVar());
     rewriter.setInsertionPointToStart(loop.getBody());
@@ -251,26 +253,37 @@ static linalg::GenericOp producerOf(Operation *fill, memref::CopyOp copy,
   return areElsewhere ? producer : linalg::GenericOp();
 }
 
+/// True if a view begins at constant places, goes through all of what it does
+/// not have a constant part of, as the batch, and has whole rows of elements.
+static bool isInside(memref::SubViewOp view) {
+  MemRefType type = view.getSourceType();
+  auto memory = view.getSource().getDefiningOp<memref::AllocOp>();
+  if (!memory || type.getRank() == 0 || type.isDynamicDim(type.getRank() - 1) ||
+      !view.getOffsets().empty() ||
+      !llvm::equal(view.getSizes(), memory.getDynamicSizes()))
+    return false;
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    if (view.getStaticStride(i) != 1 ||
+        ShapedType::isDynamic(view.getStaticSize(i)) != type.isDynamicDim(i) ||
+        (type.isDynamicDim(i) && view.getStaticOffset(i) != 0))
+      return false;
+  return true;
+}
+
 std::optional<Padding> paddingOf(memref::CopyOp copy) {
   Padding found;
   found.copy = copy;
   found.inside = copy.getTarget().getDefiningOp<memref::SubViewOp>();
   auto type = cast<MemRefType>(copy.getSource().getType());
-  if (!found.inside || !type.hasStaticShape() ||
-      !found.inside.getSourceType().hasStaticShape() ||
-      found.inside.getSourceType().getRank() != type.getRank() ||
-      found.inside.getSourceType().getRank() == 0 ||
-      !found.inside.getOffsets().empty() || !found.inside.getSizes().empty() ||
-      llvm::any_of(found.inside.getStaticStrides(),
-                   [](int64_t stride) { return stride != 1; }))
+  if (!found.inside || !isInside(found.inside) ||
+      found.inside.getSourceType().getRank() != type.getRank())
     return std::nullopt;
   Value buffer = found.inside.getSource();
   Operation *before = copy->getPrevNode();
   while (before && isMemoryEffectFree(before))
     before = before->getPrevNode();
   found.value = fillOf(before, buffer);
-  if (!found.value || !buffer.getDefiningOp<memref::AllocOp>() ||
-      !isElsewhere(copy.getSource(), buffer))
+  if (!found.value || !isElsewhere(copy.getSource(), buffer))
     return std::nullopt;
   found.fill = cast<linalg::LinalgOp>(before);
   found.producer = producerOf(before, copy, buffer);
