@@ -344,7 +344,8 @@ private:
     if (result.buffer)
       return true;
     if (result.owned &&
-        result.owned == descriptor(i).data(sizeOfDType(info.dtype))) {
+        result.owned == descriptor(i).data(sizeOfDType(info.dtype)) &&
+        mayBeGiven(result.owned, bytes)) {
       result.buffer = result.owned;
       return true;
     }

@@ -15,6 +15,11 @@ namespace {
 
 /// Less comes from malloc without a fault.
 constexpr uint64_t leastKept = uint64_t(1) << 16;
+/// How many times as large as a request a block for it may be: layers of a
+/// model differ in size, and what lies idle of a block is not missing elsewhere.
+constexpr uint64_t mostSlack = 8;
+/// How many times as large as its result a block may be that a caller is given.
+constexpr uint64_t mostSlackGiven = 2;
 /// Calls without a use for a block, after which it goes.
 constexpr uint64_t callsKept = 2;
 
@@ -27,12 +32,12 @@ struct Block {
 /// Blocks that nothing uses, the oldest first.
 class Store {
 public:
-  /// The smallest that is large enough, and no more than twice as large; null
-  /// if there is none.
+  /// The smallest that is large enough, and not too large; null if there is
+  /// none.
   void *take(uint64_t alignment, uint64_t bytes) {
     Block *best = nullptr;
     for (Block *block = blocks; block != blocks + count; ++block)
-      if (block->size >= bytes && block->size / 2 <= bytes &&
+      if (block->size >= bytes && block->size / mostSlack <= bytes &&
           reinterpret_cast<uintptr_t>(block->memory) % alignment == 0 &&
           (!best || block->size < best->size))
         best = block;
@@ -139,6 +144,11 @@ void OpenBlocks::forget() {
   std::free(blocks);
   blocks = nullptr;
   count = capacity = 0;
+}
+
+bool numera::host::mayBeGiven(void *memory, uint64_t bytes) {
+  uint64_t size = malloc_usable_size(memory);
+  return size < leastKept || size / mostSlackGiven <= bytes;
 }
 
 void numera::host::trimMemory() {

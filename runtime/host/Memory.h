@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The memory of tensors inside a program. Released blocks are kept for the next
-// request of that size, in this call or a later one. Memory from the system
+// request of about that size, in this call or a later one. Memory from the system
 // comes in cleared pages, with one fault each, and those of a whole model cost
 // as much as its elementwise operations. Blocks come from malloc, so that a
 // caller can be given one, and free it.
@@ -10,6 +10,7 @@
 #define NUMERA_RUNTIME_HOST_MEMORY_H
 
 #include <cstddef>
+#include <cstdint>
 
 namespace numera::host {
 
@@ -28,6 +29,10 @@ private:
   void **blocks;
   size_t count, capacity;
 };
+
+/// True if a block that holds a result of so many bytes is not so much larger
+/// that its caller would rather have another one.
+bool mayBeGiven(void *memory, uint64_t bytes);
 
 /// At the end of a call: blocks that the last calls had no use for go back to
 /// the system.

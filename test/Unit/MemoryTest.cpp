@@ -3,6 +3,7 @@
 // What a program keeps of the memory of its tensors.
 
 #include "HostCall.h"
+#include "Memory.h"
 
 #include <atomic>
 #include <cstdint>
@@ -60,10 +61,12 @@ TEST(Memory, IsTheSmallestThatIsLargeEnough) {
                      numera_host_release(block);
                    EXPECT_EQ(numera_host_allocate(64, 3 * mega), three);
                    EXPECT_EQ(numera_host_allocate(64, 5 * mega / 2), four);
-                   // More than half of it would lie idle.
-                   void *half = numera_host_allocate(64, mega / 2);
-                   EXPECT_NE(half, two);
-                   for (void *block : {three, four, half})
+                   EXPECT_EQ(numera_host_allocate(64, mega / 4), two);
+                   numera_host_release(two);
+                   // Nearly all of it would lie idle.
+                   void *little = numera_host_allocate(64, mega / 8);
+                   EXPECT_NE(little, two);
+                   for (void *block : {three, four, little})
                      numera_host_release(block);
                  }),
             "");
@@ -189,6 +192,10 @@ TEST(Memory, OfAResultIsTheCallers) {
   EXPECT_EQ(call(1, [&] { result = numera_host_allocate(64, mega); }), "");
   std::memset(result, 7, mega);
   EXPECT_NE(blockOfCall(mega), result);
+  EXPECT_TRUE(mayBeGiven(result, mega));
+  EXPECT_TRUE(mayBeGiven(result, mega / 2));
+  // Of another one nothing lies idle while the caller keeps it.
+  EXPECT_FALSE(mayBeGiven(result, mega / 4));
   std::free(result);
 }
 

@@ -110,6 +110,8 @@ void buildNumeraToCPU(OpPassManager &passes, bool checkShapes) {
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createNumeraTabulate());
   passes.addPass(createCSEPass());
+  // Passes above look for the uses of buffers that they merge.
+  passes.addNestedPass<func::FuncOp>(createNumeraReleaseBuffers());
   passes.addPass(createNumeraParallelize());
   passes.addPass(createNumeraOutlineLoops());
   passes.addNestedPass<func::FuncOp>(createNumeraDrawBlocks());

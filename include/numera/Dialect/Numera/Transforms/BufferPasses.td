@@ -142,6 +142,48 @@ def NumeraDestinations : Pass<"numera-destinations", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def NumeraReleaseBuffers : Pass<"numera-release-buffers"> {
+  let summary = "let buffers live from their first use to their last";
+  let description = [{
+    *Before:* `memref.alloc` and `memref.dealloc` of it in one block.
+    *After:* the first stands in front of what uses the buffer first, the second
+    behind what uses it last. A use is also that of a view, or of a pointer that
+    comes from the buffer. What hands such a value to other code, by memory or
+    by a branch, leaves both where they are.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-release-buffers
+    func.func @f(%x: memref<8xf32>, %y: memref<8xf32>) {
+      %0 = memref.alloc() : memref<8xf32>
+      %1 = memref.alloc() : memref<8xf32>
+      linalg.exp ins(%x : memref<8xf32>) outs(%0 : memref<8xf32>)
+      linalg.tanh ins(%0 : memref<8xf32>) outs(%1 : memref<8xf32>)
+      linalg.exp ins(%1 : memref<8xf32>) outs(%y : memref<8xf32>)
+      memref.dealloc %0 : memref<8xf32>
+      memref.dealloc %1 : memref<8xf32>
+      return
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%arg0: memref<8xf32>, %arg1: memref<8xf32>) {
+      %alloc = memref.alloc() : memref<8xf32>
+      linalg.exp ins(%arg0 : memref<8xf32>) outs(%alloc : memref<8xf32>)
+      %alloc_0 = memref.alloc() : memref<8xf32>
+      linalg.tanh ins(%alloc : memref<8xf32>) outs(%alloc_0 : memref<8xf32>)
+      memref.dealloc %alloc : memref<8xf32>
+      linalg.exp ins(%alloc_0 : memref<8xf32>) outs(%arg1 : memref<8xf32>)
+      memref.dealloc %alloc_0 : memref<8xf32>
+      return
+    }
+    ```
+  }];
+}
+
 def NumeraVerifyShapes : Pass<"numera-verify-shapes"> {
   let summary = "assert that shapes which are known only at run time agree";
   let description = [{
