@@ -21,6 +21,7 @@ from torch_mlir import ir
 
 from numera import _pieces as p
 from numera._errors import Error
+from numera._fourier import LONGEST
 from numera.jax import _complex_regions, _fourier, _functions
 
 __all__ = ["split"]
@@ -256,7 +257,7 @@ def _function(operation: Any) -> Callable[..., Any] | None:
         return _fourier.total(options) if adds else None
     if operation.name == "stablehlo.fft":
         kind = operation.operands[0].type
-        if max(kind.shape[-3:], default=0) > _fourier.longest:
+        if max(kind.shape[-3:], default=0) > LONGEST:
             return None
         return _fourier.transform(options)
     return _fourier.FUNCTIONS.get(operation.name)

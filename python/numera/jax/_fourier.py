@@ -2,8 +2,7 @@
 """Functions of complex numbers, as pairs of real and imaginary parts.
 
 A part that is None is zero everywhere. A Fourier transform is one product of matrices
-along each dimension: real and imaginary parts beside each other, times cosines and
-sines.
+along each dimension (`numera._fourier`).
 """
 
 from __future__ import annotations
@@ -14,18 +13,13 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
-__all__ = ["FUNCTIONS", "Pair", "equal", "longest", "total", "transform"]
+from numera import _fourier
+
+__all__ = ["FUNCTIONS", "Pair", "equal", "total", "transform"]
 
 Pair = tuple[jax.Array, jax.Array | None]
-
-_WRITTEN = 256
-"""Up to this length matrices are constants; longer ones are gathered from a row."""
-
-longest = 8192
-"""The length of transforms that are compiled: their matrices take space."""
 
 
 # ---- arithmetic -------------------------------------------------------------
@@ -127,10 +121,10 @@ def transform(options: dict[str, str]) -> Callable[[Pair], Any]:
         if kind[1] == "RFFT":
             along.reverse()
             (axis, size), *along = along
-            x = _along(x, axis, size, _columns(size, size // 2 + 1, False))
+            x = _along(x, axis, size, size // 2 + 1, False)
         last = along.pop() if kind[1] == "IRFFT" else None
         for axis, size in along:
-            x = _along(x, axis, size, _columns(size, size, inverse))
+            x = _along(x, axis, size, size, inverse)
         if last is None:
             return x if x[1] is not None else (x[0], jnp.zeros_like(x[0]))
         return _real(x, *last)
@@ -138,59 +132,39 @@ def transform(options: dict[str, str]) -> Callable[[Pair], Any]:
     return transformed
 
 
-Columns = tuple[Any, Any]
-"""Cosines, and sines with the sign of the imaginary part, for rows of a transform."""
-
-
-def _columns(size: int, count: int, inverse: bool) -> Columns:
-    """The matrices of `count` results; of an inverse, divided by the length."""
-    turns = 2 * np.pi * np.arange(size) / size
-    cosines, sines = np.cos(turns), np.sin(turns)
-    for part in range(4):  # which π is not
-        if size * part % 4 == 0:
-            at = size * part // 4
-            cosines[at], sines[at] = ((1, 0), (0, 1), (-1, 0), (0, -1))[part]
-    cosines, sines = (each / (size if inverse else 1) for each in (cosines, sines))
-    sines = sines if inverse else -sines
-    if size <= _WRITTEN:
-        places: Any = np.outer(np.arange(size), np.arange(count)) % size
-        return cosines[places], sines[places]
-    places = jnp.outer(jnp.arange(size), jnp.arange(count)) % size
-    return jnp.asarray(cosines)[places], jnp.asarray(sines)[places]
-
-
 def _product(x: jax.Array, axis: int, matrix: Any) -> jax.Array:
     moved = jnp.moveaxis(x, axis, -1)
     return jnp.moveaxis(moved @ jnp.asarray(matrix, x.dtype), -1, axis)
 
 
-def _along(x: Pair, axis: int, size: int, columns: Columns) -> Pair:
-    """The transform along a dimension."""
-    cosines, sines = columns
-    (a, b), module = x, np if isinstance(cosines, np.ndarray) else jnp
-    if b is None:
-        matrix = module.concatenate([cosines, sines], 1)
-        product = _product(a, axis, matrix)
-    else:
-        upper = module.concatenate([cosines, sines], 1)
-        lower = module.concatenate([-sines, cosines], 1)
-        matrix = module.concatenate([upper, lower], 0)
-        product = _product(jnp.concatenate([a, b], axis), axis, matrix)
-    real, imaginary = jnp.split(product, 2, axis)
+def _along(x: Pair, axis: int, size: int, count: int, inverse: bool) -> Pair:
+    """`count` results of the transform along a dimension."""
+    a, b = x
+    matrix = _fourier.matrix(
+        size,
+        count,
+        inverse=inverse,
+        divisor=size if inverse else 1,
+        is_real=b is None,
+        module=jnp,
+        array=jnp.asarray,
+    )
+    both = a if b is None else jnp.concatenate([a, b], axis)
+    real, imaginary = jnp.split(_product(both, axis, matrix), 2, axis)
     return real, imaginary
 
 
 def _real(x: Pair, axis: int, size: int) -> jax.Array:
     """The inverse of which the other half is the mirror image of this one."""
-    cosines, sines = _columns(size, size, True)
+    matrix = _fourier.real_matrix(
+        size,
+        divisor=size,
+        is_real=x[1] is None,
+        module=jnp,
+        array=jnp.asarray,
+    )
     half = size // 2 + 1
-    twice = np.where((np.arange(half) == 0) | (2 * np.arange(half) == size), 1, 2)
-    cosines, sines = (each[:half] * twice[:, None] for each in (cosines, sines))
-    a, b = x
-    a = lax.slice_in_dim(a, 0, half, axis=axis)
-    if b is None:
-        return _product(a, axis, cosines)
-    b = lax.slice_in_dim(b, 0, half, axis=axis)
-    module = np if isinstance(cosines, np.ndarray) else jnp
-    both = jnp.concatenate([a, b], axis)
-    return _product(both, axis, module.concatenate([cosines, -sines], 0))
+    parts = [
+        lax.slice_in_dim(each, 0, half, axis=axis) for each in x if each is not None
+    ]
+    return _product(jnp.concatenate(parts, axis), axis, matrix)

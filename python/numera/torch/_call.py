@@ -93,6 +93,7 @@ def make_call(
     dtypes = [tensor.dtype for tensor in inputs]
     places, draws = graph.inputs, graph.draws
     orders = [graph.orders.get(place) for place in places] + [None] * len(draws)
+    pairs = graph.pairs
     returns = _Results(graph.plan)
     outputs = [(list(tensor.shape), tensor.dtype) for tensor in graph.outputs]
     own = len(outputs)
@@ -103,13 +104,17 @@ def make_call(
         # An expanded result has one element in many places: it is given its own.
         if not tensor.is_contiguous and 0 not in tensor.strides
     ]
-    run, empty = call.run, torch.empty
+    run, empty, view_as_real = call.run, torch.empty, torch.view_as_real
 
     def invoke(*arguments: Any) -> list[Any]:
         given = [arguments[place] for place in places]
         given += [each() for each in draws]
+        for place in pairs:
+            given[place] = view_as_real(given[place].resolve_conj())
         addresses = []
         for place, tensor in enumerate(given):
+            if tensor.is_neg():  # the imaginary parts of what is conjugate
+                given[place] = tensor = tensor.resolve_neg()
             order = orders[place]
             if order is not None:
                 given[place] = tensor = tensor.permute(order)
@@ -147,6 +152,8 @@ class _Results:
         for kind, value in self._plan:
             if kind == "output":
                 value = results[value]
+            elif kind == "complex":
+                value = torch.view_as_complex(results[value])
             elif kind == "narrow":
                 value = results[value[0]].to(value[1])
             elif kind == "input":

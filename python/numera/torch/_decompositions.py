@@ -9,6 +9,7 @@ is another way.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -103,7 +104,27 @@ def _known() -> dict[Any, Any]:
     }
     known.update(get_decompositions(_MORE))
     for ours in _OURS:
-        known.update(ours.TABLE)
+        known.update({key: _of_reals(each) for key, each in ours.TABLE.items()})
     if hasattr(torch.ops.prims, "fma"):  # where Inductor was imported
         known[torch.ops.prims.fma.default] = _losses.fma
     return known
+
+
+def _of_reals(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function where no argument is complex. What is keeps its operator, for
+    `_complex`."""
+
+    def is_complex(value: Any) -> bool:
+        if isinstance(value, (list, tuple)):
+            return any(map(is_complex, value))
+        if isinstance(value, torch.Tensor):
+            return value.is_complex()
+        return isinstance(value, complex)
+
+    @functools.wraps(function)
+    def made(*args: Any, **kwargs: Any) -> Any:
+        if is_complex(args) or is_complex(list(kwargs.values())):
+            return NotImplemented
+        return function(*args, **kwargs)
+
+    return made

@@ -17,7 +17,7 @@ from torch import fx
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx._lazy_graph_module import _make_graph_module, _use_lazy_graph_module
 
-from numera.torch import _bytes, _random
+from numera.torch import _bytes, _complex, _random
 
 aten = torch.ops.aten
 
@@ -127,10 +127,14 @@ class Graph(NamedTuple):
     """Of arguments that lie in memory in another order of dimensions: that order."""
     draws: list[_random.Draw]
     """What PyTorch draws for each call."""
+    pairs: list[int]
+    """The program's arguments that are complex, and taken with both parts in a last
+    dimension."""
     plan: list[tuple[str, Any]]
     """Of each result: ("value", what it is), ("input" or "copy", which argument),
-    ("permuted", which argument and how), ("output", which of the program's), or
-    ("narrow", which of the program's and of which type)."""
+    ("permuted", which argument and how), ("output", which of the program's),
+    ("complex", which of the program's has both parts), or ("narrow", which of the
+    program's and of which type)."""
     arguments: list[Laid]
     """The program's arguments."""
     outputs: list[Laid]
@@ -156,6 +160,7 @@ def prepare(
     graph.output(graph.graph_copy(module.graph, {}))
     with _use_lazy_graph_module(True):  # its code is wanted by a fallback alone
         module = _make_graph_module(module, graph)
+    _complex.split(module)
     arguments = list(graph.find_nodes(op="placeholder"))
     for node in graph.nodes:
         most = largest(node) if largest else math.inf
@@ -171,6 +176,7 @@ def prepare(
         _part_uses(graph, node)
     draws = _random.lift(graph)
     plan, kept = _plan(graph, arguments, copies)
+    plan, kept, pairs = _complex.at_border(graph, plan, kept)
     if widens:
         plan, kept = _widened(graph, plan, kept)
     _bytes.check(graph)
@@ -184,13 +190,15 @@ def prepare(
     orders = {place: _straighten(graph, arguments[place]) for place in inputs}
     graph.lint()
     module.recompile()
+    taken = list(graph.find_nodes(op="placeholder"))
     return Graph(
         module,
         inputs,
         {place: order for place, order in orders.items() if order},
         draws,
+        [place for place, node in enumerate(taken) if node in pairs],
         plan,
-        [_laid(node.meta["val"]) for node in graph.find_nodes(op="placeholder")],
+        [_laid(node.meta["val"]) for node in taken],
         [_laid(node.meta["val"]) for node in kept],
     )
 
