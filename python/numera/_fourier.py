@@ -84,6 +84,7 @@ def real_matrix(
     half = size // 2 + 1
     made, cosines, sines = _columns(size, size, divisor, module, array)
     twice = np.where((np.arange(half) == 0) | (2 * np.arange(half) == size), 1.0, 2.0)
-    weights = twice[:, None] if made is np else array(twice[:, None])
+    weights = twice.reshape(half, 1)
+    weights = weights if made is np else array(weights)
     cosines, sines = (each[:half] * weights for each in (cosines, sines))
     return cosines if is_real else made.concatenate([cosines, -sines], 0)

@@ -43,13 +43,17 @@ def tensors(results):
 def run(function, inputs):
     """Results of a function and gradients of what it is given, weighed at random."""
     given = [
-        x.detach().requires_grad_() if x.is_floating_point() else x for x in inputs
+        x.detach().requires_grad_() if x.is_floating_point() or x.is_complex() else x
+        for x in inputs
     ]
     torch.manual_seed(1)
     results = tensors(function(*given))
     torch.manual_seed(2)
     ends = [each for each in results if each.requires_grad]
-    slopes = [torch.randn(each.shape) for each in ends]
+    slopes = [
+        torch.randn(each.shape, dtype=each.dtype if each.is_complex() else None)
+        for each in ends
+    ]
     leaves = [x for x in given if x.requires_grad]
     found = torch.autograd.grad(ends, leaves, slopes, allow_unused=True) if ends else ()
     return results, list(found)

@@ -165,8 +165,7 @@ class _Split:
 
     def _hold(self, tensor: Tensor) -> str:
         """The name of a tensor that the graph holds from now on."""
-        elements = tensor.contiguous().view(torch.uint8).numpy().tobytes()
-        key = tuple(tensor.shape), tensor.dtype, elements
+        key = tuple(tensor.shape), tensor.dtype, tensor.numpy().tobytes()
         if key not in self.held:
             self.held[key] = f"numera_parts_{len(self.held)}"
             self.module.register_buffer(self.held[key], tensor)
@@ -243,8 +242,6 @@ class _Split:
     def _made(self, node: fx.Node) -> Any:
         target: Any = node.target
         value = node.meta["val"]
-        if target is aten.view_as_real.default and node.args[0] in self.given:
-            return self.values[self.given[node.args[0]]]  # type: ignore[index]
         if target is aten.select.int and _is_part(node):
             viewed: Any = node.args[0]
             return self.values[viewed.args[0]].both()[int(node.args[2])]  # type: ignore

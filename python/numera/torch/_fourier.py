@@ -45,7 +45,10 @@ def _product(
     if not isinstance(made, Tensor):
         made = array(made)
     moved = [each.movedim(axis, -1) for each in parts]
-    return (torch.cat(moved, -1) if len(moved) > 1 else moved[0]) @ made
+    beside = torch.cat(moved, -1) if len(moved) > 1 else moved[0]
+    *outer, size = beside.shape
+    product = torch.mm(beside.reshape(-1, size), made)
+    return product.reshape(*outer, made.shape[1])
 
 
 def _sized(size: int) -> int:

@@ -216,6 +216,8 @@ def _rewrite(graph: fx.Graph, node: fx.Node) -> None:
     elif node.target in _ALIASES:
         node.replace_all_uses_with(given[0])
         graph.erase_node(node)
+    elif node.target is aten._neg_view.default:
+        node.target = aten.neg.default
     elif node.target in _COMPARISONS:
         _compare_in_own_type(graph, node)
     elif node.target in _ALONG:
