@@ -66,10 +66,17 @@ class _Sum:
 
     def rounded(self, parameter: torch.Tensor) -> torch.Tensor:
         """The gradient, as a program returns it: in f32, or f64 for f64."""
+        like = _real(parameter)
         numbers = torch.from_numpy(numera.round_quires(self.words, self.format))
-        if parameter.dtype != torch.float64:
+        if like.dtype != torch.float64:
             numbers = numbers.to(torch.float32)
-        return numbers.to(parameter.dtype).reshape(parameter.shape)
+        numbers = numbers.to(like.dtype).reshape(like.shape)
+        return torch.view_as_complex(numbers) if parameter.is_complex() else numbers
+
+
+def _real(parameter: torch.Tensor) -> torch.Tensor:
+    """As programs return its gradient."""
+    return torch.view_as_real(parameter) if parameter.is_complex() else parameter
 
 
 class Accumulation:
@@ -198,7 +205,8 @@ class Accumulation:
                 )
             (format,) = known
             if sum.words is None:
-                words = (*self._parameters[place].shape, numera.quire_words(format))
+                shape = _real(self._parameters[place]).shape
+                words = (*shape, numera.quire_words(format))
                 own = torch.zeros(words, dtype=torch.int64)
             else:
                 own = torch.from_numpy(sum.words)
@@ -227,8 +235,12 @@ def make_exact(
     def make() -> Call:
         places = {}
         for place, (kind, value) in enumerate(graph.plan):
-            if place in gradients.parameters and kind in ("output", "narrow"):
-                places[place] = value if kind == "output" else value[0]
+            if place not in gradients.parameters:
+                continue
+            if kind in ("output", "complex"):
+                places[place] = value
+            elif kind == "narrow":
+                places[place] = value[0]
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", ".*is not one sum in a quire")
             program = compile(list(places.values()))

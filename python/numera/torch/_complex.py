@@ -28,17 +28,18 @@ from torch.fx.experimental.proxy_tensor import (
     track_tensor_tree,
 )
 
-from numera.torch import _decompositions, _fourier
+from numera.torch import _complex_functions, _decompositions, _fourier
 from numera.torch._pairs import (
     HALVES,
     MADE,
-    PART,
     RULES,
     Pair,
     Refused,
     halves,
+    in_memory,
     made,
     pair,
+    part_type,
 )
 from numera.torch._refusals import GraphError
 
@@ -47,6 +48,8 @@ aten = torch.ops.aten
 __all__ = ["at_border", "split"]
 
 _NO_COUNTERPART = "it has no counterpart in linalg for complex numbers"
+
+_RULES = {**RULES, **_complex_functions.RULES}
 
 _DRAWN = (aten.rand.default, aten.randn.default)
 """Operators whose complex results PyTorch draws (`_random`)."""
@@ -103,7 +106,8 @@ class _Split:
         """The names of tensors that the graph holds, by their elements."""
         self.given: dict[fx.Node, fx.Node] = {}
         """Of complex arguments, the nodes that are real."""
-        self.found: list[fx.Node] = []
+        self.found: dict[fx.Node, None] = {}
+        """Nodes with complex numbers, and those that take a part of one."""
         self.results: dict[fx.Node, Tensor] = {}
         """Real tensors in place of nodes; of complex results of the graph, both
         parts."""
@@ -118,13 +122,14 @@ class _Split:
                     inputs[each] = None
         traced = self._trace(list(inputs))
         self._inline(traced, list(inputs))
-        for node in reversed(self.found):
+        for node in reversed(list(self.found)):
             if not node.users:
                 self.graph.erase_node(node)
 
     # ---- what there is ------------------------------------------------------
 
     def _find(self) -> None:
+        own: set[fx.Node] = set()
         for node in list(self.graph.nodes):
             if node.op == "output":
                 self.ends = [
@@ -135,26 +140,26 @@ class _Split:
             elif node.op in ("placeholder", "get_attr") or node.target in _DRAWN:
                 if _is_complex(node):
                     self.given[node] = self._real_one(node)
+                    own.add(self.given[node])
             elif _is_complex(node) or any(map(_is_complex, node.all_input_nodes)):
-                if node not in self.given.values():
-                    self.found.append(node)
+                if node not in own:
+                    self.found[node] = None
             elif node.target is aten.select.int and _is_part(node):
-                self.found.append(node)
+                self.found[node] = None
 
     def _real_one(self, node: fx.Node) -> fx.Node:
         value = node.meta["val"]
-        if value.dtype == torch.complex32:
-            raise GraphError(
-                next(iter(node.users), node),
-                f"it has numbers of {value.dtype}, which no program has",
-            )
+        try:
+            part_type(value.dtype)
+        except Refused as error:
+            raise GraphError(next(iter(node.users), node), str(error)) from None
         if node.op == "get_attr":
             path: Any = node.target
-            held = functools.reduce(getattr, path.split("."), self.module)
+            held: Any = functools.reduce(getattr, path.split("."), self.module)
             with unset_fake_temporarily():
-                parts = torch.view_as_real(held.detach().resolve_conj())
+                name = self._hold(torch.view_as_real(held.detach().resolve_conj()))
             with self.graph.inserting_after(node):
-                made = self.graph.get_attr(self._hold(parts))
+                made = self.graph.get_attr(name)
         else:
             with self.graph.inserting_after(node):
                 made = self.graph.call_function(aten.view_as_real.default, (node,))
@@ -173,15 +178,16 @@ class _Split:
 
     def _is_given(self, node: fx.Node) -> bool:
         """Whether a result is an argument, perhaps with its dimensions in another
-        order, and needs no program."""
+        order, or a tensor that the graph holds, and needs no program."""
+        known = ["placeholder", "get_attr"]
         if node.target is aten.permute.default:
-            node = node.args[0]  # type: ignore[assignment]
+            node, known = node.args[0], known[:1]  # type: ignore[assignment]
         while node.target in _KEPT:
             source: Any = node.args[0]
             if source.meta["val"].stride() != node.meta["val"].stride():
                 return False
             node = source
-        return node.op in ("placeholder", "get_attr")
+        return node.op in known
 
     # ---- tracing ------------------------------------------------------------
 
@@ -234,7 +240,7 @@ class _Split:
         except GraphError:
             raise
         except Exception as error:  # noqa: BLE001 - no rule knows such arguments
-            raise GraphError(node, _NO_COUNTERPART, repr(error)) from error
+            raise GraphError(node, _NO_COUNTERPART, repr(error)) from None
         self.values[node] = found
         if isinstance(found, Tensor):
             self.results[node] = found
@@ -249,7 +255,7 @@ class _Split:
         if target is operator.getitem:
             return args[0][args[1]]
         packet = getattr(target, "overloadpacket", None)
-        rule = RULES.get(target) or RULES.get(packet)
+        rule = _RULES.get(target) or _RULES.get(packet)
         found: Any
         if rule is not None:
             found = rule(*args, **kwargs)
@@ -257,8 +263,10 @@ class _Split:
             found = _fourier.RULES[packet](self._constant, *args, **kwargs)
         elif packet in MADE:
             found = made(packet, args, kwargs, value)
-        elif packet in HALVES or packet is aten.as_strided and _lies_in_order(node):
+        elif target in HALVES or packet in HALVES:
             found = halves(target, args, kwargs)
+        elif target is aten.as_strided.default and _lies_in_order(node):
+            found = halves(target, [in_memory(args[0]), *args[1:]], kwargs)
         else:
             raise Refused(_NO_COUNTERPART)
         return _fitted(found, value)
@@ -303,6 +311,8 @@ class _Split:
             if node.op in ("placeholder", "output"):
                 continue
             origin, is_end = self.origins[node.meta["numera_origin"]]
+            if node.op == "call_function" and _writes(node):
+                raise GraphError(origin, _NO_COUNTERPART, f"'{node.target}'")
             with self.graph.inserting_before(
                 end if is_end else origin.next if origin in reals else origin
             ):
@@ -335,6 +345,11 @@ class _Split:
         end.replace_input_with(node, made)
 
 
+def _writes(node: fx.Node) -> bool:
+    """Whether an operator changes what it is given, which no graph is to do."""
+    return bool(getattr(getattr(node.target, "_schema", None), "is_mutable", False))
+
+
 def _is_part(node: fx.Node) -> bool:
     """Whether a node takes the real or the imaginary parts of a complex tensor."""
     given: tuple[Any, ...] = node.args
@@ -347,7 +362,8 @@ def _is_part(node: fx.Node) -> bool:
 
 def _lies_in_order(node: fx.Node) -> bool:
     source: Any = node.args[0]
-    return bool(source.meta["val"].is_contiguous())
+    value = source.meta["val"]
+    return bool(value.is_contiguous() and value.storage_offset() == 0)
 
 
 def _fitted(found: Any, value: Any) -> Any:
@@ -357,7 +373,7 @@ def _fitted(found: Any, value: Any) -> Any:
     if isinstance(found, complex):
         return found
     if value.is_complex():
-        dtype = PART[value.dtype]
+        dtype = part_type(value.dtype)
         return Pair(*(_as(each, dtype, value.shape) for each in pair(found)))
     if not isinstance(found, Tensor):
         raise Refused(_NO_COUNTERPART)
@@ -369,6 +385,8 @@ def _as(part: Any, dtype: torch.dtype, shape: torch.Size) -> Any:
         return None
     if not isinstance(part, Tensor):
         return torch.full(shape, part, dtype=dtype)
+    if part.is_complex():
+        raise Refused(_NO_COUNTERPART)
     part = part if part.dtype == dtype else part.to(dtype)
     return part if part.shape == shape else part.expand(shape)
 
@@ -391,7 +409,7 @@ def at_border(
                 node.meta["val"] = user.meta["val"]
                 user.replace_all_uses_with(node)
                 graph.erase_node(user)
-    wide = [
+    wide: list[Any] = [
         each.args[0] if each.target is aten.view_as_complex.default else each
         for each in kept
     ]

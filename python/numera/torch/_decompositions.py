@@ -104,7 +104,8 @@ def _known() -> dict[Any, Any]:
     }
     known.update(get_decompositions(_MORE))
     for ours in _OURS:
-        known.update({key: _of_reals(each) for key, each in ours.TABLE.items()})
+        own: dict[Any, Callable[..., Any]] = ours.TABLE
+        known.update({key: _of_reals(each) for key, each in own.items()})
     if hasattr(torch.ops.prims, "fma"):  # where Inductor was imported
         known[torch.ops.prims.fma.default] = _losses.fma
     return known

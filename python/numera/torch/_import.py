@@ -63,6 +63,8 @@ def _check_results(path: str, program: ExportedProgram, graph: Graph) -> None:
     if graph.draws:
         raise Error(f"{path}: the model draws random numbers; export it in eval")
     for place, (kind, _) in enumerate(graph.plan):
+        if kind == "complex":
+            raise Error(f"{path}: result {place} is complex, expected real numbers")
         if kind != "output":
             raise Error(f"{path}: result {place} is not computed, it is a {kind}")
 
@@ -78,6 +80,10 @@ def _held(path: str, program: ExportedProgram, graph: Graph) -> dict[int, str]:
             held[place] = spec.target
         elif spec.kind != InputKind.USER_INPUT:
             raise Error(f"{path}: an input of kind {spec.kind.name}")
+        elif graph.inputs.index(place) in graph.pairs:
+            raise Error(
+                f"{path}: input '{spec.arg.name}' is complex, expected real numbers"
+            )
         elif place in graph.orders:
             raise Error(
                 f"{path}: input '{spec.arg.name}' is not contiguous; export the "
@@ -91,6 +97,8 @@ def _as_argument(
 ) -> torch.Tensor:
     known: dict[str, Any] = {**program.state_dict, **program.constants}
     tensor: torch.Tensor = known[name].detach()
+    if tensor.is_complex():
+        tensor = torch.view_as_real(tensor.resolve_conj())
     order = graph.orders.get(place)
     return (tensor.permute(order) if order else tensor).clone(
         memory_format=torch.contiguous_format
