@@ -14,6 +14,7 @@ pytest.importorskip("torch_mlir")
 import numera
 import numera.torch
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 from torch_calls import agree, call, compiled, gradients
 
 pytestmark = pytest.mark.usefixtures("fresh_torch")
@@ -67,6 +68,13 @@ TRANSFORMS = {
         normal(3, 4, 5),
     ),
     "moved": (lambda x: fft.ifftshift(fft.fftshift(fft.fft(x)) * 2), X),
+    "derivatives": (
+        lambda x: [
+            fft.irfft(fft.rfft(x) * (2j * np.pi * fft.rfftfreq(7, 0.5)), n=7),
+            fft.ifft(fft.fft(x) * fft.fftfreq(7)).real + fft.fftfreq(7),
+        ],
+        X,
+    ),
     "lengths from one on": (
         lambda x: [fft.irfft(fft.rfft(x[:n]), n) for n in (1, 2, 3, 8)],
         normal(8),
@@ -119,7 +127,17 @@ def functions(a, b):
     ]
 
 
+def changed(a):
+    a = a.clone()
+    a.real.mul_(2)
+    a[0] *= 1j
+    a.imag[1] = 0
+    a[torch.tensor([1, 1, 3]), 2:] = 2j
+    return a.index_add_(0, torch.tensor([0, 0]), a[:2].clone())
+
+
 def moves(a, b):
+    places = torch.tensor([[0, 3], [1, 2], [5, 6], [6, 0]])
     out = torch.zeros(4, 9, dtype=torch.cfloat)
     out[:, :7] = a
     out[1, 2:4] += b[0, :2]
@@ -133,6 +151,8 @@ def moves(a, b):
             torch.zeros_like(a) + b,
             a.unflatten(0, (2, 2)),
         ),
+        *(changed(a), a.gather(1, places), a.scatter(1, places, b[:, :2])),
+        *(a.scatter(1, places, 2j), a.scatter_add(1, places, b[:, :2])),
         *(torch.ones_like(a) * b, torch.full_like(a, 2 - 1j), a.clone(), a.tril()),
     ]
 
@@ -401,6 +421,31 @@ def test_a_model_holds_and_draws_complex_numbers():
     torch.manual_seed(3)
     net, _ = compiled(model)
     torch.testing.assert_close(net(Z), wanted)
+
+
+def test_a_model_changes_what_it_holds_and_computes_anew():
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("mean", torch.zeros(4, dtype=torch.cfloat))
+
+        def spectrum(self, x):
+            return fft.rfft(x).abs() * torch.rand(4)
+
+        def forward(self, x):
+            self.mean.mul_(0.5).add_(fft.rfft(x).mean(0).detach())
+            return checkpoint(self.spectrum, x, use_reentrant=False) + self.mean.real
+
+    results = []
+    for compile in (lambda model: model, lambda model: compiled(model)[0]):
+        model, x = Model(), X.clone().requires_grad_()
+        net = compile(model)
+        torch.manual_seed(1)
+        for _ in range(2):
+            y = net(x)
+            y.square().sum().backward()
+        results.append((y, x.grad, model.mean))
+    torch.testing.assert_close(*results, rtol=2e-5, atol=2e-5)
 
 
 def test_complex128_is_f64():

@@ -17,7 +17,7 @@ from numera.torch._pairs import Pair, Refused, pair
 
 aten = torch.ops.aten
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "TABLE"]
 
 Constant = Callable[[Any, torch.dtype], Tensor]
 """Makes a tensor that the graph holds, of NumPy's numbers."""
@@ -128,3 +128,23 @@ RULES: dict[Any, Callable[..., Any]] = {
     aten._fft_c2r: c2r,
 }
 """By operator. The first argument makes constants."""
+
+
+# ---- frequencies ------------------------------------------------------------
+
+
+def fftfreq(n: int, d: float = 1.0, **options: Any) -> Tensor:
+    options.pop("layout", None)
+    places = torch.arange(n, **options)
+    return torch.where(places < (n + 1) // 2, places, places - n) / (n * d)
+
+
+def rfftfreq(n: int, d: float = 1.0, **options: Any) -> Tensor:
+    options.pop("layout", None)
+    return torch.arange(n // 2 + 1, **options) / (n * d)
+
+
+TABLE: dict[Any, Any] = {
+    aten.fft_fftfreq.default: fftfreq,
+    aten.fft_rfftfreq.default: rfftfreq,
+}

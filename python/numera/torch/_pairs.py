@@ -198,6 +198,16 @@ def _pad(self: Any, padding: Any, value: Any = 0) -> Pair:
     )
 
 
+def _scatter(self: Any, dim: int, index: Tensor, value: Any) -> Pair:
+    parts, numbers = pair(self).both(), (value.real, value.imag)
+    return Pair(
+        *(
+            aten.scatter.value(each, dim, index, number)
+            for each, number in zip(parts, numbers)
+        )
+    )
+
+
 # ---- parts, and pairs of them -----------------------------------------------
 
 
@@ -289,6 +299,7 @@ RULES: dict[Any, Callable[..., Any]] = {
     aten._to_copy: _converted,
     aten.fill: _fill,
     aten.constant_pad_nd: _pad,
+    aten.scatter.value: _scatter,
     aten.where: where,
     aten.masked_fill: _masked_fill,
 }
