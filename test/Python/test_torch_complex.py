@@ -103,7 +103,12 @@ def arithmetic(a, b):
 
 
 def beside_real_ones(a, x):
-    return [a + x, x * a, x / a, a / x, x - a, x * 1j, x[:1] * a, a[0] + x]
+    places, out = torch.arange(7), a.clone()
+    out[0], out[1:3, 2] = places, x.detach()[0, 0]
+    return [
+        *(out, a * places, a + (x > 0), torch.cat([a, places[None]]), a == places),
+        *(a + x, x * a, x / a, a / x, x - a, x * 1j, x[:1] * a, a[0] + x),
+    ]
 
 
 def parts(a, x, y):
@@ -375,6 +380,21 @@ def test_operators_train_in_formats(format):
     assert found == pytest.approx(losses, rel=1e-2)
     numbers = torch.view_as_real(model.spectral.weight.grad).numpy()
     np.testing.assert_array_equal(numera.quantize(numbers, format), numbers)
+
+
+def test_rules_and_passes_are_those_of_operators():
+    x = normal(2, 5, 6, 3)
+    make = MODELS["GFNet"][0]
+    backend = numera.torch.backend("posit16", gradients="f32")
+    torch.compile(make(), backend=backend)(x).square().sum().backward()
+    forward, rest = (each.policy.get("rules", []) for each in backend.programs)
+    assert not forward and [rule["format"] for rule in rest] == ["f32"]
+    policy = {"op:fft_*2c": "bf16", "op:mul": "posit8"}
+    backend = numera.torch.backend("f32", policy=policy)
+    torch.compile(make(), backend=backend)(x)
+    (program,) = backend.programs
+    formats = {rule["format"] for rule in program.policy["rules"]}
+    assert formats | {program.policy["format"]} == {"f32", "bf16", "posit8"}
 
 
 def test_spectrograms():

@@ -82,6 +82,16 @@ HALVES = frozenset(
 """Operators, or overloads, that are the same of both parts."""
 
 
+_OF_VALUES = frozenset(
+    getattr(aten, name)
+    for name in (
+        *("cat", "stack", "copy", "slice_scatter", "select_scatter"),
+        "diagonal_scatter",
+    )
+)
+"""Those whose tensors are all taken for elements, whole numbers too."""
+
+
 def _map(function: Callable[[Any], Any], value: Any) -> Any:
     if isinstance(value, (list, tuple)) and not isinstance(value, Pair):
         return [_map(function, each) for each in value]
@@ -110,6 +120,10 @@ def _imaginary(value: Any) -> Any:
     return value.both()[1] if isinstance(value, Pair) else _real(value)
 
 
+def _imaginary_value(value: Any) -> Any:
+    return torch.zeros_like(value) if isinstance(value, Tensor) else _imaginary(value)
+
+
 def _zip(real: Any, imaginary: Any) -> Any:
     if isinstance(real, (list, tuple)):
         return [Pair(*each) for each in zip(real, imaginary)]
@@ -123,6 +137,7 @@ def in_memory(self: Pair) -> Pair:
 
 def halves(operator: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """The operator on real, and on imaginary parts."""
+    are_values = operator.overloadpacket in _OF_VALUES
     if operator in (aten.view.default, aten._unsafe_view.default):
         operator = torch.reshape  # a part may lie in memory as the whole does not
     found: list[Pair] = []
@@ -135,7 +150,7 @@ def halves(operator: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     real = of(_real)
     if all(each.imaginary is None for each in found):
         return _map(lambda each: Pair(each, None), real)
-    return _zip(real, of(_imaginary))
+    return _zip(real, of(_imaginary_value if are_values else _imaginary))
 
 
 # ---- made of numbers --------------------------------------------------------

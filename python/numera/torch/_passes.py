@@ -31,6 +31,7 @@ TRAINING, BACKWARD, INFERENCE, SUMS = 1, 2, 3, 4
 _MOVES = (
     *("permute", "view", "_unsafe_view", "t", "transpose", "reshape", "squeeze"),
     *("unsqueeze", "expand", "slice", "clone", "convert_element_type"),
+    *("view_as_real", "view_as_complex", "_conj"),
 )
 """Operators that compute nothing."""
 
