@@ -35,15 +35,20 @@ def turns(size: int, divisor: float) -> tuple[Any, Any]:
 
 
 def _columns(
-    size: int, count: int, divisor: float, module: Any, array: Callable[[Any], Any]
+    size: int,
+    rows: int,
+    count: int,
+    divisor: float,
+    module: Any,
+    array: Callable[[Any], Any],
 ) -> tuple[Any, Any, Any]:
-    """What makes arrays, and cosines and sines of `count` results."""
+    """What makes arrays, and cosines and sines of `count` results of `rows` numbers."""
     cosines, sines = turns(size, divisor)
     if size > _WRITTEN:
         cosines, sines = array(cosines), array(sines)
     else:
         module = np
-    places = module.outer(module.arange(size), module.arange(count)) % size
+    places = module.outer(module.arange(rows), module.arange(count)) % size
     return module, cosines[places], sines[places]
 
 
@@ -56,14 +61,17 @@ def matrix(
     is_real: bool,
     module: Any,
     array: Callable[[Any], Any],
+    rows: int | None = None,
 ) -> Any:
     """Of a transform of `size` numbers, of which the first `count` results are wanted.
 
+    rows     how many of the numbers are not zero, from the first one on; None: all.
     is_real  what it is of has no imaginary parts.
     module   `jax.numpy` or `torch`, which makes a matrix that is no constant.
     array    makes an array of it from one of NumPy.
     """
-    module, cosines, sines = _columns(size, count, divisor, module, array)
+    rows = size if rows is None else rows
+    module, cosines, sines = _columns(size, rows, count, divisor, module, array)
     sines = sines if inverse else -sines
     upper = module.concatenate([cosines, sines], 1)
     if is_real:
@@ -78,13 +86,14 @@ def real_matrix(
     is_real: bool,
     module: Any,
     array: Callable[[Any], Any],
+    rows: int | None = None,
 ) -> Any:
     """Of an inverse of `size` results without imaginary parts, from the first half of
     what is transformed: the other half is its mirror image."""
-    half = size // 2 + 1
-    made, cosines, sines = _columns(size, size, divisor, module, array)
-    twice = np.where((np.arange(half) == 0) | (2 * np.arange(half) == size), 1.0, 2.0)
-    weights = twice.reshape(half, 1)
-    weights = weights if made is np else array(weights)
-    cosines, sines = (each[:half] * weights for each in (cosines, sines))
+    rows = size // 2 + 1 if rows is None else rows
+    made, cosines, sines = _columns(size, rows, size, divisor, module, array)
+    places = np.arange(rows)
+    twice = np.where((places == 0) | (2 * places == size), 1.0, 2.0).reshape(rows, 1)
+    weights = twice if made is np else array(twice)
+    cosines, sines = cosines * weights, sines * weights
     return cosines if is_real else made.concatenate([cosines, -sines], 0)

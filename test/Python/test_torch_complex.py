@@ -91,6 +91,43 @@ def test_transforms_are_those_of_eager_mode(name):
     agree(*TRANSFORMS[name])
 
 
+PARTS = {
+    "few results": lambda x: fft.rfft(x)[:, 1:3],
+    "few of two dimensions": lambda x: fft.fft2(x)[:3, -2:],
+    "few in two places": lambda x: [fft.fft(x)[:, :2], fft.fft(x)[:1, 3:5]],
+    "zeros behind": lambda x: fft.irfft(nn.functional.pad(fft.rfft(x)[:, :2], (0, 3))),
+    "zeros that are assigned to": lambda x: assigned(x, slice(0, 2)),
+    "zeros before": lambda x: assigned(x, slice(2, 4)),
+    "zeros between": lambda x: assigned(x, slice(0, 4, 2)),
+    "zeros alone": lambda x: assigned(x, slice(0, 0)),
+}
+
+
+def assigned(x, places):
+    out = torch.zeros(4, 5, dtype=torch.cfloat)
+    out[:, places] = fft.rfft(x)[:, places]
+    out[2:, :1] += 2
+    return [fft.irfft(out, 9), fft.irfft(out, 8), fft.ifft2(out), fft.fft(out, dim=0)]
+
+
+def test_few_frequencies_of_many_are_small_products():
+    def layer(x):
+        out = torch.zeros(2, 101, dtype=torch.cfloat)
+        out[:, :3] = fft.rfft(x)[:, :3] * 2j
+        return fft.irfft(out, n=200)
+
+    net, backend = compiled(layer)
+    net(normal(2, 200).requires_grad_()).sum().backward()
+    for program in backend.programs:
+        sizes = re.findall(r"tensor<(\d+)x(\d+)xf32>", program.mlir())
+        assert max(min(int(each) for each in size) for size in sizes) <= 6
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_what_is_zero_or_not_read_is_not_computed_with(name):
+    agree(PARTS[name], normal(4, 8))
+
+
 # ---- complex numbers --------------------------------------------------------
 
 

@@ -29,6 +29,7 @@ from torch.fx.experimental.proxy_tensor import (
 )
 
 from numera.torch import _complex_functions, _decompositions, _fourier
+from numera.torch._extents import Extents
 from numera.torch._pairs import (
     HALVES,
     MADE,
@@ -106,6 +107,7 @@ class _Split:
         """The names of tensors that the graph holds, by their elements."""
         self.given: dict[fx.Node, fx.Node] = {}
         """Of complex arguments, the nodes that are real."""
+        self.extents = Extents()
         self.found: dict[fx.Node, None] = {}
         """Nodes with complex numbers, and those that take a part of one."""
         self.results: dict[fx.Node, Tensor] = {}
@@ -206,7 +208,8 @@ class _Split:
                     self.results[node] = self._both_parts(node)
             return list(self.results.values())
 
-        fakes = [node.meta["val"] for node in inputs]
+        with self.mode, torch.no_grad():
+            fakes = [node.meta["val"].resolve_neg() for node in inputs]
         with (
             self.mode,
             torch.no_grad(),
@@ -260,7 +263,7 @@ class _Split:
         if rule is not None:
             found = rule(*args, **kwargs)
         elif packet in _fourier.RULES:
-            found = _fourier.RULES[packet](self._constant, *args, **kwargs)
+            found = _fourier.RULES[packet](self._site(node), *args, **kwargs)
         elif packet in MADE:
             found = made(packet, args, kwargs, value)
         elif target in HALVES or packet in HALVES:
@@ -285,6 +288,12 @@ class _Split:
         if not isinstance(value, Pair):
             raise GraphError(node, _NO_COUNTERPART)
         return torch.stack(value.both(), -1)
+
+    def _site(self, node: fx.Node) -> _fourier.Site:
+        source: Any = node.args[0]
+        reach = functools.partial(self.extents.reach, source)
+        wanted = functools.partial(self.extents.wanted, node)
+        return _fourier.Site(self._constant, reach, wanted)
 
     def _constant(self, numbers: Any, dtype: torch.dtype) -> Tensor:
         """A tensor that the graph holds."""
