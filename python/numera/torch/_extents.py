@@ -35,7 +35,8 @@ def _slice(node: fx.Node, sliced: Any, behind: int) -> tuple[int, int, int, int]
     """Of a slice whose axis is an argument behind so many: the axis, the first place,
     the one behind the last, and the step."""
     given: tuple[Any, ...] = node.args[behind:]
-    axis, start, end, step = (*given, *(0, None, None, 1)[len(given) :])
+    rest: tuple[Any, ...] = (0, None, None, 1)[len(given) :]
+    axis, start, end, step = given + rest
     axis %= len(_shape(sliced))
     first, last, _ = slice(start, end).indices(_shape(sliced)[axis])
     return axis, first, max(first, last), step
