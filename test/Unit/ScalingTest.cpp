@@ -214,6 +214,18 @@ TEST(Scaling, ElementsWithTheRangeOfF32) {
               (std::vector<float>{1, -0.5f, 0x1p-120f, 0}))
         << text;
   }
+  // Elements by their largest, of which the product with a scale is none of
+  // f32's if it is as large as both.
+  for (const char *text : {"scaled<float<8,7>>", "scaled<float<8,23>>",
+                           "scaled<float<8,10>>", "scaled<lns<7,4>>"}) {
+    ScaledFormat format = formatOf(registry, text);
+    EXPECT_EQ(format.fullScale(), 1) << text;
+    ScaleGrid grid(format.scaling, {4}, -1);
+    ScaledTensor tensor = quantize(format, grid, {0x1p100f, -0x1p99f, 0, 1});
+    std::vector<float> values = dequantize(format, grid, tensor);
+    values.pop_back(); // lns has no 2^-100 of it
+    EXPECT_EQ(values, (std::vector<float>{0x1p100f, -0x1p99f, 0})) << text;
+  }
   ScaledFormat half = formatOf(registry, "scaled<float<5,10>,rule=absmax>");
   EXPECT_EQ(scaleOf(half, 1), 1 / 65504.0f);
 }

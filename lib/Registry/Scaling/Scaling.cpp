@@ -66,8 +66,11 @@ double numera::fullScale(const Format &element) {
 }
 
 double ScaledFormat::fullScale() const {
-  return scaling.fullScale != 0 ? scaling.fullScale
-                                : numera::fullScale(element);
+  if (scaling.fullScale != 0)
+    return scaling.fullScale;
+  double full = numera::fullScale(element);
+  // The product of an element and its scale would be beyond f32.
+  return scaling.rule == ScaleRule::Range && full >= 0x1p64 ? 1 : full;
 }
 
 Format numera::powersOfTwo() {
@@ -142,7 +145,8 @@ std::string numera::checkScaledFormat(const ScaledFormat &format) {
   if (!scaling.scale.getFamily().embedsInF32(scaling.scale))
     return "scales in '" + scaling.scale.spelling() +
            "' are not all numbers of f32; expected a narrower format";
-  if (!std::isfinite(float(format.fullScale())))
+  if (scaling.fullScale == 0 &&
+      !std::isfinite(float(fullScale(format.element))))
     return "'" + format.element.spelling() +
            "' has numbers beyond f32, which scaled values are read as; "
            "expected a narrower element";
