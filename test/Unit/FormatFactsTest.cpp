@@ -30,6 +30,7 @@ TEST(FormatFacts, CountWhatIsThere) {
                            "fixed<4,4>",
                            "fixed<3,4,unsigned>",
                            "fixed<8,8,wrap>",
+                           "fixed<1,0,wrap>",
                            "takum<8>",
                            "takum<12>",
                            "takum<16>",

@@ -34,7 +34,7 @@ std::optional<Unpacked> numera::nextAbove(const Format &format,
   Unpacked next =
       family.decode(format, family.encode(format, above, Rounding::Up));
   bool isAbove =
-      next.isFinite() &&
+      next.isFinite() && !next.negative &&
       (next.exponent > value.exponent ||
        (next.exponent == value.exponent && next.wide() > value.wide()));
   if (!isAbove)
