@@ -166,6 +166,22 @@ static std::vector<float> asConstants(const RoundTrip &trip,
   return dequantize(format, grid, quantize(format, grid, values));
 }
 
+/// True if numbers that are values already keep their scales: these are the
+/// powers of two of their largest, and no element is beyond the binade of full
+/// scale, as those of posits and the least of integers are.
+static bool keepsValues(const ScaledFormat &format) {
+  const FormatFamily &family = format.element.getFamily();
+  int32_t emax = std::ilogb(float(format.fullScale()));
+  return format.scaling.rule == ScaleRule::Floor &&
+         all_of(ArrayRef{family.lowest(format.element),
+                         family.largest(format.element)},
+                [&](uint64_t code) {
+                  Unpacked value = family.decode(format.element, code);
+                  return !value.isFinite() || value.isZero() ||
+                         value.exponent <= emax;
+                });
+}
+
 Expected<ScaledReport> numera::checkScaled(const Registry &registry,
                                            const ScaledFormat &format,
                                            uint64_t draws, uint64_t seed) {
@@ -183,9 +199,7 @@ Expected<ScaledReport> numera::checkScaled(const Registry &registry,
   report.laws.push_back({.law = "values = those of constants"});
   if (isDefined)
     report.laws.push_back({.law = "values = those of the clauses"});
-  // Where a scale is the power of two of its largest element, numbers that
-  // are values already keep it.
-  bool keeps = format.scaling.rule == ScaleRule::Floor;
+  bool keeps = keepsValues(format);
   if (keeps)
     report.laws.push_back({.law = "values of values = values"});
   RoundTrip trip(registry, format);
