@@ -97,6 +97,29 @@ func.func @nothing_is_told_of_a_library(
   return %0 : tensor<2x4x!lib>
 }
 
+!q = !numera.quire<posit<16, 2>>
+!p = !numera.num<posit<16, 2>>
+
+// A term of an exact sum is counted, and not asked for flags.
+// CHECK-LABEL: @terms_of_exact_sums
+// CHECK-SAME: numera.counts = [{format = "posit16", known = 15 : i32, name = "", operation = "quire_mac"}]
+// CHECK: %[[ALL:.*]] = arith.index_cast %c24 : index to i64
+// CHECK: tensor.from_elements %[[ALL]], %[[NONE:.*]], %[[NONE]], %[[NONE]], %[[NONE]] : tensor<5xi64>
+// CHECK-NOT: numera.status_flags
+// CHECK: return
+func.func @terms_of_exact_sums(
+    %a: tensor<2x3x!p>, %b: tensor<3x4x!p>, %c: tensor<2x4x!q>) -> tensor<2x4x!q> {
+  %0 = linalg.generic {indexing_maps = [#left, #right, #result],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<2x3x!p>, tensor<3x4x!p>)
+      outs(%c : tensor<2x4x!q>) {
+  ^bb0(%x: !p, %y: !p, %acc: !q):
+    %1 = numera.quire_mac %x, %y, %acc : !p, !q
+    linalg.yield %1 : !q
+  } -> tensor<2x4x!q>
+  return %0 : tensor<2x4x!q>
+}
+
 // One for tensors of all shapes: their rows are parallel.
 // CHECK: func.func private @numera.sum_flags(%[[FLAGS:.*]]: tensor<?x?xi8>) -> (i64, i64, i64, i64)
 // CHECK: %[[PARTS:.*]]:4 = linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]} ins(%[[FLAGS]] : tensor<?x?xi8>)

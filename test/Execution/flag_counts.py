@@ -95,6 +95,7 @@ def expected(form, accumulate, arrays):
             total = Fraction(0)
             for k in range(STEPS):
                 if accumulate == "quire":
+                    run.counts.setdefault("term", Counter())["count"] += 1
                     total += x[i][k] * w[k][j]
                 else:
                     accumulator = form if accumulate == "same" else FLOAT32

@@ -47,6 +47,27 @@ def test_a_product_costs_by_its_operands_and_its_sum_by_the_accumulator():
     assert total({"default": "mxfp4"}, blocks) == ROWS * 50 * 3
 
 
+def test_terms_of_exact_sums_cost_products_and_additions():
+    sums = {"add": 7, "*": 100}
+    table = {**TABLE, "quire": sums}
+    exact = {"default": "f16", "accumulate": "quire"}
+    rounded = total(exact, {"f16": {"mul": 0, "*": 0}, "quire": {"add": 0}, "f32": {"*": 0}})
+    assert rounded == 0
+    price = table["f16"]["mul"] + 7
+    found = numera.cost(numera.compile(MODEL, policy=exact), X, table=table)
+    terms = [row for row in found.rows if row["operation"] == "quire_mac"]
+    assert [row["count"] for row in terms] == [ROWS * 30, ROWS * 20]
+    assert sum(row["cost"] for row in terms) == ROWS * 50 * price
+    # Fixed point, whose sums are exact by default, in integers of 32 bits.
+    integers = numera.compile(MODEL, format="fixed<7,0>")
+    each = HOROWITZ_2014["fixed<7,0>"]["mul"]["energy"] + 0.1
+    found = numera.cost(integers, X, table="horowitz2014")
+    products = [row["cost"] for row in found.rows if row["operation"] == "quire_mac"]
+    assert sum(products) == pytest.approx(ROWS * 50 * each)
+    with pytest.raises(numera.Error, match="no 'quire_mac' of format 'bf16', nor a 'mul'"):
+        total({"default": "bf16", "accumulate": "quire"}, {"bf16": {"mul": 1}})
+
+
 def test_a_table_may_know_products_with_sums_and_casts():
     table = {"f16": {"mac": 5, "cast": 0.5}}
     program = numera.compile(MODEL, format="f16", accumulate="f32")

@@ -109,6 +109,33 @@ class Table:
         every = (self._mac(each, accumulator) for each in operands)
         return max(every, key=lambda price: price.cost)
 
+    def term(self, operation: str, operands: Iterable[str]) -> Price:
+        """A term of an exact sum: ``quire_mac`` or ``quire_add`` of the operands'
+        format, else a ``mul`` of that and an ``add`` of ``quire``."""
+        every = (self._term(operation, each) for each in operands)
+        return max(every, key=lambda price: price.cost)
+
+    def _term(self, operation: str, operand: str) -> Price:
+        found = self._prices.get(_canonical(operand), {})
+        added = self._prices.get("quire", {}).get("add")
+        if operation in found:
+            return found[operation]
+        if added is not None and operation != "quire_mac":
+            return added
+        if added is not None and "mul" in found:
+            return found["mul"].beside(added)
+        if "*" in found:
+            return found["*"]
+        raise Error(
+            f"{self.name} has no '{operation}' of format '{operand}', nor a 'mul' of it "
+            f"and an 'add' of 'quire'"
+        )
+
+    def rounding(self, name: str) -> Price:
+        """An exact sum is rounded for what the table says, or for nothing."""
+        found = self._prices.get(_canonical(name), {})
+        return found.get("quire_round", found.get("*", Price(0.0, 0.0, True)))
+
     def _mac(self, operand: str, accumulator: str) -> Price:
         found = self._prices.get(_canonical(operand), {})
         if "mac" in found:
@@ -164,7 +191,8 @@ def cost(
                 A cost may be a mapping: ``energy`` in pJ, ``area`` in µm².
 
     A multiplication with its addition in a contraction is ``mac``, or else a ``mul``
-    of what is multiplied and an ``add`` of what sums are kept in. A cast costs
+    of what is multiplied and an ``add`` of what sums are kept in. In an exact sum it
+    is ``quire_mac``, or else a ``mul`` and an ``add`` of ``quire``. A cast costs
     nothing unless the table has ``cast`` of the format that it goes to. Operations
     that round nothing (moves, comparisons, maxima) are not counted, nor is memory.
     Another operation that the table does not have is an error.
@@ -193,7 +221,7 @@ def cost(
     unnamed -= {row["name"] for row in counted}
     for row in counted:
         name, operation, kept = row["name"], row["operation"], row["format"]
-        if operation == "mac" and not name and unnamed:
+        if operation in ("mac", "quire_mac") and not name and unnamed:
             raise Error(
                 "contractions without names cannot be told apart where rules are for "
                 'some of them; name them, loc("conv1")'
@@ -203,8 +231,14 @@ def cost(
             read = operands.get(name, default)
             one = prices.mac(read, kept)
             kind += tuple(sorted(read))
+        elif operation in ("quire_mac", "quire_add", "quire_sub"):
+            read = operands.get(name, default) if operation == "quire_mac" else (kept,)
+            one = prices.term(operation, read)
+            kind += tuple(sorted(read))
         elif operation == "cast":
             one = prices.cast(kept)
+        elif operation == "quire_round":
+            one = prices.rounding(kept)
         else:
             one = prices.one(operation, kept)
         kinds[kind] = one

@@ -23,6 +23,8 @@ HOROWITZ_2014: Prices = {
         "add": {"energy": 0.1, "area": 137},
         "mul": {"energy": 3.1, "area": 3495},
     },
+    # Exact sums of products of integers of 8 bits.
+    "quire": {"add": {"energy": 0.1, "area": 137}},
     "f16": {
         "add": {"energy": 0.4, "area": 1360},
         "mul": {"energy": 1.1, "area": 1640},
@@ -43,6 +45,7 @@ synthesised for TSMC's 45 nm, and additions of 16 bits.
 JOUPPI_2021: Prices = {
     "fixed<7,0>": {"add": {"energy": 0.007}, "mul": {"energy": 0.07}},
     "fixed<31,0>": {"add": {"energy": 0.03}, "mul": {"energy": 1.48}},
+    "quire": {"add": {"energy": 0.03}},
     "bf16": {"add": {"energy": 0.11}, "mul": {"energy": 0.21}},
     "f16": {"add": {"energy": 0.16}, "mul": {"energy": 0.34}},
     "f32": {"add": {"energy": 0.38}, "mul": {"energy": 1.31}},

@@ -272,7 +272,7 @@ LogicalResult FlagCounter::countBody(linalg::LinalgOp op) {
       operations.push_back(&each);
     for (Region &region : each.getRegions())
       region.walk([&](Operation *nested) {
-        if (analyzeFlags(nested, target))
+        if (mayRaiseFlags(nested, target))
           inside = nested;
       });
   }
@@ -294,14 +294,15 @@ LogicalResult FlagCounter::countBody(linalg::LinalgOp op) {
       if (analyzeFlags(&each, target))
         operations.push_back(&each);
   }
+  auto raises = [&](Operation *op) { return mayRaiseFlags(op, target); };
   SmallVector<Operation *> told;
   for (auto [i, each] : llvm::enumerate(operations))
-    if (isChosen(i) && analyzeFlags(each, target)->known != 0)
+    if (isChosen(i) && raises(each) && analyzeFlags(each, target)->known)
       told.push_back(each);
   unsigned own = generic.getNumResults();
   bool reduces = generic.getNumReductionLoops() != 0;
   std::optional<SmallVector<Value>> known;
-  if (told.size() == 1 && operations.size() == 1)
+  if (told.size() == 1 && llvm::count_if(operations, raises) == 1)
     known = countByRange(generic, told.front());
   if (!known && !told.empty())
     generic = withCounts(generic, told);
@@ -314,11 +315,10 @@ LogicalResult FlagCounter::countBody(linalg::LinalgOp op) {
   Value executed = product(loc, extents);
   ResultRange results = generic.getResults().drop_front(own);
   for (Operation *each : operations) {
-    FlagAnalysis analysis = *analyzeFlags(each, target);
     SmallVector<Value> sums;
-    if (known) {
+    if (known && raises(each)) {
       sums = *known;
-    } else if (llvm::is_contained(told, each)) {
+    } else if (!known && llvm::is_contained(told, each)) {
       size_t count = reduces ? FlagCounts::kinds : 1;
       sums = sumFlags(rewriter, loc,
                       SmallVector<Value>(results.take_front(count)));
@@ -326,7 +326,7 @@ LogicalResult FlagCounter::countBody(linalg::LinalgOp op) {
     } else {
       sums.assign(FlagCounts::kinds, constant(loc, 0));
     }
-    CounterRow &row = add(each, analysis, executed);
+    CounterRow &row = add(each, *analyzeFlags(each, target), executed);
     if (row.description.name.empty())
       row.description.name = nodeNameOf(loc);
     llvm::append_range(row.numbers, sums);
@@ -375,7 +375,7 @@ LogicalResult FlagCounter::count(Operation *op) {
     auto call = dyn_cast<func::CallOp>(nested);
     auto callee =
         call ? module.lookupSymbol<func::FuncOp>(call.getCallee()) : nullptr;
-    if (analyzeFlags(nested, target) ||
+    if (mayRaiseFlags(nested, target) ||
         (callee && !flagCountsOf(callee).empty()))
       inside = nested;
   });
@@ -388,7 +388,7 @@ LogicalResult FlagCounter::countFunction(func::FuncOp function) {
   if (!function.getBody().hasOneBlock()) {
     Operation *first = nullptr;
     function.walk([&](Operation *op) {
-      if (!first && analyzeFlags(op, target))
+      if (!first && mayRaiseFlags(op, target))
         first = op;
     });
     return first ? refuse(first, "between branches") : success();

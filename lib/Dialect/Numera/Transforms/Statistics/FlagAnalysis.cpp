@@ -98,6 +98,9 @@ std::optional<FlagAnalysis> analyzeFlags(Operation *op, Target target) {
         widerThan(registry, format);
     return FlagAnalysis{isKnown ? all : flag::none, format};
   }
+  if (isa<QuireMacOp, QuireAddOp, QuireSubOp>(op))
+    return FlagAnalysis{all, cast<QuireOpInterface>(op).getQuireFormat(),
+                        /*isTerm=*/true};
   auto interface = dyn_cast<FormatOpInterface>(op);
   if (!interface || isExact(interface) || op->hasAttr(uncountedAttribute))
     return std::nullopt;
@@ -114,6 +117,11 @@ std::optional<FlagAnalysis> analyzeFlags(Operation *op, Target target) {
            }))
     analysis.known = flag::invalid;
   return analysis;
+}
+
+bool mayRaiseFlags(Operation *op, Target target) {
+  auto analysis = analyzeFlags(op, target);
+  return analysis && !analysis->isTerm;
 }
 
 /// The type of `element` in the shape of `value`.
@@ -219,7 +227,7 @@ static Value createOfQuire(OpBuilder &builder, QuireRoundOp round) {
 
 Value createStatusFlags(OpBuilder &builder, Operation *op,
                         const FlagAnalysis &analysis) {
-  if (analysis.known == flag::none)
+  if (analysis.known == flag::none || analysis.isTerm)
     return {};
   if (auto round = dyn_cast<QuireRoundOp>(op))
     return createOfQuire(builder, round);

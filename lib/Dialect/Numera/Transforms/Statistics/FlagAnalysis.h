@@ -17,10 +17,16 @@ struct FlagAnalysis {
   /// most.
   uint8_t known = 0;
   Format format; ///< of the result; null for an integer
+  /// A term of an exact sum: it is counted, and never has flags.
+  bool isTerm = false;
 };
 
-/// Null for an operation that has no flags whatever its operands are.
+/// Null for an operation that has no flags whatever its operands are, but for
+/// terms of exact sums.
 std::optional<FlagAnalysis> analyzeFlags(mlir::Operation *op, Target target);
+
+/// True for an operation that has flags for some operands.
+bool mayRaiseFlags(mlir::Operation *op, Target target);
 
 /// The status flags of `op`, i8 in the shape of its result, at the builder's
 /// place behind it; null where none can be told.
