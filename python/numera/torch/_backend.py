@@ -106,7 +106,6 @@ class Backend:
         ended: Any = getattr(graph, "compile_subgraph_reason", None)
         self._is_broken |= getattr(ended, "graph_break", False)
         with_sparse_gradients(graph)
-        without_checks(graph)
         saved: set[str] = set()
         gradients = Gradients(names_of(graph), set())
         pending = entry = None
@@ -125,7 +124,7 @@ class Backend:
         keeping = contextlib.nullcontext()
         if pending:
             keeping = pending.kept(TRAINING, BACKWARD, INFERENCE)
-        with dropout_between_layers(), margins_of_labels(), keeping:
+        with dropout_between_layers(), margins_of_labels(), without_checks(), keeping:
             return compiler(graph, inputs)
 
     def _restored(

@@ -16,6 +16,7 @@ import torch
 from torch._decomp import core_aten_decompositions, get_decompositions
 
 from numera.torch import (
+    _eigen,
     _elementwise,
     _embeddings,
     _experts,
@@ -28,10 +29,12 @@ from numera.torch import (
     _moves,
     _norms,
     _ordered,
+    _orthogonal,
     _pools,
     _recurrent,
     _signs,
     _sorts,
+    _systems,
     _windows,
 )
 
@@ -72,6 +75,7 @@ _MORE = (
 """Operators outside the core that torch-mlir has no lowering for."""
 
 _OURS = (
+    _eigen,
     _elementwise,
     _embeddings,
     _experts,
@@ -84,10 +88,12 @@ _OURS = (
     _moves,
     _norms,
     _ordered,
+    _orthogonal,
     _pools,
     _recurrent,
     _signs,
     _sorts,
+    _systems,
     _windows,
 )
 

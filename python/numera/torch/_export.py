@@ -16,6 +16,7 @@ from numera._errors import Error
 from numera.torch._arguments import backend
 from numera.torch._backend import Backend
 from numera.torch._decompositions import table
+from numera.torch._factors import without_checks
 from numera.torch._passes import INFERENCE
 from numera.torch._refusals import place_in
 
@@ -32,7 +33,8 @@ class Exported:
     """
 
     def __init__(self, program: ExportedProgram, compiler: Backend) -> None:
-        self._program = program.run_decompositions(table())
+        with without_checks():
+            self._program = program.run_decompositions(table())
         self._backend = compiler
         signature = self._program.graph_signature
         self._held: list[torch.Tensor | None] = []

@@ -5,21 +5,40 @@ does not raise: where there is no factor, results are not finite."""
 
 from __future__ import annotations
 
-import operator
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch import Tensor, fx
+from torch import Tensor
+from torch._higher_order_ops import effects
 
 aten = torch.ops.aten
 
-__all__ = ["TABLE", "without_checks"]
+__all__ = [
+    "TABLE",
+    "cholesky",
+    "eliminated",
+    "factored",
+    "is_small",
+    "lu_solve",
+    "solve_triangular",
+    "swapped",
+    "unit",
+    "without_checks",
+]
 
 _MOST = 32
 
 
-def _is_small(matrix: Tensor) -> bool:
-    return matrix.is_floating_point() and 0 < matrix.shape[-1] <= _MOST
+def is_small(matrix: Tensor) -> bool:
+    sizes = matrix.shape[-2:]
+    return matrix.is_floating_point() and 0 < min(sizes) and max(sizes) <= _MOST
+
+
+def unit(count: int, kind: torch.dtype) -> Tensor:
+    number = torch.arange(count)
+    return (number.unsqueeze(1) == number).to(kind)
 
 
 def solve_triangular(
@@ -30,7 +49,7 @@ def solve_triangular(
     left: bool = True,
     unitriangular: bool = False,
 ) -> Tensor:
-    if not _is_small(self) or not B.numel():
+    if not is_small(self) or not B.numel():
         return NotImplemented
     if not left:
         turned = solve_triangular(
@@ -54,12 +73,10 @@ def solve_triangular(
     return torch.cat([rows[each] for each in range(count)], -2)
 
 
-def cholesky(
-    self: Tensor, *, upper: bool = False, check_errors: bool = False
-) -> Any:
+def cholesky(self: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
     """Column by column. Where a pivot is not positive, its number is told, and the
     rest has NaN; an error is not raised."""
-    if not _is_small(self) or check_errors:
+    if not is_small(self) or check_errors:
         return NotImplemented
     matrix = self.mT if upper else self
     count = matrix.shape[-1]
@@ -92,13 +109,22 @@ def _swap(rows: Tensor, at: int, place: Tensor) -> Tensor:
     return torch.where(here, other, torch.where(there, own, rows))
 
 
-def _eliminated(self: Tensor, more: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def swapped(rows: Tensor, pivots: Tensor, back: bool = False) -> Tensor:
+    """Rows exchanged as places of pivots, from 1, say; `back`: in reverse order."""
+    places = pivots.long().unsqueeze(-1) - 1
+    order = range(pivots.shape[-1])
+    for at in reversed(order) if back else order:
+        rows = _swap(rows, at, places.narrow(-2, at, 1))
+    return rows
+
+
+def eliminated(self: Tensor, more: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The factors of a matrix in one, the places of pivots from 1, `more` with the
     same done to it as to the upper factor, and the first pivot that is zero."""
-    count = self.shape[-1]
+    count, width = self.shape[-2:]
     matrix, places = self, []
     info = torch.zeros(self.shape[:-2], dtype=torch.int32)
-    for at in range(count):
+    for at in range(min(count, width)):
         below = matrix.narrow(-1, at, 1).narrow(-2, at, count - at)
         place = below.abs().argmax(-2, keepdim=True) + at
         places.append(place)
@@ -112,38 +138,38 @@ def _eliminated(self: Tensor, more: Tensor) -> tuple[Tensor, Tensor, Tensor, Ten
         rest = count - at - 1
         factor = matrix.narrow(-1, at, 1).narrow(-2, at + 1, rest)
         factor = torch.where(pivot == 0, factor, factor / pivot)
-        right = matrix.narrow(-1, at + 1, rest)
-        lower = right.narrow(-2, at + 1, rest) - factor * right.narrow(-2, at, 1)
+        parts = [matrix.narrow(-2, at + 1, rest).narrow(-1, 0, at), factor]
+        if at + 1 < width:
+            right = matrix.narrow(-1, at + 1, width - at - 1)
+            product = factor * right.narrow(-2, at, 1)
+            parts.append(right.narrow(-2, at + 1, rest) - product)
         done = matrix.narrow(-2, 0, at + 1)
-        left = matrix.narrow(-2, at + 1, rest).narrow(-1, 0, at)
-        matrix = torch.cat([done, torch.cat([left, factor, lower], -1)], -2)
+        matrix = torch.cat([done, torch.cat(parts, -1)], -2)
         step = more.narrow(-2, at + 1, rest) - factor * more.narrow(-2, at, 1)
         more = torch.cat([more.narrow(-2, 0, at + 1), step], -2)
     pivots = torch.cat(places, -2).squeeze(-1) + 1
     return matrix, pivots.to(torch.int32), more, info.to(torch.int32)
 
 
-def _factored(A: Tensor, turned: bool) -> tuple[Tensor, Tensor, Tensor]:
+def factored(A: Tensor, turned: bool) -> tuple[Tensor, Tensor, Tensor]:
     """As PyTorch's derivatives expect it, `turned` where a matrix is contiguous."""
     matrix = A.mT if turned else A
-    factors, pivots, _, info = _eliminated(matrix, matrix.narrow(-1, 0, 1))
+    factors, pivots, _, info = eliminated(matrix, matrix.narrow(-1, 0, 1))
     return factors, pivots, info
 
 
 def inverse(self: Tensor, *, check_errors: bool = False) -> Any:
-    if not _is_small(self) or check_errors:
+    if not is_small(self) or check_errors:
         return NotImplemented
-    count = self.shape[-1]
-    number = torch.arange(count)
-    unit = (number.unsqueeze(1) == number).to(self.dtype).expand(self.shape)
-    factors, _, right, info = _eliminated(self, unit)
+    ones = unit(self.shape[-1], self.dtype).expand(self.shape)
+    factors, _, right, info = eliminated(self, ones)
     return solve_triangular(factors, right, upper=True), info
 
 
 def lu_solve(
     LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False
 ) -> Tensor:
-    if not _is_small(LU) or not B.numel():
+    if not is_small(LU) or not B.numel():
         return NotImplemented
     if not left:
         turned = lu_solve(LU, pivots, B.mT, adjoint=not adjoint)
@@ -151,26 +177,14 @@ def lu_solve(
     count = LU.shape[-1]
     batch = torch.broadcast_shapes(LU.shape[:-2], B.shape[:-2])
     factors, right = LU.expand(*batch, count, count), B.expand(*batch, *B.shape[-2:])
-    places = pivots.long().unsqueeze(-1) - 1
-
-    def swapped(rows: Tensor, order: Any) -> Tensor:
-        for at in order:
-            place = places.narrow(-2, at, 1)
-            rows = _swap_any(rows, at, place)
-        return rows
-
     if adjoint:
         half = solve_triangular(factors.mT, right, upper=False)
         found = solve_triangular(factors.mT, half, upper=True, unitriangular=True)
-        return swapped(found, reversed(range(count)))
+        return swapped(found, pivots, back=True)
     half = solve_triangular(
-        factors, swapped(right, range(count)), upper=False, unitriangular=True
+        factors, swapped(right, pivots), upper=False, unitriangular=True
     )
     return solve_triangular(factors, half, upper=True)
-
-
-def _swap_any(rows: Tensor, at: int, place: Tensor) -> Tensor:
-    return _swap(rows, at, place.expand(*rows.shape[:-2], 1, 1))
 
 
 def _parity(pivots: Tensor, kind: torch.dtype) -> Tensor:
@@ -180,42 +194,35 @@ def _parity(pivots: Tensor, kind: torch.dtype) -> Tensor:
 
 
 def slogdet(A: Tensor) -> Any:
-    if not _is_small(A):
+    if not is_small(A):
         return NotImplemented
-    factors, pivots, _ = _factored(A, A.is_contiguous())
+    factors, pivots, _ = factored(A, A.is_contiguous())
     diagonal = factors.diagonal(0, -2, -1)
     sign = diagonal.sign().prod(-1) * _parity(pivots, A.dtype)
     return sign, diagonal.abs().log().sum(-1), factors, pivots
 
 
 def determinant(A: Tensor) -> Any:
-    if not _is_small(A):
+    if not is_small(A):
         return NotImplemented
-    factors, pivots, _ = _factored(A, A.is_contiguous())
+    factors, pivots, _ = factored(A, A.is_contiguous())
     diagonal = factors.diagonal(0, -2, -1)
     return diagonal.prod(-1) * _parity(pivots, A.dtype), factors, pivots
 
 
-_UNCHECKED = {
-    torch.linalg.cholesky: torch.linalg.cholesky_ex,
-    torch.linalg.inv: torch.linalg.inv_ex,
-    torch.inverse: torch.linalg.inv_ex,
-}
+_CHECK = "aten::_linalg_check_errors"
 
 
-def without_checks(module: fx.GraphModule) -> None:
-    """Replaces functions of a graph of Dynamo that raise where there is no result."""
-    graph = module.graph
-    for node in list(graph.nodes):
-        is_checked = node.op == "call_function" and node.target in _UNCHECKED
-        if is_checked and "out" not in node.kwargs:
-            node.target = _UNCHECKED[node.target]
-            with graph.inserting_after(node):
-                item = graph.call_function(operator.getitem, (node, 0))
-            item.meta.update(node.meta)
-            node.replace_all_uses_with(item, lambda user, own=item: user is not own)
-            node.meta.pop("example_value", None)
-    module.recompile()
+@contextlib.contextmanager
+def without_checks() -> Iterator[None]:
+    """While graphs are traced: functions that raise where there is no result do not
+    say so, and what asks whether there is one is dropped."""
+    kept = effects._get_effect(_CHECK)
+    effects._register_effectful_op(_CHECK, None)
+    try:
+        yield
+    finally:
+        effects._register_effectful_op(_CHECK, kept)
 
 
 TABLE: dict[Any, Any] = {
