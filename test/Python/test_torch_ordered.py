@@ -47,6 +47,18 @@ def test_rows_have_their_own_order(function):
     assert found.dtype == wanted.dtype and torch.equal(found, wanted)
 
 
+def test_medians_of_numbers_and_counts_of_what_is_in_a_range():
+    x = torch.tensor([[3.0, NAN, 1, NAN, 2], [4, 8, 7, 6, 5], [NAN, 1, 1, NAN, 0]])
+
+    def model(x):
+        places = torch.bucketize(0.5, torch.tensor([-1.0, 0, 1]), out_int32=True)
+        return *x.nanmedian(1), *x.nanmedian(0, True), x.nanmedian(), places
+
+    agree(model, x)
+    for each in (x[1], torch.ones(3)):
+        assert torch.equal(call(lambda x: torch.histc(x, 5), each), each.histc(5))
+
+
 @pytest.mark.parametrize(
     "x",
     [

@@ -179,3 +179,18 @@ def test_distances_of_rows():
 
     x = torch.randn(2, 3, 4)
     agree(model, x, torch.cat([x[:, :1], torch.randn(2, 4, 4)], 1))
+
+
+def test_distances_of_pairs_of_rows():
+    """Two of which are equal."""
+
+    def model(x):
+        x = torch.cat([x, x[:1]])
+        return [F.pdist(x, p) for p in (0.0, 1.0, 2.0, 3.0, math.inf)]
+
+    agree(model, torch.randn(4, 3))
+
+
+def test_elements_move_more_than_once_around():
+    x = torch.randn(4, 5)
+    agree(lambda x: (x.roll(12, 1), x.roll((-11, 3), (0, 1)), x.roll(-27)), x)

@@ -11,6 +11,7 @@ pytest.importorskip("torch_mlir")
 import numera
 import numera.torch
 from torch import nn
+from torch_calls import agree
 
 
 @pytest.fixture(autouse=True)
@@ -56,6 +57,20 @@ def test_scans_and_their_gradients_are_those_of_eager_mode(function):
     (got,) = torch.autograd.grad((found * found).sum(), x)
     torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-6)
     torch.testing.assert_close(got, slope, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("function", [torch.cummax, torch.cummin])
+def test_what_is_largest_or_smallest_so_far(function):
+    """Of equal ones the later, and each NaN anew."""
+    nan, inf = float("nan"), float("inf")
+    x = [[1.0, 3, 3, 2, 5], [nan, 1, 2, nan, 3], [-inf, inf, 1, inf, nan]]
+
+    def model(x, i, flags):
+        found = *function(x, 1), *function(i, -1), *function(flags, 0)
+        return *found, *function(x.nan_to_num(posinf=9), 0), *function(x[0, 0], 0)
+
+    flags = torch.tensor([False, True, False])
+    agree(model, torch.tensor(x), torch.tensor([3, 1, 4, 1, 5, 9, 2]), flags)
 
 
 @pytest.mark.parametrize("dim", [0, 2])

@@ -32,9 +32,11 @@ from numera.torch import (
     _orthogonal,
     _pools,
     _recurrent,
+    _resizing,
     _signs,
     _sorts,
     _systems,
+    _volumes,
     _windows,
 )
 
@@ -91,9 +93,11 @@ _OURS = (
     _orthogonal,
     _pools,
     _recurrent,
+    _resizing,
     _signs,
     _sorts,
     _systems,
+    _volumes,
     _windows,
 )
 

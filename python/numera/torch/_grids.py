@@ -11,7 +11,7 @@ from torch import Tensor
 
 aten = torch.ops.aten
 
-__all__ = ["TABLE"]
+__all__ = ["TABLE", "places"]
 
 _BILINEAR, _NEAREST, _BICUBIC = 0, 1, 2
 """Of `interpolation_mode`."""
@@ -21,7 +21,7 @@ _CUBIC = -0.75
 """PyTorch's parameter of the cubic convolution (Keys, 1981)."""
 
 
-def _places(
+def places(
     given: Tensor, size: int, padding: int, align_corners: bool
 ) -> tuple[Tensor, Tensor]:
     """Where along an axis, in elements, and by how much that changes."""
@@ -118,8 +118,8 @@ def grid_sampler_2d_backward(
         return NotImplemented
     batch, channels, height, width = input.shape
     rule = _ZEROS if interpolation_mode == _BICUBIC else padding_mode
-    x, x_slope = _places(grid[..., 0], width, rule, align_corners)
-    y, y_slope = _places(grid[..., 1], height, rule, align_corners)
+    x, x_slope = places(grid[..., 0], width, rule, align_corners)
+    y, y_slope = places(grid[..., 1], height, rule, align_corners)
     count = grid.shape[1] * grid.shape[2]
     flat = input.reshape(batch * channels, height * width)
     slopes = grad.reshape(batch * channels, count)

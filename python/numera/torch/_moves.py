@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from numera.torch._constants import constant
+
 aten = torch.ops.aten
 
 __all__ = ["TABLE"]
@@ -97,6 +99,41 @@ def _cdist_backward(
     return slope.sum(-2)
 
 
+def _pairs(count: int) -> tuple[Tensor, Tensor]:
+    """Which rows the distances of `pdist` are between."""
+    first = [one for one in range(count) for _ in range(one + 1, count)]
+    second = [two for one in range(count) for two in range(one + 1, count)]
+    return constant(first, torch.int64), constant(second, torch.int64)
+
+
+def _pdist_forward(self: Tensor, p: float = 2) -> Tensor:
+    if len(self) < 2:
+        return NotImplemented
+    first, second = _pairs(len(self))
+    apart = self.index_select(0, first) - self.index_select(0, second)
+    return torch.linalg.vector_norm(apart, p, -1)
+
+
+def _pdist_backward(grad: Tensor, self: Tensor, p: float, pdist: Tensor) -> Tensor:
+    """That of `cdist`, of which a row has its distances to all others."""
+    count = len(self)
+    if count < 2:
+        return torch.zeros_like(self)
+    place = [[0] * count for _ in range(count)]
+    listed = [(i, j) for i in range(count) for j in range(i + 1, count)]
+    for at, (i, j) in enumerate(listed):
+        place[i][j] = place[j][i] = at
+    places = constant(sum(place, []), torch.int64)
+    number = torch.arange(count)
+    same = number.unsqueeze(1) == number
+    whole, distances = (
+        torch.where(same, 0.0, each.index_select(0, places).view(count, count))
+        for each in (grad, pdist)
+    )
+    found: Tensor = _cdist_backward(whole, self, self, p, distances)
+    return found
+
+
 # ---- norms ------------------------------------------------------------------
 
 
@@ -127,5 +164,7 @@ TABLE: dict[Any, Any] = {
     aten.dist.default: dist,
     aten._cdist_forward.default: _cdist_forward,
     aten._cdist_backward.default: _cdist_backward,
+    aten._pdist_forward.default: _pdist_forward,
+    aten._pdist_backward.default: _pdist_backward,
     aten.linalg_vector_norm.default: vector_norm,
 }

@@ -54,6 +54,12 @@ def searchsorted_number(sorted_sequence: Tensor, self: Any, **options: Any) -> T
     return searchsorted(sorted_sequence, value, **options).reshape(())
 
 
+def bucketize_number(
+    self: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False
+) -> Tensor:
+    return searchsorted_number(boundaries, self, out_int32=out_int32, right=right)
+
+
 def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     """The least one of those that occur most often, and the place of its last one.
     A NaN equals none; where PyTorch sorts it to is not defined."""
@@ -90,6 +96,47 @@ def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     best = length.argmax(dim, keepdim=True)
     value, place = values.gather(dim, best), places.gather(dim, best)
     return (value, place) if keepdim else (value.squeeze(dim), place.squeeze(dim))
+
+
+# ---- what is largest so far -------------------------------------------------
+
+
+def _so_far(self: Tensor, dim: int, isnext: Any) -> Any:
+    """In each turn, twice as many elements before each are compared with it. The
+    later of equal ones is told; NaN stays, and is told anew where there is another."""
+    if self.dtype == torch.bool:
+        values, places = _so_far(self.int(), dim, isnext)
+        return values != 0, places
+    if self.dim() == 0 or not self.numel():
+        return self.clone(), torch.zeros_like(self, dtype=torch.int64)
+    dim %= self.dim()
+    count = self.shape[dim]
+    shape = [count if axis == dim else 1 for axis in range(self.dim())]
+    values, places = self, torch.arange(count).view(shape).expand(self.shape)
+    step = 1
+    while step < count:
+        rest = count - step
+        both = [(each.narrow(dim, 0, rest), each) for each in (values, places)]
+        (before, value), (earlier, place) = both
+        value, place = value.narrow(dim, step, rest), place.narrow(dim, step, rest)
+        stays = isnext(value, before)
+        if self.is_floating_point():
+            stays = stays | value.isnan()
+        found = torch.where(stays, value, before), torch.where(stays, place, earlier)
+        values, places = (
+            torch.cat([each.narrow(dim, 0, step), later], dim)
+            for each, later in zip((values, places), found)
+        )
+        step *= 2
+    return values.clone(), places.clone()
+
+
+def cummax(self: Tensor, dim: int) -> Any:
+    return _so_far(self, dim, torch.ge)
+
+
+def cummin(self: Tensor, dim: int) -> Any:
+    return _so_far(self, dim, torch.le)
 
 
 # ---- divisors ---------------------------------------------------------------
@@ -182,7 +229,10 @@ def fractional_max_pool2d_backward(
 TABLE: dict[Any, Any] = {
     aten.searchsorted.Tensor: searchsorted,
     aten.searchsorted.Scalar: searchsorted_number,
+    aten.bucketize.Scalar: bucketize_number,
     aten.mode.default: mode,
+    aten.cummax.default: cummax,
+    aten.cummin.default: cummin,
     aten.gcd.default: gcd,
     aten.lcm.default: lcm,
     aten.fractional_max_pool2d.default: fractional_max_pool2d,

@@ -75,13 +75,34 @@ def median(self: Tensor) -> Tensor:
     return value
 
 
-def histc(self: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
-    """How many elements each part of the range has; the last one has its end, too."""
-    if not self.is_floating_point() or not self.numel() or min == max:
+def nanmedian_dim(self: Tensor, dim: int, keepdim: bool = False) -> Any:
+    """The lower one of two, of those that are numbers, which come first in order."""
+    if self.dim() == 0 or not self.is_floating_point():
+        return median_dim(self, dim, keepdim)
+    values, places = aten.sort.default(self, dim)
+    count = (~values.isnan()).long().sum(dim, keepdim=True)
+    middle = (count.clamp(min=1) - 1) >> 1
+    value, place = values.gather(dim, middle), places.gather(dim, middle)
+    return (value, place) if keepdim else (value.squeeze(dim), place.squeeze(dim))
+
+
+def nanmedian(self: Tensor) -> Tensor:
+    value: Tensor = nanmedian_dim(self.reshape(-1), 0)[0]
+    return value
+
+
+def histc(self: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
+    """How many elements each part of the range has; the last one has its end, too.
+    Without a range, it is that of the elements."""
+    if not self.is_floating_point() or not self.numel():
         return NotImplemented
     x = self.reshape(-1)
+    if min == max:
+        min, max = x.amin(), x.amax()
+        same = (min == max).to(x.dtype)
+        min, max = min - same, max + same
     inside = (x >= min) & (x <= max)
-    safe = torch.where(inside, x, float(min))
+    safe = torch.where(inside, x, min)
     place = ((safe - min) * bins / (max - min)).floor().long().clamp(0, bins - 1)
     zeros = self.new_zeros([bins])
     counts = torch.where(inside, torch.ones_like(x), 0.0)
@@ -94,6 +115,8 @@ TABLE: dict[Any, Any] = {
     aten.sort.stable: sort_stable,
     aten.topk.default: topk,
     aten.kthvalue.default: kthvalue,
+    aten.nanmedian.dim: nanmedian_dim,
+    aten.nanmedian.default: nanmedian,
     aten.median.dim: median_dim,
     aten.median.default: median,
 }

@@ -291,7 +291,11 @@ def replication_pad_backward(
 def roll(self: Tensor, shifts: Sequence[int], dims: Sequence[int] = ()) -> Tensor:
     """Without dimensions, elements move as if they were in a row."""
     if dims:
-        return NotImplemented
+        sizes = [max(self.shape[axis], 1) for axis in dims]
+        once = [shift % size for shift, size in zip(shifts, sizes)]
+        if once == list(shifts):
+            return NotImplemented
+        return aten.roll(self, once, dims)
     return aten.roll(self.reshape(-1), shifts, [0]).view(self.shape)
 
 
