@@ -46,12 +46,12 @@ def constant(x):
 @pytest.mark.parametrize(
     "function",
     [
-        lambda x: torch.special.erfcx(x) * 2,
+        lambda x: torch.igamma(torch.ones_like(x), x.abs() + 1) * 2,
         large,
         spectrum,
         constant,
     ],
-    ids=["erfcx", "solve", "stft", "fft", "constant"],
+    ids=["igamma", "solve", "stft", "fft", "constant"],
 )
 def test_parts_of_graphs_give_eager_modes_results_and_gradients(function):
     backend = numera.torch.backend("f32", fallback="torch")

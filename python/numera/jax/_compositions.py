@@ -15,8 +15,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from numera import _gammas, _quantiles
-from numera.jax import _bessel, _matrices
+from numera import _bessel, _gammas, _quantiles
+from numera.jax import _matrices
 
 __all__ = ["TABLE"]
 
@@ -83,7 +83,7 @@ TABLE: dict[str, Make] = {
     "lgamma": _always(functools.partial(_gammas.lgamma, jnp)),
     "digamma": _always(functools.partial(_gammas.digamma, jnp)),
     "polygamma": _always(functools.partial(_gammas.polygamma, jnp)),
-    "bessel_i1e": _always(_bessel.i1e),
+    "bessel_i1e": _always(functools.partial(_bessel.i1e, jnp)),
     "zeta": _always(functools.partial(_gammas.zeta, jnp)),
     "stablehlo.cholesky": _matrices.cholesky,
     "stablehlo.triangular_solve": _matrices.triangular_solve,

@@ -16,6 +16,7 @@ import torch
 from torch._decomp import core_aten_decompositions, get_decompositions
 
 from numera.torch import (
+    _bessel,
     _eigen,
     _elementwise,
     _embeddings,
@@ -33,8 +34,10 @@ from numera.torch import (
     _pools,
     _recurrent,
     _resizing,
+    _segments,
     _signs,
     _sorts,
+    _special,
     _systems,
     _volumes,
     _windows,
@@ -77,6 +80,7 @@ _MORE = (
 """Operators outside the core that torch-mlir has no lowering for."""
 
 _OURS = (
+    _bessel,
     _eigen,
     _elementwise,
     _embeddings,
@@ -94,8 +98,10 @@ _OURS = (
     _pools,
     _recurrent,
     _resizing,
+    _segments,
     _signs,
     _sorts,
+    _special,
     _systems,
     _volumes,
     _windows,

@@ -48,6 +48,21 @@ def embedding_dense_backward(
     return aten.index_put(zeros, [places], rows, True)
 
 
+def embedding_renorm(
+    self: Tensor, indices: Tensor, max_norm: float, norm_type: float
+) -> Tensor:
+    """Rows that are looked up are made as long as `max_norm` at most."""
+    taken = aten.index_put(
+        indices.new_zeros([len(self)]),
+        [indices.reshape(-1)],
+        torch.ones_like(indices).reshape(-1),
+        True,
+    )
+    length = torch.linalg.vector_norm(self, norm_type, 1, keepdim=True)
+    shrinks = (taken != 0).unsqueeze(1) & (length > max_norm)
+    return torch.where(shrinks, self * (max_norm / (length + 1e-7)), self)
+
+
 # ---- bags -------------------------------------------------------------------
 
 
@@ -209,6 +224,7 @@ def _embedding_bag_per_sample_weights_backward(
 
 TABLE: dict[Any, Any] = {
     torch.ops.numera.sparse_embedding.default: sparse_embedding,
+    aten.embedding_renorm.default: embedding_renorm,
     aten.embedding_dense_backward.default: embedding_dense_backward,
     aten._embedding_bag.default: _embedding_bag,
     aten._embedding_bag_forward_only.default: _embedding_bag,

@@ -123,7 +123,7 @@ def _pdist_backward(grad: Tensor, self: Tensor, p: float, pdist: Tensor) -> Tens
     listed = [(i, j) for i in range(count) for j in range(i + 1, count)]
     for at, (i, j) in enumerate(listed):
         place[i][j] = place[j][i] = at
-    places = constant(sum(place, []), torch.int64)
+    places = constant([at for row in place for at in row], torch.int64)
     number = torch.arange(count)
     same = number.unsqueeze(1) == number
     whole, distances = (
