@@ -56,8 +56,10 @@ def solutions(a, b):
     factors, pivots = linalg.lu_factor(a)
     found = linalg.solve(a.mT, b), torch.linalg.solve_ex(a, b[..., 0])[0]
     found += linalg.solve(a, b.mT, left=False), torch.cholesky_solve(b, lower)
-    found += linalg.lu_solve(factors, pivots, b, adjoint=True), factors, pivots
-    return *found, torch.cholesky_inverse(lower.mT, upper=True), torch.logdet(good)
+    turned = torch.triangular_solve(b, lower, upper=False, transpose=True)
+    found += turned.solution, linalg.lu_solve(factors, pivots, b, adjoint=True)
+    inverse = torch.cholesky_inverse(lower.mT, upper=True)
+    return *found, factors, pivots, inverse, torch.logdet(good)
 
 
 def test_systems_of_equations():

@@ -194,3 +194,36 @@ def test_distances_of_pairs_of_rows():
 def test_elements_move_more_than_once_around():
     x = torch.randn(4, 5)
     agree(lambda x: (x.roll(12, 1), x.roll((-11, 3), (0, 1)), x.roll(-27)), x)
+
+
+def test_a_convolution_of_time_batch_and_channels():
+    def model(x, weight, bias):
+        return (torch.conv_tbc(x, weight, bias, 1),)
+
+    agree(model, torch.randn(5, 2, 3), torch.randn(3, 3, 4), torch.randn(4))
+
+
+def test_indices_with_a_dimension_between():
+    """Negative ones count from the end, and equal ones are added up."""
+    first, second = torch.tensor([[0], [-1]]), torch.tensor([1, 2, 1])
+
+    def model(x, y):
+        placed = x.clone()
+        placed[first, :, second] = y
+        added = x.index_put((first[0], second), y[0, 0, 0], accumulate=True)
+        return placed, added, x[:, first, :, second], x[first, :, second]
+
+    agree(model, torch.randn(2, 3, 4, 5), torch.randn(2, 3, 3, 5))
+
+
+def test_normal_numbers_by_their_mean_and_deviation():
+    def model(x):
+        drawn = torch.normal(x, 2.0), torch.normal(1.0, x.exp())
+        return *drawn, torch.normal(x, x[:1].exp())
+
+    x = torch.randn(4, 5)
+    net, _ = compiled(model)
+    torch.manual_seed(4)
+    found = net(x)
+    torch.manual_seed(4)
+    torch.testing.assert_close(found, model(x))

@@ -27,7 +27,7 @@ _MOST = 16
 
 def _sweeps(count: int, kind: torch.dtype) -> int:
     """Errors are squared by each of the last ones."""
-    return count.bit_length() + (4 if kind == torch.float64 else 3)
+    return count.bit_length() + (6 if kind == torch.float64 else 3)
 
 
 def _moves(count: int, kind: torch.dtype) -> tuple[Tensor, Tensor]:

@@ -72,7 +72,7 @@ def index_put(
     """One number where a mask is true: how many elements that are does not matter."""
     mask, *rest = indices
     if mask is None or rest or mask.dtype != torch.bool:
-        return NotImplemented
+        return _put_apart(self, indices, values, accumulate)
     inner = self.shape[mask.dim() :]
     own = list(values.shape)[-len(inner) :] if inner else []
     if values.numel() != torch.Size(own).numel():
@@ -80,6 +80,21 @@ def index_put(
     values = values.reshape(own).to(self.dtype)
     mask = mask.reshape([*mask.shape, *[1] * len(inner)])
     return torch.where(mask, self + values if accumulate else values, self)
+
+
+def _put_apart(self: Tensor, indices: Any, values: Tensor, accumulate: bool) -> Tensor:
+    """Where a dimension without indices is between others that have some. Values have
+    the dimensions of indices first, and then those that have none."""
+    named = [axis for axis, each in enumerate(indices) if each is not None]
+    given = [indices[axis] for axis in named]
+    if named[-1] - named[0] == len(named) - 1 or any(
+        each.dtype == torch.bool for each in given
+    ):
+        return NotImplemented
+    free = [axis for axis in range(self.dim()) if axis not in named]
+    order = [*named, *free]
+    made = aten.index_put(self.permute(order), given, values, accumulate)
+    return made.permute([order.index(axis) for axis in range(self.dim())])
 
 
 def put(

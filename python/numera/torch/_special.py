@@ -127,6 +127,16 @@ def log_ndtr(self: Tensor) -> Tensor:
     return torch.where(x < -1, tail, torch.log1p(-torch.erfc(near * root) / 2))
 
 
+def normal(mean: Any, std: Any = 1.0, generator: Any = None) -> Tensor:
+    """Numbers that PyTorch draws, by their mean and deviation."""
+    if generator is not None:
+        return NotImplemented
+    like = mean if isinstance(mean, Tensor) else std
+    if isinstance(mean, Tensor) and isinstance(std, Tensor):
+        like = torch.broadcast_tensors(mean, std)[0]
+    return torch.randn_like(like) * std + mean
+
+
 # ---- polynomials ------------------------------------------------------------
 
 _MOST = 64
@@ -201,6 +211,9 @@ TABLE: dict[Any, Any] = {
     aten.special_erfcx.default: erfcx,
     aten.special_log_ndtr.default: log_ndtr,
     aten.frexp.Tensor: frexp,
+    aten.normal.Tensor_float: normal,
+    aten.normal.float_Tensor: normal,
+    aten.normal.Tensor_Tensor: normal,
     **{
         getattr(aten, f"special_{name}").n_scalar: _polynomial(*parts)
         for name, parts in _POLYNOMIALS.items()

@@ -92,6 +92,18 @@ def solve(
     return found.squeeze(-1) if is_vector else found, factors, pivots, info
 
 
+def triangular_solve(
+    self: Tensor,
+    A: Tensor,
+    upper: bool = True,
+    transpose: bool = False,
+    unitriangular: bool = False,
+) -> Any:
+    matrix, isupper = (A.mT, not upper) if transpose else (A, upper)
+    found = solve_triangular(matrix, self, upper=isupper, unitriangular=unitriangular)
+    return found if found is NotImplemented else (found, A.clone())
+
+
 def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
     if not is_small(input2) or not self.numel():
         return NotImplemented
@@ -154,6 +166,7 @@ TABLE: dict[Any, Any] = {
     aten.linalg_lu.default: lu,
     aten.lu_unpack.default: lu_unpack,
     aten._linalg_solve_ex.default: solve,
+    aten.triangular_solve.default: triangular_solve,
     aten.cholesky.default: cholesky_factor,
     aten.cholesky_solve.default: cholesky_solve,
     aten.cholesky_inverse.default: cholesky_inverse,

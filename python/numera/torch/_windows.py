@@ -186,6 +186,26 @@ def _for_weight(
     return result.transpose(0, 1)
 
 
+def conv_tbc(self: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
+    """Of time, batch and channels in this order."""
+    images, window = self.permute(1, 2, 0), weight.permute(2, 1, 0)
+    found = aten.convolution(images, window, bias, [1], [pad], [1], False, [0], 1)
+    return found.permute(2, 0, 1).contiguous()
+
+
+def conv_tbc_backward(
+    grad: Tensor, input: Tensor, weight: Tensor, bias: Tensor, pad: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    grad, images = grad.permute(1, 2, 0), input.permute(1, 2, 0)
+    kernel, one = weight.permute(2, 1, 0), [1]
+    for_images, for_kernel, for_bias = convolution_backward(
+        *(grad, images, kernel, bias.shape, one, [pad], one),
+        *(False, [0], 1, (True, True, True)),
+    )
+    assert for_images is not None and for_kernel is not None and for_bias is not None
+    return for_images.permute(2, 0, 1), for_kernel.permute(2, 1, 0), for_bias
+
+
 # ---- interpolation ----------------------------------------------------------
 
 
@@ -305,6 +325,8 @@ TABLE: dict[Any, Any] = {
     aten.replication_pad1d_backward.default: replication_pad_backward,
     aten.replication_pad2d_backward.default: replication_pad_backward,
     aten.replication_pad3d_backward.default: replication_pad_backward,
+    aten.conv_tbc.default: conv_tbc,
+    aten.conv_tbc_backward.default: conv_tbc_backward,
     aten.convolution.default: convolution,
     aten.convolution_backward.default: convolution_backward,
     aten.upsample_bilinear2d.default: upsample_bilinear2d,
