@@ -87,6 +87,17 @@ def test_triangular_and_orthogonal_factors(shape):
     agree(factors, matrices(*shape))
 
 
+def test_matrices_may_have_many_rows():
+    def model(a):
+        place, *parts = linalg.lu(a)
+        found = place @ parts[0] @ parts[1], linalg.pinv(a)
+        return *found, *linalg.qr(a), linalg.svdvals(a.mT)
+
+    a = matrices(50, 2)
+    net, _ = compiled(model)
+    torch.testing.assert_close(net(a), model(a), rtol=2e-5, atol=2e-5)
+
+
 def test_reflections():
     """With LAPACK's signs, also where there is nothing to reflect."""
     a = matrices(5, 3)

@@ -118,8 +118,6 @@ def svd(
     if not A.is_floating_point() or not A.numel() or min(rows, columns) > _MOST:
         return NotImplemented
     tall = rows >= columns
-    if compute_uv and max(rows, columns) > 2 * _MOST:
-        return NotImplemented
     left, values, right = _svd(A if tall else A.mT, full_matrices, compute_uv)
     if not compute_uv:
         none = A.new_zeros([0])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Factors, inverses and solutions of small matrices, row by row, with pivots as LAPACK
-chooses them. A graph has each step, so matrices are at most `_MOST` wide. A program
+chooses them. A graph has each step, so there are at most `_MOST` of them. A program
 does not raise: where there is no factor, results are not finite."""
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _MOST = 32
 
 
 def is_small(matrix: Tensor) -> bool:
-    sizes = matrix.shape[-2:]
-    return matrix.is_floating_point() and 0 < min(sizes) and max(sizes) <= _MOST
+    steps = min(matrix.shape[-2:])
+    return bool(matrix.is_floating_point() and 0 < steps <= _MOST)
 
 
 def unit(count: int, kind: torch.dtype) -> Tensor:
