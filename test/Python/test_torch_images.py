@@ -4,10 +4,12 @@
 import pytest
 
 torch = pytest.importorskip("torch")
-pytest.importorskip("numera.torch")
+pytest.importorskip("torch_mlir")
 
-from torch.nn import functional as F  # noqa: E402
-from torch_calls import agree  # noqa: E402
+import numera
+import numera.torch
+from torch.nn import functional as F
+from torch_calls import agree
 
 pytestmark = pytest.mark.usefixtures("fresh_torch")
 
@@ -49,3 +51,21 @@ def test_grids_of_volumes():
         return F.affine_grid(theta, shape, False), F.affine_grid(theta, shape, True)
 
     agree(model, torch.randn(2, 3, 4))
+
+
+def test_exported_programs_hold_the_matrices_of_filters(tmp_path):
+    class Smaller(torch.nn.Module):
+        def forward(self, x):
+            small = F.interpolate(x, (3, 5), mode="bicubic", antialias=True)
+            return small, F.pdist(x[0, 0])
+
+    x = torch.randn(1, 2, 6, 7)
+    exported = torch.export.export(Smaller(), (x,))
+    for _ in range(2):
+        net = numera.torch.compile(exported, format="f32")
+        torch.testing.assert_close(net(x), Smaller()(x), rtol=1e-5, atol=1e-5)
+    path, text = str(tmp_path / "smaller.pt2"), str(tmp_path / "smaller.mlir")
+    torch.export.save(exported, path)
+    numera.import_model(path, text)
+    found = [torch.from_numpy(each) for each in numera.compile(text)(x.numpy())]
+    torch.testing.assert_close(found, [*Smaller()(x)], rtol=1e-5, atol=1e-5)

@@ -8,8 +8,8 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("numera.torch")
 
-from torch import special  # noqa: E402
-from torch_calls import agree, compiled  # noqa: E402
+from torch import special
+from torch_calls import agree, compiled
 
 pytestmark = pytest.mark.usefixtures("fresh_torch")
 

@@ -15,6 +15,7 @@ import numera
 from numera._errors import Error
 from numera.torch._arguments import backend
 from numera.torch._backend import Backend
+from numera.torch._constants import decomposed
 from numera.torch._decompositions import table
 from numera.torch._factors import without_checks
 from numera.torch._passes import INFERENCE
@@ -34,7 +35,7 @@ class Exported:
 
     def __init__(self, program: ExportedProgram, compiler: Backend) -> None:
         with without_checks():
-            self._program = program.run_decompositions(table())
+            self._program = decomposed(program, table())
         self._backend = compiler
         signature = self._program.graph_signature
         self._held: list[torch.Tensor | None] = []

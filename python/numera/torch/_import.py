@@ -11,6 +11,7 @@ from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, OutputKind
 
 from numera._errors import Error
+from numera.torch._constants import decomposed
 from numera.torch._decompositions import table
 from numera.torch._factors import without_checks
 from numera.torch._graph import Graph, prepare
@@ -28,7 +29,7 @@ def read_exported(path: str) -> tuple[str, dict[str, torch.Tensor]]:
     model's state."""
     program = _load(path)
     with without_checks():
-        program = program.run_decompositions(table())
+        program = decomposed(program, table())
     graph = prepare(program.graph_module)
     _check_results(path, program, graph)
     held = _held(path, program, graph)
