@@ -48,10 +48,11 @@ def constant(x):
     [
         lambda x: torch.igamma(torch.ones_like(x), x.abs() + 1) * 2,
         large,
+        eigenvalues,
         spectrum,
         constant,
     ],
-    ids=["igamma", "solve", "stft", "fft", "constant"],
+    ids=["igamma", "solve", "eigenvalues", "spectrum", "constant"],
 )
 def test_parts_of_graphs_give_eager_modes_results_and_gradients(function):
     backend = numera.torch.backend("f32", fallback="torch")
