@@ -67,6 +67,26 @@ TEST(Decimal, ShortestIsThatOfToChars) {
   }
 }
 
+TEST(Decimal, ShortestIsRoundedAsTheFormatDoes) {
+  for (const char *text :
+       {"posit<7,1,toward-zero>", "float<4,3,up>", "float<3,2,fn,down>",
+        "takum<8,to-odd>", "fixed<3,4,nearest-zero>", "posit<8,2>"}) {
+    SpellingError error;
+    Format format = parseFormatSpelling(text, error);
+    ASSERT_TRUE(format) << text;
+    const FormatFamily &family = format.getFamily();
+    for (uint64_t code = 0; code >> format.width() == 0; ++code) {
+      if (!family.decode(format, code).isFinite())
+        continue;
+      std::string shortest = printShortest(format, code);
+      EXPECT_EQ(family.encode(format, *parseNumber(shortest),
+                              format.getRounding()),
+                code)
+          << text << ' ' << shortest;
+    }
+  }
+}
+
 TEST(Decimal, WritesAsPeopleDo) {
   auto print = [](llvm::StringRef text) {
     return printDecimal(*parseNumber(text));

@@ -123,10 +123,14 @@ std::string numera::printShortest(const Format &format, uint64_t code) {
   if (!value.isFinite())
     return word(value);
   DecimalDigits exact = digitsOf(value);
+  // As an expression rounds what it is given (R8).
+  Rounding rounding = format.getRounding() == Rounding::Stochastic
+                          ? Rounding::NearestEven
+                          : format.getRounding();
   for (size_t count = 1; count < exact.digits.size(); ++count) {
     std::string text = write(value.negative, roundDigits(exact, count));
     Unpacked read = *parseNumber(text);
-    if (family.encode(format, read, Rounding::NearestEven) == code)
+    if (family.encode(format, read, rounding) == code)
       return text;
   }
   return write(value.negative, exact);
