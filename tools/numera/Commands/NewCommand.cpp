@@ -47,8 +47,11 @@ static std::string checkName(StringRef name) {
            "' is not a valid format name, expected letters, digits and '_', no "
            "digit first";
   std::string unknown;
-  if (Registry().lookupFormat(name, unknown) || integerFromName(name) ||
-      findFamily(name))
+  Registry registry;
+  if (registry.lookupFormat(name, unknown) ||
+      registry.lookupScaledFormat(name, unknown) || integerFromName(name) ||
+      findFamily(name) ||
+      is_contained({"same", "quire", "block", "scaled"}, name))
     return "'" + name.str() + "' is built in, choose another name";
   return "";
 }
