@@ -18,6 +18,18 @@ from numera._formats import Format
 __all__ = ["dot", "matmul", "mean", "sum"]
 
 
+def formatted(what: str, *arrays: Any) -> Format:
+    """The format of the first array of codes; an error where there is none."""
+    for x in arrays:
+        if isinstance(x, Array):
+            return x._format
+    found = ", ".join(str(getattr(x, "dtype", type(x).__name__)) for x in arrays)
+    raise Error(
+        f"{what} takes arrays of codes, as numera.array(x, format) makes them; "
+        f"found {found}"
+    )
+
+
 # ---- sums -------------------------------------------------------------------
 
 
@@ -82,6 +94,7 @@ def sum(
     >>> x.sum().item(), x.sum(accumulate="same").item()
     (3008.0, 256.0)
     """
+    formatted("numera.sum", x)
     return _total(x, axis, keepdims, accumulate, is_mean=False)
 
 
@@ -92,6 +105,7 @@ def mean(
 
     With ``quire`` the sum is rounded to the format before it is divided.
     """
+    formatted("numera.mean", x)
     return _total(x, axis, keepdims, accumulate, is_mean=True)
 
 
@@ -142,7 +156,7 @@ def matmul(a: Any, b: Any, *, accumulate: Any = None, out: Any = None) -> Array:
     >>> numera.matmul(x, x, accumulate="quire").tolist()[0][1]
     19968.0
     """
-    fmt = next(x._format for x in (a, b) if isinstance(x, Array))
+    fmt = formatted("numera.matmul", a, b)
     a, b = (operand(x, fmt, "with") for x in (a, b))
     if a.ndim == 0 or b.ndim == 0:
         raise Error("a factor of a matrix product is a number; expected arrays")
@@ -186,6 +200,7 @@ def matmul(a: Any, b: Any, *, accumulate: Any = None, out: Any = None) -> Array:
 
 def dot(a: Any, b: Any, *, accumulate: Any = None) -> Array:
     """As ``np.dot``; for two vectors the sum of their products."""
+    formatted("numera.dot", a, b)
     is_product = not isinstance(a, Array) or not isinstance(b, Array)
     if is_product or a.ndim == 0 or b.ndim == 0:
         product: Any = np.multiply(a, b)
@@ -288,14 +303,14 @@ def argmin(a: Array, axis: Any = None, out: None = None, *, keepdims: Any = Fals
 # ---- what moves elements ----------------------------------------------------
 
 
-def _same_format(arrays: Sequence[Any]) -> tuple[Format, list[Any]]:
-    fmt = next(x._format for x in arrays if isinstance(x, Array))
+def _same_format(what: str, arrays: Sequence[Any]) -> tuple[Format, list[Any]]:
+    fmt = formatted(what, *arrays)
     return fmt, [operand(x, fmt, "with")._codes for x in arrays]
 
 
 def _joining(function: Callable[..., Any]) -> Callable[..., Any]:
     def join(arrays: Sequence[Any], *args: Any, **options: Any) -> Array:
-        fmt, codes = _same_format(arrays)
+        fmt, codes = _same_format(f"np.{function.__name__}", arrays)
         return Array(function(codes, *args, **options), fmt)
 
     return join
@@ -303,6 +318,7 @@ def _joining(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _moving(function: Callable[..., Any]) -> Callable[..., Any]:
     def move(x: Array, *args: Any, **options: Any) -> Any:
+        formatted(f"np.{function.__name__}", x)
         moved = function(x._codes, *args, **options)
         if isinstance(moved, (list, tuple)):
             return type(moved)(x._with(part) for part in moved)
@@ -315,7 +331,7 @@ def where(condition: Any, *choices: Any) -> Any:
     """Elements of one array or of the other."""
     if not choices:
         return np.where(np.asarray(condition))
-    fmt, codes = _same_format(choices)
+    fmt, codes = _same_format("np.where", choices)
     return Array(np.where(np.asarray(condition), *codes), fmt)
 
 
@@ -334,7 +350,7 @@ def full_like(a: Array, fill_value: Any, shape: Any = None) -> Array:
 
 def array_equal(a: Any, b: Any) -> bool:
     """Whether shapes and all values are equal."""
-    fmt, _ = _same_format([a, b])
+    fmt, _ = _same_format("np.array_equal", [a, b])
     a, b = (x if isinstance(x, Array) else array(x, fmt) for x in (a, b))
     return a.shape == b.shape and bool((a == b).all())
 

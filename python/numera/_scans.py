@@ -199,7 +199,7 @@ def einsum(
     """
     if others.get("out") is not None or not isinstance(subscripts, str):
         raise Error("np.einsum of codes takes subscripts as text, and no out=")
-    fmt = next(x._format for x in operands if isinstance(x, Array))
+    fmt = _functions.formatted("numera.einsum", *operands)
     terms, output = _parse(subscripts, len(operands))
     arrays: Sequence[Array] = [
         x if isinstance(x, Array) else array(x, fmt) for x in operands

@@ -216,3 +216,28 @@ def test_variance_without_degrees_of_freedom_is_numpys():
     with pytest.warns(RuntimeWarning, match=said):
         found = numera.array([1.0, 2.0], "posit16").var(ddof=2)
     assert np.isnan(found.item())
+
+
+def test_arrays_that_are_none_of_codes_are_one_error():
+    v, m = np.ones(3), np.ones((3, 3))
+    codes = numera.array(v, "bf16")
+    for what, call, found in (
+        ("numera.dot", lambda: numera.dot(v, v, accumulate="quire"), "float64, float64"),
+        ("numera.dot", lambda: numera.dot([1.0], [2.0]), "list, list"),
+        ("numera.matmul", lambda: numera.matmul(m, m), "float64, float64"),
+        ("numera.einsum", lambda: numera.einsum("i,i->", v, v), "float64, float64"),
+        ("numera.sum", lambda: numera.sum(v), "float64"),
+        ("numera.mean", lambda: numera.mean(3.0), "float"),
+        ("np.where", lambda: np.where(codes, v, 2), "float64, int"),
+        ("np.take_along_axis", lambda: np.take_along_axis(v, codes, 0), "float64"),
+    ):
+        with pytest.raises(numera.Error) as error:
+            call()
+        assert str(error.value) == (
+            f"{what} takes arrays of codes, as numera.array(x, format) makes them; "
+            f"found {found}"
+        )
+    # One of codes is enough to say which format is meant.
+    with pytest.raises(numera.Error, match="float64 with 'bf16'; cast it with numera"):
+        numera.dot(v, codes)
+    assert numera.dot(codes, 2).tolist() == [2.0, 2.0, 2.0]
