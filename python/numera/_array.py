@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from numera import _arrays, _casts, _kinds
+from numera import _arrays, _casts, _dtypes, _kinds
 from numera._errors import Error
 from numera._formats import Format, ScaledFormat
 
@@ -45,10 +45,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         if not codes.dtype.isnative:
             codes = codes.astype(codes.dtype.newbyteorder("="))
         if codes.dtype != wanted:
-            raise Error(
-                f"codes of '{self._format}' are {wanted}, "
-                f"found {codes.dtype}"
-            )
+            raise Error(f"codes of '{self._format}' are {wanted}, found {codes.dtype}")
         self._codes = codes
 
     # ---- what it is ----
@@ -106,6 +103,8 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
             raise ValueError("the values are not in memory; use .values() or .codes")
         if dtype is None or _kinds.format_of(np.dtype(dtype)):
             return self.values(dtype)
+        if _kinds.format_of(np.dtype(dtype), integers=True):
+            return _dtypes.integers(self._codes, self._format, np.dtype(dtype))
         return self.values().astype(dtype)
 
     def __dlpack__(self, **options: Any) -> Any:
@@ -118,10 +117,11 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
     def astype(self, fmt: Any, *, rounding: str | None = None) -> Any:
         """The values in another format, each rounded once; an array.
 
-        Of a type of NumPy, the values as an array of that type; ``rounding`` is for
-        types that are formats.
+        Of a type of NumPy, the values as an array of that type: to integers they are
+        truncated and saturated, and NaN is 0. ``rounding`` is for types that are
+        formats.
         """
-        dtype = _dtype_of(fmt)
+        dtype = _dtypes.named(fmt)
         if dtype is not None:
             return self._to_dtype(dtype, rounding)
         target = _casts.chosen(fmt)
@@ -151,7 +151,9 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         """The same memory as a type with these bits: ``ml_dtypes.bfloat16``."""
         dtype = np.dtype(dtype)
         name = _kinds.format_of(dtype)
-        if name is not None and not _same_codes(_casts.chosen(name), self._format):
+        if name is not None and not _dtypes.same_codes(
+            _casts.chosen(name), self._format
+        ):
             raise Error(f"{dtype} has other codes than '{self._format}'; use .astype")
         if name is None and (
             dtype.kind not in "iu" or dtype.itemsize != self._codes.itemsize
@@ -160,12 +162,17 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         return self._codes.view(dtype)
 
     def item(self, *index: Any) -> float:
-        """One value, as a number of Python."""
-        return self.values(np.float64).item(*index)
+        """One value, as a number of Python; of integers that f64 has not, an int."""
+        return self._numbers(np.float64).item(*index)
 
     def tolist(self) -> Any:
-        """The values, as numbers of Python."""
-        return self.values().tolist()
+        """The values, as numbers of Python, like :meth:`item`."""
+        return self._numbers().tolist()
+
+    def _numbers(self, dtype: Any = None) -> np.ndarray[Any, Any]:
+        """The values; integers of a format that has nothing else and more than f64."""
+        wide = _dtypes.wide_integers(self._format)
+        return self.values(dtype) if wide is None else self.__array__(wide)
 
     def __format__(self, spec: str) -> str:
         # Like NumPy's, which formats arrays of one number alone.
@@ -177,17 +184,17 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         return self.item()
 
     def __int__(self) -> int:
-        return int(self.item())
+        return _dtypes.whole(self)
 
     def __bool__(self) -> bool:
         return bool(self.values())
 
     def __repr__(self) -> str:
-        text = np.array2string(self.values(), separator=", ", prefix="numera.array(")
+        text = np.array2string(self._numbers(), separator=", ", prefix="numera.array(")
         return f"numera.array({text}, '{self._format}')"
 
     def __str__(self) -> str:
-        return str(self.values())
+        return str(self._numbers())
 
     # ---- elements ----
 
@@ -320,53 +327,10 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         self._codes[...] = in_order._codes
 
 
-_NUMPY_KINDS = "biufc"
-
-
-def _dtype_of(fmt: Any) -> np.dtype[Any] | None:
-    """The type of NumPy that something is, or spells where no format is called so."""
-    if isinstance(fmt, Format):
-        return None
-    try:
-        dtype = np.dtype(fmt)
-    except TypeError:
-        return None
-    if not isinstance(fmt, str):
-        return dtype
-    if dtype.kind not in _NUMPY_KINDS:
-        return None
-    try:
-        _casts.chosen(fmt)
-    except Error:
-        return dtype
-    return None
-
-
 def _operated(ufunc: np.ufunc, x: Array, y: Any, usual: Any) -> Any:
     """An operator, without the way through NumPy where it has been before."""
     result = _ufuncs.call_again(ufunc, (x, y))
     return usual(y) if result is None else result
-
-
-def _same_codes(a: Format, b: Format) -> bool:
-    """True for formats that differ in how they round at most."""
-    return _plain(a.spelling) == _plain(b.spelling)
-
-
-_RULES = {
-    "nearest-even", "nearest-away", "nearest-zero", "toward-zero", "up", "down",
-    "to-odd", "stochastic", "infinity", "saturate", "propagate",
-}  # fmt: skip
-
-
-def _plain(spelling: str) -> str:
-    family, _, rest = spelling.partition("<")
-    kept = [
-        part
-        for part in rest.rstrip(">").split(",")
-        if part not in _RULES and not part.startswith("random-bits=")
-    ]
-    return f"{family}<{','.join(kept)}>"
 
 
 def operand(value: Any, fmt: Format, doing: str) -> Array:
@@ -427,9 +391,6 @@ def array(x: Any, fmt: str | Format | None = None, **options: Any) -> Array:
     if fmt is not None:
         if isinstance(_casts.chosen(fmt), ScaledFormat):
             raise Error(f"'{fmt}' is a scaled format, which numera.encode makes")
-        integers = isinstance(x, int) and not isinstance(x, bool)
-        if integers and -(2**63) <= x < 2**63:
-            x = np.int64(x)
         codes = _arrays.encode(x, fmt, **options)
         if not isinstance(codes, (np.ndarray, np.generic)):
             codes = _kinds.open(codes).array

@@ -17,7 +17,9 @@ __all__ = ["decode", "encode", "quantize"]
 _Key = tuple[Any, ...]
 _quick: dict[_Key, _numera.Cast] = _casts.by_name(Bounded(PROGRAMS))
 """Of NumPy's own floats through a format, by the arguments of ``quantize``."""
-_direct: dict[_Key, tuple[_numera.Cast, np.dtype[Any]]] = _casts.by_name(Bounded(PROGRAMS))
+_direct: dict[_Key, tuple[_numera.Cast, np.dtype[Any]]] = _casts.by_name(
+    Bounded(PROGRAMS)
+)
 """Of NumPy's own numbers to another type, by those of ``encode`` and ``decode``."""
 
 
@@ -53,7 +55,7 @@ def _into(
     return out
 
 
-def _opened(x: Any, what: str) -> _kinds.Opened:
+def _opened(x: Any, what: str, integers: bool = False) -> _kinds.Opened:
     """The numbers of an array; not the codes of one that has a format."""
     from numera._array import Array
 
@@ -62,7 +64,7 @@ def _opened(x: Any, what: str) -> _kinds.Opened:
             f"{what} takes arrays of numbers, found one of '{x.format}'; "
             f"cast it with .astype, or use its .values()"
         )
-    return _kinds.open(x)
+    return _kinds.open(x, integers)
 
 
 def _floats(opened: _kinds.Opened, what: str) -> str:
@@ -209,9 +211,9 @@ def encode(
         found = _directly(x, key, threads, seed, step)
         if found is not None:
             return found
-    opened = _opened(x, "encode")
-    array = opened.array.view(np.uint8) if opened.array.dtype == bool else opened.array
     scaled = _scaled.find(_casts.chosen(fmt))
+    opened = _opened(x, "encode", integers=scaled is None)
+    array = opened.array.view(np.uint8) if opened.array.dtype == bool else opened.array
     if scaled is not None:
         _scaled.refuse(
             rounding=rounding, overflow=overflow, random_bits=random_bits, out=out
@@ -328,5 +330,3 @@ def _listed(codes: Any, of: Format) -> Any:
     size = of.dtype.itemsize
     words = b"".join(int(code).to_bytes(size, "little") for code in array.flat)
     return np.frombuffer(words, of.dtype).reshape(array.shape)
-
-

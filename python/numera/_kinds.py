@@ -71,8 +71,10 @@ class Opened(NamedTuple):
     """Makes an array of the same kind of a new one, which it may keep."""
 
 
-def open(x: Any) -> Opened:
-    """Lends the memory of an array, or makes one of numbers and lists."""
+def open(x: Any, integers: bool = False) -> Opened:
+    """Lends the memory of an array, or makes one of numbers and lists: of f64, or,
+    with ``integers``, of these where there are no others."""
+    make = _exact_numbers if integers else numbers
     if isinstance(x, np.ndarray):
         return _open_numpy(x)
     module = type(x).__module__.partition(".")[0]
@@ -83,9 +85,9 @@ def open(x: Any) -> Opened:
     if isinstance(x, np.generic):
         return _opened(np.asarray(x), lambda y: y[()])
     if isinstance(x, (int, float)) and not isinstance(x, bool):
-        return _opened(numbers(x, "a number", np.dtype("f8")), lambda y: y[()])
+        return _opened(make(x, "a number", np.dtype("f8")), lambda y: y[()])
     if isinstance(x, (list, tuple)):
-        array = numbers(x, "a list", np.dtype("f8"))
+        array = make(x, "a list", np.dtype("f8"))
         return _opened(array, lambda y: y)
     if hasattr(x, "__array_interface__"):
         return _opened(np.asarray(x), lambda y: y)
@@ -110,6 +112,34 @@ def numbers(x: Any, what: str, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     suspect = dtype.kind == "f" and np.isnan(array).any()
     if suspect and any(each is None for each in np.asarray(x, object).flat):
         raise Error(f"{what} is no array of {dtype}: it has None; use math.nan")
+    return array
+
+
+def _exact_numbers(x: Any, what: str, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Integers as they are, where 64 bits have all of them; otherwise numbers of a
+    float type, and an error for an integer that it has not."""
+    try:
+        found = np.asarray(x)
+    except (TypeError, ValueError):
+        return numbers(x, what, dtype)
+    if found.dtype.kind in "iu":
+        return found
+    array = numbers(x, what, dtype)
+    if not np.any(np.abs(array) >= 2.0**53):
+        return array
+    each = np.asarray(x, object)
+    whole = [int(v) for v in each.flat if isinstance(v, (int, np.integer))]
+    if len(whole) == each.size:  # NumPy makes floats of what is 2^63 and more
+        for kind in (np.int64, np.uint64):
+            limits = np.iinfo(kind)
+            if limits.min <= min(whole) and max(whole) <= limits.max:
+                return np.array(whole, kind).reshape(each.shape)
+    for number in whole:
+        if int(float(number)) != number:
+            raise Error(
+                f"{what} has {number}, which is no number of f64; "
+                f"round it first, as float({number})"
+            )
     return array
 
 

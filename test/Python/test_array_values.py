@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Values of quantize, encode, decode: those of gfloat, ml_dtypes, the definitions."""
 
+import math
 import sys
 from pathlib import Path
 
@@ -125,6 +126,71 @@ def test_integers_are_rounded_once():
     assert values.tolist() == [2.0**63, -(2.0**63), 256, 2.0**24]
     unsigned = np.array([2**64 - 1], np.uint64)
     assert numera.decode(numera.encode(unsigned, "f32"), "f32")[0] == 2.0**64
+
+
+ODD = 2**60 + 1
+"""No number of f64."""
+
+
+def test_integers_of_python_are_exact():
+    for x in ([ODD, -ODD], (ODD, -ODD), [np.int64(ODD), -ODD], np.array([ODD, -ODD])):
+        codes = numera.encode(x, "fixed<63,0>")
+        assert codes.view("i8").tolist() == [ODD, -ODD]
+        assert numera.array(x, "fixed<63,0>").codes.tolist() == codes.tolist()
+    assert numera.encode(ODD, "fixed<63,0>") == ODD
+    most = 2**64 - 1
+    for x in ([most, 1], [[most], [1]], np.array([most, 1], "u8")):
+        codes = numera.encode(x, "fixed<64,0,unsigned>")
+        assert codes.ravel().tolist() == [most, 1]
+    zero = numera.array([0], "fixed<64,0,unsigned>")
+    assert (zero + most).codes.tolist() == [most]
+    # 2^62 + 2^38 + 1 is above the middle of two f32, and its f64 is on it.
+    above = 2**62 + 2**38 + 1
+    assert numera.array([above], "f32").item() == 2.0**62 + 2.0**39
+    # With floats beside them they are f64, if that has them.
+    assert numera.array([2**60, 0.5], "posit32").tolist() == [2.0**60, 0.5]
+    assert numera.array(2**70, "bf16").item() == 2.0**70
+    for x, what, number in (
+        ([ODD, 0.5], "a list", ODD),
+        ([2**64 + 1, 1], "a list", 2**64 + 1),
+        ([-1, 2**64 - 1], "a list", 2**64 - 1),
+        (2**70 + 1, "a number", 2**70 + 1),
+    ):
+        with pytest.raises(numera.Error) as error:
+            numera.encode(x, "bf16")
+        assert str(error.value) == (
+            f"{what} has {number}, which is no number of f64; "
+            f"round it first, as float({number})"
+        )
+
+
+def test_integers_leave_exactly():
+    x = numera.array([ODD, -ODD], "fixed<63,0>")
+    assert x.tolist() == [ODD, -ODD] and x.item(1) == x[1].item() == -ODD
+    assert int(x[0]) == ODD and f"{x[0]}" == str(ODD)
+    for dtype in ("i8", ">i8", np.int64):
+        for found in (x.astype(dtype), np.asarray(x, dtype)):
+            assert found.dtype == np.dtype(dtype) and found.tolist() == [ODD, -ODD]
+    assert repr(x[:1]) == f"numera.array([{ODD}], 'fixed<63,0>')"
+    wide = numera.array([2**64 - 1], "fixed<64,0,unsigned>")
+    assert wide.tolist() == wide.astype("u8").tolist() == [2**64 - 1]
+    takum = numera.array([2**54 + 2], "takum<64>")  # which has 55 bits there
+    assert int(takum[0]) == takum.astype("i8")[0] == 2**54 + 2
+    posits = numera.array([-2.5, 2.0**100], "posit<64,2>")
+    assert [int(x) for x in posits] == [-2, 2**100]
+    assert type(numera.array([3], "fixed<7,0>").item()) is float
+
+
+@pytest.mark.parametrize("name", ["f32", "posit32", "posit<64,2>", "takum<64>"])
+def test_integers_of_codes_are_truncated_and_saturated(name):
+    x = numera.array([math.nan, 300, -3.75, 1e30, -1e30, -0.5], name)
+    for kind in ("u1", "i1", "u2", "i4", "i8", "u8", ">i4"):
+        limits = np.iinfo(kind)
+        expected = [0, 300, -3, limits.max, limits.min, 0]
+        found = x.astype(kind)
+        assert found.dtype == np.dtype(kind)
+        assert found.tolist() == [min(max(v, limits.min), limits.max) for v in expected]
+        assert np.array_equal(np.asarray(x, kind), found)
 
 
 def test_stochastic_rounding_draws_by_the_place_in_row_major_order():

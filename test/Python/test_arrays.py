@@ -85,7 +85,7 @@ def test_subclasses_stay():
     assert type(matrix) is np.matrix
 
 
-def test_numbers_and_lists_are_f64():
+def test_numbers_and_lists_are_f64_where_they_are_no_integers():
     assert numera.quantize(0.1, "bf16") == 0.10009765625
     assert type(numera.quantize(np.float32(0.1), "bf16")) is np.float32
     assert numera.quantize([[0.1], [2]], "bf16").tolist() == [[0.10009765625], [2.0]]

@@ -104,6 +104,11 @@ def test_one_number_is_formatted_as_a_number():
         f"{x:.2f}"
 
 
+def test_a_spelling_with_a_comma_is_a_format():
+    x = numera.array([1.0, 2.5], "bf16").astype("posit<16,2>")
+    assert x.format == numera.format("posit16") and x.tolist() == [1.0, 2.5]
+
+
 @pytest.mark.parametrize("name", ["f4", "<f4", "float32", "i4", "int32", "f8", "bool"])
 def test_names_of_types_of_numpy_are_types_where_no_format_has_them(name):
     x = numera.array([1.0, 2.5], "posit16").astype(name)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""NumPy's types beside formats: which is meant, which has the codes, integers."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from numera import _casts, _kinds
+from numera._errors import Error
+from numera._formats import Format
+
+if TYPE_CHECKING:
+    from numera._array import Array
+
+__all__ = ["integers", "named", "same_codes", "whole", "wide_integers"]
+
+_NUMPY_KINDS = "biufc"
+
+
+def named(fmt: Any) -> np.dtype[Any] | None:
+    """The type of NumPy that something is, or spells where no format is called so."""
+    if isinstance(fmt, Format):
+        return None
+    try:
+        dtype = np.dtype(fmt)
+    except (TypeError, ValueError):  # the latter where it has a comma
+        return None
+    if not isinstance(fmt, str):
+        return dtype
+    if dtype.kind not in _NUMPY_KINDS:
+        return None
+    try:
+        _casts.chosen(fmt)
+    except Error:
+        return dtype
+    return None
+
+
+def same_codes(a: Format, b: Format) -> bool:
+    """True for formats that differ in how they round at most."""
+    return _plain(a.spelling) == _plain(b.spelling)
+
+
+_RULES = {
+    "nearest-even", "nearest-away", "nearest-zero", "toward-zero", "up", "down",
+    "to-odd", "stochastic", "infinity", "saturate", "propagate",
+}  # fmt: skip
+
+
+def _plain(spelling: str) -> str:
+    family, _, rest = spelling.partition("<")
+    kept = [
+        part
+        for part in rest.rstrip(">").split(",")
+        if part not in _RULES and not part.startswith("random-bits=")
+    ]
+    return f"{family}<{','.join(kept)}>"
+
+
+# ---- integers ---------------------------------------------------------------
+
+
+def integers(
+    codes: np.ndarray[Any, Any], fmt: Format, dtype: np.dtype[Any]
+) -> np.ndarray[Any, Any]:
+    """The values as integers: truncated, saturated, and 0 for NaN (V5)."""
+    target = _kinds.format_of(dtype, integers=True)
+    assert target is not None
+    source: str | Format = fmt
+    if fmt.family == "opaque":
+        # A library knows floats, and integers at most in ways of its own.
+        source = f"f{_casts.carrier(fmt) or 32}"
+        wanted = np.dtype(np.float32 if source == "f32" else np.float64)
+        values = np.empty_like(codes, dtype=wanted)
+        _casts.run(_casts.find(fmt, None, source), codes, values, 0, 0, 0)
+        codes = values
+    result = np.empty_like(codes, dtype=dtype.newbyteorder("="))
+    cast = _casts.find(source, None, target, "toward-zero", None, None)
+    _casts.run(cast, codes, result, 0, 0, 0)
+    return result if dtype.isnative else result.astype(dtype)
+
+
+_INTEGERS_ALONE = re.compile(r"fixed<\d+,0[,>]")
+
+
+def wide_integers(fmt: Format) -> np.dtype[Any] | None:
+    """The type of the values of a format that has integers alone, more than f64."""
+    if not _INTEGERS_ALONE.match(fmt.spelling) or _casts.carrier(fmt):
+        return None
+    return np.dtype(np.uint64 if "unsigned" in fmt.spelling else np.int64)
+
+
+def whole(x: Array) -> int:
+    """One value without its fraction, as an integer of Python."""
+    value = x.item()
+    if isinstance(value, float) and not _casts.carrier(x._format):
+        # f64 may not have its last bits.
+        if 0 <= value < 2.0**63:
+            return int(x.astype(np.uint64).item())
+        if -(2.0**62) < value < 0:
+            return int(x.astype(np.int64).item())
+    return int(value)
