@@ -27,7 +27,7 @@ def register(
     *,
     bits: int,
     source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-    operations: Mapping[str, str | Mapping[str, Any]] | None = None,
+    operations: Mapping[str, str | Mapping[str, Any] | None] | None = None,
     target: str = "*",
     equivalent: str | Format | None = None,
     carrier: str | None = None,
@@ -40,13 +40,14 @@ def register(
     """Registers a format that a library in C computes with.
 
     source      C, C++ (``extern "C"``), bitcode, an object, an archive or a
-                shared object, or several of them. C and C++ need clang.
-    operations  the function of each operation: ``{"add": "my_add", "from_f32":
-                "my_from_f32"}``; ``from_X`` and ``to_X`` are casts, ``cmp`` may
-                be ``"cmp olt"``. A mapping in place of a name has other keys of a
-                lowering, ``{"call": "my_add", "rounding": "toward-zero"}``.
-                None: the functions in the sources whose names are the format's,
-                an underscore and the operation, ``mine_add``, ``mine_from_f32``.
+                shared object, or several of them. C and C++ need clang. Functions
+                in C and C++ whose names are the format's, an underscore and the
+                operation are its operations, ``mine_add``, ``mine_from_f32``.
+    operations  functions with other names, which go before these: ``{"add":
+                "my_add", "from_f32": "my_from_f32"}``; ``from_X`` and ``to_X`` are
+                casts, ``cmp`` may be ``"cmp olt"``. A mapping in place of a name
+                has other keys of a lowering, ``{"call": "my_add", "rounding":
+                "toward-zero"}``. None leaves a function out.
     carrier, fallback, derive, identities, equivalent, proofs
                 as the keys of an opaque format (Configuration.md).
     library     keys of the library: ``include``, ``defines``, ``flags``, ``link``,
@@ -81,15 +82,15 @@ def register(
         text = f"{json.dumps(configuration, indent=1)}\n# {_digest(files)}\n"
         return (Source(text, f"numera.register('{name}')", os.getcwd()),)
 
-    if operations is None:
-        operations = _functions(name, files)
-        if not operations:
-            _check_compiles(name, sources_with({"add": f"{name}_add"}))
-            raise Error(
-                f"no function in {', '.join(files)} is called {name}_from_f32, "
-                f"{name}_add or the like; name them: operations={{'add': …}}"
-            )
-    sources = sources_with(operations)
+    own = {**_functions(name, files), **(operations or {})}
+    chosen = {key: function for key, function in own.items() if function is not None}
+    if not chosen:
+        _check_compiles(name, sources_with({"add": f"{name}_add"}))
+        raise Error(
+            f"no function in {', '.join(files)} is called {name}_from_f32, "
+            f"{name}_add or the like; name them: operations={{'add': …}}"
+        )
+    sources = sources_with(chosen)
     registered = _formats._make(name, sources)
     _sources.learn(sources)
     return registered

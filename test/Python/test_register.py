@@ -72,6 +72,34 @@ def test_operations_may_be_named():
     assert program([1.0, 3.0]).tolist() == [2, 18]
 
 
+def test_operations_that_are_named_come_to_those_found_by_name(tmp_path):
+    source = tmp_path / "rr.c"
+    source.write_text(
+        MINE.read_text().replace("mine_", "rr_").replace("other_mul", "rr_mul")
+        + """
+static float value(unsigned short x) { return rr_to_f32(x); }
+unsigned char my_less(unsigned short x, unsigned short y) { return value(x) < value(y); }
+unsigned short my_add(unsigned short x, unsigned short y) { return rr_from_f32(8); }
+"""
+    )
+    found = numera.register("rr", bits=16, source=source)
+    a, b = (numera.array([1, 2], found) for _ in range(2))
+    with pytest.raises(numera.Error, match="has no function for 'cmp olt'; name one"):
+        a < b  # noqa: B015
+    more = {"cmp olt": "my_less"}
+    named = numera.register("rr", bits=16, source=source, operations=more)
+    a, b = numera.array([1, 2], "rr"), numera.array([2, 1], "rr")
+    assert a.format == named and (a < b).tolist() == [True, False]
+    assert (a + b).tolist() == [3, 3] and (a * b).tolist() == [2, 2]
+    # What is named goes first; None leaves a function out.
+    more |= {"add": "my_add", "mul": None}
+    other = numera.register("rr", bits=16, source=source, operations=more)
+    a, b = numera.array([1, 2], other), numera.array([2, 1], other)
+    assert (a + b).tolist() == [8, 8]
+    with pytest.raises(numera.Error, match="has no function for 'mul'; write rr_mul"):
+        a * b
+
+
 # ---- arrays of them -----------------------------------------------------------
 
 
