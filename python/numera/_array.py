@@ -149,7 +149,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
 
     def view(self, dtype: Any) -> np.ndarray[Any, Any]:
         """The same memory as a type with these bits: ``ml_dtypes.bfloat16``."""
-        dtype = np.dtype(dtype)
+        dtype = _dtypes.given(dtype, "a type of NumPy or ml_dtypes")
         name = _kinds.format_of(dtype)
         if name is not None and not _dtypes.same_codes(
             _casts.chosen(name), self._format

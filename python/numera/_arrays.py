@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from numera import _casts, _kinds, _numera, _scaled
+from numera import _casts, _dtypes, _kinds, _numera, _scaled
 from numera._bounded import PROGRAMS, Bounded
 from numera._errors import Error, check_whole
 from numera._formats import Format
@@ -282,7 +282,7 @@ def decode(
     of = _casts.chosen(fmt)
     if dtype is None:
         dtype = _casts.carrier_dtype(of)
-    dtype = np.dtype(dtype)
+    dtype = _dtypes.given(dtype, "f16, bf16, f32 or f64")
     target = _kinds.format_of(dtype)
     if target is None or not dtype.isnative:
         raise Error(f"dtype is {dtype}, expected f16, bf16, f32 or f64")

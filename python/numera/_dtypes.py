@@ -15,7 +15,7 @@ from numera._formats import Format
 if TYPE_CHECKING:
     from numera._array import Array
 
-__all__ = ["integers", "named", "same_codes", "whole", "wide_integers"]
+__all__ = ["given", "integers", "named", "same_codes", "whole", "wide_integers"]
 
 _NUMPY_KINDS = "biufc"
 
@@ -37,6 +37,14 @@ def named(fmt: Any) -> np.dtype[Any] | None:
     except Error:
         return dtype
     return None
+
+
+def given(dtype: Any, wanted: str) -> np.dtype[Any]:
+    """The type of NumPy that an argument is; an error where it is none."""
+    try:
+        return np.dtype(dtype)
+    except (TypeError, ValueError):
+        raise Error(f"dtype is {dtype}, expected {wanted}") from None
 
 
 def same_codes(a: Format, b: Format) -> bool:

@@ -8,6 +8,7 @@ the first one comes.
 from __future__ import annotations
 
 import itertools
+import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ Pattern = tuple[tuple[bool, ...], ...]
 
 _BOOL = 11
 _MANY = 1 << 15
+_PLACE = re.compile(r"^kernel:\d+:\d+: error: ")
 _kernels: dict[tuple[Any, ...], Kernel] = Bounded(PROGRAMS)
 
 
@@ -43,7 +45,9 @@ class Kernel:
         try:
             self._native = _numera.Kernel(registry, text, inputs, outputs)
         except Error as error:
-            raise _register.explained(error, formats) from None
+            # Without the place in a text that no user has seen.
+            line = Error(_PLACE.sub("", str(error)))
+            raise _register.explained(line, formats) from None
         self._draws = "numera.draws" in text
 
     def run(self, inputs: list[Any], outputs: list[Any], work: int) -> None:

@@ -9,7 +9,7 @@ import json
 import os
 import pathlib
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from numera import _formats, _numera
 from numera._errors import Error
 from numera._formats import Format
+from numera._kernels import is_stochastic
 from numera._sources import Source
 
 __all__ = ["lowering"]
@@ -33,7 +34,7 @@ def lowering(
 
     The function takes and returns numbers. It is called here, once for every code
     or pair of codes; its results are rounded to the format and become a table that
-    programs read. What the decorated name becomes is the format that computes so;
+    programs read; formats that round stochastically have none. What the decorated name becomes is the format that computes so;
     the one that was given stays as it is. Needs clang.
 
     >>> import numera
@@ -61,12 +62,17 @@ def lowering(
             f"{'one number' if count == 1 else 'two numbers'} is for at most "
             f"{WIDEST // count}"
         )
+    if is_stochastic(base):
+        raise Error(
+            f"format '{base.name}' rounds stochastically, and a function in Python is "
+            f"called once for its operands; name another rounding"
+        )
     values = base.values()
 
     def register(function: Callable[..., Any]) -> Format:
         with np.errstate(all="ignore"):
             results = [
-                function(*operands)
+                _number(function, operands)
                 for operands in itertools.product(values, repeat=count)
             ]
         codes = np.empty(len(results), np.uint64)
@@ -80,6 +86,16 @@ def lowering(
         return _formats._make(base.name, (*base._sources, source))
 
     return register
+
+
+def _number(function: Callable[..., Any], operands: Sequence[Any]) -> float:
+    result = function(*operands)
+    try:
+        return float(result)  # of None NumPy would make a NaN
+    except (TypeError, ValueError, OverflowError):
+        name = getattr(function, "__name__", "the function")
+        given = ", ".join(str(float(x)) for x in operands)
+        raise Error(f"{name}({given}) is {result!r:.40}, expected a number") from None
 
 
 def _at(symbol: str) -> dict[str, str]:

@@ -224,6 +224,11 @@ def test_arguments_that_do_not_go_together_are_errors():
         numera.Error, match="dtype is int32, expected f16, bf16, f32 or f64"
     ):
         numera.decode(np.zeros(3, np.uint16), "bf16", np.int32)
+    for name in ("posit8", "posit<8,2>"):
+        with pytest.raises(
+            numera.Error, match=f"dtype is {name}, expected f16, bf16, f32 or f64"
+        ):
+            numera.decode(np.zeros(3, np.uint16), "bf16", name)
     with pytest.raises(numera.Error, match="the stride 0; expected elements"):
         numera.quantize(x, "bf16", out=np.lib.stride_tricks.as_strided(x, (4,), (0,)))
 

@@ -222,7 +222,11 @@ def test_arrays_that_are_none_of_codes_are_one_error():
     v, m = np.ones(3), np.ones((3, 3))
     codes = numera.array(v, "bf16")
     for what, call, found in (
-        ("numera.dot", lambda: numera.dot(v, v, accumulate="quire"), "float64, float64"),
+        (
+            "numera.dot",
+            lambda: numera.dot(v, v, accumulate="quire"),
+            "float64, float64",
+        ),
         ("numera.dot", lambda: numera.dot([1.0], [2.0]), "list, list"),
         ("numera.matmul", lambda: numera.matmul(m, m), "float64, float64"),
         ("numera.einsum", lambda: numera.einsum("i,i->", v, v), "float64, float64"),
@@ -241,3 +245,9 @@ def test_arrays_that_are_none_of_codes_are_one_error():
     with pytest.raises(numera.Error, match="float64 with 'bf16'; cast it with numera"):
         numera.dot(v, codes)
     assert numera.dot(codes, 2).tolist() == [2.0, 2.0, 2.0]
+
+
+def test_a_format_without_a_quire_is_one_error():
+    x = numera.array([1.0, 2.0], "float<16,40>")
+    with pytest.raises(numera.Error, match="^format 'float<16,40>' has no quire: it"):
+        x.sum(accumulate="quire")

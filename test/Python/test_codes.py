@@ -154,6 +154,11 @@ def test_what_has_another_format_is_one_error():
         (lambda: x.reshape(1, 1) @ np.broadcast_to(x, (2, 1)), "1 columns, 2 rows"),
         (lambda: numera.Array(np.zeros(2), "bf16"), "are uint16, found float64"),
         (lambda: x.view(ml_dtypes.bfloat16), "bfloat16 has other codes than 'posit16'"),
+        (
+            lambda: x.view("bf16"),
+            "dtype is bf16, expected a type of NumPy or ml_dtypes",
+        ),
+        (lambda: x.values("posit8"), "dtype is posit8, expected f16, bf16, f32 or f64"),
         (lambda: numera.array(np.arange(3)), "an array of int64 names no format"),
     ):
         with pytest.raises(numera.Error) as error:

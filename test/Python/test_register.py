@@ -360,11 +360,22 @@ def test_an_operation_of_one_number_may_be_one_of_16_bits():
         ("fma", "posit8", "of one or two numbers that give one, found 'fma'"),
         ("plus", "posit8", "of one or two numbers that give one, found 'plus'"),
         ("mul", "mxfp8", "is a scaled format"),
+        ("add", "float<3,4,stochastic>", "'float<3,4,stochastic>' rounds stochastically, and a function in Python is called once for its operands; name another rounding$"),
     ],
-)
+)  # fmt: skip
 def test_what_no_function_in_python_is_for(operation, format, line):
     with pytest.raises(numera.Error, match=line):
         numera.lowering(operation, format)
+
+
+@pytest.mark.parametrize("result", [None, "a", 1j, [1.0, 2.0], 10**400])
+def test_a_function_in_python_returns_numbers(result):
+    def odd(x, y):
+        return result if x == 2 and y == -0.5 else x
+
+    with pytest.raises(numera.Error) as error:
+        numera.lowering("add", "posit<4,1>")(odd)
+    assert str(error.value) == f"odd(2.0, -0.5) is {result!r:.40}, expected a number"
 
 
 def test_an_interrupt_ends_the_compiler_of_a_source(tmp_path):
