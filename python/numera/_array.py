@@ -35,8 +35,9 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
     __slots__ = ("_codes", "_format")
 
     def __init__(self, codes: np.ndarray[Any, Any], fmt: str | Format) -> None:
-        """Takes codes as they are: unsigned integers of the format's storage, or,
-        above 64 bits, so many bytes or structures of these."""
+        """Takes codes as they are: unsigned integers of the format's storage, whose
+        bits above its width are zero (A11), or, above 64 bits, so many bytes or
+        structures of these."""
         self._format = _casts.chosen(fmt)
         codes = np.asarray(codes)
         wanted = self._format.dtype
@@ -46,6 +47,14 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
             codes = codes.astype(codes.dtype.newbyteorder("="))
         if codes.dtype != wanted:
             raise Error(f"codes of '{self._format}' are {wanted}, found {codes.dtype}")
+        width = self._format.width
+        if wanted.kind == "u" and width < 8 * wanted.itemsize and codes.size:
+            most = codes.max()
+            if most >> width:
+                raise Error(
+                    f"codes of '{self._format}' are 0 to {(1 << width) - 1}, "
+                    f"found {most}"
+                )
         self._codes = codes
 
     # ---- what it is ----

@@ -166,6 +166,21 @@ def test_what_has_another_format_is_one_error():
         assert message in str(error.value)
 
 
+def test_codes_have_no_bits_above_the_width_of_the_format():
+    for name, code, most in (("f6E3M2FN", 0xC3, 63), ("posit<12,1>", 4096, 4095)):
+        dtype = numera.format(name).dtype
+        with pytest.raises(numera.Error) as error:
+            numera.Array(np.array([[1, code]], dtype), name)
+        line = f"codes of '{numera.format(name)}' are 0 to {most}, found {code}"
+        assert str(error.value) == line
+        for codes in ([most], [], most):
+            x = numera.Array(np.array(codes, dtype), name)
+            assert x.codes.tolist() == codes
+    bits = np.array([0xC3], np.uint8).view(ml_dtypes.float6_e3m2fn)
+    with pytest.raises(numera.Error, match="'f6E3M2FN' are 0 to 63, found 195"):
+        numera.array(bits)
+
+
 # ---- in and out -------------------------------------------------------------
 
 
