@@ -89,6 +89,10 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         """Bytes that the codes take."""
         return self._codes.nbytes
 
+    def tobytes(self) -> bytes:
+        """The bytes of the codes, in row-major order."""
+        return self._codes.tobytes()
+
     @property
     def T(self) -> Array:
         """With its axes in the other order."""
@@ -317,6 +321,23 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         """As NumPy's, between numbers that are rounded to the format."""
         clipped: Any = np.clip(self, min, max)
         return clipped
+
+    def round(self, decimals: int = 0) -> Array:
+        """To whole numbers, ties to even."""
+        rounded: Any = np.round(self, decimals)
+        return rounded
+
+    def any(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """Whether an element is not zero, as NumPy's."""
+        return np.any(self, axis, keepdims=keepdims)
+
+    def all(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """Whether no element is zero, as NumPy's."""
+        return np.all(self, axis, keepdims=keepdims)
+
+    def nonzero(self) -> Any:
+        """Places of elements that are not zero, as NumPy's."""
+        return np.nonzero(self)
 
     def argmax(self, axis: Any = None, *, keepdims: bool = False) -> Any:
         """As NumPy's."""

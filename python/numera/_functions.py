@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import re
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from numera import _casts, _kernels, _sums
+from numera import _kernels, _sums
 from numera._array import Array, array, operand
 from numera._errors import Error
 from numera._formats import Format
@@ -30,10 +32,30 @@ def formatted(what: str, *arrays: Any) -> Format:
     )
 
 
+def stored(result: Any, out: Any) -> Any:
+    """``out`` with the result of a function, or the result where there is none."""
+    if out is None:
+        return result
+    if not isinstance(out, Array):
+        kind = getattr(out, "dtype", type(out).__name__)
+        raise Error(f"out is an array of {kind}, expected one of codes")
+    if out.shape != result.shape:
+        raise Error(f"out has shape {out.shape}, expected {result.shape}")
+    out._codes[...] = operand(result, out._format, "as result with")._codes
+    return out
+
+
+def refused(**options: Any) -> None:
+    """Says which option of NumPy's an array of codes has not."""
+    for name, value in options.items():
+        if value is not None:
+            raise Error(f"{name}= is not for arrays of codes")
+
+
 # ---- sums -------------------------------------------------------------------
 
 
-def _axes(axis: Any, rank: int) -> tuple[int, ...]:
+def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(rank))
     axes = (axis,) if isinstance(axis, (int, np.integer)) else tuple(axis)
@@ -55,7 +77,7 @@ def _total(
     operation: str = "add",
 ) -> Array:
     fmt, codes = x._format, x._codes
-    axes = _axes(axis, codes.ndim)
+    axes = axes_of(axis, codes.ndim)
     rest = [d for d in range(codes.ndim) if d not in axes]
     kept = [codes.shape[d] for d in rest]
     count = math.prod(codes.shape[d] for d in axes)
@@ -130,7 +152,7 @@ def var(
     squares = away * away
     if ddof == 0:
         return mean(squares, axis, keepdims=keepdims, accumulate=accumulate)
-    count = max(math.prod(a.shape[d] for d in _axes(axis, a.ndim)) - ddof, 0)
+    count = max(math.prod(a.shape[d] for d in axes_of(axis, a.ndim)) - ddof, 0)
     if count == 0:  # NumPy's words, and its quotient by 0 as the format has it
         warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=3)
     total = sum(squares, axis, keepdims=keepdims, accumulate=accumulate)
@@ -216,90 +238,6 @@ def dot(a: Any, b: Any, *, accumulate: Any = None) -> Array:
     return flat.reshape(a.shape[:-1] + b.shape[:-2] + b.shape[-1:])
 
 
-# ---- order ------------------------------------------------------------------
-
-
-def _keys(x: Array, nan_is_least: bool = False) -> np.ndarray[Any, Any]:
-    """Numbers in the order of the values, NaNs last, as NumPy sorts them.
-
-    ``nan_is_least``: first, where that is not left to NumPy, which finds them when
-    it looks for the least number as well.
-    """
-    fmt = x._format
-    if _casts.carrier(fmt):
-        return x.values()
-    if fmt.spelling.startswith(("posit<", "takum<")):
-        # Codes as signed integers have the order of their values, and NaR is the
-        # lowest of them: one less, as unsigned ones, it is the last.
-        codes = x._codes.astype(np.uint64) << np.uint64(64 - fmt.width)
-        return (codes ^ np.uint64(1 << 63)) - np.uint64(not nan_is_least)
-    raise Error(
-        f"'{fmt}' has values that f64 has not, by which NumPy would order; "
-        "cast it with .astype"
-    )
-
-
-def _select(x: Array, places: np.ndarray[Any, Any], axis: int) -> Array:
-    return x._with(np.take_along_axis(x._codes, places, axis))
-
-
-def sort(a: Array, axis: int | None = -1, kind: Any = None, order: Any = None) -> Array:
-    """In ascending order, NaN and NaR last."""
-    if axis is None:
-        a, axis = a.ravel(), -1
-    return _select(a, np.argsort(_keys(a), axis, kind="stable"), axis)
-
-
-def argsort(
-    a: Array, axis: int | None = -1, kind: Any = None, order: Any = None
-) -> np.ndarray[Any, Any]:
-    """Places in ascending order, NaN and NaR last."""
-    return np.argsort(_keys(a), axis, kind=kind)
-
-
-def _extreme(
-    find: Callable[..., Any], x: Array, axis: Any, keepdims: bool, greatest: bool
-) -> Array:
-    axes = _axes(axis, x.ndim)
-    rest = [d for d in range(x.ndim) if d not in axes]
-    moved = x._with(x._codes.transpose(*rest, *axes)) if x.ndim else x
-    kept = [x.shape[d] for d in rest]
-    rows = moved.reshape(*kept, math.prod(x.shape[d] for d in axes))
-    keys = _keys(rows, nan_is_least=not greatest)
-    if keys.shape[-1] == 0:
-        raise Error("an array without elements has no least or greatest one")
-    places = find(keys, -1)[..., None]
-    if keys.dtype.kind == "f":
-        # Of zeros the one with the sign that counts: -0 is below +0.
-        best = np.take_along_axis(keys, places, -1)
-        ties = (keys == best) & (np.signbit(keys) != greatest)
-        counts = (best == 0) & ties.any(-1, keepdims=True)
-        places = np.where(counts, np.argmax(ties, -1)[..., None], places)
-    if keepdims:
-        kept = [1 if d in axes else n for d, n in enumerate(x.shape)]
-    return x._with(np.take_along_axis(rows._codes, places, -1).reshape(kept))
-
-
-def amax(a: Array, axis: Any = None, out: None = None, keepdims: bool = False) -> Array:
-    """The greatest element; NaN if there is one."""
-    return _extreme(np.argmax, a, axis, bool(keepdims), greatest=True)
-
-
-def amin(a: Array, axis: Any = None, out: None = None, keepdims: bool = False) -> Array:
-    """The least element; NaN if there is one."""
-    return _extreme(np.argmin, a, axis, bool(keepdims), greatest=False)
-
-
-def argmax(a: Array, axis: Any = None, out: None = None, *, keepdims: Any = False):
-    """As NumPy's, on the values."""
-    return np.argmax(_keys(a), axis, keepdims=bool(keepdims))
-
-
-def argmin(a: Array, axis: Any = None, out: None = None, *, keepdims: Any = False):
-    """As NumPy's, on the values."""
-    return np.argmin(_keys(a, nan_is_least=True), axis, keepdims=bool(keepdims))
-
-
 # ---- what moves elements ----------------------------------------------------
 
 
@@ -335,11 +273,23 @@ def where(condition: Any, *choices: Any) -> Any:
     return Array(np.where(np.asarray(condition), *codes), fmt)
 
 
-def clip(a: Array, a_min: Any = None, a_max: Any = None, out: None = None) -> Array:
+def clip(
+    a: Array,
+    a_min: Any = None,
+    a_max: Any = None,
+    out: Any = None,
+    *,
+    min: Any = None,
+    max: Any = None,
+) -> Any:
     """Between two numbers of the format, or what is rounded to it."""
-    if a_min is not None:
-        a = np.maximum(a, a_min)
-    return a if a_max is None else np.minimum(a, a_max)
+    low, high = min if a_min is None else a_min, max if a_max is None else a_max
+    clipped: Any = a
+    if low is not None:
+        clipped = np.maximum(clipped, low)
+    if high is not None:
+        clipped = np.minimum(clipped, high)
+    return stored(clipped, out)
 
 
 def full_like(a: Array, fill_value: Any, shape: Any = None) -> Array:
@@ -355,31 +305,31 @@ def array_equal(a: Any, b: Any) -> bool:
     return a.shape == b.shape and bool((a == b).all())
 
 
+def _reduction(reduce: Callable[..., Array]) -> Callable[..., Any]:
+    def call(
+        a: Array,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: int = 0,
+        keepdims: Any = False,
+    ) -> Any:
+        refused(dtype=dtype)
+        more = {"ddof": ddof} if ddof else {}
+        return stored(reduce(a, axis, keepdims=bool(keepdims), **more), out)
+
+    return call
+
+
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.sum: lambda a, axis=None, dtype=None, out=None, keepdims=False: sum(
-        a, axis, keepdims=keepdims
-    ),
-    np.mean: lambda a, axis=None, dtype=None, out=None, keepdims=False: mean(
-        a, axis, keepdims=keepdims
-    ),
-    np.prod: lambda a, axis=None, dtype=None, out=None, keepdims=False: prod(
-        a, axis, keepdims=bool(keepdims)
-    ),
-    np.var: lambda a, axis=None, dtype=None, out=None, ddof=0, keepdims=False: var(
-        a, axis, ddof=ddof, keepdims=bool(keepdims)
-    ),
-    np.std: lambda a, axis=None, dtype=None, out=None, ddof=0, keepdims=False: std(
-        a, axis, ddof=ddof, keepdims=bool(keepdims)
-    ),
+    np.sum: _reduction(sum),
+    np.mean: _reduction(mean),
+    np.prod: _reduction(prod),
+    np.var: _reduction(var),
+    np.std: _reduction(std),
     np.dot: dot,
     np.vdot: lambda a, b: dot(a.ravel(), b.ravel()),
     np.inner: lambda a, b: dot(a, b if b.ndim < 2 else np.swapaxes(b, -1, -2)),
-    np.sort: sort,
-    np.argsort: argsort,
-    np.argmax: argmax,
-    np.argmin: argmin,
-    np.max: amax,
-    np.min: amin,
     np.where: where,
     np.clip: clip,
     np.full_like: full_like,
@@ -404,14 +354,18 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-def add(functions: dict[Any, Callable[..., Any]]) -> None:
-    """Takes functions of other modules for NumPy's."""
-    _FUNCTIONS.update(functions)
+@functools.cache
+def _every() -> dict[Any, Callable[..., Any]]:
+    """Those of the other modules, too, which need this one."""
+    from numera import _elements, _order, _scans
+
+    tables = _FUNCTIONS, _elements.FUNCTIONS, _order.FUNCTIONS, _scans.FUNCTIONS
+    return {function: ours for table in tables for function, ours in table.items()}
 
 
 def call(function: Any, args: Any, options: Any) -> Any:
     """What ``Array.__array_function__`` does."""
-    found = _FUNCTIONS.get(function)
+    found = _every().get(function)
     if found is None:
         raise Error(
             f"np.{function.__name__} is not for arrays of codes; compute it on "
@@ -420,4 +374,12 @@ def call(function: Any, args: Any, options: Any) -> Any:
     try:
         return found(*args, **options)
     except TypeError as error:
-        raise Error(f"np.{function.__name__} of codes: {error}") from None
+        text = _CALLED.sub("", str(error))
+        if unknown := _UNKNOWN.search(text):
+            text = f"{unknown[1]}= is not for arrays of codes"
+        raise Error(f"np.{function.__name__} of codes: {text}") from None
+
+
+_CALLED = re.compile(r"^\S+\(\) ")
+"""The name of the function of ours that was called."""
+_UNKNOWN = re.compile(r"unexpected keyword argument '(\w+)'")

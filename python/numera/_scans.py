@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -97,6 +97,14 @@ def scan(a: Array, axis: int | None, operation: str) -> Array:
         kernel = _kernels.find(("scan", fmt, operation), lambda: _scan(fmt, operation))
         kernel.run([np.ascontiguousarray(codes).reshape(folded)], [result], result.size)
     return a._with(result.reshape(shape))
+
+
+def _running(operation: str) -> Callable[..., Any]:
+    def call(a: Array, axis: int | None = None, dtype: Any = None, out: Any = None):
+        _functions.refused(dtype=dtype)
+        return _functions.stored(scan(a, axis, operation), out)
+
+    return call
 
 
 # ---- Einstein's sums --------------------------------------------------------
@@ -217,10 +225,9 @@ def einsum(
     return found[0]._with(np.asarray(_ordered(*found, output), order="C"))
 
 
-_functions.add(
-    {
-        np.cumsum: lambda a, axis=None, dtype=None, out=None: scan(a, axis, "add"),
-        np.cumprod: lambda a, axis=None, dtype=None, out=None: scan(a, axis, "mul"),
-        np.einsum: einsum,
-    }
-)
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.cumsum: _running("add"),
+    np.cumprod: _running("mul"),
+    np.einsum: einsum,
+}
+"""Ours, for NumPy's."""

@@ -141,6 +141,10 @@ def _call(name: str, inputs: Sequence[Any]) -> Any:
         return _elementwise("isnan", arrays, None)
     if name in _RELATIONS:
         return _elementwise(_RELATIONS[name], arrays, None)
+    if name == "sign":
+        from numera import _elements
+
+        return _elements.sign(arrays[0])
     if name == "square":
         return _elementwise("mul", [arrays[0], arrays[0]], fmt)
     if name == "reciprocal":
@@ -155,22 +159,25 @@ def _call(name: str, inputs: Sequence[Any]) -> Any:
 
 
 def _reduce(name: str, x: Any, options: dict[str, Any]) -> Any:
-    from numera import _functions
+    from numera import _functions, _order
 
     axis = options.pop("axis", 0)
     keepdims = options.pop("keepdims", False)
-    if any(value is not None for value in options.values()):
-        raise Error(f"{next(iter(options))}= is not for arrays of codes")
+    (out,) = options.pop("out", (None,))
+    if options.get("where") is True:  # NumPy's default
+        del options["where"]
+    _functions.refused(**options)
+    _functions.formatted(f"np.{name}.reduce", x)
     reductions: dict[str, Callable[..., Any]] = {
         "add": _functions.sum,
         "multiply": _functions.prod,
-        "minimum": _functions.amin,
-        "maximum": _functions.amax,
+        "minimum": _order.amin,
+        "maximum": _order.amax,
     }
     reduction = reductions.get(name)
     if reduction is None:
         raise Error(f"np.{name}.reduce is not for arrays of codes")
-    return reduction(x, axis, keepdims=keepdims)
+    return _functions.stored(reduction(x, axis, keepdims=keepdims), out)
 
 
 # ---- one operation on each element ------------------------------------------

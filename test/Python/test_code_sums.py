@@ -251,3 +251,41 @@ def test_a_format_without_a_quire_is_one_error():
     x = numera.array([1.0, 2.0], "float<16,40>")
     with pytest.raises(numera.Error, match="^format 'float<16,40>' has no quire: it"):
         x.sum(accumulate="quire")
+
+
+REDUCTIONS = [np.sum, np.mean, np.prod, np.var, np.std, np.max, np.min, np.cumsum]
+
+
+@pytest.mark.parametrize("function", REDUCTIONS, ids=lambda f: f.__name__)
+def test_reductions_write_to_out(function):
+    x = numera.array([[1.0, 2.5, 4.0], [3.0, 8.0, 0.5]], "posit16")
+    expected = function(x, axis=1)
+    out = numera.array(np.zeros(expected.shape), "posit16")
+    assert function(x, axis=1, out=out) is out and np.array_equal(out, expected)
+    for call, message in (
+        (lambda: function(x, axis=0, out=out[:1]), f"out has shape {out[:1].shape}, e"),
+        (lambda: function(x, axis=1, out=expected.values()), "out is an array of floa"),
+        (lambda: function(x, axis=1, out=out.astype("bf16")), "'posit16' as result wi"),
+    ):
+        with pytest.raises(numera.Error) as error:
+            call()
+        assert str(error.value).startswith(message)
+
+
+def test_what_reductions_refuse_is_named():
+    x = numera.array([1.0, 2.0], "posit16")
+    out = numera.array(0.0, "posit16")
+    assert np.add.reduce(x, out=out) is out and out.item() == 3
+    for call, message in (
+        (lambda: np.sum(x, initial=3), "np.sum of codes: initial= is not for arrays"),
+        (lambda: np.max(x, initial=3), "np.max of codes: initial= is not for arrays"),
+        (lambda: np.mean(x, where=[True]), "np.mean of codes: where= is not for arr"),
+        (lambda: np.sum(x, dtype="f8"), "dtype= is not for arrays of codes"),
+        (lambda: np.cumsum(x, dtype="f8"), "dtype= is not for arrays of codes"),
+        (lambda: np.add.reduce(x, initial=1), "initial= is not for arrays of codes"),
+        (lambda: np.add.reduce(x, where=[True]), "where= is not for arrays of codes"),
+        (lambda: np.zeros_like(x, "f4"), "np.zeros_like of codes: takes 1 positional"),
+    ):
+        with pytest.raises(numera.Error) as error:
+            call()
+        assert str(error.value).startswith(message)

@@ -22,7 +22,11 @@ def normal(*shape, seed=0):
 # ---- other functions of NumPy -----------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["bf16", "posit16", "posit<64,2>", "fixed<7,8>"])
+@pytest.mark.parametrize(
+    "name",
+    ["bf16", "posit16", "posit<64,2>", "fixed<7,8>", "lns<4,3>", "lns<7,40>",
+     "fixed<63,0>", "fixed<32,20,unsigned>", "float<16,40>"],
+)  # fmt: skip
 def test_order_is_that_of_the_values(name):
     values = normal(40, 3) * 10
     values[3, 1] = np.nan if not name.startswith("fixed") else 0
@@ -43,9 +47,67 @@ def test_order_is_that_of_the_values(name):
     )
 
 
-def test_of_two_zeros_the_negative_one_is_less():
-    x = numera.array([0.0, -0.0, 0.0], "bf16")
+@pytest.mark.parametrize("name", ["bf16", "float<16,40>"])
+def test_of_two_zeros_the_negative_one_is_less(name):
+    x = numera.array([0.0, -0.0, 0.0], name)
+    assert np.argmin(x) == 0 and np.unique(x).tolist() == [0.0]
     assert np.signbit(x.min().values()) and not np.signbit(x.max().values())
+
+
+def test_order_is_that_of_numbers_that_f64_has_not():
+    x = numera.array([2**60 + 1, 2**60, -(2**60) - 1, -(2**60)], "fixed<63,0>")
+    assert np.argsort(x).tolist() == [2, 3, 1, 0]
+    assert np.max(x).item() == 2**60 + 1 and np.min(x).item() == -(2**60) - 1
+    assert np.unique(np.concatenate([x, x])).tolist() == sorted(x.tolist())
+    y = numera.array([1.0, -1.0, math.nan, math.inf, -math.inf], "float<16,40>")
+    y = np.concatenate(
+        [y, y[:2] * 2.0**1000 * 2.0**1000, y[:2] / 2.0**1000 / 2.0**1000]
+    )
+    assert np.argsort(y).tolist() == [4, 6, 1, 8, 7, 0, 5, 3, 2]
+    assert np.argmin(y) == np.argmax(y) == 2
+    assert np.argmin(y[3:]) == 1 and np.argmax(y[3:]) == 0
+
+
+@pytest.mark.parametrize("name", ["bf16", "posit16", "fixed<7,8>"])
+def test_functions_of_truth_and_of_neighbours_are_those_of_numpy(name):
+    odd = np.nan if not name.startswith("fixed") else 9.0
+    x = numera.array([[1.0, -2.0, 0.0], [odd, 4.0, -0.5], [0.0, 0.0, 4.0]], name)
+    a = x.values()
+    for f in (np.any, np.all, np.count_nonzero):
+        for axis in (None, 0, 1):
+            assert np.array_equal(f(x, axis), f(a, axis))
+    assert np.array_equal(np.any(x, 1, keepdims=True), a.any(1, keepdims=True))
+    assert np.array_equal(x.any(0), a.any(0)) and np.array_equal(x.all(1), a.all(1))
+    for f in (np.nonzero, np.flatnonzero, np.argwhere):
+        assert np.array_equal(f(x), f(a))
+    assert np.array_equal(x.nonzero(), a.nonzero())
+    number = x[2]
+    for f in (
+        np.sign, np.diff, lambda y: np.diff(y, axis=0), lambda y: np.diff(y, 2),
+        np.round, lambda y: np.pad(y, ((1, 0), (0, 2)), constant_values=2),
+        lambda y: np.pad(y, 1), lambda y: np.pad(y, 1, mode="edge"), np.unique,
+        lambda y: np.unique(y, return_counts=True)[0],
+    ):  # fmt: skip
+        found = f(x)
+        assert found.format == x.format
+        assert np.array_equal(found.values(), f(a), equal_nan=True)
+    assert x.round().codes.tolist() == np.rint(x).codes.tolist()
+    _, _, _, counts = np.unique(x, True, True, True)
+    assert counts.tolist() == [1, 1, 3, 1, 2, 1]
+    assert np.outer(number, number).tolist() == np.outer(a[2], a[2]).tolist()
+    assert np.allclose(x, a, equal_nan=True) and not np.allclose(number, 1)
+    other = numera.array([0.0, 1.0, 4.0], "f32")
+    assert np.array_equal(np.isclose(number, other), [True, False, True])
+    assert x.tobytes() == x.codes.tobytes()
+    with pytest.raises(ValueError, match=r"Use a.any\(\) or a.all\(\)"):
+        bool(x)
+    for call, message in (
+        (lambda: np.diff(x, append=1), "np.diff of codes: append= is not for arrays"),
+        (lambda: np.round(x, 2), "decimals is 2, expected 0 of arrays of codes"),
+        (lambda: np.pad(x, 1, mode="mean"), "np.pad of codes computes nothing, as 'm"),
+    ):
+        with pytest.raises(numera.Error, match=message):
+            call()
 
 
 def test_elements_move_as_codes():
