@@ -311,12 +311,25 @@ def _reduction(reduce: Callable[..., Array]) -> Callable[..., Any]:
         axis: Any = None,
         dtype: Any = None,
         out: Any = None,
+        keepdims: Any = False,
+    ) -> Any:
+        refused(dtype=dtype)
+        return stored(reduce(a, axis, keepdims=bool(keepdims)), out)
+
+    return call
+
+
+def _spread(reduce: Callable[..., Array]) -> Callable[..., Any]:
+    def call(
+        a: Array,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
         ddof: int = 0,
         keepdims: Any = False,
     ) -> Any:
         refused(dtype=dtype)
-        more = {"ddof": ddof} if ddof else {}
-        return stored(reduce(a, axis, keepdims=bool(keepdims), **more), out)
+        return stored(reduce(a, axis, ddof=ddof, keepdims=bool(keepdims)), out)
 
     return call
 
@@ -325,8 +338,8 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.sum: _reduction(sum),
     np.mean: _reduction(mean),
     np.prod: _reduction(prod),
-    np.var: _reduction(var),
-    np.std: _reduction(std),
+    np.var: _spread(var),
+    np.std: _spread(std),
     np.dot: dot,
     np.vdot: lambda a, b: dot(a.ravel(), b.ravel()),
     np.inner: lambda a, b: dot(a, b if b.ndim < 2 else np.swapaxes(b, -1, -2)),

@@ -274,6 +274,8 @@ def test_reductions_write_to_out(function):
 
 def test_what_reductions_refuse_is_named():
     x = numera.array([1.0, 2.0], "posit16")
+    assert np.sum(x, 0, None, None, True).tolist() == [3.0]
+    assert np.var(x, 0, None, None, 1).item() == 0.5
     out = numera.array(0.0, "posit16")
     assert np.add.reduce(x, out=out) is out and out.item() == 3
     for call, message in (
