@@ -133,6 +133,7 @@ def mean(
 
 def prod(a: Array, axis: Any = None, *, keepdims: bool = False) -> Array:
     """The product, in row-major order of the axes, each step rounded."""
+    formatted("np.prod", a)
     return _total(a, axis, keepdims, "same", is_mean=False, operation="mul")
 
 
@@ -341,8 +342,8 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.var: _spread(var),
     np.std: _spread(std),
     np.dot: dot,
-    np.vdot: lambda a, b: dot(a.ravel(), b.ravel()),
-    np.inner: lambda a, b: dot(a, b if b.ndim < 2 else np.swapaxes(b, -1, -2)),
+    np.vdot: lambda a, b: dot(np.ravel(a), np.ravel(b)),
+    np.inner: lambda a, b: dot(a, b if np.ndim(b) < 2 else np.swapaxes(b, -1, -2)),
     np.where: where,
     np.clip: clip,
     np.full_like: full_like,

@@ -124,7 +124,7 @@ def _exact_numbers(x: Any, what: str, dtype: np.dtype[Any]) -> np.ndarray[Any, A
         return numbers(x, what, dtype)
     if found.dtype.kind in "iu":
         return found
-    array = numbers(x, what, dtype)
+    array = found if found.dtype == dtype else numbers(x, what, dtype)
     if not np.any(np.abs(array) >= 2.0**53):
         return array
     each = np.asarray(x, object)

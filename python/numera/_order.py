@@ -12,7 +12,7 @@ import numpy as np
 from numera import _casts, _functions
 from numera._array import Array
 from numera._errors import Error
-from numera._functions import axes_of, stored
+from numera._functions import axes_of, formatted, stored
 
 
 def _keys(
@@ -77,6 +77,7 @@ def argsort(
 def _extreme(
     find: Callable[..., Any], x: Array, axis: Any, keepdims: bool, greatest: bool
 ) -> Array:
+    formatted("np.max" if greatest else "np.min", x)
     axes = axes_of(axis, x.ndim)
     rest = [d for d in range(x.ndim) if d not in axes]
     moved = x._with(x._codes.transpose(*rest, *axes)) if x.ndim else x

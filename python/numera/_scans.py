@@ -84,6 +84,7 @@ def _scan(fmt: Format, operation: str) -> Kernel:
 
 def scan(a: Array, axis: int | None, operation: str) -> Array:
     """``cumsum`` (add) and ``cumprod`` (mul): each step is rounded, in order."""
+    _functions.formatted("np.cumsum" if operation == "add" else "np.cumprod", a)
     fmt, codes = a._format, a._codes
     if axis is None:
         codes, axis = codes.ravel(), 0

@@ -232,6 +232,10 @@ def test_arrays_that_are_none_of_codes_are_one_error():
         ("numera.einsum", lambda: numera.einsum("i,i->", v, v), "float64, float64"),
         ("numera.sum", lambda: numera.sum(v), "float64"),
         ("numera.mean", lambda: numera.mean(3.0), "float"),
+        ("numera.sum", lambda: np.sum(v, out=codes[0]), "float64"),
+        ("np.prod", lambda: np.prod(v, out=codes[0]), "float64"),
+        ("np.max", lambda: np.max(v, out=codes[0]), "float64"),
+        ("np.cumsum", lambda: np.cumsum(v, out=codes), "float64"),
         ("np.where", lambda: np.where(codes, v, 2), "float64, int"),
         ("np.take_along_axis", lambda: np.take_along_axis(v, codes, 0), "float64"),
     ):
@@ -242,8 +246,15 @@ def test_arrays_that_are_none_of_codes_are_one_error():
             f"found {found}"
         )
     # One of codes is enough to say which format is meant.
-    with pytest.raises(numera.Error, match="float64 with 'bf16'; cast it with numera"):
-        numera.dot(v, codes)
+    for call in (
+        lambda: numera.dot(v, codes),
+        lambda: np.vdot([1.0, 1.0, 1.0], codes),
+        lambda: np.inner(codes, [1.0, 1.0, 1.0]),
+    ):
+        with pytest.raises(
+            numera.Error, match="with 'bf16'; cast it with numera.array"
+        ):
+            call()
     assert numera.dot(codes, 2).tolist() == [2.0, 2.0, 2.0]
 
 
