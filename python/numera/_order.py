@@ -12,6 +12,7 @@ import numpy as np
 from numera import _casts, _functions
 from numera._array import Array
 from numera._errors import Error
+from numera._formats import Format
 from numera._functions import axes_of, formatted, stored
 
 
@@ -26,34 +27,57 @@ def _keys(
     fmt = x._format
     if _casts.carrier(fmt):
         return x.values()
-    if fmt.spelling.startswith(("posit<", "takum<")):
-        # Codes as signed integers have the order of their values, and NaR is the
-        # lowest of them: one less, as unsigned ones, it is the last.
-        codes = x._codes.astype(np.uint64) << np.uint64(64 - fmt.width)
-        return (codes ^ np.uint64(1 << 63)) - np.uint64(not nan_is_least)
-    if fmt.family not in ("fixed", "float", "lns"):
+    if fmt.family not in _FAMILIES:
         raise Error(
             f"'{fmt}' has values that f64 has not, by which NumPy would order; "
             "cast it with .astype"
         )
-    codes = x._codes.astype(np.uint64)
-    if {"unsigned", "fnu"} & set(fmt.spelling[:-1].split(",")):
-        return codes
-    if fmt.family == "fixed":
-        return (codes << np.uint64(64 - fmt.width)) ^ _ZERO
-    # A sign, and a magnitude; of logarithms, one as a signed integer.
-    sign = np.uint64(1 << (fmt.width - 1))
-    size = codes & (sign - np.uint64(1))
-    if fmt.family == "lns":
-        size ^= sign >> np.uint64(1)
-    below = _ZERO - size - np.uint64(has_two_zeros)
-    keys = np.where(codes & sign, below, _ZERO + size)
+    keys = np.array(ranks(x._codes, fmt, has_two_zeros and fmt.family == "float"))
+    if not nan_is_least and fmt.family not in ("fixed", "float"):
+        keys -= np.uint64(1)  # the greatest is for NaN; none but NaR is 0
     keys[np.isnan(x)] = 0 if nan_is_least else np.iinfo(np.uint64).max
     return keys
 
 
-_ZERO = np.uint64(1 << 63)
-"""The key of zero among unsigned ones."""
+_FAMILIES = ("fixed", "float", "lns", "posit", "takum")
+"""Those whose codes tell the order."""
+
+
+def ranks(
+    codes: np.ndarray[Any, Any], fmt: Format, has_two_zeros: bool = False
+) -> np.ndarray[Any, Any]:
+    """Numbers in the order of the values, without gaps; of NaNs, any."""
+    codes = np.array(codes, np.uint64)
+    if _is_unsigned(fmt):
+        return codes
+    zero = np.uint64(1 << (fmt.width - 1))
+    if fmt.family not in ("float", "lns"):
+        return codes ^ zero  # signed integers
+    # A sign, and a magnitude; of logarithms, one as a signed integer.
+    size = _magnitude(codes & (zero - np.uint64(1)), fmt)
+    below = zero - size - np.uint64(has_two_zeros)
+    return np.where(codes & zero, below, zero + size)
+
+
+def codes_of(ranks: np.ndarray[Any, Any], fmt: Format) -> np.ndarray[Any, Any]:
+    """The codes with these ranks; of two zeros, the positive one."""
+    if _is_unsigned(fmt):
+        return ranks.astype(fmt.dtype)
+    zero = np.uint64(1 << (fmt.width - 1))
+    if fmt.family not in ("float", "lns"):
+        return (ranks ^ zero).astype(fmt.dtype)
+    below = zero | _magnitude(zero - ranks, fmt)
+    codes = np.where(ranks < zero, below, _magnitude(ranks - zero, fmt))
+    return codes.astype(fmt.dtype)
+
+
+def _is_unsigned(fmt: Format) -> bool:
+    return not {"unsigned", "fnu"}.isdisjoint(fmt.spelling[:-1].split(","))
+
+
+def _magnitude(size: np.ndarray[Any, Any], fmt: Format) -> np.ndarray[Any, Any]:
+    """Of the bits behind the sign, or back."""
+    return size ^ np.uint64(1 << (fmt.width - 2)) if fmt.family == "lns" else size
 
 
 def _select(x: Array, places: np.ndarray[Any, Any], axis: int) -> Array:
@@ -136,6 +160,26 @@ def unique(
     elements = ar.ravel()[places]
     given = [elements, *([places] if return_index else []), *more]
     return tuple(given) if len(given) > 1 else elements
+
+
+def nextafter(x: Array, y: Array) -> Any:
+    """The neighbour of x toward y; x itself where the format has none."""
+    fmt = x._format
+    if fmt.family not in _FAMILIES or "flush" in fmt.spelling:
+        raise Error(f"np.nextafter is not for '{fmt}', whose codes are no neighbours")
+    is_up, is_down = y > x, y < x
+    most = np.uint64((1 << fmt.width) - 1)
+    place = ranks(x._codes, fmt) + is_up.astype(np.uint64) - is_down.astype(np.uint64)
+    found = x._with(codes_of(place & most, fmt))
+    if fmt.family == "float" and not _is_unsigned(fmt):
+        # From below, zero is the negative one, where there is one.
+        zero = x._with(np.array(1 << (fmt.width - 1), fmt.dtype))
+        if not np.isnan(zero):
+            found = np.where((found == 0) & (x < 0), zero, found)
+    is_there = ((is_up & (found > x)) | (is_down & (found < x))) & ~np.isnan(found)
+    found = np.where(is_there, found, np.where(x == y, y, x))
+    found = np.where(np.isnan(y), y, np.where(np.isnan(x), x, found))
+    return found
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {

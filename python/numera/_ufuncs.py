@@ -145,6 +145,10 @@ def _call(name: str, inputs: Sequence[Any]) -> Any:
         from numera import _elements
 
         return _elements.sign(arrays[0])
+    if name == "nextafter":
+        from numera import _order
+
+        return _order.nextafter(*arrays)
     if name == "square":
         return _elementwise("mul", [arrays[0], arrays[0]], fmt)
     if name == "reciprocal":

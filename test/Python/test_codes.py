@@ -59,6 +59,9 @@ def test_order_is_that_of_numbers_that_f64_has_not():
     assert np.argsort(x).tolist() == [2, 3, 1, 0]
     assert np.max(x).item() == 2**60 + 1 and np.min(x).item() == -(2**60) - 1
     assert np.unique(np.concatenate([x, x])).tolist() == sorted(x.tolist())
+    most = numera.Array(np.uint64([2**63 - 1, 2**63, 0, 2**63 + 1]), "posit<64,2>")
+    assert np.argsort(most).tolist() == [3, 2, 0, 1]
+    assert np.argmax(most) == np.argmin(most) == 1
     y = numera.array([1.0, -1.0, math.nan, math.inf, -math.inf], "float<16,40>")
     y = np.concatenate(
         [y, y[:2] * 2.0**1000 * 2.0**1000, y[:2] / 2.0**1000 / 2.0**1000]
@@ -66,6 +69,36 @@ def test_order_is_that_of_numbers_that_f64_has_not():
     assert np.argsort(y).tolist() == [4, 6, 1, 8, 7, 0, 5, 3, 2]
     assert np.argmin(y) == np.argmax(y) == 2
     assert np.argmin(y[3:]) == 1 and np.argmax(y[3:]) == 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["f4E2M1FN", "f8E8M0FNU", "f8E4M3FNUZ", "f8E4M3FN", "f8E5M2", "posit8", "fixed<3,4>",
+     "fixed<4,4,unsigned>", "takum<12>", "lns<3,3>"],
+)  # fmt: skip
+def test_neighbours_of_all_numbers(name):
+    fmt = numera.format(name)
+    values = np.unique(fmt.values()[~np.isnan(fmt.values())])
+    x = numera.array(values, fmt)
+    up, down = np.nextafter(x, x[-1]), np.nextafter(x, x[0])
+    assert up.tolist() == [*values[1:], values[-1]]
+    assert down.tolist() == [values[0], *values[:-1]]
+    beyond = [np.nextafter(x[-1:], 2.0**999), np.nextafter(x[:1], -(2.0**999))]
+    assert [y.item() for y in beyond] == [values[-1], values[0]]
+
+
+def test_neighbours_are_those_of_numpy():
+    for name, dtype in (("f32", "f4"), ("f64", "f8")):
+        tiny = np.finfo(dtype).smallest_subnormal
+        x = np.array([0, -0.0, tiny, -tiny, 1, np.inf, -np.inf, np.nan, 3], dtype)
+        for y in (*x, *x[::-1]):
+            found = np.nextafter(numera.array(x, name), numera.array(y, name))
+            oracle.same_bits(found.astype(dtype), np.nextafter(x, y))
+    x = numera.array([2**60 + 1], "fixed<63,0>")
+    assert np.nextafter(x, 2**61).tolist() == [2**60 + 2]
+    assert np.nextafter(1, x).tolist() == [2]
+    with pytest.raises(numera.Error, match="^np.nextafter is not for 'float<3,2,flush"):
+        np.nextafter(numera.array([1.0], "float<3,2,flush>"), 2)
 
 
 @pytest.mark.parametrize("name", ["bf16", "posit16", "fixed<7,8>"])
