@@ -170,7 +170,7 @@ def nextafter(x: Array, y: Array) -> Any:
     is_up, is_down = y > x, y < x
     most = np.uint64((1 << fmt.width) - 1)
     place = ranks(x._codes, fmt) + is_up.astype(np.uint64) - is_down.astype(np.uint64)
-    found = x._with(codes_of(place & most, fmt))
+    found: Any = x._with(codes_of(place & most, fmt))
     if fmt.family == "float" and not _is_unsigned(fmt):
         # From below, zero is the negative one, where there is one.
         zero = x._with(np.array(1 << (fmt.width - 1), fmt.dtype))
