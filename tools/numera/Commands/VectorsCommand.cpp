@@ -27,7 +27,7 @@ int numera::vectorsCommand(ArrayRef<const char *> arguments) {
             &changes.overflow});
   line.add({"draws", "NUMBER",
             "random operands, and no more combinations of boundary values than "
-            "that (default: 20000)",
+            "that (default: 65536)",
             &draws});
   line.add(
       {"seed", "NUMBER", "seed of the random operands (default: 1)", &seed});
@@ -61,7 +61,7 @@ int numera::vectorsCommand(ArrayRef<const char *> arguments) {
     return fail(toString(std::move(failure)));
   std::string text;
   raw_string_ostream stream(text);
-  if (Error failure = writeVectors(registry, operation, draws.value_or(20000),
+  if (Error failure = writeVectors(registry, operation, draws.value_or(65536),
                                    seed.value_or(1), stream))
     return fail(toString(std::move(failure)));
   if (Error failure = writeTextFile(path, text))
