@@ -12,8 +12,18 @@ import pytest
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-_BY_TURN = ("complex", "images", "linear_algebra", "operations", "reach", "scans", "special")
-"""Tests of single operators of PyTorch, of which each compiles some programs."""
+_BY_TURN = (
+    "accumulate",
+    "complex",
+    "images",
+    "linear_algebra",
+    "operations",
+    "reach",
+    "scans",
+    "special",
+    "spectral",
+)
+"""Tests of PyTorch that compile much: single operators, models by parts."""
 
 
 def pytest_collection_modifyitems(config, items):

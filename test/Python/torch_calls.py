@@ -18,6 +18,12 @@ def compiled(model, *args, **options):
     return torch.compile(model, backend=backend, dynamic=False), backend
 
 
+def normal(*shape, seed=0, dtype=None):
+    """Numbers that are the same each time."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(shape, generator=generator, dtype=dtype)
+
+
 def gradients(model):
     return [p.grad.clone() for p in model.parameters()]
 
