@@ -288,6 +288,7 @@ static std::optional<StatisticsCollector> collect(const NumeraProgram &program,
                                                   StringRef function,
                                                   const int64_t *numbers,
                                                   char **error) {
+  clear(error);
   auto found = program.counts.find(function.str());
   if (found == program.counts.end()) {
     fail(error, "function '" + function.str() +
@@ -301,7 +302,6 @@ static std::optional<StatisticsCollector> collect(const NumeraProgram &program,
 
 char *numeraProgramPostponed(const NumeraProgram *program, const char *function,
                              const int64_t *numbers, char **error) {
-  clear(error);
   auto collector = collect(*program, function, numbers, error);
   if (!collector)
     return nullptr;
@@ -315,7 +315,6 @@ char *numeraProgramStatistics(const NumeraProgram *program,
                               const NumeraRegistry *registry,
                               const char *function, const int64_t *numbers,
                               char **error) {
-  clear(error);
   auto collector = collect(*program, function, numbers, error);
   if (!collector)
     return nullptr;

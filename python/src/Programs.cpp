@@ -22,6 +22,8 @@ class Program {
 public:
   explicit Program(NumeraProgram *program) : program(program) {}
   const NumeraProgram *get() const { return program.get(); }
+  const char *metadata() const { return numeraProgramMetadata(get()); }
+  const char *warnings() const { return numeraProgramWarnings(get()); }
 
 private:
   struct Destroy {
@@ -406,24 +408,14 @@ void bindPrograms(nb::module_ &module) {
       .def_static("compile_text", &compileText, nb::arg("registry"),
                   nb::arg("mlir"), nb::arg("name"), nb::arg("options"))
       .def_static("open", &openProgram, nb::arg("path"))
-      .def_prop_ro(
-          "metadata",
-          [](const Program &program) {
-            return numeraProgramMetadata(program.get());
-          },
-          "JSON.")
+      .def_prop_ro("metadata", &Program::metadata, "JSON.")
       .def("statistics", &statistics, nb::arg("registry"), nb::arg("function"),
            nb::arg("numbers"), "What a function counted, JSON.")
       .def("postponed", &postponed, nb::arg("function"), nb::arg("numbers"),
            "The rows that a call left uncounted, as in 0,2.")
       .def("layers", &layers, nb::arg("registry"), nb::arg("function"),
            nb::arg("results"), "The errors of a function's layers, JSON.")
-      .def_prop_ro(
-          "warnings",
-          [](const Program &program) {
-            return numeraProgramWarnings(program.get());
-          },
-          "A line each.")
+      .def_prop_ro("warnings", &Program::warnings, "A line each.")
       .def("call", &call, nb::arg("function"), nb::arg("inputs"),
            nb::arg("outputs"), nb::arg("output_count"), nb::arg("types"),
            nb::arg("threads"), nb::arg("seed"), nb::arg("step"),

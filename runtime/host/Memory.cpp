@@ -16,7 +16,8 @@ namespace {
 /// Less comes from malloc without a fault.
 constexpr uint64_t leastKept = uint64_t(1) << 16;
 /// How many times as large as a request a block for it may be: layers of a
-/// model differ in size, and what lies idle of a block is not missing elsewhere.
+/// model differ in size, and what lies idle of a block is not missing
+/// elsewhere.
 constexpr uint64_t mostSlack = 8;
 /// How many times as large as its result a block may be that a caller is given.
 constexpr uint64_t mostSlackGiven = 2;

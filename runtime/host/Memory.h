@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // The memory of tensors inside a program. Released blocks are kept for the next
-// request of about that size, in this call or a later one. Memory from the system
-// comes in cleared pages, with one fault each, and those of a whole model cost
-// as much as its elementwise operations. Blocks come from malloc, so that a
-// caller can be given one, and free it.
+// request of about that size, in this call or a later one. Memory from the
+// system comes in cleared pages, with one fault each, and those of a whole
+// model cost as much as its elementwise operations. Blocks come from malloc, so
+// that a caller can be given one, and free it.
 
 #ifndef NUMERA_RUNTIME_HOST_MEMORY_H
 #define NUMERA_RUNTIME_HOST_MEMORY_H

@@ -79,9 +79,9 @@ TEST(Decimal, ShortestIsRoundedAsTheFormatDoes) {
       if (!family.decode(format, code).isFinite())
         continue;
       std::string shortest = printShortest(format, code);
-      EXPECT_EQ(family.encode(format, *parseNumber(shortest),
-                              format.getRounding()),
-                code)
+      EXPECT_EQ(
+          family.encode(format, *parseNumber(shortest), format.getRounding()),
+          code)
           << text << ' ' << shortest;
     }
   }

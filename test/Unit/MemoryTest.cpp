@@ -2,8 +2,8 @@
 //
 // What a program keeps of the memory of its tensors.
 
-#include "HostCall.h"
 #include "Memory.h"
+#include "HostCall.h"
 
 #include <atomic>
 #include <cstdint>
