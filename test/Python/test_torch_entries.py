@@ -11,6 +11,7 @@ numera_torch = pytest.importorskip("numera.torch")
 
 import numera  # noqa: E402
 from numera.torch import _cache, _entries, _keys, _linalg  # noqa: E402
+from numera.torch._background import begin  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
@@ -337,15 +338,18 @@ def test_of_those_that_begin_together_one_compiles(monkeypatch):
         begun.set()
         return "text"
 
-    def compile(text):
+    def work(text):
         made.append(text)
         finished.wait(0.2)  # the other one waits meanwhile
         made.append("end")
 
+    def compile(text):
+        return begin(lambda: work(text))
+
     finished = threading.Event()
     monkeypatch.setattr(_linalg, "to_linalg", to_linalg)
     monkeypatch.setattr(_cache, "_key", lambda *_: "0" * 40)
-    call = lambda: _cache.made_of(None, None, compile)  # noqa: E731
+    call = lambda: _cache.made_of(None, None, compile)[1].result()  # noqa: E731
     threads = [threading.Thread(target=call) for _ in range(2)]
     threads[0].start()
     assert begun.wait(10)
@@ -353,3 +357,18 @@ def test_of_those_that_begin_together_one_compiles(monkeypatch):
     for each in threads:
         each.join()
     assert made == ["linalg", "text", "end", "text", "end"]
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_both_passes_are_compiled_at_once(monkeypatch, empty, again):
+    if again:
+        step(nn.Linear(6, 6), torch.randn(8, 6))
+    met, compile = threading.Barrier(2, timeout=60), numera.compile
+
+    def compiling(*arguments, **options):
+        met.wait()  # for the other pass
+        return compile(*arguments, **options)
+
+    monkeypatch.setattr(numera, "compile", compiling)
+    step(nn.Linear(6, 6), torch.randn(8, 6))
+    assert len(list(empty.glob("*.entry"))) == 1

@@ -8,8 +8,9 @@
 """
 
 from numera.torch._arguments import backend
-from numera.torch._backend import Backend, Fallback
+from numera.torch._backend import Backend
 from numera.torch._export import Exported, compile
+from numera.torch._fallback import Fallback
 from numera.torch._linalg import TORCH_MLIR, to_linalg
 from numera.torch._quantize import Quantizer, quantize
 

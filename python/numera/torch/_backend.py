@@ -7,10 +7,11 @@ import contextlib
 import functools
 import threading
 from collections.abc import Callable, Collection, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from concurrent.futures import Future
+from typing import Any, TypeVar
 
 from torch import fx
+from torch._functorch import config
 
 import numera
 from numera._errors import Error
@@ -21,13 +22,14 @@ from numera.torch._accumulate import (
     Gradients,
     make_exact,
 )
+from numera.torch._background import Awaited, begin, raising
 from numera.torch._cache import made_of
 from numera.torch._call import check_types, make_call, make_empty_call
 from numera.torch._decompositions import table
 from numera.torch._dynamic import has_symbols, specialising
 from numera.torch._entries import Entry, Recipe
 from numera.torch._factors import without_checks
-from numera.torch._fallback import run_in_parts
+from numera.torch._fallback import Fallback, run_with_fallbacks
 from numera.torch._graph import Graph, prepare
 from numera.torch._linalg import refused_by_numera
 from numera.torch._losses import margins_of_labels
@@ -50,19 +52,11 @@ from numera.torch._recurrent import dropout_between_layers
 from numera.torch._refusals import FALLBACK, GraphError, check_operators
 from numera.torch._stats import Recorder, names_of
 
-__all__ = ["Backend", "Fallback"]
+__all__ = ["Backend"]
 
+Made = TypeVar("Made")
 Note = Callable[[Recipe], None] | None
 """Takes what the call of a graph is made from."""
-
-
-class Fallback(NamedTuple):
-    """A node that PyTorch runs, since Numera cannot compile it."""
-
-    operator: str
-    place: str
-    """The line of the model."""
-    reason: str
 
 
 class Backend:
@@ -109,23 +103,33 @@ class Backend:
         saved: set[str] = set()
         gradients = Gradients(names_of(graph), set())
         pending = entry = None
-        if self._recorder is None and self._fallback is None:
+        is_plain = self._recorder is None and self._fallback is None
+        if is_plain:
             pending, entry = _entries.find(graph, inputs, self._policy)
         if entry is not None:
             return self._restored(entry, graph, inputs, gradients)
         note = pending.note if pending else None
+        first: list[Awaited] = []
         compiler = aot_autograd(
-            fw_compiler=self._compiler(TRAINING, saved, gradients, note),
-            bw_compiler=self._compiler(BACKWARD, saved, gradients, note),
-            inference_compiler=self._compiler(INFERENCE, saved, note=note),
+            fw_compiler=self._compiler(TRAINING, saved, gradients, note, first),
+            bw_compiler=self._compiler(BACKWARD, saved, gradients, note, []),
+            inference_compiler=self._compiler(
+                INFERENCE, saved, NO_GRADIENTS, note, first
+            ),
             decompositions=table(),
             partition_fn=partition,
         )
         keeping = contextlib.nullcontext()
         if pending:
             keeping = pending.kept(TRAINING, BACKWARD, INFERENCE)
+        # The second pass is compiled beside the first, not when it is first called.
+        beside = config.patch(force_non_lazy_backward_lowering=is_plain)
         with dropout_between_layers(), margins_of_labels(), without_checks(), keeping:
-            return compiler(graph, inputs)
+            with beside:
+                call: Callable[..., Any] = compiler(graph, inputs)
+            for each in first:
+                each.ready()
+        return call
 
     def _restored(
         self,
@@ -140,28 +144,31 @@ class Backend:
             gradients.parameters.update(entry.forward.weights)
         groups = [Groups(self._policy, {}, each.found) for each in recipes]
 
-        def compile(recipe: Recipe, own: Groups) -> numera.Program | None:
-            if not recipe.text:
-                return None
-            given = own.options(recipe.text)
-            return numera.compile(recipe.text, **given, **self._options)
-
         for recipe in recipes:
             self._policy.see(
                 recipe.operations,
                 is_all=not self._is_broken,
                 is_forward=recipe.kind == TRAINING,
             )
-        with ThreadPoolExecutor(1) as pool:  # the second pass beside the first
-            rest = zip(recipes[1:], groups[1:])
-            later = [pool.submit(compile, *each) for each in rest]
-            programs = [compile(recipes[0], groups[0])]
-            programs += [each.result() for each in later]
         calls = [
-            self._call(each.graph, program, each.text, own, each.kind, gradients)
-            for each, program, own in zip(recipes, programs, groups)
+            self._again(recipe, own, gradients) for recipe, own in zip(recipes, groups)
         ]
+        calls[0].ready()
         return _entries.restored(entry, graph, inputs, calls[0], *calls[1:] or [None])
+
+    def _again(self, recipe: Recipe, own: Groups, gradients: Gradients) -> Awaited:
+        """The call of a recipe, whose program is compiled from now on."""
+        graph, text, kind = recipe.graph, recipe.text, recipe.kind
+        compiled = None
+        if text:
+            options = {**own.options(text), **self._options}
+            compiled = begin(lambda: numera.compile(text, **options))
+
+        def make() -> Callable[..., Any]:
+            program = compiled.result() if compiled else None
+            return self._call(graph, program, text, own, kind, gradients)
+
+        return Awaited(make)
 
     def __repr__(self) -> str:
         return f"<numera.torch.Backend in {self._policy}>"
@@ -218,11 +225,12 @@ class Backend:
         self,
         kind: int,
         saved: set[str],
-        gradients: Gradients = NO_GRADIENTS,
-        note: Note = None,
+        gradients: Gradients,
+        note: Note,
+        begun: list[Awaited],
     ) -> Callable[[fx.GraphModule, Any], Any]:
         """`saved` are the names of parameters that the forward pass moved, for the
-        backward pass."""
+        backward pass. Calls that wait for their programs are added to `begun`."""
         from functorch.compile import make_boxed_func
 
         def compile(module: fx.GraphModule, inputs: Any) -> Any:
@@ -230,7 +238,14 @@ class Backend:
             if kind == TRAINING:
                 saved.update(moved(module, weights))
                 gradients.parameters.update(weights)
-            call = self._compile(module, kind, weights, gradients, note)
+            try:
+                call = self._compile(module, kind, weights, gradients, note)
+            except Exception as error:  # the forward pass may do alone
+                if kind != BACKWARD:
+                    raise
+                call = raising(error)
+            if isinstance(call, Awaited):
+                begun.append(call)
             return make_boxed_func(call)
 
         return compile
@@ -264,39 +279,33 @@ class Backend:
             name_gradients(module, gradients.names)
         own = {node.name for node in module.graph.nodes if node.target in OUTSIDE}
         if self._fallback is None and not own:
-            try:
-                taken = note and (
+            taken = note and (
                 lambda *made: note(Recipe(kind, *made, operations, frozenset(weights)))
             )
-                return self._program(module, kind, passes, gradients, note=taken)
-            except GraphError as error:
-                raise error.with_hint(FALLBACK) from None
+
+            def hinted(make: Callable[[], Made]) -> Made:
+                try:
+                    return make()
+                except GraphError as error:
+                    raise error.with_hint(FALLBACK) from None
+
+            call = hinted(
+                lambda: self._program(module, kind, passes, gradients, note=taken)
+            )
+            return Awaited(lambda: hinted(call.ready))
         watch = None
         if self._recorder is not None and kind != INFERENCE:
             watch = functools.partial(self._recorder.watch, lambda: self.step)
-        foreign: dict[str, Fallback] = {}
-        while True:
+
+        def compiler() -> Callable[[fx.GraphModule], Callable[..., Any]]:
             begun: list[int] = []
-            try:
-                call = run_in_parts(
-                    module,
-                    own | set(foreign),
-                    lambda part, begun=begun: self._program(
-                        part, kind, passes, begun=begun
-                    ),
-                    watch,
-                )
-            except GraphError as error:
-                if self._fallback is None:
-                    raise error.with_hint(FALLBACK) from None
-                if error.node is None or error.node in foreign:
-                    raise
-                foreign[error.node] = Fallback(
-                    error.operator, error.place, error.reason
-                )
-            else:
-                self.fallbacks += foreign.values()
-                return call
+            return lambda part: self._program(part, kind, passes, begun=begun).ready()
+
+        call, found = run_with_fallbacks(
+            module, own, compiler, watch, asked=self._fallback is not None
+        )
+        self.fallbacks += found
+        return call
 
     def _program(
         self,
@@ -306,7 +315,7 @@ class Backend:
         gradients: Gradients = NO_GRADIENTS,
         begun: list[int] | None = None,
         note: Callable[[Graph, str, list[Found]], None] | None = None,
-    ) -> Callable[..., Any]:
+    ) -> Awaited:
         """``begun``: of a part of a graph, the kinds of the programs before it. The
         first one begins a step. ``note`` takes what the call is made from."""
         check_operators(module)
@@ -317,24 +326,46 @@ class Backend:
             largest=groups.largest,
             widens=True,
         )
-        text, program = "", None
+        text, compiled = "", None
         prepared = graph.module
         assert prepared is not None
         if graph.outputs:
             check_types(prepared)
 
-            def compile(text: str) -> numera.Program:
-                given = groups.options(text)
-                try:
-                    return numera.compile(text, **given, **self._options)
-                except Error as error:
-                    raise refused_by_numera(prepared, text, error) from None
+            def compile(text: str) -> Future[numera.Program]:
+                return begin(lambda: self._compiled(text, groups, prepared))
 
-            text, program = made_of(prepared, groups.name, compile)
-        if note is not None:
-            note(graph._replace(module=None), text, groups.found)
-        if program is None or self._recorder is None or kind == INFERENCE:
-            return self._call(graph, program, text, groups, kind, gradients, begun)
+            text, compiled = made_of(prepared, groups.name, compile)
+
+        def make() -> Callable[..., Any]:
+            program = compiled.result() if compiled else None
+            if note is not None:
+                note(graph._replace(module=None), text, groups.found)
+            if program is None or self._recorder is None or kind == INFERENCE:
+                return self._call(graph, program, text, groups, kind, gradients, begun)
+            return self._recorded(module, graph, program, text, groups, kind, begun)
+
+        return Awaited(make)
+
+    def _compiled(
+        self, text: str, groups: Groups, prepared: fx.GraphModule
+    ) -> numera.Program:
+        try:
+            return numera.compile(text, **groups.options(text), **self._options)
+        except Error as error:
+            raise refused_by_numera(prepared, text, error) from None
+
+    def _recorded(
+        self,
+        module: fx.GraphModule,
+        graph: Graph,
+        program: numera.Program,
+        text: str,
+        groups: Groups,
+        kind: int,
+        begun: list[int] | None,
+    ) -> Callable[..., Any]:
+        """A call whose gradients are measured."""
         self.programs.append(program)
         draws = self._draws_of(kind, begun)
         plain = numera.compile(text, format="f32", **self._options)
@@ -345,7 +376,7 @@ class Backend:
                 (gradients_of(node), groups.format_of(made_by(node)))
                 for node in results
             ]
-        return self._recorder.call(graph, program, plain, draws, self._threads, named)
+        return self._measured.call(graph, program, plain, draws, self._threads, named)
 
     def _call(
         self,

@@ -16,6 +16,7 @@ import pathlib
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
 import torch
@@ -36,11 +37,11 @@ _TEMPORARY = "numera-"
 def made_of(
     graph: fx.GraphModule,
     names: Callable[[fx.Node], str],
-    compile: Callable[[str], Made],
-) -> tuple[str, Made]:
+    compile: Callable[[str], Future[Made]],
+) -> tuple[str, Future[Made]]:
     """The text of :func:`to_linalg`, from the cache if it is there, and what is
-    compiled from it. Of processes that begin together with the same graph, the first
-    one does both, and the others then find what it left."""
+    being compiled from it. Of processes that begin together with the same graph, the
+    first one does both, and the others then find what it left."""
     place = folder()
     if place is None:
         text = _linalg.to_linalg(graph, names=names)
@@ -50,15 +51,21 @@ def made_of(
     known = _text(path)
     if known is not None:
         return known, compile(known)
-    with _alone(place, key):
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(_alone(place, key))
         known = _text(path)
         text = known or _linalg.to_linalg(graph, names=names)
-        try:
-            return text, compile(text)
-        finally:  # the text is right, whatever became of it
-            if known is None:
+        made = compile(text)
+        lock = stack.pop_all()
+
+    def finish(_: Future[Made]) -> None:
+        with lock:
+            if known is None:  # the text is right, whatever became of it
                 with contextlib.suppress(OSError):  # a cache may be read-only
                     write(path, text.encode())
+
+    made.add_done_callback(finish)
+    return text, made
 
 
 def _text(path: pathlib.Path) -> str | None:

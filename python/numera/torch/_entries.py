@@ -62,14 +62,17 @@ class Pending:
     def __init__(self, key: str) -> None:
         self._key = key
         self._recipes: dict[int, Recipe] = {}
+        self._kept: tuple[list[int], dict[str, Any]] | None = None
 
     def note(self, recipe: Recipe) -> None:
+        """Takes what was compiled. The last one of a graph has the entry written; that
+        is the backward pass, which is awaited where it is first called."""
         self._recipes[recipe.kind] = recipe
+        self._save()
 
     @contextlib.contextmanager
     def kept(self, forward: int, backward: int, inference: int) -> Iterator[None]:
-        """While AOTAutograd compiles: what it would keep is kept here. The backward
-        pass comes later, if at all, and has the entry written then.
+        """While AOTAutograd compiles: what it would keep is kept here.
 
         The arguments are kinds of recipes.
         """
@@ -81,19 +84,13 @@ class Pending:
         def training(*args: Any, **options: Any) -> Any:
             result = for_training(*args, **options)
             given = inspect.signature(for_training).bind(*args, **options).arguments
-
-            def save(*_: Any) -> None:
-                self._save(forward, backward, given)
-
-            if given["compiled_bw_func"] is not None:
-                save()
-                return result
-            return save, None
+            self._keep([forward, backward], given)
+            return result
 
         def inferring(*args: Any, **options: Any) -> Any:
             result = for_inference(*args, **options)
             given = inspect.signature(for_inference).bind(*args, **options).arguments
-            self._save(inference, None, given)
+            self._keep([inference], given)
             return result
 
         patched: dict[str, Any] = {
@@ -106,13 +103,22 @@ class Pending:
         with mock.patch.multiple(graph_compile, **patched):
             yield
 
-    def _save(self, first: int, second: int | None, given: dict[str, Any]) -> None:
-        kinds = [first] if second is None else [first, second]
-        if not all(kind in self._recipes for kind in kinds) or not _is_plain(given):
+    def _keep(self, kinds: list[int], given: dict[str, Any]) -> None:
+        if _is_plain(given):
+            self._kept = kinds, given
+            self._save()
+
+    def _save(self) -> None:
+        if self._kept is None:
             return
+        kinds, given = self._kept
+        if not all(kind in self._recipes for kind in kinds):
+            return
+        self._kept = None
+        first, *second = (self._recipes[kind] for kind in kinds)
         entry = Entry(
-            self._recipes[first],
-            None if second is None else self._recipes[second],
+            first,
+            second[0] if second else None,
             given["fw_metadata"],
             given["wrappers"],
             given.get("num_fw_outs_saved_for_bw"),

@@ -5,13 +5,54 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import fx
 from torch.fx.passes.split_module import split_module
 
-__all__ = ["run_in_parts"]
+from numera.torch._refusals import FALLBACK, GraphError
+
+__all__ = ["Fallback", "run_with_fallbacks"]
+
+Compile = Callable[[fx.GraphModule], Callable[..., list[Any]]]
+Watch = Callable[[fx.GraphModule], torch.nn.Module] | None
+
+
+class Fallback(NamedTuple):
+    """A node that PyTorch runs, since Numera cannot compile it."""
+
+    operator: str
+    place: str
+    """The line of the model."""
+    reason: str
+
+
+def run_with_fallbacks(
+    module: fx.GraphModule,
+    own: Collection[str],
+    compiler: Callable[[], Compile],
+    watch: Watch,
+    asked: bool,
+) -> tuple[Callable[..., list[Any]], list[Fallback]]:
+    """The graph as parts, and what PyTorch runs of it since it cannot be compiled.
+
+    own       nodes that are PyTorch's by their nature.
+    compiler  what compiles the parts of one attempt.
+    asked     whether PyTorch may run other nodes; else they are refused.
+    """
+    foreign: dict[str, Fallback] = {}
+    while True:
+        try:
+            call = _run_in_parts(module, {*own, *foreign}, compiler(), watch)
+        except GraphError as error:
+            if not asked:
+                raise error.with_hint(FALLBACK) from None
+            if error.node is None or error.node in foreign:
+                raise
+            foreign[error.node] = Fallback(error.operator, error.place, error.reason)
+        else:
+            return call, list(foreign.values())
 
 
 def _levels(graph: fx.Graph, foreign: Collection[str]) -> dict[str, int]:
@@ -42,11 +83,11 @@ def _sort(graph: fx.Graph, levels: dict[str, int]) -> None:
             end.prepend(node)
 
 
-def run_in_parts(
+def _run_in_parts(
     module: fx.GraphModule,
     foreign: Collection[str],
-    compile: Callable[[fx.GraphModule], Callable[..., list[Any]]],
-    watch: Callable[[fx.GraphModule], torch.nn.Module] | None = None,
+    compile: Compile,
+    watch: Watch,
 ) -> Callable[..., list[Any]]:
     """The graph as parts: `foreign` nodes run in PyTorch, others are compiled.
 
