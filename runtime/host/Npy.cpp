@@ -9,6 +9,7 @@
 #include "NpyHeader.h"
 #include "numera/Runtime/NewFile.h"
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstdio>
@@ -99,6 +100,35 @@ bool checkFileSize(std::FILE *file, const NpyHeader &header, size_t needed,
   return false;
 }
 
+void swapBytes(Array &array) {
+  size_t size = sizeOf(array.dtype);
+  for (size_t at = 0; at != array.byteSize; at += size)
+    std::reverse(&array.bytes[at], &array.bytes[at + size]);
+}
+
+/// The same elements in C order.
+std::optional<Array> fromFortranOrder(const Array &array, std::string &error) {
+  std::optional<Array> result = makeArray(array.shape, array.dtype, error);
+  if (!result)
+    return std::nullopt;
+  size_t size = sizeOf(array.dtype), rank = array.shape.size();
+  std::vector<size_t> strides(rank, size), index(rank, 0);
+  for (size_t i = 1; i < rank; ++i)
+    strides[i] = strides[i - 1] * size_t(array.shape[i - 1]);
+  size_t from = 0;
+  for (size_t to = 0; to != array.byteSize; to += size) {
+    std::memcpy(&result->bytes[to], &array.bytes[from], size);
+    for (size_t i = rank; i-- != 0;) {
+      from += strides[i];
+      if (++index[i] != size_t(array.shape[i]))
+        break;
+      from -= strides[i] * index[i];
+      index[i] = 0;
+    }
+  }
+  return result;
+}
+
 std::optional<Array> readArray(const char *path, std::string &error) {
   File file(std::fopen(path, "rb"));
   if (!file) {
@@ -112,12 +142,14 @@ std::optional<Array> readArray(const char *path, std::string &error) {
       byteSizeOf(header->shape, header->dtype, error);
   if (!needed || !checkFileSize(file.get(), *header, *needed, error))
     return std::nullopt;
-  std::optional<Array> array =
-      makeArray(std::move(header->shape), header->dtype, error);
+  std::optional<Array> array = makeArray(header->shape, header->dtype, error);
   if (!array || !readBytes(file.get(), array->bytes.get(), array->byteSize,
                            "file ends inside its data", error))
     return std::nullopt;
-  return array;
+  if (header->isBigEndian)
+    swapBytes(*array);
+  return header->isFortranOrder ? fromFortranOrder(*array, error)
+                                : std::move(array);
 }
 
 /// The header with its prefix, padded so that the elements begin at a multiple

@@ -97,9 +97,13 @@ private:
     std::string_view name;
     if (!parseString("a dtype", name))
       return false;
+    std::string known(name);
     if (name == "|V2") // written for arrays of plain bytes
-      name = "<V2";
-    const auto *found = std::ranges::find(dtypes, name, &DTypeInfo::spelling);
+      known = "<V2";
+    header.isBigEndian = name.starts_with('>') && !name.starts_with(">V");
+    if (header.isBigEndian)
+      known.front() = '<';
+    const auto *found = std::ranges::find(dtypes, known, &DTypeInfo::spelling);
     if (found == dtypes.end())
       return raiseDType(name);
     header.dtype = DType(found - dtypes.begin());
@@ -116,10 +120,8 @@ private:
   bool parseOrder() {
     if (acceptWord("False"))
       return true;
-    if (acceptWord("True"))
-      return raise("fortran_order True is not supported; save "
-                   "numpy.ascontiguousarray of the array");
-    return fail("expected True or False");
+    header.isFortranOrder = acceptWord("True");
+    return header.isFortranOrder || fail("expected True or False");
   }
 
   bool parseShape() {

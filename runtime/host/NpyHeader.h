@@ -15,6 +15,10 @@ namespace numera::host {
 struct NpyHeader {
   std::vector<int64_t> shape;
   DType dtype = DType::f4;
+  /// The first index runs fastest.
+  bool isFortranOrder = false;
+  /// Elements have their most significant byte first.
+  bool isBigEndian = false;
 };
 
 /// Parses `text`, which may hold any bytes. Accepts what NumPy writes, in any
@@ -23,7 +27,8 @@ struct NpyHeader {
 std::optional<NpyHeader> parseNpyHeader(std::string_view text,
                                         std::string &error);
 
-/// The dictionary as NumPy writes it, without padding or newline.
+/// The dictionary as NumPy writes it, without padding or newline, of an array
+/// in C order, little endian.
 std::string printNpyHeader(const NpyHeader &header);
 
 /// `shape` as Python spells a tuple: `()`, `(3,)`, `(3, 4)`.

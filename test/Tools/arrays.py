@@ -37,9 +37,10 @@ def main(folder):
     save("labels_part", np.full(150, 0.5))
     save("matrix", np.zeros((4, 4), "f4"))
     save("five", np.zeros((5, 3), "f4"))
-    save("fortran", np.asfortranarray(np.ones((4, 4), "f4")))
     # Ten rows for a batch of four: two slices and a half.
-    save("ten", np.arange(20, dtype="f4").reshape(10, 2))
+    ten = np.arange(20, dtype="f4").reshape(10, 2)
+    save("ten", ten)
+    save("ten_fortran", np.asfortranarray(ten))
     save("nine", np.arange(18, dtype="f4").reshape(9, 2))
     save("four", np.arange(8, dtype="f4").reshape(4, 2))
     # The second of two ascending numbers is the larger: label 1 is right.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// NumPy's .npy files, versions 1.0 to 3.0: one array, little endian, C order.
-// Files are untrusted: reading any file returns an array or a one-line error,
-// and never allocates more than the file holds.
+// NumPy's .npy files, versions 1.0 to 3.0: one array. Files are untrusted:
+// reading any file returns an array or a one-line error, and never allocates
+// more than the file holds; twice as much for an array in Fortran order.
 
 #ifndef NUMERA_RUNTIME_NPY_H
 #define NUMERA_RUNTIME_NPY_H
@@ -76,13 +76,15 @@ struct Array {
 std::optional<Array> makeArray(std::vector<int64_t> shape, DType dtype,
                                std::string &error);
 
-/// Reads `path` into `out`. On failure leaves `out` unchanged, sets `error` to
-/// a line that begins with `path`, and returns false.
+/// Reads `path` into `out`, which is in C order and little endian, whatever the
+/// file is. On failure leaves `out` unchanged, sets `error` to a line that
+/// begins with `path`, and returns false.
 bool readNpy(const char *path, Array &out, std::string &error);
 
-/// Writes `array` to `path`. The file appears complete or not at all: the bytes
-/// go to a temporary file beside it, which is then renamed; a device or a pipe
-/// is written in place. Errors are those of `readNpy`.
+/// Writes `array` to `path`, in C order and little endian. The file appears
+/// complete or not at all: the bytes go to a temporary file beside it, which is
+/// then renamed; a device or a pipe is written in place. Errors are those of
+/// `readNpy`.
 bool writeNpy(const char *path, const Array &array, std::string &error);
 
 } // namespace numera::host
