@@ -34,11 +34,11 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
 
     __slots__ = ("_codes", "_format")
 
-    def __init__(self, codes: np.ndarray[Any, Any], fmt: str | Format) -> None:
+    def __init__(self, codes: np.ndarray[Any, Any], format: str | Format) -> None:
         """Takes codes as they are: unsigned integers of the format's storage, whose
         bits above its width are zero (A11), or, above 64 bits, so many bytes or
         structures of these."""
-        self._format = _casts.chosen(fmt)
+        self._format = _casts.chosen(format)
         codes = np.asarray(codes)
         wanted = self._format.dtype
         if wanted.kind == codes.dtype.kind == "V":
@@ -127,17 +127,17 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
     def __dlpack_device__(self) -> tuple[int, int]:
         return self._codes.__dlpack_device__()
 
-    def astype(self, fmt: Any, *, rounding: str | None = None) -> Any:
+    def astype(self, format: Any, *, rounding: str | None = None) -> Any:
         """The values in another format, each rounded once; an array.
 
         Of a type of NumPy, the values as an array of that type: to integers they are
         truncated and saturated, and NaN is 0. ``rounding`` is for types that are
         formats.
         """
-        dtype = _dtypes.named(fmt)
+        dtype = _dtypes.named(format)
         if dtype is not None:
             return self._to_dtype(dtype, rounding)
-        target = _casts.chosen(fmt)
+        target = _casts.chosen(format)
         if not _casts.casts(self._format, target, rounding, None, None):
             # A library that casts floats alone; where they have all of the values.
             floats = f"f{_casts.carrier(self._format)}"
@@ -399,12 +399,12 @@ def _constant(value: Any, fmt: Format) -> Array:
     return found
 
 
-def array(x: Any, fmt: str | Format | None = None, **options: Any) -> Array:
+def array(x: Any, format: str | Format | None = None, **options: Any) -> Array:
     """An array of codes that computes in its format.
 
-    x    an array, a list or a number. Another :class:`Array` is cast.
-    fmt  the format; None: that of ``x``, an array of ``ml_dtypes`` or NumPy, whose
-         memory is kept.
+    x       an array, a list or a number. Another :class:`Array` is cast.
+    format  the format; None: that of ``x``, an array of ``ml_dtypes`` or NumPy, whose
+            memory is kept.
     The other arguments are those of :func:`numera.encode`.
 
     >>> import ml_dtypes, numpy as np, numera
@@ -414,17 +414,17 @@ def array(x: Any, fmt: str | Format | None = None, **options: Any) -> Array:
     """
     if isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):
         raise Error("x has masked elements, which no array of a format has; fill them")
-    if options and fmt is None:
+    if options and format is None:
         raise Error(f"{next(iter(options))} goes with a format, which x is rounded to")
     if isinstance(x, Array):
-        return x if fmt is None else x.astype(fmt, **options)
-    if fmt is not None:
-        if isinstance(_casts.chosen(fmt), ScaledFormat):
-            raise Error(f"'{fmt}' is a scaled format, which numera.encode makes")
-        codes = _arrays.encode(x, fmt, **options)
+        return x if format is None else x.astype(format, **options)
+    if format is not None:
+        if isinstance(_casts.chosen(format), ScaledFormat):
+            raise Error(f"'{format}' is a scaled format, which numera.encode makes")
+        codes = _arrays.encode(x, format, **options)
         if not isinstance(codes, (np.ndarray, np.generic)):
             codes = _kinds.open(codes).array
-        return Array(codes, fmt)
+        return Array(codes, format)
     opened = _kinds.open(x)
     if opened.format is None:
         raise Error(f"an array of {opened.array.dtype} names no format; name one")

@@ -27,12 +27,12 @@ def _into(
     out: Any,
     array: np.ndarray[Any, Any],
     dtype: np.dtype[Any],
-    fmt: str | None,
+    format: str | None,
     fill: Any,
 ) -> Any:
     """Has ``fill`` write results to the memory of an array that the user gave.
 
-    ``dtype`` and ``fmt`` are what its elements have to be; PyTorch's bf16 is lent
+    ``dtype`` and ``format`` are what its elements have to be; PyTorch's bf16 is lent
     as integers.
     """
     opened = _kinds.open(out)
@@ -42,8 +42,8 @@ def _into(
             f"out is {target.dtype} of shape {target.shape}, "
             f"expected {dtype} of shape {array.shape}"
         )
-    if opened.format != fmt:
-        raise Error(f"out has elements of {opened.format or dtype}, expected {fmt}")
+    if opened.format != format:
+        raise Error(f"out has elements of {opened.format or dtype}, expected {format}")
     # Of lists and of what JAX has, the memory is another's, or not to be changed.
     lends = isinstance(out, np.ndarray) or hasattr(out, "data_ptr")
     if not lends or not target.flags.writeable:
@@ -77,7 +77,7 @@ def _floats(opened: _kinds.Opened, what: str) -> str:
 
 def quantize(
     x: Any,
-    fmt: str | Format,
+    format: str | Format,
     *,
     rounding: str | None = None,
     overflow: str | None = None,
@@ -92,7 +92,7 @@ def quantize(
 
     x         an array of NumPy, PyTorch, JAX or what speaks DLPack, of f16, bf16,
               f32 or f64, with any strides. It is read where it is.
-    fmt       a format, or a scaled one such as ``mxfp8`` or ``scaled<i8>``.
+    format    a format, or a scaled one such as ``mxfp8`` or ``scaled<i8>``.
     rounding, overflow, random_bits
               instead of the format's.
     seed, step
@@ -111,7 +111,7 @@ def quantize(
     """
     if type(x) is np.ndarray and axis is None and _casts.names_hold():
         # What calls on few elements go through.
-        cast = _quick.get((x.dtype, fmt, rounding, overflow, random_bits))
+        cast = _quick.get((x.dtype, format, rounding, overflow, random_bits))
         if cast is not None and (
             out is None
             or type(out) is np.ndarray
@@ -124,7 +124,7 @@ def quantize(
             return result
     opened = _opened(x, "quantize")
     source = _floats(opened, "quantize")
-    scaled = _scaled.find(_casts.chosen(fmt))
+    scaled = _scaled.find(_casts.chosen(format))
     if scaled is not None:
         _scaled.refuse(rounding=rounding, overflow=overflow, random_bits=random_bits)
         check_whole(threads=threads)
@@ -134,18 +134,18 @@ def quantize(
 
     else:
         if axis is not None:
-            raise Error(f"axis is for scaled formats, found '{fmt}'")
-        name = _casts.way_in(source, fmt)
-        cast = _casts.find(name, fmt, name, rounding, overflow, random_bits)
+            raise Error(f"axis is for scaled formats, found '{format}'")
+        name = _casts.way_in(source, format)
+        cast = _casts.find(name, format, name, rounding, overflow, random_bits)
         own = name == source and type(x) is np.ndarray and x.dtype.kind == "f"
         if own and x.dtype.isnative:
-            _quick[x.dtype, fmt, rounding, overflow, random_bits] = cast
+            _quick[x.dtype, format, rounding, overflow, random_bits] = cast
 
         def fill(target: np.ndarray[Any, Any]) -> None:
             if name == source:
                 _casts.run(cast, opened.array, target, threads, seed, step)
                 return
-            steps = _casts.narrowed(opened.array, source, name, fmt)
+            steps = _casts.narrowed(opened.array, source, name, format)
             _casts.run(cast, steps, steps, threads, seed, step)
             _casts.encode_as(steps, name, source, target)
 
@@ -185,7 +185,7 @@ def _remember(x: Any, key: _Key, cast: _numera.Cast, dtype: np.dtype[Any]) -> No
 
 def encode(
     x: Any,
-    fmt: str | Format,
+    format: str | Format,
     *,
     rounding: str | None = None,
     overflow: str | None = None,
@@ -206,12 +206,12 @@ def encode(
     >>> [hex(code) for code in numera.encode([1.0, -0.1], "posit16")]
     ['0x4000', '0xdb33']
     """
-    key = ("encode", fmt, rounding, overflow, random_bits)
+    key = ("encode", format, rounding, overflow, random_bits)
     if axis is None and out is None:
         found = _directly(x, key, threads, seed, step)
         if found is not None:
             return found
-    scaled = _scaled.find(_casts.chosen(fmt))
+    scaled = _scaled.find(_casts.chosen(format))
     opened = _opened(x, "encode", integers=scaled is None)
     array = opened.array.view(np.uint8) if opened.array.dtype == bool else opened.array
     if scaled is not None:
@@ -221,17 +221,17 @@ def encode(
         check_whole(threads=threads)
         return _scaled.encode(array, _floats(opened, "encode"), scaled, axis, threads)
     if axis is not None:
-        raise Error(f"axis is for scaled formats, found '{fmt}'")
+        raise Error(f"axis is for scaled formats, found '{format}'")
     source = opened.format or _kinds.format_of(array.dtype, integers=True)
     if source is None:
         raise Error(f"encode takes floats and integers, found {array.dtype}")
-    name = _casts.way_in(source, fmt)
-    cast = _casts.find(name, None, fmt, rounding, overflow, random_bits)
-    dtype = _casts.chosen(fmt).dtype
+    name = _casts.way_in(source, format)
+    cast = _casts.find(name, None, format, rounding, overflow, random_bits)
+    dtype = _casts.chosen(format).dtype
     if name == source:
         _remember(x, key, cast, dtype)
     else:
-        array = _casts.narrowed(array, source, name, fmt)
+        array = _casts.narrowed(array, source, name, format)
 
     def fill(target: np.ndarray[Any, Any]) -> None:
         _casts.run(cast, array, target, threads, seed, step)
@@ -254,7 +254,7 @@ def _plain(x: Any, opened: _kinds.Opened, result: np.ndarray[Any, Any]) -> Any:
 
 def decode(
     codes: Any,
-    fmt: str | Format,
+    format: str | Format,
     dtype: Any = None,
     *,
     out: Any = None,
@@ -271,7 +271,7 @@ def decode(
     >>> numera.decode(numera.encode([1.0, -0.1], "posit16"), "posit16")
     array([ 1.       , -0.1000061], dtype=float32)
     """
-    key = ("decode", fmt, dtype)
+    key = ("decode", format, dtype)
     plain = dtype is None or isinstance(dtype, (type, np.dtype))
     if plain and out is None:
         found = _directly(codes, key, threads)
@@ -279,7 +279,7 @@ def decode(
             return found
     if isinstance(codes, _scaled.Scaled):
         return codes.values(dtype, threads=threads)
-    of = _casts.chosen(fmt)
+    of = _casts.chosen(format)
     if dtype is None:
         dtype = _casts.carrier_dtype(of)
     dtype = _dtypes.given(dtype, "f16, bf16, f32 or f64")

@@ -23,23 +23,23 @@ __all__ = ["merge_quires", "quire_words", "round_quires"]
 _I64 = 6
 
 
-def quire_words(fmt: Any) -> int:
+def quire_words(format: Any) -> int:
     """How many words a quire of a format has.
 
     >>> import numera
     >>> numera.quire_words("posit16"), numera.quire_words("bf16")
     (4, 10)
     """
-    fmt = _casts.chosen(fmt)
-    if fmt.family == "opaque":
-        raise Error(f"only the library of {fmt.name} knows its accumulator")
-    bits = fmt.facts["quire_bits"]
+    format = _casts.chosen(format)
+    if format.family == "opaque":
+        raise Error(f"only the library of {format.name} knows its accumulator")
+    bits = format.facts["quire_bits"]
     if bits is None:
-        raise Error(f"format {fmt.name} has no quire")
+        raise Error(f"format {format.name} has no quire")
     return -(-bits // 64)
 
 
-def merge_quires(a: Any, b: Any, fmt: Any) -> np.ndarray[Any, Any]:
+def merge_quires(a: Any, b: Any, format: Any) -> np.ndarray[Any, Any]:
     """The sums of two arrays of quires of a format, exactly.
 
     >>> import numera
@@ -58,41 +58,41 @@ def merge_quires(a: Any, b: Any, fmt: Any) -> np.ndarray[Any, Any]:
     >>> numera.round_quires(total, "posit16").item() == 2.0**-12
     True
     """
-    fmt = _casts.chosen(fmt)
-    count = quire_words(fmt)
-    a, b = (_words(each, count, fmt) for each in (a, b))
+    format = _casts.chosen(format)
+    count = quire_words(format)
+    a, b = (_words(each, count, format) for each in (a, b))
     if a.shape != b.shape:
         raise Error(f"quires have shapes {a.shape} and {b.shape}, expected one shape")
     out = np.empty_like(a)
-    kernel = find(("merge", fmt), lambda: _merge(fmt, count))
+    kernel = find(("merge", format), lambda: _merge(format, count))
     flat = [each.reshape(-1, count) for each in (a, b, out)]
     kernel.run(flat[:2], flat[2:], out.size)
     return out
 
 
-def round_quires(words: Any, fmt: Any, to: Any = None) -> np.ndarray[Any, Any]:
+def round_quires(words: Any, format: Any, to: Any = None) -> np.ndarray[Any, Any]:
     """The numbers that quires of a format are rounded to, once.
 
-    to  the format that they are rounded to, in its way; None: ``fmt``.
+    to  the format that they are rounded to, in its way; None: ``format``.
     """
-    fmt = _casts.chosen(fmt)
-    to = fmt if to is None else _casts.chosen(to)
-    count = quire_words(fmt)
-    words = _words(words, count, fmt)
+    format = _casts.chosen(format)
+    to = format if to is None else _casts.chosen(to)
+    count = quire_words(format)
+    words = _words(words, count, format)
     dtype = np.dtype(f"u{to.storage_bits // 8}")
     if code_dtype(to) in (1, 2):
         dtype = np.dtype(f"f{to.storage_bits // 8}")
     codes = np.empty(words.shape[:-1], dtype)
-    kernel = find(("round", fmt, to), lambda: _round(fmt, to, count))
+    kernel = find(("round", format, to), lambda: _round(format, to, count))
     kernel.run([words.reshape(-1, count)], [codes.reshape(-1)], words.size)
     return codes if dtype.kind == "f" else _arrays.decode(codes, to)
 
 
-def _words(array: Any, count: int, fmt: Format) -> np.ndarray[Any, Any]:
+def _words(array: Any, count: int, format: Format) -> np.ndarray[Any, Any]:
     words = np.ascontiguousarray(array)
     if words.dtype != np.int64 or words.ndim == 0 or words.shape[-1] != count:
         raise Error(
-            f"quires of {fmt.name} are {words.dtype}{list(words.shape)}, expected "
+            f"quires of {format.name} are {words.dtype}{list(words.shape)}, expected "
             f"int64 with {count} words in the last dimension"
         )
     return words
@@ -116,9 +116,9 @@ def _size(count: int) -> list[str]:
     return [*constants(1), f"%n = tensor.dim %a, %c0 : tensor<?x{count}xi64>"]
 
 
-def _merge(fmt: Format, count: int) -> Kernel:
+def _merge(format: Format, count: int) -> Kernel:
     whole = f"tensor<?x{count}xi64>"
-    quires = f"tensor<?x{accumulator(fmt, 'quire').type}>"
+    quires = f"tensor<?x{accumulator(format, 'quire').type}>"
     body = [*_size(count)]
     for name in "ab":
         body += _read(name, count)
@@ -134,12 +134,12 @@ def _merge(fmt: Format, count: int) -> Kernel:
         )
     body.append(f"return %out{count} : {whole}")
     text = function([f"%a: {whole}", f"%b: {whole}"], whole, False, body)
-    return Kernel([fmt], text, [_I64, _I64], [_I64])
+    return Kernel([format], text, [_I64, _I64], [_I64])
 
 
-def _round(fmt: Format, to: Format, count: int) -> Kernel:
+def _round(format: Format, to: Format, count: int) -> Kernel:
     whole, out = f"tensor<?x{count}xi64>", number(to)
-    quire = accumulator(fmt, "quire").type
+    quire = accumulator(format, "quire").type
     draw = Draw(1, "%n")
     random = draw.operand(to)
     maps = ", ".join(["affine_map<(d0) -> (d0)>"] * (count + 1))
@@ -163,4 +163,4 @@ def _round(fmt: Format, to: Format, count: int) -> Kernel:
         f"return %r : tensor<?x{out}>",
     ]
     text = function([f"%a: {whole}"], f"tensor<?x{out}>", bool(random), body)
-    return Kernel([fmt, to], text, [_I64], [code_dtype(to)])
+    return Kernel([format, to], text, [_I64], [code_dtype(to)])

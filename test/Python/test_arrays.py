@@ -85,6 +85,15 @@ def test_subclasses_stay():
     assert type(matrix) is np.matrix
 
 
+def test_the_format_may_be_named():
+    x = np.float32([0.1, 3.3])
+    codes = numera.encode(x, format="posit16")
+    assert (codes == numera.encode(x, "posit16")).all()
+    values = numera.decode(codes, format="posit16")
+    assert (values == numera.quantize(x, format="posit16")).all()
+    assert (numera.array(x, format="posit16").codes == codes).all()
+
+
 def test_numbers_and_lists_are_f64_where_they_are_no_integers():
     assert numera.quantize(0.1, "bf16") == 0.10009765625
     assert type(numera.quantize(np.float32(0.1), "bf16")) is np.float32
