@@ -10,6 +10,7 @@ import sys
 
 import numera
 import pytest
+from numera.study import _command
 
 ROOT = pathlib.Path(__file__).parents[2]
 TOOL = pathlib.Path(numera.__file__).parents[2] / "bin" / "numera"
@@ -53,7 +54,7 @@ def test_commands_of_the_tool_are_handed_on(tmp_path):
     assert (alone.returncode, alone.stdout) == (1, "")
     assert alone.stderr == (
         "numera: error: 'eval' is a command of the tool numera, which is not in PATH; "
-        "the Python package has sweep, search, report and cost\n"
+        "the Python package has sweep, search, report, cost and import\n"
     )
     if not TOOL.exists():
         pytest.skip("the tool is not built")
@@ -62,6 +63,17 @@ def test_commands_of_the_tool_are_handed_on(tmp_path):
     both = run(own, "eval", "posit8: 1/3", path=path)
     tool = run(TOOL, "eval", "posit8: 1/3", path=path)
     assert (both.returncode, both.stdout) == (0, tool.stdout) and tool.stdout
+    version = run(own, "--version", path=path)
+    assert version.stdout == run(TOOL, "--version", path=path).stdout != ""
+
+
+def test_each_command_of_the_tool_is_known():
+    if not TOOL.exists():
+        pytest.skip("the tool is not built")
+    text = run(TOOL, "--help", path="/usr/bin").stdout
+    ours = text.partition("\nWith the Python package")[0]
+    listed = re.findall(r"^  ([a-z]+) ", ours, re.MULTILINE)
+    assert {*listed, "completion", "--version"} == set(_command._TOOL)
 
 
 def test_what_is_no_command_is_one_line(tmp_path):

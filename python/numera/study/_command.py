@@ -25,12 +25,30 @@ from numera.study._search import search
 
 __all__ = ["main"]
 
-_TOOL = ("compile", "run", "formats", "eval", "check", "calibrate", "new")
+_TOOL = (
+    "compile",
+    "run",
+    "formats",
+    "eval",
+    "check",
+    "vectors",
+    "calibrate",
+    "new",
+    "schema",
+    "doctor",
+    "completion",
+    "--version",
+)
 """Commands of the tool in C++."""
 
 
 def _parser(program: str) -> _options.Parser:
-    parser = _options.Parser(prog=program, allow_abbrev=False)
+    parser = _options.Parser(
+        prog=program,
+        allow_abbrev=False,
+        epilog="Where the tool numera is in PATH, its commands are taken as well: "
+        f"{', '.join(_TOOL[:-1])}.",
+    )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     _add_sweep(commands)
     _add_search(commands)
@@ -149,7 +167,7 @@ def _become_tool(words: Sequence[str]) -> None:
             os.execv(path, [path, *words])
     raise Error(
         f"'{words[0]}' is a command of the tool numera, which is not in PATH; the "
-        f"Python package has sweep, search, report and cost"
+        f"Python package has sweep, search, report, cost and import"
     )
 
 
