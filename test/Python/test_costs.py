@@ -166,8 +166,13 @@ def test_the_command_prints_both(tmp_path, capsys):
     assert (found["area"], found["data_rows"]) == (1640 + 4184, 7)
     for words, line in [
         (["--table", "none.yaml"], "cannot read none.yaml: No such file"),
+        (
+            ["--table", "horowitz"],
+            "unknown table 'horowitz', expected horowitz2014, jouppi2021 or a file",
+        ),
         (["--rows", 0], "--rows is 0, expected at least 1"),
-        (["--format", "bf16"], "horowitz2014 has no 'mul' of format 'bf16'"),
+        (["--format", "bf16"], "horowitz2014 has no 'mul' of format 'bf16'; a table"),
+        (["--format", "bf16"], 'of yours may have it: {"bf16": {"mul": 1.5}}'),
     ]:
         status, out, err = command(*words)
         assert status == 1 and line in err and err.count("\n") == 1, err

@@ -100,7 +100,10 @@ class Table:
             return found[operation]
         if "*" in found:
             return found["*"]
-        raise Error(f"{self.name} has no '{operation}' of format '{name}'")
+        raise Error(
+            f"{self.name} has no '{operation}' of format '{name}'; a table of yours "
+            f'may have it: {{"{name}": {{"{operation}": 1.5}}}}'
+        )
 
     def mac(self, operands: Iterable[str], accumulator: str) -> Price:
         """A product and its addition: ``mac`` of the operands' format if the table
@@ -313,6 +316,8 @@ def _known(name: str) -> Mapping[str, Operations]:
     """A published table, or that of a file."""
     if name in TABLES:
         return TABLES[name]
+    if not os.path.splitext(name)[1] and not os.path.exists(name):
+        raise Error(f"unknown table '{name}', expected {', '.join(TABLES)} or a file")
     found = _yaml.read(name)
     if not isinstance(found, Mapping):
         raise Error(f"{name}: expected a mapping of formats to their operations")
