@@ -56,6 +56,7 @@ MODEL = """
         ("Reports.md", ["pandas", "jinja2", "grandalf", "vl_convert"]),
         ("Search.md", ["optuna"]),
         ("Sweeps.md", ["matplotlib"]),
+        ("Start/MachineLearning.md", []),
     ],
 )
 def test_the_commands_run_as_the_page_has_them(page, needs, tmp_path):
