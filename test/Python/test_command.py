@@ -82,3 +82,21 @@ def test_what_is_no_command_is_one_line(tmp_path):
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr.startswith("numera: error: ")
         assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "page"),
+    [
+        ("sweep", "Sweeps.md"),
+        ("search", "Search.md"),
+        ("report", "Reports.md"),
+        ("cost", "Costs.md"),
+        ("import", "Importing.md"),
+    ],
+)
+def test_a_page_has_each_option(command, page):
+    done = run(sys.executable, "-m", "numera", command, "--help", path="/usr/bin")
+    text = (ROOT / "docs" / page).read_text()
+    options = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", done.stdout))
+    for option in options - {"-h", "--help", "-m"}:
+        assert re.search(rf"(?<![\w-]){option}(?![\w-])", text), option
