@@ -140,6 +140,9 @@ def _add_study(add: Any) -> None:
 def main(arguments: Sequence[str] | None = None, program: str = "numera") -> int:
     """Runs the command; returns the exit status."""
     warnings.showwarning = _warn
+    # Those of other packages are for their authors.
+    for kind in (DeprecationWarning, FutureWarning):
+        warnings.simplefilter("ignore", kind)
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         if words and words[0] in _TOOL:
