@@ -58,6 +58,17 @@ def test_every_page_is_there(site):
         assert (site / place).exists(), page
 
 
+def test_every_page_has_its_name_in_the_navigation(site):
+    names = re.findall(
+        r"^ +- ([^:\n]+): \S+\.md$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE
+    )
+    text = (site / "index.html").read_text()
+    found = set(
+        re.findall(r'class="md-nav__link[^>]*>\s*<span[^>]*>\s*([^<]*?)\s*<', text)
+    )
+    assert len(names) > 30 and set(names) <= found, set(names) - found
+
+
 def test_links_lead_somewhere_and_nothing_is_loaded_from_elsewhere(site):
     pages = {page: Links(page.read_text()) for page in site.rglob("*.html")}
     assert len(pages) > 50
