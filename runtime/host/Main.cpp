@@ -127,9 +127,11 @@ bool readInputs(const FunctionInfo &function, Arguments &arguments,
   }
   for (size_t i = 0; i < function.inputCount; ++i)
     if (!arrays[i].bytes) {
-      error = "input " + std::to_string(i) + " '" + function.inputs[i].name +
-              "' is missing: give " + std::to_string(function.inputCount) +
-              " .npy files";
+      std::string name = function.inputs[i].name;
+      error = "input " + std::to_string(i) +
+              (name.empty() ? "" : " '" + name + "'") + " is missing: give " +
+              std::to_string(function.inputCount) + " .npy file" +
+              (function.inputCount == 1 ? "" : "s");
       return false;
     }
   return true;

@@ -99,7 +99,7 @@ def test_a_repr_has_the_spelling():
 @pytest.mark.parametrize(
     ("spec", "line"),
     [
-        ("posit61", "unknown format 'posit61', did you mean 'posit8'?"),
+        ("posit61", "unknown format 'posit61', did you mean 'posit<61,2>'?"),
         ("float<5>", "in 'float<5>': 'mantissa' is missing, family 'float' needs it"),
         (None, "a format is a name, a spelling, a Format or a dtype, found NoneType"),
     ],

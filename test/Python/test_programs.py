@@ -155,7 +155,7 @@ def test_a_rule_that_matches_nothing_is_a_warning():
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        ({"format": "posit61"}, "unknown format 'posit61', did you mean 'posit8'?"),
+        ({"format": "posit61"}, "unknown format 'posit61', did you mean 'posit<61,2>'?"),
         ({"rounding": "odd"}, "'odd' does not go with float<8,23>: expected nearest"),
         ({"cpu": "z80"}, "z80"),
         ({"output_as": "f16"}, "option 'output-as' is 'f16', expected f32, f64, storage"),

@@ -50,7 +50,7 @@ def test_a_format_is_listed_once():
         ),
         ("float<4...6,1>", "a range is two whole numbers"),
         ("float<1..200,1..200>", "has 40000 members, expected at most 10000"),
-        ("posit61", "unknown format 'posit61', did you mean 'posit8'?"),
+        ("posit61", "unknown format 'posit61', did you mean 'posit<61,2>'?"),
     ],
 )
 def test_a_wrong_pattern_is_one_line(pattern, line):

@@ -376,7 +376,7 @@ REFUSED = [
         {"state": {"momentum": "bf16"}},
         "state is of exp_avg and exp_avg_sq, found 'momentum'",
     ),
-    ({"state": "posit61"}, "unknown format 'posit61', did you mean 'posit8'?"),
+    ({"state": "posit61"}, "unknown format 'posit61', did you mean 'posit<61,2>'?"),
     (
         {"rounding": "dice"},
         (

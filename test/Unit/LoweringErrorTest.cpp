@@ -49,7 +49,7 @@ TEST(LoweringError, FormatsOfALowering) {
             "it\n");
   EXPECT_EQ(errorOfLowering("{op: add, format: posit17, call: f}"),
             "f.yaml:4:23: error: unknown format 'posit17', did you mean "
-            "'posit16'?\n");
+            "'posit<17,2>'?\n");
   EXPECT_EQ(errorOfLowering("{op: add, format: 'float<5,99>', call: f}"),
             "f.yaml:4:32: error: mantissa is '99', expected an integer from 0 "
             "to 52\n");

@@ -12,7 +12,7 @@ namespace {
 TEST(PolicyError, Policy) {
   EXPECT_EQ(errorOf("policy: {default: posit17}\n"),
             "f.yaml:1:19: error: unknown format 'posit17', did you mean "
-            "'posit16'?\n");
+            "'posit<17,2>'?\n");
   EXPECT_EQ(errorOf("policy: {acumulate: f32}\n"),
             "f.yaml:1:10: error: unknown key 'acumulate' of 'policy', did you "
             "mean 'accumulate'?\n");
@@ -79,10 +79,10 @@ TEST(PolicyError, Rules) {
             "stands for any characters and ? for one\n");
   EXPECT_EQ(errorOfRule("{match: conv1, format: posit17}"),
             "f.yaml:3:30: error: unknown format 'posit17', did you "
-            "mean 'posit16'?\n");
+            "mean 'posit<17,2>'?\n");
   EXPECT_EQ(errorOfRule("{match: conv1, accumulate: posit17}"),
             "f.yaml:3:34: error: unknown format 'posit17', did you "
-            "mean 'posit16'?\n");
+            "mean 'posit<17,2>'?\n");
   EXPECT_EQ(errorOfRule("{match: *, format: bf16}"),
             "f.yaml:3:15: error: not valid YAML: got empty alias or anchor; a "
             "star is written \"*\"\n");

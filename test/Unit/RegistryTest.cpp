@@ -94,11 +94,14 @@ TEST(Registry, LooksUpNamesAndSpellings) {
 
 TEST(Registry, SuggestsNearNames) {
   EXPECT_EQ(lookupError("posit17"),
-            "unknown format 'posit17', did you mean 'posit16'?");
+            "unknown format 'posit17', did you mean 'posit<17,2>'?");
   EXPECT_EQ(lookupError("F16"), "unknown format 'F16', did you mean 'f16'?");
   EXPECT_EQ(lookupError("zebra"),
-            "unknown format 'zebra', expected a name such as posit16 or a "
-            "spelling such as posit<16,2>");
+            "unknown format 'zebra', expected a name such as posit16, a "
+            "spelling such as posit<16,2>, or a name that a file of formats "
+            "gives");
+  EXPECT_EQ(lookupError("posit65"),
+            "unknown format 'posit65', did you mean 'posit8'?");
   EXPECT_EQ(lookupError("float<5,99>"),
             "in 'float<5,99>': mantissa is '99', expected an integer from 0 "
             "to 52");
@@ -120,7 +123,11 @@ TEST(Registry, SuggestsFormatsByTheNamesOfOtherTools) {
       {"e5m2", "f8E5M2"},
       {"fp6", "f6E2M3FN"},
       {"fp4", "f4E2M1FN"},
+      {"i8", "fixed<7,0>"},
       {"int8", "fixed<7,0>"},
+      {"posit10", "posit<10,2>"},
+      {"takum16", "takum<16>"},
+      {"e5m7", "float<5,7>"},
       {"uint8", "fixed<8,0,unsigned>"},
   };
   for (auto [theirs, ours] : names) {

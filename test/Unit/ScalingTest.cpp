@@ -76,7 +76,7 @@ TEST(Scaling, ErrorsOfSpellings) {
             "'absmax', found 'floor'");
   EXPECT_EQ(errorOf("scaled<posit17>"),
             "in 'scaled<posit17>': unknown format 'posit17', did you mean "
-            "'posit16'?");
+            "'posit<17,2>'?");
   EXPECT_EQ(errorOf("scaled<opaque<\"x\",8>>"),
             "in 'scaled<opaque<\"x\",8>>': nothing says which number of "
             "'opaque<\"x\",8>', which is opaque, scales aim at; expected "

@@ -32,8 +32,31 @@ std::optional<CastType> numera::integerFromName(StringRef name) {
   return type;
 }
 
+/// Of a name with numbers in place of parameters, as `posit10` or `e5m7`, the
+/// spelling; empty if there is none.
+static std::string spellingOf(StringRef text) {
+  auto number = [](StringRef digits) {
+    return !digits.empty() && digits.size() <= 3 &&
+           llvm::all_of(digits, llvm::isDigit);
+  };
+  std::string spelling;
+  StringRef rest = text;
+  if (rest.consume_front_insensitive("posit") && number(rest))
+    spelling = ("posit<" + rest + ",2>").str();
+  else if (rest.consume_front_insensitive("takum") && number(rest))
+    spelling = ("takum<" + rest + ">").str();
+  else if (rest.consume_front_insensitive("e")) {
+    auto [exponent, significand] = rest.split('m');
+    if (number(exponent) && number(significand))
+      spelling = ("float<" + exponent + "," + significand + ">").str();
+  }
+  SpellingError fault;
+  return !spelling.empty() && parseFormatSpelling(spelling, fault) ? spelling
+                                                                   : "";
+}
+
 /// The format that other tools have under a name; empty if none is known.
-static StringRef formatOfOthers(StringRef text) {
+static std::string formatOfOthers(StringRef text) {
   static constexpr struct {
     llvm::StringLiteral theirs, ours;
   } names[] = {
@@ -90,6 +113,14 @@ static StringRef formatOfOthers(StringRef text) {
       {"e2m1", "f4E2M1FN"},
       {"float4_e2m1fn", "f4E2M1FN"},
       {"float4e2m1", "f4E2M1FN"},
+      {"i4", "fixed<3,0>"},
+      {"i8", "fixed<7,0>"},
+      {"i16", "fixed<15,0>"},
+      {"i32", "fixed<31,0>"},
+      {"u4", "fixed<4,0,unsigned>"},
+      {"u8", "fixed<8,0,unsigned>"},
+      {"u16", "fixed<16,0,unsigned>"},
+      {"u32", "fixed<32,0,unsigned>"},
       {"int4", "fixed<3,0>"},
       {"int8", "fixed<7,0>"},
       {"int16", "fixed<15,0>"},
@@ -101,8 +132,8 @@ static StringRef formatOfOthers(StringRef text) {
   };
   for (const auto &name : names)
     if (name.theirs.equals_insensitive(text))
-      return name.ours;
-  return {};
+      return name.ours.str();
+  return spellingOf(text);
 }
 
 Format RegistryEntries::lookupFormat(StringRef text, std::string &error) const {
@@ -133,13 +164,14 @@ Format RegistryEntries::lookupFormat(StringRef text, std::string &error) const {
     names.push_back(format.name);
   for (const NamedScaledFormat &format : scaled)
     names.push_back(format.name);
-  StringRef near = formatOfOthers(text);
+  std::string near = formatOfOthers(text);
   if (near.empty())
-    near = nearest(text, names);
+    near = nearest(text, names).str();
   error = "unknown format '" + text.str() + "'";
-  error += near.empty() ? ", expected a name such as posit16 or a spelling "
-                          "such as posit<16,2>"
-                        : ", did you mean '" + near.str() + "'?";
+  error += near.empty() ? ", expected a name such as posit16, a spelling such "
+                          "as posit<16,2>, or a name that a file of formats "
+                          "gives"
+                        : ", did you mean '" + near + "'?";
   return {};
 }
 

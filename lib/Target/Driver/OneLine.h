@@ -37,11 +37,23 @@ private:
   static std::string lineOf(mlir::Diagnostic &diagnostic,
                             llvm::StringRef severity) {
     std::string place = placeOf(diagnostic.getLocation());
-    std::string text = nodeOf(diagnostic.getLocation()) + diagnostic.str();
+    std::string text = nodeOf(diagnostic.getLocation()) + textOf(diagnostic);
     for (char &c : text)
       c = c == '\n' ? ' ' : c;
     return (place.empty() ? "" : place + ": ") + severity.str() + ": " + text +
            "\n";
+  }
+  /// Without MLIR's advice on dialects that are not registered, which is for
+  /// tools that only print what they read.
+  static std::string textOf(mlir::Diagnostic &diagnostic) {
+    std::string text = diagnostic.str();
+    size_t advice = text.find(". If this is intended");
+    bool isUnknown = advice != std::string::npos ||
+                     llvm::StringRef(text).starts_with("Dialect `");
+    if (!isUnknown)
+      return text;
+    return llvm::StringRef(text).substr(0, advice).rtrim().str() +
+           "; numera import converts StableHLO and models of PyTorch";
   }
   static mlir::FileLineColLoc fileOf(mlir::Location location) {
     mlir::FileLineColLoc found;

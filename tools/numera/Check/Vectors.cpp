@@ -49,7 +49,7 @@ VectorOperation numera::vectorOperation(const Registry &registry,
     found.operation = *operation;
     return found;
   }
-  error = "unknown operation '" + name.str() +
+  error = (operation ? "no vectors of '" : "unknown operation '") + name.str() +
           "', expected one of the dialect such as add or sqrt, mulAdd, eq, le, "
           "lt, to_FORMAT, or to_i32 and the like";
   return {};

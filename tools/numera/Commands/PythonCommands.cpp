@@ -39,10 +39,11 @@ try:
     from numera.study._command import main
 except ImportError as error:
     name = (error.name or "numera").partition(".")[0]
-    package = "numera-mlir" if name == "numera" else name
+    missing = ("pip install the folder of Numera's sources, or its wheel"
+               if name == "numera" else f"pip install {name}")
     sys.exit(f"numera: error: 'numera {sys.argv[1]}' needs the Python package "
-             f"{name}, which {sys.executable} has not: pip install {package}, or "
-             f"name another Python in NUMERA_PYTHON")
+             f"{name}, which {sys.executable} has not: {missing}, or name "
+             f"another Python in NUMERA_PYTHON")
 sys.exit(main(sys.argv[1:]))
 )";
 

@@ -3,6 +3,7 @@
 #include "numera/Dialect/Numera/Transforms/Retype/Policy.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Registry/Formats/Evaluation.h"
+#include "numera/Registry/Formats/Words.h"
 #include "numera/Registry/Lowerings/Derivation.h"
 
 namespace numera {
@@ -223,7 +224,17 @@ std::optional<PolicyRequest> readRequest(const Registry &registry,
     }
   request.accumulate = Accumulate::Named;
   request.accumulator = registry.lookupFormat(accumulate, error);
-  return request.accumulator ? std::optional(request) : std::nullopt;
+  if (request.accumulator)
+    return request;
+  constexpr llvm::StringLiteral unknown = "unknown format";
+  if (llvm::StringRef rest = error; rest.consume_front(unknown))
+    error = "unknown accumulator" +
+            (rest.contains("did you mean")
+                 ? rest.str()
+                 : " '" + accumulate.str() + "'" +
+                       expectation(accumulate, {"same", "quire", "tensorcore",
+                                                "a format such as f32"}));
+  return std::nullopt;
 }
 
 bool readReplaced(const Registry &registry, llvm::StringRef names,
