@@ -52,7 +52,21 @@ def grams(**attributes):
     return several("TfIdfVectorizer", ((4,), 7), **(usual | attributes))
 
 
+def scan(batch):
+    """Adds up 40 rows: the sum at the end, and those on the way."""
+    of = {name: helper.make_tensor_value_info(name, 1, [batch, 3])
+          for name in ("before", "row", "after", "sum")}
+    body = helper.make_graph(
+        [helper.make_node("Add", ["before", "row"], ["after"]),
+         helper.make_node("Identity", ["after"], ["sum"])], "body",
+        [of["before"], of["row"]], [of["after"], of["sum"]])
+    return several("Scan", (batch, 3), (40, batch, 3), results=("y", "sums"), opset=17,
+                   body=body, num_scan_inputs=1)
+
+
 NODES = {
+    "scan": lambda: scan(2),
+    "scan-of-nothing": lambda: scan(0),
     # Grids.
     "grid": lambda: several("AffineGrid", (2, 2, 3), [2, 1, 4, 5], opset=20),
     "grid-theta": lambda: several("AffineGrid", (2, 2, 4), [2, 1, 4, 5], opset=20),

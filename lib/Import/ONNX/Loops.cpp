@@ -32,10 +32,17 @@ static SmallVector<OpFoldResult> firstOffsets(LocBuilder &b, int64_t rank,
   return offsets;
 }
 
+/// Slices may not begin in a dimension without elements.
+static bool haveElements(ArrayRef<Dim> shape) {
+  return llvm::none_of(shape, [](Dim dim) { return dim.count == 0; });
+}
+
 /// Part `place` of dimension 0.
 static Tensor partOf(Emitter &emit, const Tensor &x, Value place) {
   LocBuilder &b = emit.b;
   Shape kept(ArrayRef(x.shape).drop_front());
+  if (!haveElements(kept))
+    return emit.result(emit.empty(kept, x.dataType), kept, x.dataType);
   Shape one = x.shape;
   one[0] = Dim::fixed(1);
   SmallVector<OpFoldResult> strides(x.rank(), b.getIndexAttr(1));
@@ -124,6 +131,10 @@ std::optional<LoopResults> loop(Node &node, Dim steps, ArrayRef<Tensor> states,
       SmallVector<Value> values;
       for (auto [output, shape, sizes, target] :
            llvm::zip_equal(outputs, shapes, partSizes, into)) {
+        if (!haveElements(output.shape)) {
+          values.push_back(target);
+          continue;
+        }
         SmallVector<OpFoldResult> strides(shape.size(), b.getIndexAttr(1));
         auto place = cast<scf::ForOp>(target.getOwner()->getParentOp())
                          .getInductionVar();
