@@ -255,6 +255,32 @@ policyOfSums(linalg::GenericOp generic, const Policies &policies,
                                               : nullptr;
 }
 
+/// Of formats whose changes of `mul` do nothing, since all products are added
+/// up as they are.
+static void warnOfUnusedProducts(ModuleOp module) {
+  SmallVector<Format> rounded, exact;
+  auto note = [&](Value factor, bool isRounded) {
+    Format format = formatOfType(numera::elementType(factor.getType()));
+    auto &known = isRounded ? rounded : exact;
+    if (format && format.changeOf(OpKind::Mul) && !is_contained(known, format))
+      known.push_back(format);
+  };
+  module.walk([&](Operation *op) {
+    if (isa<MulOp>(op))
+      note(op->getOperand(0), true);
+    else if (auto mac = dyn_cast<MacOp>(op))
+      note(mac.getLhs(), mac.getProduct().has_value());
+    else if (auto mac = dyn_cast<QuireMacOp>(op))
+      note(mac.getLhs(), false);
+  });
+  for (const Format &format : exact)
+    if (!is_contained(rounded, format))
+      emitWarning(module.getLoc())
+          << "the changes of 'mul' in format '" << format.spelling()
+          << "' do nothing: sums take products as they are; see --accumulate "
+             "same";
+}
+
 LogicalResult retypeContractions(ModuleOp module, const Policies &policies,
                                  const SmallPtrSetImpl<Operation *> &onFloats,
                                  bool observe) {
@@ -277,8 +303,10 @@ LogicalResult retypeContractions(ModuleOp module, const Policies &policies,
         failed(retypeSum(rewriter, generic, *sum, *policy, policies, names)))
       return failure();
   }
-  if (!observe)
+  if (!observe) {
+    warnOfUnusedProducts(module);
     return checkScales(module, policies.ofModel(), names);
+  }
   returnObserved(module, observed);
   return success();
 }
