@@ -78,7 +78,16 @@ static constexpr StringLiteral bashStart = R"(_numera() {
 )";
 
 static constexpr StringLiteral bashEnd =
-    R"(  sweep | search | report | cost | import) offer=files ;;
+    R"(  sweep | search | report | cost | import)
+    offer=files
+    # The Python package has their options.
+    case $current in
+    -*)
+      options=$(numera "${COMP_WORDS[1]}" --help 2>/dev/null |
+        grep -oE -e '--[a-z][a-z-]*')
+      ;;
+    esac
+    ;;
   completion)
     offer=words words="bash zsh fish"
     ;;
@@ -127,7 +136,11 @@ static int printZsh(raw_ostream &stream) {
             "  case $command in\n";
   if (int status = describeAll("zsh"))
     return status;
-  stream << "  sweep|search|report|cost|import) _files ;;\n"
+  stream << "  sweep|search|report|cost|import)\n"
+            "    if [[ $PREFIX = -* ]]; then\n"
+            "      compadd -- ${(fu)\"$(numera $command --help 2>/dev/null | "
+            "grep -oE -e '--[a-z][a-z-]*')\"}\n"
+            "    else\n      _files\n    fi\n    ;;\n"
             "  completion) _arguments '1:shell:(bash zsh fish)' ;;\n  esac\n}\n"
             "if [ \"$funcstack[1]\" = _numera ]; then\n  _numera \"$@\"\nelse\n"
             "  compdef _numera numera\nfi\n";
@@ -145,7 +158,10 @@ static int printFish(raw_ostream &stream) {
   stream << "complete -c numera -n __fish_use_subcommand -f -a completion -d "
             "'print completions for a shell'\n"
             "complete -c numera -n '__fish_seen_subcommand_from completion' -f "
-            "-a 'bash zsh fish'\n";
+            "-a 'bash zsh fish'\n"
+            "complete -c numera -n '__fish_seen_subcommand_from sweep search "
+            "report cost import' -a '(numera (commandline -opc)[2] --help "
+            "2>/dev/null | string match -ar -- \"--[a-z][a-z-]+\")'\n";
   return describeAll("fish");
 }
 
