@@ -26,7 +26,7 @@ namespace {
 struct CheckFlags {
   FormatSources sources;
   std::vector<std::string> formats, operations;
-  std::string library, rounding, gpu;
+  std::string library, rounding, overflow, gpu;
   std::string vectors; ///< a file of test vectors
   std::optional<uint64_t> threads, seconds, seed, draws;
   bool isSlow = false, wantsProofs = false, wantsJSON = false;
@@ -45,6 +45,9 @@ static std::optional<int> parse(ArrayRef<const char *> arguments,
   line.add({"library", "NAME", "check only the functions of this library",
             &flags.library});
   line.add({"rounding", "MODE", "check only this rounding", &flags.rounding});
+  line.add({"overflow", "RULE",
+            "with this overflow rule: infinity, saturate, propagate or wrap",
+            &flags.overflow});
   line.add({"testfloat", "FILE",
             "compare with the test vectors of a file in TestFloat's text form, "
             "with one --format",
@@ -212,6 +215,24 @@ static bool chooseFormats(const CheckFlags &flags, const Registry &registry,
               "with --formats") == 0;
 }
 
+/// Gives the formats the overflow rule that was asked for.
+static bool changeOverflow(const CheckFlags &flags,
+                           MutableArrayRef<Format> formats,
+                           ArrayRef<AskedScaled> scaled) {
+  if (flags.overflow.empty())
+    return true;
+  if (!scaled.empty())
+    return fail("--overflow is for formats, found the scaled format '" +
+                scaled.front().second + "'") == 0;
+  CompileOptions changes;
+  changes.overflow = flags.overflow;
+  std::string error;
+  for (Format &format : formats)
+    if (!withOptions(changes, format, error))
+      return fail(error) == 0;
+  return true;
+}
+
 /// The GPU against the CPU, for each format.
 static int compareGPU(const CheckFlags &flags, const Registry &registry,
                       const check::Options &options, ArrayRef<Format> formats,
@@ -278,6 +299,7 @@ static int compareWithVectors(const CheckFlags &flags,
     return fail(toString(std::move(failure)));
   CompileOptions changes;
   changes.rounding = flags.rounding;
+  changes.overflow = flags.overflow;
   bool isCast = operation.operation == OpKind::Cast;
   if (!withOptions(changes, operation.result, error))
     return fail(error);
@@ -322,6 +344,7 @@ int numera::checkCommand(ArrayRef<const char *> arguments) {
       !openLibraries(registry, errs(), &options.misfits) ||
       !readOptions(flags, registry, options) ||
       !chooseFormats(flags, registry, formats, names, scaledFormats) ||
+      !changeOverflow(flags, formats, scaledFormats) ||
       !dropWide(flags, registry, formats) ||
       (flags.wantsProofs && !chooseProvable(flags, registry, formats)))
     return 1;
