@@ -11,7 +11,7 @@ numera_torch = pytest.importorskip("numera.torch")
 
 import numera  # noqa: E402
 from numera.torch import _cache, _entries, _keys, _linalg  # noqa: E402
-from numera.torch._background import begin  # noqa: E402
+from numera.torch._background import Begun  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
@@ -344,7 +344,7 @@ def test_of_those_that_begin_together_one_compiles(monkeypatch):
         made.append("end")
 
     def compile(text):
-        return begin(lambda: work(text))
+        return Begun(lambda: work(text))
 
     finished = threading.Event()
     monkeypatch.setattr(_linalg, "to_linalg", to_linalg)

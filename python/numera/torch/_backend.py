@@ -7,7 +7,6 @@ import contextlib
 import functools
 import threading
 from collections.abc import Callable, Collection, Mapping
-from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from torch import fx
@@ -22,7 +21,7 @@ from numera.torch._accumulate import (
     Gradients,
     make_exact,
 )
-from numera.torch._background import Awaited, begin, raising
+from numera.torch._background import Awaited, Begun, raising
 from numera.torch._cache import made_of
 from numera.torch._call import check_types, make_call, make_empty_call
 from numera.torch._decompositions import table
@@ -162,7 +161,7 @@ class Backend:
         compiled = None
         if text:
             options = {**own.options(text), **self._options}
-            compiled = begin(lambda: numera.compile(text, **options))
+            compiled = Begun(lambda: numera.compile(text, **options))
 
         def make() -> Callable[..., Any]:
             program = compiled.result() if compiled else None
@@ -289,10 +288,10 @@ class Backend:
                 except GraphError as error:
                     raise error.with_hint(FALLBACK) from None
 
-            call = hinted(
+            program = hinted(
                 lambda: self._program(module, kind, passes, gradients, note=taken)
             )
-            return Awaited(lambda: hinted(call.ready))
+            return Awaited(lambda: hinted(program.ready))
         watch = None
         if self._recorder is not None and kind != INFERENCE:
             watch = functools.partial(self._recorder.watch, lambda: self.step)
@@ -332,8 +331,8 @@ class Backend:
         if graph.outputs:
             check_types(prepared)
 
-            def compile(text: str) -> Future[numera.Program]:
-                return begin(lambda: self._compiled(text, groups, prepared))
+            def compile(text: str) -> Begun[numera.Program]:
+                return Begun(lambda: self._compiled(text, groups, prepared))
 
             text, compiled = made_of(prepared, groups.name, compile)
 

@@ -3,22 +3,36 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, TypeVar
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Generic, TypeVar
 
-__all__ = ["Awaited", "begin", "raising"]
+__all__ = ["Awaited", "Begun", "raising"]
 
 Made = TypeVar("Made")
 
 
-def begin(work: Callable[[], Made]) -> Future[Made]:
-    """Has another thread do it. A process that ends waits for it."""
-    pool = ThreadPoolExecutor(1)
-    begun = pool.submit(work)
-    pool.shutdown(wait=False)
-    return begun
+class Begun(Generic[Made]):
+    """What another thread does. A process that ends waits for it."""
+
+    def __init__(self, work: Callable[[], Made]) -> None:
+        pool = ThreadPoolExecutor(1)
+        self._future = pool.submit(work)
+        pool.shutdown(wait=False)
+        self._work, self._owner = work, os.getpid()
+
+    def result(self) -> Made:
+        """What it comes to, or raises. A process that was forked meanwhile, and does
+        not have the thread, does it itself."""
+        if os.getpid() != self._owner and not self._future.done():
+            return self._work()
+        return self._future.result()
+
+    def then(self, call: Callable[[], None]) -> None:
+        """Has `call` made when it is done, however it ends."""
+        self._future.add_done_callback(lambda _: call())
 
 
 class Awaited:

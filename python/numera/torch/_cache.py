@@ -16,7 +16,6 @@ import pathlib
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from typing import Any, TypeVar
 
 import torch
@@ -24,6 +23,7 @@ from torch import fx
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 
 from numera.torch import _linalg
+from numera.torch._background import Begun
 from numera.torch._keys import versions
 
 __all__ = ["folder", "made_of", "read", "write"]
@@ -37,8 +37,8 @@ _TEMPORARY = "numera-"
 def made_of(
     graph: fx.GraphModule,
     names: Callable[[fx.Node], str],
-    compile: Callable[[str], Future[Made]],
-) -> tuple[str, Future[Made]]:
+    compile: Callable[[str], Begun[Made]],
+) -> tuple[str, Begun[Made]]:
     """The text of :func:`to_linalg`, from the cache if it is there, and what is
     being compiled from it. Of processes that begin together with the same graph, the
     first one does both, and the others then find what it left."""
@@ -58,13 +58,13 @@ def made_of(
         made = compile(text)
         lock = stack.pop_all()
 
-    def finish(_: Future[Made]) -> None:
+    def finish() -> None:
         with lock:
             if known is None:  # the text is right, whatever became of it
                 with contextlib.suppress(OSError):  # a cache may be read-only
                     write(path, text.encode())
 
-    made.add_done_callback(finish)
+    made.then(finish)
     return text, made
 
 
