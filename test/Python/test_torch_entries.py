@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Graphs of PyTorch that were compiled before, in this process or another."""
 
+import fcntl
 import os
+import signal
 import threading
 
 import pytest
@@ -357,6 +359,19 @@ def test_of_those_that_begin_together_one_compiles(monkeypatch):
     for each in threads:
         each.join()
     assert made == ["linalg", "text", "end", "text", "end"]
+
+
+def test_a_process_forked_meanwhile_does_not_keep_the_lock(tmp_path):
+    with _cache._alone(tmp_path, "ab"):
+        child = os.fork()
+        if child == 0:  # a worker of a DataLoader
+            signal.pause()
+    try:
+        with open(tmp_path / "ab.lock", "wb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
 
 
 @pytest.mark.parametrize("again", [False, True])

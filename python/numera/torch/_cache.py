@@ -84,6 +84,8 @@ def _alone(place: pathlib.Path, key: str) -> Iterator[None]:
             place.mkdir(mode=0o700, parents=True, exist_ok=True)
             file = stack.enter_context(open(place / f"{key[:2]}.lock", "wb"))
             fcntl.flock(file, fcntl.LOCK_EX)
+            # A process forked meanwhile has the file too, and would keep the lock.
+            stack.callback(fcntl.flock, file, fcntl.LOCK_UN)
         yield
 
 
