@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Models of PyTorch in formats, against eager mode and an independent reference."""
 
+import copy
 import doctest
 import os
+import pickle
 import subprocess
 import sys
 
@@ -18,7 +20,7 @@ from marks import slow
 from numera.torch._decompositions import table
 from numera.torch._passes import INFERENCE
 from torch import nn
-from torch_calls import call, compiled, gradients, graph_of
+from torch_calls import call, compiled, gradients, graph_of, normal
 from torch_models import MLP, NAMES, make
 
 pytestmark = pytest.mark.usefixtures("fresh_dynamo")
@@ -91,6 +93,33 @@ def test_dropout_has_the_bits_of_torchs_generator():
     net, _ = compiled(model)
     torch.manual_seed(7)
     assert torch.equal(net(x), wanted)
+
+
+def test_copies_of_a_compiled_model_share_its_backend():
+    net, backend = compiled(nn.Linear(4, 3), "posit16")
+    x = normal(2, 4)
+    net(x).sum().backward()
+    again = copy.deepcopy(net)
+    with torch.no_grad():
+        net.weight.zero_()
+    again(x).sum().backward()
+    assert not torch.equal(net.weight, again.weight)
+    assert backend.step == 2
+
+
+@pytest.mark.parametrize("stats", [False, 3])
+def test_a_compiled_model_is_saved_with_settings_and_state(stats, tmp_path):
+    rules = {"0": {"format": "bf16", "rounding": "stochastic"}}
+    model = nn.Sequential(nn.Linear(4, 3), nn.Tanh())
+    net, backend = compiled(model, "posit16", policy=rules, seed=3, stats=stats)
+    x = normal(2, 4)
+    net(x).sum().backward()
+    torch.save(net, tmp_path / "net.pt")
+    again = torch.load(tmp_path / "net.pt", weights_only=False)
+    assert torch.equal(again(x), net(x))
+    kept = pickle.loads(pickle.dumps(backend))
+    assert kept.state_dict() == backend.state_dict() == {"seed": 3, "step": 2}
+    assert repr(kept) == repr(backend)
 
 
 def test_random_tensors_are_torchs():

@@ -46,7 +46,7 @@ from numera.torch._passes import (
     passes_of,
 )
 from numera.torch._policy import Found, Groups, Policy, operations_of
-from numera.torch._random import partition
+from numera.torch._random import mix, partition
 from numera.torch._recurrent import dropout_between_layers
 from numera.torch._refusals import FALLBACK, GraphError, check_operators
 from numera.torch._stats import Recorder, names_of
@@ -169,6 +169,16 @@ class Backend:
 
         return Awaited(make)
 
+    def __deepcopy__(self, _: dict[int, Any]) -> Backend:
+        return self  # copies of a compiled model have one backend, as two models may
+
+    def __reduce__(self) -> Any:
+        """With a compiled model, ``torch.save`` keeps settings and the state."""
+        stats = self._recorder.every if self._recorder else 0
+        made = (self._policy, self.seed, self._threads, self._fallback)
+        state = {"step": self.step, "_sums": self._sums}
+        return Backend, (*made, self._options, stats), state
+
     def __repr__(self) -> str:
         return f"<numera.torch.Backend in {self._policy}>"
 
@@ -200,7 +210,7 @@ class Backend:
     def _draws_of_sums(self) -> Any:
         """What sums draw that are rounded stochastically."""
         self._sums += 1
-        return numera.stochastic(_mix(self.seed + _mix(SUMS << 32)), self._sums)
+        return numera.stochastic(mix(self.seed + mix(SUMS << 32)), self._sums)
 
     @property
     def _measured(self) -> Recorder:
@@ -431,15 +441,6 @@ class Backend:
                     self._ordinal = 0
                 self._ordinal += 1
                 salt = (kind << 32) + self._ordinal
-                return _mix(self.seed + _mix(salt)), self.step
+                return mix(self.seed + mix(salt)), self.step
 
         return next_call
-
-
-def _mix(number: int) -> int:
-    """SplitMix64."""
-    mask = (1 << 64) - 1
-    number = (number + 0x9E3779B97F4A7C15) & mask
-    number = ((number ^ (number >> 30)) * 0xBF58476D1CE4E5B9) & mask
-    number = ((number ^ (number >> 27)) * 0x94D049BB133111EB) & mask
-    return number ^ (number >> 31)

@@ -18,7 +18,7 @@ from torch.utils.checkpoint import CheckpointPolicy
 
 aten = torch.ops.aten
 
-__all__ = ["Draw", "lift", "partition"]
+__all__ = ["Draw", "lift", "mix", "partition"]
 
 Draw = Callable[[], torch.Tensor]
 
@@ -200,3 +200,12 @@ def _lift_bernoulli(
     describe(chosen, node, result)
     node.replace_all_uses_with(chosen)
     graph.erase_node(node)
+
+
+def mix(number: int) -> int:
+    """SplitMix64."""
+    mask = (1 << 64) - 1
+    number = (number + 0x9E3779B97F4A7C15) & mask
+    number = ((number ^ (number >> 30)) * 0xBF58476D1CE4E5B9) & mask
+    number = ((number ^ (number >> 27)) * 0x94D049BB133111EB) & mask
+    return number ^ (number >> 31)

@@ -50,7 +50,7 @@ class Recorder:
     """Runs graphs with their shadows, and measures gradients."""
 
     def __init__(self, every: int) -> None:
-        self._every = every
+        self.every = every
         self.rows: list[dict[str, Any]] = []
         self._seen: dict[int, _Seen] = {}
         self._calls = 0
@@ -58,7 +58,7 @@ class Recorder:
         self._shadows: OrderedDict[int, tuple[int, Any, Any]] = OrderedDict()
 
     def measures(self, step: int) -> bool:
-        return (step - 1) % self._every == 0
+        return (step - 1) % self.every == 0
 
     def call(
         self,
