@@ -95,6 +95,30 @@ def test_dropout_has_the_bits_of_torchs_generator():
     assert torch.equal(net(x), wanted)
 
 
+def test_a_backward_pass_may_be_called_again():
+    model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 2))
+    for again in range(2):  # from the code cache the second time
+        net, _ = compiled(model)
+        model.zero_grad()
+        loss = net(normal(3, 4)).square().sum()
+        loss.backward(retain_graph=True)
+        once = gradients(model)
+        loss.backward()
+        for found, wanted in zip(gradients(model), once):
+            assert torch.equal(found, 2 * wanted)
+        torch._dynamo.reset()
+
+
+def test_gradients_of_gradients_are_refused():
+    net, _ = compiled(nn.Sequential(nn.Linear(1, 4), nn.Tanh(), nn.Linear(4, 1)))
+    x = normal(3, 1).requires_grad_()
+    (slope,) = torch.autograd.grad(net(x).sum(), x, create_graph=True)
+    with pytest.raises(
+        RuntimeError, match="does not currently support double backward"
+    ):
+        slope.sum().backward()
+
+
 def test_copies_of_a_compiled_model_share_its_backend():
     net, backend = compiled(nn.Linear(4, 3), "posit16")
     x = normal(2, 4)

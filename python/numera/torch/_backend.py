@@ -39,6 +39,7 @@ from numera.torch._passes import (
     SUMS,
     TRAINING,
     gradients_of,
+    keeps_what_it_is_given,
     made_by,
     moved,
     name_gradients,
@@ -247,6 +248,7 @@ class Backend:
             if kind == TRAINING:
                 saved.update(moved(module, weights))
                 gradients.parameters.update(weights)
+                keeps_what_it_is_given()
             try:
                 call = self._compile(module, kind, weights, gradients, note)
             except Exception as error:  # the forward pass may do alone

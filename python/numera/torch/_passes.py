@@ -18,6 +18,7 @@ __all__ = [
     "SUMS",
     "TRAINING",
     "gradients_of",
+    "keeps_what_it_is_given",
     "made_by",
     "moved",
     "name_gradients",
@@ -130,3 +131,11 @@ def name_gradients(module: fx.GraphModule, names: Sequence[str]) -> None:
 def gradients_of(node: Any) -> list[str]:
     """The names of the gradients that a result is."""
     return node.meta.get(_GRADIENTS, []) if isinstance(node, fx.Node) else []
+
+
+def keeps_what_it_is_given() -> None:
+    """Has AOTAutograd know that the backward pass which is being compiled writes to
+    none of its arguments, so that it may be called again (``retain_graph=True``)."""
+    context = torch._guards.TracingContext.try_get()
+    if context is not None and context.fw_metadata is not None:
+        context.fw_metadata.bw_donated_idxs = []
