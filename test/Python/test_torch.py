@@ -5,6 +5,7 @@ import copy
 import doctest
 import os
 import pickle
+import re
 import subprocess
 import sys
 
@@ -268,6 +269,33 @@ def test_weights_and_errors_are_stored_in_formats_of_their_own():
 def test_what_a_backend_refuses(options, message):
     with pytest.raises(numera.Error, match=message):
         numera.torch.backend("f32", **options)
+
+
+@pytest.mark.parametrize(
+    "backend, options, message",
+    [
+        (
+            numera.torch.backend,
+            None,
+            "takes what numera.torch.backend('posit16') returns",
+        ),
+        (
+            numera.torch.backend("bf16"),
+            {"accumulate": "f32"},
+            "options of torch.compile are not for this backend, found 'accumulate'",
+        ),
+    ],
+)
+def test_what_a_backend_refuses_of_torch_compile(backend, options, message):
+    net = torch.compile(nn.Linear(2, 2), backend=backend, options=options)
+    with pytest.raises(Exception, match=re.escape(message)):
+        net(torch.ones(1, 2))
+
+
+def test_what_a_backend_takes_without_a_name():
+    message = "the backend takes one argument without a name, found 'f32'"
+    with pytest.raises(numera.Error, match=message):
+        numera.torch.backend("posit16", "f32")
 
 
 # ---- sizes, exports, what cannot be compiled --------------------------------

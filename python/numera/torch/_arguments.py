@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
 
+from torch import fx
+
 import numera
 from numera._errors import Error
 from numera._models import ACCUMULATORS
@@ -43,7 +45,7 @@ def _check_options(options: Mapping[str, Any]) -> None:
 
 def backend(
     format: Spec = "f32",
-    *,
+    *more: Any,
     backward: Any = None,
     gradients: Any = None,
     weights: Spec | None = None,
@@ -65,6 +67,10 @@ def backend(
     stats  whether gradients are compared with those in f32; a number n: in every
            n-th step.
     """
+    if isinstance(format, fx.GraphModule):
+        raise Error("torch.compile takes what numera.torch.backend('posit16') returns")
+    if more:
+        raise Error(f"the backend takes one argument without a name, found {more[0]!r}")
     _check_options(options)
     for name, number in (("seed", seed), ("threads", threads)):
         if isinstance(number, bool) or not isinstance(number, Integral) or number < 0:

@@ -23,7 +23,7 @@ from numera.torch._accumulate import (
 )
 from numera.torch._background import Awaited, Begun, raising
 from numera.torch._cache import made_of
-from numera.torch._call import check_types, make_call, make_empty_call
+from numera.torch._call import check_given, check_types, make_call, make_empty_call
 from numera.torch._decompositions import table
 from numera.torch._dynamic import has_symbols, specialising
 from numera.torch._entries import Entry, Recipe
@@ -97,6 +97,7 @@ class Backend:
         """What ``torch.compile`` calls with a graph of the model."""
         from torch._dynamo.backends.common import aot_autograd
 
+        check_given(options)
         ended: Any = getattr(graph, "compile_subgraph_reason", None)
         self._is_broken |= getattr(ended, "graph_break", False)
         with_sparse_gradients(graph)

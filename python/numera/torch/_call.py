@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -15,7 +15,7 @@ from numera._programs import Program
 from numera.torch._graph import Graph, Laid
 from numera.torch._refusals import GraphError
 
-__all__ = ["check_types", "make_call", "make_empty_call"]
+__all__ = ["check_given", "check_types", "make_call", "make_empty_call"]
 
 _DTYPES = {
     torch.float32: 1,
@@ -39,6 +39,16 @@ def _reader(node: fx.Node) -> fx.Node:
     if reader is node or reader.meta.get("numera_node") != node.meta.get("numera_node"):
         return reader
     return _reader(reader)  # the argument in another order of its dimensions
+
+
+def check_given(given: Mapping[str, Any]) -> None:
+    """Refuses what ``torch.compile`` hands on that a backend would pass over. Modes are
+    ways of PyTorch's own backend to compile the same thing."""
+    if given.get("options"):
+        name = next(iter(given["options"]))
+        raise Error(
+            f"options of torch.compile are not for this backend, found '{name}'"
+        )
 
 
 def check_types(module: fx.GraphModule) -> None:
