@@ -187,5 +187,7 @@ def test_what_is_refused():
         Quantizer(backward="posit61")
     with pytest.raises(numera.Error, match="takes floats"):
         quantize(torch.arange(3), "bf16")
+    with pytest.raises(numera.Error, match="quantize takes a tensor, found list"):
+        quantize([1.0], "bf16")
     with pytest.raises(numera.Error, match="rounding is not for scaled formats"):
         quantize(normal(2), "mxfp8", rounding="up")

@@ -44,6 +44,10 @@ def test_what_cannot_be_compiled_names_the_operator_and_the_line():
         ({"seed": -1}, "seed is -1, expected a number from 0 on"),
         ({"seed": "a"}, "seed is 'a', expected a number from 0 on"),
         ({"format": "posit99"}, "posit99"),
+        ({"stats": "yes"}, "stats is 'yes', expected True or a number of steps"),
+        ({"policy": "bf16"}, "policy is 'bf16', expected a mapping or a list of rules"),
+        ({"policy": 3}, "policy is 3, expected a mapping or a list of rules"),
+        ({"policy": ["bf16"]}, "a rule without 'match': bf16"),
     ],
 )
 def test_wrong_options_are_refused_when_the_backend_is_made(options, line):
@@ -183,3 +187,14 @@ def test_exported_models_convert_bytes(tmp_path):
     torch.testing.assert_close(
         torch.from_numpy(program(image.numpy().view("i1"))), Scaled()(image)
     )
+
+
+def test_sizes_that_depend_on_data():
+    net = torch.compile(
+        lambda x: x[torch.nonzero(x > 0)[:, 0]] + 1,
+        backend=numera.torch.backend("bf16"),
+        fullgraph=True,
+    )
+    wanted = r"'aten.nonzero.default' at .*its result has a size that depends on data"
+    with pytest.raises(Exception, match=wanted):
+        net(torch.tensor([1.0, -1.0]))

@@ -77,8 +77,8 @@ def backend(
             raise Error(f"{name} is {number!r}, expected a number from 0 on")
     if accumulate not in (None, *ACCUMULATORS) and "formats" not in options:
         numera.format(accumulate)
-    if stats < 0:
-        raise Error(f"stats is {stats}, expected True or a number of steps")
+    if not isinstance(stats, Integral) or stats < 0:
+        raise Error(f"stats is {stats!r}, expected True or a number of steps")
     if stats and fallback:
         raise Error("stats goes without fallback, expected one of them")
     if fallback not in (None, "torch"):

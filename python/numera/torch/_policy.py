@@ -210,9 +210,11 @@ def _listed(rules: Any) -> list[tuple[Any, Any]]:
         if isinstance(rules.get("rules"), Sequence):
             return _listed(rules["rules"])
         return list(rules.items())
+    if isinstance(rules, str) or not isinstance(rules, Sequence):
+        raise Error(f"policy is {rules!r}, expected a mapping or a list of rules")
     listed = []
     for rule in rules:
-        if "match" not in rule:
+        if not isinstance(rule, Mapping) or "match" not in rule:
             raise Error(f"a rule without 'match': {rule}")
         rest = {key: value for key, value in rule.items() if key != "match"}
         listed.append((rule["match"], rest))

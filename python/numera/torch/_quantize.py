@@ -161,6 +161,8 @@ def quantize(
     >>> y.tolist(), x.grad.tolist()
     ([0.1015625, 3.25], [1.0, 0.3125])
     """
+    if not isinstance(x, torch.Tensor):
+        raise Error(f"quantize takes a tensor, found {type(x).__name__}")
     draw = torch.tensor([_signed(seed), step])
     return _call(x, draw, format, backward, rounding, backward_rounding, overflow, axis)
 

@@ -168,6 +168,8 @@ def check_operators(graph: fx.GraphModule) -> None:
                     node,
                     f"it has a sparse tensor ({tensor.layout}), which no program has",
                 )
+            if not all(type(size) is int for size in tensor.shape):
+                raise GraphError(node, "its result has a size that depends on data")
     for node in graph.graph.find_nodes(op="get_attr"):
         path: Any = node.target
         held = functools.reduce(getattr, path.split("."), graph)
