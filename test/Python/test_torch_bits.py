@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Models of PyTorch: the same bits again, in threads, processes and after a stop."""
 
+import numera
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -59,6 +60,8 @@ def test_calls_draw_anew():
     first, second = net(x), net(x)
     assert not torch.equal(first, second)
     backend.load_state_dict({"seed": 0, "step": 0})
+    with pytest.raises(numera.Error, match="the backend's state has no 'seed'"):
+        backend.load_state_dict({})
     assert torch.equal(net(x), first)
 
 

@@ -428,3 +428,10 @@ def test_sparse_gradients_are_refused():
     table(torch.tensor([1])).sum().backward()
     with pytest.raises(numera.Error, match="layout torch.sparse_coo"):
         optim.SGD(table.parameters()).step()
+
+
+def test_state_of_other_optimisers_is_refused():
+    p = torch.ones(2, requires_grad=True)
+    other = torch.optim.AdamW([p]).state_dict()
+    with pytest.raises(numera.Error, match="group of the state dict has no 'weights'"):
+        optim.AdamW([p], state="bf16").load_state_dict(other)

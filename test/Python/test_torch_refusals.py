@@ -189,10 +189,11 @@ def test_exported_models_convert_bytes(tmp_path):
     )
 
 
-def test_sizes_that_depend_on_data():
+@pytest.mark.parametrize("fallback", [None, "torch"])
+def test_sizes_that_depend_on_data(fallback):
     net = torch.compile(
         lambda x: x[torch.nonzero(x > 0)[:, 0]] + 1,
-        backend=numera.torch.backend("bf16"),
+        backend=numera.torch.backend("bf16", fallback=fallback),
         fullgraph=True,
     )
     wanted = r"'aten.nonzero.default' at .*its result has a size that depends on data"

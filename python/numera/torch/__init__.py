@@ -7,6 +7,7 @@
 >>> model = torch.compile(model, backend=numera.torch.backend("posit16"))
 """
 
+from numera.torch import optim
 from numera.torch._arguments import backend
 from numera.torch._backend import Backend
 from numera.torch._export import Exported, compile
@@ -22,6 +23,7 @@ __all__ = [
     "Quantizer",
     "backend",
     "compile",
+    "optim",
     "quantize",
     "to_linalg",
 ]

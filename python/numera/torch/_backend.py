@@ -120,9 +120,8 @@ class Backend:
             decompositions=table(),
             partition_fn=partition,
         )
-        keeping = contextlib.nullcontext()
-        if pending:
-            keeping = pending.kept(TRAINING, BACKWARD, INFERENCE)
+        kinds = TRAINING, BACKWARD, INFERENCE
+        keeping = pending.kept(*kinds) if pending else contextlib.nullcontext()
         # The second pass is compiled beside the first, not when it is first called.
         beside = config.patch(force_non_lazy_backward_lowering=is_plain)
         with dropout_between_layers(), margins_of_labels(), without_checks(), keeping:
@@ -226,6 +225,8 @@ class Backend:
         return {"seed": self.seed, "step": self.step, **sums}
 
     def load_state_dict(self, state: Mapping[str, int]) -> None:
+        if not {"seed", "step"} <= state.keys():
+            raise Error("the backend's state has no 'seed' and 'step'")
         self.seed, self.step = int(state["seed"]), int(state["step"])
         self._sums = int(state.get("sums", 0))
         self._ordinal = 0

@@ -39,10 +39,16 @@ class GraphError(Error):
     """A graph that cannot be compiled, because of one of its nodes."""
 
     def __init__(
-        self, node: fx.Node | None, reason: str, details: str = "", hint: str = ""
+        self,
+        node: fx.Node | None,
+        reason: str,
+        details: str = "",
+        hint: str = "",
+        anywhere: bool = True,
     ) -> None:
+        """anywhere  whether PyTorch may run the node between programs."""
         self.node: str | None = (
-            node.meta.get("numera_node", node.name) if node else None
+            node.meta.get("numera_node", node.name) if node and anywhere else None
         )
         self.operator = str(_operator(node)) if node else ""
         self.place = _place_in_model(node) if node else ""
@@ -53,13 +59,15 @@ class GraphError(Error):
         where = f" at {self.place}" if self.place else ""
         end = f"; {hint}" if hint and node else ""
         super().__init__(f"cannot compile {what}{where}: {reason}{end}")
-        self._node, self._hint = node, hint
+        self._node, self._hint, self._anywhere = node, hint, anywhere
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Error, (str(self),)  # a graph does not travel
 
     def with_hint(self, hint: str) -> GraphError:
         """The same, which says what to do."""
+        if not self._anywhere:
+            return self
         return GraphError(self._node, self.reason, self.details, hint)
 
 
@@ -169,7 +177,12 @@ def check_operators(graph: fx.GraphModule) -> None:
                     f"it has a sparse tensor ({tensor.layout}), which no program has",
                 )
             if not all(type(size) is int for size in tensor.shape):
-                raise GraphError(node, "its result has a size that depends on data")
+                raise GraphError(
+                    node,
+                    "its result has a size that depends on data; without fullgraph=True "
+                    "PyTorch runs it between graphs",
+                    anywhere=False,
+                )
     for node in graph.graph.find_nodes(op="get_attr"):
         path: Any = node.target
         held = functools.reduce(getattr, path.split("."), graph)
