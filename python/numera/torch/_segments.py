@@ -76,12 +76,14 @@ def _is_known(
 
 def _members(
     data: Tensor, lengths: Tensor | None, offsets: Tensor | None
-) -> tuple[Tensor, Tensor]:
-    """[segments, rows, 1]: which rows a segment has; and [segments, 1] how many."""
+) -> tuple[Tensor, Tensor, Tensor]:
+    """[segments, rows, 1]: which rows a segment has; [segments, 1]: how many; and
+    [1, rows, elements]: the rows."""
     start, end = (each.unsqueeze(1) for each in _bounds(lengths, offsets))
     place = torch.arange(len(data))
     has = (place >= start) & (place < end)
-    return has.unsqueeze(2), (end - start).to(data.dtype)
+    count = (end - start).to(data.dtype)
+    return has.unsqueeze(2), count, data.reshape(1, len(data), -1)
 
 
 _NEUTRAL = {"sum": 0.0, "mean": 0.0, "max": -math.inf, "min": math.inf, "prod": 1.0}
@@ -100,8 +102,7 @@ def segment_reduce(
 ) -> Tensor:
     if not _is_known(data, lengths, offsets, axis) or initial is not None:
         return NotImplemented
-    has, count = _members(data, lengths, offsets)
-    rows = data.reshape(1, len(data), -1)
+    has, count, rows = _members(data, lengths, offsets)
     chosen = torch.where(has, rows, _NEUTRAL[reduce])
     if reduce in ("sum", "mean"):
         found = chosen.sum(1)
@@ -127,8 +128,7 @@ def segment_reduce_backward(
     """Equal ones share the gradient of the largest."""
     if not _is_known(data, lengths, offsets, axis) or initial is not None:
         return NotImplemented
-    has, count = _members(data, lengths, offsets)
-    rows = data.reshape(1, len(data), -1)
+    has, count, rows = _members(data, lengths, offsets)
     slopes = grad.reshape(len(grad), 1, -1)
     if reduce == "mean":
         slopes = slopes / count.unsqueeze(2)
