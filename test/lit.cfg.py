@@ -77,7 +77,7 @@ if slow := os.environ.get("NUMERA_SLOW_TESTS"):
     config.environment["NUMERA_SLOW_TESTS"] = slow
 if shutil.which("valgrind"):
     config.available_features.add("valgrind")
-for tool in ("ptxas", "nvdisasm", "strace"):
+for tool in ("ptxas", "nvdisasm", "strace", "nvim"):
     if shutil.which(tool):
         config.available_features.add(tool)
 with open("/proc/cpuinfo", encoding="utf-8") as cpus:
