@@ -196,6 +196,9 @@ LogicalResult importAttention(Node &node) {
   sees.isCausal = node.integer("is_causal", 0);
   sees.left = node.integer("left_window_size", -1);
   sees.right = node.integer("right_window_size", -1);
+  for (unsigned i : {0, 1, 2, 4, 5})
+    if (node.has(i) && failed(node.checkFloat(i)))
+      return failure();
   auto q = splitHeads(node, 0, queryHeads);
   auto newK = q ? splitHeads(node, 1, keyHeads) : std::nullopt;
   auto newV = newK ? splitHeads(node, 2, keyHeads) : std::nullopt;
@@ -220,6 +223,9 @@ LogicalResult importAttention(Node &node) {
   Tensor mask;
   if (node.has(3)) {
     mask = node.input(3);
+    // Numbers of any type are added to the scores.
+    if (mask.dataType != type::Bool)
+      mask = convertTo(node.emit, mask, q->dataType);
     // Keys behind a mask's are not to be seen.
     int64_t rank = mask.rank();
     if (rank > 0 && !mask.shape.back().is(1) &&

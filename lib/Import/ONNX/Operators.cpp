@@ -281,22 +281,29 @@ static LogicalResult checkInputs(Node &node, const Operator &op) {
 
 namespace {
 /// The narrower floats that an operator takes, as f32, and what its results of
-/// f32 become of it.
+/// f32 become of it, by the elements of its first floats.
 class Widening {
 public:
   explicit Widening(Node &node) : node(node) {
-    for (unsigned i = 0; i < node.numInputs(); ++i)
-      if (node.has(i) && isNarrow(node.input(i).dataType)) {
-        element = element ? element : node.input(i).dataType;
-        wide.push_back(widen(node.emit, node.input(i)));
-        replaced.push_back(i);
-      }
+    // The result of this one has the elements of its scale.
+    unsigned first = node.op() == "RMSNormalization" ? 1 : 0;
+    for (unsigned i = 0; i < node.numInputs(); ++i) {
+      if (!node.has(i) || node.input(i).isIntegral())
+        continue;
+      int64_t own = node.input(i).dataType;
+      if (!element && i >= first)
+        element = own;
+      if (!isNarrow(own))
+        continue;
+      wide.push_back(widen(node.emit, node.input(i)));
+      replaced.push_back(i);
+    }
     for (auto [i, tensor] : llvm::zip_equal(replaced, wide))
       node.inputs[i] = &tensor;
   }
 
   void narrowResults() {
-    if (!element)
+    if (!isNarrow(element))
       return;
     for (auto [i, result] : llvm::enumerate(node.results)) {
       // The mean and the deviation of a norm are f32.
