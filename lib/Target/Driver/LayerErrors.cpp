@@ -207,8 +207,9 @@ LayerScale::measureSome(const V *value, const V *own, const R *reference,
     const V *v = value + first, *o = own + first;
     const R *r = reference + first;
     size_t some = std::min(block, count - first);
+    // The last block, which is read below as well.
+    [[maybe_unused]] float rest[3][block];
     if constexpr (std::is_same_v<V, float> && std::is_same_v<R, float>) {
-      float rest[3][block];
       if (some < block) {
         std::memset(rest, 0, sizeof rest);
         v = std::copy_n(v, some, rest[0]) - some;

@@ -130,11 +130,10 @@ private:
     auto offset = static_cast<SignedWord>(magnitude - one);
     if constexpr (sizeof(T) == sizeof(float)) {
       // A subnormal number counts 2^-149.
-      SignedWord small =
-          static_cast<SignedWord>(
-              bits(static_cast<T>(static_cast<SignedWord>(magnitude)))) -
-          static_cast<SignedWord>(one) - (SignedWord{149} << mantissa);
-      offset = magnitude < Word{1} << mantissa ? small : offset;
+      Word small = bits(static_cast<T>(static_cast<SignedWord>(magnitude))) -
+                   one - (Word{149} << mantissa);
+      offset = magnitude < Word{1} << mantissa ? static_cast<SignedWord>(small)
+                                               : offset;
     }
     SignedWord below = offset >> (width - 1);
     auto distance = static_cast<Word>((offset ^ below) - below);

@@ -121,7 +121,7 @@ Value PadRows::isInside() {
   ArrayRef<int64_t> all = cast<MemRefType>(buffer.getType()).getShape();
   Value inside;
   for (auto [dimension, index] : llvm::enumerate(place)) {
-    int64_t size = padding.inside.getStaticSize(int64_t(dimension));
+    int64_t size = padding.inside.getStaticSizes()[dimension];
     if (size == all[dimension])
       continue;
     Value first = constant(padding.inside.getStaticOffset(int64_t(dimension)));
@@ -264,7 +264,7 @@ static bool isInside(memref::SubViewOp view) {
     return false;
   for (int64_t i = 0; i < type.getRank(); ++i)
     if (view.getStaticStride(i) != 1 ||
-        ShapedType::isDynamic(view.getStaticSize(i)) != type.isDynamicDim(i) ||
+        view.isDynamicSize(unsigned(i)) != type.isDynamicDim(i) ||
         (type.isDynamicDim(i) && view.getStaticOffset(i) != 0))
       return false;
   return true;
