@@ -24,7 +24,9 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <fstream>
+#include <list>
 #include <map>
+#include <mutex>
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -50,14 +52,17 @@ size_t sharedBytesOf(const char *ptx) {
 
 // ---- modules
 
+struct Module;
+struct Loaded : Function {
+  const Module *module;
+  std::string name;
+};
 struct Module {
   void *handle;
   unsigned long long context; ///< its id
   std::string ptx;
-};
-struct Loaded : Function {
-  unsigned long long context;
-  std::string ptx, name;
+  std::mutex lock;
+  std::list<Loaded> functions; ///< those that were asked for
 };
 uint64_t hash(const char *text, uint64_t value = 1469598103934665603u) {
   for (; *text; ++text)
@@ -372,7 +377,7 @@ EXPORT cuModuleLoadDataEx(void **module, const void *image, unsigned count,
     return invalidImage;
   if (!current())
     return invalidContext;
-  *module = new Module{handle, current()->id, text};
+  *module = new Module{handle, current()->id, text, {}, {}};
   countAlive("modules", 1);
   return success;
 }
@@ -385,11 +390,11 @@ EXPORT cuModuleLoadData(void **module, const void *image) {
   return cuModuleLoadDataEx(module, image, 0, nullptr, nullptr);
 }
 EXPORT cuModuleGetFunction(void **function, void *module, const char *name) {
-  const auto &[handle, context, ptx] = *static_cast<Module *>(module);
-  if (!current() || context != current()->id)
+  auto &own = *static_cast<Module *>(module);
+  if (!current() || own.context != current()->id)
     return invalidHandle;
   auto about = [&](const char *what) {
-    return dlsym(handle, (std::string("emulated_") + what + name).c_str());
+    return dlsym(own.handle, (std::string("emulated_") + what + name).c_str());
   };
   void *entry = about("function_");
   auto *barriers = static_cast<const int *>(about("barriers_"));
@@ -397,11 +402,12 @@ EXPORT cuModuleGetFunction(void **function, void *module, const char *name) {
   auto *shared = static_cast<const uint64_t *>(about("shared_"));
   if (!entry || !barriers || !warpgroups || !shared)
     return notFound;
-  *function = new Loaded{{reinterpret_cast<Entry *>(entry), *barriers != 0,
-                          *warpgroups != 0, size_t(*shared)},
-                         context,
-                         ptx,
-                         name};
+  std::lock_guard guard(own.lock);
+  *function = &own.functions.emplace_back(
+      Loaded{{reinterpret_cast<Entry *>(entry), *barriers != 0,
+              *warpgroups != 0, size_t(*shared)},
+             &own,
+             name});
   return success;
 }
 EXPORT cuFuncSetAttribute(void *, int, int) { return success; }
@@ -426,11 +432,11 @@ EXPORT cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
     ++launches[stream];
   }
   const Loaded &loaded = *static_cast<Loaded *>(function);
-  if (!current() || loaded.context != current()->id)
+  if (!current() || loaded.module->context != current()->id)
     return invalidHandle;
   const unsigned grid[3] = {gridX, gridY, gridZ};
   const unsigned block[3] = {blockX, blockY, blockZ};
-  Record record(loaded.ptx, loaded.name, grid, block, parameters);
+  Record record(loaded.module->ptx, loaded.name, grid, block, parameters);
   runGrid(loaded, grid, block, sharedSize, parameters);
   record.after();
   return success;
