@@ -32,6 +32,11 @@ if config.numera_sanitize:
     config.available_features.add("sanitized")
     config.environment.setdefault("ASAN_OPTIONS", config.asan_options)
     config.environment.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
+# Python that loads the runtime, which may have a sanitizer.
+loads_runtime = "/usr/bin/python3"
+if config.numera_sanitizer:
+    loads_runtime = f"env LD_PRELOAD={config.numera_sanitizer} " \
+                    f"ASAN_OPTIONS={config.asan_options}:detect_leaks=0 {loads_runtime}"
 
 # The emulated GPU and its tools (test/Emulation).
 emulation = os.path.join(config.test_exec_root, "Emulation")
@@ -40,6 +45,7 @@ emulated_path = os.pathsep.join(
      config.environment["PATH"]])
 
 config.substitutions += [
+    ("%python_of_runtime", loads_runtime),
     ("%python", "/usr/bin/python3"),
     ("%numera_import", "numera compile --emit mlir --stage import -o -"),
     ("%clang", os.path.join(config.llvm_bindir, "clang")),
@@ -78,7 +84,8 @@ if slow := os.environ.get("NUMERA_SLOW_TESTS"):
 if shutil.which("valgrind"):
     config.available_features.add("valgrind")
 for tool in ("ptxas", "nvdisasm", "strace", "nvim"):
-    if shutil.which(tool):
+    # Leaks are not looked for in a process that strace watches.
+    if shutil.which(tool) and not (tool == "strace" and config.numera_sanitize):
         config.available_features.add(tool)
 with open("/proc/cpuinfo", encoding="utf-8") as cpus:
     if {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"} <= set(cpus.read().split()):

@@ -4,6 +4,7 @@
 import html
 import html.parser
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -63,6 +64,8 @@ def browsed(page, script, theme, folder):
     # Vega has "</body>" in a string.
     head, end, tail = page.read_text().rpartition("</body>")
     (folder / "checked.html").write_text(head + script + end + tail)
+    # Chromium takes no sanitizer.
+    environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
     done = subprocess.run(
         [
             browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
@@ -71,7 +74,7 @@ def browsed(page, script, theme, folder):
             "--virtual-time-budget=20000", "--dump-dom",
             f"file://{folder / 'checked.html'}",
         ],
-        capture_output=True, text=True, check=True, timeout=120,
+        capture_output=True, text=True, check=True, timeout=120, env=environment,
     )  # fmt: skip
     match = re.search(r'<pre id="found">(.*?)</pre>', done.stdout)
     assert match, done.stdout[-2000:]
