@@ -381,6 +381,10 @@ def test_rows_and_metrics():
     own = 10 * np.log10((1 + 16 + 1.9**4) / (4 - 1.9**2) ** 2)
     assert found.worst[0].sqnr_db == pytest.approx(own, rel=1e-6)
     assert found.rows == 3
+    # What the model gives in f32 is right where nothing else is.
+    found = numera.report(dynamic, inputs=x, format=fmt, metric="rmse", hints=0)
+    rmse = (4 - 1.9**2) / np.sqrt(x.size)
+    assert found.found.metric == pytest.approx(rmse) and found.reference_metric == 0
     first = numera.report(dynamic, inputs=x, format=fmt, rows=1, hints=0)
     assert first.rows == 1 and first.layers[0]["count"] == 4
     assert "(the first 1 of 3 rows were run; rows= takes more)" in str(first)
@@ -420,7 +424,7 @@ def test_the_command(tmp_path, monkeypatch, capsys):
         (["--format", "bf16", "--rows", "0"], "--rows is 0, expected at least 1"),
         (["--format", "bf16", "--hints", "-1"], "hints is -1, expected a whole number"),
         (["--format", "bf16", "--policy", "no.yaml"], "cannot read no.yaml: No such"),
-        (["--format", "bf16", "--metric", "top1"], "a metric needs labels"),
+        (["--format", "bf16", "--metric", "top1"], "metric 'top1' needs labels; 'rmse'"),
         (["--format", "bf16", "-o", "no/x.html"], "cannot write no/x.html: no folder"),
         (
             ["--format", "bf16", "--labels", "x.npy"],

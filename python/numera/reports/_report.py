@@ -187,7 +187,8 @@ def report(
     model       as for :func:`numera.compile`, like ``policy`` and ``options``.
     inputs      arrays or files, by name, in order, or for the only input; what has
                 more rows than an input is a data set, as with ``numera.sweep``.
-    labels      the right classes, or for ``rmse`` the right outputs.
+    labels      the right classes, or for ``rmse`` the right outputs (None: the
+                model's in f32).
     metric      ``top1`` (None, where there are labels), ``top5``, ``rmse``, or a
                 function of outputs and labels.
     format      the policy's default.
@@ -238,10 +239,13 @@ def report(
             "no output of the model in f32 is finite, so there is nothing to compare "
             "with; look at the inputs"
         )
+    # An error's right outputs are those in f32 if there are no others.
+    is_error = chosen is not None and chosen.is_error
+    wanted = exact[0] if is_error and expected_labels is None else expected_labels
 
     def measure(program: Program) -> tuple[Measured, tuple[np.ndarray[Any, Any], ...]]:
         outputs = data.run(_measure.only(program, function), threads)
-        return _measure.measure(outputs, exact, chosen, expected_labels), outputs
+        return _measure.measure(outputs, exact, chosen, wanted), outputs
 
     found, outputs = measure(program)
     layers = _measure.layers(program, called.name, data)
@@ -279,7 +283,7 @@ def report(
         options=options,
         found=found,
         metric=chosen.name if chosen else None,
-        reference_metric=chosen(exact, expected_labels) if chosen else None,
+        reference_metric=chosen(exact, wanted) if chosen else None,
         layers=layers,
         hints=helpful,
         together_db=together,
@@ -333,8 +337,6 @@ def _chosen_metric(
 ) -> Metric | None:
     if which is None:
         return None if labels is None else _metric("top1", None)
-    if labels is None:
-        raise Error("a metric needs labels")
     return _metric(which, None)
 
 
