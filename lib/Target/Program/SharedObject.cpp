@@ -10,7 +10,9 @@
 #include "numera/Target/Support/StepTimes.h"
 
 #include "llvm/ADT/SmallString.h"
+#include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -103,6 +105,30 @@ writeObjects(ArrayRef<MemoryBufferRef> objects,
   return files;
 }
 
+/// How many bytes a linked file has by its header: the table of its sections is
+/// the last of it. Nothing where there is no whole header.
+static std::optional<uint64_t> linkedSize(StringRef path) {
+  ELF::Elf64_Ehdr header;
+  ErrorOr<std::unique_ptr<MemoryBuffer>> start = MemoryBuffer::getFileSlice(
+      path, sizeof header, /*Offset=*/0, /*IsVolatile=*/true);
+  if (!start || (*start)->getBufferSize() < sizeof header)
+    return std::nullopt;
+  std::memcpy(&header, (*start)->getBufferStart(), sizeof header);
+  return header.e_shoff + uint64_t(header.e_shnum) * header.e_shentsize;
+}
+
+/// LLVM's linker, which writes to standard output here, does not look whether
+/// that took all: on a full disk, it does not.
+static Error checkIsWhole(StringRef path, uint64_t leastSize) {
+  uint64_t found = 0;
+  std::optional<uint64_t> wanted = linkedSize(path);
+  if (wanted && !sys::fs::file_size(path, found) && found >= *wanted)
+    return Error::success();
+  std::string full = findNoRoom(path, wanted.value_or(leastSize));
+  return createStringError(full.empty() ? "only a part of it was written"
+                                        : full);
+}
+
 /// Compiles, and has clang link the objects into `path`.
 static Error link(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
                   const Registry &registry, const CPUOptions &options,
@@ -154,8 +180,12 @@ static Error link(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
                          {"-o", hasLLD() ? "-" : temporary.str()});
         Error error = runClang(/*cxx=*/isExecutable, arguments,
                                hasLLD() ? temporary : "");
-        if (!error)
+        if (!error) {
+          if (Error part = checkIsWhole(temporary, size))
+            return createStringError("cannot write " + path + ": " +
+                                     toString(std::move(part)));
           return Error::success();
+        }
         std::string reason = toString(std::move(error));
         if (std::string full = findNoRoom(temporary, size); !full.empty())
           return createStringError("cannot write " + path + ": " + full);
