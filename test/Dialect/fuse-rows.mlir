@@ -234,3 +234,15 @@ func.func @one_image(%x: memref<1x64x256xi32>, %y: memref<1x64x256xi32>)
   memref.dealloc %between : memref<1x64x256xi32>
   return
 }
+
+// Sizes are read of all types, the machine's index among them.
+// CHECK-LABEL: @places
+// CHECK: linalg.generic
+func.func @places(%from: memref<1xindex>, %to: memref<4xindex>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (0)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%from : memref<1xindex>) outs(%to : memref<4xindex>) {
+  ^bb0(%place: index, %out: index):
+    linalg.yield %place : index
+  }
+  return
+}

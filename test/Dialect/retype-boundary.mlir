@@ -26,3 +26,20 @@ func.func private @a_private_function_keeps_its_type(%x: f32) -> f32 {
   %0 = math.exp %x : f32
   return %0 : f32
 }
+
+// Scaled tensors of a program have values of f32.
+#mx = #numera.scaling<floor, float<8, 0, fnu>, axis = 1, block = 32>
+// CHECK-LABEL: @scaled_tensors
+// CHECK: %[[X:.*]] = numera.add
+// CHECK: %[[IN:.*]] = numera.cast %[[X]] : tensor<4x64x!posit16> to tensor<4x64xf32>
+// CHECK: %[[Q:.*]] = numera.quantize %[[IN]] scales %{{.*}} : tensor<4x64xf32>, tensor<4x2xf32> to
+// CHECK: %[[OUT:.*]] = numera.dequantize %[[Q]] : {{.*}} to tensor<4x64xf32>
+// CHECK: %[[Y:.*]] = numera.cast %[[OUT]] : tensor<4x64xf32> to tensor<4x64x!posit16>
+// CHECK: numera.add
+func.func @scaled_tensors(%x: tensor<4x64xf32>, %s: tensor<4x2xf32>) -> tensor<4x64xf32> {
+  %0 = arith.addf %x, %x : tensor<4x64xf32>
+  %1 = numera.quantize %0 scales %s : tensor<4x64xf32>, tensor<4x2xf32> to tensor<4x64x!numera.num<float<4, 3, fn>>, #mx>
+  %2 = numera.dequantize %1 : tensor<4x64x!numera.num<float<4, 3, fn>>, #mx> to tensor<4x64xf32>
+  %3 = arith.addf %2, %2 : tensor<4x64xf32>
+  return %3 : tensor<4x64xf32>
+}

@@ -43,10 +43,13 @@ constexpr int64_t bytesOnStack = 32 << 10, mostOnStack = 8 * bytesOnStack;
 /// Bytes of a buffer; 0 if its size is not known or there are gaps in it.
 int64_t bytesOf(Value buffer) {
   auto type = dyn_cast<MemRefType>(buffer.getType());
-  if (!type || !type.hasStaticShape() || !type.getLayout().isIdentity())
+  if (!type || !type.hasStaticShape() || !type.getLayout().isIdentity() ||
+      !type.getElementType().isIntOrIndexOrFloat())
     return 0;
-  return type.getNumElements() *
-         int64_t(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+  unsigned bits = type.getElementType().isIndex()
+                      ? IndexType::kInternalStorageBitWidth
+                      : type.getElementTypeBitWidth();
+  return type.getNumElements() * int64_t(llvm::divideCeil(bits, 8));
 }
 
 /// The outermost loop of more than one iteration: its iterations are the rows.

@@ -210,8 +210,13 @@ void LayerCopies::returnRows() {
   unsigned own = function.getNumResults();
   SmallVector<Type> results;
   std::vector<LayerRow> described;
+  // What comes from a scaled tensor is f32.
+  auto formatOf = [&](Value value) -> const Format & {
+    const ResolvedPolicy *policy = policies.of(value);
+    return policy ? policy->format : formatF32();
+  };
   for (const Row &row : rows) {
-    const Format &format = policies.of(row.value)->format;
+    const Format &format = formatOf(row.value);
     const Layer &layer = layers[row.layer];
     described.push_back({layer.name,
                          layer.operation,
@@ -222,10 +227,9 @@ void LayerCopies::returnRows() {
     Type number =
         isNarrow ? Type(builder.getF32Type()) : Type(builder.getF64Type());
     for (Value value : {row.value, row.own, row.reference}) {
-      Type element =
-          value == row.reference
-              ? typeOfFormat(function.getContext(), policies.of(value)->format)
-              : number;
+      Type element = value == row.reference
+                         ? typeOfFormat(function.getContext(), formatOf(value))
+                         : number;
       results.push_back(withElement(value.getType(), element));
       exit->insertOperands(exit->getNumOperands(), value);
     }

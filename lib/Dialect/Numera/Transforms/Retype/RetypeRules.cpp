@@ -15,7 +15,8 @@ using namespace mlir;
 namespace numera {
 
 bool isBoundary(Operation *op) {
-  return isa<func::CallOp, func::ReturnOp, memref::LoadOp, memref::StoreOp>(op);
+  return isa<func::CallOp, func::ReturnOp, memref::LoadOp, memref::StoreOp,
+             QuantizeOp, DequantizeOp, WastedBitsOp>(op);
 }
 
 //===----------------------------------------------------------------------===//

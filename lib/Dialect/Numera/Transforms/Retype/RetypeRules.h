@@ -14,8 +14,8 @@
 
 namespace numera {
 
-/// True for what moves values between a function and others, or memory: they
-/// are there what they are in the model.
+/// True for what moves values between a function and others, memory, or scaled
+/// tensors, whose values are f32: they are there what they are in the model.
 bool isBoundary(mlir::Operation *op);
 /// True for what has numbers from nowhere: constants and empty tensors.
 bool isNumberSource(mlir::Operation *op);
