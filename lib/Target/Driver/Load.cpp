@@ -2,7 +2,9 @@
 //
 // Models from files.
 
+#include "Nesting.h"
 #include "OneLine.h"
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Parser/Parser.h"
 #include "numera/Import/ONNX.h"
 #include "numera/Import/Weights/Weights.h"
@@ -71,8 +73,19 @@ OwningOpRef<ModuleOp> Compiler::loadText(StringRef text, StringRef name,
 OwningOpRef<ModuleOp>
 Compiler::parse(std::unique_ptr<llvm::MemoryBuffer> buffer, StringRef path,
                 StringRef weights) {
+  llvm::MemoryBufferRef text = *buffer;
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  size_t place =
+      isBytecode(text) ? StringRef::npos : findTooDeep(text.getBuffer());
+  if (place != StringRef::npos) {
+    auto [line, column] = sources.getLineAndColumn(
+        llvm::SMLoc::getFromPointer(text.getBufferStart() + place));
+    emitError(FileLineColLoc::get(context.get(), text.getBufferIdentifier(),
+                                  line, column))
+        << "nested more than " << deepestNesting << " levels deep";
+    return {};
+  }
   auto module = parseSourceFile<ModuleOp>(sources, context.get());
   if (module && failed(loadWeights(*module, path, weights)))
     return {};
