@@ -5,6 +5,7 @@
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Signals.h"
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <new>
@@ -24,10 +25,30 @@ static void say(const char *line) {
   (void)written; // there is nobody left to tell
 }
 
-[[noreturn]] static void endWithoutMemory() {
-  say(memoryLine);
+[[noreturn]] static void endWith(const char *line) {
+  // Threads run out of it together: the first one tells, and ends them all,
+  // also where it runs out of it once more.
+  static std::atomic<pid_t> ending = 0;
+  pid_t nobody = 0, self = gettid();
+  if (!ending.compare_exchange_strong(nobody, self)) {
+    while (nobody != self)
+      pause();
+    _exit(1);
+  }
+  say(line);
   sys::RunInterruptHandlers(); // removes temporary files
   _exit(1);
+}
+
+[[noreturn]] static void endWithoutMemory() { endWith(memoryLine); }
+
+void numera::endWithoutThread() {
+  rlimit data{}, space{};
+  getrlimit(RLIMIT_DATA, &data);
+  getrlimit(RLIMIT_AS, &space);
+  bool isLimited = std::min(data.rlim_cur, space.rlim_cur) != RLIM_INFINITY;
+  endWith(isLimited ? memoryLine
+                    : "numera: error: no more threads can be started\n");
 }
 
 /// Ends as after an interrupt: tools that run are ended, temporary files

@@ -5,6 +5,7 @@
 // and writes it, and copies the file where that fails as well.
 
 #include "Reproducer.h"
+#include "Limits.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -203,6 +204,8 @@ void numera::watchForFailures(ArrayRef<const char *> arguments) {
   backtrace(&frame, 1); // the first call loads a library
   sys::AddSignalHandler(crashed, nullptr);
   install_fatal_error_handler([](void *, const char *reason, bool) {
+    if (StringRef(reason).starts_with("pthread_create failed"))
+      endWithoutThread();
     leave(reason);
     _exit(1);
   });
