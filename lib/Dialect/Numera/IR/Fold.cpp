@@ -307,6 +307,9 @@ bool isOverridden(FormatOpInterface op) {
 
 static OpFoldResult foldElementwise(FormatOpInterface op,
                                     ArrayRef<Attribute> operands) {
+  // Most operations have an operand that is no constant.
+  if (llvm::is_contained(operands, Attribute()))
+    return {};
   // While a model is retyped, random bits are yet to come.
   bool waits = op.drawsRandom() && !op.getRandomOperand();
   if (!hasArithmetic(op) || isOverridden(op) || waits)

@@ -45,6 +45,16 @@ static bool isComputedOnce(OpOperand *operand, linalg::GenericOp consumer,
          !llvm::hasSingleElement(generic.getBody()->getOperations());
 }
 
+/// What a loop computes of one element is cloned whenever it grows: a chain of
+/// ten thousand operations takes a tenth of a second in loops of this many, and
+/// minutes in one.
+constexpr size_t mostOperations = 128;
+
+static size_t operationsOf(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  return generic ? generic.getBody()->getOperations().size() : 0;
+}
+
 struct FusePass : impl::NumeraFuseBase<FusePass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
@@ -54,6 +64,8 @@ struct FusePass : impl::NumeraFuseBase<FusePass> {
           Operation *producer = operand->get().getDefiningOp();
           return consumer && consumer.getNumReductionLoops() == 0 && producer &&
                  producer->hasOneUse() &&
+                 operationsOf(consumer) + operationsOf(producer) <=
+                     mostOperations &&
                  !isComputedOnce(operand, consumer, producer);
         });
     patterns.add<SizeOfDestination>(&getContext());
