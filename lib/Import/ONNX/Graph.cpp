@@ -18,7 +18,7 @@ using onnx::TensorProto;
 
 namespace numera::importer {
 
-Graph::Graph(const onnx::ModelProto &model, int64_t opset, Location file,
+Graph::Graph(onnx::ModelProto &model, int64_t opset, Location file,
              StringRef folder)
     : model(model), proto(model.graph()), modelFolder(folder.str()), file(file),
       builder(file, file.getContext()), emit(builder, file),
@@ -356,7 +356,12 @@ LogicalResult Graph::writeOutputs() {
 }
 
 LogicalResult Graph::import(ModuleOp module) {
-  if (failed(readInitializers(proto)) || failed(readInputs(module)))
+  if (failed(readInitializers(proto)))
+    return failure();
+  // Weights are most of a model, and are read now.
+  for (TensorProto &initializer : *model.mutable_graph()->mutable_initializer())
+    delete initializer.release_raw_data();
+  if (failed(readInputs(module)))
     return failure();
   readShapes(proto);
   if (failed(importNodes(proto)))

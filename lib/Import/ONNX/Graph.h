@@ -24,10 +24,11 @@ namespace numera::importer {
 /// order of their uses, so a name that is not defined yet never will be.
 class Graph {
 public:
-  Graph(const onnx::ModelProto &model, int64_t opset, mlir::Location file,
+  Graph(onnx::ModelProto &model, int64_t opset, mlir::Location file,
         llvm::StringRef folder);
 
-  /// Appends the function to `module`, or fails after one error.
+  /// Appends the function to `module`, or fails after one error. The model's
+  /// own bytes of its initializers are gone then.
   llvm::LogicalResult import(mlir::ModuleOp module);
 
   /// The folder of the model's file.
@@ -85,7 +86,7 @@ private:
                                      const onnx::NodeProto &proto);
   llvm::LogicalResult writeOutputs();
 
-  const onnx::ModelProto &model;
+  onnx::ModelProto &model;
   const onnx::GraphProto &proto;
   std::string modelFolder;
   mlir::Location file;

@@ -70,28 +70,14 @@ static FailureOr<int64_t> findOpset(const onnx::ModelProto &model,
                          << kOldestOpset << " to " << kNewestOpset;
 }
 
-OwningOpRef<ModuleOp> importONNX(StringRef path, MLIRContext *context) {
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false);
-  if (!buffer) {
-    emitError(FileLineColLoc::get(context, path, 0, 0))
-        << "cannot read the file: " << buffer.getError().message();
-    return nullptr;
-  }
-  return importONNX((*buffer)->getBuffer(), path,
-                    llvm::sys::path::parent_path(path), context);
-}
-
-OwningOpRef<ModuleOp> importONNX(StringRef bytes, StringRef name,
-                                 StringRef folder, MLIRContext *context) {
+/// Leaves the model without the bytes of its initializers.
+static OwningOpRef<ModuleOp> importModel(onnx::ModelProto &model, Location file,
+                                         StringRef folder) {
+  MLIRContext *context = file.getContext();
   context->loadDialect<arith::ArithDialect, func::FuncDialect,
                        cf::ControlFlowDialect, linalg::LinalgDialect,
                        math::MathDialect, scf::SCFDialect,
                        tensor::TensorDialect, NumeraDialect>();
-  Location file = FileLineColLoc::get(context, name, 0, 0);
-  onnx::ModelProto model;
-  if (failed(parse(bytes, file, model)))
-    return nullptr;
   FailureOr<int64_t> opset = findOpset(model, file);
   if (failed(opset))
     return nullptr;
@@ -100,6 +86,31 @@ OwningOpRef<ModuleOp> importONNX(StringRef bytes, StringRef name,
   if (failed(graph.import(*module)) || failed(verify(*module)))
     return nullptr;
   return module;
+}
+
+OwningOpRef<ModuleOp> importONNX(StringRef path, MLIRContext *context) {
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false);
+  if (!buffer) {
+    emitError(FileLineColLoc::get(context, path, 0, 0))
+        << "cannot read the file: " << buffer.getError().message();
+    return nullptr;
+  }
+  Location file = FileLineColLoc::get(context, path, 0, 0);
+  onnx::ModelProto model;
+  if (failed(parse((*buffer)->getBuffer(), file, model)))
+    return nullptr;
+  buffer->reset(); // the message has copies of all
+  return importModel(model, file, llvm::sys::path::parent_path(path));
+}
+
+OwningOpRef<ModuleOp> importONNX(StringRef bytes, StringRef name,
+                                 StringRef folder, MLIRContext *context) {
+  Location file = FileLineColLoc::get(context, name, 0, 0);
+  onnx::ModelProto model;
+  if (failed(parse(bytes, file, model)))
+    return nullptr;
+  return importModel(model, file, folder);
 }
 
 } // namespace numera

@@ -27,6 +27,12 @@ struct Compiled {
 
 /// A program as objects.
 struct ObjectCode {
+  /// Memory that stays where it is, and the symbol by which code reads it.
+  struct Constant {
+    std::string symbol;
+    llvm::ArrayRef<char> bytes;
+  };
+
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
   /// What each is kept under (CodeCache.h); empty unless all are.
   std::vector<std::string> keys;
@@ -38,6 +44,9 @@ struct ObjectCode {
   /// program that is loaded in memory.
   std::vector<std::pair<std::string, std::unique_ptr<llvm::MemoryBuffer>>>
       constants;
+  /// The same in a program that is linked: of the model, as long as it lives.
+  std::vector<Constant> linked;
+  llvm::Triple triple;
   Metadata metadata;
 };
 

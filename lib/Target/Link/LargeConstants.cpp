@@ -35,39 +35,36 @@ LargeConstants::LargeConstants(mlir::ModuleOp lowered, bool isLinked) {
   StringSet<> kept = readByHooks(lowered);
   for (auto global : lowered.getOps<mlir::LLVM::GlobalOp>())
     if (isLarge(global) && !kept.contains(global.getSymName()))
-      take(global, isLinked);
+      take(global);
+  for (auto &[global, attributes] : taken)
+    declare(global, isLinked && !areFar(all));
 }
 
-void LargeConstants::take(mlir::LLVM::GlobalOp global, bool isLinked) {
+bool LargeConstants::areFar(ArrayRef<Constant> constants) {
+  uint64_t bytes = 0;
+  for (const Constant &constant : constants)
+    bytes += constant.bytes.size();
+  return bytes > uint64_t(1) << 30;
+}
+
+void LargeConstants::take(mlir::LLVM::GlobalOp global) {
   taken.emplace_back(global, global->getAttrDictionary());
   auto elements = cast<mlir::DenseElementsAttr>(global.getValueOrNull());
   all.push_back({global.getSymName().str(), elements.getRawData()});
+}
+
+void LargeConstants::declare(mlir::LLVM::GlobalOp global, bool isNear) {
   global.removeValueAttr();
   global.setLinkage(mlir::LLVM::Linkage::External);
   global.setAlignment(alignment);
   // Memory may lie farther away than an instruction reaches: its address is
   // looked up.
-  global.setDsoLocal(isLinked);
-  global.setVisibility_(isLinked ? mlir::LLVM::Visibility::Hidden
-                                 : mlir::LLVM::Visibility::Default);
+  global.setDsoLocal(isNear);
+  global.setVisibility_(isNear ? mlir::LLVM::Visibility::Hidden
+                               : mlir::LLVM::Visibility::Default);
 }
 
 LargeConstants::~LargeConstants() {
   for (auto &[global, attributes] : taken)
     global->setAttrs(attributes);
-}
-
-void numera::define(Module &module,
-                    ArrayRef<LargeConstants::Constant> constants) {
-  Type *byte = Type::getInt8Ty(module.getContext());
-  for (const LargeConstants::Constant &constant : constants) {
-    Constant *bytes = ConstantDataArray::getRaw(
-        StringRef(constant.bytes.data(), constant.bytes.size()),
-        constant.bytes.size(), byte);
-    auto *variable = new GlobalVariable(
-        module, bytes->getType(), /*isConstant=*/true,
-        GlobalValue::ExternalLinkage, bytes, constant.symbol);
-    variable->setVisibility(GlobalValue::HiddenVisibility);
-    variable->setAlignment(Align(LargeConstants::alignment));
-  }
 }

@@ -8,9 +8,8 @@
 #ifndef NUMERA_LIB_TARGET_LINK_LARGECONSTANTS_H
 #define NUMERA_LIB_TARGET_LINK_LARGECONSTANTS_H
 
+#include "Codegen/Compiled.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "llvm/IR/Module.h"
-#include <string>
 #include <vector>
 
 namespace numera {
@@ -26,25 +25,23 @@ public:
   ~LargeConstants();
   LargeConstants(const LargeConstants &) = delete;
 
-  struct Constant {
-    std::string symbol;
-    llvm::ArrayRef<char> bytes; ///< as long as the module's context
-  };
+  /// Their bytes live as long as the module's context.
+  using Constant = ObjectCode::Constant;
   llvm::ArrayRef<Constant> constants() const { return all; }
+  /// True where they are so large that a program with them may be longer than
+  /// an instruction reaches.
+  static bool areFar(llvm::ArrayRef<Constant> constants);
 
   /// Where each begins, in memory as in an object.
   static constexpr uint64_t alignment = 64;
 
 private:
-  void take(mlir::LLVM::GlobalOp global, bool isLinked);
+  void take(mlir::LLVM::GlobalOp global);
+  void declare(mlir::LLVM::GlobalOp global, bool isNear);
 
   std::vector<Constant> all;
   std::vector<std::pair<mlir::LLVM::GlobalOp, mlir::DictionaryAttr>> taken;
 };
-
-/// Defines them as hidden symbols.
-void define(llvm::Module &module,
-            llvm::ArrayRef<LargeConstants::Constant> constants);
 
 } // namespace numera
 

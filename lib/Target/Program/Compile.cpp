@@ -278,10 +278,6 @@ private:
     return about.add(kernel.part.symbol);
   }
 
-  bool hasObjectOfConstants() const {
-    return caller != Caller::Process && !large->constants().empty();
-  }
-
   /// Finds the code of parts, or begins to make it.
   void startParts(const CodeCache &cache, PartJobs &jobs) {
     for (Kernel &kernel : kernels) {
@@ -292,8 +288,6 @@ private:
       if (!kernel.kept)
         kernel.job = jobs.start(kernel.part, kernel.version);
     }
-    if (hasObjectOfConstants())
-      constantsJob = jobs.start(large->constants());
   }
 
   Error takeParts(const CodeCache &cache, PartJobs &jobs, ObjectCode &code) {
@@ -315,12 +309,9 @@ private:
       if (!code.keys.empty())
         code.keys.push_back(std::move(kernel.key));
     }
-    if (!hasObjectOfConstants())
-      return Error::success();
-    PartJobs::Object constants = jobs.take(constantsJob);
-    if (!constants)
-      return constants.takeError();
-    code.objects.push_back(std::move(*constants));
+    if (caller != Caller::Process)
+      code.linked = large->constants().vec();
+    code.triple = program.machine->getTargetTriple();
     return Error::success();
   }
 
@@ -374,7 +365,6 @@ private:
   std::vector<std::unique_ptr<Module>> versions; ///< as `machines`
   std::vector<Kernel> kernels;
   std::optional<LargeConstants> large;
-  size_t constantsJob = 0; ///< of PartJobs
 };
 
 } // namespace

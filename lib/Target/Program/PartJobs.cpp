@@ -30,18 +30,6 @@ static PartJobs::Object compile(MemoryBufferRef bitcode, const KernelForm &form,
   return generateObject(*part.module, *machines->baseline);
 }
 
-static PartJobs::Object compile(ArrayRef<LargeConstants::Constant> constants,
-                                const CPUOptions &options) {
-  LLVMContext context;
-  Expected<Machines> machines = createMachines(options);
-  if (!machines)
-    return machines.takeError();
-  Module module("constants", context);
-  setTarget(module, *machines->baseline);
-  define(module, constants);
-  return generateObject(module, *machines->baseline);
-}
-
 PartJobs::~PartJobs() {
   isGivenUp = true;
   if (pool)
@@ -81,10 +69,6 @@ size_t PartJobs::start(const KernelPart &part, unsigned version) {
     return compile({StringRef(bytes.data(), bytes.size()), symbol}, form,
                    symbol, options, version);
   });
-}
-
-size_t PartJobs::start(ArrayRef<LargeConstants::Constant> constants) {
-  return start([this, constants] { return compile(constants, options); });
 }
 
 Error PartJobs::wait() {

@@ -31,8 +31,6 @@ public:
   /// Begins to compile a part for a version of `options.cpu`; returns its
   /// number. The part's module is read before this returns.
   size_t start(const KernelPart &part, unsigned version);
-  /// The same of an object with constants, which stay where they are.
-  size_t start(llvm::ArrayRef<LargeConstants::Constant> constants);
   bool haveBegun() const { return !objects.empty(); }
   /// Fails if the compilation is given up meanwhile.
   llvm::Error wait();

@@ -4,6 +4,7 @@
 // library is; the result knows nothing of LLVM.
 
 #include "Compile.h"
+#include "Link/ConstantsObject.h"
 #include "Support/Embedded.h"
 #include "Support/Process.h"
 #include "numera/Target/Program/Program.h"
@@ -78,30 +79,47 @@ static void addNativeLibraries(ArrayRef<std::string> libraries,
   }
 }
 
+static Expected<TemporaryFile>
+writeTemporary(function_ref<void(raw_ostream &)> write) {
+  Expected<TemporaryFile> file = TemporaryFile::createPrivate();
+  if (!file)
+    return file;
+  std::error_code code;
+  raw_fd_ostream stream(file->path(), code);
+  if (!code) {
+    write(stream);
+    stream.close();
+    code = stream.error();
+    stream.clear_error();
+  }
+  if (code)
+    return createStringError("cannot write a temporary file: " +
+                             code.message());
+  return file;
+}
+
 /// Writes objects that are deleted again, for the linker. The files are added
 /// to `arguments`.
 static Expected<std::vector<TemporaryFile>>
-writeObjects(ArrayRef<MemoryBufferRef> objects,
+writeObjects(ArrayRef<MemoryBufferRef> objects, const ObjectCode &code,
              std::vector<std::string> &arguments) {
   std::vector<TemporaryFile> files;
-  for (MemoryBufferRef object : objects) {
-    Expected<TemporaryFile> file = TemporaryFile::createPrivate();
+  auto add = [&](function_ref<void(raw_ostream &)> write) -> Error {
+    Expected<TemporaryFile> file = writeTemporary(write);
     if (!file)
       return file.takeError();
-    std::error_code code;
-    raw_fd_ostream stream(file->path(), code);
-    if (!code) {
-      stream << object.getBuffer();
-      stream.close();
-      code = stream.error();
-      stream.clear_error();
-    }
-    if (code)
-      return createStringError("cannot write a temporary file: " +
-                               code.message());
     arguments.push_back(file->path());
     files.push_back(std::move(*file));
-  }
+    return Error::success();
+  };
+  for (MemoryBufferRef object : objects)
+    if (Error error = add([&](raw_ostream &out) { out << object.getBuffer(); }))
+      return std::move(error);
+  if (!code.linked.empty())
+    if (Error error = add([&](raw_ostream &out) {
+          writeObject(out, code.triple, code.linked);
+        }))
+      return std::move(error);
   return files;
 }
 
@@ -149,8 +167,11 @@ static Error link(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
   uint64_t size = 0;
   for (MemoryBufferRef object : objects)
     size += object.getBufferSize();
+  for (const ObjectCode::Constant &constant : code->linked)
+    size += constant.bytes.size();
   std::vector<std::string> arguments;
-  Expected<std::vector<TemporaryFile>> files = writeObjects(objects, arguments);
+  Expected<std::vector<TemporaryFile>> files =
+      writeObjects(objects, *code, arguments);
   if (!files)
     return files.takeError();
   arguments.insert(arguments.end(),

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+
+#ifndef NUMERA_LIB_TARGET_LINK_CONSTANTSOBJECT_H
+#define NUMERA_LIB_TARGET_LINK_CONSTANTSOBJECT_H
+
+#include "LargeConstants.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Triple.h"
+
+namespace numera {
+
+/// Writes an object of ELF for a linker that defines the constants as hidden
+/// symbols, each in a section of its own. The bytes go to the stream from where
+/// they are: LLVM's writers would have three copies of them in memory, and the
+/// weights of a model are most of what compiling it needs.
+///
+/// The format is that of the System V ABI, the section for constants that lie
+/// beyond the reach of an instruction that of its supplement for x86-64.
+void writeObject(llvm::raw_ostream &stream, const llvm::Triple &triple,
+                 llvm::ArrayRef<LargeConstants::Constant> constants);
+
+} // namespace numera
+
+#endif // NUMERA_LIB_TARGET_LINK_CONSTANTSOBJECT_H
