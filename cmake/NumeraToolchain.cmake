@@ -29,12 +29,16 @@ if(NUMERA_SANITIZE)
                       -fno-sanitize-recover=all -fno-sanitize=vptr)
   add_link_options(-fsanitize=${NUMERA_SANITIZE})
 endif()
-# One runtime of the sanitizer for addresses in a process, which programs that
-# have none, Python for one, load before all else (NUMERA_SANITIZER).
-if(NUMERA_SANITIZE MATCHES "address" AND NOT NUMERA_FUZZ)
+# One runtime of the sanitizer for addresses or for threads in a process, which programs
+# that have none, Python for one, load before all else (NUMERA_SANITIZER).
+if(NUMERA_SANITIZE MATCHES "address|thread" AND NOT NUMERA_FUZZ)
+  set(library asan)
+  if(NUMERA_SANITIZE MATCHES "thread")
+    set(library tsan)
+  endif()
   execute_process(
     COMMAND ${CMAKE_CXX_COMPILER}
-            -print-file-name=libclang_rt.asan-${CMAKE_SYSTEM_PROCESSOR}.so
+            -print-file-name=libclang_rt.${library}-${CMAKE_SYSTEM_PROCESSOR}.so
     OUTPUT_VARIABLE NUMERA_SANITIZER OUTPUT_STRIP_TRAILING_WHITESPACE)
   cmake_path(GET NUMERA_SANITIZER PARENT_PATH folder)
   add_link_options(-shared-libsan -Wl,-rpath,${folder})

@@ -31,6 +31,7 @@ if importlib.util.find_spec("psutil"):
 if config.numera_sanitize:
     config.available_features.add("sanitized")
     config.environment.setdefault("ASAN_OPTIONS", config.asan_options)
+    config.environment.setdefault("TSAN_OPTIONS", config.tsan_options)
     config.environment.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
 # Python that loads the runtime, which may have a sanitizer.
 loads_runtime = "/usr/bin/python3"

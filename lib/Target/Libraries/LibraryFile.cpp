@@ -105,7 +105,8 @@ static Expected<std::unique_ptr<Module>> parse(MemoryBufferRef buffer,
 /// they may crash, or ask for all memory. That a child finds out.
 static Error tryToRead(MemoryBufferRef buffer) {
   auto read = [&]() -> std::string {
-#if !LLVM_ADDRESS_SANITIZER_BUILD // which has all addresses
+// Sanitizers take most addresses for themselves.
+#if !LLVM_ADDRESS_SANITIZER_BUILD && !LLVM_THREAD_SANITIZER_BUILD
     rlimit most{rlim_t{8} << 30, rlim_t{8} << 30};
     setrlimit(RLIMIT_AS, &most);
 #endif
