@@ -25,7 +25,7 @@ def Numera_PackOp
 
     ```mlir
     %1 = numera.pack %0 : tensor<64x32x!f4> to tensor<64x32x!f4, #numera.packed>
-    %1 = numera.pack %0 width 4 : tensor<64x32xi8> to tensor<1024xi8>
+    %3 = numera.pack %2 width 4 : tensor<64x32xi8> to tensor<1024xi8>
     ```
   }];
   let arguments = (ins AnyRankedTensor:$input, OptionalAttr<I32Attr>:$width);
@@ -42,7 +42,7 @@ def Numera_UnpackOp
 
     ```mlir
     %0 = numera.unpack %1 : tensor<64x32x!f4, #numera.packed> to tensor<64x32x!f4>
-    %0 = numera.unpack %1 width 4 : tensor<1024xi8> to tensor<64x32xi8>
+    %2 = numera.unpack %3 width 4 : tensor<1024xi8> to tensor<64x32xi8>
     ```
   }];
   let arguments = (ins AnyRankedTensor:$input, Variadic<Index>:$sizes,

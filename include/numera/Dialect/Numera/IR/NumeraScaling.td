@@ -120,7 +120,7 @@ def Numera_ScaledMatmulOp
     rounded once more to the elements' format.
 
     ```mlir
-    %z = numera.scaled_matmul %x, %y accumulate float<8, 23> : !x, !y to !z
+    %z = numera.scaled_matmul %x, %y accumulate <float<8, 23>> : !x, !y to !z
     ```
   }];
   let arguments = (ins RankedTensorOf<[Numera_NumType]>:$lhs,
