@@ -84,7 +84,7 @@ if slow := os.environ.get("NUMERA_SLOW_TESTS"):
     config.environment["NUMERA_SLOW_TESTS"] = slow
 if shutil.which("valgrind"):
     config.available_features.add("valgrind")
-for tool in ("ptxas", "nvdisasm", "strace", "nvim"):
+for tool in ("ptxas", "nvdisasm", "strace", "nvim", "emacs"):
     # Leaks are not looked for in a process that strace watches.
     if shutil.which(tool) and not (tool == "strace" and config.numera_sanitize):
         config.available_features.add(tool)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Run what a page says: pages.py PAGE FOLDER.
 
-A block of code that begins with a comment of a file's name is written to that
-file. In a block of `console`, or an indented one that begins with `$ `, such a line
+A block of code begins with a comment of a file's name, and is written to that file.
+In a block of `console`, or an indented one that begins with `$ `, such a line
 is a command, and what follows is what it prints, on both streams; `…` stands for
 anything.
 """
@@ -14,9 +14,7 @@ import shutil
 import subprocess
 import sys
 
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-INDENTED = re.compile(r"(?<=\n\n)    \$ .*\n(?:    .*\n)*")
-NAMED = re.compile(r"(?:#|//|/\*) ([\w.-]+\.\w+)(?: \*/)?\n")
+from blocks import blocks
 
 
 def matches(expected, found):
@@ -30,16 +28,16 @@ def main(page, folder):
     with open(page) as file:
         text = file.read()
     tried = 0
-    blocks = BLOCK.findall(text)
-    for block in INDENTED.findall(text):
-        blocks.append(("console", re.sub("^    ", "", block, flags=re.MULTILINE)))
-    for language, block in blocks:
-        if name := NAMED.match(block):
-            with open(os.path.join(folder, name[1]), "w") as file:
-                file.write(block)
-        if language != "console":
+    for block in blocks(text):
+        if block.language == "indented":
+            continue  # commands.test has it
+        if block.language != "console":
+            if not block.name():
+                sys.exit(f"{page}:{block.line}: no file has this block:\n{block.text}")
+            with open(os.path.join(folder, block.name()), "w") as file:
+                file.write(block.text)
             continue
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
             command, _, expected = part.partition("\n")
             done = subprocess.run(
                 ["bash", "-c", command],

@@ -53,8 +53,10 @@ def main(page, source, folder):
     tried = 0
     for block in blocks:
         begin = next((each for each in OPTIONS if block.startswith(each)), None)
-        if begin is None or "softfloat" in block:
+        if block.startswith("# yaml-language-server") or "softfloat" in block:
             continue  # a comment; libraries.test has it
+        if begin is None:
+            sys.exit(f"{page}: what is this example a part of?\n{block}")
         if begin == "  mybf16:":
             text = first.replace(FORMAT, block)
         elif begin == "policy:":
