@@ -14,5 +14,16 @@ int main(int argc, char **argv) {
   numera::registerAll(dialects);
   numera::registerAllPasses();
   mlir::MLIRContext context(dialects);
-  return failed(mlir::mlirReduceMain(argc, argv, context));
+  // What it tries is often invalid, which is no error of the one who calls it.
+  std::string first;
+  context.getDiagEngine().registerHandler([&](mlir::Diagnostic &diagnostic) {
+    llvm::raw_string_ostream stream(first);
+    if (first.empty() &&
+        diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
+      stream << diagnostic.getLocation() << ": error: " << diagnostic << '\n';
+  });
+  bool isWrong = failed(mlir::mlirReduceMain(argc, argv, context));
+  if (isWrong)
+    llvm::errs() << first;
+  return isWrong;
 }

@@ -41,6 +41,7 @@ static int dispatch(ArrayRef<const char *> arguments) {
   for (ArrayRef<Command> some : {commands(), pythonCommands()})
     for (const Command &command : some)
       names.push_back(command.name);
+  names.push_back("completion");
   if (arguments.empty())
     return fail("no command, expected " + listed(names) +
                 "; see numera --help");

@@ -12,6 +12,7 @@
 
 #include "numera/Registry/Description/FormatPages.h"
 #include "numera/Target/Support/TextFile.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -85,6 +86,10 @@ static std::string contradiction(const FormatsFlags &flags,
     return ("--plot draws a picture, found " +
             Twine(flags.wantsTable ? "--table" : "--json") + " beside it")
         .str();
+  StringRef ending = sys::path::extension(flags.picture);
+  if (!ending.empty() && !ending.equals_insensitive(".svg"))
+    return "--plot draws SVG, found '" + flags.picture +
+           "', expected OUT.svg or text";
   if (flags.wantsTable && flags.wantsValues())
     return ("--table prints codes, found " +
             Twine(flags.wantsRange ? "--range" : "--page") + " beside it")
