@@ -14,9 +14,12 @@ static constexpr size_t leastBytes = 1 << 14;
 static bool isLarge(mlir::LLVM::GlobalOp global) {
   auto elements =
       dyn_cast_or_null<mlir::DenseElementsAttr>(global.getValueOrNull());
-  return elements && global.getConstant() && !elements.isSplat() &&
-         elements.getElementType().isIntOrFloat() &&
-         elements.getElementType().getIntOrFloatBitWidth() % 8 == 0 &&
+  if (!elements || !global.getConstant() || elements.isSplat() ||
+      !elements.getElementType().isIntOrFloat())
+    return false;
+  // MLIR has an i24 in three bytes, LLVM in four.
+  unsigned width = elements.getElementType().getIntOrFloatBitWidth();
+  return width >= 8 && isPowerOf2_32(width) &&
          elements.getRawData().size() >= leastBytes;
 }
 
