@@ -77,8 +77,10 @@ class Page:
         elif command := self.find("prints", block.text):
             self.printed.append((where, block.text, command))
             output = f"$outputs/{len(self.printed) - 1}"
+            # One that has to fail is called by LLVM's `not`.
             self.script.append(
-                f"at='{where}'\n{{ {command}; }} >{output} 2>&1 || true\n"
+                f"at='{where}'\n{{ {command}; }} >{output} 2>&1 || "
+                f"{{ cat {output}; echo $at: failed; exit 1; }}\n"
             )
         elif block.language == "yaml":
             name = block.name() or f"{block.line}.yaml"

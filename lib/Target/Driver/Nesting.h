@@ -7,8 +7,8 @@
 
 namespace numera {
 
-/// How deep the text of a model may nest. Networks nest some twenty levels; MLIR
-/// reads each level in a call of its own, and so do passes.
+/// How deep the text of a model may nest. Networks nest some twenty levels;
+/// MLIR reads each level in a call of its own, and so do passes.
 constexpr unsigned deepestNesting = 1000;
 
 /// Where MLIR's text nests brackets deeper than that, or has more sums in one

@@ -66,9 +66,15 @@ static int runToEnd(StringRef tool, ArrayRef<StringRef> command,
                     std::string &message) {
   InterruptScope scope;
   bool failed = false;
-  sys::ProcessInfo process = sys::ExecuteNoWait(
-      tool, command, std::nullopt, redirects, /*MemoryLimit=*/0, &message,
-      &failed, /*AffinityMask=*/nullptr, /*DetachProcess=*/true);
+  SmallVector<StringRef> variables;
+  for (char **variable = environ; *variable; ++variable)
+    variables.push_back(*variable);
+  // One of LLVM's that crashes would leave files for its symbolizer.
+  variables.push_back("LLVM_DISABLE_SYMBOLIZATION=1");
+  sys::ProcessInfo process =
+      sys::ExecuteNoWait(tool, command, ArrayRef<StringRef>(variables),
+                         redirects, /*MemoryLimit=*/0, &message, &failed,
+                         /*AffinityMask=*/nullptr, /*DetachProcess=*/true);
   if (failed)
     return -1;
   scope.watch(process.Pid);
@@ -102,6 +108,9 @@ Error numera::runTool(const std::string &tool, ArrayRef<std::string> arguments,
           MemoryBuffer::getFile(log->path()))
     if (std::string line = summary((*said)->getBuffer()); !line.empty())
       return createStringError(line + memoryHint());
+  // Where its files have no room, what it says has none either.
+  if (std::string full = findNoRoom(log->path(), 1 << 20); !full.empty())
+    return createStringError("cannot write a temporary file: " + full);
   return createStringError(tool + " failed" +
                            (message.empty() ? "" : ": " + message) +
                            memoryHint());

@@ -23,8 +23,8 @@ int setLimits(const Limits &limits);
 
 /// Running out of memory is one line as well, with or without a limit.
 void reportMemory();
-/// Ends the process with one line where no thread can be started, which may have
-/// no room for its stack, or be one more than the user may have.
+/// Ends the process with one line where no thread can be started, which may
+/// have no room for its stack, or be one more than the user may have.
 [[noreturn]] void endWithoutThread();
 
 } // namespace numera
