@@ -62,7 +62,7 @@ public:
     if (failed(checkFloats(isNone)) || failed(generalize()))
       return failure();
     Type notReplaced = otherFloats();
-    if (showsLayers)
+    if (showsLayers || policies.hasGivenScales())
       policies.addReference();
     for (auto function : module.getOps<func::FuncOp>()) {
       if (function.isExternal()) {
@@ -144,11 +144,6 @@ private:
 
 } // namespace
 
-static Value createCast(OpBuilder &builder, Location loc, Type type,
-                        Value value) {
-  return CastOp::create(builder, loc, type, value);
-}
-
 LogicalResult Retyper::generalize() {
   // Composites (softmax) first become what they stand for.
   SmallVector<linalg::AggregatedOpInterface> composites;
@@ -205,8 +200,8 @@ void Retyper::castUses(Operation *boundary) {
     Type outside = floats.outside(
         isReturn ? function.getResultTypes()[operand.getOperandNumber()]
                  : value.getType());
-    if (typeInside(value) != outside)
-      operand.set(createCast(rewriter, boundary->getLoc(), outside, value));
+    if (!policies.isReadAsGiven(operand) && typeInside(value) != outside)
+      operand.set(CastOp::create(rewriter, boundary->getLoc(), outside, value));
   }
 }
 
@@ -286,7 +281,9 @@ void Retyper::castWhereFormatsMeet(Value value) {
   llvm::MapVector<Type, SmallVector<OpOperand *>> uses;
   SmallVector<OpOperand *> indifferent;
   for (OpOperand &use : value.getUses())
-    if (const ResolvedPolicy *wanted = policies.wantedBy(use))
+    if (policies.isReadAsGiven(use))
+      continue;
+    else if (const ResolvedPolicy *wanted = policies.wantedBy(use))
       uses[convert(value.getType(), *wanted)].push_back(&use);
     else
       indifferent.push_back(&use);
@@ -298,7 +295,7 @@ void Retyper::castWhereFormatsMeet(Value value) {
   for (auto &[wanted, users] : uses) {
     if (wanted == type)
       continue;
-    Value inside = createCast(rewriter, value.getLoc(), wanted, value);
+    Value inside = CastOp::create(rewriter, value.getLoc(), wanted, value);
     for (OpOperand *use : users)
       use->set(inside);
   }

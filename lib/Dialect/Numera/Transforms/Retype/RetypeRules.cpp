@@ -16,7 +16,16 @@ namespace numera {
 
 bool isBoundary(Operation *op) {
   return isa<func::CallOp, func::ReturnOp, memref::LoadOp, memref::StoreOp,
-             QuantizeOp, DequantizeOp, WastedBitsOp>(op);
+             QuantizeOp, DequantizeOp, WastedBitsOp, ScaledFromPartsOp,
+             ScaledPartsOp>(op);
+}
+
+/// True for scales and zero points that are given to what makes a scaled
+/// tensor.
+static bool isGivenScale(OpOperand &use) {
+  auto quantize = dyn_cast<QuantizeOp>(use.getOwner());
+  return isa<ScaledFromPartsOp>(use.getOwner()) ||
+         (quantize && &use != &quantize.getInputMutable());
 }
 
 //===----------------------------------------------------------------------===//
@@ -184,6 +193,16 @@ void Policies::addReference() {
   assert(reference && "f32 accumulates in itself");
 }
 
+bool Policies::hasGivenScales() {
+  return module
+      .walk([](Operation *op) {
+        return llvm::any_of(op->getOpOperands(), isGivenScale)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 void Policies::putIntoReference(Operation *op) {
   op->walk([&](Operation *inner) { setRule(inner, referenceRule()); });
 }
@@ -210,9 +229,12 @@ const ResolvedPolicy *Policies::wantedBy(OpOperand &use) const {
   Operation *user = use.getOwner();
   if (isa<tensor::DimOp>(user))
     return nullptr;
-  if (!takesAnyFormat(user))
-    return &of(user);
-  return isFree(use.get()) ? &model : nullptr;
+  bool isDecided = takesAnyFormat(user) && !isFree(use.get());
+  return isDecided ? nullptr : &policyOf(ruleOfReader(use));
+}
+
+bool Policies::isReadAsGiven(OpOperand &use) const {
+  return isGivenScale(use) && !of(use.get());
 }
 
 void Policies::match(bool keepsOperators) {
@@ -266,6 +288,14 @@ void Policies::decide(Operation *op) {
   free.insert(op);
 }
 
+/// Of a value that is in no format yet.
+unsigned Policies::ruleOfReader(OpOperand &use) const {
+  Operation *user = use.getOwner();
+  if (!takesAnyFormat(user))
+    return ruleOfUnit(user);
+  return isGivenScale(use) ? referenceRule() : 0;
+}
+
 /// All that read it have been decided.
 void Policies::followReaders(Operation *op) {
   llvm::MapVector<Type, SmallVector<OpOperand *>> readers;
@@ -278,9 +308,7 @@ void Policies::followReaders(Operation *op) {
   for (auto &[format, uses] : readers) {
     if (!copy)
       copy = builder.clone(*op);
-    setRule(copy, takesAnyFormat(uses.front()->getOwner())
-                      ? 0
-                      : ruleOfUnit(uses.front()->getOwner()));
+    setRule(copy, ruleOfReader(*uses.front()));
     for (OpOperand *use : uses)
       use->set(copy->getResult(cast<OpResult>(use->get()).getResultNumber()));
     copy = nullptr;

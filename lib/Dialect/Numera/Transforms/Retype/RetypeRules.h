@@ -35,6 +35,8 @@ public:
   /// From here on there are operations that are under no rule of the model, but
   /// in f32, or in f64 where f32 does not hold the numbers of all its formats.
   void addReference();
+  /// True for a model that needs them: scales that are given are read in f32.
+  bool hasGivenScales();
   /// Makes an operation, with all inside, one of these.
   void putIntoReference(mlir::Operation *op);
   /// What only moves values takes the policy of what it moves; what is the same
@@ -52,6 +54,9 @@ public:
   const ResolvedPolicy *of(mlir::Value value) const;
   /// The policy in whose format a value is read; null where any will do.
   const ResolvedPolicy *wantedBy(mlir::OpOperand &use) const;
+  /// True for the scales of a scaled tensor that come from outside. They are no
+  /// numbers of the model.
+  bool isReadAsGiven(mlir::OpOperand &use) const;
   const ResolvedPolicy &ofModel() const { return model; }
   /// That of numbers of a type that no policy's format replaces.
   const ResolvedPolicy &ofKept(const Format &format) const;
@@ -72,6 +77,7 @@ private:
   bool isNumber(mlir::Value value) const;
   bool isOnNumbers(mlir::Operation *op) const;
   bool isFree(mlir::Value value) const;
+  unsigned ruleOfReader(mlir::OpOperand &use) const;
   void decide(mlir::Operation *op);
   void followReaders(mlir::Operation *op);
   void warn(const Policy::Rule &rule, const Match &match);
