@@ -68,6 +68,17 @@ func.func @boundary(%x: !q) {
 // -----
 
 !q = tensor<4x!numera.num<fixed<7, 0>>, #numera.scaling<range, float<8, 23>>>
+// expected-error@+1 {{a block of 'func.func' takes 'tensor<4x!numera.num<fixed<7, 0>>, #numera.scaling<range, float<8, 23>>>', a scaled tensor; dequantize it first, or carry it in a loop of scf, whose parts numera-decompose-scaled-signatures carries}}
+func.func @blocks(%x: tensor<4xf32>) {
+  %q = numera.quantize %x : tensor<4xf32> to !q
+  cf.br ^bb1(%q : !q)
+^bb1(%r: !q):
+  cf.br ^bb1(%r : !q)
+}
+
+// -----
+
+!q = tensor<4x!numera.num<fixed<7, 0>>, #numera.scaling<range, float<8, 23>>>
 func.func @parts(%e: tensor<4x!numera.num<fixed<7, 0>>>) {
   // expected-error@+1 {{has parts of type}}
   %q = numera.scaled_from_parts %e : (tensor<4x!numera.num<fixed<7, 0>>>) -> !q

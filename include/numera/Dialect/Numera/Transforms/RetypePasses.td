@@ -263,10 +263,10 @@ def NumeraDecomposeScaledSignatures : Pass<"numera-decompose-scaled-signatures",
   let summary = "pass the parts of scaled tensors between functions";
   let description = [{
     *Before:* functions of `func` that take and return scaled tensors, and calls
-    of them.
-    *After:* each scaled tensor in a signature is replaced by its parts:
-    elements, scales and, if the format has them, zero points or the scale of
-    the tensor (Z15). A name `x` becomes `x`, `x.scales`, `x.zeros` and
+    of them; loops and branches of `scf` that carry or return them.
+    *After:* each scaled tensor in a signature, or carried, is replaced by its
+    parts: elements, scales and, if the format has them, zero points or the scale
+    of the tensor (Z15). A name `x` becomes `x`, `x.scales`, `x.zeros` and
     `x.tensor_scale`.
 
     For example,
@@ -294,7 +294,8 @@ def NumeraDecomposeScaledSignatures : Pass<"numera-decompose-scaled-signatures",
     ```
   }];
   let dependentDialects = ["::numera::NumeraDialect",
-                           "::mlir::func::FuncDialect"];
+                           "::mlir::func::FuncDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 #endif // NUMERA_DIALECT_NUMERA_TRANSFORMS_RETYPEPASSES

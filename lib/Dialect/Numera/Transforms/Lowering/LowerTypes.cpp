@@ -7,6 +7,7 @@
 // their definition and say in attributes what the integers mean.
 
 #include "LowerTypes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
@@ -280,11 +281,13 @@ bool mentionsNum(Operation *op) {
       .wasInterrupted();
 }
 
-/// Only functions, packing and unpacking may know of packed tensors.
+/// Only functions, packing, unpacking and what carries values as they are may
+/// know of packed tensors.
 static LogicalResult checkPacked(ModuleOp module) {
   auto result = module.walk([](Operation *op) {
     bool isKnown = isa<PackOp, UnpackOp, CallOpInterface>(op) ||
-                   op->hasTrait<mlir::OpTrait::ReturnLike>();
+                   op->hasTrait<mlir::OpTrait::ReturnLike>() ||
+                   isa_and_nonnull<scf::SCFDialect>(op->getDialect());
     if (isKnown || (llvm::none_of(op->getOperandTypes(), numera::isPacked) &&
                     llvm::none_of(op->getResultTypes(), numera::isPacked)))
       return WalkResult::advance();

@@ -5,9 +5,13 @@
 //                                   →     %q = scaled_from_parts %e, %s
 //     return %r                           %e', %s' = scaled_parts %r
 //                                         return %e', %s'
+//
+// and what loops and branches of scf carry likewise.
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Func/Transforms/FuncConversions.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
@@ -75,24 +79,47 @@ attributesOfParts(TypeRange types,
   return result;
 }
 
+bool isScaled(Type type) { return bool(scalingOf(type)); }
+
 bool hasScaled(func::FuncOp function) {
-  auto isScaled = [](Type type) { return bool(scalingOf(type)); };
   return llvm::any_of(function.getArgumentTypes(), isScaled) ||
          llvm::any_of(function.getResultTypes(), isScaled);
 }
 
+/// True for a loop or a branch whose region takes or returns one.
+bool carriesScaled(Operation *op) {
+  return isa_and_nonnull<scf::SCFDialect>(op->getDialect()) &&
+         (llvm::any_of(op->getOperandTypes(), isScaled) ||
+          llvm::any_of(op->getResultTypes(), isScaled));
+}
+
 /// Packed elements are bytes outside, which do not say how many they are of.
-LogicalResult checkSizes(func::FuncOp function) {
-  for (Type type : function.getArgumentTypes()) {
+LogicalResult checkSizes(Operation *op, StringRef name, TypeRange types) {
+  for (Type type : types) {
     auto scaled = dyn_cast<RankedTensorType>(type);
-    if (scalingOf(type) && isPacked(partsOf(scaled)[0].type) &&
+    if (isScaled(type) && isPacked(partsOf(scaled)[0].type) &&
         !scaled.hasStaticShape())
-      return function.emitError("'")
-             << function.getName() << "' takes " << type
+      return op->emitError("'")
+             << name << "' takes " << type
              << ", packed elements of unknown number; expected sizes, or "
                 "storage that is not packed";
   }
   return success();
+}
+
+/// The same for what is carried; true in `found` if there is any.
+LogicalResult checkCarried(ModuleOp module, bool &found) {
+  WalkResult result = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (!carriesScaled(op))
+      return WalkResult::advance();
+    found = true;
+    StringRef name = op->getName().getStringRef();
+    return failed(checkSizes(op, name, op->getOperandTypes())) ||
+                   failed(checkSizes(op, name, op->getResultTypes()))
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
 }
 
 struct DecomposeScaledSignaturesPass
@@ -102,14 +129,18 @@ struct DecomposeScaledSignaturesPass
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (hasScaled(function))
         functions.push_back(function);
-    if (functions.empty())
+    bool isCarried = false;
+    if (failed(checkCarried(getOperation(), isCarried)))
+      return signalPassFailure();
+    if (functions.empty() && !isCarried)
       return;
     struct Attributes {
       SmallVector<Attribute> arguments, results;
     };
     SmallVector<Attributes> attributes;
     for (func::FuncOp function : functions) {
-      if (failed(checkSizes(function)))
+      if (failed(checkSizes(function, function.getName(),
+                            function.getArgumentTypes())))
         return signalPassFailure();
       attributes.push_back(
           {attributesOfParts(
@@ -139,6 +170,8 @@ struct DecomposeScaledSignaturesPass
     populateReturnOpTypeConversionPattern(patterns, converter);
     ConversionTarget target(*context);
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
+                                                         target);
     target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp function) {
       return converter.isSignatureLegal(function.getFunctionType());
     });

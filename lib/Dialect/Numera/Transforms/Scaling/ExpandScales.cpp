@@ -340,6 +340,24 @@ LogicalResult Expander::expandAny(Operation *op) {
                                "it first";
 }
 
+/// Blocks take no scaled tensors any more: none of those that they took has
+/// parts.
+static LogicalResult checkBlocks(ModuleOp module) {
+  WalkResult result = module.walk([&](Block *block) {
+    for (Type type : block->getArgumentTypes())
+      if (scalingOf(type)) {
+        Operation *op = block->getParentOp();
+        op->emitError("a block of '")
+            << op->getName() << "' takes " << type
+            << ", a scaled tensor; dequantize it first, or carry it in a loop "
+               "of scf, whose parts numera-decompose-scaled-signatures carries";
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 static bool usesScaled(Operation *op) {
   auto isScaled = [](Type type) { return bool(scalingOf(type)); };
   return llvm::any_of(op->getOperandTypes(), isScaled) ||
@@ -362,7 +380,7 @@ LogicalResult Expander::run(ModuleOp module) {
       work.push_back(op);
     return WalkResult::advance();
   });
-  if (crossing.wasInterrupted())
+  if (crossing.wasInterrupted() || failed(checkBlocks(module)))
     return failure();
   llvm::DenseSet<Operation *> others;
   if (counts) {
