@@ -34,11 +34,36 @@ static StringSet<> readByHooks(mlir::ModuleOp lowered) {
   return names;
 }
 
-LargeConstants::LargeConstants(mlir::ModuleOp lowered, bool isLinked) {
+/// Where a linker sees it, the model's name could be that of a C function.
+static std::string symbolOf(StringRef name, const mlir::SymbolTable &symbols) {
+  std::string symbol = ("numera.constant." + name).str();
+  while (symbols.lookup(symbol))
+    symbol += '_';
+  return symbol;
+}
+
+static void renameUses(mlir::ModuleOp lowered,
+                       const StringMap<std::string> &names) {
+  lowered.walk([&](mlir::LLVM::AddressOfOp op) {
+    auto found = names.find(op.getGlobalName());
+    if (found != names.end())
+      op.setGlobalName(found->second);
+  });
+}
+
+LargeConstants::LargeConstants(mlir::ModuleOp lowered, bool isLinked)
+    : lowered(lowered) {
+  mlir::SymbolTable symbols(lowered);
   StringSet<> kept = readByHooks(lowered);
   for (auto global : lowered.getOps<mlir::LLVM::GlobalOp>())
     if (isLarge(global) && !kept.contains(global.getSymName()))
-      take(global);
+      take(global, symbolOf(global.getSymName(), symbols));
+  StringMap<std::string> names;
+  for (auto [entry, constant] : zip_equal(taken, all))
+    names[entry.first.getSymName()] = constant.symbol;
+  renameUses(lowered, names);
+  for (auto [entry, constant] : zip_equal(taken, all))
+    entry.first.setSymName(constant.symbol);
   for (auto &[global, attributes] : taken)
     declare(global, isLinked && !areFar(all));
 }
@@ -50,10 +75,10 @@ bool LargeConstants::areFar(ArrayRef<Constant> constants) {
   return bytes > uint64_t(1) << 30;
 }
 
-void LargeConstants::take(mlir::LLVM::GlobalOp global) {
+void LargeConstants::take(mlir::LLVM::GlobalOp global, std::string symbol) {
   taken.emplace_back(global, global->getAttrDictionary());
   auto elements = cast<mlir::DenseElementsAttr>(global.getValueOrNull());
-  all.push_back({global.getSymName().str(), elements.getRawData()});
+  all.push_back({std::move(symbol), elements.getRawData()});
 }
 
 void LargeConstants::declare(mlir::LLVM::GlobalOp global, bool isNear) {
@@ -70,4 +95,8 @@ void LargeConstants::declare(mlir::LLVM::GlobalOp global, bool isNear) {
 LargeConstants::~LargeConstants() {
   for (auto &[global, attributes] : taken)
     global->setAttrs(attributes);
+  StringMap<std::string> names;
+  for (auto [entry, constant] : zip_equal(taken, all))
+    names[constant.symbol] = entry.first.getSymName().str();
+  renameUses(lowered, names);
 }

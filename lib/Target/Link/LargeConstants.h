@@ -14,8 +14,8 @@
 
 namespace numera {
 
-/// The large constants of a module in the LLVM dialect, which declares them
-/// while this lives.
+/// The large constants of a module in the LLVM dialect, which declares them,
+/// by names of our own, while this lives.
 class LargeConstants {
 public:
   /// `isLinked`: a linker puts them into the object that the code is in, else
@@ -36,9 +36,10 @@ public:
   static constexpr uint64_t alignment = 64;
 
 private:
-  void take(mlir::LLVM::GlobalOp global);
+  void take(mlir::LLVM::GlobalOp global, std::string symbol);
   void declare(mlir::LLVM::GlobalOp global, bool isNear);
 
+  mlir::ModuleOp lowered;
   std::vector<Constant> all;
   std::vector<std::pair<mlir::LLVM::GlobalOp, mlir::DictionaryAttr>> taken;
 };
