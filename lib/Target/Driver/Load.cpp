@@ -76,14 +76,17 @@ Compiler::parse(std::unique_ptr<llvm::MemoryBuffer> buffer, StringRef path,
   llvm::MemoryBufferRef text = *buffer;
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
-  size_t place =
-      isBytecode(text) ? StringRef::npos : findTooDeep(text.getBuffer());
-  if (place != StringRef::npos) {
+  std::optional<TooDeep> found;
+  if (!isBytecode(text))
+    found = findTooDeep(text.getBuffer());
+  if (found) {
     auto [line, column] = sources.getLineAndColumn(
-        llvm::SMLoc::getFromPointer(text.getBufferStart() + place));
-    emitError(FileLineColLoc::get(context.get(), text.getBufferIdentifier(),
-                                  line, column))
-        << "nested more than " << deepestNesting << " levels deep";
+        llvm::SMLoc::getFromPointer(text.getBufferStart() + found->place));
+    auto error = emitError(FileLineColLoc::get(
+                     context.get(), text.getBufferIdentifier(), line, column))
+                 << "nested more than " << deepestNesting << " levels deep";
+    if (!found->name.empty())
+      error << ", with what '" << found->name << "' stands for";
     return {};
   }
   auto module = parseSourceFile<ModuleOp>(sources, context.get());

@@ -4,6 +4,7 @@
 #define NUMERA_LIB_TARGET_DRIVER_NESTING_H
 
 #include "llvm/ADT/StringRef.h"
+#include <optional>
 
 namespace numera {
 
@@ -11,9 +12,16 @@ namespace numera {
 /// MLIR reads each level in a call of its own, and so do passes.
 constexpr unsigned deepestNesting = 1000;
 
-/// Where MLIR's text nests brackets deeper than that, or has more sums in one
-/// expression: the place in it; npos if nowhere.
-size_t findTooDeep(llvm::StringRef text);
+/// A place in a text, and the name that stands there, if it is a name that
+/// nests: `#alias` or `!alias`.
+struct TooDeep {
+  size_t place;
+  llvm::StringRef name;
+};
+
+/// Where MLIR's text nests brackets deeper than that, by itself or by what
+/// names stand for, or has more sums in one expression; nothing if nowhere.
+std::optional<TooDeep> findTooDeep(llvm::StringRef text);
 
 } // namespace numera
 
