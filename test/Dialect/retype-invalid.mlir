@@ -50,3 +50,12 @@ func.func @a_type_is_no_format(%x: f80) -> f80 {
 
 // expected-error@+1 {{'memref.global' is on 'bf16', which cannot be retyped there; expected f32}}
 memref.global "private" constant @g : memref<2xbf16> = dense<1.0>
+
+// -----
+
+// Lowered already: formats stand in attributes.
+func.func @lowered(%x: i16) -> f32 {
+  // expected-error@+1 {{'numera.cast' has been lowered, and is on 'f32', which cannot become '!numera.num<posit<16, 2>>'; compile it without a format, or the model that it was made from}}
+  %0 = numera.cast %x {format = #numera.format<float<8, 23>>, operand_formats = [#numera.format<posit<16, 2>>]} : i16 to f32
+  return %0 : f32
+}

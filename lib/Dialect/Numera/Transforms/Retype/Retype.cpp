@@ -59,7 +59,8 @@ public:
   LogicalResult run() {
     policies.match(/*keepsOperators=*/showsLayers);
     auto isNone = [&](Type type) { return !floats.formatOf(type); };
-    if (failed(checkFloats(isNone)) || failed(generalize()))
+    if (failed(checkFloats(isNone)) || failed(checkForms(module, policies)) ||
+        failed(generalize()))
       return failure();
     Type notReplaced = otherFloats();
     if (showsLayers || policies.hasGivenScales())

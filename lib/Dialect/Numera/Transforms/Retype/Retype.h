@@ -46,6 +46,10 @@ class Policies;
 /// The formats whose codes bitcasts of the model read or write.
 using BitcastFormats = llvm::DenseMap<mlir::Operation *, Format>;
 
+/// An error at an operation in the form that lowering gives it, whose formats
+/// are attributes, on types that a policy replaces.
+mlir::LogicalResult checkForms(mlir::ModuleOp module, const Policies &policies);
+
 /// Replaces operations of arith and math on values that have been retyped, and
 /// encodes constants.
 mlir::LogicalResult replaceOperations(mlir::ModuleOp module,

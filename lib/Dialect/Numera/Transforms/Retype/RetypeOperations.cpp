@@ -101,6 +101,28 @@ LogicalResult OperationReplacer::replace(Operation *op) {
   return success();
 }
 
+LogicalResult checkForms(ModuleOp module, const Policies &policies) {
+  WalkResult result = module.walk([&](Operation *op) {
+    if (!isa_and_nonnull<NumeraDialect>(op->getDialect()) ||
+        !(op->getAttr("format") || op->getAttr("operand_formats")))
+      return WalkResult::advance();
+    SmallVector<Type> types(op->getOperandTypes());
+    llvm::append_range(types, op->getResultTypes());
+    for (Type type : types) {
+      Type inside = policies.floats().inside(type, policies.of(op).format);
+      if (inside == type)
+        continue;
+      op->emitError("'") << op->getName() << "' has been lowered, and is on "
+                         << type << ", which cannot become " << inside
+                         << "; compile it without a format, or the model that "
+                            "it was made from";
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult replaceOperations(ModuleOp module, const Policies &policies,
                                 const BitcastFormats &bitcasts) {
   SmallVector<Operation *> work;
