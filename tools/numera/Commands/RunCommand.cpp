@@ -176,7 +176,7 @@ bool Run::readArrays() {
         !host::convertNumbers(*labels, host::DType::f4, error))))
     return fail(error) == 0;
   if (!flags.outputFolder.empty() &&
-      !makeOutputFolder(flags.outputFolder, error))
+      !checkOutputFolder(flags.outputFolder, error))
     return fail(error) == 0;
   return true;
 }

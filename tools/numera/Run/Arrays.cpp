@@ -114,21 +114,32 @@ numera::outputNames(ArrayRef<TensorSignature> outputs) {
   return names;
 }
 
-bool numera::makeOutputFolder(const std::string &folder, std::string &error) {
-  std::error_code code = sys::fs::create_directories(folder);
-  if (!code && !sys::fs::is_directory(folder))
-    code = std::make_error_code(std::errc::not_a_directory);
-  if (!code)
-    code = sys::fs::access(folder, sys::fs::AccessMode::Write);
-  if (code)
-    error = folder + ": cannot write arrays here: " + code.message() +
-            "; name another folder with --output-dir";
-  return !code;
+static bool cannotWrite(const std::string &folder, std::error_code code,
+                        std::string &error) {
+  error = folder + ": cannot write arrays here: " + code.message() +
+          "; name another folder with --output-dir";
+  return false;
+}
+
+bool numera::checkOutputFolder(const std::string &folder, std::string &error) {
+  // The folder, or the one that it will be made in.
+  StringRef there = folder;
+  while (!there.empty() && !sys::fs::exists(there))
+    there = sys::path::parent_path(there);
+  if (there.empty())
+    there = ".";
+  std::error_code code =
+      sys::fs::is_directory(there)
+          ? sys::fs::access(there, sys::fs::AccessMode::Write)
+          : std::make_error_code(std::errc::not_a_directory);
+  return !code || cannotWrite(folder, code, error);
 }
 
 bool numera::writeOutputs(const std::string &folder,
                           ArrayRef<std::string> names,
                           ArrayRef<host::Array> arrays, std::string &error) {
+  if (std::error_code code = sys::fs::create_directories(folder))
+    return cannotWrite(folder, code, error);
   for (auto [name, array] : zip_equal(names, arrays)) {
     SmallString<128> path(folder);
     sys::path::append(path, name + ".npy");

@@ -19,10 +19,11 @@ std::optional<DataSet> readInputs(const FunctionSignature &function,
 /// file, else `output_<index>`.
 std::vector<std::string> outputNames(llvm::ArrayRef<TensorSignature> outputs);
 
-/// Creates the folder and its parents, and sees that it can be written to.
-bool makeOutputFolder(const std::string &folder, std::string &error);
+/// Sees that the folder can be written to, or made. It is not made before there
+/// are arrays for it: a run that is interrupted leaves no empty one.
+bool checkOutputFolder(const std::string &folder, std::string &error);
 
-/// Writes `FOLDER/<name>.npy` for each array.
+/// Writes `FOLDER/<name>.npy` for each array, and makes the folder.
 bool writeOutputs(const std::string &folder, llvm::ArrayRef<std::string> names,
                   llvm::ArrayRef<host::Array> arrays, std::string &error);
 
