@@ -226,3 +226,34 @@ func.func @any_order_of_any_size(%image: tensor<1x3x?x9xf32>, %filter: tensor<16
   } -> tensor<1x16x?x8xf32>
   return %2 : tensor<1x16x?x8xf32>
 }
+
+// So are arguments that may lie in any order, as the matrices that they are,
+// if all that belong together can; others are transposed.
+func.func private @fold(%x: tensor<?x?xf32> {numera.any_order = 0 : i64}, %y: tensor<?x?xf32> {numera.any_order = 1 : i64},
+    %z: tensor<?x?xf32> {numera.any_order = 1 : i64}, %w: tensor<?x?xf32>) -> i32 {
+  %0 = arith.constant 0 : i32
+  return %0 : i32
+}
+// CHECK-LABEL: @arguments_in_any_order(
+// CHECK: %[[SUM:.*]] = linalg.generic
+// CHECK: %[[WRITTEN:.*]] = linalg.transpose
+// CHECK: %[[MATRIX:.*]] = tensor.collapse_shape %[[SUM]] {{\[\[}}0], [1, 2, 3]] : tensor<1x8x8x16xf32> into tensor<1x1024xf32>
+// CHECK: %[[ANY:.*]] = tensor.cast %[[MATRIX]] : tensor<1x1024xf32> to tensor<?x?xf32>
+// CHECK: call @fold(%[[ANY]], %[[KEPT:.*]], %{{.*}}, %[[KEPT]])
+func.func @arguments_in_any_order(%image: tensor<1x3x9x9xf32>, %filter: tensor<16x3x2x2xf32>, %other: tensor<16x64xf32>) -> i32 {
+  %zero = arith.constant 0.0 : f32
+  %0 = tensor.empty() : tensor<1x16x8x8xf32>
+  %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32>
+  %2 = linalg.generic {indexing_maps = [#image, #filter, #sum],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%image, %filter : tensor<1x3x9x9xf32>, tensor<16x3x2x2xf32>) outs(%1 : tensor<1x16x8x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %acc: f32):
+    %6 = numera.mac %a, %b, %acc : f32
+    linalg.yield %6 : f32
+  } -> tensor<1x16x8x8xf32>
+  %3 = tensor.collapse_shape %2 [[0, 1], [2, 3]] : tensor<1x16x8x8xf32> into tensor<16x64xf32>
+  %4 = tensor.cast %3 : tensor<16x64xf32> to tensor<?x?xf32>
+  %5 = tensor.cast %other : tensor<16x64xf32> to tensor<?x?xf32>
+  %6 = call @fold(%4, %4, %5, %4) : (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32>) -> i32
+  return %6 : i32
+}

@@ -79,7 +79,7 @@ func.func @sums_begin_with_an_argument(%a: tensor<2x3x!f8>, %b: tensor<3x4x!f8>,
 // CHECK: numera.status_flags "mac"
 // CHECK: return %[[SUM]]
 // CHECK: func.func private @numera.sum_counts
-// CHECK: func.func private @numera.out_of_range(%{{.*}}: tensor<?x?x!{{.*}}>, %{{.*}}: i32, %{{.*}}: i32) -> i32
+// CHECK: func.func private @numera.out_of_range(%{{.*}}: tensor<?x?x!{{.*}}> {numera.any_order = 0 : i64}, %{{.*}}: i32, %{{.*}}: i32) -> i32
 
 // Another program counts: this one is not twice as large.
 // LATER-LABEL: @numbers_tell

@@ -120,8 +120,8 @@ func.func @terms_of_exact_sums(
   return %0 : tensor<2x4x!q>
 }
 
-// One for tensors of all shapes: their rows are parallel.
-// CHECK: func.func private @numera.sum_flags(%[[FLAGS:.*]]: tensor<?x?xi8>) -> (i64, i64, i64, i64)
+// One for tensors of all shapes, in any order: their rows are parallel.
+// CHECK: func.func private @numera.sum_flags(%[[FLAGS:.*]]: tensor<?x?xi8> {numera.any_order = 0 : i64}) -> (i64, i64, i64, i64)
 // CHECK: %[[PARTS:.*]]:4 = linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]} ins(%[[FLAGS]] : tensor<?x?xi8>)
 // CHECK: linalg.generic {{.*}} iterator_types = ["reduction"]} ins(%[[PARTS]]#0,
 // CHECK-NOT: @numera.sum_flags_

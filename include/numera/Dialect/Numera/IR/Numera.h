@@ -126,7 +126,8 @@ inline constexpr llvm::StringLiteral drawsAttribute = "numera.draws";
 inline constexpr llvm::StringLiteral dtypeAttribute = "numera.dtype";
 
 /// A number on results of a function whose elements may lie in any order of
-/// their dimensions, the same for all that have the number.
+/// their dimensions, the same for all that have the number. On arguments that
+/// are matrices: in any order, of any sizes.
 inline constexpr llvm::StringLiteral anyOrderAttribute = "numera.any_order";
 
 /// The attribute of a function whose last arguments are destinations. For each

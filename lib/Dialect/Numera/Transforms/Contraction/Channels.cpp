@@ -82,6 +82,51 @@ moveGroups(ArrayRef<ReassociationIndices> groups, Channels smaller) {
   return {moved, Channels{first, count}};
 }
 
+Value inWrittenOrder(OpBuilder &builder, Location loc, Value moved,
+                     Channels channels, RankedTensorType type) {
+  SmallVector<int64_t> order = channels.order(size_t(type.getRank()));
+  // Where only dimensions of 1 move, nothing does: they are joined to others,
+  // and come out of these elsewhere.
+  SmallVector<int64_t> moving;
+  for (int64_t dimension : order)
+    if (type.getDimSize(dimension) != 1)
+      moving.push_back(dimension);
+  if (!moving.empty() && llvm::is_sorted(moving)) {
+    auto grouped = [&](ArrayRef<int64_t> dimensions) {
+      SmallVector<ReassociationIndices> groups(1);
+      for (auto [i, dimension] : llvm::enumerate(dimensions)) {
+        bool isNext = type.getDimSize(dimension) != 1;
+        if (isNext && dimension != moving.front())
+          groups.emplace_back();
+        groups.back().push_back(int64_t(i));
+      }
+      return groups;
+    };
+    Value joined =
+        tensor::CollapseShapeOp::create(builder, loc, moved, grouped(order));
+    SmallVector<int64_t> written =
+        llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+    SmallVector<OpFoldResult> known =
+        tensor::getMixedSizes(builder, loc, joined);
+    SmallVector<OpFoldResult> sizes(written.size(), builder.getIndexAttr(1));
+    for (auto [dimension, size] : llvm::zip_equal(moving, known))
+      sizes[size_t(dimension)] = size;
+    return tensor::ExpandShapeOp::create(builder, loc, type, joined,
+                                         grouped(written), sizes);
+  }
+  SmallVector<int64_t> back(order.size());
+  for (auto [i, dimension] : llvm::enumerate(order))
+    back[size_t(dimension)] = int64_t(i);
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, moved),
+                            written;
+  for (int64_t place : back)
+    written.push_back(sizes[size_t(place)]);
+  Value init =
+      tensor::EmptyOp::create(builder, loc, written, type.getElementType());
+  return linalg::TransposeOp::create(builder, loc, moved, init, back)
+      ->getResult(0);
+}
+
 /// True if a factor is read through a window.
 static bool hasWindow(AffineMap map) {
   return llvm::any_of(map.getResults(), [](AffineExpr expr) {

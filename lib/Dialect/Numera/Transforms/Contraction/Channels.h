@@ -68,6 +68,11 @@ std::optional<Channels> rangeOf(mlir::AffineMap map,
 std::pair<llvm::SmallVector<mlir::ReassociationIndices>, Channels>
 moveGroups(llvm::ArrayRef<mlir::ReassociationIndices> groups, Channels smaller);
 
+/// A moved value in the written order, of which `type` is.
+mlir::Value inWrittenOrder(mlir::OpBuilder &builder, mlir::Location loc,
+                           mlir::Value moved, Channels channels,
+                           mlir::RankedTensorType type);
+
 /// The loops of the filters of a convolution: those of the result that the
 /// image does not have. Empty for any other operation.
 llvm::SmallVector<unsigned> filterLoops(mlir::linalg::GenericOp generic);

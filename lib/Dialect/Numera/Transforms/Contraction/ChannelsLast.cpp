@@ -17,6 +17,7 @@
 // the smallest image as in the largest.
 
 #include "Channels.h"
+#include "Statistics/SharedLoops.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -52,11 +53,13 @@ private:
   void visit(tensor::ExtractSliceOp slice);
   void visit(tensor::InsertSliceOp insert);
   void visit(tensor::DimOp dim);
+  void visit(func::CallOp call);
 
   const Twin *twinOf(Value value) const {
     auto found = twins.find(value);
     return found == twins.end() ? nullptr : &found->second;
   }
+  const Twin *twinBehind(Value value) const;
   /// The dimensions of the result that will be last.
   std::optional<Channels> channelsOf(linalg::GenericOp generic) const;
   /// The elements of a value in another order, if that costs nothing.
@@ -65,8 +68,6 @@ private:
   void replace(Operation *op, Value twin, Channels channels);
   /// Returns what may lie in any order as it does.
   void returnAsTheyLie(func::FuncOp function);
-  /// What a twin is made of, in the written order.
-  Value inWrittenOrder(Location loc, const Twin &twin, RankedTensorType type);
 
   IRRewriter rewriter;
   llvm::MapVector<Value, Twin> twins;
@@ -315,6 +316,53 @@ void Mover::visit(tensor::DimOp dim) {
   rewriter.replaceOp(dim, size);
 }
 
+/// What has all elements of a value, with a twin if any such has one.
+const Twin *Mover::twinBehind(Value value) const {
+  while (Operation *op = value.getDefiningOp()) {
+    if (const Twin *twin = twinOf(value))
+      return twin;
+    if (!isa<tensor::CastOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
+            op))
+      break;
+    value = op->getOperand(0);
+  }
+  return nullptr;
+}
+
+/// Passes what may lie in any order as it does.
+void Mover::visit(func::CallOp call) {
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+      call, call.getCalleeAttr());
+  llvm::MapVector<Attribute, SmallVector<OpOperand *>> together;
+  for (OpOperand &operand : call->getOpOperands())
+    if (Attribute number =
+            callee.getArgAttr(operand.getOperandNumber(), anyOrderAttribute))
+      together[number].push_back(&operand);
+  for (auto &[number, operands] : together) {
+    const Twin *first = twinBehind(operands.front()->get());
+    if (!llvm::all_of(operands, [&](OpOperand *operand) {
+          const Twin *twin = twinBehind(operand->get());
+          return twin && twin->channels == first->channels &&
+                 cast<ShapedType>(twin->value.getType()).getShape() ==
+                     cast<ShapedType>(first->value.getType()).getShape();
+        }))
+      continue;
+    for (OpOperand *operand : operands) {
+      Value before = operand->get();
+      operand->set(
+          asMatrix(rewriter, call.getLoc(), twinBehind(before)->value));
+      for (Operation *op = before.getDefiningOp();
+           op && isOpTriviallyDead(op);) {
+        Operation *next = op->getOperand(0).getDefiningOp();
+        if (twinOf(op->getResult(0)))
+          break;
+        rewriter.eraseOp(op);
+        op = next;
+      }
+    }
+  }
+}
+
 void Mover::visit(Operation *op) {
   rewriter.setInsertionPoint(op);
   if (auto transpose = dyn_cast<linalg::TransposeOp>(op))
@@ -323,54 +371,8 @@ void Mover::visit(Operation *op) {
   llvm::TypeSwitch<Operation *>(op)
       .Case<linalg::GenericOp, tensor::PadOp, tensor::CollapseShapeOp,
             tensor::ExpandShapeOp, tensor::ExtractSliceOp,
-            tensor::InsertSliceOp, tensor::DimOp>(
+            tensor::InsertSliceOp, tensor::DimOp, func::CallOp>(
           [&](auto known) { visit(known); });
-}
-
-Value Mover::inWrittenOrder(Location loc, const Twin &twin,
-                            RankedTensorType type) {
-  SmallVector<int64_t> order = twin.channels.order(size_t(type.getRank()));
-  // Where only dimensions of 1 move, nothing does: they are joined to others,
-  // and come out of these elsewhere.
-  SmallVector<int64_t> moving;
-  for (int64_t dimension : order)
-    if (type.getDimSize(dimension) != 1)
-      moving.push_back(dimension);
-  if (!moving.empty() && llvm::is_sorted(moving)) {
-    auto grouped = [&](ArrayRef<int64_t> dimensions) {
-      SmallVector<ReassociationIndices> groups(1);
-      for (auto [i, dimension] : llvm::enumerate(dimensions)) {
-        bool isNext = type.getDimSize(dimension) != 1;
-        if (isNext && dimension != moving.front())
-          groups.emplace_back();
-        groups.back().push_back(int64_t(i));
-      }
-      return groups;
-    };
-    Value joined = tensor::CollapseShapeOp::create(rewriter, loc, twin.value,
-                                                   grouped(order));
-    SmallVector<int64_t> written =
-        llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
-    SmallVector<OpFoldResult> known =
-        tensor::getMixedSizes(rewriter, loc, joined);
-    SmallVector<OpFoldResult> sizes(written.size(), rewriter.getIndexAttr(1));
-    for (auto [dimension, size] : llvm::zip_equal(moving, known))
-      sizes[size_t(dimension)] = size;
-    return tensor::ExpandShapeOp::create(rewriter, loc, type, joined,
-                                         grouped(written), sizes);
-  }
-  SmallVector<int64_t> back(order.size());
-  for (auto [i, dimension] : llvm::enumerate(order))
-    back[size_t(dimension)] = int64_t(i);
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc,
-                                                          twin.value),
-                            written;
-  for (int64_t place : back)
-    written.push_back(sizes[size_t(place)]);
-  Value init =
-      tensor::EmptyOp::create(rewriter, loc, written, type.getElementType());
-  return linalg::TransposeOp::create(rewriter, loc, twin.value, init, back)
-      ->getResult(0);
 }
 
 void Mover::returnAsTheyLie(func::FuncOp function) {
@@ -419,8 +421,9 @@ void Mover::move(func::FuncOp function) {
     Operation *op = value.getDefiningOp();
     if (!op->use_empty()) {
       rewriter.setInsertionPointAfterValue(twin.value);
-      Value written = inWrittenOrder(op->getLoc(), twin,
-                                     cast<RankedTensorType>(value.getType()));
+      Value written =
+          inWrittenOrder(rewriter, op->getLoc(), twin.value, twin.channels,
+                         cast<RankedTensorType>(value.getType()));
       rewriter.replaceAllUsesWith(value, written);
     }
     rewriter.eraseOp(op);

@@ -13,8 +13,7 @@ namespace numera {
 using Terms = llvm::function_ref<SmallVector<Value>(
     OpBuilder &, ValueRange elements, ValueRange scalars)>;
 
-/// As a matrix of unknown sizes, with long rows.
-static Value asMatrix(OpBuilder &builder, Location loc, Value tensor) {
+Value asMatrix(OpBuilder &builder, Location loc, Value tensor) {
   constexpr int64_t longEnough = 1024;
   auto type = cast<RankedTensorType>(tensor.getType());
   int64_t rank = type.getRank();
@@ -81,6 +80,8 @@ static func::FuncOp createFunction(OpBuilder &builder, Location loc,
                                    Terms terms) {
   auto function = func::FuncOp::create(builder, loc, name, type);
   function.setPrivate();
+  for (unsigned i = 0; i < tensors; ++i)
+    function.setArgAttr(i, anyOrderAttribute, builder.getI64IntegerAttr(0));
   Block *body = function.addEntryBlock();
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(body);

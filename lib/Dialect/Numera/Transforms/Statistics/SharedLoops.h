@@ -27,9 +27,14 @@ struct Fold {
   }
 };
 
+/// A tensor as a matrix of unknown sizes, with long rows.
+mlir::Value asMatrix(mlir::OpBuilder &builder, mlir::Location loc,
+                     mlir::Value tensor);
+
 /// What each fold makes of its term of corresponding elements: `terms` is given
 /// them, and `scalars`. The function is one for all calls with the name and
-/// with these types. Tensors have one shape.
+/// with these types. Tensors have one shape, and their elements one order,
+/// which may be any (anyOrderAttribute).
 llvm::SmallVector<mlir::Value> foldAll(
     mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef name,
     mlir::ValueRange tensors, mlir::ValueRange scalars,
