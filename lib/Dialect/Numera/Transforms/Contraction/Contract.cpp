@@ -22,6 +22,7 @@
 #include "PanelConstants.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 #include "numera/Numerics/MultiplyAdd/Step.h"
 #include "numera/Registry/Symbols/Tuning.h"
@@ -47,6 +48,7 @@ public:
 
 private:
   Value memoryFor(linalg::GenericOp generic, Type type, int64_t count);
+  Value constant(Location loc, Type type, Attribute value);
   Value takeInitial(linalg::GenericOp generic, linalg::FillOp fill);
   Value takeFinish(linalg::GenericOp generic, std::optional<Finish> finish);
   Value writeWords(linalg::GenericOp generic, ArrayRef<Value> words);
@@ -66,6 +68,7 @@ private:
                        ArrayRef<int32_t> shortForms, Type vector);
 
   PanelConstants constants;
+  llvm::DenseMap<std::pair<Type, Attribute>, LLVM::GlobalOp> globals;
   SymbolTable symbols;
   llvm::StringMap<LLVM::LLVMFuncOp> kernels; ///< by what they compute
 };
@@ -89,6 +92,21 @@ Value KernelCalls::memoryFor(linalg::GenericOp generic, Type type,
   return LLVM::AllocaOp::create(builder, loc, pointer, type, size);
 }
 
+/// In a program's memory, once for all that read it.
+Value KernelCalls::constant(Location loc, Type type, Attribute value) {
+  LLVM::GlobalOp &global = globals[{type, value}];
+  if (!global) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(module.getBody());
+    global =
+        LLVM::GlobalOp::create(builder, module.getLoc(), type,
+                               /*isConstant=*/true, LLVM::Linkage::Internal,
+                               "numera.contraction.constant", value);
+    symbols.insert(global);
+  }
+  return LLVM::AddressOfOp::create(builder, loc, global);
+}
+
 /// Where the element lies that all sums start with, instead of what their
 /// memory is filled with in front of the contraction; null if it is not.
 Value KernelCalls::takeInitial(linalg::GenericOp generic, linalg::FillOp fill) {
@@ -96,8 +114,14 @@ Value KernelCalls::takeInitial(linalg::GenericOp generic, linalg::FillOp fill) {
   if (!fill)
     return LLVM::ZeroOp::create(builder, loc, pointer);
   Value value = fill.getInputs().front();
-  Value memory = memoryFor(generic, value.getType(), 1);
-  LLVM::StoreOp::create(builder, loc, value, memory);
+  Attribute known;
+  Value memory;
+  if (matchPattern(value, m_Constant(&known))) {
+    memory = constant(loc, value.getType(), known);
+  } else {
+    memory = memoryFor(generic, value.getType(), 1);
+    LLVM::StoreOp::create(builder, loc, value, memory);
+  }
   fill.erase();
   return memory;
 }
@@ -123,9 +147,18 @@ Value KernelCalls::takeFinish(linalg::GenericOp generic,
   return memory;
 }
 
-/// The array of kernel::Loop, on the stack.
+/// The array of kernel::Loop, on the stack unless all is known.
 Value KernelCalls::writeWords(linalg::GenericOp generic,
                               ArrayRef<Value> words) {
+  SmallVector<int64_t> known;
+  for (Value word : words)
+    if (std::optional<int64_t> number = getConstantIntValue(word))
+      known.push_back(*number);
+  if (known.size() == words.size())
+    return constant(
+        generic.getLoc(),
+        LLVM::LLVMArrayType::get(builder.getI64Type(), known.size()),
+        builder.getI64TensorAttr(known));
   Value memory = memoryFor(generic, builder.getI64Type(),
                            static_cast<int64_t>(words.size()));
   storeWords(builder, generic.getLoc(), words, memory);
@@ -161,7 +194,7 @@ void KernelCalls::splitColumns(const ContractionWork &work,
       words.begin() + 4 * (contraction.batch.size() + contraction.rows.size());
   Value width = constant(panels.width);
   Value outer[] = {constant(panels.count), loop[1], constant(panels.pitch),
-                   arith::MulIOp::create(builder, loc, loop[3], width)};
+                   builder.createOrFold<arith::MulIOp>(loc, loop[3], width)};
   loop[0] = width;
   words.insert(loop, std::begin(outer), std::end(outer));
 }

@@ -81,10 +81,56 @@ Value addressOf(OpBuilder &builder, Location loc, Value memref) {
   return LLVM::IntToPtrOp::create(builder, loc, pointer, bits);
 }
 
+StaticAccess staticAccessOf(linalg::GenericOp generic, OpOperand &operand) {
+  StaticAccess access;
+  SmallVector<int64_t> strides;
+  auto type = cast<MemRefType>(operand.get().getType());
+  if (failed(type.getStridesAndOffset(strides, access.offset))) {
+    access.offset = ShapedType::kDynamic;
+    strides.assign(type.getRank(), ShapedType::kDynamic);
+  }
+  AffineMap map = generic.getMatchingIndexingMap(&operand);
+  for (unsigned loop = 0; loop < generic.getNumLoops(); ++loop) {
+    int64_t sum = 0;
+    for (auto [expr, stride] : llvm::zip_equal(map.getResults(), strides)) {
+      int64_t times = coefficientOf(expr, loop);
+      if (times != 0 && ShapedType::isDynamic(stride))
+        sum = ShapedType::kDynamic;
+      else if (times != 0 && !ShapedType::isDynamic(sum))
+        sum += times * stride;
+    }
+    access.strides.push_back(sum);
+  }
+  return access;
+}
+
+/// Where offset and strides are known: constants.
+static Access accessOf(OpBuilder &builder, Location loc, Value memref,
+                       const StaticAccess &known) {
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  Type element = cast<MemRefType>(memref.getType()).getElementType();
+  Access access = {addressOf(builder, loc, memref), {}};
+  if (known.offset != 0)
+    access.base = LLVM::GEPOp::create(
+        builder, loc, pointer, element, access.base,
+        ArrayRef<LLVM::GEPArg>{
+            arith::ConstantIntOp::create(builder, loc, builder.getI64Type(),
+                                         known.offset)
+                .getResult()});
+  for (int64_t stride : known.strides)
+    access.strides.push_back(arith::ConstantIntOp::create(
+        builder, loc, builder.getI64Type(), stride));
+  return access;
+}
+
 Access accessOf(OpBuilder &builder, linalg::GenericOp generic,
                 OpOperand &operand) {
   Location loc = generic.getLoc();
   Value memref = operand.get();
+  StaticAccess known = staticAccessOf(generic, operand);
+  if (!ShapedType::isDynamic(known.offset) &&
+      llvm::none_of(known.strides, ShapedType::isDynamic))
+    return accessOf(builder, loc, memref, known);
   auto type = cast<MemRefType>(memref.getType());
   auto pointer = LLVM::LLVMPointerType::get(generic.getContext());
   auto metadata =
@@ -116,29 +162,6 @@ Access accessOf(OpBuilder &builder, linalg::GenericOp generic,
   return access;
 }
 
-StaticAccess staticAccessOf(linalg::GenericOp generic, OpOperand &operand) {
-  StaticAccess access;
-  SmallVector<int64_t> strides;
-  auto type = cast<MemRefType>(operand.get().getType());
-  if (failed(type.getStridesAndOffset(strides, access.offset))) {
-    access.offset = ShapedType::kDynamic;
-    strides.assign(type.getRank(), ShapedType::kDynamic);
-  }
-  AffineMap map = generic.getMatchingIndexingMap(&operand);
-  for (unsigned loop = 0; loop < generic.getNumLoops(); ++loop) {
-    int64_t sum = 0;
-    for (auto [expr, stride] : llvm::zip_equal(map.getResults(), strides)) {
-      int64_t times = coefficientOf(expr, loop);
-      if (times != 0 && ShapedType::isDynamic(stride))
-        sum = ShapedType::kDynamic;
-      else if (times != 0 && !ShapedType::isDynamic(sum))
-        sum += times * stride;
-    }
-    access.strides.push_back(sum);
-  }
-  return access;
-}
-
 SmallVector<Value> extentsOf(OpBuilder &builder, linalg::GenericOp generic) {
   Location loc = generic.getLoc();
   SmallVector<Value> extents;
@@ -163,8 +186,8 @@ SmallVector<Value> loopWords(OpBuilder &builder, const ContractionWork &work,
   const PackedContraction &contraction = work.contraction;
   for (const SmallVector<unsigned> *loops : classesOf(contraction))
     for (unsigned loop : *loops) {
-      words.push_back(arith::IndexCastOp::create(
-          builder, generic.getLoc(), builder.getI64Type(), extents[loop]));
+      words.push_back(builder.createOrFold<arith::IndexCastOp>(
+          generic.getLoc(), builder.getI64Type(), extents[loop]));
       words.push_back(accesses[contraction.rowsInput].strides[loop]);
       words.push_back(accesses[contraction.columnsInput].strides[loop]);
       words.push_back(accesses[2].strides[loop]);

@@ -341,6 +341,11 @@ struct ParallelizePass : impl::NumeraParallelizeBase<ParallelizePass> {
     getOperation().walk(
         [](scf::ForOp loop) { loop->removeAttr(parallelLoopAttr); });
     getOperation().walk(moveToEntry);
+    // What costs were computed with.
+    getOperation().walk([](arith::ConstantOp constant) {
+      if (constant->use_empty())
+        constant->erase();
+    });
   }
 };
 

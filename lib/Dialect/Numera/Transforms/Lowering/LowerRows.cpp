@@ -17,6 +17,9 @@ namespace numera {
 /// How many elements a buffer has, an i64.
 static Value countElements(OpBuilder &builder, Location loc, Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
+  if (type.hasStaticShape())
+    return arith::ConstantIntOp::create(builder, loc, builder.getI64Type(),
+                                        type.getNumElements());
   Value count = arith::ConstantIndexOp::create(builder, loc, 1);
   for (int64_t i = 0; i < type.getRank(); ++i)
     count = arith::MulIOp::create(
