@@ -134,7 +134,11 @@ OpFoldResult foldElements(
       return true;
     };
     bool haveAll = false;
-    if (unsigned bits = fewBits(operands); bits && count >> bits != 0) {
+    // A place for each code is worth its memory from a sixteenth as many
+    // elements on: weights have few different codes, and repeat them.
+    constexpr int64_t codesOfElement = 16;
+    if (unsigned bits = fewBits(operands);
+        bits && count * codesOfElement >> bits != 0) {
       DenseCodes given(
           cast<DenseElementsAttr>(valueOfConstant(operands.front())));
       auto compute = [&](uint64_t code) { return evaluate(code); };
