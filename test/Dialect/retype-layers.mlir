@@ -68,3 +68,19 @@ func.func @unused(%x: tensor<4x2xf32>) -> tensor<4x2xf32> {
   %3 = arith.addf %0, %x : tensor<4x2xf32>
   return %3 : tensor<4x2xf32>
 }
+
+// The reference's sums are not cast to make NaNs canonical: it returns no number.
+// CHECK-LABEL: @product
+// CHECK: numera.mac {{.*}} : (!posit8, !posit8, f32) -> f32
+// CHECK: numera.cast {{.*}} : tensor<2x2xf32> to tensor<2x2x!posit8>
+// CHECK: %[[REFERENCE:.*]] = linalg.generic
+// CHECK: numera.mac {{.*}} : f32
+// CHECK-NOT: numera.cast
+// CHECK: return {{.*}}, %[[REFERENCE]] : tensor<2x2xf32>
+func.func @product(%x: tensor<2x3xf32>, %y: tensor<3x2xf32>) -> tensor<2x2xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<2x2xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<2x2xf32>) -> tensor<2x2xf32>
+  %z = linalg.matmul ins(%x, %y : tensor<2x3xf32>, tensor<3x2xf32>) outs(%init : tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %z : tensor<2x2xf32>
+}

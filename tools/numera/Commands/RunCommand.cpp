@@ -59,6 +59,8 @@ private:
   const Lowered &observedModel() const {
     return isOneProgram() ? model : observed;
   }
+  /// Of a data set with a dynamic batch.
+  int64_t rowsOfSlice() const;
   /// Takes what `observedModel` shows.
   Observers observers();
   bool check(Error error) const {
@@ -165,9 +167,26 @@ bool Run::prepareModel() {
   return true;
 }
 
+/// True if a row may share a scale with others of its slice, so that results
+/// depend on which these are.
+static bool hasScales(const ResolvedPolicy &policy) {
+  auto isScaled = [](const Role &role) { return bool(role.scaled); };
+  return policy.scaled || isScaled(policy.weights) ||
+         isScaled(policy.activations) || isScaled(policy.outputs) ||
+         any_of(policy.rules, [](const ResolvedRule &rule) {
+           return hasScales(rule.policy);
+         });
+}
+
+int64_t Run::rowsOfSlice() const {
+  bool isFree = !hasScales(model.resolved.policy) &&
+                !hasScales(reference.resolved.policy);
+  return observes() && isFree ? DataSet::measuredSlice : DataSet::dynamicSlice;
+}
+
 bool Run::readArrays() {
   std::string error;
-  data = readInputs(executable.function, flags.inputs, error);
+  data = readInputs(executable.function, flags.inputs, error, rowsOfSlice());
   if (!data)
     return fail(error) == 0;
   if (!flags.labels.empty() &&

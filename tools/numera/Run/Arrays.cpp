@@ -79,7 +79,8 @@ static bool assignPaths(const FunctionSignature &function,
 
 std::optional<DataSet> numera::readInputs(const FunctionSignature &function,
                                           ArrayRef<std::string> arguments,
-                                          std::string &error) {
+                                          std::string &error,
+                                          int64_t rowsOfSlice) {
   std::vector<std::string> paths(function.inputs.size());
   if (!assignPaths(function, arguments, paths, error))
     return std::nullopt;
@@ -90,7 +91,7 @@ std::optional<DataSet> numera::readInputs(const FunctionSignature &function,
       return std::nullopt;
     inputs.push_back(std::move(input));
   }
-  return DataSet::make(function, std::move(inputs), error);
+  return DataSet::make(function, std::move(inputs), error, rowsOfSlice);
 }
 
 static bool isFileName(StringRef name) {

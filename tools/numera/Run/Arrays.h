@@ -13,7 +13,8 @@ namespace numera {
 /// input take the inputs that are left, in order.
 std::optional<DataSet> readInputs(const FunctionSignature &function,
                                   llvm::ArrayRef<std::string> arguments,
-                                  std::string &error);
+                                  std::string &error,
+                                  int64_t rowsOfSlice = DataSet::dynamicSlice);
 
 /// A name for each output, which no other has: its own, where that can name a
 /// file, else `output_<index>`.

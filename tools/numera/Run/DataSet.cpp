@@ -116,7 +116,7 @@ bool DataSet::addInput(const TensorSignature &wanted, const std::string &name,
   }
   bool isBatch = hasBatch && startsWithBatch(wanted);
   if ((isSliced || isBatch) &&
-      !joinDataSet(input, isBatch ? dynamicSlice : wanted.shape[0], error))
+      !joinDataSet(input, isBatch ? rowsOfSlice : wanted.shape[0], error))
     return false;
   isDynamic |= isBatch;
   // Signless integers: the program's name for the same bits.
@@ -137,7 +137,7 @@ bool DataSet::addInput(const TensorSignature &wanted, const std::string &name,
 
 std::optional<DataSet> DataSet::make(const FunctionSignature &function,
                                      std::vector<Input> inputs,
-                                     std::string &error) {
+                                     std::string &error, int64_t rowsOfSlice) {
   // Results without the batch (a sum over it, say) cannot be put together.
   bool hasBatch =
       function.sharesBatch && function.hasIndependentRows &&
@@ -146,6 +146,7 @@ std::optional<DataSet> DataSet::make(const FunctionSignature &function,
                     return !output.shape.empty() && output.shape[0] < 0;
                   });
   DataSet data;
+  data.rowsOfSlice = rowsOfSlice;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const TensorSignature &wanted = function.inputs[i];
     std::string name = wanted.name.empty() ? "input " + std::to_string(i)

@@ -22,6 +22,8 @@ class DataSet {
 public:
   /// Rows of a slice where the batch is dynamic.
   static constexpr int64_t dynamicSlice = 64;
+  /// Where every layer's numbers are measured, which are to be in the cache.
+  static constexpr int64_t measuredSlice = 4;
 
   /// An array and where it came from, for messages.
   struct Input {
@@ -31,10 +33,11 @@ public:
 
   /// Checks arrays, in the order of the function's inputs, against their
   /// element types and shapes. On failure says in `error` what was found, what
-  /// was expected, and what to do.
+  /// was expected, and what to do. A dynamic batch has at most `rowsOfSlice`.
   static std::optional<DataSet> make(const FunctionSignature &function,
                                      std::vector<Input> inputs,
-                                     std::string &error);
+                                     std::string &error,
+                                     int64_t rowsOfSlice = dynamicSlice);
 
   size_t slices() const {
     return rows == 0 ? 1 : size_t((rows + batch - 1) / batch);
@@ -70,6 +73,7 @@ private:
   std::vector<Source> sources;
   int64_t rows = 0;  ///< of the data set; 0: there is none, or it has no rows
   int64_t batch = 1; ///< rows of a slice
+  int64_t rowsOfSlice = dynamicSlice;
   bool isDynamic = false;
   std::string rowsFrom; ///< the array that gave `rows`; empty: no data set
 };

@@ -211,7 +211,7 @@ static LogicalResult retypeSum(IRRewriter &rewriter, linalg::GenericOp generic,
     result = QuireRoundOp::create(rewriter, loc, TypeRange(resultType),
                                   ValueRange(result));
   else if (resultType != result.getType() ||
-           isa<FloatType>(resultType.getElementType()))
+           (isa<FloatType>(resultType.getElementType()) && !policy.isReference))
     result = CastOp::create(rewriter, loc, TypeRange(resultType),
                             ValueRange(result));
   if (hasRoles) {

@@ -191,6 +191,7 @@ void Policies::addReference() {
       module.getContext()->getLoadedDialect<NumeraDialect>()->getRegistry(),
       request, error);
   assert(reference && "f32 accumulates in itself");
+  reference->isReference = true;
 }
 
 bool Policies::hasGivenScales() {

@@ -35,6 +35,9 @@ struct ResolvedPolicy {
   /// The formats in which operands and results of contractions are stored;
   /// null: `format`.
   Role weights, activations, outputs;
+  /// True for the copy of a model that its layers are compared with: no number
+  /// of it is returned, and NaNs need not be canonical.
+  bool isReference = false;
   /// The scaled format of the model; numbers are in `format` unless a role
   /// names another one. Null: none.
   ScaledFormat scaled;
