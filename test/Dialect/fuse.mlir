@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // RUN: numera-opt %s --convert-elementwise-to-linalg --numera-fuse | FileCheck %s
+// RUN: numera-opt %s --convert-elementwise-to-linalg --numera-fuse=trees=true --canonicalize --cse | FileCheck %s --check-prefix=TREES
 
 !posit16 = !numera.num<posit<16, 2>>
 
@@ -79,4 +80,53 @@ func.func @rows(%x: tensor<8x64xf32>, %v: tensor<8xf32>) -> tensor<8x64xf32> {
     linalg.yield %r : f32
   } -> tensor<8x64xf32>
   return %y : tensor<8x64xf32>
+}
+
+#all = affine_map<(i, j) -> (i, j)>
+#even = affine_map<(i, j) -> (i, j * 2)>
+#odd = affine_map<(i, j) -> (i, j * 2 + 1)>
+
+// Levels of a tree are one operation for a GPU: no sum is computed twice.
+// CHECK-LABEL: func @tree
+// CHECK-COUNT-2: linalg.generic
+// TREES-LABEL: func @tree
+// TREES: linalg.generic
+// TREES-COUNT-3: numera.add
+// TREES-NOT: {{linalg.generic|numera.add}}
+// TREES: return
+func.func @tree(%x: tensor<?x4xf32>, %half: tensor<?x2xf32>, %one: tensor<?x1xf32>) -> tensor<?x1xf32> {
+  %0 = linalg.generic {indexing_maps = [#even, #odd, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %x : tensor<?x4xf32>, tensor<?x4xf32>) outs(%half : tensor<?x2xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %2 = numera.add %a, %b : f32
+    linalg.yield %2 : f32
+  } -> tensor<?x2xf32>
+  %1 = linalg.generic {indexing_maps = [#even, #odd, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%0, %0 : tensor<?x2xf32>, tensor<?x2xf32>) outs(%one : tensor<?x1xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %2 = numera.add %a, %b : f32
+    linalg.yield %2 : f32
+  } -> tensor<?x1xf32>
+  return %1 : tensor<?x1xf32>
+}
+
+// What two read whole is computed once.
+// TREES-LABEL: func @read_twice
+// TREES-COUNT-1: numera.exp
+// TREES-NOT: numera.exp
+// TREES: return
+func.func @read_twice(%x: tensor<4x4xf32>, %out: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %2 = numera.exp %a : f32
+    linalg.yield %2 : f32
+  } -> tensor<4x4xf32>
+  %1 = linalg.generic {indexing_maps = [#all, affine_map<(i, j) -> (j, i)>, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%0, %0 : tensor<4x4xf32>, tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %2 = numera.add %a, %b : f32
+    linalg.yield %2 : f32
+  } -> tensor<4x4xf32>
+  return %1 : tensor<4x4xf32>
 }

@@ -37,7 +37,7 @@ static void addOptimisations(OpPassManager &passes, Target target) {
   passes.addPass(createNumeraUseProofs({nameOf(target).str()}));
   passes.addPass(createNumeraExpandPacked({nameOf(target).str()}));
   passes.addPass(createConvertElementwiseToLinalgPass());
-  passes.addPass(createNumeraFuse());
+  passes.addPass(createNumeraFuse({/*trees=*/target == Target::NVPTX}));
   passes.addPass(createNumeraSimplify());
   if (target == Target::CPU) {
     passes.addPass(createNumeraComposeTables());

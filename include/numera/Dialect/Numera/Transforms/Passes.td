@@ -259,6 +259,10 @@ def NumeraFuse : Pass<"numera-fuse"> {
     such as a scale or a mean of a row, would be computed again for every
     element.
 
+    With `trees`, the levels of a tree of sums become one operation as well:
+    each reads pairs of what the level before has, all of it once. For a GPU
+    that is one launch instead of one a level.
+
     For example,
 
     ```mlir
@@ -289,6 +293,10 @@ def NumeraFuse : Pass<"numera-fuse"> {
     }
     ```
   }];
+  let options = [
+    Option<"trees", "trees", "bool", "false",
+           "fuse what is read whole and once, by several operands, too">,
+  ];
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 

@@ -45,6 +45,33 @@ static bool isComputedOnce(OpOperand *operand, linalg::GenericOp consumer,
          !llvm::hasSingleElement(generic.getBody()->getOperations());
 }
 
+/// True if the operands of the consumer with which it reads the producer's
+/// result have, together, at most as many elements as that: halves, say, that
+/// lie `2 i` and `2 i + 1`.
+static bool isReadOnce(OpOperand *operand, linalg::GenericOp consumer,
+                       linalg::GenericOp producer) {
+  Value result = operand->get();
+  auto type = dyn_cast<RankedTensorType>(result.getType());
+  AffineMap map = consumer.getMatchingIndexingMap(operand);
+  if (!type || producer.getNumReductionLoops() != 0 ||
+      map.getNumResults() != consumer.getNumLoops() ||
+      llvm::any_of(result.getUsers(),
+                   [&](Operation *user) { return user != consumer; }))
+    return false;
+  SmallVector<int64_t> ranges = consumer.getStaticLoopRanges();
+  int64_t read = llvm::range_size(result.getUses()), made = 1;
+  for (auto [i, expr] : llvm::enumerate(map.getResults())) {
+    // Along a plain loop there is one for each.
+    if (expr == getAffineDimExpr(unsigned(i), expr.getContext()))
+      continue;
+    if (type.isDynamicDim(i) || ShapedType::isDynamic(ranges[i]))
+      return false;
+    read *= ranges[i];
+    made *= type.getDimSize(i);
+  }
+  return read <= made;
+}
+
 /// What a loop computes of one element is cloned whenever it grows: a chain of
 /// ten thousand operations takes a tenth of a second in loops of this many, and
 /// minutes in one.
@@ -56,18 +83,24 @@ static size_t operationsOf(Operation *op) {
 }
 
 struct FusePass : impl::NumeraFuseBase<FusePass> {
+  using NumeraFuseBase::NumeraFuseBase;
+
+  bool isToFuse(OpOperand *operand) const {
+    auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
+    Operation *producer = operand->get().getDefiningOp();
+    if (!consumer || consumer.getNumReductionLoops() != 0 || !producer ||
+        operationsOf(consumer) + operationsOf(producer) > mostOperations)
+      return false;
+    if (producer->hasOneUse() && !isComputedOnce(operand, consumer, producer))
+      return true;
+    auto generic = dyn_cast<linalg::GenericOp>(producer);
+    return trees && generic && isReadOnce(operand, consumer, generic);
+  }
+
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseOpsFusionPatterns(
-        patterns, [](OpOperand *operand) {
-          auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
-          Operation *producer = operand->get().getDefiningOp();
-          return consumer && consumer.getNumReductionLoops() == 0 && producer &&
-                 producer->hasOneUse() &&
-                 operationsOf(consumer) + operationsOf(producer) <=
-                     mostOperations &&
-                 !isComputedOnce(operand, consumer, producer);
-        });
+        patterns, [&](OpOperand *operand) { return isToFuse(operand); });
     patterns.add<SizeOfDestination>(&getContext());
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     // Each fusion leaves an operation less. A long chain, such as the random
