@@ -197,3 +197,61 @@ func.func @what_is_long_or_not_aligned_is_read_one_by_one(
   }
   return
 }
+
+// -----
+
+#x = affine_map<(m, n) -> (m, n)>
+#y = affine_map<(m, n) -> (m)>
+
+// What memory is filled with in front of sums is where they start.
+// CHECK-LABEL: func.func @a_sum_starts_with_a_constant
+// CHECK-COUNT-1: gpu.launch_func
+// CHECK-NOT:     gpu.launch_func
+// CHECK:       gpu.func @a_sum_starts_with_a_constant(
+// CHECK-NOT:     memref.load
+// CHECK:         scf.for {{.*}} iter_args(%{{.*}} = %cst)
+func.func @a_sum_starts_with_a_constant(%a: memref<8x16xf32>) -> memref<8xf32> {
+  %one = arith.constant 1.0 : f32
+  %sums = memref.alloc() : memref<8xf32>
+  linalg.fill ins(%one : f32) outs(%sums : memref<8xf32>)
+  linalg.generic {indexing_maps = [#x, #y], iterator_types = ["parallel", "reduction"]}
+      ins(%a : memref<8x16xf32>) outs(%sums : memref<8xf32>) {
+  ^bb0(%x: f32, %sum: f32):
+    %next = arith.addf %sum, %x : f32
+    linalg.yield %next : f32
+  }
+  return %sums : memref<8xf32>
+}
+
+// -----
+
+#x = affine_map<(m, n) -> (m, n)>
+#y = affine_map<(m, n) -> (m)>
+#diagonal = affine_map<(m, n) -> (n)>
+
+// Where it is read in between, or by the kernel itself, it is filled.
+// CHECK-LABEL: func.func @a_fill_that_is_read
+// CHECK-COUNT-4: gpu.launch_func
+// CHECK:       gpu.func @a_fill_that_is_read(
+func.func @a_fill_that_is_read(%a: memref<8x8xf32>, %copy: memref<8xf32>) -> (memref<8xf32>, memref<8xf32>) {
+  %one = arith.constant 1.0 : f32
+  %sums = memref.alloc() : memref<8xf32>
+  linalg.fill ins(%one : f32) outs(%sums : memref<8xf32>)
+  memref.copy %sums, %copy : memref<8xf32> to memref<8xf32>
+  linalg.generic {indexing_maps = [#x, #y], iterator_types = ["parallel", "reduction"]}
+      ins(%a : memref<8x8xf32>) outs(%sums : memref<8xf32>) {
+  ^bb0(%x: f32, %sum: f32):
+    %next = arith.addf %sum, %x : f32
+    linalg.yield %next : f32
+  }
+  %others = memref.alloc() : memref<8xf32>
+  linalg.fill ins(%one : f32) outs(%others : memref<8xf32>)
+  linalg.generic {indexing_maps = [#x, #diagonal, #y], iterator_types = ["parallel", "reduction"]}
+      ins(%a, %others : memref<8x8xf32>, memref<8xf32>) outs(%others : memref<8xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %0 = arith.mulf %x, %y : f32
+    %next = arith.addf %sum, %0 : f32
+    linalg.yield %next : f32
+  }
+  return %sums, %others : memref<8xf32>, memref<8xf32>
+}

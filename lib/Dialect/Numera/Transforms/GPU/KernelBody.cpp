@@ -84,10 +84,10 @@ enum class Place {
 class KernelBody {
 public:
   KernelBody(linalg::GenericOp generic, const KernelLoops &loops,
-             ValueRange operands, gpu::GPUFuncOp kernel)
+             ValueRange operands, ArrayRef<Value> starts, gpu::GPUFuncOp kernel)
       : generic(generic), op(cast<linalg::LinalgOp>(generic.getOperation())),
-        loops(loops), builder(kernel.getContext()), loc(generic.getLoc()),
-        iterators(loops.extents.size()) {
+        loops(loops), starts(starts), builder(kernel.getContext()),
+        loc(generic.getLoc()), iterators(loops.extents.size()) {
     builder.setInsertionPointToEnd(&kernel.getBody().front());
     for (auto [operand, argument] :
          llvm::zip_equal(operands, kernel.getArguments()))
@@ -119,6 +119,7 @@ private:
   linalg::GenericOp generic;
   linalg::LinalgOp op;
   const KernelLoops &loops;
+  ArrayRef<Value> starts;
   OpBuilder builder;
   Location loc;
   IRMapping outside;            ///< values around the generic, in the kernel
@@ -277,10 +278,11 @@ void KernelBody::computeElement() {
   for (auto [i, init] : llvm::enumerate(op.getDpsInitsMutable())) {
     bool isRead =
         op.payloadUsesValueFromOperand(&init) || !loops.sequential.empty();
+    auto start = [&] { return starts[i] ? inside(starts[i]) : load(init); };
     if (places[i] == Place::Slot)
-      memref::StoreOp::create(builder, loc, load(init), slots[i]);
+      memref::StoreOp::create(builder, loc, start(), slots[i]);
     if (places[i] == Place::Register)
-      sums.push_back(isRead ? load(init) : Value());
+      sums.push_back(isRead ? start() : Value());
   }
   sums = reduce(0, sums);
   ArrayRef<Value> carried = sums;
@@ -386,8 +388,9 @@ void KernelBody::build() {
 }
 
 void buildKernelBody(linalg::GenericOp generic, const KernelLoops &loops,
-                     ValueRange operands, gpu::GPUFuncOp kernel) {
-  KernelBody(generic, loops, operands, kernel).build();
+                     ValueRange operands, ArrayRef<Value> starts,
+                     gpu::GPUFuncOp kernel) {
+  KernelBody(generic, loops, operands, starts, kernel).build();
 }
 
 } // namespace numera

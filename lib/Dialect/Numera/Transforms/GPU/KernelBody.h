@@ -33,8 +33,12 @@ int64_t elementsOfThread(mlir::linalg::GenericOp generic,
 bool isKernelConstant(mlir::Value value);
 
 /// Fills `kernel`, whose arguments are `operands`, with what `generic` does.
+/// Sums start with `starts`, kernel constants, and where that is null with what
+/// is in memory.
 void buildKernelBody(mlir::linalg::GenericOp generic, const KernelLoops &loops,
-                     mlir::ValueRange operands, mlir::gpu::GPUFuncOp kernel);
+                     mlir::ValueRange operands,
+                     llvm::ArrayRef<mlir::Value> starts,
+                     mlir::gpu::GPUFuncOp kernel);
 
 } // namespace numera
 

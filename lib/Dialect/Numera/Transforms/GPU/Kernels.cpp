@@ -9,8 +9,10 @@
 //
 // A thread computes one element of the result. It runs the loops of the
 // reduction in written order, with the sum in a register, so the bits are those
-// of the CPU.
+// of the CPU. What the memory of sums is filled with in front of them is where
+// they start, and no kernel of its own.
 
+#include "Buffers/BufferUses.h"
 #include "KernelBody.h"
 #include "KernelModule.h"
 #include "Loops/Loops.h"
@@ -18,6 +20,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
@@ -38,7 +41,10 @@ public:
   LogicalResult run(func::FuncOp function);
 
 private:
+  LogicalResult generalize(linalg::LinalgOp op);
   void outline(linalg::GenericOp generic);
+  SmallVector<Value> takeStarts(linalg::GenericOp generic,
+                                const KernelLoops &loops);
   SmallVector<Value> operandsOf(linalg::GenericOp generic,
                                 const KernelLoops &loops);
   Value blocksFor(Location loc, const KernelLoops &loops);
@@ -163,10 +169,55 @@ Value Outliner::blocksFor(Location loc, const KernelLoops &loops) {
   return arith::CeilDivUIOp::create(rewriter, loc, count, size);
 }
 
+/// What a buffer has all elements of, in another shape.
+static Value wholeOf(Value buffer) {
+  while (Operation *op = buffer.getDefiningOp()) {
+    if (!isa<memref::CollapseShapeOp, memref::ExpandShapeOp>(op))
+      break;
+    buffer = op->getOperand(0);
+  }
+  return buffer;
+}
+
+/// What each sum starts with, whose memory is filled with that in front of the
+/// kernel, and which is written once for each of its elements. The fill goes.
+SmallVector<Value> Outliner::takeStarts(linalg::GenericOp generic,
+                                        const KernelLoops &loops) {
+  auto op = cast<linalg::LinalgOp>(generic.getOperation());
+  SmallVector<Value> starts;
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    Value &start = starts.emplace_back();
+    AffineMap map = op.getMatchingIndexingMap(&init);
+    bool isWhole = !loops.sequential.empty() && map.isProjectedPermutation() &&
+                   map.getNumResults() == loops.parallel.size() &&
+                   llvm::all_of(loops.parallel, [&](unsigned loop) {
+                     return map.isFunctionOfDim(loop);
+                   });
+    Value memory = ownMemoryOf(init.get());
+    bool isReadElsewhere =
+        llvm::any_of(generic->getOpOperands(), [&](OpOperand &operand) {
+          return &operand != &init &&
+                 isa<MemRefType>(operand.get().getType()) &&
+                 ownMemoryOf(operand.get()) == memory;
+        });
+    linalg::FillOp fill;
+    if (isWhole && !isReadElsewhere)
+      fill = fillBefore(generic, wholeOf(init.get()));
+    Value value = fill ? fill.getInputs().front() : Value();
+    if (!value || !isKernelConstant(value) ||
+        value.getType() != getElementTypeOrSelf(init.get().getType()))
+      continue;
+    start = value;
+    rewriter.eraseOp(fill);
+  }
+  return starts;
+}
+
 void Outliner::outline(linalg::GenericOp generic) {
   rewriter.setInsertionPoint(generic);
   Location loc = generic.getLoc();
   KernelLoops loops = KernelLoops::of(rewriter, generic);
+  SmallVector<Value> starts = takeStarts(generic, loops);
   SmallVector<Value> operands = operandsOf(generic, loops);
   bool fails = mayFail(generic);
   if (fails)
@@ -175,34 +226,44 @@ void Outliner::outline(linalg::GenericOp generic) {
   gpu::GPUFuncOp kernel = createKernel(module, loc, function.getName(),
                                        ValueRange(operands).getTypes());
   launch(rewriter, loc, kernel, blocksFor(loc, loops), operands);
-  buildKernelBody(generic, loops, operands, kernel);
+  buildKernelBody(generic, loops, operands, starts, kernel);
   if (fails)
     leaveFailures(kernel, kernel.getArguments().back());
   rewriter.eraseOp(generic);
 }
 
+LogicalResult Outliner::generalize(linalg::LinalgOp op) {
+  rewriter.setInsertionPoint(op);
+  auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+  if (!generic) {
+    FailureOr<linalg::GenericOp> made = linalg::generalizeNamedOp(rewriter, op);
+    if (failed(made))
+      return op.emitError("'") << op->getName() << "' cannot become a kernel";
+    generic = *made;
+  }
+  collapse(rewriter, generic);
+  return success();
+}
+
 LogicalResult Outliner::run(func::FuncOp function) {
   replaceStridedCopies(rewriter, function);
-  SmallVector<linalg::LinalgOp> named;
-  function.walk([&](linalg::LinalgOp op) { named.push_back(op); });
-  SmallVector<linalg::GenericOp> generics;
-  for (linalg::LinalgOp op : named) {
-    rewriter.setInsertionPoint(op);
-    auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
-    if (!generic) {
-      FailureOr<linalg::GenericOp> made =
-          linalg::generalizeNamedOp(rewriter, op);
-      if (failed(made))
-        return op.emitError("'") << op->getName() << "' cannot become a kernel";
-      generic = *made;
+  // Fills last: those that sums start with need no kernel.
+  for (bool takesFills : {false, true}) {
+    SmallVector<linalg::LinalgOp> named;
+    function.walk([&](linalg::LinalgOp op) {
+      if (takesFills || !isa<linalg::FillOp>(op))
+        named.push_back(op);
+    });
+    for (linalg::LinalgOp op : named)
+      if (failed(generalize(op)))
+        return failure();
+    SmallVector<linalg::GenericOp> generics;
+    function.walk([&](linalg::GenericOp op) { generics.push_back(op); });
+    for (linalg::GenericOp generic : generics) {
+      if (failed(inlineCalls(generic)))
+        return failure();
+      outline(generic);
     }
-    collapse(rewriter, generic);
-  }
-  function.walk([&](linalg::GenericOp op) { generics.push_back(op); });
-  for (linalg::GenericOp generic : generics) {
-    if (failed(inlineCalls(generic)))
-      return failure();
-    outline(generic);
   }
   return success();
 }
