@@ -327,7 +327,7 @@ LogicalResult TiledKernels::replace(ContractionWork work, StringRef gpu) {
         builder.getIntegerType(contraction.carried.storageBits());
     contraction.carried = {};
   }
-  Choice choice = {TileShape::of(generic, contraction, *tensor, isBrief),
+  Choice choice = {TileShape::of(generic, contraction, *tensor, isBrief, gpu),
                    *tensor,
                    pairs,
                    {}};

@@ -17,13 +17,32 @@ constexpr Candidate large = {{128, 128}, 1}, square = {{64, 64}, 1.25},
                     flat = {{16, 256}, 1.5};
 } // namespace
 
-/// The tile with which all blocks are done first, if a GPU has `processors`
-/// that do one block after the other: large tiles read less, small ones leave
-/// fewer places empty and give all processors something to do. (An H200 has
-/// 132; bits do not depend on it.)
+/// How many processors the GPUs of an architecture have that are in data
+/// centres; of others, those of the last one before.
+static int64_t processorsOf(StringRef gpu) {
+  struct Known {
+    unsigned version;
+    int64_t processors;
+  };
+  // T4, A100, A40, AGX Orin, L40S, H100 and H200, B200, RTX PRO 6000: NVIDIA's
+  // data sheets.
+  constexpr Known table[] = {{75, 40},  {80, 108}, {86, 84},   {87, 16},
+                             {89, 142}, {90, 132}, {100, 148}, {120, 188}};
+  int64_t processors = table[0].processors;
+  for (const Known &known : table)
+    if (known.version <= gpuVersion(gpu))
+      processors = known.processors;
+  return processors;
+}
+
+/// The tile with which all blocks are done first, if the GPU's processors do
+/// one block after the other: large tiles read less, small ones leave fewer
+/// places empty and give all processors something to do. Bits do not depend on
+/// it.
 TileShape TileShape::of(linalg::GenericOp generic,
                         const PackedContraction &contraction,
-                        const TensorFactors &tensor, bool isBrief) {
+                        const TensorFactors &tensor, bool isBrief,
+                        StringRef gpu) {
   if (contraction.quireStep)
     return {16, 16};
   if (!isa<FloatType>(contraction.carrier) && !isBrief)
@@ -34,7 +53,7 @@ TileShape TileShape::of(linalg::GenericOp generic,
   if (!height || !width)
     return square.shape;
   int64_t batch = extentOf(ranges, contraction.batch).value_or(1);
-  constexpr int64_t processors = 132;
+  int64_t processors = processorsOf(gpu);
   auto timeOf = [&](const Candidate &tile) {
     int64_t blocks = llvm::divideCeil(*height, tile.shape.rows) *
                      llvm::divideCeil(*width, tile.shape.columns) * batch;

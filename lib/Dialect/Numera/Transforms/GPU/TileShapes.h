@@ -15,10 +15,12 @@ namespace numera {
 struct TileShape {
   int64_t rows, columns;
 
-  /// `tensor` perhaps null. `isBrief`: a step is an instruction or two.
+  /// `tensor` perhaps null. `isBrief`: a step is an instruction or two. `gpu`
+  /// as in `sm_90a`.
   static TileShape of(mlir::linalg::GenericOp generic,
                       const PackedContraction &contraction,
-                      const TensorFactors &tensor, bool isBrief);
+                      const TensorFactors &tensor, bool isBrief,
+                      llvm::StringRef gpu);
   std::string name() const {
     return std::to_string(rows) + "x" + std::to_string(columns);
   }
