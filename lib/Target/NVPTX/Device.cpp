@@ -206,6 +206,23 @@ static void hideFunctions(Module &module) {
       function.setLinkage(GlobalValue::InternalLinkage);
 }
 
+/// A call of the runtime that stays one takes registers to memory and back:
+/// what few places call is inlined there, even if it is long. LLVM would weigh
+/// each call by itself.
+static void inlineFewCalls(Module &module) {
+  constexpr uint64_t mostInstructions = 20000; // of a function in all places
+  for (Function &function : module) {
+    if (function.isDeclaration() || !function.hasLocalLinkage() ||
+        function.hasFnAttribute(Attribute::NoInline) ||
+        function.hasFnAttribute(Attribute::OptimizeNone) ||
+        function.hasAddressTaken())
+      continue;
+    uint64_t size = function.getInstructionCount() * function.getNumUses();
+    if (size <= mostInstructions)
+      function.addFnAttr(Attribute::AlwaysInline);
+  }
+}
+
 Expected<Compiled> numera::compileDevice(mlir::ModuleOp lowered,
                                          const Registry &registry,
                                          const GPUOptions &options) {
@@ -244,6 +261,7 @@ Expected<Compiled> numera::compileDevice(mlir::ModuleOp lowered,
   defineAnswers(module, *program.machine);
   setTarget(module, *program.machine);
   specializeRuntimeCalls(module, *program.machine);
+  inlineFewCalls(module);
   if (Error error =
           optimize(module, *program.machine, {.level = options.optimization}))
     return std::move(error);
