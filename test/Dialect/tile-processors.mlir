@@ -4,6 +4,7 @@
 // RUN: numera-opt %s --numera-tile-contractions=gpu=sm_75 --canonicalize | FileCheck %s --check-prefix=FEW
 // RUN: numera-opt %s --numera-tile-contractions=gpu=sm_80 --canonicalize | FileCheck %s --check-prefix=MANY
 // RUN: numera-opt %s --numera-tile-contractions=gpu=sm_90a --canonicalize | FileCheck %s --check-prefix=MANY
+// RUN: numera-opt %s --numera-tile-contractions='gpu=sm_90a processors=40' --canonicalize | FileCheck %s --check-prefix=FEW
 // FEW: %[[BLOCKS:.*]] = arith.constant 32 : index
 // FEW: gpu.launch_func {{.*}} blocks in (%[[BLOCKS]],
 // MANY: %[[BLOCKS:.*]] = arith.constant 128 : index

@@ -8,8 +8,9 @@
 // What a real device would not forgive is an error here: memory of the host in
 // a copy that wants the device's, memory or a module of another context, a
 // kernel's arguments outside of it, leaks. NUMERA_EMULATED_DEVICES says how
-// many devices there are; NUMERA_EMULATED_RECORD names a folder for what was
-// launched (Record.h).
+// many devices there are, NUMERA_EMULATED_PROCESSORS how many processors each
+// says it has; NUMERA_EMULATED_RECORD names a folder for what was launched
+// (Record.h).
 
 #include "Grid.h"
 #include "Memory.h"
@@ -135,8 +136,14 @@ EXPORT cuDeviceGet(int *device, int ordinal) {
   *device = ordinal;
   return success;
 }
-EXPORT cuDeviceGetAttribute(int *value, int, int) {
-  *value = 1;
+EXPORT cuDeviceGetAttribute(int *value, int attribute, int) {
+  // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, …_COMPUTE_CAPABILITY_MAJOR
+  // and …_MINOR; else it has what it is asked for.
+  const char *processors = std::getenv("NUMERA_EMULATED_PROCESSORS");
+  *value = attribute == 16   ? (processors ? std::atoi(processors) : 0)
+           : attribute == 75 ? 9
+           : attribute == 76 ? 0
+                             : 1;
   return success;
 }
 

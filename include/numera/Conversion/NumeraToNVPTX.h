@@ -12,12 +12,13 @@
 namespace numera {
 
 /// Adds the passes of `numera-to-nvptx`. `checkShapes` is as for the CPU. `gpu`
-/// selects instructions for tensor cores. Code in `gpu.module @kernels` is the
-/// device's, in the LLVM and NVVM dialects. The other functions have the
-/// interface of programs for the CPU, but every buffer that they are given must
-/// be in device memory.
+/// selects instructions for tensor cores. Tiles fit `processors`, a GPU's
+/// multiprocessors; 0: those that GPUs of that architecture have. Code in
+/// `gpu.module @kernels` is the device's, in the LLVM and NVVM dialects. The
+/// other functions have the interface of programs for the CPU, but every buffer
+/// that they are given must be in device memory.
 void buildNumeraToNVPTX(mlir::OpPassManager &passes, bool checkShapes = true,
-                        llvm::StringRef gpu = "sm_80");
+                        llvm::StringRef gpu = "sm_80", unsigned processors = 0);
 
 /// Registers `numera-to-nvptx` for textual pass pipelines.
 void registerNumeraToNVPTX();

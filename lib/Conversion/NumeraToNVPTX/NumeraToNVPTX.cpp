@@ -35,12 +35,12 @@ static void addLoweringToLLVM(OpPassManager &passes) {
   passes.addPass(createCanonicalizerPass());
 }
 
-void buildNumeraToNVPTX(OpPassManager &passes, bool checkShapes,
-                        StringRef gpu) {
+void buildNumeraToNVPTX(OpPassManager &passes, bool checkShapes, StringRef gpu,
+                        unsigned processors) {
   buildNumeraToBuffers(passes, checkShapes, Target::NVPTX);
   // Before the runtime's functions are declared: those are called directly.
   passes.addNestedPass<func::FuncOp>(LLVM::createLLVMRequestCWrappersPass());
-  passes.addPass(createNumeraTileContractions({gpu.str()}));
+  passes.addPass(createNumeraTileContractions({gpu.str(), processors}));
   passes.addPass(createNumeraKernels());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());

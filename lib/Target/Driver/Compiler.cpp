@@ -22,6 +22,7 @@
 #include "numera/Dialect/Numera/Transforms/StatisticsPasses.h"
 #include "numera/InitAll.h"
 #include "numera/Target/NVPTX/GPU.h"
+#include "numera/Target/NVPTX/LocalGPU.h"
 #include "numera/Target/Support/Cancel.h"
 #include "numera/Target/Support/StepTimes.h"
 
@@ -362,6 +363,7 @@ LogicalResult Compiler::lower(ModuleOp module, const CompileOptions &options,
       return module.emitError("the model has no public function");
   }
   step.next("lower");
+  std::string gpu = options.gpu.empty() ? GPUOptions().gpu : options.gpu;
   // The batch, the one dynamic size of an imported model, is checked at entry.
   bool checkShapes = llvm::any_of(
       signatures, [](const auto &signature) { return !signature.sharesBatch; });
@@ -369,9 +371,8 @@ LogicalResult Compiler::lower(ModuleOp module, const CompileOptions &options,
           module,
           [&](OpPassManager &passes) {
             if (options.target == "nvptx")
-              buildNumeraToNVPTX(passes, checkShapes,
-                                 options.gpu.empty() ? GPUOptions().gpu
-                                                     : options.gpu);
+              buildNumeraToNVPTX(passes, checkShapes, gpu,
+                                 processorsFor(gpu, options.startsDriver));
             else
               buildNumeraToCPU(passes, checkShapes);
           },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "Doctor.h"
+#include "numera/Target/NVPTX/LocalGPU.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -9,8 +10,6 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
 #include "llvm/TargetParser/Host.h"
-
-#include <dlfcn.h>
 
 using namespace llvm;
 using namespace numera;
@@ -56,47 +55,24 @@ static void examineCPU(std::vector<Finding> &findings) {
 // ---- The GPU
 
 static void examineGPU(std::vector<Finding> &findings) {
+  LocalGPU gpu = findLocalGPU(/*startsDriver=*/true);
   Finding driver = {"GPU driver",
-                    false,
+                    gpu.isFound(),
                     "no libcuda.so.1",
                     "--target nvptx, where programs run",
                     "install NVIDIA's driver; compiling needs none",
                     false};
-  void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  auto find = [&](const char *name) { return dlsym(library, name); };
-  using Initialise = int (*)(unsigned);
-  using Get = int (*)(int *, int);
-  using Name = int (*)(char *, int, int);
-  using Attribute = int (*)(int *, int, int);
-  if (!library) {
-    findings.push_back(driver);
-    return;
-  }
-  auto initialise = reinterpret_cast<Initialise>(find("cuInit"));
-  auto get = reinterpret_cast<Get>(find("cuDeviceGet"));
-  auto nameOf = reinterpret_cast<Name>(find("cuDeviceGetName"));
-  auto attributeOf = reinterpret_cast<Attribute>(find("cuDeviceGetAttribute"));
-  // The first is the one that programs run on.
-  int device = 0;
-  int status = initialise && get ? initialise(0) : -1;
-  if (status == 0)
-    status = get(&device, 0);
-  if (status != 0) {
+  if (gpu.status) {
     driver.found =
-        "the driver finds no GPU (error " + std::to_string(status) + ")";
+        "the driver finds no GPU (error " + std::to_string(*gpu.status) + ")";
     driver.advice = "see what nvidia-smi says";
-    findings.push_back(driver);
-    return;
+  } else if (gpu.isFound()) {
+    driver.found = gpu.name.empty() ? "finds a GPU" : gpu.name;
+    if (gpu.version)
+      driver.found += ", --gpu sm_" + std::to_string(gpu.version);
+    if (gpu.processors)
+      driver.found += ", " + std::to_string(gpu.processors) + " processors";
   }
-  driver.isFound = true;
-  char name[128] = "";
-  int major = 0, minor = 0;
-  bool hasName = nameOf && nameOf(name, sizeof name, device) == 0;
-  driver.found = hasName ? name : "finds a GPU";
-  if (attributeOf && attributeOf(&major, 75, device) == 0 &&
-      attributeOf(&minor, 76, device) == 0)
-    driver.found +=
-        ", --gpu sm_" + std::to_string(major) + std::to_string(minor);
   findings.push_back(driver);
 }
 

@@ -38,6 +38,7 @@ std::string numera::refusalOf(const FormatSources &sources, StringRef file) {
 
 void numera::addModelFlags(CommandLine &line, ModelFlags &flags) {
   CompileOptions &compile = flags.compile;
+  compile.startsDriver = true;
   addFormatsFlags(line, flags.formats);
   line.add({"format", "FORMAT",
             "compute in this format: a name or a spelling such as float<5,7>",

@@ -37,7 +37,10 @@ struct CompileOptions {
   std::optional<uint64_t> randomBits; ///< of a stochastic rounding
   std::string target = "cpu";
   std::string cpu = "native";
-  std::string gpu;      ///< empty: that of GPUOptions
+  std::string gpu; ///< empty: that of GPUOptions
+  /// For a GPU: the driver may be initialised, to ask it for its processors
+  /// (LocalGPU.h). Where a library compiles, that is its caller's to do.
+  bool startsDriver = false;
   std::string outputAs; ///< f32, f64 or storage; empty: as the model says
   /// Results whose quires are returned behind all results (ReturnQuires.cpp).
   llvm::SmallVector<unsigned> quires;

@@ -116,7 +116,10 @@ def NumeraTileContractions : Pass<"numera-tile-contractions",
     ```
   }];
   let options = [Option<"gpu", "gpu", "std::string", /*default=*/"\"sm_80\"",
-                        "the GPU to compile for">];
+                        "the GPU to compile for">,
+                 Option<"processors", "processors", "unsigned", /*default=*/"0",
+                        "the multiprocessors that tiles are chosen for; 0: "
+                        "those that GPUs of the architecture have">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",

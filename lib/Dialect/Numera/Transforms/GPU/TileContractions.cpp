@@ -43,7 +43,8 @@ public:
       : HookBuilder(device, registry, Target::NVPTX), host(host),
         registry(registry) {}
 
-  LogicalResult replace(ContractionWork work, StringRef gpu);
+  LogicalResult replace(ContractionWork work, StringRef gpu,
+                        unsigned processors);
 
 private:
   /// How a contraction is computed.
@@ -312,7 +313,8 @@ static std::optional<int64_t> bytesOf(linalg::GenericOp generic) {
   return sum;
 }
 
-LogicalResult TiledKernels::replace(ContractionWork work, StringRef gpu) {
+LogicalResult TiledKernels::replace(ContractionWork work, StringRef gpu,
+                                    unsigned processors) {
   linalg::GenericOp generic = work.generic;
   PackedContraction &contraction = work.contraction;
   FailureOr<TensorFactors> tensor =
@@ -327,10 +329,11 @@ LogicalResult TiledKernels::replace(ContractionWork work, StringRef gpu) {
         builder.getIntegerType(contraction.carried.storageBits());
     contraction.carried = {};
   }
-  Choice choice = {TileShape::of(generic, contraction, *tensor, isBrief, gpu),
-                   *tensor,
-                   pairs,
-                   {}};
+  Choice choice = {
+      TileShape::of(generic, contraction, *tensor, isBrief, gpu, processors),
+      *tensor,
+      pairs,
+      {}};
   if (!contraction.quireStep)
     choice.layouts = layoutsOf(work, choice.shape, choice.tensor);
   OpBuilder::InsertionGuard guard(builder);
@@ -373,7 +376,7 @@ struct TileContractionsPass
     OwningOpRef<ModuleOp> device = ModuleOp::create(getOperation().getLoc());
     TiledKernels kernels(getOperation(), *device, dialect->getRegistry());
     for (const ContractionWork &work : found)
-      if (failed(kernels.replace(work, gpu)))
+      if (failed(kernels.replace(work, gpu, processors)))
         return signalPassFailure();
     auto &made = device->getBody()->getOperations();
     Block *body = kernelModule(getOperation()).getBody();

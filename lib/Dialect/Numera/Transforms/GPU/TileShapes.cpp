@@ -42,7 +42,7 @@ static int64_t processorsOf(StringRef gpu) {
 TileShape TileShape::of(linalg::GenericOp generic,
                         const PackedContraction &contraction,
                         const TensorFactors &tensor, bool isBrief,
-                        StringRef gpu) {
+                        StringRef gpu, unsigned processors) {
   if (contraction.quireStep)
     return {16, 16};
   if (!isa<FloatType>(contraction.carrier) && !isBrief)
@@ -53,11 +53,11 @@ TileShape TileShape::of(linalg::GenericOp generic,
   if (!height || !width)
     return square.shape;
   int64_t batch = extentOf(ranges, contraction.batch).value_or(1);
-  int64_t processors = processorsOf(gpu);
+  int64_t count = processors ? processors : processorsOf(gpu);
   auto timeOf = [&](const Candidate &tile) {
     int64_t blocks = llvm::divideCeil(*height, tile.shape.rows) *
                      llvm::divideCeil(*width, tile.shape.columns) * batch;
-    return double(llvm::divideCeil(blocks, processors)) *
+    return double(llvm::divideCeil(blocks, count)) *
            double(tile.shape.rows * tile.shape.columns) * tile.cost;
   };
   SmallVector<Candidate> candidates = {square};

@@ -16,11 +16,11 @@ struct TileShape {
   int64_t rows, columns;
 
   /// `tensor` perhaps null. `isBrief`: a step is an instruction or two. `gpu`
-  /// as in `sm_90a`.
+  /// as in `sm_90a`; it has so many processors, if that is known.
   static TileShape of(mlir::linalg::GenericOp generic,
                       const PackedContraction &contraction,
                       const TensorFactors &tensor, bool isBrief,
-                      llvm::StringRef gpu);
+                      llvm::StringRef gpu, unsigned processors);
   std::string name() const {
     return std::to_string(rows) + "x" + std::to_string(columns);
   }
