@@ -9,7 +9,9 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
+#include "numera/Dialect/Numera/IR/SharedElements.h"
 #include "llvm/ADT/STLExtras.h"
+#include <cstring>
 #include <limits>
 
 using namespace mlir;
@@ -71,6 +73,21 @@ static DenseElementsAttr integers(RankedTensorType type, const HostData &host) {
       }));
 }
 
+/// Weights, which are encoded and then are no longer needed, `areEncoded`.
+static ElementsAttr floats(RankedTensorType type,
+                           std::shared_ptr<const HostData> host,
+                           bool areEncoded) {
+  ArrayRef<float> numbers = host->floats;
+  size_t bytes = numbers.size() * sizeof(float);
+  auto *begin = reinterpret_cast<const char *>(numbers.data());
+  bool isSplat = !numbers.empty() && std::memcmp(begin, begin + sizeof(float),
+                                                 bytes - sizeof(float)) == 0;
+  if (!areEncoded || isSplat || bytes < SharedElements::leastBytes)
+    return DenseElementsAttr::get(type, numbers);
+  return SharedElements::of(type.getContext())
+      .create(type, SharedBytes(std::move(host), begin));
+}
+
 Value Emitter::constant(const Tensor &tensor) {
   Location loc = tensor.name.empty()
                      ? b.getLoc()
@@ -90,15 +107,14 @@ Value Emitter::constant(const Tensor &tensor) {
   bool narrow = isNarrow(tensor.dataType);
   RankedTensorType constantType =
       type(tensor.shape, narrow ? int64_t(type::Float) : tensor.dataType);
-  DenseElementsAttr elements;
+  ElementsAttr elements;
   if (tensor.isIntegral())
     elements = integers(constantType, *tensor.host);
   else if (tensor.isDouble())
     elements = DenseElementsAttr::get(constantType,
                                       ArrayRef<double>(tensor.host->doubles));
   else
-    elements = DenseElementsAttr::get(constantType,
-                                      ArrayRef<float>(tensor.host->floats));
+    elements = floats(constantType, tensor.host, /*areEncoded=*/!narrow);
   Value value = arith::ConstantOp::create(b, loc, elements);
   return narrow ? CastOp::create(b, type(tensor.shape, tensor.dataType), value)
                       .getResult()

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
 // Passes expect dense elements: they round them, and share those that are the
-// same.
+// same. Large ones of f32 are released when they have been encoded.
 
 #include "numera/Import/Weights/Weights.h"
 #include "Safetensors.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "numera/Dialect/Numera/IR/SharedElements.h"
 #include "numera/Registry/Formats/Words.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include <cstring>
 
 using namespace mlir;
 
@@ -29,18 +32,20 @@ public:
     isBeside = true;
   }
 
-  /// The dense elements; null after an error at `op`.
-  DenseElementsAttr load(Operation *op, DenseResourceElementsAttr resource);
+  /// Dense or shared elements; null after an error at `op`.
+  ElementsAttr load(Operation *op, DenseResourceElementsAttr resource);
 
 private:
-  DenseElementsAttr fromBytes(Operation *op, StringRef name, ShapedType type,
-                              ArrayRef<char> bytes);
-  DenseElementsAttr fromFile(Operation *op, StringRef name, ShapedType type);
+  ElementsAttr read(Operation *op, DenseResourceElementsAttr resource);
+  ElementsAttr fromBytes(Operation *op, StringRef name, ShapedType type,
+                         ArrayRef<char> bytes);
+  ElementsAttr fromFile(Operation *op, StringRef name, ShapedType type);
   const Safetensors *open(Operation *op, StringRef name);
 
   std::string path; ///< empty: none
   bool isBeside = false;
   std::optional<Safetensors> file;
+  llvm::DenseMap<std::pair<Attribute, unsigned>, ElementsAttr> loaded;
 };
 
 } // namespace
@@ -65,9 +70,8 @@ static DenseElementsAttr widened(const StoredTensor &tensor, FloatType from,
   return DenseElementsAttr::get(type, values);
 }
 
-DenseElementsAttr WeightLoader::fromBytes(Operation *op, StringRef name,
-                                          ShapedType type,
-                                          ArrayRef<char> bytes) {
+ElementsAttr WeightLoader::fromBytes(Operation *op, StringRef name,
+                                     ShapedType type, ArrayRef<char> bytes) {
   Type element = type.getElementType();
   if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() > 64) {
     op->emitError("'") << name << "' is of " << element
@@ -88,7 +92,15 @@ DenseElementsAttr WeightLoader::fromBytes(Operation *op, StringRef name,
       bits.push_back(byte != 0);
     return DenseElementsAttr::get(type, bits);
   }
-  return DenseElementsAttr::getFromRawBuffer(type, bytes);
+  bool isSplat = count > 0 && std::memcmp(bytes.data(), bytes.data() + size,
+                                          bytes.size() - size_t(size)) == 0;
+  // Retyping reads those of arith.constant in either form.
+  if (!isa<arith::ConstantOp>(op) || !element.isF32() || isSplat ||
+      bytes.size() < SharedElements::leastBytes)
+    return DenseElementsAttr::getFromRawBuffer(type, bytes);
+  std::shared_ptr<char> copy = SharedElements::allocate(bytes.size());
+  llvm::copy(bytes, copy.get());
+  return SharedElements::of(type.getContext()).create(type, std::move(copy));
 }
 
 const Safetensors *WeightLoader::open(Operation *op, StringRef name) {
@@ -111,12 +123,12 @@ const Safetensors *WeightLoader::open(Operation *op, StringRef name) {
   return &*file;
 }
 
-DenseElementsAttr WeightLoader::fromFile(Operation *op, StringRef name,
-                                         ShapedType type) {
+ElementsAttr WeightLoader::fromFile(Operation *op, StringRef name,
+                                    ShapedType type) {
   const Safetensors *weights = open(op, name);
   if (!weights)
     return {};
-  auto fail = [&](const Twine &message) -> DenseElementsAttr {
+  auto fail = [&](const Twine &message) -> ElementsAttr {
     op->emitError(path) << ": " << message;
     return {};
   };
@@ -149,8 +161,18 @@ DenseElementsAttr WeightLoader::fromFile(Operation *op, StringRef name,
               wanted);
 }
 
-DenseElementsAttr WeightLoader::load(Operation *op,
-                                     DenseResourceElementsAttr resource) {
+ElementsAttr WeightLoader::load(Operation *op,
+                                DenseResourceElementsAttr resource) {
+  // What several constants name is read once.
+  ElementsAttr &known =
+      loaded[{resource, unsigned(isa<arith::ConstantOp>(op))}];
+  if (!known)
+    known = read(op, resource);
+  return known;
+}
+
+ElementsAttr WeightLoader::read(Operation *op,
+                                DenseResourceElementsAttr resource) {
   auto type = cast<ShapedType>(resource.getType());
   StringRef name = resource.getRawHandle().getKey();
   if (AsmResourceBlob *blob = resource.getRawHandle().getBlob())
@@ -160,17 +182,21 @@ DenseElementsAttr WeightLoader::load(Operation *op,
 
 LogicalResult loadWeights(ModuleOp module, StringRef model, StringRef weights) {
   WeightLoader loader(model, weights);
+  SmallVector<DenseResourceElementsHandle> read;
   WalkResult result = module.walk([&](Operation *op) {
     for (NamedAttribute attribute : op->getAttrs())
       if (auto resource =
               dyn_cast<DenseResourceElementsAttr>(attribute.getValue())) {
-        DenseElementsAttr elements = loader.load(op, resource);
+        ElementsAttr elements = loader.load(op, resource);
         if (!elements)
           return WalkResult::interrupt();
         op->setAttr(attribute.getName(), elements);
+        read.push_back(resource.getRawHandle());
       }
     return WalkResult::advance();
   });
+  for (DenseResourceElementsHandle &handle : read)
+    handle.getResource()->setBlob(AsmResourceBlob());
   return failure(result.wasInterrupted());
 }
 

@@ -31,6 +31,9 @@ struct ObjectCode {
   struct Constant {
     std::string symbol;
     llvm::ArrayRef<char> bytes;
+    /// Keeps the bytes, which then are 64 bytes aligned; null: only the model
+    /// does.
+    std::shared_ptr<const char> owner = nullptr;
   };
 
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;

@@ -14,6 +14,7 @@
 #include "numera/Conversion/NumeraToNVPTX.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/IR/Operator.h"
+#include "numera/Dialect/Numera/IR/SharedElements.h"
 #include "numera/Dialect/Numera/Transforms/IndependentRows.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 #include "numera/Dialect/Numera/Transforms/Proofs/LibraryUses.h"
@@ -386,8 +387,10 @@ LogicalResult Compiler::lower(ModuleOp module, const CompileOptions &options,
 LogicalResult Compiler::lowerTo(ModuleOp module, StringRef stage,
                                 const CompileOptions &options,
                                 llvm::raw_ostream &errors) {
-  if (stage == "import")
+  if (stage == "import") {
+    makeElementsDense(module);
     return success();
+  }
   Resolved resolved;
   std::vector<FunctionSignature> signatures;
   if (stage == "lowered")

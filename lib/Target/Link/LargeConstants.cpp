@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "LargeConstants.h"
+#include "numera/Dialect/Numera/IR/SharedElements.h"
 
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/Constants.h"
@@ -12,15 +13,14 @@ using namespace numera;
 static constexpr size_t leastBytes = 1 << 14;
 
 static bool isLarge(mlir::LLVM::GlobalOp global) {
-  auto elements =
-      dyn_cast_or_null<mlir::DenseElementsAttr>(global.getValueOrNull());
+  auto elements = dyn_cast_or_null<mlir::ElementsAttr>(global.getValueOrNull());
+  ArrayRef<char> bytes = rawElements(elements);
   if (!elements || !global.getConstant() || elements.isSplat() ||
       !elements.getElementType().isIntOrFloat())
     return false;
   // MLIR has an i24 in three bytes, LLVM in four.
   unsigned width = elements.getElementType().getIntOrFloatBitWidth();
-  return width >= 8 && isPowerOf2_32(width) &&
-         elements.getRawData().size() >= leastBytes;
+  return width >= 8 && isPowerOf2_32(width) && bytes.size() >= leastBytes;
 }
 
 /// What the hooks of contractions read.
@@ -77,8 +77,11 @@ bool LargeConstants::areFar(ArrayRef<Constant> constants) {
 
 void LargeConstants::take(mlir::LLVM::GlobalOp global, std::string symbol) {
   taken.emplace_back(global, global->getAttrDictionary());
-  auto elements = cast<mlir::DenseElementsAttr>(global.getValueOrNull());
-  all.push_back({std::move(symbol), elements.getRawData()});
+  mlir::Attribute elements = global.getValueOrNull();
+  SharedBytes owner = SharedElements::find(elements);
+  if (!isAddrAligned(Align(alignment), owner.get()))
+    owner = nullptr; // they are copied
+  all.push_back({std::move(symbol), rawElements(elements), std::move(owner)});
 }
 
 void LargeConstants::declare(mlir::LLVM::GlobalOp global, bool isNear) {

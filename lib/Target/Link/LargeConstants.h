@@ -25,7 +25,7 @@ public:
   ~LargeConstants();
   LargeConstants(const LargeConstants &) = delete;
 
-  /// Their bytes live as long as the module's context.
+  /// Bytes without an owner live as long as the module's context.
   using Constant = ObjectCode::Constant;
   llvm::ArrayRef<Constant> constants() const { return all; }
   /// True where they are so large that a program with them may be longer than

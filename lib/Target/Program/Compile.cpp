@@ -29,6 +29,22 @@
 using namespace llvm;
 using namespace numera;
 
+namespace {
+/// A constant's bytes, which others may have as well.
+class SharedBuffer : public MemoryBuffer {
+public:
+  explicit SharedBuffer(const ObjectCode::Constant &constant)
+      : owner(constant.owner) {
+    init(constant.bytes.begin(), constant.bytes.end(),
+         /*RequiresNullTerminator=*/false);
+  }
+  BufferKind getBufferKind() const override { return MemoryBuffer_Malloc; }
+
+private:
+  std::shared_ptr<const char> owner;
+};
+} // namespace
+
 static NamedLibraries librariesOf(mlir::ModuleOp lowered) {
   NamedLibraries named;
   for (auto function : lowered.getOps<mlir::LLVM::LLVMFuncOp>())
@@ -117,7 +133,7 @@ public:
     if (mayFork)
       startParts(cache, jobs);
     if (caller == Caller::Process)
-      if (Error error = copyConstants(code))
+      if (Error error = keepConstants(code))
         return std::move(error);
     if (Error error = takeParts(cache, jobs, code))
       return std::move(error);
@@ -248,12 +264,18 @@ private:
     cache.keep(key, object.getBuffer());
   }
 
-  /// Into memory, for a program that stays in this process.
-  Error copyConstants(ObjectCode &code) {
+  /// For a program that stays in this process: into its memory, if they are not
+  /// its own as they are.
+  Error keepConstants(ObjectCode &code) {
     if (large->constants().empty())
       return Error::success();
     StepScope step(options.times, "constants");
     for (const LargeConstants::Constant &constant : large->constants()) {
+      if (constant.owner) {
+        code.constants.emplace_back(constant.symbol,
+                                    std::make_unique<SharedBuffer>(constant));
+        continue;
+      }
       auto buffer = WritableMemoryBuffer::getNewUninitMemBuffer(
           constant.bytes.size(), constant.symbol,
           Align(LargeConstants::alignment));

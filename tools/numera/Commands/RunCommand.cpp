@@ -11,6 +11,7 @@
 #include "Run/RunReport.h"
 #include "Support/Reproducer.h"
 
+#include "numera/Dialect/Numera/IR/SharedElements.h"
 #include "numera/Runtime/Convert.h"
 #include "numera/Target/Support/StepTimes.h"
 #include "llvm/ADT/STLExtras.h"
@@ -145,11 +146,11 @@ bool Run::prepareModel() {
     return false;
   step.stop();
   if (!flags.compare.empty())
-    reference.module = model.module->clone();
+    reference.module = cloneModule(*model.module);
   if (flags.counts)
-    again.module = model.module->clone();
+    again.module = cloneModule(*model.module);
   if (observes() && !isOneProgram())
-    observed.module = model.module->clone();
+    observed.module = cloneModule(*model.module);
   if (!lower(model, options) ||
       (reference.module && !lower(reference, referenceOptions(flags))) ||
       (observed.module && !lower(observed, observedOptions())))

@@ -3,6 +3,7 @@
 // Registration, aliases (`!posit16`), and the bridge between types and formats.
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "numera/Dialect/Numera/IR/SharedElements.h"
 #include "numera/Dialect/Numera/IR/StatusFlags.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -77,7 +78,7 @@ void NumeraDialect::initialize() {
 #define GET_OP_LIST
 #include "numera/Dialect/Numera/IR/NumeraStatusFlags.cpp.inc"
       >();
-  addInterfaces<Aliases>();
+  addInterfaces<Aliases, SharedElements>();
 }
 
 Operation *NumeraDialect::materializeConstant(OpBuilder &builder,

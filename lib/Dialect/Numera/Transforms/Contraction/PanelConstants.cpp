@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "PanelConstants.h"
+#include "numera/Dialect/Numera/IR/SharedElements.h"
 
 using namespace mlir;
 
@@ -69,26 +70,34 @@ memref::GlobalOp PanelConstants::moved(memref::GlobalOp global,
     shape.push_back(move.extent);
     count *= move.extent;
   }
-  std::vector<char> packed(size_t(count * size));
+  size_t packedBytes = size_t(count * size);
+  std::shared_ptr<char> packed = SharedElements::allocate(packedBytes);
+  if (missing > 0)
+    std::memset(packed.get(), 0, packedBytes);
   SmallVector<Move> parts(moves);
   if (missing > 0) {
     const Move last = parts[panel];
     parts[panel].extent = 1;
     parts.back().extent -= missing;
     copy(bytes.data() + (last.extent - 1) * last.from * size,
-         packed.data() + (last.extent - 1) * last.to * size, parts, size);
+         packed.get() + (last.extent - 1) * last.to * size, parts, size);
     parts[panel].extent = last.extent - 1;
     parts.back().extent += missing;
   }
-  copy(bytes.data(), packed.data(), parts, size);
+  copy(bytes.data(), packed.get(), parts, size);
   Type element = elements.getElementType();
   auto type = RankedTensorType::get(shape, element);
+  ElementsAttr panels;
+  if (packedBytes < SharedElements::leastBytes)
+    panels = DenseElementsAttr::getFromRawBuffer(
+        type, ArrayRef(packed.get(), packedBytes));
+  else
+    panels = SharedElements::of(module.getContext()).create(type, packed);
   OpBuilder builder(global);
   auto made = memref::GlobalOp::create(
       builder, global.getLoc(), (global.getSymName() + "_panels").str(),
-      builder.getStringAttr("private"), MemRefType::get(shape, element),
-      DenseElementsAttr::getFromRawBuffer(type, packed), /*constant=*/true,
-      builder.getI64IntegerAttr(64));
+      builder.getStringAttr("private"), MemRefType::get(shape, element), panels,
+      /*constant=*/true, builder.getI64IntegerAttr(64));
   symbols.insert(made);
   laidOut.push_back({global, SmallVector<Move>(moves), made});
   return made;

@@ -9,6 +9,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "numera/Dialect/Numera/IR/DenseCodes.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
+#include "numera/Dialect/Numera/IR/SharedElements.h"
 
 using namespace mlir;
 
@@ -44,28 +45,33 @@ static void encodeFloats(const Format &format, ArrayRef<char> elements,
   }
 }
 
-/// Numbers in a dense attribute, in the format `from`, one code an element.
-static DenseElementsAttr encodeElements(const Format &format,
-                                        DenseElementsAttr values,
-                                        const Format &from) {
+/// The numbers of a constant, in the format `from`, one code an element.
+static DenseElementsAttr
+encodeElements(const Format &format, ElementsAttr values, const Format &from) {
   auto code = [&](uint64_t bits) {
     return encodeNumber(format, from.getFamily().decode(from, bits));
   };
   Type storage = IntegerType::get(values.getContext(), format.storageBits());
-  int64_t count = values.isSplat() ? 1 : values.getNumElements();
-  DenseCodesBuilder codes(storage, count);
+  ShapedType type = values.getShapedType().clone(storage);
   if (values.getElementType().isF32()) {
-    encodeFloats(format, values.getRawData(), codes);
-  } else if (hasByteElements(values.getElementType())) {
-    DenseCodes numbers(values);
+    ArrayRef<char> numbers = rawElements(values);
+    DenseCodesBuilder codes(storage, int64_t(numbers.size() / sizeof(float)));
+    encodeFloats(format, numbers, codes);
+    return codes.build(type);
+  }
+  DenseElementsAttr dense = denseElements(values);
+  int64_t count = dense.isSplat() ? 1 : dense.getNumElements();
+  DenseCodesBuilder codes(storage, count);
+  if (hasByteElements(dense.getElementType())) {
+    DenseCodes numbers(dense);
     for (int64_t i = 0; i < count; ++i)
       codes.set(i, code(numbers[i]));
   } else {
-    auto elements = values.getValues<APFloat>();
+    auto elements = dense.getValues<APFloat>();
     for (int64_t i = 0; i < count; ++i)
       codes.set(i, code(elements[i].bitcastToAPInt().getZExtValue()));
   }
-  return codes.build(values.getType().clone(storage));
+  return codes.build(type);
 }
 
 /// The format that a constant of floats is in.
@@ -180,9 +186,12 @@ Value createConstant(OpBuilder &builder, Location loc, const Format &format,
   Type element = typeOfFormat(builder.getContext(), format);
   auto shaped = dyn_cast<ShapedType>(value.getType());
   Type type = shaped ? Type(shaped.clone(element)) : element;
+  bool isOpaque = !format.getFamily().hasArithmetic();
+  if (shaped && (isOpaque || isa<FloatType>(element)))
+    value = denseElements(value);
   if (type == value.getType())
     return arith::ConstantOp::create(builder, loc, value);
-  if (!format.getFamily().hasArithmetic())
+  if (isOpaque)
     return createOpaqueConstant(builder, loc, type, format, value);
   Format from = sourceOf(builder, value);
   if (isa<FloatType>(element))
@@ -191,7 +200,7 @@ Value createConstant(OpBuilder &builder, Location loc, const Format &format,
   if (shaped)
     return ConstantOp::create(
         builder, loc, type,
-        encodeElements(format, cast<DenseElementsAttr>(value), from));
+        encodeElements(format, cast<ElementsAttr>(value), from));
   auto one = RankedTensorType::get({1}, value.getType());
   auto codes = encodeElements(format, DenseElementsAttr::get(one, value), from);
   return ConstantOp::create(builder, loc, type,

@@ -8,6 +8,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
+#include "numera/Dialect/Numera/IR/SharedElements.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -32,6 +34,12 @@ public:
                     const BitcastFormats &bitcasts)
       : policies(policies), bitcasts(bitcasts), rewriter(module.getContext()) {}
 
+  /// Nothing reads what has been encoded.
+  ~OperationReplacer() {
+    for (Attribute constant : shared)
+      SharedElements::release(constant);
+  }
+
   LogicalResult replace(Operation *op);
 
 private:
@@ -40,6 +48,7 @@ private:
   const Policies &policies;
   const BitcastFormats &bitcasts;
   IRRewriter rewriter;
+  llvm::SmallSetVector<Attribute, 8> shared; ///< of constants that are replaced
 };
 
 } // namespace
@@ -49,16 +58,24 @@ LogicalResult OperationReplacer::replaceConstant(arith::ConstantOp constant) {
   const ResolvedPolicy &policy = policies.of(constant.getOperation());
   Type inside = policies.floats().inside(type, policy.format);
   Format format = formatOfType(numera::elementType(inside));
+  bool isKept = policy.weights && policies.floats().isReplaced(type);
+  bool isShared = SharedElements::find(constant.getValue()) != nullptr;
+  if (isShared) {
+    shared.insert(constant.getValue());
+    if (inside == type || !format || isKept)
+      constant.setValueAttr(denseElements(constant.getValue()));
+  }
   if (inside == type || !format)
     return success();
-  if (isa<ShapedType>(type) && !isa<DenseElementsAttr>(constant.getValue()))
+  if (isa<ShapedType>(type) && !isShared &&
+      !isa<DenseElementsAttr>(constant.getValue()))
     return constant.emitError("'arith.constant' of type ")
            << type
            << " has no dense elements, which retyping encodes; expected "
               "dense<...>";
   Value encoded =
       createConstant(rewriter, constant.getLoc(), format, constant.getValue());
-  if (policy.weights && policies.floats().isReplaced(type))
+  if (isKept)
     keepOrigin(encoded, constant.getValue());
   rewriter.replaceOp(constant, encoded);
   return success();

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+
+#include "numera/Dialect/Numera/IR/SharedElements.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "numera/Dialect/Numera/IR/Numera.h"
+
+#include <cstring>
+#include <new>
+
+using namespace mlir;
+
+namespace numera {
+
+SharedElements &SharedElements::of(MLIRContext *context) {
+  return *context->getOrLoadDialect<NumeraDialect>()
+              ->getRegisteredInterface<SharedElements>();
+}
+
+std::shared_ptr<char> SharedElements::allocate(size_t bytes) {
+  auto release = [](char *memory) {
+    ::operator delete(memory, std::align_val_t(alignment));
+  };
+  return {
+      static_cast<char *>(::operator new(bytes, std::align_val_t(alignment))),
+      release};
+}
+
+DenseResourceElementsAttr SharedElements::create(ShapedType type,
+                                                 SharedBytes bytes) {
+  unsigned width = type.getElementType().getIntOrFloatBitWidth() / 8;
+  assert(type.getElementType().getIntOrFloatBitWidth() % 8 == 0);
+  ArrayRef<char> data(bytes.get(), size_t(type.getNumElements()) * width);
+  auto &resources =
+      DenseResourceElementsHandle::getManagerInterface(getContext());
+  DenseResourceElementsHandle handle = resources.insert(
+      "numera", AsmResourceBlob(data, alignof(std::max_align_t), {},
+                                /*dataIsMutable=*/false));
+  known[handle.getKey()] = std::move(bytes);
+  return DenseResourceElementsAttr::get(type, handle);
+}
+
+SharedBytes SharedElements::find(Attribute constant) {
+  auto resource = dyn_cast_or_null<DenseResourceElementsAttr>(constant);
+  return resource ? of(resource.getContext())
+                        .known.lookup(resource.getRawHandle().getKey())
+                  : SharedBytes();
+}
+
+void SharedElements::release(Attribute constant) {
+  auto resource = dyn_cast_or_null<DenseResourceElementsAttr>(constant);
+  if (!resource ||
+      !of(resource.getContext()).known.erase(resource.getRawHandle().getKey()))
+    return;
+  DenseResourceElementsHandle handle = resource.getRawHandle();
+  handle.getResource()->setBlob(AsmResourceBlob());
+}
+
+ArrayRef<char> rawElements(Attribute constant) {
+  if (auto dense = dyn_cast_or_null<DenseElementsAttr>(constant))
+    return dense.getRawData();
+  auto resource = dyn_cast_or_null<DenseResourceElementsAttr>(constant);
+  const AsmResourceBlob *blob =
+      resource ? resource.getRawHandle().getBlob() : nullptr;
+  return blob ? blob->getData() : ArrayRef<char>();
+}
+
+DenseElementsAttr denseElements(Attribute constant) {
+  if (auto dense = dyn_cast_or_null<DenseElementsAttr>(constant))
+    return dense;
+  ArrayRef<char> bytes = rawElements(constant);
+  if (bytes.empty())
+    return {};
+  return DenseElementsAttr::getFromRawBuffer(
+      cast<ElementsAttr>(constant).getShapedType(), bytes);
+}
+
+void makeElementsDense(ModuleOp module) {
+  llvm::SetVector<Attribute> replaced;
+  module.walk([&](Operation *op) {
+    for (NamedAttribute attribute : op->getAttrs())
+      if (SharedElements::find(attribute.getValue())) {
+        replaced.insert(attribute.getValue());
+        op->setAttr(attribute.getName(), denseElements(attribute.getValue()));
+      }
+  });
+  for (Attribute constant : replaced)
+    SharedElements::release(constant);
+}
+
+OwningOpRef<ModuleOp> cloneModule(ModuleOp module) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  SharedElements &elements = SharedElements::of(module.getContext());
+  llvm::DenseMap<Attribute, Attribute> made;
+  copy->walk([&](Operation *op) {
+    for (NamedAttribute attribute : op->getAttrs())
+      if (SharedBytes bytes = SharedElements::find(attribute.getValue())) {
+        Attribute &own = made[attribute.getValue()];
+        if (!own)
+          own = elements.create(
+              cast<ElementsAttr>(attribute.getValue()).getShapedType(),
+              std::move(bytes));
+        op->setAttr(attribute.getName(), own);
+      }
+  });
+  return copy;
+}
+
+} // namespace numera

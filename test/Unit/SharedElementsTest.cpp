@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+
+#include "numera/Dialect/Numera/IR/SharedElements.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "numera/Dialect/Numera/IR/Numera.h"
+
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace numera;
+
+namespace {
+
+/// A module with two constants that are one attribute.
+class SharedElementsTest : public testing::Test {
+protected:
+  SharedElementsTest() {
+    context.loadDialect<arith::ArithDialect, NumeraDialect>();
+    module = ModuleOp::create(UnknownLoc::get(&context));
+    std::shared_ptr<char> memory = SharedElements::allocate(4 * sizeof(float));
+    std::memcpy(memory.get(), numbers, sizeof numbers);
+    bytes = memory;
+    OpBuilder builder = OpBuilder::atBlockBegin(module->getBody());
+    auto type = RankedTensorType::get({2, 2}, builder.getF32Type());
+    constant = SharedElements::of(&context).create(type, std::move(memory));
+    for (int i = 0; i < 2; ++i)
+      arith::ConstantOp::create(builder, builder.getUnknownLoc(),
+                                cast<TypedAttr>(Attribute(constant)));
+  }
+  static SmallVector<Attribute> valuesOf(ModuleOp module) {
+    SmallVector<Attribute> values;
+    for (auto op : module.getOps<arith::ConstantOp>())
+      values.push_back(op.getValue());
+    return values;
+  }
+
+  const float numbers[4] = {1, -0.0f, 3, 4};
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+  SharedBytes bytes;
+  DenseResourceElementsAttr constant;
+};
+
+TEST_F(SharedElementsTest, ReleasesItsBytes) {
+  EXPECT_EQ(SharedElements::find(constant), bytes);
+  EXPECT_EQ(rawElements(constant).size(), sizeof numbers);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(rawElements(constant).data()) %
+                SharedElements::alignment,
+            0u);
+  SharedElements::release(constant);
+  EXPECT_EQ(bytes.use_count(), 1);
+  EXPECT_TRUE(rawElements(constant).empty());
+  EXPECT_FALSE(SharedElements::find(constant));
+  EXPECT_FALSE(denseElements(constant));
+  SharedElements::release(constant); // once more is nothing
+}
+
+TEST_F(SharedElementsTest, IsReleasedApartInACopy) {
+  OwningOpRef<ModuleOp> copy = cloneModule(*module);
+  SmallVector<Attribute> values = valuesOf(*copy);
+  EXPECT_EQ(values[0], values[1]);
+  EXPECT_NE(values[0], Attribute(constant));
+  SharedElements::release(constant);
+  EXPECT_EQ(SharedElements::find(values[0]), bytes);
+  EXPECT_EQ(rawElements(values[0]).data(), bytes.get());
+}
+
+TEST_F(SharedElementsTest, BecomesDense) {
+  makeElementsDense(*module);
+  EXPECT_EQ(bytes.use_count(), 1);
+  for (Attribute value : valuesOf(*module)) {
+    auto dense = dyn_cast<DenseElementsAttr>(value);
+    ASSERT_TRUE(dense);
+    EXPECT_EQ(std::memcmp(dense.getRawData().data(), numbers, sizeof numbers),
+              0);
+  }
+}
+
+TEST_F(SharedElementsTest, LeavesOthersAlone) {
+  Attribute other = DenseElementsAttr::get(
+      RankedTensorType::get({2}, Float32Type::get(&context)), {1.0f, 2.0f});
+  EXPECT_FALSE(SharedElements::find(other));
+  EXPECT_FALSE(SharedElements::find(Attribute()));
+  EXPECT_EQ(rawElements(other).size(), 2 * sizeof(float));
+  EXPECT_EQ(Attribute(denseElements(other)), other);
+  SharedElements::release(other);
+  EXPECT_EQ(rawElements(other).size(), 2 * sizeof(float));
+}
+
+} // namespace
