@@ -144,6 +144,13 @@ void downloadDestinations(const DeviceFunction &function,
   }
 }
 
+void *allocateResult(int64_t bytes) {
+  void *memory = std::malloc(bytes ? size_t(bytes) : 1);
+  if (!memory)
+    numera_cuda_fail("out of memory");
+  return memory;
+}
+
 /// The results, in memory of the host that the caller will own.
 void downloadResults(const DeviceFunction &function, void *results,
                      void **copies) {
@@ -151,9 +158,7 @@ void downloadResults(const DeviceFunction &function, void *results,
   for (uint64_t i = 0; i < function.resultCount; ++i) {
     Descriptor result{words, function.results[i]};
     int64_t bytes = result.bytes();
-    copies[i] = std::malloc(bytes ? size_t(bytes) : 1);
-    if (!copies[i])
-      numera_cuda_fail("out of memory");
+    copies[i] = allocateResult(bytes);
     download(copies[i], result.data(), bytes);
     words += Descriptor::wordsFor(result.tensor);
   }
@@ -189,29 +194,122 @@ bool allocate(const DeviceFunction &function, Session &session) {
   return true;
 }
 
-void run(const DeviceFunction &function, Session &session,
-         void *const *arguments, void *results, uint64_t seed, uint64_t step,
-         uint64_t sample) {
-  if (!allocate(function, session))
-    numera_cuda_fail("out of memory");
-  session.loaded = openContext(*function.program);
-  session.lane = takeLane(*session.loaded);
-  void *stream = host::numera_host_stream();
-  session.isCallersStream = stream;
-  session.waits = !stream;
-  session.stream = stream ? stream : session.lane->stream;
-  session.profile.begin();
-  thisThread()->loaded = session.loaded;
-  host::numera_host_copy_with(copyResult);
-  uploadArguments(function, arguments, session);
-  function.invoke(session.arguments, results, seed, step, sample);
+/// Asks the device for everything that the call does there.
+void ask(const CallKey &call, Session &session, void *results) {
+  uploadArguments(*call.function, call.arguments, session);
+  session.isInvoking = true;
+  call.function->invoke(session.arguments, results, call.seed, call.step,
+                        call.sample);
+  session.isInvoking = false;
   // The device copies from staging memory before it copies to it.
   session.staged = 0;
   checkAssertions(session);
-  downloadDestinations(function, arguments, session);
-  downloadResults(function, results, session.results);
+  downloadDestinations(*call.function, call.arguments, session);
+  downloadResults(*call.function, results, session.results);
+}
+
+bool isInHostMemory(const CallKey &call) {
+  for (uint64_t i = 0; i < call.function->argumentCount; ++i) {
+    Descriptor argument{static_cast<int64_t *>(call.arguments[i]),
+                        call.function->arguments[i]};
+    if (argument.bytes() > 0 && deviceOf(argument.data()))
+      return false;
+  }
+  return true;
+}
+
+size_t resultWords(const DeviceFunction &function) {
+  size_t words = 0;
+  for (uint64_t i = 0; i < function.resultCount; ++i)
+    words += Descriptor::wordsFor(function.results[i]);
+  return words;
+}
+
+/// The same by the graph: where `ask` stages, so does this.
+void repeat(const CallKey &call, Session &session, void *results) {
+  const DeviceFunction &function = *call.function;
+  for (uint64_t i = 0; i < function.inputCount; ++i) {
+    Descriptor input{static_cast<int64_t *>(call.arguments[i]),
+                     function.arguments[i]};
+    if (int64_t bytes = input.bytes(); bytes > 0)
+      std::memcpy(stage(session, size_t(bytes)), input.data(), size_t(bytes));
+  }
+  launchGraph(session);
+  session.staged = 0;
+  auto expect = [&](void *to, int64_t bytes) {
+    if (bytes > 0)
+      session.pending[session.pendingCount++] = {
+          to, stage(session, size_t(bytes)), size_t(bytes)};
+  };
+  for (uint64_t i = function.inputCount; i < function.argumentCount; ++i) {
+    Descriptor to{static_cast<int64_t *>(call.arguments[i]),
+                  function.arguments[i]};
+    expect(to.data(), to.bytes());
+  }
+  std::memcpy(results, session.replay->results,
+              resultWords(function) * sizeof(int64_t));
+  auto *words = static_cast<int64_t *>(results);
+  for (uint64_t i = 0; i < function.resultCount; ++i) {
+    Descriptor result{words, function.results[i]};
+    session.results[i] = allocateResult(result.bytes());
+    expect(session.results[i], result.bytes());
+    words += Descriptor::wordsFor(result.tensor);
+  }
+}
+
+void run(const CallKey &call, Session &session, void *results) {
+  const DeviceFunction &function = *call.function;
+  if (!allocate(function, session))
+    numera_cuda_fail("out of memory");
+  session.loaded = openContext(*function.program);
+  void *stream = host::numera_host_stream();
+  session.isCallersStream = stream;
+  session.waits = !stream;
+  session.profile.begin();
+  bool mayRepeat =
+      !stream && !session.profile.isOn() && hasGraphs() && isInHostMemory(call);
+  if (mayRepeat)
+    session.replay = takeReplay(*session.loaded, call);
+  bool isReady = session.replay && session.replay->graph;
+  session.lane = isReady ? session.replay->lane : takeLane(*session.loaded);
+  session.stream = stream ? stream : session.lane->stream;
+  thisThread()->loaded = session.loaded;
+  host::numera_host_copy_with(copyResult);
+  if (isReady) {
+    repeat(call, session, results);
+  } else if (session.replay) {
+    beginGraph(session);
+    ask(call, session, results);
+    endGraph(session, static_cast<const int64_t *>(results),
+             resultWords(function));
+  } else {
+    ask(call, session, results);
+  }
   finish();
+  if (mayRepeat && !session.replay && session.isRepeatable)
+    remember(*session.loaded, call);
   handOver(function, results, session.results);
+}
+
+enum class Outcome { Done, Failed, NotByGraph };
+
+Outcome attempt(const CallKey &call, void *results) {
+  Thread *thread = thisThread();
+  Session session, *outer = thread->session;
+  session.program = call.function->program;
+  thread->session = &session;
+  auto outcome = Outcome::Done;
+  if (setjmp(session.escape) == 0) {
+    run(call, session, results);
+  } else {
+    outcome = session.canRetry ? Outcome::NotByGraph : Outcome::Failed;
+    session.waits = true;
+    for (uint64_t i = 0; session.results && i < call.function->resultCount; ++i)
+      std::free(session.results[i]);
+  }
+  close(session);
+  thread->session = outer;
+  return outcome;
 }
 
 } // namespace
@@ -227,20 +325,16 @@ extern "C" void numera::cuda::numera_cuda_call(const DeviceFunction *function,
                                                void *const *arguments,
                                                void *results, uint64_t seed,
                                                uint64_t step, uint64_t sample) {
-  Thread *thread = thisThread();
-  Session session, *outer = thread->session;
-  session.program = function->program;
-  thread->session = &session;
-  bool failed = false;
-  if (setjmp(session.escape) == 0) {
-    run(*function, session, arguments, results, seed, step, sample);
-  } else {
-    failed = session.waits = true;
-    for (uint64_t i = 0; session.results && i < function->resultCount; ++i)
-      std::free(session.results[i]);
+  CallKey call = {function, arguments, 0, 0, 0};
+  if (function->isRandom) {
+    call.seed = seed;
+    call.step = step;
+    call.sample = sample;
   }
-  close(session);
-  thread->session = outer;
-  if (failed)
-    host::numera_host_fail(thread->message);
+  // What is no graph runs all the same.
+  Outcome outcome = attempt(call, results);
+  if (outcome == Outcome::NotByGraph)
+    outcome = attempt(call, results);
+  if (outcome != Outcome::Done)
+    host::numera_host_fail(thisThread()->message);
 }

@@ -43,9 +43,10 @@ struct DeviceFunction {
   uint64_t argumentCount;
   const DeviceTensor *results; ///< the other outputs
   uint64_t resultCount;
+  uint64_t isRandom; ///< not 0: it reads the seed, the step and the sample
 };
 
-static_assert(sizeof(DeviceProgram) == 40 && sizeof(DeviceFunction) == 56);
+static_assert(sizeof(DeviceProgram) == 40 && sizeof(DeviceFunction) == 64);
 
 extern "C" {
 /// Calls `function` in the caller's current context or, where it has none, in

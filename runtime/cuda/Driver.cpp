@@ -19,6 +19,10 @@ const char *Driver::load() {
     return "the NVIDIA driver of this machine is too old: it has no " symbol;
   NUMERA_CUDA_FUNCTIONS(NUMERA_CUDA_FIND)
 #undef NUMERA_CUDA_FIND
+#define NUMERA_CUDA_FIND(name, type, symbol)                                   \
+  name = reinterpret_cast<decltype(name)>(dlsym(library, symbol));
+  NUMERA_CUDA_GRAPH_FUNCTIONS(NUMERA_CUDA_FIND)
+#undef NUMERA_CUDA_FIND
   contextId =
       reinterpret_cast<decltype(contextId)>(dlsym(library, "cuCtxGetId"));
   return nullptr;

@@ -22,6 +22,9 @@ using Function = void *;
 using Stream = void *;
 using Pool = void *;
 using Event = void *;
+using Graph = void *;
+using GraphExec = void *;
+using Node = void *;
 
 /// Numbers of cuda.h.
 enum : int {
@@ -29,6 +32,7 @@ enum : int {
   memoryPoolsSupported = 115, // CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
   memoryTypeOfPointer = 2,    // CU_POINTER_ATTRIBUTE_MEMORY_TYPE
   deviceOfPointer = 9,        // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+  hostMemory = 1,             // CU_MEMORYTYPE_HOST
   deviceMemory = 2,           // CU_MEMORYTYPE_DEVICE
   hostPortable = 1,           // CU_MEMHOSTALLOC_PORTABLE
   poolReleaseThreshold = 4,   // CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
@@ -104,9 +108,53 @@ static_assert(sizeof(PoolProperties) == 88);
                unsigned, unsigned, Stream, void **, void **),                  \
         "cuLaunchKernel")
 
+/// CUDA_KERNEL_NODE_PARAMS of cuGraphAddKernelNode without a version.
+struct KernelNode {
+  Function kernel;
+  unsigned grid[3], block[3], sharedBytes;
+  void **arguments;
+  void **extra = nullptr;
+};
+static_assert(sizeof(KernelNode) == 56);
+
+/// One side of CUDA_MEMCPY3D.
+struct CopySide {
+  size_t x = 0, y = 0, z = 0, level = 0;
+  int type; ///< hostMemory or deviceMemory
+  const void *host = nullptr;
+  Address device = 0;
+  void *array = nullptr, *reserved = nullptr;
+  size_t pitch = 0, height = 1;
+};
+/// CUDA_MEMCPY3D, of one row.
+struct CopyNode {
+  CopySide from, to;
+  size_t bytes, height = 1, depth = 1;
+};
+static_assert(sizeof(CopyNode) == 200);
+
+/// The same of what a driver may lack (CUDA 11.4 has all). Graphs are made node
+/// by node: while a stream is captured, other threads may not wait for the
+/// context.
+#define NUMERA_CUDA_GRAPH_FUNCTIONS(ENTRY)                                     \
+  ENTRY(graphCreate, Result(Graph *, unsigned), "cuGraphCreate")               \
+  ENTRY(graphAddKernel,                                                        \
+        Result(Node *, Graph, const Node *, size_t, const KernelNode *),       \
+        "cuGraphAddKernelNode")                                                \
+  ENTRY(                                                                       \
+      graphAddCopy,                                                            \
+      Result(Node *, Graph, const Node *, size_t, const CopyNode *, Context),  \
+      "cuGraphAddMemcpyNode")                                                  \
+  ENTRY(graphInstantiate, Result(GraphExec *, Graph, unsigned long long),      \
+        "cuGraphInstantiateWithFlags")                                         \
+  ENTRY(graphLaunch, Result(GraphExec, Stream), "cuGraphLaunch")               \
+  ENTRY(graphDestroy, Result(Graph), "cuGraphDestroy")                         \
+  ENTRY(graphDestroyExec, Result(GraphExec), "cuGraphExecDestroy")
+
 struct Driver {
 #define NUMERA_CUDA_MEMBER(name, type, symbol) std::add_pointer_t<type> name;
   NUMERA_CUDA_FUNCTIONS(NUMERA_CUDA_MEMBER)
+  NUMERA_CUDA_GRAPH_FUNCTIONS(NUMERA_CUDA_MEMBER)
 #undef NUMERA_CUDA_MEMBER
   /// cuCtxGetId, by which a context that was reset is another one; null before
   /// CUDA 12.
@@ -114,6 +162,12 @@ struct Driver {
 
   /// Fills the table; null, or what is wrong with this machine's driver.
   const char *load();
+
+  bool hasGraphs() const {
+#define NUMERA_CUDA_HAS(name, type, symbol) name &&
+    return NUMERA_CUDA_GRAPH_FUNCTIONS(NUMERA_CUDA_HAS) true;
+#undef NUMERA_CUDA_HAS
+  }
 };
 
 } // namespace numera::cuda

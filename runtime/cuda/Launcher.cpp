@@ -17,8 +17,18 @@ static Address addressOf(const void *buffer) {
   return reinterpret_cast<Address>(buffer);
 }
 
+static CopySide onDevice(const void *data) {
+  return {.type = deviceMemory, .device = addressOf(data)};
+}
+static CopySide onHost(const void *data) {
+  return {.type = hostMemory, .host = data};
+}
+
 extern "C" void *numera::cuda::numera_cuda_alloc(int64_t bytes) {
   Session &session = current();
+  if (session.graph)
+    return reinterpret_cast<void *>(session.replay->memory.allocate(
+        bytes > 0 ? size_t(bytes) : 1, session));
   Address buffer = 0;
   check(driver.allocate(&buffer, bytes > 0 ? size_t(bytes) : 1,
                         session.loaded->pool, session.stream),
@@ -32,8 +42,10 @@ extern "C" void *numera::cuda::numera_cuda_alloc(int64_t bytes) {
 
 extern "C" void numera::cuda::numera_cuda_free(void *buffer) {
   Session &session = current();
+  if (session.graph)
+    session.replay->memory.free(addressOf(buffer));
   // A constant is not a call's to free.
-  if (session.buffers.remove(addressOf(buffer)))
+  else if (session.buffers.remove(addressOf(buffer)))
     check(driver.release(addressOf(buffer), session.stream), "cuMemFreeAsync");
 }
 
@@ -42,6 +54,9 @@ extern "C" void numera::cuda::numera_cuda_copy(void *to, const void *from,
   if (bytes <= 0)
     return;
   Session &session = current();
+  if (session.graph)
+    return addCopy(session, onDevice(to), onDevice(from), bytes);
+  session.isRepeatable &= bytes <= INT32_MAX; // a row's most, in a graph
   session.profile.start("copy", 2 * bytes, session.stream);
   check(driver.copy(addressOf(to), addressOf(from), size_t(bytes),
                     session.stream),
@@ -53,25 +68,32 @@ extern "C" void numera::cuda::numera_cuda_read(void *to, const void *from,
                                                int64_t bytes) {
   if (bytes <= 0)
     return;
+  if (current().graph)
+    numera_cuda_fail("a graph reads nothing");
+  current().isRepeatable = false;
   check(driver.download(to, addressOf(from), size_t(bytes), current().stream),
         "cuMemcpyDtoHAsync");
   synchronize();
 }
 
-/// Staging memory for so many bytes; null where they are too many.
-static char *stage(Session &session, size_t bytes) {
-  Lane &lane = *session.lane;
-  size_t begin = (session.staged + 15) / 16 * 16;
-  if (begin + bytes > Lane::stagingBytes)
-    return nullptr;
+char *numera::cuda::stagingOf(Lane &lane) {
   if (!lane.staging) {
     void *memory = nullptr;
     check(driver.allocateHost(&memory, Lane::stagingBytes, hostPortable),
           "cuMemHostAlloc");
     lane.staging = static_cast<char *>(memory);
   }
+  return lane.staging;
+}
+
+char *numera::cuda::stage(Session &session, size_t bytes) {
+  size_t begin = (session.staged + 15) / 16 * 16;
+  if (begin + bytes > Lane::stagingBytes) {
+    session.isRepeatable = false;
+    return nullptr;
+  }
   session.staged = begin + bytes;
-  return lane.staging + begin;
+  return stagingOf(*session.lane) + begin;
 }
 
 extern "C" void numera::cuda::numera_cuda_write(void *to, const void *from,
@@ -80,12 +102,15 @@ extern "C" void numera::cuda::numera_cuda_write(void *to, const void *from,
     return;
   Session &session = current();
   session.waits = true;
+  session.isRepeatable &= !session.isInvoking;
   // The caller may write to that memory again. The driver, too, copies from
   // memory that is not page-locked before it returns.
   if (char *staged = stage(session, size_t(bytes))) {
     std::memcpy(staged, from, size_t(bytes));
     from = staged;
   }
+  if (session.graph)
+    return addCopy(session, onDevice(to), onHost(from), bytes);
   check(driver.upload(addressOf(to), from, size_t(bytes), session.stream),
         "cuMemcpyHtoDAsync");
 }
@@ -98,6 +123,8 @@ void numera::cuda::download(void *to, const void *from, int64_t bytes) {
   char *staged = stage(session, size_t(bytes));
   if (staged)
     session.pending[session.pendingCount++] = {to, staged, size_t(bytes)};
+  if (session.graph)
+    return addCopy(session, onHost(staged), onDevice(from), bytes);
   check(driver.download(staged ? staged : to, addressOf(from), size_t(bytes),
                         session.stream),
         "cuMemcpyDtoHAsync");
@@ -128,6 +155,7 @@ extern "C" void *numera::cuda::numera_cuda_constant(uint64_t *slot,
 
 extern "C" void *numera::cuda::numera_cuda_failure() {
   Session &session = current();
+  session.isRepeatable = false; // the host looks at it
   if (!session.failure) {
     static const uint32_t none = 0;
     void *place = numera_cuda_alloc(sizeof none);
@@ -147,6 +175,12 @@ extern "C" void numera::cuda::numera_cuda_launch(
   Session &session = current();
   Function kernel =
       kernelOf(*session.program, *session.loaded, slot, name, sharedBytes);
+  if (session.graph)
+    return addKernel(session, {.kernel = kernel,
+                               .grid = {unsigned(x), unsigned(y), unsigned(z)},
+                               .block = {unsigned(threads), 1, 1},
+                               .sharedBytes = unsigned(sharedBytes),
+                               .arguments = arguments});
   session.profile.start(name, bytes, session.stream);
   check(driver.launch(kernel, unsigned(x), unsigned(y), unsigned(z),
                       unsigned(threads), 1, 1, unsigned(sharedBytes),

@@ -65,6 +65,7 @@ static void forget(Loaded *loaded) {
     loaded->idle = lane->next;
     std::free(lane);
   }
+  forgetReplays(*loaded);
   loaded->kernels.dispose();
   loaded->constants.dispose();
   std::free(loaded);
@@ -194,10 +195,10 @@ __attribute__((destructor)) static void unload() {
     if (isThere && driver.contextId)
       driver.contextId(loaded->context, &id);
     if (isThere && id == loaded->id) {
-      for (Lane *lane = loaded->idle; lane; lane = lane->next) {
-        driver.streamDestroy(lane->stream);
-        if (lane->staging)
-          driver.releaseHost(lane->staging);
+      releaseReplays(*loaded);
+      while (Lane *lane = loaded->idle) {
+        loaded->idle = lane->next;
+        destroyLane(lane);
       }
       loaded->constants.forEach(
           [](uint64_t address) { driver.releaseNow(address); });
@@ -314,6 +315,10 @@ void numera::cuda::giveBack(Loaded &loaded, Lane *lane, bool isIntact) {
     unlockAll();
     return;
   }
+  destroyLane(lane);
+}
+
+void numera::cuda::destroyLane(Lane *lane) {
   driver.streamDestroy(lane->stream);
   if (lane->staging)
     driver.releaseHost(lane->staging);

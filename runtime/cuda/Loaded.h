@@ -47,6 +47,8 @@ struct Lane {
   Lane *next;
 };
 
+struct Replay;
+
 /// Is made zero by calloc.
 struct Loaded {
   Context context;
@@ -57,6 +59,7 @@ struct Loaded {
   Module module;
   SlotTable kernels, constants;
   Lane *idle;
+  Replay *replays; ///< Replay.h
   Loaded *next;
 };
 
@@ -73,6 +76,7 @@ Address constantOf(Loaded &loaded, const uint64_t *slot, const void *data,
 Lane *takeLane(Loaded &loaded);
 /// `isIntact`: what was asked of its stream is done.
 void giveBack(Loaded &loaded, Lane *lane, bool isIntact);
+void destroyLane(Lane *lane);
 
 } // namespace numera::cuda
 

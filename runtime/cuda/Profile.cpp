@@ -17,14 +17,8 @@ void Profile::begin() {
 void Profile::start(const char *name, int64_t bytes, Stream stream) {
   if (!path)
     return;
-  if (used == room) {
-    size_t more = room ? 2 * room : 64;
-    void *grown = std::realloc(entries, more * sizeof(Entry));
-    if (!grown)
-      numera_cuda_fail("out of memory");
-    entries = static_cast<Entry *>(grown);
-    room = more;
-  }
+  if (!makeRoom(entries, used, room, 64))
+    numera_cuda_fail("out of memory");
   Entry entry = {name, bytes, nullptr, nullptr};
   check(driver.eventCreate(&entry.begin, 0), "cuEventCreate");
   if (Result result = driver.eventCreate(&entry.end, 0)) {

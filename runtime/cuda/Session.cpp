@@ -66,11 +66,20 @@ void numera::cuda::close(Session &session) {
   if (session.lane) {
     while (Address buffer = session.buffers.takeLast())
       driver.release(buffer, session.stream);
+    if (session.graph)
+      driver.graphDestroy(session.graph);
+    if (session.replay && !session.replay->lane) // there is no graph after all
+      session.replay->memory.release(session.stream);
     bool isIntact =
         !session.waits || driver.streamSynchronize(session.stream) == 0;
     session.profile.end();
-    giveBack(*session.loaded, session.lane, isIntact);
+    bool isReplays = session.replay && session.replay->lane == session.lane;
+    if (!isReplays)
+      giveBack(*session.loaded, session.lane, isIntact);
+    session.isIntact = isIntact;
   }
+  if (session.replay)
+    giveBackReplay(session);
   if (session.loaded) {
     Context context;
     driver.contextPop(&context);

@@ -9,6 +9,8 @@
 #include "Driver.h"
 #include "Loaded.h"
 #include "Profile.h"
+#include "Replay.h"
+#include "Room.h"
 
 #include <csetjmp>
 #include <cstdlib>
@@ -19,14 +21,8 @@ namespace numera::cuda {
 class Buffers {
 public:
   bool add(Address buffer) {
-    if (used == room) {
-      size_t more = room ? 2 * room : 64;
-      void *grown = std::realloc(list, more * sizeof(Address));
-      if (!grown)
-        return false;
-      list = static_cast<Address *>(grown);
-      room = more;
-    }
+    if (!makeRoom(list, used, room, 64))
+      return false;
     list[used++] = buffer;
     return true;
   }
@@ -69,6 +65,15 @@ struct Session {
   size_t pendingCount = 0;
   Buffers buffers;
   void *failure = nullptr; ///< one of them, where a kernel can fail
+  /// Another call with the same sizes asks the device for the same.
+  bool isRepeatable = true;
+  bool isInvoking = false; ///< the function runs
+  Replay *replay = nullptr;
+  Graph graph = nullptr; ///< that is made for it
+  Node node = nullptr;   ///< the last one
+  /// What fails is the graph, and the call can be made without.
+  bool canRetry = false;
+  bool isIntact = false; ///< at its end: all is done that was asked for
   Profile profile;
   void **arguments = nullptr; ///< descriptors of the copies on the device
   void **results = nullptr;   ///< malloc's memory, until it is handed over
@@ -97,6 +102,11 @@ void unlockAll();
 void check(Result result, const char *what);
 void checkUnlocked(Result result, const char *what);
 [[noreturn]] void failUnlocked(const char *message);
+
+/// The lane's staging memory, made when it is first asked for.
+char *stagingOf(Lane &lane);
+/// A part of it that is not used; null where they are too many.
+char *stage(Session &session, size_t bytes);
 
 /// Copies from the device to the host, which are there when finish returns:
 /// that waits once for all of them, and for the rest of the call, unless it may

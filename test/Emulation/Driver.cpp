@@ -12,8 +12,10 @@
 // says it has; NUMERA_EMULATED_RECORD names a folder for what was launched
 // (Record.h).
 
+#include "Graph.h"
 #include "Grid.h"
 #include "Memory.h"
+#include "Modules.h"
 #include "Record.h"
 
 #include <algorithm>
@@ -24,97 +26,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
-#include <fstream>
-#include <list>
 #include <map>
 #include <mutex>
 #include <string>
-#include <sys/stat.h>
 #include <unistd.h>
 
-namespace {
-
-/// What a block has of static shared memory on any GPU, or a test gives it.
-size_t mostShared() {
-  const char *given = getenv("NUMERA_EMULATED_SHARED");
-  return given ? strtoul(given, nullptr, 10) : 48 << 10;
-}
-
-/// The largest array of `.shared .align 16 .b8 name[bytes]`.
-size_t sharedBytesOf(const char *ptx) {
-  size_t most = 0;
-  while ((ptx = strstr(ptx, ".shared .align"))) {
-    ptx += strcspn(ptx, "[;");
-    if (*ptx == '[')
-      most = std::max(most, size_t(strtoul(ptx + 1, nullptr, 10)));
-  }
-  return most;
-}
-
-// ---- modules
-
-struct Module;
-struct Loaded : Function {
-  const Module *module;
-  std::string name;
-};
-struct Module {
-  void *handle;
-  unsigned long long context; ///< its id
-  std::string ptx;
-  std::mutex lock;
-  std::list<Loaded> functions; ///< those that were asked for
-};
-uint64_t hash(const char *text, uint64_t value = 1469598103934665603u) {
-  for (; *text; ++text)
-    value = (value ^ static_cast<unsigned char>(*text)) * 1099511628211u;
-  return value;
-}
-
-/// Of the translator: what another one made of the same PTX is not wanted.
-uint64_t hashOfTranslator() {
-  uint64_t value = hash(CLANG);
-  for (const char *name :
-       {"ptx2c.py", "ptx_bits.py", "ptx_halves.py", "ptx_instructions.py",
-        "ptx_matrix.py", "ptx_warpgroup.py"}) {
-    std::ifstream file(std::string(PTX2C_FOLDER "/") + name);
-    std::string text((std::istreambuf_iterator<char>(file)), {});
-    value = hash(text.c_str(), value);
-  }
-  return value;
-}
-
-/// PTX compiled for this machine, kept for the next process that wants it.
-void *compile(const char *ptx) {
-  const char *temporary = getenv("TMPDIR");
-  std::string folder = std::string(temporary ? temporary : "/tmp") +
-                       "/numera-emulation-" + std::to_string(getuid());
-  mkdir(folder.c_str(), 0700);
-  char name[32];
-  std::snprintf(name, sizeof name, "/%016lx", hash(ptx, hashOfTranslator()));
-  std::string stem = folder + name,
-              mine = stem + "." + std::to_string(getpid());
-  if (access((stem + ".so").c_str(), R_OK) != 0) {
-    std::ofstream(mine + ".ptx") << ptx;
-    std::string command = "python3 -B " PTX2C_FOLDER "/ptx2c.py " + mine +
-                          ".ptx " + mine +
-                          ".c && " CLANG " -O1 -w -ffp-contract=off "
-                          "-fno-strict-aliasing -fPIC -shared " +
-                          mine + ".c -o " + mine + ".so -lm";
-    if (std::system(command.c_str()) != 0)
-      return nullptr;
-    std::rename((mine + ".so").c_str(), (stem + ".so").c_str());
-    unlink((mine + ".c").c_str());
-    unlink((mine + ".ptx").c_str());
-  }
-  return dlopen((stem + ".so").c_str(), RTLD_NOW | RTLD_LOCAL);
-}
-
-} // namespace
-
 // ---- the driver's interface
-
-#define EXPORT extern "C" __attribute__((visibility("default"))) int
 
 EXPORT cuInit(unsigned) { return success; }
 EXPORT cuGetErrorString(int result, const char **text) {
@@ -264,9 +181,15 @@ EXPORT cuMemPoolDestroy(Pool *pool) {
 EXPORT cuMemHostAlloc(void **memory, size_t size, unsigned) {
   *memory = std::malloc(size);
   countAlive("page-locked", 1);
+  std::lock_guard guard(lock);
+  pageLocked[reinterpret_cast<uintptr_t>(*memory)] = size;
   return success;
 }
 EXPORT cuMemFreeHost(void *memory) {
+  {
+    std::lock_guard guard(lock);
+    pageLocked.erase(reinterpret_cast<uintptr_t>(memory));
+  }
   std::free(memory);
   countAlive("page-locked", -1);
   return success;
@@ -388,11 +311,7 @@ EXPORT cuModuleLoadDataEx(void **module, const void *image, unsigned count,
   countAlive("modules", 1);
   return success;
 }
-EXPORT cuModuleUnload(Module *module) {
-  delete module;
-  countAlive("modules", -1);
-  return success;
-}
+EXPORT cuModuleUnload(Module *module) { return destroy(module, "modules"); }
 EXPORT cuModuleLoadData(void **module, const void *image) {
   return cuModuleLoadDataEx(module, image, 0, nullptr, nullptr);
 }
@@ -426,13 +345,28 @@ EXPORT numera_emulated_launches(void *stream) {
   return launches[stream];
 }
 
+static bool isLaunchable(const unsigned (&grid)[3],
+                         const unsigned (&block)[3]) {
+  uint64_t threads = uint64_t(block[0]) * block[1] * block[2];
+  return grid[0] && grid[1] && grid[2] && threads && threads <= 1024 &&
+         grid[1] <= 65535 && grid[2] <= 65535;
+}
+static int runKernel(const Loaded &loaded, const unsigned (&grid)[3],
+                     const unsigned (&block)[3], unsigned sharedSize,
+                     void **parameters) {
+  Record record(loaded.module->ptx, loaded.name, grid, block, parameters);
+  runGrid(loaded, grid, block, sharedSize, parameters);
+  record.after();
+  return success;
+}
+
 EXPORT cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
                       unsigned gridZ, unsigned blockX, unsigned blockY,
                       unsigned blockZ, unsigned sharedSize, void *stream,
                       void **parameters, void **) {
-  uint64_t threads = uint64_t(blockX) * blockY * blockZ;
-  if (!gridX || !gridY || !gridZ || !threads || threads > 1024 ||
-      gridY > 65535 || gridZ > 65535)
+  const unsigned grid[3] = {gridX, gridY, gridZ};
+  const unsigned block[3] = {blockX, blockY, blockZ};
+  if (!isLaunchable(grid, block))
     return invalidValue;
   {
     std::lock_guard guard(lock);
@@ -441,10 +375,36 @@ EXPORT cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
   const Loaded &loaded = *static_cast<Loaded *>(function);
   if (!current() || loaded.module->context != current()->id)
     return invalidHandle;
-  const unsigned grid[3] = {gridX, gridY, gridZ};
-  const unsigned block[3] = {blockX, blockY, blockZ};
-  Record record(loaded.module->ptx, loaded.name, grid, block, parameters);
-  runGrid(loaded, grid, block, sharedSize, parameters);
-  record.after();
-  return success;
+  return runKernel(loaded, grid, block, sharedSize, parameters);
+}
+
+/// CUDA_KERNEL_NODE_PARAMS
+struct KernelParameters {
+  Loaded *kernel;
+  unsigned grid[3], block[3], sharedSize;
+  void **parameters, **extra;
+};
+EXPORT cuGraphAddKernelNode(uintptr_t *node, Graph *graph,
+                            const uintptr_t *before, size_t count,
+                            const KernelParameters *given) {
+  const Loaded &loaded = *given->kernel;
+  if (!isLaunchable(given->grid, given->block) || given->extra)
+    return invalidValue;
+  if (!current() || loaded.module->context != current()->id)
+    return invalidHandle;
+  // A node has the values of the parameters.
+  std::vector<std::vector<char>> values;
+  void **parameter = given->parameters;
+  for (int bytes : parameterSizes(loaded.module->ptx, loaded.name)) {
+    auto *value = static_cast<const char *>(*parameter++);
+    values.emplace_back(value, value + bytes);
+  }
+  return graph->add(node, before, count,
+                    [&loaded, given = *given, values]() mutable {
+                      std::vector<void *> places;
+                      for (std::vector<char> &value : values)
+                        places.push_back(value.data());
+                      return runKernel(loaded, given.grid, given.block,
+                                       given.sharedSize, places.data());
+                    });
 }

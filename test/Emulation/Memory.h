@@ -29,6 +29,7 @@ enum : int {
   invalidImage = 200,
   invalidPTX = 218,
   notFound = 500,
+  notSupported = 801,
 };
 
 constexpr size_t page = 4096;
@@ -80,6 +81,12 @@ Context *current() {
 void countAlive(const char *kind, int more) {
   std::lock_guard guard(lock);
   alive[kind] += more;
+}
+
+template <typename T> int destroy(T *object, const char *kind) {
+  delete object;
+  countAlive(kind, -1);
+  return success;
 }
 
 /// The buffer that has all these bytes; null if none has.

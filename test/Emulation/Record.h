@@ -13,8 +13,22 @@
 #include <fstream>
 #include <string>
 #include <unistd.h>
+#include <vector>
 
 namespace {
+
+/// The bytes of each `.param .u64 name` of the entry.
+inline std::vector<int> parameterSizes(const std::string &ptx,
+                                       const std::string &kernel) {
+  std::vector<int> sizes;
+  size_t at = ptx.find(".entry " + kernel + "(");
+  size_t end = ptx.find(')', at);
+  while ((at = ptx.find(".param .", at)) < end) {
+    at = ptx.find_first_of("0123456789", at);
+    sizes.push_back(std::stoi(ptx.substr(at, 2)) / 8);
+  }
+  return sizes;
+}
 
 /// What a launch's file is written to; none if launches are not recorded.
 class Record {
@@ -50,15 +64,11 @@ public:
 private:
   std::ofstream file;
 
-  /// The bits of each `.param .u64 name` of the entry, in hexadecimal.
+  /// The bits of each parameter, in hexadecimal.
   void writeParameters(const std::string &ptx, const std::string &kernel,
                        void **parameters) {
-    size_t at = ptx.find(".entry " + kernel + "(");
-    size_t end = ptx.find(')', at);
-    for (int i = 0; (at = ptx.find(".param .", at)) < end; ++i) {
-      at = ptx.find_first_of("0123456789", at);
-      int bytes = std::stoi(ptx.substr(at, 2)) / 8;
-      auto *value = static_cast<const unsigned char *>(parameters[i]);
+    for (int bytes : parameterSizes(ptx, kernel)) {
+      auto *value = static_cast<const unsigned char *>(*parameters++);
       for (int b = 0; b < bytes; ++b) {
         char digits[3];
         std::snprintf(digits, sizeof digits, "%02x", value[b]);

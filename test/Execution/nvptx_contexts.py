@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A program for a GPU in a process that uses GPUs itself: its contexts, its
-memory, and what is left when the program is gone. nvptx_contexts.py PROGRAM.so"""
+memory, and what is left when the program is gone. Memory of graphs (nvptx_graphs.py)
+is not told apart from it: there are none. nvptx_contexts.py PROGRAM.so"""
 import _ctypes
 import ctypes
 import sys

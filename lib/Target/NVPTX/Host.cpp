@@ -92,7 +92,8 @@ private:
         ConstantStruct::getAnon({&program, invoke, makeTensors(arguments),
                                  number(signature.inputs.size()),
                                  number(arguments.size()), makeTensors(results),
-                                 number(results.size())}),
+                                 number(results.size()),
+                                 number(signature.takesSeed)}),
         signature.name + ".device");
   }
 
