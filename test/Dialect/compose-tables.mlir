@@ -91,3 +91,20 @@ func.func @stays(%x: i8, %y: f32, %z: vector<4xi8>, %random: i32) -> (i8, i8, ve
   %4 = numera.exp %3 {format = #f8} : vector<4xi8>
   return %1, %2, %4 : i8, i8, vector<4xi8>
 }
+
+// Status flags are part of it: 4 · 2 and 6 · 2 are beyond 6. What no code raises is 0.
+// CHECK-LABEL: @flags
+// CHECK-SAME: (%[[X:.*]]: i8)
+// CHECK-DAG: %[[NONE:.*]] = arith.constant 0 : i8
+// CHECK-DAG: %[[FLAGS:.*]] = numera.lookup %[[X]] in dense<[0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1]> : tensor<16xi8> : i8 to i8
+// CHECK-NOT: numera.status_flags
+// CHECK: return %{{.*}}, %[[FLAGS]], %[[NONE]]
+func.func @flags(%x: i8) -> (i8, i8, i8) {
+  %two = arith.constant 4 : i8
+  %one = arith.constant 2 : i8
+  %0 = numera.mul %x, %two {format = #f4} : i8
+  %1 = numera.status_flags "mul"(%x, %two) gives %0 {format = #f4, operand_formats = [#f4, #f4]} : (i8, i8, i8) -> i8
+  %2 = numera.mul %x, %one {format = #f4} : i8
+  %3 = numera.status_flags "mul"(%x, %one) gives %2 {format = #f4, operand_formats = [#f4, #f4]} : (i8, i8, i8) -> i8
+  return %0, %1, %3 : i8, i8, i8
+}

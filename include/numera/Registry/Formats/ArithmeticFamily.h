@@ -123,6 +123,15 @@ public:
   }
 
   bool knowsRange() const override { return numera::knowsRange<F>; }
+  std::optional<uint8_t> statusFlags(const Format &format,
+                                     const Unpacked &exact,
+                                     const Unpacked (&operands)[3],
+                                     RoundingMode mode) const override {
+    return flagsOf(layout(format), exact, operands, mode);
+  }
+  bool mayRaiseFlags(const Format &format, uint64_t code) const override {
+    return numera::mayRaiseFlags(layout(format), code);
+  }
 
   Range range(const Format &format) const override {
     F f = layout(format);

@@ -124,6 +124,16 @@ public:
   /// True if overflow and underflow of its operations can be detected
   /// (Numerics/Flags/StatusFlags.h).
   virtual bool knowsRange() const { return false; }
+  /// The status flags (numera::flag) of an operation on `operands`, absent ones
+  /// zero, whose exact result is to be rounded to the format, by the code that
+  /// compiled programs run; nullopt for formats without arithmetic.
+  virtual std::optional<uint8_t> statusFlags(const Format &, const Unpacked &,
+                                             const Unpacked (&)[3],
+                                             RoundingMode) const {
+    return std::nullopt;
+  }
+  /// False for codes that no operation with flags has as its result.
+  virtual bool mayRaiseFlags(const Format &, uint64_t) const { return true; }
   /// True if the numbers of its formats are evenly spaced, as integers are.
   virtual bool isEvenlySpaced() const { return false; }
   /// The float format with the same codes and operations, or nullopt.

@@ -46,6 +46,7 @@ def Numera_StatusFlagsOp
     $of `(` $inputs `)` `gives` $outcome (`random` $random^)? attr-dict
     `:` functional-type(operands, results)
   }];
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 

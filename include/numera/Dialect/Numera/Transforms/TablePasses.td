@@ -15,7 +15,8 @@ def NumeraComposeTables : Pass<"numera-compose-tables"> {
     `numera.lookup` of that code where that is faster than the operations of
     which it is made: x · sigmoid(x), hard swish, scaling by constants. The
     table holds what the operations give one after another, each of them
-    rounded. Selections by comparisons may be among them.
+    rounded. Selections by comparisons may be among them, and status flags, which
+    branch where they are computed.
 
     An operation counts as long as nothing else needs its result, and a chain is
     replaced if the sum is more than the table takes. A table costs what

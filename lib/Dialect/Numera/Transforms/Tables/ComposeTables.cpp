@@ -8,6 +8,7 @@
 
 #include "Folding.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "numera/Dialect/Numera/IR/StatusFlags.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -44,6 +45,9 @@ unsigned costOfTable(unsigned placeBits, unsigned elementBits) {
 /// In a chain, where operands and results stay in registers: a third of what
 /// numera-tabulate's description says of an operation by itself.
 unsigned costOf(Operation *op) {
+  // They branch, and keep the loop from being vectorised.
+  if (isa<StatusFlagsOp>(op))
+    return 500;
   auto interface = dyn_cast<FormatOpInterface>(op);
   if (!interface)
     return 5;
@@ -69,6 +73,8 @@ bool isPart(Operation *op) {
     return false;
   if (auto interface = dyn_cast<FormatOpInterface>(op))
     return !interface.drawsRandom() && !isOverridden(interface);
+  if (auto flags = dyn_cast<StatusFlagsOp>(op))
+    return !flags.getRandom();
   return isa<arith::SelectOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op);
 }
 
@@ -180,8 +186,11 @@ public:
         return {};
       appendTo(bytes, results);
     }
-    return DenseElementsAttr::getFromRawBuffer(
-        typeOfCodes(root->getResult(0), size), bytes);
+    auto type = typeOfCodes(root->getResult(0), size);
+    size_t one = bytes.size() / size_t(size);
+    if (std::equal(bytes.begin() + ptrdiff_t(one), bytes.end(), bytes.begin()))
+      bytes.resize(one);
+    return DenseElementsAttr::getFromRawBuffer(type, bytes);
   }
 
 private:
@@ -270,9 +279,15 @@ private:
     if (!table)
       return;
     OpBuilder builder(&op);
-    auto lookup = LookupOp::create(builder, op.getLoc(),
-                                   op.getResult(0).getType(), place, table);
-    op.getResult(0).replaceAllUsesWith(lookup);
+    Type type = op.getResult(0).getType();
+    Value found;
+    if (table.isSplat()) // flags that no code raises
+      found = arith::ConstantOp::create(
+          builder, op.getLoc(),
+          cast<TypedAttr>(table.getSplatValue<Attribute>()));
+    else
+      found = LookupOp::create(builder, op.getLoc(), type, place, table);
+    op.getResult(0).replaceAllUsesWith(found);
     op.erase();
   }
 
@@ -283,8 +298,9 @@ private:
       return known->second;
     if (isLarge && largeTables == mostLargeTables)
       return {};
-    largeTables += isLarge;
-    return tables[key] = chain.compute();
+    DenseElementsAttr table = chain.compute();
+    largeTables += isLarge && table && !table.isSplat();
+    return tables[key] = table;
   }
 
   llvm::DenseMap<Attribute, DenseElementsAttr> tables;
