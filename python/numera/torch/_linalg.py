@@ -131,7 +131,11 @@ def _lowered(
             if not _wants_f64(graph):
                 _check_f64(graph, module)
             _check_dialects(graph, module)
-            _mark_weights(graph, module, context)
+            context.allow_unregistered_dialects = True
+            _mark_weights(graph, module)
+            for each in module.body.operations:
+                # What comes first is often a weight, not the batch (D8).
+                each.attributes["numera.optional_batch"] = ir.UnitAttr.get()
             module.operation.verify()
         except ir.MLIRError as error:
             raise _lowering(graph, error.error_diagnostics) from None
@@ -153,7 +157,7 @@ def _counted_from_the_end(graph: fx.GraphModule) -> list[str]:
     ]
 
 
-def _mark_weights(graph: fx.GraphModule, module: Any, context: Any) -> None:
+def _mark_weights(graph: fx.GraphModule, module: Any) -> None:
     """Tells parameters of the model from other arguments of the function."""
     from torch_mlir import ir
 
@@ -164,7 +168,6 @@ def _mark_weights(graph: fx.GraphModule, module: Any, context: Any) -> None:
     ]
     if not any(marked):
         return
-    context.allow_unregistered_dialects = True
     weight = ir.DictAttr.get({"numera.weight": ir.UnitAttr.get()})
     (function,) = module.body.operations
     function.attributes["arg_attrs"] = ir.ArrayAttr.get(

@@ -62,12 +62,13 @@ static SmallVector<BatchPlace> placesAtEntry(func::FuncOp function) {
   return places;
 }
 
-BatchAnalysis::BatchAnalysis(ModuleOp module) {
+BatchAnalysis::BatchAnalysis(ModuleOp module, bool hasBatch) {
   auto all = [&](bool isPublic) {
     for (auto function : module.getOps<func::FuncOp>())
       if (function.isPublic() == isPublic && !function.isExternal() &&
           !called.contains(function))
-        analyse(function, placesAtEntry(function));
+        analyse(function, hasBatch ? placesAtEntry(function)
+                                   : Places(function.getNumArguments()));
   };
   all(/*isPublic=*/true); // what those call is analysed on the way
   all(/*isPublic=*/false);

@@ -33,8 +33,9 @@ struct BatchPlace {
 
 class BatchAnalysis {
 public:
-  /// Analyses every function of the module.
-  explicit BatchAnalysis(mlir::ModuleOp module);
+  /// Analyses every function of the module. Without `hasBatch` no argument of
+  /// the model has the batch: a call is one sample.
+  explicit BatchAnalysis(mlir::ModuleOp module, bool hasBatch = true);
 
   /// Loops of a linalg operation that go through the batch.
   BatchPlace loopsOf(mlir::linalg::LinalgOp op) const {

@@ -81,6 +81,8 @@ public:
 
 private:
   LogicalResult findDraws();
+  bool hasOptionalBatch();
+  bool isBatchKnown() const;
   void findFunctions();
   LogicalResult extendCalls(func::FuncOp function);
   LogicalResult draw(Operation *op);
@@ -122,6 +124,8 @@ LogicalResult RandomBits::run() {
   batch = std::make_unique<BatchAnalysis>(module);
   if (failed(findDraws()))
     return failure();
+  if (hasOptionalBatch() && !isBatchKnown())
+    batch = std::make_unique<BatchAnalysis>(module, /*hasBatch=*/false);
   findFunctions();
   for (func::FuncOp function : functions)
     if (failed(extendCalls(function)))
@@ -148,6 +152,26 @@ LogicalResult RandomBits::findDraws() {
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
+}
+
+/// True if the model's functions say so, as those of PyTorch do.
+bool RandomBits::hasOptionalBatch() {
+  return llvm::all_of(module.getOps<func::FuncOp>(), [](func::FuncOp f) {
+    return !f.isPublic() || f->hasAttr("numera.optional_batch");
+  });
+}
+
+static bool isMixed(BatchPlace place) {
+  return !place.isNone() && !place.isKnown();
+}
+
+/// True if every operation that draws has its sample.
+bool RandomBits::isBatchKnown() const {
+  return llvm::none_of(draws, [&](Operation *op) {
+    auto generic = op->getParentOfType<linalg::GenericOp>();
+    return batch->isAmbiguous(op->getParentOfType<func::FuncOp>()) ||
+           (generic && isMixed(batch->loopsOf(generic)));
+  });
 }
 
 /// Those with draws, and those that call one.
@@ -267,7 +291,7 @@ FailureOr<Place> RandomBits::placeIn(linalg::GenericOp generic, Operation *op) {
   if (failed(loops))
     return failure();
   BatchPlace place = batch->loopsOf(generic);
-  if (!place.isNone() && !place.isKnown())
+  if (isMixed(place))
     return op->emitError("'")
            << op->getName()
            << "' rounds stochastically where the batch is mixed with other "
