@@ -257,6 +257,18 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         """As NumPy's."""
         return self._with(self._codes.transpose(*axes))
 
+    def swapaxes(self, axis1: int, axis2: int) -> Array:
+        """As NumPy's."""
+        return self._with(self._codes.swapaxes(axis1, axis2))
+
+    def squeeze(self, axis: Any = None) -> Array:
+        """As NumPy's."""
+        return self._with(self._codes.squeeze(axis))
+
+    def take(self, indices: Any, axis: int | None = None) -> Array:
+        """As NumPy's."""
+        return self._with(np.take(self._codes, indices, axis))
+
     def ravel(self) -> Array:
         """As NumPy's."""
         return self._with(self._codes.ravel())

@@ -381,8 +381,9 @@ def call(function: Any, args: Any, options: Any) -> Any:
     """What ``Array.__array_function__`` does."""
     found = _every().get(function)
     if found is None:
+        module = str(function.__module__).replace("numpy", "np", 1)
         raise Error(
-            f"np.{function.__name__} is not for arrays of codes; compute it on "
+            f"{module}.{function.__name__} is not for arrays of codes; compute it on "
             ".values(), which are rounded in another way"
         )
     try:

@@ -279,3 +279,18 @@ def test_zero_points_and_scales_of_a_tensor_are_there():
     with pytest.raises(numera.Error, match="axis is 2, expected one of an array of 2"):
         numera.quantize(x, "mxfp8", axis=2)
     assert numera.quantize(x[:0], "mxfp8").shape == (0, 40)
+
+
+def test_methods_move_codes_as_numpys():
+    x = numera.array(np.arange(12.0).reshape(3, 1, 4), "posit16")
+    for move in (
+        lambda a: a.squeeze(1),
+        lambda a: a.swapaxes(0, 2),
+        lambda a: a.take([2, 0], axis=0),
+        lambda a: a.take(5),
+    ):
+        moved = move(x)
+        assert (moved.values() == move(x.values())).all()
+        assert moved.format == x.format
+    with pytest.raises(numera.Error, match=r"np\.linalg\.norm is not for arrays"):
+        np.linalg.norm(x)

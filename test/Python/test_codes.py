@@ -241,7 +241,7 @@ def test_what_has_another_format_is_one_error():
     for call, message in (
         (lambda: np.sinc(x), "np.sinc is not for arrays of codes"),
         (lambda: np.spacing(x), "np.spacing is not for arrays of codes"),
-        (lambda: np.linalg.inv(x), "np.inv is not for arrays of codes"),
+        (lambda: np.linalg.inv(x), "np.linalg.inv is not for arrays of codes"),
         (lambda: np.add.accumulate(x), "np.add.accumulate is not for arrays"),
         (lambda: np.add(x, x, dtype="f4"), "dtype= is not for arrays of codes"),
         (lambda: x @ x[0], "a factor of a matrix product is a number"),

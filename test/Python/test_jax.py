@@ -9,6 +9,7 @@ jax = pytest.importorskip("jax")
 pytest.importorskip("torch_mlir")
 
 import jax.numpy as jnp
+import numera.jax
 from jax import lax
 from jax_calls import assert_as_in_jax, normal, summed_gradient
 from jax_models import convolution, pool
@@ -196,3 +197,15 @@ SAME = {
 @pytest.mark.parametrize("name", SAME)
 def test_in_f32_it_is_xla(name):
     assert_as_in_jax(*SAME[name])
+
+
+def test_methods_have_their_object():
+    class Scale:
+        factor = 3.0
+
+        @functools.partial(numera.jax.jit, format="f32", static_argnums=0)
+        def apply(self, x):
+            return x * self.factor
+
+    assert Scale().apply(jnp.float32(2.0)) == 6.0
+    assert Scale.apply(Scale(), jnp.float32(2.0)) == 6.0

@@ -191,3 +191,11 @@ def test_what_is_refused():
         quantize([1.0], "bf16")
     with pytest.raises(numera.Error, match="rounding is not for scaled formats"):
         quantize(normal(2), "mxfp8", rounding="up")
+
+
+def test_derivatives_in_forward_mode_go_straight_through():
+    x, tangent = torch.tensor([0.1, 3.3]), torch.tensor([2.0, -1.0])
+    y, dy = torch.func.jvp(lambda v: quantize(v, "posit8"), (x,), (tangent,))
+    assert torch.equal(y, quantize(x, "posit8")) and torch.equal(dy, tangent)
+    rows = torch.func.jacfwd(lambda v: quantize(v * v, "posit8"))(x)
+    assert torch.equal(rows, torch.diag(2 * x))

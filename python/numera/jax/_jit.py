@@ -9,6 +9,7 @@ import inspect
 import math
 import operator
 import threading
+import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -81,6 +82,10 @@ class Jitted:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Computes; inside of ``jax.jit`` and the like by a callback."""
         return self._call(0, args, kwargs)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """As a method, with the object as the first argument."""
+        return self if instance is None else types.MethodType(self, instance)
 
     def at_step(self, step: Any) -> Callable[..., Any]:
         """The function whose stochastic rounding draws by a step, which may be

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch.autograd import forward_ad
 
 from numera import _arrays, _casts, _formats, _kernels
 from numera._errors import Error
@@ -179,6 +180,12 @@ def _call(
     backward: Spec | None,
     *options: Any,
 ) -> torch.Tensor:
+    if not torch.compiler.is_compiling():
+        # PyTorch would take the tangent of an operator that says nothing of it to be 0.
+        primal, tangent = forward_ad.unpack_dual(x)
+        if tangent is not None:
+            rounded = _call(primal, draw, forward, backward, *options)
+            return forward_ad.make_dual(rounded, tangent)
     y: torch.Tensor = _quantize(x, draw, _named(forward), _named(backward), *options)
     return y
 
