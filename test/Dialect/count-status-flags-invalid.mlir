@@ -3,14 +3,14 @@
 
 !f8 = !numera.num<float<4, 3, fn>>
 
-func.func @in_a_loop(%x: tensor<4x!f8>, %n: index) -> tensor<4x!f8> {
-  %zero = arith.constant 0 : index
-  %one = arith.constant 1 : index
-  %r = scf.for %i = %zero to %n step %one iter_args(%v = %x) -> tensor<4x!f8> {
-    // expected-error@+1 {{status flags of 'numera.exp' cannot be counted in a loop or a branch; expected operations on tensors, and in bodies of linalg}}
-    %e = numera.exp %v : tensor<4x!f8>
-    scf.yield %e : tensor<4x!f8>
-  }
+func.func @in_another_operation(%x: tensor<4x!f8>) -> tensor<4x!f8> {
+  %r = tensor.generate {
+  ^bb0(%i: index):
+    %v = tensor.extract %x[%i] : tensor<4x!f8>
+    // expected-error@+1 {{status flags of 'numera.exp' cannot be counted inside of another operation; expected operations on tensors, in bodies of linalg, and in scf.if, scf.for and scf.while}}
+    %e = numera.exp %v : !f8
+    tensor.yield %e : !f8
+  } : tensor<4x!f8>
   return %r : tensor<4x!f8>
 }
 
@@ -19,7 +19,7 @@ func.func @in_a_loop(%x: tensor<4x!f8>, %n: index) -> tensor<4x!f8> {
 !f8 = !numera.num<float<4, 3, fn>>
 
 func.func @on_vectors(%x: vector<4x!f8>) -> vector<4x!f8> {
-  // expected-error@+1 {{status flags of 'numera.exp' cannot be counted on vectors; expected operations on tensors, and in bodies of linalg}}
+  // expected-error@+1 {{status flags of 'numera.exp' cannot be counted on vectors; expected operations on tensors, in bodies of linalg, and in scf.if, scf.for and scf.while}}
   %e = numera.exp %x : vector<4x!f8>
   return %e : vector<4x!f8>
 }

@@ -103,7 +103,7 @@ func.func @nothing_is_told_of_a_library(
 // A term of an exact sum is counted, and not asked for flags.
 // CHECK-LABEL: @terms_of_exact_sums
 // CHECK-SAME: numera.counts = [{format = "posit16", known = 15 : i32, name = "", operation = "quire_mac"}]
-// CHECK: %[[ALL:.*]] = arith.index_cast %c24 : index to i64
+// CHECK: %[[ALL:.*]] = arith.constant 24 : i64
 // CHECK: tensor.from_elements %[[ALL]], %[[NONE:.*]], %[[NONE]], %[[NONE]], %[[NONE]] : tensor<5xi64>
 // CHECK-NOT: numera.status_flags
 // CHECK: return

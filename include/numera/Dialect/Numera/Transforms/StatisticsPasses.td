@@ -16,8 +16,9 @@ def NumeraCountScales : Pass<"numera-count-scales", "::mlir::ModuleOp"> {
     elements, the number of nonzero values that became zero, and, as the bits of
     an f32, the least and the greatest divisor and the largest magnitude of an
     element.
-    *Fails when* `numera-expand-scales` fails, and when a scaled tensor is made
-    in a loop or a branch.
+    One that is made in `scf.if`, `scf.for` or `scf.while` has a row for all
+    times together. *Fails when* `numera-expand-scales` fails, and when a scaled
+    tensor is made between branches or inside of another operation.
 
     For example,
 
@@ -69,8 +70,9 @@ def NumeraCountStatusFlags : Pass<"numera-count-status-flags", "::mlir::ModuleOp
     returns -1 for each count that it would have to make: another program, which
     is rarely needed, counts those `rows`. Where the function has rows of layers,
     what they alone need is not counted.
+    `scf.if`, `scf.for` and `scf.while` return what is counted in their blocks.
     *Fails when* such an operation is where flags cannot be counted: on memrefs,
-    on vectors, in a loop or in a branch.
+    on vectors, between branches or inside of another operation.
 
     For example,
 

@@ -4,7 +4,7 @@
 // numbers for each tensor (CounterRow.h), computed from its parts.
 
 #include "Scaling/ExpandScales.h"
-#include "Statistics/CounterRow.h"
+#include "Statistics/CarriedRows.h"
 #include "numera/Dialect/Numera/Transforms/Statistics/LayerRows.h"
 #include "numera/Dialect/Numera/Transforms/StatisticsPasses.h"
 #include "llvm/ADT/MapVector.h"
@@ -24,11 +24,16 @@ Expander::returnCounts(ArrayRef<Operation *> work,
     if (op->getNumResults() != 1 || !expanded.contains(op->getResult(0)) ||
         others.contains(op))
       continue;
-    auto function = dyn_cast<func::FuncOp>(op->getParentOp());
+    Operation *outside = op->getParentOp();
+    while (canCarryRows(outside))
+      outside = outside->getParentOp();
+    auto function = dyn_cast<func::FuncOp>(outside);
     if (!function || !function.getBody().hasOneBlock())
-      return op->emitError("in a loop or a branch, where scales cannot be "
-                           "counted; expected it in the body of its function");
-    Operation *exit = function.front().getTerminator();
+      return op->emitError("between branches or inside of another operation, "
+                           "where scales cannot be counted; expected it in a "
+                           "function's only block, in scf.if, scf.for or "
+                           "scf.while");
+    Operation *exit = op->getBlock()->getTerminator();
     Operation *last = exit->getPrevNode();
     builder.setInsertionPoint(exit);
     const Parts &parts = expanded.lookup(op->getResult(0));
@@ -47,8 +52,11 @@ Expander::returnCounts(ArrayRef<Operation *> work,
         own->setAttr(uncountedAttribute, UnitAttr::get(own->getContext()));
       });
   }
-  for (auto &[function, counted] : rows)
+  IRRewriter rewriter(builder);
+  for (auto &[function, counted] : rows) {
+    carryRows(rewriter, counted);
     returnCounterRows(function, counted);
+  }
   return success();
 }
 
@@ -61,7 +69,8 @@ llvm::DenseSet<Operation *> Expander::findOthers(ModuleOp module,
       continue;
     llvm::DenseSet<Operation *> own = computedForOwnResults(function);
     for (Operation *op : work)
-      if (op->getBlock() == &function.front() && !own.contains(op))
+      if (Operation *around = function.front().findAncestorOpInBlock(*op);
+          around && !own.contains(around))
         others.insert(op);
   }
   return others;

@@ -8,13 +8,14 @@
 //   four sums over %e, one for each flag, an axis at a time
 //
 // In the body of a linalg operation the flags are one more result, or, in a
-// reduction, four more sums. The function returns all counts in one tensor.
+// reduction, four more sums. Loops and branches pass on what is counted in them
+// (CarriedRows.h). The function returns all counts in one tensor.
 //
 // Most contractions raise no flags, and to know that of the numbers they read
 // takes less than to ask each step (FlagRanges.h). They stay as they are, and
 // where they might raise some, they are done again, with counts.
 
-#include "CounterRow.h"
+#include "CarriedRows.h"
 #include "FlagAnalysis.h"
 #include "FlagRanges.h"
 #include "FlagSums.h"
@@ -72,7 +73,6 @@ private:
     return arith::ConstantIntOp::create(rewriter, loc, rewriter.getI64Type(),
                                         value);
   }
-  Value product(Location loc, ArrayRef<OpFoldResult> sizes);
 
   ModuleOp module;
   Target target;
@@ -86,15 +86,6 @@ private:
 };
 
 } // namespace
-
-Value FlagCounter::product(Location loc, ArrayRef<OpFoldResult> sizes) {
-  Value count = arith::ConstantIndexOp::create(rewriter, loc, 1);
-  for (OpFoldResult size : sizes)
-    count = rewriter.createOrFold<arith::MulIOp>(
-        loc, count, getValueOrCreateConstantIndexOp(rewriter, loc, size));
-  return arith::IndexCastOp::create(rewriter, loc, rewriter.getI64Type(),
-                                    count);
-}
 
 CounterRow &FlagCounter::add(Operation *op, const FlagAnalysis &analysis,
                              Value executed) {
@@ -119,7 +110,8 @@ void FlagCounter::countWhole(Operation *op, const FlagAnalysis &analysis) {
   Value result = op->getResult(0);
   bool isTensor = isa<RankedTensorType>(result.getType());
   Value executed =
-      isTensor ? product(loc, tensor::getMixedSizes(rewriter, loc, result))
+      isTensor ? createCount(rewriter, loc,
+                             tensor::getMixedSizes(rewriter, loc, result))
                : constant(loc, 1);
   auto countAll = [&](Operation *op) {
     return sumFlags(rewriter, loc, {createStatusFlags(rewriter, op, analysis)});
@@ -220,7 +212,8 @@ std::optional<SmallVector<Value>> FlagCounter::countByRange(
   if (ranges->empty())
     return none;
   Value isQuiet = tests.find(rewriter, op, *ranges);
-  if (postpones) {
+  // A program that is to count only some rows would go through loops again.
+  if (postpones && isa<func::FuncOp>(op->getParentOp())) {
     Value later = constant(loc, FlagCounts::postponed);
     none.assign(FlagCounts::kinds,
                 arith::SelectOp::create(rewriter, loc, isQuiet, none[0], later)
@@ -261,7 +254,8 @@ FlagCounter::countByRange(linalg::GenericOp generic, Operation *op) {
 LogicalResult FlagCounter::refuse(Operation *op, StringRef where) {
   return op->emitError("status flags of '")
          << op->getName() << "' cannot be counted " << where
-         << "; expected operations on tensors, and in bodies of linalg";
+         << "; expected operations on tensors, in bodies of linalg, and in "
+            "scf.if, scf.for and scf.while";
 }
 
 LogicalResult FlagCounter::countBody(linalg::LinalgOp op) {
@@ -312,7 +306,7 @@ LogicalResult FlagCounter::countBody(linalg::LinalgOp op) {
   for (Range range : cast<linalg::LinalgOp>(generic.getOperation())
                          .createLoopRanges(rewriter, loc))
     extents.push_back(range.size);
-  Value executed = product(loc, extents);
+  Value executed = createCount(rewriter, loc, extents);
   ResultRange results = generic.getResults().drop_front(own);
   for (Operation *each : operations) {
     SmallVector<Value> sums;
@@ -356,6 +350,15 @@ void FlagCounter::countCall(func::CallOp call) {
   }
 }
 
+/// Those of its only block, if any, before there are more.
+static SmallVector<Operation *> operationsOf(Region &region) {
+  SmallVector<Operation *> operations;
+  if (!region.empty())
+    for (Operation &op : region.front().without_terminator())
+      operations.push_back(&op);
+  return operations;
+}
+
 LogicalResult FlagCounter::count(Operation *op) {
   if (auto analysis = analyzeFlags(op, target)) {
     Type type = op->getResult(0).getType();
@@ -370,6 +373,13 @@ LogicalResult FlagCounter::count(Operation *op) {
     countCall(call);
     return success();
   }
+  if (canCarryRows(op)) {
+    for (Region &region : op->getRegions())
+      for (Operation *each : operationsOf(region))
+        if (failed(count(each)))
+          return failure();
+    return success();
+  }
   Operation *inside = nullptr;
   op->walk([&](Operation *nested) {
     auto call = dyn_cast<func::CallOp>(nested);
@@ -379,7 +389,7 @@ LogicalResult FlagCounter::count(Operation *op) {
         (callee && !flagCountsOf(callee).empty()))
       inside = nested;
   });
-  return inside ? refuse(inside, "in a loop or a branch") : success();
+  return inside ? refuse(inside, "inside of another operation") : success();
 }
 
 LogicalResult FlagCounter::countFunction(func::FuncOp function) {
@@ -388,8 +398,7 @@ LogicalResult FlagCounter::countFunction(func::FuncOp function) {
   if (!function.getBody().hasOneBlock()) {
     Operation *first = nullptr;
     function.walk([&](Operation *op) {
-      if (!first && mayRaiseFlags(op, target))
-        first = op;
+      first = !first && mayRaiseFlags(op, target) ? op : first;
     });
     return first ? refuse(first, "between branches") : success();
   }
@@ -397,14 +406,11 @@ LogicalResult FlagCounter::countFunction(func::FuncOp function) {
   llvm::DenseSet<Operation *> own;
   if (hasLayers)
     own = computedForOwnResults(function);
-  SmallVector<Operation *> work;
-  for (Operation &op : function.front().without_terminator())
-    if (!hasLayers || own.contains(&op))
-      work.push_back(&op);
-  for (Operation *op : work)
-    if (failed(count(op)))
+  for (Operation *op : operationsOf(function.getBody()))
+    if ((!hasLayers || own.contains(op)) && failed(count(op)))
       return failure();
   tests.create(rewriter);
+  carryRows(rewriter, counted);
   returnCounterRows(function, counted);
   return success();
 }

@@ -13,6 +13,16 @@ using namespace mlir;
 
 namespace numera {
 
+Value createCount(OpBuilder &builder, Location loc,
+                  ArrayRef<OpFoldResult> sizes) {
+  Value count = arith::ConstantIndexOp::create(builder, loc, 1);
+  for (OpFoldResult size : sizes)
+    count = builder.createOrFold<arith::MulIOp>(
+        loc, count, getValueOrCreateConstantIndexOp(builder, loc, size));
+  return builder.createOrFold<arith::IndexCastOp>(loc, builder.getI64Type(),
+                                                  count);
+}
+
 void returnCounterRows(func::FuncOp function, ArrayRef<CounterRow> rows) {
   if (rows.empty())
     return;
@@ -80,11 +90,8 @@ CounterRow countScales(OpBuilder &builder, Operation *op, Value numbers,
   Location loc = op->getLoc();
   Type i64 = builder.getI64Type();
   IntegerAttr none = builder.getI64IntegerAttr(0);
-  Value count = arith::ConstantIndexOp::create(builder, loc, 1);
-  for (OpFoldResult size : tensor::getMixedSizes(builder, loc, elements))
-    count = builder.createOrFold<arith::MulIOp>(
-        loc, count, getValueOrCreateConstantIndexOp(builder, loc, size));
-  count = arith::IndexCastOp::create(builder, loc, i64, count);
+  Value count =
+      createCount(builder, loc, tensor::getMixedSizes(builder, loc, elements));
   SmallVector<Value> scales =
       foldAll(builder, loc, "least_and_largest", divisors, {},
               {Fold::by<arith::MinSIOp>(builder.getI64IntegerAttr(INT64_MAX)),

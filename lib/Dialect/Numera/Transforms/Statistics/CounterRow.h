@@ -16,11 +16,15 @@ namespace numera {
 inline constexpr llvm::StringLiteral uncountedAttribute = "numera.uncounted";
 
 /// What is counted, and its FlagCounts::numbers numbers, i64, in the block of
-/// its function.
+/// its function, or together in one further inside (CarriedRows.h).
 struct CounterRow {
   FlagCounts description;
   llvm::SmallVector<mlir::Value> numbers;
 };
+
+/// How many elements there are, i64.
+mlir::Value createCount(mlir::OpBuilder &builder, mlir::Location loc,
+                        llvm::ArrayRef<mlir::OpFoldResult> sizes);
 
 /// Adds rows to what the function returns behind its own results, in front of
 /// rows of layers.
