@@ -224,3 +224,43 @@ func.func @layers(%a: tensor<3xf32>)
   %5 = numera.cast %3 : tensor<3x!f8> to tensor<3xf32>
   return %1, %4, %5, %2 : tensor<3x!f8>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
 }
+
+// -----
+
+!f8 = !numera.num<float<4, 3, fn>>
+
+#left = affine_map<(i, j, k) -> (i, k)>
+#right = affine_map<(i, j, k) -> (k, j)>
+#result = affine_map<(i, j, k) -> (i, j)>
+
+// Products of f8 underflow so often that nothing is tested for that: where sums
+// stay below the largest number, products are done again, in f32, and counted.
+// Else another program asks each step.
+// ROWS-LABEL: @products_that_underflow
+// LATER-LABEL: @products_that_underflow
+// LATER: numera.mac
+// LATER: %[[FOUND:.*]]:4 = scf.if
+// LATER: %[[X:.*]] = numera.cast %{{.*}} {numera.uncounted} : tensor<2x300x!{{.*}}> to tensor<2x300xf32>
+// LATER: %[[SUMS:.*]] = linalg.generic {{.*}} ins(%[[X]], %{{.*}}) outs(%{{.*}} : tensor<2x4xi32>)
+// LATER: arith.mulf
+// LATER: %[[ALL:.*]] = func.call @numera.sum_words
+// LATER: scf.yield %{{.*}}, %[[ALL]], %{{.*}}, %{{.*}} : i64, i64, i64, i64
+// LATER: } else {
+// LATER: %[[LATER:.*]] = arith.constant -1 : i64
+// LATER: scf.yield %[[LATER]], %[[LATER]], %[[LATER]], %[[LATER]]
+// LATER-NOT: numera.status_flags
+// LATER: tensor.from_elements %{{.*}}, %[[FOUND]]#0, %[[FOUND]]#1, %[[FOUND]]#2, %[[FOUND]]#3
+func.func @products_that_underflow(%a: tensor<2x300x!f8>, %b: tensor<300x4x!f8>) -> tensor<2x4x!f8> {
+  %zero = numera.constant 0.0 : !f8
+  %e = tensor.empty() : tensor<2x4x!f8>
+  %c = linalg.fill ins(%zero : !f8) outs(%e : tensor<2x4x!f8>) -> tensor<2x4x!f8>
+  %0 = linalg.generic {indexing_maps = [#left, #right, #result],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<2x300x!f8>, tensor<300x4x!f8>)
+      outs(%c : tensor<2x4x!f8>) {
+  ^bb0(%x: !f8, %y: !f8, %acc: !f8):
+    %1 = numera.mac %x, %y, %acc {product = #numera.format<float<4, 3, fn>>} : !f8
+    linalg.yield %1 : !f8
+  } -> tensor<2x4x!f8>
+  return %0 : tensor<2x4x!f8>
+}

@@ -96,6 +96,55 @@ def test_products(format, accumulate):
             assert (together == apart).all(), (x, y, together, apart)
 
 
+MANY = 200
+LONG = f"""
+func.func @f(%x: tensor<2x{MANY}xf32>, %y: tensor<{MANY}x1xf32>) -> tensor<2x1xf32> {{
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x1xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x1xf32>) -> tensor<2x1xf32>
+  %z = linalg.matmul ins(%x, %y : tensor<2x{MANY}xf32>, tensor<{MANY}x1xf32>)
+      outs(%i : tensor<2x1xf32>) -> tensor<2x1xf32>
+  return %z : tensor<2x1xf32>
+}}"""
+
+
+@pytest.mark.parametrize("isConstant", [False, True])
+@pytest.mark.parametrize(
+    "format",
+    ["f8E4M3FN", "f8E5M2", "posit8", "posit<8,0>", "posit16", "posit<16,3>", "bf16", "float<3,2,finite>",
+     "float<2,1,finite>", "float<4,3,p3109>", "float<4,3,fn,saturate>", "float<4,3,flush>"],
+)
+def test_products_of_many(format, isConstant):
+    """Sums that grow until terms are half of their ulp, and products that underflow."""
+    random = np.random.default_rng(1)
+    info = numera.format(format).finfo
+    low, high = np.log2(float(info.smallest_subnormal)), np.log2(float(info.max))
+    w = np.ldexp(random.choice([0.5, 0.53125, 0.75, 0.9375], (MANY, 1)), random.integers(-3, 1, (MANY, 1))).astype("f4")
+    model = LONG
+    if isConstant:  # terms may all be the largest
+        w = np.full_like(w, 0.9375)
+        values = ", ".join(f"[{float(v)!r}]" for v in w.ravel())
+        model = model.replace(f", %y: tensor<{MANY}x1xf32>", "").replace(
+            "%zero =", f"%y = arith.constant dense<[{values}]> : tensor<{MANY}x1xf32>\n  %zero =", 1)
+    program = numera.compile(model, format=format, accumulate="same")
+    found = set()
+    for scale in sorted(set(np.linspace(low, high, 40).round().astype(int))):
+        x = np.ldexp(random.choice([0.5, 0.625, 0.96875], (2, MANY)), scale + random.integers(-2, 1, (2, MANY))).astype("f4")
+        if isConstant:
+            x[:] = np.ldexp(0.96875, scale)
+        elif scale % 2:
+            x *= random.choice([-1, 1], x.shape)
+        given = [] if isConstant else [w]
+        # A row of the largest number has every step asked.
+        large = np.full_like(x, float(info.max))
+        together = counts(program, x, *given)
+        apart = sum(counts(program, np.stack([row, large[0]]), *given) for row in x)
+        apart -= counts(program, large, *given)
+        assert (together == apart).all(), (scale, together, apart)
+        found.add(tuple(together[-1] > 0))
+    assert len(found) > 1
+
+
 def test_sums_of_many():
     program = numera.compile(
         """
@@ -147,3 +196,43 @@ def test_products_of_f32_that_round_otherwise():
         for model in (PRODUCT, dynamic)
     )
     assert (fixed == other).all() and fixed.any()
+
+
+def test_a_loop_that_another_input_determines():
+    """Squares of windows: the factors alone do not tell how long they are."""
+    program = numera.compile(
+        """
+        func.func @f(%a: tensor<10xf32>, %window: tensor<3xf32>) -> tensor<8xf32> {
+          %zero = arith.constant 0.0 : f32
+          %e = tensor.empty() : tensor<8xf32>
+          %c = linalg.fill ins(%zero : f32) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+          %s = linalg.generic {
+              indexing_maps = [affine_map<(i, k) -> (i + k)>, affine_map<(i, k) -> (k)>, affine_map<(i, k) -> (i)>],
+              iterator_types = ["parallel", "reduction"]}
+              ins(%a, %window : tensor<10xf32>, tensor<3xf32>) outs(%c : tensor<8xf32>) {
+          ^bb0(%x: f32, %y: f32, %sum: f32):
+            %m = arith.mulf %x, %x : f32
+            %t = arith.addf %sum, %m : f32
+            linalg.yield %t : f32
+          } -> tensor<8xf32>
+          return %s : tensor<8xf32>
+        }""",
+        format="f8E4M3FN",
+        accumulate="same",
+    )
+    # 0.03125^2 and 0.0546875^2 are tiny, and no multiples of 2^-9; 0.0625^2 is one.
+    x = np.array([1, 0.03125, 1, 0.0625, 1, 0.0546875, 1, 1, 1, 1], "f4")
+    rows = program.stats(x, np.zeros(3, "f4")).operations
+    (row,) = [row for row in rows if row["operation"] == "mac"]
+    expected = sum(int(value in (0.03125, 0.0546875)) for i in range(8) for value in x[i : i + 3])
+    assert (row["count"], row["underflow"], row["overflow"]) == (24, expected, 0)
+
+
+@pytest.mark.parametrize("product", ["takum<8>", "takum<9>", "posit<16,4>"])
+def test_products_of_a_format_with_smaller_numbers_than_f32(product):
+    policy = {"default": product, "weights": "f8E4M3FN", "activations": "posit8", "accumulate": "same"}
+    program = numera.compile(PRODUCT, policy=policy)
+    for x in (1, 64, 2**-20):
+        rows = program.stats(np.full((2, 2), x, "f4"), np.full((2, 1), 0.5, "f4")).operations
+        (row,) = [row for row in rows if row["operation"] == "mac"]
+        assert [row[kind] for kind in KINDS] == [0, 0, 0], (x, row)

@@ -16,6 +16,7 @@
 // where they might raise some, they are done again, with counts.
 
 #include "CarriedRows.h"
+#include "CountedBodies.h"
 #include "FlagAnalysis.h"
 #include "FlagRanges.h"
 #include "FlagSums.h"
@@ -53,14 +54,21 @@ private:
   LogicalResult countBody(linalg::LinalgOp op);
   void countWhole(Operation *op, const FlagAnalysis &analysis);
   void countCall(func::CallOp call);
-  linalg::GenericOp withCounts(linalg::GenericOp generic,
-                               ArrayRef<Operation *> operations);
   std::optional<SmallVector<Value>>
   countByRange(Operation *op, std::optional<QuietRanges> ranges,
-               llvm::function_ref<SmallVector<Value>(Operation *)> countAgain);
+               llvm::function_ref<SmallVector<Value>()> countAgain);
   std::optional<SmallVector<Value>> countByRange(linalg::GenericOp generic,
                                                  Operation *op);
+  SmallVector<Value> branch(Location loc, Value condition,
+                            llvm::function_ref<SmallVector<Value>()> countIf,
+                            llvm::function_ref<SmallVector<Value>()> countElse);
   LogicalResult refuse(Operation *op, StringRef where);
+
+  /// Whether another program may count it. In a loop, that would have to go
+  /// through all of it again.
+  bool mayPostpone(Operation *op) const {
+    return postpones && isa<func::FuncOp>(op->getParentOp());
+  }
 
   /// Whether the row that is added behind `others` ones from here on counts.
   bool isChosen(size_t others = 0) const {
@@ -113,8 +121,10 @@ void FlagCounter::countWhole(Operation *op, const FlagAnalysis &analysis) {
       isTensor ? createCount(rewriter, loc,
                              tensor::getMixedSizes(rewriter, loc, result))
                : constant(loc, 1);
-  auto countAll = [&](Operation *op) {
-    return sumFlags(rewriter, loc, {createStatusFlags(rewriter, op, analysis)});
+  auto countAll = [&] {
+    Operation *again = rewriter.clone(*op);
+    return sumFlags(rewriter, loc,
+                    {createStatusFlags(rewriter, again, analysis)});
   };
   bool counts = isChosen();
   if (auto interface = dyn_cast<FormatOpInterface>(op);
@@ -134,75 +144,30 @@ void FlagCounter::countWhole(Operation *op, const FlagAnalysis &analysis) {
   llvm::append_range(add(op, analysis, executed).numbers, sums);
 }
 
-/// The loops that the result goes along, as maps of linalg have them.
-static AffineMap parallelMap(linalg::GenericOp generic) {
-  SmallVector<unsigned> loops;
-  generic.getParallelDims(loops);
-  SmallVector<AffineExpr> exprs;
-  for (unsigned loop : loops)
-    exprs.push_back(getAffineDimExpr(loop, generic.getContext()));
-  return AffineMap::get(generic.getNumLoops(), 0, exprs, generic.getContext());
-}
-
-/// The same operation with the status flags of `operations`, of its body, as
-/// further results: one each, or, if it reduces, as many as there are kinds.
-linalg::GenericOp FlagCounter::withCounts(linalg::GenericOp generic,
-                                          ArrayRef<Operation *> operations) {
-  Location loc = generic.getLoc();
-  rewriter.setInsertionPoint(generic);
-  bool reduces = generic.getNumReductionLoops() != 0;
-  AffineMap map = parallelMap(generic);
-  SmallVector<OpFoldResult> sizes;
-  auto ranges = cast<linalg::LinalgOp>(generic.getOperation())
-                    .createLoopRanges(rewriter, loc);
-  for (AffineExpr loop : map.getResults())
-    sizes.push_back(ranges[cast<AffineDimExpr>(loop).getPosition()].size);
-  SmallVector<Value> inits(generic.getOutputs());
-  SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
-  for (size_t i = 0; i < operations.size(); ++i)
-    for (unsigned kind = 0; kind < (reduces ? FlagCounts::kinds : 1); ++kind) {
-      maps.push_back(map);
-      inits.push_back(
-          reduces ? createZeros(rewriter, loc, sizes, rewriter.getI64Type())
-                  : tensor::EmptyOp::create(rewriter, loc, sizes,
-                                            rewriter.getI8Type())
-                        .getResult());
-    }
-  auto counting = linalg::GenericOp::create(
-      rewriter, loc, ValueRange(inits).getTypes(), generic.getInputs(), inits,
-      maps, generic.getIteratorTypesArray());
-  rewriter.inlineRegionBefore(generic.getRegion(), counting.getRegion(),
-                              counting.getRegion().begin());
-  Block &body = counting.getRegion().front();
-  auto exit = cast<linalg::YieldOp>(body.getTerminator());
-  SmallVector<Value> yields(exit.getOperands());
-  for (Operation *op : operations) {
-    rewriter.setInsertionPointAfter(op);
-    Value flags = createStatusFlags(rewriter, op, *analyzeFlags(op, target));
-    rewriter.setInsertionPoint(exit);
-    for (unsigned kind = 0; kind < (reduces ? FlagCounts::kinds : 1); ++kind) {
-      Type type = reduces ? rewriter.getI64Type() : rewriter.getI8Type();
-      Value before = body.addArgument(type, loc);
-      yields.push_back(
-          reduces ? arith::AddIOp::create(rewriter, loc, before,
-                                          hasFlag(rewriter, loc, flags, kind,
-                                                  rewriter.getI64Type()))
-                        .getResult()
-                  : flags);
-    }
+/// The counts of kinds, from one of two blocks.
+SmallVector<Value>
+FlagCounter::branch(Location loc, Value condition,
+                    llvm::function_ref<SmallVector<Value>()> countIf,
+                    llvm::function_ref<SmallVector<Value>()> countElse) {
+  SmallVector<Type> types(FlagCounts::kinds, rewriter.getI64Type());
+  auto branch = scf::IfOp::create(rewriter, loc, types, condition,
+                                  /*withElseRegion=*/true);
+  for (auto [block, count] : {std::pair(branch.thenBlock(), countIf),
+                              {branch.elseBlock(), countElse}}) {
+    rewriter.setInsertionPointToStart(block);
+    SmallVector<Value> counts = count();
+    rewriter.setInsertionPointToEnd(block);
+    scf::YieldOp::create(rewriter, loc, counts);
   }
-  rewriter.setInsertionPoint(exit);
-  rewriter.replaceOpWithNewOp<linalg::YieldOp>(exit, yields);
-  rewriter.replaceOp(generic,
-                     counting.getResults().take_front(generic.getNumResults()));
-  return counting;
+  rewriter.setInsertionPointAfter(branch);
+  return SmallVector<Value>(branch.getResults());
 }
 
 /// The counts of the only operation of `op` that may raise flags, where its
-/// numbers tell whether it does: `countAgain` counts those of its copy.
-std::optional<SmallVector<Value>> FlagCounter::countByRange(
-    Operation *op, std::optional<QuietRanges> ranges,
-    llvm::function_ref<SmallVector<Value>(Operation *)> countAgain) {
+/// numbers tell whether it does: `countAgain` counts those of a copy.
+std::optional<SmallVector<Value>>
+FlagCounter::countByRange(Operation *op, std::optional<QuietRanges> ranges,
+                          llvm::function_ref<SmallVector<Value>()> countAgain) {
   // A GPU's tensors would come to the host.
   if (!ranges || (target != Target::CPU && !ranges->empty()))
     return std::nullopt;
@@ -212,23 +177,14 @@ std::optional<SmallVector<Value>> FlagCounter::countByRange(
   if (ranges->empty())
     return none;
   Value isQuiet = tests.find(rewriter, op, *ranges);
-  // A program that is to count only some rows would go through loops again.
-  if (postpones && isa<func::FuncOp>(op->getParentOp())) {
+  if (mayPostpone(op)) {
     Value later = constant(loc, FlagCounts::postponed);
     none.assign(FlagCounts::kinds,
                 arith::SelectOp::create(rewriter, loc, isQuiet, none[0], later)
                     .getResult());
     return none;
   }
-  auto branch = scf::IfOp::create(rewriter, loc, ValueRange(none).getTypes(),
-                                  isQuiet, /*withElseRegion=*/true);
-  rewriter.setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(rewriter, loc, none);
-  rewriter.setInsertionPointToStart(branch.elseBlock());
-  SmallVector<Value> counts = countAgain(rewriter.clone(*op));
-  scf::YieldOp::create(rewriter, loc, counts);
-  rewriter.setInsertionPointAfter(branch);
-  return SmallVector<Value>(branch.getResults());
+  return branch(loc, isQuiet, [&] { return none; }, countAgain);
 }
 
 /// The counts of an operation in a body that has no other with flags.
@@ -238,17 +194,44 @@ FlagCounter::countByRange(linalg::GenericOp generic, Operation *op) {
   if (!interface || !(analyzeFlags(op, target)->known & flag::overflow))
     return std::nullopt;
   auto place = std::distance(generic.getBody()->begin(), op->getIterator());
-  bool reduces = generic.getNumReductionLoops() != 0;
-  return countByRange(
-      generic, findQuietRanges(generic, interface), [&](Operation *copy) {
-        auto again = cast<linalg::GenericOp>(copy);
-        Operation *same = &*std::next(again.getBody()->begin(), place);
-        linalg::GenericOp counting = withCounts(again, same);
-        rewriter.setInsertionPointAfter(counting);
-        return sumFlags(rewriter, counting.getLoc(),
-                        SmallVector<Value>(counting.getResults().take_back(
-                            reduces ? FlagCounts::kinds : 1)));
-      });
+  auto countEach = [&] {
+    auto again = cast<linalg::GenericOp>(rewriter.clone(*generic));
+    bool reduces = again.getNumReductionLoops() != 0;
+    Operation *same = &*std::next(again.getBody()->begin(), place);
+    linalg::GenericOp counting = withCounts(rewriter, again, same, target);
+    rewriter.setInsertionPointAfter(counting);
+    return sumFlags(rewriter, counting.getLoc(),
+                    SmallVector<Value>(counting.getResults().take_back(
+                        reduces ? FlagCounts::kinds : 1)));
+  };
+  auto quiet = findQuietRanges(generic, interface);
+  auto underflow = target == Target::CPU
+                       ? findUnderflowRanges(generic, interface)
+                       : std::nullopt;
+  if (!underflow)
+    return countByRange(generic, quiet, countEach);
+  auto countUnderflow = [&] {
+    Location loc = generic.getLoc();
+    Value isAll = createTests(rewriter, loc, *underflow);
+    return branch(
+        loc, isAll,
+        [&] {
+          static_assert(flag::underflow == 1 << 1);
+          SmallVector<Value> counts(FlagCounts::kinds, constant(loc, 0));
+          counts[1] = countUnderflows(rewriter, generic, interface);
+          return counts;
+        },
+        [&] {
+          return mayPostpone(generic)
+                     ? SmallVector<Value>(FlagCounts::kinds,
+                                          constant(loc, FlagCounts::postponed))
+                     : countEach();
+        });
+  };
+  if (quiet)
+    return countByRange(generic, quiet, countUnderflow);
+  rewriter.setInsertionPointAfter(generic);
+  return countUnderflow();
 }
 
 LogicalResult FlagCounter::refuse(Operation *op, StringRef where) {
@@ -299,7 +282,7 @@ LogicalResult FlagCounter::countBody(linalg::LinalgOp op) {
   if (told.size() == 1 && llvm::count_if(operations, raises) == 1)
     known = countByRange(generic, told.front());
   if (!known && !told.empty())
-    generic = withCounts(generic, told);
+    generic = withCounts(rewriter, generic, told, target);
   rewriter.setInsertionPointAfter(generic);
   Location loc = generic.getLoc();
   SmallVector<OpFoldResult> extents;

@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A step acc <- round(acc + x y), in a float with subnormals whose numbers are
-// multiples of u, raises no flag if
-//
-//   no factor is infinite, and none is NaN that the sum could not be,
-//   the sum of all |x y|, with its rounding errors, is below the largest
-//   number, every x y is a multiple of u: then so is every sum, and a tiny one
-//   is a number (docs/Semantics/StatusFlags.md, N3).
-//
-// A sum of n terms below t is less than n t (1 + 2^(1 - p))^n in precision p,
-// and that is less than n t 2^(n 2^(1 - p) / ln 2). Of a product that is
-// rounded by itself, x y may also be at least the least normal number.
+// The step of a contraction raises no flags where its products keep to limits
+// (SumLimits.h). Where they may be tiny, and the rest holds, the factors tell
+// how many of them underflow, without a sum (Underflows.cpp).
 //
 // A cast raises no flag if the number is neither tiny nor above a power of two
 // that is a number, and a sum of multiples of u none if no operand is above
@@ -20,68 +12,29 @@
 #include "FlagAnalysis.h"
 #include "NumberBounds.h"
 #include "SharedLoops.h"
+#include "SumLimits.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include <cmath>
 
 using namespace mlir;
 
 namespace numera {
 
-/// True for a float whose tiny multiples of its unit are numbers.
-static bool isGradual(const Format &format, const NumberBounds &bounds) {
-  FormatFamily::Range range = format.getFamily().range(format);
-  return range.normalExponent && range.leastExponent == bounds.unit;
-}
-
-namespace {
-/// What a contraction's products x y must keep to.
-struct Limits {
-  int limit;                ///< below 2^limit
-  int unit;                 ///< multiples of 2^unit
-  std::optional<int> least; ///< or zero, or at least 2^least
-  bool keepsNaN;            ///< a factor may be NaN
-};
-} // namespace
-
-static std::optional<Limits> limitsOf(MacOp step, int64_t count) {
-  StepRules rules = stepRulesOf(step);
-  const Format &sum = rules.sum.encoding;
-  if (!knownFormat(step.getType()) || !rules.sum.truncation.empty() ||
-      step.getTensorcore())
-    return std::nullopt;
-  FormatFamily::Range range = sum.getFamily().range(sum);
-  NumberBounds bounds = boundsOf(sum);
-  if (!isGradual(sum, bounds) || !isSymmetric(sum))
-    return std::nullopt;
-  // Of each sum, and of the product.
-  double errors =
-      double(count + 1) * std::ldexp(1.0, 1 - range.precision) / std::log(2.0);
-  double growth = std::log2(double(count)) + errors;
-  if (growth > range.maxExponent)
-    return std::nullopt;
-  Limits limits = {range.maxExponent - int(std::ceil(growth)), bounds.unit,
-                   std::nullopt, range.hasNaN};
-  if (!rules.product)
-    return limits;
-  const Format &product = rules.product->encoding;
-  if (product != sum || !rules.product->truncation.empty())
-    return std::nullopt;
-  limits.least = range.normalExponent;
-  return limits;
-}
-
-/// The tensor whose elements an operand in the body is, through exact casts
-/// there; null for any other one, such as a sum so far.
-static Value tensorOf(linalg::GenericOp generic, Value operand) {
+OpOperand *elementsOf(linalg::GenericOp generic, Value operand) {
   if (auto cast = operand.getDefiningOp<CastOp>())
     if (keepsNumbers(cast))
       operand = cast->getOperand(0);
   auto argument = dyn_cast<BlockArgument>(operand);
   if (!argument || argument.getOwner() != generic.getBody() ||
       argument.getArgNumber() >= generic.getNumDpsInputs())
-    return {};
-  return generic.getMatchingOpOperand(argument)->get();
+    return nullptr;
+  return generic.getMatchingOpOperand(argument);
+}
+
+/// The same as a value, which may be null.
+static Value tensorOf(linalg::GenericOp generic, Value operand) {
+  OpOperand *elements = elementsOf(generic, operand);
+  return elements ? elements->get() : Value();
 }
 
 /// What is padded with zeros, without them.
@@ -125,9 +78,24 @@ static bool addTest(QuietRanges &ranges, NumberRange range,
   return true;
 }
 
-/// Of the only step of a contraction from zeros.
-static std::optional<QuietRanges> findQuietRanges(linalg::GenericOp generic,
-                                                  MacOp step) {
+namespace {
+/// The only step of a contraction from zeros, whose factors are elements.
+struct Contraction {
+  SumLimits limits;
+  Value x, y; ///< the factors' tensors
+  NumberBounds ofX, ofY;
+  int64_t count; ///< terms of a sum
+
+  bool mayBeOther(const NumberBounds &bounds) const {
+    return bounds.hasInfinity || (bounds.hasNaN && !limits.keepsNaN);
+  }
+  /// True if no product is 2^limit or more, whatever the factors are.
+  bool hasLimit() const { return ofX.limit + ofY.limit <= limits.limit; }
+};
+} // namespace
+
+static std::optional<Contraction> contractionOf(linalg::GenericOp generic,
+                                                MacOp step) {
   Block &body = *generic.getBody();
   auto exit = cast<linalg::YieldOp>(body.getTerminator());
   if (generic.getNumResults() != 1 || exit.getOperand(0) != step.getResult() ||
@@ -142,7 +110,7 @@ static std::optional<QuietRanges> findQuietRanges(linalg::GenericOp generic,
     if (kind == utils::IteratorType::reduction &&
         (size <= 0 || llvm::MulOverflow(count, size, count)))
       return std::nullopt; // or it is dynamic
-  std::optional<Limits> limits = limitsOf(step, count);
+  std::optional<SumLimits> limits = limitsOf(step, count);
   Value x = tensorOf(generic, step.getLhs());
   Value y = tensorOf(generic, step.getRhs());
   if (!limits || !x || !y)
@@ -154,43 +122,84 @@ static std::optional<QuietRanges> findQuietRanges(linalg::GenericOp generic,
     std::swap(x, y);
     std::swap(ofX, ofY);
   }
-  auto mayBeOther = [&](const NumberBounds &bounds) {
-    return bounds.hasInfinity || (bounds.hasNaN && !limits->keepsNaN);
-  };
-  if (mayBeOther(*ofX) && ofX->isConstant)
+  Contraction found = {*limits, x, y, *ofX, *ofY, count};
+  if (found.mayBeOther(*ofX) && ofX->isConstant)
     return std::nullopt;
-  if (ofX->isZero() || ofY->isZero())
-    return mayBeOther(*ofX) || mayBeOther(*ofY) ? std::nullopt
-                                                : std::optional(QuietRanges());
-  bool hasUnit = ofX->unit + ofY->unit >= limits->unit;
-  bool hasLimit = ofX->limit + ofY->limit <= limits->limit;
-  if (hasUnit && hasLimit && !mayBeOther(*ofX) && !mayBeOther(*ofY))
+  return found;
+}
+
+static std::optional<QuietRanges> findQuietRanges(linalg::GenericOp generic,
+                                                  MacOp step) {
+  std::optional<Contraction> contraction = contractionOf(generic, step);
+  if (!contraction)
+    return std::nullopt;
+  auto &[limits, x, y, ofX, ofY, count] = *contraction;
+  bool mayBeOther =
+      contraction->mayBeOther(ofX) || contraction->mayBeOther(ofY);
+  if (ofX.isZero() || ofY.isZero())
+    return mayBeOther ? std::nullopt : std::optional(QuietRanges());
+  bool hasUnit = ofX.unit + ofY.unit >= limits.unit;
+  if (hasUnit && contraction->hasLimit() && !mayBeOther)
     return QuietRanges();
 
   NumberRange ofFirst = {x, 0, 0}, ofSecond = {y, 0, 0};
-  if (ofX->isConstant) { // the other one has all that is left
-    ofFirst.least = ofX->least;
-    ofFirst.limit = ofX->limit;
-    ofSecond.limit = limits->limit - ofX->limit;
-    ofSecond.least = limits->unit - ofX->unit + ofY->precision - 1;
-    if (limits->least)
-      ofSecond.least = std::min(ofSecond.least, *limits->least - ofX->least);
+  if (ofX.isConstant) { // the other one has all that is left
+    ofFirst.least = ofX.least;
+    ofFirst.limit = ofX.limit;
+    ofSecond.limit = limits.limit - ofX.limit;
+    ofSecond.least = limits.unit - ofX.unit + ofY.precision - 1;
+    if (limits.least)
+      ofSecond.least = std::min(ofSecond.least, *limits.least - ofX.least);
   } else { // both in one range
-    ofFirst.limit = halfOf(limits->limit);
+    ofFirst.limit = halfOf(limits.limit);
     ofFirst.least =
-        -halfOf(-limits->unit) + std::max(ofX->precision, ofY->precision) - 1;
-    if (limits->least)
-      ofFirst.least = std::min(ofFirst.least, -halfOf(-*limits->least));
+        -halfOf(-limits.unit) + std::max(ofX.precision, ofY.precision) - 1;
+    if (limits.least)
+      ofFirst.least = std::min(ofFirst.least, -halfOf(-*limits.least));
     ofSecond.limit = ofFirst.limit;
     ofSecond.least = ofFirst.least;
   }
   if (hasUnit) {
-    ofFirst.least = ofX->least;
-    ofSecond.least = ofY->least;
+    ofFirst.least = ofX.least;
+    ofSecond.least = ofY.least;
   }
   QuietRanges ranges;
-  if (!addTest(ranges, ofFirst, *ofX, limits->keepsNaN) ||
-      !addTest(ranges, ofSecond, *ofY, limits->keepsNaN))
+  if (!addTest(ranges, ofFirst, ofX, limits.keepsNaN) ||
+      !addTest(ranges, ofSecond, ofY, limits.keepsNaN))
+    return std::nullopt;
+  return ranges;
+}
+
+std::optional<QuietRanges> findUnderflowRanges(linalg::GenericOp generic,
+                                               FormatOpInterface op) {
+  auto step = dyn_cast<MacOp>(op.getOperation());
+  std::optional<Contraction> contraction;
+  if (!step || !stepRulesOf(step).product ||
+      !(contraction = contractionOf(generic, step)))
+    return std::nullopt;
+  auto &[limits, x, y, ofX, ofY, count] = *contraction;
+  if (count > INT32_MAX)
+    return std::nullopt;
+  // f32 holds each product, as a normal number, and the units of tiny ones.
+  const Format &product = stepRulesOf(step).product->encoding;
+  FormatFamily::Range range = product.getFamily().range(product);
+  if (range.normalExponent && *range.normalExponent - range.leastExponent > 22)
+    return std::nullopt;
+  constexpr int digits = 24, least = -126, most = 127;
+  auto isNarrow = [&](Value tensor, const NumberBounds &bounds) {
+    return 2 * bounds.precision <= digits && 2 * bounds.unit >= least &&
+           2 * bounds.limit <= most;
+  };
+  if (!isNarrow(x, boundsOf(knownFormat(x.getType()))) ||
+      !isNarrow(y, boundsOf(knownFormat(y.getType()))))
+    return std::nullopt;
+  constexpr int any = -NumberBounds::none;
+  NumberRange ofFirst = {x, any, 0}, ofSecond = {y, any, 0};
+  ofFirst.limit = ofX.isConstant ? ofX.limit : halfOf(limits.limit);
+  ofSecond.limit = limits.limit - ofFirst.limit;
+  QuietRanges ranges;
+  if (!addTest(ranges, ofFirst, ofX, limits.keepsNaN) ||
+      !addTest(ranges, ofSecond, ofY, limits.keepsNaN))
     return std::nullopt;
   return ranges;
 }
@@ -269,9 +278,9 @@ std::optional<QuietRanges> findQuietRanges(linalg::GenericOp generic,
       op, [&](Value operand) { return tensorOf(generic, operand); });
 }
 
-/// Whether numbers are out of range, an i32 that is 0 for none.
-static Value createTest(OpBuilder &builder, Location loc, Value tensor,
-                        int leastExponent, int limitExponent) {
+/// Whether all numbers are in range.
+static Value isInRange(OpBuilder &builder, Location loc, Value tensor,
+                       int leastExponent, int limitExponent) {
   Format format = formatOfType(elementType(tensor.getType()));
   bool isShort = embeds(format, formatF32());
   Type number = isShort ? Type(builder.getF32Type()) : builder.getF64Type();
@@ -286,7 +295,7 @@ static Value createTest(OpBuilder &builder, Location loc, Value tensor,
            << (isShort ? 23 : 52);
   };
   int64_t least = powerOfTwo(leastExponent), limit = powerOfTwo(limitExponent);
-  return foldAll(
+  Value found = foldAll(
       builder, loc, "out_of_range", tensor,
       {constant(builder, bits, least), constant(builder, bits, limit - least)},
       Fold::by<arith::OrIOp>(builder.getI32IntegerAttr(0)),
@@ -307,6 +316,19 @@ static Value createTest(OpBuilder &builder, Location loc, Value tensor,
             at, loc, at.getI32Type(),
             arith::AndIOp::create(at, loc, isOut, isNumber))};
       })[0];
+  Value zero =
+      arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), 0);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, found,
+                               zero);
+}
+
+Value createTests(OpBuilder &builder, Location loc, const QuietRanges &ranges) {
+  Value all = arith::ConstantIntOp::create(builder, loc, 1, 1);
+  for (const NumberRange &range : ranges)
+    all = arith::AndIOp::create(
+        builder, loc, all,
+        isInRange(builder, loc, range.tensor, range.least, range.limit));
+  return all;
 }
 
 Value RangeTests::find(OpBuilder &builder, Operation *op,
@@ -342,11 +364,7 @@ void RangeTests::create(OpBuilder &builder) {
     for (const Test &test : known) {
       builder.setInsertionPoint(test.place);
       Location loc = test.place->getLoc();
-      Value found = createTest(builder, loc, tensor, test.least, test.limit);
-      Value zero =
-          arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), 0);
-      Value isIn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                         found, zero);
+      Value isIn = isInRange(builder, loc, tensor, test.least, test.limit);
       test.place->getResult(0).replaceAllUsesWith(isIn);
       test.place->erase();
     }

@@ -31,6 +31,26 @@ std::optional<QuietRanges> findQuietRanges(FormatOpInterface op);
 std::optional<QuietRanges> findQuietRanges(mlir::linalg::GenericOp generic,
                                            FormatOpInterface op);
 
+/// Where the step of a contraction from zeros has no other flag than the
+/// underflow of products that are rounded by themselves. Null if nothing is
+/// known of the operation, or f32 does not hold its products.
+std::optional<QuietRanges> findUnderflowRanges(mlir::linalg::GenericOp generic,
+                                               FormatOpInterface op);
+
+/// How many products underflow in such a contraction, i64 (Underflows.cpp).
+mlir::Value countUnderflows(mlir::OpBuilder &builder,
+                            mlir::linalg::GenericOp generic,
+                            FormatOpInterface op);
+
+/// The input whose elements an operand in the body is, through exact casts
+/// there; null for any other one, such as a sum so far.
+mlir::OpOperand *elementsOf(mlir::linalg::GenericOp generic,
+                            mlir::Value operand);
+
+/// True, i1, if all numbers are in range, at the builder's place.
+mlir::Value createTests(mlir::OpBuilder &builder, mlir::Location loc,
+                        const QuietRanges &ranges);
+
 /// Tests of tensors, mostly one for each: where several operations need it in a
 /// range, it is tested for what is in all of them, if anything is.
 class RangeTests {
