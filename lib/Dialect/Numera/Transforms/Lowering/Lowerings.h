@@ -165,6 +165,10 @@ private:
   /// The table in memory.
   mlir::LLVM::GlobalOp globalOf(mlir::OpBuilder &, mlir::DenseElementsAttr);
 
+  /// By what they compute and their types.
+  llvm::DenseMap<std::pair<mlir::DictionaryAttr, mlir::FunctionType>,
+                 mlir::func::FuncOp>
+      flagFunctions;
   mlir::ModuleOp module;
   const Registry &registry;
   Target target;

@@ -8,6 +8,9 @@
 //   %near = numera_float_extreme_8(%outcome, …)
 //   scf.if %near: numera_float_status_flags_128(numera_exact_add_128(x, y), x,
 //   y, 0, …)
+//
+// On a CPU that is a function, and loops call its vector form, which leaves
+// lanes that are near to the function (lib/Target/Vectorize/Specialize.h).
 
 #include "Lowerings.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -69,6 +72,8 @@ private:
   Value ofStep();
   Value mayHaveAny();
   Value isExtreme(const Format &format, Value code);
+  Value isZero(const ElementKind &kind, Value code);
+  Value isZeroOfZero();
   Value product();
 
   Lowerings &lowerings;
@@ -193,6 +198,71 @@ Value StatusFlagLowering::isExtreme(const Format &format, Value code) {
                                        builder.getI8Type()));
 }
 
+/// i1; null if zeros have other codes than 0 and, negative, the sign alone.
+Value StatusFlagLowering::isZero(const ElementKind &kind, Value code) {
+  Value bits = toBits(builder, loc, code);
+  auto constant = [&](const APInt &value) -> Value {
+    return arith::ConstantOp::create(
+        builder, loc, builder.getIntegerAttr(bits.getType(), value));
+  };
+  unsigned storage = bits.getType().getIntOrFloatBitWidth();
+  if (kind.isFormat()) {
+    const Format &format = kind.format;
+    const FormatFamily &family = format.getFamily();
+    unsigned sign = format.width() - 1;
+    bool isNegative = family.range(format).hasNegativeZero;
+    if (!family.decode(format, 0).isZero() ||
+        (isNegative && !family.decode(format, uint64_t(1) << sign).isZero()))
+      return {};
+    if (isNegative) {
+      APInt magnitude = ~APInt::getOneBitSet(storage, sign);
+      bits = arith::AndIOp::create(builder, loc, bits, constant(magnitude));
+    }
+  }
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, bits,
+                               constant(APInt(storage, 0)));
+}
+
+/// i1: true of a zero that is one because an operand is, which no rounding
+/// made. Null if nothing is known.
+Value StatusFlagLowering::isZeroOfZero() {
+  ArrayRef<Scalar> causes = judged.operands;
+  switch (judged.operation) {
+  case OpKind::Mul:
+    break;
+  case OpKind::Cast:
+  case OpKind::Div:
+    causes = causes.take_front(1);
+    break;
+  default:
+    return {};
+  }
+  // In a format without NaN, 0 / 0 and infinity · 0 are 0, too.
+  auto hasOthers = [](const Scalar &operand) {
+    if (!operand.kind.isFormat())
+      return false;
+    const Format &format = operand.kind.format;
+    FormatFamily::Range range = format.getFamily().range(format);
+    return range.hasNaN || range.hasInfinity;
+  };
+  const Format &result = judged.result.format;
+  if (!result.getFamily().range(result).hasNaN &&
+      (judged.operation == OpKind::Div ||
+       llvm::any_of(judged.operands, hasOthers)))
+    return {};
+  Value any;
+  for (const Scalar &cause : causes) {
+    Value zero = isZero(cause.kind, cause.value);
+    if (!zero)
+      return {};
+    any =
+        any ? arith::OrIOp::create(builder, loc, any, zero).getResult() : zero;
+  }
+  Value made = isZero(judged.result, outcome);
+  return made ? arith::AndIOp::create(builder, loc, any, made).getResult()
+              : Value();
+}
+
 /// The product of a step as it is rounded, where that is one entry's work.
 Value StatusFlagLowering::product() {
   Format format = op.getProduct()->getFormat();
@@ -214,8 +284,14 @@ Value StatusFlagLowering::mayHaveAny() {
   if (!judged.result.isFormat() || isa<VectorType>(outcome.getType()))
     return {};
   Value sum = isExtreme(judged.result.format, outcome);
-  if (!op.getProduct())
-    return sum;
+  if (!op.getProduct()) {
+    Value isQuiet = isZeroOfZero();
+    if (!isQuiet)
+      return sum;
+    Value one = arith::ConstantIntOp::create(builder, loc, 1, 1);
+    return arith::AndIOp::create(
+        builder, loc, sum, arith::XOrIOp::create(builder, loc, isQuiet, one));
+  }
   Value rounded = product();
   if (!rounded)
     return {};
@@ -243,7 +319,29 @@ Value StatusFlagLowering::flags() {
 
 Value Lowerings::lower(OpBuilder &builder, StatusFlagsOp op,
                        ValueRange values) {
-  return StatusFlagLowering(*this, builder, op, values).flags();
+  bool isVector = llvm::any_of(values.getTypes(), llvm::IsaPred<VectorType>);
+  if (target != Target::CPU || isVector)
+    return StatusFlagLowering(*this, builder, op, values).flags();
+  Location loc = op.getLoc();
+  // A constant argument makes it one that is specialised.
+  SmallVector<Value> arguments(values);
+  arguments.push_back(
+      arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), 0));
+  auto type = builder.getFunctionType(ValueRange(arguments).getTypes(),
+                                      builder.getI8Type());
+  func::FuncOp &function = flagFunctions[{op->getAttrDictionary(), type}];
+  if (!function) {
+    std::string symbol =
+        ("numera_flags_" + op.getOf() + "_" + llvm::Twine(flagFunctions.size()))
+            .str();
+    function = declare(symbol, type);
+    Block *body = function.addEntryBlock();
+    OpBuilder at = OpBuilder::atBlockBegin(body);
+    ValueRange given = body->getArguments().drop_back();
+    Value flags = StatusFlagLowering(*this, at, op, given).flags();
+    func::ReturnOp::create(at, loc, flags);
+  }
+  return func::CallOp::create(builder, loc, function, arguments).getResult(0);
 }
 
 } // namespace numera

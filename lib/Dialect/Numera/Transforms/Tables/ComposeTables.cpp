@@ -45,7 +45,7 @@ unsigned costOfTable(unsigned placeBits, unsigned elementBits) {
 /// In a chain, where operands and results stay in registers: a third of what
 /// numera-tabulate's description says of an operation by itself.
 unsigned costOf(Operation *op) {
-  // They branch, and keep the loop from being vectorised.
+  // Where a result is at an end of the range, they compute exactly.
   if (isa<StatusFlagsOp>(op))
     return 500;
   auto interface = dyn_cast<FormatOpInterface>(op);
